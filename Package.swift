@@ -1,0 +1,105 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every target: language mode 6, imports that say what they expose, and no warnings.
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+/// Pure targets: strict memory safety as well. Adapters live on C pointers, where it would be noise.
+let pure: [SwiftSetting] = strict + [.strictMemorySafety()]
+
+func core(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, path: "Sources/\(name)", swiftSettings: pure)
+}
+
+func adapter(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .target(
+    name: name, dependencies: dependencies, path: "Sources/Adapters/\(name)", swiftSettings: strict)
+}
+
+func shim(_ name: String, _ pkgConfig: String, apt package: String) -> Target {
+  .systemLibrary(
+    name: name, path: "Sources/CShims/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = [])
+  -> Target
+{
+  .testTarget(
+    name: name, dependencies: dependencies, path: "Tests/\(name)", resources: resources,
+    swiftSettings: strict)
+}
+
+let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+
+let package = Package(
+  name: "tutti",
+  products: [
+    .executable(name: "tutti", targets: ["tutti"]),
+    .executable(name: "tutti-receiver", targets: ["tutti-receiver"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+  ],
+  targets: [
+    // Core: pure, sans-IO; each imports only what stands above it.
+    core("Clock"),
+    core("Audio", ["Clock"]),
+    core("WireProtocol", ["Clock", "Audio"]),
+    core("Sender", ["Clock", "Audio", "WireProtocol"]),
+    core("Receiver", ["Clock", "Audio", "WireProtocol"]),
+    core("Simulation", ["Clock", "Audio", "WireProtocol", "Sender", "Receiver"]),
+
+    // Adapters: each wraps one outside thing and imports no other adapter.
+    adapter("LinuxIO", ["Clock", "CSys"]),
+    adapter("ALSAOutput", ["Clock", "Audio", "Receiver", "CALSA"]),
+    adapter("AvahiDiscovery", ["CAvahi"]),
+    adapter("Codecs", ["Audio", "COpus", "CFLAC"]),
+    adapter("FFmpegSource", ["Clock", "Audio", "Sender", "CFFmpeg"]),
+
+    // C made callable.
+    .target(name: "CSys", path: "Sources/CShims/CSys"),
+    .target(name: "CFFmpeg", path: "Sources/CShims/CFFmpeg"),
+    shim("CALSA", "alsa", apt: "libasound2-dev"),
+    shim("CAvahi", "avahi-client", apt: "libavahi-client-dev"),
+    shim("COpus", "opus", apt: "libopus-dev"),
+    shim("CFLAC", "flac", apt: "libflac-dev"),
+
+    // Programs: wiring only.
+    .executableTarget(
+      name: "tutti",
+      dependencies: [
+        "Clock", "Audio", "WireProtocol", "Sender", "LinuxIO", "AvahiDiscovery", "Codecs",
+        "FFmpegSource", arguments, logging,
+      ],
+      path: "Sources/Executables/tutti", swiftSettings: strict),
+    .executableTarget(
+      name: "tutti-receiver",
+      dependencies: [
+        "Clock", "Audio", "WireProtocol", "Receiver", "LinuxIO", "ALSAOutput", "AvahiDiscovery",
+        "Codecs", arguments, logging,
+      ],
+      path: "Sources/Executables/tutti-receiver", swiftSettings: strict),
+
+    tests("ClockTests", ["Clock"], resources: [.copy("Vectors")]),
+    tests("AudioTests", ["Audio", "Clock"]),
+    tests("WireProtocolTests", ["WireProtocol", "Audio", "Clock"]),
+    tests("SenderTests", ["Sender", "WireProtocol", "Audio", "Clock"]),
+    tests("ReceiverTests", ["Receiver", "WireProtocol", "Audio", "Clock"]),
+    tests(
+      "SimulationTests", ["Simulation", "Sender", "Receiver", "WireProtocol", "Audio", "Clock"]),
+    tests("LinuxIOTests", ["LinuxIO", "Clock"]),
+    tests("AvahiDiscoveryTests", ["AvahiDiscovery"]),
+    tests("CodecsTests", ["Codecs", "Audio"]),
+    tests("FFmpegSourceTests", ["FFmpegSource", "Sender", "Audio"]),
+    tests("ALSAOutputTests", ["ALSAOutput", "Receiver", "Audio", "Clock"]),
+    tests("ArchitectureTests", []),
+  ]
+)

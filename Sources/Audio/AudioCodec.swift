@@ -1,0 +1,88 @@
+/// A way to compress audio. The raw value is its number on the wire.
+package enum Codec: UInt16, CaseIterable, Sendable {
+  case pcm = 1
+  case flac = 2
+  case opus = 3
+}
+
+/// Everything that a decoder must know before its first packet.
+package struct StreamFormat: Hashable, Sendable {
+  package var codec: Codec
+  package var audio: AudioFormat
+  /// How a sample is stored, for codecs that keep it (PCM); what the source had, for those that do not.
+  package var sampleType: SampleType
+  /// The codec's own header: FLAC's STREAMINFO block (34 bytes), OpusHead (RFC 7845, 5.1), nothing for PCM.
+  package var configuration: [UInt8]
+
+  package init(
+    codec: Codec, audio: AudioFormat, sampleType: SampleType, configuration: [UInt8] = []
+  ) {
+    self.codec = codec
+    self.audio = audio
+    self.sampleType = sampleType
+    self.configuration = configuration
+  }
+}
+
+/// How one sample is stored, little-endian. The raw value is its number on the wire.
+package enum SampleType: UInt8, CaseIterable, Sendable {
+  case int16 = 1
+  /// Three bytes.
+  case int24 = 2
+  case int32 = 3
+  case float32 = 4
+
+  package var byteCount: Int {
+    switch self {
+    case .int16: 2
+    case .int24: 3
+    case .int32, .float32: 4
+    }
+  }
+}
+
+/// One packet as an encoder makes it. Packets of one stream join without a gap: each begins where the
+/// frames of the one before it end.
+package struct EncodedPacket: Hashable, Sendable {
+  package var payload: [UInt8]
+  /// Decoded frames to throw away before the first valid one (encoder delay, priming).
+  package var skippedFrames: Int
+  /// Valid frames after those.
+  package var frameCount: Int
+
+  package init(payload: [UInt8], skippedFrames: Int = 0, frameCount: Int) {
+    self.payload = payload
+    self.skippedFrames = skippedFrames
+    self.frameCount = frameCount
+  }
+}
+
+/// Turns packets into frames. One decoder serves one run of packets that belong together; a new run
+/// (after a seek, or with another format) gets a new decoder.
+package protocol AudioDecoder: AnyObject {
+  /// Appends what the packet holds, `skippedFrames` included, to `frames`, interleaved.
+  ///
+  /// - Throws: `CodecError.malformed` where the packet cannot be decoded; the decoder stays usable.
+  func decode(_ payload: [UInt8], appendingTo frames: inout [Float]) throws(CodecError)
+}
+
+/// Turns frames into packets.
+package protocol AudioEncoder: AnyObject {
+  var format: StreamFormat { get }
+
+  /// Takes frames, interleaved, and appends the packets that are complete to `packets`.
+  func encode(_ frames: [Float], appendingTo packets: inout [EncodedPacket]) throws(CodecError)
+
+  /// Appends what is still held back. After this the encoder takes no more frames.
+  func finish(appendingTo packets: inout [EncodedPacket]) throws(CodecError)
+}
+
+/// What can go wrong in a codec.
+package enum CodecError: Error, Hashable, Sendable {
+  /// This build or machine cannot do that.
+  case unsupported(String)
+  /// The bytes are not what they should be.
+  case malformed(String)
+  /// The library refused: its call and its message.
+  case failed(call: String, reason: String)
+}

@@ -1,0 +1,10 @@
+/// How much of the left and the right input channel one output channel gets.
+package struct ChannelMix: Hashable, Sendable {
+  package var left: Float
+  package var right: Float
+
+  package init(left: Float, right: Float) {
+    self.left = left
+    self.right = right
+  }
+}

@@ -1,0 +1,31 @@
+/// Group time to local time and back, as one receiver knows it: a line through `(local, group)`.
+package struct ClockEstimate: Hashable, Sendable {
+  /// A pair of instants that coincide.
+  package var local: LocalTime
+  package var group: GroupTime
+
+  /// Group seconds that pass in a local second, less one. Dimensionless: 1e-6 is one ppm.
+  package var drift: Double
+
+  /// How far off the estimate may be at `local`, not counting a constant asymmetry of the path.
+  package var errorBound: Nanoseconds
+
+  package init(local: LocalTime, group: GroupTime, drift: Double, errorBound: Nanoseconds) {
+    self.local = local
+    self.group = group
+    self.drift = drift
+    self.errorBound = errorBound
+  }
+
+  @_noLocks @_noAllocation
+  package func groupTime(of time: LocalTime) -> GroupTime {
+    let span = time - local
+    return group + Nanoseconds(span.count + Int64(Double(span.count) * drift))
+  }
+
+  @_noLocks @_noAllocation
+  package func localTime(of time: GroupTime) -> LocalTime {
+    let span = time - group
+    return local + Nanoseconds(span.count - Int64(Double(span.count) * (drift / (1 + drift))))
+  }
+}

@@ -1,0 +1,44 @@
+package import Audio
+
+/// One opened item: frames one after the other, from any place in it. Used by one thread at a time.
+package protocol MediaSource: AnyObject {
+  /// Of the frames that `read` gives; does not change within an item.
+  var format: AudioFormat { get }
+  /// What the item holds: lossless sources of up to 24 bits are carried bit for bit.
+  var sampleType: SampleType { get }
+  /// Whether the item's own codec is lossless; decides what `--codec auto` chooses.
+  var isLossless: Bool { get }
+  /// Nil where it is not known, as on a pipe.
+  var frameCount: Int64? { get }
+  var metadata: ItemMetadata { get }
+
+  /// Appends up to `count` frames, interleaved; appends none only at the end of the item.
+  func read(_ count: Int, appendingTo frames: inout [Float]) throws(MediaError)
+
+  /// The next frame that `read` gives is number `frame`, exactly. At or past the end: `read` gives none.
+  func seek(toFrame frame: Int64) throws(MediaError)
+}
+
+package struct ItemMetadata: Hashable, Sendable {
+  package var title: String?
+  package var artist: String?
+  package var album: String?
+
+  package init(title: String? = nil, artist: String? = nil, album: String? = nil) {
+    self.title = title
+    self.artist = artist
+    self.album = album
+  }
+}
+
+/// Why an item cannot be played: `description` is one line that says what, where and what to do.
+package enum MediaError: Error, Hashable, Sendable {
+  case notFound(path: String)
+  case unreadable(path: String, reason: String)
+  /// No audio in it, or not a media file at all.
+  case notAudio(path: String, reason: String)
+  case unsupported(path: String, reason: String)
+  /// Broken in the middle; what came before was played.
+  case broken(path: String, reason: String)
+  case notSeekable(path: String)
+}

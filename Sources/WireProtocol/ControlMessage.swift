@@ -1,0 +1,289 @@
+package import Audio
+package import Clock
+
+/// What sender and receiver say to each other on the control connection. See docs/protocol/control-messages.md.
+package enum ControlMessage: Hashable, Sendable {
+  // From the sender.
+  /// Opens a session; the first message on a control connection.
+  case hello(Hello)
+  /// From when on what media time sounds.
+  case anchor(Anchor)
+  /// Forget what is at and after a media time; what follows is of a new generation.
+  case flush(Flush)
+  /// Volume, mute, delay and channel map of this room.
+  case settings(RoomSettings)
+  /// The sender is there; sent when nothing else was for a while.
+  case keepAlive
+
+  // From the receiver.
+  /// Answers `hello`.
+  case welcome(Welcome)
+  /// Answers `hello` with a no; the receiver closes the connection after it.
+  case refuse(Refusal)
+  /// How much more the sender may send on the media connection.
+  case credit(Credit)
+  /// Answers `flush`.
+  case flushed(Flushed)
+  /// The receiver lost buffered audio of its own accord; the sender sends again from there.
+  case flushedAutomatically(Flushed)
+  /// How this room is doing, once a second and at each change of `state`.
+  case status(RoomStatus)
+
+  // From either.
+  /// This side ends the session, and why.
+  case goodbye(Goodbye)
+}
+
+/// Sixteen random bytes that tell two of a kind apart for good.
+package struct Identifier: Hashable, Sendable {
+  package static let byteCount = 16
+  /// Always `byteCount` bytes.
+  package let bytes: [UInt8]
+
+  /// Nil unless there are sixteen bytes.
+  package init?(_ bytes: [UInt8]) {
+    guard bytes.count == Self.byteCount else { return nil }
+    self.bytes = bytes
+  }
+}
+
+package struct Hello: Hashable, Sendable {
+  /// The newest protocol version that the sender speaks.
+  package var version: UInt16
+  package var senderID: Identifier
+  /// For people: the name that a busy receiver names to others. At most `ProtocolLimits.name` bytes of UTF-8.
+  package var senderName: String
+  /// Names this session; the media connection refers to it.
+  package var session: UInt64
+  /// Names the sender's clock; a sender that restarts has another one.
+  package var clockID: UInt64
+  /// The UDP port on which the sender answers time requests.
+  package var clockPort: UInt16
+
+  package init(
+    version: UInt16, senderID: Identifier, senderName: String, session: UInt64, clockID: UInt64,
+    clockPort: UInt16
+  ) {
+    self.version = version
+    self.senderID = senderID
+    self.senderName = senderName
+    self.session = session
+    self.clockID = clockID
+    self.clockPort = clockPort
+  }
+}
+
+package struct Welcome: Hashable, Sendable {
+  package var version: UInt16
+  package var receiverID: Identifier
+  package var name: String
+  package var model: String
+  /// What the deep buffer holds at most: bytes of packets with their headers, and media time.
+  package var capacity: Capacity
+  /// What the receiver can decode; unknown codecs of a later version are left out when decoding.
+  package var codecs: [Codec]
+  /// As this room keeps them; the sender shows them and may change them.
+  package var settings: RoomSettings
+  /// How long before its group time an anchor or a flush must arrive to take effect on time,
+  /// the network not counted.
+  package var commitHorizon: Nanoseconds
+
+  package init(
+    version: UInt16, receiverID: Identifier, name: String, model: String, capacity: Capacity,
+    codecs: [Codec], settings: RoomSettings, commitHorizon: Nanoseconds
+  ) {
+    self.version = version
+    self.receiverID = receiverID
+    self.name = name
+    self.model = model
+    self.capacity = capacity
+    self.codecs = codecs
+    self.settings = settings
+    self.commitHorizon = commitHorizon
+  }
+}
+
+package struct Capacity: Hashable, Sendable {
+  package var bytes: UInt64
+  package var duration: MediaDuration
+
+  package init(bytes: UInt64, duration: MediaDuration) {
+    self.bytes = bytes
+    self.duration = duration
+  }
+}
+
+package struct Refusal: Hashable, Sendable {
+  package enum Reason: UInt8, CaseIterable, Sendable {
+    /// Another sender plays here; `detail` is its name.
+    case busy = 1
+    /// No protocol version in common; `detail` names the receiver's.
+    case unsupportedVersion = 2
+    /// The sender broke the protocol; `detail` says how.
+    case protocolViolation = 3
+  }
+  package var reason: Reason
+  package var detail: String
+
+  package init(reason: Reason, detail: String) {
+    self.reason = reason
+    self.detail = detail
+  }
+}
+
+/// `bytes` counts all bytes of the media connection since it was opened, so a lost or late credit does no harm.
+package struct Credit: Hashable, Sendable {
+  /// The sender may send until it has sent this many bytes in all.
+  package var limit: UInt64
+  /// The newest media time up to which the deep buffer holds everything without a hole, for display.
+  package var bufferedUntil: MediaTime
+  /// Bytes held now.
+  package var heldBytes: UInt64
+
+  package init(limit: UInt64, bufferedUntil: MediaTime, heldBytes: UInt64) {
+    self.limit = limit
+    self.bufferedUntil = bufferedUntil
+    self.heldBytes = heldBytes
+  }
+}
+
+package struct Flush: Hashable, Sendable {
+  /// Everything at and after this is forgotten.
+  package var from: MediaTime
+  /// What comes next carries this generation, one more than before.
+  package var generation: UInt32
+  /// Whether the cut is faded: yes for seek and skip, no where the new audio continues the old without a seam.
+  package var isRamped: Bool
+
+  package init(from: MediaTime, generation: UInt32, isRamped: Bool) {
+    self.from = from
+    self.generation = generation
+    self.isRamped = isRamped
+  }
+}
+
+package struct Flushed: Hashable, Sendable {
+  package var generation: UInt32
+  /// Where it really cut: the time asked for, or later where that had already sounded.
+  package var from: MediaTime
+
+  package init(generation: UInt32, from: MediaTime) {
+    self.generation = generation
+    self.from = from
+  }
+}
+
+package struct RoomSettings: Hashable, Sendable {
+  package enum ChannelMap: UInt8, CaseIterable, Sendable {
+    case stereo = 1
+    case left = 2
+    case right = 3
+    case mono = 4
+  }
+  /// 0 (silent) to 1000 (full), perceptual: the receiver maps it to a gain.
+  package var volume: UInt16
+  package var isMuted: Bool
+  /// Positive: this room sounds later. Within ±`ProtocolLimits.roomDelay`.
+  package var delay: Nanoseconds
+  package var channelMap: ChannelMap
+
+  package init(volume: UInt16, isMuted: Bool, delay: Nanoseconds, channelMap: ChannelMap) {
+    self.volume = volume
+    self.isMuted = isMuted
+    self.delay = delay
+    self.channelMap = channelMap
+  }
+}
+
+package struct RoomStatus: Hashable, Sendable {
+  package enum State: UInt8, CaseIterable, Sendable {
+    /// Nothing to do.
+    case idle = 1
+    /// Getting ready: clock, device or audio still missing.
+    case priming = 2
+    /// Clock locked, device running, audio there: an anchor would be heard.
+    case ready = 3
+    case playing = 4
+    case paused = 5
+    /// Should play, has nothing to play.
+    case starved = 6
+    /// The sound device is not there.
+    case noDevice = 7
+  }
+  package var state: State
+  /// In people's words where `state` alone does not say it, such as why there is no device. May be empty.
+  package var detail: String
+  /// What sounds now. Meaningless unless playing or paused.
+  package var playhead: MediaTime
+  package var bufferedUntil: MediaTime
+  package var heldBytes: UInt64
+  package var syncError: SyncErrorStatistics
+  /// How far off the clock estimate may be; `Nanoseconds.max`-like values mean not locked.
+  package var clockErrorBound: Nanoseconds
+  package var roundTrip: Nanoseconds
+  /// Parts per thousand million: this machine's clock against the sender's, the card's against this machine's.
+  package var clockDrift: Int32
+  package var deviceDrift: Int32
+  /// Since the session began.
+  package var underruns: UInt32
+  package var latePackets: UInt32
+  package var lostPackets: UInt32
+  package var corruptPackets: UInt32
+
+  package init(
+    state: State, detail: String, playhead: MediaTime, bufferedUntil: MediaTime, heldBytes: UInt64,
+    syncError: SyncErrorStatistics, clockErrorBound: Nanoseconds, roundTrip: Nanoseconds,
+    clockDrift: Int32, deviceDrift: Int32, underruns: UInt32, latePackets: UInt32,
+    lostPackets: UInt32, corruptPackets: UInt32
+  ) {
+    self.state = state
+    self.detail = detail
+    self.playhead = playhead
+    self.bufferedUntil = bufferedUntil
+    self.heldBytes = heldBytes
+    self.syncError = syncError
+    self.clockErrorBound = clockErrorBound
+    self.roundTrip = roundTrip
+    self.clockDrift = clockDrift
+    self.deviceDrift = deviceDrift
+    self.underruns = underruns
+    self.latePackets = latePackets
+    self.lostPackets = lostPackets
+    self.corruptPackets = corruptPackets
+  }
+}
+
+/// Distance of this room from the schedule; positive is early. Percentiles are of magnitudes, since the session began.
+package struct SyncErrorStatistics: Hashable, Sendable {
+  package var now: Nanoseconds
+  package var median: Nanoseconds
+  package var p99: Nanoseconds
+  package var maximum: Nanoseconds
+
+  package init(now: Nanoseconds, median: Nanoseconds, p99: Nanoseconds, maximum: Nanoseconds) {
+    self.now = now
+    self.median = median
+    self.p99 = p99
+    self.maximum = maximum
+  }
+}
+
+package struct Goodbye: Hashable, Sendable {
+  package enum Reason: UInt8, CaseIterable, Sendable {
+    /// Playing is over; the receiver may drop what it holds.
+    case finished = 1
+    /// The user stopped this side.
+    case shutdown = 2
+    /// The other side broke the protocol; `detail` says how.
+    case protocolViolation = 3
+    /// Nothing was heard from the other side for too long.
+    case timeout = 4
+  }
+  package var reason: Reason
+  package var detail: String
+
+  package init(reason: Reason, detail: String) {
+    self.reason = reason
+    self.detail = detail
+  }
+}

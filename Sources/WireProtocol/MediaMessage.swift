@@ -1,0 +1,43 @@
+package import Audio
+package import Clock
+
+/// What the sender says on the media connection. See docs/protocol/media.md.
+package enum MediaMessage: Hashable, Sendable {
+  /// The first message on a media connection: which session it belongs to.
+  case attach(session: UInt64)
+  /// Packets that name `id` are of this format. Comes before the first of them, and again after a reconnect.
+  case format(id: UInt16, StreamFormat)
+  case packet(AudioPacket)
+}
+
+/// One packet of compressed audio, with its place in the stream.
+package struct AudioPacket: Hashable, Sendable {
+  /// Streams are plural on the wire; version 1 has only stream 0.
+  package var stream: UInt32
+  package var generation: UInt32
+  /// Counts packets of a stream from 0, across generations; a packet sent again keeps its number.
+  package var sequence: UInt64
+  /// When the first valid frame sounds. A multiple of its format's frame duration.
+  package var mediaTime: MediaTime
+  package var formatID: UInt16
+  /// The first packet of a run: its decoder starts afresh.
+  package var startsRun: Bool
+  /// The last packet before the end of what there is to play.
+  package var endsStream: Bool
+  package var encoded: EncodedPacket
+
+  package init(
+    stream: UInt32 = 0, generation: UInt32, sequence: UInt64, mediaTime: MediaTime,
+    formatID: UInt16,
+    startsRun: Bool, endsStream: Bool, encoded: EncodedPacket
+  ) {
+    self.stream = stream
+    self.generation = generation
+    self.sequence = sequence
+    self.mediaTime = mediaTime
+    self.formatID = formatID
+    self.startsRun = startsRun
+    self.endsStream = endsStream
+    self.encoded = encoded
+  }
+}
