@@ -1,0 +1,126 @@
+import Audio
+import Testing
+
+@Suite struct ResamplerTests {
+  @Test(arguments: [997.0, 6_007, 10_007, 15_013, 19_013], [-200.0, 0.37, 200])
+  func `what is not the sine stays 120 dB below it`(hertz: Double, ppm: Double) {
+    let step = 1 + ppm * 1e-6
+    let output = resample(sine(hertz: hertz, rate: 48_000, frames: 0..<6_000), 1, step: step)
+    let fit = SineFit(output, cyclesPerSample: hertz / 48_000 * step)
+    #expect(fit.residualDecibels < -120)
+  }
+
+  @Test(arguments: (1...20).map { 1_000.0 * Double($0) })
+  func `the gain is flat to 20 kHz`(hertz: Double) {
+    let output = resample(sine(hertz: hertz, rate: 48_000, frames: 0..<6_000), 1, step: 1.0001)
+    let fit = SineFit(output, cyclesPerSample: hertz / 48_000 * 1.0001)
+    #expect(abs(decibels(fit.amplitude / 0.5)) < 0.001)
+  }
+
+  @Test func `20 kHz at 44100 Hz comes through as clean`() {
+    let output = resample(sine(hertz: 20_000, rate: 44_100, frames: 0..<6_000), 1, step: 1.0001)
+    let fit = SineFit(output, cyclesPerSample: 20_000 / 44_100 * 1.0001)
+    #expect(fit.residualDecibels < -105)
+    #expect(abs(decibels(fit.amplitude / 0.5)) < 0.01)
+  }
+
+  @Test func `a position on a frame gives that frame`() {
+    let source = noise(channels: 1, frames: 200, seed: 1)
+    let kernel = ResamplerKernel(channelCount: 1)
+    var output: Float = 0
+    for frame in 39..<160 {
+      source.withUnsafeBufferPointer {
+        kernel.interpolate(at: $0.baseAddress! + frame, fraction: 0, into: &output)
+      }
+      #expect(abs(output - source[frame]) < 1e-6)
+    }
+  }
+
+  @Test(arguments: 1...8)
+  func `every channel is rendered as if it were alone`(channelCount: Int) {
+    let source = noise(channels: channelCount, frames: 600, seed: UInt64(channelCount))
+    let output = resample(source, channelCount, step: 1.000_3)
+    for channel in 0..<channelCount {
+      let alone = stride(from: channel, to: source.count, by: channelCount).map { source[$0] }
+      let expected = resample(alone, 1, step: 1.000_3)
+      let found = stride(from: channel, to: output.count, by: channelCount).map { output[$0] }
+      #expect(zip(found, expected).allSatisfy { abs($0 - $1) < 1e-6 })
+      #expect(found.count == expected.count)
+    }
+  }
+
+  @Test func `a rate that moves leaves no corner in a sine`() {
+    // From -1000 to +1000 ppm over the run; the phase expected is that of the moving position.
+    let source = sine(hertz: 10_007, rate: 48_000, frames: 0..<6_000)
+    let frames = 5_000
+    var cursor = ResamplerCursor(
+      position: 39, step: 0.999, stepChange: 0.002 / Double(frames))
+    var positions: [Double] = []
+    var probe = cursor
+    for _ in 0..<frames {
+      positions.append(probe.position)
+      probe.advance()
+    }
+    let output = render(source, 1, at: &cursor, frames: frames)
+    let errors = zip(output, positions).map { sample, position -> Double in
+      let halfTurns = 2 * 10_007.0 / 48_000 * position
+      return abs(Double(sample) - 0.5 * sineOfHalfTurns(halfTurns))
+    }
+    let worst = errors.max() ?? 1
+    #expect(worst < 2e-6)
+    #expect(cursor == probe)
+  }
+
+  @Test(arguments: 1...20 as ClosedRange<UInt64>)
+  func `blocks of any size give the same as one`(seed: UInt64) {
+    var generator = SplitMix64(seed: seed)
+    let source = noise(channels: 2, frames: 1_200, seed: seed)
+    let step = 1 + Double.random(in: -0.001...0.001, using: &generator)
+    let whole = resample(source, 2, step: step)
+    var cursor = ResamplerCursor(position: 39, step: step)
+    var pieces: [Float] = []
+    while true {
+      let piece = render(source, 2, at: &cursor, frames: .random(in: 1...100, using: &generator))
+      if piece.isEmpty { break }
+      pieces += piece
+    }
+    #expect(pieces == whole)
+  }
+
+  @Test func `nothing is read outside the source`() {
+    let source = [Float](repeating: 1, count: 100)
+    for position in [-1, 0, 38.999, 60, 1e9, .nan, .infinity] {
+      var cursor = ResamplerCursor(position: position, step: 1)
+      #expect(render(source, 1, at: &cursor, frames: 10).isEmpty)
+    }
+    var cursor = ResamplerCursor(position: 59.999, step: 1)
+    #expect(render(source, 1, at: &cursor, frames: 10).count == 1)
+    cursor = ResamplerCursor(position: 39, step: 1)
+    #expect(render(Array(source[..<79]), 1, at: &cursor, frames: 10).isEmpty)
+  }
+}
+
+private func resample(_ source: [Float], _ channels: Int, step: Double) -> [Float] {
+  var cursor = ResamplerCursor(position: 39, step: step)
+  return render(source, channels, at: &cursor, frames: source.count / channels)
+}
+
+private func render(
+  _ source: [Float], _ channels: Int, at cursor: inout ResamplerCursor, frames: Int
+) -> [Float] {
+  let kernel = ResamplerKernel(channelCount: channels)
+  var output = [Float](repeating: .nan, count: frames * channels)
+  let count = source.withUnsafeBufferPointer { source in
+    output.withUnsafeMutableBufferPointer { output in
+      kernel.render(
+        from: source.baseAddress!, sourceFrames: source.count / channels, at: &cursor,
+        into: output.baseAddress!, frames: frames)
+    }
+  }
+  return Array(output[..<(count * channels)])
+}
+
+private func noise(channels: Int, frames: Int, seed: UInt64) -> [Float] {
+  var generator = SplitMix64(seed: seed)
+  return (0..<frames * channels).map { _ in .random(in: -1...1, using: &generator) }
+}
