@@ -1,0 +1,172 @@
+/// Converts one run of frames from one supported rate to another, exactly: output frame j sounds at the
+/// media time j / output rate, to the flick, however the input is cut into blocks. Off the render thread.
+///
+/// A windowed sinc is tabulated at each of the finitely many fractions at which output frames fall
+/// between input frames (160 for 44.1 to 48 kHz, one for 96 to 48). Linear phase: the filter looks 96
+/// frames of the lower rate to both sides, with silence before the run and after it. Flat to 0.91 of the
+/// lower Nyquist frequency, more than 120 dB down from that frequency on. At equal rates the frames pass
+/// through, bit for bit.
+package struct RateConverter {
+  package let channelCount: Int
+  /// The absolute index, on the output's grid, of the next frame to come out.
+  package private(set) var nextFrame: Int64
+
+  private let filter: RateFilter
+  /// How far the next output frame lies behind the input frame at or before it, in 1 / `phaseCount` of
+  /// an input frame.
+  private var phase: Int
+  /// Where the input that the next output frame needs ends, counted from the start of `channels`. The
+  /// input frame at or before the output is `halfLength + 1` before that.
+  private var windowEnd: Int
+  /// Recent input, one array per channel: `filter.halfLength - 1` frames of silence, then the run.
+  private var channels: [[Float]]
+
+  /// - Parameters:
+  ///   - input: The rate of what goes in, in Hz. One of `AudioFormat.supportedRates`, as is `output`.
+  ///   - inputFrame: The absolute index of the first frame of the run, on the input's grid: its media time
+  ///     times the rate.
+  package init(
+    from input: Int, to output: Int, channelCount: Int, startingAt inputFrame: Int64
+  ) {
+    precondition(input > 0 && output > 0 && channelCount > 0)
+    self.channelCount = channelCount
+    filter = RateFilter(from: input, to: output)
+    let (up, down) = (Int64(filter.phaseCount), Int64(filter.advance))
+    // The first output frame at or after the start, ⌈start · up / down⌉. Divided first: the product with
+    // the start itself would overflow for times that the types allow.
+    let (periods, rest) = inputFrame.dividedRoundingDown(by: down)
+    let first = (rest * up + down - 1) / down
+    nextFrame = periods * up + first
+    let behindStart = Int(first * down - rest * up)
+    phase = behindStart % filter.phaseCount
+    windowEnd = behindStart / filter.phaseCount + 2 * filter.halfLength
+    let silence = [Float](repeating: 0, count: max(filter.halfLength - 1, 0))
+    channels = Array(repeating: silence, count: channelCount)
+  }
+
+  /// Takes the next frames of the run and appends those that they complete. The first frame appended has
+  /// the index that `nextFrame` had before the call.
+  package mutating func convert(_ frames: [Float], appendingTo output: inout [Float]) {
+    if filter.isIdentity {
+      output += frames
+      nextFrame += Int64(frames.count / channelCount)
+      return
+    }
+    for channel in 0..<channelCount {
+      channels[channel].reserveCapacity(channels[channel].count + frames.count / channelCount)
+      for index in stride(from: channel, to: frames.count, by: channelCount) {
+        channels[channel].append(frames[index])
+      }
+    }
+    produce(appendingTo: &output)
+    forgetOldInput()
+  }
+
+  /// Appends what is left: the output frames before the end of the run that wait for input after it.
+  /// After this the converter takes no more frames.
+  package mutating func finish(appendingTo output: inout [Float]) {
+    guard !filter.isIdentity else { return }
+    // This much silence completes just those windows whose output lies before the end of the run.
+    let silence = [Float](repeating: 0, count: filter.halfLength)
+    for channel in 0..<channelCount { channels[channel] += silence }
+    produce(appendingTo: &output)
+    forgetOldInput()
+  }
+
+  /// Appends all output frames for which there is input.
+  private mutating func produce(appendingTo output: inout [Float]) {
+    while windowEnd <= channels[0].count {
+      for channel in 0..<channelCount {
+        output.append(
+          filter.sum(of: channels[channel], from: windowEnd - filter.length, phase: phase))
+      }
+      nextFrame += 1
+      phase += filter.advance
+      windowEnd += phase / filter.phaseCount
+      phase %= filter.phaseCount
+    }
+  }
+
+  private mutating func forgetOldInput() {
+    let count = min(windowEnd - filter.length, channels[0].count)
+    guard count > 0 else { return }
+    for channel in 0..<channelCount { channels[channel].removeFirst(count) }
+    windowEnd -= count
+  }
+}
+
+/// The coefficients of a conversion at each fraction of an input frame that occurs.
+private struct RateFilter {
+  /// Fractions; also, in output frames, how often both grids meet.
+  let phaseCount: Int
+  /// From one output frame to the next, in 1 / `phaseCount` of an input frame.
+  let advance: Int
+  /// Input frames at or before the output, and as many after it. A multiple of four.
+  let halfLength: Int
+  private let table: [Float]
+
+  var length: Int { 2 * halfLength }
+  var isIdentity: Bool { halfLength == 0 }
+
+  init(from input: Int, to output: Int) {
+    let divisor = greatestCommonDivisor(input, output)
+    let phaseCount = output / divisor
+    self.phaseCount = phaseCount
+    advance = input / divisor
+    guard input != output else {
+      halfLength = 0
+      table = []
+      return
+    }
+    // 192 frames of the lower rate and beta 12.8 give 125 dB and a transition of ±0.043 Nyquist
+    // frequencies (Kaiser's formulas), which the cutoff places just below 1.
+    let stretch = max(1, Double(input) / Double(output))
+    let prototype = KaiserSinc(halfWidth: 96 * stretch, cutoff: 0.955 / stretch, beta: 12.8)
+    let halfLength = (96 * max(input, output) + 4 * output - 1) / (4 * output) * 4
+    self.halfLength = halfLength
+    table = (0..<phaseCount).flatMap { phase in
+      let fraction = Double(phase) / Double(phaseCount)
+      return prototype.coefficients(
+        count: 2 * halfLength, centre: Double(halfLength - 1) + fraction)
+    }
+  }
+
+  /// The output at a phase; its window begins at `start`. Eight partial sums, which strict
+  /// floating-point order lets the compiler keep in vectors.
+  func sum(of samples: [Float], from start: Int, phase: Int) -> Float {
+    precondition(start >= 0 && start + length <= samples.count && phase < phaseCount)
+    return unsafe samples.withUnsafeBufferPointer { samples in
+      unsafe table.withUnsafeBufferPointer { table in
+        var (s0, s1, s2, s3): (Float, Float, Float, Float) = (0, 0, 0, 0)
+        var (s4, s5, s6, s7): (Float, Float, Float, Float) = (0, 0, 0, 0)
+        var x = unsafe samples.baseAddress.unsafelyUnwrapped + start
+        var h = unsafe table.baseAddress.unsafelyUnwrapped + phase * length
+        for _ in 0..<length / 8 {
+          unsafe s0 += x[0] * h[0]
+          unsafe s1 += x[1] * h[1]
+          unsafe s2 += x[2] * h[2]
+          unsafe s3 += x[3] * h[3]
+          unsafe s4 += x[4] * h[4]
+          unsafe s5 += x[5] * h[5]
+          unsafe s6 += x[6] * h[6]
+          unsafe s7 += x[7] * h[7]
+          unsafe x += 8
+          unsafe h += 8
+        }
+        return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
+      }
+    }
+  }
+}
+
+extension Int64 {
+  /// Quotient and remainder; the remainder is never negative. The divisor is positive.
+  fileprivate func dividedRoundingDown(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
+    let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+    return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+  }
+}
+
+private func greatestCommonDivisor(_ a: Int, _ b: Int) -> Int {
+  b == 0 ? a : greatestCommonDivisor(b, a % b)
+}
