@@ -1,0 +1,158 @@
+import Audio
+import Clock
+
+/// Layouts: docs/protocol/control-messages.md.
+extension ControlMessage {
+  /// Nil for what this version does not know: another type, or a message about another stream. Such
+  /// messages are skipped and counted.
+  package static func decode(_ message: RawMessage) throws(DecodeError) -> ControlMessage? {
+    var reader = ByteReader(message.payload)
+    switch message.type {
+    case MessageType.hello: return .hello(try Hello(decoding: message.payload))
+    case MessageType.anchor: return try Anchor(decoding: &reader).map(ControlMessage.anchor)
+    case MessageType.flush: return try Flush(decoding: &reader).map(ControlMessage.flush)
+    case MessageType.settings: return .settings(try RoomSettings(decoding: &reader))
+    case MessageType.keepAlive: return .keepAlive
+    case MessageType.welcome: return .welcome(try Welcome(decoding: &reader))
+    case MessageType.refuse: return .refuse(try Refusal(decoding: &reader))
+    case MessageType.credit: return .credit(try Credit(decoding: &reader))
+    case MessageType.flushed: return try Flushed(decoding: &reader).map(ControlMessage.flushed)
+    case MessageType.flushedAutomatically:
+      return try Flushed(decoding: &reader).map(ControlMessage.flushedAutomatically)
+    case MessageType.status: return .status(try RoomStatus(decoding: &reader))
+    case MessageType.goodbye: return .goodbye(try Goodbye(decoding: &reader))
+    default: return nil
+    }
+  }
+
+  /// Appends the message with its framing.
+  package func encode(appendingTo bytes: inout [UInt8]) {
+    ByteWriter.message(type, appendingTo: &bytes) { writer in
+      switch self {
+      case .hello(let hello): hello.encode(to: &writer)
+      case .anchor(let anchor): anchor.encode(to: &writer)
+      case .flush(let flush): flush.encode(to: &writer)
+      case .settings(let settings): settings.encode(to: &writer)
+      case .keepAlive: break
+      case .welcome(let welcome): welcome.encode(to: &writer)
+      case .refuse(let refusal): refusal.encode(to: &writer)
+      case .credit(let credit): credit.encode(to: &writer)
+      case .flushed(let flushed), .flushedAutomatically(let flushed): flushed.encode(to: &writer)
+      case .status(let status): status.encode(to: &writer)
+      case .goodbye(let goodbye): goodbye.encode(to: &writer)
+      }
+    }
+  }
+
+  private var type: UInt16 {
+    switch self {
+    case .hello: MessageType.hello
+    case .anchor: MessageType.anchor
+    case .flush: MessageType.flush
+    case .settings: MessageType.settings
+    case .keepAlive: MessageType.keepAlive
+    case .welcome: MessageType.welcome
+    case .refuse: MessageType.refuse
+    case .credit: MessageType.credit
+    case .flushed: MessageType.flushed
+    case .flushedAutomatically: MessageType.flushedAutomatically
+    case .status: MessageType.status
+    case .goodbye: MessageType.goodbye
+    }
+  }
+}
+
+extension Anchor {
+  private static let playingRate: UInt32 = 1 << 16
+
+  /// Nil where it is about another stream.
+  fileprivate init?(decoding reader: inout ByteReader) throws(DecodeError) {
+    guard try reader.uint32("stream") == 0 else { return nil }
+    let rate: Rate
+    switch try reader.uint32("rate") {
+    case 0: rate = .paused
+    case Self.playingRate: rate = .playing
+    case let other: throw .outOfRange(field: "rate", value: Int64(other))
+    }
+    let mediaTime = try reader.mediaTime("media time")
+    self.init(mediaTime: mediaTime, groupTime: try reader.groupTime("group time"), rate: rate)
+  }
+
+  fileprivate func encode(to writer: inout ByteWriter) {
+    writer.uint32(0)
+    switch rate {
+    case .paused: writer.uint32(0)
+    case .playing: writer.uint32(Self.playingRate)
+    }
+    writer.mediaTime(mediaTime)
+    writer.groupTime(groupTime)
+  }
+}
+
+extension Flush {
+  fileprivate init?(decoding reader: inout ByteReader) throws(DecodeError) {
+    guard try reader.uint32("stream") == 0 else { return nil }
+    let generation = try reader.uint32(in: ProtocolLimits.generation, "generation")
+    let from = try reader.mediaTime("from")
+    let flags = try reader.uint8("flags")
+    try reader.skip(3, "reserved")
+    self.init(from: from, generation: generation, isRamped: flags & 1 != 0)
+  }
+
+  fileprivate func encode(to writer: inout ByteWriter) {
+    writer.uint32(0)
+    writer.uint32(generation)
+    writer.mediaTime(from)
+    writer.uint8(isRamped ? 1 : 0)
+    writer.zeros(3)
+  }
+}
+
+extension Flushed {
+  fileprivate init?(decoding reader: inout ByteReader) throws(DecodeError) {
+    guard try reader.uint32("stream") == 0 else { return nil }
+    let generation = try reader.uint32(in: ProtocolLimits.generation, "generation")
+    self.init(generation: generation, from: try reader.mediaTime("from"))
+  }
+
+  fileprivate func encode(to writer: inout ByteWriter) {
+    writer.uint32(0)
+    writer.uint32(generation)
+    writer.mediaTime(from)
+  }
+}
+
+extension Credit {
+  fileprivate init(decoding reader: inout ByteReader) throws(DecodeError) {
+    let limit = try reader.uint64(in: ProtocolLimits.count, "limit")
+    let bufferedUntil = try reader.mediaTime("buffered until")
+    let heldBytes = try reader.uint64(in: ProtocolLimits.count, "held bytes")
+    self.init(limit: limit, bufferedUntil: bufferedUntil, heldBytes: heldBytes)
+  }
+
+  fileprivate func encode(to writer: inout ByteWriter) {
+    writer.uint64(limit, clampedTo: ProtocolLimits.count)
+    writer.mediaTime(bufferedUntil)
+    writer.uint64(heldBytes, clampedTo: ProtocolLimits.count)
+  }
+}
+
+extension RoomSettings {
+  init(decoding reader: inout ByteReader) throws(DecodeError) {
+    let volume = try reader.uint16(in: ProtocolLimits.volume, "volume")
+    let flags = try reader.uint8("flags")
+    let map = try reader.uint8("channel map")
+    guard let channelMap = ChannelMap(rawValue: map) else {
+      throw .outOfRange(field: "channel map", value: Int64(map))
+    }
+    let delay = Nanoseconds(try reader.int64(in: ProtocolLimits.roomDelay, "delay"))
+    self.init(volume: volume, isMuted: flags & 1 != 0, delay: delay, channelMap: channelMap)
+  }
+
+  func encode(to writer: inout ByteWriter) {
+    writer.uint16(min(volume, ProtocolLimits.volume.upperBound))
+    writer.uint8(isMuted ? 1 : 0)
+    writer.uint8(channelMap.rawValue)
+    writer.int64(delay.count, clampedTo: ProtocolLimits.roomDelay)
+  }
+}

@@ -1,0 +1,22 @@
+/// The numbers of the messages on the wire. The high byte says who sends: 0 the sender and 1 the receiver
+/// on the control connection, 2 either, 3 the sender on the media connection.
+enum MessageType {
+  static let hello: UInt16 = 0x0001
+  static let anchor: UInt16 = 0x0002
+  static let flush: UInt16 = 0x0003
+  static let settings: UInt16 = 0x0004
+  static let keepAlive: UInt16 = 0x0005
+
+  static let welcome: UInt16 = 0x0101
+  static let refuse: UInt16 = 0x0102
+  static let credit: UInt16 = 0x0103
+  static let flushed: UInt16 = 0x0104
+  static let flushedAutomatically: UInt16 = 0x0105
+  static let status: UInt16 = 0x0106
+
+  static let goodbye: UInt16 = 0x0201
+
+  static let attach: UInt16 = 0x0301
+  static let format: UInt16 = 0x0302
+  static let packet: UInt16 = 0x0303
+}

@@ -1,0 +1,23 @@
+/// The first message of a connection to a receiver: it says what the connection is for.
+package enum OpeningMessage: Hashable, Sendable {
+  case control(Hello)
+  case media(session: UInt64)
+
+  /// - Throws: `unsupportedVersion` where the other side speaks this protocol, but no version in common:
+  ///   answer with `Refusal.Reason.unsupportedVersion`. Anything else is a violation of the protocol.
+  package static func decode(_ message: RawMessage) throws(DecodeError) -> OpeningMessage {
+    switch message.type {
+    case MessageType.hello: .control(try Hello(decoding: message.payload))
+    case MessageType.attach: .media(session: try MediaMessage.session(ofAttach: message.payload))
+    default: throw .notThisProtocol
+    }
+  }
+}
+
+extension ByteReader {
+  /// Reads what begins every opening message of every version: the magic bytes and the version.
+  mutating func magicAndVersion() throws(DecodeError) -> UInt16 {
+    guard try uint32("magic") == ProtocolVersion.magic else { throw .notThisProtocol }
+    return try uint16("version")
+  }
+}

@@ -1,0 +1,48 @@
+/// Every limit on what a peer may send, and why it is what it is. docs/protocol/README.md lists them.
+///
+/// Times and counts are bounded far below 2^63 so that the sums that the cores form of them (a media time
+/// mapped to group time, then to local time) fit into 64 bits without a check at each step.
+package enum ProtocolLimits {
+  /// Bytes of the first message of a connection, whose peer nobody knows yet.
+  package static let openingMessage = 1024
+  /// Bytes of a control message after its length field: far above the largest of version 1, which leaves
+  /// later versions room, and small enough to hold for any number of connections.
+  package static let controlMessage = 64 * 1024
+  /// Bytes of one packet's payload: 85 ms of the largest PCM (192 kHz, 8 channels, 4 bytes a sample).
+  package static let audioPayload = 512 * 1024
+  /// Bytes of a media message after its length field: a payload, its header, and room for a longer header.
+  package static let mediaMessage = audioPayload + 4 * 1024
+
+  /// Bytes of UTF-8: a name must fit a service record (63 bytes) and one line of a terminal.
+  package static let name = 64
+  /// Bytes of UTF-8: one sentence for people.
+  package static let detail = 256
+  /// Bytes: the largest header in use, Vorbis's code books, fits; FLAC needs 34 and Opus at most 276.
+  package static let decoderConfiguration = 8 * 1024
+  /// Codecs that a receiver may list.
+  package static let codecs = 64
+  /// Formats that a receiver remembers for one media connection: identifiers are 0 to 255.
+  package static let formats = 256
+  /// Frames of one packet: FLAC's largest block is 65 535.
+  package static let framesPerPacket = 65_536
+
+  /// Flicks: 51 years of stream.
+  package static let mediaTime: ClosedRange<Int64> = 0...(1 << 60)
+  /// Nanoseconds, of group and of local times: 36 years either side of the clock's origin.
+  package static let clockTime: ClosedRange<Int64> = -(1 << 60)...(1 << 60)
+  /// Nanoseconds, of measured spans. The upper end says "not known".
+  package static let span: ClosedRange<Int64> = 0...(1 << 60)
+  /// Nanoseconds, of a measured difference.
+  package static let difference: ClosedRange<Int64> = -(1 << 60)...(1 << 60)
+  /// Of bytes, and of packets of a stream.
+  package static let count: ClosedRange<UInt64> = 0...(1 << 60)
+  /// Generations never wrap: a flush each second lasts for 68 years.
+  package static let generation: ClosedRange<UInt32> = 0...(1 << 31 - 1)
+
+  /// Nanoseconds: two seconds cover any amplifier and any room.
+  package static let roomDelay: ClosedRange<Int64> = -2_000_000_000...2_000_000_000
+  /// Nanoseconds: a receiver that commits ten seconds ahead cannot be played with.
+  package static let commitHorizon: ClosedRange<Int64> = 0...10_000_000_000
+  /// 0 is silent, 1000 is full.
+  package static let volume: ClosedRange<UInt16> = 0...1000
+}

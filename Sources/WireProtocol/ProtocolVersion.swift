@@ -1,0 +1,16 @@
+/// Which versions of the protocol this program speaks, and how two sides settle on one.
+package enum ProtocolVersion {
+  package static let oldest: UInt16 = 1
+  package static let newest: UInt16 = 1
+
+  /// Begins the first message of each connection and every time packet: "TUTI".
+  package static let magic: UInt32 = 0x5455_5449
+
+  /// The version to speak with a sender whose newest is `theirs`; nil where there is none in common.
+  package static func common(withNewest theirs: UInt16) -> UInt16? {
+    let version = min(newest, theirs)
+    return isSpoken(version) ? version : nil
+  }
+
+  package static func isSpoken(_ version: UInt16) -> Bool { (oldest...newest).contains(version) }
+}

@@ -1,0 +1,130 @@
+import Audio
+import Clock
+
+// How sessions begin and end. Layouts: docs/protocol/control-messages.md.
+
+extension Hello {
+  /// Later versions may only append to this layout. Where theirs cannot be read all the same, what is
+  /// wrong is the version, and the error says so.
+  init(decoding payload: ArraySlice<UInt8>) throws(DecodeError) {
+    var reader = ByteReader(payload)
+    let version = try reader.magicAndVersion()
+    do {
+      try self.init(version: version, decoding: &reader)
+    } catch {
+      throw ProtocolVersion.isSpoken(version) ? error : .unsupportedVersion(version)
+    }
+  }
+
+  private init(version: UInt16, decoding reader: inout ByteReader) throws(DecodeError) {
+    try reader.skip(2, "reserved")
+    let senderID = try reader.identifier("sender id")
+    let session = try reader.uint64("session")
+    let clockID = try reader.uint64("clock id")
+    let clockPort = try reader.uint16(in: 1...UInt16.max, "clock port")
+    let senderName = try reader.text(atMost: ProtocolLimits.name, "sender name")
+    self.init(
+      version: version, senderID: senderID, senderName: senderName, session: session,
+      clockID: clockID, clockPort: clockPort)
+  }
+
+  func encode(to writer: inout ByteWriter) {
+    writer.uint32(ProtocolVersion.magic)
+    writer.uint16(version)
+    writer.zeros(2)
+    writer.bytes(senderID.bytes)
+    writer.uint64(session)
+    writer.uint64(clockID)
+    writer.uint16(max(1, clockPort))
+    writer.text(senderName, atMost: ProtocolLimits.name)
+  }
+}
+
+extension Welcome {
+  init(decoding reader: inout ByteReader) throws(DecodeError) {
+    let version = try reader.uint16("version")
+    try reader.skip(2, "reserved")
+    let receiverID = try reader.identifier("receiver id")
+    let bytes = try reader.uint64(in: ProtocolLimits.count, "capacity in bytes")
+    let flicks = try reader.int64(in: ProtocolLimits.mediaTime, "capacity in flicks")
+    let horizon = try reader.int64(in: ProtocolLimits.commitHorizon, "commit horizon")
+    let settings = try RoomSettings(decoding: &reader)
+    let name = try reader.text(atMost: ProtocolLimits.name, "name")
+    let model = try reader.text(atMost: ProtocolLimits.name, "model")
+    self.init(
+      version: version, receiverID: receiverID, name: name, model: model,
+      capacity: Capacity(bytes: bytes, duration: MediaDuration(flicks: flicks)),
+      codecs: try reader.codecs(), settings: settings, commitHorizon: Nanoseconds(horizon))
+  }
+
+  func encode(to writer: inout ByteWriter) {
+    writer.uint16(version)
+    writer.zeros(2)
+    writer.bytes(receiverID.bytes)
+    writer.uint64(capacity.bytes, clampedTo: ProtocolLimits.count)
+    writer.int64(capacity.duration.flicks, clampedTo: ProtocolLimits.mediaTime)
+    writer.int64(commitHorizon.count, clampedTo: ProtocolLimits.commitHorizon)
+    settings.encode(to: &writer)
+    writer.text(name, atMost: ProtocolLimits.name)
+    writer.text(model, atMost: ProtocolLimits.name)
+    let listed = codecs.prefix(ProtocolLimits.codecs)
+    writer.uint16(UInt16(clamping: listed.count))
+    for codec in listed { writer.uint16(codec.rawValue) }
+  }
+}
+
+extension Refusal {
+  init(decoding reader: inout ByteReader) throws(DecodeError) {
+    let number = try reader.uint8("reason")
+    guard let reason = Reason(rawValue: number) else {
+      throw .outOfRange(field: "reason", value: Int64(number))
+    }
+    try reader.skip(1, "reserved")
+    self.init(reason: reason, detail: try reader.text(atMost: ProtocolLimits.detail, "detail"))
+  }
+
+  func encode(to writer: inout ByteWriter) {
+    writer.uint8(reason.rawValue)
+    writer.zeros(1)
+    writer.text(detail, atMost: ProtocolLimits.detail)
+  }
+}
+
+extension Goodbye {
+  init(decoding reader: inout ByteReader) throws(DecodeError) {
+    let number = try reader.uint8("reason")
+    guard let reason = Reason(rawValue: number) else {
+      throw .outOfRange(field: "reason", value: Int64(number))
+    }
+    try reader.skip(1, "reserved")
+    self.init(reason: reason, detail: try reader.text(atMost: ProtocolLimits.detail, "detail"))
+  }
+
+  func encode(to writer: inout ByteWriter) {
+    writer.uint8(reason.rawValue)
+    writer.zeros(1)
+    writer.text(detail, atMost: ProtocolLimits.detail)
+  }
+}
+
+extension ByteReader {
+  fileprivate mutating func identifier(_ field: String) throws(DecodeError) -> Identifier {
+    guard let identifier = Identifier(Array(try bytes(Identifier.byteCount, field))) else {
+      throw .truncated(field: field)
+    }
+    return identifier
+  }
+
+  /// Codecs that this version does not know are left out.
+  fileprivate mutating func codecs() throws(DecodeError) -> [Codec] {
+    let count = try uint16("codec count")
+    guard count <= ProtocolLimits.codecs else {
+      throw .outOfRange(field: "codec count", value: Int64(count))
+    }
+    var codecs: [Codec] = []
+    for _ in 0..<count {
+      if let codec = Codec(rawValue: try uint16("codec")) { codecs.append(codec) }
+    }
+    return codecs
+  }
+}

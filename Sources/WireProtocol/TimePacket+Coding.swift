@@ -1,0 +1,89 @@
+import Clock
+
+/// Layout: docs/protocol/time-exchange.md.
+extension TimePacket {
+  /// Of a request and of an answer, so that an answer is never larger than what asked for it.
+  package static let byteCount = 64
+
+  private static let version: UInt8 = 1
+  fileprivate static let requestKind: UInt8 = 1
+  fileprivate static let answerKind: UInt8 = 2
+  private static let tagByteCount = 8
+
+  package static func decode(_ datagram: ArraySlice<UInt8>) throws(DecodeError) -> TimePacket {
+    guard datagram.count >= byteCount else { throw .badLength(datagram.count, limit: byteCount) }
+    var reader = ByteReader(datagram)
+    guard try reader.uint32("magic") == ProtocolVersion.magic else { throw .notThisProtocol }
+    let theirs = try reader.uint8("version")
+    guard theirs == version else { throw .unsupportedVersion(UInt16(theirs)) }
+    let kind = try reader.uint8("kind")
+    switch kind {
+    case requestKind: return .request(try TimeRequest(decoding: &reader))
+    case answerKind: return .answer(try TimeAnswer(decoding: &reader))
+    default: throw .outOfRange(field: "kind", value: Int64(kind))
+    }
+  }
+
+  package func encode(appendingTo bytes: inout [UInt8]) {
+    var writer = ByteWriter()
+    writer.uint32(ProtocolVersion.magic)
+    writer.uint8(Self.version)
+    switch self {
+    case .request(let request): request.encode(to: &writer)
+    case .answer(let answer): answer.encode(to: &writer)
+    }
+    writer.zeros(Self.tagByteCount)
+    bytes += writer.bytes
+  }
+}
+
+extension TimeRequest {
+  fileprivate init(decoding reader: inout ByteReader) throws(DecodeError) {
+    try reader.skip(2, "flags")
+    let clockID = try reader.uint64("clock id")
+    let sequence = try reader.uint32("sequence")
+    try reader.skip(4, "reserved")
+    self.init(clockID: clockID, sequence: sequence, sentAt: try reader.localTime("sent at"))
+  }
+
+  fileprivate func encode(to writer: inout ByteWriter) {
+    writer.uint8(TimePacket.requestKind)
+    writer.uint16(0)
+    writer.uint64(clockID)
+    writer.uint32(sequence)
+    writer.zeros(4)
+    writer.localTime(sentAt)
+    writer.zeros(24)
+  }
+}
+
+extension TimeAnswer {
+  private static let hasPrevious: UInt16 = 1
+
+  fileprivate init(decoding reader: inout ByteReader) throws(DecodeError) {
+    let flags = try reader.uint16("flags")
+    let clockID = try reader.uint64("clock id")
+    let sequence = try reader.uint32("sequence")
+    let previousSequence = try reader.uint32("previous sequence")
+    let requestSentAt = try reader.localTime("request sent at")
+    let receivedAt = try reader.groupTime("received at")
+    let sentAt = try reader.groupTime("sent at")
+    let previousSentAt = try reader.groupTime("previous sent at")
+    let previous = TransmitStamp(sequence: previousSequence, sentAt: previousSentAt)
+    self.init(
+      clockID: clockID, sequence: sequence, requestSentAt: requestSentAt, receivedAt: receivedAt,
+      sentAt: sentAt, previous: flags & Self.hasPrevious == 0 ? nil : previous)
+  }
+
+  fileprivate func encode(to writer: inout ByteWriter) {
+    writer.uint8(TimePacket.answerKind)
+    writer.uint16(previous == nil ? 0 : Self.hasPrevious)
+    writer.uint64(clockID)
+    writer.uint32(sequence)
+    writer.uint32(previous?.sequence ?? 0)
+    writer.localTime(requestSentAt)
+    writer.groupTime(receivedAt)
+    writer.groupTime(sentAt)
+    writer.groupTime(previous?.sentAt ?? GroupTime(nanoseconds: 0))
+  }
+}

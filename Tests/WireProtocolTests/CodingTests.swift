@@ -1,0 +1,117 @@
+import Testing
+import WireProtocol
+
+/// What holds for every message there is.
+@Suite struct CodingTests {
+  @Test(arguments: UInt64(1)...200)
+  func `every message comes back as it was sent`(seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    for message in random.controlMessages() {
+      let raw = try #require(try onlyMessage(in: message.bytes))
+      #expect(try ControlMessage.decode(raw) == message)
+    }
+    for message in random.mediaMessages() {
+      let raw = try #require(try onlyMessage(in: message.bytes))
+      #expect(try MediaMessage.decode(raw) == message)
+    }
+    for packet in random.timePackets() {
+      #expect(packet.bytes.count == TimePacket.byteCount)
+      #expect(try TimePacket.decode(packet.bytes[...]) == packet)
+    }
+  }
+
+  @Test(arguments: UInt64(1)...20)
+  func `bytes after the last field are ignored`(seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    let more = random.bytes(9)
+    for message in random.controlMessages() {
+      var raw = try #require(try onlyMessage(in: message.bytes))
+      raw.payload += more
+      #expect(try ControlMessage.decode(raw) == message)
+    }
+    for message in random.mediaMessages() {
+      var raw = try #require(try onlyMessage(in: message.bytes))
+      raw.payload += more
+      #expect(try MediaMessage.decode(raw) == message)
+    }
+    for packet in random.timePackets() {
+      #expect(try TimePacket.decode((packet.bytes + more)[...]) == packet)
+    }
+  }
+
+  @Test(arguments: UInt64(1)...20)
+  func `a message cut short anywhere is refused`(seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    for message in random.controlMessages() {
+      let raw = try #require(try onlyMessage(in: message.bytes))
+      for count in 0..<raw.payload.count {
+        let cut = RawMessage(type: raw.type, payload: raw.payload.prefix(count))
+        #expect(throws: DecodeError.self) { try ControlMessage.decode(cut) }
+      }
+    }
+    for message in random.mediaMessages() {
+      let raw = try #require(try onlyMessage(in: message.bytes))
+      for count in 0..<raw.payload.count {
+        let cut = RawMessage(type: raw.type, payload: raw.payload.prefix(count))
+        #expect(throws: DecodeError.self) { try MediaMessage.decode(cut) }
+      }
+    }
+    for packet in random.timePackets() {
+      for count in 0..<packet.bytes.count {
+        #expect(throws: DecodeError.self) { try TimePacket.decode(packet.bytes.prefix(count)) }
+      }
+    }
+  }
+
+  @Test(arguments: UInt64(1)...50)
+  func `flipped bits never trap, and what still decodes is in range`(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    let messages =
+      random.controlMessages().map(\.bytes) + random.mediaMessages().map(\.bytes)
+      + random.timePackets().map(\.bytes)
+    for message in messages {
+      for _ in 0..<60 {
+        var bytes = message
+        for _ in 0...random.pick(0...3) {
+          bytes[Int.random(in: bytes.indices, using: &random)] ^= 1 << random.pick(UInt8(0)...7)
+        }
+        expectStable(bytes)
+      }
+    }
+  }
+
+  @Test(arguments: UInt64(1)...50)
+  func `random bytes never trap`(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    let types: [UInt16] =
+      Array(1...5) + Array(0x101...0x106) + [0x201] + Array(0x301...0x303) + [0xffff]
+    for type in types {
+      for _ in 0..<40 {
+        let payload = random.bytes(Int.random(in: 0...200, using: &random))
+        let length = UInt32(payload.count + 2)
+        let header = (0..<4).map { UInt8(truncatingIfNeeded: length >> (24 - 8 * $0)) }
+        expectStable(header + [UInt8(type >> 8), UInt8(type & 0xff)] + payload)
+        expectStable(payload)
+      }
+    }
+  }
+
+  /// Whatever decodes encodes to something that decodes to the same.
+  private func expectStable(_ bytes: [UInt8]) {
+    if let packet = try? TimePacket.decode(bytes[...]) {
+      #expect((try? TimePacket.decode(packet.bytes[...])) == packet)
+    }
+    guard let raw = try? onlyMessage(in: bytes) else { return }
+    if let message = try? ControlMessage.decode(raw) {
+      #expect(
+        (try? onlyMessage(in: message.bytes)).flatMap { try? ControlMessage.decode($0) } == message)
+    }
+    if let message = try? MediaMessage.decode(raw) {
+      #expect(
+        (try? onlyMessage(in: message.bytes)).flatMap { try? MediaMessage.decode($0) } == message)
+    }
+    if let opening = try? OpeningMessage.decode(raw) {
+      #expect((try? OpeningMessage.decode(raw)) == opening)
+    }
+  }
+}

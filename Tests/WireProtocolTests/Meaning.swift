@@ -1,0 +1,203 @@
+import Audio
+import Clock
+import WireProtocol
+
+/// What the examples of the specification say.
+enum Meaning: Hashable {
+  case control(ControlMessage)
+  case media(MediaMessage)
+  case time(TimePacket)
+
+  /// Decodes to the meaning of that name, and is what the meaning is encoded as.
+  static func isMet(by bytes: [UInt8], named name: String) -> Bool {
+    guard let meaning = all.first(where: { $0.name == name })?.value else { return false }
+    do {
+      switch meaning {
+      case .control(let message):
+        guard let raw = try onlyMessage(in: bytes) else { return false }
+        return try ControlMessage.decode(raw) == message && message.bytes == bytes
+      case .media(let message):
+        guard let raw = try onlyMessage(in: bytes) else { return false }
+        return try MediaMessage.decode(raw) == message && message.bytes == bytes
+      case .time(let packet):
+        return try TimePacket.decode(bytes[...]) == packet && packet.bytes == bytes
+      }
+    } catch {
+      return false
+    }
+  }
+
+  /// Tells cases apart whatever their values are.
+  var kind: String {
+    switch self {
+    case .control(let message): "control.\(caseName(of: message))"
+    case .media(let message): "media.\(caseName(of: message))"
+    case .time(let packet): "time.\(caseName(of: packet))"
+    }
+  }
+
+  private func caseName(of value: Any) -> String {
+    Mirror(reflecting: value).children.first?.label ?? "\(value)"
+  }
+
+  private static func seconds(_ count: Int64) -> MediaTime { MediaTime.zero + .seconds(count) }
+
+  static let all: [(name: String, value: Meaning)] = session + playing + media + time
+
+  private static let session: [(name: String, value: Meaning)] = [
+    (
+      "control.hello",
+      .control(
+        .hello(
+          Hello(
+            version: 1, senderID: .counting(from: 0x10), senderName: "study",
+            session: 0x0102_0304_0506_0708, clockID: 0x1112_1314_1516_1718, clockPort: 46_000)))
+    ),
+    (
+      "control.welcome",
+      .control(
+        .welcome(
+          Welcome(
+            version: 1, receiverID: .counting(from: 0xa0), name: "Küche", model: "Raspberry Pi 4",
+            capacity: Capacity(bytes: 32 << 20, duration: .seconds(1800)),
+            codecs: [.pcm, .flac, .opus],
+            settings: RoomSettings(volume: 800, isMuted: true, delay: .zero, channelMap: .stereo),
+            commitHorizon: .milliseconds(60))))
+    ),
+    ("control.refuse", .control(.refuse(Refusal(reason: .busy, detail: "study")))),
+    ("control.keepAlive", .control(.keepAlive)),
+    (
+      "control.goodbye",
+      .control(.goodbye(Goodbye(reason: .shutdown, detail: "restarting for an update")))
+    ),
+  ]
+
+  private static let playing: [(name: String, value: Meaning)] = [
+    (
+      "control.anchor",
+      .control(
+        .anchor(
+          Anchor(
+            mediaTime: seconds(10), groupTime: GroupTime(nanoseconds: 90_000_250_000_000),
+            rate: .playing)))
+    ),
+    (
+      "control.anchor.paused",
+      .control(
+        .anchor(
+          Anchor(
+            mediaTime: seconds(75) + .milliseconds(500),
+            groupTime: GroupTime(nanoseconds: 90_065_750_000_000), rate: .paused)))
+    ),
+    (
+      "control.flush",
+      .control(.flush(Flush(from: seconds(42), generation: 3, isRamped: true)))
+    ),
+    (
+      "control.flushed",
+      .control(
+        .flushed(
+          Flushed(generation: 3, from: seconds(42) + MediaDuration(frames: 1600, at: 48_000))))
+    ),
+    (
+      "control.flushedAutomatically",
+      .control(.flushedAutomatically(Flushed(generation: 3, from: seconds(50))))
+    ),
+    (
+      "control.settings",
+      .control(
+        .settings(
+          RoomSettings(
+            volume: 650, isMuted: false, delay: .microseconds(-1500), channelMap: .left)))
+    ),
+    (
+      "control.credit",
+      .control(
+        .credit(Credit(limit: 33_677_888, bufferedUntil: seconds(61), heldBytes: 5_000_000)))
+    ),
+    (
+      "control.status",
+      .control(
+        .status(
+          RoomStatus(
+            state: .playing, detail: "", playhead: seconds(44), bufferedUntil: seconds(104),
+            heldBytes: 7 << 20,
+            syncError: SyncErrorStatistics(
+              now: Nanoseconds(-800), median: Nanoseconds(2100), p99: Nanoseconds(9400),
+              maximum: .microseconds(31)),
+            clockErrorBound: .microseconds(15), roundTrip: .microseconds(412),
+            clockDrift: -12_345, deviceDrift: 48_000, underruns: 1, latePackets: 2, lostPackets: 0,
+            corruptPackets: 0)))
+    ),
+  ]
+
+  private static let media: [(name: String, value: Meaning)] = [
+    ("media.attach", .media(.attach(session: 0x0102_0304_0506_0708))),
+    (
+      "media.format.pcm",
+      .media(
+        .format(
+          id: 0,
+          StreamFormat(
+            codec: .pcm, audio: AudioFormat(sampleRate: 44_100, channelCount: 2),
+            sampleType: .int16)))
+    ),
+    (
+      "media.format.opus",
+      .media(
+        .format(
+          id: 1,
+          StreamFormat(
+            codec: .opus, audio: AudioFormat(sampleRate: 48_000, channelCount: 2),
+            sampleType: .float32,
+            configuration: Array("OpusHead".utf8) + [
+              1, 2, 0x38, 0x01, 0x80, 0xbb, 0, 0, 0, 0, 0,
+            ])))
+    ),
+    (
+      "media.packet",
+      .media(
+        .packet(
+          AudioPacket(
+            generation: 3, sequence: 1017, mediaTime: seconds(42), formatID: 0, startsRun: true,
+            endsStream: false,
+            encoded: EncodedPacket(
+              payload: [
+                0, 0, 0, 0, 100, 0, 0x9c, 0xff, 200, 0, 0x38, 0xff, 0x2c, 0x01, 0xd4, 0xfe,
+              ], frameCount: 4))))
+    ),
+  ]
+
+  private static let time: [(name: String, value: Meaning)] = [
+    (
+      "time.request",
+      .time(
+        .request(
+          TimeRequest(
+            clockID: 0x1112_1314_1516_1718, sequence: 77,
+            sentAt: LocalTime(nanoseconds: 5_000_000_000_123))))
+    ),
+    (
+      "time.answer",
+      .time(
+        .answer(
+          TimeAnswer(
+            clockID: 0x1112_1314_1516_1718, sequence: 77,
+            requestSentAt: LocalTime(nanoseconds: 5_000_000_000_123),
+            receivedAt: GroupTime(nanoseconds: 90_000_100_000_456),
+            sentAt: GroupTime(nanoseconds: 90_000_100_040_789),
+            previous: TimeAnswer.TransmitStamp(
+              sequence: 76, sentAt: GroupTime(nanoseconds: 90_000_000_039_001)))))
+    ),
+    (
+      "time.answer.first",
+      .time(
+        .answer(
+          TimeAnswer(
+            clockID: 0x1112_1314_1516_1718, sequence: 0,
+            requestSentAt: LocalTime(nanoseconds: 4_999_000_000_123),
+            receivedAt: GroupTime(nanoseconds: 90_000_000_000_456),
+            sentAt: GroupTime(nanoseconds: 90_000_000_040_789), previous: nil)))
+    ),
+  ]
+}

@@ -1,0 +1,161 @@
+import Audio
+import Clock
+import WireProtocol
+
+/// Messages of every kind with values from their whole ranges.
+extension SplitMix64 {
+  mutating func controlMessages() -> [ControlMessage] {
+    [
+      .hello(hello()), .anchor(anchor()), .flush(flush()), .settings(settings()), .keepAlive,
+      .welcome(welcome()),
+      .refuse(
+        Refusal(reason: element(Refusal.Reason.allCases), detail: text(atMost: 256))),
+      .credit(
+        Credit(
+          limit: pick(ProtocolLimits.count), bufferedUntil: mediaTime(),
+          heldBytes: pick(ProtocolLimits.count))),
+      .flushed(flushed()), .flushedAutomatically(flushed()), .status(status()),
+      .goodbye(
+        Goodbye(reason: element(Goodbye.Reason.allCases), detail: text(atMost: 256))),
+    ]
+  }
+
+  mutating func mediaMessages() -> [MediaMessage] {
+    [
+      .attach(session: next()),
+      .format(id: pick(0...255), format()),
+      .packet(packet()),
+    ]
+  }
+
+  mutating func timePackets() -> [TimePacket] {
+    let request = TimeRequest(
+      clockID: next(), sequence: pick(0...UInt32.max), sentAt: localTime())
+    let stamp = TimeAnswer.TransmitStamp(sequence: pick(0...UInt32.max), sentAt: groupTime())
+    let answer = TimeAnswer(
+      clockID: next(), sequence: pick(0...UInt32.max), requestSentAt: localTime(),
+      receivedAt: groupTime(), sentAt: groupTime(),
+      previous: Bool.random(using: &self) ? stamp : nil)
+    return [.request(request), .answer(answer)]
+  }
+
+  mutating func mediaTime() -> MediaTime { MediaTime(flicks: pick(ProtocolLimits.mediaTime)) }
+  mutating func groupTime() -> GroupTime { GroupTime(nanoseconds: pick(ProtocolLimits.clockTime)) }
+  mutating func localTime() -> LocalTime { LocalTime(nanoseconds: pick(ProtocolLimits.clockTime)) }
+
+  private mutating func identifier() -> Identifier {
+    Identifier(bytes(16)) ?? Identifier.counting(from: 0)
+  }
+
+  private mutating func hello() -> Hello {
+    Hello(
+      version: pick(1...UInt16.max), senderID: identifier(), senderName: text(atMost: 64),
+      session: next(), clockID: next(), clockPort: pick(1...UInt16.max))
+  }
+
+  private mutating func anchor() -> Anchor {
+    Anchor(
+      mediaTime: mediaTime(), groupTime: groupTime(), rate: element([.paused, .playing]))
+  }
+
+  private mutating func flush() -> Flush {
+    Flush(
+      from: mediaTime(), generation: pick(ProtocolLimits.generation),
+      isRamped: Bool.random(using: &self))
+  }
+
+  private mutating func flushed() -> Flushed {
+    Flushed(generation: pick(ProtocolLimits.generation), from: mediaTime())
+  }
+
+  private mutating func settings() -> RoomSettings {
+    RoomSettings(
+      volume: pick(ProtocolLimits.volume), isMuted: Bool.random(using: &self),
+      delay: Nanoseconds(pick(ProtocolLimits.roomDelay)),
+      channelMap: element(RoomSettings.ChannelMap.allCases))
+  }
+
+  private mutating func welcome() -> Welcome {
+    Welcome(
+      version: pick(0...UInt16.max), receiverID: identifier(), name: text(atMost: 64),
+      model: text(atMost: 64),
+      capacity: Capacity(
+        bytes: pick(ProtocolLimits.count),
+        duration: MediaDuration(flicks: pick(ProtocolLimits.mediaTime))),
+      codecs: Array(Codec.allCases.shuffled(using: &self).prefix(pick(0...3))),
+      settings: settings(), commitHorizon: Nanoseconds(pick(ProtocolLimits.commitHorizon)))
+  }
+
+  private mutating func status() -> RoomStatus {
+    RoomStatus(
+      state: element(RoomStatus.State.allCases), detail: text(atMost: 256),
+      playhead: mediaTime(), bufferedUntil: mediaTime(), heldBytes: pick(ProtocolLimits.count),
+      syncError: SyncErrorStatistics(
+        now: Nanoseconds(pick(ProtocolLimits.difference)), median: span(), p99: span(),
+        maximum: span()),
+      clockErrorBound: span(), roundTrip: span(), clockDrift: pick(Int32.min...Int32.max),
+      deviceDrift: pick(Int32.min...Int32.max), underruns: pick(0...UInt32.max),
+      latePackets: pick(0...UInt32.max), lostPackets: pick(0...UInt32.max),
+      corruptPackets: pick(0...UInt32.max))
+  }
+
+  private mutating func span() -> Nanoseconds { Nanoseconds(pick(ProtocolLimits.span)) }
+
+  private mutating func format() -> StreamFormat {
+    StreamFormat(
+      codec: element(Codec.allCases),
+      audio: AudioFormat(
+        sampleRate: element(AudioFormat.supportedRates), channelCount: pick(1...8)),
+      sampleType: element(SampleType.allCases), configuration: bytes(Int(pick(UInt8(0)...100))))
+  }
+
+  private mutating func packet() -> AudioPacket {
+    AudioPacket(
+      stream: pick(0...UInt32.max), generation: pick(ProtocolLimits.generation),
+      sequence: pick(ProtocolLimits.count), mediaTime: mediaTime(), formatID: pick(0...255),
+      startsRun: Bool.random(using: &self), endsStream: Bool.random(using: &self),
+      encoded: EncodedPacket(
+        payload: bytes(Int(pick(UInt8(0)...255))), skippedFrames: pick(0...65_536),
+        frameCount: pick(1...65_536)))
+  }
+}
+
+extension Identifier {
+  /// Sixteen bytes that count up.
+  static func counting(from first: UInt8) -> Identifier {
+    guard let identifier = Identifier((0..<16).map { first &+ $0 }) else { preconditionFailure() }
+    return identifier
+  }
+}
+
+extension ControlMessage {
+  var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    encode(appendingTo: &bytes)
+    return bytes
+  }
+}
+
+extension MediaMessage {
+  var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    encode(appendingTo: &bytes)
+    return bytes
+  }
+}
+
+extension TimePacket {
+  var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    encode(appendingTo: &bytes)
+    return bytes
+  }
+}
+
+/// The one message that `bytes` are.
+func onlyMessage(in bytes: [UInt8]) throws(DecodeError) -> RawMessage? {
+  var framer = MessageFramer(limit: ProtocolLimits.mediaMessage)
+  framer.append(bytes)
+  let message = try framer.next()
+  return framer.heldByteCount == 0 ? message : nil
+}
