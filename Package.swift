@@ -92,7 +92,9 @@ let package = Package(
     tests("AudioTests", ["Audio", "Clock"]),
     tests("WireProtocolTests", ["WireProtocol", "Audio", "Clock"]),
     tests("SenderTests", ["Sender", "WireProtocol", "Audio", "Clock"]),
-    tests("ReceiverTests", ["Receiver", "WireProtocol", "Audio", "Clock"]),
+    tests(
+      "ReceiverTests", ["Receiver", "WireProtocol", "Audio", "Clock"],
+      resources: [.copy("Vectors")]),
     tests(
       "SimulationTests", ["Simulation", "Sender", "Receiver", "WireProtocol", "Audio", "Clock"]),
     tests("LinuxIOTests", ["LinuxIO", "Clock"]),

@@ -1,0 +1,45 @@
+/// What is known about the drift between two clocks before the samples tell, and for how long it holds.
+struct SlopePrior: Hashable, Sendable {
+  /// Group seconds that pass in a local second, less one.
+  var center: Double
+  /// How far off `center` the drift may be, while `opensAfter` has not passed.
+  var halfWidth: Double
+  /// Below this span of samples, in seconds, the samples cannot improve on `center`: noise over a short span
+  /// makes any slope.
+  var fixedBelow: Double
+  /// From this span of samples on, in seconds, the samples know better than the prior.
+  var opensAfter: Double
+
+  /// ±100 ppm for two crystals that nothing is known about. The second without a slope is of the report's cold
+  /// start table; both are guarded by the golden vectors.
+  static let cold = SlopePrior(center: 0, halfWidth: 100e-6, fixedBelow: 1, opensAfter: .infinity)
+
+  /// For clocks that contradict the prior in use: ±500 ppm is beyond any crystal that audio runs on. Guarded
+  /// by the test of a drift outside the prior.
+  static let contradicted = SlopePrior(
+    center: 0, halfWidth: 500e-6, fixedBelow: 1, opensAfter: .infinity)
+
+  /// A drift that was measured in an earlier session: crystals move by less than 3 ppm between two evenings in
+  /// one room. Guarded by the test of a cold start with a stored drift.
+  static func stored(_ drift: Double) -> SlopePrior {
+    SlopePrior(center: drift, halfWidth: 3e-6, fixedBelow: 0, opensAfter: 20)
+  }
+
+  /// A drift that was measured until a moment ago, ±2 ppm. Guarded by the golden vectors with a step; 60 s are
+  /// the span at which the samples of a bad network give a slope to 2 ppm.
+  static func carried(_ drift: Double) -> SlopePrior {
+    SlopePrior(center: drift, halfWidth: 2e-6, fixedBelow: 1, opensAfter: 60)
+  }
+
+  /// How far the samples may move the drift off the prior's center once it no longer binds.
+  private static let openHalfWidth = 120e-6
+
+  func isFixed(span: Double) -> Bool { span < fixedBelow }
+
+  /// The slopes to choose from, given samples over `span` seconds.
+  func range(span: Double) -> ClosedRange<Double> {
+    if isFixed(span: span) { return center...center }
+    let width = span > opensAfter ? Self.openHalfWidth : halfWidth
+    return (center - width)...(center + width)
+  }
+}

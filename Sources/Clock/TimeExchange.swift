@@ -1,0 +1,44 @@
+/// What one completed time exchange says about the offset of the group's clock from the local one.
+///
+/// A request leaves at `t1` (local) and arrives at `t2` (group); its answer leaves at `t3` (group) and arrives
+/// at `t4` (local). No packet arrives before it was sent, so the offset, group less local, lies between
+/// `lowerOffset` and `upperOffset`. A stamp that is taken late only widens that interval.
+package struct TimeSample: Hashable, Sendable {
+  /// When the answer arrived: `t4`.
+  package let arrival: LocalTime
+  /// `t2 - t1`: the offset and the delay of the request on top.
+  package let upperOffset: Nanoseconds
+  /// `t3 - t4`: the offset less the delay of the answer.
+  package let lowerOffset: Nanoseconds
+
+  /// Stamps farther from zero than 2^60 ns (36 years since boot) are nobody's monotonic clock. The limit keeps
+  /// each difference of two offsets within an `Int64`. Guarded by `TimeExchangeTests`.
+  static let stampLimit: Int64 = 1 << 60
+
+  /// Nothing that took longer than this tells anything about the clocks; probes are sent faster than once a
+  /// second. Nanoseconds; guarded by `TimeExchangeTests`.
+  static let longestRoundTrip: Int64 = 1_000_000_000
+
+  /// `nil` for stamps that no exchange can have produced, or that took longer than a second.
+  package init?(
+    requestSentAt t1: LocalTime, requestReceivedAt t2: GroupTime, answerSentAt t3: GroupTime,
+    answerReceivedAt t4: LocalTime
+  ) {
+    for stamp in [t1.nanoseconds, t2.nanoseconds, t3.nanoseconds, t4.nanoseconds] {
+      guard stamp > -Self.stampLimit, stamp < Self.stampLimit else { return nil }
+    }
+    let held = t3.nanoseconds - t2.nanoseconds
+    let roundTrip = t4.nanoseconds - t1.nanoseconds - held
+    guard held >= 0, held <= Self.longestRoundTrip else { return nil }
+    guard roundTrip >= 0, roundTrip <= Self.longestRoundTrip else { return nil }
+    arrival = t4
+    upperOffset = Nanoseconds(t2.nanoseconds - t1.nanoseconds)
+    lowerOffset = Nanoseconds(t3.nanoseconds - t4.nanoseconds)
+  }
+
+  /// The time that both packets spent on their way, in 0...1 s.
+  package var roundTrip: Nanoseconds { upperOffset - lowerOffset }
+
+  /// The local time that the sample speaks of: half a round trip before the answer arrived.
+  package var midpoint: LocalTime { arrival - Nanoseconds(roundTrip.count / 2) }
+}

@@ -1,0 +1,243 @@
+package import Clock
+
+/// Local time to device frames and back, learned from the positions that the sound card reports.
+///
+/// A Kalman filter of two states: the local time of the last frame that was reported, and how much longer than
+/// its nominal length a frame takes. Lives on the render thread.
+package struct RenderClock: Sendable {
+  /// How a device reports its position, which decides how far the reports scatter.
+  package enum DeviceClass: Sendable {
+    /// The position moves in steps of a few frames, and a timestamp comes with it.
+    case fine
+    /// The position moves by whole periods, and its timestamp was taken in the period's interrupt.
+    case edge
+    /// As `edge`, at the end of a USB transfer.
+    case usbEdge
+    /// The position moves in steps of about a millisecond, and is read at any time.
+    case coarse
+  }
+
+  /// Seconds that the card counts in a second of local time, less one; positive where the card is fast.
+  /// Dimensionless, 1e-6 is one ppm. Worth storing per card and sample rate.
+  package var drift: Double {
+    @_noLocks @_noAllocation get { -stretch / (1 + stretch) }
+  }
+
+  /// Whether frames can be predicted: three observations over 30 ms since the start or the last `rephase`.
+  package var isSettled: Bool {
+    @_noLocks @_noAllocation get { acceptedCount >= 3 && observedSeconds >= 0.03 }
+  }
+
+  private let sampleRate: Double
+  /// The variance of an observation, in s².
+  private let variance: Double
+  private var hasPhase = false
+  /// The frame of the last observation is `frame + fraction`, and was consumed `rest` seconds after `time`.
+  private var frame: Int64 = 0
+  private var fraction = 0.0
+  private var time = LocalTime(nanoseconds: 0)
+  private var rest = 0.0
+  /// Local seconds that a nominal second of frames takes, less one.
+  private var stretch: Double
+  /// The covariance of time (s²), time and stretch (s), and stretch (1).
+  private var timeVariance = 0.0
+  private var covariance = 0.0
+  private var stretchVariance: Double
+  private var observationCount = 0
+  private var acceptedCount = 0
+  private var rejectionCount = 0
+  private var observedSeconds = 0.0
+
+  /// `sampleRate` in Hz, above zero. `storedDrift` is the `drift` of this card at this rate from an earlier run;
+  /// what is not within ±0.1 % is ignored.
+  @_noLocks @_noAllocation
+  package init(sampleRate: Int, device: DeviceClass, storedDrift: Double?) {
+    self.sampleRate = Double(max(sampleRate, 1))
+    let deviation = Self.deviation(of: device)
+    variance = deviation * deviation
+    if let storedDrift, storedDrift > -1e-3, storedDrift < 1e-3 {
+      stretch = -storedDrift / (1 + storedDrift)
+      stretchVariance = Self.storedDriftDeviation * Self.storedDriftDeviation
+    } else {
+      stretch = 0
+      stretchVariance = Self.driftDeviation * Self.driftDeviation
+    }
+  }
+
+  /// Forgets which frame sounds when, and keeps the drift: after the device was stopped.
+  @_noLocks @_noAllocation
+  package mutating func rephase() {
+    hasPhase = false
+    stretchVariance = max(
+      stretchVariance, Self.rephasedDriftDeviation * Self.rephasedDriftDeviation)
+    observationCount = 0
+    acceptedCount = 0
+    rejectionCount = 0
+    observedSeconds = 0
+  }
+
+  /// When the card consumes `frame`. Means nothing before the first observation.
+  @_noLocks @_noAllocation
+  package func localTime(of frame: DeviceFrame) -> LocalTime {
+    let later = Self.wholeNanoseconds(
+      nominalSeconds(to: frame, fraction: 0) * (1 + stretch) + rest)
+    return LocalTime(nanoseconds: time.nanoseconds &+ later.count)
+  }
+
+  /// The frame, with its fraction, that the card consumes at `time`. Means nothing before the first observation.
+  @_noLocks @_noAllocation
+  package func frame(at time: LocalTime) -> Double {
+    let seconds = Double(time.nanoseconds &- self.time.nanoseconds) * 1e-9 - rest
+    return Double(frame) + (fraction + seconds * sampleRate / (1 + stretch))
+  }
+}
+
+// MARK: - Observations
+
+extension RenderClock {
+  /// Takes in that the card had consumed `frame` and a `fraction` of the next one at `time`. `uncertainty` is a
+  /// standard deviation that comes on top of the device class's, such as the length of a pair of clock readings
+  /// around a query without a timestamp. Answers whether the observation was used: it is not if it brings no new
+  /// position or if it is an outlier.
+  @_noLocks @_noAllocation
+  package mutating func observe(
+    _ frame: DeviceFrame, fraction: Double = 0, at time: LocalTime,
+    uncertainty: Nanoseconds = Nanoseconds(0)
+  ) -> Bool {
+    observationCount = min(observationCount + 1, 1000)
+    let extra = Double(uncertainty.count) * 1e-9
+    let noise = variance + extra * extra
+    guard hasPhase else {
+      begin(at: frame, fraction: fraction, time: time, noise: noise)
+      acceptedCount = 1
+      return true
+    }
+    let span = nominalSeconds(to: frame, fraction: fraction)
+    if span > Self.longestGap || span < 0 {
+      return reject(frame, fraction: fraction, time: time, noise: noise)
+    }
+    guard span > 0 else { return false }
+    predict(frame, fraction: fraction, span: span)
+    let error = Double(time.nanoseconds &- self.time.nanoseconds) * 1e-9 - rest
+    let expected = timeVariance + noise
+    if observationCount > 8, error * error > Self.gate * Self.gate * expected {
+      return reject(frame, fraction: fraction, time: time, noise: noise)
+    }
+    correct(by: error, expected: expected)
+    acceptedCount = min(acceptedCount + 1, 1000)
+    rejectionCount = 0
+    observedSeconds = min(observedSeconds + span, 1000)
+    return true
+  }
+
+  @_noLocks @_noAllocation
+  private mutating func begin(
+    at frame: DeviceFrame, fraction: Double, time: LocalTime, noise: Double
+  ) {
+    hasPhase = true
+    self.frame = frame.index
+    self.fraction = fraction
+    self.time = time
+    rest = 0
+    timeVariance = 4 * noise
+    covariance = 0
+    rejectionCount = 0
+  }
+
+  @_noLocks @_noAllocation
+  private mutating func predict(_ frame: DeviceFrame, fraction: Double, span: Double) {
+    advance(by: span * (1 + stretch))
+    self.frame = frame.index
+    self.fraction = fraction
+    let wander = Self.wander * Self.wander
+    timeVariance +=
+      2 * span * covariance + span * span * stretchVariance + wander * span * span * span / 3
+    covariance += span * stretchVariance + wander * span * span / 2
+    stretchVariance += wander * span
+  }
+
+  @_noLocks @_noAllocation
+  private mutating func correct(by error: Double, expected: Double) {
+    let timeGain = timeVariance / expected
+    let stretchGain = covariance / expected
+    advance(by: timeGain * error)
+    stretch += stretchGain * error
+    stretchVariance -= stretchGain * covariance
+    timeVariance *= 1 - timeGain
+    covariance *= 1 - timeGain
+  }
+
+  /// Twenty outliers in a row are not outliers: the device was restarted, or frames were lost.
+  @_noLocks @_noAllocation
+  private mutating func reject(
+    _ frame: DeviceFrame, fraction: Double, time: LocalTime, noise: Double
+  ) -> Bool {
+    rejectionCount += 1
+    guard rejectionCount >= Self.rejectionLimit else { return false }
+    begin(at: frame, fraction: fraction, time: time, noise: noise)
+    stretchVariance = max(stretchVariance, Self.restartDriftDeviation * Self.restartDriftDeviation)
+    acceptedCount = 1
+    observedSeconds = 0
+    return true
+  }
+}
+
+// MARK: - Constants and arithmetic
+
+extension RenderClock {
+  /// The standard deviation of an observation in seconds: two frames of granularity, the interrupt latency, the
+  /// wobble of a USB device's buffer, and a third of a USB frame. Chosen on simulated devices, range 1 µs...1 ms;
+  /// guarded by the golden vectors and `RenderClockTests`.
+  @_noLocks @_noAllocation
+  private static func deviation(of device: DeviceClass) -> Double {
+    switch device {
+    case .fine: 14e-6
+    case .edge: 8e-6
+    case .usbEdge: 30e-6
+    case .coarse: 300e-6
+    }
+  }
+
+  /// How the drift of a card wanders, in 1/√s: that of a crystal at room temperature. Range 1e-9...1e-7;
+  /// guarded by the golden vectors.
+  private static var wander: Double { @_noLocks @_noAllocation get { 1e-8 } }
+
+  /// The standard deviation of a drift that is unknown, stored, known until the device was stopped, and known
+  /// until the reports no longer matched. Dimensionless; guarded by the golden vectors and `RenderClockTests`.
+  private static var driftDeviation: Double { @_noLocks @_noAllocation get { 100e-6 } }
+  private static var storedDriftDeviation: Double { @_noLocks @_noAllocation get { 1e-6 } }
+  private static var rephasedDriftDeviation: Double { @_noLocks @_noAllocation get { 0.5e-6 } }
+  private static var restartDriftDeviation: Double { @_noLocks @_noAllocation get { 5e-6 } }
+
+  /// An observation is an outlier beyond this many standard deviations; 20 outliers in a row (0.2 s at a period
+  /// of 10 ms) begin a new phase. Guarded by `RenderClockTests`.
+  private static var gate: Double { @_noLocks @_noAllocation get { 5 } }
+  private static var rejectionLimit: Int { @_noLocks @_noAllocation get { 20 } }
+
+  /// A position that jumps ahead by more than this, in seconds, is a broken report; the output loop asks every
+  /// few milliseconds.
+  private static var longestGap: Double { @_noLocks @_noAllocation get { 60 } }
+
+  /// From the last observation to `frame`, at the nominal rate.
+  @_noLocks @_noAllocation
+  private func nominalSeconds(to frame: DeviceFrame, fraction: Double) -> Double {
+    (Double(frame.index &- self.frame) + (fraction - self.fraction)) / sampleRate
+  }
+
+  /// Moves the time of the last observation, and keeps what is less than a nanosecond: corrections far below
+  /// one add up.
+  @_noLocks @_noAllocation
+  private mutating func advance(by seconds: Double) {
+    let sum = rest + seconds
+    let whole = Self.wholeNanoseconds(sum)
+    time = LocalTime(nanoseconds: time.nanoseconds &+ whole.count)
+    rest = sum - Double(whole.count) * 1e-9
+  }
+
+  /// Rounds toward zero, and cuts what lies beyond 146 years.
+  @_noLocks @_noAllocation
+  private static func wholeNanoseconds(_ seconds: Double) -> Nanoseconds {
+    let limit = 0x1p62
+    return Nanoseconds(Int64(min(max(seconds * 1e9, -limit), limit)))
+  }
+}

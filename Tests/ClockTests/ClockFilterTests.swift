@@ -1,0 +1,221 @@
+import Clock
+import Testing
+
+struct ClockFilterTests {
+  @Test(
+    arguments: ["wired", "wifi", "wifi_busy", "wifi_ps", "wired_step", "wifi_step"])
+  func `the corridor agrees with the reference on its vectors`(network: String) throws {
+    var ambiguous = 0
+    var filter = ClockFilter(solveInterval: .zero)
+    for row in try vectorRows("net_\(network)") {
+      let sample = try #require(
+        TimeSample(
+          requestSentAt: LocalTime(nanoseconds: Int64(row[1])),
+          requestReceivedAt: GroupTime(nanoseconds: Int64(row[2])),
+          answerSentAt: GroupTime(nanoseconds: Int64(row[3])),
+          answerReceivedAt: LocalTime(nanoseconds: Int64(row[4]))))
+      let outcome = filter.insert(sample)
+      #expect(outcome != .rejected)
+      let estimate = try #require(filter.estimate(at: sample.arrival))
+      let offset = estimate.group.nanoseconds - estimate.local.nanoseconds
+      #expect(try abs(#require(filter.halfMargin).count - Int64(row[8])) <= 1, "row \(row[0])")
+      #expect(filter.generation == UInt32(row[9]), "row \(row[0])")
+      // Where one sample bounds the corridor on both sides, several slopes are equally good, and the reference
+      // takes one by chance.
+      guard abs(estimate.drift * 1e9 - row[7]) <= 1 else {
+        ambiguous += 1
+        #expect(abs(offset - Int64(row[6])) <= 15_000, "row \(row[0])")
+        continue
+      }
+      #expect(abs(offset - Int64(row[6])) <= 50, "row \(row[0])")
+    }
+    // Of some 345 rows.
+    #expect(ambiguous < 70)
+  }
+
+  @Test func `one corrupt sample never moves the output`() {
+    for shift in [-3_000_000_000, -5_000_000, -400_000, 400_000, 5_000_000, 3_000_000_000]
+      as [Int64]
+    {
+      var clean = ClockFilter()
+      var corrupted = ClockFilter()
+      let entries = ClockTrace(.wired, seconds: 30, seed: 3).entries
+      for (index, entry) in entries.enumerated() {
+        _ = clean.insert(entry.sample)
+        _ = corrupted.insert(entry.sample)
+        if index == 60, let wrong = shifted(entry.sample, by: shift) {
+          #expect(corrupted.insert(wrong) == .quarantined)
+        }
+        #expect(
+          clean.estimate(at: entry.sample.arrival) == corrupted.estimate(at: entry.sample.arrival))
+      }
+    }
+  }
+
+  @Test func `two corrupt samples that disagree are no step`() throws {
+    var filter = ClockFilter()
+    let entries = ClockTrace(.wired, seconds: 20, seed: 4).entries
+    for entry in entries { _ = filter.insert(entry.sample) }
+    let last = try #require(entries.last).sample
+    #expect(filter.insert(try #require(shifted(last, by: 2_000_000))) == .quarantined)
+    #expect(filter.insert(try #require(shifted(last, by: -2_000_000))) == .quarantined)
+    #expect(filter.generation == 0)
+  }
+
+  @Test func `two corrupt samples that lie far apart are no step`() throws {
+    var filter = ClockFilter()
+    let entries = ClockTrace(.wired, seconds: 40, seed: 4).entries
+    for (index, entry) in entries.enumerated() {
+      _ = filter.insert(entry.sample)
+      guard index % 40 == 39 else { continue }
+      let wrong = try #require(shifted(entry.sample, by: 2_000_000))
+      #expect(filter.insert(wrong) == .quarantined)
+    }
+    #expect(filter.generation == 0)
+  }
+
+  @Test func `a corrupt sample at the start is forgotten within two samples`() throws {
+    for position in 0..<12 {
+      var filter = ClockFilter()
+      let trace = ClockTrace(.wired, seconds: 8, seed: 5)
+      for (index, entry) in trace.entries.enumerated() {
+        let wrong = try #require(shifted(entry.sample, by: -1_000_000_000))
+        _ = filter.insert(index == position ? wrong : entry.sample)
+      }
+      let last = try #require(trace.entries.last)
+      let estimate = try #require(filter.estimate(at: last.sample.arrival))
+      let truth = -trace.clock.lead(at: last.arrival)
+      let offset = Double(estimate.group.nanoseconds - estimate.local.nanoseconds) * 1e-9
+      #expect(abs(offset - truth) < 10e-6)
+      #expect(filter.isLocked)
+    }
+  }
+
+  @Test func `answers that overtake each other make no difference`() {
+    var random = RandomSource(seed: 6)
+    var ordered = ClockFilter(solveInterval: .zero)
+    var shuffled = ClockFilter(solveInterval: .zero)
+    let entries = ClockTrace(.wifi, seconds: 10, seed: 6, interval: 0.1).entries
+    for start in stride(from: 0, to: entries.count - 8, by: 8) {
+      let group = entries[start..<start + 8]
+      for entry in group { _ = ordered.insert(entry.sample) }
+      for entry in group.shuffled(using: &random) { _ = shuffled.insert(entry.sample) }
+      let now = entries[start + 7].sample.arrival
+      #expect(ordered.estimate(at: now) == shuffled.estimate(at: now))
+    }
+  }
+
+  @Test func `a stored drift that is wrong is found out`() throws {
+    for stored in [400e-6, -90e-6, 30e-6] {
+      var filter = ClockFilter(storedDrift: stored)
+      let trace = ClockTrace(.wired, seconds: 60, seed: 7, drift: 20e-6)
+      for entry in trace.entries { _ = filter.insert(entry.sample) }
+      #expect(abs(filter.drift + 20e-6) < 1e-6)
+      #expect(filter.isLocked)
+    }
+  }
+
+  @Test(arguments: [-300e-6, -140e-6, 140e-6, 300e-6])
+  func `a drift outside the prior is found`(drift: Double) throws {
+    var filter = ClockFilter()
+    let trace = ClockTrace(.wired, seconds: 60, seed: 8, drift: drift)
+    for entry in trace.entries { _ = filter.insert(entry.sample) }
+    #expect(abs(filter.drift + drift / (1 + drift)) < 1e-6)
+    #expect(filter.isLocked)
+  }
+
+  @Test func `a stored drift that is no number or no drift is ignored`() {
+    for stored in [Double.nan, .infinity, 1, -1] {
+      #expect(ClockFilter(storedDrift: stored).drift == 0)
+    }
+    #expect(ClockFilter(storedDrift: 1e-5).drift == 1e-5)
+  }
+
+  @Test func `a reset keeps the drift and begins a generation`() throws {
+    var filter = ClockFilter()
+    let trace = ClockTrace(.wired, seconds: 70, seed: 9, drift: 40e-6)
+    for entry in trace.entries { _ = filter.insert(entry.sample) }
+    #expect(filter.isLocked)
+    #expect(filter.isDriftKnown)
+    filter.reset(keepingDrift: true)
+    #expect(filter.generation == 1)
+    #expect(!filter.isLocked)
+    #expect(filter.estimate(at: try #require(trace.entries.last).sample.arrival) == nil)
+    #expect(abs(filter.drift + 40e-6) < 1e-6)
+  }
+
+  @Test func `without samples the estimate is held, then given up`() throws {
+    var filter = ClockFilter()
+    let trace = ClockTrace(.wired, seconds: 70, seed: 10)
+    let start = trace.clock.local(at: 0)
+    #expect(filter.state(at: start) == .acquiring)
+    for entry in trace.entries { _ = filter.insert(entry.sample) }
+    let last = try #require(trace.entries.last).sample.arrival
+    #expect(filter.state(at: last) == .locked)
+    #expect(filter.state(at: last + .seconds(11)) == .holdover)
+    #expect(filter.state(at: last + .seconds(301)) == .unsynced)
+    #expect(filter.errorBound(at: last) < filter.errorBound(at: last + .seconds(60)))
+  }
+
+  @Test func `after a long silence the filter begins again with the drift it knew`() throws {
+    var filter = ClockFilter()
+    let trace = ClockTrace(.wired, seconds: 300, seed: 11, drift: 30e-6)
+    var outcomes: [ClockFilter.Outcome] = []
+    for entry in trace.entries where entry.arrival < 60 || entry.arrival > 200 {
+      outcomes.append(filter.insert(entry.sample))
+      if outcomes.last == .step { #expect(abs(filter.drift + 30e-6) < 2e-6) }
+    }
+    #expect(outcomes.filter { $0 == .step }.count == 1)
+  }
+
+  @Test func `a sample from before the window is rejected`() throws {
+    var filter = ClockFilter()
+    let entries = ClockTrace(.wired, seconds: 140, seed: 12).entries
+    for entry in entries { _ = filter.insert(entry.sample) }
+    #expect(filter.insert(try #require(entries.first).sample) == .rejected)
+  }
+
+  @Test func `round trips are those of the samples`() throws {
+    var filter = ClockFilter()
+    #expect(filter.medianRoundTrip == nil)
+    let entries = ClockTrace(.wifi, seconds: 20, seed: 13).entries
+    for entry in entries { _ = filter.insert(entry.sample) }
+    let sorted = entries.map(\.sample.roundTrip).sorted()
+    #expect(filter.minimumRoundTrip == sorted.first)
+    #expect(filter.medianRoundTrip == sorted[sorted.count / 2])
+  }
+
+  @Test func `stamps from another world trap nothing`() {
+    var random = RandomSource(seed: 14)
+    var filter = ClockFilter()
+    let edges: [Int64] = [.min, .max, 0, 1, -1, TimeSampleLimits.stamp, -TimeSampleLimits.stamp]
+    for _ in 0..<20_000 {
+      let local = Int64(random.uniform(0, 100e9))
+      let group = edges[Int(random.next() % 7)] &+ Int64(random.uniform(-1e9, 1e9))
+      guard
+        let sample = TimeSample(
+          requestSentAt: LocalTime(nanoseconds: local),
+          requestReceivedAt: GroupTime(nanoseconds: group),
+          answerSentAt: GroupTime(nanoseconds: group &+ Int64(random.uniform(0, 1e6))),
+          answerReceivedAt: LocalTime(nanoseconds: local + 2_000_000))
+      else { continue }
+      _ = filter.insert(sample)
+      _ = filter.estimate(at: LocalTime(nanoseconds: local))
+    }
+  }
+
+  private func shifted(_ sample: TimeSample, by offset: Int64) -> TimeSample? {
+    let sent = sample.arrival - sample.roundTrip
+    return TimeSample(
+      requestSentAt: sent,
+      requestReceivedAt: GroupTime(
+        nanoseconds: sent.nanoseconds + sample.upperOffset.count + offset),
+      answerSentAt: GroupTime(
+        nanoseconds: sample.arrival.nanoseconds + sample.lowerOffset.count + offset),
+      answerReceivedAt: sample.arrival)
+  }
+}
+
+private enum TimeSampleLimits {
+  static let stamp: Int64 = (1 << 60) - 2_000_000_000
+}

@@ -1,0 +1,64 @@
+import Clock
+import Testing
+
+struct ErrorBoundTests {
+  @Test(arguments: NetworkModel.Kind.allCases)
+  func `the error stays within its bound in more than 99 of 100 cases`(kind: NetworkModel.Kind) {
+    var looks = 0
+    var beyond = 0
+    for seed in 0..<40 as Range<UInt64> {
+      let drift = 60e-6 * (Double(seed) / 19.5 - 1)
+      let trace = ClockTrace(kind, seconds: 32, seed: seed, interval: nil, drift: drift)
+      var filter = ClockFilter()
+      trace.play(into: &filter, every: 0.05, until: 30) { _, error, estimate, _ in
+        looks += 1
+        if abs(error) > estimate.errorBound.seconds { beyond += 1 }
+      }
+    }
+    #expect(looks > 20_000)
+    #expect(beyond * 100 < looks, "\(beyond) of \(looks)")
+  }
+
+  @Test(arguments: [NetworkModel.Kind.wired, .wifi])
+  func `the bound holds while no samples come`(kind: NetworkModel.Kind) {
+    for seed in 0..<20 as Range<UInt64> {
+      var trace = ClockTrace(kind, seconds: 300, seed: seed)
+      trace.entries.removeAll { $0.arrival > 100 }
+      var filter = ClockFilter()
+      trace.play(into: &filter, every: 1, until: 200) { time, error, estimate, _ in
+        if time > 100 { #expect(abs(error) <= estimate.errorBound.seconds) }
+      }
+    }
+  }
+
+  @Test func `a quick start on a wire is bounded by the time it is used`() {
+    for seed in 0..<60 as Range<UInt64> {
+      let drift = 60e-6 * (Double(seed) / 29.5 - 1)
+      let trace = ClockTrace(.wired, seconds: 4, seed: seed, interval: nil, drift: drift)
+      var filter = ClockFilter()
+      var lockedAt: Double?
+      trace.play(into: &filter, every: 0.005, until: 2.5) { time, error, estimate, filter in
+        guard filter.isLocked else { return }
+        if lockedAt == nil { lockedAt = time }
+        #expect(abs(error) < 100e-6)
+        #expect(abs(error) <= estimate.errorBound.seconds)
+      }
+      // The first probe leaves at 50 ms.
+      #expect((lockedAt ?? .infinity) < 0.2)
+    }
+  }
+
+  @Test func `a quick start on Wi-Fi takes a second and is within a millisecond`() {
+    for seed in 0..<60 as Range<UInt64> {
+      let trace = ClockTrace(.wifi, seconds: 6, seed: seed, interval: nil)
+      var filter = ClockFilter()
+      var lockedAt: Double?
+      trace.play(into: &filter, every: 0.01, until: 4.5) { time, error, _, filter in
+        guard filter.isLocked else { return }
+        if lockedAt == nil { lockedAt = time }
+        #expect(abs(error) < 1e-3)
+      }
+      #expect((lockedAt ?? .infinity) < 1.6)
+    }
+  }
+}

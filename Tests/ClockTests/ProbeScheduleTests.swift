@@ -1,0 +1,66 @@
+import Clock
+import Testing
+
+struct ProbeScheduleTests {
+  @Test func `the first probe is due at once`() {
+    let start = LocalTime(nanoseconds: 5_000)
+    #expect(ProbeSchedule(startingAt: start).nextProbe == start)
+  }
+
+  @Test func `probes come densely, then ten a second, then four`() {
+    var schedule = ProbeSchedule(startingAt: LocalTime(nanoseconds: 0))
+    let times = run(&schedule, until: 20, excess: .microseconds(20))
+    #expect(times.filter { $0 < 0.155 }.count == 16)
+    #expect(times.filter { $0 < 0.66 }.count == 32)
+    #expect((90...105).contains(times.filter { $0 > 0.7 && $0 < 10 }.count))
+    #expect((38...42).contains(times.filter { $0 > 10.2 }.count))
+  }
+
+  @Test func `a noisy link gets ten probes a second for good`() {
+    var schedule = ProbeSchedule(startingAt: LocalTime(nanoseconds: 0))
+    let times = run(&schedule, until: 30, excess: .microseconds(300))
+    #expect((95...105).contains(times.filter { $0 > 20 }.count))
+  }
+
+  @Test func `idle, one probe a second goes out once the clocks are known`() {
+    var schedule = ProbeSchedule(startingAt: LocalTime(nanoseconds: 0))
+    schedule.isIdle = true
+    let times = run(&schedule, until: 60, excess: .microseconds(300))
+    #expect((38...42).contains(times.filter { $0 > 20 }.count))
+    schedule.wake(at: LocalTime(nanoseconds: 60_000_000_000))
+    #expect(schedule.nextProbe <= LocalTime(nanoseconds: 60_000_000_000))
+  }
+
+  @Test func `after a restart the dense probes begin again`() {
+    var schedule = ProbeSchedule(startingAt: LocalTime(nanoseconds: 0))
+    _ = run(&schedule, until: 20, excess: nil)
+    schedule.restart(at: LocalTime(nanoseconds: 30_000_000_000))
+    let times = run(&schedule, until: 30.66, excess: nil)
+    #expect(times.count == 32)
+  }
+
+  @Test func `intervals vary by a fifth and no more`() {
+    var random = RandomSource(seed: 1)
+    for random in [0, UInt64.max, random.next()] {
+      var schedule = ProbeSchedule(startingAt: LocalTime(nanoseconds: 0))
+      schedule.sent(at: LocalTime(nanoseconds: 0), medianExcess: nil, random: random)
+      #expect((8_000_000...12_000_000).contains(schedule.nextProbe.nanoseconds))
+    }
+  }
+
+  /// The times of the probes before `end`, in seconds.
+  private func run(_ schedule: inout ProbeSchedule, until end: Double, excess: Nanoseconds?)
+    -> [Double]
+  {
+    var random = RandomSource(seed: 7)
+    var times: [Double] = []
+    while Double(schedule.nextProbe.nanoseconds) * 1e-9 < end {
+      let now = schedule.nextProbe
+      times.append(Double(now.nanoseconds) * 1e-9)
+      // The middle of the range, give or take a little.
+      let jitter = UInt64.max / 2 &+ (random.next() >> 4)
+      schedule.sent(at: now, medianExcess: excess, random: jitter)
+    }
+    return times
+  }
+}
