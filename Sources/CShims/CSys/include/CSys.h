@@ -1,1 +1,107 @@
 #pragma once
+#include <pthread.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+// The Linux calls that Swift cannot make: macros, variadic functions, control messages. Each function returns
+// a value of zero or more, or a negative errno.
+
+// An address of IPv4 (family 4: `low` holds the four bytes) or IPv6 (family 6), in the host's byte order.
+struct csys_address {
+  uint64_t high;
+  uint64_t low;
+  uint32_t scope;
+  uint16_t port;
+  uint16_t family;
+};
+
+// `text` without brackets or port; a scope is an interface's name or number behind a per cent sign.
+int csys_address_parse(const char *text, struct csys_address *address);
+int csys_address_format(const struct csys_address *address, char *text, size_t capacity);
+// At most `capacity` addresses; their number, or a negative EAI_ code.
+int csys_resolve(const char *name, uint16_t port, struct csys_address *addresses, int capacity);
+
+enum { CSYS_READ = 1, CSYS_WRITE = 2, CSYS_HANGUP = 4, CSYS_FAULT = 8 };
+enum { CSYS_ADD, CSYS_MODIFY, CSYS_REMOVE };
+struct csys_ready {
+  uint64_t token;
+  uint32_t events;
+  uint32_t padding;
+};
+int csys_epoll(void);
+int csys_epoll_set(int epoll, int operation, int descriptor, uint32_t interest, uint64_t token);
+// A negative timeout waits for ever. An interrupted wait reports nothing ready.
+int csys_epoll_wait(int epoll, struct csys_ready *ready, int capacity, int64_t timeout_ns);
+
+int csys_eventfd(void);
+int csys_eventfd_raise(int descriptor);
+int csys_eventfd_clear(int descriptor);
+
+// Blocks the signals in the calling thread and returns the descriptor that reports them.
+int csys_signals(const int *signals, int count);
+int csys_signals_unblock(const int *signals, int count);
+// The next signal's number; -EAGAIN when there is none.
+int csys_signals_next(int descriptor);
+
+enum { CSYS_IPV4 = 4, CSYS_IPV6 = 6, CSYS_UNIX = 1 };
+// All sockets are non-blocking and close on exec. An IPv6 socket takes IPv4 as well.
+int csys_stream(int family);
+int csys_datagram(int family);
+int csys_bind(int descriptor, const struct csys_address *address);
+int csys_bind_path(int descriptor, const char *path);
+int csys_connect(int descriptor, const struct csys_address *address);
+int csys_connect_path(int descriptor, const char *path);
+int csys_listen(int descriptor);
+// `peer` has family 0 for a Unix-domain peer.
+int csys_accept(int descriptor, struct csys_address *peer);
+int csys_local_address(int descriptor, struct csys_address *address);
+// The pending error of a socket as a positive errno, or zero.
+int csys_pending_error(int descriptor);
+int csys_shutdown_sending(int descriptor);
+
+struct csys_stream_options {
+  int keepalive_s;
+  int user_timeout_ms;
+  // Zero leaves the system's setting.
+  int unsent_limit;
+  int traffic_class;
+};
+int csys_stream_configure(int descriptor, const struct csys_stream_options *options);
+int csys_traffic_class(int descriptor, int traffic_class);
+
+// Raises no SIGPIPE.
+ssize_t csys_send(int descriptor, const void *bytes, size_t count);
+ssize_t csys_receive(int descriptor, void *bytes, size_t capacity);
+
+enum { CSYS_STAMPS_NONE, CSYS_STAMPS_RECEIVED, CSYS_STAMPS_BOTH };
+// Asks for the best stamps that the kernel grants, and returns which those are. Transmit stamps are numbered
+// from zero again.
+int csys_stamps_enable(int descriptor);
+ssize_t csys_send_to(int descriptor, int family, const void *bytes, size_t count,
+                     const struct csys_address *to);
+struct csys_received {
+  struct csys_address from;
+  // CLOCK_REALTIME, or zero where the kernel left no stamp.
+  int64_t realtime_ns;
+};
+ssize_t csys_receive_from(int descriptor, void *bytes, size_t capacity,
+                          struct csys_received *received);
+struct csys_transmitted {
+  int64_t realtime_ns;
+  uint32_t counter;
+  // One where the driver took the packet, zero where it entered the queue before the driver.
+  int from_driver;
+};
+// Takes one message off the error queue: 1 for a stamp, 0 for anything else, -EAGAIN when it is empty.
+int csys_transmitted_next(int descriptor, struct csys_transmitted *transmitted);
+
+// A priority of zero asks for the normal scheduler, one and above for SCHED_FIFO.
+int csys_thread_start(pthread_t *thread, void *(*body)(void *), void *context, size_t stack,
+                      int priority);
+// Called on the thread: its name (15 bytes are kept), exact timers, and pages for `touched` bytes of stack.
+void csys_thread_prepare(const char *name, size_t touched);
+// The calling thread's SCHED_FIFO priority, or zero.
+int csys_thread_priority(void);
+int csys_lock_memory(void);
+
+int csys_random(void *bytes, size_t count);

@@ -1,0 +1,61 @@
+internal import Glibc
+
+/// What the system refused, and why, in a line fit for the user.
+package struct IOError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The call that failed, such as "connect".
+  package let call: String
+  /// The system's number of the error, as in errno(3).
+  package let code: Int32
+  package let text: String
+
+  package var description: String { text }
+
+  package init(call: String, code: Int32, text: String) {
+    self.call = call
+    self.code = code
+    self.text = text
+  }
+
+  /// `subject` is what the call was about, such as an address or a path.
+  init(call: String, code: Int32, subject: String) {
+    self.init(call: call, code: code, text: "\(subject): \(Self.reason(code)) (\(call))")
+  }
+
+  static func reason(_ code: Int32) -> String { String(cString: strerror(code)) }
+
+  /// Passes on a result of the system shim, where a negative one is an error's number.
+  @discardableResult
+  static func check<Result: SignedInteger & Sendable>(
+    _ call: String, _ result: Result, _ subject: @autoclosure () -> String
+  ) throws(IOError) -> Result {
+    guard result < 0 else { return result }
+    throw IOError(call: call, code: Int32(truncatingIfNeeded: -result), subject: subject())
+  }
+}
+
+extension IOError {
+  static func binding(to address: SocketAddress, code: Int32) -> IOError {
+    let text =
+      switch code {
+      case EADDRINUSE:
+        "port \(address.port) is in use by another program; choose another with --port"
+      case EACCES:
+        "port \(address.port) is reserved for the system; choose one above 1023 with --port"
+      case EADDRNOTAVAIL: "\(address.host) is not an address of this host"
+      default: "cannot listen on \(address): \(reason(code))"
+      }
+    return IOError(call: "bind", code: code, text: text)
+  }
+
+  static func connecting(to peer: String, code: Int32) -> IOError {
+    let text =
+      switch code {
+      case ECONNREFUSED: "\(peer) refused the connection: nothing listens there"
+      case ETIMEDOUT: "\(peer) does not answer"
+      case EHOSTUNREACH, ENETUNREACH: "\(peer) cannot be reached: \(reason(code))"
+      case ENOENT: "\(peer) does not exist: nothing listens there"
+      default: "cannot connect to \(peer): \(reason(code))"
+      }
+    return IOError(call: "connect", code: code, text: text)
+  }
+}

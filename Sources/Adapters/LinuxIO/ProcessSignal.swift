@@ -1,0 +1,43 @@
+internal import CSys
+internal import Glibc
+
+/// The signals that a program may take as events.
+package enum ProcessSignal: CaseIterable, Hashable, Sendable {
+  case interrupt, terminate, hangUp, windowChanged
+
+  var number: Int32 {
+    switch self {
+    case .interrupt: SIGINT
+    case .terminate: SIGTERM
+    case .hangUp: SIGHUP
+    case .windowChanged: SIGWINCH
+    }
+  }
+}
+
+/// Reports the signals that its thread has blocked, and unblocks them when it goes.
+final class SignalDescriptor {
+  let descriptor: FileDescriptor
+
+  private let signals: [ProcessSignal]
+
+  init(_ number: Int32, signals: [ProcessSignal]) {
+    descriptor = FileDescriptor(number)
+    self.signals = signals
+  }
+
+  deinit {
+    let numbers = signals.map(\.number)
+    _ = csys_signals_unblock(numbers, Int32(numbers.count))
+  }
+
+  /// The signals that came since the last call.
+  func waiting() -> [ProcessSignal] {
+    var waiting: [ProcessSignal] = []
+    while true {
+      let number = csys_signals_next(descriptor.number)
+      guard number > 0 else { return waiting }
+      waiting += signals.filter { $0.number == number }
+    }
+  }
+}

@@ -1,0 +1,79 @@
+internal import CSys
+internal import Glibc
+
+// MARK: datagrams, descriptors and signals
+
+extension Reactor {
+  /// Opens a UDP socket with kernel stamps. On `.any` it takes IPv4 and, where there is IPv6, that as well.
+  package func openDatagrams(on address: SocketAddress, trafficClass: TrafficClass = .standard)
+    throws(IOError) -> DatagramID
+  {
+    let socket: TimestampedSocket
+    do {
+      socket = try TimestampedSocket(address: address, trafficClass: trafficClass)
+    } catch {
+      guard let substitute = error.substitute(for: address) else { throw error }
+      socket = try TimestampedSocket(address: substitute, trafficClass: trafficClass)
+    }
+    let token = insert(.datagrams(socket))
+    try watch(socket.descriptor.number, token: token)
+    return DatagramID(token: token)
+  }
+
+  /// Sends at once; the id is that of the `transmitted` events, of which there may be none. Fails with EAGAIN where
+  /// the network takes nothing now.
+  @discardableResult
+  package func send(_ bytes: [UInt8], to address: SocketAddress, from id: DatagramID)
+    throws(IOError) -> TransmitID
+  {
+    guard case .datagrams(let socket)? = entry(id.token) else {
+      throw IOError(call: "sendto", code: EBADF, subject: "\(address)")
+    }
+    return try socket.send(bytes, to: address)
+  }
+
+  package func localAddress(of id: DatagramID) -> SocketAddress? {
+    guard case .datagrams(let socket)? = entry(id.token) else { return nil }
+    return socket.localAddress
+  }
+
+  package func close(_ id: DatagramID) { remove(token: id.token) }
+
+  /// Reports when `descriptor` can be read, as that of a terminal or a pipe; a file cannot be watched. It stays
+  /// its owner's, who closes it after `unwatch`.
+  package func watch(descriptor: Int32) throws(IOError) -> DescriptorID {
+    let token = insert(.descriptor(descriptor))
+    do {
+      try watch(descriptor, token: token)
+    } catch {
+      remove(token: token)
+      throw error
+    }
+    return DescriptorID(token: token)
+  }
+
+  package func unwatch(_ id: DescriptorID) {
+    guard case .descriptor(let number)? = entry(id.token) else { return }
+    _ = csys_epoll_set(epoll.number, Int32(CSYS_REMOVE), number, 0, id.token)
+    remove(token: id.token)
+  }
+
+  /// Reports these signals from now on. Call it once, before the program starts another thread: a thread that
+  /// exists already would still die of them.
+  package func watch(signals: [ProcessSignal]) throws(IOError) {
+    var numbers = signals.map(\.number)
+    let result = csys_signals(&numbers, Int32(numbers.count))
+    let number = try IOError.check("signalfd", result, "signals")
+    let token = insert(.signals(SignalDescriptor(number, signals: signals)))
+    try watch(number, token: token)
+  }
+}
+
+extension IOError {
+  /// Where IPv6 is switched off, all addresses are those of IPv4.
+  func substitute(for address: SocketAddress) -> SocketAddress? {
+    guard address == .any(port: address.port), code == EAFNOSUPPORT || code == EADDRNOTAVAIL
+    else { return nil }
+    return .any4(port: address.port)
+  }
+}

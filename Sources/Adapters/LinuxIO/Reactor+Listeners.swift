@@ -1,0 +1,114 @@
+internal import CSys
+internal import Glibc
+
+extension Reactor {
+  /// Accepts TCP connections. `.any(port:)` takes IPv4 and IPv6; port 0 lets the system choose.
+  package func listen(on address: SocketAddress, options: ConnectionOptions = .init())
+    throws(IOError) -> ListenerID
+  {
+    do {
+      return try openListener(on: address, options: options)
+    } catch {
+      guard let substitute = error.substitute(for: address) else { throw error }
+      return try openListener(on: substitute, options: options)
+    }
+  }
+
+  /// Accepts connections of this user's programs through a file of mode 0600. A file that a dead program left
+  /// there is replaced.
+  package func listen(onPath path: String, options: ConnectionOptions = .init()) throws(IOError)
+    -> ListenerID
+  {
+    let number = try IOError.check("socket", csys_stream(Int32(CSYS_UNIX)), path)
+    let descriptor = FileDescriptor(number)
+    var result = csys_bind_path(number, path)
+    if result == -EADDRINUSE, try isStale(path) {
+      unlink(path)
+      result = csys_bind_path(number, path)
+    }
+    if result == -EADDRINUSE {
+      throw IOError(call: "bind", code: EADDRINUSE, text: "\(path) is in use by another program")
+    }
+    try IOError.check("bind", result, path)
+    let listener = Listener(descriptor: descriptor, options: options, place: .path(path))
+    do {
+      // Nobody can connect before `listen`, so the mode is right in time.
+      try IOError.check("chmod", chmod(path, 0o600) == 0 ? 0 : -errno, path)
+      return try start(listener)
+    } catch {
+      removeFile(of: listener)
+      throw error
+    }
+  }
+
+  /// Where the listener really listens; `nil` for one on a path.
+  package func localAddress(of id: ListenerID) -> SocketAddress? {
+    guard case .listener(let listener)? = entry(id.token),
+      case .address(let address) = listener.place
+    else { return nil }
+    return address
+  }
+
+  package func close(_ id: ListenerID) {
+    guard case .listener(let listener)? = entry(id.token) else { return }
+    removeFile(of: listener)
+    remove(token: id.token)
+  }
+
+  private func openListener(on address: SocketAddress, options: ConnectionOptions)
+    throws(IOError) -> ListenerID
+  {
+    let number = try IOError.check("socket", csys_stream(address.family), "\(address)")
+    let descriptor = FileDescriptor(number)
+    let bound = try bindSocket(number, to: address)
+    return try start(
+      Listener(descriptor: descriptor, options: options, place: .address(bound)))
+  }
+
+  private func start(_ listener: Listener) throws(IOError) -> ListenerID {
+    let result = csys_listen(listener.descriptor.number)
+    guard result >= 0 else {
+      if case .address(let address) = listener.place {
+        throw .binding(to: address, code: -result)
+      }
+      throw IOError(call: "listen", code: -result, subject: "listener")
+    }
+    let token = insert(.listener(listener))
+    try watch(listener.descriptor.number, token: token)
+    return ListenerID(token: token)
+  }
+
+  /// Whether a socket lies at `path` that no program listens on.
+  private func isStale(_ path: String) throws(IOError) -> Bool {
+    var status = stat()
+    guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return false }
+    let number = try IOError.check("socket", csys_stream(Int32(CSYS_UNIX)), path)
+    let probe = FileDescriptor(number)
+    return csys_connect_path(probe.number, path) == -ECONNREFUSED
+  }
+
+  /// Takes one connection; the others wait for the next turn.
+  func accept(_ id: ListenerID, _ listener: Listener) {
+    var peer = csys_address()
+    let number = csys_accept(listener.descriptor.number, &peer)
+    guard number >= 0 else {
+      switch -number {
+      case EMFILE, ENFILE, ENOBUFS, ENOMEM:
+        rest(id, listener)
+        report(.acceptFailed(id, IOError(call: "accept", code: -number, subject: "listener")))
+      default: break  // The peer went away again, or another wake-up took it.
+      }
+      return
+    }
+    let address = SocketAddress(peer)
+    let connection = Connection(
+      descriptor: FileDescriptor(number), peer: address?.description ?? "local peer",
+      options: listener.options, state: .open)
+    let isConfigured = address == nil || (try? connection.configure()) != nil
+    // A peer that has gone already refuses its settings.
+    guard isConfigured else { return }
+    let connectionID = ConnectionID(token: insert(.connection(connection)))
+    report(.accepted(connectionID, by: id, from: address))
+    updateInterest(connectionID, connection)
+  }
+}

@@ -1,0 +1,163 @@
+internal import CSys
+package import Clock
+internal import Glibc
+
+/// The event loop of one thread: it owns sockets, waits for them and reports what happened. It decides nothing.
+///
+/// The thread calls `wait` over and over and acts on the events; everything but `waker` belongs to that thread.
+/// Output is queued by `send` and goes out in the next `wait`, so that what one turn queues leaves in few packets.
+package final class Reactor {
+  /// Bytes in one `received` event. Each connection gets one read a turn, so that none starves another.
+  package static let readSize = 64 << 10
+  /// Bytes written to one connection in one turn.
+  static let writeSize = 256 << 10
+  /// Datagrams, and transmit stamps, taken from one socket in one turn.
+  static let datagramsPerTurn = 64
+  /// After a failed accept the listener rests, or the loop would spin on the peers that still wait.
+  static let acceptPause = Nanoseconds.milliseconds(250)
+
+  package let waker: Waker
+  let epoll: FileDescriptor
+  let buffer: UnsafeMutableRawBufferPointer
+  private var entries: [UInt64: Entry] = [:]
+  private var lastToken: UInt64 = 0
+  private var ready = Array(repeating: csys_ready(), count: 64)
+  private var pending: [ReactorEvent] = []
+  private var unflushed: [ConnectionID] = []
+  private var restingListeners: [(id: ListenerID, until: LocalTime)] = []
+
+  enum Entry {
+    case waker
+    case listener(Listener)
+    case connection(Connection)
+    case datagrams(TimestampedSocket)
+    case descriptor(Int32)
+    case signals(SignalDescriptor)
+  }
+
+  package init() throws(IOError) {
+    waker = try Waker()
+    epoll = FileDescriptor(try IOError.check("epoll_create", csys_epoll(), "event loop"))
+    buffer = .allocate(byteCount: Self.readSize, alignment: 16)
+    let token = insert(.waker)
+    try watch(waker.descriptor.number, token: token)
+  }
+
+  deinit {
+    for entry in entries.values {
+      if case .listener(let listener) = entry { removeFile(of: listener) }
+    }
+    buffer.deallocate()
+  }
+
+  /// Sends what is queued, then waits until something happens or `deadline` has passed; `nil` waits for ever.
+  /// May return without events before the deadline.
+  package func wait(until deadline: LocalTime?) throws(IOError) -> [ReactorEvent] {
+    flushQueues()
+    let count = csys_epoll_wait(
+      epoll.number, &ready, Int32(ready.count), timeout(until: deadline))
+    try IOError.check("epoll_wait", count, "event loop")
+    for index in 0..<Int(count) { handle(ready[index]) }
+    wakeListeners()
+    defer { pending = [] }
+    return pending
+  }
+
+  private func timeout(until deadline: LocalTime?) -> Int64 {
+    if !pending.isEmpty { return 0 }
+    guard let end = ([deadline] + restingListeners.map(\.until)).compactMap(\.self).min()
+    else { return -1 }
+    return max(0, (end - HostClock.now).count)
+  }
+
+  private func handle(_ ready: csys_ready) {
+    // A descriptor closed earlier in this turn has no entry any more.
+    guard let entry = entries[ready.token] else { return }
+    switch entry {
+    case .waker:
+      waker.clear()
+      report(.woken)
+    case .listener(let listener): accept(ListenerID(token: ready.token), listener)
+    case .connection(let connection):
+      handle(ConnectionID(token: ready.token), connection, events: ready.events)
+    case .datagrams(let socket):
+      handle(DatagramID(token: ready.token), socket, events: ready.events)
+    case .descriptor: report(.readable(DescriptorID(token: ready.token)))
+    case .signals(let signals): for signal in signals.waiting() { report(.signal(signal)) }
+    }
+  }
+
+  private func handle(_ id: DatagramID, _ socket: TimestampedSocket, events: UInt32) {
+    // Transmit stamps first: the answer to a datagram is worth more when its stamp is known.
+    for _ in 0..<Self.datagramsPerTurn {
+      guard let stamp = socket.nextTransmitStamp() else { break }
+      report(.transmitted(id, stamp))
+    }
+    for _ in 0..<Self.datagramsPerTurn {
+      guard let datagram = socket.receive(into: buffer) else { break }
+      report(.datagram(id, datagram))
+    }
+  }
+
+  private func flushQueues() {
+    let list = unflushed
+    unflushed.removeAll(keepingCapacity: true)
+    for id in list {
+      guard let connection = connection(id) else { continue }
+      connection.isUnflushed = false
+      flush(id, connection)
+    }
+  }
+
+  private func wakeListeners() {
+    guard !restingListeners.isEmpty else { return }
+    let now = HostClock.now
+    for (id, until) in restingListeners where until <= now {
+      guard case .listener(let listener)? = entries[id.token] else { continue }
+      try? watch(listener.descriptor.number, token: id.token)
+    }
+    restingListeners.removeAll { $0.until <= now }
+  }
+}
+
+// MARK: what the parts of the reactor share
+
+extension Reactor {
+  func report(_ event: ReactorEvent) { pending.append(event) }
+
+  func insert(_ entry: Entry) -> UInt64 {
+    lastToken += 1
+    entries[lastToken] = entry
+    return lastToken
+  }
+
+  func remove(token: UInt64) { entries[token] = nil }
+
+  func entry(_ token: UInt64) -> Entry? { entries[token] }
+
+  func connection(_ id: ConnectionID) -> Connection? {
+    guard case .connection(let connection)? = entries[id.token] else { return nil }
+    return connection
+  }
+
+  func flushLater(_ id: ConnectionID, _ connection: Connection) {
+    guard !connection.isUnflushed else { return }
+    connection.isUnflushed = true
+    unflushed.append(id)
+  }
+
+  func watch(_ descriptor: Int32, token: UInt64) throws(IOError) {
+    let result = csys_epoll_set(
+      epoll.number, Int32(CSYS_ADD), descriptor, UInt32(CSYS_READ), token)
+    try IOError.check("epoll_ctl", result, "descriptor \(descriptor)")
+  }
+
+  func rest(_ id: ListenerID, _ listener: Listener) {
+    _ = csys_epoll_set(epoll.number, Int32(CSYS_REMOVE), listener.descriptor.number, 0, id.token)
+    restingListeners.append((id, HostClock.now + Self.acceptPause))
+  }
+
+  func removeFile(of listener: Listener) {
+    if case .path(let path) = listener.place { unlink(path) }
+  }
+}

@@ -1,0 +1,112 @@
+internal import CSys
+internal import Glibc
+
+/// A thread of its own for work that must not wait behind a thread pool: SCHED_FIFO where the system grants it.
+///
+/// Its owner joins or detaches it; one that is dropped runs on alone.
+package struct RealtimeThread: ~Copyable, Sendable {
+  /// Enough for the loops of this system, and little enough to be locked into memory.
+  package static let stackSize = 256 * 1024
+  /// The part of the stack that is paged in before the body runs.
+  static let touchedStack = 128 * 1024
+
+  /// What was asked for and not granted; the thread runs with normal priority.
+  package enum Notice: Hashable, Sendable, CustomStringConvertible {
+    case normalPriority(IOError)
+
+    package var description: String {
+      switch self {
+      case .normalPriority(let error):
+        """
+        runs without real-time priority (\(IOError.reason(error.code))); \
+        grant CAP_SYS_NICE or LimitRTPRIO for steadier timing
+        """
+      }
+    }
+  }
+
+  package let notice: Notice?
+  /// `nil` once joined.
+  private var thread: pthread_t?
+
+  /// `name` shows in `top -H`; 15 bytes of it are kept. `priority` is that of SCHED_FIFO, 1 to 99; `nil` asks for
+  /// the normal scheduler. Throws only where no thread can be had at all.
+  package static func start(
+    name: String, priority: Int32?, _ body: @escaping @Sendable () -> Void
+  ) throws(IOError) -> RealtimeThread {
+    let context = Unmanaged.passRetained(ThreadContext(name: name, body: body))
+    var thread = pthread_t()
+    var notice: Notice?
+    var result = launch(&thread, context, priority: priority ?? 0)
+    if result < 0, priority != nil {
+      notice = .normalPriority(
+        IOError(call: "pthread_create", code: -result, subject: "thread \(name)"))
+      result = launch(&thread, context, priority: 0)
+    }
+    if result < 0 {
+      context.release()
+      throw IOError(call: "pthread_create", code: -result, subject: "thread \(name)")
+    }
+    return RealtimeThread(notice: notice, thread: thread)
+  }
+
+  private init(notice: Notice?, thread: pthread_t) {
+    self.notice = notice
+    self.thread = thread
+  }
+
+  /// Waits until the body has returned.
+  package consuming func join() {
+    if let thread { pthread_join(thread, nil) }
+    thread = nil
+  }
+
+  package consuming func detach() {}
+
+  deinit {
+    if let thread { pthread_detach(thread) }
+  }
+
+  private static func launch(
+    _ thread: inout pthread_t, _ context: Unmanaged<ThreadContext>, priority: Int32
+  ) -> Int32 {
+    csys_thread_start(&thread, threadBody, context.toOpaque(), stackSize, priority)
+  }
+
+  /// The SCHED_FIFO priority of the calling thread; `nil` under the normal scheduler.
+  package static var currentPriority: Int32? {
+    let priority = csys_thread_priority()
+    return priority > 0 ? priority : nil
+  }
+}
+
+/// Keeps the process in memory: what is there now, and later pages as they are touched, so that untouched stacks
+/// cost nothing. Returns what the system answered where it did not grant that.
+package func lockMemory() -> IOError? {
+  let result = csys_lock_memory()
+  guard result < 0 else { return nil }
+  return IOError(
+    call: "mlockall", code: -result,
+    text: """
+      memory is not locked (\(IOError.reason(-result))); \
+      grant CAP_IPC_LOCK or LimitMEMLOCK for steadier timing
+      """)
+}
+
+private final class ThreadContext: Sendable {
+  let name: String
+  let body: @Sendable () -> Void
+
+  init(name: String, body: @escaping @Sendable () -> Void) {
+    self.name = name
+    self.body = body
+  }
+}
+
+private func threadBody(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+  guard let context else { return nil }
+  let thread = Unmanaged<ThreadContext>.fromOpaque(context).takeRetainedValue()
+  csys_thread_prepare(thread.name, RealtimeThread.touchedStack)
+  thread.body()
+  return nil
+}

@@ -1,0 +1,90 @@
+internal import Glibc
+
+/// A small file of state that is replaced as a whole: whoever reads it, after a power cut too, finds the old
+/// content or the new one. Only this user may read it.
+package struct StateFile: Sendable {
+  package let path: String
+
+  package init(path: String) { self.path = path }
+
+  /// The whole content; `nil` where there is no file. Fails with EFBIG on one larger than `limit` bytes.
+  package func read(limit: Int) throws(IOError) -> [UInt8]? {
+    let number = open(path, O_RDONLY | O_CLOEXEC)
+    if number < 0, errno == ENOENT { return nil }
+    let file = FileDescriptor(try check("open", Int(number)))
+    var content: [UInt8] = []
+    while true {
+      var count = 0
+      let chunk = [UInt8](unsafeUninitializedCapacity: 4096) { buffer, initialized in
+        count = Glibc.read(file.number, buffer.baseAddress, buffer.count)
+        initialized = max(0, count)
+      }
+      if count < 0, errno == EINTR { continue }
+      guard try check("read", count) > 0 else { return content }
+      content += chunk
+      guard content.count <= limit else {
+        throw IOError(
+          call: "read", code: EFBIG, text: "\(path) is larger than \(limit) bytes; not read")
+      }
+    }
+  }
+
+  /// Returns when the new content is on the disk.
+  package func write(_ content: [UInt8]) throws(IOError) {
+    let temporary = path + ".new"
+    do {
+      try writeNew(content, at: temporary)
+      try check("rename", Int(rename(temporary, path)))
+    } catch {
+      unlink(temporary)
+      throw error
+    }
+    try synchronizeDirectory()
+  }
+
+  /// Makes the directory and its parents, readable by this user alone. One that exists is left as it is.
+  package static func createDirectory(path: String) throws(IOError) {
+    if mkdir(path, 0o700) == 0 { return }
+    if errno == ENOENT, let parent = parent(of: path), parent != path {
+      try createDirectory(path: parent)
+      if mkdir(path, 0o700) == 0 { return }
+    }
+    let code = errno
+    var status = stat()
+    if code == EEXIST, stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { return }
+    throw IOError(call: "mkdir", code: code, subject: path)
+  }
+
+  private func writeNew(_ content: [UInt8], at temporary: String) throws(IOError) {
+    // One left behind by a crash may belong to someone else or be a link; it must not be written through.
+    unlink(temporary)
+    let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+    let file = FileDescriptor(try check("open", Int(open(temporary, flags, 0o600))))
+    var rest = content[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(file.number, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      rest = rest.dropFirst(Int(try check("write", count)))
+    }
+    try check("fsync", Int(fsync(file.number)))
+  }
+
+  private func synchronizeDirectory() throws(IOError) {
+    let directory = Self.parent(of: path) ?? "."
+    let number = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    let file = FileDescriptor(try check("open", Int(number)))
+    try check("fsync", Int(fsync(file.number)))
+  }
+
+  /// `nil` for a bare name.
+  private static func parent(of path: String) -> String? {
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  @discardableResult
+  private func check(_ call: String, _ result: Int) throws(IOError) -> Int32 {
+    guard result < 0 else { return Int32(clamping: result) }
+    throw IOError(call: call, code: errno, subject: path)
+  }
+}

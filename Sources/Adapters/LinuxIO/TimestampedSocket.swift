@@ -1,0 +1,150 @@
+internal import CSys
+package import Clock
+internal import Glibc
+
+/// The DSCP class of outgoing packets; Wi-Fi maps it to an access category.
+package enum TrafficClass: Int32, Sendable {
+  case standard = 0
+  /// Expedited forwarding: live audio.
+  case audio = 0xB8
+  /// CS6, as network control: the time exchange.
+  case clock = 0xC0
+}
+
+/// A datagram that arrived. `receivedAt` is when the kernel took it from the network where `hasKernelStamp`, else
+/// when it was read.
+package struct Datagram: Hashable, Sendable {
+  package var bytes: [UInt8]
+  package var from: SocketAddress
+  package var receivedAt: LocalTime
+  package var hasKernelStamp: Bool
+}
+
+/// A number for each datagram that a socket sent, growing by one.
+package struct TransmitID: Hashable, Sendable {
+  package let number: UInt32
+
+  package init(number: UInt32) { self.number = number }
+}
+
+/// When the kernel passed a datagram on. A datagram has up to two of them; that of the driver is the better one.
+package struct TransmitStamp: Hashable, Sendable {
+  package enum Point: Sendable {
+    /// It was put into the queue in front of the driver.
+    case queue
+    /// The driver took it.
+    case driver
+  }
+
+  package var id: TransmitID
+  package var at: LocalTime
+  package var point: Point
+}
+
+/// A UDP socket with the kernel's receive and transmit stamps, as far as this kernel has them. For one thread;
+/// a `Reactor` owns it.
+final class TimestampedSocket {
+  enum Stamps { case none, received, both }
+
+  /// A transmit stamp is matched to one of as many last datagrams.
+  static let remembered = 256
+  /// A transmit stamp may seem to be this much older than the call that sent: the two clocks' conversion.
+  static let conversionError = Nanoseconds.microseconds(10)
+
+  let descriptor: FileDescriptor
+  let localAddress: SocketAddress
+  let stamps: Stamps
+  private let family: Int32
+  private var converter = RealtimeConverter()
+  private var nextID: UInt32 = 0
+  /// The kernel numbers from zero; its zero is this number here.
+  private var kernelBase: UInt32 = 0
+  private var sentAt: [LocalTime?] = Array(repeating: nil, count: remembered)
+
+  /// An IPv6 socket bound to all addresses takes IPv4 as well.
+  init(address: SocketAddress, trafficClass: TrafficClass) throws(IOError) {
+    let number = try IOError.check("socket", csys_datagram(address.family), "\(address)")
+    descriptor = FileDescriptor(number)
+    family = address.family
+    localAddress = try bindSocket(number, to: address)
+    // A network that does not know the class ignores it; so does this.
+    _ = csys_traffic_class(number, trafficClass.rawValue)
+    stamps =
+      switch Int(csys_stamps_enable(number)) {
+      case CSYS_STAMPS_BOTH: .both
+      case CSYS_STAMPS_RECEIVED: .received
+      default: .none
+      }
+  }
+
+  /// Sends at once or fails: there is no queue, because a late datagram is of no use.
+  func send(_ bytes: [UInt8], to address: SocketAddress) throws(IOError) -> TransmitID {
+    var target = address.system
+    let now = HostClock.now
+    let result = bytes.withUnsafeBytes {
+      csys_send_to(descriptor.number, family, $0.baseAddress, $0.count, &target)
+    }
+    if result < 0 {
+      // Kernels differ in whether a datagram that was refused is counted.
+      restartNumbering()
+      try IOError.check("sendto", result, "\(address)")
+    }
+    defer { nextID &+= 1 }
+    sentAt[slot(nextID)] = now
+    return TransmitID(number: nextID)
+  }
+
+  /// The next datagram that waits; `nil` where none does.
+  func receive(into buffer: UnsafeMutableRawBufferPointer) -> Datagram? {
+    var received = csys_received()
+    let count = csys_receive_from(descriptor.number, buffer.baseAddress, buffer.count, &received)
+    // An error that an earlier datagram met is gone with this; what waits behind it is read in the next turn.
+    guard count >= 0, let from = SocketAddress(received.from) else { return nil }
+    let now = HostClock.now
+    let stamp =
+      received.realtime_ns == 0 ? nil : converter.localTime(ofRealtime: received.realtime_ns)
+    return Datagram(
+      bytes: [UInt8](buffer[..<count]), from: from, receivedAt: stamp ?? now,
+      hasKernelStamp: stamp != nil)
+  }
+
+  /// The next transmit stamp that waits; `nil` where none does.
+  func nextTransmitStamp() -> TransmitStamp? {
+    var transmitted = csys_transmitted()
+    while true {
+      let result = csys_transmitted_next(descriptor.number, &transmitted)
+      guard result >= 0 else { return nil }
+      if result > 0, let stamp = stamp(transmitted) { return stamp }
+    }
+  }
+
+  private func stamp(_ transmitted: csys_transmitted) -> TransmitStamp? {
+    let number = kernelBase &+ transmitted.counter
+    let age = nextID &- number
+    guard age >= 1, age <= UInt32(Self.remembered), let sent = sentAt[slot(number)],
+      let at = converter.localTime(ofRealtime: transmitted.realtime_ns),
+      at >= sent - Self.conversionError
+    else { return nil }
+    return TransmitStamp(
+      id: TransmitID(number: number), at: at,
+      point: transmitted.from_driver != 0 ? .driver : .queue)
+  }
+
+  private func restartNumbering() {
+    guard stamps == .both else { return }
+    _ = csys_stamps_enable(descriptor.number)
+    kernelBase = nextID
+  }
+
+  private func slot(_ number: UInt32) -> Int { Int(number % UInt32(Self.remembered)) }
+}
+
+/// Binds a socket and returns the address that it got.
+func bindSocket(_ descriptor: Int32, to address: SocketAddress) throws(IOError) -> SocketAddress {
+  var wanted = address.system
+  let result = csys_bind(descriptor, &wanted)
+  guard result >= 0 else { throw .binding(to: address, code: -result) }
+  var bound = csys_address()
+  try IOError.check("getsockname", csys_local_address(descriptor, &bound), "\(address)")
+  return SocketAddress(bound) ?? address
+}

@@ -1,0 +1,79 @@
+import Clock
+import Glibc
+import Testing
+
+@testable import LinuxIO
+
+struct HostClockTests {
+  @Test func `local time never runs backwards`() {
+    var last = HostClock.now
+    for _ in 0..<1000 {
+      let now = HostClock.now
+      #expect(now >= last)
+      last = now
+    }
+  }
+
+  @Test func `a stamp of either kernel clock lands between the readings around it`() throws {
+    var converter = RealtimeConverter()
+    var converted = 0
+    let slack = Nanoseconds.microseconds(5)
+    for _ in 0..<100 {
+      let before = HostClock.now
+      let realtime = HostClock.read(CLOCK_REALTIME)
+      let monotonic = HostClock.read(CLOCK_MONOTONIC)
+      let after = HostClock.now
+      let times = [
+        converter.localTime(ofRealtime: realtime), HostClock.localTime(ofMonotonic: monotonic),
+      ].compactMap(\.self)
+      #expect(times.allSatisfy { $0 >= before - slack && $0 <= after + slack })
+      converted += times.count
+    }
+    #expect(converted > 0)
+  }
+
+  @Test func `a step of the wall clock is refused once and then the new base`() {
+    var converter = RealtimeConverter()
+    #expect(converter.localTime(of: 990, by: pair(other: 1000, local: 0)) != nil)
+    let step: Int64 = 1_000_000
+    let stepped = pair(other: 2000 + step, local: 1000)
+    #expect(converter.localTime(of: 1990 + step, by: stepped) == nil)
+    let later = pair(other: 3000 + step, local: 2000)
+    #expect(
+      converter.localTime(of: 2990 + step, by: later) == LocalTime(nanoseconds: 1990))
+  }
+
+  @Test func `slewing of the wall clock is no step`() {
+    var converter = RealtimeConverter()
+    let second: Int64 = 1_000_000_000
+    for index in Int64(1)..<10 {
+      let wall = index * second + index * 500_000
+      #expect(
+        converter.localTime(of: wall - 10, by: pair(other: wall, local: index * second)) != nil)
+    }
+  }
+
+  @Test func `a stamp from the future or long ago is refused`() {
+    var converter = RealtimeConverter()
+    let now = pair(other: 5_000_000_000, local: 0)
+    #expect(converter.localTime(of: 5_000_000_001, by: now) == nil)
+    #expect(converter.localTime(of: 3_999_999_999, by: now) == nil)
+    #expect(converter.localTime(of: .min, by: now) == nil)
+  }
+
+  @Test func `a suspend is reported once, with its length`() {
+    var detector = SuspendDetector(base: .seconds(3))
+    #expect(detector.suspended(total: .seconds(3) + .milliseconds(1)) == nil)
+    #expect(detector.suspended(total: .seconds(8)) == .seconds(5))
+    #expect(detector.suspended(total: .seconds(8)) == nil)
+  }
+
+  @Test func `a machine that runs is not suspended`() {
+    var detector = SuspendDetector()
+    #expect(detector.suspendedSinceLastCall() == nil)
+  }
+
+  private func pair(other: Int64, local: Int64) -> ClockPair {
+    ClockPair(other: other, local: LocalTime(nanoseconds: local))
+  }
+}

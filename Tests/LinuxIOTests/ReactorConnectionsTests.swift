@@ -1,0 +1,142 @@
+import Clock
+import Glibc
+import Testing
+
+@testable import LinuxIO
+
+struct ReactorConnectionsTests {
+  @Test(arguments: loopbacks)
+  func `bytes arrive whole and in order both ways`(_ address: SocketAddress) throws {
+    let log = try EventLog()
+    let (near, far) = try log.pair(address)
+    let sent = pattern(3_000_000)
+    log.reactor.send(sent, on: near)
+    log.reactor.send([1, 2], on: far)
+    log.reactor.send([3], on: far)
+    try log.run(until: "all received") { log.received(far).count >= sent.count }
+    try log.run(until: "answer received") { log.received(near).count >= 3 }
+    #expect(log.received(far) == sent)
+    #expect(log.received(near) == [1, 2, 3])
+  }
+
+  @Test func `a peer that reads nothing holds the queue, and reading drains it`() throws {
+    let log = try EventLog()
+    var options = ConnectionOptions()
+    options.outputLimit = 64 << 20
+    let (near, far) = try log.pair(.loopback(port: 0), options: options)
+    log.reactor.setReading(false, on: far)
+    let sent = pattern(32 << 20)
+    log.reactor.send(sent, on: near)
+    var held = 0
+    while held != log.reactor.queuedBytes(on: near) {
+      held = log.reactor.queuedBytes(on: near)
+      try log.turn(until: HostClock.now + .milliseconds(20))
+    }
+    #expect(held > 8 << 20)
+    #expect(!log.events.contains(.drained(near)))
+
+    log.reactor.setReading(true, on: far)
+    _ = try log.first("drained") { $0 == .drained(near) ? true : nil }
+    #expect(log.reactor.queuedBytes(on: near) <= options.lowMark)
+    log.reactor.finish(near)
+    #expect(try log.closeReason(far) == .endOfStream)
+    #expect(try log.closeReason(near) == .finished)
+    #expect(log.received(far) == sent)
+  }
+
+  @Test func `a queue beyond its limit closes the connection`() throws {
+    let log = try EventLog()
+    var options = ConnectionOptions()
+    options.outputLimit = 1000
+    let (near, far) = try log.pair(.loopback(port: 0), options: options)
+    log.reactor.send(pattern(1000), on: near)
+    #expect(log.reactor.queuedBytes(on: near) == 1000)
+    log.reactor.send([0], on: near)
+    #expect(try log.closeReason(near) == .outputOverflow)
+    #expect(try log.closeReason(far) == .endOfStream)
+  }
+
+  @Test func `what is queued before the connection stands is sent after it`() throws {
+    let log = try EventLog()
+    let listener = try log.reactor.listen(on: .loopback(port: 0))
+    let address = try #require(log.reactor.localAddress(of: listener))
+    let near = log.reactor.connect(to: address)
+    log.reactor.send([7, 8, 9], on: near)
+    let far = try log.accepted(by: listener)
+    try log.run(until: "received") { log.received(far) == [7, 8, 9] }
+  }
+
+  @Test func `a port where nothing listens refuses in words`() throws {
+    let log = try EventLog()
+    let listener = try log.reactor.listen(on: .loopback(port: 0))
+    let address = try #require(log.reactor.localAddress(of: listener))
+    log.reactor.close(listener)
+    let near = log.reactor.connect(to: address)
+    let error = try log.first("connectFailed") { event -> IOError? in
+      if case .connectFailed(near, let error) = event { error } else { nil }
+    }
+    #expect(error.text == "\(address) refused the connection: nothing listens there")
+    #expect(error.code == ECONNREFUSED)
+  }
+
+  @Test func `a peer that goes while data is unread breaks the connection`() throws {
+    let log = try EventLog()
+    let (near, far) = try log.pair(.loopback(port: 0))
+    log.reactor.setReading(false, on: far)
+    log.reactor.send([1], on: near)
+    try log.turn(until: HostClock.now)
+    #expect(log.reactor.queuedBytes(on: near) == 0)
+    log.reactor.close(far)
+    guard case .failed(let error) = try log.closeReason(near) else {
+      Issue.record("not reported as a failure")
+      return
+    }
+    #expect(error.code == ECONNRESET)
+    #expect(error.text.contains("broke"))
+  }
+
+  @Test func `the last words of a peer that went are still heard`() throws {
+    let log = try EventLog()
+    let (near, far) = try log.pair(.loopback(port: 0))
+    log.reactor.setReading(false, on: near)
+    log.reactor.send([42], on: far)
+    try log.turn(until: HostClock.now)
+    #expect(log.reactor.queuedBytes(on: far) == 0)
+    log.reactor.close(far)
+    // The first bytes are answered by a reset, so that a later write fails.
+    log.reactor.setReading(true, on: near)
+    for _ in 0..<3 { log.reactor.send(pattern(10), on: near) }
+    _ = try log.closeReason(near)
+    #expect(log.received(near) == [42])
+  }
+
+  @Test func `a connection closed here says nothing more`() throws {
+    let log = try EventLog()
+    let (near, far) = try log.pair(.loopback(port: 0))
+    log.reactor.send([1], on: far)
+    log.reactor.close(near)
+    log.reactor.send([1], on: near)
+    _ = try log.closeReason(far)
+    #expect(log.received(near).isEmpty)
+    #expect(!log.events.contains { if case .closed(near, _) = $0 { true } else { false } })
+  }
+
+  @Test func `one connection that sends much does not starve another`() throws {
+    let log = try EventLog()
+    let (loud, loudEnd) = try log.pair(.loopback(port: 0))
+    let (quiet, quietEnd) = try log.pair(.loopback(port: 0))
+    log.reactor.send(pattern(8 << 20), on: loud)
+    log.reactor.send([5], on: quiet)
+    try log.run(until: "the quiet one is heard") { log.received(quietEnd) == [5] }
+    #expect(log.received(loudEnd).count < 8 << 20)
+  }
+
+  @Test func `a missing socket file fails to connect in words`() throws {
+    let log = try EventLog()
+    let near = log.reactor.connect(toPath: "/nonexistent/tutti")
+    let error = try log.first("connectFailed") { event -> IOError? in
+      if case .connectFailed(near, let error) = event { error } else { nil }
+    }
+    #expect(error.text == "/nonexistent/tutti does not exist: nothing listens there")
+  }
+}

@@ -1,0 +1,78 @@
+import Glibc
+import Testing
+
+@testable import LinuxIO
+
+struct StateFileTests {
+  let directory: TemporaryDirectory
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  private var file: StateFile { StateFile(path: directory.path + "/state") }
+
+  @Test func `what was written is read, by this user alone`() throws {
+    try file.write(pattern(100_000))
+    #expect(try file.read(limit: 100_000) == pattern(100_000))
+    #expect(mode(file.path) == 0o600)
+  }
+
+  @Test func `a file that is not there has no content`() throws {
+    #expect(try file.read(limit: 10) == nil)
+  }
+
+  @Test func `new content replaces the old and leaves nothing beside it`() throws {
+    try file.write([1, 2, 3])
+    try file.write([])
+    #expect(try file.read(limit: 10) == [])
+    #expect(access(file.path + ".new", F_OK) != 0)
+  }
+
+  @Test func `the old content stays readable to who has it open`() throws {
+    try file.write([1, 2, 3])
+    let old = open(file.path, O_RDONLY)
+    defer { close(old) }
+    try file.write([4])
+    var bytes: [UInt8] = [0, 0, 0]
+    #expect(read(old, &bytes, 3) == 3 && bytes == [1, 2, 3])
+  }
+
+  @Test func `a file above the limit is not read`() throws {
+    try file.write(pattern(11))
+    let error = #expect(throws: IOError.self) { try file.read(limit: 10) }
+    #expect(error?.code == EFBIG)
+  }
+
+  @Test func `a link left in the way is not written through`() throws {
+    let victim = StateFile(path: directory.path + "/victim")
+    try victim.write([9])
+    try #require(symlink(victim.path, file.path + ".new") == 0)
+    try file.write([1])
+    #expect(try victim.read(limit: 10) == [9])
+    #expect(try file.read(limit: 10) == [1])
+  }
+
+  @Test func `a directory that is not there fails in words`() {
+    let missing = StateFile(path: directory.path + "/missing/state")
+    let error = #expect(throws: IOError.self) { try missing.write([1]) }
+    #expect(error?.code == ENOENT)
+    #expect(error?.text.contains(missing.path) == true)
+  }
+
+  @Test func `a directory is made private with its parents, and once`() throws {
+    let path = directory.path + "/a"
+    try StateFile.createDirectory(path: path + "/b")
+    try StateFile.createDirectory(path: path + "/b")
+    #expect(mode(path) == 0o700 && mode(path + "/b") == 0o700)
+    rmdir(path + "/b")
+  }
+
+  @Test func `a file in the place of a directory is an error`() throws {
+    try file.write([1])
+    #expect(throws: IOError.self) { try StateFile.createDirectory(path: file.path) }
+  }
+
+  private func mode(_ path: String) -> mode_t {
+    var status = stat()
+    return stat(path, &status) == 0 ? status.st_mode & 0o777 : 0
+  }
+}

@@ -1,0 +1,87 @@
+import Clock
+import Glibc
+import Testing
+
+@testable import LinuxIO
+
+struct TimestampedSocketTests {
+  @Test(arguments: loopbacks)
+  func `a datagram's stamps lie between its sending and its reading`(_ address: SocketAddress)
+    throws
+  {
+    let log = try EventLog()
+    let near = try log.reactor.openDatagrams(on: address, trafficClass: .clock)
+    let far = try log.reactor.openDatagrams(on: address)
+    let target = try #require(log.reactor.localAddress(of: far))
+    let slack = TimestampedSocket.conversionError
+    var stamped = 0
+    // The kernel switches stamping on a moment after the first socket has asked for it.
+    for round in 0..<UInt8(200) where stamped < 20 {
+      let before = HostClock.now
+      let id = try log.reactor.send([round], to: target, from: near)
+      let datagram = try log.first("datagram \(round)") { event -> Datagram? in
+        if case .datagram(far, let datagram) = event, datagram.bytes == [round] {
+          datagram
+        } else {
+          nil
+        }
+      }
+      let after = HostClock.now
+      #expect(datagram.from == log.reactor.localAddress(of: near))
+      #expect(datagram.receivedAt >= before - slack && datagram.receivedAt <= after)
+      guard datagram.hasKernelStamp else { continue }
+      let sent = try log.first("transmit stamp") { event -> TransmitStamp? in
+        if case .transmitted(near, let stamp) = event, stamp.id == id, stamp.point == .driver {
+          stamp
+        } else {
+          nil
+        }
+      }
+      #expect(sent.at >= before - slack && sent.at <= datagram.receivedAt + slack)
+      stamped += 1
+    }
+    #expect(stamped == 20)
+  }
+
+  @Test func `a socket for all addresses answers IPv4 with IPv4`() throws {
+    let log = try EventLog()
+    let all = try log.reactor.openDatagrams(on: .any(port: 0))
+    let peer = try log.reactor.openDatagrams(on: .loopback(port: 0))
+    let port = try #require(log.reactor.localAddress(of: all)).port
+    try log.reactor.send([1], to: .loopback(port: port), from: peer)
+    let question = try datagram(log, at: all)
+    #expect(question.from == log.reactor.localAddress(of: peer))
+    try log.reactor.send([2, 3], to: question.from, from: all)
+    #expect(try datagram(log, at: peer).bytes == [2, 3])
+  }
+
+  @Test func `stamps match their datagrams after one could not be sent`() throws {
+    let log = try EventLog()
+    let near = try log.reactor.openDatagrams(on: .loopback(port: 0))
+    let target = try #require(log.reactor.localAddress(of: near))
+    try log.reactor.send([0], to: target, from: near)
+    #expect(throws: IOError.self) {
+      try log.reactor.send(pattern(70_000), to: target, from: near)
+    }
+    let before = HostClock.now
+    let id = try log.reactor.send([1], to: target, from: near)
+    let stamp = try log.first("transmit stamp") { event -> TransmitStamp? in
+      if case .transmitted(near, let stamp) = event, stamp.id == id { stamp } else { nil }
+    }
+    #expect(stamp.at >= before - TimestampedSocket.conversionError)
+  }
+
+  @Test func `a datagram port in use is named in the error`() throws {
+    let log = try EventLog()
+    let first = try log.reactor.openDatagrams(on: .loopback(port: 0))
+    let address = try #require(log.reactor.localAddress(of: first))
+    let error = #expect(throws: IOError.self) { try log.reactor.openDatagrams(on: address) }
+    #expect(error?.code == EADDRINUSE)
+  }
+
+  private func datagram(_ log: EventLog, at socket: DatagramID) throws -> Datagram {
+    try log.first("datagram") {
+      if case .datagram(socket, let datagram) = $0 { datagram } else { nil }
+    }
+  }
+}
