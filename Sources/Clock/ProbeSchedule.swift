@@ -5,9 +5,8 @@ package struct ProbeSchedule: Hashable, Sendable {
   /// When to send the next request.
   package private(set) var nextProbe: LocalTime
 
-  /// Whether nothing is playing; a probe a second keeps the estimate warm then. Set false, the next probe is
-  /// due no later than `wake(at:)` says.
-  package var isIdle = false
+  /// Whether nothing is playing; a probe a second keeps the estimate warm then.
+  package private(set) var isIdle = false
 
   private var restartedAt: LocalTime
   private var sentSinceRestart = 0
@@ -22,7 +21,10 @@ package struct ProbeSchedule: Hashable, Sendable {
     self = ProbeSchedule(startingAt: now, isIdle: isIdle)
   }
 
-  /// Leaves the idle rate at once.
+  /// Falls to the idle rate, once the clocks are known.
+  package mutating func rest() { isIdle = true }
+
+  /// Leaves the idle rate, with a probe at once.
   package mutating func wake(at now: LocalTime) {
     isIdle = false
     nextProbe = min(nextProbe, now)

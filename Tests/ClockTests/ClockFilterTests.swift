@@ -185,6 +185,42 @@ struct ClockFilterTests {
     #expect(filter.medianRoundTrip == sorted[sorted.count / 2])
   }
 
+  @Test func `no more than 1280 samples are kept`() throws {
+    var filter = ClockFilter()
+    for index in 0..<1281 as Range<Int64> {
+      let sent = index * 10_000_000
+      let delay: Int64 = index == 0 ? 50_000 : 60_000
+      let sample = try #require(
+        TimeSample(
+          requestSentAt: LocalTime(nanoseconds: sent),
+          requestReceivedAt: GroupTime(nanoseconds: sent + delay),
+          answerSentAt: GroupTime(nanoseconds: sent + delay),
+          answerReceivedAt: LocalTime(nanoseconds: sent + 2 * delay)))
+      _ = filter.insert(sample)
+      let shortest: Nanoseconds = .microseconds(index < 1280 ? 100 : 120)
+      #expect(filter.minimumRoundTrip == shortest)
+    }
+  }
+
+  @Test func `without smoothing the estimate is the corridor's middle`() throws {
+    var smooth = ClockFilter()
+    var plain = ClockFilter()
+    smooth.isSmoothed = true
+    var largest = Nanoseconds.zero
+    for entry in ClockTrace(.wifi, seconds: 30, seed: 15).entries {
+      _ = smooth.insert(entry.sample)
+      _ = plain.insert(entry.sample)
+      let glided = try #require(smooth.estimate(at: entry.sample.arrival))
+      let middle = try #require(plain.estimate(at: entry.sample.arrival))
+      largest = max(largest, (glided.group - middle.group).magnitude)
+      #expect(glided.errorBound >= middle.errorBound)
+    }
+    #expect(largest > .microseconds(5))
+    smooth.isSmoothed = false
+    let now = LocalTime(nanoseconds: 1_300_000_000_000)
+    #expect(smooth.estimate(at: now) == plain.estimate(at: now))
+  }
+
   @Test func `stamps from another world trap nothing`() {
     var random = RandomSource(seed: 14)
     var filter = ClockFilter()

@@ -24,7 +24,7 @@ struct ProbeScheduleTests {
 
   @Test func `idle, one probe a second goes out once the clocks are known`() {
     var schedule = ProbeSchedule(startingAt: LocalTime(nanoseconds: 0))
-    schedule.isIdle = true
+    schedule.rest()
     let times = run(&schedule, until: 60, excess: .microseconds(300))
     #expect((38...42).contains(times.filter { $0 > 20 }.count))
     schedule.wake(at: LocalTime(nanoseconds: 60_000_000_000))
