@@ -22,7 +22,7 @@ package struct ResamplerKernel: ~Copyable {
   package init(channelCount: Int) {
     precondition((1...AudioFormat.maximumChannelCount).contains(channelCount))
     self.channelCount = channelCount
-    let prototype = KaiserSinc(halfWidth: Double(tapCount) / 2, cutoff: 1, beta: 11)
+    let prototype = KaiserSinc(halfWidth: Double(tapCount) / 2, cutoff: 1, beta: beta)
     unsafe table = .allocate(capacity: rowCount * tapCount)
     for row in 0..<rowCount {
       let fraction = Double(row - 1) / Double(phaseCount)
@@ -182,5 +182,9 @@ package struct ResamplerCursor: Hashable, Sendable {
 
 private let tapCount = 80
 private let phaseCount = 64
+/// The window's shape. More lowers the side lobes, but widens the transition band until it reaches down to
+/// 20 kHz at 44.1 kHz. Of 11 to 13, 12 is what keeps all tones to 20 kHz at 48 kHz clean to 120 dB and has
+/// something to spare; ADR 0003 has the figures and their command.
+private let beta = 12.0
 /// One guard row before fraction 0 and two behind the last, for the cubic.
 private let rowCount = phaseCount + 3
