@@ -105,3 +105,17 @@ let package = Package(
     tests("ArchitectureTests", []),
   ]
 )
+
+// Comparisons with other libraries, which nobody needs who only builds: TUTTI_BENCHMARKS=1.
+if Context.environment["TUTTI_BENCHMARKS"] != nil {
+  package.targets += [
+    .target(
+      name: "CResamplers", path: "Benchmarks/CResamplers",
+      linkerSettings: [
+        .linkedLibrary("soxr"), .linkedLibrary("samplerate"), .linkedLibrary("zita-resampler"),
+      ]),
+    .executableTarget(
+      name: "resampler-benchmark", dependencies: ["Audio", "CResamplers"],
+      path: "Benchmarks/ResamplerBenchmark", swiftSettings: strict),
+  ]
+}

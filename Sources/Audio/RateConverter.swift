@@ -131,29 +131,14 @@ private struct RateFilter {
     }
   }
 
-  /// The output at a phase; its window begins at `start`. Eight partial sums, which strict
-  /// floating-point order lets the compiler keep in vectors.
+  /// The output at a phase; its window begins at `start`.
   func sum(of samples: [Float], from start: Int, phase: Int) -> Float {
     precondition(start >= 0 && start + length <= samples.count && phase < phaseCount)
     return unsafe samples.withUnsafeBufferPointer { samples in
       unsafe table.withUnsafeBufferPointer { table in
-        var (s0, s1, s2, s3): (Float, Float, Float, Float) = (0, 0, 0, 0)
-        var (s4, s5, s6, s7): (Float, Float, Float, Float) = (0, 0, 0, 0)
-        var x = unsafe samples.baseAddress.unsafelyUnwrapped + start
-        var h = unsafe table.baseAddress.unsafelyUnwrapped + phase * length
-        for _ in 0..<length / 8 {
-          unsafe s0 += x[0] * h[0]
-          unsafe s1 += x[1] * h[1]
-          unsafe s2 += x[2] * h[2]
-          unsafe s3 += x[3] * h[3]
-          unsafe s4 += x[4] * h[4]
-          unsafe s5 += x[5] * h[5]
-          unsafe s6 += x[6] * h[6]
-          unsafe s7 += x[7] * h[7]
-          unsafe x += 8
-          unsafe h += 8
-        }
-        return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
+        let window = unsafe samples.baseAddress.unsafelyUnwrapped + start
+        let row = unsafe table.baseAddress.unsafelyUnwrapped + phase * length
+        return unsafe LaneSums(window, row, count: length).total
       }
     }
   }

@@ -6,7 +6,7 @@
 /// within 0.1 % of one. The delay is constant and part of the position: the output at position `p` uses
 /// the frames `floor(p) - framesBefore` to `floor(p) + framesAfter`.
 ///
-/// Built off the render thread, used by one thread at a time: it holds the scratch memory of its sums.
+/// Built off the render thread, used by one thread at a time: it holds the scratch memory of its coefficients.
 @safe
 package struct ResamplerKernel: ~Copyable {
   package static let framesBefore = 39
@@ -15,14 +15,14 @@ package struct ResamplerKernel: ~Copyable {
   package let channelCount: Int
   /// `rows` rows of `tapCount`; row `r` belongs to the fraction (r - 1) / `phaseCount`.
   private let table: UnsafeMutablePointer<Float>
-  /// One interpolated row, then the partial sums of up to two channels.
+  /// One interpolated row, each coefficient once or twice.
   private let scratch: UnsafeMutablePointer<Float>
 
   /// `channelCount` is 1 to 8.
   package init(channelCount: Int) {
     precondition((1...AudioFormat.maximumChannelCount).contains(channelCount))
     self.channelCount = channelCount
-    let prototype = KaiserSinc(halfWidth: Double(tapCount) / 2, cutoff: 1, beta: 11)
+    let prototype = KaiserSinc(halfWidth: Double(tapCount) / 2, cutoff: 1, beta: beta)
     unsafe table = .allocate(capacity: rowCount * tapCount)
     for row in 0..<rowCount {
       let fraction = Double(row - 1) / Double(phaseCount)
@@ -32,8 +32,8 @@ package struct ResamplerKernel: ~Copyable {
         unsafe (table + (row * tapCount + tap)).initialize(to: value)
       }
     }
-    unsafe scratch = .allocate(capacity: tapCount + 2 * laneCount)
-    unsafe scratch.initialize(repeating: 0, count: tapCount + 2 * laneCount)
+    unsafe scratch = .allocate(capacity: 2 * tapCount)
+    unsafe scratch.initialize(repeating: 0, count: 2 * tapCount)
   }
 
   deinit {
@@ -52,11 +52,15 @@ package struct ResamplerKernel: ~Copyable {
   package func interpolate(
     at frame: UnsafePointer<Float>, fraction: Double, into output: UnsafeMutablePointer<Float>
   ) {
-    interpolateRow(at: fraction)
     let first = unsafe frame - Self.framesBefore * channelCount
     if channelCount == 2 {
-      unsafe sumStereo(first, into: output)
+      // Each coefficient twice, like the channels of a frame, makes both sums one run through memory.
+      interpolateRow(at: fraction, isDoubled: true)
+      let sums = unsafe LaneSums(scratch, first, count: 2 * tapCount)
+      unsafe output[0] = sums.even
+      unsafe output[1] = sums.odd
     } else {
+      interpolateRow(at: fraction, isDoubled: false)
       for channel in 0..<channelCount {
         unsafe output[channel] = sum(first + channel)
       }
@@ -91,62 +95,65 @@ package struct ResamplerKernel: ~Copyable {
 
   /// Writes the coefficients for a fraction to the scratch memory: Lagrange's cubic through four rows.
   @_noLocks @_noAllocation
-  private func interpolateRow(at fraction: Double) {
+  private func interpolateRow(at fraction: Double, isDoubled: Bool) {
     let phase = fraction * Double(phaseCount)
     let row = min(max(Int(phase), 0), phaseCount - 1)
-    let t = Float(phase - Double(row))
-    let a = -t * (t - 1) * (t - 2) * (1 / 6)
-    let b = (t + 1) * (t - 1) * (t - 2) * 0.5
-    let c = -(t + 1) * t * (t - 2) * 0.5
-    let d = (t + 1) * t * (t - 1) * (1 / 6)
+    let weights = CubicWeights(at: Float(phase - Double(row)))
     let rows = unsafe UnsafePointer(table + row * tapCount)
     let result = unsafe scratch
-    for k in 0..<tapCount {
-      let outer = unsafe a * rows[k] + d * rows[k &+ 3 &* tapCount]
-      let inner = unsafe b * rows[k &+ tapCount] + c * rows[k &+ 2 &* tapCount]
-      unsafe result[k] = outer + inner
-    }
-  }
-
-  /// Both channels at once, in eight independent partial sums each. Strict floating-point order forbids
-  /// the compiler to split one sum; it does vectorise the lanes of a loop whose body is unrolled.
-  @_noLocks @_noAllocation
-  private func sumStereo(_ first: UnsafePointer<Float>, into output: UnsafeMutablePointer<Float>) {
-    let row = unsafe UnsafePointer(scratch)
-    let partial = unsafe scratch + tapCount
-    for lane in 0..<laneCount {
-      var left: Float = 0
-      var right: Float = 0
-      var step = 0
-      while step < tapCount / laneCount {
-        let k = lane &+ step &* laneCount
-        unsafe left += row[k] * first[2 &* k]
-        unsafe right += row[k] * first[2 &* k &+ 1]
-        step &+= 1
+    if isDoubled {
+      for k in 0..<tapCount {
+        let coefficient = unsafe weights.apply(to: rows + k)
+        unsafe result[2 &* k] = coefficient
+        unsafe result[2 &* k &+ 1] = coefficient
       }
-      unsafe partial[lane] = left
-      unsafe partial[laneCount &+ lane] = right
+    } else {
+      for k in 0..<tapCount { unsafe result[k] = weights.apply(to: rows + k) }
     }
-    unsafe output[0] = sumOfLanes(partial)
-    unsafe output[1] = sumOfLanes(partial + laneCount)
   }
 
-  /// One channel of any number: every `channelCount`th sample from `first` on.
+  /// One channel of any number: every `channelCount`th sample from `first` on. Four sums hide the time
+  /// that an addition takes; vectors do not pay where the samples lie apart.
   @_noLocks @_noAllocation
   private func sum(_ first: UnsafePointer<Float>) -> Float {
     let row = unsafe UnsafePointer(scratch)
-    let partial = unsafe scratch + tapCount
-    for lane in 0..<laneCount {
-      var value: Float = 0
-      var step = 0
-      while step < tapCount / laneCount {
-        let k = lane &+ step &* laneCount
-        unsafe value += row[k] * first[channelCount &* k]
-        step &+= 1
-      }
-      unsafe partial[lane] = value
+    var (s0, s1, s2, s3): (Float, Float, Float, Float) = (0, 0, 0, 0)
+    var sample = unsafe first
+    var k = 0
+    while k < tapCount {
+      unsafe s0 += row[k] * sample[0]
+      unsafe s1 += row[k &+ 1] * sample[channelCount]
+      unsafe s2 += row[k &+ 2] * sample[2 &* channelCount]
+      unsafe s3 += row[k &+ 3] * sample[3 &* channelCount]
+      unsafe sample += 4 &* channelCount
+      k &+= 4
     }
-    return unsafe sumOfLanes(partial)
+    return (s0 + s1) + (s2 + s3)
+  }
+}
+
+/// Lagrange's cubic through values at -1, 0, 1 and 2.
+private struct CubicWeights {
+  let first: Float
+  let second: Float
+  let third: Float
+  let fourth: Float
+
+  /// `t` lies between the second and the third, 0...1.
+  @_noLocks @_noAllocation
+  init(at t: Float) {
+    first = -t * (t - 1) * (t - 2) * (1 / 6)
+    second = (t + 1) * (t - 1) * (t - 2) * 0.5
+    third = -(t + 1) * t * (t - 2) * 0.5
+    fourth = (t + 1) * t * (t - 1) * (1 / 6)
+  }
+
+  /// The value for one tap, from the same tap of four rows.
+  @_noLocks @_noAllocation
+  func apply(to tap: UnsafePointer<Float>) -> Float {
+    let outer = unsafe first * tap[0] + fourth * tap[3 &* tapCount]
+    let inner = unsafe second * tap[tapCount] + third * tap[2 &* tapCount]
+    return outer + inner
   }
 }
 
@@ -173,15 +180,11 @@ package struct ResamplerCursor: Hashable, Sendable {
   }
 }
 
-/// Eight lanes fill two vectors of SSE2 or NEON.
-private let laneCount = 8
 private let tapCount = 80
 private let phaseCount = 64
+/// The window's shape. More lowers the side lobes, but widens the transition band until it reaches down to
+/// 20 kHz at 44.1 kHz. Of 11 to 13, 12 is what keeps all tones to 20 kHz at 48 kHz clean to 120 dB and has
+/// something to spare; ADR 0003 has the figures and their command.
+private let beta = 12.0
 /// One guard row before fraction 0 and two behind the last, for the cubic.
 private let rowCount = phaseCount + 3
-
-@_noLocks @_noAllocation
-private func sumOfLanes(_ lanes: UnsafePointer<Float>) -> Float {
-  unsafe ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3]))
-    + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]))
-}

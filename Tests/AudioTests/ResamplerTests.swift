@@ -17,10 +17,20 @@ import Testing
     #expect(abs(decibels(fit.amplitude / 0.5)) < 0.001)
   }
 
-  @Test func `20 kHz at 44100 Hz comes through as clean`() {
-    let output = resample(sine(hertz: 20_000, rate: 44_100, frames: 0..<6_000), 1, step: 1.0001)
-    let fit = SineFit(output, cyclesPerSample: 20_000 / 44_100 * 1.0001)
-    #expect(fit.residualDecibels < -105)
+  @Test func `no tone to 20 kHz is worse than the others`() {
+    for hertz in stride(from: 257.0, to: 20_000, by: 500) {
+      // Three times through all fractions.
+      let output = resample(sine(hertz: hertz, rate: 48_000, frames: 0..<3_080), 1, step: 1.001)
+      let fit = SineFit(output, cyclesPerSample: hertz / 48_000 * 1.001)
+      #expect(fit.residualDecibels < -120, "\(hertz) Hz")
+    }
+  }
+
+  @Test(arguments: [(19_500.0, -120.0), (20_000, -95)])
+  func `the top of the band at 44100 Hz comes through`(hertz: Double, limit: Double) {
+    let output = resample(sine(hertz: hertz, rate: 44_100, frames: 0..<6_000), 1, step: 1.0002)
+    let fit = SineFit(output, cyclesPerSample: hertz / 44_100 * 1.0002)
+    #expect(fit.residualDecibels < limit)
     #expect(abs(decibels(fit.amplitude / 0.5)) < 0.01)
   }
 

@@ -1,0 +1,1 @@
+../../Tests/AudioTests/Signals.swift
