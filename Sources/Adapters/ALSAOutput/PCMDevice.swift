@@ -65,6 +65,9 @@ struct PCMDevice: ~Copyable {
     return (view, code)
   }
 
+  /// The delay of `Status` alone; false where it is not known.
+  func readDelay(_ delay: inout Int) -> Bool { snd_pcm_delay(handle, &delay) >= 0 }
+
   /// Until there is room for `avail_min` frames, something is wrong, or the time is over.
   func wait(milliseconds: Int32) -> Int32 { snd_pcm_wait(handle, milliseconds) }
 

@@ -79,7 +79,7 @@ struct SampleWriter: ~Copyable {
 
 /// The nearest of the values −`scale`...`limit`; 0 for what is not a number.
 @inline(__always)
-private func quantise(_ sample: Float, scale: Float, limit: Int32) -> Int32 {
+func quantise(_ sample: Float, scale: Float, limit: Int32) -> Int32 {
   guard sample.magnitude < 1 else {
     return sample >= 1 ? limit : sample <= -1 ? Int32(-scale) : 0
   }
