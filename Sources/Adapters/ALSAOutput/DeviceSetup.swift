@@ -66,8 +66,9 @@ struct DeviceSetup: ~Copyable {
     try pcm.check(snd_pcm_sw_params_current(pcm.handle, software), "snd_pcm_sw_params_current")
     var boundary = snd_pcm_uframes_t(0)
     snd_pcm_sw_params_get_boundary(software, &boundary)
-    // Wakes when a period less than the lead is left to play.
-    let wake = snd_pcm_uframes_t(ring - lead + period)
+    // Wakes with each period that the card has played. Half a period less is asked for: what was written
+    // a moment after an interrupt is not quite a period short at the next one.
+    let wake = snd_pcm_uframes_t(ring - lead + period / 2)
     snd_pcm_sw_params_set_avail_min(pcm.handle, software, wake)
     // Never starts by itself, stops when all has been played.
     snd_pcm_sw_params_set_start_threshold(pcm.handle, software, boundary)
