@@ -1,7 +1,6 @@
+import ALSAOutput
 import Synchronization
 import Testing
-
-@testable import ALSAOutput
 
 private final class Counter: Sendable {
   let count = Atomic<Int>(0)

@@ -63,7 +63,8 @@ private let slow = "PPM=-900000"
     let rewound = try #require(output.script.rewound)
     let heard = try #require(output.script.heardAtRewind)
     #expect(versions.firstIndex(of: 1) == Int(rewound))
-    #expect(rewound - heard >= 480)
+    // Less the frames that were heard between the two looks at the card.
+    #expect(rewound - heard >= 470)
   }
 
   @Test func `a card that keeps what it has says so to the source`() throws {
@@ -137,16 +138,17 @@ private let slow = "PPM=-900000"
     output.wait(for: .opened)
     output.script.waitUntilRendered(96_000)
     output.stop()
-    try #require(output.control.underruns == 0, "the machine stalled; positions start anew then")
-    let start = try #require(try card.starts().first)
-    let errors = output.script.observations.map { seen in
+    // More than one start where the machine stalled.
+    let starts = try card.starts()
+    let errors = try output.script.observations.map { seen in
+      let start = try #require(starts.last { $0.nanoseconds <= seen.time.nanoseconds })
       let elapsed = Double(seen.time.nanoseconds - start.nanoseconds) * 1e-9
-      let error = Double(seen.frame.index) - elapsed * 48_000 * (1 + ppm * 1e-6)
+      let error = Double(seen.frame.index - start.frame) - elapsed * 48_000 * (1 + ppm * 1e-6)
       #expect(error.magnitude <= seen.uncertainty.seconds * 48_000 + 0.51)
       return error
     }
     #expect(errors.count > 100)
-    let meanSquare = errors.map { $0 * $0 }.reduce(0, +) / Double(errors.count)
-    print("position noise: \(meanSquare.squareRoot()) frames rms of \(errors.count)")
+    // The median, for single readings of a busy machine may be far off, as their uncertainty says.
+    #expect(errors.map(\.magnitude).sorted()[errors.count / 2] < 0.5)
   }
 }

@@ -1,6 +1,5 @@
+import ALSAOutput
 import Testing
-
-@testable import ALSAOutput
 
 /// What a card gets for `frames`, interleaved stereo.
 private func convert<Sample: BitwiseCopyable>(

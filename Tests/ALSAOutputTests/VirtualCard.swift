@@ -25,6 +25,11 @@ final class VirtualCard {
     try FileManager.default.removeItem(at: directory.appending(path: control.rawValue))
   }
 
+  /// What its mixer was set to: volume and switch of Digital, volume of Tone.
+  func mixer() throws -> String {
+    try String(contentsOf: directory.appending(path: "mixer"), encoding: .utf8)
+  }
+
   /// What it was given to play, as samples of `type`.
   func heard<Sample: BitwiseCopyable>(as type: Sample.Type) throws -> [Sample] {
     let data = try Data(contentsOf: directory.appending(path: "heard"))
@@ -49,21 +54,19 @@ final class VirtualCard {
   private static let plugin = Result {
     let place = FileManager.default.temporaryDirectory.appending(path: "virtual-card-\(getpid())")
     try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
-    let library = place.appending(path: "libasound_module_pcm_virtual_card.so").path
-    let source = URL(filePath: #filePath).deletingLastPathComponent()
-      .appending(path: "../Support/virtual-card/virtual_card.c").standardized.path
-    let compiler = Process()
-    compiler.executableURL = URL(filePath: "/usr/bin/env")
-    compiler.arguments = [
-      "cc", "-O2", "-shared", "-fPIC", "-DPIC", "-o", library, source, "-lasound", "-lm",
-    ]
-    try compiler.run()
-    compiler.waitUntilExit()
-    guard compiler.terminationStatus == 0 else { throw CocoaError(.executableLoad) }
+    let card = try compile("virtual_card", into: place)
+    let mixer = try compile("virtual_mixer", into: place)
     let configuration = place.appending(path: "asound.conf")
     try Data(
       """
-      pcm_type.virtual_card { lib "\(library)" }
+      pcm_type.virtual_card { lib "\(card)" }
+      ctl_type.virtual_mixer { lib "\(mixer)" }
+      ctl.virtual {
+        @args [ DIR ]
+        @args.DIR { type string }
+        type virtual_mixer
+        dir $DIR
+      }
       pcm.virtual {
         @args [ DIR PPM RATE FORMAT CHANNELS ]
         @args.DIR { type string }
@@ -81,5 +84,21 @@ final class VirtualCard {
       """.utf8
     ).write(to: configuration)
     setenv("ALSA_CONFIG_PATH", configuration.path, 1)
+  }
+
+  /// The path of the plugin made of a source of `Tests/Support/virtual-card`.
+  private static func compile(_ name: String, into place: URL) throws -> String {
+    let library = place.appending(path: "\(name).so").path
+    let source = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "../Support/virtual-card/\(name).c").standardized.path
+    let compiler = Process()
+    compiler.executableURL = URL(filePath: "/usr/bin/env")
+    compiler.arguments = [
+      "cc", "-O2", "-shared", "-fPIC", "-DPIC", "-o", library, source, "-lasound", "-lm",
+    ]
+    try compiler.run()
+    compiler.waitUntilExit()
+    guard compiler.terminationStatus == 0 else { throw CocoaError(.executableLoad) }
+    return library
   }
 }

@@ -1,7 +1,6 @@
+import ALSAOutput
 import Foundation
 import Testing
-
-@testable import ALSAOutput
 
 /// A path of its own for one test.
 final class TemporaryFile {

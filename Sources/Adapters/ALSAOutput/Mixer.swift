@@ -30,6 +30,7 @@ package struct Mixer: ~Copyable {
 
   /// The control's name.
   package let name: String
+  private let card: String
   private let handle: OpaquePointer
   private let element: OpaquePointer
 
@@ -74,6 +75,7 @@ package struct Mixer: ~Copyable {
           + (names.isEmpty ? "none" : names))
     }
     self.name = found.name
+    self.card = card
     self.handle = handle
     element = found.element
   }
@@ -114,7 +116,7 @@ package struct Mixer: ~Copyable {
     if let decibels {
       let full = decibels.contains(0) ? 0 : decibels.upperBound
       // Factors below 10^-10 are the bottom of every range.
-      let level = isMuted ? -20_000 : Int(2000 * log10(max(min(gain, 1), 1e-10))) + full
+      let level = isMuted ? -20_000 : full + Int((2000 * log10(max(min(gain, 1), 1e-10))).rounded())
       let clamped = min(max(level, decibels.lowerBound), decibels.upperBound)
       code = snd_mixer_selem_set_playback_dB_all(element, clamped, 0)
     } else {
@@ -129,7 +131,7 @@ package struct Mixer: ~Copyable {
       code = snd_mixer_selem_set_playback_switch_all(element, isMuted ? 0 : 1)
     }
     guard code >= 0 else {
-      throw ALSAError(device: name, call: "snd_mixer_selem_set_playback", code: code)
+      throw ALSAError(device: card, call: "snd_mixer_selem_set_playback", code: code)
     }
   }
 }

@@ -88,7 +88,7 @@ package final class OutputControl: Sendable {
   package var rejected: Int { rejectedReadings.load(ordering: .relaxed) }
   package var droppedEvents: Int { dropped.load(ordering: .relaxed) }
 
-  func post(_ event: OutputEvent) {
+  package func post(_ event: OutputEvent) {
     if case .underrun = event { underrunCount.add(1, ordering: .relaxed) }
     let index = posted.load(ordering: .relaxed)
     if index - taken.load(ordering: .acquiring) < Self.capacity {
@@ -101,13 +101,13 @@ package final class OutputControl: Sendable {
   }
 
   /// Not while it plays.
-  func postOpened(_ device: DeviceDescription) {
+  package func postOpened(_ device: DeviceDescription) {
     words.withLock { $0 = (device, nil) }
     post(.opened)
   }
 
   /// Not while it plays. Posts `event` unless `failure` was the last one, too.
-  func postFailure(_ failure: String, _ event: OutputEvent) {
+  package func postFailure(_ failure: String, _ event: OutputEvent) {
     let isNew = words.withLock { words in
       defer { words.failure = failure }
       return words.failure != failure

@@ -1,17 +1,17 @@
 /// Turns stereo floats into what the card takes. Output thread only; allocates only when made.
-struct SampleWriter: ~Copyable {
-  let format: DeviceFormat
-  let channelCount: Int
+package struct SampleWriter: ~Copyable {
+  private let format: DeviceFormat
+  private let channelCount: Int
   /// Frames that fit.
-  let capacity: Int
+  package let capacity: Int
   /// Interleaved stereo, full scale ±1, to be filled by the caller.
-  let frames: UnsafeMutablePointer<Float>
+  package let frames: UnsafeMutablePointer<Float>
   /// What `convert` made of it.
-  let bytes: UnsafeMutableRawPointer
+  package let bytes: UnsafeMutableRawPointer
   private let mapped: UnsafeMutablePointer<Float>
   private var dither = Dither()
 
-  init(_ format: DeviceFormat, channelCount: Int, capacity: Int) {
+  package init(_ format: DeviceFormat, channelCount: Int, capacity: Int) {
     self.format = format
     self.channelCount = channelCount
     self.capacity = capacity
@@ -31,7 +31,7 @@ struct SampleWriter: ~Copyable {
   }
 
   /// Puts the first `count` of `frames` into `bytes`.
-  mutating func convert(_ count: Int) {
+  package mutating func convert(_ count: Int) {
     let samples = channelCount == 2 ? frames : mapped
     if channelCount != 2 { mapChannels(count) }
     let sampleCount = count * channelCount
@@ -59,7 +59,7 @@ struct SampleWriter: ~Copyable {
   }
 
   /// Makes all of `bytes` silence, which is zero in every format.
-  func silence() {
+  package func silence() {
     bytes.initializeMemory(
       as: UInt8.self, repeating: 0, count: format.bytesPerSample * channelCount * capacity)
   }

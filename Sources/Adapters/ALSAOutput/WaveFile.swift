@@ -15,9 +15,9 @@ package enum WaveFormat: String, CaseIterable, Sendable {
 
 /// Writes a stereo WAV file that is valid at any time, save for what is still in memory: after a kill,
 /// everything up to the last `flush` can be played.
-struct WaveFile: ~Copyable {
+package struct WaveFile: ~Copyable {
   /// RIFF counts bytes in 32 bits.
-  static let largestSize = 0xFFFF_FFFF
+  package static let largestSize = 0xFFFF_FFFF
   private static let headerSize = 44
   private static let bufferSize = 1 << 16
 
@@ -32,7 +32,7 @@ struct WaveFile: ~Copyable {
   private var size: Int
 
   /// Creates or replaces the file, which is empty until the first `flush`.
-  init(
+  package init(
     path: String, sampleRate: Int, format: WaveFormat, largestSize: Int = Self.largestSize
   ) throws(WaveFileError) {
     let file = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0o644)
@@ -53,7 +53,7 @@ struct WaveFile: ~Copyable {
   }
 
   /// Appends stereo frames, full scale ±1.
-  mutating func append(_ frames: UnsafePointer<Float>, count: Int) throws(WaveFileError) {
+  package mutating func append(_ frames: UnsafePointer<Float>, count: Int) throws(WaveFileError) {
     let frameSize = 2 * format.bytesPerSample
     guard size + buffered + count * frameSize <= largestSize else {
       try flush()
@@ -67,7 +67,7 @@ struct WaveFile: ~Copyable {
   }
 
   /// Writes what is buffered and makes the header say so.
-  mutating func flush() throws(WaveFileError) {
+  package mutating func flush() throws(WaveFileError) {
     try flushSamples()
     var header = [UInt8]()
     let isFloat = format == .float32
