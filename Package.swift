@@ -103,6 +103,10 @@ let package = Package(
     tests("FFmpegSourceTests", ["FFmpegSource", "Sender", "Audio"]),
     tests("ALSAOutputTests", ["ALSAOutput", "Receiver", "Audio", "Clock"]),
     tests("ArchitectureTests", []),
+    // A program, for RealtimeSanitizer must be linked into it: Tests/RealtimeTests/run.sh.
+    .executableTarget(
+      name: "RealtimeTests", dependencies: ["ALSAOutput", "Receiver", "Clock"],
+      path: "Tests/RealtimeTests", exclude: ["run.sh"], swiftSettings: strict),
   ]
 )
 

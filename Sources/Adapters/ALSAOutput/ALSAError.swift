@@ -1,0 +1,34 @@
+import CALSA
+import Glibc
+
+/// A call of alsa-lib that failed. `description` is one line for users.
+package struct ALSAError: Error, Hashable, Sendable, CustomStringConvertible {
+  package var device: String
+  /// The function's name.
+  package var call: String
+  /// What it returned: a negative `errno`.
+  package var code: Int32
+  /// What the device was asked for and does not have, such as a format; `nil` for all other failures.
+  package var unsupported: String?
+
+  package init(device: String, call: String, code: Int32, unsupported: String? = nil) {
+    self.device = device
+    self.call = call
+    self.code = code
+    self.unsupported = unsupported
+  }
+
+  package var description: String {
+    if let unsupported { return "sound device \"\(device)\" does not support \(unsupported)" }
+    return switch -code {
+    case ENOENT, ENODEV, ENXIO:
+      "there is no sound device \"\(device)\"; `aplay -L` lists those of this machine"
+    case EBUSY:
+      "sound device \"\(device)\" is in use by another program"
+    case EACCES, EPERM:
+      "no permission to open sound device \"\(device)\"; the user must be in the group `audio`"
+    default:
+      "sound device \"\(device)\": \(call): \(String(cString: snd_strerror(code)))"
+    }
+  }
+}

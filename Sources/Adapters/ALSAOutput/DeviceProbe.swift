@@ -1,0 +1,42 @@
+import CALSA
+import Clock
+import Glibc
+
+/// Watches a running card for some 20 ms, to learn what it cannot say of itself.
+enum DeviceProbe {
+  /// Readings without a pause show single frames, pauses between them show whole periods.
+  private static let bursts = 16
+  private static let burstLength = 10
+  /// Not a divisor of a millisecond, so that it does not fall into the rhythm of USB frames.
+  private static let interval = Nanoseconds.microseconds(1300)
+  /// A stamp older than this does not belong to the reading.
+  private static let oldestStamp: Int64 = 100_000_000
+
+  /// Corrects `canRewind`, `positionTime` and `positionStep`.
+  static func refine(_ description: inout DeviceDescription, watching pcm: borrowing PCMDevice) {
+    var step = description.periodFrames
+    var last: Int?
+    // A plugin's stamps are alsa-lib's own, made at some other moment than the position.
+    var stampsAreGood = DeviceIdentity.isCard(pcm)
+    for turn in 1...(bursts * burstLength) {
+      let (status, code) = pcm.readStatus()
+      guard code >= 0, status.state == SND_PCM_STATE_RUNNING else { break }
+      if let last, status.delay != last { step = min(step, abs(last - status.delay)) }
+      last = status.delay
+      stampsAreGood = stampsAreGood && isFresh(status.stamp, description.positionTime)
+      if turn % burstLength == 0 { pause(for: interval) }
+    }
+    if !stampsAreGood || last == nil { description.positionTime = .reading }
+    description.positionStep = step
+    description.canRewind =
+      description.canRewind && !DeviceIdentity.isSoundServer(pcm)
+      && snd_pcm_rewindable(pcm.handle) > 0
+  }
+
+  private static func isFresh(_ stamp: Int64, _ time: DeviceDescription.PositionTime) -> Bool {
+    var now = timespec()
+    clock_gettime(time == .driverRaw ? CLOCK_MONOTONIC_RAW : CLOCK_MONOTONIC, &now)
+    let age = Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec) - stamp
+    return stamp != 0 && (0..<oldestStamp).contains(age)
+  }
+}

@@ -1,0 +1,120 @@
+import Synchronization
+
+/// What happened to the output. The thread posts it, the session's thread takes it.
+package enum OutputEvent: Hashable, Sendable {
+  /// `OutputControl.device` says what.
+  case opened
+  /// The device cannot be opened: `OutputControl.failure` says why. It is tried again and again; posted
+  /// once for each new reason.
+  case unavailable
+  /// The device went away while it played; `code` is alsa-lib's, a negative `errno`.
+  case lost(code: Int32)
+  /// The card ran dry, or the machine slept. Playing goes on, after a gap.
+  case underrun
+  /// The machine or the card was put to sleep; an `underrun` follows when it wakes.
+  case suspended
+  /// A file could not be written any further: `OutputControl.failure` says why.
+  case ended
+
+  fileprivate var word: UInt64 {
+    switch self {
+    case .opened: 1
+    case .unavailable: 2
+    case .lost(let code): 3 | UInt64(UInt32(bitPattern: code)) << 8
+    case .underrun: 4
+    case .ended: 5
+    case .suspended: 6
+    }
+  }
+
+  fileprivate init?(word: UInt64) {
+    switch word & 0xFF {
+    case 1: self = .opened
+    case 2: self = .unavailable
+    case 3: self = .lost(code: Int32(truncatingIfNeeded: word >> 8))
+    case 4: self = .underrun
+    case 5: self = .ended
+    case 6: self = .suspended
+    default: return nil
+    }
+  }
+}
+
+/// What the output thread and the session's thread share.
+package final class OutputControl: Sendable {
+  private static let capacity = 64
+
+  /// A ring for one poster and one taker. Events that do not fit are counted in `droppedEvents`: each of
+  /// them also shows in a counter or a property here, so that the taker can catch up.
+  private let events: InlineArray<64, Atomic<UInt64>>
+  private let posted = Atomic<Int>(0)
+  private let taken = Atomic<Int>(0)
+  private let dropped = Atomic<Int>(0)
+  private let stopping = Atomic<Bool>(false)
+  private let underrunCount = Atomic<Int>(0)
+  private let rewindCount = Atomic<Int>(0)
+  private let rejectedReadings = Atomic<Int>(0)
+  /// Held by the output thread only while it opens or closes a device, never while it plays.
+  private let words = Mutex<(device: DeviceDescription?, failure: String?)>((nil, nil))
+  private let wake: @Sendable () -> Void
+
+  /// - Parameter wake: called on the output thread after each event; may not wait, lock or allocate.
+  package init(wake: @escaping @Sendable () -> Void) {
+    events = InlineArray { _ in Atomic(0) }
+    self.wake = wake
+  }
+
+  /// Ends `run` within a period or, while a device is awaited, within 50 ms. From any thread.
+  package func stop() { stopping.store(true, ordering: .releasing) }
+  package var isStopping: Bool { stopping.load(ordering: .acquiring) }
+
+  /// The oldest event not taken yet. One thread at a time.
+  package func takeEvent() -> OutputEvent? {
+    let index = taken.load(ordering: .relaxed)
+    guard index != posted.load(ordering: .acquiring) else { return nil }
+    let word = events[index % Self.capacity].load(ordering: .relaxed)
+    taken.store(index + 1, ordering: .releasing)
+    return OutputEvent(word: word)
+  }
+
+  /// Of the device in use, or last in use.
+  package var device: DeviceDescription? { words.withLock { $0.device } }
+  /// Why the device could not be opened or the file not be written; one line for users.
+  package var failure: String? { words.withLock { $0.failure } }
+  package var underruns: Int { underrunCount.load(ordering: .relaxed) }
+  /// How often frames were taken back from the card.
+  package var rewinds: Int { rewindCount.load(ordering: .relaxed) }
+  /// Position readings that took too long to be of use.
+  package var rejected: Int { rejectedReadings.load(ordering: .relaxed) }
+  package var droppedEvents: Int { dropped.load(ordering: .relaxed) }
+
+  package func post(_ event: OutputEvent) {
+    if case .underrun = event { underrunCount.add(1, ordering: .relaxed) }
+    let index = posted.load(ordering: .relaxed)
+    if index - taken.load(ordering: .acquiring) < Self.capacity {
+      events[index % Self.capacity].store(event.word, ordering: .relaxed)
+      posted.store(index + 1, ordering: .releasing)
+    } else {
+      dropped.add(1, ordering: .relaxed)
+    }
+    wake()
+  }
+
+  /// Not while it plays.
+  package func postOpened(_ device: DeviceDescription) {
+    words.withLock { $0 = (device, nil) }
+    post(.opened)
+  }
+
+  /// Not while it plays. Posts `event` unless `failure` was the last one, too.
+  package func postFailure(_ failure: String, _ event: OutputEvent) {
+    let isNew = words.withLock { words in
+      defer { words.failure = failure }
+      return words.failure != failure
+    }
+    if isNew { post(event) }
+  }
+
+  func countRewind() { rewindCount.add(1, ordering: .relaxed) }
+  func countRejectedReading() { rejectedReadings.add(1, ordering: .relaxed) }
+}

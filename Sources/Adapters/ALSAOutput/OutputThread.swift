@@ -1,0 +1,73 @@
+package import Clock
+
+/// Plays a source through a sound card, whatever becomes of the card. `run` is the body of the output
+/// thread, which should have real-time priority.
+package struct OutputThread<Source: RenderSource & ~Copyable>: ~Copyable {
+  private static var firstPause: Nanoseconds { .milliseconds(200) }
+  private static var longestPause: Nanoseconds { .seconds(2) }
+
+  private let settings: OutputSettings
+  private let control: OutputControl
+  private let clock: @Sendable () -> LocalTime
+  private let makeSource: (DeviceDescription) -> Source
+
+  /// - Parameters:
+  ///   - clock: this host's monotonic clock, CLOCK_MONOTONIC_RAW; read on the output thread.
+  ///   - makeSource: called on the output thread before the first sound, and again if the device comes
+  ///     back with another sample rate.
+  package init(
+    _ settings: OutputSettings, control: OutputControl,
+    clock: @escaping @Sendable () -> LocalTime,
+    makeSource: @escaping (DeviceDescription) -> Source
+  ) {
+    self.settings = settings
+    self.control = control
+    self.clock = clock
+    self.makeSource = makeSource
+  }
+
+  /// Opens the device, plays, opens it again whenever it was lost. Returns when `control` is stopped.
+  package func run() {
+    guard var loop = openWhenPresent() else { return }
+    var device = loop.description
+    var source = makeSource(device)
+    while true {
+      control.postOpened(device)
+      switch loop.run(&source) {
+      case .stopped: return
+      case .lost(let code): control.post(.lost(code: code))
+      }
+      // The handle must be closed before the device is opened again.
+      _ = consume loop
+      guard let next = openWhenPresent() else { return }
+      loop = next
+      if loop.description.sampleRate != device.sampleRate { source = makeSource(loop.description) }
+      device = loop.description
+    }
+  }
+
+  /// Tries until it is there; `nil` once `control` is stopped.
+  private func openWhenPresent() -> OutputLoop? {
+    var span = Self.firstPause
+    while !control.isStopping {
+      do throws(ALSAError) {
+        return try OutputLoop(opening: settings, control: control, clock: clock)
+      } catch {
+        control.postFailure(error.description, .unavailable)
+      }
+      wait(span)
+      span = min(Nanoseconds(span.count * 2), Self.longestPause)
+    }
+    return nil
+  }
+
+  /// In short steps, so that a stop is obeyed soon.
+  private func wait(_ span: Nanoseconds) {
+    let step = Nanoseconds.milliseconds(50)
+    var left = span
+    while left > .zero, !control.isStopping {
+      pause(for: min(step, left))
+      left = left - step
+    }
+  }
+}

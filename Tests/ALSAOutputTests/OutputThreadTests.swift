@@ -1,0 +1,154 @@
+import ALSAOutput
+import Clock
+import Testing
+
+/// The left channel of what a card heard: the device frame that each frame says it is, and 0 for
+/// silence; and the right channel: how often the source had been told to render again.
+private func ramp(_ card: VirtualCard) throws -> (frames: [Int64], versions: [Int32]) {
+  let samples = try card.heard(as: Int32.self)
+  let count = samples.count / 2
+  return (
+    (0..<count).map { Int64(samples[2 * $0]) >> 8 },
+    (0..<count).map { samples[2 * $0 + 1] / -(1 << 24) }
+  )
+}
+
+/// Ten times slower than the clock, so that a machine that stalls for a second is not heard.
+private let slow = "PPM=-900000"
+
+@Suite(.timeLimit(.minutes(2))) struct OutputThreadTests {
+  @Test func `a card hears silence first, then each frame once and in order`() throws {
+    let card = try VirtualCard(slow)
+    let output = RunningOutput(OutputSettings(device: card.device))
+    output.wait(for: .opened)
+    let lead = Int64(try #require(output.control.device).leadFrames)
+    output.script.waitUntilRendered(lead + 4000)
+    output.stop()
+    let frames = try ramp(card).frames
+    try #require(output.control.underruns == 0)
+    #expect(frames.prefix(Int(lead)).allSatisfy { $0 == 0 })
+    #expect(frames.dropFirst(Int(lead)).elementsEqual(lead..<Int64(frames.count)))
+    #expect(Int64(frames.count) == output.script.rendered)
+  }
+
+  @Test func `what is no longer right is taken back from the card and rendered again`() throws {
+    let card = try VirtualCard(slow)
+    let output = RunningOutput(OutputSettings(device: card.device))
+    output.wait(for: .opened)
+    output.script.waitUntilRendered(10_000)
+    let wrong = output.script.rendered - 1000
+    output.script.renderAgain(from: wrong)
+    output.script.waitUntilRendered(output.script.rendered + 2000)
+    output.stop()
+    try #require(output.control.underruns == 0)
+    let (frames, versions) = try ramp(card)
+    #expect(output.script.rewound == wrong)
+    #expect(output.control.rewinds == 1)
+    let lead = frames.firstIndex { $0 != 0 } ?? 0
+    #expect(frames.dropFirst(lead).elementsEqual(Int64(lead)..<Int64(frames.count)))
+    #expect(versions.prefix(Int(wrong)).allSatisfy { $0 == 0 })
+    #expect(versions.dropFirst(Int(wrong)).allSatisfy { $0 == 1 })
+  }
+
+  @Test func `what the card is about to read is not taken back`() throws {
+    let card = try VirtualCard(slow)
+    let output = RunningOutput(OutputSettings(device: card.device))
+    output.wait(for: .opened)
+    output.script.waitUntilRendered(10_000)
+    output.script.renderAgain(from: 0)
+    output.script.waitUntilRendered(10_500)
+    output.stop()
+    try #require(output.control.underruns == 0)
+    let versions = try ramp(card).versions
+    let rewound = try #require(output.script.rewound)
+    let heard = try #require(output.script.heardAtRewind)
+    #expect(versions.firstIndex(of: 1) == Int(rewound))
+    // Less the frames that were heard between the two looks at the card.
+    #expect(rewound - heard >= 470)
+  }
+
+  @Test func `a card that keeps what it has says so to the source`() throws {
+    let card = try VirtualCard(slow)
+    var settings = OutputSettings(device: card.device)
+    settings.usesRewind = false
+    let output = RunningOutput(settings)
+    output.wait(for: .opened)
+    output.script.waitUntilRendered(8000)
+    output.script.renderAgain(from: 100)
+    output.script.waitUntilRendered(output.script.rendered + 1000)
+    output.stop()
+    try #require(output.control.underruns == 0)
+    let (frames, versions) = try ramp(card)
+    let rewound = try #require(output.script.rewound)
+    #expect(versions.firstIndex(of: 1) == Int(rewound))
+    #expect(frames.count == Int(output.script.rendered))
+    #expect(output.control.rewinds == 0)
+  }
+
+  @Test(arguments: [VirtualCard.Control.underrun, .suspend])
+  func `after a gap the card is started again with silence`(fault: VirtualCard.Control) throws {
+    let card = try VirtualCard()
+    let output = RunningOutput(OutputSettings(device: card.device))
+    output.wait(for: .opened)
+    output.script.waitUntilRendered(10_000)
+    let before = output.control.underruns
+    try card.set(fault)
+    if fault == .suspend {
+      output.wait(for: .suspended)
+      try card.clear(.suspend)
+    }
+    while output.control.underruns == before { _ = output.nextEvent() }
+    let restarted = output.script.rendered
+    output.script.waitUntilRendered(restarted + 4000)
+    output.stop()
+    #expect(try card.starts().count >= 2)
+    #expect(try ramp(card).frames.contains(restarted + 2000))
+  }
+
+  @Test func `a device that vanishes is opened again when it is back`() throws {
+    let card = try VirtualCard()
+    let output = RunningOutput(OutputSettings(device: card.device))
+    output.wait(for: .opened)
+    output.script.waitUntilRendered(10_000)
+    try card.set(.vanish)
+    output.wait(for: .lost(code: -19))
+    output.wait(for: .unavailable)
+    try card.clear(.vanish)
+    output.wait(for: .opened)
+    output.script.waitUntilRendered(40_000)
+    output.stop()
+    #expect(output.control.failure == nil)
+    #expect(try ramp(card).frames.contains(39_000))
+  }
+
+  @Test func `a device that is not there at first is waited for`() throws {
+    let card = try VirtualCard()
+    try card.set(.vanish)
+    let output = RunningOutput(OutputSettings(device: card.device))
+    #expect(output.nextEvent() == .unavailable)
+    try card.clear(.vanish)
+    output.wait(for: .opened)
+    output.stop()
+  }
+
+  @Test func `each position was true at its time, give or take its uncertainty`() throws {
+    let ppm = 40.0
+    let card = try VirtualCard("PPM=\(ppm)")
+    let output = RunningOutput(OutputSettings(device: card.device))
+    output.wait(for: .opened)
+    output.script.waitUntilRendered(96_000)
+    output.stop()
+    // More than one start where the machine stalled.
+    let starts = try card.starts()
+    let errors = try output.script.observations.map { seen in
+      let start = try #require(starts.last { $0.nanoseconds <= seen.time.nanoseconds })
+      let elapsed = Double(seen.time.nanoseconds - start.nanoseconds) * 1e-9
+      let error = Double(seen.frame.index - start.frame) - elapsed * 48_000 * (1 + ppm * 1e-6)
+      #expect(error.magnitude <= seen.uncertainty.seconds * 48_000 + 0.51)
+      return error
+    }
+    #expect(errors.count > 100)
+    // The median, for single readings of a busy machine may be far off, as their uncertainty says.
+    #expect(errors.map(\.magnitude).sorted()[errors.count / 2] < 0.5)
+  }
+}

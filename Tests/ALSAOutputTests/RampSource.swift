@@ -1,0 +1,107 @@
+import ALSAOutput
+import Clock
+import Dispatch
+import Synchronization
+
+/// A source whose left channel says which device frame it is (`index` / 2^23) and whose right channel
+/// says how often it had been told to render again by then (−`version` / 128): exact in 24 bits.
+struct RampSource: RenderSource, ~Copyable {
+  let script: RampScript
+  private var next: Int64 = 0
+  private var version: Float = 0
+
+  init(_ script: RampScript) { self.script = script }
+
+  mutating func takeCommands(at now: LocalTime) -> DeviceFrame? {
+    guard let frame = script.takeWrongFrame() else { return nil }
+    version += 1
+    return DeviceFrame(frame)
+  }
+
+  mutating func rewind(to frame: DeviceFrame) {
+    next = frame.index
+    script.rewoundTo(next)
+  }
+
+  mutating func observe(_ frame: DeviceFrame, at time: LocalTime, uncertainty: Nanoseconds) {
+    script.observed(RampScript.Observation(frame: frame, time: time, uncertainty: uncertainty))
+  }
+
+  mutating func deviceRestarted(at frame: DeviceFrame) {
+    next = frame.index
+    script.rendered(to: next)
+  }
+
+  mutating func render(into out: UnsafeMutablePointer<Float>, frames: Int) {
+    for i in 0..<frames {
+      out[2 * i] = Float(next + Int64(i)) * 0x1p-23
+      out[2 * i + 1] = -version / 128
+    }
+    next += Int64(frames)
+    script.rendered(to: next)
+  }
+}
+
+/// What a test shares with its `RampSource`.
+final class RampScript: Sendable {
+  struct Observation {
+    var frame: DeviceFrame
+    var time: LocalTime
+    var uncertainty: Nanoseconds
+  }
+
+  private struct State {
+    var wrongFrame: Int64?
+    var rewoundTo: Int64?
+    var heardAtRewind: Int64?
+    var rendered: Int64 = 0
+    var awaited = Int64.max
+    var observations: [Observation] = []
+  }
+  private let state = Mutex(State())
+  private let reached = DispatchSemaphore(value: 0)
+
+  /// Has the source say that it must render again from `frame` on.
+  func renderAgain(from frame: Int64) { state.withLock { $0.wrongFrame = frame } }
+  /// Where the last rewinding really led.
+  var rewound: Int64? { state.withLock { $0.rewoundTo } }
+  /// What was heard just before.
+  var heardAtRewind: Int64? { state.withLock { $0.heardAtRewind } }
+  var observations: [Observation] { state.withLock { $0.observations } }
+  var rendered: Int64 { state.withLock { $0.rendered } }
+
+  /// Waits until frames beyond `frame` have been rendered.
+  func waitUntilRendered(_ frame: Int64) {
+    let mustWait = state.withLock { state in
+      guard state.rendered < frame else { return false }
+      state.awaited = frame
+      return true
+    }
+    if mustWait { reached.wait() }
+  }
+
+  fileprivate func takeWrongFrame() -> Int64? {
+    state.withLock { state in
+      defer { state.wrongFrame = nil }
+      return state.wrongFrame
+    }
+  }
+  fileprivate func rewoundTo(_ frame: Int64) {
+    state.withLock { state in
+      state.rewoundTo = frame
+      state.heardAtRewind = state.observations.last?.frame.index
+    }
+  }
+  fileprivate func observed(_ observation: Observation) {
+    state.withLock { $0.observations.append(observation) }
+  }
+  fileprivate func rendered(to frame: Int64) {
+    let isAwaited = state.withLock { state in
+      state.rendered = frame
+      guard frame >= state.awaited else { return false }
+      state.awaited = .max
+      return true
+    }
+    if isAwaited { reached.signal() }
+  }
+}

@@ -1,0 +1,105 @@
+import ALSAOutput
+import Clock
+import Glibc
+import Receiver
+
+/// Plays through a sound card for some seconds, on this thread. Linked with RealtimeSanitizer, which
+/// `run.sh` does, it ends with the stack of whatever allocates, locks or waits where it may not.
+///
+///     RealtimeTests DEVICE SECONDS [allocate]
+///
+/// `allocate` makes a mistake on purpose, to see that the sanitizer sees it.
+@main enum RealtimeTests {
+  static func main() {
+    let words = CommandLine.arguments
+    guard words.count >= 3, let seconds = Int64(words[2]), seconds > 0 else {
+      print("usage: RealtimeTests DEVICE SECONDS [allocate]")
+      exit(2)
+    }
+    ALSALibrary.configure()
+    askForPriority()
+    let control = OutputControl {}
+    let misbehaves = words.dropFirst(3).contains("allocate")
+    OutputThread(OutputSettings(device: words[1]), control: control, clock: now) { device in
+      WatchedSource(
+        renderer: Renderer(sampleRate: device.sampleRate), control: control,
+        framesLeft: Int(seconds) * device.sampleRate, misbehaves: misbehaves)
+    }.run()
+    report(control, seconds: seconds)
+  }
+
+  private static func report(_ control: OutputControl, seconds: Int64) {
+    var usage = rusage()
+    getrusage(RUSAGE_SELF.rawValue, &usage)
+    let time =
+      Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
+      + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6
+    if let failure = control.failure { print(failure) }
+    if let device = control.device { print(device) }
+    print(
+      "underruns \(control.underruns), rewinds \(control.rewinds), readings rejected "
+        + "\(control.rejected), CPU \(time * 100 / Double(seconds)) % of a core")
+  }
+
+  /// Without permission it plays at normal priority, which the sanitizer does not mind.
+  private static func askForPriority() {
+    var parameters = sched_param()
+    parameters.sched_priority = 60
+    sched_setscheduler(0, SCHED_FIFO, &parameters)
+  }
+
+  private static func now() -> LocalTime {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC_RAW, &time)
+    return LocalTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+  }
+}
+
+/// The renderer, with a command now and then that takes frames back, until enough has been played.
+private struct WatchedSource: RenderSource, ~Copyable {
+  private static let turnsBetweenCommands = 37
+
+  var renderer: Renderer
+  let control: OutputControl
+  var framesLeft: Int
+  let misbehaves: Bool
+  private var turns = 0
+  private var rendered: Int64 = 0
+
+  init(
+    renderer: consuming Renderer, control: OutputControl, framesLeft: Int, misbehaves: Bool
+  ) {
+    self.renderer = renderer
+    self.control = control
+    self.framesLeft = framesLeft
+    self.misbehaves = misbehaves
+  }
+
+  mutating func takeCommands(at now: LocalTime) -> DeviceFrame? {
+    turns += 1
+    let wrong = renderer.takeCommands(at: now)
+    return turns % Self.turnsBetweenCommands == 0 ? DeviceFrame(max(0, rendered - 2000)) : wrong
+  }
+
+  mutating func rewind(to frame: DeviceFrame) {
+    rendered = frame.index
+    renderer.rewind(to: frame)
+  }
+
+  mutating func observe(_ frame: DeviceFrame, at time: LocalTime, uncertainty: Nanoseconds) {
+    renderer.observe(frame, at: time, uncertainty: uncertainty)
+  }
+
+  mutating func deviceRestarted(at frame: DeviceFrame) {
+    rendered = frame.index
+    renderer.deviceRestarted(at: frame)
+  }
+
+  mutating func render(into out: UnsafeMutablePointer<Float>, frames: Int) {
+    renderer.render(into: out, frames: frames)
+    if misbehaves { free(malloc(frames)) }
+    rendered += Int64(frames)
+    framesLeft -= frames
+    if framesLeft <= 0 { control.stop() }
+  }
+}

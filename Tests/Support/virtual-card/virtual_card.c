@@ -1,0 +1,290 @@
+/* A sound card for tests: an ALSA plugin whose pointer follows CLOCK_MONOTONIC at a chosen rate and which
+ * records what is written to it, frame by frame, at the place where it would be heard.
+ *
+ *     pcm.NAME { type virtual_card  dir "/tmp/x"  ppm 40.0  rate 44100  format "S16_LE"  channels 2 }
+ *
+ * dir        where it records and is controlled
+ * ppm        its crystal's error (default 0); -900000 makes it ten times slower than it says
+ * rate       its only rate, in Hz (default: 44100 to 192000); likewise format and channels
+ *
+ * DIR/heard      what was written, in the device's format; rewritten where the program rewinds
+ * DIR/starts     a line for each start: CLOCK_MONOTONIC in ns, and the frame of `heard` that it begins with
+ * DIR/lock       held while the card is open, so that it can be opened once
+ * DIR/vanish     while this file exists the card is gone
+ * DIR/suspend    while this file exists the card is suspended
+ * DIR/underrun   makes one underrun; removed by the card
+ *
+ * Nothing runs in the background: each call works out where the pointer is by now.
+ */
+#define _GNU_SOURCE
+#include <alsa/asoundlib.h>
+#include <alsa/pcm_external.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdbool.h>
+#include <sys/file.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+struct card {
+  snd_pcm_ioplug_t io;
+  char dir[512];
+  double speed; /* frames played for each frame that it should */
+  int lock, timer, heard;
+  size_t frame_bytes;
+  snd_pcm_uframes_t avail_min;
+  uint64_t base; /* place in the recording of position 0 of this run */
+  bool running, gone;
+  int64_t started; /* ns */
+  double position; /* within this run, as of the last look */
+};
+
+static int64_t now_ns(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
+static bool control(const struct card *c, const char *what, bool once) {
+  char path[600];
+  snprintf(path, sizeof path, "%s/%s", c->dir, what);
+  return once ? unlink(path) == 0 : access(path, F_OK) == 0;
+}
+
+/* Brings the card to the present; 0, or why it does not run any more. */
+static int look(struct card *c) {
+  snd_pcm_ioplug_t *io = &c->io;
+  if (c->gone || control(c, "vanish", false)) {
+    c->gone = true;
+    c->running = false;
+    snd_pcm_ioplug_set_state(io, SND_PCM_STATE_DISCONNECTED);
+    return -ENODEV;
+  }
+  if (!c->running)
+    return io->state == SND_PCM_STATE_XRUN ? -EPIPE : io->state == SND_PCM_STATE_SUSPENDED ? -ESTRPIPE : 0;
+  c->position = (double)(now_ns() - c->started) * 1e-9 * io->rate * c->speed;
+  if (control(c, "suspend", false)) {
+    c->running = false;
+    snd_pcm_ioplug_set_state(io, SND_PCM_STATE_SUSPENDED);
+    return -ESTRPIPE;
+  }
+  if (c->position >= (double)io->appl_ptr || control(c, "underrun", true)) {
+    c->position = fmin(c->position, (double)io->appl_ptr);
+    c->running = false;
+    snd_pcm_ioplug_set_state(io, SND_PCM_STATE_XRUN);
+    return -EPIPE;
+  }
+  return 0;
+}
+
+static void tick(struct card *c, bool on) {
+  int64_t ns = on ? (int64_t)(c->io.period_size * 1e9 / c->io.rate / c->speed) : 0;
+  struct timespec span = {ns / 1000000000, ns % 1000000000};
+  struct itimerspec timer = {span, span};
+  timerfd_settime(c->timer, 0, &timer, NULL);
+}
+
+static int card_start(snd_pcm_ioplug_t *io) {
+  struct card *c = io->private_data;
+  c->started = now_ns();
+  c->position = 0;
+  c->running = true;
+  char path[600];
+  snprintf(path, sizeof path, "%s/starts", c->dir);
+  FILE *starts = fopen(path, "a");
+  if (starts) {
+    fprintf(starts, "%lld %llu\n", (long long)c->started, (unsigned long long)c->base);
+    fclose(starts);
+  }
+  tick(c, true);
+  return 0;
+}
+
+static int card_stop(snd_pcm_ioplug_t *io) {
+  struct card *c = io->private_data;
+  if (c->running)
+    look(c);
+  c->running = false;
+  return 0;
+}
+
+static int card_prepare(snd_pcm_ioplug_t *io) {
+  struct card *c = io->private_data;
+  if (c->gone)
+    return -ENODEV;
+  if (control(c, "suspend", false))
+    return -ESTRPIPE;
+  /* What was written but not heard is cut off, as it would be on a card. */
+  c->base += (uint64_t)c->position;
+  c->position = 0;
+  c->running = false;
+  return 0;
+}
+
+static int card_resume(snd_pcm_ioplug_t *io) {
+  return control(io->private_data, "suspend", false) ? -EAGAIN : -ENOSYS;
+}
+
+static snd_pcm_sframes_t card_pointer(snd_pcm_ioplug_t *io) {
+  struct card *c = io->private_data;
+  return look(c) == -EPIPE ? -EPIPE : (snd_pcm_sframes_t)c->position;
+}
+
+static int card_delay(snd_pcm_ioplug_t *io, snd_pcm_sframes_t *delay) {
+  struct card *c = io->private_data;
+  int code = look(c);
+  *delay = (snd_pcm_sframes_t)io->appl_ptr - (snd_pcm_sframes_t)c->position;
+  return code;
+}
+
+static snd_pcm_sframes_t card_transfer(snd_pcm_ioplug_t *io, const snd_pcm_channel_area_t *areas,
+                                       snd_pcm_uframes_t offset, snd_pcm_uframes_t size) {
+  struct card *c = io->private_data;
+  int code = look(c);
+  if (code < 0)
+    return code;
+  const char *from = (const char *)areas[0].addr + offset * c->frame_bytes;
+  off_t at = (off_t)((c->base + io->appl_ptr) * c->frame_bytes);
+  return pwrite(c->heard, from, size * c->frame_bytes, at) < 0 ? -errno : (snd_pcm_sframes_t)size;
+}
+
+static int card_poll_revents(snd_pcm_ioplug_t *io, struct pollfd *fds, unsigned count,
+                             unsigned short *revents) {
+  struct card *c = io->private_data;
+  uint64_t ticks;
+  (void)count;
+  *revents = 0;
+  if (!(fds[0].revents & POLLIN) || read(c->timer, &ticks, sizeof ticks) < 0)
+    return 0;
+  if (look(c) < 0)
+    *revents = POLLOUT | POLLERR;
+  else if (io->buffer_size + (snd_pcm_uframes_t)c->position - io->appl_ptr >= c->avail_min)
+    *revents = POLLOUT;
+  return 0;
+}
+
+static int card_hw_params(snd_pcm_ioplug_t *io, snd_pcm_hw_params_t *params) {
+  struct card *c = io->private_data;
+  char path[600];
+  (void)params;
+  c->frame_bytes = (size_t)snd_pcm_format_physical_width(io->format) / 8 * io->channels;
+  snprintf(path, sizeof path, "%s/heard", c->dir);
+  if (c->heard >= 0)
+    close(c->heard);
+  c->heard = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
+  return c->heard < 0 ? -errno : 0;
+}
+
+static int card_sw_params(snd_pcm_ioplug_t *io, snd_pcm_sw_params_t *params) {
+  struct card *c = io->private_data;
+  return snd_pcm_sw_params_get_avail_min(params, &c->avail_min);
+}
+
+static int card_close(snd_pcm_ioplug_t *io) {
+  struct card *c = io->private_data;
+  close(c->timer);
+  close(c->lock);
+  if (c->heard >= 0)
+    close(c->heard);
+  free(c);
+  return 0;
+}
+
+static const snd_pcm_ioplug_callback_t callbacks = {
+    .start = card_start,
+    .stop = card_stop,
+    .pointer = card_pointer,
+    .transfer = card_transfer,
+    .close = card_close,
+    .hw_params = card_hw_params,
+    .sw_params = card_sw_params,
+    .prepare = card_prepare,
+    .resume = card_resume,
+    .poll_revents = card_poll_revents,
+    .delay = card_delay,
+};
+
+static int constrain(struct card *c, long rate, long format, long channels) {
+  static const unsigned access[] = {SND_PCM_ACCESS_RW_INTERLEAVED};
+  static const unsigned formats[] = {SND_PCM_FORMAT_S16_LE, SND_PCM_FORMAT_S24_LE, SND_PCM_FORMAT_S24_3LE,
+                                     SND_PCM_FORMAT_S32_LE, SND_PCM_FORMAT_FLOAT_LE};
+  unsigned one_format = (unsigned)format;
+  snd_pcm_ioplug_t *io = &c->io;
+  int code = snd_pcm_ioplug_set_param_list(io, SND_PCM_IOPLUG_HW_ACCESS, 1, access);
+  if (code >= 0)
+    code = format >= 0 ? snd_pcm_ioplug_set_param_list(io, SND_PCM_IOPLUG_HW_FORMAT, 1, &one_format)
+                       : snd_pcm_ioplug_set_param_list(io, SND_PCM_IOPLUG_HW_FORMAT, 5, formats);
+  if (code >= 0)
+    code = snd_pcm_ioplug_set_param_minmax(io, SND_PCM_IOPLUG_HW_CHANNELS, channels ? channels : 1,
+                                           channels ? channels : 8);
+  if (code >= 0)
+    code = snd_pcm_ioplug_set_param_minmax(io, SND_PCM_IOPLUG_HW_RATE, rate ? rate : 44100,
+                                           rate ? rate : 192000);
+  if (code >= 0)
+    code = snd_pcm_ioplug_set_param_minmax(io, SND_PCM_IOPLUG_HW_PERIOD_BYTES, 64, 1 << 18);
+  if (code >= 0)
+    code = snd_pcm_ioplug_set_param_minmax(io, SND_PCM_IOPLUG_HW_PERIODS, 2, 1024);
+  return code;
+}
+
+SND_PCM_PLUGIN_DEFINE_FUNC(virtual_card) {
+  const char *dir = NULL, *format = NULL;
+  double ppm = 0;
+  long rate = 0, channels = 0;
+  snd_config_iterator_t i, next;
+  (void)root;
+  snd_config_for_each(i, next, conf) {
+    snd_config_t *node = snd_config_iterator_entry(i);
+    const char *id;
+    if (snd_config_get_id(node, &id) < 0)
+      continue;
+    if (!strcmp(id, "dir"))
+      snd_config_get_string(node, &dir);
+    else if (!strcmp(id, "format"))
+      snd_config_get_string(node, &format);
+    else if (!strcmp(id, "ppm"))
+      snd_config_get_ireal(node, &ppm);
+    else if (!strcmp(id, "rate"))
+      snd_config_get_integer(node, &rate);
+    else if (!strcmp(id, "channels"))
+      snd_config_get_integer(node, &channels);
+  }
+  struct card *c = dir && strlen(dir) < sizeof c->dir ? calloc(1, sizeof *c) : NULL;
+  if (!c)
+    return -EINVAL;
+  char path[600];
+  strcpy(c->dir, dir);
+  snprintf(path, sizeof path, "%s/lock", dir);
+  c->speed = 1 + ppm * 1e-6;
+  c->heard = -1;
+  c->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+  c->lock = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+  int code = control(c, "vanish", false) || c->lock < 0 ? -ENODEV : 0;
+  if (code >= 0 && flock(c->lock, LOCK_EX | LOCK_NB) < 0)
+    code = -EBUSY;
+  c->io.version = SND_PCM_IOPLUG_VERSION;
+  c->io.name = "virtual card";
+  c->io.callback = &callbacks;
+  c->io.private_data = c;
+  c->io.poll_fd = c->timer;
+  c->io.poll_events = POLLIN;
+  c->io.flags = SND_PCM_IOPLUG_FLAG_MONOTONIC | SND_PCM_IOPLUG_FLAG_BOUNDARY_WA;
+  if (code >= 0)
+    code = snd_pcm_ioplug_create(&c->io, name, stream, mode);
+  if (code < 0) {
+    close(c->timer);
+    if (c->lock >= 0)
+      close(c->lock);
+    free(c);
+    return code;
+  }
+  long one_format = format && *format ? (long)snd_pcm_format_value(format) : -1;
+  if ((code = constrain(c, rate, one_format, channels)) < 0) {
+    snd_pcm_ioplug_delete(&c->io); /* calls card_close */
+    return code;
+  }
+  *pcmp = c->io.pcm;
+  return 0;
+}
+SND_PCM_PLUGIN_SYMBOL(virtual_card);
