@@ -155,13 +155,10 @@ struct OutputLoop: ~Copyable {
     var code = failure
     if code == -ESTRPIPE { control.post(.suspended) }
     while code == -ESTRPIPE, !control.isStopping {
-      var attempt = pcm.resume()
-      while attempt == -EAGAIN, !control.isStopping {
-        pause(for: .milliseconds(10))
-        attempt = pcm.resume()
-      }
-      // What was queued before the suspension is too late now: drop it, resumed or not.
-      code = pcm.prepare()
+      // Some cards cannot resume, and then have to be prepared. Neither works while they sleep. What was
+      // queued before is too late now, so that a card that did resume is started anew, too.
+      if pcm.resume() != -EAGAIN { code = pcm.prepare() }
+      if code == -ESTRPIPE { pause(for: .milliseconds(10)) }
     }
     guard code == -EPIPE || code >= 0 else { return code }
     code = pcm.prepare()

@@ -39,6 +39,8 @@ package struct OutputThread<Source: RenderSource & ~Copyable>: ~Copyable {
       }
       // The handle must be closed before the device is opened again.
       _ = consume loop
+      // A device that opens and fails at once may not keep this thread busy.
+      wait(Self.firstPause)
       guard let next = openWhenPresent() else { return }
       loop = next
       if loop.description.sampleRate != device.sampleRate { source = makeSource(loop.description) }
