@@ -16,7 +16,8 @@ extension MediaMessage {
     }
   }
 
-  /// Appends the message with its framing.
+  /// Appends the message with its framing. The caller sees to it that formats are supported and that
+  /// payloads and configurations keep to `ProtocolLimits`; receivers refuse the rest.
   package func encode(appendingTo bytes: inout [UInt8]) {
     switch self {
     case .attach(let session):
@@ -32,7 +33,6 @@ extension MediaMessage {
         format.encode(to: &writer)
       }
     case .packet(let packet):
-      bytes.reserveCapacity(bytes.count + packet.encoded.payload.count + 64)
       ByteWriter.message(MessageType.packet, appendingTo: &bytes) { packet.encode(to: &$0) }
     }
   }

@@ -1,3 +1,5 @@
+package import Clock
+
 /// Every limit on what a peer may send, and why it is what it is. docs/protocol/README.md lists them.
 ///
 /// Times and counts are bounded far below 2^63 so that the sums that the cores form of them (a media time
@@ -45,4 +47,12 @@ package enum ProtocolLimits {
   package static let commitHorizon: ClosedRange<Int64> = 0...10_000_000_000
   /// 0 is silent, 1000 is full.
   package static let volume: ClosedRange<UInt16> = 0...1000
+
+  /// The sender says something on control at least this often.
+  package static let keepAliveInterval = Nanoseconds.seconds(2)
+  /// The receiver sends its status this often.
+  package static let statusInterval = Nanoseconds.seconds(1)
+  /// A side that hears nothing on control for this long gives up: four keep-alives may get stuck behind a
+  /// bad radio, more may not.
+  package static let silence = Nanoseconds.seconds(10)
 }

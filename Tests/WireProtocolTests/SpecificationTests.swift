@@ -62,6 +62,9 @@ import WireProtocol
       readme.contains("payload of a packet | 524 288 ") && ProtocolLimits.audioPayload == 524_288)
     #expect(readme.contains("configuration | \(ProtocolLimits.decoderConfiguration) "))
     #expect(readme.contains("formats | \(ProtocolLimits.formats) |"))
+    #expect(
+      readme.contains("at least every \(ProtocolLimits.keepAliveInterval.count / 1_000_000_000) s"))
+    #expect(readme.contains("on control | \(ProtocolLimits.silence.count / 1_000_000_000) s"))
     #expect(readme.contains("codecs listed | \(ProtocolLimits.codecs) |"))
   }
 }

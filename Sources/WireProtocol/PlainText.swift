@@ -1,0 +1,27 @@
+// What may stand in the text fields of messages and service records.
+
+extension Unicode.Scalar {
+  /// Whether it moves the cursor or worse: C0, DEL and C1.
+  fileprivate var isControl: Bool { value < 0x20 || (0x7f...0x9f).contains(value) }
+}
+
+extension String {
+  /// Without control characters.
+  package var isPlain: Bool { !unicodeScalars.contains { $0.isControl } }
+
+  /// As it may stand on the wire: control characters become spaces, and what exceeds `limit` bytes of
+  /// UTF-8 is cut off between two characters.
+  package func plain(atMost limit: Int) -> String {
+    guard !isPlain || utf8.count > limit else { return self }
+    var result = ""
+    var byteCount = 0
+    for character in self {
+      let clean = String(
+        String.UnicodeScalarView(character.unicodeScalars.map { $0.isControl ? " " : $0 }))
+      byteCount += clean.utf8.count
+      guard byteCount <= limit else { break }
+      result += clean
+    }
+    return result
+  }
+}
