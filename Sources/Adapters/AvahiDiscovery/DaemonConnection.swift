@@ -1,0 +1,146 @@
+internal import CAvahi
+
+/// What happens to the connection to the Avahi daemon. All of it is told on Avahi's thread, with its lock held.
+protocol DaemonUser: AnyObject {
+  /// The daemon is there. It may still be settling its host's name.
+  func daemonAppeared(_ client: OpaquePointer)
+  /// The host's name stands, so that services can be published under it. Follows `daemonAppeared`, also
+  /// again and again.
+  func hostNameEstablished(_ client: OpaquePointer)
+  /// The host's name is in question; what was published is withdrawn.
+  func hostNameLost()
+  /// All objects made with the client are about to be freed.
+  func daemonVanished(_ reason: String)
+}
+
+/// A connection to the Avahi daemon that comes back by itself, and Avahi's thread. It may begin before the
+/// daemon or the system bus runs, and outlives restarts of both.
+///
+/// Its state belongs to whoever holds Avahi's lock: the callbacks on Avahi's thread, which hold it always, and
+/// `locked`. It is not `Sendable`, and one thread of the program uses it.
+final class DaemonConnection {
+  static let retryDelay = Duration.seconds(1)
+
+  private let poll: OpaquePointer
+  private var client: OpaquePointer?
+  private var retry: OpaquePointer?
+  private var isPresent: Bool?
+  private weak var user: (any DaemonUser)?
+
+  init() throws(DiscoveryError) {
+    guard let poll = avahi_threaded_poll_new() else {
+      throw DiscoveryError(description: "out of memory for service discovery")
+    }
+    self.poll = poll
+  }
+
+  /// Only before `start` or on Avahi's thread.
+  var api: UnsafePointer<AvahiPoll> { avahi_threaded_poll_get(poll) }
+
+  func start(user: any DaemonUser) throws(DiscoveryError) {
+    self.user = user
+    connect()
+    guard avahi_threaded_poll_start(poll) == 0 else {
+      throw DiscoveryError(description: "no thread can be had for service discovery")
+    }
+  }
+
+  /// Ends Avahi's thread; no callback runs afterwards. Not to be called on that thread.
+  func stop() {
+    avahi_threaded_poll_stop(poll)
+    user = nil
+    if let client { avahi_client_free(client) }
+    client = nil
+  }
+
+  deinit {
+    stop()
+    avahi_threaded_poll_free(poll)
+  }
+
+  func locked<Value>(_ body: () -> Value) -> Value {
+    avahi_threaded_poll_lock(poll)
+    defer { avahi_threaded_poll_unlock(poll) }
+    return body()
+  }
+
+  /// Drops the connection and makes a new one a little later, when the callback that asked for it has returned.
+  func reconnect(reason: String) {
+    if isPresent != false { user?.daemonVanished(reason) }
+    isPresent = false
+    guard retry == nil else { return }
+    retry = after(
+      Self.retryDelay, retryDue, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  /// Calls `callback` once on Avahi's thread; the caller frees the timer with `cancel`.
+  func after(
+    _ delay: Duration, _ callback: @escaping AvahiTimeoutCallback,
+    _ context: UnsafeMutableRawPointer
+  ) -> OpaquePointer? {
+    var time = timeval()
+    avahi_elapse_time(&time, UInt32(delay / .milliseconds(1)), 0)
+    return api.pointee.timeout_new(api, &time, callback, context)
+  }
+
+  func cancel(_ timer: OpaquePointer) { api.pointee.timeout_free(timer) }
+
+  fileprivate func retryIsDue() {
+    if let retry { cancel(retry) }
+    retry = nil
+    if let client { avahi_client_free(client) }
+    client = nil
+    connect()
+  }
+
+  private func connect() {
+    var error: Int32 = 0
+    let context = Unmanaged.passUnretained(self).toOpaque()
+    client = avahi_client_new(api, AVAHI_CLIENT_NO_FAIL, clientChanged, context, &error)
+    if client == nil {
+      reconnect(reason: "service discovery needs the system bus (D-Bus): \(reason(error))")
+    }
+  }
+
+  /// Also called from within `avahi_client_new`, before that has returned the client.
+  fileprivate func change(_ client: OpaquePointer, _ state: AvahiClientState) {
+    switch state {
+    case AVAHI_CLIENT_S_RUNNING:
+      appear(client)
+      user?.hostNameEstablished(client)
+    case AVAHI_CLIENT_S_REGISTERING, AVAHI_CLIENT_S_COLLISION:
+      appear(client)
+      user?.hostNameLost()
+    case AVAHI_CLIENT_CONNECTING:
+      if isPresent != false { user?.daemonVanished("the Avahi daemon is not running") }
+      isPresent = false
+    default: reconnect(reason: lossReason(client))
+    }
+  }
+
+  private func appear(_ client: OpaquePointer) {
+    guard isPresent != true else { return }
+    isPresent = true
+    user?.daemonAppeared(client)
+  }
+
+  private func lossReason(_ client: OpaquePointer) -> String {
+    let error = avahi_client_errno(client)
+    return error == AVAHI_ERR_DISCONNECTED
+      ? "the Avahi daemon is not running" : "the Avahi daemon failed: \(reason(error))"
+  }
+}
+
+func reason(_ error: Int32) -> String { String(cString: avahi_strerror(error)) }
+
+private func clientChanged(
+  _ client: OpaquePointer?, _ state: AvahiClientState, _ context: UnsafeMutableRawPointer?
+) {
+  guard let client, let context else { return }
+  Unmanaged<DaemonConnection>.fromOpaque(context).takeUnretainedValue().change(client, state)
+}
+
+private func retryDue(_ timer: OpaquePointer?, _ context: UnsafeMutableRawPointer?) {
+  guard let context else { return }
+  Unmanaged<DaemonConnection>.fromOpaque(context).takeUnretainedValue().retryIsDue()
+}

@@ -1,0 +1,216 @@
+import Dispatch
+import Glibc
+import Synchronization
+import Testing
+
+/// A system bus and an Avahi daemon of the test's own, which see the loopback only and go when this does, or when
+/// the test's process does. Needs dbus-daemon and avahi-daemon, and root.
+final class AvahiBed {
+  struct Failure: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  /// The bus keeps its address from one test to the next: the D-Bus library reads it once in a process.
+  private static let directory = "/tmp/tutti-avahi-\(getpid())"
+
+  private let process: pid_t
+  private let commands: Int32
+  private let answers: Int32
+
+  /// Points this process to the bus, which does not run yet.
+  init() throws {
+    setenv("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=\(Self.directory)/bus", 1)
+    var input: [Int32] = [0, 0]
+    var output: [Int32] = [0, 0]
+    guard pipe(&input) == 0, pipe(&output) == 0 else {
+      throw Failure(description: "no pipes can be made")
+    }
+    // The script would not see its input end if it held the other end too.
+    for end in input + output { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    commands = input[1]
+    answers = output[0]
+    process = try Self.spawn(
+      ["/bin/sh", "-c", script, "avahi-bed", Self.directory], input: input[0], output: output[1])
+    close(input[0])
+    close(output[1])
+    try expect("ready")
+  }
+
+  deinit {
+    close(commands)
+    var status: Int32 = 0
+    waitpid(process, &status, 0)
+    close(answers)
+  }
+
+  /// These return when the process answers, or is gone.
+  func startBus() throws { try command("start_bus") }
+  func startDaemon() throws { try command("start_daemon") }
+  func kill(_ victim: Process) throws { try command("stop_\(victim)") }
+
+  enum Process { case bus, daemon }
+
+  private func command(_ name: String) throws {
+    let line = Array("\(name)\n".utf8)
+    guard write(commands, line, line.count) == line.count else {
+      throw Failure(description: "the script that runs the daemons has ended")
+    }
+    try expect(name)
+  }
+
+  /// The script answers each command with one line; one that begins otherwise is a reason.
+  private func expect(_ answer: String) throws {
+    var line: [UInt8] = []
+    while line.last != UInt8(ascii: "\n") {
+      var ready = pollfd(fd: answers, events: Int16(POLLIN), revents: 0)
+      var byte: UInt8 = 0
+      guard poll(&ready, 1, 60_000) == 1, read(answers, &byte, 1) == 1 else {
+        throw Failure(description: "no \"\(answer)\" from the script that runs the daemons")
+      }
+      line.append(byte)
+    }
+    let text = String(decoding: line.dropLast(), as: UTF8.self)
+    guard text == answer else { throw Failure(description: text) }
+  }
+
+  private static func spawn(_ arguments: [String], input: Int32, output: Int32) throws -> pid_t {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_adddup2(&actions, input, 0)
+    posix_spawn_file_actions_adddup2(&actions, output, 1)
+    var pointers: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
+    defer { for pointer in pointers { free(pointer) } }
+    var process = pid_t()
+    let error = posix_spawn(&process, arguments[0], &actions, nil, &pointers, environ)
+    guard error == 0 else {
+      throw Failure(description: "sh cannot be started: \(String(cString: strerror(error)))")
+    }
+    return process
+  }
+}
+
+/// Runs in a directory of its own until its input ends, and does what each line of that says. The daemon gets a private /run where the container allows
+/// it, because it keeps its process number there; else it can only run where no other one does.
+private let script = #"""
+  mkdir -m 700 "$1" && cd "$1" || { echo "$1 cannot be made"; exit 1; }
+  bus= daemon=
+  finish() {
+    kill -9 $daemon $bus 2>/dev/null
+    wait 2>/dev/null
+    cd / && rm -rf "$1"
+  }
+  trap 'finish "$1"' EXIT
+  [ "$(id -u)" = 0 ] || { echo "these tests need root to run an Avahi daemon"; exit 1; }
+  for program in dbus-daemon avahi-daemon; do
+    command -v $program >/dev/null ||
+      { echo "these tests need $program: apt-get install dbus avahi-daemon"; exit 1; }
+  done
+
+  cat >bus.conf <<END
+  <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+   "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+  <busconfig>
+    <type>system</type>
+    <listen>unix:path=$1/bus</listen>
+    <auth>EXTERNAL</auth>
+    <policy context="default">
+      <allow user="*"/>
+      <allow own="*"/>
+      <allow send_type="method_call"/>
+      <allow send_destination="*"/>
+      <allow receive_sender="*"/>
+    </policy>
+  </busconfig>
+  END
+  cat >avahi.conf <<END
+  [server]
+  host-name=tutti-test
+  allow-interfaces=lo
+  [wide-area]
+  enable-wide-area=no
+  [publish]
+  publish-workstation=no
+  END
+
+  mkfifo bus.out avahi.out
+  echo ready
+
+  start_bus() {
+    rm -f bus
+    dbus-daemon --config-file=bus.conf --nofork --nopidfile --print-address=1 >bus.out 2>bus.log &
+    bus=$!
+    read -r address <bus.out && echo start_bus ||
+      echo "dbus-daemon did not start: $(tail -n 1 bus.log)"
+  }
+
+  DBUS_SYSTEM_BUS_ADDRESS=unix:path=$1/bus
+  export DBUS_SYSTEM_BUS_ADDRESS
+  run="avahi-daemon -f $1/avahi.conf --no-drop-root --no-chroot --no-rlimits"
+  if unshare -m true 2>/dev/null; then
+    run="unshare -m sh -c 'mount -t tmpfs tmpfs /run && exec $run'"
+  fi
+
+  start_daemon() {
+    eval "exec $run" >avahi.out 2>&1 &
+    daemon=$!
+    exec 3<avahi.out
+    last="no output"
+    while read -r line <&3; do
+      case $line in
+        *"startup complete"*) cat <&3 >/dev/null & echo start_daemon; return ;;
+      esac
+      last=$line
+    done
+    echo "avahi-daemon did not start: $last"
+  }
+
+  stop_daemon() {
+    kill -9 $daemon
+    wait $daemon 2>/dev/null
+    daemon=
+    echo stop_daemon
+  }
+
+  stop_bus() {
+    kill -9 $bus
+    wait $bus 2>/dev/null
+    bus=
+    echo stop_bus
+  }
+
+  while read -r command; do $command; done
+  """#
+
+/// Collects events from Avahi's thread, for a test that waits for one.
+final class EventBox<Event: Sendable>: Sendable {
+  private let events = Mutex<[Event]>([])
+  private let arrivals = DispatchSemaphore(value: 0)
+
+  func put(_ event: Event) {
+    events.withLock { $0.append(event) }
+    arrivals.signal()
+  }
+
+  /// Removes events up to the first that `pick` takes, and returns what it made of it. A service takes about a second
+  /// to be announced; half a minute means never.
+  func next<Value>(_ what: String, _ pick: (Event) -> Value?) throws -> Value {
+    let deadline = DispatchTime.now() + .seconds(30)
+    var passed: [Event] = []
+    while true {
+      while let event = events.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
+        if let value = pick(event) { return value }
+        passed.append(event)
+      }
+      guard arrivals.wait(timeout: deadline) == .success else {
+        throw AvahiBed.Failure(description: "no \(what) among \(passed)")
+      }
+    }
+  }
+}
+
+extension EventBox where Event: Equatable {
+  func next(_ event: Event) throws {
+    let _: Bool = try next("\(event)") { $0 == event ? true : nil }
+  }
+}
