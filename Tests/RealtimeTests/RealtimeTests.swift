@@ -1,4 +1,5 @@
 import ALSAOutput
+import Audio
 import Clock
 import Glibc
 import Receiver
@@ -22,7 +23,11 @@ import Receiver
     let misbehaves = words.dropFirst(3).contains("allocate")
     OutputThread(OutputSettings(device: words[1]), control: control, clock: now) { device in
       WatchedSource(
-        renderer: Renderer(sampleRate: device.sampleRate), control: control,
+        renderer: Renderer(
+          sampleRate: device.sampleRate,
+          ring: FrameRing(minimumCapacity: 2 * device.sampleRate, channelCount: 2),
+          commands: .commands(), reports: .reports(), device: .fine, storedDrift: nil),
+        control: control,
         framesLeft: Int(seconds) * device.sampleRate, misbehaves: misbehaves)
     }.run()
     report(control, seconds: seconds)
