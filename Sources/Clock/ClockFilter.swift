@@ -257,6 +257,12 @@ extension ClockFilter {
   /// round trips below 250 µs, and half of it bounds the error. Guarded by the test of a quick start.
   static let quickBound = 150e-6
 
+  /// Sixteen samples show a link with a switch or two, whose packets all take about equally long: half the round
+  /// trip then says far more than the error is. In seconds, of the bound and of the scatter that it may have.
+  /// Guarded by the test of a quick start on a wired network with switches.
+  static let steadyBound = 500e-6
+  static let steadyNoise = 100e-6
+
   /// After 0.9 s, playing may begin within this bound, in seconds; after 3 s, within any: on a link that bad,
   /// waiting longer is worse. Guarded by the test of a quick start on Wi-Fi.
   static let patientBound = 1e-3
@@ -265,6 +271,7 @@ extension ClockFilter {
     let error = line.error(prior: prior)
     if samples.count >= 8, error <= Self.quickBound { return true }
     guard samples.count >= 16 else { return false }
+    if error <= Self.steadyBound, line.noise <= Self.steadyNoise { return true }
     return line.span >= 3 || (line.span >= 0.9 && error <= Self.patientBound)
   }
 }
