@@ -87,10 +87,12 @@ package struct Welcome: Hashable, Sendable {
   /// How long before its group time an anchor or a flush must arrive to take effect on time,
   /// the network not counted.
   package var commitHorizon: Nanoseconds
+  /// What the deep buffer still holds of an earlier session with the same clock.
+  package var held: HeldStream?
 
   package init(
     version: UInt16, receiverID: Identifier, name: String, model: String, capacity: Capacity,
-    codecs: [Codec], settings: RoomSettings, commitHorizon: Nanoseconds
+    codecs: [Codec], settings: RoomSettings, commitHorizon: Nanoseconds, held: HeldStream?
   ) {
     self.version = version
     self.receiverID = receiverID
@@ -100,6 +102,19 @@ package struct Welcome: Hashable, Sendable {
     self.codecs = codecs
     self.settings = settings
     self.commitHorizon = commitHorizon
+    self.held = held
+  }
+}
+
+/// Where a sender goes on after its connection broke.
+package struct HeldStream: Hashable, Sendable {
+  package var generation: UInt32
+  /// The number of the first packet that is missing.
+  package var nextSequence: UInt64
+
+  package init(generation: UInt32, nextSequence: UInt64) {
+    self.generation = generation
+    self.nextSequence = nextSequence
   }
 }
 

@@ -54,7 +54,8 @@ extension Welcome {
     self.init(
       version: version, receiverID: receiverID, name: name, model: model,
       capacity: Capacity(bytes: bytes, duration: MediaDuration(flicks: flicks)),
-      codecs: try reader.codecs(), settings: settings, commitHorizon: Nanoseconds(horizon))
+      codecs: try reader.codecs(), settings: settings, commitHorizon: Nanoseconds(horizon),
+      held: try HeldStream(decodingOptional: &reader))
   }
 
   func encode(to writer: inout ByteWriter) {
@@ -70,6 +71,26 @@ extension Welcome {
     let listed = codecs.prefix(ProtocolLimits.codecs)
     writer.uint16(UInt16(clamping: listed.count))
     for codec in listed { writer.uint16(codec.rawValue) }
+    writer.uint8(held == nil ? 0 : 1)
+    held?.encode(to: &writer)
+  }
+}
+
+extension HeldStream {
+  fileprivate init?(decodingOptional reader: inout ByteReader) throws(DecodeError) {
+    switch try reader.uint8("holds a stream") {
+    case 0: return nil
+    case 1:
+      self.init(
+        generation: try reader.uint32(in: ProtocolLimits.generation, "held generation"),
+        nextSequence: try reader.uint64(in: ProtocolLimits.count, "next sequence"))
+    case let other: throw .outOfRange(field: "holds a stream", value: Int64(other))
+    }
+  }
+
+  fileprivate func encode(to writer: inout ByteWriter) {
+    writer.uint32(generation)
+    writer.uint64(nextSequence, clampedTo: ProtocolLimits.count)
   }
 }
 

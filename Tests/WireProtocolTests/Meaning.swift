@@ -62,7 +62,8 @@ enum Meaning: Hashable {
             capacity: Capacity(bytes: 32 << 20, duration: .seconds(1800)),
             codecs: [.pcm, .flac, .opus],
             settings: RoomSettings(volume: 800, isMuted: true, delay: .zero, channelMap: .stereo),
-            commitHorizon: .milliseconds(60))))
+            commitHorizon: .milliseconds(60),
+            held: HeldStream(generation: 2, nextSequence: 300))))
     ),
     ("control.refuse", .control(.refuse(Refusal(reason: .busy, detail: "study")))),
     ("control.keepAlive", .control(.keepAlive)),

@@ -83,7 +83,11 @@ extension SplitMix64 {
         bytes: pick(ProtocolLimits.count),
         duration: MediaDuration(flicks: pick(ProtocolLimits.mediaTime))),
       codecs: Array(Codec.allCases.shuffled(using: &self).prefix(pick(0...3))),
-      settings: settings(), commitHorizon: Nanoseconds(pick(ProtocolLimits.commitHorizon)))
+      settings: settings(), commitHorizon: Nanoseconds(pick(ProtocolLimits.commitHorizon)),
+      held: Bool.random(using: &self)
+        ? HeldStream(
+          generation: pick(ProtocolLimits.generation), nextSequence: pick(ProtocolLimits.count))
+        : nil)
   }
 
   private mutating func status() -> RoomStatus {
