@@ -1,0 +1,103 @@
+import Clock
+import WireProtocol
+
+/// The receiver's view of one sender's clock: asks for the time when it is due, filters the answers.
+struct ClockTracker {
+  let clockID: UInt64
+  let port: UInt16
+  private var filter: ClockFilter
+  private var exchange = ProbeExchange()
+  private var schedule: ProbeSchedule
+  private var random: SplitMix64
+  private var wasLocked = false
+
+  enum Change {
+    case locked(errorBound: Nanoseconds)
+    case stepped
+    case lost
+  }
+
+  init(
+    clockID: UInt64, port: UInt16, storedDrift: Double?, seed: UInt64, at now: LocalTime
+  ) {
+    self.clockID = clockID
+    self.port = port
+    filter = ClockFilter(storedDrift: storedDrift)
+    schedule = ProbeSchedule(startingAt: now)
+    random = SplitMix64(seed: seed)
+  }
+
+  var isLocked: Bool { filter.isLocked }
+  var drift: Double? { filter.isDriftKnown ? filter.drift : nil }
+  var roundTrip: Nanoseconds { filter.medianRoundTrip ?? .zero }
+
+  mutating func estimate(at now: LocalTime) -> ClockEstimate? { filter.estimate(at: now) }
+
+  /// Whether the clock may be followed smoothly, because something sounds by it.
+  mutating func smooths(_ isAudible: Bool) { filter.isSmoothed = isAudible }
+
+  mutating func suspended(at now: LocalTime) {
+    filter.reset(keepingDrift: true)
+    schedule.restart(at: now)
+  }
+
+  /// The request that is due, if one is.
+  mutating func request(at now: LocalTime, isIdle: Bool) -> TimeRequest? {
+    if isIdle { schedule.rest() } else if schedule.isIdle { schedule.wake(at: now) }
+    guard schedule.nextProbe <= now else { return nil }
+    schedule.sent(at: now, medianExcess: medianExcess, random: random.next())
+    return exchange.nextRequest(clockID: clockID, at: now)
+  }
+
+  mutating func transmitted(sequence: UInt32, at time: LocalTime) {
+    exchange.transmitted(sequence: sequence, at: time)
+  }
+
+  mutating func answered(_ answer: TimeAnswer, receivedAt: LocalTime) -> Change? {
+    guard answer.clockID == clockID else { return nil }
+    return exchange.answered(answer, receivedAt: receivedAt).flatMap { insert($0, at: receivedAt) }
+  }
+
+  mutating func advance(to now: LocalTime) -> Change? {
+    if let sample = exchange.overdueSample(at: now) { return insert(sample, at: now) }
+    guard wasLocked, filter.state(at: now) == .unsynced else { return nil }
+    wasLocked = false
+    return .lost
+  }
+
+  var nextDeadline: LocalTime {
+    exchange.nextDeadline.map { min($0, schedule.nextProbe) } ?? schedule.nextProbe
+  }
+
+  private var medianExcess: Nanoseconds? {
+    guard let median = filter.medianRoundTrip, let minimum = filter.minimumRoundTrip else {
+      return nil
+    }
+    return median - minimum
+  }
+
+  private mutating func insert(_ sample: TimeSample, at now: LocalTime) -> Change? {
+    if case .step = filter.insert(sample) {
+      schedule.restart(at: now)
+      return .stepped
+    }
+    guard !wasLocked, filter.isLocked else { return nil }
+    wasLocked = true
+    return .locked(errorBound: filter.errorBound(at: now))
+  }
+}
+
+/// A small generator for probe jitter: what it draws need not be secret, only unlike its neighbours'.
+struct SplitMix64 {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+    return z ^ (z >> 31)
+  }
+}

@@ -1,0 +1,155 @@
+package import Audio
+import Clock
+package import WireProtocol
+
+/// From packets to frames of the sound device: decodes, fits the channels, converts the rate and fills the ring.
+/// Session thread only.
+package final class DecodeStage {
+  package typealias MakeDecoder = @Sendable (StreamFormat) throws(CodecError) -> any AudioDecoder
+
+  /// Frames that did not fit into the ring yet, and where they belong.
+  private struct Pending {
+    let samples: [Float]
+    let start: Int64
+    let generation: UInt32
+    /// Frames that did fit.
+    var written = 0
+  }
+
+  /// A run of packets under decoding.
+  private struct Run {
+    let format: StreamFormat
+    let decoder: any AudioDecoder
+    var converter: RateConverter
+    let generation: UInt32
+    /// Where the next packet must begin to belong to this run.
+    var next: MediaTime
+  }
+
+  private let makeDecoder: MakeDecoder
+  private var ring: FrameRingWriter
+  private let device: AudioFormat
+  private var run: Run?
+  private var pending: [Pending] = []
+  private var decoded: [Float] = []
+
+  package init(
+    makeDecoder: @escaping MakeDecoder, ring: FrameRing, device: AudioFormat
+  ) {
+    self.makeDecoder = makeDecoder
+    self.ring = FrameRingWriter(ring)
+    self.device = device
+  }
+
+  /// Whether everything decoded so far is in the ring, so that the next packet may be decoded.
+  package func isReadyForMore() -> Bool {
+    while let front = pending.first {
+      let count = front.samples.count / device.channelCount
+      let written = front.written
+      let taken = ring.write(
+        front.samples.span.extracting(droppingFirst: written * device.channelCount),
+        at: front.start + Int64(written), generation: front.generation)
+      pending[0].written += taken
+      guard written + taken == count else { return false }
+      pending.removeFirst()
+    }
+    return true
+  }
+
+  package func decode(_ packet: AudioPacket, format: StreamFormat) throws(CodecError) {
+    if !continuesRun(packet, format) { try beginRun(packet, format) }
+    guard var run else { return }
+    decoded.removeAll(keepingCapacity: true)
+    do {
+      try run.decoder.decode(packet.encoded.payload, appendingTo: &decoded)
+    } catch {
+      // The run is over: what follows is placed by its own media time.
+      self.run = nil
+      throw error
+    }
+    let channels = format.audio.channelCount
+    let available = decoded.count / channels - packet.encoded.skippedFrames
+    let count = min(packet.encoded.frameCount, available)
+    guard count > 0 else { return }
+    let start = packet.encoded.skippedFrames * channels
+    let frames = ChannelFit.fit(
+      decoded[start..<start + count * channels], from: channels, to: device.channelCount)
+    run.next = packet.mediaTime + format.audio.duration(ofFrames: packet.encoded.frameCount)
+    let begin = run.converter.nextFrame
+    var converted: [Float] = []
+    run.converter.convert(frames, appendingTo: &converted)
+    if packet.endsStream { run.converter.finish(appendingTo: &converted) }
+    emit(converted, at: begin, generation: run.generation)
+    self.run = packet.endsStream || count < packet.encoded.frameCount ? nil : run
+  }
+
+  /// Ends the run that a flush has cut: its last frames in the converter are not needed.
+  package func abandonRun() {
+    run = nil
+  }
+
+  /// Forgets everything: another stream begins.
+  package func reset() {
+    run = nil
+    pending.removeAll()
+  }
+
+  private func continuesRun(_ packet: AudioPacket, _ format: StreamFormat) -> Bool {
+    guard let run else { return false }
+    return !packet.startsRun && run.format == format && run.generation == packet.generation
+      && run.next == packet.mediaTime
+  }
+
+  private func beginRun(_ packet: AudioPacket, _ format: StreamFormat) throws(CodecError) {
+    endRun()
+    let decoder = try makeDecoder(format)
+    let first = packet.mediaTime.flicks / format.audio.duration(ofFrames: 1).flicks
+    run = Run(
+      format: format, decoder: decoder,
+      converter: RateConverter(
+        from: format.audio.sampleRate, to: device.sampleRate, channelCount: device.channelCount,
+        startingAt: first),
+      generation: packet.generation, next: packet.mediaTime)
+  }
+
+  /// Brings out what the converter still holds.
+  private func endRun() {
+    guard var ending = run else { return }
+    run = nil
+    let begin = ending.converter.nextFrame
+    var rest: [Float] = []
+    ending.converter.finish(appendingTo: &rest)
+    emit(rest, at: begin, generation: ending.generation)
+  }
+
+  private func emit(_ samples: [Float], at start: Int64, generation: UInt32) {
+    guard !samples.isEmpty else { return }
+    pending.append(Pending(samples: samples, start: start, generation: generation))
+  }
+}
+
+/// Fits the channels of a stream to those of a device.
+enum ChannelFit {
+  /// Mono goes to every channel; to mono goes the mean; otherwise channels keep their places, extra ones are
+  /// dropped and missing ones are silent.
+  static func fit(_ samples: ArraySlice<Float>, from: Int, to: Int) -> [Float] {
+    if from == to { return Array(samples) }
+    let frames = samples.count / from
+    var out = [Float](repeating: 0, count: frames * to)
+    let base = samples.startIndex
+    for frame in 0..<frames {
+      if from == 1 {
+        for channel in 0..<to { out[frame * to + channel] = samples[base + frame] }
+      } else if to == 1 {
+        var sum: Float = 0
+        for channel in 0..<from { sum += samples[base + frame * from + channel] }
+        out[frame] = sum / Float(from)
+      } else {
+        for channel in 0..<min(from, to) {
+          out[frame * to + channel] = samples[base + frame * from + channel]
+        }
+      }
+    }
+    return out
+  }
+}

@@ -1,0 +1,340 @@
+import Audio
+import Clock
+import WireProtocol
+
+/// What is played: the deep buffer, its decoding ahead of the playhead, the anchors, and the sound device as far as
+/// the session knows it.
+struct Playout {
+  /// How far decoding runs ahead of what sounds.
+  static let decodeAhead = MediaDuration.seconds(1)
+  /// What must be decoded before a start is promised.
+  static let startThreshold = MediaDuration.milliseconds(100)
+  /// Decoding again after a gap begins this much early, so that codecs with memory have settled.
+  static let preroll = MediaDuration.milliseconds(100)
+  /// How long sounded packets are kept for a device that comes back with its unheard frames lost.
+  static let keepAfter = MediaDuration.milliseconds(500)
+  /// Packets decoded in one go, so that a control message never waits for more than a few milliseconds.
+  static let decodeSlice = 8
+  static let clockInterval = Nanoseconds.milliseconds(100)
+
+  enum Step {
+    case render(RenderCommand)
+    case openDevice(rate: Int)
+    case closeDevice
+    case corrupt(reason: String, total: UInt32)
+    case late(by: Nanoseconds, total: UInt32)
+  }
+
+  private enum Device {
+    case closed
+    case opening
+    case open(OutputDevice, DecodeStage)
+    case lost(reason: String)
+  }
+
+  private let makeDecoder: DecodeStage.MakeDecoder
+  private let idleTime: Nanoseconds
+  private var buffer: PlayoutBuffer
+  private var anchors = AnchorHistory()
+  private var cuts: [RenderCommand] = []
+  private var device = Device.closed
+  private var report: RenderReport?
+  private var estimate: ClockEstimate?
+  private var clockIsStep = true
+  private var nextClockCommand: LocalTime?
+  /// The span of media time that was decoded without a jump.
+  private var decodedFrom: MediaTime?
+  private var decodedUntil: MediaTime?
+  private var hasMoreToDecode = false
+  private var announcedEnd: MediaTime?
+  private var lastAdvance = LocalTime(nanoseconds: 0)
+  private var quietSince: LocalTime?
+  private var histogram = SyncHistogram()
+  private var latePackets: UInt32 = 0
+  private var lateReported: UInt32 = 0
+  private var latestLateness = Nanoseconds.zero
+  private var corruptPackets: UInt32 = 0
+  private var earlierUnderruns: UInt32 = 0
+
+  init(
+    capacity: Capacity, makeDecoder: @escaping DecodeStage.MakeDecoder, idleTime: Nanoseconds
+  ) {
+    buffer = PlayoutBuffer(capacity: capacity)
+    self.makeDecoder = makeDecoder
+    self.idleTime = idleTime
+  }
+
+  // MARK: - What others ask
+
+  var heldBytes: UInt64 { buffer.heldBytes }
+  var bufferedUntil: MediaTime? { buffer.bufferedUntil }
+  var deviceDrift: Double? { report?.deviceDrift }
+
+  var held: HeldStream? {
+    buffer.bufferedUntil == nil
+      ? nil : HeldStream(generation: buffer.generation, nextSequence: buffer.nextSequence)
+  }
+
+  /// Until the device is open, the worst that is expected of one.
+  var commitHorizon: Nanoseconds {
+    if case .open(let device, _) = device { return device.commitHorizon }
+    return .milliseconds(40)
+  }
+
+  var isAudible: Bool {
+    switch report?.activity {
+    case .playing, .paused, .starved: true
+    case .idle, .settling, .waiting, .ended, nil: false
+    }
+  }
+
+  /// Nothing plays or is about to: the clock need not be asked often.
+  var isIdle: Bool { anchors.isEmpty && buffer.bufferedUntil == nil }
+
+  func playhead(at now: LocalTime) -> MediaTime? {
+    estimate.flatMap { anchors.playhead(at: $0.groupTime(of: now)) }
+  }
+
+  /// Whether all that was ever sent has sounded.
+  func isSpent(at playhead: MediaTime?) -> Bool {
+    guard let playhead, let until = buffer.bufferedUntil else { return true }
+    return playhead >= until
+  }
+
+  // MARK: - What happens
+
+  mutating func define(_ format: StreamFormat, id: UInt16) { buffer.define(format, id: id) }
+
+  mutating func insert(_ packet: AudioPacket) -> PlayoutBuffer.Insertion {
+    let insertion = buffer.insert(packet)
+    if case .insertedAfterImplicitCut(let time) = insertion { cutDecoded(at: time) }
+    noteLateness(of: packet)
+    return insertion
+  }
+
+  mutating func flush(from time: MediaTime, generation: UInt32) -> Bool {
+    guard buffer.flush(from: time, generation: generation) else { return false }
+    cuts.append(.cut(from: time, generation: generation, isRamped: false))
+    if cuts.count > 4 { cuts.removeFirst() }
+    cutDecoded(at: time)
+    return true
+  }
+
+  mutating func anchor(_ anchor: Anchor) { anchors.insert(anchor) }
+
+  mutating func clockStepped() { clockIsStep = true }
+
+  /// Forgets the stream: another sender, or the end.
+  mutating func removeAll() {
+    buffer.removeAll()
+    anchors.removeAll()
+    cuts.removeAll()
+    (decodedFrom, decodedUntil, estimate, announcedEnd) = (nil, nil, nil, nil)
+    clockIsStep = true
+    histogram = SyncHistogram()
+    (latePackets, lateReported, corruptPackets) = (0, 0, 0)
+    if case .open(_, let stage) = device { stage.reset() }
+  }
+
+  mutating func opened(_ device: OutputDevice, ring: FrameRing) {
+    self.device = .open(
+      device, DecodeStage(makeDecoder: makeDecoder, ring: ring, device: device.format))
+    earlierUnderruns += report?.underruns ?? 0
+    report = nil
+    (decodedFrom, decodedUntil, nextClockCommand) = (nil, nil, nil)
+    clockIsStep = true
+    buffer.rewindDecoding(to: (playhead(at: lastAdvance) ?? .zero) - Self.preroll)
+  }
+
+  /// What a render thread that has just begun must be told.
+  func commandsForNewDevice() -> [RenderCommand] {
+    let end = announcedEnd.map { [RenderCommand.end(at: $0)] } ?? []
+    return cuts + anchors.all.map { .anchor($0) } + end
+  }
+
+  mutating func lostDevice(_ reason: String) { device = .lost(reason: reason) }
+
+  /// True if the device has run dry since the last report.
+  mutating func rendered(_ report: RenderReport) -> Bool {
+    defer { self.report = report }
+    if case .playing = report.activity { histogram.record(report.syncError) }
+    return report.underruns > self.report?.underruns ?? 0
+  }
+
+  /// With `mayDecode` false, decoding waits: the render thread must hear of a cut before frames that follow it.
+  mutating func advance(
+    to now: LocalTime, clock: ClockEstimate?, hasSession: Bool, mayDecode: Bool
+  ) -> [Step] {
+    lastAdvance = now
+    var steps: [Step] = []
+    follow(clock, at: now, &steps)
+    workDevice(at: now, hasSession: hasSession, &steps)
+    if mayDecode { decodeAhead(at: now, &steps) } else { hasMoreToDecode = true }
+    announceEnd(&steps)
+    if let playhead = playhead(at: now) { buffer.release(before: playhead - Self.keepAfter) }
+    if latePackets != lateReported {
+      lateReported = latePackets
+      steps.append(.late(by: latestLateness, total: latePackets))
+    }
+    return steps
+  }
+
+  var nextDeadline: LocalTime? {
+    if hasMoreToDecode { return lastAdvance }
+    guard case .open = device else { return nil }
+    return lastAdvance + Self.clockInterval
+  }
+
+  // MARK: - Parts of `advance`
+
+  private mutating func follow(
+    _ clock: ClockEstimate?, at now: LocalTime, _ steps: inout [Step]
+  ) {
+    guard let clock else { return }
+    estimate = clock
+    guard case .open = device, clockIsStep || nextClockCommand.map({ $0 <= now }) ?? true else {
+      return
+    }
+    steps.append(.render(.clock(clock, isStep: clockIsStep)))
+    clockIsStep = false
+    nextClockCommand = now + Self.clockInterval
+  }
+
+  /// Opens the device when there is something to play, and lets it go when it was quiet for long.
+  private mutating func workDevice(
+    at now: LocalTime, hasSession: Bool, _ steps: inout [Step]
+  ) {
+    let isNeeded = hasSession && buffer.upcoming != nil || isSounding(at: now)
+    if isNeeded { quietSince = nil } else if quietSince == nil { quietSince = now }
+    let wasQuietForLong = quietSince.map { now - $0 >= idleTime } ?? false
+    switch device {
+    case .closed:
+      guard isNeeded, let format = buffer.upcoming?.format else { return }
+      device = .opening
+      steps.append(.openDevice(rate: format.audio.sampleRate))
+    case .opening, .open, .lost:
+      guard wasQuietForLong else { return }
+      device = .closed
+      report = nil
+      steps.append(.closeDevice)
+    }
+  }
+
+  /// Silence after the last packet of the stream is not a lack of packets.
+  private mutating func announceEnd(_ steps: inout [Step]) {
+    let end = buffer.endsStream ? buffer.bufferedUntil : nil
+    guard end != announcedEnd else { return }
+    announcedEnd = end
+    if let end { steps.append(.render(.end(at: end))) }
+  }
+
+  private func isSounding(at now: LocalTime) -> Bool {
+    guard let estimate, let until = buffer.bufferedUntil else { return false }
+    let time = estimate.groupTime(of: now)
+    return anchors.isPlaying(at: time) && (anchors.playhead(at: time) ?? until) < until
+  }
+
+  private mutating func decodeAhead(at now: LocalTime, _ steps: inout [Step]) {
+    hasMoreToDecode = false
+    guard case .open(_, let stage) = device else { return }
+    let playhead = playhead(at: now)
+    if let playhead { _ = buffer.skipLate(before: playhead - Self.preroll) }
+    for _ in 0..<Self.decodeSlice {
+      guard stage.isReadyForMore(), let next = buffer.upcoming,
+        needsDecoding(next.mediaTime, playhead: playhead)
+      else { break }
+      decodeNext(with: stage, &steps)
+    }
+    hasMoreToDecode =
+      stage.isReadyForMore()
+      && buffer.upcoming.map { needsDecoding($0.mediaTime, playhead: playhead) } ?? false
+  }
+
+  private func needsDecoding(_ time: MediaTime, playhead: MediaTime?) -> Bool {
+    guard let base = playhead ?? decodedFrom else { return true }
+    return time - base < Self.decodeAhead
+  }
+
+  private mutating func decodeNext(with stage: DecodeStage, _ steps: inout [Step]) {
+    guard let (packet, format) = buffer.nextToDecode() else { return }
+    if decodedUntil != packet.mediaTime { decodedFrom = packet.mediaTime }
+    decodedUntil =
+      packet.mediaTime + format.audio.duration(ofFrames: packet.encoded.frameCount)
+    do {
+      try stage.decode(packet, format: format)
+    } catch {
+      corruptPackets += 1
+      steps.append(.corrupt(reason: "\(error)", total: corruptPackets))
+    }
+  }
+
+  /// Decoded frames from `time` on are obsolete; the ring cuts them itself.
+  private mutating func cutDecoded(at time: MediaTime) {
+    if case .open(_, let stage) = device { stage.abandonRun() }
+    guard let until = decodedUntil, until > time else { return }
+    decodedUntil = time
+    if let from = decodedFrom, from >= time { (decodedFrom, decodedUntil) = (nil, nil) }
+  }
+
+  private mutating func noteLateness(of packet: AudioPacket) {
+    guard isAudible, let playhead = playhead(at: lastAdvance), packet.mediaTime < playhead else {
+      return
+    }
+    latePackets += 1
+    latestLateness = Nanoseconds(playhead - packet.mediaTime)
+  }
+}
+
+// MARK: - Status
+
+extension Playout {
+  func state(isClockLocked: Bool, hasSession: Bool) -> RoomStatus.State {
+    let isWanted = hasSession && buffer.bufferedUntil != nil
+    guard case .open = device, let activity = report?.activity else {
+      if case .lost = device, hasSession { return .noDevice }
+      return isWanted ? .priming : .idle
+    }
+    switch activity {
+    case .playing: return .playing
+    case .paused: return .paused
+    case .starved: return .starved
+    case .ended: return .idle
+    case .settling: return isWanted ? .priming : .idle
+    case .idle, .waiting:
+      guard isWanted else { return .idle }
+      return isClockLocked && hasEnoughToStart ? .ready : .priming
+    }
+  }
+
+  private var hasEnoughToStart: Bool {
+    guard let decodedFrom, let decodedUntil else { return false }
+    return decodedUntil - decodedFrom >= Self.startThreshold
+      || buffer.endsStream && buffer.upcoming == nil
+  }
+
+  func status(
+    state: RoomStatus.State, at now: LocalTime, clockErrorBound: Nanoseconds, clockDrift: Double,
+    roundTrip: Nanoseconds
+  ) -> RoomStatus {
+    var detail = ""
+    if case .lost(let reason) = device { detail = reason }
+    return RoomStatus(
+      state: state, detail: detail, playhead: playhead(at: now) ?? .zero,
+      bufferedUntil: buffer.bufferedUntil ?? .zero, heldBytes: buffer.heldBytes,
+      syncError: histogram.statistics, clockErrorBound: clockErrorBound, roundTrip: roundTrip,
+      clockDrift: partsPerBillion(clockDrift),
+      deviceDrift: partsPerBillion(report?.deviceDrift ?? 0),
+      underruns: earlierUnderruns + (report?.underruns ?? 0), latePackets: latePackets,
+      lostPackets: 0, corruptPackets: corruptPackets)
+  }
+
+  private func partsPerBillion(_ ratio: Double) -> Int32 {
+    Int32(clamping: Int64((ratio * 1e9).clamped(to: -2e9...2e9)))
+  }
+}
+
+extension Double {
+  fileprivate func clamped(to range: ClosedRange<Double>) -> Double {
+    isNaN ? 0 : min(max(self, range.lowerBound), range.upperBound)
+  }
+}

@@ -1,0 +1,117 @@
+package import Audio
+package import Clock
+package import WireProtocol
+
+/// One TCP connection to the receiver, as its driver numbers them. Never used twice.
+package struct ConnectionID: Hashable, Comparable, Sendable {
+  package var number: Int
+
+  package init(_ number: Int) { self.number = number }
+
+  package static func < (a: ConnectionID, b: ConnectionID) -> Bool { a.number < b.number }
+}
+
+extension ReceiverSession {
+  /// Everything that can happen to a receiver.
+  package enum Input {
+    /// Somebody connected; `peer` is for people.
+    case accepted(ConnectionID, peer: String)
+    /// Bytes arrived.
+    case received(ConnectionID, [UInt8])
+    /// The other side closed, or the network did.
+    case closed(ConnectionID)
+    /// A datagram arrived on the clock socket, by the kernel's stamp where there is one.
+    case datagram([UInt8], receivedAt: LocalTime)
+    /// The kernel's transmit stamp of a time request.
+    case transmitted(sequence: UInt32, at: LocalTime)
+    /// The sound device runs; decoded frames go into `ring` from now on.
+    case deviceOpened(OutputDevice, ring: FrameRing)
+    /// The sound device is gone or never came; the driver goes on trying until `closeDevice`.
+    case deviceLost(reason: String)
+    case rendered(RenderReport)
+    /// The machine slept: its clock did not run while the sender's did.
+    case resumedFromSuspend
+    /// `nextDeadline` has come.
+    case timeout
+  }
+
+  /// Everything that a receiver wants done, in this order.
+  package enum Output {
+    case send(ConnectionID, [UInt8])
+    /// Close after what was sent has left.
+    case close(ConnectionID)
+    /// A time request, to this UDP port of the host at the other end of the connection.
+    case sendTimeRequest([UInt8], sequence: UInt32, toHostOf: ConnectionID, port: UInt16)
+    /// Open the sound device at this rate or the nearest it can; the answer is `deviceOpened` or `deviceLost`.
+    case openDevice(rate: Int)
+    case closeDevice
+    case render(RenderCommand)
+    /// What discovery shows.
+    case advertise(isBusy: Bool)
+    /// Keep this for the next start.
+    case persist(ReceiverMemory)
+    /// For the log.
+    case event(ReceiverEvent)
+  }
+}
+
+/// The sound device as the driver opened it.
+package struct OutputDevice: Hashable, Sendable {
+  /// Frames a second and channels that the renderer fills.
+  package var format: AudioFormat
+  /// How long before it is to be heard a change must reach the render thread.
+  package var commitHorizon: Nanoseconds
+
+  package init(format: AudioFormat, commitHorizon: Nanoseconds) {
+    self.format = format
+    self.commitHorizon = commitHorizon
+  }
+}
+
+/// What a receiver remembers over a restart.
+package struct ReceiverMemory: Hashable, Sendable {
+  package var settings: RoomSettings
+  /// Drift of this machine's clock against the clocks of senders it has met, newest first, at most sixteen.
+  package var clockDrifts: [ClockDrift]
+  /// Drift of the sound device against this machine's clock, dimensionless.
+  package var deviceDrift: Double?
+
+  package struct ClockDrift: Hashable, Sendable {
+    package var sender: Identifier
+    /// Dimensionless: 1e-6 is one ppm.
+    package var drift: Double
+
+    package init(sender: Identifier, drift: Double) {
+      self.sender = sender
+      self.drift = drift
+    }
+  }
+
+  package init(
+    settings: RoomSettings = .default, clockDrifts: [ClockDrift] = [], deviceDrift: Double? = nil
+  ) {
+    self.settings = settings
+    self.clockDrifts = clockDrifts
+    self.deviceDrift = deviceDrift
+  }
+}
+
+/// What people may want to read in the log.
+package enum ReceiverEvent: Hashable, Sendable {
+  case senderConnected(name: String, peer: String)
+  case senderGone(name: String, reason: String)
+  case senderRefused(peer: String, reason: String)
+  case playing
+  case paused
+  case starved
+  case finished
+  case clockLocked(errorBound: Nanoseconds)
+  case clockStepped
+  case clockLost
+  case deviceOpened(rate: Int, channels: Int)
+  case deviceLost(reason: String)
+  case flushed(from: MediaTime, generation: UInt32)
+  case underrun(total: UInt32)
+  case packetLate(by: Nanoseconds, total: UInt32)
+  case packetCorrupt(reason: String, total: UInt32)
+}

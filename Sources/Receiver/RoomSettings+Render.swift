@@ -1,0 +1,34 @@
+import Audio
+import Clock
+package import WireProtocol
+
+extension RoomSettings {
+  package static let `default` = RoomSettings(
+    volume: 1000, isMuted: false, delay: .zero, channelMap: .stereo)
+
+  /// Cubic: halfway sounds about half as loud (-18 dB), and the lower end stays usable.
+  package var gain: Float {
+    if isMuted { return 0 }
+    let share = Float(volume) / 1000
+    return share * share * share
+  }
+
+  var renderCommands: [RenderCommand] {
+    let (left, right) = channelMap.mixes
+    return [.gain(gain), .delay(delay), .channelMap(left: left, right: right)]
+  }
+}
+
+extension RoomSettings.ChannelMap {
+  var mixes: (left: ChannelMix, right: ChannelMix) {
+    let onlyLeft = ChannelMix(left: 1, right: 0)
+    let onlyRight = ChannelMix(left: 0, right: 1)
+    let mean = ChannelMix(left: 0.5, right: 0.5)
+    return switch self {
+    case .stereo: (onlyLeft, onlyRight)
+    case .left: (onlyLeft, onlyLeft)
+    case .right: (onlyRight, onlyRight)
+    case .mono: (mean, mean)
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import Clock
+import WireProtocol
+
+/// The session with one sender: who it is, its two connections, and when either side must speak.
+struct SenderLink {
+  /// Silence after which a side gives up, and how often each speaks at least: docs/protocol/README.md.
+  static let patience = Nanoseconds.seconds(10)
+  static let statusInterval = Nanoseconds.seconds(1)
+
+  let hello: Hello
+  let peer: String
+  let control: ConnectionID
+  private(set) var media: ConnectionID?
+  private var lastHeard: LocalTime
+  private(set) var nextStatus: LocalTime
+  /// Bytes that came over the present media connection, and the limit last granted for it.
+  private(set) var mediaBytes: UInt64 = 0
+  private(set) var grantedLimit: UInt64 = 0
+
+  init(hello: Hello, peer: String, control: ConnectionID, at now: LocalTime) {
+    self.hello = hello
+    self.peer = peer
+    self.control = control
+    lastHeard = now
+    nextStatus = now + Self.statusInterval
+  }
+
+  var giveUpTime: LocalTime { lastHeard + Self.patience }
+  var nextDeadline: LocalTime { min(giveUpTime, nextStatus) }
+
+  mutating func heard(at now: LocalTime) { lastHeard = now }
+  mutating func statusSent(at now: LocalTime) { nextStatus = now + Self.statusInterval }
+
+  /// A media connection came; returns the one that it replaces.
+  mutating func attach(_ connection: ConnectionID) -> ConnectionID? {
+    defer {
+      media = connection
+      mediaBytes = 0
+      grantedLimit = 0
+    }
+    return media
+  }
+
+  mutating func mediaClosed() { media = nil }
+
+  mutating func receivedMedia(bytes: Int) { mediaBytes += UInt64(bytes) }
+
+  /// The new limit to grant, if it is worth a message: a sixteenth of the capacity more than before. Never
+  /// more than a quarter ahead, so that what packets cost in memory beyond their bytes is seen in time.
+  mutating func limitToGrant(heldBytes: UInt64, capacity: UInt64) -> UInt64? {
+    guard media != nil else { return nil }
+    let free = capacity > heldBytes ? capacity - heldBytes : 0
+    let limit = mediaBytes + min(free, capacity / 4)
+    guard limit > grantedLimit, grantedLimit == 0 || limit - grantedLimit >= capacity / 16 else {
+      return nil
+    }
+    grantedLimit = limit
+    return limit
+  }
+}
