@@ -1,0 +1,169 @@
+package import Audio
+package import Clock
+package import WireProtocol
+
+/// A room that the group plays in, as the driver numbers them. Never used twice.
+package struct RoomID: Hashable, Comparable, Sendable {
+  package var number: Int
+
+  package init(_ number: Int) { self.number = number }
+
+  package static func < (a: RoomID, b: RoomID) -> Bool { a.number < b.number }
+}
+
+/// The two TCP connections to a room.
+package enum Channel: Hashable, Sendable {
+  case control
+  case media
+}
+
+extension GroupSession {
+  /// Everything that can happen to a group.
+  package enum Input {
+    /// Play in this room as well. `receiverID`, where known, is the only receiver that is taken for it; the
+    /// name is replaced by the one that the receiver gives itself.
+    case roomAdded(RoomID, name: String, receiverID: Identifier?)
+    /// Discovery has seen the room: if it is not connected, now is the time to try.
+    case roomSeen(RoomID)
+    case connected(RoomID, Channel)
+    case received(RoomID, Channel, [UInt8])
+    /// Could not connect, or was closed.
+    case closed(RoomID, Channel, reason: String)
+    /// What was sent on the media connection has left, so that more may be sent.
+    case drained(RoomID)
+    case produced(ProducedBatch)
+    case command(PlayerCommand)
+    /// `nextDeadline` has come.
+    case timeout
+  }
+
+  /// Everything that a group wants done, in this order.
+  package enum Output: Equatable {
+    /// The answer is `connected` or `closed`.
+    case connect(RoomID, Channel)
+    case send(RoomID, Channel, [UInt8])
+    /// Close after what was sent has left; no `closed` follows.
+    case close(RoomID, Channel)
+    /// Orders are carried out one after the other; a new `begin` makes those that wait obsolete.
+    case produce(ProductionOrder)
+    /// For the display and the log.
+    case event(SenderEvent)
+  }
+}
+
+/// What a user can ask for while music plays.
+package enum PlayerCommand: Hashable, Sendable {
+  case pause
+  case resume
+  /// To a place in the current item, from its beginning; beyond the end means the next item.
+  case seek(to: MediaDuration)
+  /// From where the current item is now; before the beginning means the beginning.
+  case seekBy(MediaDuration)
+  case next
+  /// To the beginning of the item, or of the one before where this one has just begun.
+  case previous
+  /// 0...1000.
+  case volume(RoomSelection, UInt16)
+  case volumeBy(RoomSelection, Int)
+  case mute(RoomSelection, Bool)
+  case delay(RoomSelection, Nanoseconds)
+  case channelMap(RoomSelection, RoomSettings.ChannelMap)
+  /// Ends playing in all rooms at one sample, then everything.
+  case stop
+}
+
+/// All rooms, or one.
+package enum RoomSelection: Hashable, Sendable {
+  case all
+  case room(RoomID)
+}
+
+/// One entry of what is to be played. Has an identity of its own, so that one file may stand twice.
+package struct PlayItem: Hashable, Sendable {
+  package var id: Int
+  /// A path, or `-` for standard input.
+  package var location: String
+
+  package init(id: Int, location: String) {
+    self.id = id
+    self.location = location
+  }
+}
+
+/// What the producer is to do next.
+package enum ProductionOrder: Hashable, Sendable {
+  /// Opens an item; what it gives begins at `mediaTime`, or as little later as its sample rate asks for.
+  case begin(Beginning)
+  /// Goes on for about this long.
+  case more(MediaDuration, generation: UInt32)
+  /// There is no further item: give what is held back.
+  case finish(generation: UInt32)
+
+  package struct Beginning: Hashable, Sendable {
+    package var item: PlayItem
+    /// How far into the item.
+    package var position: MediaDuration
+    package var mediaTime: MediaTime
+    package var generation: UInt32
+    /// Whether it continues what was produced last, without a gap if the formats allow.
+    package var continues: Bool
+  }
+}
+
+/// What the producer made from one order.
+package struct ProducedBatch: Hashable, Sendable {
+  package var generation: UInt32
+  package var steps: [Step]
+
+  package enum Step: Hashable, Sendable {
+    /// The item is open and its first frame sounds at `mediaTime`.
+    case opened(OpenedItem, at: MediaTime)
+    case format(id: UInt16, StreamFormat)
+    case packet(ProducedPacket)
+    /// All of the item is produced; the next one begins at `mediaTime`.
+    case itemEnded(at: MediaTime)
+    /// The item cannot be played (any further).
+    case failed(PlayItem, MediaError, at: MediaTime)
+    /// After `finish`: nothing more comes.
+    case finished(at: MediaTime)
+  }
+
+  package init(generation: UInt32, steps: [Step]) {
+    self.generation = generation
+    self.steps = steps
+  }
+}
+
+package struct OpenedItem: Hashable, Sendable {
+  package var item: PlayItem
+  /// Nil where it is not known.
+  package var duration: MediaDuration?
+  /// How far into the item the first frame is.
+  package var position: MediaDuration
+  package var metadata: ItemMetadata
+}
+
+package struct ProducedPacket: Hashable, Sendable {
+  package var mediaTime: MediaTime
+  package var formatID: UInt16
+  package var startsRun: Bool
+  package var endsStream: Bool
+  package var duration: MediaDuration
+  package var encoded: EncodedPacket
+}
+
+/// What people may want to read.
+package enum SenderEvent: Hashable, Sendable {
+  case roomConnected(RoomID)
+  case roomGone(RoomID, reason: String)
+  case roomRefused(RoomID, reason: String)
+  case roomState(RoomID, RoomStatus.State, detail: String)
+  case started
+  case paused
+  case resumed
+  /// The item's first frame sounds now.
+  case itemStarted(OpenedItem)
+  case itemFailed(PlayItem, MediaError)
+  /// Everything has sounded, or playing was stopped.
+  case finished
+}

@@ -1,0 +1,157 @@
+import Clock
+import WireProtocol
+
+/// Start, pause, seek and skip: what the user asks for, as anchors and cuts.
+extension GroupSession {
+  mutating func carryOut(_ command: PlayerCommand, at now: LocalTime) {
+    guard !isFinished else { return }
+    switch command {
+    case .pause: pause(at: now)
+    case .resume: resume(at: now)
+    case .seek(let position): seek(to: position, at: now)
+    case .seekBy(let span): seek(to: max(.zero, position(at: now) + span), at: now)
+    case .next: skipForward(at: now)
+    case .previous: skipBack(at: now)
+    case .stop: stop(at: now)
+    case .volume(let rooms, let volume):
+      set(rooms, at: now) { $0.volume = min(volume, 1000) }
+    case .volumeBy(let rooms, let step):
+      set(rooms, at: now) { $0.volume = UInt16(min(max(Int($0.volume) + step, 0), 1000)) }
+    case .mute(let rooms, let isMuted): set(rooms, at: now) { $0.isMuted = isMuted }
+    case .delay(let rooms, let delay):
+      let limits = ProtocolLimits.roomDelay
+      set(rooms, at: now) {
+        $0.delay = Nanoseconds(min(max(delay.count, limits.lowerBound), limits.upperBound))
+      }
+    case .channelMap(let rooms, let map): set(rooms, at: now) { $0.channelMap = map }
+    }
+  }
+
+  // MARK: - Start
+
+  /// Sets the anchor once all rooms are ready, or the first that was has waited long enough.
+  mutating func startIfReady(at now: LocalTime) {
+    guard case .starting(let start) = timeline.state, production.hasPackets,
+      links.contains(where: \.isReady)
+    else { return }
+    if !links.allSatisfy(\.isReady) {
+      let deadline = startDeadline ?? now + Self.startPatience
+      startDeadline = deadline
+      guard deadline <= now else { return }
+    }
+    startDeadline = nil
+    play(from: start, at: now)
+    emit(.event(.started))
+  }
+
+  private mutating func play(from start: MediaTime, at now: LocalTime) {
+    let anchor = timeline.play(from: start, at: commitTime(at: now))
+    tellAll(.anchor(anchor), at: now)
+  }
+
+  /// The earliest time at which all rooms can still do the same thing at the same sample.
+  func commitTime(at now: LocalTime) -> GroupTime {
+    GroupTime(ofSender: now) + commitHorizon
+  }
+
+  private var commitHorizon: Nanoseconds {
+    let rooms = links.compactMap(\.live)
+    let device = rooms.map(\.welcome.commitHorizon).max() ?? .milliseconds(40)
+    let roundTrip = rooms.compactMap(\.status?.roundTrip).max() ?? .zero
+    return device + min(Nanoseconds(5_000_000 + 8 * roundTrip.count), .milliseconds(150))
+  }
+
+  // MARK: - Pause and resume
+
+  private mutating func pause(at now: LocalTime) {
+    guard let anchor = timeline.pause(at: commitTime(at: now)) else { return }
+    tellAll(.anchor(anchor), at: now)
+    emit(.event(.paused))
+  }
+
+  private mutating func resume(at now: LocalTime) {
+    guard case .paused(let paused) = timeline.state else { return }
+    play(from: paused.mediaTime, at: now)
+    emit(.event(.resumed))
+  }
+
+  private mutating func stop(at now: LocalTime) {
+    let time = commitTime(at: now)
+    pause(at: now)
+    finish(at: LocalTime(onSender: time) + .milliseconds(20))
+  }
+
+  // MARK: - Seek and skip
+
+  private mutating func seek(to position: MediaDuration, at now: LocalTime) {
+    guard let item = soundingItem(at: now) else { return }
+    if let duration = item.duration, position >= duration { return skipForward(at: now) }
+    restart(item.item, at: max(.zero, position), now: now)
+  }
+
+  private mutating func skipForward(at now: LocalTime) {
+    guard let item = soundingItem(at: now) else { return }
+    guard let next = queue.item(after: item.item) else { return stop(at: now) }
+    restart(next, at: .zero, now: now)
+  }
+
+  private mutating func skipBack(at now: LocalTime) {
+    guard let item = soundingItem(at: now) else { return }
+    let isAtBeginning = position(at: now) < Self.restartThreshold
+    let target = isAtBeginning ? queue.item(before: item.item) ?? item.item : item.item
+    restart(target, at: .zero, now: now)
+  }
+
+  /// Puts `item` in the place of everything from the next instant that all rooms can still change.
+  private mutating func restart(_ item: PlayItem, at position: MediaDuration, now: LocalTime) {
+    let time = timeline.cutTime(by: commitTime(at: now))
+    let generation = timeline.cut(from: time, isRamped: true)
+    store.cut(from: time)
+    queue.jump(to: item)
+    production.restart(generation: generation, mustSoundFrom: time)
+    tellAll(.flush(Flush(from: time, generation: generation, isRamped: true)), at: now)
+    let beginning = ProductionOrder.Beginning(
+      item: item, position: position, mediaTime: time, generation: generation, continues: false)
+    order(.begin(beginning))
+  }
+
+  /// The first packets after a cut are there: if they cannot reach the rooms in time, the rooms wait for them.
+  mutating func meetCut(at now: LocalTime) {
+    guard let time = production.takeCut(), case .playing(let anchor) = timeline.state,
+      let due = anchor.groupTime(of: time), due < commitTime(at: now)
+    else { return }
+    play(from: time, at: now)
+  }
+
+  // MARK: - What sounds
+
+  func soundingItem(at now: LocalTime) -> OpenedItem? {
+    timeline.segment(at: timeline.playhead(at: GroupTime(ofSender: now)))?.opened
+  }
+
+  func position(at now: LocalTime) -> MediaDuration {
+    let playhead = timeline.playhead(at: GroupTime(ofSender: now))
+    guard let segment = timeline.segment(at: playhead) else { return .zero }
+    return max(.zero, segment.opened.position + (playhead - segment.start))
+  }
+
+  private mutating func set(
+    _ rooms: RoomSelection, at now: LocalTime, _ change: (inout RoomSettings) -> Void
+  ) {
+    for index in links.indices where rooms.contains(links[index].id) {
+      guard var settings = links[index].live?.settings else { continue }
+      change(&settings)
+      links[index].live?.settings = settings
+      tell(index, .settings(settings), at: now)
+    }
+  }
+}
+
+extension RoomSelection {
+  func contains(_ id: RoomID) -> Bool {
+    switch self {
+    case .all: true
+    case .room(let only): only == id
+    }
+  }
+}

@@ -1,0 +1,317 @@
+import Audio
+package import Clock
+package import WireProtocol
+
+/// The sender's whole behaviour, without I/O: feed it inputs, drain its outputs, wake it at its deadline.
+/// `PlaybackTimeline` says when what sounds, `PacketStore` holds what was produced, each room has a `RoomLink`.
+package struct GroupSession {
+  package struct Configuration: Sendable {
+    package var senderID: Identifier
+    package var senderName: String
+    package var clockID: UInt64
+    package var clockPort: UInt16
+    /// Sessions are numbered from here; random, so that a restarted sender's differ.
+    package var firstSession: UInt64
+
+    package init(
+      senderID: Identifier, senderName: String, clockID: UInt64, clockPort: UInt16,
+      firstSession: UInt64
+    ) {
+      self.senderID = senderID
+      self.senderName = senderName
+      self.clockID = clockID
+      self.clockPort = clockPort
+      self.firstSession = firstSession
+    }
+  }
+
+  /// How long the first ready room waits for the others.
+  static let startPatience = Nanoseconds.seconds(2)
+  /// What lies behind the playhead is kept this long for a room that comes back.
+  static let keepAfter = MediaDuration.milliseconds(500)
+  /// A room that joins begins this much early, so that codecs with memory have settled.
+  static let preroll = MediaDuration.milliseconds(100)
+  /// "Previous" goes to the beginning of an item that has played longer than this.
+  static let restartThreshold = MediaDuration.seconds(3)
+
+  let configuration: Configuration
+  var queue: PlayQueue
+  var timeline = PlaybackTimeline()
+  var production = Production()
+  var store = PacketStore()
+  var formats: [UInt16: StreamFormat] = [:]
+  var links: [RoomLink] = []
+  private var sessionCount: UInt64 = 0
+  private var sessions: [RoomID: UInt64] = [:]
+  /// When the start no longer waits for rooms that are not ready.
+  var startDeadline: LocalTime?
+  private var finishTime: LocalTime?
+  package private(set) var isFinished = false
+  private var outputs: [Output] = []
+  private var nextOutputIndex = 0
+
+  package init(_ configuration: Configuration, playing queue: PlayQueue) {
+    self.configuration = configuration
+    self.queue = queue
+  }
+
+  /// Takes one input into account. `now` never decreases.
+  package mutating func handle(_ input: Input, at now: LocalTime) {
+    switch input {
+    case .roomAdded(let id, let name, let receiverID):
+      links.append(RoomLink(id: id, name: name, receiverID: receiverID, at: now))
+    case .roomSeen(let id): withLink(id) { $0.seen(at: now) }
+    case .connected(let id, let channel): connected(id, channel, at: now)
+    case .received(let id, .control, let bytes): received(bytes, from: id, at: now)
+    case .received(let id, .media, _): broke(id, "it spoke on the media connection", at: now)
+    case .closed(let id, let channel, let reason): closed(id, channel, reason, at: now)
+    case .drained(let id): withLink(id) { $0.live?.media?.drained() }
+    case .produced(let batch): produced(batch, at: now)
+    case .command(let command): carryOut(command, at: now)
+    case .timeout: break
+    }
+    advance(to: now)
+  }
+
+  /// What the driver must do next; `nil` when there is nothing left to do.
+  package mutating func nextOutput() -> Output? {
+    guard nextOutputIndex < outputs.count else {
+      outputs.removeAll(keepingCapacity: true)
+      nextOutputIndex = 0
+      return nil
+    }
+    defer { nextOutputIndex += 1 }
+    return outputs[nextOutputIndex]
+  }
+
+  /// When to send `.timeout` if nothing else happens first.
+  package var nextDeadline: LocalTime? {
+    if isFinished { return nil }
+    let timers = [startDeadline, finishTime, nextBoundary, production.nextDeadline]
+    return (timers.compactMap { $0 } + links.map(\.nextDeadline)).min()
+  }
+
+  /// Rooms that are sent no more until `drained`.
+  package var roomsAwaitingDrain: [RoomID] {
+    links.filter { $0.live?.media?.isFull ?? false }.map(\.id)
+  }
+
+  mutating func emit(_ output: Output) { outputs.append(output) }
+
+  mutating func withLink(_ id: RoomID, _ body: (inout RoomLink) -> Void) {
+    guard let index = links.firstIndex(where: { $0.id == id }) else { return }
+    body(&links[index])
+  }
+
+  // MARK: - Connections
+
+  private mutating func connected(_ id: RoomID, _ channel: Channel, at now: LocalTime) {
+    guard let index = links.firstIndex(where: { $0.id == id }) else { return }
+    switch channel {
+    case .control:
+      links[index].controlConnected(at: now)
+      sessionCount += 1
+      let session = configuration.firstSession &+ sessionCount
+      sessions[id] = session
+      let hello = Hello(
+        version: ProtocolVersion.newest, senderID: configuration.senderID,
+        senderName: configuration.senderName, session: session, clockID: configuration.clockID,
+        clockPort: configuration.clockPort)
+      emit(.send(id, .control, ControlMessage.hello(hello).encoded()))
+    case .media:
+      guard let room = links[index].live, let session = sessions[id] else { return }
+      let attach = MediaMessage.attach(session: session).encoded()
+      var flow = MediaFlow(from: firstSequence(for: room, at: now))
+      flow.sent(attach.count)
+      links[index].live?.media = flow
+      emit(.send(id, .media, attach))
+    }
+  }
+
+  /// Where a room goes on: after what it holds, else with what sounds now.
+  private func firstSequence(for room: LiveRoom, at now: LocalTime) -> UInt64 {
+    let sounding = store.sequence(
+      at: timeline.playhead(at: GroupTime(ofSender: now)) - Self.preroll)
+    return max(sounding, room.welcome.held?.nextSequence ?? 0)
+  }
+
+  private mutating func closed(
+    _ id: RoomID, _ channel: Channel, _ reason: String, at now: LocalTime
+  ) {
+    guard let link = links.first(where: { $0.id == id }) else { return }
+    if case .waiting = link.state { return }
+    broke(id, reason, at: now)
+    _ = channel
+  }
+
+  /// One connection of a room broke, or it broke the protocol: both are made anew.
+  mutating func broke(_ id: RoomID, _ reason: String, at now: LocalTime) {
+    guard let index = links.firstIndex(where: { $0.id == id }) else { return }
+    if links[index].live != nil { emit(.event(.roomGone(id, reason: reason))) }
+    emit(.close(id, .media))
+    emit(.close(id, .control))
+    links[index].broke(reason, at: now)
+  }
+
+  private mutating func received(_ bytes: [UInt8], from id: RoomID, at now: LocalTime) {
+    guard let index = links.firstIndex(where: { $0.id == id }) else { return }
+    links[index].live?.heard(at: now)
+    links[index].framer.append(bytes)
+    do {
+      while let raw = try links[index].framer.next() {
+        guard let message = try ControlMessage.decode(raw) else { continue }
+        received(message, from: index, at: now)
+        if case .waiting = links[index].state { return }
+      }
+    } catch {
+      broke(id, "it broke the protocol: \(error)", at: now)
+    }
+  }
+
+  private mutating func received(_ message: ControlMessage, from index: Int, at now: LocalTime) {
+    let id = links[index].id
+    switch message {
+    case .welcome(let welcome):
+      guard links[index].isExpected(welcome.receiverID) else {
+        return broke(id, "another receiver, \(welcome.name), answers at its address", at: now)
+      }
+      guard links[index].welcomed(welcome, at: now) else { return }
+      welcomed(index, welcome, at: now)
+    case .refuse(let refusal):
+      let reason = refusal.sentence
+      emit(.close(id, .control))
+      links[index].refused(reason, at: now)
+      emit(.event(.roomRefused(id, reason: reason)))
+    case .credit(let credit): links[index].live?.media?.granted(credit.limit)
+    case .flushed: break
+    case .flushedAutomatically(let flushed): resend(to: index, from: flushed.from)
+    case .status(let status): received(status, from: index)
+    case .goodbye(let goodbye):
+      broke(id, goodbye.detail.isEmpty ? "it said goodbye" : goodbye.detail, at: now)
+    case .hello, .anchor, .flush, .settings, .keepAlive:
+      broke(id, "it broke the protocol: a message that is not for a sender", at: now)
+    }
+  }
+
+  private mutating func welcomed(_ index: Int, _ welcome: Welcome, at now: LocalTime) {
+    let id = links[index].id
+    emit(.event(.roomConnected(id)))
+    let held = welcome.held?.generation ?? 0
+    let playhead = timeline.playhead(at: GroupTime(ofSender: now))
+    for cut in timeline.cuts where cut.generation > held {
+      guard welcome.held != nil || cut.from > playhead else { continue }
+      let flush = Flush(from: cut.from, generation: cut.generation, isRamped: cut.isRamped)
+      tell(index, .flush(flush), at: now)
+    }
+    for anchor in timeline.anchors { tell(index, .anchor(anchor), at: now) }
+    emit(.connect(id, .media))
+  }
+
+  private mutating func received(_ status: RoomStatus, from index: Int) {
+    let before = links[index].live?.status
+    links[index].live?.status = status
+    if before?.state != status.state || before?.detail != status.detail {
+      emit(.event(.roomState(links[index].id, status.state, detail: status.detail)))
+    }
+  }
+
+  /// A room lost what it had buffered: it gets it again, on the same connection.
+  private mutating func resend(to index: Int, from time: MediaTime) {
+    links[index].live?.media?.goBack(to: store.sequence(at: time))
+  }
+
+  mutating func tell(_ index: Int, _ message: ControlMessage, at now: LocalTime) {
+    guard links[index].live != nil else { return }
+    links[index].live?.spoke(at: now)
+    emit(.send(links[index].id, .control, message.encoded()))
+  }
+
+  mutating func tellAll(_ message: ControlMessage, at now: LocalTime) {
+    for index in links.indices { tell(index, message, at: now) }
+  }
+
+  // MARK: - Time
+
+  private mutating func advance(to now: LocalTime) {
+    guard !isFinished else { return }
+    for index in links.indices { advance(link: index, to: now) }
+    startIfReady(at: now)
+    announce(at: now)
+    store.release(before: timeline.playhead(at: GroupTime(ofSender: now)) - Self.keepAfter)
+    produceMore(at: now)
+    for index in links.indices { pump(index) }
+    if let finishTime, finishTime <= now { finish() }
+  }
+
+  private mutating func advance(link index: Int, to now: LocalTime) {
+    let id = links[index].id
+    if links[index].retryIsDue(at: now) {
+      emit(.connect(id, .control))
+      return
+    }
+    switch links[index].state {
+    case .waiting: break
+    case .connecting(let giveUpAt), .greeting(let giveUpAt):
+      if giveUpAt <= now { broke(id, "no answer", at: now) }
+    case .live(let room):
+      if room.giveUpTime <= now {
+        tell(index, .goodbye(Goodbye(reason: .timeout, detail: "")), at: now)
+        broke(id, "nothing heard for 10 s", at: now)
+      } else if room.nextKeepAlive <= now {
+        tell(index, .keepAlive, at: now)
+      }
+    }
+  }
+
+  private mutating func pump(_ index: Int) {
+    guard var flow = links[index].live?.media else { return }
+    let bytes = flow.nextBytes(from: store, formats: formats)
+    links[index].live?.media = flow
+    if !bytes.isEmpty { emit(.send(links[index].id, .media, bytes)) }
+  }
+
+  private mutating func announce(at now: LocalTime) {
+    guard case .playing = timeline.state else { return }
+    let playhead = timeline.playhead(at: GroupTime(ofSender: now))
+    for opened in timeline.segmentsBegun(by: playhead) { emit(.event(.itemStarted(opened))) }
+    if let end = timeline.end, playhead >= end { finish(at: now + .milliseconds(50)) }
+  }
+
+  /// When the next thing happens that only time brings: an item begins to sound, or the last one ends.
+  private var nextBoundary: LocalTime? {
+    guard case .playing(let anchor) = timeline.state, finishTime == nil else { return nil }
+    let sounded = timeline.segments.last { $0.wasAnnounced }?.start ?? anchor.mediaTime
+    let next = [
+      timeline.segments.first { !$0.wasAnnounced }?.start,
+      timeline.nextSegmentStart(after: sounded),
+      timeline.end,
+    ].compactMap { $0 }.min()
+    return next.flatMap { anchor.groupTime(of: $0) }.map { LocalTime(onSender: $0) }
+  }
+
+  /// Ends playing after `time`: rooms are told to let go once the last of it has sounded.
+  mutating func finish(at time: LocalTime) { finishTime = finishTime.map { min($0, time) } ?? time }
+
+  private mutating func finish() {
+    isFinished = true
+    for index in links.indices where links[index].live != nil {
+      let goodbye = ControlMessage.goodbye(Goodbye(reason: .finished, detail: ""))
+      emit(.send(links[index].id, .control, goodbye.encoded()))
+      emit(.close(links[index].id, .media))
+      emit(.close(links[index].id, .control))
+    }
+    emit(.event(.finished))
+  }
+}
+
+extension Refusal {
+  /// One line for people.
+  var sentence: String {
+    switch reason {
+    case .busy: "busy: \(detail) is playing there"
+    case .unsupportedVersion:
+      "it speaks another protocol version (\(detail)); update the older side"
+    case .protocolViolation: "it refused what this sender said: \(detail)"
+    }
+  }
+}

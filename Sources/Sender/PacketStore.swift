@@ -1,0 +1,79 @@
+import Clock
+import WireProtocol
+
+/// The packets between what sounds and what was produced, ready for the wire: encoded once for all rooms.
+/// Rooms that join late or come back are served from here.
+struct PacketStore {
+  struct Entry {
+    let sequence: UInt64
+    let generation: UInt32
+    let mediaTime: MediaTime
+    let end: MediaTime
+    let formatID: UInt16
+    /// The whole message, framing included.
+    let bytes: [UInt8]
+  }
+
+  private var entries: [Entry] = []
+  private var first = 0
+  private(set) var nextSequence: UInt64 = 0
+  private(set) var byteCount = 0
+  /// Where the newest packet ends; kept when all have been released.
+  private(set) var end: MediaTime?
+
+  mutating func append(_ packet: AudioPacket, duration: MediaDuration) {
+    let bytes = MediaMessage.packet(packet).encoded()
+    let entry = Entry(
+      sequence: packet.sequence, generation: packet.generation, mediaTime: packet.mediaTime,
+      end: packet.mediaTime + duration, formatID: packet.formatID, bytes: bytes)
+    entries.append(entry)
+    byteCount += bytes.count
+    nextSequence = packet.sequence + 1
+    end = entry.end
+  }
+
+  /// Removes what begins at or after `time`.
+  mutating func cut(from time: MediaTime) {
+    while entries.count > first, let last = entries.last, last.mediaTime >= time {
+      byteCount -= last.bytes.count
+      entries.removeLast()
+    }
+    end = end.map { min($0, time) }
+  }
+
+  /// Removes what ends at or before `time`.
+  mutating func release(before time: MediaTime) {
+    while first < entries.count, entries[first].end <= time {
+      byteCount -= entries[first].bytes.count
+      first += 1
+    }
+    // Shifts the array once half of it is released, so that each entry is moved a bounded number of times.
+    guard first > 256, first > entries.count / 2 else { return }
+    entries.removeFirst(first)
+    first = 0
+  }
+
+  /// The oldest packet numbered `sequence` or higher.
+  func entry(from sequence: UInt64) -> Entry? {
+    var low = first
+    var high = entries.count
+    while low < high {
+      let middle = (low + high) / 2
+      if entries[middle].sequence < sequence { low = middle + 1 } else { high = middle }
+    }
+    return low < entries.count ? entries[low] : nil
+  }
+
+  /// The number of the packet that sounds at `time`, or of the first after it.
+  func sequence(at time: MediaTime) -> UInt64 {
+    var low = first
+    var high = entries.count
+    while low < high {
+      let middle = (low + high) / 2
+      if entries[middle].end <= time { low = middle + 1 } else { high = middle }
+    }
+    return low < entries.count ? entries[low].sequence : nextSequence
+  }
+
+  var formatsInUse: Set<UInt16> { Set(entries[first...].map(\.formatID)) }
+}

@@ -1,0 +1,178 @@
+import Audio
+import Clock
+import WireProtocol
+
+/// The protocol with one room: connect, greet, stream, and try again when it breaks.
+struct RoomLink {
+  /// Silence after which a side gives up, and how often each speaks at least: docs/protocol/README.md.
+  static let patience = Nanoseconds.seconds(10)
+  static let keepAliveInterval = Nanoseconds.seconds(2)
+  /// A room that has just gone is back in a moment or in a while.
+  static let firstRetry = Nanoseconds.milliseconds(250)
+  static let lastRetry = Nanoseconds.seconds(5)
+  /// A refusal is looked at again this much later.
+  static let refusedRetry = Nanoseconds.seconds(5)
+
+  enum State {
+    case waiting(until: LocalTime, reason: String)
+    case connecting(giveUpAt: LocalTime)
+    /// `hello` is on its way.
+    case greeting(giveUpAt: LocalTime)
+    case live(LiveRoom)
+  }
+
+  let id: RoomID
+  private(set) var name: String
+  private let receiverID: Identifier?
+  private(set) var state: State
+  private var retryAfter = Self.firstRetry
+  var framer = MessageFramer(limit: ProtocolLimits.controlMessage)
+
+  init(id: RoomID, name: String, receiverID: Identifier?, at now: LocalTime) {
+    self.id = id
+    self.name = name
+    self.receiverID = receiverID
+    state = .waiting(until: now, reason: "")
+  }
+
+  var live: LiveRoom? {
+    get { if case .live(let room) = state { room } else { nil } }
+    set {
+      guard case .live = state, let newValue else { return }
+      state = .live(newValue)
+    }
+  }
+
+  var isReady: Bool {
+    switch live?.status?.state {
+    case .ready, .playing, .paused, .starved: true
+    case .idle, .priming, .noDevice, nil: false
+    }
+  }
+
+  /// Why the room does not play, in people's words; empty if it does or nothing is known.
+  var obstacle: String {
+    switch state {
+    case .waiting(_, let reason): reason
+    case .connecting, .greeting: ""
+    case .live(let room): room.status?.detail ?? ""
+    }
+  }
+
+  /// Whether a connection should be tried now.
+  mutating func retryIsDue(at now: LocalTime) -> Bool {
+    guard case .waiting(let until, _) = state, until <= now else { return false }
+    state = .connecting(giveUpAt: now + Self.patience)
+    return true
+  }
+
+  mutating func seen(at now: LocalTime) {
+    guard case .waiting(_, let reason) = state else { return }
+    state = .waiting(until: now, reason: reason)
+    retryAfter = Self.firstRetry
+  }
+
+  mutating func controlConnected(at now: LocalTime) {
+    framer = MessageFramer(limit: ProtocolLimits.controlMessage)
+    state = .greeting(giveUpAt: now + Self.patience)
+  }
+
+  func isExpected(_ id: Identifier) -> Bool { receiverID == nil || receiverID == id }
+
+  /// True if a welcome was awaited.
+  mutating func welcomed(_ welcome: Welcome, at now: LocalTime) -> Bool {
+    guard case .greeting = state else { return false }
+    state = .live(LiveRoom(welcome: welcome, at: now))
+    name = welcome.name
+    retryAfter = Self.firstRetry
+    return true
+  }
+
+  mutating func broke(_ reason: String, at now: LocalTime) {
+    state = .waiting(until: now + retryAfter, reason: reason)
+    retryAfter = min(Nanoseconds(retryAfter.count * 2), Self.lastRetry)
+  }
+
+  mutating func refused(_ reason: String, at now: LocalTime) {
+    state = .waiting(until: now + Self.refusedRetry, reason: reason)
+  }
+
+  var nextDeadline: LocalTime {
+    switch state {
+    case .waiting(let until, _): until
+    case .connecting(let giveUpAt), .greeting(let giveUpAt): giveUpAt
+    case .live(let room): min(room.giveUpTime, room.nextKeepAlive)
+    }
+  }
+}
+
+/// What is known of a room while its session lasts.
+struct LiveRoom {
+  var welcome: Welcome
+  var status: RoomStatus?
+  var settings: RoomSettings
+  /// Nil while the media connection is not open.
+  var media: MediaFlow?
+  private var lastHeard: LocalTime
+  private(set) var nextKeepAlive: LocalTime
+
+  init(welcome: Welcome, at now: LocalTime) {
+    self.welcome = welcome
+    settings = welcome.settings
+    lastHeard = now
+    nextKeepAlive = now + RoomLink.keepAliveInterval
+  }
+
+  var giveUpTime: LocalTime { lastHeard + RoomLink.patience }
+  mutating func heard(at now: LocalTime) { lastHeard = now }
+  mutating func spoke(at now: LocalTime) { nextKeepAlive = now + RoomLink.keepAliveInterval }
+}
+
+/// How far the packets have got on one media connection.
+struct MediaFlow {
+  /// What may wait in the connection's queue: little, so that a flush never stands behind much.
+  static let queueLimit = 64 * 1024
+
+  private(set) var sentBytes: UInt64 = 0
+  private var limit: UInt64 = 0
+  private var queuedBytes = 0
+  /// The packet to send next.
+  private var nextSequence: UInt64
+  private var knownFormats: Set<UInt16> = []
+
+  init(from sequence: UInt64) {
+    nextSequence = sequence
+  }
+
+  mutating func granted(_ limit: UInt64) { self.limit = max(self.limit, limit) }
+  mutating func goBack(to sequence: UInt64) { nextSequence = min(nextSequence, sequence) }
+  var isFull: Bool { queuedBytes >= Self.queueLimit }
+  mutating func drained() { queuedBytes = 0 }
+  mutating func sent(_ count: Int) {
+    sentBytes += UInt64(count)
+    queuedBytes += count
+  }
+
+  /// What may be sent now.
+  mutating func nextBytes(
+    from store: PacketStore, formats: [UInt16: StreamFormat]
+  ) -> [UInt8] {
+    var bytes: [UInt8] = []
+    while queuedBytes + bytes.count < Self.queueLimit,
+      let entry = store.entry(from: nextSequence)
+    {
+      var announced: [UInt8] = []
+      if !knownFormats.contains(entry.formatID), let format = formats[entry.formatID] {
+        announced = MediaMessage.format(id: entry.formatID, format).encoded()
+      }
+      let size = announced.count + entry.bytes.count
+      guard sentBytes + UInt64(bytes.count + size) <= limit else { break }
+      bytes += announced
+      bytes += entry.bytes
+      knownFormats.insert(entry.formatID)
+      nextSequence = entry.sequence + 1
+    }
+    sent(bytes.count)
+    return bytes
+  }
+}

@@ -1,0 +1,155 @@
+package import Audio
+import Clock
+
+/// Carries out production orders: opens items, reads them, encodes, and gives packets their media times.
+/// Items that follow each other in one format share an encoder, so that they join without a gap. One thread
+/// at a time; opening and reading may block on files.
+package final class Serializer {
+  package typealias OpenSource = (PlayItem) throws(MediaError) -> any MediaSource
+  package typealias MakeEncoder = (SourceShape) throws(CodecError) -> any AudioEncoder
+
+  /// Frames read at once.
+  private static let readFrames = 4096
+
+  private let openSource: OpenSource
+  private let makeEncoder: MakeEncoder
+  private var generation: UInt32 = 0
+  private var source: (any MediaSource)?
+  private var item: PlayItem?
+  private var run: EncoderRun?
+  private var nextFormatID: UInt16 = 0
+  private var steps: [ProducedBatch.Step] = []
+
+  package init(openSource: @escaping OpenSource, makeEncoder: @escaping MakeEncoder) {
+    self.openSource = openSource
+    self.makeEncoder = makeEncoder
+  }
+
+  package func carryOut(_ order: ProductionOrder) -> ProducedBatch {
+    steps.removeAll(keepingCapacity: true)
+    switch order {
+    case .begin(let beginning): begin(beginning)
+    case .more(let span, let generation) where generation == self.generation: more(span)
+    case .finish(let generation) where generation == self.generation: finish()
+    case .more, .finish: break
+    }
+    return ProducedBatch(generation: generation, steps: steps)
+  }
+
+  private func begin(_ beginning: ProductionOrder.Beginning) {
+    if !beginning.continues || beginning.generation != generation { run = nil }
+    generation = beginning.generation
+    source = nil
+    item = beginning.item
+    do {
+      let opened = try openSource(beginning.item)
+      let frame = opened.format.frames(in: beginning.position)
+      if frame > 0 { try opened.seek(toFrame: frame) }
+      try continueRun(with: opened, at: beginning.mediaTime)
+      source = opened
+      let start = run?.inputEnd ?? beginning.mediaTime
+      let duration = opened.frameCount.map {
+        MediaDuration(frames: $0, at: opened.format.sampleRate)
+      }
+      steps.append(
+        .opened(
+          OpenedItem(
+            item: beginning.item, duration: duration, position: beginning.position,
+            metadata: opened.metadata), at: start))
+    } catch let error as MediaError {
+      fail(error, at: beginning.mediaTime)
+    } catch {
+      fail(.unsupported(path: beginning.item.location, reason: "\(error)"), at: beginning.mediaTime)
+    }
+  }
+
+  /// Goes on with the run where the new item has the shape of the last; else ends it and begins another.
+  private func continueRun(with source: any MediaSource, at time: MediaTime) throws(CodecError) {
+    let shape = SourceShape(source)
+    if let run, run.shape == shape { return }
+    let end = endRun(endsStream: false)
+    let encoder = try makeEncoder(shape)
+    steps.append(.format(id: nextFormatID, encoder.format))
+    run = EncoderRun(
+      shape: shape, encoder: encoder, formatID: nextFormatID, start: max(end ?? time, time))
+    nextFormatID &+= 1
+  }
+
+  private func more(_ span: MediaDuration) {
+    guard let source, var run else { return }
+    let goal = run.inputEnd + span
+    var frames: [Float] = []
+    do {
+      while run.inputEnd < goal {
+        frames.removeAll(keepingCapacity: true)
+        try source.read(Self.readFrames, appendingTo: &frames)
+        if frames.isEmpty {
+          self.source = nil
+          self.run = run
+          return steps.append(.itemEnded(at: run.inputEnd))
+        }
+        for packet in try run.encode(frames) { steps.append(.packet(packet)) }
+      }
+      self.run = run
+    } catch let error as MediaError {
+      self.run = run
+      fail(error, at: run.inputEnd)
+    } catch {
+      self.run = nil
+      fail(.unsupported(path: item?.location ?? "", reason: "\(error)"), at: run.inputEnd)
+    }
+  }
+
+  private func finish() {
+    let before = run?.inputEnd ?? .zero
+    steps.append(.finished(at: endRun(endsStream: true) ?? before))
+  }
+
+  /// Gives what the encoder holds back; returns where the run really ends.
+  private func endRun(endsStream: Bool) -> MediaTime? {
+    guard var ending = run else { return nil }
+    run = nil
+    do {
+      for packet in try ending.finish(endsStream: endsStream) { steps.append(.packet(packet)) }
+    } catch {
+      let location = item?.location ?? ""
+      if let item {
+        steps.append(
+          .failed(item, .broken(path: location, reason: "\(error)"), at: ending.inputEnd))
+      }
+    }
+    return max(ending.outputEnd, ending.inputEnd)
+  }
+
+  private func fail(_ error: MediaError, at time: MediaTime) {
+    source = nil
+    guard let item else { return }
+    steps.append(.failed(item, error, at: time))
+  }
+}
+
+/// What decides whether two items can share an encoder.
+package struct SourceShape: Hashable, Sendable {
+  package var format: AudioFormat
+  package var sampleType: SampleType
+  package var isLossless: Bool
+
+  package init(format: AudioFormat, sampleType: SampleType, isLossless: Bool) {
+    self.format = format
+    self.sampleType = sampleType
+    self.isLossless = isLossless
+  }
+
+  init(_ source: any MediaSource) {
+    self.init(
+      format: source.format, sampleType: source.sampleType, isLossless: source.isLossless)
+  }
+}
+
+extension AudioFormat {
+  /// Frames that begin before `span` has passed.
+  func frames(in span: MediaDuration) -> Int64 {
+    let frame = duration(ofFrames: 1).flicks
+    return max(0, (span.flicks + frame - 1) / frame)
+  }
+}

@@ -1,0 +1,72 @@
+package import Clock
+import WireProtocol
+
+/// Answers the time requests of all rooms by this host's clock, which is the group's. Stateless but for the
+/// transmit stamp of the last answer to each peer.
+package struct TimeResponder {
+  /// More peers than this, and the oldest one's stamp is forgotten; its samples are merely a little worse.
+  static let limit = 256
+
+  private struct Peer {
+    let name: String
+    var sequence: UInt32
+    var stamp: TimeAnswer.TransmitStamp?
+  }
+
+  package let clockID: UInt64
+  /// In order of their last request, oldest first.
+  private var peers: [Peer] = []
+
+  package init(clockID: UInt64) {
+    self.clockID = clockID
+  }
+
+  /// The answer to a request; nil if it is none, or is meant for another clock. Times are this host's.
+  package mutating func answer(
+    _ bytes: [UInt8], from peer: String, receivedAt: LocalTime, now: LocalTime
+  ) -> (bytes: [UInt8], sequence: UInt32)? {
+    guard case .request(let request)? = try? TimePacket.decode(bytes[...]),
+      request.clockID == clockID
+    else { return nil }
+    let previous = remember(peer, sequence: request.sequence)
+    let answer = TimeAnswer(
+      clockID: clockID, sequence: request.sequence, requestSentAt: request.sentAt,
+      receivedAt: GroupTime(ofSender: receivedAt), sentAt: GroupTime(ofSender: now),
+      previous: previous)
+    return (TimePacket.answer(answer).encoded(), request.sequence)
+  }
+
+  /// The kernel's stamp of an answer.
+  package mutating func transmitted(to peer: String, sequence: UInt32, at time: LocalTime) {
+    guard let index = peers.lastIndex(where: { $0.name == peer && $0.sequence == sequence }) else {
+      return
+    }
+    peers[index].stamp = .init(sequence: sequence, sentAt: GroupTime(ofSender: time))
+  }
+
+  private mutating func remember(
+    _ name: String, sequence: UInt32
+  ) -> TimeAnswer.TransmitStamp? {
+    var previous: TimeAnswer.TransmitStamp?
+    if let index = peers.lastIndex(where: { $0.name == name }) {
+      previous = peers.remove(at: index).stamp
+    } else if peers.count >= Self.limit {
+      peers.removeFirst()
+    }
+    peers.append(Peer(name: name, sequence: sequence, stamp: nil))
+    return previous
+  }
+}
+
+extension GroupTime {
+  /// The sender's clock is the group's clock: the one place where local time becomes group time unmeasured.
+  package init(ofSender time: LocalTime) {
+    self.init(nanoseconds: time.nanoseconds)
+  }
+}
+
+extension LocalTime {
+  package init(onSender time: GroupTime) {
+    self.init(nanoseconds: time.nanoseconds)
+  }
+}
