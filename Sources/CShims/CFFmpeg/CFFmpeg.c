@@ -1,1 +1,74 @@
 #include "CFFmpeg.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+static CFFmpegCalls calls;
+static int is_loaded;
+static char load_failure[256];
+static _Thread_local char last_log[256];
+
+static void keep_log(void *context, int level, const char *format, va_list arguments) {
+  (void)context;
+  if (level > AV_LOG_ERROR) return;
+  vsnprintf(last_log, sizeof last_log, format, arguments);
+  last_log[strcspn(last_log, "\r\n")] = 0;
+}
+
+static void *open_library(const char *name) {
+  // Left open for the life of the process: FFmpeg keeps state that does not survive being unloaded.
+  void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  if (!library) snprintf(load_failure, sizeof load_failure, "%s", dlerror());
+  return library;
+}
+
+static int find(void *library, const char *name, void *field) {
+  void *symbol = dlsym(library, name);
+  if (!symbol) snprintf(load_failure, sizeof load_failure, "%s is missing", name);
+  memcpy(field, &symbol, sizeof symbol);
+  return symbol != NULL;
+}
+
+// The name of a shared library ends with the major version, for which the headers' structures hold.
+#define SONAME(library, major) library ".so." AV_STRINGIFY(major)
+#define FIND(name) &&find(library, #name, &calls.name)
+
+static int load_avutil(void) {
+  void *library = open_library(SONAME("libavutil", LIBAVUTIL_VERSION_MAJOR));
+  return library CFF_AVUTIL(FIND);
+}
+
+static int load_avcodec(void) {
+  void *library = open_library(SONAME("libavcodec", LIBAVCODEC_VERSION_MAJOR));
+  return library CFF_AVCODEC(FIND);
+}
+
+static int load_avformat(void) {
+  void *library = open_library(SONAME("libavformat", LIBAVFORMAT_VERSION_MAJOR));
+  return library CFF_AVFORMAT(FIND);
+}
+
+static int load_swresample(void) {
+  void *library = open_library(SONAME("libswresample", LIBSWRESAMPLE_VERSION_MAJOR));
+  return library CFF_SWRESAMPLE(FIND);
+}
+
+static void load(void) {
+  is_loaded = load_avutil() && load_avcodec() && load_avformat() && load_swresample();
+  if (!is_loaded) return;
+  calls.av_log_set_callback(keep_log);
+  // No sound file needs a larger block at once; a lying one asks for it.
+  calls.av_max_alloc((size_t)256 << 20);
+}
+
+const CFFmpegCalls *cff_load(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, load);
+  return is_loaded ? &calls : NULL;
+}
+
+const char *cff_load_failure(void) { return load_failure; }
+const char *cff_last_log(void) { return last_log; }
+void cff_clear_log(void) { last_log[0] = 0; }

@@ -1,1 +1,61 @@
 #pragma once
+#include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
+#include <libavutil/channel_layout.h>
+#include <libavutil/opt.h>
+#include <libswresample/swresample.h>
+
+// FFmpeg, looked up at run time: linking it would add some 50 ms to the start of every command, and would
+// stop the program from starting at all where it is not installed.
+
+#define CFF_AVUTIL(X)                                                                             \
+  X(av_channel_layout_default) X(av_channel_layout_compare) X(av_channel_layout_copy)             \
+  X(av_channel_layout_uninit) X(av_dict_free) X(av_dict_get) X(av_dict_set) X(av_frame_alloc)     \
+  X(av_frame_free) X(av_frame_unref) X(av_free) X(av_get_bytes_per_sample)                        \
+  X(av_log_set_callback) X(av_malloc) X(av_max_alloc) X(av_opt_set_double) X(av_rescale_q)        \
+  X(av_sample_fmt_is_planar) X(av_strerror)
+
+#define CFF_AVCODEC(X)                                                                            \
+  X(av_packet_alloc) X(av_packet_free) X(av_packet_get_side_data) X(av_packet_unref)              \
+  X(avcodec_alloc_context3) X(avcodec_descriptor_get) X(avcodec_flush_buffers)                    \
+  X(avcodec_free_context) X(avcodec_open2) X(avcodec_parameters_to_context)                       \
+  X(avcodec_receive_frame) X(avcodec_send_packet)
+
+#define CFF_AVFORMAT(X)                                                                           \
+  X(av_find_best_stream) X(av_find_input_format) X(av_read_frame) X(avformat_alloc_context)       \
+  X(avformat_close_input) X(avformat_find_stream_info) X(avformat_free_context)                   \
+  X(avformat_open_input) X(avformat_seek_file) X(avio_alloc_context) X(avio_context_free)
+
+#define CFF_SWRESAMPLE(X)                                                                         \
+  X(swr_alloc_set_opts2) X(swr_convert) X(swr_free) X(swr_get_out_samples) X(swr_init)
+
+/// The functions in use, under their own names. None is null.
+typedef struct CFFmpegCalls {
+#define CFF_FIELD(name) __typeof__(&name) _Nonnull name;
+  CFF_AVUTIL(CFF_FIELD) CFF_AVCODEC(CFF_FIELD) CFF_AVFORMAT(CFF_FIELD) CFF_SWRESAMPLE(CFF_FIELD)
+#undef CFF_FIELD
+} CFFmpegCalls;
+
+/// The table, filled by the first call; null where FFmpeg of the version of these headers is not there.
+/// May be called from any thread.
+const CFFmpegCalls *_Nullable cff_load(void);
+
+/// Why `cff_load` gave null: the dynamic linker's own words.
+const char *_Nonnull cff_load_failure(void);
+
+/// The last error that FFmpeg logged on this thread since `cff_clear_log`; empty where there was none.
+/// FFmpeg never writes to the terminal.
+const char *_Nonnull cff_last_log(void);
+void cff_clear_log(void);
+
+static const int cff_avformat_major = LIBAVFORMAT_VERSION_MAJOR;
+static const int cff_avcodec_major = LIBAVCODEC_VERSION_MAJOR;
+static const int cff_swresample_major = LIBSWRESAMPLE_VERSION_MAJOR;
+
+// Macros that Swift does not see.
+static const int cff_eof = AVERROR_EOF;
+static const int cff_exit = AVERROR_EXIT;
+static const int cff_again = AVERROR(EAGAIN);
+static const int cff_io_error = AVERROR(EIO);
+static const int cff_decoder_not_found = AVERROR_DECODER_NOT_FOUND;
+static const int64_t cff_no_pts = AV_NOPTS_VALUE;

@@ -1,0 +1,100 @@
+import Audio
+import CFFmpeg
+import Sender
+
+/// The frames of an opened stream in the shape in which they are played.
+final class DecodedAudio {
+  let format: AudioFormat
+  let facts: MediaFacts
+  let reader: FrameReader
+
+  private let converter: FrameConverter
+  private var pending: [Float] = []
+  private var pendingStart = 0
+  /// Frames, of those that are still to come, that are not to be given.
+  private var framesToDrop = 0
+  private var isDrained = false
+
+  init(_ demuxer: Demuxer, channels: ChannelLimit) throws(MediaError) {
+    reader = try FrameReader(demuxer)
+    facts = try MediaFacts(reader, path: demuxer.path, library: demuxer.library)
+    format = AudioFormat(
+      sampleRate: Self.playableRate(for: facts.decodedRate),
+      channelCount: channels.count(for: facts.decodedChannelCount))
+    converter = FrameConverter(output: format, path: demuxer.path, library: demuxer.library)
+  }
+
+  /// The rate itself where it is one of ours, else the nearest, and of two the higher.
+  static func playableRate(for rate: Int) -> Int {
+    AudioFormat.supportedRates.min { (abs($0 - rate), -$0) < (abs($1 - rate), -$1) } ?? rate
+  }
+
+  var isResampled: Bool { format.sampleRate != facts.decodedRate }
+
+  /// Of the frames that `read` gives.
+  var frameCount: Int64? {
+    facts.frameCount.map { count in
+      guard isResampled else { return count }
+      return count / Int64(facts.decodedRate) * Int64(format.sampleRate)
+        + count % Int64(facts.decodedRate) * Int64(format.sampleRate) / Int64(facts.decodedRate)
+    }
+  }
+
+  /// Appends up to `count` frames and returns how many; none at the end.
+  func read(_ count: Int, appendingTo frames: inout [Float]) throws(MediaError) -> Int {
+    var given = 0
+    while given < count {
+      let ready = (pending.count - pendingStart) / format.channelCount
+      if ready == 0 {
+        guard try refill() else { break }
+        continue
+      }
+      let taken = min(ready, count - given)
+      let end = pendingStart + taken * format.channelCount
+      frames += pending[pendingStart..<end]
+      pendingStart = end
+      given += taken
+    }
+    return given
+  }
+
+  /// Gives, from now on, what the reader decodes next, without the first `count` frames.
+  func restart(dropping count: Int) {
+    converter.reset()
+    pending.removeAll(keepingCapacity: true)
+    pendingStart = 0
+    framesToDrop = count
+    isDrained = false
+  }
+
+  /// False at the end.
+  private func refill() throws(MediaError) -> Bool {
+    pending.removeAll(keepingCapacity: true)
+    pendingStart = 0
+    if let block = reader.next() {
+      try converter.convert(block, appendingTo: &pending)
+    } else {
+      guard !isDrained else { return false }
+      isDrained = true
+      if isResampled { try converter.drain(appendingTo: &pending) }
+    }
+    let dropped = min(framesToDrop, pending.count / format.channelCount)
+    framesToDrop -= dropped
+    pendingStart = dropped * format.channelCount
+    return true
+  }
+}
+
+/// How many channels may come out.
+package struct ChannelLimit: Hashable, Sendable {
+  package var maximum: Int
+
+  /// Items with more channels than `maximum` are mixed down to two, or to one where it is 1.
+  package init(maximum: Int) {
+    self.maximum = min(max(1, maximum), AudioFormat.maximumChannelCount)
+  }
+
+  package static let stereo = ChannelLimit(maximum: 2)
+
+  func count(for channels: Int) -> Int { channels <= maximum ? channels : min(2, maximum) }
+}

@@ -1,0 +1,95 @@
+import CFFmpeg
+import Glibc
+package import Sender
+
+/// Ends the reads of a `StreamSource`, from any thread and for good.
+package final class ReadInterruption: Sendable {
+  /// The two ends of a pipe; a byte in it means that reading is over.
+  private let readEnd: Int32
+  private let writeEnd: Int32
+
+  package init() throws(MediaError) {
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else {
+      throw .unreadable(path: "pipe", reason: String(cString: strerror(errno)))
+    }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    readEnd = ends[0]
+    writeEnd = ends[1]
+  }
+
+  deinit {
+    close(readEnd)
+    close(writeEnd)
+  }
+
+  package func interrupt() {
+    var byte: UInt8 = 1
+    _ = write(writeEnd, &byte, 1)
+  }
+
+  /// Waits until there is something to read from `descriptor`. False where the interruption came first.
+  func waits(for descriptor: Int32) -> Bool {
+    var waiting = [
+      pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0),
+    ]
+    while poll(&waiting, 2, -1) < 0 {
+      guard errno == EINTR else { return true }
+    }
+    return waiting[1].revents == 0
+  }
+}
+
+/// A file descriptor as FFmpeg reads it. It is not closed here: it belongs to whoever opened it.
+final class DescriptorInput {
+  /// Small, so that a live source is not held back for long.
+  private static let bufferSize = 4_096
+
+  private let descriptor: Int32
+  private let interruption: ReadInterruption
+  private let library: FFmpegLibrary
+  private(set) var context: UnsafeMutablePointer<AVIOContext>?
+
+  init(
+    descriptor: Int32, interruption: ReadInterruption, library: FFmpegLibrary
+  ) throws(MediaError) {
+    self.descriptor = descriptor
+    self.interruption = interruption
+    self.library = library
+    let buffer = library.calls.av_malloc(Self.bufferSize)
+    context = library.calls.avio_alloc_context(
+      buffer?.assumingMemoryBound(to: UInt8.self), Int32(Self.bufferSize), 0,
+      Unmanaged.passUnretained(self).toOpaque(), readDescriptor, nil, nil)
+    guard let context else {
+      library.calls.av_free(buffer)
+      throw .unreadable(path: "descriptor \(descriptor)", reason: "out of memory")
+    }
+    context.pointee.seekable = 0
+  }
+
+  deinit {
+    // FFmpeg may have put a buffer of its own in the place of the first.
+    library.calls.av_free(context?.pointee.buffer)
+    library.calls.avio_context_free(&context)
+  }
+
+  fileprivate func read(into buffer: UnsafeMutablePointer<UInt8>, count: Int32) -> Int32 {
+    while interruption.waits(for: descriptor) {
+      let size = Glibc.read(descriptor, buffer, Int(count))
+      if size > 0 { return Int32(size) }
+      if size == 0 { return cff_eof }
+      guard errno == EINTR || errno == EAGAIN else { return cff_io_error }
+    }
+    return cff_exit
+  }
+}
+
+/// FFmpeg's call back, on the thread that reads. The context is the input, which outlives the AVIOContext.
+private func readDescriptor(
+  context: UnsafeMutableRawPointer?, buffer: UnsafeMutablePointer<UInt8>?, count: Int32
+) -> Int32 {
+  guard let context, let buffer, count > 0 else { return cff_io_error }
+  return Unmanaged<DescriptorInput>.fromOpaque(context).takeUnretainedValue()
+    .read(into: buffer, count: count)
+}

@@ -1,0 +1,31 @@
+import CFFmpeg
+import Sender
+
+/// FFmpeg as it was found on this machine.
+struct FFmpegLibrary {
+  let calls: CFFmpegCalls
+
+  /// Loads FFmpeg when it is first needed, which takes some 50 ms. From any thread.
+  ///
+  /// - Parameter path: what was to be played, for the message.
+  static func load(toPlay path: String) throws(MediaError) -> FFmpegLibrary {
+    guard let calls = cff_load() else {
+      let packages =
+        "libavformat\(cff_avformat_major) libavcodec\(cff_avcodec_major) libswresample\(cff_swresample_major)"
+      throw .unsupported(
+        path: path,
+        reason: "FFmpeg is missing (\(String(cString: cff_load_failure()))); "
+          + "install it with: apt install \(packages)")
+    }
+    return FFmpegLibrary(calls: calls.pointee)
+  }
+
+  /// What the failure `code` of an FFmpeg call means, with what FFmpeg had to say about it.
+  func reason(of code: Int32) -> String {
+    var text = [CChar](repeating: 0, count: 128)
+    _ = calls.av_strerror(code, &text, text.count)
+    let meaning = text.withUnsafeBufferPointer { String(cString: $0.baseAddress ?? cff_last_log()) }
+    let log = String(cString: cff_last_log())
+    return log.isEmpty ? meaning : "\(meaning) (\(log))"
+  }
+}

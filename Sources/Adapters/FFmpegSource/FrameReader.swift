@@ -1,0 +1,181 @@
+import CFFmpeg
+import Sender
+
+/// The decoded frames of one stream in order, with their numbers: the first that a decoder gives from the
+/// beginning of the file, after the encoder's delay, is number 0.
+final class FrameReader {
+  /// Frames as FFmpeg decoded them; valid until the next one is asked for.
+  struct Block {
+    let frame: UnsafeMutablePointer<AVFrame>
+    /// Its first frame that counts.
+    let offset: Int
+    let count: Int
+  }
+
+  /// How many packets in a row may give nothing before the rest counts as broken.
+  private static let faultLimit = 500
+  /// Frames a channel that one packet may decode to.
+  private static let blockLimit: Int64 = 1 << 20
+
+  let demuxer: Demuxer
+  /// The number of the next frame.
+  private(set) var position: Int64 = 0
+  /// Where in the file the first packet lies.
+  private(set) var firstPacketOffset: Int64?
+  /// Why there are no more frames, where that is not the plain end.
+  private(set) var fault: String?
+
+  private let library: FFmpegLibrary
+  private var codec: UnsafeMutablePointer<AVCodecContext>?
+  private var packet: UnsafeMutablePointer<AVPacket>?
+  private var frame: UnsafeMutablePointer<AVFrame>?
+  /// The first one after opening or a seek, not yet given.
+  private var waitingFrame: UnsafeMutablePointer<AVFrame>?
+  private var faultCount = 0
+  private var firstFrameToGive: Int64 = 0
+  /// While frames are skipped after a seek: take the number of each from its timestamp.
+  private var followsTimestamps = false
+  /// Nil where they do not lead to frames.
+  private var timestamps: FrameTimestamps?
+
+  init(_ demuxer: Demuxer) throws(MediaError) {
+    self.demuxer = demuxer
+    library = demuxer.library
+    let opened = try Self.openDecoder(of: demuxer)
+    codec = opened
+    packet = library.calls.av_packet_alloc()
+    frame = library.calls.av_frame_alloc()
+    waitingFrame = decodeNext()
+    guard let waitingFrame else {
+      throw .notAudio(
+        path: demuxer.path, reason: fault ?? "there are no frames in it; is the file complete?")
+    }
+    timestamps = FrameTimestamps(first: waitingFrame.pointee, of: demuxer.stream.pointee)
+  }
+
+  deinit {
+    library.calls.av_frame_free(&frame)
+    library.calls.av_packet_free(&packet)
+    library.calls.avcodec_free_context(&codec)
+  }
+
+  private static func openDecoder(
+    of demuxer: Demuxer
+  ) throws(MediaError) -> UnsafeMutablePointer<AVCodecContext> {
+    let calls = demuxer.library.calls
+    var context = calls.avcodec_alloc_context3(demuxer.decoder)
+    guard let fresh = context else {
+      throw .unreadable(path: demuxer.path, reason: "out of memory")
+    }
+    var code = calls.avcodec_parameters_to_context(fresh, demuxer.stream.pointee.codecpar)
+    fresh.pointee.pkt_timebase = demuxer.stream.pointee.time_base
+    // One thread, so that what FFmpeg logs can be told apart, and because audio decodes fast enough.
+    fresh.pointee.thread_count = 1
+    fresh.pointee.max_samples = blockLimit
+    if code >= 0 { code = calls.avcodec_open2(fresh, demuxer.decoder, nil) }
+    guard code >= 0 else {
+      calls.avcodec_free_context(&context)
+      throw .unsupported(path: demuxer.path, reason: demuxer.library.reason(of: code))
+    }
+    return fresh
+  }
+
+  /// The first frame of the file, for its shape. Nil once it has been given.
+  var firstFrame: AVFrame? { waitingFrame?.pointee }
+  var decoderContext: AVCodecContext? { codec?.pointee }
+  var canSeekByTimestamp: Bool { timestamps != nil }
+
+  /// The next frames, or nil at the end.
+  func next() -> Block? {
+    while let frame = takeFrame() {
+      if followsTimestamps, let number = timestamps?.number(of: frame.pointee, library) {
+        position = number
+      }
+      let count = Int(frame.pointee.nb_samples)
+      let start = position
+      position += Int64(count)
+      if position <= firstFrameToGive { continue }
+      followsTimestamps = false
+      let offset = Int(max(0, firstFrameToGive - start))
+      return Block(frame: frame, offset: offset, count: count - offset)
+    }
+    return nil
+  }
+
+  /// The next frame that `next` gives is `number`, which must not lie before `position`.
+  func skip(to number: Int64) { firstFrameToGive = number }
+
+  /// Goes to `number` by way of the timestamps. False where they do not lead to a place before it; the
+  /// reader is then of no more use.
+  func seek(to number: Int64, decodingBefore lead: Int64) -> Bool {
+    guard let codec, let timestamps,
+      demuxer.seek(toTimestamp: timestamps.timestamp(of: max(0, number - lead), library))
+    else { return false }
+    library.calls.avcodec_flush_buffers(codec)
+    fault = nil
+    faultCount = 0
+    waitingFrame = decodeNext()
+    guard let waitingFrame, let found = timestamps.number(of: waitingFrame.pointee, library),
+      found <= number
+    else { return false }
+    position = found
+    firstFrameToGive = number
+    followsTimestamps = true
+    return true
+  }
+
+  private func takeFrame() -> UnsafeMutablePointer<AVFrame>? {
+    guard let waiting = waitingFrame else { return decodeNext() }
+    waitingFrame = nil
+    return waiting
+  }
+
+  private func decodeNext() -> UnsafeMutablePointer<AVFrame>? {
+    guard let codec, let frame else { return nil }
+    while faultCount < Self.faultLimit {
+      let code = library.calls.avcodec_receive_frame(codec, frame)
+      if code >= 0 {
+        guard isSound(frame.pointee) else { continue }
+        faultCount = 0
+        return frame
+      }
+      if code == cff_again {
+        feed(codec)
+      } else if code == cff_eof {
+        return nil
+      } else {
+        noteFault(code)
+      }
+    }
+    return nil
+  }
+
+  /// A frame without samples or shape says nothing.
+  private func isSound(_ frame: AVFrame) -> Bool {
+    let isSound =
+      frame.nb_samples > 0 && frame.sample_rate > 0 && frame.ch_layout.nb_channels > 0
+      && frame.extended_data != nil
+    if !isSound { faultCount += 1 }
+    return isSound
+  }
+
+  private func feed(_ codec: UnsafeMutablePointer<AVCodecContext>) {
+    guard let packet else { return }
+    let read = demuxer.readPacket(into: packet)
+    guard read >= 0 else {
+      if read != cff_eof, read != cff_exit { fault = library.reason(of: read) }
+      _ = library.calls.avcodec_send_packet(codec, nil)
+      return
+    }
+    firstPacketOffset = firstPacketOffset ?? packet.pointee.pos
+    let sent = library.calls.avcodec_send_packet(codec, packet)
+    library.calls.av_packet_unref(packet)
+    // A single broken packet is left out; a player does better to go on.
+    if sent < 0 { noteFault(sent) }
+  }
+
+  private func noteFault(_ code: Int32) {
+    faultCount += 1
+    if faultCount == Self.faultLimit { fault = library.reason(of: code) }
+  }
+}

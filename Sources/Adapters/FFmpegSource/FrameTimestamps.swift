@@ -1,0 +1,61 @@
+import CFFmpeg
+
+/// The numbers of frames from their timestamps.
+///
+/// Where the time base is too coarse to tell frames apart (Matroska counts milliseconds), the number is
+/// rounded to where a block of the codec can begin.
+struct FrameTimestamps {
+  private let origin: Int64
+  private let timeBase: AVRational
+  private let frameBase: AVRational
+  /// Blocks begin at `gridOffset` and every `grid` frames from there; 1 where timestamps are exact.
+  private let grid: Int64
+  private let gridOffset: Int64
+
+  /// Nil where the timestamps do not tell which frame is which.
+  init?(first frame: AVFrame, of stream: AVStream) {
+    guard frame.pts != cff_no_pts, frame.sample_rate > 0, stream.time_base.num > 0,
+      stream.time_base.den > 0, let parameters = stream.codecpar
+    else { return nil }
+    origin = frame.pts
+    timeBase = stream.time_base
+    frameBase = AVRational(num: 1, den: frame.sample_rate)
+    let isExact = Int64(timeBase.den) >= Int64(timeBase.num) * Int64(frame.sample_rate)
+    gridOffset = isExact ? 0 : Int64(frame.nb_samples)
+    if isExact {
+      grid = 1
+    } else if let step = Self.grid(of: parameters.pointee.codec_id) {
+      grid = step
+    } else {
+      return nil
+    }
+    // Both the origin and a timestamp are rounded: together they may be off by one tick.
+    guard isExact || Int64(timeBase.num) * Int64(frame.sample_rate) * 2 < grid * Int64(timeBase.den)
+    else { return nil }
+  }
+
+  /// The step at which all blocks of a codec begin, in frames.
+  private static func grid(of codec: AVCodecID) -> Int64? {
+    switch codec {
+    case AV_CODEC_ID_OPUS: 120
+    case AV_CODEC_ID_AAC: 1_024
+    case AV_CODEC_ID_MP3: 576
+    default: nil
+    }
+  }
+
+  func timestamp(of number: Int64, _ library: FFmpegLibrary) -> Int64 {
+    origin &+ library.calls.av_rescale_q(number, frameBase, timeBase)
+  }
+
+  func number(of frame: AVFrame, _ library: FFmpegLibrary) -> Int64? {
+    guard frame.pts != cff_no_pts else { return nil }
+    let (elapsed, overflow) = frame.pts.subtractingReportingOverflow(origin)
+    guard !overflow else { return nil }
+    let number = library.calls.av_rescale_q(elapsed, timeBase, frameBase)
+    guard grid > 1 else { return number }
+    let (steps, rest) = (number &- gridOffset).quotientAndRemainder(dividingBy: grid)
+    let nearest = abs(rest) * 2 > grid ? steps + rest.signum() : steps
+    return nearest &* grid &+ gridOffset
+  }
+}

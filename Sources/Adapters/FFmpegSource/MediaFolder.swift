@@ -1,0 +1,148 @@
+import Glibc
+package import Sender
+
+/// Finds the media files that an argument of the user names.
+package enum MediaFolder {
+  /// Below folders only files with these endings count; a file that is named itself may have any.
+  private static let extensions: Set<String> = [
+    "aac", "ac3", "aif", "aifc", "aiff", "alac", "amr", "ape", "au", "caf", "dff", "dsf", "dts",
+    "eac3", "flac", "m4a", "m4b", "mka", "mp2", "mp3", "mp4", "mpc", "oga", "ogg", "opus", "ra",
+    "shn", "snd", "spx", "tak", "tta", "w64", "wav", "weba", "webm", "wma", "wv",
+  ]
+  private static let depthLimit = 32
+  /// Items of one argument; what lies beyond is a mistake or a loop.
+  private static let itemLimit = 100_000
+
+  /// The path itself for a file, the files below it for a folder, in natural order.
+  ///
+  /// - Throws: `MediaError.notFound` or `unreadable`; `notAudio` for a folder without any media file.
+  package static func files(at path: String) throws(MediaError) -> [String] {
+    guard let kind = kind(of: path) else { throw missing(path) }
+    guard kind == .folder else { return [path] }
+    var files: [String] = []
+    try collect(below: path, depth: 0, into: &files)
+    guard !files.isEmpty else {
+      throw .notAudio(path: path, reason: "there is no media file in this folder")
+    }
+    return files
+  }
+
+  /// All that the arguments name, in their order.
+  package static func files(at paths: [String]) throws(MediaError) -> [String] {
+    var all: [String] = []
+    for path in paths { all += try files(at: path) }
+    return all
+  }
+
+  private enum Kind { case folder, file }
+
+  private static func kind(of path: String) -> Kind? {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    return status.st_mode & S_IFMT == S_IFDIR ? .folder : .file
+  }
+
+  private static func collect(
+    below folder: String, depth: Int, into files: inout [String]
+  ) throws(MediaError) {
+    let prefix = folder.hasSuffix("/") ? folder : folder + "/"
+    for name in try entries(of: folder).sorted(by: precedesNaturally) {
+      guard files.count < itemLimit else { return }
+      let path = prefix + name
+      switch kind(of: path) {
+      case .folder where depth < depthLimit && !isLink(path):
+        try collect(below: path, depth: depth + 1, into: &files)
+      case .file where isMedia(name): files.append(path)
+      case .folder, .file, nil: break
+      }
+    }
+  }
+
+  /// A link to a folder may lead back up.
+  private static func isLink(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+  }
+
+  private static func isMedia(_ name: String) -> Bool {
+    guard let dot = name.lastIndex(of: ".") else { return false }
+    return extensions.contains(name[dot...].dropFirst().lowercased())
+  }
+
+  private static func entries(of folder: String) throws(MediaError) -> [String] {
+    guard let directory = opendir(folder) else {
+      throw .unreadable(path: folder, reason: String(cString: strerror(errno)))
+    }
+    defer { closedir(directory) }
+    var names: [String] = []
+    while let entry = readdir(directory) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) { start in
+        start.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if !name.hasPrefix(".") { names.append(name) }
+    }
+    return names
+  }
+
+  /// "2 Song" before "10 Song", without regard to case.
+  static func precedesNaturally(_ a: String, _ b: String) -> Bool {
+    let left = pieces(of: a)
+    let right = pieces(of: b)
+    for (x, y) in zip(left, right) where x != y {
+      if case .number(let m) = x, case .number(let n) = y {
+        return (m.count, m) < (n.count, n)
+      }
+      return x.text < y.text
+    }
+    return left.count == right.count ? a < b : left.count < right.count
+  }
+
+  private enum Piece: Equatable {
+    /// Decimal digits without leading zeros: the longer, the larger.
+    case number(String)
+    case word(String)
+
+    var text: String {
+      switch self {
+      case .number(let text), .word(let text): text
+      }
+    }
+  }
+
+  private static func pieces(of name: String) -> [Piece] {
+    var pieces: [Piece] = []
+    var rest = Substring(name.lowercased())
+    while let first = rest.first {
+      let isNumber = isDigit(first)
+      let piece = rest.prefix { isDigit($0) == isNumber }
+      rest = rest.dropFirst(piece.count)
+      pieces.append(isNumber ? .number(String(piece.drop { $0 == "0" })) : .word(String(piece)))
+    }
+    return pieces
+  }
+
+  private static func isDigit(_ character: Character) -> Bool {
+    character.isASCII && character.isNumber
+  }
+}
+
+private func missing(_ path: String) -> MediaError {
+  errno == ENOENT || errno == ENOTDIR
+    ? .notFound(path: path)
+    : .unreadable(path: path, reason: String(cString: strerror(errno)))
+}
+
+/// Says in plain words what FFmpeg would not, before it opens the file.
+func checkMediaFile(_ path: String) throws(MediaError) {
+  var status = stat()
+  guard stat(path, &status) == 0 else { throw missing(path) }
+  switch status.st_mode & S_IFMT {
+  case S_IFREG: break
+  case S_IFDIR: throw .unreadable(path: path, reason: "it is a folder")
+  default: throw .unreadable(path: path, reason: "it is not a file; pipe it in instead")
+  }
+  guard access(path, R_OK) == 0 else {
+    throw .unreadable(path: path, reason: String(cString: strerror(errno)))
+  }
+  guard status.st_size > 0 else { throw .notAudio(path: path, reason: "the file is empty") }
+}

@@ -1,0 +1,40 @@
+package import Audio
+
+/// The shape of samples that come without a header, little-endian and interleaved.
+package struct RawFormat: Hashable, Sendable {
+  package var audio: AudioFormat
+  package var sampleType: SampleType
+
+  package init(audio: AudioFormat, sampleType: SampleType) {
+    self.audio = audio
+    self.sampleType = sampleType
+  }
+
+  /// Reads "rate:bits:channels", for example "48000:16:2"; bits is 16, 24, 32 or f32. Nil for anything else
+  /// and for what `AudioFormat` does not support.
+  package init?(_ text: String) {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count == 3, let rate = Int(parts[0]), let channels = Int(parts[2]) else {
+      return nil
+    }
+    audio = AudioFormat(sampleRate: rate, channelCount: channels)
+    guard audio.isSupported else { return nil }
+    switch parts[1] {
+    case "16": sampleType = .int16
+    case "24": sampleType = .int24
+    case "32": sampleType = .int32
+    case "f32": sampleType = .float32
+    default: return nil
+    }
+  }
+
+  /// FFmpeg's name for the demuxer of such samples.
+  var demuxerName: String {
+    switch sampleType {
+    case .int16: "s16le"
+    case .int24: "s24le"
+    case .int32: "s32le"
+    case .float32: "f32le"
+    }
+  }
+}

@@ -1,0 +1,57 @@
+package import Audio
+package import Sender
+
+/// Audio from a file descriptor, such as standard input: raw samples, or any media format that can be
+/// read from its beginning to its end.
+///
+/// Opening and reading block the thread until there is data. Use a thread of its own for it, and
+/// `interrupt` the `ReadInterruption` from another one to end the wait: the stream then ends.
+package final class StreamSource: MediaSource {
+  package let format: AudioFormat
+  package let sampleType: SampleType
+  package let isLossless: Bool
+  package let metadata: ItemMetadata
+
+  private let name: String
+  private let audio: DecodedAudio
+  private var position: Int64 = 0
+  private var hasReportedFault = false
+
+  /// - Parameters:
+  ///   - descriptor: stays open; it belongs to the caller.
+  ///   - name: what messages call it.
+  ///   - rawFormat: the shape of the samples; nil where a header says it.
+  package init(
+    descriptor: Int32, name: String = "standard input", rawFormat: RawFormat? = nil,
+    channels: ChannelLimit = .stereo, interruption: ReadInterruption
+  ) throws(MediaError) {
+    let library = try FFmpegLibrary.load(toPlay: name)
+    let input = try DescriptorInput(
+      descriptor: descriptor, interruption: interruption, library: library)
+    let demuxer = try Demuxer(
+      path: name, input: .descriptor(input, rawFormat), library: library)
+    audio = try DecodedAudio(demuxer, channels: channels)
+    self.name = name
+    format = audio.format
+    sampleType = rawFormat?.sampleType ?? audio.facts.sampleType
+    isLossless = audio.facts.isLossless
+    metadata = demuxer.metadata
+  }
+
+  /// A stream ends when it ends, whatever its header says.
+  package var frameCount: Int64? { nil }
+
+  /// - Throws: `MediaError.broken`, once, after the last frame of a stream that broke off.
+  package func read(_ count: Int, appendingTo frames: inout [Float]) throws(MediaError) {
+    let given = try audio.read(count, appendingTo: &frames)
+    position += Int64(given)
+    guard given == 0, count > 0, !hasReportedFault, let fault = audio.reader.fault else { return }
+    hasReportedFault = true
+    throw .broken(path: name, reason: fault)
+  }
+
+  /// Goes nowhere but to where the stream is.
+  package func seek(toFrame frame: Int64) throws(MediaError) {
+    guard frame == position else { throw .notSeekable(path: name) }
+  }
+}

@@ -1,0 +1,56 @@
+import FFmpegSource
+import Foundation
+import Sender
+import Testing
+
+@Suite struct MediaFolderTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  @Test func `files below a folder come in the order that people count`() throws {
+    let names = [
+      "10 Ten.flac", "2 Two.mp3", "1 One.ogg", "cover.jpg", "b/2.wav", "b/1.wav", "B.opus",
+      ".hidden.mp3", "2 two b.MP3", "notes", "a/x/deep.m4a", "02 also.mp3",
+    ]
+    for name in names { try folder.write([0], to: name) }
+    let expected = [
+      "1 One.ogg", "02 also.mp3", "2 two b.MP3", "2 Two.mp3", "10 Ten.flac", "a/x/deep.m4a",
+      "b/1.wav",
+      "b/2.wav", "B.opus",
+    ]
+    #expect(try MediaFolder.files(at: folder.path) == expected.map(folder.file))
+  }
+
+  @Test func `numbers of any length are compared by their value`() throws {
+    let names = ["9.mp3", "99999999999999999999998.mp3", "99999999999999999999999.mp3", "0010.mp3"]
+    for name in names { try folder.write([0], to: name) }
+    let expected = [names[0], names[3], names[1], names[2]]
+    #expect(try MediaFolder.files(at: folder.path) == expected.map(folder.file))
+  }
+
+  @Test func `a file that is named is taken, whatever its ending`() throws {
+    let path = try folder.write([0], to: "song.xyz")
+    #expect(try MediaFolder.files(at: [path, path]) == [path, path])
+  }
+
+  @Test func `a missing path is found missing before anything is played`() throws {
+    let path = try folder.write([0], to: "a.mp3")
+    let missing = folder.file("b.mp3")
+    #expect(throws: MediaError.notFound(path: missing)) {
+      try MediaFolder.files(at: [path, missing])
+    }
+  }
+
+  @Test func `a folder without media says so`() throws {
+    try folder.write([0], to: "cover.jpg")
+    #expect(throws: MediaError.self) { try MediaFolder.files(at: folder.path) }
+  }
+
+  @Test func `a link that leads back up is not followed`() throws {
+    try folder.write([0], to: "a/1.mp3")
+    try FileManager.default.createSymbolicLink(
+      atPath: folder.file("a/up"), withDestinationPath: folder.path)
+    #expect(try MediaFolder.files(at: folder.path) == [folder.file("a/1.mp3")])
+  }
+}
