@@ -105,7 +105,7 @@ let package = Package(
     tests("ArchitectureTests", []),
     // A program, for RealtimeSanitizer must be linked into it: Tests/RealtimeTests/run.sh.
     .executableTarget(
-      name: "RealtimeTests", dependencies: ["ALSAOutput", "Receiver", "Clock"],
+      name: "RealtimeTests", dependencies: ["ALSAOutput", "Receiver", "Audio", "Clock"],
       path: "Tests/RealtimeTests", exclude: ["run.sh"], swiftSettings: strict),
   ]
 )

@@ -1,7 +1,8 @@
 /// The four timelines of the system. Mixing two of them does not compile; the three mappings between
 /// neighbours are `Anchor`, `ClockEstimate` and the receiver's `RenderClock`.
 ///
-/// All are plain structs of one `Int64`, because generic code is not accepted on the render path.
+/// All are plain structs of one `Int64`, because generic code is not accepted on the render path. For the same reason
+/// each writes out the comparisons that `Comparable` would give it.
 
 /// An instant of the stream: flicks since it began. One flick is 1/705 600 000 s, so that every common
 /// sample rate from 8 to 192 kHz has a whole number of flicks a frame.
@@ -15,6 +16,12 @@ package struct MediaTime: Hashable, Comparable, Sendable {
 
   @_noLocks @_noAllocation
   package static func < (a: MediaTime, b: MediaTime) -> Bool { a.flicks < b.flicks }
+  @_noLocks @_noAllocation
+  package static func <= (a: MediaTime, b: MediaTime) -> Bool { a.flicks <= b.flicks }
+  @_noLocks @_noAllocation
+  package static func > (a: MediaTime, b: MediaTime) -> Bool { a.flicks > b.flicks }
+  @_noLocks @_noAllocation
+  package static func >= (a: MediaTime, b: MediaTime) -> Bool { a.flicks >= b.flicks }
   @_noLocks @_noAllocation
   package static func + (a: MediaTime, b: MediaDuration) -> MediaTime {
     MediaTime(flicks: a.flicks + b.flicks)
@@ -65,6 +72,12 @@ package struct MediaDuration: Hashable, Comparable, Sendable {
   @_noLocks @_noAllocation
   package static func < (a: MediaDuration, b: MediaDuration) -> Bool { a.flicks < b.flicks }
   @_noLocks @_noAllocation
+  package static func <= (a: MediaDuration, b: MediaDuration) -> Bool { a.flicks <= b.flicks }
+  @_noLocks @_noAllocation
+  package static func > (a: MediaDuration, b: MediaDuration) -> Bool { a.flicks > b.flicks }
+  @_noLocks @_noAllocation
+  package static func >= (a: MediaDuration, b: MediaDuration) -> Bool { a.flicks >= b.flicks }
+  @_noLocks @_noAllocation
   package static func + (a: MediaDuration, b: MediaDuration) -> MediaDuration {
     MediaDuration(flicks: a.flicks + b.flicks)
   }
@@ -83,6 +96,12 @@ package struct GroupTime: Hashable, Comparable, Sendable {
 
   @_noLocks @_noAllocation
   package static func < (a: GroupTime, b: GroupTime) -> Bool { a.nanoseconds < b.nanoseconds }
+  @_noLocks @_noAllocation
+  package static func <= (a: GroupTime, b: GroupTime) -> Bool { a.nanoseconds <= b.nanoseconds }
+  @_noLocks @_noAllocation
+  package static func > (a: GroupTime, b: GroupTime) -> Bool { a.nanoseconds > b.nanoseconds }
+  @_noLocks @_noAllocation
+  package static func >= (a: GroupTime, b: GroupTime) -> Bool { a.nanoseconds >= b.nanoseconds }
   @_noLocks @_noAllocation
   package static func + (a: GroupTime, b: Nanoseconds) -> GroupTime {
     GroupTime(nanoseconds: a.nanoseconds + b.count)
@@ -107,6 +126,12 @@ package struct LocalTime: Hashable, Comparable, Sendable {
   @_noLocks @_noAllocation
   package static func < (a: LocalTime, b: LocalTime) -> Bool { a.nanoseconds < b.nanoseconds }
   @_noLocks @_noAllocation
+  package static func <= (a: LocalTime, b: LocalTime) -> Bool { a.nanoseconds <= b.nanoseconds }
+  @_noLocks @_noAllocation
+  package static func > (a: LocalTime, b: LocalTime) -> Bool { a.nanoseconds > b.nanoseconds }
+  @_noLocks @_noAllocation
+  package static func >= (a: LocalTime, b: LocalTime) -> Bool { a.nanoseconds >= b.nanoseconds }
+  @_noLocks @_noAllocation
   package static func + (a: LocalTime, b: Nanoseconds) -> LocalTime {
     LocalTime(nanoseconds: a.nanoseconds + b.count)
   }
@@ -129,6 +154,12 @@ package struct DeviceFrame: Hashable, Comparable, Sendable {
 
   @_noLocks @_noAllocation
   package static func < (a: DeviceFrame, b: DeviceFrame) -> Bool { a.index < b.index }
+  @_noLocks @_noAllocation
+  package static func <= (a: DeviceFrame, b: DeviceFrame) -> Bool { a.index <= b.index }
+  @_noLocks @_noAllocation
+  package static func > (a: DeviceFrame, b: DeviceFrame) -> Bool { a.index > b.index }
+  @_noLocks @_noAllocation
+  package static func >= (a: DeviceFrame, b: DeviceFrame) -> Bool { a.index >= b.index }
 }
 
 /// A span of group or local time.
@@ -155,6 +186,12 @@ package struct Nanoseconds: Hashable, Comparable, Sendable {
 
   @_noLocks @_noAllocation
   package static func < (a: Nanoseconds, b: Nanoseconds) -> Bool { a.count < b.count }
+  @_noLocks @_noAllocation
+  package static func <= (a: Nanoseconds, b: Nanoseconds) -> Bool { a.count <= b.count }
+  @_noLocks @_noAllocation
+  package static func > (a: Nanoseconds, b: Nanoseconds) -> Bool { a.count > b.count }
+  @_noLocks @_noAllocation
+  package static func >= (a: Nanoseconds, b: Nanoseconds) -> Bool { a.count >= b.count }
   @_noLocks @_noAllocation
   package static func + (a: Nanoseconds, b: Nanoseconds) -> Nanoseconds {
     Nanoseconds(a.count + b.count)

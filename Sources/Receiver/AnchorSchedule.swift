@@ -65,7 +65,7 @@ package struct AnchorSchedule: Sendable {
     while count > 0, let last = self[count - 1], last.groupTime >= anchor.groupTime { count -= 1 }
     forgetPast(at: now)
     if count == Self.capacity, let last = self[count - 1] {
-      changed = min(changed, last.groupTime)
+      if last.groupTime < changed { changed = last.groupTime }
       count -= 1
     }
     self[count] = anchor

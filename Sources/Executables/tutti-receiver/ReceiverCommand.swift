@@ -1,0 +1,84 @@
+import ALSAOutput
+import ArgumentParser
+import Clock
+import Glibc
+import LinuxIO
+import Logging
+import Receiver
+
+@main
+struct ReceiverCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "tutti-receiver",
+    abstract: "Plays what tutti sends, in time with all other rooms.",
+    discussion: """
+      Examples:
+        tutti-receiver                                  the default sound card, named as this host
+        tutti-receiver --name Kitchen --device hw:1
+        tutti-receiver --output wav:kitchen.wav         without a sound card
+
+      Exit codes: 0 stopped, 64 wrong usage, 69 something needed is missing or in use.
+      """,
+    version: "0.1.0")
+
+  @Option(help: "What the room is called (default: the host's name).")
+  var name: String?
+  @Option(help: .init("ALSA device; see: aplay -L", valueName: "device"))
+  var device = "default"
+  @Option(
+    help: .init(
+      "Where the sound goes: alsa, null, or wav:PATH to record it.", valueName: "output"))
+  var output = "alsa"
+  @Option(help: "Sample format of the device: s16, s24, s24_3, s32 or float (default: the best).")
+  var format: String?
+  @Option(help: .init("Hardware volume: none, auto or a mixer element's name.", valueName: "name"))
+  var mixer = "none"
+  @Option(help: .init("Who may play here; open: anybody on this network.", valueName: "policy"))
+  var access = "open"
+  @Option(help: "TCP port; 0 for any.")
+  var port: UInt16 = 7770
+  @Option(help: .init("What the deep buffer holds at most.", valueName: "MiB"))
+  var buffer: UInt64 = 32
+  @Option(help: .init("How much time the deep buffer holds at most.", valueName: "minutes"))
+  var bufferMinutes: Int64 = 30
+  @Option(help: .init("The sound device is released after so much silence.", valueName: "seconds"))
+  var idle: Int64 = 60
+  @Option(
+    help: .init(
+      "Where volume, identity and clock drift are kept (default: ~/.local/state/tutti-receiver).",
+      valueName: "dir"))
+  var stateDir: String?
+  @Flag(inversion: .prefixedNo, help: "Announce this receiver with Avahi.")
+  var mdns = true
+  @Option(help: "error, warning, notice, info, debug or trace.")
+  var logLevel = "notice"
+
+  func run() throws {
+    do {
+      let configuration = try ReceiverConfiguration(self)
+      try ReceiverService(configuration).run()
+    } catch let failure as StartFailure {
+      complain(failure.description)
+      throw ExitCode(failure.code)
+    } catch let error as IOError {
+      complain("\(error)")
+      throw ExitCode(69)
+    }
+  }
+
+  private func complain(_ line: String) {
+    var bytes = Array("tutti-receiver: \(line)\n".utf8)
+    _ = write(STDERR_FILENO, &bytes, bytes.count)
+  }
+}
+
+/// Why the receiver cannot start: one line, and the exit code.
+struct StartFailure: Error, CustomStringConvertible {
+  let description: String
+  let code: Int32
+
+  static func usage(_ line: String) -> StartFailure { StartFailure(description: line, code: 64) }
+  static func unavailable(_ line: String) -> StartFailure {
+    StartFailure(description: line, code: 69)
+  }
+}

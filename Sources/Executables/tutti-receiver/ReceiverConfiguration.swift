@@ -1,0 +1,92 @@
+import ALSAOutput
+import Clock
+import Glibc
+import LinuxIO
+import Logging
+import WireProtocol
+
+/// The options, checked and with units.
+struct ReceiverConfiguration {
+  enum Output {
+    case soundCard(OutputSettings, MixerChoice)
+    case nowhere
+    case waveFile(path: String)
+  }
+
+  let name: String
+  let model: String
+  let output: Output
+  let port: UInt16
+  let capacity: Capacity
+  let idleTime: Nanoseconds
+  let state: ReceiverState
+  let announces: Bool
+  let logLevel: Logger.Level
+
+  init(_ command: ReceiverCommand) throws {
+    name = command.name ?? Self.hostName
+    guard !name.isEmpty, name.utf8.count <= ProtocolLimits.name else {
+      throw StartFailure.usage("--name must have 1 to \(ProtocolLimits.name) bytes")
+    }
+    guard command.access == "open" else {
+      throw StartFailure.usage("--access \(command.access) is not known; allowed is: open")
+    }
+    guard (1...4096).contains(command.buffer) else {
+      throw StartFailure.usage("--buffer must be 1 to 4096 MiB")
+    }
+    guard (1...600).contains(command.bufferMinutes) else {
+      throw StartFailure.usage("--buffer-minutes must be 1 to 600")
+    }
+    guard (1...86_400).contains(command.idle) else {
+      throw StartFailure.usage("--idle must be 1 to 86400 seconds")
+    }
+    guard let level = Logger.Level(rawValue: command.logLevel) else {
+      throw StartFailure.usage("--log-level \(command.logLevel) is not known")
+    }
+    output = try Self.output(command)
+    model = Self.machineModel
+    port = command.port
+    capacity = Capacity(
+      bytes: command.buffer << 20, duration: .seconds(command.bufferMinutes * 60))
+    idleTime = .seconds(command.idle)
+    announces = command.mdns
+    logLevel = level
+    state = try ReceiverState(command.stateDir)
+  }
+
+  private static func output(_ command: ReceiverCommand) throws -> Output {
+    if command.output == "null" { return .nowhere }
+    if command.output.hasPrefix("wav:") {
+      return .waveFile(path: String(command.output.dropFirst(4)))
+    }
+    guard command.output == "alsa" else {
+      throw StartFailure.usage(
+        "--output \(command.output) is not known; allowed are: alsa, null, wav:PATH")
+    }
+    var settings = OutputSettings(device: command.device)
+    if let format = command.format {
+      guard let known = DeviceFormat(rawValue: format) else {
+        let all = DeviceFormat.allCases.map(\.rawValue).joined(separator: ", ")
+        throw StartFailure.usage("--format \(format) is not known; allowed are: \(all)")
+      }
+      settings.format = known
+    }
+    return .soundCard(settings, MixerChoice(command.mixer))
+  }
+
+  private static var hostName: String {
+    var buffer = [CChar](repeating: 0, count: 256)
+    guard gethostname(&buffer, buffer.count - 1) == 0 else { return "receiver" }
+    return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)
+  }
+
+  /// What the firmware calls this machine, such as "Raspberry Pi 4 Model B Rev 1.4".
+  private static var machineModel: String {
+    for path in ["/proc/device-tree/model", "/sys/class/dmi/id/product_name"] {
+      guard let bytes = (try? StateFile(path: path).read(limit: 256)) ?? nil else { continue }
+      let text = String(decoding: bytes.filter { $0 >= 32 }, as: UTF8.self)
+      if !text.isEmpty { return String(text.prefix(ProtocolLimits.name / 2)) }
+    }
+    return "Linux"
+  }
+}

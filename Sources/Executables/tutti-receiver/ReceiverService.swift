@@ -1,0 +1,246 @@
+import ALSAOutput
+import Audio
+import AvahiDiscovery
+import Clock
+import Codecs
+import LinuxIO
+import Logging
+import Receiver
+import WireProtocol
+
+/// Drives a `ReceiverSession`: sockets, sound device, discovery, state and log, on one thread. The output thread
+/// is the only other one that matters.
+final class ReceiverService {
+  private let configuration: ReceiverConfiguration
+  private let log: ReceiverLog
+  private let reactor: Reactor
+  private let clockSocket: DatagramID
+  private let output: SoundOutput
+  private var session: ReceiverSession
+  private var publisher: ServicePublisher?
+  private var advertisement: ReceiverAdvertisement
+  private var connections = ConnectionTable()
+  private var requests: [TransmitID: UInt32] = [:]
+  private var suspends = SuspendDetector()
+  private var mixer: Mixer?
+  private var isStopping = false
+  private var exitFailure: StartFailure?
+
+  init(_ configuration: ReceiverConfiguration) throws {
+    self.configuration = configuration
+    log = ReceiverLog(level: configuration.logLevel)
+    ALSALibrary.configure()
+    if let error = lockMemory() { log.notice("memory is not locked", "\(error)") }
+    reactor = try Reactor()
+    try reactor.watch(signals: [.interrupt, .terminate])
+    let listener = try reactor.listen(on: .any(port: configuration.port))
+    clockSocket = try reactor.openDatagrams(on: .any(port: 0), trafficClass: .clock)
+    let memory = configuration.state.memory()
+    let waker = reactor.waker
+    output = SoundOutput(configuration.output, storedDrift: memory.deviceDrift) { waker.wake() }
+    let id = try configuration.state.receiverID()
+    let codecs = [Codec.pcm] + AudioCodecs.decodable
+    session = ReceiverSession(
+      .init(
+        receiverID: id, name: configuration.name, model: configuration.model,
+        capacity: configuration.capacity, codecs: codecs,
+        makeDecoder: { format throws(CodecError) in try makeDecoder(format) },
+        idleTime: configuration.output.idleTime(configuration.idleTime),
+        seed: try SystemRandom.number()),
+      memory: memory)
+    advertisement = ReceiverAdvertisement(
+      id: id, name: configuration.name, model: configuration.model,
+      version: ProtocolVersion.newest, codecs: codecs, state: .free)
+    try announce(port: reactor.localAddress(of: listener)?.port ?? configuration.port)
+  }
+
+  func run() throws {
+    while !isStopping {
+      for event in try reactor.wait(until: session.nextDeadline) { handle(event) }
+      takeFromOutput()
+      if suspends.suspendedSinceLastCall() != nil { handle(.resumedFromSuspend) }
+      handle(.timeout)
+    }
+    output.close()
+    if let exitFailure { throw exitFailure }
+  }
+
+  // MARK: - Session
+
+  private func handle(_ input: ReceiverSession.Input) {
+    session.handle(input, at: HostClock.now)
+    while let output = session.nextOutput() { carryOut(output) }
+  }
+
+  private func carryOut(_ output: ReceiverSession.Output) {
+    switch output {
+    case .send(let id, let bytes):
+      if let connection = connections[id] { reactor.send(bytes, on: connection) }
+    case .close(let id):
+      if let connection = connections.remove(id) { reactor.finish(connection) }
+    case .sendTimeRequest(let bytes, let sequence, let id, let port):
+      sendTimeRequest(bytes, sequence: sequence, to: connections.host(of: id)?.with(port: port))
+    case .openDevice(let rate): openDevice(rate: rate)
+    case .closeDevice:
+      self.output.close()
+      mixer = nil
+    case .render(let command): render(command)
+    case .advertise(let isBusy): advertise(isBusy: isBusy)
+    case .persist(let memory): keep(memory)
+    case .event(let event): log.write(event)
+    }
+  }
+
+  private func keep(_ memory: ReceiverMemory) {
+    do {
+      try configuration.state.keep(memory)
+    } catch {
+      log.warning("settings could not be kept", "\(error)")
+    }
+  }
+
+  // MARK: - Network
+
+  private func handle(_ event: ReactorEvent) {
+    switch event {
+    case .accepted(let connection, _, let peer):
+      let id = connections.insert(connection, from: peer)
+      handle(.accepted(id, peer: peer.map { $0.host } ?? "this host"))
+    case .received(let connection, let bytes):
+      if let id = connections.id(of: connection) { handle(.received(id, bytes)) }
+    case .closed(let connection, _):
+      if let id = connections.forget(connection) { handle(.closed(id)) }
+    case .datagram(_, let datagram):
+      handle(.datagram(datagram.bytes, receivedAt: datagram.receivedAt))
+    case .transmitted(_, let stamp):
+      if let sequence = requests[stamp.id] {
+        handle(.transmitted(sequence: sequence, at: stamp.at))
+      }
+    case .acceptFailed(_, let error): log.warning("connections wait", "\(error)")
+    case .signal: isStopping = true
+    case .connected, .connectFailed, .drained, .woken, .readable: break
+    }
+  }
+
+  private func sendTimeRequest(_ bytes: [UInt8], sequence: UInt32, to address: SocketAddress?) {
+    guard let address, let id = try? reactor.send(bytes, to: address, from: clockSocket) else {
+      return
+    }
+    // Stamps come at once or never; what is older is of no use.
+    if requests.count > 64 { requests.removeAll() }
+    requests[id] = sequence
+  }
+
+  // MARK: - Discovery
+
+  private func announce(port: UInt16) throws {
+    log.notice("listening", "\(configuration.name) on port \(port)")
+    guard configuration.announces else { return }
+    let log = log
+    do {
+      publisher = try ServicePublisher(
+        PublishedService(
+          name: configuration.name, type: ReceiverAdvertisement.serviceType, port: port,
+          text: text)
+      ) { log.write($0) }
+    } catch {
+      throw StartFailure.unavailable("cannot be announced: \(error)")
+    }
+  }
+
+  private var text: [TextPair] { advertisement.textRecord.map { TextPair($0.key, $0.value) } }
+
+  private func advertise(isBusy: Bool) {
+    advertisement.state = isBusy ? .busy : .free
+    do {
+      try publisher?.update(text: text)
+    } catch {
+      log.warning("the announcement could not be changed", "\(error)")
+    }
+  }
+
+  // MARK: - Sound
+
+  private func openDevice(rate: Int) {
+    do {
+      if let notice = try output.open(rate: rate) { log.notice("output thread", "\(notice)") }
+    } catch {
+      handle(.deviceLost(reason: "\(error)"))
+    }
+  }
+
+  private func takeFromOutput() {
+    while let event = output.control?.takeEvent() {
+      switch event {
+      case .opened: deviceOpened()
+      case .unavailable:
+        handle(.deviceLost(reason: output.control?.failure ?? "no sound device"))
+      case .lost: handle(.deviceLost(reason: "the sound device went away"))
+      case .ended:
+        exitFailure = .unavailable(output.control?.failure ?? "the output ended")
+        isStopping = true
+      case .underrun, .suspended: break
+      }
+    }
+    output.retry()
+    for report in output.takeReports() { handle(.rendered(report)) }
+  }
+
+  private func deviceOpened() {
+    guard let chain = output.takeOpened() else { return }
+    log.notice("device", "\(chain.description)")
+    openMixer(of: chain.description)
+    let device = OutputDevice(
+      format: AudioFormat(sampleRate: chain.description.sampleRate, channelCount: 2),
+      commitHorizon: chain.description.commitHorizon)
+    handle(.deviceOpened(device, ring: chain.ring))
+  }
+
+  private func openMixer(of device: DeviceDescription) {
+    guard case .soundCard(_, let choice) = configuration.output else { return }
+    do {
+      mixer = try Mixer.open(choice, card: device.device)
+    } catch {
+      log.warning("no hardware volume", "\(error)")
+    }
+  }
+
+  private func render(_ command: RenderCommand) {
+    guard case .gain(let gain) = command, mixer != nil else { return output.send(command) }
+    do {
+      try mixer?.set(gain: gain)
+      output.send(.gain(gain > 0 ? 1 : 0))
+    } catch {
+      mixer = nil
+      output.send(command)
+    }
+  }
+}
+
+/// PCM is decoded here, the rest by libraries.
+private func makeDecoder(_ format: StreamFormat) throws(CodecError) -> any AudioDecoder {
+  switch format.codec {
+  case .pcm: try PCMDecoder(format: format)
+  case .flac, .opus: try AudioCodecs.makeDecoder(for: format)
+  }
+}
+
+extension DeviceDescription {
+  /// How long before it is heard a change must reach the render thread: what cannot be taken back, a period
+  /// until the thread wakes, and the fade.
+  var commitHorizon: Nanoseconds {
+    let frames = canRewind ? sampleRate / 50 : leadFrames
+    let fixed = Nanoseconds.milliseconds(15)
+    return Nanoseconds(Int64(frames + periodFrames) * 1_000_000_000 / Int64(sampleRate)) + fixed
+  }
+}
+
+extension ReceiverConfiguration.Output {
+  /// A recording goes on through silence; only a sound card is released for others.
+  func idleTime(_ configured: Nanoseconds) -> Nanoseconds {
+    switch self {
+    case .soundCard: configured
+    case .nowhere, .waveFile: .seconds(1 << 30)
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import ArgumentParser
+import Clock
+import Codecs
+import FFmpegSource
+import Foundation
+import LinuxIO
+import Sender
+
+struct PlayCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "play", abstract: "Plays files and folders, in the foreground.",
+    discussion: """
+      Examples:
+        tutti play song.flac --on Kitchen,Bedroom
+        tutti play album/ more.mp3 --codec opus --bitrate 160
+        tutti play song.flac --at 192.168.1.20:7770        without discovery
+        arecord -f cd -t raw | tutti play - --raw 44100:16:2
+
+      Keys: space pauses and resumes, ← and → seek by 10 s, ↑ and ↓ or + and - set the volume,
+      n and p go to the next and the previous item, q stops.
+      """)
+
+  @Argument(help: "Files, folders, or - for standard input.")
+  var files: [String]
+  @Option(
+    help: .init(
+      "Rooms, with commas between them (default: every receiver on this network).",
+      valueName: "rooms"))
+  var on: String?
+  @Option(
+    help: .init("A receiver's address; may be given several times.", valueName: "host:port"))
+  var at: [String] = []
+  @Option(help: "auto, pcm, flac or opus.")
+  var codec = CodecOption.auto
+  @Option(help: .init("Of Opus.", valueName: "kbit/s"))
+  var bitrate: Int?
+  @Option(help: .init("Length of an Opus packet: 2.5, 5, 10, 20, 40 or 60.", valueName: "ms"))
+  var packetLength: Double = 20
+  @Option(
+    help: .init("Standard input is raw samples: rate:bits:channels.", valueName: "48000:16:2"))
+  var raw: String?
+  @OptionGroup var common: CommonOptions
+
+  func run() throws {
+    try reporting {
+      let items = try playlist()
+      let choice = try EncoderChoice(codec: codec, bitrate: bitrate, packetLength: packetLength)
+      let rawFormat = try rawFormat()
+      let interruption = try ReadInterruption()
+      let player = try PlayerService(
+        state: try StateDirectory(common.stateDir), wish: try wish(), queue: PlayQueue(items)
+      ) {
+        Serializer(
+          openSource: { item throws(MediaError) in
+            try openSource(item.location, raw: rawFormat, interruption: interruption)
+          },
+          makeEncoder: choice.makeEncoder)
+      }
+      try PlayerDisplay(player, isJSON: common.json).run()
+      interruption.interrupt()
+    }
+  }
+
+  private func playlist() throws -> [String] {
+    do {
+      return try files.flatMap { file in file == "-" ? [file] : try MediaFolder.files(at: file) }
+    } catch let error as MediaError {
+      throw Failure(.noInput, error.description)
+    }
+  }
+
+  private func rawFormat() throws -> RawFormat? {
+    guard let raw else { return nil }
+    guard let format = RawFormat(raw) else {
+      throw Failure(.usage, "--raw \(raw): write rate:bits:channels, such as 48000:16:2")
+    }
+    return format
+  }
+
+  private func wish() throws -> PlayerService.Wish {
+    let names = (on ?? "").split(separator: ",").map {
+      $0.trimmingCharacters(in: .whitespaces)
+    }
+    return .init(
+      names: names.filter { !$0.isEmpty }, addresses: try at.map(Self.address),
+      usesDiscovery: at.isEmpty || on != nil)
+  }
+
+  /// `host`, `host:port`, or `[IPv6]:port`.
+  static func address(_ text: String) throws -> (host: String, port: UInt16) {
+    let defaultPort: UInt16 = 7770
+    if text.filter({ $0 == ":" }).count > 1, !text.hasPrefix("[") { return (text, defaultPort) }
+    guard let colon = text.lastIndex(of: ":"), !text.hasSuffix("]") else {
+      return (text.trimmingCharacters(in: .init(charactersIn: "[]")), defaultPort)
+    }
+    guard let port = UInt16(text[text.index(after: colon)...]), port > 0 else {
+      throw Failure(.usage, "--at \(text): write host:port, such as 192.168.1.20:7770")
+    }
+    let host = text[..<colon].trimmingCharacters(in: .init(charactersIn: "[]"))
+    return (host, port)
+  }
+}
+
+private func openSource(
+  _ location: String, raw: RawFormat?, interruption: ReadInterruption
+) throws(MediaError) -> any MediaSource {
+  guard location == "-" else { return try FileSource(path: location) }
+  return try StreamSource(descriptor: 0, rawFormat: raw, interruption: interruption)
+}

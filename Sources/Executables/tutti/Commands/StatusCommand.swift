@@ -1,0 +1,75 @@
+import ArgumentParser
+import Foundation
+
+struct StatusCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "status", abstract: "Shows what plays where, and how well in sync.",
+    discussion: "Examples:\n  tutti status\n  tutti status --watch\n  tutti status --json")
+  @Flag(help: "Go on, once a second, until Ctrl-C.")
+  var watch = false
+  @OptionGroup var common: CommonOptions
+
+  func run() throws {
+    try reporting {
+      let client = ControlClient(path: try StateDirectory(common.stateDir).controlSocket)
+      repeat {
+        guard let status = try client.ask(ControlRequest(verb: .status)).status else { return }
+        if common.json {
+          printJSON(status)
+        } else {
+          if watch { printLine("\u{1B}[2J\u{1B}[H") }
+          printLine(StatusText.table(status))
+        }
+        if watch { Thread.sleep(forTimeInterval: 1) }
+      } while watch
+    }
+  }
+}
+
+/// The status for people.
+enum StatusText {
+  static func table(_ status: StatusReport) -> String {
+    var lines = [headline(status), ""]
+    let header = [
+      "room", "state", "vol", "sync µs", "p50", "p99", "max", "clock ±µs", "rtt µs", "machine ppm",
+      "card ppm", "ahead", "underruns", "late", "lost", "corrupt",
+    ]
+    let rows = [header] + status.rooms.map(row)
+    let widths = header.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+    for row in rows {
+      let cells = row.indices.map { column in
+        let padding = String(repeating: " ", count: widths[column] - row[column].count)
+        return column < 2 ? row[column] + padding : padding + row[column]
+      }
+      lines.append(cells.joined(separator: "  "))
+    }
+    for room in status.rooms {
+      if let detail = room.detail { lines.append("\(room.name): \(detail)") }
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  static func headline(_ status: StatusReport) -> String {
+    let title = status.title ?? status.item.map { ($0 as NSString).lastPathComponent } ?? "–"
+    let name = status.artist.map { "\($0) – \(title)" } ?? title
+    let duration = status.durationS.map { " / " + TimeText.format($0) } ?? ""
+    return "\(status.state): \(name) (\(status.itemNumber) of \(status.itemCount))  "
+      + TimeText.format(status.positionS) + duration
+  }
+
+  private static func row(_ room: StatusReport.Room) -> [String] {
+    func number(_ value: Double?, _ digits: Int) -> String {
+      value.map { String(format: "%.\(digits)f", $0) } ?? "–"
+    }
+    func count(_ value: UInt32?) -> String { value.map(String.init) ?? "–" }
+    return [
+      room.name, room.state, room.muted == true ? "mute" : number(room.volume, 0),
+      number(room.syncErrorUs, 1), number(room.syncErrorP50Us, 1),
+      number(room.syncErrorP99Us, 1), number(room.syncErrorMaxUs, 1),
+      number(room.clockErrorBoundUs, 0), number(room.roundTripUs, 0),
+      number(room.clockDriftPpm, 2), number(room.deviceDriftPpm, 2),
+      room.bufferedS.map(TimeText.format) ?? "–", count(room.underruns),
+      count(room.latePackets), count(room.lostPackets), count(room.corruptPackets),
+    ]
+  }
+}

@@ -1,0 +1,145 @@
+import Clock
+import Foundation
+import Sender
+import WireProtocol
+
+/// What commands ask of a running player, one JSON object a line over its Unix-domain socket.
+struct ControlRequest: Codable {
+  enum Verb: String, Codable {
+    case pause, resume, stop, seek, next, previous, volume, status
+  }
+
+  var verb: Verb
+  /// Seconds: of `seek`, absolute or, with `isRelative`, from here.
+  var seconds: Double?
+  /// 0...100, or a step with `isRelative`.
+  var volume: Double?
+  var isRelative: Bool?
+  var isMuted: Bool?
+  /// Signed, positive is later.
+  var delayMilliseconds: Double?
+  var channels: String?
+  /// A name, or nothing for all rooms.
+  var room: String?
+}
+
+/// What the player answers.
+struct ControlReply: Codable {
+  var error: String?
+  var status: StatusReport?
+}
+
+/// JSON as programs meet it: one object a line, names in snake case with their unit at the end.
+enum JSONLine {
+  static func encode(_ value: some Encodable) -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    encoder.keyEncodingStrategy = .convertToSnakeCase
+    return ((try? encoder.encode(value)).map { [UInt8]($0) } ?? []) + [UInt8(ascii: "\n")]
+  }
+
+  static func decode<Value: Decodable>(_ type: Value.Type, from line: [UInt8]) throws -> Value {
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    return try decoder.decode(type, from: Data(line))
+  }
+}
+
+/// The state of the player as programs read it. Times in seconds, errors in microseconds, drifts in ppm.
+struct StatusReport: Codable {
+  struct Room: Codable {
+    var name: String
+    /// A room state, `connecting`, or `away`.
+    var state: String
+    var detail: String?
+    var volume: Double?
+    var muted: Bool?
+    var delayMs: Double?
+    var channels: String?
+    var bufferedS: Double?
+    var bufferedBytes: UInt64?
+    var syncErrorUs: Double?
+    var syncErrorP50Us: Double?
+    var syncErrorP99Us: Double?
+    var syncErrorMaxUs: Double?
+    var clockErrorBoundUs: Double?
+    var roundTripUs: Double?
+    var clockDriftPpm: Double?
+    var deviceDriftPpm: Double?
+    var underruns: UInt32?
+    var latePackets: UInt32?
+    var lostPackets: UInt32?
+    var corruptPackets: UInt32?
+  }
+
+  var state: String
+  var item: String?
+  var title: String?
+  var artist: String?
+  var album: String?
+  var itemNumber: Int
+  var itemCount: Int
+  var positionS: Double
+  var durationS: Double?
+  var producedS: Double
+  var rooms: [Room]
+
+  init(_ status: GroupStatus) {
+    state = status.state.rawValue
+    item = status.item?.item.location
+    title = status.item?.metadata.title
+    artist = status.item?.metadata.artist
+    album = status.item?.metadata.album
+    itemNumber = status.itemNumber
+    itemCount = status.itemCount
+    positionS = status.position.seconds
+    durationS = status.item?.duration?.seconds
+    producedS = status.produced.seconds
+    rooms = status.rooms.map(Room.init)
+  }
+}
+
+extension StatusReport.Room {
+  init(_ room: GroupStatus.Room) {
+    name = room.name
+    switch room.connection {
+    case .connecting: state = "connecting"
+    case .away(let reason): (state, detail) = ("away", reason)
+    case .live(let status):
+      state = "\(status.state)"
+      detail = status.detail.isEmpty ? nil : status.detail
+      take(status)
+    }
+    guard let settings = room.settings else { return }
+    volume = Double(settings.volume) / 10
+    muted = settings.isMuted
+    delayMs = settings.delay.seconds * 1000
+    channels = "\(settings.channelMap)"
+  }
+
+  private mutating func take(_ status: RoomStatus) {
+    bufferedS = max(0, (status.bufferedUntil - status.playhead).seconds)
+    bufferedBytes = status.heldBytes
+    syncErrorUs = status.syncError.now.microseconds
+    syncErrorP50Us = status.syncError.median.microseconds
+    syncErrorP99Us = status.syncError.p99.microseconds
+    syncErrorMaxUs = status.syncError.maximum.microseconds
+    clockErrorBoundUs = status.clockErrorBound.microseconds
+    roundTripUs = status.roundTrip.microseconds
+    clockDriftPpm = Double(status.clockDrift) / 1000
+    deviceDriftPpm = Double(status.deviceDrift) / 1000
+    underruns = status.underruns
+    latePackets = status.latePackets
+    lostPackets = status.lostPackets
+    corruptPackets = status.corruptPackets
+  }
+}
+
+extension MediaDuration {
+  /// Seconds, as far as an `Int64` of flicks reaches.
+  init(seconds: Double) {
+    let limit = 4e8
+    let bounded = seconds.isNaN ? 0 : Swift.min(Swift.max(seconds, -limit), limit)
+    self.init(flicks: Int64(bounded * Double(Self.flicksPerSecond)))
+  }
+}

@@ -1,0 +1,47 @@
+import ArgumentParser
+import Audio
+import Codecs
+import Sender
+
+enum CodecOption: String, ExpressibleByArgument, CaseIterable {
+  case auto, pcm, flac, opus
+}
+
+/// How to compress for the wire.
+struct EncoderChoice: Sendable {
+  private let codec: CodecOption
+  private let opus: OpusSettings
+
+  init(codec: CodecOption, bitrate: Int?, packetLength: Double) throws {
+    self.codec = codec
+    let frames = Int(exactly: packetLength * 48) ?? 0
+    guard let length = OpusSettings.PacketLength(rawValue: frames) else {
+      throw Failure(.usage, "--packet-length is 2.5, 5, 10, 20, 40 or 60 ms")
+    }
+    if let bitrate, !(6...510).contains(bitrate) {
+      throw Failure(.usage, "--bitrate is 6 to 510 kbit/s")
+    }
+    opus = OpusSettings(packetLength: length, bitrate: bitrate.map { $0 * 1000 })
+  }
+
+  /// `auto` keeps what is lossless and compresses again what is not. A sample of 32 bits does not fit FLAC's
+  /// 24 and stays PCM.
+  func makeEncoder(_ shape: SourceShape) throws(CodecError) -> any AudioEncoder {
+    switch codec {
+    case .pcm: PCMEncoder(audio: shape.format, sampleType: shape.sampleType)
+    case .flac: try flac(shape)
+    case .opus: try opusEncoder(shape)
+    case .auto: shape.isLossless ? try flac(shape) : try opusEncoder(shape)
+    }
+  }
+
+  private func flac(_ shape: SourceShape) throws(CodecError) -> any AudioEncoder {
+    let type: SampleType = shape.sampleType == .int16 ? .int16 : .int24
+    return try FLACEncoder(audio: shape.format, sampleType: type)
+  }
+
+  /// Opus runs at 48 kHz; the serializer converts to the encoder's rate.
+  private func opusEncoder(_ shape: SourceShape) throws(CodecError) -> any AudioEncoder {
+    try OpusEncoder(channelCount: shape.format.channelCount, settings: opus)
+  }
+}

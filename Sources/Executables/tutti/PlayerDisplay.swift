@@ -1,0 +1,157 @@
+import Clock
+import Foundation
+import LinuxIO
+import Sender
+import WireProtocol
+
+/// Shows a player at work: a line that is written over on a terminal, lines that stay otherwise, JSON for programs.
+final class PlayerDisplay {
+  private static let interval = Nanoseconds.milliseconds(200)
+  private static let seekStep = MediaDuration.seconds(10)
+
+  private let player: PlayerService
+  private let isJSON: Bool
+  private let terminal = Terminal()
+  private var keyboard: DescriptorID?
+  private var nextLine = HostClock.now
+  private var isPaused = false
+
+  init(_ player: PlayerService, isJSON: Bool) throws {
+    self.player = player
+    self.isJSON = isJSON
+  }
+
+  func run() throws {
+    defer { terminal.restore() }
+    player.onEvent = { [unowned self] in show($0) }
+    if terminal.isInteractive, !isJSON { keyboard = try player.reactor.watch(descriptor: 0) }
+    try player.run(observer: self)
+  }
+
+  /// When the display wants to be updated next.
+  var nextDeadline: LocalTime? { terminal.isInteractive || isJSON ? nextLine : nil }
+
+  func advance(to now: LocalTime) {
+    guard nextLine <= now else { return }
+    let status = StatusReport(player.session.status(at: now))
+    if isJSON {
+      nextLine = now + .seconds(1)
+      printJSON(JSONEvent(event: "status", status: status))
+    } else {
+      nextLine = now + Self.interval
+      terminal.show(Self.line(status))
+    }
+  }
+
+  /// True if the event was a key.
+  func handle(_ event: ReactorEvent) -> Bool {
+    guard case .readable(let id) = event, id == keyboard else { return false }
+    for key in terminal.keys() { press(key) }
+    nextLine = HostClock.now
+    return true
+  }
+
+  private func press(_ key: Key) {
+    let command: PlayerCommand? =
+      switch key {
+      case .character(" "): isPaused ? .resume : .pause
+      case .left: .seekBy(MediaDuration(flicks: -Self.seekStep.flicks))
+      case .right: .seekBy(Self.seekStep)
+      case .up, .character("+"): .volumeBy(.all, 50)
+      case .down, .character("-"): .volumeBy(.all, -50)
+      case .character("n"): .next
+      case .character("p"): .previous
+      case .character("q"): .stop
+      case .character: nil
+      }
+    if let command { player.handle(.command(command)) }
+  }
+
+  private func show(_ event: SenderEvent) {
+    if case .paused = event { isPaused = true }
+    if case .resumed = event { isPaused = false }
+    if isJSON {
+      printJSON(JSONEvent(event, names: roomName))
+    } else if let line = sentence(event) {
+      terminal.print(line)
+    }
+  }
+
+  private func roomName(_ id: RoomID) -> String {
+    player.session.status(at: HostClock.now).rooms.first { $0.id == id }?.name
+      ?? "room \(id.number)"
+  }
+
+  private func sentence(_ event: SenderEvent) -> String? {
+    switch event {
+    case .roomConnected(let id): "\(roomName(id)): connected"
+    case .roomGone(let id, let reason): "\(roomName(id)): gone (\(reason)); trying again"
+    case .roomRefused(let id, let reason): "\(roomName(id)): \(reason)"
+    case .roomState(let id, .noDevice, let detail): "\(roomName(id)): no sound device: \(detail)"
+    case .roomState(let id, .starved, _):
+      "\(roomName(id)): nothing to play; its network is too slow"
+    case .roomState, .started, .paused, .resumed: nil
+    case .itemStarted(let opened): Self.name(opened)
+    case .itemFailed(_, let error): "skipped: \(error)"
+    case .finished: "finished"
+    }
+  }
+
+  private static func name(_ opened: OpenedItem) -> String {
+    let title =
+      opened.metadata.title ?? (opened.item.location as NSString).lastPathComponent
+    let artist = opened.metadata.artist.map { "\($0) – " } ?? ""
+    let duration = opened.duration.map { " (\(TimeText.format($0.seconds)))" } ?? ""
+    return artist + title + duration
+  }
+
+  static func line(_ status: StatusReport) -> String {
+    let symbol = ["playing": "▶", "paused": "‖", "starting": "…"][status.state] ?? "■"
+    let duration = status.durationS.map { " / \(TimeText.format($0))" } ?? ""
+    let rooms = status.rooms.map { room in
+      guard room.state == "playing", let error = room.syncErrorUs else {
+        return "\(room.name) \(room.state)"
+      }
+      return String(
+        format: "%@ %.0f µs +%@", room.name, error, TimeText.format(room.bufferedS ?? 0))
+    }
+    return "\(symbol) \(TimeText.format(status.positionS))\(duration)  "
+      + rooms.joined(separator: "  ")
+  }
+}
+
+/// One event for programs.
+struct JSONEvent: Encodable {
+  var event: String
+  var room: String?
+  var state: String?
+  var reason: String?
+  var item: String?
+  var title: String?
+  var status: StatusReport?
+
+  init(event: String, status: StatusReport) {
+    self.event = event
+    self.status = status
+  }
+
+  init(_ event: SenderEvent, names: (RoomID) -> String) {
+    switch event {
+    case .roomConnected(let id): (self.event, room) = ("room_connected", names(id))
+    case .roomGone(let id, let why): (self.event, room, reason) = ("room_gone", names(id), why)
+    case .roomRefused(let id, let why):
+      (self.event, room, reason) = ("room_refused", names(id), why)
+    case .roomState(let id, let state, let detail):
+      (self.event, room, self.state) = ("room_state", names(id), "\(state)")
+      reason = detail.isEmpty ? nil : detail
+    case .started: self.event = "started"
+    case .paused: self.event = "paused"
+    case .resumed: self.event = "resumed"
+    case .itemStarted(let opened):
+      (self.event, item, title) = ("item_started", opened.item.location, opened.metadata.title)
+    case .itemFailed(let failed, let error):
+      (self.event, item, reason) = ("item_failed", failed.location, "\(error)")
+    case .finished: self.event = "finished"
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import Clock
+import LinuxIO
+import Sender
+
+/// The connections to the rooms, between the session's names for them and the reactor's.
+struct RoomConnections {
+  struct Place: Hashable {
+    let room: RoomID
+    let channel: Channel
+  }
+
+  private let reactor: Reactor
+  private var places: [LinuxIO.ConnectionID: Place] = [:]
+  private var connections: [Place: LinuxIO.ConnectionID] = [:]
+  private var finishing: [LinuxIO.ConnectionID] = []
+  private var dialers: [(place: Place, dialer: RoomDialer)] = []
+  /// Where a room was reached last; its media connection goes there too.
+  private(set) var reached: [RoomID: SocketAddress] = [:]
+
+  init(reactor: Reactor) {
+    self.reactor = reactor
+  }
+
+  func place(of connection: LinuxIO.ConnectionID) -> Place? { places[connection] }
+
+  var deadline: LocalTime? { dialers.compactMap(\.dialer.deadline).min() }
+
+  mutating func dial(_ place: Place, candidates: [SocketAddress], at now: LocalTime) {
+    close(place)
+    let targets = place.channel == .media ? reached[place.room].map { [$0] } : nil
+    dialers.append((place, RoomDialer(targets ?? candidates, at: now)))
+  }
+
+  /// Begins the attempts that are due; returns the places that cannot be reached.
+  mutating func advance(to now: LocalTime) -> [(place: Place, reason: String)] {
+    for index in dialers.indices {
+      let place = dialers[index].place
+      dialers[index].dialer.advance(to: now) { address in
+        let connection = reactor.connect(to: address, options: Self.options(place.channel))
+        places[connection] = place
+        return connection
+      }
+    }
+    let lost = dialers.filter(\.dialer.isExhausted).map { ($0.place, $0.dialer.lastError) }
+    dialers.removeAll(where: \.dialer.isExhausted)
+    return lost
+  }
+
+  mutating func connected(_ connection: LinuxIO.ConnectionID) -> Place? {
+    guard let place = places[connection],
+      let index = dialers.firstIndex(where: { $0.place == place }),
+      let (address, losers) = dialers[index].dialer.won(connection)
+    else { return nil }
+    for loser in losers {
+      places[loser] = nil
+      reactor.close(loser)
+    }
+    dialers.remove(at: index)
+    connections[place] = connection
+    reached[place.room] = address
+    return place
+  }
+
+  mutating func failed(
+    _ connection: LinuxIO.ConnectionID, _ reason: String, at now: LocalTime
+  ) {
+    guard let place = places.removeValue(forKey: connection),
+      let index = dialers.firstIndex(where: { $0.place == place })
+    else { return }
+    dialers[index].dialer.failed(connection, reason, at: now)
+  }
+
+  /// A connection that had been made is gone; returns whose it was.
+  mutating func closed(_ connection: LinuxIO.ConnectionID) -> Place? {
+    finishing.removeAll { $0 == connection }
+    guard let place = places.removeValue(forKey: connection) else { return nil }
+    if connections[place] == connection { connections[place] = nil }
+    return place
+  }
+
+  func send(_ bytes: [UInt8], to place: Place) {
+    if let connection = connections[place] { reactor.send(bytes, on: connection) }
+  }
+
+  /// Lets what was sent leave first.
+  mutating func close(_ place: Place) {
+    if let index = dialers.firstIndex(where: { $0.place == place }) {
+      for attempt in dialers[index].dialer.attempts {
+        places[attempt.connection] = nil
+        reactor.close(attempt.connection)
+      }
+      dialers.remove(at: index)
+    }
+    if let connection = connections.removeValue(forKey: place) {
+      places[connection] = nil
+      finishing.append(connection)
+      reactor.finish(connection)
+    }
+  }
+
+  /// Whether connections that were closed still have something to send.
+  var isSending: Bool { finishing.contains { reactor.queuedBytes(on: $0) > 0 } }
+
+  func queuedBytes(on place: Place) -> Int {
+    connections[place].map { reactor.queuedBytes(on: $0) } ?? 0
+  }
+
+  private static func options(_ channel: Channel) -> ConnectionOptions {
+    var options = ConnectionOptions()
+    options.lowMark = 16 << 10
+    return options
+  }
+}
