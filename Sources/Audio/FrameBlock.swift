@@ -1,0 +1,66 @@
+/// A block of frames in the ring as the consumer knows it, with the cuts that apply to it.
+struct FrameBlock {
+  /// Which part of the ring's memory it is.
+  let index: Int
+  let start: Int64
+  /// One past the last stream frame that may be heard.
+  private(set) var end: Int64
+  let generation: UInt32
+  /// Whether a ramped cut lies right behind its last frame.
+  private(set) var endsRamped = false
+  /// Where the ramped cut lies that began its generation; `Int64.min` if there is none.
+  private(set) var rampedStart = Int64.min
+  var isKept = false
+
+  @_noLocks @_noAllocation
+  init(_ filled: FilledBlock) {
+    index = filled.index
+    start = filled.streamFrame
+    end = filled.streamFrame + Int64(filled.count)
+    generation = filled.generation
+  }
+
+  @_noLocks @_noAllocation
+  mutating func apply(_ cut: FrameCut) {
+    if generation == cut.generation { rampedStart = cut.isRamped ? cut.from : .min }
+    if generation < cut.generation, cut.from <= end {
+      endsRamped = cut.isRamped
+      end = cut.from
+    }
+  }
+
+  @_noLocks @_noAllocation
+  func holds(_ streamFrame: Int64) -> Bool { start <= streamFrame && streamFrame < end }
+}
+
+/// Frames of generations before `generation` may not be heard at or after `from`.
+package struct FrameCut: Hashable, Sendable {
+  package var from: Int64
+  package var generation: UInt32
+  /// Whether the old fades out before `from` and the new fades in behind it.
+  package var isRamped: Bool
+
+  @_noLocks @_noAllocation
+  package init(from: Int64, generation: UInt32, isRamped: Bool) {
+    self.from = from
+    self.generation = generation
+    self.isRamped = isRamped
+  }
+}
+
+/// What the ring has from a stream frame on: frames of one block, or a hole.
+package struct FrameRun: Hashable, Sendable {
+  /// Where the first frame lies in the ring's memory, in frames; nil for a hole.
+  package var place: Int?
+  /// One past the run's last stream frame.
+  package var end: Int64
+  /// Whether a ramped cut lies at the run's first frame, or right behind its last.
+  package var startsRamped = false
+  package var endsRamped = false
+
+  @_noLocks @_noAllocation
+  init(place: Int?, end: Int64) {
+    self.place = place
+    self.end = end
+  }
+}

@@ -1,0 +1,183 @@
+/// The consumer's end of a `FrameRing`, on the render thread; there is one per ring. It looks frames up by their
+/// place in the stream, so the same frames can be rendered twice, and it gives back what nobody needs any more.
+///
+/// Where two generations have the same frame, the older one is heard: it is there only until its cut.
+@safe
+package struct FrameRingReader: ~Copyable {
+  private let ring: FrameRing
+  // What the ring's references lead to, because following a reference counts references.
+  private let samples: UnsafeMutablePointer<Float>
+  private let filled: UnsafeMutablePointer<FilledBlock>
+  private let empty: UnsafeMutablePointer<Int>
+  private let counters: UnsafeMutablePointer<FrameRingCounters>
+  private let blockCount: Int
+  private let channelCount: Int
+
+  /// In the order in which they came.
+  private let held: UnsafeMutablePointer<FrameBlock>
+  private var heldCount = 0
+  private var takenCount: Int64 = 0
+  private var returnedCount: Int64
+  private let cuts: UnsafeMutablePointer<FrameCut>
+  private var cutCount = 0
+
+  package init(_ ring: FrameRing) {
+    self.ring = ring
+    unsafe samples = ring.samples
+    unsafe filled = ring.filled
+    unsafe empty = ring.empty
+    unsafe counters = ring.counters
+    blockCount = ring.blockCount
+    channelCount = ring.channelCount
+    returnedCount = Int64(ring.blockCount)
+    unsafe held = .allocate(capacity: ring.blockCount)
+    unsafe cuts = .allocate(capacity: cutCapacity)
+  }
+
+  deinit {
+    unsafe held.deallocate()
+    unsafe cuts.deallocate()
+  }
+
+  /// Takes in what the producer has written.
+  @_noLocks @_noAllocation
+  package mutating func update() {
+    let put = unsafe counters.pointee.filled.put()
+    while takenCount < put {
+      var block = unsafe FrameBlock(filled[Int(takenCount % Int64(blockCount))])
+      for i in 0..<cutCount { unsafe block.apply(cuts[i]) }
+      unsafe held[heldCount] = block
+      heldCount += 1
+      takenCount += 1
+    }
+    unsafe counters.pointee.filled.publish(taken: takenCount)
+  }
+
+  /// Applies a cut to all frames, also those that come later. Cuts come in the order of their generations.
+  @_noLocks @_noAllocation
+  package mutating func apply(_ cut: FrameCut) {
+    if cutCount == cutCapacity {
+      for i in 1..<cutCount { unsafe cuts[i - 1] = cuts[i] }
+      cutCount -= 1
+    }
+    unsafe cuts[cutCount] = cut
+    cutCount += 1
+    for i in 0..<heldCount { unsafe held[i].apply(cut) }
+  }
+}
+
+// MARK: - Looking frames up
+
+extension FrameRingReader {
+  /// What there is from `streamFrame` on, no farther than `limit`, which lies behind it.
+  @_noLocks @_noAllocation
+  package func run(at streamFrame: Int64, limit: Int64) -> FrameRun {
+    guard let holder = holder(of: streamFrame) else {
+      return FrameRun(
+        place: nil, end: firstStart(after: streamFrame, before: limit, upTo: .max))
+    }
+    let block = unsafe held[holder]
+    // An older generation takes over where it begins.
+    let end =
+      block.generation == 0
+      ? min(limit, block.end)
+      : firstStart(
+        after: streamFrame, before: min(limit, block.end), upTo: block.generation - 1)
+    let place = block.index * blockFrames + Int(streamFrame - block.start)
+    var run = FrameRun(place: place, end: end)
+    run.startsRamped = block.rampedStart == streamFrame
+    run.endsRamped = block.endsRamped && block.end == end
+    return run
+  }
+
+  /// Copies `count` frames, interleaved, from where a run lies in the ring's memory.
+  @_noLocks @_noAllocation
+  package func copy(from place: Int, count: Int, into out: UnsafeMutablePointer<Float>) {
+    // A loop, because the library's `update(from:count:)` counts as able to free memory.
+    let source = unsafe samples + place * channelCount
+    for i in 0..<count * channelCount { unsafe out[i] = source[i] }
+  }
+
+  /// The block that a stream frame is heard from.
+  @_noLocks @_noAllocation
+  private func holder(of streamFrame: Int64) -> Int? {
+    var holder: Int?
+    var generation = UInt32.max
+    for i in 0..<heldCount where unsafe held[i].holds(streamFrame) {
+      guard unsafe holder == nil || held[i].generation < generation else { continue }
+      holder = i
+      generation = unsafe held[i].generation
+    }
+    return holder
+  }
+
+  /// Where the next block of a generation up to `generation` begins, or `limit`.
+  @_noLocks @_noAllocation
+  private func firstStart(
+    after streamFrame: Int64, before limit: Int64, upTo generation: UInt32
+  ) -> Int64 {
+    var first = limit
+    for i in 0..<heldCount {
+      let start = unsafe held[i].start
+      guard start > streamFrame, start < first else { continue }
+      if unsafe held[i].generation <= generation, unsafe start < held[i].end { first = start }
+    }
+    return first
+  }
+}
+
+// MARK: - Giving blocks back
+
+extension FrameRingReader {
+  /// Begins to collect what must be kept: nothing so far.
+  @_noLocks @_noAllocation
+  package mutating func beginRelease() {
+    for i in 0..<heldCount { unsafe held[i].isKept = false }
+  }
+
+  /// Keeps what a playhead at `streamFrame` has before it. Of generations that a cut has ended it keeps only what
+  /// the playhead can reach within the ring's length: a stream that goes on elsewhere does not come back to them.
+  @_noLocks @_noAllocation
+  package mutating func keep(from streamFrame: Int64) {
+    let newest = unsafe cutCount > 0 ? cuts[cutCount - 1].generation : 0
+    let reach = streamFrame + Int64(blockCount * blockFrames)
+    for i in 0..<heldCount {
+      let block = unsafe held[i]
+      guard max(block.start, streamFrame) < block.end else { continue }
+      if block.generation >= newest || block.start < reach { unsafe held[i].isKept = true }
+    }
+  }
+
+  /// Keeps all frames of `generation` and those after it that no cut forbids.
+  @_noLocks @_noAllocation
+  package mutating func keepAll(ofGenerationsFrom generation: UInt32) {
+    for i in 0..<heldCount {
+      let block = unsafe held[i]
+      if block.generation >= generation, block.start < block.end { unsafe held[i].isKept = true }
+    }
+  }
+
+  /// Gives the producer all blocks that are not kept.
+  @_noLocks @_noAllocation
+  package mutating func endRelease() {
+    var kept = 0
+    for i in 0..<heldCount {
+      let block = unsafe held[i]
+      if block.isKept {
+        unsafe held[kept] = block
+        kept += 1
+      } else {
+        unsafe empty[Int(returnedCount % Int64(blockCount))] = block.index
+        returnedCount += 1
+      }
+    }
+    heldCount = kept
+    unsafe counters.pointee.empty.publish(put: returnedCount)
+  }
+}
+
+/// `FrameRing.blockFrames`; a static constant of a class is not accepted on the render thread.
+private let blockFrames = 256
+/// Cuts that frames still on their way may have to be told of. Whoever writes frames knows of a cut before the
+/// reader does, so one would do; eight are for a listener who skips faster than the queue drains.
+private let cutCapacity = 8
