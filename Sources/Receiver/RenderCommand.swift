@@ -12,6 +12,8 @@ package enum RenderCommand: Sendable {
   case clock(ClockEstimate, isStep: Bool)
   /// Frames of older generations at and after `from` may not be heard.
   case cut(from: MediaTime, generation: UInt32, isRamped: Bool)
+  /// There is nothing to play from here on, so that silence is no fault. A later cut at or before it takes it back.
+  case end(at: MediaTime)
   /// Gain to ramp to, 0...1.
   case gain(Float)
   /// Positive: sounds later.
@@ -32,17 +34,29 @@ package struct RenderReport: Sendable {
     case paused
     /// Playing, but the frames due are not there.
     case starved
+    /// Playing, past the end of what there is to play.
+    case ended
   }
-  package var activity: Activity
-  /// What sounds at `at`.
-  package var playhead: MediaTime
-  package var at: LocalTime
+  package var activity = Activity.idle
+  /// What sounds at `at`, which lies ahead by what is written to the sound card and not yet heard.
+  package var playhead = MediaTime(flicks: 0)
+  package var at = LocalTime(nanoseconds: 0)
   /// Scheduled less real, positive is early.
-  package var syncError: Nanoseconds
+  package var syncError = Nanoseconds(0)
   /// The device's rate against this machine's clock, dimensionless, 1e-6 is one ppm.
-  package var deviceDrift: Double
-  /// Since the device was opened.
-  package var underruns: UInt32
-  package var starvations: UInt32
-  package var replacements: UInt32
+  package var deviceDrift = 0.0
+  /// The newest cut that took effect: its generation, 0 for none yet, and where it really cut, which is later
+  /// than asked for where that had already sounded.
+  package var cutGeneration: UInt32 = 0
+  package var cutFrom = MediaTime(flicks: 0)
+  // Counters, since the device was opened.
+  package var underruns: UInt32 = 0
+  package var starvations: UInt32 = 0
+  /// How often playback jumped to where it should be, because it was too far off to be steered there.
+  package var replacements: UInt32 = 0
+  /// Reports that found their queue full.
+  package var lostReports: UInt32 = 0
+
+  @_noLocks @_noAllocation
+  package init() {}
 }

@@ -1,0 +1,88 @@
+package import Clock
+
+/// The anchor that holds and those that wait, by group time. Never more than five, so kept in place.
+package struct AnchorSchedule: Sendable {
+  /// The one that holds, and four that wait.
+  private static var capacity: Int { @_noLocks @_noAllocation get { 5 } }
+
+  private var slots = (
+    nil as Anchor?, nil as Anchor?, nil as Anchor?, nil as Anchor?, nil as Anchor?
+  )
+  package private(set) var count = 0
+
+  @_noLocks @_noAllocation
+  package init() {}
+
+  package private(set) subscript(index: Int) -> Anchor? {
+    @_noLocks @_noAllocation get {
+      switch index {
+      case 0: slots.0
+      case 1: slots.1
+      case 2: slots.2
+      case 3: slots.3
+      case 4: slots.4
+      default: nil
+      }
+    }
+    @_noLocks @_noAllocation set {
+      switch index {
+      case 0: slots.0 = newValue
+      case 1: slots.1 = newValue
+      case 2: slots.2 = newValue
+      case 3: slots.3 = newValue
+      case 4: slots.4 = newValue
+      default: break
+      }
+    }
+  }
+
+  /// The last that began at or before `time`.
+  @_noLocks @_noAllocation
+  package func active(at time: GroupTime) -> Anchor? {
+    var found: Anchor?
+    for i in 0..<count {
+      if let anchor = self[i], anchor.groupTime <= time { found = anchor }
+    }
+    return found
+  }
+
+  /// The first that begins after `time`.
+  @_noLocks @_noAllocation
+  package func next(after time: GroupTime) -> Anchor? {
+    for i in 0..<count {
+      if let anchor = self[i], time < anchor.groupTime { return anchor }
+    }
+    return nil
+  }
+
+  /// Removes the anchors that begin at or after this one does, and appends it. Where five are there already, the
+  /// oldest goes if it no longer holds at `now`; else the last of those that wait makes room.
+  ///
+  /// - Returns: The first group time at which the schedule changed.
+  @_noLocks @_noAllocation
+  package mutating func insert(_ anchor: Anchor, now: GroupTime?) -> GroupTime {
+    var changed = anchor.groupTime
+    while count > 0, let last = self[count - 1], last.groupTime >= anchor.groupTime { count -= 1 }
+    forgetPast(at: now)
+    if count == Self.capacity, let last = self[count - 1] {
+      changed = min(changed, last.groupTime)
+      count -= 1
+    }
+    self[count] = anchor
+    count += 1
+    return changed
+  }
+
+  @_noLocks @_noAllocation
+  package mutating func removeAll() { count = 0 }
+
+  /// Drops all that were followed by another one before `now`.
+  @_noLocks @_noAllocation
+  private mutating func forgetPast(at now: GroupTime?) {
+    guard let now else { return }
+    while count > 1, let second = self[1], second.groupTime <= now {
+      for i in 1..<count { self[i - 1] = self[i] }
+      count -= 1
+    }
+  }
+}

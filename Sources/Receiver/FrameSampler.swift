@@ -1,0 +1,201 @@
+import Audio
+
+/// Makes samples of what a `PlayoutRun` says: fetches the frames from the ring, interpolates between them, and
+/// fades where the ring has a hole or a ramped cut. Missing frames are silence. Render thread only.
+@safe
+struct FrameSampler: ~Copyable {
+  /// Device frames that are made at a time.
+  static var chunk: Int { @_noLocks @_noAllocation get { 512 } }
+
+  var reader: FrameRingReader
+  private let kernel: ResamplerKernel
+  private let channelCount: Int
+  private let fadeFrames: Int
+  /// The stream's frames around a chunk.
+  private let window: UnsafeMutablePointer<Float>
+  /// For each stream frame around a chunk, how many frames it is away from the next hole or cut; 0 in a hole,
+  /// at most `fadeFrames`.
+  private let distances: UnsafeMutablePointer<Int32>
+  /// How far the sound had faded in at the last device frame, 0...1.
+  private var level: Float = 0
+  /// The same for all device frames that may be rendered again, by their number modulo `levelCount`.
+  private let levels: UnsafeMutablePointer<Float>
+  private let levelCount: Int64
+
+  /// `rewindFrames` is how far back `rewind` can go.
+  init(ring: FrameRing, fadeFrames: Int, rewindFrames: Int) {
+    reader = FrameRingReader(ring)
+    kernel = ResamplerKernel(channelCount: ring.channelCount)
+    channelCount = ring.channelCount
+    self.fadeFrames = fadeFrames
+    // The step is near one; twice its frames are more than a chunk can need.
+    let frames = 2 * FrameSampler.chunk + FrameSampler.margin(fadeFrames: fadeFrames) * 2
+    unsafe window = .allocate(capacity: frames * channelCount)
+    unsafe window.initialize(repeating: 0, count: frames * channelCount)
+    unsafe distances = .allocate(capacity: frames)
+    unsafe distances.initialize(repeating: 0, count: frames)
+    levelCount = Int64(rewindFrames + FrameSampler.chunk)
+    unsafe levels = .allocate(capacity: Int(levelCount))
+    unsafe levels.initialize(repeating: 0, count: Int(levelCount))
+  }
+
+  deinit {
+    unsafe window.deallocate()
+    unsafe distances.deallocate()
+    unsafe levels.deallocate()
+  }
+
+  /// How many frames before and behind a position matter to what sounds there.
+  @_noLocks @_noAllocation
+  static func margin(fadeFrames: Int) -> Int { max(fadeFrames, kernelReach) + 2 }
+
+  /// The next frame is device frame `frame`, which was rendered before or follows on.
+  @_noLocks @_noAllocation
+  mutating func rewind(to frame: Int64) { level = unsafe levels[slot(of: frame - 1)] }
+
+  /// What was rendered last is not heard.
+  @_noLocks @_noAllocation
+  mutating func restart() { level = 0 }
+
+  @_noLocks @_noAllocation
+  private func slot(of frame: Int64) -> Int { Int((frame % levelCount + levelCount) % levelCount) }
+
+  @_noLocks @_noAllocation
+  mutating func renderSilence(
+    at first: Int64, into out: UnsafeMutablePointer<Float>, frames: Int
+  ) {
+    for i in 0..<frames * channelCount { unsafe out[i] = 0 }
+    level = 0
+    for i in 0..<frames { unsafe levels[slot(of: first + Int64(i))] = 0 }
+  }
+
+  /// Renders up to `chunk` frames, and answers how many of them had nothing to play.
+  @_noLocks @_noAllocation
+  mutating func render(
+    _ sound: PlayoutRun.Sound, at first: Int64, into out: UnsafeMutablePointer<Float>, frames: Int
+  ) -> Int {
+    let before = Self.margin(fadeFrames: fadeFrames)
+    let span = Int(floorOf(sound.position.fraction + Double(frames) * sound.step)) + 1
+    let isWhole = fetch(from: sound.position.frame - Int64(before), count: span + 2 * before)
+    unsafe interpolate(sound, from: before, into: out, frames: frames)
+    if isWhole, isSteady(sound, frames: frames) {
+      for i in 0..<frames { unsafe levels[slot(of: first + Int64(i))] = 1 }
+      return 0
+    }
+    return unsafe fade(sound, at: first, from: before, into: out, frames: frames)
+  }
+
+  /// Fills `window` and `distances` from stream frame `first` on. True where no hole or cut is near.
+  @_noLocks @_noAllocation
+  private func fetch(from first: Int64, count: Int) -> Bool {
+    var index = 0
+    var distance = Int32(fadeFrames)
+    var isWhole = true
+    var endsRamped = false
+    while index < count {
+      let run = reader.run(at: first + Int64(index), limit: first + Int64(count))
+      let length = Int(run.end - first) - index
+      if let place = run.place {
+        unsafe reader.copy(from: place, count: length, into: window + index * channelCount)
+        if run.startsRamped || endsRamped { distance = 0 }
+      } else {
+        for i in 0..<length * channelCount { unsafe window[index * channelCount + i] = 0 }
+        distance = -1
+      }
+      if distance < fadeFrames { isWhole = false }
+      distance = setDistances(from: index, count: length, after: distance)
+      endsRamped = run.endsRamped
+      index += length
+    }
+    if !isWhole { limitDistances(count: count) }
+    return isWhole
+  }
+
+  /// Distances from what came before; -1 marks a hole. Answers the last.
+  @_noLocks @_noAllocation
+  private func setDistances(from index: Int, count: Int, after distance: Int32) -> Int32 {
+    guard distance >= 0 else {
+      for i in 0..<count { unsafe distances[index + i] = 0 }
+      return 0
+    }
+    var distance = distance
+    for i in 0..<count {
+      distance = min(distance + 1, Int32(fadeFrames))
+      unsafe distances[index + i] = distance
+    }
+    return distance
+  }
+
+  /// Takes in what comes after: a frame at distance 1 follows a hole or a cut, so the one before it is as near.
+  @_noLocks @_noAllocation
+  private func limitDistances(count: Int) {
+    var distance = Int32(fadeFrames)
+    for i in 0..<count {
+      let index = count - 1 - i
+      let own = unsafe distances[index]
+      distance = own == 0 ? 0 : min(distance + 1, Int32(fadeFrames))
+      unsafe distances[index] = min(own, distance)
+      if own == 1 { distance = 0 }
+    }
+  }
+
+  @_noLocks @_noAllocation
+  private func interpolate(
+    _ sound: PlayoutRun.Sound, from start: Int, into out: UnsafeMutablePointer<Float>, frames: Int
+  ) {
+    let source = unsafe UnsafePointer(window + start * channelCount)
+    if sound.step == 1, sound.position.fraction == 0 {
+      for i in 0..<frames * channelCount { unsafe out[i] = source[i] }
+      return
+    }
+    for i in 0..<frames {
+      let offset = sound.position.fraction + Double(i) * sound.step
+      let frame = Int(offset)
+      unsafe kernel.interpolate(
+        at: source + frame * channelCount, fraction: offset - Double(frame),
+        into: out + i * channelCount)
+    }
+  }
+
+  /// Whether there is nothing to fade, where the ring has all frames.
+  @_noLocks @_noAllocation
+  private func isSteady(_ sound: PlayoutRun.Sound, frames: Int) -> Bool {
+    level == 1 && sound.framesSinceStart >= fadeFrames
+      && sound.framesToEnd - Int64(frames) >= fadeFrames
+  }
+
+  /// Applies all fades, and answers how many frames had nothing to play.
+  @_noLocks @_noAllocation
+  private mutating func fade(
+    _ sound: PlayoutRun.Sound, at first: Int64, from start: Int,
+    into out: UnsafeMutablePointer<Float>, frames: Int
+  ) -> Int {
+    let length = Int64(fadeFrames)
+    var missing = 0
+    for i in 0..<frames {
+      let offset = sound.position.fraction + Double(i) * sound.step
+      if unsafe distances[start + Int(offset)] == 0 { missing += 1 }
+      let edge = min(
+        min(sound.framesSinceStart + Int64(i) + 1, sound.framesToEnd - Int64(i)), length)
+      let target = min(streamLevel(at: offset, from: start), Float(edge) / Float(length))
+      // Frames that arrive at the last moment end a fade before its time, and are faded in.
+      level = min(target, level + 1 / Float(length))
+      unsafe levels[slot(of: first + Int64(i))] = level
+      let gain = fadeIn(at: Double(level))
+      for channel in 0..<channelCount { unsafe out[i * channelCount + channel] *= gain }
+    }
+    return missing
+  }
+
+  @_noLocks @_noAllocation
+  private func streamLevel(at offset: Double, from start: Int) -> Float {
+    let frame = Int(offset)
+    let before = unsafe Float(distances[start + frame])
+    let after = unsafe Float(distances[start + frame + 1])
+    return (before + (after - before) * Float(offset - Double(frame))) / Float(fadeFrames)
+  }
+}
+
+/// `ResamplerKernel.framesAfter`, the larger of its two sides; reading a constant of another module is not accepted
+/// on the render thread.
+private let kernelReach = 40

@@ -1,0 +1,100 @@
+import Clock
+
+/// What a `PlayoutCursor` does at a device frame.
+struct PlayoutState {
+  enum Mode {
+    case silent
+    case following
+    /// Fades out; silent from device frame `end` on.
+    case ending(end: Int64)
+  }
+  var mode = Mode.silent
+  /// What sounds at the device frame that this state belongs to; meaningless while silent.
+  var position = StreamPosition(frame: 0)
+  /// The device frame of the first audible frame since the last silence.
+  var startedAt: Int64 = 0
+  /// The anchor that playback was placed by.
+  var anchor: Anchor?
+  /// The device frame since which playback is too far off to be steered; `Int64.max` while it is not.
+  var farSince = Int64.max
+
+  @_noLocks @_noAllocation
+  init() {}
+}
+
+/// The runs that may still be rendered again, so that the cursor can go back to any frame of them.
+@safe
+struct PlayoutHistory: ~Copyable {
+  struct Entry {
+    var first: Int64
+    var count: Int64
+    /// Stream frames a device frame.
+    var step: Double
+    /// At the first frame.
+    var state: PlayoutState
+
+    @_noLocks @_noAllocation
+    init(first: Int64, count: Int64, step: Double, state: PlayoutState) {
+      self.first = first
+      self.count = count
+      self.step = step
+      self.state = state
+    }
+  }
+
+  private let entries: UnsafeMutablePointer<Entry>
+  /// Entries ever appended, less those removed again; the newest `historyCapacity` of them are there.
+  private var end = 0
+  private(set) var count = 0
+
+  init() {
+    unsafe entries = .allocate(capacity: historyCapacity)
+  }
+
+  deinit { unsafe entries.deallocate() }
+
+  /// The oldest is 0. `index` is below `count`.
+  subscript(index: Int) -> Entry {
+    @_noLocks @_noAllocation get { unsafe entries[(end - count + index) % historyCapacity] }
+  }
+
+  @_noLocks @_noAllocation
+  mutating func append(_ entry: Entry) {
+    unsafe entries[end % historyCapacity] = entry
+    end += 1
+    count = min(count + 1, historyCapacity)
+  }
+
+  @_noLocks @_noAllocation
+  mutating func removeAll() { count = 0 }
+
+  /// Removes everything from device frame `frame` on, and returns the state there; nil if it is not known.
+  @_noLocks @_noAllocation
+  mutating func cut(at frame: Int64) -> PlayoutState? {
+    while count > 0 {
+      let entry = self[count - 1]
+      end -= 1
+      count -= 1
+      guard entry.first <= frame else { continue }
+      guard frame < entry.first + entry.count else { return nil }
+      return restore(entry, at: frame)
+    }
+    return nil
+  }
+
+  @_noLocks @_noAllocation
+  private mutating func restore(_ entry: Entry, at frame: Int64) -> PlayoutState {
+    let played = frame - entry.first
+    if played > 0 {
+      var rest = entry
+      rest.count = played
+      append(rest)
+    }
+    var state = entry.state
+    state.position = state.position.advanced(by: Double(played) * entry.step)
+    return state
+  }
+}
+
+/// More than a second of runs of 10 ms; a sound card's buffer is a fifth of that.
+private let historyCapacity = 128

@@ -1,0 +1,33 @@
+import Clock
+
+/// How fast playback is steered toward where it should be. The rates of both clocks are known and fed forward,
+/// so there is nothing to integrate: what is left is the noise of the estimates, and the way back after a
+/// disturbance. Errors are in seconds, positive where playback is early.
+enum RateController {
+  /// An error fades with this time constant, in s: slow against the noise of the clock estimates, fast against
+  /// temperature. Range 0.5...10.
+  private static var timeConstant: Double { @_noLocks @_noAllocation get { 2 } }
+
+  /// Up to this error, in s, two rooms still sound as one, so the gentle limit is enough.
+  private static var gentleError: Double { @_noLocks @_noAllocation get { 1e-3 } }
+
+  /// Half a cent, which nobody hears on a sustained note; and 1.7 cents, for a room that sounds apart anyway.
+  private static var gentleLimit: Double { @_noLocks @_noAllocation get { 300e-6 } }
+  private static var quickLimit: Double { @_noLocks @_noAllocation get { 1000e-6 } }
+
+  /// Beyond this, in s, playback jumps: steering would take five seconds and more. It must last for
+  /// `replacementDelay`, in s, so that a single wrong observation has no effect.
+  static var replacementError: Double { @_noLocks @_noAllocation get { 5e-3 } }
+  static var replacementDelay: Double { @_noLocks @_noAllocation get { 0.03 } }
+
+  /// Beyond this, in s, playback jumps at once where the schedule itself was moved: by an anchor, by a step of
+  /// the clock, or by the room's delay.
+  static var scheduleStep: Double { @_noLocks @_noAllocation get { 1e-3 } }
+
+  /// How much slower than the schedule to play, as a part of one: 1e-6 is one ppm.
+  @_noLocks @_noAllocation
+  static func slowdown(forError error: Double) -> Double {
+    let limit = error.magnitude <= gentleError ? gentleLimit : quickLimit
+    return min(max(error / timeConstant, -limit), limit)
+  }
+}

@@ -1,0 +1,288 @@
+package import Audio
+package import Clock
+
+/// Fills the sound card's buffer: what runs on the render thread. The output loop calls it in turns of *take
+/// commands, rewind if told to, render, observe*; nothing in here locks, allocates or waits.
+package struct Renderer: ~Copyable {
+  private var cursor: PlayoutCursor
+  private var sampler: FrameSampler
+  private var mix: OutputMix
+  private let commands: RenderCommandReader
+  private let reports: RenderReportWriter
+  private let channelCount: Int
+  private var cuts = PendingCuts()
+  /// Nothing is expected from this stream frame on.
+  private var endFrame = Int64.max
+  /// A cut has begun a generation, and no anchor came since: where it will be played from is not known yet.
+  private var awaitsAnchor = false
+  private var newestGeneration: UInt32 = 0
+  /// The first rendered device frame that had nothing to play, and the stream frame that it should have played.
+  private var missing: (device: Int64, stream: Int64)?
+  private var starvationWasCounted = false
+  private var now = LocalTime(nanoseconds: 0)
+  private var nextReport: Int64 = 0
+  private var report = RenderReport()
+
+  /// `sampleRate` is the device's, in Hz; the ring has as many channels as the device and holds frames of that
+  /// rate. The renderer is the ring's and the commands' only consumer, and the only producer of reports.
+  package init(
+    sampleRate: Int, ring: FrameRing, commands: RenderQueue<RenderCommand>,
+    reports: RenderQueue<RenderReport>, device: RenderClock.DeviceClass, storedDrift: Double?
+  ) {
+    cursor = PlayoutCursor(sampleRate: sampleRate, device: device, storedDrift: storedDrift)
+    sampler = FrameSampler(
+      ring: ring, fadeFrames: Int(cursor.fadeFrames), rewindFrames: Int(cursor.rewindFrames))
+    mix = OutputMix(sampleRate: sampleRate, channelCount: ring.channelCount)
+    self.commands = RenderCommandReader(commands)
+    self.reports = RenderReportWriter(reports)
+    channelCount = ring.channelCount
+  }
+
+  /// Fills `out`, interleaved, full scale ±1, with the next `frames` device frames; silence where nothing is due.
+  @_noLocks @_noAllocation
+  package mutating func render(into out: UnsafeMutablePointer<Float>, frames: Int) {
+    sampler.reader.update()
+    applyCuts()
+    var done = 0
+    while done < frames {
+      let run = cursor.nextRun(atMost: min(frames - done, FrameSampler.chunk))
+      let place = unsafe out + done * channelCount
+      unsafe renderRun(run, into: place)
+      unsafe mix.apply(to: place, frames: run.count)
+      done += run.count
+    }
+    releaseFrames()
+    reportIfDue()
+  }
+
+  /// What follows is rendered again from `frame` on.
+  @_noLocks @_noAllocation
+  package mutating func rewind(to frame: DeviceFrame) {
+    if let missing, frame.index <= missing.device { self.missing = nil }
+    cursor.rewind(to: frame.index)
+    sampler.rewind(to: frame.index)
+  }
+
+  /// At `time`, give or take `uncertainty`, `frame` was about to be heard.
+  @_noLocks @_noAllocation
+  package mutating func observe(
+    _ frame: DeviceFrame, at time: LocalTime, uncertainty: Nanoseconds
+  ) {
+    cursor.observe(frame, at: time, uncertainty: uncertainty)
+  }
+
+  /// The card ran dry or slept, and starts anew: the next frame to render is `frame`, and no observation made
+  /// before holds. Silence until the device clock has settled again.
+  @_noLocks @_noAllocation
+  package mutating func deviceRestarted(at frame: DeviceFrame) {
+    cursor.deviceRestarted(at: frame.index)
+    sampler.restart()
+    nextReport = frame.index
+    missing = nil
+    report.underruns &+= 1
+  }
+
+  @_noLocks @_noAllocation
+  private mutating func renderRun(_ run: PlayoutRun, into out: UnsafeMutablePointer<Float>) {
+    guard let sound = run.sound else {
+      unsafe sampler.renderSilence(at: run.first, into: out, frames: run.count)
+      report.activity = silentActivity
+      return
+    }
+    let missingCount = unsafe sampler.render(sound, at: run.first, into: out, frames: run.count)
+    if sound.position.frame >= endFrame {
+      report.activity = .ended
+    } else if missingCount == 0 || endIsWithin(sound, frames: run.count) {
+      report.activity = .playing
+    } else {
+      report.activity = .starved
+      if case .none = missing { missing = (run.first, sound.position.frame) }
+    }
+  }
+
+  @_noLocks @_noAllocation
+  private func endIsWithin(_ sound: PlayoutRun.Sound, frames: Int) -> Bool {
+    sound.position.advanced(by: Double(frames) * sound.step).frame >= endFrame
+  }
+
+  private var silentActivity: RenderReport.Activity {
+    @_noLocks @_noAllocation get {
+      guard case .some = cursor.estimate, cursor.anchors.count > 0 else { return .idle }
+      guard cursor.renderClock.isSettled else { return .settling }
+      guard let active = cursor.activeAnchor else { return .waiting }
+      guard case .playing = active.rate else { return .paused }
+      return .playing
+    }
+  }
+}
+
+// MARK: - Commands
+
+extension Renderer {
+  /// Takes the waiting commands into account. The first frame already rendered that is no longer right; nil if
+  /// all are.
+  @_noLocks @_noAllocation
+  package mutating func takeCommands(at now: LocalTime) -> DeviceFrame? {
+    self.now = now
+    var firstWrong = cursor.next
+    while let command = commands.next() {
+      firstWrong = min(firstWrong, take(command))
+    }
+    firstWrong = min(firstWrong, firstFrameNoLongerMissing())
+    return firstWrong < cursor.next ? DeviceFrame(firstWrong) : nil
+  }
+
+  /// Frames that come after their silence was written to the card can still be in time to be heard: after a
+  /// flush, this is the rule. Answers where to render again; the next frame if nowhere.
+  @_noLocks @_noAllocation
+  private mutating func firstFrameNoLongerMissing() -> Int64 {
+    guard let missing else {
+      starvationWasCounted = starvationWasCounted && report.activity.isStarved
+      return cursor.next
+    }
+    let device = max(missing.device, cursor.oldestFrame)
+    if device > missing.device, !starvationWasCounted {
+      starvationWasCounted = true
+      report.starvations &+= 1
+    }
+    self.missing = nil
+    guard device < cursor.next else { return cursor.next }
+    let stream = missing.stream + (device - missing.device)
+    let limit = stream + (cursor.next - device)
+    self.missing = (device, stream)
+    sampler.reader.update()
+    let run = sampler.reader.run(at: stream, limit: limit)
+    if case .some = run.place { return device }
+    return run.end < limit ? device + (run.end - stream) : cursor.next
+  }
+
+  /// Answers the first frame that has to be rendered again; the next one if none.
+  @_noLocks @_noAllocation
+  private mutating func take(_ command: RenderCommand) -> Int64 {
+    switch command {
+    case .anchor(let anchor):
+      awaitsAnchor = false
+      return cursor.schedule(anchor)
+    case .unanchor:
+      return cursor.unschedule()
+    case .clock(let estimate, let isStep):
+      cursor.adopt(estimate, isStep: isStep)
+    case .cut(let from, let generation, let isRamped):
+      return takeCut(
+        FrameCut(
+          from: cursor.grid.firstFrame(from: from), generation: generation, isRamped: isRamped))
+    case .end(let time):
+      endFrame = cursor.grid.firstFrame(from: time)
+    case .gain(let gain):
+      mix.setGain(gain)
+    case .delay(let delay):
+      cursor.setDelay(delay)
+    case .channelMap(let left, let right):
+      mix.setMap(left: left, right: right)
+    }
+    return cursor.next
+  }
+
+  @_noLocks @_noAllocation
+  private mutating func takeCut(_ cut: FrameCut) -> Int64 {
+    if cut.from <= endFrame { endFrame = .max }
+    awaitsAnchor = true
+    newestGeneration = cut.generation
+    if let oldest = cuts.append(cut) { sampler.reader.apply(oldest) }
+    return cursor.firstFrame(playing: cut.from &- cursor.fadeFrames)
+  }
+
+  /// Cuts take effect when it is known from where on frames are rendered: after a rewind, if there was one. Where
+  /// less than a fade is left before a cut, it moves back by what is missing, so that what sounds can fade out.
+  @_noLocks @_noAllocation
+  private mutating func applyCuts() {
+    var earliest = Int64.min
+    if let position = cursor.soundingPosition {
+      earliest = position.frame + 1 + cursor.fadeFrames
+    }
+    while var cut = cuts.removeFirst() {
+      cut.from = max(cut.from, earliest)
+      sampler.reader.apply(cut)
+      report.cutGeneration = cut.generation
+      report.cutFrom = cursor.grid.mediaTime(of: StreamPosition(frame: cut.from))
+    }
+  }
+}
+
+// MARK: - Back to the other threads
+
+extension Renderer {
+  /// Lets the producer of frames overwrite what cannot be needed any more.
+  @_noLocks @_noAllocation
+  private mutating func releaseFrames() {
+    sampler.reader.beginRelease()
+    if case .none = cursor.playhead { sampler.reader.keepAll(ofGenerationsFrom: 0) }
+    let margin = Int64(FrameSampler.margin(fadeFrames: Int(cursor.fadeFrames)))
+    for i in 0..<cursor.neededFrameCount {
+      if let frame = cursor.neededFrame(i) { sampler.reader.keep(from: frame - margin) }
+    }
+    if awaitsAnchor, case .none = cursor.soundingPosition {
+      sampler.reader.keepAll(ofGenerationsFrom: newestGeneration)
+    }
+    sampler.reader.endRelease()
+  }
+
+  @_noLocks @_noAllocation
+  private mutating func reportIfDue() {
+    guard cursor.next >= nextReport else { return }
+    nextReport = cursor.next + cursor.grid.sampleRate / 20
+    report.at =
+      cursor.renderClock.isSettled
+      ? cursor.renderClock.localTime(of: DeviceFrame(cursor.next)) : now
+    if let playhead = cursor.playhead { report.playhead = cursor.grid.mediaTime(of: playhead) }
+    report.syncError = cursor.syncError
+    report.deviceDrift = cursor.renderClock.drift
+    report.replacements = cursor.replacementCount
+    if !reports.send(report) { report.lostReports &+= 1 }
+  }
+}
+
+extension RenderReport.Activity {
+  /// `==` that is accepted on the render thread.
+  fileprivate var isStarved: Bool {
+    @_noLocks @_noAllocation get {
+      if case .starved = self { return true }
+      return false
+    }
+  }
+}
+
+/// Cuts that were commanded and have not taken effect, in their order; at most four. More than that between two
+/// turns of the output loop come from nobody's fingers.
+struct PendingCuts {
+  private var slots = (nil as FrameCut?, nil as FrameCut?, nil as FrameCut?, nil as FrameCut?)
+
+  @_noLocks @_noAllocation
+  init() {}
+
+  /// The oldest is answered where there is no room for it any more.
+  @_noLocks @_noAllocation
+  mutating func append(_ cut: FrameCut) -> FrameCut? {
+    if case .none = slots.0 {
+      slots.0 = cut
+    } else if case .none = slots.1 {
+      slots.1 = cut
+    } else if case .none = slots.2 {
+      slots.2 = cut
+    } else if case .none = slots.3 {
+      slots.3 = cut
+    } else {
+      let oldest = removeFirst()
+      slots.3 = cut
+      return oldest
+    }
+    return nil
+  }
+
+  @_noLocks @_noAllocation
+  mutating func removeFirst() -> FrameCut? {
+    let first = slots.0
+    slots = (slots.1, slots.2, slots.3, nil)
+    return first
+  }
+}

@@ -1,0 +1,166 @@
+import Audio
+import Clock
+import Receiver
+
+/// A renderer with an ideal sound card and clock around it. The card starts at local time 1 s, and group time
+/// runs five seconds ahead. The frames have three channels that tell what is heard: the place in the stream, the
+/// generation, and 1.
+final class TestRoom {
+  static let rate = 48_000
+  static let periodFrames = 480
+  /// What is written ahead of what is heard, and how near to that may be written again.
+  static let lead = 3840
+  static let rewindMargin = 480
+
+  struct Heard: Equatable {
+    var gain: Double
+    /// 0 in silence.
+    var generation = 0
+    /// In stream frames; meaningless in silence.
+    var position = 0.0
+  }
+
+  private var renderer: Renderer
+  private var writer: FrameRingWriter
+  let commands = RenderQueue<RenderCommand>.commands()
+  let reports = RenderQueue<RenderReport>.reports()
+  private(set) var lastReport = RenderReport()
+  /// What was written to the card, by device frame.
+  private var samples: [Float] = []
+  private var backlog: [(next: Int64, end: Int64, generation: UInt32)] = []
+  private(set) var rewindCount = 0
+  /// The card's position.
+  private(set) var played = 0
+  /// What the card's clock is off by from now on, in ns.
+  var cardOffset: Int64 = 0
+  var observes = true
+  private let channels = 3
+
+  init(ringFrames: Int = 1 << 15, estimate: ClockEstimate? = TestRoom.estimate()) {
+    let ring = FrameRing(minimumCapacity: ringFrames, channelCount: channels)
+    writer = FrameRingWriter(ring)
+    renderer = Renderer(
+      sampleRate: Self.rate, ring: ring, commands: commands, reports: reports, device: .fine,
+      storedDrift: 0)
+    if let estimate { send(.clock(estimate, isStep: false)) }
+  }
+
+  static func estimate(ahead nanoseconds: Int64 = 5_000_000_000, drift: Double = 0) -> ClockEstimate
+  {
+    let local = LocalTime(nanoseconds: 1_000_000_000)
+    return ClockEstimate(
+      local: local, group: GroupTime(nanoseconds: local.nanoseconds + nanoseconds), drift: drift,
+      errorBound: .zero)
+  }
+
+  /// When the card, as it is at first, sounds `frame`; exact for multiples of three.
+  static func groupTime(ofDevice frame: Int) -> GroupTime {
+    GroupTime(nanoseconds: 6_000_000_000 + Int64(frame) * 62_500 / 3)
+  }
+
+  static func mediaTime(ofFrame frame: Int64) -> MediaTime {
+    MediaTime(flicks: frame * MediaDuration(frames: 1, at: rate).flicks)
+  }
+
+  func send(_ command: RenderCommand) { _ = commands.send(command) }
+
+  func sendAnchor(_ rate: Anchor.Rate, frame: Int64, atDevice device: Int) {
+    send(
+      .anchor(
+        Anchor(
+          mediaTime: Self.mediaTime(ofFrame: frame), groupTime: Self.groupTime(ofDevice: device),
+          rate: rate)))
+  }
+
+  func sendCut(from frame: Int64, generation: UInt32, isRamped: Bool = true) {
+    backlog.removeAll { $0.generation < generation && $0.next >= frame }
+    send(
+      .cut(from: Self.mediaTime(ofFrame: frame), generation: generation, isRamped: isRamped))
+  }
+
+  /// These frames are written to the ring as soon as there is room.
+  func feed(_ frames: Range<Int64>, generation: UInt32 = 1) {
+    backlog.append((frames.lowerBound, frames.upperBound, generation))
+  }
+
+  /// Plays on until the card is at `frame`, in turns of a period.
+  func run(toDevice frame: Int) {
+    while played < frame { turn() }
+  }
+
+  func turn() {
+    writeBacklog()
+    if let wrong = renderer.takeCommands(at: LocalTime(nanoseconds: localTime(of: played))) {
+      let target = max(Int(wrong.index), played + Self.rewindMargin)
+      if target < samples.count / channels {
+        renderer.rewind(to: DeviceFrame(Int64(target)))
+        samples.removeLast(samples.count - target * channels)
+        rewindCount += 1
+      }
+    }
+    render(upTo: played + Self.lead)
+    played += Self.periodFrames
+    if observes {
+      renderer.observe(
+        DeviceFrame(Int64(played)), at: LocalTime(nanoseconds: localTime(of: played)),
+        uncertainty: .zero)
+    }
+    while let report = reports.receive() { lastReport = report }
+  }
+
+  /// The card ran dry: what was written and not heard is lost, and it goes on a second later.
+  func restartCard() {
+    samples.removeLast(samples.count - played * channels)
+    cardOffset += 1_000_000_000
+    renderer.deviceRestarted(at: DeviceFrame(Int64(played)))
+  }
+
+  func heard(_ frame: Int) -> Heard {
+    let gain = Double(samples[frame * channels + 2])
+    guard gain > 1e-6 else { return Heard(gain: gain) }
+    return Heard(
+      gain: gain, generation: Int((Double(samples[frame * channels + 1]) / gain * 10).rounded()),
+      position: Double(samples[frame * channels]) / gain * Self.positionScale)
+  }
+
+  func heard(_ frames: Range<Int>) -> [Heard] { frames.map { heard($0) } }
+
+  func isSilent(_ frames: Range<Int>) -> Bool { heard(frames).allSatisfy { $0.gain == 0 } }
+
+  /// The largest change of gain from one frame to the next.
+  func largestGainStep(_ frames: Range<Int>) -> Double {
+    frames.dropFirst().map { abs(heard($0).gain - heard($0 - 1).gain) }.max() ?? 0
+  }
+
+  private static let positionScale = 1e5
+
+  private func localTime(of frame: Int) -> Int64 {
+    1_000_000_000 + Int64(frame) * 62_500 / 3 + cardOffset
+  }
+
+  private func render(upTo end: Int) {
+    while samples.count / channels < end {
+      let count = min(Self.periodFrames, end - samples.count / channels)
+      var block = [Float](repeating: .nan, count: count * channels)
+      block.withUnsafeMutableBufferPointer {
+        renderer.render(into: $0.baseAddress!, frames: count)
+      }
+      samples += block
+    }
+  }
+
+  private func writeBacklog() {
+    while let run = backlog.first {
+      let end = min(run.end, run.next + 4096)
+      let frames: [Float] = (run.next..<end).flatMap { frame -> [Float] in
+        [Float(Double(frame) / Self.positionScale), Float(run.generation) / 10, 1]
+      }
+      backlog[0].next += Int64(writer.write(frames.span, at: run.next, generation: run.generation))
+      if backlog[0].next == run.end {
+        backlog.removeFirst()
+      } else if backlog[0].next < end {
+        return
+      }
+    }
+  }
+}
