@@ -33,7 +33,10 @@ extension GroupSession {
   mutating func startIfReady(at now: LocalTime) {
     guard case .starting(let start) = timeline.state, production.hasPackets,
       links.contains(where: \.isReady)
-    else { return }
+    else {
+      startDeadline = nil
+      return
+    }
     if !links.allSatisfy(\.isReady) {
       let deadline = startDeadline ?? now + Self.startPatience
       startDeadline = deadline
