@@ -286,7 +286,10 @@ package struct GroupSession {
       timeline.nextSegmentStart(after: sounded),
       timeline.end,
     ].compactMap { $0 }.min()
-    return next.flatMap { anchor.groupTime(of: $0) }.map { LocalTime(onSender: $0) }
+    // Group times are rounded down: a nanosecond later it has happened for certain.
+    return next.flatMap { anchor.groupTime(of: $0) }.map {
+      LocalTime(onSender: $0) + Nanoseconds(1)
+    }
   }
 
   /// Ends playing after `time`: rooms are told to let go once the last of it has sounded.
