@@ -13,24 +13,26 @@ extension GroupSession {
   }
 
   mutating func produceMore(at now: LocalTime) {
+    production.nextDeadline = nil
     guard production.isIdle else { return }
     let generation = timeline.generation
     switch production.stage {
     case .notBegun:
-      guard let item = queue.current else { return }
+      guard let item = queue.current else { return finishProduction() }
       order(
         .begin(
           .init(
             item: item, position: .zero, mediaTime: .zero, generation: generation,
             continues: false)))
     case .item:
-      guard hasRoom(at: now) else { return }
+      guard hasRoom(at: now) else {
+        // The playhead makes room, whether or not anything else happens.
+        production.nextDeadline = now + .milliseconds(100)
+        return
+      }
       order(.more(production.nextPortion(), generation: generation))
     case .itemEnded(let time):
-      guard let next = queue.advance() else {
-        production.stage = .finishing
-        return order(.finish(generation: generation))
-      }
+      guard let next = queue.advance() else { return finishProduction() }
       order(
         .begin(
           .init(
@@ -39,7 +41,11 @@ extension GroupSession {
     case .finishing, .finished:
       break
     }
-    scheduleProduction(at: now)
+  }
+
+  private mutating func finishProduction() {
+    production.stage = .finishing
+    order(.finish(generation: timeline.generation))
   }
 
   private func hasRoom(at now: LocalTime) -> Bool {
@@ -48,11 +54,6 @@ extension GroupSession {
     let span = capacities.map(\.duration).max() ?? .seconds(60)
     let playhead = timeline.playhead(at: GroupTime(ofSender: now))
     return store.byteCount < bytes && (store.end ?? playhead) - playhead < span
-  }
-
-  /// While the rooms are full, looks again soon: the playhead makes room.
-  private mutating func scheduleProduction(at now: LocalTime) {
-    production.nextDeadline = production.isIdle ? now + .milliseconds(100) : nil
   }
 
   mutating func produced(_ batch: ProducedBatch, at now: LocalTime) {
