@@ -64,7 +64,7 @@ extension GroupSession {
       case .opened(let opened, let time):
         timeline.append(opened, at: time)
         production.stage = .item
-      case .format(let id, let format): formats[id] = format
+      case .format(let id, let format): production.format = (id, format)
       case .packet(let packet): append(packet, generation: batch.generation)
       case .itemEnded(let time): production.stage = .itemEnded(at: time)
       case .failed(let item, let error, let time):
@@ -80,13 +80,14 @@ extension GroupSession {
   }
 
   private mutating func append(_ produced: ProducedPacket, generation: UInt32) {
+    guard let format = production.format, format.id == produced.formatID else { return }
     production.hasPackets = true
     store.append(
       AudioPacket(
         generation: generation, sequence: store.nextSequence, mediaTime: produced.mediaTime,
         formatID: produced.formatID, startsRun: produced.startsRun,
         endsStream: produced.endsStream, encoded: produced.encoded),
-      duration: produced.duration)
+      format: format.meaning, duration: produced.duration)
   }
 }
 
@@ -104,6 +105,8 @@ struct Production {
   /// Whether anything of this generation is there to be sent.
   var hasPackets = false
   var nextDeadline: LocalTime?
+  /// What the packets that come now are.
+  var format: (id: UInt16, meaning: StreamFormat)?
   private var openOrders = 0
   private var portion = Self.firstPortion
   private var cut: MediaTime?

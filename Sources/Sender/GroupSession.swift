@@ -39,7 +39,6 @@ package struct GroupSession {
   var timeline = PlaybackTimeline()
   var production = Production()
   var store = PacketStore()
-  var formats: [UInt16: StreamFormat] = [:]
   var links: [RoomLink] = []
   private var sessionCount: UInt64 = 0
   private var sessions: [RoomID: UInt64] = [:]
@@ -265,7 +264,7 @@ package struct GroupSession {
 
   private mutating func pump(_ index: Int) {
     guard var flow = links[index].live?.media else { return }
-    let bytes = flow.nextBytes(from: store, formats: formats)
+    let bytes = flow.nextBytes(from: store)
     links[index].live?.media = flow
     if !bytes.isEmpty { emit(.send(links[index].id, .media, bytes)) }
   }
