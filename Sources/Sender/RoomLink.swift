@@ -84,11 +84,12 @@ struct RoomLink {
     guard case .greeting = state else { return false }
     state = .live(LiveRoom(welcome: welcome, at: now))
     name = welcome.name
-    retryAfter = Self.firstRetry
     return true
   }
 
   mutating func broke(_ reason: String, at now: LocalTime) {
+    // A welcome alone proves little: the media connection may never come about.
+    if let live, now - live.began >= Self.patience { retryAfter = Self.firstRetry }
     state = .waiting(until: now + retryAfter, reason: reason)
     retryAfter = min(Nanoseconds(retryAfter.count * 2), Self.lastRetry)
   }
@@ -113,11 +114,13 @@ struct LiveRoom {
   var settings: RoomSettings
   /// Nil while the media connection is not open.
   var media: MediaFlow?
+  let began: LocalTime
   private var lastHeard: LocalTime
   private(set) var nextKeepAlive: LocalTime
 
   init(welcome: Welcome, at now: LocalTime) {
     self.welcome = welcome
+    began = now
     settings = welcome.settings
     lastHeard = now
     nextKeepAlive = now + RoomLink.keepAliveInterval
