@@ -177,6 +177,9 @@ package struct GroupSession {
       guard links[index].welcomed(welcome, at: now) else { return }
       welcomed(index, welcome, at: now)
     case .refuse(let refusal):
+      guard links[index].live == nil else {
+        return broke(id, "it broke the protocol: a refusal after its welcome", at: now)
+      }
       let reason = refusal.sentence
       emit(.close(id, .control))
       links[index].refused(reason, at: now)
