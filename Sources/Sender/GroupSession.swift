@@ -186,7 +186,9 @@ package struct GroupSession {
       emit(.event(.roomRefused(id, reason: reason)))
     case .credit(let credit): links[index].live?.media?.granted(credit.limit)
     case .flushed: break
-    case .flushedAutomatically(let flushed): resend(to: index, from: flushed.from)
+    case .flushedAutomatically(let flushed):
+      guard flushed.generation == timeline.generation else { return }
+      links[index].live?.media?.goBack(to: store.sequence(at: flushed.from))
     case .status(let status): received(status, from: index)
     case .goodbye(let goodbye):
       broke(id, goodbye.detail.isEmpty ? "it said goodbye" : goodbye.detail, at: now)
@@ -215,11 +217,6 @@ package struct GroupSession {
     if before?.state != status.state || before?.detail != status.detail {
       emit(.event(.roomState(links[index].id, status.state, detail: status.detail)))
     }
-  }
-
-  /// A room lost what it had buffered: it gets it again, on the same connection.
-  private mutating func resend(to index: Int, from time: MediaTime) {
-    links[index].live?.media?.goBack(to: store.sequence(at: time))
   }
 
   mutating func tell(_ index: Int, _ message: ControlMessage, at now: LocalTime) {
