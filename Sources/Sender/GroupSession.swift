@@ -174,6 +174,12 @@ package struct GroupSession {
       guard links[index].isExpected(welcome.receiverID) else {
         return broke(id, "another receiver, \(welcome.name), answers at its address", at: now)
       }
+      guard ProtocolVersion.isSpoken(welcome.version) else {
+        let detail = DecodeError.unsupportedVersion(welcome.version).description
+        let goodbye = Goodbye(reason: .protocolViolation, detail: detail)
+        emit(.send(id, .control, ControlMessage.goodbye(goodbye).encoded()))
+        return broke(id, detail, at: now)
+      }
       guard links[index].welcomed(welcome, at: now) else { return }
       welcomed(index, welcome, at: now)
     case .refuse(let refusal):
