@@ -6,6 +6,8 @@ import WireProtocol
 extension GroupSession {
   /// Before any room has said what it holds.
   private static let capacityUnknown = 4 << 20
+  /// Bytes stored for the rooms at most, whatever they say: four times a receiver's default capacity.
+  private static let largestStore = 128 << 20
 
   mutating func order(_ order: ProductionOrder) {
     production.ordered()
@@ -50,10 +52,11 @@ extension GroupSession {
 
   private func hasRoom(at now: LocalTime) -> Bool {
     let capacities = links.compactMap(\.live?.welcome.capacity)
-    let bytes = capacities.map(\.bytes).max().map { Int(clamping: $0) } ?? Self.capacityUnknown
+    let bytes = capacities.map(\.bytes).max().map { min(Int(clamping: $0), Self.largestStore) }
     let span = capacities.map(\.duration).max() ?? .seconds(60)
     let playhead = timeline.playhead(at: GroupTime(ofSender: now))
-    return store.byteCount < bytes && (store.end ?? playhead) - playhead < span
+    return store.byteCount < bytes ?? Self.capacityUnknown
+      && (store.end ?? playhead) - playhead < span
   }
 
   mutating func produced(_ batch: ProducedBatch, at now: LocalTime) {
