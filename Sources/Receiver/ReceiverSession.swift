@@ -91,7 +91,9 @@ package struct ReceiverSession {
 
   /// When to send `.timeout` if nothing else happens first.
   package var nextDeadline: LocalTime? {
-    [lobby.nextDeadline, link?.nextDeadline, clock?.nextDeadline, playout.nextDeadline]
+    // Nobody can be asked for the time while there is no session.
+    let clockDeadline = link == nil ? nil : clock?.nextDeadline
+    return [lobby.nextDeadline, link?.nextDeadline, clockDeadline, playout.nextDeadline]
       .compactMap { $0 }.min()
   }
 
