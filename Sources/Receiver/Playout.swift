@@ -181,7 +181,8 @@ struct Playout {
 
   var nextDeadline: LocalTime? {
     if hasMoreToDecode { return lastAdvance }
-    guard case .open = device else { return nil }
+    // Where the device is missing, time goes on too: the stream may end, and then nobody needs the device.
+    if case .closed = device { return nil }
     return lastAdvance + Self.clockInterval
   }
 
