@@ -248,9 +248,9 @@ package struct ReceiverSession {
     case .keepAlive:
       break
     case .goodbye(let goodbye):
-      if goodbye.reason == .finished { forgetStream() }
       if let control = link?.control { outputs.append(.close(control)) }
       endSession(reason: goodbye.reason == .finished ? "finished" : "sender left", at: now)
+      if goodbye.reason == .finished { forgetStream() }
     case .hello, .welcome, .refuse, .credit, .flushed, .flushedAutomatically, .status:
       if let control = link?.control {
         violated(control, "this message is not for a receiver with a session", at: now)
