@@ -4,7 +4,7 @@ import WireProtocol
 /// Connections that have not yet said what they are: few, for a short time, with little memory.
 struct Lobby {
   static let limit = 16
-  static let patience = Nanoseconds.seconds(5)
+  static let patience = ProtocolLimits.silence
 
   struct FirstMessage {
     let message: OpeningMessage
