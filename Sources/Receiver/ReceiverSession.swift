@@ -118,7 +118,7 @@ package struct ReceiverSession {
         try open(first, on: id, at: now)
       }
     } catch {
-      violated(id, "\(error)", at: now)
+      violated(id, error, at: now)
     }
   }
 
@@ -132,16 +132,24 @@ package struct ReceiverSession {
   }
 
   /// The other side broke the protocol: say so where it can be said, and let it go.
-  private mutating func violated(_ id: ConnectionID, _ how: String, at now: LocalTime) {
-    if let link, id == link.control || id == link.media {
-      send(.goodbye(Goodbye(reason: .protocolViolation, detail: how)))
-      outputs.append(.close(link.control))
-      endSession(reason: how, at: now)
+  private mutating func violated(_ id: ConnectionID, _ error: DecodeError, at now: LocalTime) {
+    if let link, id == link.control || id == link.media { return violated("\(error)", at: now) }
+    let peer = lobby.peer(of: id) ?? ""
+    let isMedia = lobby.isMedia(id)
+    lobby.remove(id)
+    guard !isMedia else { return outputs.append(.close(id)) }
+    if case .unsupportedVersion = error {
+      refuse(id, peer: peer, .unsupportedVersion, ProtocolVersion.spoken)
     } else {
-      let peer = lobby.peer(of: id) ?? ""
-      lobby.remove(id)
-      refuse(id, peer: peer, .protocolViolation, how)
+      refuse(id, peer: peer, .protocolViolation, "\(error)")
     }
+  }
+
+  private mutating func violated(_ how: String, at now: LocalTime) {
+    guard let link else { return }
+    send(.goodbye(Goodbye(reason: .protocolViolation, detail: how)))
+    outputs.append(.close(link.control))
+    endSession(reason: how, at: now)
   }
 
   private mutating func refuse(
@@ -162,6 +170,9 @@ package struct ReceiverSession {
     lobby.remove(id)
     switch first.message {
     case .control(let hello):
+      guard ProtocolVersion.common(withNewest: hello.version) != nil else {
+        return refuse(id, peer: peer, .unsupportedVersion, ProtocolVersion.spoken)
+      }
       if let link, link.hello.senderID != hello.senderID {
         return refuse(id, peer: peer, .busy, link.hello.senderName)
       }
@@ -169,14 +180,13 @@ package struct ReceiverSession {
       controlFramer = first.framer
       try readControl(at: now)
     case .media(let session):
-      guard let control = link?.control, link?.hello.session == session else {
+      guard link?.hello.session == session else {
         outputs.append(.close(id))
         return
       }
       if let old = link?.attach(id) { outputs.append(.close(old)) }
       mediaFramer = first.framer
       link?.receivedMedia(bytes: first.byteCount)
-      _ = control
       try readMedia(at: now)
     }
   }
@@ -252,9 +262,7 @@ package struct ReceiverSession {
       endSession(reason: goodbye.reason == .finished ? "finished" : "sender left", at: now)
       if goodbye.reason == .finished { forgetStream() }
     case .hello, .welcome, .refuse, .credit, .flushed, .flushedAutomatically, .status:
-      if let control = link?.control {
-        violated(control, "this message is not for a receiver with a session", at: now)
-      }
+      violated("this message is not for a receiver with a session", at: now)
     }
   }
 
@@ -277,8 +285,7 @@ package struct ReceiverSession {
       guard let message = try MediaMessage.decode(raw) else { continue }
       switch message {
       case .attach:
-        guard let media = link?.media else { return }
-        return violated(media, "attach must come first", at: now)
+        return violated("attach must come first", at: now)
       case .format(let id, let format):
         playout.define(format, id: id)
       case .packet(let packet):
@@ -297,7 +304,7 @@ package struct ReceiverSession {
       outputs.append(
         .render(.cut(from: time, generation: packet.generation, isRamped: true)))
     case .violation(let how):
-      if let media = link?.media { violated(media, how, at: now) }
+      violated(how, at: now)
     }
   }
 
