@@ -105,19 +105,34 @@ struct Playout {
 
   mutating func define(_ format: StreamFormat, id: UInt16) { buffer.define(format, id: id) }
 
+  mutating func forgetFormats() { buffer.forgetFormats() }
+
   mutating func insert(_ packet: AudioPacket) -> PlayoutBuffer.Insertion {
     let insertion = buffer.insert(packet)
-    if case .insertedAfterImplicitCut(let time) = insertion { cutDecoded(at: time) }
-    noteLateness(of: packet)
+    switch insertion {
+    case .inserted: noteLateness(of: packet)
+    case .insertedAfterImplicitCut(let time): remember(cutFrom: time, packet.generation)
+    case .stale, .corrupt, .violation: break
+    }
     return insertion
+  }
+
+  /// A packet that cannot be used; returns how many there were.
+  mutating func countCorrupt() -> UInt32 {
+    corruptPackets &+= 1
+    return corruptPackets
   }
 
   mutating func flush(from time: MediaTime, generation: UInt32) -> Bool {
     guard buffer.flush(from: time, generation: generation) else { return false }
+    remember(cutFrom: time, generation)
+    return true
+  }
+
+  private mutating func remember(cutFrom time: MediaTime, _ generation: UInt32) {
     cuts.append(.cut(from: time, generation: generation, isRamped: false))
     if cuts.count > 4 { cuts.removeFirst() }
     cutDecoded(at: time)
-    return true
   }
 
   mutating func anchor(_ anchor: Anchor) { anchors.insert(anchor) }
@@ -264,8 +279,7 @@ struct Playout {
     do {
       try stage.decode(packet, format: format)
     } catch {
-      corruptPackets += 1
-      steps.append(.corrupt(reason: "\(error)", total: corruptPackets))
+      steps.append(.corrupt(reason: "\(error)", total: countCorrupt()))
     }
   }
 
@@ -281,7 +295,7 @@ struct Playout {
     guard isAudible, let playhead = playhead(at: lastAdvance), packet.mediaTime < playhead else {
       return
     }
-    latePackets += 1
+    latePackets &+= 1
     latestLateness = Nanoseconds(playhead - packet.mediaTime)
   }
 }

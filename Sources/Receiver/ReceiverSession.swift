@@ -185,6 +185,7 @@ package struct ReceiverSession {
         return
       }
       if let old = link?.attach(id) { outputs.append(.close(old)) }
+      playout.forgetFormats()
       mediaFramer = first.framer
       link?.receivedMedia(bytes: first.byteCount)
       try readMedia(at: now)
@@ -282,8 +283,16 @@ package struct ReceiverSession {
 
   private mutating func readMedia(at now: LocalTime) throws(DecodeError) {
     while let raw = try mediaFramer.next() {
-      guard let message = try MediaMessage.decode(raw) else { continue }
+      let message: MediaMessage?
+      do {
+        message = try MediaMessage.decode(raw)
+      } catch {
+        guard MediaMessage.isPacket(raw) else { throw error }
+        noteCorrupt("\(error)")
+        continue
+      }
       switch message {
+      case nil: break
       case .attach:
         return violated("attach must come first", at: now)
       case .format(let id, let format):
@@ -303,9 +312,14 @@ package struct ReceiverSession {
       lastCut = Flushed(generation: packet.generation, from: time)
       outputs.append(
         .render(.cut(from: time, generation: packet.generation, isRamped: true)))
+    case .corrupt(let how): noteCorrupt(how)
     case .violation(let how):
       violated(how, at: now)
     }
+  }
+
+  private mutating func noteCorrupt(_ how: String) {
+    outputs.append(.event(.packetCorrupt(reason: how, total: playout.countCorrupt())))
   }
 
   private mutating func forgetStream() {
