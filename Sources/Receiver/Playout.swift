@@ -37,6 +37,9 @@ struct Playout {
   private var buffer: PlayoutBuffer
   private var anchors = AnchorHistory()
   private var cuts: [RenderCommand] = []
+  /// What the generations of this stream are raised by on their way to the render thread, whose ring may still
+  /// hold frames and cuts of the stream before.
+  private var generationBase: UInt32 = 0
   private var device = Device.closed
   private var report: RenderReport?
   private var estimate: ClockEstimate?
@@ -130,7 +133,7 @@ struct Playout {
   }
 
   private mutating func remember(cutFrom time: MediaTime, _ generation: UInt32) {
-    cuts.append(.cut(from: time, generation: generation, isRamped: false))
+    cuts.append(.cut(from: time, generation: renderGeneration(generation), isRamped: false))
     if cuts.count > 4 { cuts.removeFirst() }
     cutDecoded(at: time)
   }
@@ -140,7 +143,8 @@ struct Playout {
   mutating func clockStepped() { clockIsStep = true }
 
   /// Forgets the stream: another sender, or the end.
-  mutating func removeAll() {
+  mutating func removeAll() -> [Step] {
+    let steps = [.render(.unanchor)] + supersedeGenerations()
     buffer.removeAll()
     anchors.removeAll()
     cuts.removeAll()
@@ -149,7 +153,28 @@ struct Playout {
     histogram = SyncHistogram()
     (latePackets, lateReported, corruptPackets) = (0, 0, 0)
     if case .open(_, let stage) = device { stage.reset() }
+    return steps
   }
+
+  /// Makes what the ring holds obsolete; by a new ring where the numbers would run out, which only a sender that
+  /// invents generations brings about.
+  private mutating func supersedeGenerations() -> [Step] {
+    guard case .open = device else {
+      generationBase = 0
+      return []
+    }
+    guard generationBase < 1 << 30, buffer.generation < 1 << 30 else {
+      generationBase = 0
+      device = .closed
+      report = nil
+      return [.closeDevice]
+    }
+    generationBase += buffer.generation + 1
+    return [.render(.cut(from: .zero, generation: generationBase, isRamped: true))]
+  }
+
+  /// The number under which the render thread knows a generation of this stream.
+  func renderGeneration(_ generation: UInt32) -> UInt32 { generationBase + generation }
 
   mutating func opened(_ device: OutputDevice, ring: FrameRing) {
     self.device = .open(
@@ -277,7 +302,8 @@ struct Playout {
     decodedUntil =
       packet.mediaTime + format.audio.duration(ofFrames: packet.encoded.frameCount)
     do {
-      try stage.decode(packet, format: format)
+      try stage.decode(
+        packet, format: format, generation: renderGeneration(packet.generation))
     } catch {
       steps.append(.corrupt(reason: "\(error)", total: countCorrupt()))
     }

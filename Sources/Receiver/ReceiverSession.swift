@@ -202,9 +202,8 @@ package struct ReceiverSession {
     }
     if occupant?.clockID != hello.clockID {
       rememberDrift()
-      playout.removeAll()
+      carryOut(playout.removeAll())
       lastCut = nil
-      outputs.append(.render(.unanchor))
       clock = ClockTracker(
         clockID: hello.clockID, port: hello.clockPort,
         storedDrift: memory.clockDrifts.first { $0.sender == hello.senderID }?.drift,
@@ -273,7 +272,9 @@ package struct ReceiverSession {
     guard playout.flush(from: flush.from, generation: flush.generation) else { return }
     outputs.append(
       .render(
-        .cut(from: flush.from, generation: flush.generation, isRamped: flush.isRamped)))
+        .cut(
+          from: flush.from, generation: playout.renderGeneration(flush.generation),
+          isRamped: flush.isRamped)))
     let from = playhead.map { max($0, flush.from) } ?? flush.from
     let made = Flushed(generation: flush.generation, from: from)
     lastCut = made
@@ -311,7 +312,9 @@ package struct ReceiverSession {
     case .insertedAfterImplicitCut(let time):
       lastCut = Flushed(generation: packet.generation, from: time)
       outputs.append(
-        .render(.cut(from: time, generation: packet.generation, isRamped: true)))
+        .render(
+          .cut(
+            from: time, generation: playout.renderGeneration(packet.generation), isRamped: true)))
     case .corrupt(let how): noteCorrupt(how)
     case .violation(let how):
       violated(how, at: now)
@@ -323,9 +326,8 @@ package struct ReceiverSession {
   }
 
   private mutating func forgetStream() {
-    playout.removeAll()
+    carryOut(playout.removeAll())
     occupant = nil
-    outputs.append(.render(.unanchor))
     outputs.append(.event(.finished))
   }
 
@@ -408,6 +410,19 @@ package struct ReceiverSession {
     let estimate = clock?.isLocked == true ? clock?.estimate(at: now) : nil
     let steps = playout.advance(
       to: now, clock: estimate, hasSession: link != nil, mayDecode: !hasUndeliveredCommands)
+    carryOut(steps)
+    if link == nil, occupant != nil, playout.isSpent(at: playhead(at: now)) { forgetStream() }
+    let capacity = configuration.capacity.bytes
+    if let limit = link?.limitToGrant(heldBytes: playout.heldBytes, capacity: capacity) {
+      send(
+        .credit(
+          Credit(
+            limit: limit, bufferedUntil: playout.bufferedUntil ?? .zero,
+            heldBytes: playout.heldBytes)))
+    }
+  }
+
+  private mutating func carryOut(_ steps: [Playout.Step]) {
     for step in steps {
       switch step {
       case .render(let command): outputs.append(.render(command))
@@ -417,15 +432,6 @@ package struct ReceiverSession {
         outputs.append(.event(.packetCorrupt(reason: reason, total: total)))
       case .late(let by, let total): outputs.append(.event(.packetLate(by: by, total: total)))
       }
-    }
-    if link == nil, occupant != nil, playout.isSpent(at: playhead(at: now)) { forgetStream() }
-    let capacity = configuration.capacity.bytes
-    if let limit = link?.limitToGrant(heldBytes: playout.heldBytes, capacity: capacity) {
-      send(
-        .credit(
-          Credit(
-            limit: limit, bufferedUntil: playout.bufferedUntil ?? .zero,
-            heldBytes: playout.heldBytes)))
     }
   }
 
