@@ -22,6 +22,8 @@ package struct Renderer: ~Copyable {
   private var now = LocalTime(nanoseconds: 0)
   private var nextReport: Int64 = 0
   private var report = RenderReport()
+  /// The first start of the device is no restart.
+  private var hasStarted = false
 
   /// `sampleRate` is the device's, in Hz; the ring has as many channels as the device and holds frames of that
   /// rate. The renderer is the ring's and the commands' only consumer, and the only producer of reports.
@@ -82,7 +84,8 @@ package struct Renderer: ~Copyable {
     sampler.restart()
     nextReport = frame.index
     gap = nil
-    report.underruns &+= 1
+    if hasStarted { report.underruns &+= 1 }
+    hasStarted = true
   }
 
   @_noLocks @_noAllocation
