@@ -85,6 +85,20 @@ struct FrameSampler: ~Copyable {
     return unsafe fade(sound, at: first, from: before, into: out, frames: frames)
   }
 
+  /// How many of the frames that `sound` asks for are not there.
+  @_noLocks @_noAllocation
+  func missingCount(in sound: PlayoutRun.Sound, frames: Int) -> Int {
+    let end = sound.position.frame + floorOf(sound.position.fraction + Double(frames) * sound.step)
+    var frame = sound.position.frame
+    var missing = 0
+    while frame < end {
+      let run = reader.run(at: frame, limit: end)
+      if case .none = run.place { missing += Int(run.end - frame) }
+      frame = run.end
+    }
+    return min(missing, frames)
+  }
+
   /// Fills `window` and `distances` from stream frame `first` on. True where no hole or cut is near.
   @_noLocks @_noAllocation
   private func fetch(from first: Int64, count: Int) -> Bool {

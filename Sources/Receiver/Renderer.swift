@@ -41,8 +41,7 @@ package struct Renderer: ~Copyable {
   /// Fills `out`, interleaved, full scale ±1, with the next `frames` device frames; silence where nothing is due.
   @_noLocks @_noAllocation
   package mutating func render(into out: UnsafeMutablePointer<Float>, frames: Int) {
-    sampler.reader.update()
-    applyCuts()
+    beginTurn()
     var done = 0
     while done < frames {
       let run = cursor.nextRun(atMost: min(frames - done, FrameSampler.chunk))
@@ -51,6 +50,37 @@ package struct Renderer: ~Copyable {
       unsafe mix.apply(to: place, frames: run.count)
       done += run.count
     }
+    endTurn()
+  }
+
+  /// Does all that `render` does except make samples, so that a simulation can run for days. `look` is told what
+  /// each run plays and how many of its frames are missing. Not for the render thread.
+  package mutating func plan(frames: Int, look: (PlayoutRun, _ missingCount: Int) -> Void) {
+    beginTurn()
+    var done = 0
+    while done < frames {
+      let run = cursor.nextRun(atMost: min(frames - done, FrameSampler.chunk))
+      var missingCount = 0
+      if let sound = run.sound {
+        missingCount = sampler.missingCount(in: sound, frames: run.count)
+        note(sound, of: run, missingCount: missingCount)
+      } else {
+        report.activity = silentActivity
+      }
+      look(run, missingCount)
+      done += run.count
+    }
+    endTurn()
+  }
+
+  @_noLocks @_noAllocation
+  private mutating func beginTurn() {
+    sampler.reader.update()
+    applyCuts()
+  }
+
+  @_noLocks @_noAllocation
+  private mutating func endTurn() {
     releaseFrames()
     reportIfDue()
   }
@@ -90,6 +120,11 @@ package struct Renderer: ~Copyable {
       return
     }
     let missingCount = unsafe sampler.render(sound, at: run.first, into: out, frames: run.count)
+    note(sound, of: run, missingCount: missingCount)
+  }
+
+  @_noLocks @_noAllocation
+  private mutating func note(_ sound: PlayoutRun.Sound, of run: PlayoutRun, missingCount: Int) {
     if sound.position.frame >= endFrame {
       report.activity = .ended
     } else if missingCount == 0 || endIsWithin(sound, frames: run.count) {
