@@ -11,6 +11,11 @@ struct FrameSampler: ~Copyable {
   private let kernel: ResamplerKernel
   private let channelCount: Int
   private let fadeFrames: Int
+  /// How many frames before and behind a position matter to what sounds there.
+  private let margin: Int
+  /// What the window holds: whether no hole or cut is near, and the first hole from the position on.
+  private var isWhole = true
+  private var hole: StreamHole?
   /// The stream's frames around a chunk.
   private let window: UnsafeMutablePointer<Float>
   /// For each stream frame around a chunk, how many frames it is away from the next hole or cut; 0 in a hole,
@@ -28,8 +33,9 @@ struct FrameSampler: ~Copyable {
     kernel = ResamplerKernel(channelCount: ring.channelCount)
     channelCount = ring.channelCount
     self.fadeFrames = fadeFrames
+    margin = FrameSampler.margin(fadeFrames: fadeFrames)
     // The step is near one; twice its frames are more than a chunk can need.
-    let frames = 2 * FrameSampler.chunk + FrameSampler.margin(fadeFrames: fadeFrames) * 2
+    let frames = 2 * (FrameSampler.chunk + margin)
     unsafe window = .allocate(capacity: frames * channelCount)
     unsafe window.initialize(repeating: 0, count: frames * channelCount)
     unsafe distances = .allocate(capacity: frames)
@@ -69,42 +75,47 @@ struct FrameSampler: ~Copyable {
     for i in 0..<frames { unsafe levels[slot(of: first + Int64(i))] = 0 }
   }
 
-  /// Renders up to `chunk` frames, and answers how many of them had nothing to play.
+  /// Renders up to `chunk` frames. Answers the first hole that was met, also just behind the last frame, where it
+  /// is the reason for a fade.
   @_noLocks @_noAllocation
   mutating func render(
     _ sound: PlayoutRun.Sound, at first: Int64, into out: UnsafeMutablePointer<Float>, frames: Int
-  ) -> Int {
-    let before = Self.margin(fadeFrames: fadeFrames)
+  ) -> StreamHole? {
+    let before = margin
     let span = Int(floorOf(sound.position.fraction + Double(frames) * sound.step)) + 1
-    let isWhole = fetch(from: sound.position.frame - Int64(before), count: span + 2 * before)
+    isWhole = true
+    hole = nil
+    fetch(from: sound.position.frame - Int64(before), count: span + 2 * before)
     unsafe interpolate(sound, from: before, into: out, frames: frames)
     if isWhole, isSteady(sound, frames: frames) {
       for i in 0..<frames { unsafe levels[slot(of: first + Int64(i))] = 1 }
-      return 0
+      return hole
     }
-    return unsafe fade(sound, at: first, from: before, into: out, frames: frames)
+    unsafe fade(sound, at: first, from: before, into: out, frames: frames)
+    return hole
   }
 
-  /// How many of the frames that `sound` asks for are not there.
-  @_noLocks @_noAllocation
-  func missingCount(in sound: PlayoutRun.Sound, frames: Int) -> Int {
-    let end = sound.position.frame + floorOf(sound.position.fraction + Double(frames) * sound.step)
-    var frame = sound.position.frame
-    var missing = 0
+  /// The hole that `render` would answer, without rendering.
+  mutating func findHole(in sound: PlayoutRun.Sound, frames: Int) -> StreamHole? {
+    let span = Int64(floorOf(sound.position.fraction + Double(frames) * sound.step)) + 1
+    var frame = sound.position.frame - Int64(margin)
+    let end = sound.position.frame + span + Int64(margin)
+    hole = nil
     while frame < end {
       let run = reader.run(at: frame, limit: end)
-      if case .none = run.place { missing += Int(run.end - frame) }
+      if case .none = run.place {
+        noteHole(from: frame, to: run.end, position: sound.position.frame)
+      }
       frame = run.end
     }
-    return min(missing, frames)
+    return hole
   }
 
-  /// Fills `window` and `distances` from stream frame `first` on. True where no hole or cut is near.
+  /// Fills `window` and `distances` from stream frame `first` on.
   @_noLocks @_noAllocation
-  private func fetch(from first: Int64, count: Int) -> Bool {
+  private mutating func fetch(from first: Int64, count: Int) {
     var index = 0
     var distance = Int32(fadeFrames)
-    var isWhole = true
     var endsRamped = false
     while index < count {
       let run = reader.run(at: first + Int64(index), limit: first + Int64(count))
@@ -115,6 +126,7 @@ struct FrameSampler: ~Copyable {
       } else {
         for i in 0..<length * channelCount { unsafe window[index * channelCount + i] = 0 }
         distance = -1
+        noteHole(from: first + Int64(index), to: run.end, position: first + Int64(margin))
       }
       if distance < fadeFrames { isWhole = false }
       distance = setDistances(from: index, count: length, after: distance)
@@ -122,7 +134,16 @@ struct FrameSampler: ~Copyable {
       index += length
     }
     if !isWhole { limitDistances(count: count) }
-    return isWhole
+  }
+
+  @_noLocks @_noAllocation
+  private mutating func noteHole(from start: Int64, to end: Int64, position: Int64) {
+    guard end > position else { return }
+    if let known = hole {
+      if known.end == start { hole?.end = end }
+    } else {
+      hole = StreamHole(start: max(start, position), end: end)
+    }
   }
 
   /// Distances from what came before; -1 marks a hole. Answers the last.
@@ -178,17 +199,15 @@ struct FrameSampler: ~Copyable {
       && sound.framesToEnd - Int64(frames) >= fadeFrames
   }
 
-  /// Applies all fades, and answers how many frames had nothing to play.
+  /// Applies all fades.
   @_noLocks @_noAllocation
   private mutating func fade(
     _ sound: PlayoutRun.Sound, at first: Int64, from start: Int,
     into out: UnsafeMutablePointer<Float>, frames: Int
-  ) -> Int {
+  ) {
     let length = Int64(fadeFrames)
-    var missing = 0
     for i in 0..<frames {
       let offset = sound.position.fraction + Double(i) * sound.step
-      if unsafe distances[start + Int(offset)] == 0 { missing += 1 }
       let edge = min(
         min(sound.framesSinceStart + Int64(i) + 1, sound.framesToEnd - Int64(i)), length)
       let target = min(streamLevel(at: offset, from: start), Float(edge) / Float(length))
@@ -198,7 +217,6 @@ struct FrameSampler: ~Copyable {
       let gain = fadeIn(at: Double(level))
       for channel in 0..<channelCount { unsafe out[i * channelCount + channel] *= gain }
     }
-    return missing
   }
 
   @_noLocks @_noAllocation
@@ -207,6 +225,19 @@ struct FrameSampler: ~Copyable {
     let before = unsafe Float(distances[start + frame])
     let after = unsafe Float(distances[start + frame + 1])
     return (before + (after - before) * Float(offset - Double(frame))) / Float(fadeFrames)
+  }
+}
+
+/// Stream frames that are due and missing.
+struct StreamHole {
+  var start: Int64
+  /// One past the last that was looked for.
+  var end: Int64
+
+  @_noLocks @_noAllocation
+  init(start: Int64, end: Int64) {
+    self.start = start
+    self.end = end
   }
 }
 

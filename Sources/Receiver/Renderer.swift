@@ -16,8 +16,8 @@ package struct Renderer: ~Copyable {
   /// A cut has begun a generation, and no anchor came since: where it will be played from is not known yet.
   private var awaitsAnchor = false
   private var newestGeneration: UInt32 = 0
-  /// The first rendered device frame that had nothing to play, and the stream frame that it should have played.
-  private var missing: (device: Int64, stream: Int64)?
+  /// The first gap that was rendered and is not heard yet.
+  private var gap: RenderedGap?
   private var starvationWasCounted = false
   private var now = LocalTime(nanoseconds: 0)
   private var nextReport: Int64 = 0
@@ -54,20 +54,18 @@ package struct Renderer: ~Copyable {
   }
 
   /// Does all that `render` does except make samples, so that a simulation can run for days. `look` is told what
-  /// each run plays and how many of its frames are missing. Not for the render thread.
-  package mutating func plan(frames: Int, look: (PlayoutRun, _ missingCount: Int) -> Void) {
+  /// each run plays, and whether all of its frames are there. Not for the render thread.
+  package mutating func plan(frames: Int, look: (PlayoutRun, _ isWhole: Bool) -> Void) {
     beginTurn()
     var done = 0
     while done < frames {
       let run = cursor.nextRun(atMost: min(frames - done, FrameSampler.chunk))
-      var missingCount = 0
       if let sound = run.sound {
-        missingCount = sampler.missingCount(in: sound, frames: run.count)
-        note(sound, of: run, missingCount: missingCount)
+        note(sampler.findHole(in: sound, frames: run.count), in: sound, of: run)
       } else {
         report.activity = silentActivity
       }
-      look(run, missingCount)
+      look(run, !report.activity.isStarved)
       done += run.count
     }
     endTurn()
@@ -88,7 +86,10 @@ package struct Renderer: ~Copyable {
   /// What follows is rendered again from `frame` on.
   @_noLocks @_noAllocation
   package mutating func rewind(to frame: DeviceFrame) {
-    if let missing, frame.index <= missing.device { self.missing = nil }
+    if let gap {
+      self.gap?.end = min(gap.end, frame.index)
+      if frame.index <= gap.device { self.gap = nil }
+    }
     cursor.rewind(to: frame.index)
     sampler.rewind(to: frame.index)
   }
@@ -108,7 +109,7 @@ package struct Renderer: ~Copyable {
     cursor.deviceRestarted(at: frame.index)
     sampler.restart()
     nextReport = frame.index
-    missing = nil
+    gap = nil
     report.underruns &+= 1
   }
 
@@ -119,25 +120,31 @@ package struct Renderer: ~Copyable {
       report.activity = silentActivity
       return
     }
-    let missingCount = unsafe sampler.render(sound, at: run.first, into: out, frames: run.count)
-    note(sound, of: run, missingCount: missingCount)
+    let hole = unsafe sampler.render(sound, at: run.first, into: out, frames: run.count)
+    note(hole, in: sound, of: run)
   }
 
   @_noLocks @_noAllocation
-  private mutating func note(_ sound: PlayoutRun.Sound, of run: PlayoutRun, missingCount: Int) {
-    if sound.position.frame >= endFrame {
-      report.activity = .ended
-    } else if missingCount == 0 || endIsWithin(sound, frames: run.count) {
-      report.activity = .playing
+  private mutating func note(_ hole: StreamHole?, in sound: PlayoutRun.Sound, of run: PlayoutRun) {
+    report.activity = sound.position.frame >= endFrame ? .ended : .playing
+    guard let hole, hole.start < endFrame else { return }
+    let distance = hole.start - sound.position.frame
+    // What lies behind the next silence, or is not near enough to cause a fade, does not matter here.
+    guard distance < min(sound.framesToEnd, Int64(run.count) + cursor.fadeFrames) else { return }
+    if distance < run.count { report.activity = .starved }
+    noteGap(
+      RenderedGap(
+        device: run.first + distance, end: run.first + (hole.end - sound.position.frame),
+        stream: hole.start))
+  }
+
+  @_noLocks @_noAllocation
+  private mutating func noteGap(_ new: RenderedGap) {
+    if let known = gap {
+      if new.device <= known.end { gap?.end = max(known.end, new.end) }
     } else {
-      report.activity = .starved
-      if case .none = missing { missing = (run.first, sound.position.frame) }
+      gap = new
     }
-  }
-
-  @_noLocks @_noAllocation
-  private func endIsWithin(_ sound: PlayoutRun.Sound, frames: Int) -> Bool {
-    sound.position.advanced(by: Double(frames) * sound.step).frame >= endFrame
   }
 
   private var silentActivity: RenderReport.Activity {
@@ -171,24 +178,38 @@ extension Renderer {
   /// flush, this is the rule. Answers where to render again; the next frame if nowhere.
   @_noLocks @_noAllocation
   private mutating func firstFrameNoLongerMissing() -> Int64 {
-    guard let missing else {
+    guard let gap else {
       starvationWasCounted = starvationWasCounted && report.activity.isStarved
       return cursor.next
     }
-    let device = max(missing.device, cursor.oldestFrame)
-    if device > missing.device, !starvationWasCounted {
+    let heardFrames = max(0, cursor.oldestFrame - gap.device)
+    if heardFrames > 0, !starvationWasCounted {
       starvationWasCounted = true
       report.starvations &+= 1
     }
-    self.missing = nil
-    guard device < cursor.next else { return cursor.next }
-    let stream = missing.stream + (device - missing.device)
-    let limit = stream + (cursor.next - device)
-    self.missing = (device, stream)
+    guard gap.device + heardFrames < gap.end else {
+      self.gap = nil
+      return cursor.next
+    }
+    self.gap?.device += heardFrames
+    self.gap?.stream += heardFrames
+    return firstFilledFrame(
+      of: RenderedGap(
+        device: gap.device + heardFrames, end: gap.end, stream: gap.stream + heardFrames))
+  }
+
+  @_noLocks @_noAllocation
+  private mutating func firstFilledFrame(of gap: RenderedGap) -> Int64 {
     sampler.reader.update()
-    let run = sampler.reader.run(at: stream, limit: limit)
-    if case .some = run.place { return device }
-    return run.end < limit ? device + (run.end - stream) : cursor.next
+    let limit = gap.stream + (gap.end - gap.device)
+    let run = sampler.reader.run(at: gap.stream, limit: limit)
+    var device = gap.device
+    if case .none = run.place {
+      guard run.end < limit else { return cursor.next }
+      device += run.end - gap.stream
+    }
+    // The fade into the gap begins before it.
+    return max(device - cursor.fadeFrames, cursor.oldestFrame)
   }
 
   /// Answers the first frame that has to be rendered again; the next one if none.
@@ -284,6 +305,22 @@ extension RenderReport.Activity {
       if case .starved = self { return true }
       return false
     }
+  }
+}
+
+/// Device frames that were rendered as silence for want of stream frames, or will be if these do not come.
+private struct RenderedGap {
+  var device: Int64
+  /// One past the last.
+  var end: Int64
+  /// What the first should have played; the others follow at a step near one.
+  var stream: Int64
+
+  @_noLocks @_noAllocation
+  init(device: Int64, end: Int64, stream: Int64) {
+    self.device = device
+    self.end = end
+    self.stream = stream
   }
 }
 

@@ -8,7 +8,7 @@ struct CardContent {
     /// In stream frames; nil in silence.
     var position: Double?
     var step: Double
-    var missing: Int
+    var isWhole: Bool
     /// Whether it is at full level from beginning to end.
     var isSteady: Bool
   }
@@ -28,7 +28,7 @@ struct CardContent {
     } else {
       runs.append(
         Planned(
-          first: end, count: Int64(count), position: nil, step: 1, missing: 0, isSteady: true))
+          first: end, count: Int64(count), position: nil, step: 1, isWhole: true, isSteady: true))
     }
     end += Int64(count)
   }
@@ -42,11 +42,11 @@ struct CardContent {
     end += Int64(count)
   }
 
-  mutating func append(_ run: PlayoutRun, missing: Int) {
+  mutating func append(_ run: PlayoutRun, isWhole: Bool) {
     var planned = Planned(
-      first: run.first, count: Int64(run.count), position: nil, step: 1, missing: missing,
+      first: run.first, count: Int64(run.count), position: nil, step: 1, isWhole: isWhole,
       isSteady: false)
-    if let sound = run.sound, missing < run.count {
+    if let sound = run.sound, isWhole {
       planned.position = Double(sound.position.frame) + sound.position.fraction
       planned.step = sound.step
       let fade = Int64(TestSignal.sampleRate / 200)
@@ -90,7 +90,7 @@ struct CardContent {
       return nil
     }
     return TestSignal.Reading(
-      gain: run.isSteady && run.missing == 0 ? 1 : 0.5,
+      gain: run.isSteady ? 1 : 0.5,
       position: position + Double(frame - run.first) * run.step, generation: .nan)
   }
 }

@@ -127,7 +127,7 @@ package final class Microphone {
       for frame in [
         max(run.first, frames.lowerBound), min(run.first + run.count, frames.upperBound) - 1,
       ] {
-        guard run.missing == 0, let reading = content.reading(at: frame) else { continue }
+        guard run.isWhole, let reading = content.reading(at: frame) else { continue }
         follow(reading, at: frame, card, room)
       }
     }

@@ -130,7 +130,7 @@ final class SimulatedSoundCard {
       if content.isExact {
         unsafe content.appendSamples(count) { unsafe renderer.render(into: $0, frames: count) }
       } else {
-        renderer.plan(frames: count) { run, missing in content.append(run, missing: missing) }
+        renderer.plan(frames: count) { run, isWhole in content.append(run, isWhole: isWhole) }
       }
     }
   }

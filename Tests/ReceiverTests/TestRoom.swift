@@ -73,7 +73,10 @@ final class TestRoom {
   }
 
   func sendCut(from frame: Int64, generation: UInt32, isRamped: Bool = true) {
-    backlog.removeAll { $0.generation < generation && $0.next >= frame }
+    for i in backlog.indices where backlog[i].generation < generation {
+      backlog[i].end = min(backlog[i].end, frame)
+    }
+    backlog.removeAll { $0.end <= $0.next }
     send(
       .cut(from: Self.mediaTime(ofFrame: frame), generation: generation, isRamped: isRamped))
   }

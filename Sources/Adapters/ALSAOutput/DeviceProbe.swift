@@ -4,7 +4,7 @@ import Glibc
 
 /// Watches a running card for some 20 ms, to learn what it cannot say of itself.
 enum DeviceProbe {
-  /// Readings without a pause show single frames, pauses between them show whole periods.
+  /// Pauses between bursts let the position move by many of its steps, whose common divisor is one step.
   private static let bursts = 16
   private static let burstLength = 10
   /// Not a divisor of a millisecond, so that it does not fall into the rhythm of USB frames.
@@ -14,23 +14,29 @@ enum DeviceProbe {
 
   /// Corrects `canRewind`, `positionTime` and `positionStep`.
   static func refine(_ description: inout DeviceDescription, watching pcm: borrowing PCMDevice) {
-    var step = description.periodFrames
+    var step = 0
     var last: Int?
     // A plugin's stamps are alsa-lib's own, made at some other moment than the position.
     var stampsAreGood = DeviceIdentity.isCard(pcm)
     for turn in 1...(bursts * burstLength) {
       let (status, code) = pcm.readStatus()
       guard code >= 0, status.state == SND_PCM_STATE_RUNNING else { break }
-      if let last, status.delay != last { step = min(step, abs(last - status.delay)) }
+      if let last { step = commonDivisor(step, abs(last - status.delay)) }
       last = status.delay
       stampsAreGood = stampsAreGood && isFresh(status.stamp, description.positionTime)
       if turn % burstLength == 0 { pause(for: interval) }
     }
     if !stampsAreGood || last == nil { description.positionTime = .reading }
-    description.positionStep = step
+    description.positionStep = step == 0 ? description.periodFrames : step
     description.canRewind =
       description.canRewind && !DeviceIdentity.isSoundServer(pcm)
       && snd_pcm_rewindable(pcm.handle) > 0
+  }
+
+  private static func commonDivisor(_ a: Int, _ b: Int) -> Int {
+    var (a, b) = (a, b)
+    while b != 0 { (a, b) = (b, a % b) }
+    return a
   }
 
   private static func isFresh(_ stamp: Int64, _ time: DeviceDescription.PositionTime) -> Bool {

@@ -1,0 +1,90 @@
+import Clock
+import Receiver
+import Testing
+
+@Suite struct PlayoutCursorTests {
+  /// Local time runs at the true rate; the card and the group's clock do not.
+  private struct Bench: ~Copyable {
+    let cardDrift: Double
+    let groupDrift: Double
+    let rate = 48_000.0
+    var cursor: PlayoutCursor
+
+    init(cardDrift: Double, groupDrift: Double) {
+      self.cardDrift = cardDrift
+      self.groupDrift = groupDrift
+      cursor = PlayoutCursor(sampleRate: 48_000, device: .fine, storedDrift: nil)
+      cursor.adopt(
+        ClockEstimate(
+          local: LocalTime(nanoseconds: 0), group: GroupTime(nanoseconds: 7_000_000_000),
+          drift: groupDrift, errorBound: .zero), isStep: false)
+    }
+
+    func seconds(atDevice frame: Double) -> Double { frame / rate / (1 + cardDrift) }
+
+    /// Where the schedule is when `frame` is heard, for an anchor of media time 0 at group time 8 s.
+    func scheduled(atDevice frame: Double) -> Double {
+      (seconds(atDevice: frame) * (1 + groupDrift) - 1) * rate
+    }
+
+    mutating func observe(_ frame: Int64) {
+      let nanoseconds = seconds(atDevice: Double(frame)) * 1e9
+      cursor.observe(
+        DeviceFrame(frame), at: LocalTime(nanoseconds: Int64(nanoseconds.rounded())),
+        uncertainty: .zero)
+    }
+  }
+
+  @Test(arguments: [(60e-6, -35e-6), (-45e-6, 20e-6)])
+  func `playback stays on schedule although no two clocks agree`(
+    cardDrift: Double, groupDrift: Double
+  ) {
+    var bench = Bench(cardDrift: cardDrift, groupDrift: groupDrift)
+    _ = bench.cursor.schedule(
+      Anchor(mediaTime: .zero, groupTime: GroupTime(nanoseconds: 8_000_000_000), rate: .playing))
+    var worst = 0.0
+    var previousEnd: StreamPosition?
+    while bench.cursor.next < 48_000 * 60 {
+      bench.observe(max(0, bench.cursor.next - 3840))
+      let run = bench.cursor.nextRun(atMost: 480)
+      guard let sound = run.sound else { continue }
+      if let previousEnd { #expect(sound.position == previousEnd) }
+      previousEnd = sound.position.advanced(by: Double(run.count) * sound.step)
+      let position = Double(sound.position.frame) + sound.position.fraction
+      let error = position - bench.scheduled(atDevice: Double(run.first))
+      if run.first > 48_000 * 20 { worst = max(worst, abs(error)) }
+    }
+    // A twentieth of a frame is one microsecond.
+    #expect(worst < 0.05)
+    #expect(bench.cursor.replacementCount == 0)
+  }
+
+  @Test func `a rewind restores the position exactly`() {
+    var bench = Bench(cardDrift: 30e-6, groupDrift: 0)
+    _ = bench.cursor.schedule(
+      Anchor(mediaTime: .zero, groupTime: GroupTime(nanoseconds: 7_000_000_000), rate: .playing))
+    while bench.cursor.next < 48_000 {
+      bench.observe(max(0, bench.cursor.next - 3840))
+      _ = bench.cursor.nextRun(atMost: 480)
+    }
+    let before = bench.cursor.soundingPosition
+    bench.cursor.rewind(to: bench.cursor.next - 2000)
+    while bench.cursor.next < 48_000 {
+      _ = bench.cursor.nextRun(atMost: Int(48_000 - bench.cursor.next))
+    }
+    let after = bench.cursor.soundingPosition
+    #expect(before != nil)
+    if let before, let after { #expect(abs(after - before) < 0.01) }
+  }
+
+  @Test func `an anchor beyond all times is ignored`() {
+    var bench = Bench(cardDrift: 0, groupDrift: 0)
+    for extreme in [Int64.max, .min] {
+      _ = bench.cursor.schedule(
+        Anchor(
+          mediaTime: MediaTime(flicks: extreme), groupTime: GroupTime(nanoseconds: extreme),
+          rate: .playing))
+    }
+    #expect(bench.cursor.anchors.count == 0)
+  }
+}
