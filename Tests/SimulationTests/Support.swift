@@ -1,0 +1,40 @@
+import Simulation
+import Testing
+
+/// The promises that hold in every scenario without exception, and those that hold where nothing was lost.
+func expectFlawless(
+  _ group: SimulatedGroup, location: SourceLocation = #_sourceLocation
+) {
+  expectBounded(group, location: location)
+  #expect(group.microphone.breaks.isEmpty, sourceLocation: location)
+}
+
+/// No ghosts, nothing without bounds.
+func expectBounded(
+  _ group: SimulatedGroup, location: SourceLocation = #_sourceLocation
+) {
+  #expect(group.microphone.ghosts.isEmpty, sourceLocation: location)
+  #expect(group.violations.isEmpty, sourceLocation: location)
+}
+
+extension SimulatedGroup {
+  func expectSounding(
+    _ rooms: [Int]? = nil, from start: Double, to end: Double,
+    location: SourceLocation = #_sourceLocation
+  ) {
+    for room in rooms ?? Array(microphone.records.indices) {
+      let share = microphone.soundingShare(of: room, from: start, to: end)
+      #expect(share > 0.999, "room \(room) sounded \(share) of \(start)...\(end) s", sourceLocation: location)
+    }
+  }
+
+  func expectSpread(
+    within microseconds: Float, from start: Double, to end: Double, rooms: [Int]? = nil,
+    location: SourceLocation = #_sourceLocation
+  ) {
+    let spread = microphone.spread(from: start, to: end, rooms: rooms)
+    print("   spread", spread)
+    #expect(spread.p99 <= microseconds, "\(spread)", sourceLocation: location)
+    #expect(spread.count > 10, "\(spread)", sourceLocation: location)
+  }
+}
