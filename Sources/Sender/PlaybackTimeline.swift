@@ -18,6 +18,9 @@ struct PlaybackTimeline {
     var wasAnnounced = false
   }
 
+  /// One holds, and up to four wait for their time: what every room can keep.
+  private static let anchorLimit = 5
+
   private(set) var state = State.starting(at: .zero)
   private(set) var generation: UInt32 = 0
   private(set) var cuts: [(generation: UInt32, from: MediaTime, isRamped: Bool)] = []
@@ -111,6 +114,6 @@ struct PlaybackTimeline {
   private mutating func insert(_ anchor: Anchor) {
     anchors.removeAll { $0.groupTime >= anchor.groupTime }
     anchors.append(anchor)
-    if anchors.count > 3 { anchors.removeFirst() }
+    if anchors.count > Self.anchorLimit { anchors.removeFirst() }
   }
 }

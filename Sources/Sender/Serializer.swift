@@ -1,5 +1,6 @@
 package import Audio
 import Clock
+import WireProtocol
 
 /// Carries out production orders: opens items, reads them, encodes, and gives packets their media times.
 /// Items that follow each other in one format share an encoder, so that they join without a gap. One thread
@@ -72,7 +73,7 @@ package final class Serializer {
     steps.append(.format(id: nextFormatID, encoder.format))
     run = EncoderRun(
       shape: shape, encoder: encoder, formatID: nextFormatID, start: max(end ?? time, time))
-    nextFormatID &+= 1
+    nextFormatID = (nextFormatID + 1) % UInt16(ProtocolLimits.formats)
   }
 
   private func more(_ span: MediaDuration) {
