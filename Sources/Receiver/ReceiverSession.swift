@@ -91,7 +91,10 @@ package struct ReceiverSession {
 
   /// When to send `.timeout` if nothing else happens first.
   package var nextDeadline: LocalTime? {
-    [lobby.nextDeadline, link?.nextDeadline, clock?.nextDeadline, playout.nextDeadline]
+    [
+      lobby.nextDeadline, link?.nextDeadline, clock?.nextDeadline(asks: link != nil),
+      playout.nextDeadline,
+    ]
       .compactMap { $0 }.min()
   }
 
