@@ -19,6 +19,8 @@ package struct Renderer: ~Copyable {
   /// The first gap that was rendered and is not heard yet.
   private var gap: RenderedGap?
   private var starvationWasCounted = false
+  /// The first start of a card is no underrun.
+  private var hasStarted = false
   private var now = LocalTime(nanoseconds: 0)
   private var nextReport: Int64 = 0
   private var report = RenderReport()
@@ -110,7 +112,8 @@ package struct Renderer: ~Copyable {
     sampler.restart()
     nextReport = frame.index
     gap = nil
-    report.underruns &+= 1
+    if hasStarted { report.underruns &+= 1 }
+    hasStarted = true
   }
 
   @_noLocks @_noAllocation
