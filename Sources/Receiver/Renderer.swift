@@ -19,11 +19,11 @@ package struct Renderer: ~Copyable {
   /// The first gap that was rendered and is not heard yet.
   private var gap: RenderedGap?
   private var starvationWasCounted = false
+  /// The first start of a card is no underrun.
+  private var hasStarted = false
   private var now = LocalTime(nanoseconds: 0)
   private var nextReport: Int64 = 0
   private var report = RenderReport()
-  /// The first start of the device is no restart.
-  private var hasStarted = false
 
   /// `sampleRate` is the device's, in Hz; the ring has as many channels as the device and holds frames of that
   /// rate. The renderer is the ring's and the commands' only consumer, and the only producer of reports.
