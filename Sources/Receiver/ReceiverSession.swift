@@ -91,10 +91,11 @@ package struct ReceiverSession {
 
   /// When to send `.timeout` if nothing else happens first.
   package var nextDeadline: LocalTime? {
-    // Nobody can be asked for the time while there is no session.
-    let clockDeadline = link == nil ? nil : clock?.nextDeadline
-    return [lobby.nextDeadline, link?.nextDeadline, clockDeadline, playout.nextDeadline]
-      .compactMap { $0 }.min()
+    [
+      lobby.nextDeadline, link?.nextDeadline, clock?.nextDeadline(asks: link != nil),
+      playout.nextDeadline,
+    ]
+    .compactMap { $0 }.min()
   }
 
   // MARK: - Connections

@@ -19,6 +19,8 @@ package struct Renderer: ~Copyable {
   /// The first gap that was rendered and is not heard yet.
   private var gap: RenderedGap?
   private var starvationWasCounted = false
+  /// The first start of a card is no underrun.
+  private var hasStarted = false
   private var now = LocalTime(nanoseconds: 0)
   private var nextReport: Int64 = 0
   private var report = RenderReport()
@@ -41,8 +43,7 @@ package struct Renderer: ~Copyable {
   /// Fills `out`, interleaved, full scale ±1, with the next `frames` device frames; silence where nothing is due.
   @_noLocks @_noAllocation
   package mutating func render(into out: UnsafeMutablePointer<Float>, frames: Int) {
-    sampler.reader.update()
-    applyCuts()
+    beginTurn()
     var done = 0
     while done < frames {
       let run = cursor.nextRun(atMost: min(frames - done, FrameSampler.chunk))
@@ -51,6 +52,35 @@ package struct Renderer: ~Copyable {
       unsafe mix.apply(to: place, frames: run.count)
       done += run.count
     }
+    endTurn()
+  }
+
+  /// Does all that `render` does except make samples, so that a simulation can run for days. `look` is told what
+  /// each run plays, and whether all of its frames are there. Not for the render thread.
+  package mutating func plan(frames: Int, look: (PlayoutRun, _ isWhole: Bool) -> Void) {
+    beginTurn()
+    var done = 0
+    while done < frames {
+      let run = cursor.nextRun(atMost: min(frames - done, FrameSampler.chunk))
+      if let sound = run.sound {
+        note(sampler.findHole(in: sound, frames: run.count), in: sound, of: run)
+      } else {
+        report.activity = silentActivity
+      }
+      look(run, !report.activity.isStarved)
+      done += run.count
+    }
+    endTurn()
+  }
+
+  @_noLocks @_noAllocation
+  private mutating func beginTurn() {
+    sampler.reader.update()
+    applyCuts()
+  }
+
+  @_noLocks @_noAllocation
+  private mutating func endTurn() {
     releaseFrames()
     reportIfDue()
   }
@@ -82,7 +112,8 @@ package struct Renderer: ~Copyable {
     sampler.restart()
     nextReport = frame.index
     gap = nil
-    report.underruns &+= 1
+    if hasStarted { report.underruns &+= 1 }
+    hasStarted = true
   }
 
   @_noLocks @_noAllocation
@@ -93,6 +124,11 @@ package struct Renderer: ~Copyable {
       return
     }
     let hole = unsafe sampler.render(sound, at: run.first, into: out, frames: run.count)
+    note(hole, in: sound, of: run)
+  }
+
+  @_noLocks @_noAllocation
+  private mutating func note(_ hole: StreamHole?, in sound: PlayoutRun.Sound, of run: PlayoutRun) {
     report.activity = sound.position.frame >= endFrame ? .ended : .playing
     guard let hole, hole.start < endFrame else { return }
     let distance = hole.start - sound.position.frame

@@ -135,6 +135,8 @@ struct Production {
     cut = time
   }
 
+  var awaitsCut: Bool { cut != nil }
+
   /// The cut that waits for its first packets, once.
   mutating func takeCut() -> MediaTime? {
     defer { cut = nil }

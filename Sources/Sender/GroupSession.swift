@@ -146,7 +146,11 @@ package struct GroupSession {
   /// One connection of a room broke, or it broke the protocol: both are made anew.
   mutating func broke(_ id: RoomID, _ reason: String, at now: LocalTime) {
     guard let index = links.firstIndex(where: { $0.id == id }) else { return }
-    if links[index].live != nil { emit(.event(.roomGone(id, reason: reason))) }
+    if links[index].live != nil {
+      emit(.event(.roomGone(id, reason: reason)))
+    } else if links[index].lastObstacle != reason {
+      emit(.event(.roomUnreachable(id, reason: reason)))
+    }
     emit(.close(id, .media))
     emit(.close(id, .control))
     links[index].broke(reason, at: now)

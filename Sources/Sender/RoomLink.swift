@@ -25,6 +25,8 @@ struct RoomLink {
   private(set) var name: String
   private let receiverID: Identifier?
   private(set) var state: State
+  /// Why the last attempt failed; empty after a welcome.
+  private(set) var lastObstacle = ""
   private var retryAfter = Self.firstRetry
   var framer = MessageFramer(limit: ProtocolLimits.controlMessage)
 
@@ -84,6 +86,7 @@ struct RoomLink {
     guard case .greeting = state else { return false }
     state = .live(LiveRoom(welcome: welcome, at: now))
     name = welcome.name
+    lastObstacle = ""
     return true
   }
 
@@ -91,11 +94,13 @@ struct RoomLink {
     // A welcome alone proves little: the media connection may never come about.
     if let live, now - live.began >= Self.patience { retryAfter = Self.firstRetry }
     state = .waiting(until: now + retryAfter, reason: reason)
+    lastObstacle = reason
     retryAfter = min(Nanoseconds(retryAfter.count * 2), Self.lastRetry)
   }
 
   mutating func refused(_ reason: String, at now: LocalTime) {
     state = .waiting(until: now + Self.refusedRetry, reason: reason)
+    lastObstacle = reason
   }
 
   var nextDeadline: LocalTime {

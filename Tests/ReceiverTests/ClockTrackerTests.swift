@@ -30,7 +30,7 @@ import WireProtocol
           changes.append(change)
         }
       }
-      now = max(now + Nanoseconds(1), tracker.nextDeadline)
+      now = max(now + Nanoseconds(1), tracker.nextDeadline(asks: true) ?? last)
     }
     return (requests, changes)
   }

@@ -1,0 +1,46 @@
+# Two commands do everything: `make run` and `make test`. Each installs what is missing first.
+
+SWIFT ?= swift
+BUILD := .build/release
+FILE ?=
+
+.PHONY: help setup build run test check lint format install clean
+
+help:
+	@echo "make run [FILE=song.flac]  build, start a receiver here and play to it"
+	@echo "make test                  all tests"
+	@echo "make check                 lint, the render path under sanitizers, a short fuzz run"
+	@echo "make build                 the programs, in $(BUILD)"
+	@echo "make install [PREFIX=/usr/local]"
+
+setup:
+	@scripts/setup.sh
+
+build: setup
+	$(SWIFT) build -c release --static-swift-stdlib --product tutti
+	$(SWIFT) build -c release --static-swift-stdlib --product tutti-receiver
+
+run: build
+	@scripts/run.sh "$(FILE)"
+
+test: setup
+	@scripts/test.sh
+
+check: setup lint
+	Tests/RealtimeTests/run.sh
+	$(SWIFT) test --sanitize=thread --scratch-path .build-tsan --filter 'FrameRing|RenderQueue'
+	Tests/Fuzz/run.sh 30
+
+lint:
+	$(SWIFT) format lint --strict --recursive Sources Tests Package.swift
+
+format:
+	$(SWIFT) format --in-place --recursive Sources Tests Package.swift
+
+PREFIX ?= /usr/local
+install: build
+	install -d $(DESTDIR)$(PREFIX)/bin
+	install -s -m 755 $(BUILD)/tutti $(BUILD)/tutti-receiver $(DESTDIR)$(PREFIX)/bin
+
+clean:
+	rm -rf .build .build-tsan .build-rtsan

@@ -1,0 +1,27 @@
+#!/bin/sh
+# Installs the Debian packages that building, testing and playing need, where they are missing; through sudo
+# where this is not root. Does nothing, and asks nobody, where all are there.
+set -eu
+
+build="build-essential pkg-config libasound2-dev libavahi-client-dev libopus-dev libflac-dev libssl-dev
+  libavformat-dev libavcodec-dev libswresample-dev libavutil-dev"
+play="avahi-daemon dbus"
+test="ffmpeg sox lame libsox-fmt-all"
+
+missing=
+for package in $build $play $test; do
+  dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+as_root=
+if [ "$(id -u)" -ne 0 ]; then
+  command -v sudo >/dev/null || {
+    echo "setup: these packages are missing, and neither root nor sudo is at hand:$missing" >&2
+    exit 69
+  }
+  as_root=sudo
+fi
+echo "setup: installing$missing"
+$as_root apt-get update -q
+$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing
