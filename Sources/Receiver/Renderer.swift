@@ -106,11 +106,12 @@ package struct Renderer: ~Copyable {
   /// before holds. Silence until the device clock has settled again.
   @_noLocks @_noAllocation
   package mutating func deviceRestarted(at frame: DeviceFrame) {
+    // The first start of a card is no underrun.
+    if cursor.next > 0 { report.underruns &+= 1 }
     cursor.deviceRestarted(at: frame.index)
     sampler.restart()
     nextReport = frame.index
     gap = nil
-    report.underruns &+= 1
   }
 
   @_noLocks @_noAllocation
