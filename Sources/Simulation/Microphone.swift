@@ -44,6 +44,13 @@ package final class Microphone {
     fileprivate var lastCard: ObjectIdentifier?
   }
 
+  private struct Cut {
+    var generation: Int
+    var from: Double
+    /// From when on each room must obey it: a commit horizon after it has arrived there.
+    var effects: [TrueTime?]
+  }
+
   fileprivate struct Heard {
     var frame: Int64
     var position: Double
@@ -55,10 +62,11 @@ package final class Microphone {
   package private(set) var records: [Record]
   package private(set) var breaks: [Break] = []
   package private(set) var ghosts: [Ghost] = []
+  private static let fadedFrames: Int64 = 12
   /// More than these say nothing new.
   private let limit = 1000
   private var anchors: [Anchor] = []
-  private var cuts: [(generation: Int, from: Double)] = []
+  private var cuts: [Cut] = []
   private let groupTime: (TrueTime) -> GroupTime
 
   init(roomCount: Int, interval: Nanoseconds, groupTime: @escaping (TrueTime) -> GroupTime) {
@@ -78,8 +86,16 @@ package final class Microphone {
 
   func toldOfCut(from time: MediaTime, generation: UInt32) {
     guard !cuts.contains(where: { $0.generation == Int(generation) }) else { return }
-    cuts.append((Int(generation), Self.frames(time)))
+    cuts.append(
+      Cut(
+        generation: Int(generation), from: Self.frames(time),
+        effects: Array(repeating: nil, count: records.count)))
     if cuts.count > 60 { cuts.removeFirst() }
+  }
+
+  func flushReached(_ room: Int, generation: UInt32, effect: TrueTime) {
+    guard let index = cuts.firstIndex(where: { $0.generation == Int(generation) }) else { return }
+    if cuts[index].effects[room] == nil { cuts[index].effects[room] = effect }
   }
 
   /// Another sender, another schedule.
@@ -124,12 +140,12 @@ package final class Microphone {
   ) {
     for run in content.runs where run.first + run.count > frames.lowerBound {
       guard run.first < frames.upperBound else { break }
-      for frame in [
-        max(run.first, frames.lowerBound), min(run.first + run.count, frames.upperBound) - 1,
-      ] {
-        guard run.isWhole, let reading = content.reading(at: frame) else { continue }
-        follow(reading, at: frame, card, room)
-      }
+      let first = max(run.first, frames.lowerBound)
+      let last = min(run.first + run.count, frames.upperBound) - 1
+      guard run.isWhole, let reading = content.reading(at: first) else { continue }
+      follow(reading, at: first, card, room)
+      guard let end = content.reading(at: last) else { continue }
+      records[room].last = Heard(frame: last, position: end.position, isFull: end.gain > 0.98)
     }
   }
 
@@ -153,10 +169,12 @@ package final class Microphone {
     let moved = heard.position - last.position
     // Playback is at most 1 % fast. Where the stream begins or ends, the resampler's ringing blurs the place.
     let blur = last.isFull && heard.isFull ? 0.05 : 0.7
-    let wasContinuous = (moved - Double(span)).magnitude < blur + 0.011 * Double(span)
-    // A fade below 1 % of full level cannot be read.
-    let afterSilence = span > 1 && (moved - 1).magnitude < 12
-    guard !wasContinuous, !afterSilence, breaks.count < limit else { return }
+    let wentOn = (moved - Double(span)).magnitude < blur + 0.011 * Double(span)
+    // A fade below 1 % of full level cannot be read, so a silence may hide a few frames; what lies in a longer one is
+    // left out, even if the room is on time behind it.
+    let isWhole =
+      span > Self.fadedFrames ? (moved - 1).magnitude < Double(Self.fadedFrames) : wentOn
+    guard !isWhole, breaks.count < limit else { return }
     breaks.append(
       Break(
         kind: moved > 1 ? .hole : .repetition, room: room, at: card.time(of: heard.frame),
@@ -169,13 +187,12 @@ package final class Microphone {
     let rounded = reading.generation.rounded()
     guard !cuts.isEmpty, (reading.generation - rounded).magnitude < 0.1 else { return }
     // A fade goes down to the cut, and a resampler's frames reach over it a little.
-    let isGhost = cuts.contains {
-      $0.generation > Int(rounded) && reading.position >= $0.from + 1
-    }
-    guard isGhost, ghosts.count < limit else { return }
+    let cut = cuts.first { $0.generation > Int(rounded) && reading.position >= $0.from + 1 }
+    guard let effect = cut?.effects[room], ghosts.count < limit else { return }
+    let time = card.time(of: frame)
+    guard time > effect else { return }
     ghosts.append(
-      Ghost(
-        room: room, at: card.time(of: frame), position: reading.position, generation: Int(rounded)))
+      Ghost(room: room, at: time, position: reading.position, generation: Int(rounded)))
   }
 
   private func measure(

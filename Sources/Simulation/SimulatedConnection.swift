@@ -4,6 +4,8 @@ import Sender
 final class SimulatedConnection {
   enum Payload {
     case bytes([UInt8])
+    /// A flush has arrived whole: for the microphone, which must know from when on it holds.
+    case flushEnd(generation: UInt32)
     /// The end: after it, nothing comes.
     case end(reason: String)
 

@@ -71,12 +71,15 @@ package final class SimulatedGroup {
   var rooms: [SimulatedRoom] = []
   var connectionCount = 0
   var processCount = 0
+  /// By program, the sender last: in this second of true time.
+  private var wakes: [(second: Int64, count: Int)]
 
   package init(_ configuration: Configuration) {
     self.configuration = configuration
     let host = Pointer(
       SimulatedHost(configuration.senderHost, seed: configuration.seed, part: 1000))
     senderHost = host
+    wakes = Array(repeating: (0, 0), count: configuration.rooms.count + 1)
     microphone = Microphone(
       roomCount: configuration.rooms.count, interval: configuration.interval,
       groupTime: { GroupTime(nanoseconds: host.value.local(at: $0).nanoseconds) })
@@ -106,6 +109,15 @@ package final class SimulatedGroup {
 
   func schedule(_ event: Event, at time: TrueTime) { queue.insert(event, at: max(time, now)) }
 
+  /// A program that asks to be woken again and again keeps a machine from ever sleeping: decoding eight packets at a
+  /// time takes a hundred turns at most.
+  private func noteWake(of program: Int, _ name: String) {
+    let second = now.nanoseconds / 1_000_000_000
+    if wakes[program].second != second { wakes[program] = (second, 0) }
+    wakes[program].count += 1
+    if wakes[program].count == 2_000 { violated("\(name) never sleeps") }
+  }
+
   func violated(_ promise: String) {
     guard violations.count < 100 else { return }
     violations.append("at \(now.seconds) s: \(promise)")
@@ -114,12 +126,16 @@ package final class SimulatedGroup {
   // MARK: - Events
 
   private func take(_ event: Event) {
-    if let until = frozenUntil(for: event), until > now { return queue.insert(event, at: until) }
+    if let until = frozenUntil(for: event), until > now { return postpone(event, to: until) }
     switch event {
     case .wakeSender:
-      if sender?.nextWake == now { serveSender([]) }
+      guard sender?.nextWake == now else { return }
+      noteWake(of: rooms.count, "the sender")
+      serveSender([])
     case .wakeRoom(let room):
-      if rooms[room].nextWake == now { serve(room, []) }
+      guard rooms[room].nextWake == now else { return }
+      noteWake(of: room, "room \(room)")
+      serve(room, [])
     case .turn(let room, let card): turn(room, card)
     case .arrived(let connection, let toRoom, let payload):
       arrived(payload, on: connection, toRoom: toRoom)
@@ -141,6 +157,19 @@ package final class SimulatedGroup {
     case .opened(let room, let attempt): deviceOpened(room, attempt)
     case .action(let action): action(self)
     }
+  }
+
+  private func postpone(_ event: Event, to time: TrueTime) {
+    switch event {
+    case .wakeSender:
+      guard let sender, sender.nextWake == now else { return }
+      sender.nextWake = time
+    case .wakeRoom(let room):
+      guard rooms[room].nextWake == now else { return }
+      rooms[room].nextWake = time
+    default: break
+    }
+    queue.insert(event, at: time)
   }
 
   /// A machine that stands still takes its events when it goes on.

@@ -43,7 +43,7 @@ extension SimulatedGroup {
     transmit(.end(reason: reason), on: connection, toRoom: !fromRoom)
   }
 
-  private func transmit(
+  func transmit(
     _ payload: SimulatedConnection.Payload, on connection: SimulatedConnection, toRoom: Bool
   ) {
     let link = toRoom ? rooms[connection.room].down : rooms[connection.room].up
@@ -101,6 +101,9 @@ extension SimulatedGroup {
     guard connection.receiverHolds else { return }
     switch payload {
     case .bytes(let bytes): serve(connection.room, [.received(ConnectionID(connection.id), bytes)])
+    case .flushEnd(let generation):
+      let effect = now + rooms[connection.room].quality.card.commitHorizon
+      microphone.flushReached(connection.room, generation: generation, effect: effect)
     case .end:
       connection.receiverHolds = false
       serve(connection.room, [.closed(ConnectionID(connection.id))])
@@ -119,6 +122,7 @@ extension SimulatedGroup {
     let id = RoomID(connection.room + 1)
     switch payload {
     case .bytes(let bytes): serveSender([.received(id, connection.channel, bytes)])
+    case .flushEnd: break
     case .end(let reason):
       rooms[connection.room].connections[connection.channel] = nil
       connection.senderHolds = false

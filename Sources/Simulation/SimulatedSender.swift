@@ -120,10 +120,9 @@ extension SimulatedGroup {
     case .send(let room, let channel, let bytes):
       digest.add(now.nanoseconds)
       digest.add(bytes)
-      if channel == .control { listen(to: bytes) }
-      if let connection = rooms[room.number - 1].connections[channel] {
-        transmit(bytes, on: connection, toRoom: true)
-      }
+      guard let connection = rooms[room.number - 1].connections[channel] else { return }
+      transmit(bytes, on: connection, toRoom: true)
+      if channel == .control { listen(to: bytes, on: connection) }
     case .close(let room, let channel):
       let index = room.number - 1
       rooms[index].dials[channel] = nil
@@ -137,13 +136,15 @@ extension SimulatedGroup {
   }
 
   /// The microphone knows the schedule from the wire.
-  private func listen(to bytes: [UInt8]) {
+  private func listen(to bytes: [UInt8], on connection: SimulatedConnection) {
     var framer = MessageFramer(limit: ProtocolLimits.controlMessage)
     framer.append(bytes)
     while let raw = try? framer.next() {
       switch try? ControlMessage.decode(raw) {
       case .anchor(let anchor)?: microphone.told(anchor)
-      case .flush(let flush)?: microphone.toldOfCut(from: flush.from, generation: flush.generation)
+      case .flush(let flush)?:
+        microphone.toldOfCut(from: flush.from, generation: flush.generation)
+        transmit(.flushEnd(generation: flush.generation), on: connection, toRoom: true)
       default: break
       }
     }

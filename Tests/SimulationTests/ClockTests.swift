@@ -16,13 +16,15 @@ import WireProtocol
   }
 
   @Test(arguments: [1, 2] as [UInt64])
-  func `a small jump is steered back without a gap`(seed: UInt64) {
+  func `a small jump costs less than a tenth of a second`(seed: UInt64) {
     let group = SimulatedGroup(.house([.wired, .wired], seed: seed))
     group.at(30) { $0.stepClock(of: 1, by: .microseconds(500)) }
     group.run(until: 60)
-    group.expectSpread(within: 50, from: 45, to: 60)
-    group.expectSounding(from: 2, to: 60)
-    expectFlawless(group)
+    group.expectSpread(within: 50, from: 38, to: 60)
+    group.expectSounding([0], from: 2, to: 60)
+    expectBounded(group)
+    #expect(group.microphone.breaks.count <= 1)
+    #expect(group.microphone.breaks.allSatisfy { $0.silence < 800 })
   }
 
   @Test(arguments: [1, 2] as [UInt64])

@@ -1,15 +1,16 @@
 import Simulation
 import Testing
 
-/// The promises that hold in every scenario without exception, and those that hold where nothing was lost.
+/// As `expectBounded`, and the given rooms have heard every frame once. A radio may bring a command too late for that.
 func expectFlawless(
-  _ group: SimulatedGroup, location: SourceLocation = #_sourceLocation
+  _ group: SimulatedGroup, rooms: [Int]? = nil, location: SourceLocation = #_sourceLocation
 ) {
   expectBounded(group, location: location)
-  #expect(group.microphone.breaks.isEmpty, sourceLocation: location)
+  let breaks = group.microphone.breaks.filter { rooms?.contains($0.room) ?? true }
+  #expect(breaks.isEmpty, sourceLocation: location)
 }
 
-/// No ghosts, nothing without bounds.
+/// No ghosts, nothing without bounds: promises that hold in every scenario.
 func expectBounded(
   _ group: SimulatedGroup, location: SourceLocation = #_sourceLocation
 ) {
@@ -24,7 +25,9 @@ extension SimulatedGroup {
   ) {
     for room in rooms ?? Array(microphone.records.indices) {
       let share = microphone.soundingShare(of: room, from: start, to: end)
-      #expect(share > 0.999, "room \(room) sounded \(share) of \(start)...\(end) s", sourceLocation: location)
+      #expect(
+        share > 0.999, "room \(room) sounded \(share) of \(start)...\(end) s",
+        sourceLocation: location)
     }
   }
 

@@ -28,7 +28,7 @@ import Testing
       .house([.wired, .wifi, .wifiBad, .wifiBad], seed: seed, cards: [.fine, .edge]))
     group.run(until: 60)
     group.expectSpread(within: 250, from: 20, to: 60)
-    group.expectSounding(from: 3, to: 60)
+    group.expectSounding(from: 5, to: 60)
     expectFlawless(group)
   }
 
