@@ -95,7 +95,7 @@ package struct ReceiverSession {
       lobby.nextDeadline, link?.nextDeadline, clock?.nextDeadline(asks: link != nil),
       playout.nextDeadline,
     ]
-      .compactMap { $0 }.min()
+    .compactMap { $0 }.min()
   }
 
   // MARK: - Connections
