@@ -74,8 +74,8 @@ extension ClockFilter {
   /// scanned together with the ageing.
   static let window = Nanoseconds.seconds(120)
 
-  /// Ten samples a second over the window, and the start burst.
-  static let sampleLimit = 1280
+  /// Twenty samples a second over the window, and the denser ones of the start.
+  static let sampleLimit = 3072
 
   package mutating func insert(_ sample: TimeSample) -> Outcome {
     if let newest = samples.last {
@@ -289,7 +289,7 @@ extension ClockFilter {
   package var noise: Nanoseconds? { line.map { Nanoseconds(saturating: $0.noise * 1e9) } }
 
   /// The shortest round trip of the samples that are kept.
-  package var minimumRoundTrip: Nanoseconds? { samples.map(\.roundTrip).min() }
+  package var minimumRoundTrip: Nanoseconds? { samples.lazy.map(\.roundTrip).min() }
 
   /// The median round trip of the newest 240 samples.
   package var medianRoundTrip: Nanoseconds? {

@@ -50,18 +50,19 @@ package struct ProbeSchedule: Hashable, Sendable {
   static let quickProbes = 16
   static let slowProbes = 16
 
-  /// The drift takes ten seconds of ten probes each to be known to a ppm; see the report's cold start table.
+  /// For ten seconds forty probes each: the drift is not known yet, and each of them narrows it.
   static let learningTime = Nanoseconds.seconds(10)
 
-  /// A link whose usual round trip is this much above its shortest needs more probes to meet fast ones: 200 µs
-  /// is above the scatter of any idle wire and below that of any radio.
-  static let noisyExcess = Nanoseconds.microseconds(200)
+  /// A link whose usual round trip is this much above its shortest needs twenty probes a second instead of five: its
+  /// scatter has to be averaged away. 60 µs is above that of an idle wire without switches. Probes in trains do not
+  /// help: the switch keeps their order, so that the later ones repeat the delay of the first.
+  static let noisyExcess = Nanoseconds.microseconds(60)
 
   private func interval(at now: LocalTime, medianExcess: Nanoseconds) -> Nanoseconds {
     if sentSinceRestart < Self.quickProbes { return .milliseconds(10) }
     if sentSinceRestart < Self.quickProbes + Self.slowProbes { return .milliseconds(30) }
-    if now - restartedAt < Self.learningTime { return .milliseconds(100) }
+    if now - restartedAt < Self.learningTime { return .milliseconds(25) }
     if isIdle { return .seconds(1) }
-    return medianExcess > Self.noisyExcess ? .milliseconds(100) : .milliseconds(250)
+    return medianExcess > Self.noisyExcess ? .milliseconds(50) : .milliseconds(200)
   }
 }

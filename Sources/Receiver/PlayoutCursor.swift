@@ -125,6 +125,8 @@ extension PlayoutCursor {
     state.mode = .following
     state.position = now < anchor.groupTime ? start : scheduled
     state.startedAt = next
+    state.step = scheduledStep
+    state.steeredAt = next
     state.anchor = anchor
     state.farSince = .max
     scheduleWasMoved = false
@@ -190,7 +192,12 @@ extension PlayoutCursor {
       guard let anchor = state.anchor else { return 1 }
       let seconds = error(to: anchor, at: now)
       syncError = Nanoseconds(Int64(min(max(seconds, -1e3), 1e3) * 1e9))
-      return scheduledStep * (1 - RateController.slowdown(forError: seconds))
+      let wanted = scheduledStep * (1 - RateController.slowdown(forError: seconds))
+      let elapsed = Double(next - state.steeredAt) / Double(grid.sampleRate)
+      state.step = RateController.step(
+        from: state.step, to: wanted, error: seconds, seconds: elapsed)
+      state.steeredAt = next
+      return state.step
     }
   }
 

@@ -4,9 +4,17 @@ import Clock
 /// so there is nothing to integrate: what is left is the noise of the estimates, and the way back after a
 /// disturbance. Errors are in seconds, positive where playback is early.
 enum RateController {
-  /// An error fades with this time constant, in s: slow against the noise of the clock estimates, fast against
-  /// temperature. Range 0.5...10.
-  private static var timeConstant: Double { @_noLocks @_noAllocation get { 2 } }
+  /// Errors below this, in s, are noise of the estimates as likely as not.
+  private static var smallError: Double { @_noLocks @_noAllocation get { 50e-6 } }
+
+  /// An error fades with this time constant, in s. A small one slowly: the rate may change by no more than 0.1 ppm a
+  /// second, or it is itself heard as distortion above -120 dB. A large one soon. Range 0.5...20.
+  private static var gentleTime: Double { @_noLocks @_noAllocation get { 8 } }
+  private static var quickTime: Double { @_noLocks @_noAllocation get { 2 } }
+
+  /// The rate follows what is wanted with this time constant, in s, while the error is small. A quarter of
+  /// `gentleTime`, so that the two together do not overshoot.
+  private static var rateTime: Double { @_noLocks @_noAllocation get { 2 } }
 
   /// Up to this error, in s, two rooms still sound as one, so the gentle limit is enough.
   private static var gentleError: Double { @_noLocks @_noAllocation get { 1e-3 } }
@@ -28,6 +36,16 @@ enum RateController {
   @_noLocks @_noAllocation
   static func slowdown(forError error: Double) -> Double {
     let limit = error.magnitude <= gentleError ? gentleLimit : quickLimit
-    return min(max(error / timeConstant, -limit), limit)
+    let time = error.magnitude <= smallError ? gentleTime : quickTime
+    return min(max(error / time, -limit), limit)
+  }
+
+  /// The next step, `seconds` after `step`, on the way to the `wanted` one.
+  @_noLocks @_noAllocation
+  static func step(
+    from step: Double, to wanted: Double, error: Double, seconds: Double
+  ) -> Double {
+    guard error.magnitude <= smallError else { return wanted }
+    return step + (wanted - step) * min(max(seconds / rateTime, 0), 1)
   }
 }

@@ -7,6 +7,8 @@ package import Clock
 package struct RenderClock: Sendable {
   /// How a device reports its position, which decides how far the reports scatter.
   package enum DeviceClass: Sendable {
+    /// The position moves frame by frame, and the instant at which it moves is known to a microsecond.
+    case exact
     /// The position moves in steps of a few frames, and a timestamp comes with it.
     case fine
     /// The position moves by whole periods, and its timestamp was taken in the period's interrupt.
@@ -31,6 +33,8 @@ package struct RenderClock: Sendable {
   private let sampleRate: Double
   /// The variance of an observation, in s².
   private let variance: Double
+  /// How the drift wanders, in 1/√s.
+  private let wander: Double
   private var hasPhase = false
   /// The frame of the last observation is `frame + fraction`, and was consumed `rest` seconds after `time`.
   private var frame: Int64 = 0
@@ -55,6 +59,7 @@ package struct RenderClock: Sendable {
     self.sampleRate = Double(max(sampleRate, 1))
     let deviation = Self.deviation(of: device)
     variance = deviation * deviation
+    wander = Self.wander(of: device)
     if let storedDrift, storedDrift > -1e-3, storedDrift < 1e-3 {
       stretch = -storedDrift / (1 + storedDrift)
       stretchVariance = Self.storedDriftDeviation * Self.storedDriftDeviation
@@ -149,11 +154,11 @@ extension RenderClock {
     advance(by: span * (1 + stretch))
     self.frame = frame.index
     self.fraction = fraction
-    let wander = Self.wander * Self.wander
+    let growth = wander * wander
     timeVariance +=
-      2 * span * covariance + span * span * stretchVariance + wander * span * span * span / 3
-    covariance += span * stretchVariance + wander * span * span / 2
-    stretchVariance += wander * span
+      2 * span * covariance + span * span * stretchVariance + growth * span * span * span / 3
+    covariance += span * stretchVariance + growth * span * span / 2
+    stretchVariance += growth * span
   }
 
   @_noLocks @_noAllocation
@@ -191,6 +196,7 @@ extension RenderClock {
   @_noLocks @_noAllocation
   private static func deviation(of device: DeviceClass) -> Double {
     switch device {
+    case .exact: 1e-6
     case .fine: 14e-6
     case .edge: 8e-6
     case .usbEdge: 30e-6
@@ -198,9 +204,15 @@ extension RenderClock {
     }
   }
 
-  /// How the drift of a card wanders, in 1/√s: that of a crystal at room temperature. Range 1e-9...1e-7;
-  /// guarded by the golden vectors.
-  private static var wander: Double { @_noLocks @_noAllocation get { 1e-8 } }
+  /// How the drift of a card wanders, in 1/√s: that of a crystal at room temperature. Where the position is exact,
+  /// a crystal that warms up can be followed at no cost in noise. Range 1e-9...1e-7; guarded by the golden vectors.
+  @_noLocks @_noAllocation
+  private static func wander(of device: DeviceClass) -> Double {
+    switch device {
+    case .exact: 3e-8
+    case .fine, .edge, .usbEdge, .coarse: 1e-8
+    }
+  }
 
   /// The standard deviation of a drift that is unknown, stored, known until the device was stopped, and known
   /// until the reports no longer matched. Dimensionless; guarded by the golden vectors and `RenderClockTests`.

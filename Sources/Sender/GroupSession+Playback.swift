@@ -33,7 +33,10 @@ extension GroupSession {
   mutating func startIfReady(at now: LocalTime) {
     guard case .starting(let start) = timeline.state, production.hasPackets,
       links.contains(where: \.isReady)
-    else { return }
+    else {
+      startDeadline = nil
+      return
+    }
     if !links.allSatisfy(\.isReady) {
       let deadline = startDeadline ?? now + Self.startPatience
       startDeadline = deadline
@@ -66,7 +69,7 @@ extension GroupSession {
   private var commitHorizon: Nanoseconds {
     let rooms = links.compactMap(\.live)
     let device = rooms.map(\.welcome.commitHorizon).max() ?? .milliseconds(40)
-    let roundTrip = rooms.compactMap(\.status?.roundTrip).max() ?? .zero
+    let roundTrip = min(rooms.compactMap(\.status?.roundTrip).max() ?? .zero, .milliseconds(150))
     return device + min(Nanoseconds(5_000_000 + 8 * roundTrip.count), .milliseconds(150))
   }
 

@@ -20,6 +20,9 @@ struct PlaybackTimeline {
     var wasAnnounced = false
   }
 
+  /// One holds, and up to four wait for their time: what every room can keep.
+  private static let anchorLimit = 5
+
   private(set) var state = State.starting(at: .zero)
   private(set) var generation: UInt32 = 0
   private(set) var cuts: [(generation: UInt32, from: MediaTime, isRamped: Bool)] = []
@@ -128,6 +131,6 @@ struct PlaybackTimeline {
   private mutating func insert(_ anchor: Anchor) {
     anchors.removeAll { $0.groupTime >= anchor.groupTime }
     anchors.append(anchor)
-    if anchors.count > 3 { anchors.removeFirst() }
+    if anchors.count > Self.anchorLimit { anchors.removeFirst() }
   }
 }

@@ -51,6 +51,10 @@ package struct DeviceDescription: Hashable, Sendable, CustomStringConvertible {
   /// The smallest step of the position that was seen, in frames. 1 is exact, a period is coarse.
   package var positionStep: Int
 
+  /// Whether the position moves frame by frame and may be asked for at any time, so that the instant at which it
+  /// moves can be watched.
+  package var hasExactPosition: Bool { positionTime == .reading && positionStep == 1 }
+
   package var description: String {
     "\(device): \(sampleRate) Hz, \(format.rawValue), \(channelCount) ch, period \(periodFrames), "
       + "ring \(ringFrames), lead \(leadFrames), rewind \(canRewind ? "yes" : "no"), "

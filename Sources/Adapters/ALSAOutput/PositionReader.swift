@@ -27,6 +27,9 @@ struct PositionReader {
   /// Half of what a step of the position is worth. A position says that the card has reached it, but not
   /// how long ago: on average half a step. A driver's stamp does say it.
   private let halfStep: Nanoseconds
+  private let isExact: Bool
+  /// Two frames.
+  private let watchTime: Nanoseconds
   /// How long a reading usually takes: follows short ones at once and long ones slowly.
   private var usual = Self.longest
 
@@ -34,6 +37,8 @@ struct PositionReader {
     self.clock = clock
     time = device.positionTime
     halfStep = Nanoseconds(Int64(device.positionStep) * 500_000_000 / Int64(device.sampleRate))
+    isExact = device.hasExactPosition
+    watchTime = Nanoseconds(2_000_000_000 / Int64(device.sampleRate))
   }
 
   /// A driver's stamp and position belong together. A plugin has no such stamp: it is asked once more for
@@ -57,6 +62,7 @@ struct PositionReader {
         isPrecise: status.stamp != 0 && judge(width))
     case .reading:
       var (status, code) = pcm.readStatus()
+      if isExact, let reading = watchStep(pcm, status: status, code: code) { return reading }
       let before = clock()
       let isKnown = pcm.readDelay(&status.delay)
       let width = clock() - before
@@ -65,6 +71,31 @@ struct PositionReader {
         status: status, code: code, at: before + half - halfStep, uncertainty: half,
         isPrecise: isKnown && judge(width))
     }
+  }
+
+  /// Watches the position until it moves: that instant is known to the length of two calls, where a single reading
+  /// leaves the width of a frame. Nil if it does not move within a frame or two, or this thread lost the CPU.
+  private func watchStep(_ pcm: borrowing PCMDevice, status: PCMDevice.Status, code: Int32)
+    -> Reading?
+  {
+    var status = status
+    var before = clock()
+    guard code >= 0, pcm.readDelay(&status.delay) else { return nil }
+    var between = clock()
+    let first = status.delay
+    let limit = before + watchTime
+    while between < limit {
+      guard pcm.readDelay(&status.delay) else { return nil }
+      let after = clock()
+      if status.delay != first {
+        let half = Nanoseconds((after - before).count / 2)
+        guard first - status.delay == 1, half < Self.short else { return nil }
+        return Reading(
+          status: status, code: code, at: before + half, uncertainty: half, isPrecise: true)
+      }
+      (before, between) = (between, after)
+    }
+    return nil
   }
 
   /// The two clocks run apart by less than a thousandth, which over the age of a stamp is nothing.

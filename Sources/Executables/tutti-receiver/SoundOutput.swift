@@ -59,7 +59,7 @@ final class SoundOutput {
       opened.chains.withLock { $0.append(chain) }
       return Renderer(
         sampleRate: device.sampleRate, ring: chain.ring, commands: chain.commands,
-        reports: chain.reports, device: .fine, storedDrift: drift)
+        reports: chain.reports, device: device.clockClass, storedDrift: drift)
     }
     let thread = try RealtimeThread.start(name: "output", priority: Self.priority) {
       configuration.play(rate: rate, control: control, makeRenderer: makeRenderer)
@@ -106,6 +106,16 @@ final class SoundOutput {
     var reports: [RenderReport] = []
     while let report = chain?.reports.receive() { reports.append(report) }
     return reports
+  }
+}
+
+extension DeviceDescription {
+  /// How the renderer should read this card's positions.
+  fileprivate var clockClass: RenderClock.DeviceClass {
+    if hasExactPosition { return .exact }
+    if positionStep <= 8 { return .fine }
+    guard positionTime == .reading else { return .edge }
+    return .coarse
   }
 }
 
