@@ -212,7 +212,7 @@ import WireProtocol
     let control = receiver.hello()
     let media = receiver.attach()
     receiver.send(10, on: media)
-    for _ in 0..<40 {
+    for _ in 0..<80 {
       receiver.advance(by: .seconds(1))
       receiver.say(.keepAlive, on: control)
     }

@@ -102,7 +102,8 @@ import WireProtocol
     #expect(first.mediaTime >= flush.from)
     #expect(first.mediaTime - flush.from < .milliseconds(1))
     #expect(sample(first) == TestSource.sample(7 * 8000))
-    #expect(group.anchors.isEmpty)
+    #expect(group.anchors.map(\.rate) == [.paused, .playing])
+    #expect(group.anchors.allSatisfy { $0.mediaTime == flush.from })
     group.advance(by: .seconds(1))
     let position = group.session.status(at: group.now).position
     #expect(position > .milliseconds(7900))
@@ -149,7 +150,8 @@ import WireProtocol
     let flush = try #require(group.flushes.first)
     group.advance(by: .milliseconds(300))
     group.produce()
-    let anchor = try #require(group.anchors.first)
+    #expect(group.anchors.map(\.rate) == [.paused, .playing])
+    let anchor = try #require(group.anchors.last)
     #expect(anchor.mediaTime == flush.from)
     #expect(anchor.groupTime >= GroupTime(ofSender: group.now) + .milliseconds(40))
   }
