@@ -22,11 +22,12 @@ import Testing
     expectFlawless(group)
   }
 
-  @Test func `eight rooms play together for an hour`() {
-    check(play(rooms: 8, hours: 1, seed: 1), hours: 1)
+  @Test(arguments: [8, 16])
+  func `rooms play together for an hour`(rooms: Int) {
+    check(play(rooms: rooms, hours: 1, seed: 1), hours: 1)
   }
 
-  /// Days, where there is time: TUTTI_LONG=1.
+  /// Some twenty minutes, where there is time: TUTTI_LONG=1.
   @Test(.enabled(if: ProcessInfo.processInfo.environment["TUTTI_LONG"] != nil))
   func `sixteen rooms play together for a day`() {
     check(play(rooms: 16, hours: 24, seed: 2), hours: 24)
