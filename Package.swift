@@ -27,12 +27,16 @@ func shim(_ name: String, _ pkgConfig: String, apt package: String) -> Target {
     name: name, path: "Sources/CShims/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
 }
 
+/// Tests run against optimized targets, for the simulation's sake, but need not be optimized themselves: that takes
+/// minutes and gains nothing.
+let unoptimized: [SwiftSetting] = [.unsafeFlags(["-Onone"])]
+
 func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = [])
   -> Target
 {
   .testTarget(
     name: name, dependencies: dependencies, path: "Tests/\(name)", resources: resources,
-    swiftSettings: strict)
+    swiftSettings: strict + unoptimized)
 }
 
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
