@@ -36,15 +36,19 @@ package struct ClockFilter: Sendable {
   }
 
   private let solveInterval: Nanoseconds
+  private let isRefined: Bool
   /// In order of their midpoints, so that answers that overtake each other make no difference.
   private var samples: [TimeSample] = []
   private var suspect: Suspect?
   private var prior: SlopePrior
+  /// Bounds the clocks, and tells which samples can be true.
   private var line: CorridorLine?
+  /// What the estimate follows; there whenever `line` is.
+  private var refined: ClockLine?
   private var solvedAt: LocalTime?
   /// Samples accepted since the last step or reset, unlike `samples` not bounded by the window.
   private var acceptedCount = 0
-  /// What the smoothed output is ahead of `line`, in seconds, at the line's origin.
+  /// What the smoothed output is ahead of `refined`, in seconds, at the line's origin.
   private var lag = 0.0
 
   /// A sample that no line near the present one explains.
@@ -56,8 +60,13 @@ package struct ClockFilter: Sendable {
 
   /// `storedDrift` is a `drift` of this pair of clocks from an earlier session, dimensionless; what is not
   /// within ±500 ppm is ignored. `solveInterval` is the least time between two solutions once 24 samples are
-  /// there: 250 ms is the interval of a wired link's probes, and zero solves for each sample.
-  package init(storedDrift: Double? = nil, solveInterval: Nanoseconds = .milliseconds(250)) {
+  /// there: 250 ms is the interval of a wired link's probes, and zero solves for each sample. Unless `isRefined`,
+  /// the estimate is the corridor's middle, without the regression.
+  package init(
+    storedDrift: Double? = nil, solveInterval: Nanoseconds = .milliseconds(250),
+    isRefined: Bool = true
+  ) {
+    self.isRefined = isRefined
     self.solveInterval = solveInterval
     if let storedDrift, storedDrift.isFinite, abs(storedDrift) <= 500e-6 {
       prior = .stored(storedDrift)
@@ -110,6 +119,7 @@ extension ClockFilter {
     samples.removeAll(keepingCapacity: true)
     suspect = nil
     line = nil
+    refined = nil
     solvedAt = nil
     acceptedCount = 0
     lag = 0
@@ -141,16 +151,20 @@ extension ClockFilter {
 
   private mutating func solve(at now: LocalTime) {
     guard let next = CorridorLine(through: samples, prior: prior) else { return }
-    if isSmoothed, let line {
-      let time = next.origin
-      let before = line.relativeOffset(at: time, base: next.base) + remainingLag(at: time)
-      lag = before - next.intercept
+    let better =
+      isRefined
+      ? ClockLine(next, refinedBy: samples, prior: prior) : ClockLine(next)
+    if isSmoothed, let refined {
+      let time = better.origin
+      let before = refined.relativeOffset(at: time, base: better.base) + remainingLag(at: time)
+      lag = before - better.intercept
     } else {
       lag = 0
     }
     line = next
+    refined = better
     solvedAt = now
-    isLocked = isLocked || isGoodEnough(next)
+    isLocked = isLocked || isGoodEnough(next, deviation: better.deviation)
   }
 }
 
@@ -202,18 +216,18 @@ extension ClockFilter {
 // MARK: - Estimates
 
 extension ClockFilter {
-  /// The time in which the smoothed output comes closer to a new corridor by a factor of e. At 2 s the output
-  /// moves by less than 3 µs in 50 ms on Wi-Fi, at the same error as without. Seconds, 0.5...10; guarded by
-  /// the test of a smooth output.
-  static let smoothing = 2.0
+  /// The time in which the smoothed output comes closer to a new line by a factor of e: a quarter of the samples'
+  /// span, because early estimates are soon improved on, within these limits. At 1 s the output moves by less than
+  /// 4 µs in 50 ms on Wi-Fi. Seconds; 1 and 2 were scanned, guarded by the test of a smooth output.
+  static let smoothing = 0.25...1.0
 
   /// How the clocks relate at `now`; `nil` before the first sample.
   package func estimate(at now: LocalTime) -> ClockEstimate? {
-    guard let line else { return nil }
+    guard let line = refined else { return nil }
     let offset = line.offset(at: now) + Nanoseconds(saturating: remainingLag(at: now) * 1e9)
     return ClockEstimate(
       local: now, group: GroupTime(nanoseconds: now.nanoseconds &+ offset.count),
-      drift: line.slope, errorBound: errorBound(at: now))
+      drift: line.slope(at: now), errorBound: errorBound(at: now))
   }
 
   /// Group seconds that pass in a local second, less one, as far as it is known. Worth storing once
@@ -232,20 +246,27 @@ extension ClockFilter {
     return age > .seconds(10) ? .holdover : .locked
   }
 
+  /// Over a shorter span, in seconds, the same queues may have shifted all midpoints alike. Guarded by `ErrorBoundTests`.
+  static let regressionSpan = 5.0
+
   /// How far off `estimate(at: now)` may be if the fastest packets of both directions take equally long. Holds
   /// in more than 99 of 100 cases; see `ErrorBoundTests`. Before the first sample, the greatest span there is.
   package func errorBound(at now: LocalTime) -> Nanoseconds {
     guard let line else { return Nanoseconds(.max) }
-    let bound =
-      line.error(prior: prior)
-      + line.extrapolationError(over: now - line.origin, prior: prior)
-      + abs(remainingLag(at: now))
+    var bound = line.error(prior: prior) + abs(refined?.shift ?? 0)
+    if let deviation = refined?.deviation, line.span >= Self.regressionSpan {
+      bound = min(bound, 3 * deviation + CorridorLine.errorFloor)
+    }
+    bound += line.extrapolationError(over: now - line.origin, prior: prior)
+    bound += abs(remainingLag(at: now))
     return Nanoseconds(saturating: bound * 1e9)
   }
 
   private func remainingLag(at now: LocalTime) -> Double {
-    guard lag != 0, let line else { return 0 }
-    let x = max((now - line.origin).seconds, 0) / Self.smoothing
+    guard lag != 0, let line = refined else { return 0 }
+    let limits = Self.smoothing
+    let smoothing = min(max(0.25 * sampleSpan, limits.lowerBound), limits.upperBound)
+    let x = max((now - line.origin).seconds, 0) / smoothing
     return lag / (1 + x + 0.5 * x * x)
   }
 }
@@ -263,15 +284,20 @@ extension ClockFilter {
   static let steadyBound = 500e-6
   static let steadyNoise = 100e-6
 
+  /// On 24 samples, playing may begin with this standard deviation, in seconds: the radio's fastest packets have been
+  /// seen by then. Guarded by the test of a quick start on Wi-Fi.
+  static let quickDeviation = 75e-6
+
   /// After 0.9 s, playing may begin within this bound, in seconds; after 3 s, within any: on a link that bad,
   /// waiting longer is worse. Guarded by the test of a quick start on Wi-Fi.
   static let patientBound = 1e-3
 
-  private func isGoodEnough(_ line: CorridorLine) -> Bool {
+  private func isGoodEnough(_ line: CorridorLine, deviation: Double?) -> Bool {
     let error = line.error(prior: prior)
     if samples.count >= 8, error <= Self.quickBound { return true }
     guard samples.count >= 16 else { return false }
     if error <= Self.steadyBound, line.noise <= Self.steadyNoise { return true }
+    if samples.count >= 24, let deviation, deviation <= Self.quickDeviation { return true }
     return line.span >= 3 || (line.span >= 0.9 && error <= Self.patientBound)
   }
 }

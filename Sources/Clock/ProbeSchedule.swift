@@ -53,8 +53,8 @@ package struct ProbeSchedule: Hashable, Sendable {
   /// For ten seconds forty probes each: the drift is not known yet, and each of them narrows it.
   static let learningTime = Nanoseconds.seconds(10)
 
-  /// A link whose usual round trip is this much above its shortest needs twenty probes a second instead of five: its
-  /// scatter has to be averaged away. 60 µs is above that of an idle wire without switches. Probes in trains do not
+  /// A link whose usual round trip is this much above its shortest keeps forty probes a second instead of five: its
+  /// scatter has to be averaged away, faster than the clocks wander. That is 7 kB/s in each direction. 60 µs is above that of an idle wire without switches. Probes in trains do not
   /// help: the switch keeps their order, so that the later ones repeat the delay of the first.
   static let noisyExcess = Nanoseconds.microseconds(60)
 
@@ -63,6 +63,6 @@ package struct ProbeSchedule: Hashable, Sendable {
     if sentSinceRestart < Self.quickProbes + Self.slowProbes { return .milliseconds(30) }
     if now - restartedAt < Self.learningTime { return .milliseconds(25) }
     if isIdle { return .seconds(1) }
-    return medianExcess > Self.noisyExcess ? .milliseconds(50) : .milliseconds(200)
+    return medianExcess > Self.noisyExcess ? .milliseconds(25) : .milliseconds(200)
   }
 }

@@ -34,6 +34,12 @@ struct SlopePrior: Hashable, Sendable {
   /// How far the samples may move the drift off the prior's center once it no longer binds.
   private static let openHalfWidth = 120e-6
 
+  /// The standard deviation of the drift around `center`, given samples over `span` seconds: 40 ppm for two
+  /// crystals that nothing is known about.
+  func deviation(span: Double) -> Double {
+    0.4 * (span > opensAfter ? Self.openHalfWidth : halfWidth)
+  }
+
   func isFixed(span: Double) -> Bool { span < fixedBelow }
 
   /// The slopes to choose from, given samples over `span` seconds.

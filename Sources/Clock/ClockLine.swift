@@ -1,0 +1,99 @@
+/// The line that the clocks are taken to follow: the corridor's middle, drawn towards the regression's line as far
+/// as that can be trusted.
+///
+/// Where noise is light-tailed and alike in both directions, the regression is several times as exact. Where it is
+/// not, as under bufferbloat or power save, its bias shows in two ways, and the corridor stands: midpoints move
+/// with the length of the round trip, and the two lines differ by more than the corridor's own error.
+struct ClockLine: Hashable, Sendable {
+  /// Where `intercept` holds: the midpoint of the newest sample.
+  var origin: LocalTime
+  /// What `intercept` is relative to; offsets themselves do not fit a `Double`.
+  var base: Nanoseconds
+  /// Group less local time at `origin`, less `base`, in seconds.
+  var intercept: Double
+  /// Group seconds that pass in a local second, less one, at `origin` and in the long run.
+  var slope: Double
+  var lastingSlope: Double
+  /// The standard deviation of `intercept`, in seconds; `nil` where only the corridor's bounds are known.
+  var deviation: Double?
+  /// How far `intercept` is from the corridor's middle, in seconds.
+  var shift = 0.0
+
+  /// What the corridor's middle is off, as a standard deviation, is about the distance from the fastest packet to
+  /// the third fastest. 0.6 and 1 were scanned; guarded by `ClockFilterSimulationTests`.
+  static let noiseShare = 1.0
+
+  /// The regression may differ from the corridor by this many of the corridor's deviations before it counts as
+  /// biased. 1...2.5 were scanned: 1 gives up much under wander, and 2.5 nothing more.
+  static let toleratedDistance = 2.0
+
+  /// What no corridor is better than, as a standard deviation in seconds.
+  static let deviationFloor = 0.5e-6
+
+  /// The time in seconds over which the present slope gives way to the lasting one, without samples. A slope that
+  /// was measured over a few seconds says nothing about the next minutes.
+  static let slopeMemory = 10.0
+
+  init(_ corridor: CorridorLine) {
+    origin = corridor.origin
+    base = corridor.base
+    intercept = corridor.intercept
+    slope = corridor.slope
+    lastingSlope = corridor.slope
+  }
+
+  init(_ corridor: CorridorLine, refinedBy samples: [TimeSample], prior: SlopePrior) {
+    self.init(corridor)
+    guard
+      let regression = MidpointRegression(through: samples, relativeTo: corridor, prior: prior)
+    else { return }
+    let own = corridor.deviation(of: samples, prior: prior)
+    let square = own * own
+    let distance = regression.intercept
+    let bias =
+      regression.asymmetry * regression.asymmetry
+      + max(0, distance * distance - Self.toleratedDistance * Self.toleratedDistance * square)
+    let other = regression.deviation * regression.deviation + bias
+    let share = square / (square + other)
+    shift = share * distance
+    intercept += shift
+    slope += share * regression.slope
+    deviation = (share * other).squareRoot()
+  }
+}
+
+extension CorridorLine {
+  /// The standard deviation of `intercept`, in seconds. A corridor that is narrower than half the shortest round
+  /// trip by more than the noise explains has been bent by wandering clocks.
+  fileprivate func deviation(of samples: [TimeSample], prior: SlopePrior) -> Double {
+    let half = 0.5 * (samples.lazy.map(\.roundTrip).min() ?? .zero).seconds
+    let bend = max(0, half - halfMargin - noise)
+    let slopeError = prior.isFixed(span: span) ? 0.5 * prior.deviation(span: span) * span : 0
+    return ClockLine.noiseShare * noise + bend + slopeError + ClockLine.deviationFloor
+  }
+}
+
+extension ClockLine {
+  /// Group less local time at `time`, less `base`, in seconds.
+  func relativeOffset(at time: LocalTime) -> Double {
+    let seconds = (time - origin).seconds
+    let present = seconds / (1 + max(seconds, 0) / Self.slopeMemory)
+    return intercept + lastingSlope * seconds + (slope - lastingSlope) * present
+  }
+
+  /// Group seconds that pass in a local second at `time`, less one.
+  func slope(at time: LocalTime) -> Double {
+    let fade = 1 + max((time - origin).seconds, 0) / Self.slopeMemory
+    return lastingSlope + (slope - lastingSlope) / (fade * fade)
+  }
+
+  /// Group less local time at `time`.
+  func offset(at time: LocalTime) -> Nanoseconds {
+    base + Nanoseconds(saturating: relativeOffset(at: time) * 1e9)
+  }
+
+  /// The same line, relative to another base, so that two lines can be compared.
+  func relativeOffset(at time: LocalTime, base other: Nanoseconds) -> Double {
+    relativeOffset(at: time) + (base - other).seconds
+  }
+}

@@ -1,0 +1,99 @@
+/// What the midpoints of the samples say, by weighted least squares.
+///
+/// Where the noise of both directions has the same distribution, the midpoint of a sample is right on average, and
+/// the mean of many of them converges faster than the corridor's edges do. How far back the samples count is
+/// found by trying: lines of eight memories foretell each sample, and those that did best of late are mixed. All
+/// values are relative to a corridor's line.
+struct MidpointRegression: Hashable, Sendable {
+  /// At the corridor's origin, in seconds.
+  var intercept: Double
+  /// Dimensionless.
+  var slope: Double
+  /// The standard deviation of `intercept` by the scatter of the midpoints, in seconds.
+  var deviation: Double
+  /// What unlike noise of the two directions may do to `intercept`, in seconds: an uncertainty, not a correction.
+  var asymmetry: Double
+
+  /// What a midpoint may be off although its round trip was the shortest, in seconds: the stamps' own error.
+  static let stampError = 3e-6
+
+  /// The standard deviation of a midpoint in terms of how much longer its round trip was than the shortest
+  /// possible: that of a uniform distribution over all ways to divide the excess between the directions.
+  static let excessShare = 0.29
+
+  /// How far the shortest round trip is above the shortest possible one, in terms of the distance to the sixth
+  /// shortest. Without it the few shortest outweigh all others. 0...4 were scanned: more is better on
+  /// wires and worse under bufferbloat.
+  static let gapFactor = 1.5
+
+  /// The lanes that are mixed: 64 s to 2 s. 128 s were no better.
+  static let usedLanes = 1...6
+
+  /// The scatter of a midpoint says too little of the error, because queues outlast a probe interval.
+  static let inflation = 1.5
+
+  /// `nil` without samples. They are in order of their midpoints.
+  init?(through samples: [TimeSample], relativeTo line: CorridorLine, prior: SlopePrior) {
+    guard !samples.isEmpty else { return nil }
+    let (shortest, gap) = shortestRoundTrip(of: samples)
+    var sums = MidpointSums(
+      priorSlope: prior.center - line.slope, deviation: prior.deviation(span: line.span))
+    var position = -line.span
+    for (index, sample) in samples.enumerated() {
+      let x = (sample.midpoint - line.origin).seconds
+      let middle = (sample.upperOffset - line.base).seconds - 0.5 * sample.roundTrip.seconds
+      let excess = (sample.roundTrip - shortest).seconds
+      let deviation = Self.excessShare * (excess + gap)
+      let information = 1 / (Self.stampError * Self.stampError + deviation * deviation)
+      let residual = middle - line.intercept - line.slope * x
+      if x > position { sums.advance(by: x - position) }
+      position = max(x, position)
+      if index >= 4 { sums.judge(residual, information: information) }
+      sums.add(residual, information: information, excess: excess)
+    }
+    self.init(mixing: sums)
+  }
+
+  /// Weighs each lane by the likelihood of what it foretold.
+  private init(mixing sums: MidpointSums) {
+    let lines = sums.solution()
+    let lanes = Self.usedLanes
+    var least = Double.infinity
+    for lane in lanes { least = min(least, sums.surprise[lane]) }
+    // The claimed variances are right but for a factor, which the best lane's errors tell.
+    let scale = sums.judgedCount > 0 ? max(least / sums.judgedCount, 1e-3) : 1
+    var share = MidpointSums.Lanes.zero
+    for lane in lanes { share[lane] = exponential(-0.5 * (sums.surprise[lane] - least) / scale) }
+    share /= share.sum()
+    intercept = (share * lines.intercept).sum()
+    slope = (share * lines.slope).sum()
+    var variance = 0.0
+    for lane in lanes {
+      let distance = lines.intercept[lane] - intercept
+      let own = lines.variance[lane] * max(scale, Self.leastScale)
+      variance += share[lane] * (own + distance * distance)
+    }
+    deviation = Self.inflation * variance.squareRoot()
+    asymmetry = sums.asymmetry
+  }
+
+  /// Few samples may agree by chance; their scatter counts for no less than this part of the claimed variance.
+  private static let leastScale = 0.25
+}
+
+/// The shortest round trip, and how far it may be above the shortest possible one, in seconds.
+private func shortestRoundTrip(of samples: [TimeSample]) -> (Nanoseconds, gap: Double) {
+  var least: [Nanoseconds] = []
+  least.reserveCapacity(7)
+  for sample in samples {
+    let value = sample.roundTrip
+    if least.count == 6, value >= least[5] { continue }
+    var index = least.count
+    while index > 0, least[index - 1] > value { index -= 1 }
+    least.insert(value, at: index)
+    if least.count > 6 { least.removeLast() }
+  }
+  guard let first = least.first, let last = least.last else { return (.zero, gap: 0) }
+  let distance = least.count == 6 ? last - first : first
+  return (first, gap: MidpointRegression.gapFactor * distance.seconds)
+}

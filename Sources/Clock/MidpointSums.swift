@@ -1,0 +1,139 @@
+/// Weighted sums over the midpoints of samples, one lane for each of eight memories: what a straight line by least
+/// squares needs, and how well that line would have foretold each sample.
+///
+/// Values are relative to the newest sample that went in, so that old ones never dominate by their distance.
+struct MidpointSums: Hashable, Sendable {
+  typealias Lanes = SIMD8<Double>
+
+  /// The memory of the first lane, in seconds; each lane's is half that of the one before: 128 s down to 1 s.
+  static let longestMemory = 128.0
+
+  /// The lane of 16 s, the time over which the foretelling is judged, and the one of 32 s for the asymmetry.
+  static let judgingLane = 3
+  static let asymmetryLane = 2
+
+  /// Information on the slope that does not come from samples: its inverse variance, and the slope.
+  let priorInformation: Double
+  let priorSlope: Double
+
+  private var s0 = Lanes.zero
+  private var s1 = Lanes.zero
+  private var s2 = Lanes.zero
+  private var y0 = Lanes.zero
+  private var y1 = Lanes.zero
+  /// Squared errors of foretelling in units of the claimed variance, and how many.
+  private(set) var surprise = Lanes.zero
+  private(set) var judgedCount = 0.0
+  /// For the regression on the excess of the round trip.
+  private var weight = 0.0
+  private var excess = 0.0
+  private var squaredExcess = 0.0
+  private var offset = 0.0
+  private var offsetTimesExcess = 0.0
+
+  init(priorSlope: Double, deviation: Double) {
+    priorInformation = 1 / (deviation * deviation)
+    self.priorSlope = priorSlope
+  }
+
+  /// Moves the origin to `seconds` later, and fades what there is.
+  mutating func advance(by seconds: Double) {
+    var fade = exponential(-seconds / Self.longestMemory)
+    var decay = Lanes.zero
+    for lane in 0..<Lanes.scalarCount {
+      decay[lane] = fade
+      fade *= fade
+    }
+    let moved: Lanes = s1 - s0 * seconds
+    s2 = (s2 - (s1 + moved) * seconds) * decay
+    s1 = moved * decay
+    y1 = (y1 - y0 * seconds) * decay
+    s0 *= decay
+    y0 *= decay
+    surprise *= decay[Self.judgingLane]
+    judgedCount *= decay[Self.judgingLane]
+    let slow = decay[Self.asymmetryLane]
+    weight *= slow
+    excess *= slow
+    squaredExcess *= slow
+    offset *= slow
+    offsetTimesExcess *= slow
+  }
+
+  /// Compares a midpoint at the origin, in seconds, with what each lane makes of those before.
+  mutating func judge(_ midpoint: Double, information: Double) {
+    let t2: Lanes = s2 + priorInformation
+    let t1: Lanes = y1 + priorInformation * priorSlope
+    let foretold: Lanes = (y0 * t2 - t1 * s1) / (s0 * t2 - s1 * s1)
+    let error: Lanes = midpoint - foretold
+    surprise += error * error * information
+    judgedCount += 1
+  }
+
+  /// Adds a midpoint at the origin. `information` is the inverse of its variance, `excess` its round trip less the
+  /// shortest, in seconds.
+  mutating func add(_ midpoint: Double, information: Double, excess: Double) {
+    s0 += information
+    y0 += information * midpoint
+    weight += information
+    self.excess += information * excess
+    squaredExcess += information * excess * excess
+    offset += information * midpoint
+    offsetTimesExcess += information * midpoint * excess
+  }
+}
+
+extension MidpointSums {
+  /// A straight line at the origin for each lane, with the variance of its value there, should the claimed
+  /// variances hold. The last lane's is not known.
+  struct Solution {
+    var intercept: Lanes
+    var slope: Lanes
+    var variance: Lanes
+  }
+
+  func solution() -> Solution {
+    let t2: Lanes = s2 + priorInformation
+    let t1: Lanes = y1 + priorInformation * priorSlope
+    let determinant: Lanes = s0 * t2 - s1 * s1
+    let p: Lanes = t2 / determinant
+    let q: Lanes = s1 / determinant
+    let r: Lanes = s0 / determinant
+    // The squares of a lane's weights are the weights of the next lane, whose memory is half as long.
+    var variance: Lanes = p * p * s0.fromNextLane
+    variance -= 2.0 * p * q * s1.fromNextLane
+    variance += q * q * (s2.fromNextLane + priorInformation)
+    return Solution(intercept: y0 * p - t1 * q, slope: r * t1 - q * y0, variance: variance)
+  }
+
+  /// How far the mean midpoint is from that of a sample without excess, in seconds, if midpoints change linearly
+  /// with the excess. About zero where both directions have the same noise.
+  var asymmetry: Double {
+    guard weight > 0 else { return 0 }
+    let meanExcess = excess / weight
+    let spread = squaredExcess / weight - meanExcess * meanExcess
+    guard spread > 1e-14 else { return 0 }
+    let covariance = offsetTimesExcess / weight - meanExcess * offset / weight
+    return covariance / spread * meanExcess
+  }
+}
+
+extension SIMD8<Double> {
+  /// Each lane takes the value of the next; the last keeps its own.
+  fileprivate var fromNextLane: Self {
+    var moved = self
+    for lane in 0..<(Self.scalarCount - 1) { moved[lane] = self[lane + 1] }
+    return moved
+  }
+}
+
+/// e to the power of `z`, which is not positive: the 64th power of a short series, to 2e-4 of itself above -20.
+func exponential(_ z: Double) -> Double {
+  guard z > -40 else { return 0 }
+  let y = z * (1.0 / 64)
+  let high = y * y * (1.0 / 24 + y * (1.0 / 120))
+  let near = 1 + y + y * y * (0.5 + y * (1.0 / 6) + high)
+  var power = near * near
+  for _ in 0..<5 { power *= power }
+  return power
+}

@@ -1,0 +1,100 @@
+import Testing
+
+@testable import Clock
+
+/// What the regression adds to the corridor, on networks whose delays are independent from packet to packet.
+struct ClockLineTests {
+  @Test(arguments: [
+    (LaneNetwork.Kind.wired, LaneRoom.Wander.none, 3.0, 7.5), (.wired, .slowSine, 6, 13),
+    (.wired, .walk, 5, 12), (.wired, .quickSine, 6, 13), (.wifi, .none, 16, 40),
+    (.farWifi, .none, 75, 200),
+  ])
+  func `after twenty seconds the estimate is exact`(
+    kind: LaneNetwork.Kind, wander: LaneRoom.Wander, usual: Double, worst: Double
+  ) {
+    var errors: [Double] = []
+    for seed in 0..<12 as Range<UInt64> {
+      for look in LaneRoom(kind, wander: wander, seconds: 60, seed: seed).looks
+      where look.time > 20 {
+        errors.append(abs(look.error))
+      }
+    }
+    errors.sort()
+    let square = errors.reduce(0) { $0 + $1 * $1 } / Double(errors.count)
+    #expect(square.squareRoot() < usual)
+    #expect(errors[errors.count * 99 / 100] < worst)
+  }
+
+  @Test(arguments: [(LaneNetwork.Kind.wired, 0.2, 50.0), (.wifi, 1.25, 200)])
+  func `soon after the first probe the estimate is good enough to play by`(
+    kind: LaneNetwork.Kind, seconds: Double, microseconds: Double
+  ) {
+    for seed in 0..<40 as Range<UInt64> {
+      let looks = LaneRoom(kind, seconds: 4, seed: seed).looks.filter(\.isLocked)
+      #expect((looks.first?.time ?? .infinity) <= seconds + 1e-6)
+      for look in looks { #expect(abs(look.error) < microseconds) }
+    }
+  }
+
+  @Test func `a constant asymmetry shifts by half of it and disturbs nothing else`() {
+    for seed in 0..<6 as Range<UInt64> {
+      for look in LaneRoom(.asymmetric, seconds: 40, seed: seed).looks where look.time > 20 {
+        #expect(abs(look.error + 2000) < 15)
+      }
+    }
+  }
+
+  @Test(arguments: LaneNetwork.Kind.allCases)
+  func `the error stays within its bound in more than 99 of 100 cases`(kind: LaneNetwork.Kind) {
+    var beyond = 0
+    var count = 0
+    for seed in 0..<12 as Range<UInt64> {
+      for look in LaneRoom(kind, seconds: 40, seed: seed).looks where look.isLocked {
+        let error = kind == .asymmetric ? look.error + 2000 : look.error
+        count += 1
+        if abs(error) > look.estimate.errorBound.seconds * 1e6 { beyond += 1 }
+      }
+    }
+    #expect(count > 5000)
+    #expect(beyond * 100 < count)
+  }
+
+  @Test(arguments: [NetworkModel.Kind.wifiBusy, .wifiPowerSave])
+  func `where the noise is asymmetric the corridor stands`(kind: NetworkModel.Kind) {
+    var plain: [Double] = []
+    var refined: [Double] = []
+    for seed in 0..<4 as Range<UInt64> {
+      let trace = ClockTrace(kind, seconds: 182, seed: seed)
+      for isRefined in [false, true] {
+        var filter = ClockFilter(isRefined: isRefined)
+        filter.isSmoothed = true
+        trace.play(into: &filter, every: 0.2, until: 180) { time, error, _, _ in
+          guard time > 60 else { return }
+          if isRefined { refined.append(error * error) } else { plain.append(error * error) }
+        }
+      }
+    }
+    #expect(refined.reduce(0, +) < 1.3 * plain.reduce(0, +))
+  }
+
+  @Test func `without samples the present slope gives way to the lasting one`() throws {
+    var line = try ClockLine(#require(CorridorLine(through: [sample()], prior: .cold)))
+    line.slope = 5e-6
+    line.lastingSlope = 1e-6
+    let start = line.origin
+    #expect(line.slope(at: start) == 5e-6)
+    #expect(abs(line.slope(at: start + .seconds(1000)) - 1e-6) < 1e-9)
+    // 10 s of memory at 4 ppm more, in the limit.
+    let drifted = line.relativeOffset(at: start + .seconds(100_000)) - line.intercept
+    #expect(abs(drifted - 0.1 - 40e-6) < 1e-7)
+    let before = line.relativeOffset(at: start - .seconds(1)) - line.intercept
+    #expect(abs(before + 5e-6) < 1e-12)
+  }
+
+  private func sample() throws -> TimeSample {
+    try #require(
+      TimeSample(
+        requestSentAt: LocalTime(nanoseconds: 0), requestReceivedAt: GroupTime(nanoseconds: 100),
+        answerSentAt: GroupTime(nanoseconds: 100), answerReceivedAt: LocalTime(nanoseconds: 200)))
+  }
+}
