@@ -29,7 +29,8 @@ test: setup
 check: setup lint
 	Tests/RealtimeTests/run.sh
 	$(SWIFT) test --sanitize=thread --scratch-path .build-tsan --filter 'FrameRing|RenderQueue'
-	Tests/Fuzz/run.sh 30
+	Tests/Fuzz/run.sh decoders 30
+	Tests/Fuzz/run.sh sessions 30
 
 lint:
 	$(SWIFT) format lint --strict --recursive Sources Tests Package.swift

@@ -43,6 +43,7 @@ let package = Package(
   products: [
     .executable(name: "tutti", targets: ["tutti"]),
     .executable(name: "tutti-receiver", targets: ["tutti-receiver"]),
+    .executable(name: "tutti-simulate", targets: ["tutti-simulate"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -87,6 +88,9 @@ let package = Package(
         "Codecs", arguments, logging,
       ],
       path: "Sources/Executables/tutti-receiver", swiftSettings: strict),
+    .executableTarget(
+      name: "tutti-simulate", dependencies: ["Simulation", arguments],
+      path: "Sources/Executables/tutti-simulate", swiftSettings: strict),
 
     tests("ClockTests", ["Clock"], resources: [.copy("Vectors")]),
     tests("AudioTests", ["Audio", "Clock"]),

@@ -3,7 +3,8 @@ import Clock
 /// The anchors that matter: the one that holds and those that are to come, in order of group time.
 /// The session keeps them to know what sounds; the renderer has its own.
 struct AnchorHistory {
-  private static let limit = 4
+  /// One holds, and four wait for their time, as docs/protocol/flush.md asks for.
+  private static let limit = 5
   private var anchors: [Anchor] = []
 
   var all: [Anchor] { anchors }

@@ -65,8 +65,9 @@ struct ClockTracker {
     return .lost
   }
 
-  var nextDeadline: LocalTime {
-    exchange.nextDeadline.map { min($0, schedule.nextProbe) } ?? schedule.nextProbe
+  /// Without a session nobody is asked, and a request that is overdue is no reason to wake.
+  func nextDeadline(asks: Bool) -> LocalTime? {
+    [exchange.nextDeadline, asks ? schedule.nextProbe : nil].compactMap { $0 }.min()
   }
 
   private var medianExcess: Nanoseconds? {

@@ -56,8 +56,11 @@ package final class DecodeStage {
     return true
   }
 
-  package func decode(_ packet: AudioPacket, format: StreamFormat) throws(CodecError) {
-    if !continuesRun(packet, format) { try beginRun(packet, format) }
+  /// `generation` is the packet's, as the render thread numbers it.
+  package func decode(
+    _ packet: AudioPacket, format: StreamFormat, generation: UInt32
+  ) throws(CodecError) {
+    if !continuesRun(packet, format, generation) { try beginRun(packet, format, generation) }
     guard var run else { return }
     decoded.removeAll(keepingCapacity: true)
     do {
@@ -94,13 +97,17 @@ package final class DecodeStage {
     pending.removeAll()
   }
 
-  private func continuesRun(_ packet: AudioPacket, _ format: StreamFormat) -> Bool {
+  private func continuesRun(
+    _ packet: AudioPacket, _ format: StreamFormat, _ generation: UInt32
+  ) -> Bool {
     guard let run else { return false }
-    return !packet.startsRun && run.format == format && run.generation == packet.generation
+    return !packet.startsRun && run.format == format && run.generation == generation
       && run.next == packet.mediaTime
   }
 
-  private func beginRun(_ packet: AudioPacket, _ format: StreamFormat) throws(CodecError) {
+  private func beginRun(
+    _ packet: AudioPacket, _ format: StreamFormat, _ generation: UInt32
+  ) throws(CodecError) {
     endRun()
     let decoder = try makeDecoder(format)
     let first = packet.mediaTime.flicks / format.audio.duration(ofFrames: 1).flicks
@@ -109,7 +116,7 @@ package final class DecodeStage {
       converter: RateConverter(
         from: format.audio.sampleRate, to: device.sampleRate, channelCount: device.channelCount,
         startingAt: first),
-      generation: packet.generation, next: packet.mediaTime)
+      generation: generation, next: packet.mediaTime)
   }
 
   /// Brings out what the converter still holds.

@@ -95,6 +95,22 @@ struct FrameSampler: ~Copyable {
     return hole
   }
 
+  /// The hole that `render` would answer, without rendering.
+  mutating func findHole(in sound: PlayoutRun.Sound, frames: Int) -> StreamHole? {
+    let span = Int64(floorOf(sound.position.fraction + Double(frames) * sound.step)) + 1
+    var frame = sound.position.frame - Int64(margin)
+    let end = sound.position.frame + span + Int64(margin)
+    hole = nil
+    while frame < end {
+      let run = reader.run(at: frame, limit: end)
+      if case .none = run.place {
+        noteHole(from: frame, to: run.end, position: sound.position.frame)
+      }
+      frame = run.end
+    }
+    return hole
+  }
+
   /// Fills `window` and `distances` from stream frame `first` on.
   @_noLocks @_noAllocation
   private mutating func fetch(from first: Int64, count: Int) {

@@ -4,7 +4,7 @@ import WireProtocol
 /// Connections that have not yet said what they are: few, for a short time, with little memory.
 struct Lobby {
   static let limit = 16
-  static let patience = Nanoseconds.seconds(5)
+  static let patience = ProtocolLimits.silence
 
   struct FirstMessage {
     let message: OpeningMessage
@@ -19,6 +19,8 @@ struct Lobby {
     let leavesAt: LocalTime
     var framer = MessageFramer(limit: ProtocolLimits.openingMessage)
     var byteCount = 0
+    /// What it sent is a media connection's, and nobody waits for an answer there.
+    var isMedia = false
   }
 
   /// In order of arrival.
@@ -33,6 +35,8 @@ struct Lobby {
   }
 
   func peer(of id: ConnectionID) -> String? { guests.first { $0.id == id }?.peer }
+
+  func isMedia(_ id: ConnectionID) -> Bool { guests.first { $0.id == id }?.isMedia ?? false }
 
   mutating func remove(_ id: ConnectionID) { guests.removeAll { $0.id == id } }
 
@@ -50,6 +54,7 @@ struct Lobby {
     guests[index].framer.append(bytes)
     guests[index].byteCount += bytes.count
     guard let raw = try guests[index].framer.next() else { return nil }
+    guests[index].isMedia = OpeningMessage.isMedia(raw)
     let message = try OpeningMessage.decode(raw)
     var framer = guests[index].framer
     framer.limit =

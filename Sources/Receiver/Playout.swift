@@ -37,6 +37,9 @@ struct Playout {
   private var buffer: PlayoutBuffer
   private var anchors = AnchorHistory()
   private var cuts: [RenderCommand] = []
+  /// What the generations of this stream are raised by on their way to the render thread, whose ring may still
+  /// hold frames and cuts of the stream before.
+  private var generationBase: UInt32 = 0
   private var device = Device.closed
   private var report: RenderReport?
   private var estimate: ClockEstimate?
@@ -105,19 +108,34 @@ struct Playout {
 
   mutating func define(_ format: StreamFormat, id: UInt16) { buffer.define(format, id: id) }
 
+  mutating func forgetFormats() { buffer.forgetFormats() }
+
   mutating func insert(_ packet: AudioPacket) -> PlayoutBuffer.Insertion {
     let insertion = buffer.insert(packet)
-    if case .insertedAfterImplicitCut(let time) = insertion { cutDecoded(at: time) }
-    noteLateness(of: packet)
+    switch insertion {
+    case .inserted: noteLateness(of: packet)
+    case .insertedAfterImplicitCut(let time): remember(cutFrom: time, packet.generation)
+    case .stale, .corrupt, .violation: break
+    }
     return insertion
+  }
+
+  /// A packet that cannot be used; returns how many there were.
+  mutating func countCorrupt() -> UInt32 {
+    corruptPackets &+= 1
+    return corruptPackets
   }
 
   mutating func flush(from time: MediaTime, generation: UInt32) -> Bool {
     guard buffer.flush(from: time, generation: generation) else { return false }
-    cuts.append(.cut(from: time, generation: generation, isRamped: false))
+    remember(cutFrom: time, generation)
+    return true
+  }
+
+  private mutating func remember(cutFrom time: MediaTime, _ generation: UInt32) {
+    cuts.append(.cut(from: time, generation: renderGeneration(generation), isRamped: false))
     if cuts.count > 4 { cuts.removeFirst() }
     cutDecoded(at: time)
-    return true
   }
 
   mutating func anchor(_ anchor: Anchor) { anchors.insert(anchor) }
@@ -125,7 +143,8 @@ struct Playout {
   mutating func clockStepped() { clockIsStep = true }
 
   /// Forgets the stream: another sender, or the end.
-  mutating func removeAll() {
+  mutating func removeAll() -> [Step] {
+    let steps = [.render(.unanchor)] + supersedeGenerations()
     buffer.removeAll()
     anchors.removeAll()
     cuts.removeAll()
@@ -134,7 +153,28 @@ struct Playout {
     histogram = SyncHistogram()
     (latePackets, lateReported, corruptPackets) = (0, 0, 0)
     if case .open(_, let stage) = device { stage.reset() }
+    return steps
   }
+
+  /// Makes what the ring holds obsolete; by a new ring where the numbers would run out, which only a sender that
+  /// invents generations brings about.
+  private mutating func supersedeGenerations() -> [Step] {
+    guard case .open = device else {
+      generationBase = 0
+      return []
+    }
+    guard generationBase < 1 << 30, buffer.generation < 1 << 30 else {
+      generationBase = 0
+      device = .closed
+      report = nil
+      return [.closeDevice]
+    }
+    generationBase += buffer.generation + 1
+    return [.render(.cut(from: .zero, generation: generationBase, isRamped: true))]
+  }
+
+  /// The number under which the render thread knows a generation of this stream.
+  func renderGeneration(_ generation: UInt32) -> UInt32 { generationBase + generation }
 
   mutating func opened(_ device: OutputDevice, ring: FrameRing) {
     self.device = .open(
@@ -181,7 +221,8 @@ struct Playout {
 
   var nextDeadline: LocalTime? {
     if hasMoreToDecode { return lastAdvance }
-    guard case .open = device else { return nil }
+    // Where the device is missing, time goes on too: the stream may end, and then nobody needs the device.
+    if case .closed = device { return nil }
     return lastAdvance + Self.clockInterval
   }
 
@@ -261,10 +302,10 @@ struct Playout {
     decodedUntil =
       packet.mediaTime + format.audio.duration(ofFrames: packet.encoded.frameCount)
     do {
-      try stage.decode(packet, format: format)
+      try stage.decode(
+        packet, format: format, generation: renderGeneration(packet.generation))
     } catch {
-      corruptPackets += 1
-      steps.append(.corrupt(reason: "\(error)", total: corruptPackets))
+      steps.append(.corrupt(reason: "\(error)", total: countCorrupt()))
     }
   }
 
@@ -280,7 +321,7 @@ struct Playout {
     guard isAudible, let playhead = playhead(at: lastAdvance), packet.mediaTime < playhead else {
       return
     }
-    latePackets += 1
+    latePackets &+= 1
     latestLateness = Nanoseconds(playhead - packet.mediaTime)
   }
 }

@@ -10,7 +10,7 @@ package struct PlayoutBuffer {
   package static let overheadPerPacket = 96
 
   package let capacity: Capacity
-  private var packets: [AudioPacket] = []
+  private var packets: [Held] = []
   /// Index into `packets` of the oldest one still held; what lies before was released.
   private var first = 0
   private var cursor = 0
@@ -25,6 +25,18 @@ package struct PlayoutBuffer {
   /// Whether the newest packet is the last of the stream.
   package private(set) var endsStream = false
 
+  /// A packet and what it is: its format's identifier may get another meaning for later ones.
+  private struct Held {
+    var packet: AudioPacket
+    let format: StreamFormat
+
+    var mediaTime: MediaTime { packet.mediaTime }
+    var end: MediaTime {
+      packet.mediaTime + format.audio.duration(ofFrames: packet.encoded.frameCount)
+    }
+    var cost: UInt64 { UInt64(packet.encoded.payload.count + PlayoutBuffer.overheadPerPacket) }
+  }
+
   package init(capacity: Capacity) {
     self.capacity = capacity
   }
@@ -38,7 +50,9 @@ package struct PlayoutBuffer {
     case stale
     /// Of a generation that no flush has announced yet: its first packet is where the sender cut.
     case insertedAfterImplicitCut(from: MediaTime)
-    /// Does not continue what is held, names no known format, or overruns the credit.
+    /// Names no format of this connection, or does not begin with a whole frame of it.
+    case corrupt(String)
+    /// Overlaps what is held, or overruns the credit.
     case violation(String)
   }
 
@@ -46,13 +60,19 @@ package struct PlayoutBuffer {
     formats[id] = format
   }
 
+  /// Another media connection begins: its packets have formats of their own.
+  package mutating func forgetFormats() { formats.removeAll() }
+
   package mutating func insert(_ packet: AudioPacket) -> Insertion {
     guard let format = formats[packet.formatID] else {
-      return .violation("packet \(packet.sequence) names format \(packet.formatID), not known here")
+      return .corrupt("packet \(packet.sequence) names format \(packet.formatID), not known here")
     }
-    let cost = cost(of: packet)
+    guard packet.mediaTime.flicks % format.audio.duration(ofFrames: 1).flicks == 0 else {
+      return .corrupt("packet \(packet.sequence) begins between two frames")
+    }
+    let held = Held(packet: packet, format: format)
     // Twice the capacity, because what was released since the last credit may already be on its way.
-    guard heldBytes + cost <= 2 * capacity.bytes else {
+    guard heldBytes + held.cost <= 2 * capacity.bytes else {
       return .violation("more was sent than the credit of \(capacity.bytes) bytes allows")
     }
     guard packet.sequence >= nextSequence, cuts.admits(packet) else { return .stale }
@@ -64,11 +84,10 @@ package struct PlayoutBuffer {
     if let end = bufferedUntil, packet.mediaTime < end {
       return .violation("packet \(packet.sequence) begins before the one before it ends")
     }
-    packets.append(packet)
-    heldBytes += cost
+    packets.append(held)
+    heldBytes += held.cost
     nextSequence = packet.sequence + 1
-    let end = packet.mediaTime + format.audio.duration(ofFrames: packet.encoded.frameCount)
-    bufferedUntil = cuts.limit(of: packet.generation).map { min($0, end) } ?? end
+    bufferedUntil = cuts.limit(of: packet.generation).map { min($0, held.end) } ?? held.end
     endsStream = packet.endsStream
     return result
   }
@@ -79,7 +98,7 @@ package struct PlayoutBuffer {
     guard generation > self.generation else { return false }
     cuts.append(generation: generation, from: time)
     while packets.count > first, let last = packets.last, last.mediaTime >= time {
-      heldBytes -= cost(of: last)
+      heldBytes -= last.cost
       packets.removeLast()
     }
     cursor = min(cursor, packets.count)
@@ -94,15 +113,15 @@ package struct PlayoutBuffer {
 
   /// The next packet to decode, with its format; it counts as decoded from now on.
   package mutating func nextToDecode() -> (packet: AudioPacket, format: StreamFormat)? {
-    guard cursor < packets.count, let format = formats[packets[cursor].formatID] else { return nil }
+    guard cursor < packets.count else { return nil }
     defer { cursor += 1 }
-    return (packets[cursor], format)
+    return (packets[cursor].packet, packets[cursor].format)
   }
 
   /// The packet that `nextToDecode` would return begins here, in this format; `nil` if there is none.
   package var upcoming: (mediaTime: MediaTime, format: StreamFormat)? {
-    guard cursor < packets.count, let format = formats[packets[cursor].formatID] else { return nil }
-    return (packets[cursor].mediaTime, format)
+    guard cursor < packets.count else { return nil }
+    return (packets[cursor].mediaTime, packets[cursor].format)
   }
 
   /// Decodes again from the packet that sounds at `time`, or the first one held.
@@ -114,7 +133,7 @@ package struct PlayoutBuffer {
   /// Passes over packets that end at or before `time` without having been decoded; returns how many.
   package mutating func skipLate(before time: MediaTime) -> Int {
     var count = 0
-    while cursor < packets.count, end(of: packets[cursor]) <= time {
+    while cursor < packets.count, packets[cursor].end <= time {
       cursor += 1
       count += 1
     }
@@ -123,9 +142,9 @@ package struct PlayoutBuffer {
 
   /// Releases packets that end at or before `time` and are decoded.
   package mutating func release(before time: MediaTime) {
-    while first < cursor, end(of: packets[first]) <= time {
-      heldBytes -= cost(of: packets[first])
-      packets[first].encoded.payload = []
+    while first < cursor, packets[first].end <= time {
+      heldBytes -= packets[first].cost
+      packets[first].packet.encoded.payload = []
       first += 1
     }
     // Shifts the array once half of it is released, so that each packet is moved a bounded number of times.
@@ -133,15 +152,6 @@ package struct PlayoutBuffer {
     packets.removeFirst(first)
     cursor -= first
     first = 0
-  }
-
-  private func cost(of packet: AudioPacket) -> UInt64 {
-    UInt64(packet.encoded.payload.count + Self.overheadPerPacket)
-  }
-
-  private func end(of packet: AudioPacket) -> MediaTime {
-    guard let format = formats[packet.formatID] else { return packet.mediaTime }
-    return packet.mediaTime + format.audio.duration(ofFrames: packet.encoded.frameCount)
   }
 }
 

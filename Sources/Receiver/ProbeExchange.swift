@@ -11,6 +11,9 @@ struct ProbeExchange {
 
   private struct Request {
     let sequence: UInt32
+    /// What the answer brings back.
+    let stamp: LocalTime
+    /// The same, or the kernel's stamp.
     var sentAt: LocalTime
   }
 
@@ -36,7 +39,7 @@ struct ProbeExchange {
 
   mutating func nextRequest(clockID: UInt64, at now: LocalTime) -> TimeRequest {
     lastSequence &+= 1
-    requests.append(Request(sequence: lastSequence, sentAt: now))
+    requests.append(Request(sequence: lastSequence, stamp: now, sentAt: now))
     if requests.count > Self.limit { requests.removeFirst() }
     return TimeRequest(clockID: clockID, sequence: lastSequence, sentAt: now)
   }
@@ -49,9 +52,11 @@ struct ProbeExchange {
 
   /// Returns the sample before this one, completed.
   mutating func answered(_ answer: TimeAnswer, receivedAt: LocalTime) -> TimeSample? {
-    guard let index = requests.firstIndex(where: { $0.sequence == answer.sequence }) else {
-      return nil
-    }
+    guard
+      let index = requests.firstIndex(where: {
+        $0.sequence == answer.sequence && $0.stamp == answer.requestSentAt
+      })
+    else { return nil }
     let request = requests.remove(at: index)
     var complete = waiting
     if let previous = answer.previous, let held = waiting, previous.sequence == held.sequence,

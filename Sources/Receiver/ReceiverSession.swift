@@ -91,8 +91,11 @@ package struct ReceiverSession {
 
   /// When to send `.timeout` if nothing else happens first.
   package var nextDeadline: LocalTime? {
-    [lobby.nextDeadline, link?.nextDeadline, clock?.nextDeadline, playout.nextDeadline]
-      .compactMap { $0 }.min()
+    [
+      lobby.nextDeadline, link?.nextDeadline, clock?.nextDeadline(asks: link != nil),
+      playout.nextDeadline,
+    ]
+    .compactMap { $0 }.min()
   }
 
   // MARK: - Connections
@@ -116,7 +119,7 @@ package struct ReceiverSession {
         try open(first, on: id, at: now)
       }
     } catch {
-      violated(id, "\(error)", at: now)
+      violated(id, error, at: now)
     }
   }
 
@@ -130,16 +133,24 @@ package struct ReceiverSession {
   }
 
   /// The other side broke the protocol: say so where it can be said, and let it go.
-  private mutating func violated(_ id: ConnectionID, _ how: String, at now: LocalTime) {
-    if let link, id == link.control || id == link.media {
-      send(.goodbye(Goodbye(reason: .protocolViolation, detail: how)))
-      outputs.append(.close(link.control))
-      endSession(reason: how, at: now)
+  private mutating func violated(_ id: ConnectionID, _ error: DecodeError, at now: LocalTime) {
+    if let link, id == link.control || id == link.media { return violated("\(error)", at: now) }
+    let peer = lobby.peer(of: id) ?? ""
+    let isMedia = lobby.isMedia(id)
+    lobby.remove(id)
+    guard !isMedia else { return outputs.append(.close(id)) }
+    if case .unsupportedVersion = error {
+      refuse(id, peer: peer, .unsupportedVersion, ProtocolVersion.spoken)
     } else {
-      let peer = lobby.peer(of: id) ?? ""
-      lobby.remove(id)
-      refuse(id, peer: peer, .protocolViolation, how)
+      refuse(id, peer: peer, .protocolViolation, "\(error)")
     }
+  }
+
+  private mutating func violated(_ how: String, at now: LocalTime) {
+    guard let link else { return }
+    send(.goodbye(Goodbye(reason: .protocolViolation, detail: how)))
+    outputs.append(.close(link.control))
+    endSession(reason: how, at: now)
   }
 
   private mutating func refuse(
@@ -160,6 +171,9 @@ package struct ReceiverSession {
     lobby.remove(id)
     switch first.message {
     case .control(let hello):
+      guard ProtocolVersion.common(withNewest: hello.version) != nil else {
+        return refuse(id, peer: peer, .unsupportedVersion, ProtocolVersion.spoken)
+      }
       if let link, link.hello.senderID != hello.senderID {
         return refuse(id, peer: peer, .busy, link.hello.senderName)
       }
@@ -167,14 +181,14 @@ package struct ReceiverSession {
       controlFramer = first.framer
       try readControl(at: now)
     case .media(let session):
-      guard let control = link?.control, link?.hello.session == session else {
+      guard link?.hello.session == session else {
         outputs.append(.close(id))
         return
       }
       if let old = link?.attach(id) { outputs.append(.close(old)) }
+      playout.forgetFormats()
       mediaFramer = first.framer
       link?.receivedMedia(bytes: first.byteCount)
-      _ = control
       try readMedia(at: now)
     }
   }
@@ -189,9 +203,8 @@ package struct ReceiverSession {
     }
     if occupant?.clockID != hello.clockID {
       rememberDrift()
-      playout.removeAll()
+      carryOut(playout.removeAll())
       lastCut = nil
-      outputs.append(.render(.unanchor))
       clock = ClockTracker(
         clockID: hello.clockID, port: hello.clockPort,
         storedDrift: memory.clockDrifts.first { $0.sender == hello.senderID }?.drift,
@@ -246,13 +259,11 @@ package struct ReceiverSession {
     case .keepAlive:
       break
     case .goodbye(let goodbye):
-      if goodbye.reason == .finished { forgetStream() }
       if let control = link?.control { outputs.append(.close(control)) }
       endSession(reason: goodbye.reason == .finished ? "finished" : "sender left", at: now)
+      if goodbye.reason == .finished { forgetStream() }
     case .hello, .welcome, .refuse, .credit, .flushed, .flushedAutomatically, .status:
-      if let control = link?.control {
-        violated(control, "this message is not for a receiver with a session", at: now)
-      }
+      violated("this message is not for a receiver with a session", at: now)
     }
   }
 
@@ -262,7 +273,9 @@ package struct ReceiverSession {
     guard playout.flush(from: flush.from, generation: flush.generation) else { return }
     outputs.append(
       .render(
-        .cut(from: flush.from, generation: flush.generation, isRamped: flush.isRamped)))
+        .cut(
+          from: flush.from, generation: playout.renderGeneration(flush.generation),
+          isRamped: flush.isRamped)))
     let from = playhead.map { max($0, flush.from) } ?? flush.from
     let made = Flushed(generation: flush.generation, from: from)
     lastCut = made
@@ -272,11 +285,18 @@ package struct ReceiverSession {
 
   private mutating func readMedia(at now: LocalTime) throws(DecodeError) {
     while let raw = try mediaFramer.next() {
-      guard let message = try MediaMessage.decode(raw) else { continue }
+      let message: MediaMessage?
+      do {
+        message = try MediaMessage.decode(raw)
+      } catch {
+        guard MediaMessage.isPacket(raw) else { throw error }
+        noteCorrupt("\(error)")
+        continue
+      }
       switch message {
+      case nil: break
       case .attach:
-        guard let media = link?.media else { return }
-        return violated(media, "attach must come first", at: now)
+        return violated("attach must come first", at: now)
       case .format(let id, let format):
         playout.define(format, id: id)
       case .packet(let packet):
@@ -293,16 +313,22 @@ package struct ReceiverSession {
     case .insertedAfterImplicitCut(let time):
       lastCut = Flushed(generation: packet.generation, from: time)
       outputs.append(
-        .render(.cut(from: time, generation: packet.generation, isRamped: true)))
+        .render(
+          .cut(
+            from: time, generation: playout.renderGeneration(packet.generation), isRamped: true)))
+    case .corrupt(let how): noteCorrupt(how)
     case .violation(let how):
-      if let media = link?.media { violated(media, how, at: now) }
+      violated(how, at: now)
     }
   }
 
+  private mutating func noteCorrupt(_ how: String) {
+    outputs.append(.event(.packetCorrupt(reason: how, total: playout.countCorrupt())))
+  }
+
   private mutating func forgetStream() {
-    playout.removeAll()
+    carryOut(playout.removeAll())
     occupant = nil
-    outputs.append(.render(.unanchor))
     outputs.append(.event(.finished))
   }
 
@@ -385,6 +411,19 @@ package struct ReceiverSession {
     let estimate = clock?.isLocked == true ? clock?.estimate(at: now) : nil
     let steps = playout.advance(
       to: now, clock: estimate, hasSession: link != nil, mayDecode: !hasUndeliveredCommands)
+    carryOut(steps)
+    if link == nil, occupant != nil, playout.isSpent(at: playhead(at: now)) { forgetStream() }
+    let capacity = configuration.capacity.bytes
+    if let limit = link?.limitToGrant(heldBytes: playout.heldBytes, capacity: capacity) {
+      send(
+        .credit(
+          Credit(
+            limit: limit, bufferedUntil: playout.bufferedUntil ?? .zero,
+            heldBytes: playout.heldBytes)))
+    }
+  }
+
+  private mutating func carryOut(_ steps: [Playout.Step]) {
     for step in steps {
       switch step {
       case .render(let command): outputs.append(.render(command))
@@ -394,15 +433,6 @@ package struct ReceiverSession {
         outputs.append(.event(.packetCorrupt(reason: reason, total: total)))
       case .late(let by, let total): outputs.append(.event(.packetLate(by: by, total: total)))
       }
-    }
-    if link == nil, occupant != nil, playout.isSpent(at: playhead(at: now)) { forgetStream() }
-    let capacity = configuration.capacity.bytes
-    if let limit = link?.limitToGrant(heldBytes: playout.heldBytes, capacity: capacity) {
-      send(
-        .credit(
-          Credit(
-            limit: limit, bufferedUntil: playout.bufferedUntil ?? .zero,
-            heldBytes: playout.heldBytes)))
     }
   }
 

@@ -11,6 +11,8 @@ package struct Renderer: ~Copyable {
   private let reports: RenderReportWriter
   private let channelCount: Int
   private var cuts = PendingCuts()
+  /// A cut that came too late for what sounds: it is made where it was asked for when that has ended.
+  private var lateCut: FrameCut?
   /// Nothing is expected from this stream frame on.
   private var endFrame = Int64.max
   /// A cut has begun a generation, and no anchor came since: where it will be played from is not known yet.
@@ -22,8 +24,6 @@ package struct Renderer: ~Copyable {
   private var now = LocalTime(nanoseconds: 0)
   private var nextReport: Int64 = 0
   private var report = RenderReport()
-  /// The first start of the device is no restart.
-  private var hasStarted = false
 
   /// `sampleRate` is the device's, in Hz; the ring has as many channels as the device and holds frames of that
   /// rate. The renderer is the ring's and the commands' only consumer, and the only producer of reports.
@@ -43,16 +43,46 @@ package struct Renderer: ~Copyable {
   /// Fills `out`, interleaved, full scale ±1, with the next `frames` device frames; silence where nothing is due.
   @_noLocks @_noAllocation
   package mutating func render(into out: UnsafeMutablePointer<Float>, frames: Int) {
-    sampler.reader.update()
-    applyCuts()
+    beginTurn()
     var done = 0
     while done < frames {
       let run = cursor.nextRun(atMost: min(frames - done, FrameSampler.chunk))
       let place = unsafe out + done * channelCount
+      if run.isBeginning { finishLateCut() }
       unsafe renderRun(run, into: place)
       unsafe mix.apply(to: place, frames: run.count)
       done += run.count
     }
+    endTurn()
+  }
+
+  /// Does all that `render` does except make samples, so that a simulation can run for days. `look` is told what
+  /// each run plays, and whether all of its frames are there. Not for the render thread.
+  package mutating func plan(frames: Int, look: (PlayoutRun, _ isWhole: Bool) -> Void) {
+    beginTurn()
+    var done = 0
+    while done < frames {
+      let run = cursor.nextRun(atMost: min(frames - done, FrameSampler.chunk))
+      if run.isBeginning { finishLateCut() }
+      if let sound = run.sound {
+        note(sampler.findHole(in: sound, frames: run.count), in: sound, of: run)
+      } else {
+        report.activity = silentActivity
+      }
+      look(run, !report.activity.isStarved)
+      done += run.count
+    }
+    endTurn()
+  }
+
+  @_noLocks @_noAllocation
+  private mutating func beginTurn() {
+    sampler.reader.update()
+    applyCuts()
+  }
+
+  @_noLocks @_noAllocation
+  private mutating func endTurn() {
     releaseFrames()
     reportIfDue()
   }
@@ -80,12 +110,12 @@ package struct Renderer: ~Copyable {
   /// before holds. Silence until the device clock has settled again.
   @_noLocks @_noAllocation
   package mutating func deviceRestarted(at frame: DeviceFrame) {
+    // The first start of a card is no underrun.
+    if cursor.next > 0 { report.underruns &+= 1 }
     cursor.deviceRestarted(at: frame.index)
     sampler.restart()
     nextReport = frame.index
     gap = nil
-    if hasStarted { report.underruns &+= 1 }
-    hasStarted = true
   }
 
   @_noLocks @_noAllocation
@@ -96,6 +126,11 @@ package struct Renderer: ~Copyable {
       return
     }
     let hole = unsafe sampler.render(sound, at: run.first, into: out, frames: run.count)
+    note(hole, in: sound, of: run)
+  }
+
+  @_noLocks @_noAllocation
+  private mutating func note(_ hole: StreamHole?, in sound: PlayoutRun.Sound, of run: PlayoutRun) {
     report.activity = sound.position.frame >= endFrame ? .ended : .playing
     guard let hole, hole.start < endFrame else { return }
     let distance = hole.start - sound.position.frame
@@ -227,11 +262,24 @@ extension Renderer {
       earliest = position.frame + 1 + cursor.fadeFrames
     }
     while var cut = cuts.removeFirst() {
+      let asked = cut.from
       cut.from = max(cut.from, earliest)
       sampler.reader.apply(cut)
+      if asked < cut.from {
+        finishLateCut()
+        lateCut = FrameCut(from: asked, generation: cut.generation, isRamped: false)
+      }
       report.cutGeneration = cut.generation
       report.cutFrom = cursor.grid.mediaTime(of: StreamPosition(frame: cut.from))
     }
+  }
+
+  /// Playback that begins anew may begin before the place to which a cut was moved; nothing obsolete is heard again.
+  @_noLocks @_noAllocation
+  private mutating func finishLateCut() {
+    guard let cut = lateCut else { return }
+    lateCut = nil
+    sampler.reader.apply(cut)
   }
 }
 
@@ -265,6 +313,16 @@ extension Renderer {
     report.deviceDrift = cursor.renderClock.drift
     report.replacements = cursor.replacementCount
     if !reports.send(report) { report.lostReports &+= 1 }
+  }
+}
+
+extension PlayoutRun {
+  /// Whether nothing sounded before it.
+  fileprivate var isBeginning: Bool {
+    @_noLocks @_noAllocation get {
+      guard let sound else { return true }
+      return sound.framesSinceStart == 0
+    }
   }
 }
 

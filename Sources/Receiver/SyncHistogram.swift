@@ -2,7 +2,7 @@ package import Clock
 package import WireProtocol
 
 /// How far this room has been from the schedule, as counts of magnitudes in buckets that grow by an eighth:
-/// percentiles are right to 6 % from 1 µs to 1 s, in fixed memory however long the session lasts.
+/// percentiles are at most an eighth too high from 1 µs to 1 s, in fixed memory however long the session lasts.
 package struct SyncHistogram {
   /// Buckets per doubling.
   private static let steps = 8

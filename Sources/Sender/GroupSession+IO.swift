@@ -156,6 +156,8 @@ package struct ProducedPacket: Hashable, Sendable {
 package enum SenderEvent: Hashable, Sendable {
   case roomConnected(RoomID)
   case roomGone(RoomID, reason: String)
+  /// Could not be connected; said once for each new reason, while it is tried again.
+  case roomUnreachable(RoomID, reason: String)
   case roomRefused(RoomID, reason: String)
   case roomState(RoomID, RoomStatus.State, detail: String)
   case started

@@ -33,7 +33,10 @@ extension GroupSession {
   mutating func startIfReady(at now: LocalTime) {
     guard case .starting(let start) = timeline.state, production.hasPackets,
       links.contains(where: \.isReady)
-    else { return }
+    else {
+      startDeadline = nil
+      return
+    }
     if !links.allSatisfy(\.isReady) {
       let deadline = startDeadline ?? now + Self.startPatience
       startDeadline = deadline
@@ -45,8 +48,17 @@ extension GroupSession {
   }
 
   private mutating func play(from start: MediaTime, at now: LocalTime) {
-    let anchor = timeline.play(from: start, at: commitTime(at: now))
+    let anchor = timeline.play(from: start, at: earliestStart(at: now))
     tellAll(.anchor(anchor), at: now)
+  }
+
+  /// Not before what was decided last takes effect.
+  private func earliestStart(at now: LocalTime) -> GroupTime {
+    let time = commitTime(at: now)
+    switch timeline.state {
+    case .starting, .playing: return time
+    case .holding(let anchor), .paused(let anchor): return max(time, anchor.groupTime)
+    }
   }
 
   /// The earliest time at which all rooms can still do the same thing at the same sample.
@@ -57,7 +69,7 @@ extension GroupSession {
   private var commitHorizon: Nanoseconds {
     let rooms = links.compactMap(\.live)
     let device = rooms.map(\.welcome.commitHorizon).max() ?? .milliseconds(40)
-    let roundTrip = rooms.compactMap(\.status?.roundTrip).max() ?? .zero
+    let roundTrip = min(rooms.compactMap(\.status?.roundTrip).max() ?? .zero, .milliseconds(150))
     return device + min(Nanoseconds(5_000_000 + 8 * roundTrip.count), .milliseconds(150))
   }
 
@@ -71,7 +83,11 @@ extension GroupSession {
 
   private mutating func resume(at now: LocalTime) {
     guard case .paused(let paused) = timeline.state else { return }
-    play(from: paused.mediaTime, at: now)
+    if production.awaitsCut {
+      timeline.resumeHolding()
+    } else {
+      play(from: paused.mediaTime, at: now)
+    }
     emit(.event(.resumed))
   }
 
@@ -105,6 +121,7 @@ extension GroupSession {
   /// Puts `item` in the place of everything from the next instant that all rooms can still change.
   private mutating func restart(_ item: PlayItem, at position: MediaDuration, now: LocalTime) {
     let time = timeline.cutTime(by: commitTime(at: now))
+    if let anchor = timeline.hold(at: time) { tellAll(.anchor(anchor), at: now) }
     let generation = timeline.cut(from: time, isRamped: true)
     store.cut(from: time)
     queue.jump(to: item)
@@ -115,12 +132,10 @@ extension GroupSession {
     order(.begin(beginning))
   }
 
-  /// The first packets after a cut are there: if they cannot reach the rooms in time, the rooms wait for them.
+  /// The first packets after a cut are there: playing goes on as soon as they can be with all rooms.
   mutating func meetCut(at now: LocalTime) {
-    guard let time = production.takeCut(), case .playing(let anchor) = timeline.state,
-      let due = anchor.groupTime(of: time), due < commitTime(at: now)
-    else { return }
-    play(from: time, at: now)
+    guard let cut = production.takeCut(), case .holding = timeline.state else { return }
+    play(from: cut, at: now)
   }
 
   // MARK: - What sounds

@@ -6,6 +6,8 @@ import WireProtocol
 extension GroupSession {
   /// Before any room has said what it holds.
   private static let capacityUnknown = 4 << 20
+  /// Bytes stored for the rooms at most, whatever they say: four times a receiver's default capacity.
+  private static let largestStore = 128 << 20
 
   mutating func order(_ order: ProductionOrder) {
     production.ordered()
@@ -13,24 +15,26 @@ extension GroupSession {
   }
 
   mutating func produceMore(at now: LocalTime) {
+    production.nextDeadline = nil
     guard production.isIdle else { return }
     let generation = timeline.generation
     switch production.stage {
     case .notBegun:
-      guard let item = queue.current else { return }
+      guard let item = queue.current else { return finishProduction() }
       order(
         .begin(
           .init(
             item: item, position: .zero, mediaTime: .zero, generation: generation,
             continues: false)))
     case .item:
-      guard hasRoom(at: now) else { return }
+      guard hasRoom(at: now) else {
+        // The playhead makes room, whether or not anything else happens.
+        production.nextDeadline = now + .milliseconds(100)
+        return
+      }
       order(.more(production.nextPortion(), generation: generation))
     case .itemEnded(let time):
-      guard let next = queue.advance() else {
-        production.stage = .finishing
-        return order(.finish(generation: generation))
-      }
+      guard let next = queue.advance() else { return finishProduction() }
       order(
         .begin(
           .init(
@@ -39,20 +43,20 @@ extension GroupSession {
     case .finishing, .finished:
       break
     }
-    scheduleProduction(at: now)
+  }
+
+  private mutating func finishProduction() {
+    production.stage = .finishing
+    order(.finish(generation: timeline.generation))
   }
 
   private func hasRoom(at now: LocalTime) -> Bool {
     let capacities = links.compactMap(\.live?.welcome.capacity)
-    let bytes = capacities.map(\.bytes).max().map { Int(clamping: $0) } ?? Self.capacityUnknown
+    let bytes = capacities.map(\.bytes).max().map { min(Int(clamping: $0), Self.largestStore) }
     let span = capacities.map(\.duration).max() ?? .seconds(60)
     let playhead = timeline.playhead(at: GroupTime(ofSender: now))
-    return store.byteCount < bytes && (store.end ?? playhead) - playhead < span
-  }
-
-  /// While the rooms are full, looks again soon: the playhead makes room.
-  private mutating func scheduleProduction(at now: LocalTime) {
-    production.nextDeadline = production.isIdle ? now + .milliseconds(100) : nil
+    return store.byteCount < bytes ?? Self.capacityUnknown
+      && (store.end ?? playhead) - playhead < span
   }
 
   mutating func produced(_ batch: ProducedBatch, at now: LocalTime) {
@@ -63,7 +67,7 @@ extension GroupSession {
       case .opened(let opened, let time):
         timeline.append(opened, at: time)
         production.stage = .item
-      case .format(let id, let format): formats[id] = format
+      case .format(let id, let format): production.format = (id, format)
       case .packet(let packet): append(packet, generation: batch.generation)
       case .itemEnded(let time): production.stage = .itemEnded(at: time)
       case .failed(let item, let error, let time):
@@ -79,13 +83,14 @@ extension GroupSession {
   }
 
   private mutating func append(_ produced: ProducedPacket, generation: UInt32) {
+    guard let format = production.format, format.id == produced.formatID else { return }
     production.hasPackets = true
     store.append(
       AudioPacket(
         generation: generation, sequence: store.nextSequence, mediaTime: produced.mediaTime,
         formatID: produced.formatID, startsRun: produced.startsRun,
         endsStream: produced.endsStream, encoded: produced.encoded),
-      duration: produced.duration)
+      format: format.meaning, duration: produced.duration)
   }
 }
 
@@ -103,6 +108,8 @@ struct Production {
   /// Whether anything of this generation is there to be sent.
   var hasPackets = false
   var nextDeadline: LocalTime?
+  /// What the packets that come now are.
+  var format: (id: UInt16, meaning: StreamFormat)?
   private var openOrders = 0
   private var portion = Self.firstPortion
   private var cut: MediaTime?
@@ -127,6 +134,8 @@ struct Production {
     stage = .item
     cut = time
   }
+
+  var awaitsCut: Bool { cut != nil }
 
   /// The cut that waits for its first packets, once.
   mutating func takeCut() -> MediaTime? {

@@ -39,7 +39,6 @@ package struct GroupSession {
   var timeline = PlaybackTimeline()
   var production = Production()
   var store = PacketStore()
-  var formats: [UInt16: StreamFormat] = [:]
   var links: [RoomLink] = []
   private var sessionCount: UInt64 = 0
   private var sessions: [RoomID: UInt64] = [:]
@@ -147,7 +146,11 @@ package struct GroupSession {
   /// One connection of a room broke, or it broke the protocol: both are made anew.
   mutating func broke(_ id: RoomID, _ reason: String, at now: LocalTime) {
     guard let index = links.firstIndex(where: { $0.id == id }) else { return }
-    if links[index].live != nil { emit(.event(.roomGone(id, reason: reason))) }
+    if links[index].live != nil {
+      emit(.event(.roomGone(id, reason: reason)))
+    } else if links[index].lastObstacle != reason {
+      emit(.event(.roomUnreachable(id, reason: reason)))
+    }
     emit(.close(id, .media))
     emit(.close(id, .control))
     links[index].broke(reason, at: now)
@@ -175,16 +178,27 @@ package struct GroupSession {
       guard links[index].isExpected(welcome.receiverID) else {
         return broke(id, "another receiver, \(welcome.name), answers at its address", at: now)
       }
+      guard ProtocolVersion.isSpoken(welcome.version) else {
+        let detail = DecodeError.unsupportedVersion(welcome.version).description
+        let goodbye = Goodbye(reason: .protocolViolation, detail: detail)
+        emit(.send(id, .control, ControlMessage.goodbye(goodbye).encoded()))
+        return broke(id, detail, at: now)
+      }
       guard links[index].welcomed(welcome, at: now) else { return }
       welcomed(index, welcome, at: now)
     case .refuse(let refusal):
+      guard links[index].live == nil else {
+        return broke(id, "it broke the protocol: a refusal after its welcome", at: now)
+      }
       let reason = refusal.sentence
       emit(.close(id, .control))
       links[index].refused(reason, at: now)
       emit(.event(.roomRefused(id, reason: reason)))
     case .credit(let credit): links[index].live?.media?.granted(credit.limit)
     case .flushed: break
-    case .flushedAutomatically(let flushed): resend(to: index, from: flushed.from)
+    case .flushedAutomatically(let flushed):
+      guard flushed.generation == timeline.generation else { return }
+      links[index].live?.media?.goBack(to: store.sequence(at: flushed.from))
     case .status(let status): received(status, from: index)
     case .goodbye(let goodbye):
       broke(id, goodbye.detail.isEmpty ? "it said goodbye" : goodbye.detail, at: now)
@@ -213,11 +227,6 @@ package struct GroupSession {
     if before?.state != status.state || before?.detail != status.detail {
       emit(.event(.roomState(links[index].id, status.state, detail: status.detail)))
     }
-  }
-
-  /// A room lost what it had buffered: it gets it again, on the same connection.
-  private mutating func resend(to index: Int, from time: MediaTime) {
-    links[index].live?.media?.goBack(to: store.sequence(at: time))
   }
 
   mutating func tell(_ index: Int, _ message: ControlMessage, at now: LocalTime) {
@@ -265,7 +274,7 @@ package struct GroupSession {
 
   private mutating func pump(_ index: Int) {
     guard var flow = links[index].live?.media else { return }
-    let bytes = flow.nextBytes(from: store, formats: formats)
+    let bytes = flow.nextBytes(from: store)
     links[index].live?.media = flow
     if !bytes.isEmpty { emit(.send(links[index].id, .media, bytes)) }
   }
@@ -286,7 +295,10 @@ package struct GroupSession {
       timeline.nextSegmentStart(after: sounded),
       timeline.end,
     ].compactMap { $0 }.min()
-    return next.flatMap { anchor.groupTime(of: $0) }.map { LocalTime(onSender: $0) }
+    // Group times are rounded down: a nanosecond later it has happened for certain.
+    return next.flatMap { anchor.groupTime(of: $0) }.map {
+      LocalTime(onSender: $0) + Nanoseconds(1)
+    }
   }
 
   /// Ends playing after `time`: rooms are told to let go once the last of it has sounded.

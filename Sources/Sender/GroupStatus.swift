@@ -53,7 +53,7 @@ extension GroupSession {
     if isFinished { return .finished }
     return switch timeline.state {
     case .starting: .starting
-    case .playing: .playing
+    case .playing, .holding: .playing
     case .paused: .paused
     }
   }

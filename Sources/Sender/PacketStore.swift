@@ -1,3 +1,4 @@
+import Audio
 import Clock
 import WireProtocol
 
@@ -10,6 +11,8 @@ struct PacketStore {
     let mediaTime: MediaTime
     let end: MediaTime
     let formatID: UInt16
+    /// What the identifier means for this packet; later ones may give it another meaning.
+    let format: StreamFormat
     /// The whole message, framing included.
     let bytes: [UInt8]
   }
@@ -21,11 +24,12 @@ struct PacketStore {
   /// Where the newest packet ends; kept when all have been released.
   private(set) var end: MediaTime?
 
-  mutating func append(_ packet: AudioPacket, duration: MediaDuration) {
+  mutating func append(_ packet: AudioPacket, format: StreamFormat, duration: MediaDuration) {
     let bytes = MediaMessage.packet(packet).encoded()
     let entry = Entry(
       sequence: packet.sequence, generation: packet.generation, mediaTime: packet.mediaTime,
-      end: packet.mediaTime + duration, formatID: packet.formatID, bytes: bytes)
+      end: packet.mediaTime + duration, formatID: packet.formatID, format: format,
+      bytes: bytes)
     entries.append(entry)
     byteCount += bytes.count
     nextSequence = packet.sequence + 1
@@ -74,6 +78,4 @@ struct PacketStore {
     }
     return low < entries.count ? entries[low].sequence : nextSequence
   }
-
-  var formatsInUse: Set<UInt16> { Set(entries[first...].map(\.formatID)) }
 }

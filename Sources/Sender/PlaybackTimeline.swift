@@ -7,6 +7,8 @@ struct PlaybackTimeline {
     /// What begins at this media time waits for the rooms.
     case starting(at: MediaTime)
     case playing(Anchor)
+    /// Stands still at a cut, as the anchor says, until the first packets behind it are there.
+    case holding(Anchor)
     /// The anchor stands still.
     case paused(Anchor)
   }
@@ -17,6 +19,9 @@ struct PlaybackTimeline {
     let opened: OpenedItem
     var wasAnnounced = false
   }
+
+  /// One holds, and up to four wait for their time: what every room can keep.
+  private static let anchorLimit = 5
 
   private(set) var state = State.starting(at: .zero)
   private(set) var generation: UInt32 = 0
@@ -38,7 +43,7 @@ struct PlaybackTimeline {
   private var startTime: MediaTime {
     switch state {
     case .starting(let time): time
-    case .playing(let anchor), .paused(let anchor): anchor.mediaTime
+    case .playing(let anchor), .holding(let anchor), .paused(let anchor): anchor.mediaTime
     }
   }
 
@@ -46,7 +51,7 @@ struct PlaybackTimeline {
   func cutTime(by time: GroupTime) -> MediaTime {
     switch state {
     case .starting(let start): start
-    case .paused(let anchor): anchor.mediaTime
+    case .holding(let anchor), .paused(let anchor): anchor.mediaTime
     case .playing(let anchor): max(anchor.mediaTime, anchor.mediaTime(at: time))
     }
   }
@@ -59,8 +64,12 @@ struct PlaybackTimeline {
     return anchor
   }
 
-  /// Stops at `time`, on whatever media time sounds then. Nil unless playing.
+  /// Stops at `time`, on whatever media time sounds then. Nil unless playing or about to.
   mutating func pause(at time: GroupTime) -> Anchor? {
+    if case .holding(let anchor) = state {
+      state = .paused(anchor)
+      return anchor
+    }
     guard case .playing(let playing) = state else { return nil }
     let time = max(time, playing.groupTime)
     let anchor = Anchor(mediaTime: playing.mediaTime(at: time), groupTime: time, rate: .paused)
@@ -69,9 +78,20 @@ struct PlaybackTimeline {
     return anchor
   }
 
-  /// Waits again for the rooms, at `time`, where nothing may sound yet.
-  mutating func restart(at time: MediaTime) {
-    state = .starting(at: time)
+  /// Stops where a cut is, lest what comes behind it sounds before everyone has it. Nil unless playing.
+  mutating func hold(at cut: MediaTime) -> Anchor? {
+    guard case .playing(let playing) = state, let time = playing.groupTime(of: cut) else {
+      return nil
+    }
+    let anchor = Anchor(mediaTime: cut, groupTime: time, rate: .paused)
+    state = .holding(anchor)
+    insert(anchor)
+    return anchor
+  }
+
+  /// Goes on as soon as the first packets are there. Nothing unless paused.
+  mutating func resumeHolding() {
+    if case .paused(let anchor) = state { state = .holding(anchor) }
   }
 
   /// Begins a generation: everything from `time` on is to be made anew.
@@ -111,6 +131,6 @@ struct PlaybackTimeline {
   private mutating func insert(_ anchor: Anchor) {
     anchors.removeAll { $0.groupTime >= anchor.groupTime }
     anchors.append(anchor)
-    if anchors.count > 3 { anchors.removeFirst() }
+    if anchors.count > Self.anchorLimit { anchors.removeFirst() }
   }
 }

@@ -25,6 +25,8 @@ struct RoomLink {
   private(set) var name: String
   private let receiverID: Identifier?
   private(set) var state: State
+  /// Why the last attempt failed; empty after a welcome.
+  private(set) var lastObstacle = ""
   private var retryAfter = Self.firstRetry
   var framer = MessageFramer(limit: ProtocolLimits.controlMessage)
 
@@ -84,17 +86,21 @@ struct RoomLink {
     guard case .greeting = state else { return false }
     state = .live(LiveRoom(welcome: welcome, at: now))
     name = welcome.name
-    retryAfter = Self.firstRetry
+    lastObstacle = ""
     return true
   }
 
   mutating func broke(_ reason: String, at now: LocalTime) {
+    // A welcome alone proves little: the media connection may never come about.
+    if let live, now - live.began >= Self.patience { retryAfter = Self.firstRetry }
     state = .waiting(until: now + retryAfter, reason: reason)
+    lastObstacle = reason
     retryAfter = min(Nanoseconds(retryAfter.count * 2), Self.lastRetry)
   }
 
   mutating func refused(_ reason: String, at now: LocalTime) {
     state = .waiting(until: now + Self.refusedRetry, reason: reason)
+    lastObstacle = reason
   }
 
   var nextDeadline: LocalTime {
@@ -113,11 +119,13 @@ struct LiveRoom {
   var settings: RoomSettings
   /// Nil while the media connection is not open.
   var media: MediaFlow?
+  let began: LocalTime
   private var lastHeard: LocalTime
   private(set) var nextKeepAlive: LocalTime
 
   init(welcome: Welcome, at now: LocalTime) {
     self.welcome = welcome
+    began = now
     settings = welcome.settings
     lastHeard = now
     nextKeepAlive = now + RoomLink.keepAliveInterval
@@ -138,7 +146,8 @@ struct MediaFlow {
   private var queuedBytes = 0
   /// The packet to send next.
   private var nextSequence: UInt64
-  private var knownFormats: Set<UInt16> = []
+  /// As announced on this connection.
+  private var knownFormats: [UInt16: StreamFormat] = [:]
 
   init(from sequence: UInt64) {
     nextSequence = sequence
@@ -154,22 +163,20 @@ struct MediaFlow {
   }
 
   /// What may be sent now.
-  mutating func nextBytes(
-    from store: PacketStore, formats: [UInt16: StreamFormat]
-  ) -> [UInt8] {
+  mutating func nextBytes(from store: PacketStore) -> [UInt8] {
     var bytes: [UInt8] = []
     while queuedBytes + bytes.count < Self.queueLimit,
       let entry = store.entry(from: nextSequence)
     {
       var announced: [UInt8] = []
-      if !knownFormats.contains(entry.formatID), let format = formats[entry.formatID] {
-        announced = MediaMessage.format(id: entry.formatID, format).encoded()
+      if knownFormats[entry.formatID] != entry.format {
+        announced = MediaMessage.format(id: entry.formatID, entry.format).encoded()
       }
       let size = announced.count + entry.bytes.count
       guard sentBytes + UInt64(bytes.count + size) <= limit else { break }
       bytes += announced
       bytes += entry.bytes
-      knownFormats.insert(entry.formatID)
+      knownFormats[entry.formatID] = entry.format
       nextSequence = entry.sequence + 1
     }
     sent(bytes.count)

@@ -1,5 +1,6 @@
 package import Audio
 import Clock
+import WireProtocol
 
 /// Carries out production orders: opens items, reads them, encodes, and gives packets their media times.
 /// Items that follow each other in one format share an encoder, so that they join without a gap. One thread
@@ -41,38 +42,42 @@ package final class Serializer {
     generation = beginning.generation
     source = nil
     item = beginning.item
+    var start = beginning.mediaTime
     do {
       let opened = try openSource(beginning.item)
       let frame = opened.format.frames(in: beginning.position)
       if frame > 0 { try opened.seek(toFrame: frame) }
-      try continueRun(with: opened, at: beginning.mediaTime)
+      try continueRun(with: opened, at: &start)
       source = opened
-      let start = run?.inputEnd ?? beginning.mediaTime
-      let duration = opened.frameCount.map {
-        MediaDuration(frames: $0, at: opened.format.sampleRate)
-      }
       steps.append(
         .opened(
           OpenedItem(
-            item: beginning.item, duration: duration, position: beginning.position,
+            item: beginning.item, duration: opened.duration, position: beginning.position,
             metadata: opened.metadata), at: start))
     } catch let error as MediaError {
-      fail(error, at: beginning.mediaTime)
+      fail(error, at: start)
     } catch {
-      fail(.unsupported(path: beginning.item.location, reason: "\(error)"), at: beginning.mediaTime)
+      fail(.unsupported(path: beginning.item.location, reason: "\(error)"), at: start)
     }
   }
 
   /// Goes on with the run where the new item has the shape of the last; else ends it and begins another.
-  private func continueRun(with source: any MediaSource, at time: MediaTime) throws(CodecError) {
+  /// `time` becomes where the item really begins: not before what the encoder still held back has ended.
+  private func continueRun(
+    with source: any MediaSource, at time: inout MediaTime
+  ) throws(CodecError) {
     let shape = SourceShape(source)
-    if let run, run.shape == shape { return }
-    let end = endRun(endsStream: false)
+    if let run, run.shape == shape {
+      time = run.inputEnd
+      return
+    }
+    if let end = endRun(endsStream: false) { time = max(end, time) }
     let encoder = try makeEncoder(shape)
     steps.append(.format(id: nextFormatID, encoder.format))
-    run = EncoderRun(
-      shape: shape, encoder: encoder, formatID: nextFormatID, start: max(end ?? time, time))
-    nextFormatID &+= 1
+    let begun = EncoderRun(shape: shape, encoder: encoder, formatID: nextFormatID, start: time)
+    time = begun.inputEnd
+    run = begun
+    nextFormatID = (nextFormatID + 1) % UInt16(ProtocolLimits.formats)
   }
 
   private func more(_ span: MediaDuration) {
@@ -143,6 +148,17 @@ package struct SourceShape: Hashable, Sendable {
   init(_ source: any MediaSource) {
     self.init(
       format: source.format, sampleType: source.sampleType, isLossless: source.isLossless)
+  }
+}
+
+extension MediaSource {
+  /// Nil where it is not known, or where the item claims more than media time can count.
+  fileprivate var duration: MediaDuration? {
+    let frame = format.duration(ofFrames: 1).flicks
+    let longest = ProtocolLimits.mediaTime.upperBound / frame
+    return frameCount.flatMap {
+      (0...longest).contains($0) ? MediaDuration(flicks: $0 * frame) : nil
+    }
   }
 }
 

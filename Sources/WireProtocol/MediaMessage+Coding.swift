@@ -37,6 +37,11 @@ extension MediaMessage {
     }
   }
 
+  /// Whether a message that may not be decodable is a packet: one that is not is merely lost.
+  package static func isPacket(_ message: RawMessage) -> Bool {
+    message.type == MessageType.packet
+  }
+
   static func session(ofAttach payload: ArraySlice<UInt8>) throws(DecodeError) -> UInt64 {
     var reader = ByteReader(payload)
     let version = try reader.magicAndVersion()

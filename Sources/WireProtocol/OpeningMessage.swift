@@ -14,6 +14,11 @@ package enum OpeningMessage: Hashable, Sendable {
   }
 }
 
+extension OpeningMessage {
+  /// Whether a first message that may not be decodable wants to open a media connection.
+  package static func isMedia(_ message: RawMessage) -> Bool { message.type == MessageType.attach }
+}
+
 extension ByteReader {
   /// Reads what begins every opening message of every version: the magic bytes and the version.
   mutating func magicAndVersion() throws(DecodeError) -> UInt16 {

@@ -12,5 +12,10 @@ package enum ProtocolVersion {
     return isSpoken(version) ? version : nil
   }
 
+  /// For people: the versions that this program speaks.
+  package static var spoken: String {
+    oldest == newest ? "\(newest)" : "\(oldest) to \(newest)"
+  }
+
   package static func isSpoken(_ version: UInt16) -> Bool { (oldest...newest).contains(version) }
 }

@@ -207,6 +207,9 @@ private struct CardModel {
     var frame: Double
     var stamp: Double
     switch device {
+    case .exact:
+      frame = frames(at: now).rounded(.up)
+      stamp = time(of: frame) + random.uniform(-1e-6, 1e-6)
     case .fine:
       frame = (frames(at: now) / 2).rounded(.down) * 2
       stamp = now + random.gamma(shape: 2, scale: 1e-6)

@@ -94,6 +94,19 @@ import Testing
     #expect(abs(room.lastReport.cutFrom.flicks / 14_700 - Int64(earliest + 240 - 9600)) <= 2)
   }
 
+  @Test func `a flush in the past leaves nothing old to go back to`() {
+    let room = playingRoom()
+    room.sendCut(from: 9000, generation: 2)
+    room.feed(9000..<60_000, generation: 2)
+    room.sendAnchor(.paused, frame: 9000, atDevice: 19_200)
+    room.run(toDevice: 26_400)
+    room.sendAnchor(.playing, frame: 9000, atDevice: 31_200)
+    room.run(toDevice: 40_800)
+    #expect(generations(room.heard(31_200..<40_800)) == [2])
+    #expect(room.heard(31_200 + 480).gain == 1)
+    #expect(room.largestGainStep(19_200..<40_800) < RendererTests.steepestFade)
+  }
+
   @Test func `a flush before an anchor holds once it plays`() {
     let room = TestRoom()
     room.feed(0..<20_000)

@@ -7,26 +7,37 @@ enum DeviceProbe {
   /// Pauses between bursts let the position move by many of its steps, whose common divisor is one step.
   private static let bursts = 16
   private static let burstLength = 10
-  /// Not a divisor of a millisecond, so that it does not fall into the rhythm of USB frames.
-  private static let interval = Nanoseconds.microseconds(1300)
+  /// Not a divisor of a millisecond, and longer each time, so that the pauses do not fall into the rhythm of USB
+  /// frames or show one distance only.
+  private static let interval = Nanoseconds.microseconds(900)
+  private static let lengthening = Nanoseconds.microseconds(70)
+  /// With fewer moves than this their common divisor says nothing.
+  private static let leastMoves = 8
   /// A stamp older than this does not belong to the reading.
   private static let oldestStamp: Int64 = 100_000_000
 
   /// Corrects `canRewind`, `positionTime` and `positionStep`.
   static func refine(_ description: inout DeviceDescription, watching pcm: borrowing PCMDevice) {
     var step = 0
+    var moves = 0
     var last: Int?
     // A plugin's stamps are alsa-lib's own, made at some other moment than the position.
     var stampsAreGood = DeviceIdentity.isCard(pcm)
     for turn in 1...(bursts * burstLength) {
       let (status, code) = pcm.readStatus()
       guard code >= 0, status.state == SND_PCM_STATE_RUNNING else { break }
-      if let last { step = commonDivisor(step, abs(last - status.delay)) }
+      if let last, last != status.delay {
+        step = commonDivisor(step, abs(last - status.delay))
+        moves += 1
+      }
       last = status.delay
       stampsAreGood = stampsAreGood && isFresh(status.stamp, description.positionTime)
-      if turn % burstLength == 0 { pause(for: interval) }
+      if turn % burstLength == 0 {
+        pause(for: Nanoseconds(interval.count + lengthening.count * Int64(turn / burstLength)))
+      }
     }
     if !stampsAreGood || last == nil { description.positionTime = .reading }
+    if moves < leastMoves { step = step % description.periodFrames == 0 ? 0 : 1 }
     description.positionStep = step == 0 ? description.periodFrames : step
     description.canRewind =
       description.canRewind && !DeviceIdentity.isSoundServer(pcm)

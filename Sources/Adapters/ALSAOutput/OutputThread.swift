@@ -13,8 +13,8 @@ package struct OutputThread<Source: RenderSource & ~Copyable>: ~Copyable {
 
   /// - Parameters:
   ///   - clock: this host's monotonic clock, CLOCK_MONOTONIC_RAW; read on the output thread.
-  ///   - makeSource: called on the output thread before the first sound, and again if the device comes
-  ///     back with another sample rate.
+  ///   - makeSource: called on the output thread before the first sound, and again whenever the device has come
+  ///     back: what was on its way to the old one is gone.
   package init(
     _ settings: OutputSettings, control: OutputControl,
     clock: @escaping @Sendable () -> LocalTime,
@@ -43,8 +43,8 @@ package struct OutputThread<Source: RenderSource & ~Copyable>: ~Copyable {
       wait(Self.firstPause)
       guard let next = openWhenPresent() else { return }
       loop = next
-      if loop.description.sampleRate != device.sampleRate { source = makeSource(loop.description) }
       device = loop.description
+      source = makeSource(device)
     }
   }
 

@@ -86,6 +86,8 @@ final class PlayerDisplay {
     switch event {
     case .roomConnected(let id): "\(roomName(id)): connected"
     case .roomGone(let id, let reason): "\(roomName(id)): gone (\(reason)); trying again"
+    case .roomUnreachable(let id, let reason):
+      "\(roomName(id)): cannot be reached (\(reason)); trying again"
     case .roomRefused(let id, let reason): "\(roomName(id)): \(reason)"
     case .roomState(let id, .noDevice, let detail): "\(roomName(id)): no sound device: \(detail)"
     case .roomState(let id, .starved, _):
@@ -139,6 +141,8 @@ struct JSONEvent: Encodable {
     switch event {
     case .roomConnected(let id): (self.event, room) = ("room_connected", names(id))
     case .roomGone(let id, let why): (self.event, room, reason) = ("room_gone", names(id), why)
+    case .roomUnreachable(let id, let why):
+      (self.event, room, reason) = ("room_unreachable", names(id), why)
     case .roomRefused(let id, let why):
       (self.event, room, reason) = ("room_refused", names(id), why)
     case .roomState(let id, let state, let detail):

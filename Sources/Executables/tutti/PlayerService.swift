@@ -19,8 +19,8 @@ final class PlayerService {
 
   /// How long a named room may take to appear.
   static let discoveryPatience = Nanoseconds.seconds(5)
-  /// How long every receiver there is may take, where no name says when all are there.
-  static let gatherTime = Nanoseconds.milliseconds(1200)
+  /// How long no room at all may be reached before it is given up.
+  static let connectPatience = Nanoseconds.seconds(10)
 
   let reactor: Reactor
   private(set) var session: GroupSession
@@ -43,6 +43,10 @@ final class PlayerService {
   private var lastRoom = 0
   private(set) var failure: Failure?
   var onEvent: (SenderEvent) -> Void = { _ in }
+  /// For the exit code: whether anything sounded, any room was reached, and what went wrong first.
+  private var hasSounded = false
+  private var hasReachedRoom = false
+  private var firstFailure: String?
 
   init(
     state: StateDirectory, wish: Wish, queue: PlayQueue,
@@ -125,7 +129,20 @@ final class PlayerService {
       rooms.send(bytes, to: .init(room: room, channel: channel))
     case .close(let room, let channel): rooms.close(.init(room: room, channel: channel))
     case .produce(let order): producer.carryOut(order)
-    case .event(let event): onEvent(event)
+    case .event(let event):
+      note(event)
+      onEvent(event)
+    }
+  }
+
+  private func note(_ event: SenderEvent) {
+    switch event {
+    case .itemStarted: hasSounded = true
+    case .roomConnected: hasReachedRoom = true
+    case .itemFailed(_, let error): firstFailure = firstFailure ?? "\(error)"
+    case .finished:
+      if !hasSounded, let firstFailure { failure = Failure(.noInput, firstFailure) }
+    case .roomGone, .roomUnreachable, .roomRefused, .roomState, .started, .paused, .resumed: break
     }
   }
 
@@ -230,12 +247,10 @@ final class PlayerService {
 
   private func addRoom(host: String, port: UInt16) {
     let room = nextRoom()
+    let address = SocketAddress(host: host, port: port)
+    candidates[room] = address.map { [$0] }
     handle(.roomAdded(room, name: "\(host):\(port)", receiverID: nil))
-    if let address = SocketAddress(host: host, port: port) {
-      candidates[room] = [address]
-      handle(.roomSeen(room))
-      return
-    }
+    if address != nil { return }
     let resolved = resolved
     do {
       try HostResolver.resolve(host: host, port: port) { result in
@@ -252,13 +267,18 @@ final class PlayerService {
   }
 
   private var searchDeadline: LocalTime? {
-    if !unfound.isEmpty { return startedAt + Self.discoveryPatience }
-    return lastRoom == 0 ? startedAt + Self.discoveryPatience : nil
+    if !unfound.isEmpty || lastRoom == 0 { return startedAt + Self.discoveryPatience }
+    return hasReachedRoom ? nil : startedAt + Self.connectPatience
   }
 
   /// Ends with a clear line where a room does not appear.
   private func checkSearch() {
     guard let deadline = searchDeadline, deadline <= HostClock.now else { return }
+    if unfound.isEmpty, lastRoom > 0 {
+      let rooms = session.status(at: HostClock.now).rooms.map(\.explanation)
+      failure = Failure(.unavailable, "no room could be reached: " + rooms.joined(separator: "; "))
+      return
+    }
     let present = directory.present.map(\.name).joined(separator: ", ")
     let there = present.isEmpty ? "no receiver was found" : "found: \(present)"
     guard let name = unfound.first else {
@@ -285,6 +305,13 @@ final class PlayerService {
       throw Failure(.unavailable, "not playing in a room called \(name), but in: \(names)")
     }
     return .room(room.id)
+  }
+}
+
+extension GroupStatus.Room {
+  fileprivate var explanation: String {
+    if case .away(let reason) = connection { return "\(name): \(reason)" }
+    return "\(name): no answer"
   }
 }
 

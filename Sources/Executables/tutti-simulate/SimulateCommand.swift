@@ -1,0 +1,71 @@
+import ArgumentParser
+import Simulation
+
+/// Plays a group in virtual time and says whether all promises were kept.
+@main
+struct SimulateCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "tutti-simulate",
+    abstract: "Plays a whole group in virtual time, from a seed.",
+    discussion: "Scenarios: \(Scenario.names.joined(separator: ", ")).")
+
+  @Option(help: "What happens to the group.")
+  var scenario = "swarm"
+
+  @Option(help: "Decides everything; the first of them where there are several runs.")
+  var seed: UInt64 = 1
+
+  @Option(help: "How many seeds to run, one after the other.")
+  var runs = 1
+
+  @Option(help: "How many rooms there are.")
+  var rooms = 4
+
+  @Option(help: "How long to play, in virtual hours; a minute if not given.")
+  var hours: Double?
+
+  @Flag(help: "Print what each room said, with its time.")
+  var events = false
+
+  func validate() throws {
+    guard Scenario.names.contains(scenario) else {
+      throw ValidationError("there is no scenario \(scenario)")
+    }
+    guard (1...64).contains(rooms), runs > 0, hours ?? 1 > 0 else {
+      throw ValidationError("1 to 64 rooms, and something to do")
+    }
+  }
+
+  func run() throws {
+    var failures = 0
+    for seed in seed..<seed + UInt64(runs) {
+      guard let scenario = Scenario(scenario, seed: seed, rooms: rooms, hours: hours) else {
+        return
+      }
+      let result = scenario.play()
+      report(result, seed: seed)
+      if result.firstBroken != nil { failures += 1 }
+    }
+    if failures > 0 { throw ExitCode.failure }
+  }
+
+  private func report(_ result: Scenario.Result, seed: UInt64) {
+    let group = result.group
+    print(
+      "scenario \(scenario) seed \(seed) rooms \(rooms) digest \(String(group.digest.value, radix: 16))"
+    )
+    print("  spread \(result.spread), at the end \(result.finalSpread), events \(group.eventCount)")
+    if events { printEvents(group) }
+    print(result.firstBroken.map { "  BROKEN: \($0)" } ?? "  all promises kept")
+  }
+
+  private func printEvents(_ group: SimulatedGroup) {
+    for room in 0..<rooms {
+      for (time, event) in group.events(of: room) {
+        print("  room \(room) \(time.seconds) s: \(event)")
+      }
+    }
+    for (time, event) in group.senderEvents { print("  sender \(time.seconds) s: \(event)") }
+    for item in group.microphone.breaks { print("  \(item)") }
+  }
+}

@@ -1,0 +1,51 @@
+/// Events by true time, then by insertion: a binary heap.
+struct EventQueue<Event> {
+  private struct Entry {
+    let time: TrueTime
+    let number: UInt64
+    let event: Event
+
+    func precedes(_ other: Entry) -> Bool {
+      time == other.time ? number < other.number : time < other.time
+    }
+  }
+
+  private var heap: [Entry] = []
+  private var inserted: UInt64 = 0
+
+  var nextTime: TrueTime? { heap.first?.time }
+  var count: Int { heap.count }
+
+  mutating func insert(_ event: Event, at time: TrueTime) {
+    inserted += 1
+    heap.append(Entry(time: time, number: inserted, event: event))
+    var child = heap.count - 1
+    while child > 0 {
+      let parent = (child - 1) / 2
+      guard heap[child].precedes(heap[parent]) else { return }
+      heap.swapAt(child, parent)
+      child = parent
+    }
+  }
+
+  mutating func removeFirst() -> (time: TrueTime, event: Event)? {
+    guard let first = heap.first, let last = heap.popLast() else { return nil }
+    guard !heap.isEmpty else { return (first.time, first.event) }
+    heap[0] = last
+    sink()
+    return (first.time, first.event)
+  }
+
+  private mutating func sink() {
+    var parent = 0
+    while true {
+      var least = parent
+      for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count {
+        if heap[child].precedes(heap[least]) { least = child }
+      }
+      guard least != parent else { return }
+      heap.swapAt(parent, least)
+      parent = least
+    }
+  }
+}

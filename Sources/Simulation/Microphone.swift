@@ -1,0 +1,287 @@
+package import Clock
+
+/// An ideal observer in true time: hears which place of the stream left which card when, and compares it with what
+/// the sender has told everyone on the wire. Knows nothing else of the programs under test.
+package final class Microphone {
+  /// Playback that did not go on where it was.
+  package struct Break: Hashable, Sendable, CustomStringConvertible {
+    package enum Kind: String, Sendable {
+      /// Stream frames were left out.
+      case hole
+      /// Stream frames were heard twice.
+      case repetition
+    }
+    package var kind: Kind
+    package var room: Int
+    package var at: TrueTime
+    /// The stream frame heard before it and the one after it, and the silent device frames between them.
+    package var from: Double
+    package var to: Double
+    package var silence: Int64
+
+    package var description: String {
+      "\(kind.rawValue) in room \(room) at \(at.seconds) s: \(from) then \(to) after \(silence) silent"
+    }
+  }
+
+  /// A frame that a flush had forbidden.
+  package struct Ghost: Hashable, Sendable {
+    package var room: Int
+    package var at: TrueTime
+    package var position: Double
+    package var generation: Int
+  }
+
+  /// What one room has sounded.
+  package struct Record {
+    /// At each multiple of `interval`: how early the room was, in microseconds; not a number in silence and in
+    /// fades.
+    package var errors: [Float] = []
+    package var firstSound: TrueTime?
+    package var lastSound: TrueTime?
+    package var soundFrames = 0
+    fileprivate var last: Heard?
+    fileprivate var lastCard: ObjectIdentifier?
+  }
+
+  private struct Cut {
+    var generation: Int
+    var from: Double
+    /// From when on each room must obey it: a commit horizon after it has arrived there.
+    var effects: [TrueTime?]
+  }
+
+  fileprivate struct Heard {
+    var frame: Int64
+    var position: Double
+    var isFull: Bool
+  }
+
+  /// Between two measurements.
+  package let interval: Nanoseconds
+  package private(set) var records: [Record]
+  package private(set) var breaks: [Break] = []
+  package private(set) var ghosts: [Ghost] = []
+  private static let fadedFrames: Int64 = 12
+  /// More than these say nothing new.
+  private let limit = 1000
+  private var anchors: [Anchor] = []
+  private var cuts: [Cut] = []
+  private let groupTime: (TrueTime) -> GroupTime
+
+  init(roomCount: Int, interval: Nanoseconds, groupTime: @escaping (TrueTime) -> GroupTime) {
+    records = Array(repeating: Record(), count: roomCount)
+    self.interval = interval
+    self.groupTime = groupTime
+  }
+
+  // MARK: - What the sender said
+
+  func told(_ anchor: Anchor) {
+    guard !anchors.contains(anchor) else { return }
+    anchors.removeAll { $0.groupTime >= anchor.groupTime }
+    anchors.append(anchor)
+    if anchors.count > 64 { anchors.removeFirst() }
+  }
+
+  func toldOfCut(from time: MediaTime, generation: UInt32) {
+    guard !cuts.contains(where: { $0.generation == Int(generation) }) else { return }
+    cuts.append(
+      Cut(
+        generation: Int(generation), from: Self.frames(time),
+        effects: Array(repeating: nil, count: records.count)))
+    if cuts.count > 60 { cuts.removeFirst() }
+  }
+
+  func flushReached(_ room: Int, generation: UInt32, effect: TrueTime) {
+    guard let index = cuts.firstIndex(where: { $0.generation == Int(generation) }) else { return }
+    if cuts[index].effects[room] == nil { cuts[index].effects[room] = effect }
+  }
+
+  /// Another sender, another schedule.
+  func forgetSchedule() {
+    anchors.removeAll()
+    cuts.removeAll()
+    for room in records.indices { records[room].last = nil }
+  }
+
+  private static func frames(_ time: MediaTime) -> Double {
+    Double(time.flicks) / Double(MediaDuration(frames: 1, at: TestSignal.sampleRate).flicks)
+  }
+
+  private func scheduled(at time: TrueTime) -> Double? {
+    let group = groupTime(time)
+    guard let anchor = anchors.last(where: { $0.groupTime <= group }), anchor.rate == .playing
+    else { return nil }
+    return Self.frames(anchor.mediaTime(at: group))
+  }
+
+  // MARK: - What the rooms sound
+
+  func heard(
+    _ frames: Range<Int64>, of content: CardContent, by card: SimulatedSoundCard, in room: Int
+  ) {
+    let isNewCard = records[room].lastCard != ObjectIdentifier(card)
+    records[room].lastCard = ObjectIdentifier(card)
+    if isNewCard { records[room].last?.frame = frames.lowerBound - 1 }
+    guard !frames.isEmpty else { return }
+    if content.isExact {
+      for frame in frames {
+        if let reading = content.reading(at: frame) { follow(reading, at: frame, card, room) }
+      }
+    } else {
+      followRuns(frames, of: content, card, room)
+    }
+    measure(upTo: frames.upperBound, content, card, room)
+  }
+
+  private func followRuns(
+    _ frames: Range<Int64>, of content: CardContent, _ card: SimulatedSoundCard, _ room: Int
+  ) {
+    for run in content.runs where run.first + run.count > frames.lowerBound {
+      guard run.first < frames.upperBound else { break }
+      let first = max(run.first, frames.lowerBound)
+      let last = min(run.first + run.count, frames.upperBound) - 1
+      guard run.isWhole, let reading = content.reading(at: first) else { continue }
+      follow(reading, at: first, card, room)
+      guard let end = content.reading(at: last) else { continue }
+      records[room].last = Heard(frame: last, position: end.position, isFull: end.gain > 0.98)
+    }
+  }
+
+  private func follow(
+    _ reading: TestSignal.Reading, at frame: Int64, _ card: SimulatedSoundCard, _ room: Int
+  ) {
+    if records[room].firstSound == nil { records[room].firstSound = card.time(of: frame) }
+    records[room].soundFrames += 1
+    let heard = Heard(frame: frame, position: reading.position, isFull: reading.gain > 0.98)
+    if let last = records[room].last, frame > last.frame {
+      checkContinuity(from: last, to: heard, card, room)
+    }
+    records[room].last = heard
+    checkGeneration(reading, at: frame, card, room)
+  }
+
+  private func checkContinuity(
+    from last: Heard, to heard: Heard, _ card: SimulatedSoundCard, _ room: Int
+  ) {
+    let span = heard.frame - last.frame
+    let moved = heard.position - last.position
+    // Playback is at most 1 % fast. Where the stream begins or ends, the resampler's ringing blurs the place.
+    let blur = last.isFull && heard.isFull ? 0.05 : 0.7
+    let wentOn = (moved - Double(span)).magnitude < blur + 0.011 * Double(span)
+    // A fade below 1 % of full level cannot be read, so a silence may hide a few frames; what lies in a longer one is
+    // left out, even if the room is on time behind it.
+    let isWhole =
+      span > Self.fadedFrames ? (moved - 1).magnitude < Double(Self.fadedFrames) : wentOn
+    guard !isWhole, breaks.count < limit else { return }
+    breaks.append(
+      Break(
+        kind: moved > 1 ? .hole : .repetition, room: room, at: card.time(of: heard.frame),
+        from: last.position, to: heard.position, silence: span - 1))
+  }
+
+  private func checkGeneration(
+    _ reading: TestSignal.Reading, at frame: Int64, _ card: SimulatedSoundCard, _ room: Int
+  ) {
+    let rounded = reading.generation.rounded()
+    guard !cuts.isEmpty, (reading.generation - rounded).magnitude < 0.1 else { return }
+    // A fade goes down to the cut, and a resampler's frames reach over it a little.
+    let cut = cuts.first { $0.generation > Int(rounded) && reading.position >= $0.from + 1 }
+    guard let effect = cut?.effects[room], ghosts.count < limit else { return }
+    let time = card.time(of: frame)
+    guard time > effect else { return }
+    ghosts.append(
+      Ghost(room: room, at: time, position: reading.position, generation: Int(rounded)))
+  }
+
+  private func measure(
+    upTo end: Int64, _ content: CardContent, _ card: SimulatedSoundCard, _ room: Int
+  ) {
+    while true {
+      let index = records[room].errors.count
+      let time = TrueTime(nanoseconds: Int64(index) * interval.count)
+      let position = card.position(at: time)
+      guard position < Double(end) else { return }
+      records[room].errors.append(error(at: time, position: position, content, room))
+    }
+  }
+
+  private func error(
+    at time: TrueTime, position: Double, _ content: CardContent, _ room: Int
+  ) -> Float {
+    guard position >= 0, let reading = content.reading(at: Int64(position)), reading.gain > 0.98
+    else { return .nan }
+    records[room].lastSound = time
+    guard let scheduled = scheduled(at: time) else { return .nan }
+    let heard = reading.position + (position - position.rounded(.down))
+    return Float((heard - scheduled) / Double(TestSignal.sampleRate) * 1e6)
+  }
+}
+
+/// Magnitudes of many measurements.
+package struct Figures: Hashable, Sendable, CustomStringConvertible {
+  package var count: Int
+  /// In microseconds, as all of them.
+  package var median: Float
+  package var p99: Float
+  package var maximum: Float
+
+  package init(_ values: [Float]) {
+    let sorted = values.map(\.magnitude).sorted()
+    count = sorted.count
+    median = sorted.isEmpty ? .nan : sorted[count / 2]
+    p99 = sorted.isEmpty ? .nan : sorted[min(count - 1, count * 99 / 100)]
+    maximum = sorted.last ?? .nan
+  }
+
+  package var description: String {
+    func tenths(_ value: Float) -> String { "\((value * 10).rounded() / 10)" }
+    return "p50 \(tenths(median)) p99 \(tenths(p99)) max \(tenths(maximum)) µs (\(count))"
+  }
+}
+
+extension Microphone {
+  /// How far apart the rooms were, of those that sounded, from one true second to another.
+  package func spread(from start: Double, to end: Double, rooms: [Int]? = nil) -> Figures {
+    Figures(spreads(from: start, to: end, rooms: rooms).compactMap { $0 })
+  }
+
+  /// Nil where fewer than two rooms sounded.
+  package func spreads(from start: Double, to end: Double, rooms: [Int]? = nil) -> [Float?] {
+    let rooms = rooms ?? Array(records.indices)
+    return indices(start, end).map { index in
+      let errors = rooms.compactMap { error(of: $0, at: index) }
+      guard errors.count > 1, let low = errors.min(), let high = errors.max() else { return nil }
+      return high - low
+    }
+  }
+
+  /// How far a room was from the schedule.
+  package func syncError(of room: Int, from start: Double, to end: Double) -> Figures {
+    Figures(errors(of: room, from: start, to: end))
+  }
+
+  /// In microseconds; positive is early.
+  package func errors(of room: Int, from start: Double, to end: Double) -> [Float] {
+    indices(start, end).compactMap { error(of: room, at: $0) }
+  }
+
+  /// Which share of the time a room sounded at full level.
+  package func soundingShare(of room: Int, from start: Double, to end: Double) -> Double {
+    let all = indices(start, end)
+    return all.isEmpty
+      ? 0 : Double(all.filter { error(of: room, at: $0) != nil }.count) / Double(all.count)
+  }
+
+  private func indices(_ start: Double, _ end: Double) -> Range<Int> {
+    let low = Int((start / interval.seconds).rounded(.up))
+    return low..<max(low, Int(end / interval.seconds))
+  }
+
+  private func error(of room: Int, at index: Int) -> Float? {
+    let errors = records[room].errors
+    guard index < errors.count, !errors[index].isNaN else { return nil }
+    return errors[index]
+  }
+}

@@ -1,0 +1,178 @@
+package import Clock
+
+/// What one direction of a room's link does to packets.
+package struct LinkQuality: Sendable {
+  /// No packet is faster.
+  package var delay = Nanoseconds.microseconds(50)
+  /// Evenly distributed on top.
+  package var jitter = Nanoseconds.zero
+  /// Gamma distributed on top: shape and scale, in seconds.
+  package var noise = (shape: 2.0, scale: 3e-6)
+  /// Rare spikes on top: how often, and their mean in seconds.
+  package var spikes = [(chance: 0.02, mean: 40e-6)]
+  /// A queue that others fill in bursts: seldom, often or never.
+  package var traffic: Traffic?
+  /// Of packets; a lost TCP segment comes late instead.
+  package var loss = 0.0
+  /// Of datagrams.
+  package var duplication = 0.0
+  package var reordering = 0.0
+  /// Bytes a second.
+  package var rate = 12.5e6
+
+  package init() {}
+
+  /// Bursts of other people's packets, which come more often while somebody is busy.
+  package struct Traffic: Sendable {
+    /// Bursts a second while busy and while not.
+    package var bursts: (busy: Double, quiet: Double)
+    /// Seconds that busy and quiet times last on average.
+    package var spans: (busy: Double, quiet: Double)
+    /// Mean length of a burst in seconds, heavy tailed.
+    package var work: Double
+    /// No packet waits longer, in seconds.
+    package var limit = 0.1
+
+    package init(
+      bursts: (busy: Double, quiet: Double), spans: (busy: Double, quiet: Double), work: Double
+    ) {
+      self.bursts = bursts
+      self.spans = spans
+      self.work = work
+    }
+  }
+}
+
+/// Both directions, as the room sees them: `down` is from the sender to it.
+package struct PathQuality: Sendable {
+  package var up: LinkQuality
+  package var down: LinkQuality
+
+  package init(up: LinkQuality, down: LinkQuality) {
+    self.up = up
+    self.down = down
+  }
+
+  /// An idle switch; kernel stamps.
+  package static var wired: PathQuality { PathQuality(up: LinkQuality(), down: LinkQuality()) }
+
+  /// A wire that downloads fill at times.
+  package static var wiredLoad: PathQuality {
+    var path = PathQuality.wired
+    path.down.traffic = .init(bursts: (600, 30), spans: (3, 6), work: 0.2e-3)
+    path.down.traffic?.limit = 1.2e-3
+    path.up.traffic = .init(bursts: (200, 10), spans: (3, 6), work: 0.2e-3)
+    path.up.traffic?.limit = 1.2e-3
+    return path
+  }
+
+  /// Radio with contention, retries and other stations.
+  package static var wifi: PathQuality {
+    var link = LinkQuality()
+    link.delay = .microseconds(900)
+    link.noise = (1.2, 0.5e-3)
+    link.spikes = [(0.03, 5e-3), (0.005, 40e-3)]
+    link.loss = 0.01
+    link.rate = 2.5e6
+    var path = PathQuality(up: link, down: link)
+    path.down.traffic = .init(bursts: (20, 8), spans: (3, 6), work: 6e-3)
+    path.up.traffic = .init(bursts: (8, 3), spans: (3, 6), work: 5e-3)
+    return path
+  }
+
+  /// Radio whose downlink is full for ten seconds at a time.
+  package static var wifiBad: PathQuality {
+    var path = PathQuality.wifi
+    path.down.traffic = .init(bursts: (90, 16), spans: (10, 15), work: 10.6e-3)
+    path.up.traffic = .init(bursts: (50, 5), spans: (10, 15), work: 6e-3)
+    path.down.loss = 0.02
+    path.down.duplication = 0.01
+    path.down.reordering = 0.02
+    return path
+  }
+}
+
+/// One direction of a link at work. Asked in the order of time.
+struct NetworkLink {
+  let quality: LinkQuality
+  private var random: RandomSource
+  private var waiting = 0.0
+  private var updated = 0.0
+  private var nextBurst = 0.0
+  private var isBusy = false
+  private var nextChange = 0.0
+  /// When the last byte of what was given to the link before has left.
+  private var free = TrueTime.zero
+
+  init(_ quality: LinkQuality, random: RandomSource) {
+    self.quality = quality
+    self.random = random
+  }
+
+  mutating func isLost() -> Bool { quality.loss > 0 && random.chance(quality.loss) }
+  mutating func isDuplicated() -> Bool {
+    quality.duplication > 0 && random.chance(quality.duplication)
+  }
+  mutating func isReordered() -> Bool {
+    quality.reordering > 0 && random.chance(quality.reordering)
+  }
+  /// Up to `limit` bytes, as a TCP that sends what it has.
+  mutating func segmentLength(atMost limit: Int) -> Int {
+    limit <= 64 ? limit : 1 + Int(random.next() % UInt64(min(limit, 16 << 10)))
+  }
+
+  /// How long a packet takes that is sent at `time`, its own length not counted.
+  mutating func delay(at time: TrueTime) -> Nanoseconds {
+    var seconds = random.gamma(shape: quality.noise.shape, scale: quality.noise.scale)
+    for spike in quality.spikes where random.chance(spike.chance) {
+      seconds += min(0.1, random.exponential(mean: spike.mean))
+    }
+    if quality.jitter > .zero { seconds += quality.jitter.seconds * random.unit() }
+    if let traffic = quality.traffic { seconds += queue(traffic, at: time.seconds) }
+    return quality.delay + Nanoseconds(seconds: seconds)
+  }
+
+  /// When the last of `count` bytes leaves that are given to the link at `time`.
+  mutating func departure(of count: Int, at time: TrueTime) -> TrueTime {
+    free = max(free, time) + Nanoseconds(seconds: Double(count) / quality.rate)
+    return free
+  }
+
+  /// The retransmission of a lost segment: about 200 ms, twice that for each further loss.
+  mutating func retransmissionDelay() -> Nanoseconds {
+    var wait = 0.2
+    var sum = 0.0
+    while isLost(), wait < 5 {
+      sum += wait
+      wait *= 2
+    }
+    return Nanoseconds(seconds: sum)
+  }
+
+  mutating func random(in range: ClosedRange<Double>) -> Double { random.uniform(range) }
+
+  private mutating func queue(_ traffic: LinkQuality.Traffic, at time: Double) -> Double {
+    while min(nextBurst, nextChange) <= time {
+      let event = min(nextBurst, nextChange)
+      drain(to: event)
+      if nextChange <= nextBurst {
+        isBusy.toggle()
+        nextChange += random.exponential(mean: isBusy ? traffic.spans.busy : traffic.spans.quiet)
+        nextBurst = event
+      } else {
+        let shape = 1.8
+        waiting += traffic.work * (shape - 1) / shape * (1 + random.pareto(shape: shape))
+        waiting = min(waiting, traffic.limit)
+      }
+      let rate = isBusy ? traffic.bursts.busy : traffic.bursts.quiet
+      nextBurst = event + random.exponential(mean: 1 / rate)
+    }
+    drain(to: time)
+    return waiting
+  }
+
+  private mutating func drain(to time: Double) {
+    waiting = max(0, waiting - max(0, time - updated))
+    updated = max(updated, time)
+  }
+}

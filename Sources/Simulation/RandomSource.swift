@@ -1,0 +1,91 @@
+/// SplitMix64 and what is drawn from it: a seed gives the same numbers on every machine, because nothing here
+/// depends on a system's mathematical library.
+package struct RandomSource: RandomNumberGenerator {
+  private var state: UInt64
+
+  package init(seed: UInt64) { state = seed }
+
+  /// A source of its own for a part of the simulation, so that a change in one part leaves the others alone.
+  package init(seed: UInt64, part: UInt64) {
+    state = seed
+    state = next() ^ (part &* 0xD6E8_FEB8_6659_FD93)
+    _ = next()
+  }
+
+  package mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+
+  /// In 0..<1.
+  package mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
+
+  package mutating func uniform(_ range: ClosedRange<Double>) -> Double {
+    range.lowerBound + (range.upperBound - range.lowerBound) * unit()
+  }
+
+  package mutating func chance(_ probability: Double) -> Bool { unit() < probability }
+
+  package mutating func exponential(mean: Double) -> Double { -mean * logarithm(1 - unit()) }
+
+  package mutating func normal(deviation: Double) -> Double {
+    let radius = (-2 * logarithm(1 - unit())).squareRoot()
+    return deviation * radius * sine(ofTurns: unit())
+  }
+
+  /// Heavy tailed, at least 0: `(1 - u)^(-1/shape) - 1`.
+  package mutating func pareto(shape: Double) -> Double {
+    exponentialFunction(-logarithm(1 - unit()) / shape) - 1
+  }
+
+  /// By Marsaglia and Tsang; `shape` is at least 1.
+  package mutating func gamma(shape: Double, scale: Double) -> Double {
+    let d = shape - 1.0 / 3
+    let c = 1 / (9 * d).squareRoot()
+    while true {
+      let x = normal(deviation: 1)
+      let v = (1 + c * x) * (1 + c * x) * (1 + c * x)
+      guard v > 0 else { continue }
+      if logarithm(1 - unit()) < 0.5 * x * x + d - d * v + d * logarithm(v) { return scale * d * v }
+    }
+  }
+}
+
+/// For `x` above zero, to about 1e-15: the exponent apart, and the rest by the series of the inverse hyperbolic tangent.
+func logarithm(_ x: Double) -> Double {
+  var exponent = Double(x.exponent)
+  var significand = x.significand
+  if significand > 1.414_213_562_373_095_1 {
+    significand /= 2
+    exponent += 1
+  }
+  let z = (significand - 1) / (significand + 1)
+  let square = z * z
+  var sum = 0.0
+  for k in stride(from: 23, through: 1, by: -2) { sum = sum * square + 1 / Double(k) }
+  return exponent * 0.693_147_180_559_945_3 + 2 * z * sum
+}
+
+/// `e` to the power of `x`, for `x` of moderate size.
+func exponentialFunction(_ x: Double) -> Double {
+  let n = (x / 0.693_147_180_559_945_3).rounded()
+  let rest = x - n * 0.693_147_180_559_945_3
+  var sum = 1.0
+  for k in stride(from: 14, through: 1, by: -1) { sum = 1 + sum * rest / Double(k) }
+  return Double(sign: .plus, exponent: Int(n), significand: sum)
+}
+
+/// The sine of so many full turns, to about 1e-15.
+func sine(ofTurns turns: Double) -> Double {
+  var x = turns - turns.rounded()
+  if x > 0.25 { x = 0.5 - x }
+  if x < -0.25 { x = -0.5 - x }
+  let angle = 2 * Double.pi * x
+  let square = angle * angle
+  var sum = 1.0
+  for k in stride(from: 20, through: 2, by: -2) { sum = 1 - sum * square / Double(k * (k + 1)) }
+  return angle * sum
+}

@@ -1,0 +1,199 @@
+import Clock
+package import Sender
+
+/// A group, what happens to it, and what must be true then.
+package struct Scenario: Sendable {
+  package var name: String
+  package var seconds: Double
+  /// Of the spread's 99 %, in microseconds, from `settled` on, among the rooms that nothing happened to.
+  package var limit: Float
+  package var settled = 20.0
+  package var configuration: SimulatedGroup.Configuration
+  package var disturbances: [Disturbance] = []
+
+  package struct Disturbance: Sendable {
+    package var at: Double
+    package var kind: Kind
+
+    package enum Kind: Sendable {
+      case command(PlayerCommand)
+      case partition(Int, seconds: Double)
+      case stall(Int, seconds: Double)
+      case suspend(Int, seconds: Double)
+      case clockStep(Int, seconds: Double)
+      case unplug(Int, seconds: Double)
+      case restart(Int, seconds: Double)
+      case killSender
+    }
+  }
+
+  package static let names = [
+    "wired", "wifi", "mixed", "seek", "outage", "sender-killed", "restart", "clock", "device",
+    "swarm",
+  ]
+
+  /// Nil where there is no scenario of that name.
+  package init?(_ name: String, seed: UInt64, rooms: Int, hours: Double?) {
+    guard Self.names.contains(name) else { return nil }
+    var random = RandomSource(seed: seed, part: 77)
+    self.name = name
+    seconds = hours.map { $0 * 3600 } ?? 60
+    limit = 15
+    var paths = [PathQuality](repeating: .wired, count: rooms)
+    switch name {
+    case "wifi":
+      paths = Array(repeating: .wifi, count: rooms)
+      limit = 60
+    case "mixed", "swarm":
+      let kinds: [PathQuality] = [.wired, .wifi, .wifiBad, .wiredLoad]
+      paths = (0..<rooms).map { kinds[$0 % 4] }
+      limit = 250
+    default: break
+    }
+    configuration = .house(paths, seed: seed, cards: [.fine, .edge])
+    // Samples of more than ten minutes take longer than anybody waits.
+    configuration.isExact = seconds <= 600
+    disturbances = Self.disturbances(name, seconds: seconds, rooms: rooms, &random)
+  }
+
+  private static func disturbances(
+    _ name: String, seconds: Double, rooms: Int, _ random: inout RandomSource
+  ) -> [Disturbance] {
+    let room = rooms - 1
+    switch name {
+    case "seek":
+      return stride(from: 4.0, to: seconds - 4, by: 5).map {
+        .init(
+          at: $0 + random.uniform(0...3),
+          kind: .command(.seek(to: .milliseconds(Int64(random.uniform(0...600_000))))))
+      }
+    case "outage": return [.init(at: 20, kind: .partition(room, seconds: 25))]
+    case "sender-killed": return [.init(at: 30, kind: .killSender)]
+    case "restart": return [.init(at: 25, kind: .restart(room, seconds: 1))]
+    case "clock": return [.init(at: 25, kind: .clockStep(room, seconds: 0.02))]
+    case "device":
+      return [
+        .init(at: 22, kind: .stall(room, seconds: 0.3)),
+        .init(at: 35, kind: .unplug(room, seconds: 4)),
+      ]
+    case "swarm": return swarm(seconds: seconds, rooms: rooms, &random)
+    default: return []
+    }
+  }
+
+  /// Some kinds of faults not at all, the others weighted at random: rare combinations come up that way.
+  private static func swarm(
+    seconds: Double, rooms: Int, _ random: inout RandomSource
+  ) -> [Disturbance] {
+    let weights = (0..<7).map { _ in random.chance(0.5) ? random.unit() : 0 }
+    let sum = weights.reduce(0, +)
+    guard sum > 0 else { return [] }
+    var faults: [Disturbance] = []
+    var time = 5.0
+    while time < seconds - 30 {
+      time += random.exponential(mean: 6)
+      var choice = random.unit() * sum
+      let kind =
+        weights.firstIndex {
+          choice -= $0
+          return choice < 0
+        } ?? 0
+      // The first room is left alone, so that there is one to compare with.
+      let room = rooms > 1 ? 1 + Int(random.next() % UInt64(rooms - 1)) : 0
+      faults.append(Disturbance(at: time, kind: fault(kind, room, &random)))
+    }
+    faults.append(Disturbance(at: seconds - 25, kind: .command(.resume)))
+    return faults
+  }
+
+  private static func fault(
+    _ kind: Int, _ room: Int, _ random: inout RandomSource
+  ) -> Disturbance.Kind {
+    switch kind {
+    case 0: .command(.seek(to: .milliseconds(Int64(random.uniform(0...600_000)))))
+    case 1: .command(random.chance(0.4) ? .pause : .resume)
+    case 2: .partition(room, seconds: random.exponential(mean: 5))
+    case 3: .stall(room, seconds: random.exponential(mean: 0.1))
+    case 4: .unplug(room, seconds: random.exponential(mean: 2))
+    case 5: .restart(room, seconds: random.uniform(0.2...3))
+    default: .clockStep(room, seconds: random.exponential(mean: 0.01))
+    }
+  }
+
+  /// Which rooms something happened to that can be heard.
+  private var troubledRooms: [Int] {
+    disturbances.compactMap {
+      switch $0.kind {
+      case .command, .killSender: nil
+      case .partition(let room, _), .stall(let room, _), .suspend(let room, _),
+        .clockStep(let room, _), .unplug(let room, _), .restart(let room, _):
+        room
+      }
+    }
+  }
+}
+
+extension Scenario {
+  package struct Result {
+    package var group: SimulatedGroup
+    package var spread: Figures
+    /// Of the last ten seconds, of all rooms that sound.
+    package var finalSpread: Figures
+    /// In plain words; nil where all promises were kept.
+    package var firstBroken: String?
+  }
+
+  package func play() -> Result {
+    let group = SimulatedGroup(configuration)
+    for disturbance in disturbances {
+      group.at(disturbance.at) { disturbance.kind.happen(to: $0) }
+    }
+    group.run(until: seconds)
+    let troubled = troubledRooms
+    let calm = configuration.rooms.indices.filter { !troubled.contains($0) }
+    let microphone = group.microphone
+    let spread = microphone.spread(
+      from: min(settled, seconds / 2), to: seconds, rooms: calm.count > 1 ? calm : nil)
+    let final = microphone.spread(from: seconds - 10, to: seconds)
+    let calmBreak = microphone.breaks.first { calm.contains($0.room) && !mayMissCommands($0.room) }
+    var broken = group.violations.first
+    if let calmBreak { broken = broken ?? "\(calmBreak)" }
+    if let ghost = microphone.ghosts.first { broken = broken ?? "\(ghost)" }
+    if calm.count > 1, spread.p99 > limit { broken = broken ?? "spread \(spread)" }
+    if final.count > 0, final.p99 > 4 * limit { broken = broken ?? "not in sync again: \(final)" }
+    return Result(group: group, spread: spread, finalSpread: final, firstBroken: broken)
+  }
+}
+
+extension Scenario {
+  /// A radio may bring a command too late for that room to hear every frame once.
+  private func mayMissCommands(_ room: Int) -> Bool {
+    configuration.rooms[room].path.down.loss > 0
+      && disturbances.contains { if case .command = $0.kind { true } else { false } }
+  }
+}
+
+extension Scenario.Disturbance.Kind {
+  func happen(to group: SimulatedGroup) {
+    func later(_ seconds: Double, _ action: @escaping (SimulatedGroup) -> Void) {
+      group.at(group.now.seconds + seconds, action)
+    }
+    switch self {
+    case .command(let command): group.command(command)
+    case .partition(let room, let seconds):
+      group.partition(room)
+      later(seconds) { $0.repair(room) }
+    case .stall(let room, let seconds): group.stall(room, for: Nanoseconds(seconds: seconds))
+    case .suspend(let room, let seconds): group.suspend(room, for: Nanoseconds(seconds: seconds))
+    case .clockStep(let room, let seconds):
+      group.stepClock(of: room, by: Nanoseconds(seconds: seconds))
+    case .unplug(let room, let seconds):
+      group.unplug(room)
+      later(seconds) { $0.plug(room) }
+    case .restart(let room, let seconds):
+      group.killReceiver(room)
+      later(seconds) { $0.restartReceiver(room) }
+    case .killSender: group.killSender()
+    }
+  }
+}

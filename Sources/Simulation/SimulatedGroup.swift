@@ -1,0 +1,288 @@
+import Audio
+package import Clock
+package import Receiver
+package import Sender
+package import WireProtocol
+
+/// A whole group in one thread: the real sender and receivers, on simulated machines, networks and sound cards. Events
+/// are ordered by true time, then by insertion, and one seed decides everything.
+package final class SimulatedGroup {
+  package struct Room: Sendable {
+    package var path: PathQuality
+    package var host: SimulatedHost.Quality
+    package var card: CardQuality
+    package var capacity = Capacity(bytes: 8 << 20, duration: .seconds(40))
+
+    package init(path: PathQuality, host: SimulatedHost.Quality, card: CardQuality) {
+      self.path = path
+      self.host = host
+      self.card = card
+    }
+  }
+
+  package struct Configuration: Sendable {
+    package var seed: UInt64
+    package var senderHost: SimulatedHost.Quality
+    package var rooms: [Room]
+    /// Frames of each item at 8 kHz; nil never ends.
+    package var items: [Int64?] = [nil]
+    /// Whether samples are made and checked one by one; otherwise only their places are planned.
+    package var isExact = true
+    /// Between two measurements of the microphone.
+    package var interval = Nanoseconds.milliseconds(20)
+    /// How long the producer takes for an order.
+    package var productionTime = Nanoseconds.milliseconds(3)
+
+    package init(seed: UInt64, senderHost: SimulatedHost.Quality, rooms: [Room]) {
+      self.seed = seed
+      self.senderHost = senderHost
+      self.rooms = rooms
+    }
+  }
+
+  enum Event {
+    case wakeSender
+    case wakeRoom(Int)
+    case turn(room: Int, card: Int)
+    case arrived(SimulatedConnection, toRoom: Bool, SimulatedConnection.Payload)
+    case dialed(room: Int, Channel, dial: Int, attempt: Int)
+    case accepted(SimulatedConnection)
+    case established(SimulatedConnection, dial: Int)
+    case dialFailed(room: Int, Channel, dial: Int)
+    case request(room: Int, process: Int, [UInt8], arrivedAt: TrueTime)
+    case answer(room: Int, process: Int, [UInt8], arrivedAt: TrueTime)
+    case requestLeft(room: Int, process: Int, sequence: UInt32, at: TrueTime)
+    case produced(ProductionOrder, process: Int)
+    case opened(room: Int, attempt: Int)
+    case action((SimulatedGroup) -> Void)
+  }
+
+  package let configuration: Configuration
+  package private(set) var now = TrueTime.zero
+  package let microphone: Microphone
+  package internal(set) var digest = Digest()
+  /// Promises of the programs that were broken, in plain words.
+  package private(set) var violations: [String] = []
+  package internal(set) var senderEvents: [(at: TrueTime, event: SenderEvent)] = []
+  package private(set) var eventCount = 0
+  var queue = EventQueue<Event>()
+  let senderHost: Pointer<SimulatedHost>
+  var sender: SimulatedSender?
+  var rooms: [SimulatedRoom] = []
+  var connectionCount = 0
+  var processCount = 0
+  /// By program, the sender last: in this second of true time.
+  private var wakes: [(second: Int64, count: Int)]
+
+  package init(_ configuration: Configuration) {
+    self.configuration = configuration
+    let host = Pointer(
+      SimulatedHost(configuration.senderHost, seed: configuration.seed, part: 1000))
+    senderHost = host
+    wakes = Array(repeating: (0, 0), count: configuration.rooms.count + 1)
+    microphone = Microphone(
+      roomCount: configuration.rooms.count, interval: configuration.interval,
+      groupTime: { GroupTime(nanoseconds: host.value.local(at: $0).nanoseconds) })
+    for (index, room) in configuration.rooms.enumerated() {
+      rooms.append(SimulatedRoom(room, index: index, seed: configuration.seed))
+      startReceiver(index)
+    }
+    startSender()
+    for index in rooms.indices { addRoom(index) }
+  }
+
+  /// Runs until `seconds` of true time have passed.
+  package func run(until seconds: Double) {
+    let end = TrueTime(seconds: seconds)
+    while let time = queue.nextTime, time <= end, let next = queue.removeFirst() {
+      now = max(now, next.time)
+      eventCount += 1
+      take(next.event)
+    }
+    now = max(now, end)
+  }
+
+  /// Does something to the group at a true time.
+  package func at(_ seconds: Double, _ action: @escaping (SimulatedGroup) -> Void) {
+    queue.insert(.action(action), at: TrueTime(seconds: seconds))
+  }
+
+  func schedule(_ event: Event, at time: TrueTime) { queue.insert(event, at: max(time, now)) }
+
+  /// A program that asks to be woken again and again keeps a machine from ever sleeping: decoding eight packets at a
+  /// time takes a hundred turns at most.
+  private func noteWake(of program: Int, _ name: String) {
+    let second = now.nanoseconds / 1_000_000_000
+    if wakes[program].second != second { wakes[program] = (second, 0) }
+    wakes[program].count += 1
+    if wakes[program].count == 2_000 { violated("\(name) never sleeps") }
+  }
+
+  func violated(_ promise: String) {
+    guard violations.count < 100 else { return }
+    violations.append("at \(now.seconds) s: \(promise)")
+  }
+
+  // MARK: - Events
+
+  private func take(_ event: Event) {
+    if let until = frozenUntil(for: event), until > now { return postpone(event, to: until) }
+    switch event {
+    case .wakeSender:
+      guard sender?.nextWake == now else { return }
+      noteWake(of: rooms.count, "the sender")
+      serveSender([])
+    case .wakeRoom(let room):
+      guard rooms[room].nextWake == now else { return }
+      noteWake(of: room, "room \(room)")
+      serve(room, [])
+    case .turn(let room, let card): turn(room, card)
+    case .arrived(let connection, let toRoom, let payload):
+      arrived(payload, on: connection, toRoom: toRoom)
+    case .dialed(let room, let channel, let dial, let attempt):
+      dialed(room, channel, dial: dial, attempt: attempt)
+    case .accepted(let connection): accepted(connection)
+    case .established(let connection, let dial): established(connection, dial: dial)
+    case .dialFailed(let room, let channel, let dial): dialFailed(room, channel, dial: dial)
+    case .request(let room, let process, let bytes, let time):
+      answer(bytes, from: room, process: process, arrivedAt: time)
+    case .answer(let room, let process, let bytes, let time):
+      guard rooms[room].process == process else { return }
+      let stamp = rooms[room].host.local(at: time)
+      serve(room, [.datagram(bytes, receivedAt: stamp)])
+    case .requestLeft(let room, let process, let sequence, let time):
+      guard rooms[room].process == process else { return }
+      serve(room, [.transmitted(sequence: sequence, at: rooms[room].host.local(at: time))])
+    case .produced(let order, let process): produced(order, process: process)
+    case .opened(let room, let attempt): deviceOpened(room, attempt)
+    case .action(let action): action(self)
+    }
+  }
+
+  private func postpone(_ event: Event, to time: TrueTime) {
+    switch event {
+    case .wakeSender:
+      guard let sender, sender.nextWake == now else { return }
+      sender.nextWake = time
+    case .wakeRoom(let room):
+      guard rooms[room].nextWake == now else { return }
+      rooms[room].nextWake = time
+    default: break
+    }
+    queue.insert(event, at: time)
+  }
+
+  /// A machine that stands still takes its events when it goes on.
+  private func frozenUntil(for event: Event) -> TrueTime? {
+    switch event {
+    case .wakeSender, .produced, .established, .dialFailed, .request:
+      senderHost.value.frozenUntil
+    case .wakeRoom(let room), .turn(let room, _), .answer(let room, _, _, _),
+      .requestLeft(let room, _, _, _), .opened(let room, _):
+      rooms[room].host.frozenUntil
+    case .accepted(let connection): rooms[connection.room].host.frozenUntil
+    case .arrived(let connection, let toRoom, _):
+      toRoom ? rooms[connection.room].host.frozenUntil : senderHost.value.frozenUntil
+    case .dialed, .action: nil
+    }
+  }
+}
+
+// MARK: - Disturbances
+
+extension SimulatedGroup {
+  package func command(_ command: PlayerCommand) { serveSender([.command(command)]) }
+
+  /// Nothing gets through between the sender and a room.
+  package func partition(_ room: Int) { rooms[room].isPartitioned = true }
+
+  package func repair(_ room: Int) {
+    rooms[room].isPartitioned = false
+    release(room)
+  }
+
+  /// The sender's program ends, and its connections with it.
+  package func killSender() {
+    for room in rooms {
+      for channel in [Channel.control, .media] {
+        if let connection = room.connections[channel] { end(connection, fromRoom: false, "killed") }
+        room.connections[channel] = nil
+        room.dials[channel] = nil
+      }
+    }
+    sender = nil
+  }
+
+  package func killReceiver(_ room: Int) {
+    for connection in rooms[room].accepted where connection.receiverHolds {
+      end(connection, fromRoom: true, "killed")
+    }
+    rooms[room].stop()
+  }
+
+  /// Begins with what the room had kept, and is announced as a service again.
+  package func restartReceiver(_ room: Int) {
+    startReceiver(room)
+    let announced = now + .milliseconds(100)
+    queue.insert(.action { $0.serveSender([.roomSeen(RoomID(room + 1))]) }, at: announced)
+  }
+
+  /// The whole machine stands still, but its clock goes on and its card plays what it has.
+  package func stall(_ room: Int, for span: Nanoseconds) {
+    rooms[room].host.freeze(until: now + span)
+  }
+
+  package func stallSender(for span: Nanoseconds) { senderHost.value.freeze(until: now + span) }
+
+  /// The machine sleeps with its clock and its card.
+  package func suspend(_ room: Int, for span: Nanoseconds) {
+    let end = now + span
+    rooms[room].host.freeze(until: end)
+    rooms[room].host.stepClock(by: -span, at: end)
+    rooms[room].partitionDuringSuspend = true
+    queue.insert(.action { $0.resume(room) }, at: end)
+  }
+
+  private func resume(_ room: Int) {
+    rooms[room].partitionDuringSuspend = false
+    release(room)
+    serve(room, [.resumedFromSuspend])
+  }
+
+  /// The room's clock jumps, and nobody is told.
+  package func stepClock(of room: Int, by span: Nanoseconds) {
+    rooms[room].host.stepClock(by: span, at: now)
+  }
+
+  package func stepSenderClock(by span: Nanoseconds) {
+    senderHost.value.stepClock(by: span, at: now)
+  }
+
+  package func unplug(_ room: Int) { lostCard(room, isPlugged: false) }
+
+  package func plug(_ room: Int) {
+    rooms[room].isPlugged = true
+    if rooms[room].wantsCard { openCard(room) }
+  }
+}
+
+// MARK: - What the group shows
+
+extension SimulatedGroup {
+  package func status(of room: Int) -> RoomStatus? { rooms[room].lastStatus }
+  package func events(of room: Int) -> [(at: TrueTime, event: ReceiverEvent)] { rooms[room].events }
+  package func underruns(of room: Int) -> Int { rooms[room].underrunCount }
+  /// How far a room's clock estimate is off in truth, in nanoseconds; positive where it is ahead.
+  package func clockError(of room: Int) -> Nanoseconds? {
+    guard let estimate = rooms[room].lastEstimate else { return nil }
+    let local = rooms[room].host.local(at: now)
+    return estimate.groupTime(of: local)
+      - GroupTime(nanoseconds: senderHost.value.local(at: now).nanoseconds)
+  }
+  package func clockErrorBound(of room: Int) -> Nanoseconds? {
+    rooms[room].lastEstimate?.errorBound
+  }
+  package var groupStatus: GroupStatus? {
+    sender?.session.status(at: senderHost.value.local(at: now))
+  }
+}

@@ -1,0 +1,237 @@
+import Audio
+import Clock
+import Receiver
+import Sender
+import WireProtocol
+
+/// A room: its machine, its network, its sound card, and the receiver's program while it runs.
+final class SimulatedRoom {
+  let quality: SimulatedGroup.Room
+  let index: Int
+  var host: SimulatedHost
+  let down: Pointer<NetworkLink>
+  let up: Pointer<NetworkLink>
+  let crystal: Pointer<Oscillator>
+  let cardRandom: Pointer<RandomSource>
+  var isPartitioned = false
+  var partitionDuringSuspend = false
+  var isCutOff: Bool { isPartitioned || partitionDuringSuspend }
+
+  /// The sender's ends of its connections, and the attempts under way.
+  var connections: [Channel: SimulatedConnection] = [:]
+  var dials: [Channel: Int] = [:]
+  /// What this room's end has accepted.
+  var accepted: [SimulatedConnection] = []
+  /// Connections with something that could not arrive.
+  var holding: [SimulatedConnection] = []
+
+  var session: ReceiverSession?
+  var process = 0
+  var memory = ReceiverMemory()
+  var nextWake: TrueTime?
+  var card: SimulatedSoundCard?
+  /// Counts the cards opened, so that a turn of an earlier one is known.
+  var cardNumber = 0
+  var wantsCard = false
+  var isPlugged = true
+  var unsent: [RenderCommand] = []
+
+  var events: [(at: TrueTime, event: ReceiverEvent)] = []
+  var lastStatus: RoomStatus?
+  var lastEstimate: ClockEstimate?
+  var underrunCount = 0
+
+  init(_ quality: SimulatedGroup.Room, index: Int, seed: UInt64) {
+    self.quality = quality
+    self.index = index
+    let part = UInt64(index * 16 + 1)
+    host = SimulatedHost(quality.host, seed: seed, part: part)
+    down = Pointer(
+      NetworkLink(quality.path.down, random: RandomSource(seed: seed, part: part + 2)))
+    up = Pointer(NetworkLink(quality.path.up, random: RandomSource(seed: seed, part: part + 3)))
+    crystal = Pointer(
+      Oscillator(quality.card.crystal, random: RandomSource(seed: seed, part: part + 4)))
+    cardRandom = Pointer(RandomSource(seed: seed, part: part + 5))
+  }
+
+  func stop() {
+    session = nil
+    process = 0
+    card = nil
+    wantsCard = false
+    unsent = []
+    nextWake = nil
+    lastStatus = nil
+    lastEstimate = nil
+    accepted = []
+  }
+}
+
+extension SimulatedGroup {
+  func startReceiver(_ index: Int) {
+    let room = rooms[index]
+    processCount += 1
+    room.process = processCount
+    var random = RandomSource(seed: configuration.seed, part: 3000 + UInt64(processCount))
+    let isExact = configuration.isExact
+    room.session = ReceiverSession(
+      .init(
+        receiverID: Identifier.simulated(100 + index), name: "room \(index)", model: "simulated",
+        capacity: room.quality.capacity, codecs: [.pcm],
+        makeDecoder: { format throws(CodecError) -> any AudioDecoder in
+          isExact ? try PCMDecoder(format: format) : SilenceDecoder(format)
+        },
+        idleTime: .seconds(30), seed: random.next()),
+      memory: room.memory)
+  }
+
+  /// What the real driver does in each turn of its loop.
+  func serve(_ index: Int, _ inputs: [ReceiverSession.Input]) {
+    let room = rooms[index]
+    guard room.session != nil else { return }
+    for input in inputs { handle(input, room) }
+    takeReports(room)
+    handle(.timeout, room)
+    scheduleWake(room)
+  }
+
+  private func takeReports(_ room: SimulatedRoom) {
+    retry(room)
+    while let report = room.card?.reports.receive() { handle(.rendered(report), room) }
+  }
+
+  private func handle(_ input: ReceiverSession.Input, _ room: SimulatedRoom) {
+    room.session?.handle(input, at: room.host.local(at: now))
+    while let output = room.session?.nextOutput() { carryOut(output, room) }
+  }
+
+  private func scheduleWake(_ room: SimulatedRoom) {
+    guard let deadline = room.session?.nextDeadline else {
+      room.nextWake = nil
+      return
+    }
+    let due = max(room.host.trueTime(of: deadline, after: now), now + Nanoseconds(20_000))
+    if let next = room.nextWake, next > now, next <= due + .milliseconds(1), next >= due { return }
+    let wake = room.host.wakeTime(for: due)
+    room.nextWake = wake
+    queue.insert(.wakeRoom(room.index), at: wake)
+  }
+
+  private func carryOut(_ output: ReceiverSession.Output, _ room: SimulatedRoom) {
+    switch output {
+    case .send(let id, let bytes):
+      digest.add(now.nanoseconds)
+      digest.add(bytes)
+      note(bytes, room)
+      if let connection = room.accepted.first(where: { $0.id == id.number }) {
+        transmit(bytes, on: connection, toRoom: false)
+      }
+    case .close(let id):
+      if let connection = room.accepted.first(where: { $0.id == id.number }),
+        connection.receiverHolds
+      {
+        end(connection, fromRoom: true, "the receiver closed it")
+      }
+    case .sendTimeRequest(let bytes, let sequence, _, _):
+      sendRequest(bytes, sequence: sequence, room)
+    case .openDevice:
+      room.wantsCard = true
+      openCard(room.index)
+    case .closeDevice:
+      room.wantsCard = false
+      room.card = nil
+    case .render(let command):
+      if case .clock(let estimate, _) = command { room.lastEstimate = estimate }
+      room.unsent.append(command)
+      retry(room)
+    case .advertise: break
+    case .persist(let memory): room.memory = memory
+    case .event(let event): room.events.append((now, event))
+    }
+  }
+
+  private func sendRequest(_ bytes: [UInt8], sequence: UInt32, _ room: SimulatedRoom) {
+    let left = now + room.host.workTime()
+    let (index, process) = (room.index, room.process)
+    schedule(.requestLeft(room: index, process: process, sequence: sequence, at: left), at: left)
+    sendDatagram(bytes, toRoom: false, index, at: left) { bytes, arrival in
+      .request(room: index, process: process, bytes, arrivedAt: arrival)
+    }
+  }
+
+  private func retry(_ room: SimulatedRoom) {
+    guard let card = room.card else { return room.unsent.removeAll() }
+    while let first = room.unsent.first, card.commands.send(first) { room.unsent.removeFirst() }
+  }
+
+  private func note(_ bytes: [UInt8], _ room: SimulatedRoom) {
+    var framer = MessageFramer(limit: ProtocolLimits.controlMessage)
+    framer.append(bytes)
+    while let raw = try? framer.next() {
+      guard case .status(let status)? = try? ControlMessage.decode(raw) else { continue }
+      room.lastStatus = status
+      if status.heldBytes > 2 * room.quality.capacity.bytes {
+        violated("room \(room.index) holds \(status.heldBytes) bytes")
+      }
+    }
+  }
+
+  // MARK: - Sound card
+
+  /// Opening takes a moment, as it does on real cards.
+  func openCard(_ index: Int) {
+    rooms[index].cardNumber += 1
+    let attempt = rooms[index].cardNumber
+    guard rooms[index].isPlugged else {
+      return queue.insert(
+        .action { $0.lostCard(index, isPlugged: false) }, at: now + .milliseconds(5))
+    }
+    schedule(.opened(room: index, attempt: attempt), at: now + .milliseconds(30))
+  }
+
+  func deviceOpened(_ index: Int, _ attempt: Int) {
+    let room = rooms[index]
+    guard room.wantsCard, room.isPlugged, room.cardNumber == attempt, room.session != nil else {
+      return
+    }
+    let card = SimulatedSoundCard(
+      room.quality.card, isExact: configuration.isExact, crystal: room.crystal,
+      random: room.cardRandom, storedDrift: room.memory.deviceDrift, at: now)
+    room.card = card
+    room.unsent = []
+    schedule(.turn(room: index, card: attempt), at: card.nextTurn(after: now))
+    let device = OutputDevice(
+      format: AudioFormat(sampleRate: TestSignal.sampleRate, channelCount: card.ring.channelCount),
+      commitHorizon: room.quality.card.commitHorizon)
+    serve(index, [.deviceOpened(device, ring: card.ring)])
+  }
+
+  func lostCard(_ index: Int, isPlugged: Bool) {
+    let room = rooms[index]
+    room.isPlugged = isPlugged
+    guard room.wantsCard else { return }
+    room.card = nil
+    room.cardNumber += 1
+    serve(index, [.deviceLost(reason: "the sound device went away")])
+  }
+
+  func turn(_ index: Int, _ number: Int) {
+    let room = rooms[index]
+    guard room.cardNumber == number, let card = room.card else { return }
+    let listener = RoomListener(microphone: microphone, room: index)
+    if case .ranDry = card.turn(at: now, host: &room.host, listener: listener) {
+      room.underrunCount += 1
+    }
+    let next = room.host.wakeTime(for: card.nextTurn(after: now))
+    schedule(.turn(room: index, card: number), at: next)
+  }
+}
+
+struct RoomListener: CardListener {
+  let microphone: Microphone
+  let room: Int
+
+  func heard(_ frames: Range<Int64>, of content: CardContent, by card: SimulatedSoundCard) {
+    microphone.heard(frames, of: content, by: card, in: room)
+  }
+}

@@ -1,0 +1,196 @@
+import Audio
+import Clock
+import Sender
+import WireProtocol
+
+/// The sender's program, from its start to its end.
+final class SimulatedSender {
+  var session: GroupSession
+  var responder: TimeResponder
+  let serializer: Serializer
+  let sources: Pointer<SignalSource?>
+  let process: Int
+  var nextWake: TrueTime?
+  /// Orders that wait while one is carried out.
+  var orders: [ProductionOrder] = []
+  var isProducing = false
+
+  init(_ configuration: SimulatedGroup.Configuration, process: Int, random: inout RandomSource) {
+    let clockID = random.next()
+    let locations = configuration.items.map { $0.map { "\($0)" } ?? "endless" }
+    session = GroupSession(
+      .init(
+        senderID: Identifier.simulated(1), senderName: "sender", clockID: clockID, clockPort: 4000,
+        firstSession: random.next()),
+      playing: PlayQueue(locations))
+    responder = TimeResponder(clockID: clockID)
+    self.process = process
+    let sources = Pointer<SignalSource?>(nil)
+    self.sources = sources
+    let isExact = configuration.isExact
+    serializer = Serializer(
+      openSource: { item in
+        let source = SignalSource(frameCount: Int64(item.location), isExact: isExact)
+        sources.value = source
+        return source
+      },
+      makeEncoder: { shape in
+        if isExact { return PCMEncoder(audio: shape.format, sampleType: shape.sampleType) }
+        return SilenceEncoder(shape)
+      })
+  }
+}
+
+extension Identifier {
+  static func simulated(_ number: Int) -> Identifier {
+    var bytes = [UInt8](repeating: 0, count: byteCount)
+    bytes[0] = UInt8(truncatingIfNeeded: number)
+    bytes[1] = UInt8(truncatingIfNeeded: number >> 8)
+    guard let identifier = Identifier(bytes) else { preconditionFailure("sixteen bytes") }
+    return identifier
+  }
+}
+
+extension SimulatedGroup {
+  /// Starts the sender's program; after a kill it plays its items from the beginning, with another clock identity.
+  package func startSender() {
+    processCount += 1
+    var random = RandomSource(seed: configuration.seed, part: 2000 + UInt64(processCount))
+    sender = SimulatedSender(configuration, process: processCount, random: &random)
+    microphone.forgetSchedule()
+  }
+
+  package func addRoom(_ index: Int) {
+    serveSender([
+      .roomAdded(
+        RoomID(index + 1), name: "room \(index)", receiverID: Identifier.simulated(100 + index))
+    ])
+  }
+
+  /// What the real driver does in each turn of its loop.
+  func serveSender(_ inputs: [GroupSession.Input]) {
+    guard let sender else { return }
+    if senderHost.value.frozenUntil > now {
+      return queue.insert(
+        .action { $0.serveSender(inputs) }, at: senderHost.value.frozenUntil)
+    }
+    for input in inputs { handle(input, sender) }
+    for room in sender.session.roomsAwaitingDrain where queuedBytes(on: room) <= 16 << 10 {
+      handle(.drained(room), sender)
+    }
+    handle(.timeout, sender)
+    checkQueues()
+    scheduleWake(sender)
+  }
+
+  private func handle(_ input: GroupSession.Input, _ sender: SimulatedSender) {
+    sender.session.handle(input, at: senderHost.value.local(at: now))
+    while let output = sender.session.nextOutput() { carryOut(output, sender) }
+  }
+
+  private func scheduleWake(_ sender: SimulatedSender) {
+    guard let deadline = sender.session.nextDeadline else {
+      sender.nextWake = nil
+      return
+    }
+    let due = max(senderHost.value.trueTime(of: deadline, after: now), now + Nanoseconds(20_000))
+    if let next = sender.nextWake, next > now, next <= due + .milliseconds(1), next >= due {
+      return
+    }
+    let wake = senderHost.value.wakeTime(for: due)
+    sender.nextWake = wake
+    queue.insert(.wakeSender, at: wake)
+  }
+
+  private func queuedBytes(on room: RoomID) -> Int {
+    rooms[room.number - 1].connections[.media]?.queuedBytes ?? 0
+  }
+
+  /// What waits for a room stays small, so that a flush never stands behind much.
+  private func checkQueues() {
+    for room in rooms {
+      let queued = room.connections[.media]?.queuedBytes ?? 0
+      if queued > 256 << 10 { violated("\(queued) bytes wait for room \(room.index)") }
+    }
+  }
+
+  private func carryOut(_ output: GroupSession.Output, _ sender: SimulatedSender) {
+    switch output {
+    case .connect(let room, let channel): dial(room.number - 1, channel)
+    case .send(let room, let channel, let bytes):
+      digest.add(now.nanoseconds)
+      digest.add(bytes)
+      guard let connection = rooms[room.number - 1].connections[channel] else { return }
+      transmit(bytes, on: connection, toRoom: true)
+      if channel == .control { listen(to: bytes, on: connection) }
+    case .close(let room, let channel):
+      let index = room.number - 1
+      rooms[index].dials[channel] = nil
+      if let connection = rooms[index].connections[channel] {
+        rooms[index].connections[channel] = nil
+        end(connection, fromRoom: false, "closed")
+      }
+    case .produce(let order): produce(order, sender)
+    case .event(let event): senderEvents.append((now, event))
+    }
+  }
+
+  /// The microphone knows the schedule from the wire.
+  private func listen(to bytes: [UInt8], on connection: SimulatedConnection) {
+    var framer = MessageFramer(limit: ProtocolLimits.controlMessage)
+    framer.append(bytes)
+    while let raw = try? framer.next() {
+      switch try? ControlMessage.decode(raw) {
+      case .anchor(let anchor)?: microphone.told(anchor)
+      case .flush(let flush)?:
+        microphone.toldOfCut(from: flush.from, generation: flush.generation)
+        transmit(.flushEnd(generation: flush.generation), on: connection, toRoom: true)
+      default: break
+      }
+    }
+  }
+
+  // MARK: - Producer
+
+  private func produce(_ order: ProductionOrder, _ sender: SimulatedSender) {
+    if case .begin(let beginning) = order, !beginning.continues { sender.orders.removeAll() }
+    sender.orders.append(order)
+    startNextOrder(sender)
+  }
+
+  private func startNextOrder(_ sender: SimulatedSender) {
+    guard !sender.isProducing, !sender.orders.isEmpty else { return }
+    sender.isProducing = true
+    let order = sender.orders.removeFirst()
+    schedule(.produced(order, process: sender.process), at: now + configuration.productionTime)
+  }
+
+  func produced(_ order: ProductionOrder, process: Int) {
+    guard let sender, sender.process == process else { return }
+    sender.isProducing = false
+    let batch = sender.serializer.carryOut(order)
+    for step in batch.steps {
+      guard case .opened(_, let time) = step else { continue }
+      let frame = MediaDuration(frames: 1, at: TestSignal.sampleRate).flicks
+      sender.sources.value?.start = (time.flicks / frame, batch.generation)
+    }
+    startNextOrder(sender)
+    serveSender([.produced(batch)])
+  }
+
+  // MARK: - Time
+
+  func answer(_ bytes: [UInt8], from room: Int, process: Int, arrivedAt: TrueTime) {
+    guard let sender else { return }
+    let answered = sender.responder.answer(
+      bytes, from: "\(room).\(process)", receivedAt: senderHost.value.local(at: arrivedAt),
+      now: senderHost.value.local(at: now))
+    guard let answered else { return }
+    let left = now + senderHost.value.workTime()
+    sender.responder.transmitted(
+      to: "\(room).\(process)", sequence: answered.sequence, at: senderHost.value.local(at: left))
+    sendDatagram(answered.bytes, toRoom: true, room, at: left) { bytes, arrival in
+      .answer(room: room, process: process, bytes, arrivedAt: arrival)
+    }
+  }
+}

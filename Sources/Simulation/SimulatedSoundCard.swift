@@ -1,0 +1,182 @@
+import Audio
+import Clock
+import Receiver
+
+/// A sound card with a crystal of its own, and the loop that keeps it supplied as the real output loop does: wait for a
+/// period, see where the card is, obey, render. A new one is made each time the device is opened.
+final class SimulatedSoundCard {
+  enum Ending { case fine, ranDry }
+
+  let quality: CardQuality
+  /// Of the host that the card is in.
+  private let random: Pointer<RandomSource>
+  private let crystal: Pointer<Oscillator>
+  let ring: FrameRing
+  let commands = RenderQueue<RenderCommand>.commands()
+  let reports = RenderQueue<RenderReport>.reports()
+  private var renderer: Renderer
+  private var content: CardContent
+  /// `startFrame` was due when the crystal had counted `startElapsed` seconds.
+  private var startFrame: Int64 = 0
+  private var startElapsed: Double
+  private var heard: Int64 = 0
+  private(set) var underrunCount = 0
+
+  init(
+    _ quality: CardQuality, isExact: Bool, crystal: Pointer<Oscillator>,
+    random: Pointer<RandomSource>, storedDrift: Double?, at now: TrueTime
+  ) {
+    self.quality = quality
+    self.crystal = crystal
+    self.random = random
+    let rate = TestSignal.sampleRate
+    let channels = isExact ? TestSignal.channelCount : 1
+    ring = FrameRing(minimumCapacity: 2 * rate, channelCount: channels)
+    renderer = Renderer(
+      sampleRate: rate, ring: ring, commands: commands, reports: reports,
+      device: quality.deviceClass, storedDrift: storedDrift)
+    content = CardContent(isExact: isExact)
+    startElapsed = crystal.value.elapsed(at: now.seconds)
+    start()
+  }
+
+  /// The first turn is due this long after the start.
+  var period: Nanoseconds {
+    Nanoseconds(Int64(quality.periodFrames) * 1_000_000_000 / Int64(TestSignal.sampleRate))
+  }
+
+  private func start() {
+    content.appendSilence(quality.leadFrames)
+    renderer.deviceRestarted(at: DeviceFrame(content.end))
+  }
+
+  // MARK: - Time
+
+  /// Frames that the card has sounded at `time`, as far as it was supplied.
+  func position(at time: TrueTime) -> Double {
+    let seconds = crystal.value.elapsed(at: time.seconds) - startElapsed
+    return Double(startFrame) + seconds * Double(TestSignal.sampleRate)
+  }
+
+  func time(of frame: Int64) -> TrueTime {
+    let seconds = Double(frame - startFrame) / Double(TestSignal.sampleRate)
+    return TrueTime(seconds: crystal.value.time(ofElapsed: startElapsed + seconds))
+  }
+
+  /// When the next period ends.
+  func nextTurn(after time: TrueTime) -> TrueTime {
+    let period = Int64(quality.periodFrames)
+    let frame = Int64(position(at: time)) - startFrame
+    return max(self.time(of: startFrame + (frame / period + 1) * period), time + Nanoseconds(1000))
+  }
+
+  // MARK: - The loop
+
+  func turn(at now: TrueTime, host: inout SimulatedHost, listener: some CardListener) -> Ending {
+    let position = position(at: now)
+    let isDry = position >= Double(content.end)
+    let end = isDry ? content.end : Int64(position)
+    listener.heard(heard..<end, of: content, by: self)
+    heard = max(heard, end)
+    content.forget(before: heard - 1)
+    guard !isDry else {
+      restart(at: now)
+      return .ranDry
+    }
+    observe(at: now, position: position, host: &host)
+    takeBack(at: host.local(at: now), position: Int64(position))
+    supply(upTo: Int64(position) + Int64(quality.leadFrames))
+    return .fine
+  }
+
+  private func restart(at now: TrueTime) {
+    underrunCount += 1
+    startFrame = content.end
+    startElapsed = crystal.value.elapsed(at: now.seconds)
+    start()
+  }
+
+  private func observe(at now: TrueTime, position: Double, host: inout SimulatedHost) {
+    var frame = Int64(position)
+    var late: Double
+    switch quality.granularity {
+    case .fine:
+      late = random.value.uniform(-21e-6...21e-6) + random.value.normal(deviation: 2e-6)
+    case .edge:
+      let period = Int64(quality.periodFrames)
+      frame = startFrame + (frame - startFrame) / period * period
+      late = random.value.gamma(shape: 2, scale: 4e-6) - 8e-6
+      if random.value.chance(0.01) { late += random.value.exponential(mean: 80e-6) }
+    case .usb:
+      late = random.value.uniform(-0.5e-3...0.5e-3)
+    }
+    guard frame > startFrame else { return }
+    let stamp = host.local(at: time(of: frame) + Nanoseconds(seconds: late))
+    renderer.observe(DeviceFrame(frame), at: stamp, uncertainty: Nanoseconds(0))
+  }
+
+  private func takeBack(at now: LocalTime, position: Int64) {
+    guard let wrong = renderer.takeCommands(at: now), wrong.index < content.end else { return }
+    if quality.canRewind {
+      let safe = position + Int64(TestSignal.sampleRate / 100)
+      content.rewind(to: min(content.end, max(wrong.index, safe)))
+    }
+    renderer.rewind(to: DeviceFrame(content.end))
+  }
+
+  private func supply(upTo end: Int64) {
+    while content.end < end {
+      let count = min(Int(end - content.end), quality.periodFrames)
+      if content.isExact {
+        unsafe content.appendSamples(count) { unsafe renderer.render(into: $0, frames: count) }
+      } else {
+        renderer.plan(frames: count) { run, isWhole in content.append(run, isWhole: isWhole) }
+      }
+    }
+  }
+}
+
+package struct CardQuality: Sendable {
+  package enum Granularity: Sendable, CaseIterable {
+    /// In steps of two frames of 48 kHz, with a stamp.
+    case fine
+    /// At the ends of periods, with the interrupt's stamp.
+    case edge
+    /// In steps of a USB frame, at any time.
+    case usb
+  }
+
+  package var crystal: Oscillator.Quality
+  package var granularity = Granularity.fine
+  package var periodFrames = TestSignal.sampleRate / 100
+  package var leadFrames = TestSignal.sampleRate * 8 / 100
+  package var canRewind = true
+
+  package init(crystal: Oscillator.Quality) { self.crystal = crystal }
+
+  var deviceClass: RenderClock.DeviceClass {
+    switch granularity {
+    case .fine: .fine
+    case .edge: .edge
+    case .usb: .coarse
+    }
+  }
+
+  /// As the real driver says it: what cannot be taken back, a period until the loop wakes, and the fade.
+  var commitHorizon: Nanoseconds {
+    let frames = canRewind ? TestSignal.sampleRate / 50 : leadFrames
+    let span = Int64(frames + periodFrames) * 1_000_000_000 / Int64(TestSignal.sampleRate)
+    return Nanoseconds(span) + .milliseconds(15)
+  }
+}
+
+/// Who is told what a card has sounded.
+protocol CardListener {
+  func heard(_ frames: Range<Int64>, of content: CardContent, by card: SimulatedSoundCard)
+}
+
+/// A value that several parts of the simulation change.
+final class Pointer<Value> {
+  var value: Value
+  init(_ value: Value) { self.value = value }
+}

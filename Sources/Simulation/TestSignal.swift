@@ -1,0 +1,134 @@
+import Audio
+import Sender
+
+/// What is played in exact scenarios: every frame says where in the stream it belongs and of which generation it is,
+/// so that the place can be read from what a card sounds, to a thousandth of a frame, also between frames.
+enum TestSignal {
+  /// The place coarsely, its cosine and sine, the generation, and how loud full is.
+  static let channelCount = 5
+  static let sampleRate = 8_000
+  private static let period = 64
+  private static let positionScale = Float(1 << 22)
+  private static let generationScale = Float(64)
+  private static let table: [(Float, Float)] = (0..<period).map {
+    let turns = Double($0) / Double(period)
+    return (Float(sine(ofTurns: turns + 0.25)), Float(sine(ofTurns: turns)))
+  }
+
+  static func append(_ frame: Int64, generation: UInt32, to samples: inout [Float]) {
+    let (cosine, sine) = table[Int(frame % Int64(period))]
+    samples.append(Float(frame) / positionScale)
+    samples.append(cosine)
+    samples.append(sine)
+    samples.append(Float(generation % 64) / generationScale)
+    samples.append(1)
+  }
+
+  struct Reading {
+    var gain: Double
+    /// In stream frames.
+    var position: Double
+    /// The generation modulo 64, or between two of them where one goes over into another.
+    var generation: Double
+  }
+
+  /// Nil in silence, and where a fade has left too little to read.
+  static func read(_ samples: ArraySlice<Float>) -> Reading? {
+    let base = samples.startIndex
+    let gain = samples[base + 4]
+    guard gain > 0.01 else { return nil }
+    let coarse = (Double(samples[base] / gain) * Double(positionScale)).rounded()
+    guard coarse > -1e6, coarse < 1e9 else { return nil }
+    let place = ((Int(coarse) % period) + period) % period
+    let (cosine, sine) = table[place]
+    let error = Double((samples[base + 2] * cosine - samples[base + 1] * sine) / gain)
+    let angle = error * (1 + error * error / 6 * (1 + 0.45 * error * error))
+    return Reading(
+      gain: Double(gain), position: coarse + angle * Double(period) / (2 * Double.pi),
+      generation: Double(samples[base + 3] / gain * generationScale))
+  }
+}
+
+/// An item of the test signal, or of nothing where nobody listens.
+final class SignalSource: MediaSource {
+  let format: AudioFormat
+  let sampleType: SampleType
+  let isLossless = true
+  let frameCount: Int64?
+  let metadata = ItemMetadata()
+  private var next: Int64 = 0
+  private let isExact: Bool
+  /// The stream frame at which this item's first read frame sounds, and what it belongs to; set once it is known.
+  var start: (frame: Int64, generation: UInt32) = (0, 0)
+  private var read: Int64 = 0
+
+  init(frameCount: Int64?, isExact: Bool) {
+    self.frameCount = frameCount
+    self.isExact = isExact
+    sampleType = isExact ? .float32 : .int16
+    format = AudioFormat(
+      sampleRate: TestSignal.sampleRate, channelCount: isExact ? TestSignal.channelCount : 1)
+  }
+
+  func read(_ count: Int, appendingTo frames: inout [Float]) throws(MediaError) {
+    let left = frameCount.map { max(0, $0 - next) } ?? .max
+    let count = min(Int64(count), left)
+    if isExact {
+      for i in 0..<count {
+        TestSignal.append(start.frame + read + i, generation: start.generation, to: &frames)
+      }
+    } else {
+      frames.append(contentsOf: repeatElement(0, count: Int(count)))
+    }
+    next += count
+    read += count
+  }
+
+  func seek(toFrame frame: Int64) throws(MediaError) { next = frame }
+}
+
+/// Packs nothing but a number of frames: what is played by rooms that make no samples. Its packets are longer than
+/// music's, for nobody hears them.
+final class SilenceEncoder: AudioEncoder {
+  let format: StreamFormat
+  private let packetFrames: Int
+  private var held = 0
+
+  init(_ shape: SourceShape) {
+    format = StreamFormat(codec: .pcm, audio: shape.format, sampleType: shape.sampleType)
+    packetFrames = shape.format.sampleRate / 5
+  }
+
+  func encode(
+    _ frames: [Float], appendingTo packets: inout [EncodedPacket]
+  ) throws(CodecError) {
+    held += frames.count / format.audio.channelCount
+    while held >= packetFrames {
+      packets.append(packet(packetFrames))
+      held -= packetFrames
+    }
+  }
+
+  func finish(appendingTo packets: inout [EncodedPacket]) throws(CodecError) {
+    if held > 0 { packets.append(packet(held)) }
+    held = 0
+  }
+
+  private func packet(_ frames: Int) -> EncodedPacket {
+    EncodedPacket(
+      payload: [UInt8(truncatingIfNeeded: frames >> 8), UInt8(truncatingIfNeeded: frames)],
+      frameCount: frames)
+  }
+}
+
+final class SilenceDecoder: AudioDecoder {
+  private let channelCount: Int
+
+  init(_ format: StreamFormat) { channelCount = format.audio.channelCount }
+
+  func decode(_ payload: [UInt8], appendingTo frames: inout [Float]) throws(CodecError) {
+    guard payload.count == 2 else { throw .malformed("not a number of frames") }
+    let count = Int(payload[0]) << 8 | Int(payload[1])
+    frames.append(contentsOf: repeatElement(0, count: count * channelCount))
+  }
+}

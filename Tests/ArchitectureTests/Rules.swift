@@ -1,0 +1,163 @@
+/// The rules of the tree. Each answers with what breaks it: a path, a line and what is wrong there.
+enum Rules {
+  typealias File = SourceTree.File
+
+  // MARK: - Core
+
+  /// Core is pure: no files, sockets, clocks, tasks, logs, randomness of its own.
+  static let impureImports = [
+    "Foundation", "Glibc", "Dispatch", "Logging", "ArgumentParser", "CSys",
+    "CALSA", "CAvahi", "COpus", "CFLAC", "CFFmpeg",
+  ]
+  static let impureWords = [
+    "ContinuousClock", "SuspendingClock", "Date(", "SystemRandomNumberGenerator", "Task {",
+    "Task.", "Task(", "print(", "Logger", "ProcessInfo", "FileManager", "DispatchQueue",
+    "withLock", "Mutex<", " actor ", "async ", "await ",
+  ]
+
+  static func impurity(_ file: File) -> [String] {
+    guard file.isCore else { return [] }
+    let imports = file.imports.filter(impureImports.contains).map { "\(file.path): imports \($0)" }
+    let words = find(impureWords, in: file)
+    return imports + words + unseededRandomness(file)
+  }
+
+  /// What a type or a collection draws without `using:` comes from the system.
+  private static func unseededRandomness(_ file: File) -> [String] {
+    lines(of: file) { line in
+      guard !line.contains("using:") else { return false }
+      return drawsFromType(line)
+        || ["shuffled()", "shuffle()", "randomElement()"].contains { line.contains($0) }
+    }
+  }
+
+  /// `Int.random(in:)`, and not a method of a generator of ours.
+  private static func drawsFromType(_ line: String) -> Bool {
+    guard let call = line.firstRange(of: ".random(") else { return false }
+    let name = line[..<call.lowerBound].reversed().prefix { $0.isLetter || $0.isNumber }
+    return name.last?.isUppercase ?? false
+  }
+
+  // MARK: - Imports
+
+  /// What a target's sources may import of ours: what Package.swift says it depends on.
+  static func undeclaredImports(_ file: File, declared: [String: Set<String>]) -> [String] {
+    guard let allowed = declared[file.module] else { return [] }
+    let ours = Set(declared.keys)
+    return file.imports.filter { ours.contains($0) && !allowed.contains($0) }
+      .map { "\(file.path): imports \($0)" }
+  }
+
+  /// Core in its order: each may import only what stands before it, and the two sides never each other.
+  static func upwardDependencies(_ declared: [String: Set<String>]) -> [String] {
+    var found: [String] = []
+    for (place, module) in SourceTree.core.enumerated() {
+      let below = Set(SourceTree.core[..<place])
+      for dependency in (declared[module] ?? []).subtracting(below).sorted() {
+        found.append("\(module) depends on \(dependency)")
+      }
+    }
+    for (one, other) in [("Sender", "Receiver"), ("Receiver", "Sender")]
+    where declared[one]?.contains(other) == true { found.append("\(one) depends on \(other)") }
+    return found
+  }
+
+  static func adaptersThatImportAdapters(_ files: [File]) -> [String] {
+    let adapters = Set(files.filter(\.isAdapter).map(\.module))
+    return files.filter(\.isAdapter).flatMap { file in
+      file.imports.filter { adapters.contains($0) && $0 != file.module }
+        .map { "\(file.path): imports \($0)" }
+    }
+  }
+
+  static func sharedLibraries(_ files: [File], shims: [String]) -> [String] {
+    shims.compactMap { shim in
+      let users = Set(files.filter { $0.imports.contains(shim) }.map(\.module))
+      return users.count > 1 ? "\(shim) is imported by \(users.sorted())" : nil
+    }
+  }
+
+  // MARK: - Words
+
+  /// Where unchecked claims may stand: rings between two threads, the thread itself, the hand-over to them.
+  static let uncheckedFiles = [
+    "Sources/Audio/FrameRing.swift", "Sources/Receiver/RenderQueues.swift",
+    "Sources/Adapters/LinuxIO/RealtimeThread.swift",
+  ]
+
+  static func dangerousWords(_ file: File, allowing allowed: [String] = uncheckedFiles) -> [String]
+  {
+    let isAllowed = allowed.contains(file.path)
+    return find(["try!", "fatalError(", "as!", "unowned(unsafe)"], in: file)
+      + (isAllowed ? [] : find(["@unchecked", "nonisolated(unsafe)"], in: file))
+  }
+
+  static func publicDeclarations(_ file: File) -> [String] {
+    guard file.path.hasPrefix("Sources/"), !file.path.hasPrefix("Sources/Tutti/") else { return [] }
+    return find(["public ", "open class"], in: file)
+  }
+
+  // MARK: - Sizes
+
+  static func oversizedFiles(_ file: File) -> [String] {
+    let limit = file.isTest ? 800 : 500
+    return file.lines.count > limit ? ["\(file.path): \(file.lines.count) lines"] : []
+  }
+
+  /// Functions, initialisers and accessors of more than 70 lines, by the indentation that the formatter makes.
+  static func oversizedFunctions(_ file: File) -> [String] {
+    var found: [String] = []
+    for (number, line) in file.lines.enumerated() {
+      guard isFunction(SourceTree.code(of: line)) else { continue }
+      let indentation = line.prefix { $0 == " " }
+      let end = file.lines[(number + 1)...].firstIndex {
+        $0.hasPrefix("\(indentation)}") || ($0.hasSuffix("}") && $0 == line)
+      }
+      if let end, end - number + 1 > 70, !line.hasSuffix("}") {
+        found.append("\(file.path):\(number + 1): \(end - number + 1) lines")
+      }
+    }
+    return found
+  }
+
+  private static func isFunction(_ code: String) -> Bool {
+    let words = code.split { " (<?".contains($0) }
+    return words.contains("func") || words.contains("init") || words.contains("deinit")
+  }
+
+  // MARK: - Documents
+
+  /// Every vector of the specification has a name of its own that begins with its channel.
+  static func badVectorNames(_ document: String) -> [String] {
+    var seen: Set<String> = []
+    var found: [String] = []
+    for line in document.split(separator: "\n") where line.hasPrefix("```hex") {
+      let name = String(line.dropFirst(6)).trimmingPrefix(" ")
+      let isNamed = ["control.", "media.", "time."].contains { name.hasPrefix($0) }
+      if !isNamed || !seen.insert(String(name)).inserted { found.append(String(line)) }
+    }
+    return found
+  }
+
+  /// Decisions are numbered with four digits, each number once.
+  static func badDecisionNames(_ names: [String]) -> [String] {
+    var seen: Set<Substring> = []
+    return names.filter { name in
+      let number = name.prefix(4)
+      let isNumbered =
+        number.count == 4 && number.allSatisfy(\.isNumber)
+        && name.dropFirst(4).hasPrefix("-") && name.hasSuffix(".md")
+      return !isNumbered || !seen.insert(number).inserted
+    }
+  }
+
+  // MARK: - Parts
+
+  private static func find(_ words: [String], in file: File) -> [String] {
+    words.flatMap { word in lines(of: file) { $0.contains(word) }.map { "\($0) \(word)" } }
+  }
+
+  private static func lines(of file: File, where isWrong: (String) -> Bool) -> [String] {
+    file.code.enumerated().filter { isWrong($0.element) }.map { "\(file.path):\($0.offset + 1):" }
+  }
+}

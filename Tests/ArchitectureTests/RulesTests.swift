@@ -1,0 +1,94 @@
+import Testing
+
+/// Each rule finds what it is there to find, and lets go what is right.
+@Suite struct RulesTests {
+  private static func file(_ text: String, at path: String = "Sources/Clock/X.swift")
+    -> SourceTree.File
+  {
+    SourceTree.File(path: path, text: text)
+  }
+
+  @Test func `impure core is found, word by word`() {
+    let bad = [
+      "import Foundation", "internal import Glibc", "import struct Foundation.Date",
+      "let now = ContinuousClock.now", "let x = Int.random(in: 0...1)", "let d = Date()",
+      "Task { }", "print(x)", "let l = Logger(label: \"\")", "items.shuffled()",
+      "package actor A {}", "await x()",
+    ]
+    for line in bad { #expect(!Rules.impurity(Self.file(line)).isEmpty, "\(line)") }
+    let good = [
+      "import Audio", "// print(x) and Date()", "let t = \"Task { print(\"",
+      "Int.random(in: 0...1, using: &generator)", "let factor = 1",
+    ]
+    for line in good {
+      #expect(Rules.impurity(Self.file(line)).isEmpty, "\(line)")
+    }
+    #expect(
+      Rules.impurity(
+        Self.file("import Foundation", at: "Sources/Adapters/LinuxIO/X.swift")
+      ).isEmpty)
+  }
+
+  @Test func `imports against the manifest are found`() {
+    let manifest = """
+      // core("Nothing", ["Clock"]),
+      core("Clock"), core("Audio", ["Clock"]), core("Sender", ["Clock",
+        "Audio"]),
+      adapter("LinuxIO", ["Clock", "CSys"]), .target(name: "CSys", path: "x"),
+      """
+    let declared = PackageManifest.dependencies(manifest)
+    #expect(declared["Sender"] == ["Clock", "Audio"])
+    #expect(declared["CSys"] == [])
+    #expect(declared["Nothing"] == nil)
+    let wrong = Self.file("package import Audio")
+    #expect(!Rules.undeclaredImports(wrong, declared: declared).isEmpty)
+    let right = Self.file("package import Audio", at: "Sources/Sender/X.swift")
+    #expect(Rules.undeclaredImports(right, declared: declared).isEmpty)
+    #expect(!Rules.upwardDependencies(["Clock": ["Audio"]]).isEmpty)
+    #expect(!Rules.upwardDependencies(["Receiver": ["Sender"]]).isEmpty)
+    #expect(Rules.upwardDependencies(declared).isEmpty)
+  }
+
+  @Test func `adapters that lean on each other are found`() {
+    let one = Self.file("import CALSA", at: "Sources/Adapters/A/X.swift")
+    let other = Self.file("import A\nimport CALSA", at: "Sources/Adapters/B/X.swift")
+    #expect(Rules.adaptersThatImportAdapters([one, other]).count == 1)
+    #expect(Rules.sharedLibraries([one, other], shims: ["CALSA"]).count == 1)
+    #expect(Rules.sharedLibraries([one], shims: ["CALSA"]).isEmpty)
+  }
+
+  @Test func `forced, unchecked and public words are found`() {
+    for line in [
+      "try! x()", "fatalError()", "final class A: @unchecked Sendable {}",
+      "nonisolated(unsafe) var x = 1", "x as! Int",
+    ] {
+      #expect(!Rules.dangerousWords(Self.file(line)).isEmpty, "\(line)")
+    }
+    let ring = Self.file("@unchecked Sendable", at: "Sources/Audio/FrameRing.swift")
+    #expect(Rules.dangerousWords(ring).isEmpty)
+    #expect(!Rules.publicDeclarations(Self.file("public struct A {}")).isEmpty)
+    #expect(
+      Rules.publicDeclarations(Self.file("public struct A {}", at: "Sources/Tutti/A.swift"))
+        .isEmpty)
+  }
+
+  @Test func `what is too long is found`() {
+    let lines = Array(repeating: "    x()", count: 69).joined(separator: "\n")
+    let long = "  func f() {\n\(lines)\n  }"
+    #expect(Rules.oversizedFunctions(Self.file(long)).count == 1)
+    let short = "  func f() {\n\(lines.dropLast(8))\n  }"
+    #expect(Rules.oversizedFunctions(Self.file(short)).isEmpty)
+    #expect(Rules.oversizedFunctions(Self.file("  func f() { x() }\n\(lines)\n  }")).isEmpty)
+    let many = String(repeating: "x\n", count: 501)
+    #expect(!Rules.oversizedFiles(Self.file(many)).isEmpty)
+    #expect(Rules.oversizedFiles(Self.file(many, at: "Tests/A/X.swift")).isEmpty)
+  }
+
+  @Test func `unnamed vectors and unnumbered decisions are found`() {
+    #expect(Rules.badVectorNames("```hex").count == 1)
+    #expect(Rules.badVectorNames("```hex control.a\n```\n```hex control.a").count == 1)
+    #expect(Rules.badVectorNames("```hex control.a\n```\n```hex media.b").isEmpty)
+    #expect(
+      Rules.badDecisionNames(["0001-a.md", "1-b.md", "0001-c.md", "0002-d.txt"]).count == 3)
+  }
+}

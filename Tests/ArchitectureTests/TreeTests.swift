@@ -1,0 +1,54 @@
+import Testing
+
+/// The tree keeps its own rules.
+@Suite struct TreeTests {
+  private static let shims = ["CSys", "CALSA", "CAvahi", "COpus", "CFLAC", "CFFmpeg"]
+
+  private static func expectNone(_ found: [String]) {
+    #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+  }
+
+  @Test func `core is pure`() throws {
+    let files = try SourceTree.files(in: "Sources").filter(\.isCore)
+    #expect(files.count > 50)
+    Self.expectNone(files.flatMap(Rules.impurity))
+  }
+
+  @Test func `imports go where Package.swift says, and only downwards`() throws {
+    let declared = PackageManifest.dependencies(try SourceTree.text("Package.swift"))
+    #expect(declared["Sender"] == ["Clock", "Audio", "WireProtocol"])
+    #expect(declared["LinuxIO"] == ["Clock", "CSys"])
+    Self.expectNone(Rules.upwardDependencies(declared))
+    Self.expectNone(
+      try SourceTree.files(in: "Sources").flatMap {
+        Rules.undeclaredImports($0, declared: declared)
+      })
+  }
+
+  @Test func `adapters stand alone, and each C library has one`() throws {
+    let files = try SourceTree.files(in: "Sources")
+    Self.expectNone(Rules.adaptersThatImportAdapters(files))
+    Self.expectNone(Rules.sharedLibraries(files, shims: Self.shims))
+  }
+
+  @Test func `nothing is forced, unchecked or public`() throws {
+    let files = try SourceTree.files(in: "Sources")
+    Self.expectNone(files.flatMap { Rules.dangerousWords($0) })
+    Self.expectNone(files.flatMap(Rules.publicDeclarations))
+  }
+
+  @Test func `files and functions keep to their sizes`() throws {
+    let files = try SourceTree.files(in: "Sources") + SourceTree.files(in: "Tests")
+    Self.expectNone(files.flatMap(Rules.oversizedFiles))
+    Self.expectNone(files.flatMap(Rules.oversizedFunctions))
+  }
+
+  @Test func `vectors are named and decisions are numbered`() throws {
+    let documents = SourceTree.paths(in: "docs/protocol").filter { $0.hasSuffix(".md") }
+    #expect(!documents.isEmpty)
+    let text = try documents.map(SourceTree.text).joined(separator: "\n")
+    Self.expectNone(Rules.badVectorNames(text))
+    let decisions = SourceTree.paths(in: "docs/adr").map { String($0.dropFirst(9)) }
+    Self.expectNone(Rules.badDecisionNames(decisions))
+  }
+}

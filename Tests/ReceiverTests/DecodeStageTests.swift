@@ -1,0 +1,110 @@
+import Audio
+import Clock
+import Testing
+import WireProtocol
+
+@testable import Receiver
+
+@Suite struct DecodeStageTests {
+  /// Whether all frames from 0 to `end` are there.
+  private static func isFilled(_ reader: borrowing FrameRingReader, upTo end: Int64) -> Bool {
+    var frame: Int64 = 0
+    while frame < end {
+      let run = reader.run(at: frame, limit: end)
+      guard run.place != nil, run.end > frame else { return false }
+      frame = run.end
+    }
+    return true
+  }
+
+  private static func stage(
+    ring: FrameRing, rate: Int = TestReceiver.rate
+  ) -> DecodeStage {
+    DecodeStage(
+      makeDecoder: { (format) throws(CodecError) in try PCMDecoder(format: format) }, ring: ring,
+      device: AudioFormat(sampleRate: rate, channelCount: ring.channelCount))
+  }
+
+  /// Media time 0 to 60 ms, in three packets.
+  private static func decode(
+    _ stage: DecodeStage, format: StreamFormat = TestReceiver.format, count: Int = 3
+  ) throws {
+    for number in 0..<count {
+      #expect(stage.isReadyForMore())
+      try stage.decode(
+        TestReceiver.packet(number, startsRun: number == 0, endsStream: number == count - 1),
+        format: format, generation: 0)
+    }
+    #expect(stage.isReadyForMore())
+  }
+
+  @Test func `frames come to the place in the ring that their media time says`() throws {
+    let ring = FrameRing(minimumCapacity: 8192, channelCount: 2)
+    try Self.decode(Self.stage(ring: ring))
+    var reader = FrameRingReader(ring)
+    reader.update()
+    let (isFilled, isMore) = (
+      Self.isFilled(reader, upTo: 2880), Self.isFilled(reader, upTo: 2880 + 1)
+    )
+    #expect(isFilled && !isMore)
+  }
+
+  @Test func `another rate fills the same span of time`() throws {
+    let ring = FrameRing(minimumCapacity: 8192, channelCount: 2)
+    try Self.decode(Self.stage(ring: ring, rate: 44_100))
+    var reader = FrameRingReader(ring)
+    reader.update()
+    let (isFilled, isMore) = (
+      Self.isFilled(reader, upTo: 2646), Self.isFilled(reader, upTo: 2646 + 1)
+    )
+    #expect(isFilled && !isMore)
+  }
+
+  @Test func `a full ring holds decoding up and loses nothing`() throws {
+    let ring = FrameRing(minimumCapacity: 1024, channelCount: 2)
+    let stage = Self.stage(ring: ring)
+    try stage.decode(
+      TestReceiver.packet(0, startsRun: true), format: TestReceiver.format, generation: 0)
+    #expect(stage.isReadyForMore())
+    try stage.decode(TestReceiver.packet(1), format: TestReceiver.format, generation: 0)
+    #expect(!stage.isReadyForMore())
+    #expect(!stage.isReadyForMore())
+    stage.reset()
+    #expect(stage.isReadyForMore())
+  }
+
+  @Test func `a broken packet ends the run, and the next begins another`() throws {
+    let ring = FrameRing(minimumCapacity: 8192, channelCount: 2)
+    let stage = Self.stage(ring: ring)
+    var broken = TestReceiver.packet(0, startsRun: true)
+    broken.encoded.payload = [1]
+    #expect(throws: CodecError.self) {
+      try stage.decode(broken, format: TestReceiver.format, generation: 0)
+    }
+    try stage.decode(TestReceiver.packet(1), format: TestReceiver.format, generation: 0)
+    #expect(stage.isReadyForMore())
+    var reader = FrameRingReader(ring)
+    reader.update()
+    let places = [reader.run(at: 959, limit: 960).place, reader.run(at: 960, limit: 961).place]
+    #expect(places.map { $0 == nil } == [true, false])
+  }
+
+  @Test func `fewer frames than promised, or only skipped ones, do no harm`() throws {
+    let stage = Self.stage(ring: FrameRing(minimumCapacity: 8192, channelCount: 2))
+    for (skipped, count, bytes) in [(65_536, 1, 1920), (0, 65_536, 2), (959, 960, 1920)] {
+      var packet = TestReceiver.packet(0, startsRun: true)
+      packet.encoded = EncodedPacket(
+        payload: [UInt8](repeating: 0, count: bytes), skippedFrames: skipped, frameCount: count)
+      try stage.decode(packet, format: TestReceiver.format, generation: 0)
+      #expect(stage.isReadyForMore())
+    }
+  }
+
+  @Test func `channels fit the device's`() {
+    #expect(ChannelFit.fit([1, 2][...], from: 1, to: 2) == [1, 1, 2, 2])
+    #expect(ChannelFit.fit([1, 3, 5, 7][...], from: 2, to: 1) == [2, 6])
+    #expect(ChannelFit.fit([1, 2, 3, 4, 5, 6][...], from: 6, to: 2) == [1, 2])
+    #expect(ChannelFit.fit([1, 2][...], from: 2, to: 4) == [1, 2, 0, 0])
+    #expect(ChannelFit.fit([][...], from: 3, to: 2).isEmpty)
+  }
+}

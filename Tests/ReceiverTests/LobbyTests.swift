@@ -1,0 +1,69 @@
+import Clock
+import Testing
+import WireProtocol
+
+@testable import Receiver
+
+@Suite struct LobbyTests {
+  private static let start = LocalTime(nanoseconds: 0)
+
+  @Test func `the seventeenth guest makes the first one leave`() {
+    var lobby = Lobby()
+    let evicted = (0..<Lobby.limit + 2).map {
+      lobby.admit(ConnectionID($0), peer: "", at: Self.start)
+    }
+    #expect(evicted.dropLast(2).allSatisfy { $0 == nil })
+    #expect(evicted.suffix(2) == [ConnectionID(0), ConnectionID(1)])
+  }
+
+  @Test func `guests leave after their patience, in order`() {
+    var lobby = Lobby()
+    _ = lobby.admit(ConnectionID(1), peer: "", at: Self.start)
+    _ = lobby.admit(ConnectionID(2), peer: "", at: Self.start + .seconds(1))
+    #expect(lobby.nextDeadline == Self.start + Lobby.patience)
+    let first = lobby.overdue(at: Self.start + Lobby.patience)
+    #expect(first == [ConnectionID(1)])
+    #expect(lobby.nextDeadline == Self.start + .seconds(1) + Lobby.patience)
+    let second = lobby.overdue(at: Self.start + .seconds(100))
+    #expect(second == [ConnectionID(2)])
+    #expect(lobby.nextDeadline == nil)
+  }
+
+  @Test func `what comes behind the first message is kept and counted`() throws {
+    var lobby = Lobby()
+    _ = lobby.admit(ConnectionID(1), peer: "study", at: Self.start)
+    let attach = MediaMessage.attach(session: 3).encoded()
+    let packet = MediaMessage.packet(TestReceiver.packet(0)).encoded()
+    let none = try lobby.received(Array(attach.prefix(5)), on: ConnectionID(1))
+    #expect(none == nil)
+    let found = try lobby.received(Array(attach.dropFirst(5)) + packet, on: ConnectionID(1))
+    let first = try #require(found)
+    #expect(first.message == .media(session: 3))
+    #expect(first.byteCount == attach.count + packet.count)
+    var framer = first.framer
+    let next = try framer.next()
+    #expect(next.map(MediaMessage.isPacket) == true)
+  }
+
+  @Test func `a first message of more than a kilobyte is not stored`() {
+    var lobby = Lobby()
+    _ = lobby.admit(ConnectionID(1), peer: "", at: Self.start)
+    #expect(throws: DecodeError.self) {
+      try lobby.received([0, 0, 4, 1], on: ConnectionID(1))
+    }
+  }
+
+  @Test func `bytes of nobody are nothing`() throws {
+    var lobby = Lobby()
+    let first = try lobby.received([1, 2, 3], on: ConnectionID(1))
+    #expect(first == nil)
+    #expect(lobby.peer(of: ConnectionID(1)) == nil)
+    #expect(!lobby.isMedia(ConnectionID(1)))
+  }
+}
+
+extension Lobby.FirstMessage: Equatable {
+  static func == (a: Self, b: Self) -> Bool {
+    a.message == b.message && a.byteCount == b.byteCount
+  }
+}

@@ -1,0 +1,222 @@
+import Audio
+import Clock
+import Testing
+import WireProtocol
+
+@testable import Receiver
+
+@Suite struct PlayoutBufferTests {
+  private static func buffer(bytes: UInt64 = 1 << 24) -> PlayoutBuffer {
+    var buffer = PlayoutBuffer(capacity: Capacity(bytes: bytes, duration: .seconds(600)))
+    buffer.define(TestReceiver.format, id: 0)
+    return buffer
+  }
+
+  @discardableResult
+  private static func insert(
+    _ numbers: Range<Int>, generation: UInt32 = 0, at time: MediaTime? = nil,
+    into buffer: inout PlayoutBuffer
+  ) -> [PlayoutBuffer.Insertion] {
+    numbers.map { number in
+      let start = time.map {
+        $0 + (TestReceiver.time(number) - TestReceiver.time(numbers.lowerBound))
+      }
+      return buffer.insert(TestReceiver.packet(number, generation: generation, at: start))
+    }
+  }
+
+  private static func sequences(_ buffer: inout PlayoutBuffer) -> [UInt64] {
+    var found: [UInt64] = []
+    while let next = buffer.nextToDecode() { found.append(next.packet.sequence) }
+    return found
+  }
+
+  @Test func `packets come out in order, each once`() {
+    var buffer = Self.buffer()
+    Self.insert(0..<10, into: &buffer)
+    let again = Self.insert(5..<10, into: &buffer)
+    #expect(again.allSatisfy { $0 == .stale })
+    #expect(buffer.bufferedUntil == TestReceiver.time(10))
+    #expect(buffer.nextSequence == 10)
+    #expect(Self.sequences(&buffer) == Array(0..<10))
+  }
+
+  @Test func `bytes are counted as packets come, are released and flushed`() {
+    var buffer = Self.buffer()
+    Self.insert(0..<1000, into: &buffer)
+    let each = buffer.heldBytes / 1000
+    #expect(each == 1920 + UInt64(PlayoutBuffer.overheadPerPacket))
+    for _ in 0..<600 { _ = buffer.nextToDecode() }
+    buffer.release(before: TestReceiver.time(700))
+    #expect(buffer.heldBytes == 400 * each)
+    #expect(buffer.packetCount == 400)
+    _ = buffer.flush(from: TestReceiver.time(650), generation: 1)
+    #expect(buffer.heldBytes == 50 * each)
+  }
+
+  @Test func `what is not decoded is not released`() {
+    var buffer = Self.buffer()
+    Self.insert(0..<10, into: &buffer)
+    buffer.release(before: TestReceiver.time(100))
+    #expect(buffer.packetCount == 10)
+    let skipped = buffer.skipLate(before: TestReceiver.time(4))
+    #expect(skipped == 4)
+    buffer.release(before: TestReceiver.time(100))
+    #expect(buffer.packetCount == 6)
+  }
+
+  @Test func `more than twice the capacity is not taken`() {
+    var buffer = Self.buffer(bytes: 20_000)
+    let results = Self.insert(0..<30, into: &buffer)
+    #expect(buffer.heldBytes <= 40_000)
+    guard case .violation? = results.last else {
+      Issue.record("all was taken")
+      return
+    }
+  }
+
+  @Test func `a packet of no known format, or between two frames, is corrupt`() {
+    var buffer = Self.buffer()
+    var packet = TestReceiver.packet(0)
+    packet.formatID = 1
+    guard case .corrupt = buffer.insert(packet) else {
+      Issue.record("taken")
+      return
+    }
+    packet.formatID = 0
+    packet.mediaTime = MediaTime(flicks: 7)
+    guard case .corrupt = buffer.insert(packet) else {
+      Issue.record("taken")
+      return
+    }
+  }
+
+  @Test func `a packet keeps the format that it came with`() {
+    var buffer = Self.buffer()
+    Self.insert(0..<1, into: &buffer)
+    let other = StreamFormat(
+      codec: .pcm, audio: AudioFormat(sampleRate: 48_000, channelCount: 2), sampleType: .int24)
+    buffer.define(other, id: 0)
+    Self.insert(1..<2, into: &buffer)
+    buffer.forgetFormats()
+    let formats = [buffer.nextToDecode()?.format, buffer.nextToDecode()?.format]
+    #expect(formats == [TestReceiver.format, other])
+  }
+
+  // MARK: - docs/protocol/flush.md
+
+  @Test func `an older generation is taken before the cut and dropped behind it`() {
+    var buffer = Self.buffer()
+    Self.insert(0..<5, into: &buffer)
+    _ = buffer.flush(from: TestReceiver.time(8), generation: 1)
+    let results = Self.insert(5..<10, into: &buffer)
+    #expect(results == [.inserted, .inserted, .inserted, .stale, .stale])
+    #expect(buffer.bufferedUntil == TestReceiver.time(8))
+    let fresh = Self.insert(10..<12, generation: 1, at: TestReceiver.time(8), into: &buffer)
+    #expect(fresh == [.inserted, .inserted])
+  }
+
+  @Test func `a newer generation cuts where it begins`() {
+    var buffer = Self.buffer()
+    Self.insert(0..<10, into: &buffer)
+    let results = Self.insert(20..<22, generation: 3, at: TestReceiver.time(4), into: &buffer)
+    #expect(
+      results == [.insertedAfterImplicitCut(from: TestReceiver.time(4)), .inserted])
+    #expect(buffer.generation == 3)
+    #expect(Self.sequences(&buffer) == [0, 1, 2, 3, 20, 21])
+  }
+
+  @Test func `a flush of the present generation or an older one changes nothing`() {
+    var buffer = Self.buffer()
+    Self.insert(0..<10, into: &buffer)
+    let results = [
+      buffer.flush(from: TestReceiver.time(5), generation: 2),
+      buffer.flush(from: .zero, generation: 2), buffer.flush(from: .zero, generation: 1),
+    ]
+    #expect(results == [true, false, false])
+    #expect(buffer.packetCount == 5)
+  }
+
+  @Test func `two flushes, the second earlier: what the first left goes too`() {
+    var buffer = Self.buffer()
+    Self.insert(0..<10, into: &buffer)
+    _ = buffer.flush(from: TestReceiver.time(8), generation: 1)
+    Self.insert(20..<22, generation: 1, at: TestReceiver.time(8), into: &buffer)
+    _ = buffer.flush(from: TestReceiver.time(3), generation: 2)
+    #expect(buffer.bufferedUntil == TestReceiver.time(3))
+    #expect(Self.sequences(&buffer) == [0, 1, 2])
+  }
+
+  @Test func `two flushes, the second later: the first's generation keeps what lies between`() {
+    var buffer = Self.buffer()
+    Self.insert(0..<10, into: &buffer)
+    _ = buffer.flush(from: TestReceiver.time(3), generation: 1)
+    Self.insert(20..<30, generation: 1, at: TestReceiver.time(3), into: &buffer)
+    _ = buffer.flush(from: TestReceiver.time(6), generation: 2)
+    #expect(Self.sequences(&buffer) == [0, 1, 2, 20, 21, 22])
+    let late = Self.insert(40..<41, at: TestReceiver.time(5), into: &buffer)
+    #expect(late == [.stale])
+  }
+
+  @Test func `a flush beyond all that is held changes the generation only`() {
+    var buffer = Self.buffer()
+    Self.insert(0..<10, into: &buffer)
+    _ = buffer.flush(from: TestReceiver.time(50), generation: 1)
+    #expect(buffer.packetCount == 10)
+    #expect(buffer.bufferedUntil == TestReceiver.time(10))
+    let results = Self.insert(10..<11, into: &buffer)
+    #expect(results == [.inserted])
+  }
+
+  @Test func `generations whose cuts are forgotten are not taken any more`() {
+    var history = CutHistory()
+    for generation in UInt32(1)...40 {
+      history.append(generation: generation, from: TestReceiver.time(100))
+    }
+    #expect(history.generation == 40)
+    let old = TestReceiver.packet(0, generation: 3, at: .zero)
+    let known = TestReceiver.packet(0, generation: 20, at: .zero)
+    #expect(!history.admits(old))
+    #expect(history.admits(known))
+    #expect(!history.admits(TestReceiver.packet(0, generation: 20, at: TestReceiver.time(100))))
+  }
+
+  @Test func `decoding goes back to the packet that sounds`() {
+    var buffer = Self.buffer()
+    Self.insert(0..<10, into: &buffer)
+    _ = Self.sequences(&buffer)
+    buffer.rewindDecoding(to: TestReceiver.time(4) + MediaDuration(flicks: 1))
+    #expect(buffer.upcoming?.mediaTime == TestReceiver.time(4))
+    buffer.rewindDecoding(to: TestReceiver.time(-9))
+    #expect(buffer.upcoming?.mediaTime == .zero)
+  }
+
+  /// Whatever comes, times rise, bytes add up and bounds hold.
+  @Test(arguments: 0..<20) func `random packets, flushes and releases keep the order`(seed: Int) {
+    var random = RandomSource(seed: UInt64(seed))
+    var buffer = Self.buffer(bytes: 200_000)
+    var number = 0
+    var decodedUntil = MediaTime.zero
+    for _ in 0..<3000 {
+      let time = TestReceiver.time(Int(random.next() % 300))
+      switch random.next() % 10 {
+      case 0:
+        if buffer.flush(from: time, generation: UInt32(random.next() % 2000)) {
+          decodedUntil = min(decodedUntil, time)
+        }
+      case 1: buffer.release(before: time)
+      case 2: _ = buffer.skipLate(before: time)
+      case 3, 4:
+        if let next = buffer.nextToDecode() { decodedUntil = next.packet.mediaTime }
+      default:
+        number += Int(random.next() % 3)
+        _ = buffer.insert(
+          TestReceiver.packet(
+            number, generation: buffer.generation &- UInt32(random.next() % 2) & 0x7fff_ffff,
+            at: random.next() % 4 == 0 ? time : buffer.bufferedUntil))
+      }
+      #expect(buffer.heldBytes <= 400_000)
+      #expect(buffer.heldBytes == UInt64(buffer.packetCount) * 2016)
+    }
+  }
+}

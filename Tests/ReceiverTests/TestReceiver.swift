@@ -1,0 +1,217 @@
+import Audio
+import Clock
+import Receiver
+import Testing
+import WireProtocol
+
+/// A `ReceiverSession` and its surroundings: connections that the test opens, a sender's clock, and a sound
+/// device of which only the ring is there. What the session sends is kept until it is taken.
+struct TestReceiver {
+  private(set) var session: ReceiverSession
+  var now = LocalTime(nanoseconds: 1_000_000_000)
+  private(set) var outputs: [ReceiverSession.Output] = []
+  /// The sound device opens as soon as it is wanted.
+  var opensDevice = true
+  /// Time requests are answered at once, by a clock ten seconds ahead.
+  var answersTime = true
+  private var connections = 0
+
+  static let rate = 48_000
+  static let packetFrames = 960
+  static let packetLength = MediaDuration(frames: Int64(packetFrames), at: rate)
+  static let format = StreamFormat(
+    codec: .pcm, audio: AudioFormat(sampleRate: rate, channelCount: 1), sampleType: .int16)
+  static let clockAhead = Nanoseconds.seconds(10)
+
+  init(
+    capacity: Capacity = Capacity(bytes: 1 << 20, duration: .seconds(600)),
+    memory: ReceiverMemory = ReceiverMemory()
+  ) {
+    session = ReceiverSession(
+      ReceiverSession.Configuration(
+        receiverID: .counting(from: 9), name: "Kitchen", model: "test", capacity: capacity,
+        codecs: [.pcm],
+        makeDecoder: { (format) throws(CodecError) in try PCMDecoder(format: format) },
+        idleTime: .seconds(5), seed: 1),
+      memory: memory)
+  }
+
+  // MARK: - Inputs
+
+  mutating func handle(_ input: ReceiverSession.Input) {
+    session.handle(input, at: now)
+    var seen = outputs.count
+    while let output = session.nextOutput() { outputs.append(output) }
+    while seen < outputs.count {
+      react(to: outputs[seen])
+      seen += 1
+    }
+  }
+
+  mutating func accept() -> ConnectionID {
+    connections += 1
+    handle(.accepted(ConnectionID(connections), peer: "study"))
+    return ConnectionID(connections)
+  }
+
+  mutating func say(_ messages: ControlMessage..., on id: ConnectionID) {
+    for message in messages { handle(.received(id, message.encoded())) }
+  }
+
+  mutating func stream(_ messages: MediaMessage..., on id: ConnectionID) {
+    for message in messages { handle(.received(id, message.encoded())) }
+  }
+
+  mutating func hello(
+    sender: UInt8 = 1, session number: UInt64 = 5, clock: UInt64 = 77, version: UInt16 = 1
+  ) -> ConnectionID {
+    let id = accept()
+    say(
+      .hello(
+        Hello(
+          version: version, senderID: .counting(from: sender), senderName: "sender \(sender)",
+          session: number, clockID: clock, clockPort: 46_000)), on: id)
+    return id
+  }
+
+  mutating func attach(session number: UInt64 = 5) -> ConnectionID {
+    let id = accept()
+    stream(.attach(session: number), .format(id: 0, Self.format), on: id)
+    return id
+  }
+
+  /// `count` packets, one after the other, from number `first` on.
+  mutating func send(
+    _ count: Int, from first: Int = 0, generation: UInt32 = 0, at time: MediaTime? = nil,
+    on media: ConnectionID
+  ) {
+    for number in first..<first + count {
+      let start = time.map {
+        $0 + MediaDuration(flicks: Int64(number - first) * Self.packetLength.flicks)
+      }
+      stream(
+        .packet(Self.packet(number, generation: generation, at: start, startsRun: number == first)),
+        on: media)
+    }
+  }
+
+  static func packet(
+    _ number: Int, generation: UInt32 = 0, at time: MediaTime? = nil, startsRun: Bool = false,
+    endsStream: Bool = false
+  ) -> AudioPacket {
+    AudioPacket(
+      generation: generation, sequence: UInt64(number),
+      mediaTime: time ?? Self.time(number), formatID: 0, startsRun: startsRun,
+      endsStream: endsStream,
+      encoded: EncodedPacket(
+        payload: [UInt8](repeating: 1, count: packetFrames * 2), frameCount: packetFrames))
+  }
+
+  static func time(_ packet: Int) -> MediaTime {
+    MediaTime(flicks: Int64(packet) * packetLength.flicks)
+  }
+
+  func groupTime(in span: Nanoseconds = .zero) -> GroupTime {
+    GroupTime(nanoseconds: now.nanoseconds) + Self.clockAhead + span
+  }
+
+  mutating func report(_ activity: RenderReport.Activity) {
+    var report = RenderReport()
+    report.activity = activity
+    handle(.rendered(report))
+  }
+
+  /// Sleeps until `nextDeadline`, again and again, for this long.
+  mutating func advance(by span: Nanoseconds) {
+    let end = now + span
+    var wakes = 0
+    while let deadline = session.nextDeadline, deadline <= end {
+      wakes = deadline > now ? 0 : wakes + 1
+      guard wakes < 1000 else {
+        Issue.record("woken in vain at \(now.nanoseconds)")
+        break
+      }
+      now = max(now, deadline)
+      handle(.timeout)
+    }
+    now = end
+    handle(.timeout)
+  }
+
+  // MARK: - Outputs
+
+  @discardableResult
+  mutating func take() -> [ReceiverSession.Output] {
+    defer { outputs = [] }
+    return outputs
+  }
+
+  func told(_ id: ConnectionID) -> [ControlMessage] {
+    var framer = MessageFramer(limit: ProtocolLimits.controlMessage)
+    for output in outputs {
+      if case .send(id, let bytes) = output { framer.append(bytes) }
+    }
+    var messages: [ControlMessage] = []
+    while let raw = try? framer.next() {
+      if let message = try? ControlMessage.decode(raw) { messages.append(message) }
+    }
+    return messages
+  }
+
+  func credits(_ id: ConnectionID) -> [UInt64] {
+    told(id).compactMap { if case .credit(let credit) = $0 { credit.limit } else { nil } }
+  }
+
+  func flushes(_ id: ConnectionID) -> [Flushed] {
+    told(id).compactMap { if case .flushed(let flushed) = $0 { flushed } else { nil } }
+  }
+
+  var closed: [ConnectionID] {
+    outputs.compactMap { if case .close(let id) = $0 { id } else { nil } }
+  }
+
+  var events: [ReceiverEvent] {
+    outputs.compactMap { if case .event(let event) = $0 { event } else { nil } }
+  }
+
+  var commands: [RenderCommand] {
+    outputs.compactMap { if case .render(let command) = $0 { command } else { nil } }
+  }
+
+  var cuts: [(from: MediaTime, generation: UInt32)] {
+    commands.compactMap {
+      if case .cut(let from, let generation, _) = $0 { (from, generation) } else { nil }
+    }
+  }
+
+  private mutating func react(to output: ReceiverSession.Output) {
+    if opensDevice, case .openDevice(let rate) = output { open(rate: rate) }
+    if answersTime, case .sendTimeRequest(let bytes, _, _, _) = output { answer(bytes) }
+  }
+
+  mutating func open(rate: Int) {
+    let format = AudioFormat(sampleRate: rate, channelCount: 2)
+    handle(
+      .deviceOpened(
+        OutputDevice(format: format, commitHorizon: .milliseconds(50)),
+        ring: FrameRing(minimumCapacity: 2 * rate, channelCount: 2)))
+  }
+
+  private mutating func answer(_ bytes: [UInt8]) {
+    guard case .request(let request)? = try? TimePacket.decode(bytes[...]) else { return }
+    let arrival = GroupTime(nanoseconds: now.nanoseconds + 100_000) + Self.clockAhead
+    let answer = TimeAnswer(
+      clockID: request.clockID, sequence: request.sequence, requestSentAt: request.sentAt,
+      receivedAt: arrival, sentAt: arrival, previous: nil)
+    handle(
+      .datagram(
+        TimePacket.answer(answer).encoded(), receivedAt: now + .microseconds(200)))
+  }
+}
+
+extension Identifier {
+  static func counting(from first: UInt8) -> Identifier {
+    guard let identifier = Identifier((0..<16).map { first &+ $0 }) else { preconditionFailure() }
+    return identifier
+  }
+}

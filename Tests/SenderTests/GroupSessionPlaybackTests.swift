@@ -1,0 +1,282 @@
+import Audio
+import Clock
+import Testing
+import WireProtocol
+
+@testable import Sender
+
+/// Start, pause, seek, skip and stop, as the rooms are told of them.
+@Suite struct GroupSessionPlaybackTests {
+  private static let twoItems = ["8000x1:16000", "8000x1:16000"]
+
+  // MARK: - Start
+
+  @Test func `playing starts when all rooms are ready`() throws {
+    var group = TestGroup(rooms: 2)
+    group.joinReady(TestGroup.room)
+    #expect(group.anchors.isEmpty)
+    group.joinReady(TestGroup.other)
+    let anchor = try #require(group.anchors.first)
+    #expect(anchor.mediaTime == .zero)
+    #expect(anchor.rate == .playing)
+    #expect(anchor.groupTime >= GroupTime(ofSender: group.now) + .milliseconds(40))
+    #expect(group.events.contains(.started))
+  }
+
+  @Test func `the first ready room waits two seconds for the others`() {
+    var group = TestGroup(rooms: 2)
+    group.joinReady(TestGroup.room)
+    group.advance(by: .milliseconds(1999))
+    #expect(group.anchors.isEmpty)
+    group.advance(by: .milliseconds(2))
+    #expect(group.anchors.count == 1)
+  }
+
+  @Test func `a ready room that goes away takes its patience with it`() {
+    var group = TestGroup(rooms: 2)
+    group.joinReady(TestGroup.room)
+    group.advance(by: .seconds(1))
+    group.say(.status(.test(.priming)))
+    group.advance(by: .seconds(5))
+    #expect(group.anchors.isEmpty)
+    group.say(.status(.test(.ready)))
+    group.advance(by: .seconds(1))
+    #expect(group.anchors.isEmpty)
+    group.advance(by: .milliseconds(1001))
+    #expect(group.anchors.count == 1)
+  }
+
+  @Test func `the slowest room and the longest way decide when things happen`() throws {
+    var group = TestGroup(rooms: 2)
+    group.join(TestGroup.other, with: .test(horizon: .milliseconds(200)))
+    group.say(
+      .status(.test(.ready, roundTrip: .milliseconds(10))), in: TestGroup.other)
+    group.joinReady(TestGroup.room)
+    let ahead = try #require(group.anchors.first).groupTime - GroupTime(ofSender: group.now)
+    #expect(ahead == .milliseconds(200 + 5 + 80))
+  }
+
+  @Test func `a room that joins while music plays is told when what sounds`() throws {
+    var group = TestGroup.playing()
+    group.handle(.roomAdded(TestGroup.other, name: "late", receiverID: nil))
+    group.join(TestGroup.other)
+    let told = group.told(TestGroup.other)
+    #expect(told.contains { if case .anchor = $0 { true } else { false } })
+    #expect(group.packets(TestGroup.other).first?.sequence ?? 0 > 10)
+  }
+
+  // MARK: - Pause and resume
+
+  @Test func `a pause and a resume go on with the same media time`() throws {
+    var group = TestGroup.playing()
+    group.command(.pause)
+    group.advance(by: .seconds(3))
+    group.command(.resume)
+    let anchors = group.anchors
+    #expect(anchors.map(\.rate) == [.paused, .playing])
+    #expect(anchors.first?.mediaTime == anchors.last?.mediaTime)
+    #expect(group.events == [.paused, .resumed])
+    #expect(group.flushes.isEmpty)
+  }
+
+  @Test func `pausing twice is pausing once, and so is resuming`() {
+    var group = TestGroup.playing()
+    group.command(.resume)
+    #expect(group.anchors.isEmpty)
+    group.command(.pause)
+    group.command(.pause)
+    #expect(group.anchors.count == 1)
+  }
+
+  // MARK: - Seek and skip
+
+  @Test func `a seek cuts all rooms at one time and goes on from there`() throws {
+    var group = TestGroup.playing()
+    group.command(.seek(to: .seconds(7)))
+    let flush = try #require(group.flushes.first)
+    #expect(flush.generation == 1)
+    #expect(flush.isRamped)
+    let first = try #require(group.packets().first)
+    #expect(first.generation == 1)
+    #expect(first.startsRun)
+    #expect(first.mediaTime >= flush.from)
+    #expect(first.mediaTime - flush.from < .milliseconds(1))
+    #expect(sample(first) == TestSource.sample(7 * 8000))
+    #expect(group.anchors.map(\.rate) == [.paused, .playing])
+    #expect(group.anchors.allSatisfy { $0.mediaTime == flush.from })
+    group.advance(by: .seconds(1))
+    let position = group.session.status(at: group.now).position
+    #expect(position > .milliseconds(7900))
+    #expect(position < .milliseconds(8000))
+  }
+
+  @Test func `a seek before the start, or while paused, keeps the rooms still`() throws {
+    var group = TestGroup(rooms: 2)
+    group.joinReady()
+    group.command(.seek(to: .seconds(3)))
+    #expect(group.flushes.first?.from == .zero)
+    #expect(group.anchors.isEmpty)
+
+    var paused = TestGroup.playing()
+    paused.command(.pause)
+    paused.advance(by: .seconds(1))
+    let held = try #require(paused.anchors.last)
+    paused.command(.seekBy(.seconds(3)))
+    #expect(paused.flushes.first?.from == held.mediaTime)
+    paused.command(.resume)
+    #expect(paused.anchors.last?.mediaTime == held.mediaTime)
+  }
+
+  @Test func `a seek before the beginning goes to the beginning`() {
+    var group = TestGroup.playing()
+    group.command(.seekBy(.seconds(-100)))
+    #expect(group.packets().first.map(sample) == TestSource.sample(0))
+  }
+
+  @Test func `a seek beyond the end goes to the next item, and after the last one ends`() {
+    var group = TestGroup.playing(Self.twoItems)
+    group.command(.seek(to: .seconds(2)))
+    group.advance(by: .milliseconds(200))
+    #expect(group.session.status(at: group.now).itemNumber == 2)
+    group.command(.seek(to: .seconds(2)))
+    group.advance(by: .seconds(1))
+    #expect(group.events.last == .finished)
+  }
+
+  @Test func `producing that takes long moves the start, not the music`() throws {
+    var group = TestGroup.playing()
+    group.producesAtOnce = false
+    group.command(.seek(to: .seconds(7)))
+    let flush = try #require(group.flushes.first)
+    group.advance(by: .milliseconds(300))
+    group.produce()
+    #expect(group.anchors.map(\.rate) == [.paused, .playing])
+    let anchor = try #require(group.anchors.last)
+    #expect(anchor.mediaTime == flush.from)
+    #expect(anchor.groupTime >= GroupTime(ofSender: group.now) + .milliseconds(40))
+  }
+
+  @Test func `what was produced for an older generation is thrown away`() {
+    var group = TestGroup.playing()
+    group.producesAtOnce = false
+    group.command(.seek(to: .seconds(7)))
+    let obsolete = ProducedBatch(
+      generation: 0, steps: [.itemEnded(at: .zero), .finished(at: .zero)])
+    group.handle(.produced(obsolete))
+    group.produce()
+    group.advance(by: .seconds(1))
+    #expect(!group.session.isFinished)
+    #expect(group.packets().allSatisfy { $0.generation == 1 })
+  }
+
+  @Test func `next and previous go where a listener expects`() {
+    var group = TestGroup.playing(["8000x1:80000", "8000x1:80000"])
+    group.command(.next)
+    group.advance(by: .milliseconds(500))
+    #expect(group.session.status(at: group.now).itemNumber == 2)
+    group.command(.previous)
+    group.advance(by: .milliseconds(500))
+    #expect(group.session.status(at: group.now).itemNumber == 1)
+    group.command(.seek(to: .seconds(5)))
+    group.advance(by: .milliseconds(500))
+    group.command(.previous)
+    group.advance(by: .milliseconds(500))
+    #expect(group.session.status(at: group.now).itemNumber == 1)
+    #expect(group.session.status(at: group.now).position < .seconds(1))
+  }
+
+  @Test func `more than two hundred and fifty-six seeks are no trouble`() {
+    var group = TestGroup.playing(["8000x1:800000"], with: .test(span: .milliseconds(200)))
+    for place in Int64(0)..<300 { group.command(.seek(to: .milliseconds(place * 10))) }
+    var ids: Set<UInt16> = []
+    var announced: Set<UInt16> = [0]
+    for message in group.streamed() {
+      switch message {
+      case .format(let id, _): announced.insert(id)
+      case .packet(let packet):
+        ids.insert(packet.formatID)
+        #expect(announced.contains(packet.formatID))
+      case .attach: break
+      }
+    }
+    #expect(group.packets().last?.generation == 300)
+    #expect(ids.allSatisfy { $0 <= 255 })
+  }
+
+  @Test func `an identifier that comes round again is announced again with its new meaning`() {
+    var group = TestGroup.playing(
+      ["8000x1:800000", "11025x1:110250"], with: .test(span: .milliseconds(200)))
+    group.command(.next)
+    group.advance(by: .milliseconds(500))
+    let begun = group.session.status(at: group.now).item
+    #expect(begun?.item.id == 1)
+    for place in Int64(0)..<300 { group.command(.seek(to: .milliseconds(place * 10))) }
+    var formats: [UInt16: StreamFormat] = [:]
+    for message in group.streamed() {
+      switch message {
+      case .format(let id, let format): formats[id] = format
+      case .packet(let packet):
+        #expect(packet.generation == 0 || formats[packet.formatID]?.audio.sampleRate == 11_025)
+      case .attach: break
+      }
+    }
+  }
+
+  // MARK: - The end
+
+  @Test func `stop ends everything at one sample`() throws {
+    var group = TestGroup.playing()
+    group.command(.stop)
+    let pause = try #require(group.anchors.first)
+    #expect(pause.rate == .paused)
+    #expect(!group.session.isFinished)
+    group.advance(by: .milliseconds(200))
+    #expect(group.told().last == .goodbye(Goodbye(reason: .finished, detail: "")))
+    #expect(group.session.isFinished)
+    #expect(group.session.nextDeadline == nil)
+    group.command(.resume)
+    #expect(group.events.last == .finished)
+  }
+
+  @Test func `after the last frame has sounded the rooms are let go`() {
+    var group = TestGroup(["8000x1:8000"])
+    group.joinReady()
+    group.advance(by: .milliseconds(900))
+    #expect(!group.session.isFinished)
+    group.advance(by: .milliseconds(300))
+    #expect(group.session.isFinished)
+    #expect(group.packets().last?.endsStream == true)
+    #expect(group.packets().filter(\.endsStream).count == 1)
+  }
+
+  @Test func `items begin when their first frame sounds`() {
+    var group = TestGroup(Self.twoItems)
+    group.joinReady()
+    group.take()
+    group.advance(by: .milliseconds(1900))
+    #expect(group.session.status(at: group.now).itemNumber == 1)
+    group.advance(by: .milliseconds(300))
+    #expect(group.session.status(at: group.now).itemNumber == 2)
+    let begun = group.events.compactMap {
+      if case .itemStarted(let item) = $0 { item.item.id } else { nil }
+    }
+    #expect(begun == [1])
+  }
+
+  /// Item lengths whose ends fall between nanoseconds.
+  @Test func `the session wakes up once for each boundary`() {
+    for frames in [11_026, 11_028, 11_031, 11_033] {
+      var group = TestGroup(["11025x1:\(frames)", "11025x1:\(frames)"])
+      group.joinReady()
+      group.advance(by: .seconds(3))
+      #expect(group.session.isFinished)
+    }
+  }
+
+  private func sample(_ packet: AudioPacket) -> Float {
+    let bits = packet.encoded.payload.prefix(4).reversed().reduce(UInt32(0)) {
+      $0 << 8 | UInt32($1)
+    }
+    return Float(bitPattern: bits)
+  }
+}

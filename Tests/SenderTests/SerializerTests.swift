@@ -1,0 +1,180 @@
+import Audio
+import Clock
+import Testing
+import WireProtocol
+
+@testable import Sender
+
+@Suite struct SerializerTests {
+  private static func begin(
+    _ location: String, at time: MediaTime = .zero, position: MediaDuration = .zero,
+    generation: UInt32 = 0, continues: Bool = false
+  ) -> ProductionOrder {
+    .begin(
+      .init(
+        item: PlayItem(id: 0, location: location), position: position, mediaTime: time,
+        generation: generation, continues: continues))
+  }
+
+  /// Everything that these items give, one after the other.
+  private static func steps(_ items: [String], with serializer: Serializer) -> [ProducedBatch.Step]
+  {
+    var steps: [ProducedBatch.Step] = []
+    var time = MediaTime.zero
+    for item in items {
+      steps += serializer.carryOut(begin(item, at: time, continues: !steps.isEmpty)).steps
+      var isOver = false
+      while !isOver {
+        if case .failed(_, _, let end)? = steps.last { (time, isOver) = (end, true) }
+        if case .itemEnded(let end)? = steps.last { (time, isOver) = (end, true) }
+        if !isOver { steps += serializer.carryOut(.more(.seconds(1), generation: 0)).steps }
+      }
+    }
+    return steps + serializer.carryOut(.finish(generation: 0)).steps
+  }
+
+  private static func packets(_ steps: [ProducedBatch.Step]) -> [ProducedPacket] {
+    steps.compactMap { if case .packet(let packet) = $0 { packet } else { nil } }
+  }
+
+  private static func serializer() -> Serializer {
+    Serializer(openSource: openTestSource, makeEncoder: makePCMEncoder)
+  }
+
+  @Test func `items of one shape share a run`() {
+    let steps = Self.steps(["8000x1:8123", "8000x1:8123"], with: Self.serializer())
+    let packets = Self.packets(steps)
+    #expect(packets.map(\.startsRun) == [true] + packets.dropFirst().map { _ in false })
+    #expect(packets.map(\.encoded.frameCount).reduce(0, +) == 2 * 8123)
+    #expect(packets.filter(\.endsStream).count == 1)
+    #expect(packets.last?.endsStream == true)
+  }
+
+  @Test func `items of other shapes begin runs of their own, on their own grid`() {
+    let steps = Self.steps(["44100x1:44101", "48000x1:4801"], with: Self.serializer())
+    let packets = Self.packets(steps)
+    #expect(packets.filter(\.startsRun).count == 2)
+    for (one, next) in zip(packets, packets.dropFirst()) {
+      #expect(next.mediaTime >= one.mediaTime + one.duration)
+      #expect(next.mediaTime - (one.mediaTime + one.duration) < .milliseconds(1))
+    }
+    #expect(packets.last.map { $0.mediaTime.flicks % 14_700 } == 0)
+    #expect(packets.filter(\.endsStream).count == 1)
+  }
+
+  @Test func `a format comes before the first packet that names it`() {
+    let steps = Self.steps(
+      ["8000x1:100", "16000x1:100", "8000x1:100"], with: Self.serializer())
+    var known: Set<UInt16> = []
+    for step in steps {
+      if case .format(let id, _) = step { known.insert(id) }
+      if case .packet(let packet) = step { #expect(known.contains(packet.formatID)) }
+    }
+    #expect(known == [0, 1, 2])
+  }
+
+  @Test func `a position is met to the frame, and said`() {
+    let serializer = Self.serializer()
+    let begun = serializer.carryOut(Self.begin("8000x1:8000", position: .milliseconds(500)))
+    guard case .opened(let opened, let start)? = begun.steps.last else {
+      Issue.record("not opened")
+      return
+    }
+    #expect(opened.position == .milliseconds(500))
+    #expect(opened.duration == .seconds(1))
+    #expect(start == .zero)
+    let rest = serializer.carryOut(.more(.seconds(9), generation: 0)).steps
+    #expect(rest.last == .itemEnded(at: .zero + .milliseconds(500)))
+  }
+
+  @Test func `what cannot be opened, read or sought fails with its reason`() {
+    let serializer = Serializer(
+      openSource: { (item) throws(MediaError) in
+        switch item.location {
+        case "pipe": TestSource(rate: 8000, channels: 1, length: 8000, isSeekable: false)
+        case "torn": TestSource(rate: 8000, channels: 1, length: 8000, brokenAt: 4000)
+        default: throw .notFound(path: item.location)
+        }
+      }, makeEncoder: makePCMEncoder)
+    let missing = serializer.carryOut(Self.begin("x", at: .zero + .seconds(3))).steps
+    #expect(
+      missing
+        == [
+          .failed(
+            PlayItem(id: 0, location: "x"), .notFound(path: "x"), at: .zero + .seconds(3))
+        ])
+    let sought = serializer.carryOut(Self.begin("pipe", position: .seconds(1))).steps
+    guard case .failed(_, .notSeekable, _)? = sought.last else {
+      Issue.record("a pipe was sought")
+      return
+    }
+    _ = serializer.carryOut(Self.begin("torn"))
+    let torn = serializer.carryOut(.more(.seconds(9), generation: 0)).steps
+    guard case .failed(_, .broken, let time)? = torn.last else {
+      Issue.record("what is torn was read")
+      return
+    }
+    #expect(time == .zero + .milliseconds(500))
+  }
+
+  @Test func `an item that claims to be endless has no duration`() {
+    let serializer = Serializer(
+      openSource: { (_) throws(MediaError) in TestSource(rate: 8000, length: .max) },
+      makeEncoder: makePCMEncoder)
+    guard case .opened(let opened, _)? = serializer.carryOut(Self.begin("x")).steps.last else {
+      Issue.record("not opened")
+      return
+    }
+    #expect(opened.duration == nil)
+  }
+
+  @Test func `orders for another generation than the last begun give nothing`() {
+    let serializer = Self.serializer()
+    _ = serializer.carryOut(Self.begin("8000x1:8000", generation: 3))
+    #expect(serializer.carryOut(.more(.seconds(1), generation: 2)).steps.isEmpty)
+    #expect(serializer.carryOut(.finish(generation: 4)).steps.isEmpty)
+  }
+
+  @Test func `an item without an encoder leaves no overlap behind it`() {
+    let serializer = Serializer(
+      openSource: openTestSource,
+      makeEncoder: { (shape) throws(CodecError) in
+        guard shape.format.channelCount == 1 else { throw .unsupported("stereo") }
+        return PCMEncoder(
+          audio: AudioFormat(sampleRate: 8000, channelCount: 1), sampleType: .int16)
+      })
+    let packets = Self.packets(
+      Self.steps(["11025x1:11026", "8000x2:100", "8000x1:8000"], with: serializer))
+    for (one, next) in zip(packets, packets.dropFirst()) {
+      #expect(next.mediaTime >= one.mediaTime + one.duration)
+    }
+  }
+
+  @Test func `format identifiers stay within the protocol's range`() {
+    let serializer = Self.serializer()
+    for generation in UInt32(0)..<600 {
+      for step in serializer.carryOut(Self.begin("8000x1:10", generation: generation)).steps {
+        if case .format(let id, _) = step { #expect(id < ProtocolLimits.formats) }
+      }
+    }
+  }
+
+  /// Random lists of items of random shapes and lengths: nothing overlaps, nothing is lost, one end.
+  @Test(arguments: 0..<20) func `any list of items is one stream`(seed: Int) {
+    var random = SplitMix64(seed: UInt64(seed))
+    let items = (0..<6).map { _ -> String in
+      let rate = random.element([8000, 11_025, 16_000])
+      return random.next() % 8 == 0
+        ? "gone" : "\(rate)x\(random.pick(1...2)):\(random.pick(0...3000))"
+    }
+    let steps = Self.steps(items, with: Self.serializer())
+    let packets = Self.packets(steps)
+    for (one, next) in zip(packets, packets.dropFirst()) {
+      #expect(next.mediaTime >= one.mediaTime + one.duration, "\(items)")
+      #expect(next.mediaTime - (one.mediaTime + one.duration) < .milliseconds(1), "\(items)")
+      #expect(!one.endsStream)
+    }
+    let frames = items.compactMap { $0.split(separator: ":").last.flatMap { Int($0) } }
+    #expect(packets.map(\.encoded.frameCount).reduce(0, +) == frames.reduce(0, +))
+  }
+}

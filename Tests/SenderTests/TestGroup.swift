@@ -1,0 +1,210 @@
+import Audio
+import Clock
+import Testing
+import WireProtocol
+
+@testable import Sender
+
+/// A `GroupSession` and its surroundings: a producer with items in memory, and rooms that say what the test
+/// tells them to. What the session sends is decoded and kept until it is taken.
+struct TestGroup {
+  private(set) var session: GroupSession
+  private(set) var now = LocalTime(nanoseconds: 1_000_000_000)
+  private(set) var outputs: [GroupSession.Output] = []
+  /// Orders are carried out at once; else they wait for `produce`.
+  var producesAtOnce: Bool
+  private(set) var orders: [ProductionOrder] = []
+  private let serializer: Serializer
+  private var framers: [RoomID: MessageFramer] = [:]
+
+  static let room = RoomID(1)
+  static let other = RoomID(2)
+
+  init(_ items: [String] = ["8000x1:80000"], rooms: Int = 1, producesAtOnce: Bool = true) {
+    self.producesAtOnce = producesAtOnce
+    let configuration = GroupSession.Configuration(
+      senderID: .counting(from: 1), senderName: "study", clockID: 77, clockPort: 46_000,
+      firstSession: 100)
+    session = GroupSession(configuration, playing: PlayQueue(items))
+    serializer = Serializer(openSource: openTestSource, makeEncoder: makePCMEncoder)
+    for number in 1...max(1, rooms) where rooms > 0 {
+      handle(.roomAdded(RoomID(number), name: "room \(number)", receiverID: nil))
+    }
+  }
+
+  // MARK: - Inputs
+
+  mutating func handle(_ input: GroupSession.Input) {
+    session.handle(input, at: now)
+    drain()
+  }
+
+  mutating func say(_ message: ControlMessage, in room: RoomID = room) {
+    handle(.received(room, .control, message.encoded()))
+  }
+
+  mutating func command(_ command: PlayerCommand) { handle(.command(command)) }
+
+  /// Sleeps until `nextDeadline`, again and again, for this long.
+  mutating func advance(by span: Nanoseconds) {
+    let end = now + span
+    var wakes = 0
+    while let deadline = session.nextDeadline, deadline <= end {
+      wakes = deadline > now ? 0 : wakes + 1
+      guard wakes < 100 else {
+        Issue.record("woken in vain at \(now.nanoseconds)")
+        break
+      }
+      now = max(now, deadline)
+      handle(.timeout)
+    }
+    now = end
+    handle(.timeout)
+  }
+
+  /// Time passes, and nothing is said to the session about it.
+  mutating func jump(by span: Nanoseconds) { now = now + span }
+
+  mutating func produce() {
+    while !orders.isEmpty { handle(.produced(serializer.carryOut(orders.removeFirst()))) }
+  }
+
+  var isAwaitingProduction: Bool { !orders.isEmpty }
+
+  /// Answers the oldest order by hand.
+  mutating func answerOrder(with steps: [ProducedBatch.Step]) {
+    let opened = OpenedItem(
+      item: PlayItem(id: 0, location: ""), duration: nil, position: .zero,
+      metadata: ItemMetadata())
+    switch orders.removeFirst() {
+    case .begin(let begin):
+      handle(
+        .produced(
+          ProducedBatch(generation: begin.generation, steps: [.opened(opened, at: .zero)])))
+    case .more(_, let generation), .finish(let generation):
+      handle(.produced(ProducedBatch(generation: generation, steps: steps)))
+    }
+  }
+
+  // MARK: - Rooms
+
+  mutating func greet(_ room: RoomID = room, with welcome: Welcome = .test()) {
+    handle(.connected(room, .control))
+    say(.welcome(welcome), in: room)
+  }
+
+  mutating func join(_ room: RoomID = room, with welcome: Welcome = .test()) {
+    greet(room, with: welcome)
+    handle(.connected(room, .media))
+    say(.credit(.test(limit: 1 << 40)), in: room)
+  }
+
+  mutating func joinReady(_ room: RoomID = room, with welcome: Welcome = .test()) {
+    join(room, with: welcome)
+    say(.status(.test(.ready)), in: room)
+  }
+
+  /// One room, ready, and half a second played.
+  static func playing(
+    _ items: [String] = ["8000x1:80000"], with welcome: Welcome = .test()
+  ) -> TestGroup {
+    var group = TestGroup(items)
+    group.joinReady(with: welcome)
+    group.advance(by: .milliseconds(500))
+    group.take()
+    return group
+  }
+
+  // MARK: - Outputs
+
+  @discardableResult
+  mutating func take() -> [GroupSession.Output] {
+    defer { outputs = [] }
+    return outputs
+  }
+
+  var events: [SenderEvent] {
+    outputs.compactMap { if case .event(let event) = $0 { event } else { nil } }
+  }
+
+  func told(_ room: RoomID = room) -> [ControlMessage] {
+    messages(to: room, .control).compactMap { try? ControlMessage.decode($0) }
+  }
+
+  func streamed(_ room: RoomID = room) -> [MediaMessage] {
+    messages(to: room, .media).compactMap { try? MediaMessage.decode($0) }
+  }
+
+  func packets(_ room: RoomID = room) -> [AudioPacket] {
+    streamed(room).compactMap { if case .packet(let packet) = $0 { packet } else { nil } }
+  }
+
+  var anchors: [Anchor] {
+    told().compactMap { if case .anchor(let anchor) = $0 { anchor } else { nil } }
+  }
+
+  var flushes: [Flush] {
+    told().compactMap { if case .flush(let flush) = $0 { flush } else { nil } }
+  }
+
+  func bytes(to room: RoomID, _ channel: Channel) -> [UInt8] {
+    outputs.flatMap { output -> [UInt8] in
+      if case .send(room, channel, let bytes) = output { bytes } else { [] }
+    }
+  }
+
+  private func messages(to room: RoomID, _ channel: Channel) -> [RawMessage] {
+    var framer = MessageFramer(limit: ProtocolLimits.mediaMessage)
+    framer.append(bytes(to: room, channel))
+    var found: [RawMessage] = []
+    while let message = try? framer.next() { found.append(message) }
+    return found
+  }
+
+  private mutating func drain() {
+    while let output = session.nextOutput() {
+      outputs.append(output)
+      if case .produce(let order) = output { orders.append(order) }
+      if case .send(let room, .media, _) = output { session.handle(.drained(room), at: now) }
+    }
+    if producesAtOnce { produce() }
+  }
+}
+
+extension Identifier {
+  static func counting(from first: UInt8) -> Identifier {
+    guard let identifier = Identifier((0..<16).map { first &+ $0 }) else { preconditionFailure() }
+    return identifier
+  }
+}
+
+extension Welcome {
+  static func test(
+    held: HeldStream? = nil, bytes: UInt64 = 1 << 20, span: MediaDuration = .seconds(600),
+    horizon: Nanoseconds = .milliseconds(40)
+  ) -> Welcome {
+    Welcome(
+      version: 1, receiverID: .counting(from: 9), name: "Kitchen", model: "test",
+      capacity: Capacity(bytes: bytes, duration: span), codecs: [.pcm],
+      settings: RoomSettings(volume: 500, isMuted: false, delay: .zero, channelMap: .stereo),
+      commitHorizon: horizon, held: held)
+  }
+}
+
+extension Credit {
+  static func test(limit: UInt64) -> Credit {
+    Credit(limit: limit, bufferedUntil: .zero, heldBytes: 0)
+  }
+}
+
+extension RoomStatus {
+  static func test(
+    _ state: State, detail: String = "", roundTrip: Nanoseconds = .zero
+  ) -> RoomStatus {
+    let none = SyncErrorStatistics(now: .zero, median: .zero, p99: .zero, maximum: .zero)
+    return RoomStatus(
+      state: state, detail: detail, playhead: .zero, bufferedUntil: .zero, heldBytes: 0,
+      syncError: none, clockErrorBound: .zero, roundTrip: roundTrip, clockDrift: 0, deviceDrift: 0,
+      underruns: 0, latePackets: 0, lostPackets: 0, corruptPackets: 0)
+  }
+}

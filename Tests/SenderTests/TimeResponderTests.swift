@@ -1,0 +1,83 @@
+import Clock
+import Testing
+import WireProtocol
+
+@testable import Sender
+
+@Suite struct TimeResponderTests {
+  private static let now = LocalTime(nanoseconds: 5_000)
+
+  private static func request(_ sequence: UInt32, clock: UInt64 = 7) -> [UInt8] {
+    TimePacket.request(
+      TimeRequest(clockID: clock, sequence: sequence, sentAt: LocalTime(nanoseconds: 123))
+    ).encoded()
+  }
+
+  private static func answer(
+    _ responder: inout TimeResponder, _ sequence: UInt32, from peer: String = "kitchen"
+  ) throws -> TimeAnswer {
+    let answered = responder.answer(
+      request(sequence), from: peer, receivedAt: LocalTime(nanoseconds: 4_000), now: now)
+    let bytes = try #require(answered).bytes
+    guard case .answer(let answer) = try TimePacket.decode(bytes[...]) else {
+      throw Missing()
+    }
+    return answer
+  }
+
+  private struct Missing: Error {}
+
+  @Test func `an answer carries the request's stamps and this clock's`() throws {
+    var responder = TimeResponder(clockID: 7)
+    let answer = try Self.answer(&responder, 3)
+    #expect(answer.sequence == 3)
+    #expect(answer.requestSentAt == LocalTime(nanoseconds: 123))
+    #expect(answer.receivedAt == GroupTime(nanoseconds: 4_000))
+    #expect(answer.sentAt == GroupTime(nanoseconds: 5_000))
+    #expect(answer.previous == nil)
+  }
+
+  @Test func `a transmit stamp travels with the next answer to the same peer, once`() throws {
+    var responder = TimeResponder(clockID: 7)
+    _ = try Self.answer(&responder, 3)
+    responder.transmitted(to: "kitchen", sequence: 3, at: LocalTime(nanoseconds: 5_200))
+    #expect(try Self.answer(&responder, 1, from: "hall").previous == nil)
+    let next = try Self.answer(&responder, 4)
+    #expect(next.previous?.sequence == 3)
+    #expect(next.previous?.sentAt == GroupTime(nanoseconds: 5_200))
+    #expect(try Self.answer(&responder, 5).previous == nil)
+  }
+
+  @Test func `a stamp of an answer before the last one is ignored`() throws {
+    var responder = TimeResponder(clockID: 7)
+    _ = try Self.answer(&responder, 3)
+    _ = try Self.answer(&responder, 4)
+    responder.transmitted(to: "kitchen", sequence: 3, at: LocalTime(nanoseconds: 5_200))
+    responder.transmitted(to: "nobody", sequence: 4, at: LocalTime(nanoseconds: 5_200))
+    #expect(try Self.answer(&responder, 5).previous == nil)
+  }
+
+  @Test func `requests for another clock, answers and garbage stay unanswered`() throws {
+    var responder = TimeResponder(clockID: 7)
+    let echo = TimePacket.answer(try Self.answer(&responder, 1)).encoded()
+    var random = SplitMix64(seed: 1)
+    let strangers = [Self.request(1, clock: 8), echo, [], random.bytes(63), random.bytes(64)]
+    for bytes in strangers {
+      #expect(responder.answer(bytes, from: "x", receivedAt: Self.now, now: Self.now) == nil)
+    }
+  }
+
+  @Test func `peers beyond the limit are forgotten, the longest silent first`() throws {
+    var responder = TimeResponder(clockID: 7)
+    for peer in 0..<TimeResponder.limit { _ = try Self.answer(&responder, 1, from: "\(peer)") }
+    _ = try Self.answer(&responder, 2, from: "0")
+    _ = try Self.answer(&responder, 1, from: "one more")
+    for peer in ["0", "1", "2"] {
+      responder.transmitted(to: peer, sequence: 2, at: Self.now)
+      responder.transmitted(to: peer, sequence: 1, at: Self.now)
+    }
+    #expect(try Self.answer(&responder, 3, from: "0").previous != nil)
+    #expect(try Self.answer(&responder, 3, from: "2").previous != nil)
+    #expect(try Self.answer(&responder, 3, from: "1").previous == nil)
+  }
+}
