@@ -11,7 +11,7 @@ struct MidpointRegression: Hashable, Sendable {
   var slope: Double
   /// The standard deviation of `intercept` by the scatter of the midpoints, in seconds.
   var deviation: Double
-  /// What an unlike noise of the two directions does to `intercept`, in seconds: right in size, rarely in sign.
+  /// What unlike noise of the two directions may do to `intercept`, in seconds: an uncertainty, not a correction.
   var asymmetry: Double
 
   /// What a midpoint may be off although its round trip was the shortest, in seconds: the stamps' own error.
@@ -22,10 +22,11 @@ struct MidpointRegression: Hashable, Sendable {
   static let excessShare = 0.29
 
   /// How far the shortest round trip is above the shortest possible one, in terms of the distance to the sixth
-  /// shortest. Without it the few shortest outweigh all others. 0...4 were scanned: 1 to 2 is best on all networks.
+  /// shortest. Without it the few shortest outweigh all others. 0...4 were scanned: more is better on
+  /// wires and worse under bufferbloat.
   static let gapFactor = 1.5
 
-  /// The lanes that are mixed: 64 s to 2 s. Longer, crystals wander by more than the samples' noise.
+  /// The lanes that are mixed: 64 s to 2 s. 128 s were no better.
   static let usedLanes = 1...6
 
   /// The scatter of a midpoint says too little of the error, because queues outlast a probe interval.

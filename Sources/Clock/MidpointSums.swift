@@ -130,8 +130,9 @@ extension SIMD8<Double> {
 /// e to the power of `z`, which is not positive: the 64th power of a short series, to 2e-4 of itself above -20.
 func exponential(_ z: Double) -> Double {
   guard z > -40 else { return 0 }
-  let y = z / 64
-  let near = 1 + y * (1 + y / 2 * (1 + y / 3 * (1 + y / 4 * (1 + y / 5))))
+  let y = z * (1.0 / 64)
+  let high = y * y * (1.0 / 24 + y * (1.0 / 120))
+  let near = 1 + y + y * y * (0.5 + y * (1.0 / 6) + high)
   var power = near * near
   for _ in 0..<5 { power *= power }
   return power
