@@ -36,7 +36,11 @@ final class AvahiBed {
     try expect("ready")
   }
 
+  /// Says `exit`, because the end of the pipe may not come: a program that another test was starting while the pipe
+  /// was made may hold its other end.
   deinit {
+    let line = Array("exit\n".utf8)
+    _ = write(commands, line, line.count)
     close(commands)
     var status: Int32 = 0
     waitpid(process, &status, 0)
