@@ -162,16 +162,17 @@ private let script = #"""
     last="no output"
     while read -r line <&3; do
       case $line in
-        *"startup complete"*) cat <&3 >/dev/null & echo start_daemon; return ;;
+        *"startup complete"*) cat <&3 >/dev/null & drain=$!; echo start_daemon; return ;;
       esac
       last=$line
     done
     echo "avahi-daemon did not start: $last"
   }
 
+  # What drains the pipe must go as well, or it takes the next daemon's words.
   stop_daemon() {
-    kill -9 $daemon
-    wait $daemon 2>/dev/null
+    kill -9 $daemon $drain
+    wait $daemon $drain 2>/dev/null
     daemon=
     echo stop_daemon
   }
