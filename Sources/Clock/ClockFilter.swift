@@ -284,8 +284,10 @@ extension ClockFilter {
   static let steadyBound = 500e-6
   static let steadyNoise = 100e-6
 
-  /// On 24 samples, playing may begin with this standard deviation, in seconds: the radio's fastest packets have been
-  /// seen by then. Guarded by the test of a quick start on Wi-Fi.
+  /// After 0.35 s, playing may begin with this standard deviation, in seconds: the radio's fastest packets have been
+  /// seen by then. Samples of a shorter span may all have waited in the same queue. Guarded by the test of a quick
+  /// start on Wi-Fi, and by those of pauses and late joins.
+  static let quickSpan = 0.35
   static let quickDeviation = 75e-6
 
   /// After 0.9 s, playing may begin within this bound, in seconds; after 3 s, within any: on a link that bad,
@@ -297,7 +299,7 @@ extension ClockFilter {
     if samples.count >= 8, error <= Self.quickBound { return true }
     guard samples.count >= 16 else { return false }
     if error <= Self.steadyBound, line.noise <= Self.steadyNoise { return true }
-    if samples.count >= 24, let deviation, deviation <= Self.quickDeviation { return true }
+    if line.span >= Self.quickSpan, let deviation, deviation <= Self.quickDeviation { return true }
     return line.span >= 3 || (line.span >= 0.9 && error <= Self.patientBound)
   }
 }

@@ -45,9 +45,9 @@ package struct ProbeSchedule: Hashable, Sendable {
     self.isIdle = isIdle
   }
 
-  /// Sixteen probes within 150 ms lock a wired receiver before it could have buffered its first audio, and
+  /// Thirty-two probes within 160 ms lock a wired receiver before it could have buffered its first audio, and
   /// sixteen more within half a second show Wi-Fi's fastest packets. Guarded by the tests of a quick start.
-  static let quickProbes = 16
+  static let quickProbes = 32
   static let slowProbes = 16
 
   /// For ten seconds forty probes each: the drift is not known yet, and each of them narrows it.
@@ -59,7 +59,7 @@ package struct ProbeSchedule: Hashable, Sendable {
   static let noisyExcess = Nanoseconds.microseconds(60)
 
   private func interval(at now: LocalTime, medianExcess: Nanoseconds) -> Nanoseconds {
-    if sentSinceRestart < Self.quickProbes { return .milliseconds(10) }
+    if sentSinceRestart < Self.quickProbes { return .milliseconds(5) }
     if sentSinceRestart < Self.quickProbes + Self.slowProbes { return .milliseconds(30) }
     if now - restartedAt < Self.learningTime { return .milliseconds(25) }
     if isIdle { return .seconds(1) }

@@ -363,7 +363,7 @@ extension Playout {
       state: state, detail: detail, playhead: playhead(at: now) ?? .zero,
       bufferedUntil: buffer.bufferedUntil ?? .zero, heldBytes: buffer.heldBytes,
       syncError: histogram.statistics, clockErrorBound: clockErrorBound, roundTrip: roundTrip,
-      clockDrift: partsPerBillion(clockDrift),
+      commitHorizon: commitHorizon, clockDrift: partsPerBillion(clockDrift),
       deviceDrift: partsPerBillion(report?.deviceDrift ?? 0),
       underruns: earlierUnderruns + (report?.underruns ?? 0), latePackets: latePackets,
       lostPackets: 0, corruptPackets: corruptPackets)

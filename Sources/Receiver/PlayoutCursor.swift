@@ -192,10 +192,12 @@ extension PlayoutCursor {
       guard let anchor = state.anchor else { return 1 }
       let seconds = error(to: anchor, at: now)
       syncError = Nanoseconds(Int64(min(max(seconds, -1e3), 1e3) * 1e9))
-      let wanted = scheduledStep * (1 - RateController.slowdown(forError: seconds))
+      let watched = renderClock.observedSeconds
+      let wanted =
+        scheduledStep * (1 - RateController.slowdown(forError: seconds, watched: watched))
       let elapsed = Double(next - state.steeredAt) / Double(grid.sampleRate)
       state.step = RateController.step(
-        from: state.step, to: wanted, error: seconds, seconds: elapsed)
+        from: state.step, to: wanted, error: seconds, seconds: elapsed, watched: watched)
       state.steeredAt = next
       return state.step
     }

@@ -12,9 +12,13 @@ enum RateController {
   private static var gentleTime: Double { @_noLocks @_noAllocation get { 8 } }
   private static var quickTime: Double { @_noLocks @_noAllocation get { 2 } }
 
-  /// The rate follows what is wanted with this time constant, in s, while the error is small. A quarter of
-  /// `gentleTime`, so that the two together do not overshoot.
-  private static var rateTime: Double { @_noLocks @_noAllocation get { 2 } }
+  /// While the card's drift is hardly known, errors are real and soon larger: half the time for which the card has
+  /// been watched, in s, is the time constant then, but not less than this.
+  private static var firstTime: Double { @_noLocks @_noAllocation get { 0.5 } }
+
+  /// The rate follows what is wanted in this part of the error's time constant, while the error is small: the two
+  /// together do not overshoot.
+  private static var ratePart: Double { @_noLocks @_noAllocation get { 0.25 } }
 
   /// Up to this error, in s, two rooms still sound as one, so the gentle limit is enough.
   private static var gentleError: Double { @_noLocks @_noAllocation get { 1e-3 } }
@@ -32,20 +36,29 @@ enum RateController {
   /// the clock, or by the room's delay.
   static var scheduleStep: Double { @_noLocks @_noAllocation get { 1e-3 } }
 
-  /// How much slower than the schedule to play, as a part of one: 1e-6 is one ppm.
+  /// In which time constant a small error fades when the card has been watched for `watched` seconds.
   @_noLocks @_noAllocation
-  static func slowdown(forError error: Double) -> Double {
+  private static func gentleTime(watched: Double) -> Double {
+    min(max(watched / 2, firstTime), gentleTime)
+  }
+
+  /// How much slower than the schedule to play, as a part of one: 1e-6 is one ppm. The card has been watched for
+  /// `watched` seconds.
+  @_noLocks @_noAllocation
+  static func slowdown(forError error: Double, watched: Double) -> Double {
     let limit = error.magnitude <= gentleError ? gentleLimit : quickLimit
-    let time = error.magnitude <= smallError ? gentleTime : quickTime
+    let gentle = gentleTime(watched: watched)
+    let time = error.magnitude <= smallError ? gentle : min(gentle, quickTime)
     return min(max(error / time, -limit), limit)
   }
 
   /// The next step, `seconds` after `step`, on the way to the `wanted` one.
   @_noLocks @_noAllocation
   static func step(
-    from step: Double, to wanted: Double, error: Double, seconds: Double
+    from step: Double, to wanted: Double, error: Double, seconds: Double, watched: Double
   ) -> Double {
     guard error.magnitude <= smallError else { return wanted }
-    return step + (wanted - step) * min(max(seconds / rateTime, 0), 1)
+    let time = gentleTime(watched: watched) * ratePart
+    return step + (wanted - step) * min(max(seconds / time, 0), 1)
   }
 }

@@ -224,7 +224,7 @@ package struct ReceiverSession {
       version: ProtocolVersion.newest, receiverID: configuration.receiverID,
       name: configuration.name, model: configuration.model, capacity: configuration.capacity,
       codecs: configuration.codecs, settings: memory.settings,
-      commitHorizon: playout.commitHorizon, held: playout.held)
+      held: playout.held)
   }
 
   /// The sender is gone; what is buffered plays on.

@@ -50,7 +50,8 @@ package struct RenderClock: Sendable {
   private var observationCount = 0
   private var acceptedCount = 0
   private var rejectionCount = 0
-  private var observedSeconds = 0.0
+  /// For how long the card has been watched since the start or the last `rephase`; counts to 1000.
+  package private(set) var observedSeconds = 0.0
 
   /// `sampleRate` in Hz, above zero. `storedDrift` is the `drift` of this card at this rate from an earlier run;
   /// what is not within ±0.1 % is ignored.

@@ -68,7 +68,7 @@ extension GroupSession {
 
   private var commitHorizon: Nanoseconds {
     let rooms = links.compactMap(\.live)
-    let device = rooms.map(\.welcome.commitHorizon).max() ?? .milliseconds(40)
+    let device = rooms.compactMap(\.status?.commitHorizon).max() ?? .milliseconds(40)
     let roundTrip = min(rooms.compactMap(\.status?.roundTrip).max() ?? .zero, .milliseconds(150))
     return device + min(Nanoseconds(5_000_000 + 8 * roundTrip.count), .milliseconds(150))
   }

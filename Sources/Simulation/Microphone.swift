@@ -41,7 +41,16 @@ package final class Microphone {
     package var lastSound: TrueTime?
     package var soundFrames = 0
     fileprivate var last: Heard?
-    fileprivate var lastCard: ObjectIdentifier?
+    /// Held, so that no later card can be taken for it.
+    fileprivate var lastCard: SimulatedSoundCard?
+    /// Stops that reached the room too late to be obeyed on time.
+    fileprivate var lateStops: [LateStop] = []
+  }
+
+  fileprivate struct LateStop {
+    var position: Double
+    /// How many stream frames beyond it the room could not help playing.
+    var overrun: Double
   }
 
   private struct Cut {
@@ -98,6 +107,17 @@ package final class Microphone {
     if cuts[index].effects[room] == nil { cuts[index].effects[room] = effect }
   }
 
+  /// `effect` is when the room can obey at the earliest.
+  func anchorReached(_ room: Int, _ anchor: Anchor, effect: TrueTime) {
+    let lateness = (groupTime(effect) - anchor.groupTime).seconds
+    guard anchor.rate == .paused, lateness > 0 else { return }
+    records[room].lateStops.append(
+      LateStop(
+        position: Self.frames(anchor.mediaTime),
+        overrun: lateness * Double(TestSignal.sampleRate)))
+    if records[room].lateStops.count > 8 { records[room].lateStops.removeFirst() }
+  }
+
   /// Another sender, another schedule.
   func forgetSchedule() {
     anchors.removeAll()
@@ -121,8 +141,8 @@ package final class Microphone {
   func heard(
     _ frames: Range<Int64>, of content: CardContent, by card: SimulatedSoundCard, in room: Int
   ) {
-    let isNewCard = records[room].lastCard != ObjectIdentifier(card)
-    records[room].lastCard = ObjectIdentifier(card)
+    let isNewCard = records[room].lastCard !== card
+    records[room].lastCard = card
     if isNewCard { records[room].last?.frame = frames.lowerBound - 1 }
     guard !frames.isEmpty else { return }
     if content.isExact {
@@ -174,11 +194,20 @@ package final class Microphone {
     // left out, even if the room is on time behind it.
     let isWhole =
       span > Self.fadedFrames ? (moved - 1).magnitude < Double(Self.fadedFrames) : wentOn
-    guard !isWhole, breaks.count < limit else { return }
+    guard !isWhole, breaks.count < limit, !goesBack(to: heard, after: last, room) else { return }
     breaks.append(
       Break(
         kind: moved > 1 ? .hole : .repetition, room: room, at: card.time(of: heard.frame),
         from: last.position, to: heard.position, silence: span - 1))
+  }
+
+  /// A room that was told too late where to stop goes on from there: what it had played beyond is heard again.
+  private func goesBack(to heard: Heard, after last: Heard, _ room: Int) -> Bool {
+    let blur = Double(Self.fadedFrames)
+    return records[room].lateStops.contains { stop in
+      (heard.position - stop.position).magnitude < blur
+        && last.position < stop.position + stop.overrun + blur
+    }
   }
 
   private func checkGeneration(

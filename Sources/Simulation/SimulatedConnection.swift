@@ -1,11 +1,13 @@
+import Clock
 import Sender
 
 /// A TCP connection: two ordered streams of bytes that lose nothing, but wait.
 final class SimulatedConnection {
   enum Payload {
     case bytes([UInt8])
-    /// A flush has arrived whole: for the microphone, which must know from when on it holds.
+    /// A flush or an anchor has arrived whole: for the microphone, which must know from when on it holds.
     case flushEnd(generation: UInt32)
+    case anchorEnd(Anchor)
     /// The end: after it, nothing comes.
     case end(reason: String)
 

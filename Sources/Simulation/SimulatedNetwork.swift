@@ -104,6 +104,9 @@ extension SimulatedGroup {
     case .flushEnd(let generation):
       let effect = now + rooms[connection.room].quality.card.commitHorizon
       microphone.flushReached(connection.room, generation: generation, effect: effect)
+    case .anchorEnd(let anchor):
+      let effect = now + rooms[connection.room].quality.card.commitHorizon
+      microphone.anchorReached(connection.room, anchor, effect: effect)
     case .end:
       connection.receiverHolds = false
       serve(connection.room, [.closed(ConnectionID(connection.id))])
@@ -122,7 +125,7 @@ extension SimulatedGroup {
     let id = RoomID(connection.room + 1)
     switch payload {
     case .bytes(let bytes): serveSender([.received(id, connection.channel, bytes)])
-    case .flushEnd: break
+    case .flushEnd, .anchorEnd: break
     case .end(let reason):
       rooms[connection.room].connections[connection.channel] = nil
       connection.senderHolds = false

@@ -141,7 +141,9 @@ extension SimulatedGroup {
     framer.append(bytes)
     while let raw = try? framer.next() {
       switch try? ControlMessage.decode(raw) {
-      case .anchor(let anchor)?: microphone.told(anchor)
+      case .anchor(let anchor)?:
+        microphone.told(anchor)
+        transmit(.anchorEnd(anchor), on: connection, toRoom: true)
       case .flush(let flush)?:
         microphone.toldOfCut(from: flush.from, generation: flush.generation)
         transmit(.flushEnd(generation: flush.generation), on: connection, toRoom: true)

@@ -84,15 +84,12 @@ package struct Welcome: Hashable, Sendable {
   package var codecs: [Codec]
   /// As this room keeps them; the sender shows them and may change them.
   package var settings: RoomSettings
-  /// How long before its group time an anchor or a flush must arrive to take effect on time,
-  /// the network not counted.
-  package var commitHorizon: Nanoseconds
   /// What the deep buffer still holds of an earlier session with the same clock.
   package var held: HeldStream?
 
   package init(
     version: UInt16, receiverID: Identifier, name: String, model: String, capacity: Capacity,
-    codecs: [Codec], settings: RoomSettings, commitHorizon: Nanoseconds, held: HeldStream?
+    codecs: [Codec], settings: RoomSettings, held: HeldStream?
   ) {
     self.version = version
     self.receiverID = receiverID
@@ -101,7 +98,6 @@ package struct Welcome: Hashable, Sendable {
     self.capacity = capacity
     self.codecs = codecs
     self.settings = settings
-    self.commitHorizon = commitHorizon
     self.held = held
   }
 }
@@ -236,6 +232,9 @@ package struct RoomStatus: Hashable, Sendable {
   /// How far off the clock estimate may be; `Nanoseconds.max`-like values mean not locked.
   package var clockErrorBound: Nanoseconds
   package var roundTrip: Nanoseconds
+  /// How long before its group time an anchor or a flush must arrive to take effect on time, the network not
+  /// counted. The sound device decides it: it changes when another one is opened.
+  package var commitHorizon: Nanoseconds
   /// Parts per thousand million: this machine's clock against the sender's, the card's against this machine's.
   package var clockDrift: Int32
   package var deviceDrift: Int32
@@ -248,8 +247,8 @@ package struct RoomStatus: Hashable, Sendable {
   package init(
     state: State, detail: String, playhead: MediaTime, bufferedUntil: MediaTime, heldBytes: UInt64,
     syncError: SyncErrorStatistics, clockErrorBound: Nanoseconds, roundTrip: Nanoseconds,
-    clockDrift: Int32, deviceDrift: Int32, underruns: UInt32, latePackets: UInt32,
-    lostPackets: UInt32, corruptPackets: UInt32
+    commitHorizon: Nanoseconds, clockDrift: Int32, deviceDrift: Int32, underruns: UInt32,
+    latePackets: UInt32, lostPackets: UInt32, corruptPackets: UInt32
   ) {
     self.state = state
     self.detail = detail
@@ -259,6 +258,7 @@ package struct RoomStatus: Hashable, Sendable {
     self.syncError = syncError
     self.clockErrorBound = clockErrorBound
     self.roundTrip = roundTrip
+    self.commitHorizon = commitHorizon
     self.clockDrift = clockDrift
     self.deviceDrift = deviceDrift
     self.underruns = underruns

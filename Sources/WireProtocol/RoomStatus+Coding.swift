@@ -20,12 +20,14 @@ extension RoomStatus {
     let syncError = try SyncErrorStatistics(decoding: &reader)
     let errorBound = try reader.int64(in: ProtocolLimits.span, "clock error bound")
     let roundTrip = try reader.int64(in: ProtocolLimits.span, "round trip")
+    let horizon = try reader.int64(in: ProtocolLimits.commitHorizon, "commit horizon")
     self.init(
       state: state, detail: try reader.text(atMost: ProtocolLimits.detail, "detail"),
       playhead: playhead, bufferedUntil: bufferedUntil, heldBytes: heldBytes, syncError: syncError,
       clockErrorBound: Nanoseconds(errorBound), roundTrip: Nanoseconds(roundTrip),
-      clockDrift: clockDrift, deviceDrift: deviceDrift, underruns: underruns,
-      latePackets: latePackets, lostPackets: lostPackets, corruptPackets: corruptPackets)
+      commitHorizon: Nanoseconds(horizon), clockDrift: clockDrift, deviceDrift: deviceDrift,
+      underruns: underruns, latePackets: latePackets, lostPackets: lostPackets,
+      corruptPackets: corruptPackets)
   }
 
   func encode(to writer: inout ByteWriter) {
@@ -43,6 +45,7 @@ extension RoomStatus {
     syncError.encode(to: &writer)
     writer.int64(clockErrorBound.count, clampedTo: ProtocolLimits.span)
     writer.int64(roundTrip.count, clampedTo: ProtocolLimits.span)
+    writer.int64(commitHorizon.count, clampedTo: ProtocolLimits.commitHorizon)
     writer.text(detail, atMost: ProtocolLimits.detail)
   }
 }

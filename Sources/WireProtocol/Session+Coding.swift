@@ -47,14 +47,13 @@ extension Welcome {
     let receiverID = try reader.identifier("receiver id")
     let bytes = try reader.uint64(in: ProtocolLimits.count, "capacity in bytes")
     let flicks = try reader.int64(in: ProtocolLimits.mediaTime, "capacity in flicks")
-    let horizon = try reader.int64(in: ProtocolLimits.commitHorizon, "commit horizon")
     let settings = try RoomSettings(decoding: &reader)
     let name = try reader.text(atMost: ProtocolLimits.name, "name")
     let model = try reader.text(atMost: ProtocolLimits.name, "model")
     self.init(
       version: version, receiverID: receiverID, name: name, model: model,
       capacity: Capacity(bytes: bytes, duration: MediaDuration(flicks: flicks)),
-      codecs: try reader.codecs(), settings: settings, commitHorizon: Nanoseconds(horizon),
+      codecs: try reader.codecs(), settings: settings,
       held: try HeldStream(decodingOptional: &reader))
   }
 
@@ -64,7 +63,6 @@ extension Welcome {
     writer.bytes(receiverID.bytes)
     writer.uint64(capacity.bytes, clampedTo: ProtocolLimits.count)
     writer.int64(capacity.duration.flicks, clampedTo: ProtocolLimits.mediaTime)
-    writer.int64(commitHorizon.count, clampedTo: ProtocolLimits.commitHorizon)
     settings.encode(to: &writer)
     writer.text(name, atMost: ProtocolLimits.name)
     writer.text(model, atMost: ProtocolLimits.name)

@@ -302,7 +302,6 @@ struct GroupUnderFire {
             bytes: UInt64(script.number(in: 0...(1 << 60))),
             duration: MediaDuration(flicks: script.mediaTime().flicks)), codecs: [.pcm],
           settings: script.settings(),
-          commitHorizon: Nanoseconds(script.number(in: ProtocolLimits.commitHorizon)),
           held: script.byte() % 2 == 0
             ? nil
             : HeldStream(
@@ -326,7 +325,8 @@ struct GroupUnderFire {
     return RoomStatus(
       state: states[Int(script.byte()) % states.count], detail: "", playhead: script.mediaTime(),
       bufferedUntil: .zero, heldBytes: 0, syncError: none, clockErrorBound: .zero,
-      roundTrip: Nanoseconds(script.number(in: ProtocolLimits.span)), clockDrift: 0,
+      roundTrip: Nanoseconds(script.number(in: ProtocolLimits.span)),
+      commitHorizon: Nanoseconds(script.number(in: ProtocolLimits.commitHorizon)), clockDrift: 0,
       deviceDrift: 0, underruns: 0, latePackets: 0, lostPackets: 0, corruptPackets: 0)
   }
 

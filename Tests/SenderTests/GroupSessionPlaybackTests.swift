@@ -48,9 +48,10 @@ import WireProtocol
 
   @Test func `the slowest room and the longest way decide when things happen`() throws {
     var group = TestGroup(rooms: 2)
-    group.join(TestGroup.other, with: .test(horizon: .milliseconds(200)))
+    group.join(TestGroup.other)
     group.say(
-      .status(.test(.ready, roundTrip: .milliseconds(10))), in: TestGroup.other)
+      .status(.test(.ready, roundTrip: .milliseconds(10), horizon: .milliseconds(200))),
+      in: TestGroup.other)
     group.joinReady(TestGroup.room)
     let ahead = try #require(group.anchors.first).groupTime - GroupTime(ofSender: group.now)
     #expect(ahead == .milliseconds(200 + 5 + 80))

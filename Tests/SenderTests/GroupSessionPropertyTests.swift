@@ -52,7 +52,8 @@ import WireProtocol
       .status(
         .test(
           random.element(RoomStatus.State.allCases),
-          roundTrip: Nanoseconds(random.pick(ProtocolLimits.span)))),
+          roundTrip: Nanoseconds(random.pick(ProtocolLimits.span)),
+          horizon: Nanoseconds(random.pick(ProtocolLimits.commitHorizon)))),
       .credit(.test(limit: random.pick(ProtocolLimits.count))),
       .flushed(Flushed(generation: random.pick(0...5), from: time)),
       .flushedAutomatically(Flushed(generation: random.pick(0...5), from: time)),
@@ -62,8 +63,7 @@ import WireProtocol
             generation: random.pick(ProtocolLimits.generation),
             nextSequence: random.pick(ProtocolLimits.count)),
           bytes: random.pick(ProtocolLimits.count),
-          span: MediaDuration(flicks: random.pick(ProtocolLimits.mediaTime)),
-          horizon: Nanoseconds(random.pick(ProtocolLimits.commitHorizon)))),
+          span: MediaDuration(flicks: random.pick(ProtocolLimits.mediaTime)))),
       .refuse(Refusal(reason: .busy, detail: "")),
       .goodbye(Goodbye(reason: .shutdown, detail: "")),
     ])

@@ -290,8 +290,8 @@ import WireProtocol
     group.joinReady(
       with: .test(
         held: HeldStream(generation: 1 << 31 - 1, nextSequence: 1 << 60), bytes: 1 << 60,
-        span: MediaDuration(flicks: 1 << 60), horizon: .seconds(10)))
-    group.say(.status(.test(.ready, roundTrip: Nanoseconds(1 << 60))))
+        span: MediaDuration(flicks: 1 << 60)))
+    group.say(.status(.test(.ready, roundTrip: Nanoseconds(1 << 60), horizon: .seconds(10))))
     group.say(.credit(.test(limit: 1 << 60)))
     group.say(
       .flushedAutomatically(

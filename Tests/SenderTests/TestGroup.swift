@@ -180,14 +180,13 @@ extension Identifier {
 
 extension Welcome {
   static func test(
-    held: HeldStream? = nil, bytes: UInt64 = 1 << 20, span: MediaDuration = .seconds(600),
-    horizon: Nanoseconds = .milliseconds(40)
+    held: HeldStream? = nil, bytes: UInt64 = 1 << 20, span: MediaDuration = .seconds(600)
   ) -> Welcome {
     Welcome(
       version: 1, receiverID: .counting(from: 9), name: "Kitchen", model: "test",
       capacity: Capacity(bytes: bytes, duration: span), codecs: [.pcm],
       settings: RoomSettings(volume: 500, isMuted: false, delay: .zero, channelMap: .stereo),
-      commitHorizon: horizon, held: held)
+      held: held)
   }
 }
 
@@ -199,12 +198,13 @@ extension Credit {
 
 extension RoomStatus {
   static func test(
-    _ state: State, detail: String = "", roundTrip: Nanoseconds = .zero
+    _ state: State, detail: String = "", roundTrip: Nanoseconds = .zero,
+    horizon: Nanoseconds = .milliseconds(40)
   ) -> RoomStatus {
     let none = SyncErrorStatistics(now: .zero, median: .zero, p99: .zero, maximum: .zero)
     return RoomStatus(
       state: state, detail: detail, playhead: .zero, bufferedUntil: .zero, heldBytes: 0,
-      syncError: none, clockErrorBound: .zero, roundTrip: roundTrip, clockDrift: 0, deviceDrift: 0,
-      underruns: 0, latePackets: 0, lostPackets: 0, corruptPackets: 0)
+      syncError: none, clockErrorBound: .zero, roundTrip: roundTrip,
+      commitHorizon: horizon, clockDrift: 0, deviceDrift: 0, underruns: 0, latePackets: 0, lostPackets: 0, corruptPackets: 0)
   }
 }

@@ -12,7 +12,7 @@ import WireProtocol
     }
     group.run(until: 20)
     group.expectSounding(from: 1, to: 20)
-    group.expectSpread(within: 50, from: 4, to: 20)
+    group.expectSpread(within: 50, from: 5, to: 20)
     #expect(group.underruns(of: 1) == 0)
     expectFlawless(group)
   }

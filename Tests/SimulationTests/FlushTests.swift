@@ -74,8 +74,6 @@ import Testing
     group.run(until: 13)
     group.expectSpread(within: 50, from: 11, to: 13)
     expectBounded(group)
-    withKnownIssue("a receiver tells how late it can change something before its card is open") {
-      expectFlawless(group)
-    }
+    expectFlawless(group)
   }
 }

@@ -62,7 +62,6 @@ enum Meaning: Hashable {
             capacity: Capacity(bytes: 32 << 20, duration: .seconds(1800)),
             codecs: [.pcm, .flac, .opus],
             settings: RoomSettings(volume: 800, isMuted: true, delay: .zero, channelMap: .stereo),
-            commitHorizon: .milliseconds(60),
             held: HeldStream(generation: 2, nextSequence: 300))))
     ),
     ("control.refuse", .control(.refuse(Refusal(reason: .busy, detail: "study")))),
@@ -127,6 +126,7 @@ enum Meaning: Hashable {
               now: Nanoseconds(-800), median: Nanoseconds(2100), p99: Nanoseconds(9400),
               maximum: .microseconds(31)),
             clockErrorBound: .microseconds(15), roundTrip: .microseconds(412),
+            commitHorizon: .milliseconds(60),
             clockDrift: -12_345, deviceDrift: 48_000, underruns: 1, latePackets: 2, lostPackets: 0,
             corruptPackets: 0)))
     ),

@@ -83,7 +83,7 @@ extension SplitMix64 {
         bytes: pick(ProtocolLimits.count),
         duration: MediaDuration(flicks: pick(ProtocolLimits.mediaTime))),
       codecs: Array(Codec.allCases.shuffled(using: &self).prefix(pick(0...3))),
-      settings: settings(), commitHorizon: Nanoseconds(pick(ProtocolLimits.commitHorizon)),
+      settings: settings(),
       held: Bool.random(using: &self)
         ? HeldStream(
           generation: pick(ProtocolLimits.generation), nextSequence: pick(ProtocolLimits.count))
@@ -97,7 +97,8 @@ extension SplitMix64 {
       syncError: SyncErrorStatistics(
         now: Nanoseconds(pick(ProtocolLimits.difference)), median: span(), p99: span(),
         maximum: span()),
-      clockErrorBound: span(), roundTrip: span(), clockDrift: pick(Int32.min...Int32.max),
+      clockErrorBound: span(), roundTrip: span(),
+      commitHorizon: Nanoseconds(pick(ProtocolLimits.commitHorizon)), clockDrift: pick(Int32.min...Int32.max),
       deviceDrift: pick(Int32.min...Int32.max), underruns: pick(0...UInt32.max),
       latePackets: pick(0...UInt32.max), lostPackets: pick(0...UInt32.max),
       corruptPackets: pick(0...UInt32.max))

@@ -75,6 +75,6 @@ import WireProtocol
         version: 1, receiverID: .counting(from: 1), name: "a", model: "b",
         capacity: Capacity(bytes: 1, duration: .zero), codecs: codecs,
         settings: RoomSettings(volume: 0, isMuted: false, delay: .zero, channelMap: .stereo),
-        commitHorizon: .zero, held: nil))
+        held: nil))
   }
 }
