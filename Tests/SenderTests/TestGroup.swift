@@ -205,6 +205,7 @@ extension RoomStatus {
     return RoomStatus(
       state: state, detail: detail, playhead: .zero, bufferedUntil: .zero, heldBytes: 0,
       syncError: none, clockErrorBound: .zero, roundTrip: roundTrip,
-      commitHorizon: horizon, clockDrift: 0, deviceDrift: 0, underruns: 0, latePackets: 0, lostPackets: 0, corruptPackets: 0)
+      commitHorizon: horizon, clockDrift: 0, deviceDrift: 0, underruns: 0, latePackets: 0,
+      lostPackets: 0, corruptPackets: 0)
   }
 }

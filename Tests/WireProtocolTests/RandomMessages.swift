@@ -98,7 +98,8 @@ extension SplitMix64 {
         now: Nanoseconds(pick(ProtocolLimits.difference)), median: span(), p99: span(),
         maximum: span()),
       clockErrorBound: span(), roundTrip: span(),
-      commitHorizon: Nanoseconds(pick(ProtocolLimits.commitHorizon)), clockDrift: pick(Int32.min...Int32.max),
+      commitHorizon: Nanoseconds(pick(ProtocolLimits.commitHorizon)),
+      clockDrift: pick(Int32.min...Int32.max),
       deviceDrift: pick(Int32.min...Int32.max), underruns: pick(0...UInt32.max),
       latePackets: pick(0...UInt32.max), lostPackets: pick(0...UInt32.max),
       corruptPackets: pick(0...UInt32.max))
