@@ -316,6 +316,9 @@ extension ClockFilter {
   /// How far the third fastest packet of a direction is from the fastest.
   package var noise: Nanoseconds? { line.map { Nanoseconds(saturating: $0.noise * 1e9) } }
 
+  /// What the estimate is off, as a standard deviation in seconds; `nil` before the first sample.
+  package var deviation: Double? { refined?.deviation }
+
   /// The shortest round trip of the samples that are kept.
   package var minimumRoundTrip: Nanoseconds? { samples.lazy.map(\.roundTrip).min() }
 

@@ -2,6 +2,19 @@
 /// the link needs it. No two intervals are alike, lest the probes keep step with beacons or other periodic
 /// traffic.
 package struct ProbeSchedule: Hashable, Sendable {
+  /// The way to the other clock, as far as it decides how often to ask.
+  package struct Link: Hashable, Sendable {
+    /// What the estimate may be off, as a standard deviation in seconds.
+    package var deviation: Double
+    /// The usual one.
+    package var roundTrip: Nanoseconds
+
+    package init(deviation: Double, roundTrip: Nanoseconds) {
+      self.deviation = deviation
+      self.roundTrip = roundTrip
+    }
+  }
+
   /// When to send the next request.
   package private(set) var nextProbe: LocalTime
 
@@ -30,11 +43,11 @@ package struct ProbeSchedule: Hashable, Sendable {
     nextProbe = min(nextProbe, now)
   }
 
-  /// Notes that a request went out at `now`, and sets `nextProbe`. `medianExcess` is the median round trip less
-  /// the shortest, if known. `random` is any 64 random bits.
-  package mutating func sent(at now: LocalTime, medianExcess: Nanoseconds?, random: UInt64) {
+  /// Notes that a request went out at `now`, and sets `nextProbe`. `link` is what is known of the way to the
+  /// other clock, if anything is. `random` is any 64 random bits.
+  package mutating func sent(at now: LocalTime, link: Link?, random: UInt64) {
     sentSinceRestart = min(sentSinceRestart + 1, Self.quickProbes + Self.slowProbes)
-    let interval = interval(at: now, medianExcess: medianExcess ?? .zero)
+    let interval = interval(at: now, link: link)
     // 53 bits make a `Double` in 0..<1.
     let factor = 0.8 + 0.4 * Double(random >> 11) * 0x1p-53
     nextProbe = now + Nanoseconds(Int64(Double(interval.count) * factor))
@@ -53,16 +66,24 @@ package struct ProbeSchedule: Hashable, Sendable {
   /// For ten seconds forty probes each: the drift is not known yet, and each of them narrows it.
   static let learningTime = Nanoseconds.seconds(10)
 
-  /// A link whose usual round trip is this much above its shortest keeps forty probes a second instead of five: its
-  /// scatter has to be averaged away, faster than the clocks wander. That is 7 kB/s in each direction. 60 µs is above that of an idle wire without switches. Probes in trains do not
-  /// help: the switch keeps their order, so that the later ones repeat the delay of the first.
-  static let noisyExcess = Nanoseconds.microseconds(60)
+  /// While the estimate's standard deviation is above this, in seconds, more than five probes a second go on: scatter has
+  /// to be averaged away, and a clock that wanders leaves little time for that. A wired link and quiet crystals come to
+  /// 2.5 µs on five. Probes in trains do not help: the switch keeps their order, so that the later ones repeat the
+  /// delay of the first.
+  static let sufficientDeviation = 3e-6
 
-  private func interval(at now: LocalTime, medianExcess: Nanoseconds) -> Nanoseconds {
+  /// One probe in this many round trips then, within these limits: a wire carries 100 a second, and a radio is left
+  /// alone for most of the time at 40. That is 17 and 7 kB/s in each direction.
+  static let roundTripsApart: Int64 = 25
+  static let intervals = Nanoseconds.milliseconds(10)...(.milliseconds(25))
+
+  private func interval(at now: LocalTime, link: Link?) -> Nanoseconds {
     if sentSinceRestart < Self.quickProbes { return .milliseconds(5) }
     if sentSinceRestart < Self.quickProbes + Self.slowProbes { return .milliseconds(30) }
     if now - restartedAt < Self.learningTime { return .milliseconds(25) }
     if isIdle { return .seconds(1) }
-    return medianExcess > Self.noisyExcess ? .milliseconds(25) : .milliseconds(200)
+    guard let link, link.deviation > Self.sufficientDeviation else { return .milliseconds(200) }
+    let wanted = Nanoseconds(min(link.roundTrip.count, 1_000_000_000) * Self.roundTripsApart)
+    return min(max(wanted, Self.intervals.lowerBound), Self.intervals.upperBound)
   }
 }

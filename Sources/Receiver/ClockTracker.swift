@@ -45,7 +45,7 @@ struct ClockTracker {
   mutating func request(at now: LocalTime, isIdle: Bool) -> TimeRequest? {
     if isIdle { schedule.rest() } else if schedule.isIdle { schedule.wake(at: now) }
     guard schedule.nextProbe <= now else { return nil }
-    schedule.sent(at: now, medianExcess: medianExcess, random: random.next())
+    schedule.sent(at: now, link: link, random: random.next())
     return exchange.nextRequest(clockID: clockID, at: now)
   }
 
@@ -70,11 +70,11 @@ struct ClockTracker {
     [exchange.nextDeadline, asks ? schedule.nextProbe : nil].compactMap { $0 }.min()
   }
 
-  private var medianExcess: Nanoseconds? {
-    guard let median = filter.medianRoundTrip, let minimum = filter.minimumRoundTrip else {
+  private var link: ProbeSchedule.Link? {
+    guard let deviation = filter.deviation, let roundTrip = filter.medianRoundTrip else {
       return nil
     }
-    return median - minimum
+    return .init(deviation: deviation, roundTrip: roundTrip)
   }
 
   private mutating func insert(_ sample: TimeSample, at now: LocalTime) -> Change? {

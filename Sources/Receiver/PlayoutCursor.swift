@@ -192,12 +192,12 @@ extension PlayoutCursor {
       guard let anchor = state.anchor else { return 1 }
       let seconds = error(to: anchor, at: now)
       syncError = Nanoseconds(Int64(min(max(seconds, -1e3), 1e3) * 1e9))
-      let watched = renderClock.observedSeconds
-      let wanted =
-        scheduledStep * (1 - RateController.slowdown(forError: seconds, watched: watched))
+      let time = RateController.time(
+        forError: seconds, doubt: clockDoubt, watched: renderClock.observedSeconds)
+      let wanted = scheduledStep * (1 - RateController.slowdown(forError: seconds, time: time))
       let elapsed = Double(next - state.steeredAt) / Double(grid.sampleRate)
       state.step = RateController.step(
-        from: state.step, to: wanted, error: seconds, seconds: elapsed, watched: watched)
+        from: state.step, to: wanted, error: seconds, seconds: elapsed, time: time)
       state.steeredAt = next
       return state.step
     }
@@ -259,6 +259,11 @@ extension PlayoutCursor {
     @_noLocks @_noAllocation get {
       min(max((1 + (estimate?.drift ?? 0)) / (1 + renderClock.drift), 0.99), 1.01)
     }
+  }
+
+  /// What the estimate of the group's clock may well be off, in seconds: its bound is three deviations.
+  private var clockDoubt: Double {
+    @_noLocks @_noAllocation get { Double(estimate?.errorBound.count ?? 0) * 1e-9 / 3 }
   }
 
   /// Of `next`, in seconds; positive is early.

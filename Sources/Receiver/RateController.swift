@@ -4,13 +4,16 @@ import Clock
 /// so there is nothing to integrate: what is left is the noise of the estimates, and the way back after a
 /// disturbance. Errors are in seconds, positive where playback is early.
 enum RateController {
-  /// Errors below this, in s, are noise of the estimates as likely as not.
+  /// Errors above this, in s, are answered with the full change of the rate at once.
   private static var smallError: Double { @_noLocks @_noAllocation get { 50e-6 } }
 
-  /// An error fades with this time constant, in s. A small one slowly: the rate may change by no more than 0.1 ppm a
-  /// second, or it is itself heard as distortion above -120 dB. A large one soon. Range 0.5...20.
+  /// An error below this, in s, is noise of the card's position as likely as not, however sure the clock is.
+  private static var leastDoubt: Double { @_noLocks @_noAllocation get { 6e-6 } }
+
+  /// An error fades with this time constant, in s. One that may be noise slowly: the rate may change by no more than
+  /// 0.1 ppm a second, or it is itself heard as distortion above -120 dB. A larger one soon. Range 0.5...20.
   private static var gentleTime: Double { @_noLocks @_noAllocation get { 8 } }
-  private static var quickTime: Double { @_noLocks @_noAllocation get { 2 } }
+  private static var quickTime: Double { @_noLocks @_noAllocation get { 1.5 } }
 
   /// While the card's drift is hardly known, errors are real and soon larger: half the time for which the card has
   /// been watched, in s, is the time constant then, but not less than this.
@@ -36,29 +39,28 @@ enum RateController {
   /// the clock, or by the room's delay.
   static var scheduleStep: Double { @_noLocks @_noAllocation get { 1e-3 } }
 
-  /// In which time constant a small error fades when the card has been watched for `watched` seconds.
+  /// In which time constant an error fades, in s, when the card has been watched for `watched` seconds and the error
+  /// would be noise up to `doubt`, in s.
   @_noLocks @_noAllocation
-  private static func gentleTime(watched: Double) -> Double {
-    min(max(watched / 2, firstTime), gentleTime)
+  static func time(forError error: Double, doubt: Double, watched: Double) -> Double {
+    let ratio = error / max(doubt, leastDoubt)
+    let steady = max(gentleTime / (1 + ratio * ratio), quickTime)
+    return min(max(watched / 2, firstTime), steady)
   }
 
-  /// How much slower than the schedule to play, as a part of one: 1e-6 is one ppm. The card has been watched for
-  /// `watched` seconds.
+  /// How much slower than the schedule to play, as a part of one, so that `error` fades in `time`: 1e-6 is one ppm.
   @_noLocks @_noAllocation
-  static func slowdown(forError error: Double, watched: Double) -> Double {
+  static func slowdown(forError error: Double, time: Double) -> Double {
     let limit = error.magnitude <= gentleError ? gentleLimit : quickLimit
-    let gentle = gentleTime(watched: watched)
-    let time = error.magnitude <= smallError ? gentle : min(gentle, quickTime)
     return min(max(error / time, -limit), limit)
   }
 
-  /// The next step, `seconds` after `step`, on the way to the `wanted` one.
+  /// The next step, `seconds` after `step`, on the way to the `wanted` one, by which an error fades in `time`.
   @_noLocks @_noAllocation
   static func step(
-    from step: Double, to wanted: Double, error: Double, seconds: Double, watched: Double
+    from step: Double, to wanted: Double, error: Double, seconds: Double, time: Double
   ) -> Double {
     guard error.magnitude <= smallError else { return wanted }
-    let time = gentleTime(watched: watched) * ratePart
-    return step + (wanted - step) * min(max(seconds / time, 0), 1)
+    return step + (wanted - step) * min(max(seconds / (time * ratePart), 0), 1)
   }
 }
