@@ -48,7 +48,7 @@ struct PlayCommand: ParsableCommand {
       let rawFormat = try rawFormat()
       let interruption = try ReadInterruption()
       let player = try PlayerService(
-        state: try StateDirectory(common.stateDir), wish: try wish(), queue: PlayQueue(items)
+        state: try StateDirectory(common.stateDir), wish: try wish(), playlist: Playlist(items)
       ) {
         Serializer(
           openSource: { item throws(MediaError) in
