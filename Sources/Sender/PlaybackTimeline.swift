@@ -123,8 +123,11 @@ struct PlaybackTimeline {
 
   mutating func append(_ segment: Segment) { segments.append(segment) }
 
-  /// Takes back segments of which nothing was produced.
-  mutating func removeSegments(from time: MediaTime) { segments.removeAll { $0.start >= time } }
+  /// Takes back segments of which nothing was produced, and an end that is none any more.
+  mutating func removeSegments(from time: MediaTime) {
+    segments.removeAll { $0.start >= time }
+    end = nil
+  }
 
   /// Takes the last segment back, of which nothing was produced.
   mutating func removeLastSegment() { _ = segments.popLast() }
