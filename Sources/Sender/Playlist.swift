@@ -99,7 +99,8 @@ package enum PlaylistEdit: Hashable, Sendable {
 extension Playlist {
   /// `current` is the item that plays. False where nothing changed.
   mutating func apply(_ edit: PlaylistEdit, current: PlayItem?) -> Bool {
-    let before = (items, repetition)
+    let before = self
+    let items = before.items
     switch edit {
     case .insert(let locations, let place): insert(locations, place, current: current)
     case .remove(let ids): for id in ids { remove(id) }
@@ -112,7 +113,10 @@ extension Playlist {
     case .shuffle(let seed): shuffle(seed: seed, current: current)
     case .setRepetition(let repetition): self.repetition = repetition
     }
-    return items != before.0 || repetition != before.1
+    let hasChanged = self.items != items || repetition != before.repetition
+    // Removed items do not move either: else the same list could be followed by something else.
+    if !hasChanged { self = before }
+    return hasChanged
   }
 
   private mutating func insert(

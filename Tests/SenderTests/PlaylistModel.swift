@@ -16,6 +16,8 @@ struct PlaylistModel {
   private var owners: [(id: Int, frame: Int)?] = []
   /// The place of the last choice: what comes before it does not matter any more.
   private var chosen = 0
+  /// After what the list goes on where the plan was cut off in something that is not wanted; else its last item.
+  private var predecessor: Int?
   private var nextID = 0
   /// Where the list repeats, plans reach so much farther, which is more than is produced.
   private static let horizon = 50_000
@@ -28,6 +30,9 @@ struct PlaylistModel {
     let place = max(frame, chosen)
     return owners.prefix(place + 1).last { $0 != nil }??.id
   }
+
+  /// Frames up to the last one that sounds.
+  var soundingCount: Int { (plan.lastIndex { $0 != nil } ?? -1) + 1 }
 
   func isSilent(at frame: Int) -> Bool { frame < plan.count && plan[frame] == nil }
 
@@ -56,15 +61,18 @@ struct PlaylistModel {
 
   mutating func move(_ id: Int, before index: Int) {
     guard let from = entries.firstIndex(where: { $0.id == id }) else { return }
+    let old = entries
     let entry = entries.remove(at: from)
     let places = entries.indices.filter { !entries[$0].isRemoved }
     entries.insert(entry, at: places.indices.contains(index) ? places[index] : entries.count)
+    if present.map(\.id) == old.filter({ !$0.isRemoved }).map(\.id) { entries = old }
   }
 
   mutating func removeAll() { for entry in entries { remove(entry.id) } }
 
   /// Takes over the order of a shuffle, which is random by nature.
   mutating func reorder(_ ids: [Int]) {
+    guard present.map(\.id) != ids else { return }
     entries = entries.filter(\.isRemoved) + ids.compactMap { id in entries.first { $0.id == id } }
   }
 
@@ -88,7 +96,7 @@ struct PlaylistModel {
     if entry.isRemoved {
       cut(at: max(place, commit))
       chosen = plan.count
-      play(from: successor(of: entry.id, leavesRepeated: true))
+      play(from: successor(of: entry.id, leavesRepeated: true), after: entry.id)
       return chosen
     }
     cut(at: place + entry.length - current.frame)
@@ -96,11 +104,12 @@ struct PlaylistModel {
     guard let mismatch = firstDifference(from: old, wasEndless) else { return nil }
     guard mismatch < commit else { return mismatch }
     let next = mismatch < plan.count ? owners[mismatch]?.id : nil
+    let before = owners.prefix(mismatch).last { $0 != nil }??.id
     (plan, owners) = (old, oldOwners)
     cut(at: commit)
     // What was the end is the only place where nothing is cut off.
     if mismatch < old.count { chosen = commit }
-    play(from: entries.first { $0.id == next })
+    play(from: entries.first { $0.id == next }, after: before)
     return commit
   }
 
@@ -111,7 +120,7 @@ struct PlaylistModel {
   }
 
   private mutating func append(at time: Int) -> Int? {
-    let last = owners.last { $0 != nil }??.id
+    let last = predecessor ?? owners.last { $0 != nil }??.id
     let next = last.map { successor(of: $0) } ?? present.first
     guard next != nil else { return nil }
     cut(at: time)
@@ -136,7 +145,8 @@ struct PlaylistModel {
     }
   }
 
-  private mutating func play(from entry: Entry?) {
+  private mutating func play(from entry: Entry?, after last: Int? = nil) {
+    predecessor = entry == nil ? last : nil
     var next = entry
     let limit = plan.count + Self.horizon
     while let entry = next, plan.count < limit {

@@ -7,7 +7,7 @@ import WireProtocol
 
 /// Random edits while music plays, against a model that knows nothing of segments, packets and generations.
 @Suite struct PlaylistModelTests {
-  @Test(arguments: Array(1...30) as [UInt64])
+  @Test(arguments: Array(1...40) as [UInt64])
   func `what a room is sent is what the list says, and nothing is flushed in vain`(seed: UInt64) {
     var run = EditedRun(seed: seed)
     for _ in 0..<40 { run.step() }
@@ -89,7 +89,7 @@ struct EditedRun {
     #expect(!group.session.isFinished)
     let wrong = zip(ear.heard, model.plan).enumerated().first { $0.element.0 != $0.element.1 }
     #expect(wrong == nil, "seed \(seed)")
-    #expect(ear.heard.count == model.plan.count, "seed \(seed)")
+    #expect(ear.heard.count == model.soundingCount, "seed \(seed)")
   }
 
   // MARK: - Edits
@@ -115,6 +115,8 @@ struct EditedRun {
       model.remove(id)
       group.command(.edit(.replace(id, with: ["\(length)"])))
     default:
+      // Where nothing plays, what follows is a matter of chance.
+      guard !group.session.isStopped(at: group.now) else { return }
       group.command(.edit(.shuffle(seed: random.next())))
       model.reorder(group.session.playlist.items.map(\.id))
     }
