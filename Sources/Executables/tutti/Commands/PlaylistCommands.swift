@@ -48,14 +48,14 @@ struct AddCommand: ListCommand {
       Examples:
         tutti add song.flac           at the end
         tutti add album/ --next       after what plays now
-        tutti add song.flac --to 1    at the beginning
+        tutti add song.flac --at 1    at the beginning
       """)
   @Argument(help: "Files and folders.")
   var files: [String]
   @Flag(help: "After the current item.")
   var next = false
   @Option(
-    name: [.long, .customLong("at")],
+    name: .customLong("at"),
     help: .init("As this number of the list.", valueName: "number"))
   var to: Int?
   @OptionGroup var common: CommonOptions
