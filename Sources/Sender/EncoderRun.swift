@@ -5,6 +5,7 @@ import Clock
 /// until the next one comes, so that the last one of all can be marked.
 struct EncoderRun {
   let shape: SourceShape
+  let generation: UInt32
   private let encoder: any AudioEncoder
   private let formatID: UInt16
   private let start: MediaTime
@@ -15,8 +16,12 @@ struct EncoderRun {
   private var hasBegun = false
 
   /// Begins at `start`, or at the next whole frame of the encoder's rate.
-  init(shape: SourceShape, encoder: any AudioEncoder, formatID: UInt16, start: MediaTime) {
+  init(
+    shape: SourceShape, encoder: any AudioEncoder, formatID: UInt16, generation: UInt32,
+    start: MediaTime
+  ) {
     self.shape = shape
+    self.generation = generation
     self.encoder = encoder
     self.formatID = formatID
     let audio = encoder.format.audio
@@ -68,7 +73,8 @@ struct EncoderRun {
     for encoded in packets {
       if let held { placed.append(held) }
       held = ProducedPacket(
-        mediaTime: outputEnd, formatID: formatID, startsRun: !hasBegun, endsStream: false,
+        generation: generation, mediaTime: outputEnd, formatID: formatID, startsRun: !hasBegun,
+        endsStream: false,
         duration: encoder.format.audio.duration(ofFrames: encoded.frameCount), encoded: encoded)
       hasBegun = true
       outputFrames += Int64(encoded.frameCount)

@@ -44,7 +44,8 @@ extension GroupSession {
     case send(RoomID, Channel, [UInt8])
     /// Close after what was sent has left; no `closed` follows.
     case close(RoomID, Channel)
-    /// Orders are carried out one after the other; a new `begin` makes those that wait obsolete.
+    /// Orders are carried out one after the other, but some make those that wait obsolete:
+    /// `ProductionOrder.supersedesWaiting`.
     case produce(ProductionOrder)
     /// For the display and the log.
     case event(SenderEvent)
@@ -68,6 +69,11 @@ package enum PlayerCommand: Hashable, Sendable {
   case mute(RoomSelection, Bool)
   case delay(RoomSelection, Nanoseconds)
   case channelMap(RoomSelection, RoomSettings.ChannelMap)
+  /// To the beginning of an item, by its identity.
+  case jump(to: Int)
+  case edit(PlaylistEdit)
+  /// Tell the position so often while music plays; nil ends it. At least 10 ms.
+  case observePosition(every: Nanoseconds?)
   /// Ends playing in all rooms at one sample, then everything.
   case stop
 }
@@ -98,6 +104,8 @@ package enum ProductionOrder: Hashable, Sendable {
   case more(MediaDuration, generation: UInt32)
   /// There is no further item: give what is held back.
   case finish(generation: UInt32)
+  /// Everything from this media time on is obsolete, and nothing is known that follows.
+  case leave(from: MediaTime, generation: UInt32)
 
   package struct Beginning: Hashable, Sendable {
     package var item: PlayItem
@@ -105,8 +113,18 @@ package enum ProductionOrder: Hashable, Sendable {
     package var position: MediaDuration
     package var mediaTime: MediaTime
     package var generation: UInt32
-    /// Whether it continues what was produced last, without a gap if the formats allow.
+    /// Whether it continues what was produced last, without a gap if the formats allow. Otherwise everything from
+    /// `mediaTime` on is obsolete.
     package var continues: Bool
+  }
+
+  /// Whether orders that wait for their turn need not be carried out any more.
+  package var supersedesWaiting: Bool {
+    switch self {
+    case .begin(let beginning): !beginning.continues
+    case .leave: true
+    case .more, .finish: false
+    }
   }
 }
 
@@ -140,16 +158,27 @@ package struct OpenedItem: Hashable, Sendable {
   package var duration: MediaDuration?
   /// How far into the item the first frame is.
   package var position: MediaDuration
+  package var isSeekable: Bool
   package var metadata: ItemMetadata
 }
 
 package struct ProducedPacket: Hashable, Sendable {
+  /// The one in which its run was begun: the end of a run may come after a cut that lies behind it.
+  package var generation: UInt32
   package var mediaTime: MediaTime
   package var formatID: UInt16
   package var startsRun: Bool
   package var endsStream: Bool
   package var duration: MediaDuration
   package var encoded: EncodedPacket
+}
+
+/// Why a command had no effect.
+package enum CommandRefusal: Hashable, Sendable {
+  /// The item can only be played from its beginning.
+  case notSeekable(PlayItem)
+  case noSuchItem(Int)
+  case playlistIsFull
 }
 
 /// What people may want to read.
@@ -163,9 +192,18 @@ package enum SenderEvent: Hashable, Sendable {
   case started
   case paused
   case resumed
-  /// The item's first frame sounds now.
+  /// The item's first frame sounds now: it is the current one from here on.
   case itemStarted(OpenedItem)
+  /// The item's last frame has sounded. Not said of an item that was skipped or stopped.
+  case itemEnded(PlayItem)
   case itemFailed(PlayItem, MediaError)
+  case playlistChanged
+  /// Where the current item is; only where `observePosition` has asked for it.
+  case position(PlayItem, MediaDuration)
+  /// What was asked for cannot be done, and was not.
+  case refused(CommandRefusal)
+  /// The list has come to its end, and the group waits for more.
+  case stopped
   /// Everything has sounded, or playing was stopped.
   case finished
 }

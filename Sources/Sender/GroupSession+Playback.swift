@@ -9,9 +9,14 @@ extension GroupSession {
     case .pause: pause(at: now)
     case .resume: resume(at: now)
     case .seek(let position): seek(to: position, at: now)
-    case .seekBy(let span): seek(to: max(.zero, position(at: now) + span), at: now)
+    case .seekBy(let span):
+      if let aim = aim(at: now) { seek(to: max(.zero, aim.position + span), at: now) }
     case .next: skipForward(at: now)
     case .previous: skipBack(at: now)
+    case .jump(let id): jump(to: id, at: now)
+    case .edit(let edit): apply(edit, at: now)
+    case .observePosition(let interval):
+      observation = interval.map { .init(interval: max($0, .milliseconds(10))) }
     case .stop: stop(at: now)
     case .volume(let rooms, let volume):
       set(rooms, at: now) { $0.volume = min(volume, 1000) }
@@ -31,7 +36,7 @@ extension GroupSession {
 
   /// Sets the anchor once all rooms are ready, or the first that was has waited long enough.
   mutating func startIfReady(at now: LocalTime) {
-    guard case .starting(let start) = timeline.state, production.hasPackets,
+    guard case .starting(let start) = timeline.state, let end = store.end, end > start,
       links.contains(where: \.isReady)
     else {
       startDeadline = nil
@@ -47,7 +52,7 @@ extension GroupSession {
     emit(.event(.started))
   }
 
-  private mutating func play(from start: MediaTime, at now: LocalTime) {
+  mutating func play(from start: MediaTime, at now: LocalTime) {
     let anchor = timeline.play(from: start, at: earliestStart(at: now))
     tellAll(.anchor(anchor), at: now)
   }
@@ -66,7 +71,7 @@ extension GroupSession {
     GroupTime(ofSender: now) + commitHorizon
   }
 
-  private var commitHorizon: Nanoseconds {
+  var commitHorizon: Nanoseconds {
     let rooms = links.compactMap(\.live)
     let device = rooms.compactMap(\.status?.commitHorizon).max() ?? .milliseconds(40)
     let roundTrip = min(rooms.compactMap(\.status?.roundTrip).max() ?? .zero, .milliseconds(150))
@@ -83,7 +88,7 @@ extension GroupSession {
 
   private mutating func resume(at now: LocalTime) {
     guard case .paused(let paused) = timeline.state else { return }
-    if production.awaitsCut {
+    if let cut = production.cut, cut <= paused.mediaTime {
       timeline.resumeHolding()
     } else {
       play(from: paused.mediaTime, at: now)
@@ -93,61 +98,9 @@ extension GroupSession {
 
   private mutating func stop(at now: LocalTime) {
     let time = commitTime(at: now)
+    pendingRestart = nil
     pause(at: now)
     finish(at: LocalTime(onSender: time) + .milliseconds(20))
-  }
-
-  // MARK: - Seek and skip
-
-  private mutating func seek(to position: MediaDuration, at now: LocalTime) {
-    guard let item = soundingItem(at: now) else { return }
-    if let duration = item.duration, position >= duration { return skipForward(at: now) }
-    restart(item.item, at: max(.zero, position), now: now)
-  }
-
-  private mutating func skipForward(at now: LocalTime) {
-    guard let item = soundingItem(at: now) else { return }
-    guard let next = queue.item(after: item.item) else { return stop(at: now) }
-    restart(next, at: .zero, now: now)
-  }
-
-  private mutating func skipBack(at now: LocalTime) {
-    guard let item = soundingItem(at: now) else { return }
-    let isAtBeginning = position(at: now) < Self.restartThreshold
-    let target = isAtBeginning ? queue.item(before: item.item) ?? item.item : item.item
-    restart(target, at: .zero, now: now)
-  }
-
-  /// Puts `item` in the place of everything from the next instant that all rooms can still change.
-  private mutating func restart(_ item: PlayItem, at position: MediaDuration, now: LocalTime) {
-    let time = timeline.cutTime(by: commitTime(at: now))
-    if let anchor = timeline.hold(at: time) { tellAll(.anchor(anchor), at: now) }
-    let generation = timeline.cut(from: time, isRamped: true)
-    store.cut(from: time)
-    queue.jump(to: item)
-    production.restart(generation: generation, mustSoundFrom: time)
-    tellAll(.flush(Flush(from: time, generation: generation, isRamped: true)), at: now)
-    let beginning = ProductionOrder.Beginning(
-      item: item, position: position, mediaTime: time, generation: generation, continues: false)
-    order(.begin(beginning))
-  }
-
-  /// The first packets after a cut are there: playing goes on as soon as they can be with all rooms.
-  mutating func meetCut(at now: LocalTime) {
-    guard let cut = production.takeCut(), case .holding = timeline.state else { return }
-    play(from: cut, at: now)
-  }
-
-  // MARK: - What sounds
-
-  func soundingItem(at now: LocalTime) -> OpenedItem? {
-    timeline.segment(at: timeline.playhead(at: GroupTime(ofSender: now)))?.opened
-  }
-
-  func position(at now: LocalTime) -> MediaDuration {
-    let playhead = timeline.playhead(at: GroupTime(ofSender: now))
-    guard let segment = timeline.segment(at: playhead) else { return .zero }
-    return max(.zero, segment.opened.position + (playhead - segment.start))
   }
 
   private mutating func set(

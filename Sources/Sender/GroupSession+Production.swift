@@ -8,45 +8,75 @@ extension GroupSession {
   private static let capacityUnknown = 4 << 20
   /// Bytes stored for the rooms at most, whatever they say: four times a receiver's default capacity.
   private static let largestStore = 128 << 20
+  /// The stream is marked as ended this long before it is: late, because what is appended until then joins without a
+  /// cut; early, because a room that is out of reach at the end should know that it was the end.
+  private static let finishMargin = MediaDuration.seconds(30)
 
   mutating func order(_ order: ProductionOrder) {
     production.ordered()
     emit(.produce(order))
   }
 
+  /// Production goes on with `item`; without `continues`, after a cut at `time`.
+  mutating func begin(
+    _ item: PlayItem, at position: MediaDuration = .zero, from time: MediaTime, continues: Bool,
+    isChosen: Bool
+  ) {
+    production.begin(.init(item: item, position: position, start: time, isChosen: isChosen))
+    order(
+      .begin(
+        .init(
+          item: item, position: position, mediaTime: time, generation: timeline.generation,
+          continues: continues)))
+  }
+
   mutating func produceMore(at now: LocalTime) {
     production.nextDeadline = nil
-    guard production.isIdle else { return }
-    let generation = timeline.generation
+    // An edit is looked at within milliseconds; what was produced until then might be in vain.
+    guard production.isIdle, reconcileTime == nil else { return }
     switch production.stage {
     case .notBegun:
-      guard let item = queue.current else { return finishProduction() }
-      order(
-        .begin(
-          .init(
-            item: item, position: .zero, mediaTime: .zero, generation: generation,
-            continues: false)))
+      if let item = playlist.first {
+        begin(item, from: .zero, continues: false, isChosen: false)
+      } else if configuration.endsWithPlaylist {
+        finishProduction(at: .zero)
+      }
     case .item:
       guard hasRoom(at: now) else {
         // The playhead makes room, whether or not anything else happens.
         production.nextDeadline = now + .milliseconds(100)
         return
       }
-      order(.more(production.nextPortion(), generation: generation))
+      order(.more(production.nextPortion(), generation: timeline.generation))
     case .itemEnded(let time):
-      guard let next = queue.advance() else { return finishProduction() }
-      order(
-        .begin(
-          .init(
-            item: next, position: .zero, mediaTime: time, generation: generation,
-            continues: true)))
-    case .finishing, .finished:
+      if let next = itemToProduce {
+        begin(next, from: time, continues: true, isChosen: false)
+      } else {
+        finishProductionIfDue(endingAt: time, at: now)
+      }
+    case .beginning, .finishing, .finished:
       break
     }
   }
 
-  private mutating func finishProduction() {
-    production.stage = .finishing
+  /// What follows what was produced last. None where everything in the list was tried in vain.
+  private var itemToProduce: PlayItem? {
+    guard production.fruitless <= playlist.count else { return nil }
+    if let tried = production.lastTried { return playlist.successor(of: tried) }
+    return playlist.successor(of: production.predecessor, passing: production.passed)
+  }
+
+  private mutating func finishProductionIfDue(endingAt end: MediaTime, at now: LocalTime) {
+    let due = end - Self.finishMargin
+    guard timeline.playhead(at: GroupTime(ofSender: now)) < due else {
+      return finishProduction(at: end)
+    }
+    production.nextDeadline = timeline.groupTime(of: due).map { LocalTime(onSender: $0) }
+      .map { max($0, now) + Nanoseconds(1) }
+  }
+
+  private mutating func finishProduction(at time: MediaTime) {
+    production.stage = .finishing(at: time)
     order(.finish(generation: timeline.generation))
   }
 
@@ -59,87 +89,55 @@ extension GroupSession {
       && (store.end ?? playhead) - playhead < span
   }
 
+  // MARK: - Answers
+
   mutating func produced(_ batch: ProducedBatch, at now: LocalTime) {
-    guard batch.generation == timeline.generation else { return }
-    production.answered()
+    let isCurrent = batch.generation == timeline.generation
+    if isCurrent { production.answered() }
     for step in batch.steps {
       switch step {
-      case .opened(let opened, let time):
-        timeline.append(opened, at: time)
-        production.stage = .item
+      // Also of older generations: they may reach up to a cut that lies ahead.
       case .format(let id, let format): production.format = (id, format)
-      case .packet(let packet): append(packet, generation: batch.generation)
-      case .itemEnded(let time): production.stage = .itemEnded(at: time)
-      case .failed(let item, let error, let time):
-        emit(.event(.itemFailed(item, error)))
-        production.stage = .itemEnded(at: time)
-      case .finished(let time):
-        production.stage = .finished
-        timeline.end = time
-        if !production.hasPackets { finish(at: now) }
+      case .packet(let packet): append(packet)
+      case .opened, .itemEnded, .failed, .finished: if isCurrent { take(step) }
       }
     }
-    if production.hasPackets { meetCut(at: now) }
+    meetCut(at: now)
+    if production.isIdle, production.wasEdited { reconcileTime = now }
   }
 
-  private mutating func append(_ produced: ProducedPacket, generation: UInt32) {
+  private mutating func take(_ step: ProducedBatch.Step) {
+    switch step {
+    case .opened(let opened, let time):
+      timeline.append(production.opened(opened, at: time))
+    case .itemEnded(let time): production.stage = .itemEnded(at: time)
+    case .failed(let item, let error, let time):
+      emit(.event(.itemFailed(item, error)))
+      production.failed(item, at: time)
+    case .finished(let time):
+      var end = max(time, store.end ?? .zero)
+      if case .finishing(let known) = production.stage { end = max(end, known) }
+      production.stage = .finished
+      timeline.end = end
+    case .format, .packet: break
+    }
+  }
+
+  private mutating func append(_ produced: ProducedPacket) {
     guard let format = production.format, format.id == produced.formatID else { return }
-    production.hasPackets = true
+    let limit = timeline.limit(of: produced.generation)
+    // A cut behind which it lies, or a packet that it would overlap, has made it obsolete.
+    guard limit.map({ produced.mediaTime < $0 }) ?? true,
+      store.end.map({ produced.mediaTime >= $0 }) ?? true
+    else { return }
+    let end = produced.mediaTime + produced.duration
+    production.fruitless = 0
     store.append(
       AudioPacket(
-        generation: generation, sequence: store.nextSequence, mediaTime: produced.mediaTime,
-        formatID: produced.formatID, startsRun: produced.startsRun,
-        endsStream: produced.endsStream, encoded: produced.encoded),
-      format: format.meaning, duration: produced.duration)
-  }
-}
-
-/// Where production stands.
-struct Production {
-  enum Stage {
-    case notBegun
-    case item
-    case itemEnded(at: MediaTime)
-    case finishing
-    case finished
-  }
-
-  var stage = Stage.notBegun
-  /// Whether anything of this generation is there to be sent.
-  var hasPackets = false
-  var nextDeadline: LocalTime?
-  /// What the packets that come now are.
-  var format: (id: UInt16, meaning: StreamFormat)?
-  private var openOrders = 0
-  private var portion = Self.firstPortion
-  private var cut: MediaTime?
-
-  /// Small at first, so that sound begins soon; then larger, so that a long file is there soon.
-  private static let firstPortion = MediaDuration.milliseconds(100)
-  private static let largestPortion = MediaDuration.seconds(5)
-
-  var isIdle: Bool { openOrders == 0 }
-
-  mutating func ordered() { openOrders += 1 }
-  mutating func answered() { openOrders = max(0, openOrders - 1) }
-
-  mutating func nextPortion() -> MediaDuration {
-    defer { portion = min(MediaDuration(flicks: portion.flicks * 2), Self.largestPortion) }
-    return portion
-  }
-
-  /// What is under way is obsolete; the new generation must sound from `time` on.
-  mutating func restart(generation: UInt32, mustSoundFrom time: MediaTime) {
-    self = Production()
-    stage = .item
-    cut = time
-  }
-
-  var awaitsCut: Bool { cut != nil }
-
-  /// The cut that waits for its first packets, once.
-  mutating func takeCut() -> MediaTime? {
-    defer { cut = nil }
-    return cut
+        generation: produced.generation, sequence: store.nextSequence,
+        mediaTime: produced.mediaTime, formatID: produced.formatID,
+        startsRun: produced.startsRun, endsStream: produced.endsStream && limit == nil,
+        encoded: produced.encoded),
+      format: format.meaning, end: limit.map { min($0, end) } ?? end)
   }
 }

@@ -12,16 +12,19 @@ package struct GroupSession {
     package var clockPort: UInt16
     /// Sessions are numbered from here; random, so that a restarted sender's differ.
     package var firstSession: UInt64
+    /// Whether the group ends with its list. Otherwise the rooms stay, and what is appended later plays on.
+    package var endsWithPlaylist: Bool
 
     package init(
       senderID: Identifier, senderName: String, clockID: UInt64, clockPort: UInt16,
-      firstSession: UInt64
+      firstSession: UInt64, endsWithPlaylist: Bool = true
     ) {
       self.senderID = senderID
       self.senderName = senderName
       self.clockID = clockID
       self.clockPort = clockPort
       self.firstSession = firstSession
+      self.endsWithPlaylist = endsWithPlaylist
     }
   }
 
@@ -35,7 +38,7 @@ package struct GroupSession {
   static let restartThreshold = MediaDuration.seconds(3)
 
   let configuration: Configuration
-  var queue: PlayQueue
+  package internal(set) var playlist: Playlist
   var timeline = PlaybackTimeline()
   var production = Production()
   var store = PacketStore()
@@ -44,14 +47,23 @@ package struct GroupSession {
   private var sessions: [RoomID: UInt64] = [:]
   /// When the start no longer waits for rooms that are not ready.
   var startDeadline: LocalTime?
-  private var finishTime: LocalTime?
+  private(set) var finishTime: LocalTime?
+  /// Where to go on, asked for while the last restart is not carried out, or has just been.
+  var pendingRestart: Restart?
+  var restartedAt: LocalTime?
+  var restartDeadline: LocalTime?
+  /// When the list is compared with what is enqueued, after an edit.
+  var reconcileTime: LocalTime?
+  /// What sounds, as it was announced.
+  var startedItem: PlayItem?
+  var observation: Observation?
   package private(set) var isFinished = false
   private var outputs: [Output] = []
   private var nextOutputIndex = 0
 
-  package init(_ configuration: Configuration, playing queue: PlayQueue) {
+  package init(_ configuration: Configuration, playing playlist: Playlist) {
     self.configuration = configuration
-    self.queue = queue
+    self.playlist = playlist
   }
 
   /// Takes one input into account. `now` never decreases.
@@ -86,7 +98,10 @@ package struct GroupSession {
   /// When to send `.timeout` if nothing else happens first.
   package var nextDeadline: LocalTime? {
     if isFinished { return nil }
-    let timers = [startDeadline, finishTime, nextBoundary, production.nextDeadline]
+    let timers = [
+      startDeadline, finishTime, nextBoundary, production.nextDeadline, restartDeadline,
+      reconcileTime, holdTime,
+    ]
     return (timers.compactMap { $0 } + links.map(\.nextDeadline)).min()
   }
 
@@ -247,7 +262,10 @@ package struct GroupSession {
     startIfReady(at: now)
     announce(at: now)
     store.release(before: timeline.playhead(at: GroupTime(ofSender: now)) - Self.keepAfter)
+    carryOutRestart(at: now)
+    reconcile(at: now)
     produceMore(at: now)
+    holdIfDue(at: now)
     for index in links.indices { pump(index) }
     if let finishTime, finishTime <= now { finish() }
   }
@@ -277,28 +295,6 @@ package struct GroupSession {
     let bytes = flow.nextBytes(from: store)
     links[index].live?.media = flow
     if !bytes.isEmpty { emit(.send(links[index].id, .media, bytes)) }
-  }
-
-  private mutating func announce(at now: LocalTime) {
-    guard case .playing = timeline.state else { return }
-    let playhead = timeline.playhead(at: GroupTime(ofSender: now))
-    for opened in timeline.segmentsBegun(by: playhead) { emit(.event(.itemStarted(opened))) }
-    if let end = timeline.end, playhead >= end { finish(at: now + .milliseconds(50)) }
-  }
-
-  /// When the next thing happens that only time brings: an item begins to sound, or the last one ends.
-  private var nextBoundary: LocalTime? {
-    guard case .playing(let anchor) = timeline.state, finishTime == nil else { return nil }
-    let sounded = timeline.segments.last { $0.wasAnnounced }?.start ?? anchor.mediaTime
-    let next = [
-      timeline.segments.first { !$0.wasAnnounced }?.start,
-      timeline.nextSegmentStart(after: sounded),
-      timeline.end,
-    ].compactMap { $0 }.min()
-    // Group times are rounded down: a nanosecond later it has happened for certain.
-    return next.flatMap { anchor.groupTime(of: $0) }.map {
-      LocalTime(onSender: $0) + Nanoseconds(1)
-    }
   }
 
   /// Ends playing after `time`: rooms are told to let go once the last of it has sounded.

@@ -8,6 +8,8 @@ package struct GroupStatus: Hashable, Sendable {
     case starting
     case playing
     case paused
+    /// There is no current item: the list is at its end, and the group waits for more.
+    case stopped
     case finished
   }
 
@@ -26,11 +28,12 @@ package struct GroupStatus: Hashable, Sendable {
   }
 
   package var state: State
-  /// What sounds, or sounded last; nil before the first item is open.
+  /// What sounds, or is about to; nil before the first item is open, and where there is no current item.
   package var item: OpenedItem?
-  /// Number of the item in the list, from 1, and how many there are.
+  /// Number of the item in the list, from 1, and how many there are; 0 where it is not, or not any more, in it.
   package var itemNumber: Int
   package var itemCount: Int
+  package var repetition: Playlist.Repetition
   /// In the item, from its beginning.
   package var position: MediaDuration
   /// How far the audio that is produced reaches beyond what sounds.
@@ -42,15 +45,17 @@ extension GroupSession {
   package func status(at now: LocalTime) -> GroupStatus {
     let item = soundingItem(at: now)
     let playhead = timeline.playhead(at: GroupTime(ofSender: now))
-    let number = item.flatMap { item in queue.items.firstIndex { $0.id == item.item.id } } ?? 0
+    let items = playlist.items
+    let index = item.flatMap { item in items.firstIndex { $0.id == item.item.id } }
     return GroupStatus(
-      state: displayState, item: item, itemNumber: number + 1, itemCount: queue.items.count,
-      position: position(at: now), produced: max(.zero, (store.end ?? playhead) - playhead),
-      rooms: links.map(\.displayed))
+      state: displayState(at: now), item: item, itemNumber: index.map { $0 + 1 } ?? 0,
+      itemCount: items.count, repetition: playlist.repetition, position: position(at: now),
+      produced: max(.zero, (store.end ?? playhead) - playhead), rooms: links.map(\.displayed))
   }
 
-  private var displayState: GroupStatus.State {
+  private func displayState(at now: LocalTime) -> GroupStatus.State {
     if isFinished { return .finished }
+    if isStopped(at: now) { return .stopped }
     return switch timeline.state {
     case .starting: .starting
     case .playing, .holding: .playing

@@ -11,12 +11,18 @@ package protocol MediaSource: AnyObject {
   /// Nil where it is not known, as on a pipe.
   var frameCount: Int64? { get }
   var metadata: ItemMetadata { get }
+  /// Whether `seek` can do anything. Where nothing else is said: what has a known end has places in it.
+  var isSeekable: Bool { get }
 
   /// Appends up to `count` frames, interleaved; appends none only at the end of the item.
   func read(_ count: Int, appendingTo frames: inout [Float]) throws(MediaError)
 
   /// The next frame that `read` gives is number `frame`, exactly. At or past the end: `read` gives none.
   func seek(toFrame frame: Int64) throws(MediaError)
+}
+
+extension MediaSource {
+  package var isSeekable: Bool { frameCount != nil }
 }
 
 package struct ItemMetadata: Hashable, Sendable {

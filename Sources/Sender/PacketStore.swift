@@ -9,7 +9,8 @@ struct PacketStore {
     let sequence: UInt64
     let generation: UInt32
     let mediaTime: MediaTime
-    let end: MediaTime
+    /// Where it ends, or where a cut ends it.
+    fileprivate(set) var end: MediaTime
     let formatID: UInt16
     /// What the identifier means for this packet; later ones may give it another meaning.
     let format: StreamFormat
@@ -24,23 +25,25 @@ struct PacketStore {
   /// Where the newest packet ends; kept when all have been released.
   private(set) var end: MediaTime?
 
-  mutating func append(_ packet: AudioPacket, format: StreamFormat, duration: MediaDuration) {
+  mutating func append(_ packet: AudioPacket, format: StreamFormat, end time: MediaTime) {
     let bytes = MediaMessage.packet(packet).encoded()
     let entry = Entry(
       sequence: packet.sequence, generation: packet.generation, mediaTime: packet.mediaTime,
-      end: packet.mediaTime + duration, formatID: packet.formatID, format: format,
-      bytes: bytes)
+      end: time, formatID: packet.formatID, format: format, bytes: bytes)
     entries.append(entry)
     byteCount += bytes.count
     nextSequence = packet.sequence + 1
     end = entry.end
   }
 
-  /// Removes what begins at or after `time`.
+  /// Removes what begins at or after `time`; of what reaches over it, the rest is not heard.
   mutating func cut(from time: MediaTime) {
     while entries.count > first, let last = entries.last, last.mediaTime >= time {
       byteCount -= last.bytes.count
       entries.removeLast()
+    }
+    if entries.count > first, let last = entries.indices.last {
+      entries[last].end = min(entries[last].end, time)
     }
     end = end.map { min($0, time) }
   }

@@ -17,7 +17,17 @@ struct PlaybackTimeline {
   struct Segment {
     let start: MediaTime
     let opened: OpenedItem
+    /// Whether it was cut to, in the middle of something else, rather than following what lies before it.
+    var isChosen = false
+    /// Items that could not be played between it and what lies before it.
+    var passed: Set<Int> = []
     var wasAnnounced = false
+  }
+
+  struct Cut: Hashable {
+    let generation: UInt32
+    let from: MediaTime
+    let isRamped: Bool
   }
 
   /// One holds, and up to four wait for their time: what every room can keep.
@@ -25,7 +35,8 @@ struct PlaybackTimeline {
 
   private(set) var state = State.starting(at: .zero)
   private(set) var generation: UInt32 = 0
-  private(set) var cuts: [(generation: UInt32, from: MediaTime, isRamped: Bool)] = []
+  /// In order of generation and of media time: those that a later one makes needless are forgotten.
+  private(set) var cuts: [Cut] = []
   /// In order of media time.
   private(set) var segments: [Segment] = []
   /// The anchors that a room must know which comes now: the one that holds and the next.
@@ -97,16 +108,29 @@ struct PlaybackTimeline {
   /// Begins a generation: everything from `time` on is to be made anew.
   mutating func cut(from time: MediaTime, isRamped: Bool) -> UInt32 {
     generation += 1
-    cuts.append((generation, time, isRamped))
+    cuts.removeAll { $0.from >= time }
+    cuts.append(Cut(generation: generation, from: time, isRamped: isRamped))
     if cuts.count > 32 { cuts.removeFirst() }
     segments.removeAll { $0.start >= time }
     end = nil
     return generation
   }
 
-  mutating func append(_ opened: OpenedItem, at time: MediaTime) {
-    segments.append(Segment(start: time, opened: opened))
+  /// Where the packets of `generation` had to make room for others; nil if nowhere.
+  func limit(of generation: UInt32) -> MediaTime? {
+    cuts.first { $0.generation > generation }?.from
   }
+
+  mutating func append(_ segment: Segment) { segments.append(segment) }
+
+  /// Takes back segments of which nothing was produced, and an end that is none any more.
+  mutating func removeSegments(from time: MediaTime) {
+    segments.removeAll { $0.start >= time }
+    end = nil
+  }
+
+  /// Takes the last segment back, of which nothing was produced.
+  mutating func removeLastSegment() { _ = segments.popLast() }
 
   /// The segment that sounds at `time`.
   func segment(at time: MediaTime) -> Segment? {
@@ -114,18 +138,48 @@ struct PlaybackTimeline {
   }
 
   /// Segments that have begun to sound since the last call, and forgets those long past.
-  mutating func segmentsBegun(by time: MediaTime) -> [OpenedItem] {
-    var begun: [OpenedItem] = []
+  mutating func segmentsBegun(by time: MediaTime) -> [Segment] {
+    var begun: [Segment] = []
     for index in segments.indices where segments[index].start <= time {
-      if !segments[index].wasAnnounced { begun.append(segments[index].opened) }
+      if !segments[index].wasAnnounced { begun.append(segments[index]) }
       segments[index].wasAnnounced = true
     }
     while segments.count > 1, segments[1].start <= time { segments.removeFirst() }
     return begun
   }
 
-  func nextSegmentStart(after time: MediaTime) -> MediaTime? {
-    segments.first { !$0.wasAnnounced && $0.start > time }?.start
+  /// Where the next segment begins that has not sounded yet.
+  var nextSegmentStart: MediaTime? { segments.first { !$0.wasAnnounced }?.start }
+
+  /// When the playhead comes to `time`, by the anchors that are set; nil if it does not.
+  func groupTime(of time: MediaTime) -> GroupTime? {
+    groupTime(passing: time) ?? anchors.first { $0.mediaTime == time }?.groupTime
+  }
+
+  /// When `time` begins to sound; nil if it does not, or if the playhead stands still there.
+  func groupTime(passing time: MediaTime) -> GroupTime? {
+    for (index, anchor) in anchors.enumerated() {
+      guard let reached = anchor.groupTime(of: time), reached >= anchor.groupTime else { continue }
+      if index + 1 == anchors.count || reached < anchors[index + 1].groupTime { return reached }
+    }
+    return nil
+  }
+
+  /// Whether media time runs.
+  func isSounding(at time: GroupTime) -> Bool {
+    anchors.last { $0.groupTime <= time }?.rate == .playing
+  }
+
+  /// Everything has sounded: stands still at `time` until there is more.
+  mutating func stop(at time: MediaTime) -> Anchor? {
+    guard let groupTime = groupTime(of: time) else {
+      state = .starting(at: time)
+      return nil
+    }
+    let anchor = Anchor(mediaTime: time, groupTime: groupTime, rate: .paused)
+    insert(anchor)
+    state = .starting(at: time)
+    return anchor
   }
 
   private mutating func insert(_ anchor: Anchor) {

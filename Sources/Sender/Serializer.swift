@@ -33,27 +33,36 @@ package final class Serializer {
     case .more(let span, let generation) where generation == self.generation: more(span)
     case .finish(let generation) where generation == self.generation: finish()
     case .more, .finish: break
+    case .leave(let time, let generation):
+      source = nil
+      leaveRun(before: time)
+      self.generation = generation
+      steps.append(.itemEnded(at: time))
     }
     return ProducedBatch(generation: generation, steps: steps)
   }
 
   private func begin(_ beginning: ProductionOrder.Beginning) {
-    if !beginning.continues || beginning.generation != generation { run = nil }
-    generation = beginning.generation
     source = nil
+    if !beginning.continues || beginning.generation != generation {
+      leaveRun(before: beginning.mediaTime)
+    }
+    generation = beginning.generation
     item = beginning.item
     var start = beginning.mediaTime
     do {
       let opened = try openSource(beginning.item)
-      let frame = opened.format.frames(in: beginning.position)
+      // Nobody who knows asks for a place in what has none; who does not know yet gets its beginning.
+      let position = opened.isSeekable ? beginning.position : .zero
+      let frame = opened.format.frames(in: position)
       if frame > 0 { try opened.seek(toFrame: frame) }
       try continueRun(with: opened, at: &start)
       source = opened
       steps.append(
         .opened(
           OpenedItem(
-            item: beginning.item, duration: opened.duration, position: beginning.position,
-            metadata: opened.metadata), at: start))
+            item: beginning.item, duration: opened.duration, position: position,
+            isSeekable: opened.isSeekable, metadata: opened.metadata), at: start))
     } catch let error as MediaError {
       fail(error, at: start)
     } catch {
@@ -74,7 +83,8 @@ package final class Serializer {
     if let end = endRun(endsStream: false) { time = max(end, time) }
     let encoder = try makeEncoder(shape)
     steps.append(.format(id: nextFormatID, encoder.format))
-    let begun = EncoderRun(shape: shape, encoder: encoder, formatID: nextFormatID, start: time)
+    let begun = EncoderRun(
+      shape: shape, encoder: encoder, formatID: nextFormatID, generation: generation, start: time)
     time = begun.inputEnd
     run = begun
     nextFormatID = (nextFormatID + 1) % UInt16(ProtocolLimits.formats)
@@ -105,7 +115,18 @@ package final class Serializer {
     }
   }
 
+  /// Everything from `time` on is made anew. What the encoder still holds back of what lies before it is given: it
+  /// is part of an item that plays on to its end.
+  private func leaveRun(before time: MediaTime) {
+    guard var left = run else { return }
+    run = nil
+    // Where the encoder fails now, a few milliseconds are missing before the cut, and nobody can do anything.
+    let packets = (try? left.finish(endsStream: false)) ?? []
+    for packet in packets where packet.mediaTime < time { steps.append(.packet(packet)) }
+  }
+
   private func finish() {
+    source = nil
     let before = run?.inputEnd ?? .zero
     steps.append(.finished(at: endRun(endsStream: true) ?? before))
   }

@@ -22,7 +22,7 @@ final class SimulatedSender {
       .init(
         senderID: Identifier.simulated(1), senderName: "sender", clockID: clockID, clockPort: 4000,
         firstSession: random.next()),
-      playing: PlayQueue(locations))
+      playing: Playlist(locations))
     responder = TimeResponder(clockID: clockID)
     self.process = process
     let sources = Pointer<SignalSource?>(nil)
@@ -155,7 +155,7 @@ extension SimulatedGroup {
   // MARK: - Producer
 
   private func produce(_ order: ProductionOrder, _ sender: SimulatedSender) {
-    if case .begin(let beginning) = order, !beginning.continues { sender.orders.removeAll() }
+    if order.supersedesWaiting { sender.orders.removeAll() }
     sender.orders.append(order)
     startNextOrder(sender)
   }

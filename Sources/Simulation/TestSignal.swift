@@ -55,6 +55,7 @@ final class SignalSource: MediaSource {
   let sampleType: SampleType
   let isLossless = true
   let frameCount: Int64?
+  let isSeekable = true
   let metadata = ItemMetadata()
   private var next: Int64 = 0
   private let isExact: Bool

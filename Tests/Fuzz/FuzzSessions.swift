@@ -232,7 +232,7 @@ struct GroupUnderFire {
     session = GroupSession(
       GroupSession.Configuration(
         senderID: fuzzIdentifier(1), senderName: "s", clockID: 1, clockPort: 9, firstSession: 0),
-      playing: PlayQueue(["a", "gone", "b"]))
+      playing: Playlist(["a", "gone", "b"]))
     serializer = Serializer(
       openSource: { (item) throws(MediaError) in
         guard item.location != "gone" else { throw .notFound(path: "gone") }
@@ -282,7 +282,7 @@ struct GroupUnderFire {
       count += 1
       switch output {
       case .produce(let order):
-        if case .begin(let begin) = order, !begin.continues { orders.removeAll() }
+        if order.supersedesWaiting { orders.removeAll() }
         orders.append(order)
       case .send(_, .control, let bytes): checkControl(bytes)
       default: break

@@ -13,7 +13,7 @@ import Testing
       isLossless: true)
     let encoder = PCMEncoder(
       audio: AudioFormat(sampleRate: output, channelCount: 1), sampleType: .float32)
-    return EncoderRun(shape: shape, encoder: encoder, formatID: 5, start: start)
+    return EncoderRun(shape: shape, encoder: encoder, formatID: 5, generation: 0, start: start)
   }
 
   @Test func `the newest packet is held back, so that the last can be marked`() throws {

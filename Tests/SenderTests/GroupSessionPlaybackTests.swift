@@ -188,7 +188,7 @@ import WireProtocol
 
   @Test func `more than two hundred and fifty-six seeks are no trouble`() {
     var group = TestGroup.playing(["8000x1:800000"], with: .test(span: .milliseconds(200)))
-    for place in Int64(0)..<300 { group.command(.seek(to: .milliseconds(place * 10))) }
+    seekThreeHundredTimes(&group)
     var ids: Set<UInt16> = []
     var announced: Set<UInt16> = [0]
     for message in group.streamed() {
@@ -211,7 +211,7 @@ import WireProtocol
     group.advance(by: .milliseconds(500))
     let begun = group.session.status(at: group.now).item
     #expect(begun?.item.id == 1)
-    for place in Int64(0)..<300 { group.command(.seek(to: .milliseconds(place * 10))) }
+    seekThreeHundredTimes(&group)
     var formats: [UInt16: StreamFormat] = [:]
     for message in group.streamed() {
       switch message {
@@ -261,7 +261,8 @@ import WireProtocol
     let begun = group.events.compactMap {
       if case .itemStarted(let item) = $0 { item.item.id } else { nil }
     }
-    #expect(begun == [1])
+    #expect(begun == [0, 1])
+    #expect(group.events.contains(.itemEnded(PlayItem(id: 0, location: Self.twoItems[0]))))
   }
 
   /// Item lengths whose ends fall between nanoseconds.
@@ -271,6 +272,15 @@ import WireProtocol
       group.joinReady()
       group.advance(by: .seconds(3))
       #expect(group.session.isFinished)
+    }
+  }
+
+  /// Slowly enough for each to be carried out.
+  private func seekThreeHundredTimes(_ group: inout TestGroup) {
+    for place in Int64(0)..<300 {
+      group.command(.seek(to: .milliseconds(place * 10)))
+      group.advance(by: .milliseconds(60))
+      group.handle(.received(TestGroup.room, .control, []))
     }
   }
 

@@ -232,8 +232,10 @@ import WireProtocol
   @Test func `flushes that a room missed are repeated in their order`() {
     var group = TestGroup.playing()
     group.handle(.closed(TestGroup.room, .control, reason: "cut"))
-    for place in 1...3 { group.command(.seek(to: .seconds(Int64(place)))) }
-    group.advance(by: .seconds(1))
+    for place in 1...3 {
+      group.command(.seek(to: .seconds(Int64(place))))
+      group.advance(by: .milliseconds(300))
+    }
     group.take()
     group.join(with: .test(held: HeldStream(generation: 1, nextSequence: 0)))
     #expect(group.flushes.map(\.generation) == [2, 3])
@@ -313,6 +315,7 @@ import WireProtocol
     while group.isAwaitingProduction, produced < 1000 {
       produced += 1
       let packet = ProducedPacket(
+        generation: 0,
         mediaTime: .zero + .seconds(Int64(produced)), formatID: 0, startsRun: false,
         endsStream: false, duration: .seconds(1),
         encoded: EncodedPacket(payload: payload, frameCount: 8000))

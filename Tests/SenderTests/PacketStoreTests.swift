@@ -20,7 +20,7 @@ import WireProtocol
     let packet = AudioPacket(
       generation: 0, sequence: store.nextSequence, mediaTime: time, formatID: 0, startsRun: false,
       endsStream: false, encoded: EncodedPacket(payload: [1, 2, 3], frameCount: 960))
-    store.append(packet, format: format, duration: length)
+    store.append(packet, format: format, end: time + length)
   }
 
   private static func time(_ packet: Int) -> MediaTime {

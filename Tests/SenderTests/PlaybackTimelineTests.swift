@@ -16,7 +16,7 @@ import Testing
   private static func opened(_ id: Int) -> OpenedItem {
     OpenedItem(
       item: PlayItem(id: id, location: ""), duration: nil, position: .zero,
-      metadata: ItemMetadata())
+      isSeekable: true, metadata: ItemMetadata())
   }
 
   private static func playing() -> PlaybackTimeline {
@@ -67,8 +67,8 @@ import Testing
 
   @Test func `a cut begins a generation and forgets the items behind it`() {
     var timeline = Self.playing()
-    timeline.append(Self.opened(0), at: .zero)
-    timeline.append(Self.opened(1), at: Self.media(1000))
+    timeline.append(.init(start: .zero, opened: Self.opened(0)))
+    timeline.append(.init(start: Self.media(1000), opened: Self.opened(1)))
     timeline.end = Self.media(2000)
     let generation = timeline.cut(from: Self.media(500), isRamped: true)
     #expect(generation == 1)
@@ -79,18 +79,45 @@ import Testing
 
   @Test func `of many cuts the last thirty-two are kept`() {
     var timeline = Self.playing()
-    for _ in 0..<100 { _ = timeline.cut(from: .zero, isRamped: true) }
+    for place in Int64(0)..<100 { _ = timeline.cut(from: Self.media(place), isRamped: true) }
     #expect(timeline.generation == 100)
     #expect(timeline.cuts.map(\.generation) == Array(69...100))
   }
 
+  @Test func `a cut makes those that lie behind it needless`() {
+    var timeline = Self.playing()
+    for place in [100, 300, 200] as [Int64] {
+      _ = timeline.cut(from: Self.media(place), isRamped: true)
+    }
+    #expect(timeline.cuts.map(\.generation) == [1, 3])
+    #expect(timeline.limit(of: 0) == Self.media(100))
+    #expect(timeline.limit(of: 2) == Self.media(200))
+    #expect(timeline.limit(of: 3) == nil)
+  }
+
+  @Test func `the time of a place is when it begins to sound`() {
+    var timeline = Self.playing()
+    #expect(timeline.groupTime(passing: Self.media(500)) == Self.group(600))
+    _ = timeline.pause(at: Self.group(600))
+    #expect(timeline.groupTime(passing: Self.media(499)) == Self.group(599))
+    #expect(timeline.groupTime(passing: Self.media(500)) == nil)
+    #expect(timeline.groupTime(of: Self.media(500)) == Self.group(600))
+    #expect(timeline.groupTime(of: Self.media(501)) == nil)
+    _ = timeline.play(from: Self.media(500), at: Self.group(900))
+    #expect(timeline.groupTime(passing: Self.media(500)) == Self.group(900))
+    #expect(timeline.isSounding(at: Self.group(900)))
+    #expect(!timeline.isSounding(at: Self.group(899)))
+  }
+
   @Test func `each item begins once, and those that are over are forgotten`() {
     var timeline = Self.playing()
-    for id in 0..<4 { timeline.append(Self.opened(id), at: Self.media(Int64(id) * 100)) }
-    #expect(timeline.segmentsBegun(by: .zero).map(\.item.id) == [0])
+    for id in 0..<4 {
+      timeline.append(.init(start: Self.media(Int64(id) * 100), opened: Self.opened(id)))
+    }
+    #expect(timeline.segmentsBegun(by: .zero).map(\.opened.item.id) == [0])
     #expect(timeline.segmentsBegun(by: Self.media(99)).isEmpty)
-    #expect(timeline.nextSegmentStart(after: .zero) == Self.media(100))
-    #expect(timeline.segmentsBegun(by: Self.media(250)).map(\.item.id) == [1, 2])
+    #expect(timeline.nextSegmentStart == Self.media(100))
+    #expect(timeline.segmentsBegun(by: Self.media(250)).map(\.opened.item.id) == [1, 2])
     #expect(timeline.segments.map(\.opened.item.id) == [2, 3])
     #expect(timeline.segment(at: Self.media(299))?.opened.item.id == 2)
     #expect(timeline.segment(at: Self.media(300))?.opened.item.id == 3)

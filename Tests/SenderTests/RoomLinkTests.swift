@@ -18,7 +18,7 @@ import WireProtocol
           mediaTime: .zero + .milliseconds(Int64(number) * 20), formatID: 0, startsRun: number == 0,
           endsStream: false,
           encoded: EncodedPacket(payload: .init(repeating: 0, count: payload), frameCount: 160)),
-        format: format, duration: .milliseconds(20))
+        format: format, end: .zero + .milliseconds(Int64(number) * 20 + 20))
     }
     return store
   }

@@ -20,13 +20,16 @@ struct TestGroup {
   static let room = RoomID(1)
   static let other = RoomID(2)
 
-  init(_ items: [String] = ["8000x1:80000"], rooms: Int = 1, producesAtOnce: Bool = true) {
+  init(
+    _ items: [String] = ["8000x1:80000"], rooms: Int = 1, producesAtOnce: Bool = true,
+    endsWithPlaylist: Bool = true, openSource: @escaping Serializer.OpenSource = openTestSource
+  ) {
     self.producesAtOnce = producesAtOnce
     let configuration = GroupSession.Configuration(
       senderID: .counting(from: 1), senderName: "study", clockID: 77, clockPort: 46_000,
-      firstSession: 100)
-    session = GroupSession(configuration, playing: PlayQueue(items))
-    serializer = Serializer(openSource: openTestSource, makeEncoder: makePCMEncoder)
+      firstSession: 100, endsWithPlaylist: endsWithPlaylist)
+    session = GroupSession(configuration, playing: Playlist(items))
+    serializer = Serializer(openSource: openSource, makeEncoder: makePCMEncoder)
     for number in 1...max(1, rooms) where rooms > 0 {
       handle(.roomAdded(RoomID(number), name: "room \(number)", receiverID: nil))
     }
@@ -75,13 +78,13 @@ struct TestGroup {
   mutating func answerOrder(with steps: [ProducedBatch.Step]) {
     let opened = OpenedItem(
       item: PlayItem(id: 0, location: ""), duration: nil, position: .zero,
-      metadata: ItemMetadata())
+      isSeekable: false, metadata: ItemMetadata())
     switch orders.removeFirst() {
     case .begin(let begin):
       handle(
         .produced(
           ProducedBatch(generation: begin.generation, steps: [.opened(opened, at: .zero)])))
-    case .more(_, let generation), .finish(let generation):
+    case .more(_, let generation), .finish(let generation), .leave(_, let generation):
       handle(.produced(ProducedBatch(generation: generation, steps: steps)))
     }
   }
@@ -164,7 +167,10 @@ struct TestGroup {
   private mutating func drain() {
     while let output = session.nextOutput() {
       outputs.append(output)
-      if case .produce(let order) = output { orders.append(order) }
+      if case .produce(let order) = output {
+        if order.supersedesWaiting { orders.removeAll() }
+        orders.append(order)
+      }
       if case .send(let room, .media, _) = output { session.handle(.drained(room), at: now) }
     }
     if producesAtOnce { produce() }

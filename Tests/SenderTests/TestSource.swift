@@ -12,7 +12,7 @@ final class TestSource: MediaSource {
   private let first: Int64
   /// Reading fails at this frame.
   private let brokenAt: Int64?
-  private let isSeekable: Bool
+  let isSeekable: Bool
   private var next: Int64 = 0
 
   init(

@@ -63,6 +63,28 @@ import Testing
     group.expectSpread(within: 200, from: time + 3, to: time + 6)
   }
 
+  /// Fifty seeks a second: rooms hear of a few, and the last one sounds. No longer than this, for the test signal knows
+  /// sixty-four generations.
+  @Test(arguments: [1, 2] as [UInt64])
+  func `a listener who drags a slider hears the place where it is let go`(seed: UInt64) throws {
+    var random = RandomSource(seed: seed, part: 53)
+    var house = SimulatedGroup.Configuration.house([.wired, .wired, .wifi], seed: seed)
+    house.items = [8_000 * 600]
+    let group = SimulatedGroup(house)
+    for index in 0..<110 {
+      let place = MediaDuration.milliseconds(Int64(random.uniform(0...500_000)))
+      group.at(4 + Double(index) / 50) { $0.command(.seek(to: place)) }
+    }
+    group.at(6.2) { $0.command(.seek(to: .seconds(123))) }
+    group.run(until: 9)
+    expectFlawless(group, rooms: [0, 1])
+    group.expectSounding([0, 1], from: 6.45, to: 9)
+    group.expectSpread(within: 100, from: 7, to: 9)
+    let status = try #require(group.groupStatus)
+    #expect(status.position > .milliseconds(125_700))
+    #expect(status.position < .milliseconds(126_000))
+  }
+
   @Test(arguments: [5, 6] as [UInt64])
   func `cards that take nothing back forget what was flushed as well`(seed: UInt64) {
     var house = SimulatedGroup.Configuration.house([.wired, .wired], seed: seed)

@@ -7,6 +7,7 @@ import WireProtocol
 struct ControlRequest: Codable {
   enum Verb: String, Codable {
     case pause, resume, stop, seek, next, previous, volume, status
+    case queue, add, remove, move, clear, jump, shuffle, `repeat`
   }
 
   var verb: Verb
@@ -21,12 +22,31 @@ struct ControlRequest: Codable {
   var channels: String?
   /// A name, or nothing for all rooms.
   var room: String?
+  /// Of `add`.
+  var files: [String]?
+  /// Items by their place in the list, from 1.
+  var numbers: [Int]?
+  /// The place in the list where `add` puts its first item, or `move` its only one; 0 is after the current item.
+  var to: Int?
+  /// `off`, `one` or `all`.
+  var mode: String?
 }
 
 /// What the player answers.
 struct ControlReply: Codable {
   var error: String?
+  /// The list after the command; only where it was about the list.
+  var queue: [QueueEntry]?
   var status: StatusReport?
+}
+
+struct QueueEntry: Codable {
+  /// From 1; changes with every edit.
+  var number: Int
+  /// Stays, and is never used again.
+  var id: Int
+  var item: String
+  var current: Bool
 }
 
 /// JSON as programs meet it: one object a line, names in snake case with their unit at the end.
@@ -79,6 +99,7 @@ struct StatusReport: Codable {
   var album: String?
   var itemNumber: Int
   var itemCount: Int
+  var `repeat`: String
   var positionS: Double
   var durationS: Double?
   var producedS: Double
@@ -92,6 +113,7 @@ struct StatusReport: Codable {
     album = status.item?.metadata.album
     itemNumber = status.itemNumber
     itemCount = status.itemCount
+    `repeat` = status.repetition.rawValue
     positionS = status.position.seconds
     durationS = status.item?.duration?.seconds
     producedS = status.produced.seconds

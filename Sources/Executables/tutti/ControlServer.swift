@@ -7,8 +7,8 @@ import WireProtocol
 /// Answers commands from other terminals: one JSON object a line each way over a Unix-domain socket that only
 /// its owner can open.
 final class ControlServer {
-  /// Bytes of a request; the longest is a room's name.
-  private static let requestLimit = 4096
+  /// Bytes of a request; the longest is a list of files.
+  static let requestLimit = 1 << 20
   private static let clientLimit = 32
 
   private let listener: ListenerID
@@ -64,7 +64,8 @@ final class ControlServer {
     var reply = ControlReply()
     do {
       let request = try JSONLine.decode(ControlRequest.self, from: line)
-      for command in try request.commands(player) { player.handle(.command(command)) }
+      for command in try request.commands(player) { try player.carryOut(command) }
+      if request.verb.isAboutTheList { reply.queue = player.queue }
       reply.status = StatusReport(player.session.status(at: HostClock.now))
     } catch let failure as Failure {
       reply.error = failure.description
@@ -89,6 +90,8 @@ extension ControlRequest {
       let span = MediaDuration(seconds: seconds)
       return [isRelative == true ? .seekBy(span) : .seek(to: span)]
     case .volume: return try roomCommands(try player.selection(room))
+    case .queue, .add, .remove, .move, .clear, .jump, .shuffle, .repeat:
+      return try listCommands(player.session.playlist.items)
     }
   }
 

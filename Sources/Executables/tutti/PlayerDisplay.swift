@@ -92,9 +92,11 @@ final class PlayerDisplay {
     case .roomState(let id, .noDevice, let detail): "\(roomName(id)): no sound device: \(detail)"
     case .roomState(let id, .starved, _):
       "\(roomName(id)): nothing to play; its network is too slow"
-    case .roomState, .started, .paused, .resumed: nil
+    case .roomState, .started, .paused, .resumed, .itemEnded, .playlistChanged, .position: nil
     case .itemStarted(let opened): Self.name(opened)
     case .itemFailed(_, let error): "skipped: \(error)"
+    case .refused(let refusal): refusal.sentence
+    case .stopped: "the list is at its end; go on with: tutti add FILE"
     case .finished: "finished"
     }
   }
@@ -130,6 +132,7 @@ struct JSONEvent: Encodable {
   var reason: String?
   var item: String?
   var title: String?
+  var positionS: Double?
   var status: StatusReport?
 
   init(event: String, status: StatusReport) {
@@ -155,7 +158,23 @@ struct JSONEvent: Encodable {
       (self.event, item, title) = ("item_started", opened.item.location, opened.metadata.title)
     case .itemFailed(let failed, let error):
       (self.event, item, reason) = ("item_failed", failed.location, "\(error)")
+    case .itemEnded(let ended): (self.event, item) = ("item_ended", ended.location)
+    case .playlistChanged: self.event = "playlist_changed"
+    case .position(let playing, let position):
+      (self.event, item, positionS) = ("position", playing.location, position.seconds)
+    case .refused(let refusal): (self.event, reason) = ("refused", refusal.sentence)
+    case .stopped: self.event = "stopped"
     case .finished: self.event = "finished"
+    }
+  }
+}
+
+extension CommandRefusal {
+  var sentence: String {
+    switch self {
+    case .notSeekable(let item): "\(item.location): cannot be sought; it plays on"
+    case .noSuchItem: "that item is not in the list any more; see: tutti queue"
+    case .playlistIsFull: "the list is full: \(Playlist.limit) items"
     }
   }
 }

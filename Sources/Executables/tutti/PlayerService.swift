@@ -47,9 +47,10 @@ final class PlayerService {
   private var hasSounded = false
   private var hasReachedRoom = false
   private var firstFailure: String?
+  private var lastRefusal: CommandRefusal?
 
   init(
-    state: StateDirectory, wish: Wish, queue: PlayQueue,
+    state: StateDirectory, wish: Wish, playlist: Playlist, endsWithPlaylist: Bool = true,
     makeSerializer: @escaping @Sendable () -> Serializer
   ) throws {
     self.state = state
@@ -63,8 +64,8 @@ final class PlayerService {
       .init(
         senderID: try state.senderID(), senderName: ProcessInfo.processInfo.hostName,
         clockID: clockID, clockPort: reactor.localAddress(of: clockSocket)?.port ?? 0,
-        firstSession: try SystemRandom.number()),
-      playing: queue)
+        firstSession: try SystemRandom.number(), endsWithPlaylist: endsWithPlaylist),
+      playing: playlist)
     rooms = RoomConnections(reactor: reactor)
     batches = Inbox(limit: 64, waker: reactor.waker)
     discovered = Inbox(limit: 1024, waker: reactor.waker)
@@ -112,6 +113,13 @@ final class PlayerService {
 
   func stop() { handle(.command(.stop)) }
 
+  /// Throws where the session refuses it.
+  func carryOut(_ command: PlayerCommand) throws(Failure) {
+    lastRefusal = nil
+    handle(.command(command))
+    if let lastRefusal { throw Failure(.usage, lastRefusal.sentence) }
+  }
+
   // MARK: - Session
 
   func handle(_ input: GroupSession.Input) {
@@ -142,7 +150,10 @@ final class PlayerService {
     case .itemFailed(_, let error): firstFailure = firstFailure ?? "\(error)"
     case .finished:
       if !hasSounded, let firstFailure { failure = Failure(.noInput, firstFailure) }
-    case .roomGone, .roomUnreachable, .roomRefused, .roomState, .started, .paused, .resumed: break
+    case .refused(let refusal): lastRefusal = refusal
+    case .roomGone, .roomUnreachable, .roomRefused, .roomState, .started, .paused, .resumed,
+      .itemEnded, .playlistChanged, .position, .stopped:
+      break
     }
   }
 

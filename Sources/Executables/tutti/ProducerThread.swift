@@ -3,8 +3,8 @@ import LinuxIO
 import Sender
 import Synchronization
 
-/// Runs a `Serializer` on a thread of its own, because opening and reading files may take long. A `begin`
-/// makes the orders that wait obsolete, so that a seek never queues behind a long portion.
+/// Runs a `Serializer` on a thread of its own, because opening and reading files may take long. Some orders
+/// make those that wait obsolete, so that a seek never queues behind a long portion.
 final class ProducerThread: Sendable {
   private struct State {
     var orders: [ProductionOrder] = []
@@ -30,7 +30,7 @@ final class ProducerThread: Sendable {
 
   func carryOut(_ order: ProductionOrder) {
     state.withLock { state in
-      if case .begin(let beginning) = order, !beginning.continues { state.orders.removeAll() }
+      if order.supersedesWaiting { state.orders.removeAll() }
       state.orders.append(order)
     }
     signal.signal()

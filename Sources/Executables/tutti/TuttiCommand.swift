@@ -11,6 +11,7 @@ struct TuttiCommand: ParsableCommand {
         tutti play album/ --on Kitchen,Bedroom      plays a folder in two rooms
         tutti pause                                 from another terminal
         tutti seek 1:30
+        tutti add more/ --next                      into the list while it plays
 
       Exit codes: 0 done, 64 wrong usage, 66 nothing to play, 69 no room or no player, 70 internal error.
       """,
@@ -18,7 +19,9 @@ struct TuttiCommand: ParsableCommand {
     subcommands: [
       ReceiversCommand.self, PlayCommand.self, PauseCommand.self, ResumeCommand.self,
       StopCommand.self, SeekCommand.self, NextCommand.self, PreviousCommand.self,
-      VolumeCommand.self, StatusCommand.self,
+      VolumeCommand.self, StatusCommand.self, QueueCommand.self, AddCommand.self,
+      RemoveCommand.self, MoveCommand.self, ClearCommand.self, JumpCommand.self,
+      ShuffleCommand.self, RepeatCommand.self,
     ])
 }
 

@@ -13,6 +13,8 @@ struct PlayCommand: ParsableCommand {
       Examples:
         tutti play song.flac --on Kitchen,Bedroom
         tutti play album/ more.mp3 --codec opus --bitrate 160
+        tutti play album/ --shuffle --repeat all
+        tutti play --stay --on Kitchen                      waits for: tutti add FILE
         tutti play song.flac --at 192.168.1.20:7770        without discovery
         arecord -f cd -t raw | tutti play - --raw 44100:16:2
 
@@ -21,7 +23,13 @@ struct PlayCommand: ParsableCommand {
       """)
 
   @Argument(help: "Files, folders, or - for standard input.")
-  var files: [String]
+  var files: [String] = []
+  @Flag(help: "Play in random order.")
+  var shuffle = false
+  @Option(name: .customLong("repeat"), help: "off, one or all.")
+  var repetition = RepeatOption.off
+  @Flag(help: "Stay when the list has ended, and play on when something is added.")
+  var stay = false
   @Option(
     help: .init(
       "Rooms, with commas between them (default: every receiver on this network).",
@@ -43,12 +51,16 @@ struct PlayCommand: ParsableCommand {
 
   func run() throws {
     try reporting {
-      let items = try playlist()
+      guard stay || !files.isEmpty else {
+        throw Failure(.usage, "nothing to play; name a file or folder")
+      }
+      let items = try MediaPaths.expand(files)
       let choice = try EncoderChoice(codec: codec, bitrate: bitrate, packetLength: packetLength)
       let rawFormat = try rawFormat()
       let interruption = try ReadInterruption()
       let player = try PlayerService(
-        state: try StateDirectory(common.stateDir), wish: try wish(), queue: PlayQueue(items)
+        state: try StateDirectory(common.stateDir), wish: try wish(), playlist: Playlist(items),
+        endsWithPlaylist: !stay
       ) {
         Serializer(
           openSource: { item throws(MediaError) in
@@ -56,16 +68,16 @@ struct PlayCommand: ParsableCommand {
           },
           makeEncoder: choice.makeEncoder)
       }
+      try prepare(player)
       try PlayerDisplay(player, isJSON: common.json).run()
       interruption.interrupt()
     }
   }
 
-  private func playlist() throws -> [String] {
-    do {
-      return try files.flatMap { file in file == "-" ? [file] : try MediaFolder.files(at: file) }
-    } catch let error as MediaError {
-      throw Failure(.noInput, error.description)
+  private func prepare(_ player: PlayerService) throws {
+    if shuffle { player.handle(.command(.edit(.shuffle(seed: try SystemRandom.number())))) }
+    if let repetition = Playlist.Repetition(rawValue: repetition.rawValue) {
+      player.handle(.command(.edit(.setRepetition(repetition))))
     }
   }
 

@@ -1,0 +1,159 @@
+import ArgumentParser
+import FFmpegSource
+import Foundation
+import Sender
+
+/// A command that asks a running player to show or change its list.
+protocol ListCommand: ParsableCommand {
+  var common: CommonOptions { get }
+  func request() throws -> ControlRequest
+}
+
+extension ListCommand {
+  func run() throws {
+    try reporting {
+      let state = try StateDirectory(common.stateDir)
+      let reply = try ControlClient(path: state.controlSocket).ask(try request())
+      show(reply.queue ?? [])
+    }
+  }
+
+  /// Programs get the list after each command; people only where they ask for it.
+  private func show(_ queue: [QueueEntry]) {
+    if common.json {
+      for entry in queue { printJSON(entry) }
+    } else if self is QueueCommand {
+      for entry in queue { printLine(Self.line(entry)) }
+    }
+  }
+
+  private static func line(_ entry: QueueEntry) -> String {
+    let number = String(repeating: " ", count: max(0, 4 - "\(entry.number)".count))
+    return "\(entry.current ? "▶" : " ")\(number)\(entry.number)  \(entry.item)"
+  }
+}
+
+struct QueueCommand: ListCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "queue", abstract: "Lists what is to be played, the current item marked.",
+    discussion: "Examples:\n  tutti queue\n  tutti queue --json")
+  @OptionGroup var common: CommonOptions
+  func request() -> ControlRequest { ControlRequest(verb: .queue) }
+}
+
+struct AddCommand: ListCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "add", abstract: "Adds files and folders to the list, without a gap.",
+    discussion: """
+      Examples:
+        tutti add song.flac           at the end
+        tutti add album/ --next       after what plays now
+        tutti add song.flac --at 1    at the beginning
+      """)
+  @Argument(help: "Files and folders.")
+  var files: [String]
+  @Flag(help: "After the current item.")
+  var next = false
+  @Option(
+    name: .customLong("at"),
+    help: .init("As this number of the list.", valueName: "number"))
+  var to: Int?
+  @OptionGroup var common: CommonOptions
+
+  func request() throws -> ControlRequest {
+    if next, to != nil { throw Failure(.usage, "either --next or --at, not both") }
+    if let to, to < 1 { throw Failure(.usage, "--at counts from 1") }
+    // The player runs in a folder of its own.
+    let paths = try MediaPaths.expand(files).map { path in
+      path.contains("://") ? path : URL(fileURLWithPath: path).standardizedFileURL.path
+    }
+    let request = ControlRequest(verb: .add, files: paths, to: next ? 0 : to)
+    guard JSONLine.encode(request).count <= ControlServer.requestLimit else {
+      throw Failure(.usage, "too many files at once (\(paths.count)); add them in parts")
+    }
+    return request
+  }
+}
+
+struct RemoveCommand: ListCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "remove", abstract: "Removes items from the list, by their numbers.",
+    discussion: """
+      Where the current item is removed, the one that follows it plays at once.
+      Examples:
+        tutti remove 3
+        tutti remove 4 5 6
+      """)
+  @Argument(help: "Numbers, as shown by: tutti queue")
+  var numbers: [Int]
+  @OptionGroup var common: CommonOptions
+  func request() -> ControlRequest { ControlRequest(verb: .remove, numbers: numbers) }
+}
+
+struct MoveCommand: ListCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "move", abstract: "Moves an item to another place in the list.",
+    discussion: "Example:\n  tutti move 7 2    what was number 7 is number 2 then")
+  @Argument(help: "Its number, as shown by: tutti queue")
+  var number: Int
+  @Argument(help: "The number that it gets.")
+  var to: Int
+  @OptionGroup var common: CommonOptions
+
+  func request() throws -> ControlRequest {
+    guard to >= 1 else { throw Failure(.usage, "numbers count from 1") }
+    return ControlRequest(verb: .move, numbers: [number], to: to)
+  }
+}
+
+struct ClearCommand: ListCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "clear", abstract: "Empties the list: the music ends.")
+  @OptionGroup var common: CommonOptions
+  func request() -> ControlRequest { ControlRequest(verb: .clear) }
+}
+
+struct JumpCommand: ListCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "jump", abstract: "Plays an item of the list from its beginning.",
+    discussion: "Example:\n  tutti jump 3")
+  @Argument(help: "Its number, as shown by: tutti queue")
+  var number: Int
+  @OptionGroup var common: CommonOptions
+  func request() -> ControlRequest { ControlRequest(verb: .jump, numbers: [number]) }
+}
+
+struct ShuffleCommand: ListCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "shuffle",
+    abstract: "Puts all other items behind the current one, in random order.")
+  @OptionGroup var common: CommonOptions
+  func request() -> ControlRequest { ControlRequest(verb: .shuffle) }
+}
+
+struct RepeatCommand: ListCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "repeat", abstract: "Repeats the list, one item, or nothing.",
+    discussion: "Examples:\n  tutti repeat all\n  tutti repeat one\n  tutti repeat off")
+  @Argument(help: "off, one or all.")
+  var mode: RepeatOption
+  @OptionGroup var common: CommonOptions
+  func request() -> ControlRequest { ControlRequest(verb: .repeat, mode: mode.rawValue) }
+}
+
+enum RepeatOption: String, ExpressibleByArgument, CaseIterable {
+  case off, one, all
+}
+
+enum MediaPaths {
+  /// The files in what was named, folders opened.
+  static func expand(_ names: [String]) throws -> [String] {
+    do {
+      return try names.flatMap { name in
+        name == "-" || name.contains("://") ? [name] : try MediaFolder.files(at: name)
+      }
+    } catch let error as MediaError {
+      throw Failure(.noInput, error.description)
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import Clock
+import WireProtocol
+
+/// What sounds, and when that changes: known by the schedule, not by what was produced or sent.
+extension GroupSession {
+  /// Somebody who wants to be told the position again and again.
+  struct Observation {
+    let interval: Nanoseconds
+    var next: LocalTime?
+  }
+
+  func soundingItem(at now: LocalTime) -> OpenedItem? {
+    guard !isStopped(at: now) else { return nil }
+    return timeline.segment(at: timeline.playhead(at: GroupTime(ofSender: now)))?.opened
+  }
+
+  func position(at now: LocalTime) -> MediaDuration {
+    let playhead = timeline.playhead(at: GroupTime(ofSender: now))
+    guard !isStopped(at: now), let segment = timeline.segment(at: playhead) else { return .zero }
+    return max(.zero, segment.opened.position + (playhead - segment.start))
+  }
+
+  /// Whether there is no current item: everything has sounded, and nothing is on its way.
+  func isStopped(at now: LocalTime) -> Bool {
+    if let end = timeline.end { return timeline.playhead(at: GroupTime(ofSender: now)) >= end }
+    if case .notBegun = production.stage { return playlist.first == nil }
+    return false
+  }
+
+  /// Tells of the items that have begun and ended, and notices the end of the list.
+  mutating func announce(at now: LocalTime) {
+    let time = GroupTime(ofSender: now)
+    let playhead = timeline.playhead(at: time)
+    if timeline.isSounding(at: time) {
+      for segment in timeline.segmentsBegun(by: playhead) { announce(segment) }
+      observePosition(at: now)
+    }
+    guard let end = timeline.end, playhead >= end else { return }
+    switch timeline.state {
+    case .paused: break
+    case .playing, .holding: announceEnd(at: end, now: now)
+    case .starting:
+      // Nothing of what was to be played could be.
+      if configuration.endsWithPlaylist { finish(at: now) }
+    }
+  }
+
+  private mutating func announce(_ segment: PlaybackTimeline.Segment) {
+    let opened = segment.opened
+    if let startedItem, !segment.isChosen { emit(.event(.itemEnded(startedItem))) }
+    let isSeek = segment.isChosen && opened.item == startedItem && opened.position > .zero
+    if !isSeek { emit(.event(.itemStarted(opened))) }
+    startedItem = opened.item
+  }
+
+  private mutating func announceEnd(at end: MediaTime, now: LocalTime) {
+    // What was cut off has not come to its end.
+    let isWhole = production.cut == nil || timeline.cuts.last?.isRamped == false
+    if let startedItem, isWhole { emit(.event(.itemEnded(startedItem))) }
+    startedItem = nil
+    guard !configuration.endsWithPlaylist else { return finish(at: now + .milliseconds(50)) }
+    if let anchor = timeline.stop(at: end) { tellAll(.anchor(anchor), at: now) }
+    emit(.event(.stopped))
+  }
+
+  private mutating func observePosition(at now: LocalTime) {
+    guard let observation, observation.next ?? now <= now else { return }
+    self.observation?.next = now + observation.interval
+    guard let item = soundingItem(at: now) else { return }
+    emit(.event(.position(item.item, position(at: now))))
+  }
+
+  /// When the next thing happens that only time brings: an item begins to sound, or the last one ends.
+  var nextBoundary: LocalTime? {
+    guard finishTime == nil else { return nil }
+    let next = [
+      timeline.nextSegmentStart.flatMap { timeline.groupTime(passing: $0) }, endTime,
+    ].compactMap { $0 }.min()
+    // Group times are rounded down: a nanosecond later it has happened for certain.
+    return [next.map { LocalTime(onSender: $0) + Nanoseconds(1) }, nextPosition]
+      .compactMap { $0 }.min()
+  }
+
+  private var endTime: GroupTime? {
+    switch timeline.state {
+    case .starting, .paused: nil
+    case .playing, .holding: timeline.end.flatMap { timeline.groupTime(of: $0) }
+    }
+  }
+
+  private var nextPosition: LocalTime? {
+    guard let observation, case .playing(let anchor) = timeline.state else { return nil }
+    let begun = LocalTime(onSender: anchor.groupTime) + Nanoseconds(1)
+    return observation.next.map { max($0, begun) } ?? begun
+  }
+}

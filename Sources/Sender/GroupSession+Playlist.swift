@@ -1,0 +1,141 @@
+import Clock
+import WireProtocol
+
+/// Edits while music plays: what was enqueued is compared with the list, its longest part that still matches stays,
+/// and production goes on from the first media time that does not.
+extension GroupSession {
+  /// Edits that follow each other this fast are one.
+  private static let editInterval = Nanoseconds.milliseconds(5)
+
+  /// An item that was enqueued, or is about to be.
+  private struct Link {
+    let item: PlayItem
+    let start: MediaTime
+    /// Items between it and the one before it that could not be played.
+    let passed: Set<Int>
+  }
+
+  private enum Mismatch {
+    /// The current item is not in the list any more.
+    case current(PlayItem)
+    /// From `link` on, something else comes after `predecessor`.
+    case link(Link, after: PlayItem, isLast: Bool)
+  }
+
+  mutating func apply(_ edit: PlaylistEdit, at now: LocalTime) {
+    if case .insert(let locations, _) = edit, playlist.count + locations.count > Playlist.limit {
+      return emit(.event(.refused(.playlistIsFull)))
+    }
+    let current = aim(at: now)?.item ?? production.predecessor
+    guard playlist.apply(edit, current: current) else { return }
+    production.listChanged()
+    reconcileTime = reconcileTime ?? now + Self.editInterval
+    emit(.event(.playlistChanged))
+  }
+
+  /// Brings what is enqueued into line with the list.
+  mutating func reconcile(at now: LocalTime) {
+    guard let time = reconcileTime, time <= now else { return }
+    reconcileTime = nil
+    production.wasEdited = false
+    if let pendingRestart, !playlist.contains(pendingRestart.item.id) {
+      goOn(after: pendingRestart.item, at: now)
+    } else if pendingRestart == nil {
+      let chain = enqueued(at: now)
+      if let mismatch = firstMismatch(in: chain, at: now) {
+        resolve(mismatch, at: now)
+      } else {
+        goOnAfterEnd(at: now)
+      }
+    }
+    forgetRemovedItems()
+  }
+
+  /// What sounds or was chosen to, and what follows it.
+  private func enqueued(at now: LocalTime) -> [Link] {
+    let playhead = timeline.playhead(at: GroupTime(ofSender: now))
+    let segments = timeline.segments
+    let first =
+      segments.lastIndex { $0.isChosen && $0.start > playhead }
+      ?? segments.lastIndex { $0.start <= playhead } ?? 0
+    var links = segments[min(first, segments.count)...].map {
+      Link(item: $0.opened.item, start: $0.start, passed: $0.passed)
+    }
+    if case .beginning(let next) = production.stage {
+      if next.isChosen { links = [] }
+      links.append(Link(item: next.item, start: next.start, passed: production.passed))
+    }
+    return links
+  }
+
+  private func firstMismatch(in chain: [Link], at now: LocalTime) -> Mismatch? {
+    guard let current = chain.first else { return nil }
+    if !playlist.contains(current.item.id), !isStopped(at: now) { return .current(current.item) }
+    for index in chain.indices.dropFirst() {
+      let (before, link) = (chain[index - 1].item, chain[index])
+      if playlist.successor(of: before, passing: link.passed)?.id != link.item.id {
+        return .link(link, after: before, isLast: index == chain.count - 1)
+      }
+    }
+    return nil
+  }
+
+  private mutating func resolve(_ mismatch: Mismatch, at now: LocalTime) {
+    switch mismatch {
+    case .current(let item): goOn(after: item, at: now)
+    case .link(let link, let predecessor, let isLast):
+      if isLast, case .beginning = production.stage {
+        // What it is an answer will tell, which is on its way.
+        production.wasEdited = true
+      } else if isLast, production.isIdle, case .item(isUnderWay: false) = production.stage {
+        timeline.removeLastSegment()
+        production.takeBack(to: link.start, after: predecessor, passing: [])
+      } else {
+        replace(from: link, after: predecessor, at: now)
+      }
+    }
+  }
+
+  /// The current item was removed: the one that follows it takes its place at once.
+  private mutating func goOn(after item: PlayItem, at now: LocalTime) {
+    if let next = playlist.neighbour(after: item) {
+      restart(next, at: .zero, now: now)
+    } else {
+      halt(after: item, at: now)
+    }
+  }
+
+  /// Something else follows `predecessor` now: without a seam, if there is time left until it ends.
+  private mutating func replace(from link: Link, after predecessor: PlayItem, at now: LocalTime) {
+    let time = max(link.start, timeline.cutTime(by: commitTime(at: now)))
+    let isLate = time > link.start
+    cut(from: time, after: predecessor, isRamped: isLate, at: now)
+    if let next = playlist.successor(of: predecessor) {
+      begin(next, from: time, continues: false, isChosen: isLate)
+    } else {
+      order(.leave(from: time, generation: timeline.generation))
+    }
+  }
+
+  /// Something was put behind what was the end: the stream, marked as ended, goes on there.
+  private mutating func goOnAfterEnd(at now: LocalTime) {
+    switch production.stage {
+    case .finishing: production.wasEdited = true
+    case .finished:
+      guard let end = timeline.end,
+        let next = playlist.successor(of: production.predecessor, passing: production.passed)
+      else { return }
+      let time = max(end, timeline.cutTime(by: commitTime(at: now)))
+      cut(from: time, after: production.predecessor, isRamped: time > end, at: now)
+      begin(next, from: time, continues: false, isChosen: false)
+    case .notBegun, .beginning, .item, .itemEnded: break
+    }
+  }
+
+  private mutating func forgetRemovedItems() {
+    var needed = Set(timeline.segments.map(\.opened.item.id))
+    needed.formUnion([production.predecessor, pendingRestart?.item].compactMap { $0?.id })
+    if case .beginning(let beginning) = production.stage { needed.insert(beginning.item.id) }
+    playlist.forgetRemoved { needed.contains($0) }
+  }
+}

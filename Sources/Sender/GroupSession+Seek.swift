@@ -1,0 +1,160 @@
+import Clock
+import WireProtocol
+
+/// Seek, skip and jump: one item and place in it in the stead of everything from the next instant on that all rooms
+/// can still change.
+extension GroupSession {
+  /// Restarts that follow each other faster than this are one: a listener who drags a slider wants the last place.
+  private static let restartInterval = Nanoseconds.milliseconds(40)
+  /// How long the first packets behind a cut take to the rooms, at most; where they are later than this before their
+  /// time, the rooms stand still at the cut until they have come.
+  private static let deliveryMargin = Nanoseconds.milliseconds(50)
+
+  struct Restart {
+    var item: PlayItem
+    var position: MediaDuration
+  }
+
+  /// What a listener means who says "here": what sounds, or what was asked for last and will sound in an instant.
+  struct Aim {
+    var item: PlayItem
+    var position: MediaDuration
+    /// Nil while it is not known.
+    var opened: OpenedItem?
+  }
+
+  func aim(at now: LocalTime) -> Aim? {
+    if let pendingRestart {
+      return aim(at: pendingRestart.item, pendingRestart.position)
+    }
+    if case .beginning(let beginning) = production.stage, beginning.isChosen {
+      return aim(at: beginning.item, beginning.position)
+    }
+    guard !isStopped(at: now) else { return nil }
+    let playhead = timeline.playhead(at: GroupTime(ofSender: now))
+    if let segment = timeline.segments.last(where: { $0.isChosen && $0.start > playhead }) {
+      return Aim(
+        item: segment.opened.item, position: segment.opened.position, opened: segment.opened)
+    }
+    return soundingItem(at: now).map {
+      Aim(item: $0.item, position: position(at: now), opened: $0)
+    }
+  }
+
+  private func aim(at item: PlayItem, _ position: MediaDuration) -> Aim {
+    let opened = timeline.segments.last { $0.opened.item.id == item.id }?.opened
+    return Aim(item: item, position: position, opened: opened)
+  }
+
+  // MARK: - What people ask for
+
+  mutating func seek(to position: MediaDuration, at now: LocalTime) {
+    guard let aim = aim(at: now) else { return }
+    guard aim.opened?.isSeekable ?? true else {
+      return emit(.event(.refused(.notSeekable(aim.item))))
+    }
+    if let duration = aim.opened?.duration, position >= duration { return skipForward(at: now) }
+    restart(aim.item, at: max(.zero, position), now: now)
+  }
+
+  mutating func skipForward(at now: LocalTime) {
+    guard let aim = aim(at: now) else { return }
+    if let next = playlist.neighbour(after: aim.item) {
+      restart(next, at: .zero, now: now)
+    } else if configuration.endsWithPlaylist {
+      carryOut(.stop, at: now)
+    } else {
+      halt(after: aim.item, at: now)
+    }
+  }
+
+  mutating func skipBack(at now: LocalTime) {
+    guard let aim = aim(at: now) else {
+      if let last = playlist.items.last { restart(last, at: .zero, now: now) }
+      return
+    }
+    let isAtBeginning = aim.position < Self.restartThreshold
+    let target = isAtBeginning ? playlist.neighbour(before: aim.item) ?? aim.item : aim.item
+    restart(target, at: .zero, now: now)
+  }
+
+  mutating func jump(to id: Int, at now: LocalTime) {
+    guard let item = playlist.item(id) else {
+      return emit(.event(.refused(.noSuchItem(id))))
+    }
+    restart(item, at: .zero, now: now)
+  }
+
+  mutating func restart(_ item: PlayItem, at position: MediaDuration, now: LocalTime) {
+    pendingRestart = Restart(item: item, position: position)
+    carryOutRestart(at: now)
+  }
+
+  /// The sound ends as soon as it can, and nothing follows.
+  mutating func halt(after item: PlayItem, at now: LocalTime) {
+    pendingRestart = nil
+    let time = timeline.cutTime(by: commitTime(at: now))
+    cut(from: time, after: item, isRamped: true, at: now)
+    order(.leave(from: time, generation: timeline.generation))
+  }
+
+  // MARK: - Carrying it out
+
+  /// Several restarts in quick succession become one: while a cut has nothing behind it, another place is simply put
+  /// there, and no room hears of it.
+  mutating func carryOutRestart(at now: LocalTime) {
+    restartDeadline = nil
+    guard let target = pendingRestart else { return }
+    let time = timeline.cutTime(by: commitTime(at: now))
+    if production.cut == time {
+      // The answer to the order under way wakes this session.
+      guard production.isIdle else { return }
+      timeline.removeSegments(from: time)
+    } else {
+      if let restartedAt, now < restartedAt + Self.restartInterval {
+        restartDeadline = restartedAt + Self.restartInterval
+        return
+      }
+      cut(from: time, after: nil, isRamped: true, at: now)
+      restartedAt = now
+    }
+    pendingRestart = nil
+    begin(target.item, at: target.position, from: time, continues: false, isChosen: true)
+  }
+
+  /// Begins a generation: everything from `time` on is made anew, as what follows `predecessor`.
+  mutating func cut(
+    from time: MediaTime, after predecessor: PlayItem?, isRamped: Bool, at now: LocalTime
+  ) {
+    production.restart(from: time, after: predecessor)
+    holdIfDue(at: now)
+    let generation = timeline.cut(from: time, isRamped: isRamped)
+    store.cut(from: time)
+    tellAll(.flush(Flush(from: time, generation: generation, isRamped: isRamped)), at: now)
+  }
+
+  /// Lest what comes behind a cut sounds before everyone has it, the rooms stand still there, if it is near.
+  mutating func holdIfDue(at now: LocalTime) {
+    guard let time = holdTime, time <= now, let cut = production.cut,
+      let anchor = timeline.hold(at: cut)
+    else { return }
+    tellAll(.anchor(anchor), at: now)
+  }
+
+  /// Until when the packets behind a cut must have come for the rooms to play on.
+  var holdTime: LocalTime? {
+    guard case .playing(let anchor) = timeline.state, let cut = production.cut else { return nil }
+    return anchor.groupTime(of: cut).map {
+      LocalTime(onSender: $0) - commitHorizon - Self.deliveryMargin
+    }
+  }
+
+  /// The first packets after a cut are there: where the rooms stand still, playing goes on as soon as they can be with
+  /// all of them.
+  mutating func meetCut(at now: LocalTime) {
+    guard let cut = production.cut, let end = store.end, end > cut else { return }
+    production.metCut()
+    guard case .holding(let anchor) = timeline.state else { return }
+    play(from: anchor.mediaTime, at: now)
+  }
+}

@@ -1,0 +1,178 @@
+/// What is to be played, in order. Items have identities that are never used again, so one file may stand twice, and
+/// what was enqueued can be compared with the list however it was edited.
+package struct Playlist {
+  /// Items at most: more than anybody collects, and few enough to walk through for every edit.
+  package static let limit = 65_536
+
+  package enum Repetition: String, CaseIterable, Sendable {
+    case off
+    /// The current item, over and over.
+    case one
+    /// From the last item to the first.
+    case all
+  }
+
+  /// Removed items keep their place while something still plays or waits that must know what follows it.
+  private struct Entry {
+    let item: PlayItem
+    var isRemoved = false
+  }
+
+  private var entries: [Entry] = []
+  package private(set) var repetition = Repetition.off
+  /// The identity of the next item that is added.
+  package private(set) var nextID = 0
+
+  package init(_ locations: [String] = []) { insert(locations, .end) }
+
+  package var items: [PlayItem] { entries.filter { !$0.isRemoved }.map(\.item) }
+  package var count: Int { entries.count { !$0.isRemoved } }
+  package var first: PlayItem? { entries.first { !$0.isRemoved }?.item }
+
+  package func contains(_ id: Int) -> Bool { item(id) != nil }
+
+  package func item(_ id: Int) -> PlayItem? {
+    entries.first { $0.item.id == id && !$0.isRemoved }?.item
+  }
+}
+
+// MARK: - What follows
+
+extension Playlist {
+  /// What plays after `item` has ended, also where it was removed; nil at the end of the list.
+  func successor(of item: PlayItem) -> PlayItem? {
+    if repetition == .one, contains(item.id) { return item }
+    return neighbour(after: item)
+  }
+
+  /// What plays after `item`, or first, where the items in `passed` cannot be played.
+  func successor(of item: PlayItem?, passing passed: Set<Int>) -> PlayItem? {
+    var next = item.map { successor(of: $0) } ?? first
+    for _ in 0...passed.count {
+      guard let candidate = next, passed.contains(candidate.id) else { return next }
+      next = successor(of: candidate)
+    }
+    return nil
+  }
+
+  /// Where "next" goes: an item that repeats is left.
+  func neighbour(after item: PlayItem) -> PlayItem? {
+    guard let index = index(of: item.id) else { return nil }
+    let next = entries[(index + 1)...].first { !$0.isRemoved }?.item
+    return next ?? (repetition == .all ? first : nil)
+  }
+
+  /// Where "previous" goes.
+  func neighbour(before item: PlayItem) -> PlayItem? {
+    guard let index = index(of: item.id) else { return nil }
+    let previous = entries[..<index].last { !$0.isRemoved }?.item
+    return previous ?? (repetition == .all ? entries.last { !$0.isRemoved }?.item : nil)
+  }
+
+  private func index(of id: Int) -> Int? { entries.firstIndex { $0.item.id == id } }
+}
+
+// MARK: - Edits
+
+/// A change of what is to be played. Items are named by their identities; those that do not exist are passed over.
+package enum PlaylistEdit: Hashable, Sendable {
+  case insert([String], Place)
+  case remove([Int])
+  /// Others take an item's place.
+  case replace(Int, with: [String])
+  case move(Int, Place)
+  case clear
+  /// All other items, behind the current one, in an order that `seed` alone decides.
+  case shuffle(seed: UInt64)
+  case setRepetition(Playlist.Repetition)
+
+  package enum Place: Hashable, Sendable {
+    case end
+    /// Before the item that stands at this index, from 0; beyond the last: at the end.
+    case index(Int)
+    case after(Int)
+    /// After the current item.
+    case next
+  }
+}
+
+extension Playlist {
+  /// `current` is the item that plays. False where nothing changed.
+  mutating func apply(_ edit: PlaylistEdit, current: PlayItem?) -> Bool {
+    let before = self
+    let items = before.items
+    switch edit {
+    case .insert(let locations, let place): insert(locations, place, current: current)
+    case .remove(let ids): for id in ids { remove(id) }
+    case .replace(let id, let locations):
+      guard contains(id) else { return false }
+      insert(locations, .after(id), current: current)
+      remove(id)
+    case .move(let id, let place): move(id, place, current: current)
+    case .clear: for index in entries.indices { entries[index].isRemoved = true }
+    case .shuffle(let seed): shuffle(seed: seed, current: current)
+    case .setRepetition(let repetition): self.repetition = repetition
+    }
+    let hasChanged = self.items != items || repetition != before.repetition
+    // Removed items do not move either: else the same list could be followed by something else.
+    if !hasChanged { self = before }
+    return hasChanged
+  }
+
+  private mutating func insert(
+    _ locations: [String], _ place: PlaylistEdit.Place, current: PlayItem? = nil
+  ) {
+    let added = locations.prefix(max(0, Self.limit - count)).enumerated().map {
+      Entry(item: PlayItem(id: nextID + $0.offset, location: $0.element))
+    }
+    nextID += added.count
+    entries.insert(contentsOf: added, at: entryIndex(of: place, current: current))
+  }
+
+  private mutating func remove(_ id: Int) {
+    guard let index = index(of: id) else { return }
+    entries[index].isRemoved = true
+  }
+
+  private mutating func move(_ id: Int, _ place: PlaylistEdit.Place, current: PlayItem?) {
+    guard contains(id), let index = index(of: id) else { return }
+    if case .after(id) = place { return }
+    if case .next = place, current?.id == id { return }
+    let entry = entries.remove(at: index)
+    entries.insert(entry, at: entryIndex(of: place, current: current))
+  }
+
+  private func entryIndex(of place: PlaylistEdit.Place, current: PlayItem?) -> Int {
+    switch place {
+    case .end: return entries.count
+    case .index(let number):
+      let present = entries.indices.filter { !entries[$0].isRemoved }
+      return present.indices.contains(number) ? present[number] : number < 0 ? 0 : entries.count
+    case .after(let id): return index(of: id).map { $0 + 1 } ?? entries.count
+    case .next: return current.flatMap { index(of: $0.id) }.map { $0 + 1 } ?? 0
+    }
+  }
+
+  private mutating func shuffle(seed: UInt64, current: PlayItem?) {
+    var rest = entries.filter { $0.item.id != current?.id }
+    var state = seed
+    for last in stride(from: rest.count - 1, to: 0, by: -1) {
+      rest.swapAt(last, Int(Self.next(&state) % UInt64(last + 1)))
+    }
+    entries = entries.filter { $0.item.id == current?.id } + rest
+  }
+
+  /// SplitMix64.
+  private static func next(_ state: inout UInt64) -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+    return z ^ (z >> 31)
+  }
+
+  /// Removed items that nobody asks about any more need no place.
+  mutating func forgetRemoved(except isNeeded: (Int) -> Bool) {
+    entries.removeAll { $0.isRemoved && !isNeeded($0.item.id) }
+  }
+}
