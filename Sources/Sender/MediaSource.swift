@@ -10,6 +10,8 @@ package protocol MediaSource: AnyObject {
   var isLossless: Bool { get }
   /// Nil where it is not known, as on a pipe.
   var frameCount: Int64? { get }
+  /// The same where it is known only about; may grow while the item arrives.
+  var estimatedFrameCount: Int64? { get }
   var metadata: ItemMetadata { get }
 
   /// Appends up to `count` frames, interleaved; appends none only at the end of the item.
@@ -17,6 +19,10 @@ package protocol MediaSource: AnyObject {
 
   /// The next frame that `read` gives is number `frame`, exactly. At or past the end: `read` gives none.
   func seek(toFrame frame: Int64) throws(MediaError)
+}
+
+extension MediaSource {
+  package var estimatedFrameCount: Int64? { frameCount }
 }
 
 package struct ItemMetadata: Hashable, Sendable {

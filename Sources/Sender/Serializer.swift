@@ -156,7 +156,7 @@ extension MediaSource {
   fileprivate var duration: MediaDuration? {
     let frame = format.duration(ofFrames: 1).flicks
     let longest = ProtocolLimits.mediaTime.upperBound / frame
-    return frameCount.flatMap {
+    return (frameCount ?? estimatedFrameCount).flatMap {
       (0...longest).contains($0) ? MediaDuration(flicks: $0 * frame) : nil
     }
   }

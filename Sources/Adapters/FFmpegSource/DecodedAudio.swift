@@ -32,12 +32,13 @@ final class DecodedAudio {
   var isResampled: Bool { format.sampleRate != facts.decodedRate }
 
   /// Of the frames that `read` gives.
-  var frameCount: Int64? {
-    facts.frameCount.map { count in
-      guard isResampled else { return count }
-      return count / Int64(facts.decodedRate) * Int64(format.sampleRate)
-        + count % Int64(facts.decodedRate) * Int64(format.sampleRate) / Int64(facts.decodedRate)
-    }
+  var frameCount: Int64? { facts.frameCount.map(playedCount) }
+  var estimatedFrameCount: Int64? { facts.estimatedFrameCount.map(playedCount) }
+
+  private func playedCount(ofDecoded count: Int64) -> Int64 {
+    guard isResampled else { return count }
+    return count / Int64(facts.decodedRate) * Int64(format.sampleRate)
+      + count % Int64(facts.decodedRate) * Int64(format.sampleRate) / Int64(facts.decodedRate)
   }
 
   /// Appends up to `count` frames and returns how many; none at the end.

@@ -65,6 +65,26 @@ final class Demuxer {
     return context
   }
 
+  /// The duration of the chosen stream in its time base before an edit list shortens it. Nil where the file
+  /// cannot be read a second time.
+  func durationWithoutEdits() -> Int64? {
+    guard case .file = input else { return nil }
+    var second: UnsafeMutablePointer<AVFormatContext>?
+    var options: OpaquePointer?
+    defer { library.calls.av_dict_free(&options) }
+    _ = library.calls.av_dict_set(&options, "ignore_editlist", "1", 0)
+    guard library.calls.avformat_open_input(&second, "file:" + path, nil, &options) >= 0 else {
+      return nil
+    }
+    defer { library.calls.avformat_close_input(&second) }
+    let index = Int(stream.pointee.index)
+    guard let second, index < Int(second.pointee.nb_streams),
+      let twin = second.pointee.streams?[index],
+      twin.pointee.time_base.den == stream.pointee.time_base.den
+    else { return nil }
+    return twin.pointee.duration
+  }
+
   private static func select(
     _ raw: RawFormat, _ options: inout OpaquePointer?, _ library: FFmpegLibrary
   ) -> UnsafePointer<AVInputFormat>? {
@@ -140,6 +160,14 @@ final class Demuxer {
     return context.pointee.duration_estimation_method != AVFMT_DURATION_FROM_BITRATE
   }
 
+  /// About, in microseconds; nil where it would be guessed from the bit rate.
+  var duration: Int64? {
+    guard let context, context.pointee.duration > 0,
+      context.pointee.duration_estimation_method != AVFMT_DURATION_FROM_BITRATE
+    else { return nil }
+    return context.pointee.duration
+  }
+
   var formatName: String {
     guard let name = context?.pointee.iformat?.pointee.name else { return "" }
     return String(cString: name)
@@ -150,7 +178,7 @@ final class Demuxer {
   }
 
   /// Ogg keeps tags with the stream, most others with the file.
-  private func tag(_ key: String) -> String? {
+  func tag(_ key: String) -> String? {
     for dictionary in [context?.pointee.metadata, stream.pointee.metadata] {
       guard let entry = library.calls.av_dict_get(dictionary, key, nil, 0),
         let value = entry.pointee.value

@@ -16,6 +16,7 @@ package final class FileSource: MediaSource {
   package let sampleType: SampleType
   package let isLossless: Bool
   package let frameCount: Int64?
+  package let estimatedFrameCount: Int64?
   package let metadata: ItemMetadata
 
   private let path: String
@@ -30,7 +31,7 @@ package final class FileSource: MediaSource {
   package init(path: String, channels: ChannelLimit = .stereo) throws(MediaError) {
     try checkMediaFile(path)
     library = try FFmpegLibrary.load(toPlay: path)
-    let demuxer = try Demuxer(path: path, input: .file, library: library)
+    let demuxer = try Self.open(path, library)
     audio = try DecodedAudio(demuxer, channels: channels)
     self.path = path
     self.channels = channels
@@ -38,7 +39,19 @@ package final class FileSource: MediaSource {
     sampleType = audio.facts.sampleType
     isLossless = audio.facts.isLossless
     frameCount = audio.frameCount
+    estimatedFrameCount = audio.estimatedFrameCount
     metadata = demuxer.metadata
+  }
+
+  private static func open(
+    _ path: String, _ library: FFmpegLibrary
+  ) throws(MediaError) -> Demuxer {
+    let input: Demuxer.Input =
+      OggChain.isChain(path)
+      ? .descriptor(
+        try DescriptorInput(path: path, interruption: ReadInterruption(), library: library), nil)
+      : .file
+    return try Demuxer(path: path, input: input, library: library)
   }
 
   /// - Throws: `MediaError.broken`, once, after the last frame of a file that ends before its time.
@@ -107,8 +120,7 @@ package final class FileSource: MediaSource {
       if audio.reader.seek(to: frame, decodingBefore: leadFrames) { return }
     }
     // From the beginning: exact in every format, and soon done near it.
-    audio = try DecodedAudio(
-      Demuxer(path: path, input: .file, library: library), channels: channels)
+    audio = try DecodedAudio(Self.open(path, library), channels: channels)
     guard audio.format == format else {
       throw .broken(path: path, reason: "it has changed since it was opened")
     }
