@@ -118,6 +118,8 @@ package struct ProducedBatch: Hashable, Sendable {
   package enum Step: Hashable, Sendable {
     /// The item is open and its first frame sounds at `mediaTime`.
     case opened(OpenedItem, at: MediaTime)
+    /// What is known of the item is different from `mediaTime` on, as of a radio station that plays the next song.
+    case metadata(OpenedItem, at: MediaTime)
     case format(id: UInt16, StreamFormat)
     case packet(ProducedPacket)
     /// All of the item is produced; the next one begins at `mediaTime`.
@@ -141,6 +143,8 @@ package struct OpenedItem: Hashable, Sendable {
   /// How far into the item the first frame is.
   package var position: MediaDuration
   package var metadata: ItemMetadata
+  /// False for what is live or can only be read from its beginning to its end.
+  package var isSeekable = true
 }
 
 package struct ProducedPacket: Hashable, Sendable {

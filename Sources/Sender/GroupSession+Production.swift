@@ -67,6 +67,7 @@ extension GroupSession {
       case .opened(let opened, let time):
         timeline.append(opened, at: time)
         production.stage = .item
+      case .metadata(let described, let time): timeline.append(described, at: time)
       case .format(let id, let format): production.format = (id, format)
       case .packet(let packet): append(packet, generation: batch.generation)
       case .itemEnded(let time): production.stage = .itemEnded(at: time)

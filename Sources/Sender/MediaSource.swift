@@ -12,7 +12,12 @@ package protocol MediaSource: AnyObject {
   var frameCount: Int64? { get }
   /// The same where it is known only about; may grow while the item arrives.
   var estimatedFrameCount: Int64? { get }
+  /// May change with each read where the item is a radio station: it belongs to the frames read last.
   var metadata: ItemMetadata { get }
+  /// False where `seek` goes nowhere but ahead, or nowhere at all.
+  var isSeekable: Bool { get }
+  /// Whether a read may wait for others, such as the network: what it gave is then passed on at once.
+  var mayWait: Bool { get }
 
   /// Appends up to `count` frames, interleaved; appends none only at the end of the item.
   func read(_ count: Int, appendingTo frames: inout [Float]) throws(MediaError)
@@ -23,6 +28,8 @@ package protocol MediaSource: AnyObject {
 
 extension MediaSource {
   package var estimatedFrameCount: Int64? { frameCount }
+  package var isSeekable: Bool { true }
+  package var mayWait: Bool { false }
 }
 
 package struct ItemMetadata: Hashable, Sendable {

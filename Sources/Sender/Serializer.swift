@@ -17,6 +17,8 @@ package final class Serializer {
   private var generation: UInt32 = 0
   private var source: (any MediaSource)?
   private var item: PlayItem?
+  /// What was said of the item last, and where that begins.
+  private var opened: (item: OpenedItem, start: MediaTime)?
   private var run: EncoderRun?
   private var nextFormatID: UInt16 = 0
   private var steps: [ProducedBatch.Step] = []
@@ -49,11 +51,11 @@ package final class Serializer {
       if frame > 0 { try opened.seek(toFrame: frame) }
       try continueRun(with: opened, at: &start)
       source = opened
-      steps.append(
-        .opened(
-          OpenedItem(
-            item: beginning.item, duration: opened.duration, position: beginning.position,
-            metadata: opened.metadata), at: start))
+      let described = OpenedItem(
+        item: beginning.item, duration: opened.duration, position: beginning.position,
+        metadata: opened.metadata, isSeekable: opened.isSeekable)
+      self.opened = (described, start)
+      steps.append(.opened(described, at: start))
     } catch let error as MediaError {
       fail(error, at: start)
     } catch {
@@ -93,7 +95,9 @@ package final class Serializer {
           self.run = run
           return steps.append(.itemEnded(at: run.inputEnd))
         }
+        noteMetadata(of: source, at: run.inputEnd)
         for packet in try run.encode(frames) { steps.append(.packet(packet)) }
+        if source.mayWait { break }
       }
       self.run = run
     } catch let error as MediaError {
@@ -103,6 +107,16 @@ package final class Serializer {
       self.run = nil
       fail(.unsupported(path: item?.location ?? "", reason: "\(error)"), at: run.inputEnd)
     }
+  }
+
+  /// A radio station says what it plays now.
+  private func noteMetadata(of source: any MediaSource, at time: MediaTime) {
+    guard let opened, source.metadata != opened.item.metadata else { return }
+    var item = opened.item
+    item.metadata = source.metadata
+    item.position = item.position + (time - opened.start)
+    self.opened = (item, time)
+    steps.append(.metadata(item, at: time))
   }
 
   private func finish() {
@@ -152,7 +166,7 @@ package struct SourceShape: Hashable, Sendable {
 }
 
 extension MediaSource {
-  /// Nil where it is not known, or where the item claims more than media time can count.
+  /// As far as it is known. Nil where it is not, or where the item claims more than media time can count.
   fileprivate var duration: MediaDuration? {
     let frame = format.duration(ofFrames: 1).flicks
     let longest = ProtocolLimits.mediaTime.upperBound / frame

@@ -1,45 +1,6 @@
 import CFFmpeg
 import Glibc
-package import Sender
-
-/// Ends the reads of a `StreamSource`, from any thread and for good.
-package final class ReadInterruption: Sendable {
-  /// The two ends of a pipe; a byte in it means that reading is over.
-  private let readEnd: Int32
-  private let writeEnd: Int32
-
-  package init() throws(MediaError) {
-    var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else {
-      throw .unreadable(path: "pipe", reason: String(cString: strerror(errno)))
-    }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    readEnd = ends[0]
-    writeEnd = ends[1]
-  }
-
-  deinit {
-    close(readEnd)
-    close(writeEnd)
-  }
-
-  package func interrupt() {
-    var byte: UInt8 = 1
-    _ = write(writeEnd, &byte, 1)
-  }
-
-  /// Waits until there is something to read from `descriptor`. False where the interruption came first.
-  func waits(for descriptor: Int32) -> Bool {
-    var waiting = [
-      pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
-      pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0),
-    ]
-    while poll(&waiting, 2, -1) < 0 {
-      guard errno == EINTR else { return true }
-    }
-    return waiting[1].revents == 0
-  }
-}
+import Sender
 
 /// A file descriptor as FFmpeg reads it, from its beginning to its end.
 final class DescriptorInput {

@@ -12,7 +12,7 @@
   X(av_channel_layout_default) X(av_channel_layout_compare) X(av_channel_layout_copy)             \
   X(av_channel_layout_uninit) X(av_dict_free) X(av_dict_get) X(av_dict_set) X(av_frame_alloc)     \
   X(av_frame_free) X(av_frame_unref) X(av_free) X(av_get_bytes_per_sample)                        \
-  X(av_log_set_callback) X(av_malloc) X(av_max_alloc) X(av_opt_set_double) X(av_rescale_q)        \
+  X(av_log_set_callback) X(av_malloc) X(av_max_alloc) X(av_opt_get) X(av_opt_set_double) X(av_rescale_q)        \
   X(av_sample_fmt_is_planar) X(av_strerror)
 
 #define CFF_AVCODEC(X)                                                                            \
@@ -24,7 +24,8 @@
 #define CFF_AVFORMAT(X)                                                                           \
   X(av_find_best_stream) X(av_find_input_format) X(av_read_frame) X(avformat_alloc_context)       \
   X(avformat_close_input) X(avformat_find_stream_info) X(avformat_free_context)                   \
-  X(avformat_open_input) X(avformat_seek_file) X(avio_alloc_context) X(avio_context_free)
+  X(avformat_open_input) X(avformat_seek_file) X(avio_alloc_context) X(avio_context_free) \
+  X(avio_size)
 
 #define CFF_SWRESAMPLE(X)                                                                         \
   X(swr_alloc_set_opts2) X(swr_convert) X(swr_free) X(swr_get_out_samples) X(swr_init)
@@ -57,5 +58,6 @@ static const int cff_eof = AVERROR_EOF;
 static const int cff_exit = AVERROR_EXIT;
 static const int cff_again = AVERROR(EAGAIN);
 static const int cff_io_error = AVERROR(EIO);
+static const int cff_invalid_data = AVERROR_INVALIDDATA;
 static const int cff_decoder_not_found = AVERROR_DECODER_NOT_FOUND;
 static const int64_t cff_no_pts = AV_NOPTS_VALUE;

@@ -20,7 +20,7 @@ struct PlayCommand: ParsableCommand {
       n and p go to the next and the previous item, q stops.
       """)
 
-  @Argument(help: "Files, folders, or - for standard input.")
+  @Argument(help: "Files, folders, http:// and https:// addresses, or - for standard input.")
   var files: [String]
   @Option(
     help: .init(
@@ -48,22 +48,21 @@ struct PlayCommand: ParsableCommand {
       let rawFormat = try rawFormat()
       let interruption = try ReadInterruption()
       let player = try PlayerService(
-        state: try StateDirectory(common.stateDir), wish: try wish(), queue: PlayQueue(items)
-      ) {
-        Serializer(
-          openSource: { item throws(MediaError) in
-            try openSource(item.location, raw: rawFormat, interruption: interruption)
-          },
-          makeEncoder: choice.makeEncoder)
+        state: try StateDirectory(common.stateDir), wish: try wish(), queue: PlayQueue(items),
+        interruption: interruption
+      ) { notices in
+        let opener = SourceOpener(raw: rawFormat, interruption: interruption, notices: notices)
+        return Serializer(openSource: opener.open, makeEncoder: choice.makeEncoder)
       }
       try PlayerDisplay(player, isJSON: common.json).run()
-      interruption.interrupt()
     }
   }
 
   private func playlist() throws -> [String] {
     do {
-      return try files.flatMap { file in file == "-" ? [file] : try MediaFolder.files(at: file) }
+      return try files.flatMap { file in
+        file == "-" || NetworkSource.isNetwork(file) ? [file] : try MediaFolder.files(at: file)
+      }
     } catch let error as MediaError {
       throw Failure(.noInput, error.description)
     }
@@ -101,9 +100,19 @@ struct PlayCommand: ParsableCommand {
   }
 }
 
-private func openSource(
-  _ location: String, raw: RawFormat?, interruption: ReadInterruption
-) throws(MediaError) -> any MediaSource {
-  guard location == "-" else { return try FileSource(path: location) }
-  return try StreamSource(descriptor: 0, rawFormat: raw, interruption: interruption)
+/// Opens what an item names: standard input, a file, or something on the network.
+struct SourceOpener: Sendable {
+  var raw: RawFormat?
+  var interruption: ReadInterruption
+  var notices: Inbox<SourceNotice>
+
+  func open(_ item: PlayItem) throws(MediaError) -> any MediaSource {
+    let location = item.location
+    if location == "-" {
+      return try StreamSource(descriptor: 0, rawFormat: raw, interruption: interruption)
+    }
+    guard NetworkSource.isNetwork(location) else { return try FileSource(path: location) }
+    return try NetworkSource(
+      url: location, interruption: interruption, report: { [notices] in notices.post($0) })
+  }
 }
