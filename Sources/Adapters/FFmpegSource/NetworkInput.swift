@@ -62,8 +62,27 @@ final class NetworkInput {
     _ context: UnsafeMutablePointer<AVFormatContext>, _ options: inout OpaquePointer?,
     _ library: FFmpegLibrary
   ) {
-    context.pointee.interrupt_callback = AVIOInterruptCB(
+    context.pointee.interrupt_callback = interruptCallback
+    set(&options, library)
+  }
+
+  /// Opens what is read as bytes.
+  func open(
+    _ url: String, _ context: inout UnsafeMutablePointer<AVIOContext>?, _ library: FFmpegLibrary
+  ) -> Int32 {
+    var options: OpaquePointer?
+    defer { library.calls.av_dict_free(&options) }
+    set(&options, library)
+    var callback = interruptCallback
+    return library.calls.avio_open2(&context, url, AVIO_FLAG_READ, &callback, &options)
+  }
+
+  private var interruptCallback: AVIOInterruptCB {
+    AVIOInterruptCB(
       callback: mustStopReading, opaque: Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  private func set(_ options: inout OpaquePointer?, _ library: FFmpegLibrary) {
     let values = [
       "protocol_whitelist": Self.protocols, "user_agent": "tutti", "icy": "1",
       "reconnect": "1", "reconnect_delay_max": "\(settings.longestReconnectDelay)",

@@ -25,7 +25,7 @@
   X(av_find_best_stream) X(av_find_input_format) X(av_read_frame) X(avformat_alloc_context)       \
   X(avformat_close_input) X(avformat_find_stream_info) X(avformat_free_context)                   \
   X(avformat_open_input) X(avformat_seek_file) X(avio_alloc_context) X(avio_context_free) \
-  X(avio_size)
+  X(avio_closep) X(avio_open2) X(avio_read) X(avio_size)
 
 #define CFF_SWRESAMPLE(X)                                                                         \
   X(swr_alloc_set_opts2) X(swr_convert) X(swr_free) X(swr_get_out_samples) X(swr_init)

@@ -20,7 +20,10 @@ struct PlayCommand: ParsableCommand {
       n and p go to the next and the previous item, q stops.
       """)
 
-  @Argument(help: "Files, folders, http:// and https:// addresses, or - for standard input.")
+  @Argument(
+    help:
+      "Files, folders, playlists (M3U, PLS, XSPF, JSON), http:// and https:// addresses, or - for standard input."
+  )
   var files: [String]
   @Option(
     help: .init(
@@ -60,9 +63,7 @@ struct PlayCommand: ParsableCommand {
 
   private func playlist() throws -> [String] {
     do {
-      return try files.flatMap { file in
-        file == "-" || NetworkSource.isNetwork(file) ? [file] : try MediaFolder.files(at: file)
-      }
+      return try files.flatMap { file in file == "-" ? [file] : try MediaFolder.files(at: file) }
     } catch let error as MediaError {
       throw Failure(.noInput, error.description)
     }
