@@ -36,11 +36,36 @@ package struct ItemMetadata: Hashable, Sendable {
   package var title: String?
   package var artist: String?
   package var album: String?
+  package var albumArtist: String?
+  /// From 1.
+  package var track: Int?
+  /// From 1.
+  package var disc: Int?
+  /// As the item has it: a year, or a date.
+  package var date: String?
+  package var artwork: Artwork?
 
   package init(title: String? = nil, artist: String? = nil, album: String? = nil) {
     self.title = title
     self.artist = artist
     self.album = album
+  }
+}
+
+/// The picture that comes with an item, in the form in which it was stored.
+package struct Artwork: Hashable, Sendable {
+  /// A larger one is left out.
+  package static let sizeLimit = 4 << 20
+
+  package var bytes: [UInt8]
+  /// Such as `image/jpeg`.
+  package var mimeType: String
+
+  /// Nil for nothing, and for more than `sizeLimit`.
+  package init?(bytes: [UInt8], mimeType: String) {
+    guard (1...Self.sizeLimit).contains(bytes.count) else { return nil }
+    self.bytes = bytes
+    self.mimeType = mimeType
   }
 }
 

@@ -22,7 +22,7 @@ final class Demuxer {
   let stream: UnsafeMutablePointer<AVStream>
   let decoder: UnsafePointer<AVCodec>
   private let input: Input
-  private var context: UnsafeMutablePointer<AVFormatContext>?
+  private(set) var context: UnsafeMutablePointer<AVFormatContext>?
   /// Counts the times that what is told of the stream has changed.
   private(set) var metadataVersion = 0
 
@@ -236,35 +236,5 @@ final class Demuxer {
   var formatName: String {
     guard let name = context?.pointee.iformat?.pointee.name else { return "" }
     return String(cString: name)
-  }
-
-  var metadata: ItemMetadata {
-    var metadata = ItemMetadata(
-      title: tag("title"), artist: tag("artist"), album: tag("album") ?? tag("icy-name"))
-    if let announced = tag("StreamTitle"), !announced.isEmpty {
-      let parts = announced.split(separator: " - ", maxSplits: 1).map(String.init)
-      metadata.title = parts.last ?? announced
-      metadata.artist = parts.count == 2 ? parts[0] : metadata.artist
-    }
-    return metadata
-  }
-
-  /// Ogg keeps tags with the stream, most others with the file.
-  func tag(_ key: String) -> String? {
-    for dictionary in [context?.pointee.metadata, stream.pointee.metadata] {
-      guard let entry = library.calls.av_dict_get(dictionary, key, nil, 0),
-        let value = entry.pointee.value
-      else { continue }
-      return printable(String(cString: value))
-    }
-    return nil
-  }
-
-  /// Tags go to terminals: without control characters, and not without end.
-  private func printable(_ text: String) -> String {
-    let scalars = text.unicodeScalars.prefix(500).map { scalar in
-      scalar.properties.generalCategory == .control ? " " : scalar
-    }
-    return String(String.UnicodeScalarView(scalars))
   }
 }
