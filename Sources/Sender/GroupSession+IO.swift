@@ -145,6 +145,15 @@ package struct OpenedItem: Hashable, Sendable {
   package var metadata: ItemMetadata
   /// False for what is live or can only be read from its beginning to its end.
   package var isSeekable = true
+  /// Seconds of the item in one second of media time.
+  package var rate = 1.0
+
+  /// How far into the item one is when its first frame sounded `span` ago.
+  func position(after span: MediaDuration) -> MediaDuration {
+    guard rate != 1 else { return position + span }
+    let flicks = Int64(exactly: (Double(span.flicks) * rate).rounded()) ?? 0
+    return position + MediaDuration(flicks: flicks)
+  }
 }
 
 package struct ProducedPacket: Hashable, Sendable {

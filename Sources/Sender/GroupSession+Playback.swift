@@ -147,7 +147,7 @@ extension GroupSession {
   func position(at now: LocalTime) -> MediaDuration {
     let playhead = timeline.playhead(at: GroupTime(ofSender: now))
     guard let segment = timeline.segment(at: playhead) else { return .zero }
-    return max(.zero, segment.opened.position + (playhead - segment.start))
+    return max(.zero, segment.opened.position(after: playhead - segment.start))
   }
 
   private mutating func set(

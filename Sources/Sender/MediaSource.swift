@@ -8,6 +8,9 @@ package protocol MediaSource: AnyObject {
   var sampleType: SampleType { get }
   /// Whether the item's own codec is lossless; decides what `--codec auto` chooses.
   var isLossless: Bool { get }
+  /// Seconds of the item in one second of what `read` gives. Frames are counted and sought in the item's own
+  /// time, whatever the rate.
+  var rate: Double { get }
   /// Nil where it is not known, as on a pipe.
   var frameCount: Int64? { get }
   /// The same where it is known only about; may grow while the item arrives.
@@ -28,6 +31,7 @@ package protocol MediaSource: AnyObject {
 
 extension MediaSource {
   package var estimatedFrameCount: Int64? { frameCount }
+  package var rate: Double { 1 }
   package var isSeekable: Bool { true }
   package var mayWait: Bool { false }
 }
@@ -44,6 +48,10 @@ package struct ItemMetadata: Hashable, Sendable {
   /// As the item has it: a year, or a date.
   package var date: String?
   package var artwork: Artwork?
+  /// In LUFS, as the item's tags say.
+  package var loudness: Double?
+  /// The largest sample, of full scale 1, as the item's tags say.
+  package var peak: Double?
 
   package init(title: String? = nil, artist: String? = nil, album: String? = nil) {
     self.title = title

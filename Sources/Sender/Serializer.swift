@@ -53,7 +53,7 @@ package final class Serializer {
       source = opened
       let described = OpenedItem(
         item: beginning.item, duration: opened.duration, position: beginning.position,
-        metadata: opened.metadata, isSeekable: opened.isSeekable)
+        metadata: opened.metadata, isSeekable: opened.isSeekable, rate: opened.rate)
       self.opened = (described, start)
       steps.append(.opened(described, at: start))
     } catch let error as MediaError {
@@ -114,7 +114,7 @@ package final class Serializer {
     guard let opened, source.metadata != opened.item.metadata else { return }
     var item = opened.item
     item.metadata = source.metadata
-    item.position = item.position + (time - opened.start)
+    item.position = item.position(after: time - opened.start)
     self.opened = (item, time)
     steps.append(.metadata(item, at: time))
   }

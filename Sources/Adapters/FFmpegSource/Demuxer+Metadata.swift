@@ -11,6 +11,10 @@ extension Demuxer {
     metadata.disc = number(tag("disc"))
     metadata.date = tag("date")
     metadata.artwork = artwork
+    metadata.loudness = taggedLoudness
+    metadata.peak = tag("REPLAYGAIN_TRACK_PEAK").flatMap(leadingNumber).flatMap {
+      $0 > 0 ? $0 : nil
+    }
     if let announced = tag("StreamTitle"), !announced.isEmpty {
       let parts = announced.split(separator: " - ", maxSplits: 1).map(String.init)
       metadata.title = parts.last ?? announced
@@ -42,6 +46,19 @@ extension Demuxer {
   private func number(_ tag: String?) -> Int? {
     tag.flatMap { Int($0.prefix { $0.isASCII && $0.isNumber }) }
       .flatMap { (1...9_999).contains($0) ? $0 : nil }
+  }
+
+  /// ReplayGain says what takes an item to -18 LUFS, Opus in 256ths of a decibel what takes it to -23.
+  private var taggedLoudness: Double? {
+    let loudness =
+      tag("R128_TRACK_GAIN").flatMap(leadingNumber).map { -23 - $0 / 256 }
+      ?? tag("REPLAYGAIN_TRACK_GAIN").flatMap(leadingNumber).map { -18 - $0 }
+    return loudness.flatMap { (-70...10).contains($0) ? $0 : nil }
+  }
+
+  /// `-7.3` of `-7.3 dB`.
+  private func leadingNumber(_ tag: String) -> Double? {
+    Double(tag.prefix { "+-.0123456789".contains($0) }).flatMap { $0.isFinite ? $0 : nil }
   }
 
   /// FFmpeg shows a picture as a video of one frame.
