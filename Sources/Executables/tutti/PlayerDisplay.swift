@@ -1,4 +1,5 @@
 import Clock
+import FFmpegSource
 import Foundation
 import LinuxIO
 import Sender
@@ -24,6 +25,7 @@ final class PlayerDisplay {
   func run() throws {
     defer { terminal.restore() }
     player.onEvent = { [unowned self] in show($0) }
+    player.onNotice = { [unowned self] in show($0) }
     if terminal.isInteractive, !isJSON { keyboard = try player.reactor.watch(descriptor: 0) }
     try player.run(observer: self)
   }
@@ -77,6 +79,14 @@ final class PlayerDisplay {
     }
   }
 
+  private func show(_ notice: SourceNotice) {
+    if isJSON {
+      printJSON(JSONEvent(notice))
+    } else {
+      terminal.print("\(notice)")
+    }
+  }
+
   private func roomName(_ id: RoomID) -> String {
     player.session.status(at: HostClock.now).rooms.first { $0.id == id }?.name
       ?? "room \(id.number)"
@@ -93,7 +103,7 @@ final class PlayerDisplay {
     case .roomState(let id, .starved, _):
       "\(roomName(id)): nothing to play; its network is too slow"
     case .roomState, .started, .paused, .resumed, .itemEnded, .playlistChanged, .position: nil
-    case .itemStarted(let opened): Self.name(opened)
+    case .itemStarted(let opened), .itemDescribed(let opened): Self.name(opened)
     case .itemFailed(_, let error): "skipped: \(error)"
     case .refused(let refusal): refusal.sentence
     case .stopped: "the list is at its end; go on with: tutti add FILE"
@@ -140,6 +150,15 @@ struct JSONEvent: Encodable {
     self.status = status
   }
 
+  init(_ notice: SourceNotice) {
+    switch notice {
+    case .stalled(let location): (event, item) = ("source_stalled", location)
+    case .resumed(let location, _): (event, item) = ("source_resumed", location)
+    case .reconnecting(let location, let reason):
+      (event, item, self.reason) = ("source_reconnecting", location, reason)
+    }
+  }
+
   init(_ event: SenderEvent, names: (RoomID) -> String) {
     switch event {
     case .roomConnected(let id): (self.event, room) = ("room_connected", names(id))
@@ -156,6 +175,8 @@ struct JSONEvent: Encodable {
     case .resumed: self.event = "resumed"
     case .itemStarted(let opened):
       (self.event, item, title) = ("item_started", opened.item.location, opened.metadata.title)
+    case .itemDescribed(let opened):
+      (self.event, item, title) = ("item_described", opened.item.location, opened.metadata.title)
     case .itemFailed(let failed, let error):
       (self.event, item, reason) = ("item_failed", failed.location, "\(error)")
     case .itemEnded(let ended): (self.event, item) = ("item_ended", ended.location)
