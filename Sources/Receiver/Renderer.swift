@@ -154,8 +154,9 @@ package struct Renderer: ~Copyable {
 
   private var silentActivity: RenderReport.Activity {
     @_noLocks @_noAllocation get {
-      guard case .some = cursor.estimate, cursor.anchors.count > 0 else { return .idle }
+      // Before anything else: an anchor that comes before the card's clock is known is met late.
       guard cursor.renderClock.isSettled else { return .settling }
+      guard case .some = cursor.estimate, cursor.anchors.count > 0 else { return .idle }
       guard let active = cursor.activeAnchor else { return .waiting }
       guard case .playing = active.rate else { return .paused }
       return .playing
