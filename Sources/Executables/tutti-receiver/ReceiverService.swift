@@ -39,11 +39,11 @@ final class ReceiverService {
     log = ReceiverLog(level: configuration.logLevel)
     state = try ReceiverState(configuration.stateDirectory)
     ALSALibrary.configure()
-    if let error = lockMemory() { log.notice("memory is not locked", "\(error)") }
     reactor = try Reactor()
     try reactor.watch(signals: [.interrupt, .terminate])
     let listener = try reactor.listen(on: .any(port: configuration.port))
     clockSocket = try reactor.openDatagrams(on: .any(port: 0), trafficClass: .clock)
+    if let error = lockMemory() { log.notice("memory is not locked", "\(error)") }
     let memory = state.memory(log)
     let waker = reactor.waker
     output = SoundOutput(configuration.output, storedDrift: memory.deviceDrift) { waker.wake() }
