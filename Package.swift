@@ -111,6 +111,8 @@ let package = Package(
     tests("FFmpegSourceTests", ["FFmpegSource", "Sender", "Audio"]),
     tests("ALSAOutputTests", ["ALSAOutput", "Receiver", "Audio", "Clock"]),
     tests("ArchitectureTests", []),
+    // Starts the finished programs, which are built beside the tests.
+    tests("ProgramTests", ["WireProtocol", "Audio", "Clock"]),
     // A program, for RealtimeSanitizer must be linked into it: Tests/RealtimeTests/run.sh.
     .executableTarget(
       name: "RealtimeTests", dependencies: ["ALSAOutput", "Receiver", "Audio", "Clock"],

@@ -199,6 +199,7 @@ package enum SenderEvent: Hashable, Sendable {
   case roomGone(RoomID, reason: String)
   /// Could not be connected; said once for each new reason, while it is tried again.
   case roomUnreachable(RoomID, reason: String)
+  /// Said once for each new reason, while it is tried again.
   case roomRefused(RoomID, reason: String)
   case roomState(RoomID, RoomStatus.State, detail: String)
   case started
