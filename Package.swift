@@ -77,12 +77,21 @@ let package = Package(
     shim("COpus", "opus", apt: "libopus-dev"),
     shim("CFLAC", "flac", apt: "libflac-dev"),
 
+    // What the player and the library share: a session with its sockets, rooms and threads.
+    .target(
+      name: "Driver",
+      dependencies: [
+        "Clock", "Audio", "WireProtocol", "Sender", "LinuxIO", "AvahiDiscovery", "Codecs",
+        "FFmpegSource",
+      ],
+      path: "Sources/Driver", swiftSettings: strict),
+
     // Programs: wiring only.
     .executableTarget(
       name: "tutti",
       dependencies: [
-        "Clock", "Audio", "WireProtocol", "Sender", "LinuxIO", "AvahiDiscovery", "Codecs",
-        "FFmpegSource", arguments, logging,
+        "Clock", "WireProtocol", "Sender", "Driver", "LinuxIO", "AvahiDiscovery", "FFmpegSource",
+        arguments, logging,
       ],
       path: "Sources/Executables/tutti", swiftSettings: strict),
     .executableTarget(

@@ -78,11 +78,11 @@ extension GroupSession {
     restart(target, at: .zero, now: now)
   }
 
-  mutating func jump(to id: Int, at now: LocalTime) {
+  mutating func jump(to id: Int, at position: MediaDuration, now: LocalTime) {
     guard let item = playlist.item(id) else {
       return emit(.event(.refused(.noSuchItem(id))))
     }
-    restart(item, at: .zero, now: now)
+    restart(item, at: max(.zero, position), now: now)
   }
 
   mutating func restart(_ item: PlayItem, at position: MediaDuration, now: LocalTime) {
@@ -96,6 +96,32 @@ extension GroupSession {
     let time = timeline.cutTime(by: commitTime(at: now))
     cut(from: time, after: item, isRamped: true, at: now)
     order(.leave(from: time, generation: timeline.generation))
+  }
+
+  /// Takes the item that was begun last from its source again, from `position` on.
+  mutating func renew(from position: MediaDuration, at now: LocalTime) {
+    if let pendingRestart {
+      let from = max(position, pendingRestart.position)
+      return emit(.event(.renewed(pendingRestart.item, from: from)))
+    }
+    guard let (opened, start) = begun else { return }
+    let asked = start + opened.span(to: position)
+    let time = max(asked, timeline.cutTime(by: commitTime(at: now)))
+    let from = opened.position(after: time - start)
+    cut(from: time, after: nil, isRamped: time > asked, at: now)
+    begin(opened.item, at: max(.zero, from), from: time, continues: false, isChosen: true)
+    emit(.event(.renewed(opened.item, from: max(.zero, from))))
+  }
+
+  /// The item that was begun last, and the media time at which it begins or goes on.
+  private var begun: (OpenedItem, MediaTime)? {
+    if case .beginning(let beginning) = production.stage {
+      let opened = OpenedItem(
+        item: beginning.item, duration: nil, position: beginning.position, isSeekable: true,
+        metadata: ItemMetadata())
+      return (opened, beginning.start)
+    }
+    return timeline.segments.last.map { ($0.opened, $0.start) }
   }
 
   // MARK: - Carrying it out
@@ -143,7 +169,9 @@ extension GroupSession {
 
   /// Until when the packets behind a cut must have come for the rooms to play on.
   var holdTime: LocalTime? {
-    guard case .playing(let anchor) = timeline.state, let cut = production.cut else { return nil }
+    guard configuration.holdsAtCuts, case .playing(let anchor) = timeline.state,
+      let cut = production.cut
+    else { return nil }
     return anchor.groupTime(of: cut).map {
       LocalTime(onSender: $0) - commitHorizon - Self.deliveryMargin
     }

@@ -46,6 +46,9 @@ struct PlaybackTimeline {
   /// Where the stream ends, once the last item is produced.
   var end: MediaTime?
 
+  /// Where playing goes on, if it stands still.
+  var nextStart: MediaTime { startTime }
+
   func playhead(at time: GroupTime) -> MediaTime {
     guard let holding = anchors.last(where: { $0.groupTime <= time }) else {
       return anchors.first?.mediaTime ?? startTime

@@ -1,5 +1,6 @@
 import Clock
 import Foundation
+import LinuxIO
 import Sender
 import WireProtocol
 
@@ -101,6 +102,13 @@ struct StatusReport: Codable {
   var itemCount: Int
   var `repeat`: String
   var positionS: Double
+  /// When that position sounds: nanoseconds of CLOCK_MONOTONIC_RAW, and of CLOCK_MONOTONIC. Nothing unless media time runs.
+  var presentationTimeNs: Int64?
+  var presentationTimeMonotonicNs: Int64?
+  /// Seconds of the item in a second while it plays.
+  var rate: Double
+  /// From a command to its sound.
+  var outputLatencyMs: Double
   var durationS: Double?
   var producedS: Double
   var rooms: [Room]
@@ -115,6 +123,10 @@ struct StatusReport: Codable {
     itemCount = status.itemCount
     `repeat` = status.repetition.rawValue
     positionS = status.position.seconds
+    presentationTimeNs = status.presentationTime?.nanoseconds
+    presentationTimeMonotonicNs = status.presentationTime.flatMap(HostClock.monotonic)
+    rate = status.rate
+    outputLatencyMs = status.outputLatency.seconds * 1000
     durationS = status.item?.duration?.seconds
     producedS = status.produced.seconds
     rooms = status.rooms.map(Room.init)

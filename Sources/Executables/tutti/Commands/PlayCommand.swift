@@ -1,6 +1,6 @@
 import ArgumentParser
 import Clock
-import Codecs
+import Driver
 import FFmpegSource
 import Foundation
 import LinuxIO
@@ -71,7 +71,7 @@ struct PlayCommand: ParsableCommand {
       }
       let effects = try effects()
       let items = try MediaPaths.expand(files)
-      let choice = try EncoderChoice(codec: codec, bitrate: bitrate, packetLength: packetLength)
+      let choice = try encoderChoice()
       let rawFormat = try rawFormat()
       let interruption = try ReadInterruption()
       let player = try PlayerService(
@@ -79,7 +79,8 @@ struct PlayCommand: ParsableCommand {
         endsWithPlaylist: !stay, interruption: interruption
       ) { notices in
         let opener = SourceOpener(
-          raw: rawFormat, effects: effects, interruption: interruption, notices: notices)
+          raw: rawFormat, effects: effects, interruption: interruption,
+          report: { notices.post($0) })
         return Serializer(openSource: opener.open, makeEncoder: choice.makeEncoder)
       }
       try prepare(player)
@@ -88,9 +89,17 @@ struct PlayCommand: ParsableCommand {
   }
 
   private func prepare(_ player: PlayerService) throws {
-    if shuffle { player.handle(.command(.edit(.shuffle(seed: try SystemRandom.number())))) }
+    if shuffle { try player.carryOut(.edit(.shuffle(seed: try SystemRandom.number()))) }
     if let repetition = Playlist.Repetition(rawValue: repetition.rawValue) {
-      player.handle(.command(.edit(.setRepetition(repetition))))
+      try player.carryOut(.edit(.setRepetition(repetition)))
+    }
+  }
+
+  private func encoderChoice() throws -> EncoderChoice {
+    do {
+      return try EncoderChoice(codec: codec, bitrate: bitrate, packetLength: packetLength)
+    } catch {
+      throw Failure(.usage, error.description)
     }
   }
 
@@ -144,25 +153,4 @@ struct PlayCommand: ParsableCommand {
   }
 }
 
-/// Opens what an item names: standard input, a file, or something on the network.
-struct SourceOpener: Sendable {
-  var raw: RawFormat?
-  var effects = Effects()
-  var interruption: ReadInterruption
-  var notices: Inbox<SourceNotice>
-
-  func open(_ item: PlayItem) throws(MediaError) -> any MediaSource {
-    let source = try openPlain(item.location)
-    return effects.changesNothing
-      ? source : try FilteredSource(source, effects: effects, path: item.location)
-  }
-
-  private func openPlain(_ location: String) throws(MediaError) -> any MediaSource {
-    if location == "-" {
-      return try StreamSource(descriptor: 0, rawFormat: raw, interruption: interruption)
-    }
-    guard NetworkSource.isNetwork(location) else { return try FileSource(path: location) }
-    return try NetworkSource(
-      url: location, interruption: interruption, report: { [notices] in notices.post($0) })
-  }
-}
+extension CodecOption: ExpressibleByArgument {}
