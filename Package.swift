@@ -45,6 +45,7 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let package = Package(
   name: "tutti",
   products: [
+    .library(name: "Tutti", targets: ["Tutti"]),
     .executable(name: "tutti", targets: ["tutti"]),
     .executable(name: "tutti-receiver", targets: ["tutti-receiver"]),
     .executable(name: "tutti-simulate", targets: ["tutti-simulate"]),
@@ -85,6 +86,15 @@ let package = Package(
         "FFmpegSource",
       ],
       path: "Sources/Driver", swiftSettings: strict),
+
+    // The library, the only public module.
+    .target(
+      name: "Tutti",
+      dependencies: [
+        "Clock", "Audio", "WireProtocol", "Sender", "Driver", "LinuxIO", "AvahiDiscovery",
+        "FFmpegSource",
+      ],
+      path: "Sources/Tutti", swiftSettings: strict),
 
     // Programs: wiring only.
     .executableTarget(

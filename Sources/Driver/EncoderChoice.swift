@@ -19,10 +19,10 @@ package struct EncoderChoice: Sendable {
     self.codec = codec
     let frames = Int(exactly: packetLength * 48) ?? 0
     guard let length = OpusSettings.PacketLength(rawValue: frames) else {
-      throw .usage("--packet-length is 2.5, 5, 10, 20, 40 or 60 ms")
+      throw .usage("the packet length is 2.5, 5, 10, 20, 40 or 60 ms")
     }
     if let bitrate, !(6...510).contains(bitrate) {
-      throw .usage("--bitrate is 6 to 510 kbit/s")
+      throw .usage("the bitrate is 6 to 510 kbit/s")
     }
     opus = OpusSettings(packetLength: length, bitrate: bitrate.map { $0 * 1000 })
   }

@@ -77,9 +77,12 @@ package enum PlayerCommand: Hashable, Sendable {
   case channelMap(RoomSelection, RoomSettings.ChannelMap)
   /// To a place in an item, by its identity.
   case jump(to: Int, at: MediaDuration = .zero)
-  /// What the item gives from this place on has changed: it is taken from the source again, and what sounds or is
-  /// enqueued before that place plays on. `renewed` says from where.
-  case renew(from: MediaDuration)
+  /// What the item that was begun last gives from this place on has changed: it is taken from its source again, and
+  /// what is enqueued before that place plays on. Nil: what sounds, from the next instant on. `renewed` says from
+  /// where.
+  case renew(from: MediaDuration?)
+  /// Before anything has sounded: begin here in what is enqueued.
+  case cue(to: MediaDuration)
   case edit(PlaylistEdit)
   /// Tell the position so often while music plays; nil ends it. At least 10 ms.
   case observePosition(every: Nanoseconds?)

@@ -6,6 +6,8 @@ import WireProtocol
 extension GroupSession {
   /// Restarts that follow each other faster than this are one: a listener who drags a slider wants the last place.
   private static let restartInterval = Nanoseconds.milliseconds(40)
+  /// How long an answer is waited for that would save a cut.
+  private static let answerPatience = Nanoseconds.milliseconds(100)
   /// How long the first packets behind a cut take to the rooms, at most; where they are later than this before their
   /// time, the rooms stand still at the cut until they have come.
   private static let deliveryMargin = Nanoseconds.milliseconds(50)
@@ -98,32 +100,6 @@ extension GroupSession {
     order(.leave(from: time, generation: timeline.generation))
   }
 
-  /// Takes the item that was begun last from its source again, from `position` on.
-  mutating func renew(from position: MediaDuration, at now: LocalTime) {
-    if let pendingRestart {
-      let from = max(position, pendingRestart.position)
-      return emit(.event(.renewed(pendingRestart.item, from: from)))
-    }
-    guard let (opened, start) = begun else { return }
-    let asked = start + opened.span(to: position)
-    let time = max(asked, timeline.cutTime(by: commitTime(at: now)))
-    let from = opened.position(after: time - start)
-    cut(from: time, after: nil, isRamped: time > asked, at: now)
-    begin(opened.item, at: max(.zero, from), from: time, continues: false, isChosen: true)
-    emit(.event(.renewed(opened.item, from: max(.zero, from))))
-  }
-
-  /// The item that was begun last, and the media time at which it begins or goes on.
-  private var begun: (OpenedItem, MediaTime)? {
-    if case .beginning(let beginning) = production.stage {
-      let opened = OpenedItem(
-        item: beginning.item, duration: nil, position: beginning.position, isSeekable: true,
-        metadata: ItemMetadata())
-      return (opened, beginning.start)
-    }
-    return timeline.segments.last.map { ($0.opened, $0.start) }
-  }
-
   // MARK: - Carrying it out
 
   /// Several restarts in quick succession become one: while a cut has nothing behind it, another place is simply put
@@ -133,9 +109,13 @@ extension GroupSession {
     guard let target = pendingRestart else { return }
     let time = timeline.cutTime(by: commitTime(at: now))
     if production.cut == time {
-      // The answer to the order under way wakes this session.
-      guard production.isIdle else { return }
-      timeline.removeSegments(from: time)
+      guard production.isIdle || isOverdue(at: now) else { return }
+      if production.isIdle {
+        timeline.removeSegments(from: time)
+      } else {
+        cut(from: time, after: nil, isRamped: true, at: now)
+        restartedAt = now
+      }
     } else {
       if let restartedAt, now < restartedAt + Self.restartInterval {
         restartDeadline = restartedAt + Self.restartInterval
@@ -146,6 +126,16 @@ extension GroupSession {
     }
     pendingRestart = nil
     begin(target.item, at: target.position, from: time, continues: false, isChosen: true)
+  }
+
+  /// The answer to the order under way wakes this session; but a source may wait for its network for ever.
+  private mutating func isOverdue(at now: LocalTime) -> Bool {
+    let since = restartedAt ?? now
+    restartedAt = since
+    let deadline = since + Self.answerPatience
+    guard deadline > now else { return true }
+    restartDeadline = deadline
+    return false
   }
 
   /// Begins a generation: everything from `time` on is made anew, as what follows `predecessor`.

@@ -47,6 +47,14 @@ package struct GroupStatus: Hashable, Sendable {
   package var rooms: [Room]
 }
 
+package struct Playhead: Hashable, Sendable {
+  /// Nil where nothing is to sound.
+  package var item: PlayItem?
+  package var position: MediaDuration
+  /// False while the group is paused, starts, or stands still at a cut.
+  package var isMoving: Bool
+}
+
 extension GroupSession {
   package func status(at now: LocalTime) -> GroupStatus {
     let item = soundingItem(at: now)
@@ -74,6 +82,21 @@ extension GroupSession {
     guard abs(span.flicks) < ProtocolLimits.mediaTime.upperBound / 2 else { return nil }
     return timeline.groupTime(of: segment.start + span).map { LocalTime(onSender: $0) }
   }
+
+  /// Where the group is now, without all that a status holds.
+  package func playhead(at now: LocalTime) -> Playhead {
+    Playhead(
+      item: soundingItem(at: now)?.item, position: position(at: now),
+      isMoving: timeline.isSounding(at: GroupTime(ofSender: now)))
+  }
+
+  /// Whether media time runs, or is about to.
+  package var isRunning: Bool {
+    if case .playing = timeline.state { true } else { false }
+  }
+
+  /// Whether anything has sounded, or is about to.
+  package var hasBegun: Bool { !timeline.anchors.isEmpty }
 
   /// Whether something is there to begin with, and a room that could play it.
   package var isPrimed: Bool {

@@ -72,6 +72,11 @@ struct PlaybackTimeline {
     }
   }
 
+  /// What is at `time` is to sound first. Only while nothing has.
+  mutating func cue(to time: MediaTime) {
+    if case .starting = state { state = .starting(at: time) }
+  }
+
   /// Media time `start` sounds at `time`.
   mutating func play(from start: MediaTime, at time: GroupTime) -> Anchor {
     let anchor = Anchor(mediaTime: start, groupTime: time, rate: .playing)
