@@ -270,6 +270,7 @@ extension Renderer {
         finishLateCut()
         lateCut = FrameCut(from: asked, generation: cut.generation, isRamped: false)
       }
+      nextReport = .min
       report.cutGeneration = cut.generation
       report.cutFrom = cursor.grid.mediaTime(of: StreamPosition(frame: cut.from))
     }

@@ -239,7 +239,6 @@ package struct GroupSession {
     case .credit(let credit): links[index].live?.media?.granted(credit.limit)
     case .flushed: break
     case .flushedAutomatically(let flushed):
-      guard flushed.generation == timeline.generation else { return }
       links[index].live?.media?.goBack(to: store.sequence(at: flushed.from))
       emit(.event(.roomFlushed(id)))
     case .status(let status): received(status, from: index)
