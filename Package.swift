@@ -131,6 +131,7 @@ let package = Package(
     tests("ALSAOutputTests", ["ALSAOutput", "Receiver", "Audio", "Clock"]),
     tests("ArchitectureTests", []),
     // Starts the finished programs, which are built beside the tests.
+    tests("TuttiTests", ["Tutti", "Sender", "Clock"]),
     tests("ProgramTests", ["WireProtocol", "Audio", "Clock"]),
     // A program, for RealtimeSanitizer must be linked into it: Tests/RealtimeTests/run.sh.
     .executableTarget(

@@ -155,7 +155,7 @@ public final class Player: Sendable {
 
   // MARK: - Time
 
-  /// What sounds now; nil before the first item and at the end of the list.
+  /// What sounds now, or is about to; nil before the first item is open and at the end of the list.
   ///
   /// - Throws: `TuttiError.closed`.
   public func currentItem() async throws(TuttiError) -> CurrentItem? {

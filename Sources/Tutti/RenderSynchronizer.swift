@@ -10,14 +10,15 @@ internal import Synchronization
 /// Begins at time zero and rate 0. Everything may be called from any task; calls that change the rate or the renderers are
 /// carried out one after the other.
 public actor RenderSynchronizer {
-  /// `time` sounds at `hostTime`, and from then on time runs at `rate`.
+  /// `time` sounds at `hostTime`; from then on time runs at `rate`, and until then at `rateBefore`.
   private struct Mapping {
     var time = PlaybackTime.zero
     var hostTime = HostTime(nanoseconds: 0)
     var rate = 0.0
+    var rateBefore = 0.0
 
     func time(at now: HostTime) -> PlaybackTime {
-      rate == 0 || now < hostTime ? time : time + (now - hostTime) * rate
+      time + (now - hostTime) * (now < hostTime ? rateBefore : rate)
     }
   }
 
@@ -33,7 +34,7 @@ public actor RenderSynchronizer {
   /// 0 stands still, 1 plays. (Other rates are for a `Player`.)
   public nonisolated var rate: Double { mapping.withLock { $0.rate } }
 
-  /// What sounds now.
+  /// What sounds now, or stands still.
   public nonisolated var currentTime: PlaybackTime { mapping.withLock { $0.time(at: .now) } }
 
   /// When a time sounds in all rooms, or has sounded: pictures shown at that instant are in step with the sound. Nil while
@@ -103,7 +104,7 @@ public actor RenderSynchronizer {
     if rate == self.rate, time == nil { return mapping.withLock { $0.hostTime } }
     var stopped = HostTime.now
     if self.rate != 0 { stopped = try await stop(notBefore: rate == 0 ? hostTime : nil) }
-    if let time { mapping.withLock { $0.time = time } }
+    if let time { mapping.withLock { $0 = Mapping(time: time, hostTime: stopped) } }
     return rate == 0 ? stopped : try await start(notBefore: hostTime)
   }
 
@@ -113,13 +114,15 @@ public actor RenderSynchronizer {
     for renderer in renderers {
       try await renderer.engine.carryOut(.pauseAt(instant.group))
     }
-    mapping.withLock { $0 = Mapping(time: $0.time(at: instant), hostTime: instant, rate: 0) }
+    mapping.withLock {
+      $0 = Mapping(time: $0.time(at: instant), hostTime: instant, rate: 0, rateBefore: 1)
+    }
     return instant
   }
 
   /// All renderers at one instant. One that was late, because this host was busy, makes all begin again.
   private func start(notBefore wish: HostTime?) async throws(TuttiError) -> HostTime {
-    let time = currentTime
+    let time = mapping.withLock { $0.time }
     var margin = Self.margin
     while true {
       for renderer in renderers { try await renderer.prepare(for: time) }

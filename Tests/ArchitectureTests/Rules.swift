@@ -62,6 +62,26 @@ enum Rules {
     return found
   }
 
+  /// Above the adapters: what may import each module. Programs stand on top, and nothing stands on the library.
+  static let importers = ["Driver": ["Driver", "Tutti", "tutti"], "Tutti": ["Tutti"]]
+
+  static func importsFromBelow(_ file: File) -> [String] {
+    file.imports.compactMap { name in
+      guard let allowed = importers[name], !allowed.contains(file.module) else { return nil }
+      return "\(file.path): imports \(name)"
+    }
+  }
+
+  /// The library's interface is its own: nothing of what it is made of shows in it, and nobody needs Foundation for it.
+  static func leakyImports(_ file: File) -> [String] {
+    guard file.module == "Tutti" else { return [] }
+    return file.lines.enumerated().filter { line in
+      let words = line.element.split(separator: " ")
+      guard let place = words.firstIndex(of: "import") else { return false }
+      return words[..<place] != ["internal"] || words.last == "Foundation"
+    }.map { "\(file.path):\($0.offset + 1): \($0.element)" }
+  }
+
   static func adaptersThatImportAdapters(_ files: [File]) -> [String] {
     let adapters = Set(files.filter(\.isAdapter).map(\.module))
     return files.filter(\.isAdapter).flatMap { file in

@@ -25,6 +25,13 @@ import Testing
       })
   }
 
+  @Test func `the library stands on top, and shows nothing of what it is made of`() throws {
+    let files = try SourceTree.files(in: "Sources")
+    #expect(files.contains { $0.module == "Tutti" })
+    Self.expectNone(files.flatMap(Rules.importsFromBelow))
+    Self.expectNone(files.flatMap(Rules.leakyImports))
+  }
+
   @Test func `adapters stand alone, and each C library has one`() throws {
     let files = try SourceTree.files(in: "Sources")
     Self.expectNone(Rules.adaptersThatImportAdapters(files))
