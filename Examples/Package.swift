@@ -8,6 +8,9 @@ let package = Package(
   targets: [
     .executableTarget(
       name: "chords", dependencies: [.product(name: "Tutti", package: "tutti")],
-      swiftSettings: [.treatAllWarnings(as: .error)])
+      swiftSettings: [.treatAllWarnings(as: .error)]),
+    .executableTarget(
+      name: "tour", dependencies: [.product(name: "Tutti", package: "tutti")],
+      swiftSettings: [.treatAllWarnings(as: .error)]),
   ]
 )

@@ -16,6 +16,7 @@ public struct PCMFormat: Hashable, Sendable {
   /// - Parameters:
   ///   - sampleRate: one of `supportedSampleRates`.
   ///   - channelCount: 1 to 8; rooms play 1 or 2, and mix more down.
+  ///   - resolution: what lossless codecs keep of each sample.
   /// - Throws: `TuttiError.invalid` for any other.
   public init(
     sampleRate: Int = 48_000, channelCount: Int = 2, resolution: Resolution = .int24

@@ -8,9 +8,11 @@ public struct PlaybackTime: Hashable, Comparable, Sendable {
   /// - Parameter flicks: brought into range where it is beyond ±2^58.
   public init(flicks: Int64) { self.flicks = Swift.min(Swift.max(flicks, -Self.limit), Self.limit) }
 
-  /// The time of frame number `frame`, from 0.
+  /// The time of a frame.
   ///
-  /// - Parameter sampleRate: in Hz, at least 1; exact where it divides 705 600 000, as all rates of `PCMFormat` do.
+  /// - Parameters:
+  ///   - frame: its number, from 0.
+  ///   - sampleRate: in Hz, at least 1; exact where it divides 705 600 000, as all rates of `PCMFormat` do.
   public init(frame: Int64, at sampleRate: Int) {
     let (flicks, overflow) = frame.multipliedReportingOverflow(
       by: Self.perSecond / Int64(Swift.max(1, sampleRate)))

@@ -35,12 +35,16 @@ public struct RoomGroup: Sendable {
     try await set(id) { .volume($0, level) }
   }
 
+  /// Fades to silence, or back.
+  ///
   /// - Throws: `TuttiError.noSuchRoom`, `closed`.
   public func setMuted(_ isMuted: Bool, of id: Room.ID? = nil) async throws(TuttiError) {
     try await set(id) { .mute($0, isMuted) }
   }
 
-  /// - Parameter delay: positive sounds later, such as for a speaker that stands nearer; within ±2 s.
+  /// - Parameters:
+  ///   - delay: positive sounds later, such as for a speaker that stands nearer; within ±2 s.
+  ///   - id: one room, or all where it is nil.
   /// - Throws: `TuttiError.invalid` beyond that range; `noSuchRoom`, `closed`.
   public func setDelay(_ delay: Duration, of id: Room.ID? = nil) async throws(TuttiError) {
     let span = Nanoseconds(delay.wholeNanoseconds)
@@ -50,6 +54,8 @@ public struct RoomGroup: Sendable {
     try await set(id) { .delay($0, span) }
   }
 
+  /// Which of two channels a room plays: a pair of rooms can be the left and the right speaker.
+  ///
   /// - Throws: `TuttiError.noSuchRoom`, `closed`.
   public func setChannels(
     _ channels: RoomStatus.Channels, of id: Room.ID? = nil

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The rules of the tree. Each answers with what breaks it: a path, a line and what is wrong there.
 enum Rules {
   typealias File = SourceTree.File
@@ -168,6 +170,18 @@ enum Rules {
         number.count == 4 && number.allSatisfy(\.isNumber)
         && name.dropFirst(4).hasPrefix("-") && name.hasSuffix(".md")
       return !isNumbered || !seen.insert(number).inserted
+    }
+  }
+
+  /// Swift code in an article that no example has, so that nobody knows whether it compiles.
+  static func unprovenCode(_ document: String, in examples: [File]) -> [String] {
+    let code = examples.map { $0.lines.joined(separator: "\n") }
+    return document.components(separatedBy: "```swift\n").dropFirst().flatMap { part in
+      let block = part.components(separatedBy: "```")[0]
+      return block.components(separatedBy: "\n\n").filter { piece in
+        let piece = piece.trimmingCharacters(in: .newlines)
+        return !code.contains { $0.contains(piece) }
+      }
     }
   }
 

@@ -99,6 +99,14 @@ import Testing
     #expect(Rules.oversizedFiles(Self.file(many, at: "Tests/A/X.swift")).isEmpty)
   }
 
+  @Test func `code in an article that no example has is found`() {
+    let example = Self.file("import A\n\nfunc f() {}", at: "Examples/Sources/tour/X.swift")
+    let right = "text\n```swift\nimport A\n\nfunc f() {}\n```\nmore"
+    #expect(Rules.unprovenCode(right, in: [example]).isEmpty)
+    let wrong = "```swift\nfunc f() {}\n```\n```swift\nfunc g() {}\n```"
+    #expect(Rules.unprovenCode(wrong, in: [example]).count == 1)
+  }
+
   @Test func `unnamed vectors and unnumbered decisions are found`() {
     #expect(Rules.badVectorNames("```hex").count == 1)
     #expect(Rules.badVectorNames("```hex control.a\n```\n```hex control.a").count == 1)

@@ -50,6 +50,15 @@ import Testing
     Self.expectNone(files.flatMap(Rules.oversizedFunctions))
   }
 
+  @Test func `code in the library's articles is that of the examples`() throws {
+    let examples = try SourceTree.files(in: "Examples/Sources")
+    let articles = SourceTree.paths(in: "Sources/Tutti/Tutti.docc").filter { $0.hasSuffix(".md") }
+    #expect(articles.count > 3)
+    for path in articles + ["README.md"] {
+      Self.expectNone(Rules.unprovenCode(try SourceTree.text(path), in: examples))
+    }
+  }
+
   @Test func `vectors are named and decisions are numbered`() throws {
     let documents = SourceTree.paths(in: "docs/protocol").filter { $0.hasSuffix(".md") }
     #expect(!documents.isEmpty)

