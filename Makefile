@@ -4,12 +4,13 @@ SWIFT ?= swift
 BUILD := .build/release
 FILE ?=
 
-.PHONY: help setup build run test check lint format install install-service uninstall clean
+.PHONY: help setup build run test check lint format docs install install-service uninstall clean
 
 help:
 	@echo "make run [FILE=song.flac]  build, start a receiver here and play to it"
 	@echo "make test                  all tests"
-	@echo "make check                 lint, the render path under sanitizers, a short fuzz run"
+	@echo "make check                 lint, the examples, the render path under sanitizers, a short fuzz run"
+	@echo "make docs                  the library's documentation, in .build/docs"
 	@echo "make build                 the programs, in $(BUILD)"
 	@echo "make install [PREFIX=/usr/local]"
 	@echo "make install-service       the same, and a receiver that systemd starts at boot"
@@ -35,10 +36,14 @@ check: setup lint
 	Tests/Fuzz/run.sh sessions 30
 
 lint:
-	$(SWIFT) format lint --strict --recursive Sources Tests Package.swift
+	$(SWIFT) format lint --strict --recursive Sources Tests Package.swift Examples/Package.swift Examples/Sources
+	$(SWIFT) build --package-path Examples
+
+docs:
+	scripts/docs.sh
 
 format:
-	$(SWIFT) format --in-place --recursive Sources Tests Package.swift
+	$(SWIFT) format --in-place --recursive Sources Tests Package.swift Examples/Package.swift Examples/Sources
 
 PREFIX ?= /usr/local
 ETC ?= /etc
@@ -54,4 +59,4 @@ uninstall:
 	scripts/uninstall.sh "$(DESTDIR)" "$(PREFIX)" "$(ETC)"
 
 clean:
-	rm -rf .build .build-tsan .build-rtsan
+	rm -rf .build .build-tsan .build-rtsan Examples/.build

@@ -45,6 +45,7 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let package = Package(
   name: "tutti",
   products: [
+    .library(name: "Tutti", targets: ["Tutti"]),
     .executable(name: "tutti", targets: ["tutti"]),
     .executable(name: "tutti-receiver", targets: ["tutti-receiver"]),
     .executable(name: "tutti-simulate", targets: ["tutti-simulate"]),
@@ -77,12 +78,30 @@ let package = Package(
     shim("COpus", "opus", apt: "libopus-dev"),
     shim("CFLAC", "flac", apt: "libflac-dev"),
 
+    // What the player and the library share: a session with its sockets, rooms and threads.
+    .target(
+      name: "Driver",
+      dependencies: [
+        "Clock", "Audio", "WireProtocol", "Sender", "LinuxIO", "AvahiDiscovery", "Codecs",
+        "FFmpegSource",
+      ],
+      path: "Sources/Driver", swiftSettings: strict),
+
+    // The library, the only public module.
+    .target(
+      name: "Tutti",
+      dependencies: [
+        "Clock", "Audio", "WireProtocol", "Sender", "Driver", "LinuxIO", "AvahiDiscovery",
+        "FFmpegSource",
+      ],
+      path: "Sources/Tutti", swiftSettings: strict),
+
     // Programs: wiring only.
     .executableTarget(
       name: "tutti",
       dependencies: [
-        "Clock", "Audio", "WireProtocol", "Sender", "LinuxIO", "AvahiDiscovery", "Codecs",
-        "FFmpegSource", arguments, logging,
+        "Clock", "WireProtocol", "Sender", "Driver", "LinuxIO", "AvahiDiscovery", "FFmpegSource",
+        arguments, logging,
       ],
       path: "Sources/Executables/tutti", swiftSettings: strict),
     .executableTarget(
@@ -112,6 +131,7 @@ let package = Package(
     tests("ALSAOutputTests", ["ALSAOutput", "Receiver", "Audio", "Clock"]),
     tests("ArchitectureTests", []),
     // Starts the finished programs, which are built beside the tests.
+    tests("TuttiTests", ["Tutti", "Sender", "Clock"]),
     tests("ProgramTests", ["WireProtocol", "Audio", "Clock"]),
     // A program, for RealtimeSanitizer must be linked into it: Tests/RealtimeTests/run.sh.
     .executableTarget(

@@ -23,6 +23,8 @@ extension GroupSession {
     /// Play in this room as well. `receiverID`, where known, is the only receiver that is taken for it; the
     /// name is replaced by the one that the receiver gives itself.
     case roomAdded(RoomID, name: String, receiverID: Identifier?)
+    /// Play in this room no more. Nothing more is said about it.
+    case roomRemoved(RoomID)
     /// Discovery has seen the room: if it is not connected, now is the time to try.
     case roomSeen(RoomID)
     case connected(RoomID, Channel)
@@ -55,7 +57,11 @@ extension GroupSession {
 /// What a user can ask for while music plays.
 package enum PlayerCommand: Hashable, Sendable {
   case pause
+  /// The same, not before this time.
+  case pauseAt(GroupTime)
   case resume
+  /// The same: what is to sound next sounds at this time, or as soon after it as all rooms can.
+  case resumeAt(GroupTime)
   /// To a place in the current item, from its beginning; beyond the end means the next item.
   case seek(to: MediaDuration)
   /// From where the current item is now; before the beginning means the beginning.
@@ -69,8 +75,14 @@ package enum PlayerCommand: Hashable, Sendable {
   case mute(RoomSelection, Bool)
   case delay(RoomSelection, Nanoseconds)
   case channelMap(RoomSelection, RoomSettings.ChannelMap)
-  /// To the beginning of an item, by its identity.
-  case jump(to: Int)
+  /// To a place in an item, by its identity.
+  case jump(to: Int, at: MediaDuration = .zero)
+  /// What the item that was begun last gives from this place on has changed: it is taken from its source again, and
+  /// what is enqueued before that place plays on. Nil: what sounds, from the next instant on. `renewed` says from
+  /// where.
+  case renew(from: MediaDuration?)
+  /// Before anything has sounded: begin here in what is enqueued.
+  case cue(to: MediaDuration)
   case edit(PlaylistEdit)
   /// From now on, in the middle of what sounds: where it is played from goes on.
   case effects(Effects)
@@ -170,6 +182,13 @@ package struct OpenedItem: Hashable, Sendable {
   /// Seconds of the item in one second of media time.
   package var rate = 1.0
 
+  /// What `position(after:)` makes `position` of; negative before the first frame.
+  func span(to position: MediaDuration) -> MediaDuration {
+    let span = position - self.position
+    guard rate != 1, rate > 0 else { return span }
+    return MediaDuration(flicks: Int64(exactly: (Double(span.flicks) / rate).rounded()) ?? 0)
+  }
+
   /// How far into the item one is when its first frame sounded `span` ago.
   func position(after span: MediaDuration) -> MediaDuration {
     guard rate != 1 else { return position + span }
@@ -206,6 +225,8 @@ package enum SenderEvent: Hashable, Sendable {
   /// Said once for each new reason, while it is tried again.
   case roomRefused(RoomID, reason: String)
   case roomState(RoomID, RoomStatus.State, detail: String)
+  /// The room has lost audio that it held, and gets it again.
+  case roomFlushed(RoomID)
   case started
   case paused
   case resumed
@@ -219,6 +240,9 @@ package enum SenderEvent: Hashable, Sendable {
   case playlistChanged
   /// Where the current item is; only where `observePosition` has asked for it.
   case position(PlayItem, MediaDuration)
+  /// The item is taken from its source again from this place on: the one asked for, or the first that all rooms can
+  /// still change.
+  case renewed(PlayItem, from: MediaDuration)
   /// What was asked for cannot be done, and was not.
   case refused(CommandRefusal)
   /// The list has come to its end, and the group waits for more.

@@ -7,13 +7,18 @@ extension GroupSession {
     guard !isFinished else { return }
     switch command {
     case .pause: pause(at: now)
+    case .pauseAt(let time): pause(at: now, notBefore: time)
     case .resume: resume(at: now)
+    case .resumeAt(let time): resume(at: now, notBefore: time)
     case .seek(let position): seek(to: position, at: now)
     case .seekBy(let span):
       if let aim = aim(at: now) { seek(to: max(.zero, aim.position + span), at: now) }
     case .next: skipForward(at: now)
     case .previous: skipBack(at: now)
-    case .jump(let id): jump(to: id, at: now)
+    case .jump(let id, let position): jump(to: id, at: position, now: now)
+    case .renew(let position?): renew(from: position, at: now)
+    case .renew(nil): renewSound(at: now)
+    case .cue(let position): cue(to: position)
     case .edit(let edit): apply(edit, at: now)
     case .observePosition(let interval):
       observation = interval.map { .init(interval: max($0, .milliseconds(10))) }
@@ -37,7 +42,7 @@ extension GroupSession {
 
   /// Sets the anchor once all rooms are ready, or the first that was has waited long enough.
   mutating func startIfReady(at now: LocalTime) {
-    guard case .starting(let start) = timeline.state, let end = store.end, end > start,
+    guard !isHeld, case .starting(let start) = timeline.state, let end = store.end, end > start,
       links.contains(where: \.isReady)
     else {
       startDeadline = nil
@@ -49,12 +54,14 @@ extension GroupSession {
       guard deadline <= now else { return }
     }
     startDeadline = nil
-    play(from: start, at: now)
+    play(from: start, at: now, notBefore: startTime)
+    startTime = nil
     emit(.event(.started))
   }
 
-  mutating func play(from start: MediaTime, at now: LocalTime) {
-    let anchor = timeline.play(from: start, at: earliestStart(at: now))
+  mutating func play(from start: MediaTime, at now: LocalTime, notBefore time: GroupTime? = nil) {
+    let earliest = earliestStart(at: now)
+    let anchor = timeline.play(from: start, at: max(earliest, time ?? earliest))
     tellAll(.anchor(anchor), at: now)
   }
 
@@ -81,18 +88,33 @@ extension GroupSession {
 
   // MARK: - Pause and resume
 
-  private mutating func pause(at now: LocalTime) {
-    guard let anchor = timeline.pause(at: commitTime(at: now)) else { return }
+  private mutating func pause(at now: LocalTime, notBefore time: GroupTime? = nil) {
+    let earliest = commitTime(at: now)
+    guard let anchor = timeline.pause(at: max(earliest, time ?? earliest)) else {
+      return hold(at: now)
+    }
     tellAll(.anchor(anchor), at: now)
     emit(.event(.paused))
   }
 
-  private mutating func resume(at now: LocalTime) {
+  /// Before the start there is no anchor to stop: the rooms are filled, and wait.
+  private mutating func hold(at now: LocalTime) {
+    guard case .starting = timeline.state, !isHeld, !isStopped(at: now) else { return }
+    isHeld = true
+    emit(.event(.paused))
+  }
+
+  private mutating func resume(at now: LocalTime, notBefore time: GroupTime? = nil) {
+    if isHeld {
+      isHeld = false
+      startTime = time
+      return emit(.event(.resumed))
+    }
     guard case .paused(let paused) = timeline.state else { return }
-    if let cut = production.cut, cut <= paused.mediaTime {
+    if configuration.holdsAtCuts, let cut = production.cut, cut <= paused.mediaTime {
       timeline.resumeHolding()
     } else {
-      play(from: paused.mediaTime, at: now)
+      play(from: paused.mediaTime, at: now, notBefore: time)
     }
     emit(.event(.resumed))
   }

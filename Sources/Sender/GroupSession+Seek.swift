@@ -6,6 +6,8 @@ import WireProtocol
 extension GroupSession {
   /// Restarts that follow each other faster than this are one: a listener who drags a slider wants the last place.
   private static let restartInterval = Nanoseconds.milliseconds(40)
+  /// How long an answer is waited for that would save a cut.
+  private static let answerPatience = Nanoseconds.milliseconds(100)
   /// How long the first packets behind a cut take to the rooms, at most; where they are later than this before their
   /// time, the rooms stand still at the cut until they have come.
   private static let deliveryMargin = Nanoseconds.milliseconds(50)
@@ -86,11 +88,11 @@ extension GroupSession {
     restart(target, at: .zero, now: now)
   }
 
-  mutating func jump(to id: Int, at now: LocalTime) {
+  mutating func jump(to id: Int, at position: MediaDuration, now: LocalTime) {
     guard let item = playlist.item(id) else {
       return emit(.event(.refused(.noSuchItem(id))))
     }
-    restart(item, at: .zero, now: now)
+    restart(item, at: max(.zero, position), now: now)
   }
 
   /// What sounds goes on from where it will be at the cut, made anew; items to come are opened with the effects.
@@ -133,9 +135,13 @@ extension GroupSession {
       target.position = segment.opened.position(after: time - segment.start)
     }
     if production.cut == time {
-      // The answer to the order under way wakes this session.
-      guard production.isIdle else { return }
-      timeline.removeSegments(from: time)
+      guard production.isIdle || isOverdue(at: now) else { return }
+      if production.isIdle {
+        timeline.removeSegments(from: time)
+      } else {
+        cut(from: time, after: nil, isRamped: true, at: now)
+        restartedAt = now
+      }
     } else {
       if let restartedAt, now < restartedAt + Self.restartInterval {
         restartDeadline = restartedAt + Self.restartInterval
@@ -146,6 +152,16 @@ extension GroupSession {
     }
     pendingRestart = nil
     begin(target.item, at: target.position, from: time, continues: false, isChosen: true)
+  }
+
+  /// The answer to the order under way wakes this session; but a source may wait for its network for ever.
+  private mutating func isOverdue(at now: LocalTime) -> Bool {
+    let since = restartedAt ?? now
+    restartedAt = since
+    let deadline = since + Self.answerPatience
+    guard deadline > now else { return true }
+    restartDeadline = deadline
+    return false
   }
 
   /// Begins a generation: everything from `time` on is made anew, as what follows `predecessor`.
@@ -169,7 +185,9 @@ extension GroupSession {
 
   /// Until when the packets behind a cut must have come for the rooms to play on.
   var holdTime: LocalTime? {
-    guard case .playing(let anchor) = timeline.state, let cut = production.cut else { return nil }
+    guard configuration.holdsAtCuts, case .playing(let anchor) = timeline.state,
+      let cut = production.cut
+    else { return nil }
     return anchor.groupTime(of: cut).map {
       LocalTime(onSender: $0) - commitHorizon - Self.deliveryMargin
     }

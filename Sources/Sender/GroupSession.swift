@@ -14,10 +14,16 @@ package struct GroupSession {
     package var firstSession: UInt64
     /// Whether the group ends with its list. Otherwise the rooms stay, and what is appended later plays on.
     package var endsWithPlaylist: Bool
+    /// Whether the rooms are filled and then wait for `resume`.
+    package var startsHeld: Bool
+    /// Whether the rooms stand still at a cut until there is something behind it. Otherwise media time runs on, in
+    /// silence, as it must where several groups keep the same time.
+    package var holdsAtCuts: Bool
 
     package init(
       senderID: Identifier, senderName: String, clockID: UInt64, clockPort: UInt16,
-      firstSession: UInt64, endsWithPlaylist: Bool = true
+      firstSession: UInt64, endsWithPlaylist: Bool = true, startsHeld: Bool = false,
+      holdsAtCuts: Bool = true
     ) {
       self.senderID = senderID
       self.senderName = senderName
@@ -25,6 +31,8 @@ package struct GroupSession {
       self.clockPort = clockPort
       self.firstSession = firstSession
       self.endsWithPlaylist = endsWithPlaylist
+      self.startsHeld = startsHeld
+      self.holdsAtCuts = holdsAtCuts
     }
   }
 
@@ -49,6 +57,10 @@ package struct GroupSession {
   private var sessions: [RoomID: UInt64] = [:]
   /// When the start no longer waits for rooms that are not ready.
   var startDeadline: LocalTime?
+  /// Nothing starts until `resume`.
+  var isHeld: Bool
+  /// Not before this, though all are ready.
+  var startTime: GroupTime?
   private(set) var finishTime: LocalTime?
   /// Where to go on, asked for while the last restart is not carried out, or has just been.
   var pendingRestart: Restart?
@@ -66,6 +78,7 @@ package struct GroupSession {
   package init(_ configuration: Configuration, playing playlist: Playlist) {
     self.configuration = configuration
     self.playlist = playlist
+    isHeld = configuration.startsHeld
   }
 
   /// Takes one input into account. `now` never decreases.
@@ -73,6 +86,7 @@ package struct GroupSession {
     switch input {
     case .roomAdded(let id, let name, let receiverID):
       links.append(RoomLink(id: id, name: name, receiverID: receiverID, at: now))
+    case .roomRemoved(let id): remove(id)
     case .roomSeen(let id): withLink(id) { $0.seen(at: now) }
     case .connected(let id, let channel): connected(id, channel, at: now)
     case .received(let id, .control, let bytes): received(bytes, from: id, at: now)
@@ -163,6 +177,18 @@ package struct GroupSession {
     _ = channel
   }
 
+  private mutating func remove(_ id: RoomID) {
+    guard let link = links.first(where: { $0.id == id }) else { return }
+    if link.live != nil {
+      let goodbye = Goodbye(reason: .finished, detail: "")
+      emit(.send(id, .control, ControlMessage.goodbye(goodbye).encoded()))
+    }
+    emit(.close(id, .media))
+    emit(.close(id, .control))
+    links.removeAll { $0.id == id }
+    sessions[id] = nil
+  }
+
   /// One connection of a room broke, or it broke the protocol: both are made anew.
   mutating func broke(_ id: RoomID, _ reason: String, at now: LocalTime) {
     guard let index = links.firstIndex(where: { $0.id == id }) else { return }
@@ -219,6 +245,7 @@ package struct GroupSession {
     case .flushed: break
     case .flushedAutomatically(let flushed):
       links[index].live?.media?.goBack(to: store.sequence(at: flushed.from))
+      emit(.event(.roomFlushed(id)))
     case .status(let status): received(status, from: index)
     case .goodbye(let goodbye):
       broke(id, goodbye.detail.isEmpty ? "it said goodbye" : goodbye.detail, at: now)

@@ -36,9 +36,23 @@ package struct GroupStatus: Hashable, Sendable {
   package var repetition: Playlist.Repetition
   /// In the item, from its beginning.
   package var position: MediaDuration
+  /// When `position` sounds, on the sender's clock; nil while media time stands still.
+  package var presentationTime: LocalTime?
+  /// Seconds of the item in one second while it plays.
+  package var rate: Double
+  /// How long after it is asked for a change is heard, in all rooms at once.
+  package var outputLatency: Nanoseconds
   /// How far the audio that is produced reaches beyond what sounds.
   package var produced: MediaDuration
   package var rooms: [Room]
+}
+
+package struct Playhead: Hashable, Sendable {
+  /// Nil where nothing is to sound.
+  package var item: PlayItem?
+  package var position: MediaDuration
+  /// False while the group is paused, starts, or stands still at a cut.
+  package var isMoving: Bool
 }
 
 extension GroupSession {
@@ -50,14 +64,54 @@ extension GroupSession {
     return GroupStatus(
       state: displayState(at: now), item: item, itemNumber: index.map { $0 + 1 } ?? 0,
       itemCount: items.count, repetition: playlist.repetition, position: position(at: now),
+      presentationTime: timeline.isSounding(at: GroupTime(ofSender: now)) && item != nil
+        ? now : nil,
+      rate: item?.rate ?? 1, outputLatency: commitHorizon,
       produced: max(.zero, (store.end ?? playhead) - playhead), rooms: links.map(\.displayed))
   }
+
+  /// When this place in the current item sounds, or sounded lately, by what is decided now: a pause or a seek moves
+  /// it. Nil while the group stands still, and for what does not come.
+  package func presentationTime(of position: MediaDuration, at now: LocalTime) -> LocalTime? {
+    let time = GroupTime(ofSender: now)
+    guard !isStopped(at: now),
+      let segment = timeline.segment(at: timeline.playhead(at: time))
+    else { return nil }
+    let span = segment.opened.span(to: position)
+    // What no schedule of this item reaches overflows no arithmetic either.
+    guard abs(span.flicks) < ProtocolLimits.mediaTime.upperBound / 2 else { return nil }
+    return timeline.groupTime(of: segment.start + span).map { LocalTime(onSender: $0) }
+  }
+
+  /// Where the group is now, without all that a status holds.
+  package func playhead(at now: LocalTime) -> Playhead {
+    Playhead(
+      item: soundingItem(at: now)?.item, position: position(at: now),
+      isMoving: timeline.isSounding(at: GroupTime(ofSender: now)))
+  }
+
+  /// Whether media time runs, or is about to.
+  package var isRunning: Bool {
+    if case .playing = timeline.state { true } else { false }
+  }
+
+  /// Whether anything has sounded, or is about to.
+  package var hasBegun: Bool { !timeline.anchors.isEmpty }
+
+  /// Whether something is there to begin with, and a room that could play it.
+  package var isPrimed: Bool {
+    guard production.cut == nil, let end = store.end else { return false }
+    return end > timeline.nextStart && links.contains(where: \.isReady)
+  }
+
+  /// Whether every room could play.
+  package var allRoomsAreReady: Bool { links.allSatisfy(\.isReady) }
 
   private func displayState(at now: LocalTime) -> GroupStatus.State {
     if isFinished { return .finished }
     if isStopped(at: now) { return .stopped }
     return switch timeline.state {
-    case .starting: .starting
+    case .starting: isHeld ? .paused : .starting
     case .playing, .holding: .playing
     case .paused: .paused
     }

@@ -46,6 +46,9 @@ struct PlaybackTimeline {
   /// Where the stream ends, once the last item is produced.
   var end: MediaTime?
 
+  /// Where playing goes on, if it stands still.
+  var nextStart: MediaTime { startTime }
+
   func playhead(at time: GroupTime) -> MediaTime {
     guard let holding = anchors.last(where: { $0.groupTime <= time }) else {
       return anchors.first?.mediaTime ?? startTime
@@ -67,6 +70,11 @@ struct PlaybackTimeline {
     case .holding(let anchor), .paused(let anchor): anchor.mediaTime
     case .playing(let anchor): max(anchor.mediaTime, anchor.mediaTime(at: time))
     }
+  }
+
+  /// What is at `time` is to sound first. Only while nothing has.
+  mutating func cue(to time: MediaTime) {
+    if case .starting = state { state = .starting(at: time) }
   }
 
   /// Media time `start` sounds at `time`.

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The rules of the tree. Each answers with what breaks it: a path, a line and what is wrong there.
 enum Rules {
   typealias File = SourceTree.File
@@ -60,6 +62,26 @@ enum Rules {
     for (one, other) in [("Sender", "Receiver"), ("Receiver", "Sender")]
     where declared[one]?.contains(other) == true { found.append("\(one) depends on \(other)") }
     return found
+  }
+
+  /// Above the adapters: what may import each module. Programs stand on top, and nothing stands on the library.
+  static let importers = ["Driver": ["Driver", "Tutti", "tutti"], "Tutti": ["Tutti"]]
+
+  static func importsFromBelow(_ file: File) -> [String] {
+    file.imports.compactMap { name in
+      guard let allowed = importers[name], !allowed.contains(file.module) else { return nil }
+      return "\(file.path): imports \(name)"
+    }
+  }
+
+  /// The library's interface is its own: nothing of what it is made of shows in it, and nobody needs Foundation for it.
+  static func leakyImports(_ file: File) -> [String] {
+    guard file.module == "Tutti" else { return [] }
+    return file.lines.enumerated().filter { line in
+      let words = line.element.split(separator: " ")
+      guard let place = words.firstIndex(of: "import") else { return false }
+      return words[..<place] != ["internal"] || words.last == "Foundation"
+    }.map { "\(file.path):\($0.offset + 1): \($0.element)" }
   }
 
   static func adaptersThatImportAdapters(_ files: [File]) -> [String] {
@@ -148,6 +170,18 @@ enum Rules {
         number.count == 4 && number.allSatisfy(\.isNumber)
         && name.dropFirst(4).hasPrefix("-") && name.hasSuffix(".md")
       return !isNumbered || !seen.insert(number).inserted
+    }
+  }
+
+  /// Swift code in an article that no example has, so that nobody knows whether it compiles.
+  static func unprovenCode(_ document: String, in examples: [File]) -> [String] {
+    let code = examples.map { $0.lines.joined(separator: "\n") }
+    return document.components(separatedBy: "```swift\n").dropFirst().flatMap { part in
+      let block = part.components(separatedBy: "```")[0]
+      return block.components(separatedBy: "\n\n").filter { piece in
+        let piece = piece.trimmingCharacters(in: .newlines)
+        return !code.contains { $0.contains(piece) }
+      }
     }
   }
 

@@ -49,6 +49,21 @@ import Testing
     #expect(Rules.upwardDependencies(declared).isEmpty)
   }
 
+  @Test func `what stands on the library, or shows through it, is found`() {
+    for (line, path) in [
+      ("import Driver", "Sources/Adapters/LinuxIO/X.swift"),
+      ("import Tutti", "Sources/Executables/tutti/X.swift"),
+    ] {
+      #expect(!Rules.importsFromBelow(Self.file(line, at: path)).isEmpty)
+    }
+    #expect(Rules.importsFromBelow(Self.file("import Driver", at: "Sources/Tutti/X.swift")).isEmpty)
+    for line in ["public import Audio", "import Audio", "internal import Foundation"] {
+      #expect(!Rules.leakyImports(Self.file(line, at: "Sources/Tutti/X.swift")).isEmpty)
+    }
+    let good = Self.file("internal import Audio", at: "Sources/Tutti/X.swift")
+    #expect(Rules.leakyImports(good).isEmpty)
+  }
+
   @Test func `adapters that lean on each other are found`() {
     let one = Self.file("import CALSA", at: "Sources/Adapters/A/X.swift")
     let other = Self.file("import A\nimport CALSA", at: "Sources/Adapters/B/X.swift")
@@ -82,6 +97,14 @@ import Testing
     let many = String(repeating: "x\n", count: 501)
     #expect(!Rules.oversizedFiles(Self.file(many)).isEmpty)
     #expect(Rules.oversizedFiles(Self.file(many, at: "Tests/A/X.swift")).isEmpty)
+  }
+
+  @Test func `code in an article that no example has is found`() {
+    let example = Self.file("import A\n\nfunc f() {}", at: "Examples/Sources/tour/X.swift")
+    let right = "text\n```swift\nimport A\n\nfunc f() {}\n```\nmore"
+    #expect(Rules.unprovenCode(right, in: [example]).isEmpty)
+    let wrong = "```swift\nfunc f() {}\n```\n```swift\nfunc g() {}\n```"
+    #expect(Rules.unprovenCode(wrong, in: [example]).count == 1)
   }
 
   @Test func `unnamed vectors and unnumbered decisions are found`() {

@@ -25,6 +25,13 @@ import Testing
       })
   }
 
+  @Test func `the library stands on top, and shows nothing of what it is made of`() throws {
+    let files = try SourceTree.files(in: "Sources")
+    #expect(files.contains { $0.module == "Tutti" })
+    Self.expectNone(files.flatMap(Rules.importsFromBelow))
+    Self.expectNone(files.flatMap(Rules.leakyImports))
+  }
+
   @Test func `adapters stand alone, and each C library has one`() throws {
     let files = try SourceTree.files(in: "Sources")
     Self.expectNone(Rules.adaptersThatImportAdapters(files))
@@ -41,6 +48,15 @@ import Testing
     let files = try SourceTree.files(in: "Sources") + SourceTree.files(in: "Tests")
     Self.expectNone(files.flatMap(Rules.oversizedFiles))
     Self.expectNone(files.flatMap(Rules.oversizedFunctions))
+  }
+
+  @Test func `code in the library's articles is that of the examples`() throws {
+    let examples = try SourceTree.files(in: "Examples/Sources")
+    let articles = SourceTree.paths(in: "Sources/Tutti/Tutti.docc").filter { $0.hasSuffix(".md") }
+    #expect(articles.count > 3)
+    for path in articles + ["README.md"] {
+      Self.expectNone(Rules.unprovenCode(try SourceTree.text(path), in: examples))
+    }
   }
 
   @Test func `vectors are named and decisions are numbered`() throws {

@@ -22,12 +22,14 @@ struct TestGroup {
 
   init(
     _ items: [String] = ["8000x1:80000"], rooms: Int = 1, producesAtOnce: Bool = true,
-    endsWithPlaylist: Bool = true, openSource: @escaping Serializer.OpenSource = openTestSource
+    endsWithPlaylist: Bool = true, startsHeld: Bool = false, holdsAtCuts: Bool = true,
+    openSource: @escaping Serializer.OpenSource = openTestSource
   ) {
     self.producesAtOnce = producesAtOnce
     let configuration = GroupSession.Configuration(
       senderID: .counting(from: 1), senderName: "study", clockID: 77, clockPort: 46_000,
-      firstSession: 100, endsWithPlaylist: endsWithPlaylist)
+      firstSession: 100, endsWithPlaylist: endsWithPlaylist, startsHeld: startsHeld,
+      holdsAtCuts: holdsAtCuts)
     session = GroupSession(configuration, playing: Playlist(items))
     serializer = Serializer(openSource: openSource, makeEncoder: makePCMEncoder)
     for number in 1...max(1, rooms) where rooms > 0 {

@@ -13,6 +13,11 @@ package enum HostClock {
     ClockPair.read(CLOCK_MONOTONIC).map { $0.localTime(of: nanoseconds) }
   }
 
+  /// The CLOCK_MONOTONIC stamp of a local time near now: the reverse of `localTime(ofMonotonic:)`.
+  package static func monotonic(_ time: LocalTime) -> Int64? {
+    ClockPair.read(CLOCK_MONOTONIC).map { $0.other &+ (time.nanoseconds &- $0.local.nanoseconds) }
+  }
+
   /// For how long this host has been suspended since it booted. Growth between two readings is a suspend;
   /// local time stands still during one.
   package static var timeSuspended: Nanoseconds {

@@ -1,5 +1,6 @@
 import Clock
 import Foundation
+import LinuxIO
 import Sender
 import WireProtocol
 
@@ -111,12 +112,17 @@ struct StatusReport: Codable {
   var date: String?
   /// Such as `image/jpeg`; nil where the item has no picture.
   var artworkType: String?
-  /// Seconds of the item in a second of sound.
-  var rate: Double?
   var itemNumber: Int
   var itemCount: Int
   var `repeat`: String
   var positionS: Double
+  /// When that position sounds: nanoseconds of CLOCK_MONOTONIC_RAW, and of CLOCK_MONOTONIC. Nothing unless media time runs.
+  var presentationTimeNs: Int64?
+  var presentationTimeMonotonicNs: Int64?
+  /// Seconds of the item in a second while it plays.
+  var rate: Double
+  /// From a command to its sound.
+  var outputLatencyMs: Double
   var durationS: Double?
   var producedS: Double
   var rooms: [Room]
@@ -130,11 +136,14 @@ struct StatusReport: Codable {
     (album, albumArtist) = (metadata?.album, metadata?.albumArtist)
     (track, disc, date) = (metadata?.track, metadata?.disc, metadata?.date)
     artworkType = metadata?.artwork?.mimeType
-    rate = status.item?.rate
     itemNumber = status.itemNumber
     itemCount = status.itemCount
     `repeat` = status.repetition.rawValue
     positionS = status.position.seconds
+    presentationTimeNs = status.presentationTime?.nanoseconds
+    presentationTimeMonotonicNs = status.presentationTime.flatMap(HostClock.monotonic)
+    rate = status.rate
+    outputLatencyMs = status.outputLatency.seconds * 1000
     durationS = status.item?.duration?.seconds
     producedS = status.produced.seconds
     rooms = status.rooms.map(Room.init)

@@ -1,4 +1,3 @@
-import Clock
 import LinuxIO
 import Sender
 
@@ -63,8 +62,8 @@ extension ControlRequest.Verb {
 extension PlayerService {
   /// The list as other terminals see it.
   var queue: [QueueEntry] {
-    let current = session.status(at: HostClock.now).item?.item.id
-    return session.playlist.items.enumerated().map { index, item in
+    let current = status.item?.item.id
+    return items.enumerated().map { index, item in
       QueueEntry(
         number: index + 1, id: item.id, item: item.location, current: item.id == current)
     }

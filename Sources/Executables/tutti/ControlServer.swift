@@ -71,7 +71,7 @@ final class ControlServer {
       let request = try JSONLine.decode(ControlRequest.self, from: line)
       for command in try request.commands(player) { try player.carryOut(command) }
       if request.verb.isAboutTheList { reply.queue = player.queue }
-      reply.status = StatusReport(player.session.status(at: HostClock.now))
+      reply.status = StatusReport(player.status)
     } catch let failure as Failure {
       reply.error = failure.description
     } catch {
@@ -97,7 +97,7 @@ extension ControlRequest {
     case .effects: return [.effects(try newEffects())]
     case .volume: return try roomCommands(try player.selection(room))
     case .queue, .add, .remove, .move, .clear, .jump, .shuffle, .repeat:
-      return try listCommands(player.session.playlist.items)
+      return try listCommands(player.items)
     }
   }
 

@@ -38,7 +38,7 @@ final class PlayerDisplay {
 
   func advance(to now: LocalTime) {
     guard nextLine <= now else { return }
-    let status = StatusReport(player.session.status(at: now))
+    let status = StatusReport(player.status)
     if isJSON {
       nextLine = now + .seconds(1)
       printJSON(JSONEvent(event: "status", status: status))
@@ -70,7 +70,7 @@ final class PlayerDisplay {
       case .character("q"): .stop
       case .character: nil
       }
-    if let command { player.handle(.command(command)) }
+    if let command { try? player.carryOut(command) }
   }
 
   private func show(_ event: SenderEvent) {
@@ -92,7 +92,7 @@ final class PlayerDisplay {
   }
 
   private func roomName(_ id: RoomID) -> String {
-    player.session.status(at: HostClock.now).rooms.first { $0.id == id }?.name
+    player.status.rooms.first { $0.id == id }?.name
       ?? "room \(id.number)"
   }
 
@@ -106,7 +106,9 @@ final class PlayerDisplay {
     case .roomState(let id, .noDevice, let detail): "\(roomName(id)): no sound device: \(detail)"
     case .roomState(let id, .starved, _):
       "\(roomName(id)): nothing to play; its network is too slow"
-    case .roomState, .started, .paused, .resumed, .itemEnded, .playlistChanged, .position: nil
+    case .roomState, .roomFlushed, .started, .paused, .resumed, .itemEnded, .playlistChanged,
+      .position, .renewed:
+      nil
     case .itemStarted(let opened), .itemDescribed(let opened): Self.name(opened)
     case .itemFailed(_, let error): "skipped: \(error)"
     case .refused(let refusal): refusal.sentence
@@ -185,6 +187,9 @@ struct JSONEvent: Encodable {
       (self.event, item, reason) = ("item_failed", failed.location, "\(error)")
     case .itemEnded(let ended): (self.event, item) = ("item_ended", ended.location)
     case .playlistChanged: self.event = "playlist_changed"
+    case .renewed(let renewed, let position):
+      (self.event, item, positionS) = ("renewed", renewed.location, position.seconds)
+    case .roomFlushed(let id): (self.event, room) = ("room_flushed", names(id))
     case .position(let playing, let position):
       (self.event, item, positionS) = ("position", playing.location, position.seconds)
     case .refused(let refusal): (self.event, reason) = ("refused", refusal.sentence)

@@ -1,3 +1,4 @@
+import Driver
 import Foundation
 import LinuxIO
 import WireProtocol
@@ -43,18 +44,4 @@ struct StateDirectory {
     guard let data = try? JSONEncoder().encode(records) else { return }
     try? rooms.write([UInt8](data))
   }
-}
-
-/// A receiver as discovery or an earlier session knows it.
-struct RoomRecord: Codable, Hashable {
-  /// 32 hex digits.
-  var id: String
-  var name: String
-  var model: String
-  /// `free`, `busy`, or `away` where it is only remembered.
-  var state: String
-  /// Host parts, the likeliest first.
-  var addresses: [String]
-  var port: UInt16
-  var codecs: [String]
 }

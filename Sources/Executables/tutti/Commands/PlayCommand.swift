@@ -1,6 +1,6 @@
 import ArgumentParser
 import Clock
-import Codecs
+import Driver
 import FFmpegSource
 import Foundation
 import LinuxIO
@@ -60,7 +60,7 @@ struct PlayCommand: ParsableCommand {
       }
       let effects = try sound.effects()
       let items = try MediaPaths.expand(files)
-      let choice = try EncoderChoice(codec: codec, bitrate: bitrate, packetLength: packetLength)
+      let choice = try encoderChoice()
       let rawFormat = try rawFormat()
       let interruption = try ReadInterruption()
       let player = try PlayerService(
@@ -68,7 +68,7 @@ struct PlayCommand: ParsableCommand {
         endsWithPlaylist: !stay, interruption: interruption
       ) { notices in
         let opener = SourceOpener(
-          raw: rawFormat, interruption: interruption, notices: notices)
+          raw: rawFormat, interruption: interruption, report: { notices.post($0) })
         return Serializer(
           openSource: opener.open, applyEffects: filtered, makeEncoder: choice.makeEncoder)
       }
@@ -78,10 +78,18 @@ struct PlayCommand: ParsableCommand {
   }
 
   private func prepare(_ player: PlayerService, _ effects: Effects) throws {
-    player.handle(.command(.effects(effects)))
-    if shuffle { player.handle(.command(.edit(.shuffle(seed: try SystemRandom.number())))) }
+    try player.carryOut(.effects(effects))
+    if shuffle { try player.carryOut(.edit(.shuffle(seed: try SystemRandom.number()))) }
     if let repetition = Playlist.Repetition(rawValue: repetition.rawValue) {
-      player.handle(.command(.edit(.setRepetition(repetition))))
+      try player.carryOut(.edit(.setRepetition(repetition)))
+    }
+  }
+
+  private func encoderChoice() throws -> EncoderChoice {
+    do {
+      return try EncoderChoice(codec: codec, bitrate: bitrate, packetLength: packetLength)
+    } catch {
+      throw Failure(.usage, error.description)
     }
   }
 
@@ -117,19 +125,4 @@ struct PlayCommand: ParsableCommand {
   }
 }
 
-/// Opens what an item names: standard input, a file, or something on the network.
-struct SourceOpener: Sendable {
-  var raw: RawFormat?
-  var interruption: ReadInterruption
-  var notices: Inbox<SourceNotice>
-
-  func open(_ item: PlayItem) throws(MediaError) -> any MediaSource {
-    let location = item.location
-    if location == "-" {
-      return try StreamSource(descriptor: 0, rawFormat: raw, interruption: interruption)
-    }
-    guard NetworkSource.isNetwork(location) else { return try FileSource(path: location) }
-    return try NetworkSource(
-      url: location, interruption: interruption, report: { [notices] in notices.post($0) })
-  }
-}
+extension CodecOption: ExpressibleByArgument {}

@@ -1,6 +1,7 @@
 import ArgumentParser
 import AvahiDiscovery
 import Clock
+import Driver
 import LinuxIO
 import WireProtocol
 

@@ -1,32 +1,35 @@
-import ArgumentParser
-import Audio
+package import Audio
 import Codecs
-import Sender
+package import Sender
 
-enum CodecOption: String, ExpressibleByArgument, CaseIterable {
+/// What the rooms are sent.
+package enum CodecOption: String, CaseIterable, Sendable {
   case auto, pcm, flac, opus
 }
 
 /// How to compress for the wire.
-struct EncoderChoice: Sendable {
+package struct EncoderChoice: Sendable {
   private let codec: CodecOption
   private let opus: OpusSettings
 
-  init(codec: CodecOption, bitrate: Int?, packetLength: Double) throws {
+  /// - Parameters:
+  ///   - bitrate: of Opus, in kbit/s, 6 to 510.
+  ///   - packetLength: of Opus, in milliseconds: 2.5, 5, 10, 20, 40 or 60.
+  package init(codec: CodecOption, bitrate: Int?, packetLength: Double) throws(DriverError) {
     self.codec = codec
     let frames = Int(exactly: packetLength * 48) ?? 0
     guard let length = OpusSettings.PacketLength(rawValue: frames) else {
-      throw Failure(.usage, "--packet-length is 2.5, 5, 10, 20, 40 or 60 ms")
+      throw .usage("the packet length is 2.5, 5, 10, 20, 40 or 60 ms")
     }
     if let bitrate, !(6...510).contains(bitrate) {
-      throw Failure(.usage, "--bitrate is 6 to 510 kbit/s")
+      throw .usage("the bitrate is 6 to 510 kbit/s")
     }
     opus = OpusSettings(packetLength: length, bitrate: bitrate.map { $0 * 1000 })
   }
 
   /// `auto` keeps what is lossless and compresses again what is not. A sample of 32 bits does not fit FLAC's
   /// 24 and stays PCM.
-  func makeEncoder(_ shape: SourceShape) throws(CodecError) -> any AudioEncoder {
+  package func makeEncoder(_ shape: SourceShape) throws(CodecError) -> any AudioEncoder {
     switch codec {
     case .pcm: PCMEncoder(audio: shape.format, sampleType: shape.sampleType)
     case .flac: try flac(shape)

@@ -1,5 +1,4 @@
 import Dispatch
-import FFmpegSource
 import LinuxIO
 import Sender
 import Synchronization
@@ -16,12 +15,12 @@ final class ProducerThread: Sendable {
   private let state = Mutex(State())
   private let signal = DispatchSemaphore(value: 0)
   private let batches: Inbox<ProducedBatch>
-  private let interruption: ReadInterruption
+  private let reads: ReadControl
 
-  /// - Parameter interruption: that of every source which the serializer opens.
-  init(batches: Inbox<ProducedBatch>, interruption: ReadInterruption) {
+  /// - Parameter reads: that of every source which the serializer opens.
+  init(batches: Inbox<ProducedBatch>, reads: ReadControl) {
     self.batches = batches
-    self.interruption = interruption
+    self.reads = reads
   }
 
   /// `makeSerializer` is called on the new thread.
@@ -37,7 +36,7 @@ final class ProducerThread: Sendable {
     state.withLock { state in
       if order.supersedesWaiting {
         state.orders.removeAll()
-        interruption.abandonRead()
+        reads.abandon()
       }
       state.orders.append(order)
     }
@@ -46,7 +45,7 @@ final class ProducerThread: Sendable {
 
   func stop() {
     state.withLock { $0.isStopping = true }
-    interruption.interrupt()
+    reads.end()
     signal.signal()
   }
 
@@ -54,7 +53,7 @@ final class ProducerThread: Sendable {
   private func takeOrder(_ state: inout State) -> (ProductionOrder?, isStopping: Bool) {
     guard !state.orders.isEmpty else { return (nil, state.isStopping) }
     let order = state.orders.removeFirst()
-    if case .begin(let beginning) = order, !beginning.continues { interruption.readAgain() }
+    if case .begin(let beginning) = order, !beginning.continues { reads.resume() }
     return (order, state.isStopping)
   }
 
@@ -67,5 +66,23 @@ final class ProducerThread: Sendable {
       if let order { return order }
       signal.wait()
     }
+  }
+}
+
+/// Ends reads that wait, of sources that somebody else made. All may be called from any thread.
+package struct ReadControl: Sendable {
+  /// Ends the read under way, which nobody waits for any more, and those that follow until `resume`.
+  package var abandon: @Sendable () -> Void
+  package var resume: @Sendable () -> Void
+  /// Ends reading for good.
+  package var end: @Sendable () -> Void
+
+  package init(
+    abandon: @escaping @Sendable () -> Void, resume: @escaping @Sendable () -> Void,
+    end: @escaping @Sendable () -> Void
+  ) {
+    self.abandon = abandon
+    self.resume = resume
+    self.end = end
   }
 }

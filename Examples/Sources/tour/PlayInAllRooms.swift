@@ -1,0 +1,31 @@
+import Tutti
+
+func playInAllRooms(_ path: String) async throws {
+  let rooms = try await Receivers.search(for: .seconds(2))
+  let player = try await Player(rooms: rooms)
+  let events = player.events
+  try await player.append(try Media.files(at: path))
+  try await player.play()
+  for await event in events {
+    switch event {
+    case .itemStarted(let current): print("now:", current.title ?? current.item.name)
+    case .itemFailed(_, let reason): print("skipped:", reason)
+    case .room(.unreachable(let room, let reason)): print("\(room): \(reason)")
+    case .stopped: await player.close()
+    default: break
+    }
+  }
+}
+
+func playWherever(_ player: Player) async throws {
+  for await rooms in try Receivers() {
+    for room in rooms { try await player.rooms.add(room) }
+  }
+}
+
+func report(_ player: Player) async throws {
+  for room in try await player.rooms.status().rooms {
+    guard let report = room.report else { continue }
+    print(room.name, report.syncError.now, "p99", report.syncError.p99, "ahead", report.buffered)
+  }
+}

@@ -1,0 +1,13 @@
+/// Why a group cannot play as asked, in one line for people.
+package enum DriverError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// Something was asked for that cannot be.
+  case usage(String)
+  /// The system refused something.
+  case system(String)
+
+  package var description: String {
+    switch self {
+    case .usage(let line), .system(let line): line
+    }
+  }
+}

@@ -1,0 +1,248 @@
+import AvahiDiscovery
+package import Clock
+package import LinuxIO
+package import Sender
+package import WireProtocol
+
+/// Drives a `GroupSession`: sockets, discovery and the producer's thread. Whoever owns it calls `wait` and `handle` over
+/// and over on one thread; nothing here is for any other.
+package final class GroupDriver {
+  /// Who plays, and how; see `GroupSession.Configuration`.
+  package struct Settings: Sendable {
+    package var senderID: Identifier
+    package var senderName: String
+    package var endsWithPlaylist: Bool
+    package var startsHeld: Bool
+    package var holdsAtCuts: Bool
+
+    package init(
+      senderID: Identifier, senderName: String, endsWithPlaylist: Bool = true,
+      startsHeld: Bool = false, holdsAtCuts: Bool = true
+    ) {
+      self.senderID = senderID
+      self.senderName = senderName
+      self.endsWithPlaylist = endsWithPlaylist
+      self.startsHeld = startsHeld
+      self.holdsAtCuts = holdsAtCuts
+    }
+  }
+
+  package let reactor: Reactor
+  package private(set) var session: GroupSession
+  package private(set) var directory: RoomDirectory
+  /// Whether a receiver that discovery has found, and that does not play yet, shall play too.
+  package var wants: (RoomRecord) -> Bool = { _ in false }
+  package var onEvent: (SenderEvent) -> Void = { _ in }
+  /// The number of the room that was added last; 0 before the first.
+  package private(set) var lastRoom = 0
+  private var rooms: RoomConnections
+  private var responder: TimeResponder
+  private let clockSocket: DatagramID
+  private var stamped: [TransmitID: (peer: SocketAddress, sequence: UInt32)] = [:]
+  private let producer: ProducerThread
+  private let batches: Inbox<ProducedBatch>
+  private let discovered: Inbox<ServiceBrowser.Event>
+  private let resolved: Inbox<(room: RoomID, addresses: [SocketAddress])>
+  private var browser: ServiceBrowser?
+  private var candidates: [RoomID: [SocketAddress]] = [:]
+  private var roomIDs: [String: RoomID] = [:]
+  private var lastRefusal: CommandRefusal?
+
+  /// `makeSerializer` is called on the producer's thread; `reads` ends what its sources wait for.
+  package init(
+    reactor: Reactor, settings: Settings, playlist: Playlist, remembered: [RoomRecord] = [],
+    reads: ReadControl, makeSerializer: @escaping @Sendable () -> Serializer
+  ) throws(IOError) {
+    self.reactor = reactor
+    clockSocket = try reactor.openDatagrams(on: .any(port: 0), trafficClass: .clock)
+    let clockID = try SystemRandom.number()
+    responder = TimeResponder(clockID: clockID)
+    session = GroupSession(
+      .init(
+        senderID: settings.senderID, senderName: settings.senderName,
+        clockID: clockID, clockPort: reactor.localAddress(of: clockSocket)?.port ?? 0,
+        firstSession: try SystemRandom.number(), endsWithPlaylist: settings.endsWithPlaylist,
+        startsHeld: settings.startsHeld, holdsAtCuts: settings.holdsAtCuts),
+      playing: playlist)
+    rooms = RoomConnections(reactor: reactor)
+    batches = Inbox(limit: 64, waker: reactor.waker)
+    discovered = Inbox(limit: 1024, waker: reactor.waker)
+    resolved = Inbox(limit: 256, waker: reactor.waker)
+    producer = ProducerThread(batches: batches, reads: reads)
+    directory = RoomDirectory(remembered: remembered)
+    try producer.start(makeSerializer)
+  }
+
+  /// When `wait` must end if nothing else happens first.
+  package var nextDeadline: LocalTime? {
+    [session.nextDeadline, rooms.deadline].compactMap { $0 }.min()
+  }
+
+  /// After the events of each `wait`: takes what other threads have made, and what time has brought.
+  package func turn() {
+    for batch in batches.take() { handle(.produced(batch)) }
+    for event in discovered.take() { discovered(event) }
+    for (room, addresses) in resolved.take() {
+      candidates[room] = addresses
+      handle(.roomSeen(room))
+    }
+    for (place, reason) in rooms.advance(to: HostClock.now) {
+      handle(.closed(place.room, place.channel, reason: reason))
+    }
+    rooms.pace(at: HostClock.now, needed: session.mediaByteRate)
+    for room in session.roomsAwaitingDrain
+    where rooms.queuedBytes(on: .init(room: room, channel: .media)) <= 16 << 10 {
+      handle(.drained(room))
+    }
+    handle(.timeout)
+  }
+
+  /// Gives what was sent last a moment to leave, and ends the producer's thread. Nothing can be played after it.
+  package func end() throws(IOError) {
+    producer.stop()
+    browser = nil
+    let until = HostClock.now + .milliseconds(200)
+    while HostClock.now < until, rooms.isSending { _ = try reactor.wait(until: until) }
+  }
+
+  /// Returns why it was refused, if it was.
+  @discardableResult
+  package func carryOut(_ command: PlayerCommand) -> CommandRefusal? {
+    lastRefusal = nil
+    handle(.command(command))
+    return lastRefusal
+  }
+
+  package func status() -> GroupStatus { session.status(at: HostClock.now) }
+
+  // MARK: - Session
+
+  private func handle(_ input: GroupSession.Input) {
+    session.handle(input, at: HostClock.now)
+    while let output = session.nextOutput() { carryOut(output) }
+  }
+
+  private func carryOut(_ output: GroupSession.Output) {
+    switch output {
+    case .connect(let room, let channel):
+      rooms.dial(
+        .init(room: room, channel: channel), candidates: candidates[room] ?? [],
+        at: HostClock.now)
+    case .send(let room, let channel, let bytes):
+      rooms.send(bytes, to: .init(room: room, channel: channel))
+    case .close(let room, let channel): rooms.close(.init(room: room, channel: channel))
+    case .produce(let order): producer.carryOut(order)
+    case .event(let event):
+      if case .refused(let refusal) = event { lastRefusal = refusal }
+      onEvent(event)
+    }
+  }
+
+  // MARK: - Events
+
+  package func handle(_ event: ReactorEvent) {
+    switch event {
+    case .connected(let id):
+      if let place = rooms.connected(id) { handle(.connected(place.room, place.channel)) }
+    case .connectFailed(let id, let error):
+      rooms.failed(id, error.text, at: HostClock.now)
+    case .received(let id, let bytes):
+      if let place = rooms.place(of: id) { handle(.received(place.room, place.channel, bytes)) }
+    case .closed(let id, let reason):
+      if let place = rooms.closed(id) {
+        handle(.closed(place.room, place.channel, reason: "\(reason)"))
+      }
+    case .datagram(_, let datagram): answer(datagram)
+    case .transmitted(_, let stamp): transmitted(stamp)
+    case .signal, .drained, .woken, .accepted, .acceptFailed, .readable: break
+    }
+  }
+
+  private func answer(_ datagram: Datagram) {
+    let answer = responder.answer(
+      datagram.bytes, from: "\(datagram.from)", receivedAt: datagram.receivedAt, now: HostClock.now)
+    guard let answer,
+      let id = try? reactor.send(answer.bytes, to: datagram.from, from: clockSocket)
+    else { return }
+    stamped[id] = (datagram.from, answer.sequence)
+    // Stamps come at once or never; what is older is of no use.
+    if stamped.count > 512 { stamped = [id: (datagram.from, answer.sequence)] }
+  }
+
+  private func transmitted(_ stamp: TransmitStamp) {
+    guard let (peer, sequence) = stamped[stamp.id] else { return }
+    responder.transmitted(to: "\(peer)", sequence: sequence, at: stamp.at)
+  }
+}
+
+// MARK: - Rooms
+
+extension GroupDriver {
+  /// Rooms that are found are added where `wants` says so, and those that play are found again at new addresses.
+  package func startDiscovery() {
+    guard browser == nil else { return }
+    browser = try? ServiceBrowser(
+      type: ReceiverAdvertisement.serviceType, identifierKey: "id"
+    ) { [discovered] event in discovered.post(event) }
+  }
+
+  private func discovered(_ event: ServiceBrowser.Event) {
+    switch event {
+    case .found(let service), .updated(let service):
+      guard let record = directory.found(service) else { return }
+      if let room = roomIDs[record.id] {
+        candidates[room] = record.socketAddresses
+        handle(.roomSeen(room))
+      } else if wants(record) {
+        addRoom(record)
+      }
+    case .lost(let service): directory.gone(serviceNamed: service.name)
+    case .daemonAppeared, .daemonVanished, .settled, .failed: break
+    }
+  }
+
+  /// A receiver whose identity is known. One that plays already is only tried again.
+  @discardableResult
+  package func addRoom(_ record: RoomRecord) -> RoomID {
+    if let room = roomIDs[record.id] {
+      candidates[room] = record.socketAddresses
+      handle(.roomSeen(room))
+      return room
+    }
+    let room = nextRoom()
+    roomIDs[record.id] = room
+    candidates[room] = record.socketAddresses
+    handle(.roomAdded(room, name: record.name, receiverID: Identifier(hex: record.id)))
+    return room
+  }
+
+  /// Whether a room was added for this receiver.
+  package func plays(_ record: RoomRecord) -> Bool { roomIDs[record.id] != nil }
+
+  /// Whatever receiver answers at this address. A name is looked up on a thread of its own.
+  @discardableResult
+  package func addRoom(host: String, port: UInt16) throws(IOError) -> RoomID {
+    let room = nextRoom()
+    let address = SocketAddress(host: host, port: port)
+    candidates[room] = address.map { [$0] }
+    handle(.roomAdded(room, name: "\(host):\(port)", receiverID: nil))
+    if address != nil { return room }
+    let resolved = resolved
+    try HostResolver.resolve(host: host, port: port) { result in
+      resolved.post((room, (try? result.get()) ?? []))
+    }
+    return room
+  }
+
+  /// The room plays no more; the others play on.
+  package func removeRoom(_ room: RoomID) {
+    handle(.roomRemoved(room))
+    candidates[room] = nil
+    for (id, other) in roomIDs where other == room { roomIDs[id] = nil }
+  }
+
+  private func nextRoom() -> RoomID {
+    lastRoom += 1
+    return RoomID(lastRoom)
+  }
+}

@@ -1,0 +1,37 @@
+package import FFmpegSource
+package import Sender
+
+/// Opens what an item names: standard input, a file, or something on the network.
+package struct SourceOpener: Sendable {
+  package var raw: RawFormat?
+  package var interruption: ReadInterruption
+  package var report: @Sendable (SourceNotice) -> Void
+
+  package init(
+    raw: RawFormat? = nil, interruption: ReadInterruption,
+    report: @escaping @Sendable (SourceNotice) -> Void
+  ) {
+    self.raw = raw
+    self.interruption = interruption
+    self.report = report
+  }
+
+  package func open(_ item: PlayItem) throws(MediaError) -> any MediaSource {
+    let location = item.location
+    if location == "-" {
+      return try StreamSource(descriptor: 0, rawFormat: raw, interruption: interruption)
+    }
+    guard NetworkSource.isNetwork(location) else { return try FileSource(path: location) }
+    return try NetworkSource(
+      url: location, interruption: interruption, report: report)
+  }
+}
+
+extension ReadControl {
+  /// That of files, pipes and network sources.
+  package init(_ interruption: ReadInterruption) {
+    self.init(
+      abandon: { interruption.abandonRead() }, resume: { interruption.readAgain() },
+      end: { interruption.interrupt() })
+  }
+}

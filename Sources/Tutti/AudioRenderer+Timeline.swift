@@ -1,0 +1,40 @@
+internal import Clock
+internal import Driver
+internal import LinuxIO
+internal import Sender
+
+/// What a synchronizer asks of its renderers.
+extension AudioRenderer {
+  func latency() async throws(TuttiError) -> Duration {
+    try await engine.perform { Duration($0.driver.session.status(at: HostClock.now).outputLatency) }
+  }
+
+  /// Makes `time` what sounds next, where the renderer has played before and stands before it. What was enqueued from
+  /// another time on needs nothing: `start` takes it as it is.
+  func prepare(for time: PlaybackTime) async throws(TuttiError) {
+    let (queue, rate) = (queue, format.sampleRate)
+    try await engine.perform { loop in
+      let session = loop.driver.session
+      let frame = max(0, time.frame(at: rate))
+      let position = PlaybackTime(session.playhead(at: HostClock.now).position)
+      guard session.hasBegun, queue.isPlaced, position.frame(at: rate) < frame else { return }
+      loop.jump(queue, to: PlaybackTime(frame: frame, at: rate))
+    }
+  }
+
+  /// `time` sounds at `hostTime`; where what is enqueued begins later, it begins so much later. False where it is too late
+  /// for that.
+  func start(at time: PlaybackTime, hostTime: HostTime) async throws(TuttiError) -> Bool {
+    let tolerance = Duration.nanoseconds(1_000_000_000 / format.sampleRate)
+    return try await engine.perform { loop in
+      let driver = loop.driver
+      var instant = hostTime
+      let begin = PlaybackTime(driver.session.playhead(at: HostClock.now).position)
+      if begin > time { instant = hostTime + (begin - time) }
+      driver.carryOut(.cue(to: time.span))
+      driver.carryOut(.resumeAt(instant.group))
+      let actual = driver.session.presentationTime(of: time.span, at: HostClock.now)
+      return actual.map { HostTime($0) - hostTime <= tolerance } ?? true
+    }
+  }
+}

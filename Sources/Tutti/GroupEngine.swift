@@ -1,0 +1,146 @@
+internal import Clock
+internal import Driver
+internal import FFmpegSource
+internal import LinuxIO
+internal import Sender
+internal import Synchronization
+internal import WireProtocol
+
+/// A `GroupDriver` on a thread of its own, which programs reach by jobs. The thread ends with `close`; whoever is public
+/// closes when it is dropped.
+final class GroupEngine: Sendable {
+  struct Plan: Sendable {
+    var settings: OutputSettings
+    var items: [String]
+    var holdsAtCuts: Bool
+    var open: @Sendable (PlayItem) throws(MediaError) -> any MediaSource
+    var reads: ReadControl
+    /// Called on the engine's thread.
+    var onEvent: @Sendable (SenderEvent, GroupLoop) -> Void
+    /// The thread has ended.
+    var onEnd: @Sendable () -> Void
+  }
+
+  private let mailbox: Mailbox
+
+  private init(_ mailbox: Mailbox) { self.mailbox = mailbox }
+
+  deinit { close() }
+
+  /// Starts the thread.
+  static func start(_ plan: Plan) async throws(TuttiError) -> GroupEngine {
+    let encoders = try plan.settings.encoders()
+    let started: Result<GroupEngine, TuttiError> = await withCheckedContinuation { answer in
+      do throws(IOError) {
+        try RealtimeThread.start(name: "tutti", priority: nil) {
+          Self.run(plan, encoders: encoders, answer: answer)
+        }.detach()
+      } catch {
+        answer.resume(returning: .failure(.unavailable("\(error)")))
+      }
+    }
+    return try started.get()
+  }
+
+  private static func run(
+    _ plan: Plan, encoders: EncoderChoice,
+    answer: CheckedContinuation<Result<GroupEngine, TuttiError>, Never>
+  ) {
+    let loop: GroupLoop
+    do throws(IOError) {
+      loop = try GroupLoop(plan, encoders: encoders)
+    } catch {
+      plan.onEnd()
+      return answer.resume(returning: .failure(.unavailable("\(error)")))
+    }
+    answer.resume(returning: .success(GroupEngine(loop.mailbox)))
+    loop.run()
+    plan.onEnd()
+  }
+
+  /// Runs `body` on the engine's thread.
+  ///
+  /// - Throws: `TuttiError.closed`.
+  func perform<Value: Sendable>(
+    _ body: @escaping @Sendable (GroupLoop) -> Value
+  ) async throws(TuttiError) -> Value {
+    let result: Result<Value, TuttiError> = await withCheckedContinuation { answer in
+      let isTaken = mailbox.post { loop in answer.resume(returning: .success(body(loop))) }
+      if !isTaken { answer.resume(returning: .failure(.closed)) }
+    }
+    return try result.get()
+  }
+
+  /// The same for a command.
+  ///
+  /// - Throws: also what the session refuses.
+  func carryOut(_ command: PlayerCommand) async throws(TuttiError) {
+    if let refusal = try await perform({ $0.driver.carryOut(command) }) {
+      throw TuttiError(refusal)
+    }
+  }
+
+  /// Without waiting; false where the engine is closed.
+  @discardableResult
+  func post(_ body: @escaping Mailbox.Job) -> Bool { mailbox.post(body) }
+
+  /// Fades out, tells the rooms, and ends the thread.
+  func close() {
+    _ = mailbox.post { $0.close() }
+  }
+
+  /// The same, and waits for it.
+  func closeAndWait() async {
+    await withCheckedContinuation { answer in
+      let isTaken = mailbox.post { loop in
+        loop.whenEnded { answer.resume() }
+        loop.close()
+      }
+      if !isTaken { answer.resume() }
+    }
+  }
+}
+
+/// Jobs for the engine's thread, in order. After `close` none is taken any more.
+final class Mailbox: Sendable {
+  typealias Job = @Sendable (GroupLoop) -> Void
+
+  private let state = Mutex<(jobs: [Job], isClosed: Bool)>(([], false))
+  private let waker: Waker
+
+  init(waker: Waker) { self.waker = waker }
+
+  func post(_ job: @escaping Job) -> Bool {
+    let isTaken = state.withLock { state in
+      if !state.isClosed { state.jobs.append(job) }
+      return !state.isClosed
+    }
+    if isTaken { waker.wake() }
+    return isTaken
+  }
+
+  func take() -> [Job] {
+    state.withLock { state in
+      defer { state.jobs = [] }
+      return state.jobs
+    }
+  }
+
+  func close() -> [Job] {
+    state.withLock { state in
+      state.isClosed = true
+      defer { state.jobs = [] }
+      return state.jobs
+    }
+  }
+}
+
+extension TuttiError {
+  init(_ refusal: CommandRefusal) {
+    switch refusal {
+    case .notSeekable: self = .notSeekable
+    case .noSuchItem: self = .noSuchItem
+    case .playlistIsFull: self = .playlistIsFull
+    }
+  }
+}

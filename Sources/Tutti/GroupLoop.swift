@@ -1,0 +1,147 @@
+internal import Clock
+internal import Driver
+internal import LinuxIO
+internal import Sender
+internal import WireProtocol
+
+/// What the engine's thread does, and what jobs may touch. Never leaves that thread.
+final class GroupLoop {
+  /// How long a group that could begin waits for the rooms that could not.
+  private static let startPatience = Nanoseconds.seconds(2)
+
+  let mailbox: Mailbox
+  let driver: GroupDriver
+  var observers = TimeObservers()
+  private let reactor: Reactor
+  private let plan: GroupEngine.Plan
+  /// Rooms as the program named them.
+  private(set) var rooms: [(id: Room.ID, room: RoomID)] = []
+  private var primed: [(number: Int, since: LocalTime?, answer: @Sendable (Bool) -> Void)] = []
+  private var ended: [@Sendable () -> Void] = []
+
+  init(_ plan: GroupEngine.Plan, encoders: EncoderChoice) throws(IOError) {
+    self.plan = plan
+    reactor = try Reactor()
+    mailbox = Mailbox(waker: reactor.waker)
+    guard let id = Identifier(try SystemRandom.bytes(Identifier.byteCount)) else {
+      throw IOError(call: "getrandom", code: 0, text: "no random bytes to be had")
+    }
+    let open = plan.open
+    driver = try GroupDriver(
+      reactor: reactor,
+      settings: .init(
+        senderID: id, senderName: Self.bounded(plan.settings.senderName), endsWithPlaylist: false,
+        startsHeld: true, holdsAtCuts: plan.holdsAtCuts),
+      playlist: Playlist(plan.items), reads: plan.reads
+    ) {
+      Serializer(openSource: open, makeEncoder: encoders.makeEncoder)
+    }
+    driver.onEvent = { [unowned self] event in self.plan.onEvent(event, self) }
+  }
+
+  /// As many characters of a name as fit.
+  private static func bounded(_ name: String) -> String {
+    var name = name
+    while name.utf8.count > ProtocolLimits.name { name.removeLast() }
+    return name
+  }
+
+  func run() {
+    // Where the event loop itself fails there is nothing left to do but to let the rooms play out.
+    try? turnUntilFinished()
+    for job in mailbox.close() { job(self) }
+    for waiter in primed { waiter.answer(false) }
+    primed = []
+    observers.finish()
+    try? driver.end()
+    for tell in ended { tell() }
+    driver.onEvent = { _ in }
+  }
+
+  private func turnUntilFinished() throws(IOError) {
+    while !driver.session.isFinished {
+      for event in try reactor.wait(until: deadline) { driver.handle(event) }
+      for job in mailbox.take() { job(self) }
+      driver.turn()
+      observe()
+      answerPrimed()
+    }
+  }
+
+  private var deadline: LocalTime? {
+    [driver.nextDeadline, observers.deadline, primedDeadline].compactMap { $0 }.min()
+  }
+
+  func close() { driver.carryOut(.stop) }
+
+  func whenEnded(_ tell: @escaping @Sendable () -> Void) { ended.append(tell) }
+
+  // MARK: - Time
+
+  private func observe() {
+    guard !observers.isEmpty else { return }
+    let now = HostClock.now
+    let session = driver.session
+    observers.advance(to: session.playhead(at: now), at: now) { position in
+      session.presentationTime(of: position, at: now)
+    }
+  }
+
+  /// Answers true once there is something to play and a room that could play it, all of them if they are quick; false
+  /// where that never comes.
+  func whenPrimed(_ number: Int, _ answer: @escaping @Sendable (Bool) -> Void) {
+    primed.append((number, nil, answer))
+    answerPrimed()
+  }
+
+  func stopWaiting(_ number: Int) {
+    for waiter in primed where waiter.number == number { waiter.answer(false) }
+    primed.removeAll { $0.number == number }
+  }
+
+  private func answerPrimed() {
+    guard !primed.isEmpty else { return }
+    let now = HostClock.now
+    let isPrimed = driver.session.isPrimed
+    let isComplete = driver.session.allRoomsAreReady
+    for index in primed.indices.reversed() {
+      let since = isPrimed ? primed[index].since ?? now : nil
+      primed[index].since = since
+      guard let since, isComplete || since + Self.startPatience <= now else { continue }
+      primed.remove(at: index).answer(true)
+    }
+  }
+
+  private var primedDeadline: LocalTime? {
+    primed.compactMap(\.since).min().map { $0 + Self.startPatience }
+  }
+
+  // MARK: - Rooms
+
+  func add(_ room: Room) {
+    guard !rooms.contains(where: { $0.id == room.id }) else { return }
+    if let record = room.record {
+      rooms.append((room.id, driver.addRoom(record)))
+      driver.startDiscovery()
+    } else if let host = room.addresses.first,
+      let added = try? driver.addRoom(host: host, port: room.port)
+    {
+      rooms.append((room.id, added))
+    }
+  }
+
+  /// False where it does not play here.
+  func remove(_ id: Room.ID) -> Bool {
+    guard let index = rooms.firstIndex(where: { $0.id == id }) else { return false }
+    driver.removeRoom(rooms.remove(at: index).room)
+    return true
+  }
+
+  /// All rooms where `id` is nil; nil where there is no such room.
+  func selection(_ id: Room.ID?) -> RoomSelection? {
+    guard let id else { return .all }
+    return rooms.first { $0.id == id }.map { .room($0.room) }
+  }
+
+  func name(of room: RoomID) -> Room.ID { rooms.first { $0.room == room }?.id ?? "" }
+}

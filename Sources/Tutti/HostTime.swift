@@ -1,0 +1,42 @@
+internal import Clock
+internal import LinuxIO
+
+/// An instant of this host's clock, CLOCK_MONOTONIC_RAW: it runs evenly, whatever is done to the time of day. It stands
+/// still while the host is suspended.
+public struct HostTime: Hashable, Comparable, Sendable {
+  /// Since the clock's origin, about when the host was booted.
+  public var nanoseconds: Int64
+
+  public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+
+  /// Reads the clock. From any thread.
+  public static var now: HostTime { HostTime(HostClock.now) }
+
+  /// The same instant on CLOCK_MONOTONIC, which video players and display servers use. It is slewed by up to 500 ppm, so
+  /// ask again at least once a second. Nil where the clocks could not be read together, for want of processor time.
+  public var monotonicNanoseconds: Int64? { HostClock.monotonic(local) }
+
+  public static func < (a: HostTime, b: HostTime) -> Bool { a.nanoseconds < b.nanoseconds }
+  public static func + (a: HostTime, b: Duration) -> HostTime {
+    HostTime(nanoseconds: a.nanoseconds &+ b.wholeNanoseconds)
+  }
+  public static func - (a: HostTime, b: Duration) -> HostTime {
+    HostTime(nanoseconds: a.nanoseconds &- b.wholeNanoseconds)
+  }
+  public static func - (a: HostTime, b: HostTime) -> Duration {
+    .nanoseconds(a.nanoseconds &- b.nanoseconds)
+  }
+
+  init(_ time: LocalTime) { nanoseconds = time.nanoseconds }
+  var local: LocalTime { LocalTime(nanoseconds: nanoseconds) }
+  var group: GroupTime { GroupTime(nanoseconds: nanoseconds) }
+}
+
+extension Duration {
+  /// Rounded toward zero, and bounded by what an `Int64` counts: 292 years.
+  var wholeNanoseconds: Int64 {
+    let (seconds, attoseconds) = components
+    guard abs(seconds) < 9_000_000_000 else { return seconds < 0 ? .min : .max }
+    return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+  }
+}

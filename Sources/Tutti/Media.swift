@@ -1,0 +1,97 @@
+internal import FFmpegSource
+internal import Sender
+internal import Synchronization
+
+/// What a playlist item plays.
+public struct Media: Sendable {
+  enum Kind: Sendable {
+    case location(String)
+    case custom(name: String, @Sendable () throws -> any SampleSource)
+  }
+
+  let kind: Kind
+
+  /// A file of any format that FFmpeg reads. It is opened when its turn comes: one that is missing is skipped then.
+  ///
+  /// - Parameter path: best absolute; else from the program's working directory.
+  public static func file(_ path: String) -> Media { Media(kind: .location(path)) }
+
+  /// A file, radio station or HLS stream.
+  ///
+  /// - Parameter url: `http://` or `https://`.
+  public static func url(_ url: String) -> Media { Media(kind: .location(url)) }
+
+  /// The files in a folder and the folders in it, in natural order; the items of a list (M3U, PLS, XSPF, JSON); or the
+  /// file itself. Reads the folder, or the network, at once.
+  ///
+  /// - Throws: `TuttiError.unavailable`, with a line that names the path.
+  public static func files(at path: String) throws(TuttiError) -> [Media] {
+    do {
+      return try MediaFolder.files(at: path).map(Media.file)
+    } catch {
+      throw .unavailable(error.description)
+    }
+  }
+
+  /// Audio of the program's own.
+  ///
+  /// - Parameters:
+  ///   - name: for messages and displays.
+  ///   - make: called on the producer's thread each time that the item is begun or sought in.
+  public static func custom(
+    _ name: String, make: @escaping @Sendable () throws -> any SampleSource
+  ) -> Media {
+    Media(kind: .custom(name: name, make))
+  }
+}
+
+/// The custom items of a playlist: the session knows them by the location that they get here.
+final class CustomMedia: Sendable {
+  private struct Entry {
+    var name: String
+    var make: @Sendable () throws -> any SampleSource
+  }
+
+  private static let scheme = "custom:"
+  private let state = Mutex<(count: Int, entries: [String: Entry])>((0, [:]))
+
+  func location(of media: Media) -> String {
+    switch media.kind {
+    case .location(let location): location
+    case .custom(let name, let make):
+      state.withLock { state in
+        state.count += 1
+        let location = "\(Self.scheme)\(state.count):\(name)"
+        state.entries[location] = Entry(name: name, make: make)
+        return location
+      }
+    }
+  }
+
+  /// Nil for what is no custom item.
+  func open(_ location: String) throws(MediaError) -> (any MediaSource)? {
+    guard location.hasPrefix(Self.scheme) else { return nil }
+    guard let entry = state.withLock({ $0.entries[location] }) else {
+      throw .notFound(path: location)
+    }
+    do {
+      return CustomSource(try entry.make(), name: entry.name)
+    } catch {
+      throw .broken(path: entry.name, reason: "\(error)")
+    }
+  }
+
+  /// Lets go of those that stand in no list any more.
+  func keep(_ locations: Set<String>) {
+    state.withLock { state in
+      state.entries = state.entries.filter { locations.contains($0.key) }
+    }
+  }
+
+  /// What people call an item.
+  static func name(of location: String) -> String {
+    guard location.hasPrefix(scheme) else { return location }
+    let rest = location.dropFirst(scheme.count)
+    return rest.firstIndex(of: ":").map { String(rest[rest.index(after: $0)...]) } ?? location
+  }
+}

@@ -1,0 +1,82 @@
+internal import Audio
+
+/// The shape of audio as programs give it: interleaved `Float` samples, `[frame][channel]`, full scale ±1.
+public struct PCMFormat: Hashable, Sendable {
+  /// How exactly lossless codecs carry the samples.
+  public enum Resolution: Hashable, Sendable {
+    case int16
+    case int24
+  }
+
+  /// In Hz.
+  public let sampleRate: Int
+  public let channelCount: Int
+  public let resolution: Resolution
+
+  /// - Parameters:
+  ///   - sampleRate: one of `supportedSampleRates`.
+  ///   - channelCount: 1 to 8; rooms play 1 or 2, and mix more down.
+  ///   - resolution: what lossless codecs keep of each sample.
+  /// - Throws: `TuttiError.invalid` for any other.
+  public init(
+    sampleRate: Int = 48_000, channelCount: Int = 2, resolution: Resolution = .int24
+  ) throws(TuttiError) {
+    let audio = AudioFormat(sampleRate: sampleRate, channelCount: channelCount)
+    guard audio.isSupported else {
+      throw .invalid(
+        "\(channelCount) channels at \(sampleRate) Hz cannot be played; "
+          + "allowed are 1 to \(AudioFormat.maximumChannelCount) channels at "
+          + AudioFormat.supportedRates.map(String.init).joined(separator: ", ") + " Hz")
+    }
+    self.sampleRate = sampleRate
+    self.channelCount = channelCount
+    self.resolution = resolution
+  }
+
+  /// 48 kHz, two channels, 24 bits.
+  public static let stereo48k = PCMFormat()
+
+  public static let supportedSampleRates = AudioFormat.supportedRates
+
+  private init() {
+    (sampleRate, channelCount, resolution) = (48_000, 2, .int24)
+  }
+
+  var audio: AudioFormat { AudioFormat(sampleRate: sampleRate, channelCount: channelCount) }
+  var sampleType: SampleType {
+    switch resolution {
+    case .int16: .int16
+    case .int24: .int24
+    }
+  }
+}
+
+/// Audio with the time at which its first frame is to sound.
+public struct AudioBuffer: Hashable, Sendable {
+  public let format: PCMFormat
+  /// On the timeline of the `RenderSynchronizer`; the nearest whole frame counts.
+  public let presentationTime: PlaybackTime
+  /// Interleaved, `[frame][channel]`, full scale ±1; what is beyond it is clipped, what is no number is silence.
+  public let samples: [Float]
+
+  /// - Throws: `TuttiError.invalid` where `samples` are not whole frames.
+  public init(
+    _ samples: [Float], format: PCMFormat, at presentationTime: PlaybackTime
+  ) throws(TuttiError) {
+    guard samples.count.isMultiple(of: format.channelCount) else {
+      throw .invalid(
+        "\(samples.count) samples are not whole frames of \(format.channelCount) channels")
+    }
+    self.samples = samples
+    self.format = format
+    self.presentationTime = presentationTime
+  }
+
+  public var frameCount: Int { samples.count / format.channelCount }
+  /// Where the next buffer begins, if it follows without a gap.
+  public var endTime: PlaybackTime {
+    PlaybackTime(frame: startFrame + Int64(frameCount), at: format.sampleRate)
+  }
+
+  var startFrame: Int64 { presentationTime.frame(at: format.sampleRate) }
+}

@@ -1,0 +1,74 @@
+internal import Clock
+
+/// A place in an item, or on the timeline of a `RenderSynchronizer`: counted in flicks of 1/705 600 000 s, so that every
+/// frame of every common sample rate has a whole number. Within ±12 years, so that no sum of a few overflows.
+public struct PlaybackTime: Hashable, Comparable, Sendable {
+  public let flicks: Int64
+
+  /// - Parameter flicks: brought into range where it is beyond ±2^58.
+  public init(flicks: Int64) { self.flicks = Swift.min(Swift.max(flicks, -Self.limit), Self.limit) }
+
+  /// The time of a frame.
+  ///
+  /// - Parameters:
+  ///   - frame: its number, from 0.
+  ///   - sampleRate: in Hz, at least 1; exact where it divides 705 600 000, as all rates of `PCMFormat` do.
+  public init(frame: Int64, at sampleRate: Int) {
+    let (flicks, overflow) = frame.multipliedReportingOverflow(
+      by: Self.perSecond / Int64(Swift.max(1, sampleRate)))
+    self.init(flicks: overflow ? (frame < 0 ? -Self.limit : Self.limit) : flicks)
+  }
+
+  /// The nearest time; zero for what is no number.
+  public static func seconds(_ seconds: Double) -> PlaybackTime {
+    PlaybackTime(flicks: Int64(exactly: (seconds * Double(perSecond)).rounded()) ?? 0)
+  }
+
+  public static let zero = PlaybackTime(flicks: 0)
+
+  public var seconds: Double { Double(flicks) / Double(Self.perSecond) }
+
+  /// The number of the frame that is nearest to this time.
+  ///
+  /// - Parameter sampleRate: in Hz, at least 1.
+  public func frame(at sampleRate: Int) -> Int64 {
+    let frame = Self.perSecond / Int64(Swift.max(1, sampleRate))
+    return (flicks >= 0 ? flicks + frame / 2 : flicks - frame / 2) / frame
+  }
+
+  public static func < (a: PlaybackTime, b: PlaybackTime) -> Bool { a.flicks < b.flicks }
+  public static func + (a: PlaybackTime, b: Duration) -> PlaybackTime {
+    PlaybackTime(flicks: a.flicks &+ b.flicks)
+  }
+  public static func - (a: PlaybackTime, b: Duration) -> PlaybackTime {
+    PlaybackTime(flicks: a.flicks &- b.flicks)
+  }
+  public static func - (a: PlaybackTime, b: PlaybackTime) -> Duration {
+    Duration(flicks: a.flicks &- b.flicks)
+  }
+
+  private static let perSecond = MediaDuration.flicksPerSecond
+  private static let limit: Int64 = 1 << 58
+
+  init(_ span: MediaDuration) { self.init(flicks: span.flicks) }
+  var span: MediaDuration { MediaDuration(flicks: flicks) }
+}
+
+extension Duration {
+  /// The nearest number, bounded by what half an `Int64` counts.
+  var flicks: Int64 {
+    let (seconds, attoseconds) = components
+    guard abs(seconds) < 6_000_000_000 else { return seconds < 0 ? .min / 2 : .max / 2 }
+    let rest = (Double(attoseconds) * 1e-18 * Double(MediaDuration.flicksPerSecond)).rounded()
+    return seconds * MediaDuration.flicksPerSecond + Int64(rest)
+  }
+
+  init(flicks: Int64) {
+    let (seconds, rest) = flicks.quotientAndRemainder(dividingBy: MediaDuration.flicksPerSecond)
+    let attoseconds = Double(rest) / Double(MediaDuration.flicksPerSecond) * 1e18
+    self.init(secondsComponent: seconds, attosecondsComponent: Int64(attoseconds.rounded()))
+  }
+
+  init(_ span: MediaDuration) { self.init(flicks: span.flicks) }
+  init(_ span: Nanoseconds) { self = .nanoseconds(span.count) }
+}

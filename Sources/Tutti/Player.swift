@@ -1,0 +1,228 @@
+internal import Clock
+internal import Driver
+internal import FFmpegSource
+internal import LinuxIO
+internal import Sender
+internal import Synchronization
+
+/// Plays a playlist in any number of rooms, exactly together.
+///
+/// Created paused: `append` something, then `play`. Every method may be called from any task; commands take effect in the
+/// order of their calls, in all rooms on the same sample. A player that is dropped fades out and lets its rooms go;
+/// `close` does that and waits.
+public final class Player: Sendable {
+  /// Which rooms play, and how each sounds.
+  public let rooms: RoomGroup
+  let media: CustomMedia
+  private let hub: EventHub<PlayerEvent>
+  private let effects: EffectsBox
+
+  /// Opens sockets and starts two threads.
+  ///
+  /// - Parameters:
+  ///   - rooms: where to play; more may be added at any time.
+  ///   - settings: what is sent.
+  /// - Throws: `TuttiError.invalid` for settings out of range; `unavailable` where a socket or thread is refused.
+  public init(rooms: [Room] = [], settings: OutputSettings = .init()) async throws(TuttiError) {
+    let hub = EventHub<PlayerEvent>()
+    let media = CustomMedia()
+    let effects = EffectsBox()
+    (self.hub, self.media, self.effects) = (hub, media, effects)
+    let interruption: ReadInterruption
+    do {
+      interruption = try ReadInterruption()
+    } catch {
+      throw .unavailable(error.description)
+    }
+    let opener = SourceOpener(interruption: interruption) { notice in
+      hub.send(.sourceNotice("\(notice)"))
+    }
+    let engine = try await GroupEngine.start(
+      .init(
+        settings: settings, items: [], holdsAtCuts: true,
+        open: { item throws(MediaError) in
+          let effects = effects.value
+          if let source = try media.open(item.location) {
+            return try effects.applied(to: source, path: item.location)
+          }
+          return try effects.applied(to: opener.open(item), path: item.location)
+        },
+        reads: ReadControl(interruption),
+        onEvent: { event, loop in
+          if case .playlistChanged = event { media.keep(loop.locations) }
+          if let event = PlayerEvent(event, name: loop.name) { hub.send(event) }
+        },
+        onEnd: { hub.finish() }))
+    self.rooms = RoomGroup(engine: engine)
+    for room in rooms { try await self.rooms.add(room) }
+  }
+
+  var engine: GroupEngine { rooms.engine }
+
+  /// What happens from now on, for each caller a sequence of its own; it ends when the player is closed. A listener that
+  /// leaves more than 1024 events untaken loses the oldest.
+  public var events: AsyncStream<PlayerEvent> { hub.stream() }
+
+  /// Fades out, lets the rooms go and ends the player's threads; returns when that is done, within a second. What is
+  /// asked of it afterwards throws `TuttiError.closed`.
+  public func close() async { await engine.closeAndWait() }
+
+  // MARK: - Playing
+
+  /// Plays, or goes on: at once if the rooms are ready, else as soon as the first of them has been for two seconds or all
+  /// are. At the end of the list: plays it again.
+  ///
+  /// - Throws: `TuttiError.closed`.
+  public func play() async throws(TuttiError) {
+    _ = try await engine.perform { loop in
+      let session = loop.driver.session
+      if session.playhead(at: HostClock.now).item == nil, session.hasBegun,
+        let first = session.playlist.first
+      {
+        loop.driver.carryOut(.jump(to: first.id))
+      }
+      return loop.driver.carryOut(.resume)
+    }
+  }
+
+  /// Fades out and stands still, in all rooms on one sample.
+  ///
+  /// - Throws: `TuttiError.closed`.
+  public func pause() async throws(TuttiError) { try await engine.carryOut(.pause) }
+
+  /// To a place in the current item; beyond its end: to the next one. Of many seeks in quick succession the last one
+  /// counts.
+  ///
+  /// - Throws: `TuttiError.notSeekable`; `closed`.
+  public func seek(to position: PlaybackTime) async throws(TuttiError) {
+    try await engine.carryOut(.seek(to: position.span))
+  }
+
+  /// To the next item; at the end of the list the sound ends.
+  ///
+  /// - Throws: `TuttiError.closed`.
+  public func next() async throws(TuttiError) { try await engine.carryOut(.next) }
+
+  /// To the beginning of the item, or of the one before where this one has played for less than three seconds.
+  ///
+  /// - Throws: `TuttiError.closed`.
+  public func previous() async throws(TuttiError) { try await engine.carryOut(.previous) }
+
+  // MARK: - Effects
+
+  /// Plays faster or slower at the same pitch, from the next instant on that all rooms can change. Positions and durations
+  /// stay in the item's own time.
+  ///
+  /// - Parameter rate: 0.25 to 4; 1 is as recorded.
+  /// - Throws: `TuttiError.invalid` beyond that range; `closed`.
+  public func setRate(_ rate: Double) async throws(TuttiError) {
+    guard Effects.rates.contains(rate) else { throw .invalid("a rate is 0.25 to 4, not \(rate)") }
+    try await change { $0.rate = rate }
+  }
+
+  /// Plays higher or lower at the same speed.
+  ///
+  /// - Parameter semitones: -12 to 12, whole or not; 0 is as recorded.
+  /// - Throws: `TuttiError.invalid` beyond that range; `closed`.
+  public func setPitch(_ semitones: Double) async throws(TuttiError) {
+    guard Effects.pitches.contains(semitones) else {
+      throw .invalid("a pitch is -12 to 12 semitones, not \(semitones)")
+    }
+    try await change { $0.pitch = semitones }
+  }
+
+  /// Brings every item to the same loudness.
+  ///
+  /// - Parameter loudness: in LUFS, -40 to -5; nil leaves items as they are.
+  /// - Throws: `TuttiError.invalid` beyond that range; `closed`.
+  public func setLoudness(_ loudness: Double?) async throws(TuttiError) {
+    if let loudness, !Effects.loudnesses.contains(loudness) {
+      throw .invalid("a loudness is -40 to -5 LUFS, not \(loudness)")
+    }
+    try await change { $0.loudness = loudness }
+  }
+
+  private func change(_ change: @escaping @Sendable (inout Effects) -> Void)
+    async throws(TuttiError)
+  {
+    let effects = effects
+    try await engine.perform { loop in
+      effects.change(change)
+      _ = loop.driver.carryOut(.renew(from: nil))
+    }
+  }
+
+  // MARK: - Time
+
+  /// What sounds now, or is about to; nil before the first item is open and at the end of the list.
+  ///
+  /// - Throws: `TuttiError.closed`.
+  public func currentItem() async throws(TuttiError) -> CurrentItem? {
+    try await engine.perform { $0.driver.status().item.map(CurrentItem.init) }
+  }
+
+  /// Where in the current item the sound is; zero where there is none.
+  ///
+  /// - Throws: `TuttiError.closed`.
+  public func position() async throws(TuttiError) -> PlaybackTime {
+    try await engine.perform { loop in
+      PlaybackTime(loop.driver.session.playhead(at: HostClock.now).position)
+    }
+  }
+
+  /// The position each time that it has moved on by `interval`, and at each jump: a sequence that ends with the player.
+  ///
+  /// - Parameter interval: in the item's own time; at least a millisecond.
+  public func positions(every interval: Duration = .milliseconds(100)) -> AsyncStream<PlaybackTime>
+  {
+    engine.positions(every: interval)
+  }
+
+  /// Each of these places when it sounds, in whatever item is current: a sequence that ends with the player. Places that
+  /// are jumped over are not told.
+  public func boundaries(at places: [PlaybackTime]) -> AsyncStream<PlaybackTime> {
+    engine.boundaries(places)
+  }
+
+  /// When a place in the current item sounds in all rooms, or sounded lately, as things stand: pictures shown at that time
+  /// are in step with the sound. Ask again after each seek, pause or change of rate, and once a second or so.
+  ///
+  /// - Returns: nil while nothing plays, and for places that do not come.
+  /// - Throws: `TuttiError.closed`.
+  public func presentationTime(of position: PlaybackTime) async throws(TuttiError) -> HostTime? {
+    try await engine.presentationTime(of: position)
+  }
+
+  /// How long after it is asked for a change is heard, in all rooms at once: what is asked for now sounds this much later.
+  /// Some tens of milliseconds; it changes as rooms come and go.
+  ///
+  /// - Throws: `TuttiError.closed`.
+  public func outputLatency() async throws(TuttiError) -> Duration {
+    try await engine.perform { Duration($0.driver.status().outputLatency) }
+  }
+}
+
+/// The effects that the next source is opened with.
+final class EffectsBox: Sendable {
+  private let effects = Mutex(Effects())
+
+  var value: Effects { effects.withLock { $0 } }
+  func change(_ change: (inout Effects) -> Void) { effects.withLock { change(&$0) } }
+}
+
+extension Effects {
+  func applied(to source: any MediaSource, path: String) throws(MediaError) -> any MediaSource {
+    changesNothing ? source : try FilteredSource(source, effects: self, path: path)
+  }
+}
+
+extension GroupLoop {
+  /// What stands in the list, or sounds though it does not any more.
+  var locations: Set<String> {
+    var locations = Set(driver.session.playlist.items.map(\.location))
+    if let item = driver.session.playhead(at: HostClock.now).item {
+      locations.insert(item.location)
+    }
+    return locations
+  }
+}

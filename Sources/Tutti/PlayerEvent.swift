@@ -1,0 +1,88 @@
+internal import Driver
+internal import Sender
+internal import WireProtocol
+
+/// What happens to a player.
+public enum PlayerEvent: Hashable, Sendable {
+  /// The rooms are together, and the first frame is about to sound.
+  case started
+  case paused
+  case resumed
+  /// The item's first frame sounds now: it is the current one from here on.
+  case itemStarted(Player.CurrentItem)
+  /// The current item says something else of itself from here on, as a radio station does.
+  case itemDescribed(Player.CurrentItem)
+  /// The item's last frame has sounded. Not said of one that was skipped.
+  case itemEnded(Player.Item.ID)
+  /// It cannot be played, or not any further; the next one is. `reason` is one line that names it.
+  case itemFailed(Player.Item.ID, reason: String)
+  /// The list was edited.
+  case playlistChanged
+  /// Everything in the list has sounded. What is appended plays on.
+  case stopped
+  case room(RoomEvent)
+  /// A network source waits, or goes on; one line for people.
+  case sourceNotice(String)
+
+  /// Nil for what concerns nobody outside.
+  init?(_ event: SenderEvent, name: (RoomID) -> Room.ID) {
+    if let event = RoomEvent(event, name: name) {
+      self = .room(event)
+      return
+    }
+    switch event {
+    case .started: self = .started
+    case .paused: self = .paused
+    case .resumed: self = .resumed
+    case .itemStarted(let opened): self = .itemStarted(.init(opened))
+    case .itemDescribed(let opened): self = .itemDescribed(.init(opened))
+    case .itemEnded(let item): self = .itemEnded(.init(item.id))
+    case .itemFailed(let item, let error):
+      self = .itemFailed(.init(item.id), reason: error.description)
+    case .playlistChanged: self = .playlistChanged
+    case .stopped: self = .stopped
+    default: return nil
+    }
+  }
+}
+
+extension Player {
+  /// An item of the playlist.
+  public struct Item: Hashable, Sendable, Identifiable {
+    /// Stays with the item however the list is edited, and is never used again.
+    public struct ID: Hashable, Sendable {
+      let number: Int
+
+      init(_ number: Int) { self.number = number }
+    }
+
+    public let id: ID
+    /// The path, the address, or the name of a custom item.
+    public let name: String
+
+    init(_ item: PlayItem) {
+      id = ID(item.id)
+      name = CustomMedia.name(of: item.location)
+    }
+  }
+
+  /// The item that sounds, and what is known of it.
+  public struct CurrentItem: Hashable, Sendable {
+    public let item: Item
+    /// Nil where it is not known, as of a radio station.
+    public let duration: Duration?
+    public let isSeekable: Bool
+    public let title: String?
+    public let artist: String?
+    public let album: String?
+
+    init(_ opened: OpenedItem) {
+      item = Item(opened.item)
+      duration = opened.duration.map { Duration($0) }
+      isSeekable = opened.isSeekable
+      title = opened.metadata.title
+      artist = opened.metadata.artist
+      album = opened.metadata.album
+    }
+  }
+}

@@ -1,0 +1,66 @@
+internal import Driver
+
+/// A receiver that can be played to. A value: what was known of it when it was found.
+public struct Room: Hashable, Sendable, Identifiable {
+  public enum State: String, Hashable, Sendable {
+    case free
+    /// Another sender plays there.
+    case busy
+    /// Not seen now.
+    case away
+    /// Known by its address only.
+    case unknown
+  }
+
+  /// The receiver's identity, 32 hex digits; for a room by address, that address.
+  public let id: String
+  /// As people call it. Two rooms may have the same.
+  public let name: String
+  /// What kind of machine it is; may be empty.
+  public let model: String
+  /// Numeric addresses or a host name, the likeliest first.
+  public let addresses: [String]
+  /// TCP.
+  public let port: UInt16
+  public let state: State
+  /// Names of the codecs that it decodes; empty where that is not known.
+  public let codecs: [String]
+
+  /// The receiver at an address, without discovery.
+  ///
+  /// - Parameters:
+  ///   - host: a host name, an IPv4 or an IPv6 address.
+  ///   - port: as the receiver was started with; 7770 unless told otherwise.
+  public static func at(_ host: String, port: UInt16 = 7770) -> Room {
+    Room(
+      id: host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)", name: host, model: "",
+      addresses: [host], port: port, state: .unknown, codecs: [])
+  }
+
+  private init(
+    id: String, name: String, model: String, addresses: [String], port: UInt16, state: State,
+    codecs: [String]
+  ) {
+    self.id = id
+    self.name = name
+    self.model = model
+    self.addresses = addresses
+    self.port = port
+    self.state = state
+    self.codecs = codecs
+  }
+
+  init(_ record: RoomRecord) {
+    self.init(
+      id: record.id, name: record.name, model: record.model, addresses: record.addresses,
+      port: record.port, state: State(rawValue: record.state) ?? .unknown, codecs: record.codecs)
+  }
+
+  /// Nil for one that is known by its address only.
+  var record: RoomRecord? {
+    guard state != .unknown else { return nil }
+    return RoomRecord(
+      id: id, name: name, model: model, state: state.rawValue, addresses: addresses, port: port,
+      codecs: codecs)
+  }
+}

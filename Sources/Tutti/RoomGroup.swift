@@ -1,0 +1,112 @@
+internal import Clock
+internal import Driver
+internal import Sender
+internal import WireProtocol
+
+/// The rooms of a player or renderer: who they are, how each sounds, and how well they keep together.
+///
+/// Everything may be called from any task, while music plays. Settings belong to the room: it keeps them when this
+/// program is gone. One that is not connected at that moment is passed over.
+public struct RoomGroup: Sendable {
+  let engine: GroupEngine
+
+  /// Plays in this room as well: what sounds in the others sounds there as soon as it is ready, within a second. A room
+  /// that cannot be reached is tried again and again. Nothing where it plays already.
+  ///
+  /// - Throws: `TuttiError.closed`.
+  public func add(_ room: Room) async throws(TuttiError) {
+    try await engine.perform { $0.add(room) }
+  }
+
+  /// Lets a room go: it falls silent at once, and the others play on.
+  ///
+  /// - Throws: `TuttiError.noSuchRoom`, `closed`.
+  public func remove(_ id: Room.ID) async throws(TuttiError) {
+    guard try await engine.perform({ $0.remove(id) }) else { throw .noSuchRoom }
+  }
+
+  /// - Parameters:
+  ///   - volume: 0 (silent) to 1 (full), perceptual: half is about half as loud.
+  ///   - id: one room, or all where it is nil.
+  /// - Throws: `TuttiError.invalid` beyond that range; `noSuchRoom`, `closed`.
+  public func setVolume(_ volume: Double, of id: Room.ID? = nil) async throws(TuttiError) {
+    guard (0...1).contains(volume) else { throw .invalid("a volume is 0 to 1, not \(volume)") }
+    let level = UInt16((volume * 1000).rounded())
+    try await set(id) { .volume($0, level) }
+  }
+
+  /// Fades to silence, or back.
+  ///
+  /// - Throws: `TuttiError.noSuchRoom`, `closed`.
+  public func setMuted(_ isMuted: Bool, of id: Room.ID? = nil) async throws(TuttiError) {
+    try await set(id) { .mute($0, isMuted) }
+  }
+
+  /// - Parameters:
+  ///   - delay: positive sounds later, such as for a speaker that stands nearer; within ±2 s.
+  ///   - id: one room, or all where it is nil.
+  /// - Throws: `TuttiError.invalid` beyond that range; `noSuchRoom`, `closed`.
+  public func setDelay(_ delay: Duration, of id: Room.ID? = nil) async throws(TuttiError) {
+    let span = Nanoseconds(delay.wholeNanoseconds)
+    guard ProtocolLimits.roomDelay.contains(span.count) else {
+      throw .invalid("a delay is -2 to 2 seconds, not \(span.seconds)")
+    }
+    try await set(id) { .delay($0, span) }
+  }
+
+  /// Which of two channels a room plays: a pair of rooms can be the left and the right speaker.
+  ///
+  /// - Throws: `TuttiError.noSuchRoom`, `closed`.
+  public func setChannels(
+    _ channels: RoomStatus.Channels, of id: Room.ID? = nil
+  ) async throws(TuttiError) {
+    try await set(id) { .channelMap($0, channels.map) }
+  }
+
+  /// The group at this instant.
+  ///
+  /// - Throws: `TuttiError.closed`.
+  public func status() async throws(TuttiError) -> PlaybackStatus {
+    try await engine.perform { loop in
+      PlaybackStatus(loop.driver.status(), name: loop.name)
+    }
+  }
+
+  private func set(
+    _ id: Room.ID?, _ command: @escaping @Sendable (RoomSelection) -> PlayerCommand
+  ) async throws(TuttiError) {
+    let isKnown = try await engine.perform { loop in
+      guard let rooms = loop.selection(id) else { return false }
+      loop.driver.carryOut(command(rooms))
+      return true
+    }
+    guard isKnown else { throw .noSuchRoom }
+  }
+}
+
+/// What happens to the rooms.
+public enum RoomEvent: Hashable, Sendable {
+  case connected(Room.ID)
+  /// It was connected, and is gone; it is tried again.
+  case gone(Room.ID, reason: String)
+  /// Said once for each new reason, while it is tried again.
+  case unreachable(Room.ID, reason: String)
+  case refused(Room.ID, reason: String)
+  case changed(Room.ID, RoomStatus.State, detail: String)
+  /// It has lost audio that it held, and gets it again by itself.
+  case flushedAutomatically(Room.ID)
+
+  /// Nil for what does not happen to a room.
+  init?(_ event: SenderEvent, name: (RoomID) -> Room.ID) {
+    switch event {
+    case .roomConnected(let room): self = .connected(name(room))
+    case .roomGone(let room, let reason): self = .gone(name(room), reason: reason)
+    case .roomUnreachable(let room, let reason): self = .unreachable(name(room), reason: reason)
+    case .roomRefused(let room, let reason): self = .refused(name(room), reason: reason)
+    case .roomState(let room, let state, let detail):
+      self = .changed(name(room), .init(state), detail: detail)
+    case .roomFlushed(let room): self = .flushedAutomatically(name(room))
+    default: return nil
+    }
+  }
+}

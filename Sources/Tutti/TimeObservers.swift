@@ -1,0 +1,103 @@
+internal import Clock
+internal import Sender
+
+/// Those who want to know when a place in the item sounds, or where it is every so often. Told by the schedule of the
+/// group, so at the instant at which the place is heard.
+struct TimeObservers {
+  enum Wish {
+    /// Flicks, at least those of a millisecond.
+    case every(Int64)
+    /// In order.
+    case places([PlaybackTime])
+  }
+
+  fileprivate struct Observer {
+    let number: Int
+    let wish: Wish
+    let listener: AsyncStream<PlaybackTime>.Continuation
+    /// Where it was told last; nil at first.
+    var told: PlaybackTime?
+  }
+
+  private struct Reading {
+    var playhead: Playhead
+    var at: LocalTime
+  }
+
+  private var observers: [Observer] = []
+  private var last: Reading?
+  /// When somebody is to be told next, if nothing changes.
+  private(set) var deadline: LocalTime?
+
+  var isEmpty: Bool { observers.isEmpty }
+
+  mutating func add(
+    _ number: Int, _ wish: Wish, _ listener: AsyncStream<PlaybackTime>.Continuation
+  ) {
+    observers.append(Observer(number: number, wish: wish, listener: listener))
+  }
+
+  mutating func remove(_ number: Int) {
+    observers.removeAll { $0.number == number }
+    if observers.isEmpty { (last, deadline) = (nil, nil) }
+  }
+
+  mutating func finish() {
+    for observer in observers { observer.listener.finish() }
+    observers = []
+  }
+
+  /// - Parameter time: when a place in the item sounds; nil if it does not.
+  mutating func advance(
+    to playhead: Playhead, at now: LocalTime, time: (MediaDuration) -> LocalTime?
+  ) {
+    let position = PlaybackTime(playhead.position)
+    let isJump = jumped(to: playhead, at: now)
+    var next: PlaybackTime?
+    for index in observers.indices {
+      observers[index].tell(position, item: playhead.item, isJump: isJump)
+      if let place = observers[index].next(after: position) { next = min(next ?? place, place) }
+    }
+    last = Reading(playhead: playhead, at: now)
+    // Group times are rounded down: a nanosecond later it has sounded for certain.
+    deadline = next.flatMap { time($0.span) }.map {
+      max($0 + Nanoseconds(1), now + .milliseconds(1))
+    }
+  }
+
+  /// Whether the position has moved otherwise than by playing on.
+  private func jumped(to playhead: Playhead, at now: LocalTime) -> Bool {
+    guard let last, last.playhead.item == playhead.item else { return true }
+    let moved = Nanoseconds(playhead.position - last.playhead.position)
+    // Four times as fast is the most that effects can do.
+    return moved < .zero || moved > Nanoseconds(4 * (now - last.at).count) + .milliseconds(1)
+  }
+}
+
+extension TimeObservers.Observer {
+  fileprivate mutating func tell(_ position: PlaybackTime, item: PlayItem?, isJump: Bool) {
+    guard item != nil else {
+      told = nil
+      return
+    }
+    let before = isJump ? nil : told
+    told = position
+    switch wish {
+    case .every(let interval):
+      let step = position.flicks / interval
+      if before.map({ $0.flicks / interval != step }) ?? true { listener.yield(position) }
+    case .places(let places):
+      for place in places where place <= position {
+        if before.map({ place > $0 }) ?? (place == position) { listener.yield(place) }
+      }
+    }
+  }
+
+  fileprivate func next(after position: PlaybackTime) -> PlaybackTime? {
+    switch wish {
+    case .every(let interval):
+      PlaybackTime(flicks: (position.flicks / interval + 1) * interval)
+    case .places(let places): places.first { $0 > position }
+    }
+  }
+}

@@ -1,0 +1,32 @@
+internal import Synchronization
+
+/// One after the other: an actor lets others in at each `await`, and some changes must not meet half of another.
+final class Turn: Sendable {
+  private let state = Mutex<(isTaken: Bool, waiting: [CheckedContinuation<Void, Never>])>(
+    (false, []))
+
+  func take() async {
+    await withCheckedContinuation { continuation in
+      let isFree = state.withLock { state in
+        guard state.isTaken else {
+          state.isTaken = true
+          return true
+        }
+        state.waiting.append(continuation)
+        return false
+      }
+      if isFree { continuation.resume() }
+    }
+  }
+
+  func give() {
+    let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+      guard !state.waiting.isEmpty else {
+        state.isTaken = false
+        return nil
+      }
+      return state.waiting.removeFirst()
+    }
+    next?.resume()
+  }
+}

@@ -1,0 +1,34 @@
+/// Why something cannot be done. `description` is one line for people.
+public enum TuttiError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The player or renderer was closed, or has ended.
+  case closed
+  /// A value is out of its range, or of another format; the line says which and what is allowed.
+  case invalid(String)
+  /// The item is not in the playlist.
+  case noSuchItem
+  /// The current item can only be played from its beginning.
+  case notSeekable
+  /// More items than a playlist holds: 65 536.
+  case playlistIsFull
+  /// The room does not play here.
+  case noSuchRoom
+  /// No buffer can be taken now: wait for `mediaDataRequests`.
+  case queueIsFull
+  /// The task that waited was cancelled.
+  case cancelled
+  /// The system refused something that is needed: a socket, a thread, Avahi's library.
+  case unavailable(String)
+
+  public var description: String {
+    switch self {
+    case .closed: "it is closed and plays no more"
+    case .invalid(let line), .unavailable(let line): line
+    case .noSuchItem: "that item is not in the playlist any more"
+    case .notSeekable: "this item can only be played from its beginning"
+    case .playlistIsFull: "the playlist is full"
+    case .noSuchRoom: "that room does not play here"
+    case .queueIsFull: "the queue is full; wait until more is asked for"
+    case .cancelled: "waiting was cancelled"
+    }
+  }
+}

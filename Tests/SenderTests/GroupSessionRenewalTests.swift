@@ -1,0 +1,167 @@
+import Audio
+import Clock
+import Testing
+import WireProtocol
+
+@testable import Sender
+
+/// What a library asks of a session: to wait until it is told, to start at a given time, and to take an item from its
+/// source again.
+@Suite struct GroupSessionRenewalTests {
+  private static func held(holdsAtCuts: Bool = false) -> TestGroup {
+    var group = TestGroup(
+      ["8000x1:80000"], endsWithPlaylist: false, startsHeld: true, holdsAtCuts: holdsAtCuts)
+    group.joinReady()
+    group.advance(by: .seconds(1))
+    return group
+  }
+
+  private static func renewals(_ group: TestGroup) -> [MediaDuration] {
+    group.events.compactMap { if case .renewed(_, let from) = $0 { from } else { nil } }
+  }
+
+  @Test func `a held group fills its rooms and starts when it is told to`() {
+    var group = Self.held()
+    #expect(group.anchors.isEmpty)
+    #expect(!group.packets().isEmpty)
+    #expect(group.session.isPrimed)
+    #expect(!group.session.hasBegun)
+    #expect(group.session.status(at: group.now).state == .paused)
+    let time = GroupTime(ofSender: group.now) + .seconds(3)
+    group.command(.resumeAt(time))
+    #expect(group.anchors == [Anchor(mediaTime: .zero, groupTime: time, rate: .playing)])
+    #expect(group.session.isRunning)
+  }
+
+  @Test func `a start that is too near comes as soon as all can`() {
+    var group = Self.held()
+    group.command(.resumeAt(GroupTime(nanoseconds: 0)))
+    #expect(group.anchors.first?.groupTime == group.session.commitTime(at: group.now))
+  }
+
+  @Test func `a cue leaves out what lies before it, and cuts nothing`() {
+    var group = Self.held()
+    group.command(.cue(to: .milliseconds(250)))
+    group.command(.resume)
+    #expect(group.anchors.first?.mediaTime == .zero + .milliseconds(250))
+    #expect(group.flushes.isEmpty)
+    group.advance(by: .milliseconds(100))
+    group.command(.cue(to: .seconds(5)))
+    #expect(group.session.position(at: group.now) < .seconds(1))
+  }
+
+  @Test func `pausing before the start holds the group, and resuming lets it go`() {
+    var group = TestGroup(["8000x1:80000"])
+    group.command(.pause)
+    group.joinReady()
+    group.advance(by: .seconds(5))
+    #expect(group.anchors.isEmpty)
+    #expect(group.events.contains(.paused))
+    group.command(.resume)
+    #expect(group.anchors.count == 1)
+  }
+
+  @Test func `a pause at a time comes then, or as soon as all can`() {
+    var group = TestGroup.playing()
+    let time = GroupTime(ofSender: group.now) + .seconds(2)
+    group.command(.pauseAt(time))
+    #expect(group.anchors.last?.groupTime == time)
+    #expect(group.anchors.last?.rate == .paused)
+  }
+
+  @Test func `a renewal far ahead cuts there, and says so`() {
+    var group = Self.held()
+    group.command(.resume)
+    group.advance(by: .milliseconds(500))
+    group.take()
+    group.command(.renew(from: .seconds(7)))
+    #expect(Self.renewals(group) == [.seconds(7)])
+    #expect(group.flushes.map(\.from) == [.zero + .seconds(7)])
+    #expect(group.flushes.map(\.isRamped) == [false])
+    #expect(group.packets().first?.mediaTime == .zero + .seconds(7))
+    #expect(group.anchors.isEmpty)
+    group.advance(by: .seconds(8))
+    #expect(!group.events.contains { if case .itemEnded = $0 { true } else { false } })
+  }
+
+  @Test func `a renewal of what sounds begins where all rooms can follow`() {
+    for position in [MediaDuration.zero, nil] {
+      var group = Self.held()
+      group.command(.resume)
+      group.advance(by: .milliseconds(500))
+      group.take()
+      let now = group.session.position(at: group.now)
+      group.command(.renew(from: position))
+      let horizon = MediaDuration(group.session.commitHorizon)
+      #expect(Self.renewals(group) == [now + horizon])
+      #expect(group.flushes.map(\.from) == [MediaTime.zero + now + horizon])
+      #expect(group.session.isRunning)
+    }
+  }
+
+  @Test func `without holding, media time runs through a cut that nothing follows yet`() {
+    for holds in [false, true] {
+      var group = Self.held(holdsAtCuts: holds)
+      group.command(.resume)
+      group.advance(by: .milliseconds(500))
+      group.producesAtOnce = false
+      group.command(.renew(from: .zero))
+      group.advance(by: .seconds(1))
+      #expect(group.session.isRunning == !holds)
+    }
+  }
+
+  @Test func `a room that is removed is told goodbye and nothing after it`() {
+    var group = TestGroup(["8000x1:80000"], rooms: 2)
+    group.joinReady()
+    group.joinReady(TestGroup.other)
+    group.take()
+    group.handle(.roomRemoved(TestGroup.other))
+    #expect(group.told(TestGroup.other) == [.goodbye(Goodbye(reason: .finished, detail: ""))])
+    group.take()
+    group.handle(.closed(TestGroup.other, .control, reason: "end"))
+    group.advance(by: .seconds(30))
+    #expect(group.told(TestGroup.other).isEmpty)
+    #expect(group.session.status(at: group.now).rooms.map(\.id) == [TestGroup.room])
+  }
+
+  @Test func `a place in the item has a time, as long as media time runs`() throws {
+    var group = Self.held()
+    #expect(group.session.presentationTime(of: .zero, at: group.now) == nil)
+    group.command(.resume)
+    let anchor = try #require(group.anchors.last)
+    let due = group.session.presentationTime(of: .seconds(3), at: group.now)
+    #expect(due == LocalTime(onSender: anchor.groupTime) + .seconds(3))
+    group.advance(by: .seconds(1))
+    #expect(group.session.presentationTime(of: .seconds(3), at: group.now) == due)
+    #expect(
+      group.session.presentationTime(of: MediaDuration(flicks: .max / 2), at: group.now) == nil)
+    let status = group.session.status(at: group.now)
+    #expect(status.presentationTime == group.now)
+    #expect(status.outputLatency == group.session.commitHorizon)
+    group.command(.pause)
+    group.advance(by: .seconds(1))
+    #expect(group.session.presentationTime(of: .seconds(3), at: group.now) == nil)
+    #expect(group.session.status(at: group.now).presentationTime == nil)
+  }
+
+  @Test func `a seek does not wait for ever for a source that is silent`() {
+    var group = Self.held(holdsAtCuts: true)
+    group.command(.resume)
+    group.advance(by: .milliseconds(500))
+    group.command(.pause)
+    group.advance(by: .milliseconds(500))
+    group.producesAtOnce = false
+    group.command(.seek(to: .seconds(5)))
+    group.take()
+    group.command(.seek(to: .seconds(6)))
+    #expect(group.flushes.isEmpty)
+    group.advance(by: .milliseconds(200))
+    #expect(group.flushes.count == 1)
+    group.produce()
+    group.command(.resume)
+    group.producesAtOnce = true
+    group.advance(by: .milliseconds(500))
+    #expect(group.session.position(at: group.now) >= .seconds(6))
+  }
+}

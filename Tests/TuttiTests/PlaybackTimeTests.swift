@@ -1,0 +1,35 @@
+import Testing
+
+@testable import Tutti
+
+@Suite struct PlaybackTimeTests {
+  @Test(arguments: PCMFormat.supportedSampleRates)
+  func `frames of every rate come back`(rate: Int) {
+    for frame: Int64 in [0, 1, 44_099, 1_234_567_891] {
+      let time = PlaybackTime(frame: frame, at: rate)
+      #expect(time.frame(at: rate) == frame)
+      #expect(time.frameFrom(at: rate) == frame)
+      #expect(PlaybackTime(flicks: time.flicks + 1).frameFrom(at: rate) == frame + 1)
+    }
+  }
+
+  @Test func `durations keep whole frames through attoseconds`() {
+    for frame: Int64 in [1, 44_099, -7, 1_234_567_891] {
+      let time = PlaybackTime(frame: frame, at: 44_100)
+      #expect(PlaybackTime.zero + (time - .zero) == time)
+    }
+    #expect(PlaybackTime.zero + .milliseconds(1500) == .seconds(1.5))
+  }
+
+  @Test func `no number overflows`() {
+    for flicks in [Int64.min, -1, 0, .max] {
+      let time = PlaybackTime(flicks: flicks)
+      #expect(abs((time + .seconds(1 << 40)).seconds) < 1e9)
+      #expect(abs((time - .seconds(1 << 60)).seconds) < 1e9)
+    }
+    #expect(PlaybackTime.seconds(.nan) == .zero)
+    #expect(PlaybackTime.seconds(.infinity) == .zero)
+    #expect(PlaybackTime(frame: .max, at: 8_000).seconds > 1e8)
+    #expect(HostTime(nanoseconds: .max) + .seconds(1) != HostTime(nanoseconds: 0))
+  }
+}

@@ -1,0 +1,66 @@
+import Clock
+import Testing
+
+@testable import Sender
+@testable import Tutti
+
+@Suite struct TimeObserversTests {
+  private var observers = TimeObservers()
+  private let start = LocalTime(nanoseconds: 1_000_000_000)
+
+  /// What is told when the position is as it should be at these milliseconds, one after the other.
+  private mutating func told(
+    _ wish: TimeObservers.Wish, at readings: [(position: Int64, milliseconds: Int64)]
+  ) async -> [Int64] {
+    let (stream, listener) = AsyncStream.makeStream(of: PlaybackTime.self)
+    observers.add(1, wish, listener)
+    for (position, milliseconds) in readings { read(position, at: milliseconds) }
+    observers.finish()
+    return await stream.reduce(into: []) { $0.append($1.flicks / 705_600) }
+  }
+
+  private mutating func read(_ position: Int64, at milliseconds: Int64) {
+    let playhead = Playhead(
+      item: PlayItem(id: 0, location: "x"), position: .milliseconds(position), isMoving: true)
+    let (start, now) = (start, start + .milliseconds(milliseconds))
+    observers.advance(to: playhead, at: now) { place in
+      start + Nanoseconds(place)
+    }
+  }
+
+  private static func places(_ milliseconds: Int64...) -> TimeObservers.Wish {
+    .places(milliseconds.map { PlaybackTime(.milliseconds($0)) })
+  }
+
+  @Test mutating func `a place is told once, when it has sounded`() async {
+    let told = await told(
+      Self.places(10, 20, 30), at: [(0, 0), (9, 9), (10, 10), (11, 11), (35, 35), (36, 36)])
+    #expect(told == [10, 20, 30])
+  }
+
+  @Test mutating func `places that are jumped over are not told, but one that is landed on is`()
+    async
+  {
+    let told = await told(
+      Self.places(10, 20, 500), at: [(0, 0), (500, 1), (5, 2), (10, 7), (400, 8)])
+    #expect(told == [500, 10])
+  }
+
+  @Test mutating func `time is told at each step and at each jump`() async {
+    let told = await told(
+      .every(PlaybackTime(.milliseconds(100)).flicks),
+      at: [(0, 0), (50, 50), (100, 100), (199, 199), (200, 200), (20, 201), (90, 271), (110, 291)])
+    #expect(told == [0, 100, 200, 20, 110])
+  }
+
+  @Test mutating func `it wants to be woken when the next place sounds`() {
+    let (_, listener) = AsyncStream.makeStream(of: PlaybackTime.self)
+    observers.add(1, Self.places(10, 20), listener)
+    read(12, at: 12)
+    #expect(observers.deadline == start + .milliseconds(20) + Nanoseconds(1))
+    read(20, at: 20)
+    #expect(observers.deadline == nil)
+    observers.remove(1)
+    #expect(observers.isEmpty)
+  }
+}
