@@ -136,6 +136,8 @@ package struct ProducedBatch: Hashable, Sendable {
   package enum Step: Hashable, Sendable {
     /// The item is open and its first frame sounds at `mediaTime`.
     case opened(OpenedItem, at: MediaTime)
+    /// What is known of the item is different from `mediaTime` on, as of a radio station that plays the next song.
+    case metadata(OpenedItem, at: MediaTime)
     case format(id: UInt16, StreamFormat)
     case packet(ProducedPacket)
     /// All of the item is produced; the next one begins at `mediaTime`.
@@ -158,8 +160,18 @@ package struct OpenedItem: Hashable, Sendable {
   package var duration: MediaDuration?
   /// How far into the item the first frame is.
   package var position: MediaDuration
+  /// False for what is live or can only be read from its beginning to its end.
   package var isSeekable: Bool
   package var metadata: ItemMetadata
+  /// Seconds of the item in one second of media time.
+  package var rate = 1.0
+
+  /// How far into the item one is when its first frame sounded `span` ago.
+  func position(after span: MediaDuration) -> MediaDuration {
+    guard rate != 1 else { return position + span }
+    let flicks = Int64(exactly: (Double(span.flicks) * rate).rounded()) ?? 0
+    return position + MediaDuration(flicks: flicks)
+  }
 }
 
 package struct ProducedPacket: Hashable, Sendable {

@@ -17,7 +17,7 @@ extension GroupSession {
   func position(at now: LocalTime) -> MediaDuration {
     let playhead = timeline.playhead(at: GroupTime(ofSender: now))
     guard !isStopped(at: now), let segment = timeline.segment(at: playhead) else { return .zero }
-    return max(.zero, segment.opened.position + (playhead - segment.start))
+    return max(.zero, segment.opened.position(after: playhead - segment.start))
   }
 
   /// Whether there is no current item: everything has sounded, and nothing is on its way.
@@ -47,7 +47,7 @@ extension GroupSession {
 
   private mutating func announce(_ segment: PlaybackTimeline.Segment) {
     let opened = segment.opened
-    if let startedItem, !segment.isChosen { emit(.event(.itemEnded(startedItem))) }
+    if let startedItem, !segment.isChosen, !segment.isUpdate { emit(.event(.itemEnded(startedItem))) }
     let isSeek = segment.isChosen && opened.item == startedItem && opened.position > .zero
     if !isSeek { emit(.event(.itemStarted(opened))) }
     startedItem = opened.item

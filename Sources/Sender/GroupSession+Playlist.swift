@@ -58,7 +58,8 @@ extension GroupSession {
     let first =
       segments.lastIndex { $0.isChosen && $0.start > playhead }
       ?? segments.lastIndex { $0.start <= playhead } ?? 0
-    var links = segments[min(first, segments.count)...].map {
+    let current = segments[min(first, segments.count)...]
+    var links = (current.prefix(1) + current.dropFirst().filter { !$0.isUpdate }).map {
       Link(item: $0.opened.item, start: $0.start, passed: $0.passed)
     }
     if case .beginning(let next) = production.stage {

@@ -99,7 +99,7 @@ extension GroupSession {
       // Also of older generations: they may reach up to a cut that lies ahead.
       case .format(let id, let format): production.format = (id, format)
       case .packet(let packet): append(packet)
-      case .opened, .itemEnded, .failed, .finished: if isCurrent { take(step) }
+      case .opened, .metadata, .itemEnded, .failed, .finished: if isCurrent { take(step) }
       }
     }
     meetCut(at: now)
@@ -110,6 +110,8 @@ extension GroupSession {
     switch step {
     case .opened(let opened, let time):
       timeline.append(production.opened(opened, at: time))
+    case .metadata(let described, let time):
+      timeline.append(.init(start: time, opened: described, isUpdate: true))
     case .itemEnded(let time): production.stage = .itemEnded(at: time)
     case .failed(let item, let error, let time):
       emit(.event(.itemFailed(item, error)))

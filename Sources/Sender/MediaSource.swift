@@ -8,11 +8,19 @@ package protocol MediaSource: AnyObject {
   var sampleType: SampleType { get }
   /// Whether the item's own codec is lossless; decides what `--codec auto` chooses.
   var isLossless: Bool { get }
+  /// Seconds of the item in one second of what `read` gives. Frames are counted and sought in the item's own
+  /// time, whatever the rate.
+  var rate: Double { get }
   /// Nil where it is not known, as on a pipe.
   var frameCount: Int64? { get }
+  /// The same where it is known only about; may grow while the item arrives.
+  var estimatedFrameCount: Int64? { get }
+  /// May change with each read where the item is a radio station: it belongs to the frames read last.
   var metadata: ItemMetadata { get }
-  /// Whether `seek` can do anything. Where nothing else is said: what has a known end has places in it.
+  /// False where `seek` goes nowhere but ahead, or nowhere at all.
   var isSeekable: Bool { get }
+  /// Whether a read may wait for others, such as the network: what it gave is then passed on at once.
+  var mayWait: Bool { get }
 
   /// Appends up to `count` frames, interleaved; appends none only at the end of the item.
   func read(_ count: Int, appendingTo frames: inout [Float]) throws(MediaError)
@@ -22,18 +30,50 @@ package protocol MediaSource: AnyObject {
 }
 
 extension MediaSource {
-  package var isSeekable: Bool { frameCount != nil }
+  package var estimatedFrameCount: Int64? { frameCount }
+  package var rate: Double { 1 }
+  package var isSeekable: Bool { true }
+  package var mayWait: Bool { false }
 }
 
 package struct ItemMetadata: Hashable, Sendable {
   package var title: String?
   package var artist: String?
   package var album: String?
+  package var albumArtist: String?
+  /// From 1.
+  package var track: Int?
+  /// From 1.
+  package var disc: Int?
+  /// As the item has it: a year, or a date.
+  package var date: String?
+  package var artwork: Artwork?
+  /// In LUFS, as the item's tags say.
+  package var loudness: Double?
+  /// The largest sample, of full scale 1, as the item's tags say.
+  package var peak: Double?
 
   package init(title: String? = nil, artist: String? = nil, album: String? = nil) {
     self.title = title
     self.artist = artist
     self.album = album
+  }
+}
+
+/// The picture that comes with an item, in the form in which it was stored.
+package struct Artwork: Hashable, Sendable {
+  /// A larger one is left out.
+  package static let sizeLimit = 4 << 20
+
+  package var bytes: [UInt8]
+  /// Such as `image/jpeg`.
+  package var mimeType: String
+
+  /// Nil for nothing, and for more than `sizeLimit`.
+  package init?(bytes: [UInt8], mimeType: String) {
+    guard (1...Self.sizeLimit).contains(bytes.count) else { return nil }
+    self.bytes = bytes
+    self.mimeType = mimeType
   }
 }
 

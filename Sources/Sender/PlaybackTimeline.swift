@@ -21,6 +21,8 @@ struct PlaybackTimeline {
     var isChosen = false
     /// Items that could not be played between it and what lies before it.
     var passed: Set<Int> = []
+    /// Whether it only tells something new of what lies before it.
+    var isUpdate = false
     var wasAnnounced = false
   }
 

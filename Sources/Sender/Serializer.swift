@@ -17,6 +17,8 @@ package final class Serializer {
   private var generation: UInt32 = 0
   private var source: (any MediaSource)?
   private var item: PlayItem?
+  /// What was said of the item last, and where that begins.
+  private var opened: (item: OpenedItem, start: MediaTime)?
   private var run: EncoderRun?
   private var nextFormatID: UInt16 = 0
   private var steps: [ProducedBatch.Step] = []
@@ -58,11 +60,11 @@ package final class Serializer {
       if frame > 0 { try opened.seek(toFrame: frame) }
       try continueRun(with: opened, at: &start)
       source = opened
-      steps.append(
-        .opened(
-          OpenedItem(
-            item: beginning.item, duration: opened.duration, position: position,
-            isSeekable: opened.isSeekable, metadata: opened.metadata), at: start))
+      let described = OpenedItem(
+        item: beginning.item, duration: opened.duration, position: position,
+        isSeekable: opened.isSeekable, metadata: opened.metadata, rate: opened.rate)
+      self.opened = (described, start)
+      steps.append(.opened(described, at: start))
     } catch let error as MediaError {
       fail(error, at: start)
     } catch {
@@ -103,7 +105,9 @@ package final class Serializer {
           self.run = run
           return steps.append(.itemEnded(at: run.inputEnd))
         }
+        noteMetadata(of: source, at: run.inputEnd)
         for packet in try run.encode(frames) { steps.append(.packet(packet)) }
+        if source.mayWait { break }
       }
       self.run = run
     } catch let error as MediaError {
@@ -123,6 +127,16 @@ package final class Serializer {
     // Where the encoder fails now, a few milliseconds are missing before the cut, and nobody can do anything.
     let packets = (try? left.finish(endsStream: false)) ?? []
     for packet in packets where packet.mediaTime < time { steps.append(.packet(packet)) }
+  }
+
+  /// A radio station says what it plays now.
+  private func noteMetadata(of source: any MediaSource, at time: MediaTime) {
+    guard let opened, source.metadata != opened.item.metadata else { return }
+    var item = opened.item
+    item.metadata = source.metadata
+    item.position = item.position(after: time - opened.start)
+    self.opened = (item, time)
+    steps.append(.metadata(item, at: time))
   }
 
   private func finish() {
@@ -173,11 +187,11 @@ package struct SourceShape: Hashable, Sendable {
 }
 
 extension MediaSource {
-  /// Nil where it is not known, or where the item claims more than media time can count.
+  /// As far as it is known. Nil where it is not, or where the item claims more than media time can count.
   fileprivate var duration: MediaDuration? {
     let frame = format.duration(ofFrames: 1).flicks
     let longest = ProtocolLimits.mediaTime.upperBound / frame
-    return frameCount.flatMap {
+    return (frameCount ?? estimatedFrameCount).flatMap {
       (0...longest).contains($0) ? MediaDuration(flicks: $0 * frame) : nil
     }
   }

@@ -153,6 +153,41 @@ func readAll(_ source: any MediaSource, limit: Int = 4_000_000) throws(MediaErro
     }
   }
 
+  @Test(arguments: ["a.flac", "a.mp3", "a.m4a", "a.opus", "a.ogg"])
+  func `all that a file tells of itself is read`(name: String) throws {
+    let tags = [
+      "title=T", "artist=A", "album=B", "album_artist=C", "track=3/12", "disc=2/2", "date=1997",
+    ].flatMap { ["-metadata", $0] }
+    let path = try Recording(rate: 48_000, frames: 9_600).write(to: name, tags, in: folder)
+    var expected = ItemMetadata(title: "T", artist: "A", album: "B")
+    expected.albumArtist = "C"
+    expected.track = 3
+    expected.disc = 2
+    expected.date = "1997"
+    #expect(try FileSource(path: path).metadata == expected)
+  }
+
+  @Test(arguments: ["jpg", "png"], ["a.flac", "a.mp3", "a.m4a"])
+  func `the picture is read as it was stored`(kind: String, name: String) throws {
+    let picture = folder.file("cover." + kind)
+    try run("ffmpeg", ["-v", "error", "-f", "lavfi", "-i", "testsrc", "-frames:v", "1", picture])
+    let sound = try Recording(rate: 48_000, frames: 9_600).write(to: "a.wav", in: folder)
+    let path = folder.file(name)
+    let map = ["-map", "0:a", "-map", "1:v", "-c:v", "copy", "-disposition:v", "attached_pic"]
+    try run("ffmpeg", ["-v", "error", "-i", sound, "-i", picture] + map + [path])
+    let source = try FileSource(path: path)
+    let type = kind == "jpg" ? "image/jpeg" : "image/png"
+    let artwork = Artwork(bytes: try folder.bytes(of: "cover." + kind), mimeType: type)
+    #expect(source.metadata.artwork == artwork)
+    #expect(try readAll(source).count == 2 * 9_600)
+  }
+
+  @Test func `a picture that is too large is left out`() throws {
+    let huge = [UInt8](repeating: 0, count: Artwork.sizeLimit + 1)
+    #expect(Artwork(bytes: huge, mimeType: "image/png") == nil)
+    #expect(Artwork(bytes: [], mimeType: "image/png") == nil)
+  }
+
   @Test func `the sound of a film is read`() throws {
     let path = folder.file("film.mkv")
     try run(

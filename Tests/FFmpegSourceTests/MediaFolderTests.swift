@@ -53,4 +53,46 @@ import Testing
       atPath: folder.file("a/up"), withDestinationPath: folder.path)
     #expect(try MediaFolder.files(at: folder.path) == [folder.file("a/1.mp3")])
   }
+
+  @Test func `a playlist is what it names, with the lists that it names`() throws {
+    try folder.write(Array("2.mp3\nhttp://host/3.mp3\n".utf8), to: "sub/inner.m3u")
+    let list = try folder.write(
+      Array("[playlist]\nFile1=1.mp3\nFile2=sub/inner.m3u\n".utf8), to: "outer.pls")
+    #expect(
+      try MediaFolder.files(at: list)
+        == [folder.file("1.mp3"), folder.file("sub/2.mp3"), "http://host/3.mp3"])
+  }
+
+  @Test func `a playlist that names itself, or is none, says so in one line`() throws {
+    let loop = try folder.write(Array("loop.m3u\n".utf8), to: "loop.m3u")
+    let broken = try folder.write(Array("[\"a\",\n]".utf8), to: "broken.json")
+    #expect(
+      throws: MediaError.notAudio(path: loop, reason: "lists name lists without end")
+    ) { try MediaFolder.files(at: loop) }
+    #expect(
+      throws: MediaError.notAudio(
+        path: broken, reason: "as a playlist: line 2: expected a value")
+    ) { try MediaFolder.files(at: broken) }
+  }
+
+  @Test func `a list on the network names what lies beside it, and no file of this machine`()
+    throws
+  {
+    let list = "1.mp3\nfile:///etc/passwd\nhttp://other/2.mp3\n"
+    let stream = "#EXTM3U\n#EXT-X-TARGETDURATION:5\n1.ts\n"
+    let server = try TestServer { request, connection in
+      switch request.path {
+      case "/a/list.m3u": connection.send(file: Array(list.utf8), from: request.rangeStart)
+      case "/live.m3u8": connection.send(file: Array(stream.utf8), from: request.rangeStart)
+      default: connection.head("404 Not Found")
+      }
+    }
+    defer { server.stop() }
+    #expect(
+      try MediaFolder.files(at: server.url("a/list.m3u"))
+        == [server.url("a/1.mp3"), "http://other/2.mp3"])
+    #expect(try MediaFolder.files(at: server.url("live.m3u8")) == [server.url("live.m3u8")])
+    #expect(try MediaFolder.files(at: server.url("a.mp3")) == [server.url("a.mp3")])
+    #expect(throws: MediaError.self) { try MediaFolder.files(at: server.url("no.pls")) }
+  }
 }

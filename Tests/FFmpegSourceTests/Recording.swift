@@ -128,6 +128,7 @@ struct Encoding: Sendable, CustomTestStringConvertible {
     Encoding(name: "a.tta", isLossless: true),
     Encoding(name: "a.caf", isLossless: true, isExact: false),
     Encoding(name: "a.m4a", arguments: ["-c:a", "alac"], isLossless: true),
+    Encoding(name: "flac.ogg", arguments: ["-c:a", "flac"], isLossless: true),
   ]
   /// AAC without noise substitution, whose noise differs each time it is decoded.
   static let lossy = [
@@ -141,5 +142,9 @@ struct Encoding: Sendable, CustomTestStringConvertible {
     Encoding(name: "a.m4a", arguments: ["-b:a", "192k", "-aac_pns", "0"]),
     Encoding(name: "a.aac", arguments: ["-b:a", "192k", "-aac_pns", "0"], isExact: false),
     Encoding(name: "a.wma", isExact: false),
+    Encoding(name: "a.ts", arguments: ["-c:a", "aac", "-aac_pns", "0"], isExact: false),
+    Encoding(name: "a.ac3", isExact: false),
+    Encoding(name: "a.mp2", isExact: false),
+    Encoding(name: "a.spx", arguments: ["-c:a", "libspeex"], rate: 32_000, isExact: false),
   ]
 }

@@ -50,6 +50,32 @@ import WireProtocol
     #expect(packets.last?.endsStream == true)
   }
 
+  @Test func `what a station says belongs to the frames that were read with it, at once`() {
+    let station = TestStation(titles: ["One", "One", "Two"])
+    let serializer = Serializer(
+      openSource: { _ throws(MediaError) in station }, makeEncoder: makePCMEncoder)
+    let begin = Self.begin("radio", position: .seconds(10))
+    guard case .opened(let opened, _)? = serializer.carryOut(begin).steps.last else {
+      Issue.record("not opened")
+      return
+    }
+    #expect(opened.metadata.title == nil)
+    #expect(!opened.isSeekable)
+    var told: [(String?, MediaDuration, MediaTime)] = []
+    for _ in 0..<3 {
+      for step in serializer.carryOut(.more(.seconds(60), generation: 0)).steps {
+        if case .metadata(let item, let time) = step {
+          told.append((item.metadata.title, item.position, time))
+        }
+      }
+    }
+    #expect(station.readCount == 3)
+    let second = MediaDuration(frames: 2 * 4_096, at: 48_000)
+    #expect(told.map(\.0) == ["One", "Two"])
+    #expect(told.map(\.1) == [.seconds(10), .seconds(10) + second])
+    #expect(told.map(\.2) == [.zero, MediaTime.zero + second])
+  }
+
   @Test func `items of other shapes begin runs of their own, on their own grid`() {
     let steps = Self.steps(["44100x1:44101", "48000x1:4801"], with: Self.serializer())
     let packets = Self.packets(steps)

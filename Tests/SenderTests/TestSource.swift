@@ -44,6 +44,30 @@ final class TestSource: MediaSource {
   static func sample(_ frame: Int64) -> Float { Float(frame) / Float(1 << 20) }
 }
 
+/// A radio station that says another title with each read.
+final class TestStation: MediaSource {
+  let format = AudioFormat(sampleRate: 48_000, channelCount: 1)
+  let sampleType = SampleType.float32
+  let isLossless = false
+  let frameCount: Int64? = nil
+  let isSeekable = false
+  let mayWait = true
+  private(set) var metadata = ItemMetadata()
+  private(set) var readCount = 0
+  private let titles: [String]
+
+  init(titles: [String]) { self.titles = titles }
+
+  func read(_ count: Int, appendingTo frames: inout [Float]) throws(MediaError) {
+    guard readCount < titles.count else { return }
+    metadata.title = titles[readCount]
+    readCount += 1
+    frames += [Float](repeating: 0, count: count)
+  }
+
+  func seek(toFrame frame: Int64) throws(MediaError) {}
+}
+
 /// Opens items by a name like `48000x2:96000`: rate, channels and frames. Everything else is not found.
 func openTestSource(_ item: PlayItem) throws(MediaError) -> any MediaSource {
   let parts = item.location.split { "x:".contains($0) }.compactMap { Int64($0) }

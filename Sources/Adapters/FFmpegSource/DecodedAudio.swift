@@ -14,14 +14,29 @@ final class DecodedAudio {
   /// Frames, of those that are still to come, that are not to be given.
   private var framesToDrop = 0
   private var isDrained = false
+  private var known: (version: Int, metadata: ItemMetadata)?
 
-  init(_ demuxer: Demuxer, channels: ChannelLimit) throws(MediaError) {
+  /// - Parameter wanted: what the frames become; nil for what comes nearest to those that are decoded.
+  init(
+    _ demuxer: Demuxer, channels: ChannelLimit, format wanted: AudioFormat? = nil
+  ) throws(MediaError) {
     reader = try FrameReader(demuxer)
     facts = try MediaFacts(reader, path: demuxer.path, library: demuxer.library)
-    format = AudioFormat(
-      sampleRate: Self.playableRate(for: facts.decodedRate),
-      channelCount: channels.count(for: facts.decodedChannelCount))
+    format =
+      wanted
+      ?? AudioFormat(
+        sampleRate: Self.playableRate(for: facts.decodedRate),
+        channelCount: channels.count(for: facts.decodedChannelCount))
     converter = FrameConverter(output: format, path: demuxer.path, library: demuxer.library)
+  }
+
+  /// Changes while a radio station is read.
+  var metadata: ItemMetadata {
+    let version = reader.demuxer.metadataVersion
+    if let known, known.version == version { return known.metadata }
+    let metadata = reader.demuxer.metadata
+    known = (version, metadata)
+    return metadata
   }
 
   /// The rate itself where it is one of ours, else the nearest, and of two the higher.
@@ -32,12 +47,13 @@ final class DecodedAudio {
   var isResampled: Bool { format.sampleRate != facts.decodedRate }
 
   /// Of the frames that `read` gives.
-  var frameCount: Int64? {
-    facts.frameCount.map { count in
-      guard isResampled else { return count }
-      return count / Int64(facts.decodedRate) * Int64(format.sampleRate)
-        + count % Int64(facts.decodedRate) * Int64(format.sampleRate) / Int64(facts.decodedRate)
-    }
+  var frameCount: Int64? { facts.frameCount.map(playedCount) }
+  var estimatedFrameCount: Int64? { facts.estimatedFrameCount.map(playedCount) }
+
+  private func playedCount(ofDecoded count: Int64) -> Int64 {
+    guard isResampled else { return count }
+    return count / Int64(facts.decodedRate) * Int64(format.sampleRate)
+      + count % Int64(facts.decodedRate) * Int64(format.sampleRate) / Int64(facts.decodedRate)
   }
 
   /// Appends up to `count` frames and returns how many; none at the end.

@@ -7,6 +7,7 @@ final class Demuxer {
   enum Input {
     case file
     case descriptor(DescriptorInput, RawFormat?)
+    case network(NetworkInput)
   }
 
   /// How much of a file may be read to find out what it is.
@@ -21,7 +22,9 @@ final class Demuxer {
   let stream: UnsafeMutablePointer<AVStream>
   let decoder: UnsafePointer<AVCodec>
   private let input: Input
-  private var context: UnsafeMutablePointer<AVFormatContext>?
+  private(set) var context: UnsafeMutablePointer<AVFormatContext>?
+  /// Counts the times that what is told of the stream has changed.
+  private(set) var metadataVersion = 0
 
   init(path: String, input: Input, library: FFmpegLibrary) throws(MediaError) {
     cff_clear_log()
@@ -52,17 +55,51 @@ final class Demuxer {
     fresh.pointee.max_streams = streamLimit
     var options: OpaquePointer?
     defer { library.calls.av_dict_free(&options) }
-    var name = "file:" + path
+    var name = path
     var format: UnsafePointer<AVInputFormat>?
-    if case .descriptor(let descriptor, let raw) = input {
+    switch input {
+    case .file: name = "file:" + path
+    case .descriptor(let descriptor, let raw):
       name = ""
       fresh.pointee.pb = descriptor.context
       fresh.pointee.max_analyze_duration = liveAnalysisLimitInMicroseconds
       if let raw { format = select(raw, &options, library) }
+    case .network(let network):
+      fresh.pointee.max_analyze_duration = liveAnalysisLimitInMicroseconds
+      network.prepare(fresh, &options, library)
     }
-    let code = library.calls.avformat_open_input(&context, name, format, &options)
-    guard code >= 0, let context else { throw refusal(path, code, library) }
+    let code = input.waiting {
+      library.calls.avformat_open_input(&context, name, format, &options)
+    }
+    guard code >= 0, let context else { throw refusal(path, code, input, library) }
     return context
+  }
+
+  /// The duration of the chosen stream in its time base before an edit list shortens it. Nil where the file
+  /// cannot be read a second time.
+  func durationWithoutEdits() -> Int64? {
+    var second = library.calls.avformat_alloc_context()
+    guard isSeekable, let fresh = second else { return nil }
+    var options: OpaquePointer?
+    defer { library.calls.av_dict_free(&options) }
+    var name = path
+    switch input {
+    case .file: name = "file:" + path
+    case .descriptor: return nil
+    case .network(let network): network.prepare(fresh, &options, library)
+    }
+    _ = library.calls.av_dict_set(&options, "ignore_editlist", "1", 0)
+    let code = input.waiting {
+      library.calls.avformat_open_input(&second, name, nil, &options)
+    }
+    guard code >= 0 else { return nil }
+    defer { library.calls.avformat_close_input(&second) }
+    let index = Int(stream.pointee.index)
+    guard let second, index < Int(second.pointee.nb_streams),
+      let twin = second.pointee.streams?[index],
+      twin.pointee.time_base.den == stream.pointee.time_base.den
+    else { return nil }
+    return twin.pointee.duration
   }
 
   private static func select(
@@ -82,14 +119,17 @@ final class Demuxer {
     library: FFmpegLibrary
   ) throws(MediaError) {
     if case .descriptor(_, .some) = input { return }
-    let code = library.calls.avformat_find_stream_info(context, nil)
-    guard code >= 0 else { throw refusal(path, code, library) }
+    let code = input.waiting { library.calls.avformat_find_stream_info(context, nil) }
+    guard code >= 0 else { throw refusal(path, code, input, library) }
   }
 
   private static func refusal(
-    _ path: String, _ code: Int32, _ library: FFmpegLibrary
+    _ path: String, _ code: Int32, _ input: Input, _ library: FFmpegLibrary
   ) -> MediaError {
     let reason = library.reason(of: code)
+    if case .network = input, code != cff_invalid_data {
+      return .unreadable(path: path, reason: reason)
+    }
     // A demuxer that was chosen by the name of the file refuses what is in it with codes of all kinds.
     return code == cff_io_error || code == cff_exit
       ? .unreadable(path: path, reason: reason)
@@ -120,18 +160,63 @@ final class Demuxer {
   func readPacket(into packet: UnsafeMutablePointer<AVPacket>) -> Int32 {
     guard let context else { return cff_eof }
     while true {
-      let code = library.calls.av_read_frame(context, packet)
-      guard code >= 0 else { return code }
+      let code = input.waiting { library.calls.av_read_frame(context, packet) }
+      noteMetadata(context)
+      guard code >= 0 else { return isPlainEnd(code) ? cff_eof : code }
       if packet.pointee.stream_index == stream.pointee.index { return 0 }
       library.calls.av_packet_unref(packet)
     }
   }
 
+  /// FFmpeg takes it for a failure when a server hangs up that has not said how long its answer is.
+  private func isPlainEnd(_ code: Int32) -> Bool {
+    guard case .network = input else { return false }
+    return code == cff_io_error && isLive
+  }
+
+  private func noteMetadata(_ context: UnsafeMutablePointer<AVFormatContext>) {
+    let ofFile = context.pointee.event_flags & AVFMT_EVENT_FLAG_METADATA_UPDATED
+    let ofStream = stream.pointee.event_flags & AVSTREAM_EVENT_FLAG_METADATA_UPDATED
+    guard ofFile | ofStream != 0 else { return }
+    context.pointee.event_flags &= ~AVFMT_EVENT_FLAG_METADATA_UPDATED
+    stream.pointee.event_flags &= ~AVSTREAM_EVENT_FLAG_METADATA_UPDATED
+    metadataVersion += 1
+  }
+
   /// Moves to a packet at or before `timestamp`, in the stream's time base. False where that failed.
   func seek(toTimestamp timestamp: Int64) -> Bool {
     guard let context else { return false }
-    return library.calls.avformat_seek_file(
-      context, stream.pointee.index, .min, timestamp, timestamp, 0) >= 0
+    return input.waiting {
+      library.calls.avformat_seek_file(
+        context, stream.pointee.index, .min, timestamp, timestamp, 0)
+    } >= 0
+  }
+
+  /// Whether any place can be gone to without reading all that lies before it.
+  var isSeekable: Bool {
+    guard let context else { return false }
+    if formatName == "hls" { return context.pointee.duration > 0 }
+    guard let bytes = context.pointee.pb else { return false }
+    return bytes.pointee.seekable & AVIO_SEEKABLE_NORMAL != 0
+  }
+
+  /// Whether it goes on as long as somebody sends.
+  var isLive: Bool {
+    guard let context, case .network = input else { return false }
+    if formatName == "hls" { return context.pointee.duration <= 0 }
+    return byteCount <= 0 && !isSeekable
+  }
+
+  /// As the medium says; negative or 0 where it does not.
+  var byteCount: Int64 {
+    guard let bytes = context?.pointee.pb else { return 0 }
+    return library.calls.avio_size(bytes)
+  }
+
+  /// Whether the server is a radio station, which is worth being called again when it hangs up.
+  var isRadio: Bool {
+    guard let context, isLive else { return false }
+    return formatName == "hls" || NetworkInput.hasStationHeaders(context, library)
   }
 
   /// Whether the duration is written in the file or follows from its last timestamps.
@@ -140,31 +225,16 @@ final class Demuxer {
     return context.pointee.duration_estimation_method != AVFMT_DURATION_FROM_BITRATE
   }
 
+  /// About, in microseconds; nil where it would be guessed from the bit rate.
+  var duration: Int64? {
+    guard let context, context.pointee.duration > 0,
+      context.pointee.duration_estimation_method != AVFMT_DURATION_FROM_BITRATE
+    else { return nil }
+    return context.pointee.duration
+  }
+
   var formatName: String {
     guard let name = context?.pointee.iformat?.pointee.name else { return "" }
     return String(cString: name)
-  }
-
-  var metadata: ItemMetadata {
-    ItemMetadata(title: tag("title"), artist: tag("artist"), album: tag("album"))
-  }
-
-  /// Ogg keeps tags with the stream, most others with the file.
-  private func tag(_ key: String) -> String? {
-    for dictionary in [context?.pointee.metadata, stream.pointee.metadata] {
-      guard let entry = library.calls.av_dict_get(dictionary, key, nil, 0),
-        let value = entry.pointee.value
-      else { continue }
-      return printable(String(cString: value))
-    }
-    return nil
-  }
-
-  /// Tags go to terminals: without control characters, and not without end.
-  private func printable(_ text: String) -> String {
-    let scalars = text.unicodeScalars.prefix(500).map { scalar in
-      scalar.properties.generalCategory == .control ? " " : scalar
-    }
-    return String(String.UnicodeScalarView(scalars))
   }
 }

@@ -1,60 +1,36 @@
 import CFFmpeg
 import Glibc
-package import Sender
+import Sender
 
-/// Ends the reads of a `StreamSource`, from any thread and for good.
-package final class ReadInterruption: Sendable {
-  /// The two ends of a pipe; a byte in it means that reading is over.
-  private let readEnd: Int32
-  private let writeEnd: Int32
-
-  package init() throws(MediaError) {
-    var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else {
-      throw .unreadable(path: "pipe", reason: String(cString: strerror(errno)))
-    }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    readEnd = ends[0]
-    writeEnd = ends[1]
-  }
-
-  deinit {
-    close(readEnd)
-    close(writeEnd)
-  }
-
-  package func interrupt() {
-    var byte: UInt8 = 1
-    _ = write(writeEnd, &byte, 1)
-  }
-
-  /// Waits until there is something to read from `descriptor`. False where the interruption came first.
-  func waits(for descriptor: Int32) -> Bool {
-    var waiting = [
-      pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
-      pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0),
-    ]
-    while poll(&waiting, 2, -1) < 0 {
-      guard errno == EINTR else { return true }
-    }
-    return waiting[1].revents == 0
-  }
-}
-
-/// A file descriptor as FFmpeg reads it. It is not closed here: it belongs to whoever opened it.
+/// A file descriptor as FFmpeg reads it, from its beginning to its end.
 final class DescriptorInput {
   /// Small, so that a live source is not held back for long.
   private static let bufferSize = 4_096
 
   private let descriptor: Int32
+  private let isOwned: Bool
   private let interruption: ReadInterruption
   private let library: FFmpegLibrary
   private(set) var context: UnsafeMutablePointer<AVIOContext>?
 
+  /// Opens the file, and closes it in the end.
+  convenience init(
+    path: String, interruption: ReadInterruption, library: FFmpegLibrary
+  ) throws(MediaError) {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else {
+      throw .unreadable(path: path, reason: String(cString: strerror(errno)))
+    }
+    try self.init(descriptor: file, isOwned: true, interruption: interruption, library: library)
+  }
+
+  /// - Parameter isOwned: whether the descriptor is closed in the end, even if this throws.
   init(
-    descriptor: Int32, interruption: ReadInterruption, library: FFmpegLibrary
+    descriptor: Int32, isOwned: Bool = false, interruption: ReadInterruption,
+    library: FFmpegLibrary
   ) throws(MediaError) {
     self.descriptor = descriptor
+    self.isOwned = isOwned
     self.interruption = interruption
     self.library = library
     let buffer = library.calls.av_malloc(Self.bufferSize)
@@ -72,6 +48,7 @@ final class DescriptorInput {
     // FFmpeg may have put a buffer of its own in the place of the first.
     library.calls.av_free(context?.pointee.buffer)
     library.calls.avio_context_free(&context)
+    if isOwned { close(descriptor) }
   }
 
   fileprivate func read(into buffer: UnsafeMutablePointer<UInt8>, count: Int32) -> Int32 {

@@ -22,6 +22,7 @@ final class FrameReader {
   private(set) var position: Int64 = 0
   /// Where in the file the first packet lies.
   private(set) var firstPacketOffset: Int64?
+  private var firstPacketTimestamp: Int64?
   /// Why there are no more frames, where that is not the plain end.
   private(set) var fault: String?
 
@@ -50,7 +51,7 @@ final class FrameReader {
       throw .notAudio(
         path: demuxer.path, reason: fault ?? "there are no frames in it; is the file complete?")
     }
-    timestamps = FrameTimestamps(first: waitingFrame.pointee, of: demuxer.stream.pointee)
+    timestamps = FrameTimestamps(first: waitingFrame.pointee, of: demuxer)
   }
 
   deinit {
@@ -72,6 +73,13 @@ final class FrameReader {
     // One thread, so that what FFmpeg logs can be told apart, and because audio decodes fast enough.
     fresh.pointee.thread_count = 1
     fresh.pointee.max_samples = blockLimit
+    // FFmpeg counts the frames that the first packet of Vorbis does not give, and cuts as many off the end
+    // of a stream of one page. The length of the stream says where it ends.
+    if fresh.pointee.codec_id == AV_CODEC_ID_VORBIS, demuxer.formatName == "ogg",
+      demuxer.durationIsKnown
+    {
+      fresh.pointee.flags2 |= AV_CODEC_FLAG2_SKIP_MANUAL
+    }
     if code >= 0 { code = calls.avcodec_open2(fresh, demuxer.decoder, nil) }
     guard code >= 0 else {
       calls.avcodec_free_context(&context)
@@ -84,6 +92,17 @@ final class FrameReader {
   var firstFrame: AVFrame? { waitingFrame?.pointee }
   var decoderContext: AVCodecContext? { codec?.pointee }
   var canSeekByTimestamp: Bool { timestamps != nil }
+
+  /// Frames that the container says come before the first that counts.
+  var encoderDelay: Int64? {
+    guard let frame = waitingFrame?.pointee, frame.pts != cff_no_pts,
+      let firstPacketTimestamp, firstPacketTimestamp != cff_no_pts
+    else { return nil }
+    let base = demuxer.stream.pointee.time_base
+    guard base.num > 0, base.den > 0, frame.pts >= firstPacketTimestamp else { return nil }
+    return library.calls.av_rescale_q(
+      frame.pts &- firstPacketTimestamp, base, AVRational(num: 1, den: frame.sample_rate))
+  }
 
   /// The next frames, or nil at the end.
   func next() -> Block? {
@@ -168,6 +187,7 @@ final class FrameReader {
       return
     }
     firstPacketOffset = firstPacketOffset ?? packet.pointee.pos
+    firstPacketTimestamp = firstPacketTimestamp ?? packet.pointee.pts
     let sent = library.calls.avcodec_send_packet(codec, packet)
     library.calls.av_packet_unref(packet)
     // A single broken packet is left out; a player does better to go on.

@@ -13,14 +13,20 @@ struct FrameTimestamps {
   private let gridOffset: Int64
 
   /// Nil where the timestamps do not tell which frame is which.
-  init?(first frame: AVFrame, of stream: AVStream) {
+  init?(first frame: AVFrame, of demuxer: Demuxer) {
+    let stream = demuxer.stream.pointee
     guard frame.pts != cff_no_pts, frame.sample_rate > 0, stream.time_base.num > 0,
-      stream.time_base.den > 0, let parameters = stream.codecpar
+      stream.time_base.den > 0, let parameters = stream.codecpar, Self.hasTrueTimestamps(demuxer)
     else { return nil }
     origin = frame.pts
     timeBase = stream.time_base
     frameBase = AVRational(num: 1, den: frame.sample_rate)
-    let isExact = Int64(timeBase.den) >= Int64(timeBase.num) * Int64(frame.sample_rate)
+    // Each frame is a whole number of ticks, or of so many that two roundings do not matter.
+    let isExact =
+      timeBase.num == 1 && timeBase.den % frame.sample_rate == 0
+      || Int64(timeBase.den) >= Int64(timeBase.num) * Int64(frame.sample_rate) * 4
+    // Rounded durations that were added up drift away from the frames.
+    guard isExact || !Self.rawStreams.contains(demuxer.formatName) else { return nil }
     gridOffset = isExact ? 0 : Int64(frame.nb_samples)
     if isExact {
       grid = 1
@@ -34,12 +40,25 @@ struct FrameTimestamps {
     else { return nil }
   }
 
+  private static let rawStreams: Set<String> = ["ac3", "eac3", "dts", "mp3", "aac", "truehd"]
+
+  /// Ogg says only where pages end: FFmpeg follows that through the packets of Vorbis and Opus. In a chain of
+  /// streams, of which the duration is not known, timestamps begin anew.
+  private static func hasTrueTimestamps(_ demuxer: Demuxer) -> Bool {
+    guard demuxer.formatName == "ogg" else { return true }
+    let codec = demuxer.stream.pointee.codecpar?.pointee.codec_id
+    return (codec == AV_CODEC_ID_VORBIS || codec == AV_CODEC_ID_OPUS) && demuxer.durationIsKnown
+  }
+
   /// The step at which all blocks of a codec begin, in frames.
   private static func grid(of codec: AVCodecID) -> Int64? {
     switch codec {
     case AV_CODEC_ID_OPUS: 120
     case AV_CODEC_ID_AAC: 1_024
     case AV_CODEC_ID_MP3: 576
+    case AV_CODEC_ID_MP2: 1_152
+    case AV_CODEC_ID_AC3: 1_536
+    case AV_CODEC_ID_EAC3: 256
     default: nil
     }
   }

@@ -11,6 +11,8 @@ struct MediaFacts {
   var isLossless: Bool
   /// Decoded frames from the first valid to the last; nil where the file does not tell exactly.
   var frameCount: Int64?
+  /// The same where the file tells only about; nil where it does not tell at all.
+  var estimatedFrameCount: Int64?
 
   init(_ reader: FrameReader, path: String, library: FFmpegLibrary) throws(MediaError) {
     guard let frame = reader.firstFrame, let codec = reader.decoderContext else {
@@ -23,6 +25,13 @@ struct MediaFacts {
     isLossless = properties & AV_CODEC_PROP_LOSSLESS != 0 && !mayLose
     sampleType = Self.sampleType(of: frame, codec, isLossless: isLossless)
     frameCount = Self.frameCount(reader, frame, path: path, library: library)
+    estimatedFrameCount =
+      frameCount
+      ?? reader.demuxer.duration.map { microseconds in
+        library.calls.av_rescale_q(
+          microseconds, AVRational(num: 1, den: 1_000_000),
+          AVRational(num: 1, den: frame.sample_rate))
+      }
   }
 
   private static func sampleType(
@@ -46,13 +55,13 @@ struct MediaFacts {
   ) -> Int64? {
     let stream = reader.demuxer.stream.pointee
     let base = stream.time_base
-    // A coarse clock does not count frames.
-    guard reader.demuxer.durationIsKnown, base.num > 0, let parameters = stream.codecpar,
-      Int64(base.den) >= Int64(base.num) * Int64(frame.sample_rate)
+    // A clock of which a frame is not a whole number of ticks does not count frames.
+    guard reader.demuxer.durationIsKnown, base.num == 1, base.den % frame.sample_rate == 0,
+      let parameters = stream.codecpar
     else { return nil }
     let frameBase = AVRational(num: 1, den: frame.sample_rate)
     var count = library.calls.av_rescale_q(stream.duration, base, frameBase)
-    // Most durations count the frames that sound; these two formats count the encoder's delay as well.
+    // Most durations count the frames that sound; these formats count the encoder's delay as well.
     switch reader.demuxer.formatName {
     case "ogg" where parameters.pointee.codec_id == AV_CODEC_ID_OPUS:
       count -= Int64(parameters.pointee.initial_padding)
@@ -61,8 +70,34 @@ struct MediaFacts {
         let padding = MP3Tag.endPadding(ofFile: path, before: reader.firstPacketOffset)
       else { return nil }
       count -= library.calls.av_rescale_q(frame.pts, base, frameBase) + padding
-    default: break
+    default:
+      count = exactCount(count, reader, rate: Int64(frame.sample_rate)) ?? count
+      // FFmpeg leaves out the beginning that the tag speaks of, but not the end.
+      if let tagged = reader.demuxer.tag("iTunSMPB").flatMap(Self.gaplessFrameCount) {
+        count = min(count, tagged)
+      }
     }
     return count > 0 ? count : nil
+  }
+
+  /// Edit lists of many programs count in milliseconds: what is left of the media without the encoder's
+  /// delay is meant where it differs by less. Nil where there is nothing to correct.
+  private static func exactCount(_ count: Int64, _ reader: FrameReader, rate: Int64) -> Int64? {
+    let millisecond = rate / 1_000 + 1
+    guard reader.demuxer.formatName.hasPrefix("mov"), abs(count * 1_000 % rate) <= 1_000,
+      let delay = reader.encoderDelay, let whole = reader.demuxer.durationWithoutEdits()
+    else { return nil }
+    let exact =
+      reader.demuxer.library.calls.av_rescale_q(
+        whole, reader.demuxer.stream.pointee.time_base, AVRational(num: 1, den: Int32(rate)))
+      - delay
+    return abs(exact - count) < millisecond ? exact : nil
+  }
+
+  /// Apple's tag in files of AAC: four numbers in hexadecimal, of which the last is the count of frames.
+  static func gaplessFrameCount(in tag: String) -> Int64? {
+    let fields = tag.split(separator: " ").prefix(4).map { Int64($0, radix: 16) }
+    guard fields.count == 4, let count = fields[3], count > 0 else { return nil }
+    return count
   }
 }

@@ -13,12 +13,19 @@ package enum MediaFolder {
   /// Items of one argument; what lies beyond is a mistake or a loop.
   private static let itemLimit = 100_000
 
-  /// The path itself for a file, the files below it for a folder, in natural order.
+  /// The path itself for a file, the files below it for a folder, in natural order, and what a playlist names
+  /// for a playlist, be it a file or an address.
   ///
-  /// - Throws: `MediaError.notFound` or `unreadable`; `notAudio` for a folder without any media file.
+  /// - Throws: `MediaError.notFound` or `unreadable`; `notAudio` for a folder without any media file and for a
+  ///   broken playlist.
   package static func files(at path: String) throws(MediaError) -> [String] {
+    if NetworkSource.isNetwork(path) {
+      return try ListFile.isList(path) ? ListFile.locations(at: path) : [path]
+    }
     guard let kind = kind(of: path) else { throw missing(path) }
-    guard kind == .folder else { return [path] }
+    guard kind == .folder else {
+      return try ListFile.isList(path) ? ListFile.locations(at: path) : [path]
+    }
     var files: [String] = []
     try collect(below: path, depth: 0, into: &files)
     guard !files.isEmpty else {

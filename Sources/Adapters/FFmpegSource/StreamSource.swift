@@ -10,7 +10,8 @@ package final class StreamSource: MediaSource {
   package let format: AudioFormat
   package let sampleType: SampleType
   package let isLossless: Bool
-  package let metadata: ItemMetadata
+  package let isSeekable = false
+  package let mayWait = true
 
   private let name: String
   private let audio: DecodedAudio
@@ -35,8 +36,9 @@ package final class StreamSource: MediaSource {
     format = audio.format
     sampleType = rawFormat?.sampleType ?? audio.facts.sampleType
     isLossless = audio.facts.isLossless
-    metadata = demuxer.metadata
   }
+
+  package var metadata: ItemMetadata { audio.metadata }
 
   /// A stream ends when it ends, whatever its header says.
   package var frameCount: Int64? { nil }

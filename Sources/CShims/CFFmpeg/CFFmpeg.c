@@ -6,6 +6,8 @@
 #include <string.h>
 
 static CFFmpegCalls calls;
+static CFFmpegFilterCalls filter_calls;
+static int has_filters;
 static int is_loaded;
 static char load_failure[256];
 static _Thread_local char last_log[256];
@@ -67,6 +69,19 @@ const CFFmpegCalls *cff_load(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, load);
   return is_loaded ? &calls : NULL;
+}
+
+#define FIND_FILTER(name) &&find(library, #name, &filter_calls.name)
+
+static void load_filters(void) {
+  void *library = open_library(SONAME("libavfilter", LIBAVFILTER_VERSION_MAJOR));
+  has_filters = library CFF_AVFILTER(FIND_FILTER);
+}
+
+const CFFmpegFilterCalls *cff_load_filters(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, load_filters);
+  return has_filters ? &filter_calls : NULL;
 }
 
 const char *cff_load_failure(void) { return load_failure; }

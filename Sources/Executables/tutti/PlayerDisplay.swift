@@ -1,4 +1,5 @@
 import Clock
+import FFmpegSource
 import Foundation
 import LinuxIO
 import Sender
@@ -24,6 +25,7 @@ final class PlayerDisplay {
   func run() throws {
     defer { terminal.restore() }
     player.onEvent = { [unowned self] in show($0) }
+    player.onNotice = { [unowned self] in show($0) }
     if terminal.isInteractive, !isJSON { keyboard = try player.reactor.watch(descriptor: 0) }
     try player.run(observer: self)
   }
@@ -74,6 +76,14 @@ final class PlayerDisplay {
       printJSON(JSONEvent(event, names: roomName))
     } else if let line = sentence(event) {
       terminal.print(line)
+    }
+  }
+
+  private func show(_ notice: SourceNotice) {
+    if isJSON {
+      printJSON(JSONEvent(notice))
+    } else {
+      terminal.print("\(notice)")
     }
   }
 
@@ -138,6 +148,15 @@ struct JSONEvent: Encodable {
   init(event: String, status: StatusReport) {
     self.event = event
     self.status = status
+  }
+
+  init(_ notice: SourceNotice) {
+    switch notice {
+    case .stalled(let location): (event, item) = ("source_stalled", location)
+    case .resumed(let location, _): (event, item) = ("source_resumed", location)
+    case .reconnecting(let location, let reason):
+      (event, item, self.reason) = ("source_reconnecting", location, reason)
+    }
   }
 
   init(_ event: SenderEvent, names: (RoomID) -> String) {

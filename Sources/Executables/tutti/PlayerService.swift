@@ -1,5 +1,6 @@
 import AvahiDiscovery
 import Clock
+import FFmpegSource
 import Foundation
 import LinuxIO
 import Sender
@@ -30,6 +31,7 @@ final class PlayerService {
   private var stamped: [TransmitID: (peer: SocketAddress, sequence: UInt32)] = [:]
   private let producer: ProducerThread
   private let batches: Inbox<ProducedBatch>
+  private let notices: Inbox<SourceNotice>
   private let discovered: Inbox<ServiceBrowser.Event>
   private let resolved: Inbox<(room: RoomID, addresses: [SocketAddress])>
   private var browser: ServiceBrowser?
@@ -43,6 +45,7 @@ final class PlayerService {
   private var lastRoom = 0
   private(set) var failure: Failure?
   var onEvent: (SenderEvent) -> Void = { _ in }
+  var onNotice: (SourceNotice) -> Void = { _ in }
   /// For the exit code: whether anything sounded, any room was reached, and what went wrong first.
   private var hasSounded = false
   private var hasReachedRoom = false
@@ -51,7 +54,8 @@ final class PlayerService {
 
   init(
     state: StateDirectory, wish: Wish, playlist: Playlist, endsWithPlaylist: Bool = true,
-    makeSerializer: @escaping @Sendable () -> Serializer
+    interruption: ReadInterruption,
+    makeSerializer: @escaping @Sendable (_ notices: Inbox<SourceNotice>) -> Serializer
   ) throws {
     self.state = state
     self.wish = wish
@@ -70,10 +74,12 @@ final class PlayerService {
     batches = Inbox(limit: 64, waker: reactor.waker)
     discovered = Inbox(limit: 1024, waker: reactor.waker)
     resolved = Inbox(limit: 256, waker: reactor.waker)
-    producer = ProducerThread(batches: batches)
+    let notices = Inbox<SourceNotice>(limit: 64, waker: reactor.waker)
+    self.notices = notices
+    producer = ProducerThread(batches: batches, interruption: interruption)
     directory = RoomDirectory(remembered: state.rememberedRooms())
     unfound = wish.names
-    try producer.start(makeSerializer)
+    try producer.start { makeSerializer(notices) }
   }
 
   /// Plays until the end, a stop, or a signal.
@@ -203,6 +209,7 @@ final class PlayerService {
 
   private func takeInboxes() {
     for batch in batches.take() { handle(.produced(batch)) }
+    for notice in notices.take() { onNotice(notice) }
     for event in discovered.take() { discovered(event) }
     for (room, addresses) in resolved.take() {
       candidates[room] = addresses

@@ -1,5 +1,8 @@
 #pragma once
 #include <libavcodec/avcodec.h>
+#include <libavfilter/avfilter.h>
+#include <libavfilter/buffersink.h>
+#include <libavfilter/buffersrc.h>
 #include <libavformat/avformat.h>
 #include <libavutil/channel_layout.h>
 #include <libavutil/opt.h>
@@ -11,9 +14,9 @@
 #define CFF_AVUTIL(X)                                                                             \
   X(av_channel_layout_default) X(av_channel_layout_compare) X(av_channel_layout_copy)             \
   X(av_channel_layout_uninit) X(av_dict_free) X(av_dict_get) X(av_dict_set) X(av_frame_alloc)     \
-  X(av_frame_free) X(av_frame_unref) X(av_free) X(av_get_bytes_per_sample)                        \
-  X(av_log_set_callback) X(av_malloc) X(av_max_alloc) X(av_opt_set_double) X(av_rescale_q)        \
-  X(av_sample_fmt_is_planar) X(av_strerror)
+  X(av_frame_free) X(av_frame_get_buffer) X(av_frame_unref) X(av_free) X(av_get_bytes_per_sample)                        \
+  X(av_log_set_callback) X(av_malloc) X(av_max_alloc) X(av_opt_get) X(av_opt_set_double) X(av_rescale_q)        \
+  X(av_sample_fmt_is_planar) X(av_strdup) X(av_strerror)
 
 #define CFF_AVCODEC(X)                                                                            \
   X(av_packet_alloc) X(av_packet_free) X(av_packet_get_side_data) X(av_packet_unref)              \
@@ -24,10 +27,17 @@
 #define CFF_AVFORMAT(X)                                                                           \
   X(av_find_best_stream) X(av_find_input_format) X(av_read_frame) X(avformat_alloc_context)       \
   X(avformat_close_input) X(avformat_find_stream_info) X(avformat_free_context)                   \
-  X(avformat_open_input) X(avformat_seek_file) X(avio_alloc_context) X(avio_context_free)
+  X(avformat_open_input) X(avformat_seek_file) X(avio_alloc_context) X(avio_context_free) \
+  X(avio_closep) X(avio_open2) X(avio_read) X(avio_size)
 
 #define CFF_SWRESAMPLE(X)                                                                         \
   X(swr_alloc_set_opts2) X(swr_convert) X(swr_free) X(swr_get_out_samples) X(swr_init)
+
+#define CFF_AVFILTER(X)                                                                           \
+  X(av_buffersink_get_frame) X(av_buffersrc_add_frame_flags) X(avfilter_get_by_name)              \
+  X(avfilter_graph_alloc) X(avfilter_graph_config) X(avfilter_graph_create_filter)                \
+  X(avfilter_graph_free) X(avfilter_graph_parse_ptr) X(avfilter_inout_alloc)                      \
+  X(avfilter_inout_free)
 
 /// The functions in use, under their own names. None is null.
 typedef struct CFFmpegCalls {
@@ -40,7 +50,18 @@ typedef struct CFFmpegCalls {
 /// May be called from any thread.
 const CFFmpegCalls *_Nullable cff_load(void);
 
-/// Why `cff_load` gave null: the dynamic linker's own words.
+/// The same for filters, which few need. None is null.
+typedef struct CFFmpegFilterCalls {
+#define CFF_FIELD(name) __typeof__(&name) _Nonnull name;
+  CFF_AVFILTER(CFF_FIELD)
+#undef CFF_FIELD
+} CFFmpegFilterCalls;
+
+/// After `cff_load` gave its table; null where libavfilter of the version of these headers is not there.
+/// May be called from any thread.
+const CFFmpegFilterCalls *_Nullable cff_load_filters(void);
+
+/// Why `cff_load` or `cff_load_filters` gave null: the dynamic linker's own words.
 const char *_Nonnull cff_load_failure(void);
 
 /// The last error that FFmpeg logged on this thread since `cff_clear_log`; empty where there was none.
@@ -50,6 +71,7 @@ void cff_clear_log(void);
 
 static const int cff_avformat_major = LIBAVFORMAT_VERSION_MAJOR;
 static const int cff_avcodec_major = LIBAVCODEC_VERSION_MAJOR;
+static const int cff_avfilter_major = LIBAVFILTER_VERSION_MAJOR;
 static const int cff_swresample_major = LIBSWRESAMPLE_VERSION_MAJOR;
 
 // Macros that Swift does not see.
@@ -57,5 +79,6 @@ static const int cff_eof = AVERROR_EOF;
 static const int cff_exit = AVERROR_EXIT;
 static const int cff_again = AVERROR(EAGAIN);
 static const int cff_io_error = AVERROR(EIO);
+static const int cff_invalid_data = AVERROR_INVALIDDATA;
 static const int cff_decoder_not_found = AVERROR_DECODER_NOT_FOUND;
 static const int64_t cff_no_pts = AV_NOPTS_VALUE;

@@ -22,7 +22,10 @@ struct PlayCommand: ParsableCommand {
       n and p go to the next and the previous item, q stops.
       """)
 
-  @Argument(help: "Files, folders, or - for standard input.")
+  @Argument(
+    help:
+      "Files, folders, playlists (M3U, PLS, XSPF, JSON), http:// and https:// addresses, or - for standard input."
+  )
   var files: [String] = []
   @Flag(help: "Play in random order.")
   var shuffle = false
@@ -47,6 +50,18 @@ struct PlayCommand: ParsableCommand {
   @Option(
     help: .init("Standard input is raw samples: rate:bits:channels.", valueName: "48000:16:2"))
   var raw: String?
+  @Option(help: .init("Faster or slower at the same pitch, 0.25 to 4.", valueName: "factor"))
+  var rate: Double = 1
+  @Option(
+    parsing: .unconditional,
+    help: .init("Higher or lower at the same speed, -12 to 12.", valueName: "semitones"))
+  var pitch: Double = 0
+  @Option(
+    parsing: .unconditional,
+    help: .init("Brings every item to this loudness, such as -16.", valueName: "LUFS"))
+  var loudness: Double?
+  @Option(help: .init("A chain of FFmpeg's audio filters.", valueName: "chain"))
+  var filter: String?
   @OptionGroup var common: CommonOptions
 
   func run() throws {
@@ -54,23 +69,21 @@ struct PlayCommand: ParsableCommand {
       guard stay || !files.isEmpty else {
         throw Failure(.usage, "nothing to play; name a file or folder")
       }
+      let effects = try effects()
       let items = try MediaPaths.expand(files)
       let choice = try EncoderChoice(codec: codec, bitrate: bitrate, packetLength: packetLength)
       let rawFormat = try rawFormat()
       let interruption = try ReadInterruption()
       let player = try PlayerService(
         state: try StateDirectory(common.stateDir), wish: try wish(), playlist: Playlist(items),
-        endsWithPlaylist: !stay
-      ) {
-        Serializer(
-          openSource: { item throws(MediaError) in
-            try openSource(item.location, raw: rawFormat, interruption: interruption)
-          },
-          makeEncoder: choice.makeEncoder)
+        endsWithPlaylist: !stay, interruption: interruption
+      ) { notices in
+        let opener = SourceOpener(
+          raw: rawFormat, effects: effects, interruption: interruption, notices: notices)
+        return Serializer(openSource: opener.open, makeEncoder: choice.makeEncoder)
       }
       try prepare(player)
       try PlayerDisplay(player, isJSON: common.json).run()
-      interruption.interrupt()
     }
   }
 
@@ -87,6 +100,24 @@ struct PlayCommand: ParsableCommand {
       throw Failure(.usage, "--raw \(raw): write rate:bits:channels, such as 48000:16:2")
     }
     return format
+  }
+
+  private func effects() throws -> Effects {
+    guard Effects.rates.contains(rate) else { throw Failure(.usage, "--rate is 0.25 to 4") }
+    guard Effects.pitches.contains(pitch) else { throw Failure(.usage, "--pitch is -12 to 12") }
+    if let loudness, !Effects.loudnesses.contains(loudness) {
+      throw Failure(.usage, "--loudness is -40 to -5")
+    }
+    var effects = Effects()
+    (effects.rate, effects.pitch) = (rate, pitch)
+    (effects.loudness, effects.filter) = (loudness, filter)
+    if effects.changesNothing { return effects }
+    do {
+      try FilteredSource.check(effects)
+    } catch {
+      throw Failure(.usage, error.description)
+    }
+    return effects
   }
 
   private func wish() throws -> PlayerService.Wish {
@@ -113,9 +144,25 @@ struct PlayCommand: ParsableCommand {
   }
 }
 
-private func openSource(
-  _ location: String, raw: RawFormat?, interruption: ReadInterruption
-) throws(MediaError) -> any MediaSource {
-  guard location == "-" else { return try FileSource(path: location) }
-  return try StreamSource(descriptor: 0, rawFormat: raw, interruption: interruption)
+/// Opens what an item names: standard input, a file, or something on the network.
+struct SourceOpener: Sendable {
+  var raw: RawFormat?
+  var effects = Effects()
+  var interruption: ReadInterruption
+  var notices: Inbox<SourceNotice>
+
+  func open(_ item: PlayItem) throws(MediaError) -> any MediaSource {
+    let source = try openPlain(item.location)
+    return effects.changesNothing
+      ? source : try FilteredSource(source, effects: effects, path: item.location)
+  }
+
+  private func openPlain(_ location: String) throws(MediaError) -> any MediaSource {
+    if location == "-" {
+      return try StreamSource(descriptor: 0, rawFormat: raw, interruption: interruption)
+    }
+    guard NetworkSource.isNetwork(location) else { return try FileSource(path: location) }
+    return try NetworkSource(
+      url: location, interruption: interruption, report: { [notices] in notices.post($0) })
+  }
 }

@@ -1,0 +1,90 @@
+import CFFmpeg
+import Sender
+
+/// What a container tells of the item in it.
+extension Demuxer {
+  var metadata: ItemMetadata {
+    var metadata = ItemMetadata(
+      title: tag("title"), artist: tag("artist"), album: tag("album") ?? tag("icy-name"))
+    metadata.albumArtist = tag("album_artist")
+    metadata.track = number(tag("track"))
+    metadata.disc = number(tag("disc"))
+    metadata.date = tag("date")
+    metadata.artwork = artwork
+    metadata.loudness = taggedLoudness
+    metadata.peak = tag("REPLAYGAIN_TRACK_PEAK").flatMap(leadingNumber).flatMap {
+      $0 > 0 ? $0 : nil
+    }
+    if let announced = tag("StreamTitle"), !announced.isEmpty {
+      let parts = announced.split(separator: " - ", maxSplits: 1).map(String.init)
+      metadata.title = parts.last ?? announced
+      metadata.artist = parts.count == 2 ? parts[0] : metadata.artist
+    }
+    return metadata
+  }
+
+  /// Ogg keeps tags with the stream, most others with the file.
+  func tag(_ key: String) -> String? {
+    for dictionary in [context?.pointee.metadata, stream.pointee.metadata] {
+      guard let entry = library.calls.av_dict_get(dictionary, key, nil, 0),
+        let value = entry.pointee.value
+      else { continue }
+      return printable(String(cString: value))
+    }
+    return nil
+  }
+
+  /// Tags go to terminals: without control characters, and not without end.
+  private func printable(_ text: String) -> String {
+    let scalars = text.unicodeScalars.prefix(500).map { scalar in
+      scalar.properties.generalCategory == .control ? " " : scalar
+    }
+    return String(String.UnicodeScalarView(scalars))
+  }
+
+  /// `3` of `3/12`.
+  private func number(_ tag: String?) -> Int? {
+    tag.flatMap { Int($0.prefix { $0.isASCII && $0.isNumber }) }
+      .flatMap { (1...9_999).contains($0) ? $0 : nil }
+  }
+
+  /// ReplayGain says what takes an item to -18 LUFS, Opus in 256ths of a decibel what takes it to -23.
+  private var taggedLoudness: Double? {
+    let loudness =
+      tag("R128_TRACK_GAIN").flatMap(leadingNumber).map { -23 - $0 / 256 }
+      ?? tag("REPLAYGAIN_TRACK_GAIN").flatMap(leadingNumber).map { -18 - $0 }
+    return loudness.flatMap { (-70...10).contains($0) ? $0 : nil }
+  }
+
+  /// `-7.3` of `-7.3 dB`.
+  private func leadingNumber(_ tag: String) -> Double? {
+    Double(tag.prefix { "+-.0123456789".contains($0) }).flatMap { $0.isFinite ? $0 : nil }
+  }
+
+  /// FFmpeg shows a picture as a video of one frame.
+  private var artwork: Artwork? {
+    guard let context, let streams = context.pointee.streams else { return nil }
+    for index in 0..<Int(context.pointee.nb_streams) {
+      guard let stream = streams[index]?.pointee,
+        stream.disposition & AV_DISPOSITION_ATTACHED_PIC != 0,
+        let codec = stream.codecpar?.pointee.codec_id, let type = Self.mimeType(of: codec),
+        let data = stream.attached_pic.data,
+        (1...Artwork.sizeLimit).contains(Int(stream.attached_pic.size))
+      else { continue }
+      let bytes = UnsafeBufferPointer(start: data, count: Int(stream.attached_pic.size))
+      return Artwork(bytes: Array(bytes), mimeType: type)
+    }
+    return nil
+  }
+
+  private static func mimeType(of codec: AVCodecID) -> String? {
+    switch codec {
+    case AV_CODEC_ID_MJPEG: "image/jpeg"
+    case AV_CODEC_ID_PNG: "image/png"
+    case AV_CODEC_ID_GIF: "image/gif"
+    case AV_CODEC_ID_BMP: "image/bmp"
+    case AV_CODEC_ID_WEBP: "image/webp"
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,122 @@
+import Audio
+import CFFmpeg
+import Sender
+
+/// A chain of FFmpeg's audio filters: frames of one format in, frames of the same format out.
+final class FilterGraph {
+  private let calls: CFFmpegFilterCalls
+  private let library: FFmpegLibrary
+  private let format: AudioFormat
+  private var graph: UnsafeMutablePointer<AVFilterGraph>?
+  private var input: UnsafeMutablePointer<AVFilterContext>?
+  private var output: UnsafeMutablePointer<AVFilterContext>?
+  private var frame: UnsafeMutablePointer<AVFrame>?
+  private var written: Int64 = 0
+
+  /// - Throws: `MediaError.unsupported` that says which filter is missing or wrong.
+  init(_ chain: String, format: AudioFormat, path: String) throws(MediaError) {
+    library = try FFmpegLibrary.load(toPlay: path)
+    guard let calls = cff_load_filters() else {
+      throw .unsupported(
+        path: path,
+        reason: "FFmpeg's filters are missing (\(String(cString: cff_load_failure()))); "
+          + "install them with: apt install libavfilter\(cff_avfilter_major)")
+    }
+    self.calls = calls.pointee
+    self.format = format
+    frame = library.calls.av_frame_alloc()
+    graph = self.calls.avfilter_graph_alloc()
+    graph?.pointee.nb_threads = 1
+    cff_clear_log()
+    let code = build(chain)
+    guard code >= 0, frame != nil else {
+      throw .unsupported(path: path, reason: "filter \(chain): \(library.reason(of: code))")
+    }
+  }
+
+  deinit {
+    library.calls.av_frame_free(&frame)
+    calls.avfilter_graph_free(&graph)
+  }
+
+  private func build(_ chain: String) -> Int32 {
+    let shape =
+      "time_base=1/\(format.sampleRate):sample_rate=\(format.sampleRate):sample_fmt=flt"
+      + ":channel_layout=\(layout)"
+    var code = calls.avfilter_graph_create_filter(
+      &input, calls.avfilter_get_by_name("abuffer"), "in", shape, nil, graph)
+    guard code >= 0 else { return code }
+    code = calls.avfilter_graph_create_filter(
+      &output, calls.avfilter_get_by_name("abuffersink"), "out", nil, nil, graph)
+    guard code >= 0 else { return code }
+    // Seen from the chain: what it reads from is an output, and the other way round.
+    var outputs = end("in", of: input)
+    var inputs = end("out", of: output)
+    defer {
+      calls.avfilter_inout_free(&outputs)
+      calls.avfilter_inout_free(&inputs)
+    }
+    guard outputs != nil, inputs != nil else { return cff_io_error }
+    let same =
+      "aformat=sample_fmts=flt:sample_rates=\(format.sampleRate):channel_layouts=\(layout)"
+    let whole = chain.isEmpty ? same : chain + "," + same
+    code = calls.avfilter_graph_parse_ptr(graph, whole, &inputs, &outputs, nil)
+    return code < 0 ? code : calls.avfilter_graph_config(graph, nil)
+  }
+
+  /// By its mask, which every version of FFmpeg reads.
+  private var layout: String {
+    var layout = AVChannelLayout()
+    library.calls.av_channel_layout_default(&layout, Int32(format.channelCount))
+    defer { library.calls.av_channel_layout_uninit(&layout) }
+    return layout.order == AV_CHANNEL_ORDER_NATIVE
+      ? "0x" + String(layout.u.mask, radix: 16) : "\(format.channelCount)c"
+  }
+
+  private func end(
+    _ name: String, of filter: UnsafeMutablePointer<AVFilterContext>?
+  ) -> UnsafeMutablePointer<AVFilterInOut>? {
+    let end = calls.avfilter_inout_alloc()
+    end?.pointee.name = library.calls.av_strdup(name)
+    end?.pointee.filter_ctx = filter
+    return end
+  }
+
+  /// Gives the chain frames, interleaved; none means that no more come. False where it takes no more.
+  func write(_ frames: [Float]) -> Bool {
+    guard !frames.isEmpty else { return calls.av_buffersrc_add_frame_flags(input, nil, 0) >= 0 }
+    guard let frame else { return false }
+    let count = frames.count / format.channelCount
+    frame.pointee.format = AV_SAMPLE_FMT_FLT.rawValue
+    frame.pointee.sample_rate = Int32(format.sampleRate)
+    frame.pointee.nb_samples = Int32(clamping: count)
+    frame.pointee.pts = written
+    library.calls.av_channel_layout_default(
+      &frame.pointee.ch_layout, Int32(format.channelCount))
+    defer { library.calls.av_frame_unref(frame) }
+    guard library.calls.av_frame_get_buffer(frame, 0) >= 0,
+      let target = frame.pointee.extended_data?[0]
+    else { return false }
+    frames.withUnsafeBytes { source in
+      UnsafeMutableRawBufferPointer(start: target, count: source.count).copyMemory(from: source)
+    }
+    written += Int64(count)
+    return calls.av_buffersrc_add_frame_flags(input, frame, 0) >= 0
+  }
+
+  /// Appends what the chain has ready. False where it wants more to be written; nil at its end.
+  func read(appendingTo frames: inout [Float]) -> Bool? {
+    guard let frame else { return nil }
+    let code = calls.av_buffersink_get_frame(output, frame)
+    guard code >= 0 else { return code == cff_again ? false : nil }
+    defer { library.calls.av_frame_unref(frame) }
+    let count = Int(frame.pointee.nb_samples) * format.channelCount
+    guard frame.pointee.format == AV_SAMPLE_FMT_FLT.rawValue, count > 0,
+      let start = frame.pointee.extended_data?[0]
+    else { return true }
+    start.withMemoryRebound(to: Float.self, capacity: count) { samples in
+      frames += UnsafeBufferPointer(start: samples, count: count)
+    }
+    return true
+  }
+}

@@ -1,0 +1,164 @@
+package import Audio
+import Glibc
+package import Sender
+
+/// An item with effects. Frames are counted and sought in the item's own time; what is read is in the time in
+/// which it sounds.
+package final class FilteredSource: MediaSource {
+  /// Filters that remember, such as equalizers, hear this much of what lies before a place.
+  private static let leadSeconds: Int64 = 1
+  private static let readFrames = 4_096
+
+  package let rate: Double
+  package let sampleType = SampleType.float32
+
+  private let source: any MediaSource
+  private let chain: String
+  private let path: String
+  /// Whether a frame comes out for each that goes in.
+  private let keepsCount: Bool
+  private let hasOwnFilter: Bool
+  private var graph: FilterGraph
+  private var ready: [Float] = []
+  private var readyStart = 0
+  private var hasEnded = false
+  private var framesToDrop: Int64 = 0
+  /// Frames that are still to be given of an item whose length is known; nil where the chain decides.
+  private var remaining: Int64?
+
+  /// - Throws: `MediaError.unsupported` where a filter is missing or wrong.
+  package init(
+    _ source: any MediaSource, effects: Effects, path: String
+  ) throws(MediaError) {
+    self.source = source
+    self.path = path
+    rate = effects.rate
+    chain = Self.chain(for: effects, format: source.format, metadata: source.metadata)
+    keepsCount = effects.rate == 1 && effects.pitch == 0 && effects.filter == nil
+    graph = try FilterGraph(chain, format: source.format, path: path)
+    hasOwnFilter = effects.filter != nil
+    limit(from: 0)
+  }
+
+  /// Finds out whether a user's chain can be played at all, before anything is.
+  ///
+  /// - Throws: `MediaError.unsupported`.
+  package static func check(_ effects: Effects) throws(MediaError) {
+    let format = AudioFormat(sampleRate: 48_000, channelCount: 2)
+    _ = try FilterGraph(
+      chain(for: effects, format: format, metadata: ItemMetadata()), format: format,
+      path: "effects")
+  }
+
+  package var format: AudioFormat { source.format }
+  package var isLossless: Bool { source.isLossless }
+  package var frameCount: Int64? { source.frameCount }
+  package var estimatedFrameCount: Int64? { source.estimatedFrameCount }
+  package var metadata: ItemMetadata { source.metadata }
+  package var isSeekable: Bool { source.isSeekable }
+  package var mayWait: Bool { source.mayWait }
+
+  package func read(_ count: Int, appendingTo frames: inout [Float]) throws(MediaError) {
+    let channels = format.channelCount
+    var left = min(count, remaining.map { Int(clamping: $0) } ?? count)
+    while left > 0 {
+      if readyStart == ready.count, try !refill() { return }
+      let taken = min(left, (ready.count - readyStart) / channels)
+      frames += ready[readyStart..<readyStart + taken * channels]
+      readyStart += taken * channels
+      remaining = remaining.map { $0 - Int64(taken) }
+      left -= taken
+      if source.mayWait, left < count { return }
+    }
+  }
+
+  /// False at the end. What the item gave before it broke is given first.
+  private func refill() throws(MediaError) -> Bool {
+    ready.removeAll(keepingCapacity: true)
+    readyStart = 0
+    while ready.isEmpty {
+      switch graph.read(appendingTo: &ready) {
+      case nil: return false
+      case true?: drop()
+      case false?:
+        guard !hasEnded else { return false }
+        var block: [Float] = []
+        try source.read(Self.readFrames, appendingTo: &block)
+        hasEnded = block.isEmpty
+        guard graph.write(block) else {
+          throw .broken(path: path, reason: "a filter takes no more")
+        }
+      }
+    }
+    return true
+  }
+
+  private func drop() {
+    let dropped = min(framesToDrop, Int64(ready.count / format.channelCount))
+    framesToDrop -= dropped
+    ready.removeFirst(Int(dropped) * format.channelCount)
+  }
+
+  package func seek(toFrame frame: Int64) throws(MediaError) {
+    let target = max(0, frame)
+    let lead =
+      keepsCount && source.isSeekable
+      ? min(target, Self.leadSeconds * Int64(format.sampleRate)) : 0
+    try source.seek(toFrame: target - lead)
+    graph = try FilterGraph(chain, format: format, path: path)
+    ready.removeAll(keepingCapacity: true)
+    readyStart = 0
+    hasEnded = false
+    framesToDrop = lead
+    limit(from: target)
+  }
+
+  /// Changed tempos come out a few frames longer or shorter; longer would shift what follows.
+  private func limit(from frame: Int64) {
+    guard let frameCount = source.frameCount, !hasOwnFilter else {
+      remaining = nil
+      return
+    }
+    let frames = (Double(max(0, frameCount - frame)) / rate).rounded()
+    remaining = Int64(exactly: frames)
+  }
+
+  // MARK: - Chains
+
+  static func chain(
+    for effects: Effects, format: AudioFormat, metadata: ItemMetadata
+  ) -> String {
+    var filters: [String] = []
+    var tempo = effects.rate
+    if effects.pitch != 0 {
+      // Played faster the sound is higher; then the tempo alone is taken back.
+      let factor = pow(2, effects.pitch / 12)
+      let raised = Int((Double(format.sampleRate) * factor).rounded())
+      filters += ["asetrate=\(raised)", "aresample=\(format.sampleRate)"]
+      tempo *= Double(format.sampleRate) / Double(raised)
+    }
+    filters += tempos(tempo)
+    if let loudness = effects.loudness { filters.append(level(to: loudness, metadata)) }
+    if let filter = effects.filter { filters.append(filter) }
+    return filters.joined(separator: ",")
+  }
+
+  /// A step of more than 2 would leave sound out, and one of less than 0.5 is not possible.
+  private static func tempos(_ tempo: Double) -> [String] {
+    guard tempo != 1 else { return [] }
+    var steps: [Double] = []
+    var rest = tempo
+    while rest > 2 { (rest, steps) = (rest / 2, steps + [2]) }
+    while rest < 0.5 { (rest, steps) = (rest / 0.5, steps + [0.5]) }
+    return (steps + [rest]).map { "atempo=\($0)" }
+  }
+
+  /// A plain gain where the item's tags say how loud it is, without exceeding full scale; else measured on the
+  /// way, which evens out what changes slowly.
+  private static func level(to loudness: Double, _ metadata: ItemMetadata) -> String {
+    guard let own = metadata.loudness else { return "loudnorm=I=\(loudness):TP=-1.5:LRA=11" }
+    var gain = pow(10, (loudness - own) / 20)
+    if let peak = metadata.peak { gain = min(gain, 1 / peak) }
+    return "volume=\(gain):precision=float"
+  }
+}

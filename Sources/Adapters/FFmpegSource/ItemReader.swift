@@ -1,0 +1,118 @@
+import Audio
+import Sender
+
+/// The frames of one item, from any place in it that its medium can go to.
+final class ItemReader {
+  /// What FFmpeg decodes in front of the place that a seek goes to, in seconds, the second value where
+  /// the first did not lead there. Codecs that lose need what came before to come out as from the
+  /// start: MP3's bit reservoir is up to 511 bytes deep, Opus wants 80 ms.
+  private static let leads = [0.3, 10]
+  /// Frames of the file that fill the resampler's filter, many times over.
+  private static let filterLength: Int64 = 4_096
+  /// A place so near ahead, in seconds, is reached sooner by decoding.
+  private static let skippableSeconds: Int64 = 1
+
+  private typealias Open = () throws(MediaError) -> DecodedAudio
+
+  let format: AudioFormat
+  let frameCount: Int64?
+  private(set) var audio: DecodedAudio
+  /// The number of the next frame.
+  private(set) var position: Int64 = 0
+
+  private let path: String
+  private let open: Open
+  private var isAtEnd = false
+
+  /// Opens the item and decodes its first frames.
+  ///
+  /// - Parameters:
+  ///   - open: may be called again when a place is best reached from the beginning.
+  ///   - format: what the frames become; nil for what comes nearest to those of the item.
+  init(
+    path: String, channels: ChannelLimit, format: AudioFormat? = nil,
+    open: @escaping () throws(MediaError) -> Demuxer
+  ) throws(MediaError) {
+    let open: Open = { () throws(MediaError) in
+      try DecodedAudio(open(), channels: channels, format: format)
+    }
+    audio = try open()
+    self.path = path
+    self.open = open
+    self.format = audio.format
+    frameCount = audio.frameCount
+  }
+
+  /// - Throws: `MediaError.broken`, once, after the last frame of a file that ends before its time.
+  func read(_ count: Int, appendingTo frames: inout [Float]) throws(MediaError) {
+    guard !isAtEnd, count > 0 else { return }
+    let remaining = frameCount.map { Int(clamping: $0 - position) } ?? count
+    let given = try audio.read(min(count, remaining), appendingTo: &frames)
+    position += Int64(given)
+    guard given == 0 else { return }
+    isAtEnd = true
+    if let reason = reasonToEndHere { throw .broken(path: path, reason: reason) }
+  }
+
+  private var reasonToEndHere: String? {
+    if let fault = audio.reader.fault { return "\(fault); played up to \(seconds(position)) s" }
+    // Below a tenth of a second the file's own count may be meant loosely.
+    guard let frameCount, frameCount - position > Int64(format.sampleRate / 10) else { return nil }
+    return "it ends after \(seconds(position)) of \(seconds(frameCount)) s; is it complete?"
+  }
+
+  private func seconds(_ frames: Int64) -> String {
+    let tenths = frames / Int64(max(1, format.sampleRate / 10))
+    return "\(tenths / 10).\(tenths % 10)"
+  }
+
+  func seek(toFrame frame: Int64) throws(MediaError) {
+    let target = max(0, frame)
+    isAtEnd = false
+    guard target < frameCount ?? .max else {
+      position = target
+      isAtEnd = true
+      return
+    }
+    let start = restartPoint(for: target)
+    try moveReader(to: start.decoded)
+    audio.restart(dropping: Int(clamping: target - start.played))
+    position = target
+  }
+
+  /// Where to begin decoding, and which played frame that is. When the file is resampled, only every so
+  /// many frames of it coincide with a played one.
+  private func restartPoint(for target: Int64) -> (decoded: Int64, played: Int64) {
+    guard audio.isResampled else { return (target, target) }
+    let divisor = greatestCommonDivisor(audio.facts.decodedRate, format.sampleRate)
+    let decodedStep = Int64(audio.facts.decodedRate / divisor)
+    let playedStep = Int64(format.sampleRate / divisor)
+    let lead = Self.filterLength / decodedStep + 1
+    let step = max(0, target / playedStep - lead)
+    let (decoded, overflow) = step.multipliedReportingOverflow(by: decodedStep)
+    return overflow ? (.max, target) : (decoded, step * playedStep)
+  }
+
+  private func greatestCommonDivisor(_ a: Int, _ b: Int) -> Int {
+    b == 0 ? a : greatestCommonDivisor(b, a % b)
+  }
+
+  private func moveReader(to frame: Int64) throws(MediaError) {
+    let rate = Int64(audio.facts.decodedRate)
+    let ahead = frame - audio.reader.position
+    if ahead >= 0, ahead < Self.skippableSeconds * rate || !audio.reader.canSeekByTimestamp {
+      return audio.reader.skip(to: frame)
+    }
+    for lead in Self.leads {
+      let leadFrames = Int64(lead * Double(rate))
+      guard frame > leadFrames else { break }
+      if audio.reader.seek(to: frame, decodingBefore: leadFrames) { return }
+    }
+    // From the beginning: exact in every format, and soon done near it.
+    audio = try open()
+    guard audio.format == format else {
+      throw .broken(path: path, reason: "it has changed since it was opened")
+    }
+    audio.reader.skip(to: frame)
+  }
+}

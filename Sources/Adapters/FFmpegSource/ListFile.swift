@@ -1,0 +1,93 @@
+import CFFmpeg
+import Glibc
+import Sender
+
+/// Reads playlists from files and from the network.
+enum ListFile {
+  static func isList(_ location: String) -> Bool { PlaylistFile.format(ofName: location) != nil }
+
+  /// What the list names, with the lists that it names in their places. An HLS stream names itself; what is not
+  /// there is found missing when its turn comes.
+  ///
+  /// - Throws: `MediaError.unreadable`, or `notAudio` that says what is wrong in which line.
+  static func locations(at list: String) throws(MediaError) -> [String] {
+    var all: [String] = []
+    try collect(from: list, depth: 0, into: &all)
+    return all
+  }
+
+  private static func collect(
+    from list: String, depth: Int, into all: inout [String]
+  ) throws(MediaError) {
+    guard depth < PlaylistFile.nestingLimit else {
+      throw .notAudio(path: list, reason: "lists name lists without end")
+    }
+    guard let format = PlaylistFile.format(ofName: list) else { return }
+    let isRemote = NetworkSource.isNetwork(list)
+    let bytes = isRemote ? try fetch(list) : try read(list)
+    let entries: [String]
+    do throws(PlaylistFile.ParseError) {
+      entries = try PlaylistFile.locations(in: bytes, format: format, base: list)
+    } catch .stream {
+      return all.append(list)
+    } catch {
+      throw .notAudio(path: list, reason: "as a playlist: \(error)")
+    }
+    for entry in entries {
+      guard all.count < PlaylistFile.entryLimit else { return }
+      // What comes from the network names no file of this machine.
+      if isRemote, !NetworkSource.isNetwork(entry) { continue }
+      if isList(entry) {
+        try collect(from: entry, depth: depth + 1, into: &all)
+      } else {
+        all.append(entry)
+      }
+    }
+  }
+
+  private static func read(_ path: String) throws(MediaError) -> [UInt8] {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else {
+      throw errno == ENOENT
+        ? .notFound(path: path) : .unreadable(path: path, reason: String(cString: strerror(errno)))
+    }
+    defer { close(file) }
+    // One byte more than is allowed shows that there are too many.
+    return try gather(path) { buffer, count in Glibc.read(file, buffer, count) }
+  }
+
+  private static func fetch(_ url: String) throws(MediaError) -> [UInt8] {
+    let library = try FFmpegLibrary.load(toPlay: url)
+    let network = NetworkInput(
+      url, settings: NetworkSettings(), interruption: try ReadInterruption(), report: { _ in })
+    var context: UnsafeMutablePointer<AVIOContext>?
+    cff_clear_log()
+    let code = network.open(url, &context, library)
+    guard code >= 0, let opened = context else {
+      throw .unreadable(path: url, reason: library.reason(of: code))
+    }
+    defer { _ = library.calls.avio_closep(&context) }
+    return try gather(url) { buffer, count in
+      let size = library.calls.avio_read(opened, buffer, Int32(count))
+      return size == cff_eof ? 0 : Int(size)
+    }
+  }
+
+  private static func gather(
+    _ location: String, _ read: (UnsafeMutablePointer<UInt8>, Int) -> Int
+  ) throws(MediaError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var block = [UInt8](repeating: 0, count: 65_536)
+    while bytes.count <= PlaylistFile.sizeLimit {
+      let count = block.withUnsafeMutableBufferPointer { buffer in
+        buffer.baseAddress.map { read($0, buffer.count) } ?? 0
+      }
+      if count == 0 { break }
+      // A server that hangs up may have said all that it had to say.
+      if count < 0, !bytes.isEmpty { break }
+      guard count > 0 else { throw .unreadable(path: location, reason: "reading failed") }
+      bytes += block[0..<count]
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,147 @@
+import CFFmpeg
+import Glibc
+
+/// What is true of all network sources.
+package struct NetworkSettings: Hashable, Sendable {
+  /// How long a server may be silent before it counts as gone.
+  package var timeout = Duration.seconds(10)
+  /// After how long a silence is worth a word.
+  package var patience = Duration.seconds(2)
+  /// A broken download is taken up again after 0, 1, 3, 7 ... seconds, up to this long; then it is given up.
+  package var longestReconnectDelay = 15
+  /// The pauses before a radio station, or a file that could not be taken up again, is asked for anew.
+  package var retryDelays: [Duration] = [0, 1, 2, 4, 8, 16].map { .seconds($0) }
+  package var redirectLimit = 8
+  /// What a file may claim to have; the longest recordings have a few gigabytes.
+  package var sizeLimit: Int64 = 64 << 30
+  /// How much of a stream without end is there before its first frame is given.
+  package var liveReserve = Duration.seconds(2)
+
+  package init() {}
+}
+
+/// What happened to a network source that people may want to know.
+package enum SourceNotice: Hashable, Sendable, CustomStringConvertible {
+  case stalled(location: String)
+  case resumed(location: String, afterSeconds: Int)
+  case reconnecting(location: String, reason: String)
+
+  package var description: String {
+    switch self {
+    case .stalled(let location): "\(location): the server is silent; waiting"
+    case .resumed(let location, let seconds): "\(location): goes on after \(seconds) s"
+    case .reconnecting(let location, let reason): "\(location): \(reason); connecting again"
+    }
+  }
+}
+
+/// How FFmpeg reads from the network: its limits, who can stop it, and who hears that it waits.
+final class NetworkInput {
+  /// Nothing that comes from elsewhere may name files of this machine.
+  private static let protocols = "http,https,tcp,tls,crypto,data"
+
+  let settings: NetworkSettings
+  let interruption: ReadInterruption
+  private let location: String
+  private let report: @Sendable (SourceNotice) -> Void
+  private var waitingSince: ContinuousClock.Instant?
+  private var hasReportedStall = false
+
+  init(
+    _ location: String, settings: NetworkSettings, interruption: ReadInterruption,
+    report: @escaping @Sendable (SourceNotice) -> Void
+  ) {
+    self.location = location
+    self.settings = settings
+    self.interruption = interruption
+    self.report = report
+  }
+
+  /// The input must outlive the context.
+  func prepare(
+    _ context: UnsafeMutablePointer<AVFormatContext>, _ options: inout OpaquePointer?,
+    _ library: FFmpegLibrary
+  ) {
+    context.pointee.interrupt_callback = interruptCallback
+    set(&options, library)
+  }
+
+  /// Opens what is read as bytes.
+  func open(
+    _ url: String, _ context: inout UnsafeMutablePointer<AVIOContext>?, _ library: FFmpegLibrary
+  ) -> Int32 {
+    var options: OpaquePointer?
+    defer { library.calls.av_dict_free(&options) }
+    set(&options, library)
+    var callback = interruptCallback
+    return library.calls.avio_open2(&context, url, AVIO_FLAG_READ, &callback, &options)
+  }
+
+  private var interruptCallback: AVIOInterruptCB {
+    AVIOInterruptCB(
+      callback: mustStopReading, opaque: Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  private func set(_ options: inout OpaquePointer?, _ library: FFmpegLibrary) {
+    let values = [
+      "protocol_whitelist": Self.protocols, "user_agent": "tutti", "icy": "1",
+      "reconnect": "1", "reconnect_delay_max": "\(settings.longestReconnectDelay)",
+      "rw_timeout": "\(Int(settings.timeout / .microseconds(1)))",
+      "max_redirects": "\(settings.redirectLimit)", "tls_verify": "1",
+    ]
+    for (key, value) in values { _ = library.calls.av_dict_set(&options, key, value, 0) }
+  }
+
+  /// Does what may wait for the network.
+  func waiting<T>(_ body: () -> T) -> T {
+    waitingSince = .now
+    defer {
+      if hasReportedStall, let waitingSince, !interruption.isInterrupted {
+        report(
+          .resumed(
+            location: location,
+            afterSeconds: Int((ContinuousClock.now - waitingSince) / .seconds(1))))
+      }
+      waitingSince = nil
+      hasReportedStall = false
+    }
+    return body()
+  }
+
+  func reportReconnecting(because reason: String) {
+    report(.reconnecting(location: location, reason: reason))
+  }
+
+  /// FFmpeg asks ten times a second while it waits.
+  fileprivate func mustStop() -> Bool {
+    if let waitingSince, !hasReportedStall, ContinuousClock.now - waitingSince > settings.patience {
+      hasReportedStall = true
+      report(.stalled(location: location))
+    }
+    return interruption.isInterrupted
+  }
+
+  static func hasStationHeaders(
+    _ context: UnsafeMutablePointer<AVFormatContext>, _ library: FFmpegLibrary
+  ) -> Bool {
+    guard let bytes = context.pointee.pb else { return false }
+    var text: UnsafeMutablePointer<UInt8>?
+    let code = library.calls.av_opt_get(
+      bytes, "icy_metadata_headers", AV_OPT_SEARCH_CHILDREN, &text)
+    defer { library.calls.av_free(text) }
+    return code >= 0 && text.map { $0.pointee != 0 } ?? false
+  }
+}
+
+extension Demuxer.Input {
+  func waiting<T>(_ body: () -> T) -> T {
+    guard case .network(let network) = self else { return body() }
+    return network.waiting(body)
+  }
+}
+
+/// FFmpeg's call back, on the thread that reads.
+private func mustStopReading(context: UnsafeMutableRawPointer?) -> Int32 {
+  guard let context else { return 0 }
+  return Unmanaged<NetworkInput>.fromOpaque(context).takeUnretainedValue().mustStop() ? 1 : 0
+}

@@ -1,0 +1,173 @@
+package import Audio
+package import Sender
+
+/// A file, a radio station or an HLS stream, by HTTP or HTTPS.
+///
+/// Opening and reading wait for the network; a `ReadInterruption` ends that within a tenth of a second, but for
+/// the look-up of the server's name.
+package final class NetworkSource: MediaSource {
+  package let format: AudioFormat
+  package let sampleType: SampleType
+  package let isLossless: Bool
+  package let frameCount: Int64?
+  /// Nothing can be sought in what is live, and where the server gives files only from their beginning.
+  package let isSeekable: Bool
+  /// Whether it goes on as long as somebody sends.
+  package let isLive: Bool
+  package let mayWait = true
+
+  private let url: String
+  private let channels: ChannelLimit
+  private let library: FFmpegLibrary
+  private let network: NetworkInput
+  private let isRadio: Bool
+  private var reader: ItemReader
+  /// What a live stream has in reserve before it begins.
+  private var reserve: [Float] = []
+  private var reserveStart = 0
+  private var hasBegun = false
+  private var position: Int64 = 0
+  /// Attempts to go on since the last time that a fair stretch was read.
+  private var attempts = 0
+  private var framesSinceAttempt = 0
+
+  package static func isNetwork(_ location: String) -> Bool {
+    let lowered = location.prefix(8).lowercased()
+    return lowered.hasPrefix("http://") || lowered.hasPrefix("https://")
+  }
+
+  /// - Parameter report: called on the thread that reads.
+  package init(
+    url: String, channels: ChannelLimit = .stereo, settings: NetworkSettings = .init(),
+    interruption: ReadInterruption,
+    report: @escaping @Sendable (SourceNotice) -> Void = { _ in }
+  ) throws(MediaError) {
+    let library = try FFmpegLibrary.load(toPlay: url)
+    let network = NetworkInput(
+      url, settings: settings, interruption: interruption, report: report)
+    let reader = try ItemReader(path: url, channels: channels) { () throws(MediaError) in
+      try Demuxer(path: url, input: .network(network), library: library)
+    }
+    let demuxer = reader.audio.reader.demuxer
+    guard demuxer.size <= settings.sizeLimit else {
+      throw .unsupported(path: url, reason: "it claims to have \(demuxer.size >> 30) GiB")
+    }
+    format = reader.format
+    sampleType = reader.audio.facts.sampleType
+    isLossless = reader.audio.facts.isLossless
+    isLive = demuxer.isLive
+    isRadio = demuxer.isRadio
+    isSeekable = demuxer.isSeekable && !demuxer.isLive
+    frameCount = demuxer.isLive ? nil : reader.frameCount
+    (self.url, self.channels, self.library, self.network) = (url, channels, library, network)
+    self.reader = reader
+  }
+
+  package var metadata: ItemMetadata { reader.audio.metadata }
+  package var estimatedFrameCount: Int64? { isLive ? nil : reader.audio.estimatedFrameCount }
+
+  /// - Throws: `MediaError.broken` where the connection is lost for good.
+  package func read(_ count: Int, appendingTo frames: inout [Float]) throws(MediaError) {
+    guard count > 0 else { return }
+    if isLive, !hasBegun { try fillReserve() }
+    hasBegun = true
+    let before = frames.count
+    takeReserve(count, appendingTo: &frames)
+    if frames.count == before { try readOn(count, appendingTo: &frames) }
+    position += Int64((frames.count - before) / format.channelCount)
+  }
+
+  /// A live stream without a reserve would fall silent with the first delay of the network.
+  private func fillReserve() throws(MediaError) {
+    let wanted = Int(network.settings.liveReserve / .milliseconds(1)) * format.sampleRate / 1_000
+    while reserve.count < wanted * format.channelCount {
+      let before = reserve.count
+      try readOn(4_096, appendingTo: &reserve)
+      guard reserve.count > before else { return }
+    }
+  }
+
+  private func takeReserve(_ count: Int, appendingTo frames: inout [Float]) {
+    guard reserveStart < reserve.count else { return }
+    let end = min(reserve.count, reserveStart + count * format.channelCount)
+    frames += reserve[reserveStart..<end]
+    reserveStart = end
+    if reserveStart == reserve.count { reserve = [] }
+    if reserve.isEmpty { reserveStart = 0 }
+  }
+
+  /// Reads, and connects again where the connection was lost.
+  private func readOn(_ count: Int, appendingTo frames: inout [Float]) throws(MediaError) {
+    while !network.interruption.isInterrupted {
+      let before = frames.count
+      var loss: MediaError?
+      do throws(MediaError) {
+        try reader.read(count, appendingTo: &frames)
+      } catch {
+        loss = error
+      }
+      if frames.count > before {
+        note(framesRead: (frames.count - before) / format.channelCount)
+        return
+      }
+      if network.interruption.isInterrupted { return }
+      guard loss != nil || isRadio else { return }
+      try connectAgain(after: loss ?? .broken(path: url, reason: "the station hung up"))
+    }
+  }
+
+  private func note(framesRead count: Int) {
+    framesSinceAttempt += count
+    if framesSinceAttempt > 5 * format.sampleRate { attempts = 0 }
+  }
+
+  /// A radio station goes on where it is by now, a file with the frame that comes next.
+  private func connectAgain(after loss: MediaError) throws(MediaError) {
+    guard isRadio || isSeekable, case .broken(_, let reason) = loss else { throw loss }
+    let delays = network.settings.retryDelays
+    let next = position
+    while attempts < delays.count, !network.interruption.isInterrupted {
+      network.reportReconnecting(because: reason)
+      let delay = delays[attempts]
+      attempts += 1
+      framesSinceAttempt = 0
+      guard network.interruption.waits(milliseconds: Int32(delay / .milliseconds(1))) else {
+        return
+      }
+      if let fresh = try? reopened() {
+        reader = fresh
+        if !isRadio { try reader.seek(toFrame: next) }
+        return
+      }
+    }
+    if !network.interruption.isInterrupted { throw loss }
+  }
+
+  private func reopened() throws(MediaError) -> ItemReader {
+    let (url, library, network) = (url, library, network)
+    return try ItemReader(path: url, channels: channels, format: format) {
+      () throws(MediaError) in
+      try Demuxer(path: url, input: .network(network), library: library)
+    }
+  }
+
+  /// A live stream that was just opened goes on where it is by now, and its frames count from `frame`.
+  ///
+  /// - Throws: `MediaError.notSeekable` where only what lies ahead can be reached, and `frame` does not.
+  package func seek(toFrame frame: Int64) throws(MediaError) {
+    let target = max(0, frame)
+    guard target != position else { return }
+    if isLive {
+      guard !hasBegun else { throw .notSeekable(path: url) }
+    } else {
+      guard isSeekable || target > position else { throw .notSeekable(path: url) }
+      try reader.seek(toFrame: target)
+    }
+    position = target
+  }
+}
+
+extension Demuxer {
+  /// In bytes, as the server says; 0 where it does not.
+  fileprivate var size: Int64 { max(0, byteCount) }
+}

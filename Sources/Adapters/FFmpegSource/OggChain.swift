@@ -1,0 +1,41 @@
+import Glibc
+
+/// Ogg streams one after the other in one file, such as a recorded radio programme. FFmpeg takes what the last
+/// one says for the length of all and loses its way; read as if from a pipe, it plays them through.
+enum OggChain {
+  private static let headerSize = 27
+  /// A day of music has some 400 000 pages.
+  private static let pageLimit = 4_000_000
+
+  /// Whether another stream begins in the file after the first one has begun to sound.
+  static func isChain(_ path: String) -> Bool {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return false }
+    defer { close(file) }
+    var place: off_t = 0
+    var hasData = false
+    for _ in 0..<pageLimit {
+      guard let page = Page(at: place, of: file) else { return false }
+      if page.beginsStream, hasData { return true }
+      hasData = hasData || !page.beginsStream
+      place += page.size
+    }
+    return false
+  }
+
+  private struct Page {
+    let beginsStream: Bool
+    let size: off_t
+
+    init?(at place: off_t, of file: Int32) {
+      var bytes = [UInt8](repeating: 0, count: headerSize + 255)
+      let count = pread(file, &bytes, bytes.count, place)
+      guard count >= headerSize, Array(bytes[0..<4]) == Array("OggS".utf8) else { return nil }
+      let segments = Int(bytes[26])
+      guard count >= headerSize + segments else { return nil }
+      beginsStream = bytes[5] & 2 != 0
+      let body = bytes[headerSize..<headerSize + segments].reduce(0) { $0 + Int($1) }
+      size = off_t(headerSize + segments + body)
+    }
+  }
+}

@@ -1,0 +1,189 @@
+/// A list of items in a file: M3U, PLS, XSPF or JSON. Pure: the bytes come from whoever reads files.
+package enum PlaylistFile {
+  /// What a list may have at most; a larger file is a mistake or an attack.
+  package static let sizeLimit = 4 << 20
+  package static let entryLimit = 20_000
+  /// Lists that name lists.
+  package static let nestingLimit = 4
+
+  package enum Format: Hashable, Sendable {
+    case m3u, pls, xspf, json
+  }
+
+  package enum ParseError: Error, Hashable, Sendable {
+    case tooLarge(bytes: Int)
+    case tooManyEntries
+    /// An HLS stream, which is played as such and not as a list.
+    case stream
+    case malformed(line: Int, expected: String)
+    case empty
+  }
+
+  /// Nil where the name does not say that it is a list.
+  package static func format(ofName name: String) -> Format? {
+    let path = name.prefix { $0 != "?" && $0 != "#" }
+    guard let dot = path.lastIndex(of: ".") else { return nil }
+    return switch path[dot...].dropFirst().lowercased() {
+    case "m3u", "m3u8": .m3u
+    case "pls": .pls
+    case "xspf": .xspf
+    case "json": .json
+    default: nil
+    }
+  }
+
+  /// The locations in the list, in order, each resolved against `base`: the path or address of the list.
+  package static func locations(
+    in bytes: [UInt8], format: Format, base: String
+  ) throws(ParseError) -> [String] {
+    guard bytes.count <= sizeLimit else { throw .tooLarge(bytes: bytes.count) }
+    let hasMark = bytes.starts(with: [0xEF, 0xBB, 0xBF])
+    let text = String(decoding: bytes.dropFirst(hasMark ? 3 : 0), as: UTF8.self)
+    let entries: [String]
+    switch format {
+    case .m3u: entries = try m3u(text)
+    case .pls: entries = try pls(text)
+    case .xspf: entries = try xspf(text)
+    case .json:
+      var reader = JSONListReader(text)
+      entries = try reader.read()
+    }
+    guard !entries.isEmpty else { throw .empty }
+    guard entries.count <= entryLimit else { throw .tooManyEntries }
+    // Locations in XSPF are addresses, in which a space is written %20.
+    let isEscaped = format == .xspf && schemeEnd(of: base) == nil
+    return entries.map { entry in
+      let isPath = isEscaped && schemeEnd(of: entry) == nil
+      return resolve(isPath ? unescape(entry.utf8[...]) : entry, against: base)
+    }
+  }
+
+  // MARK: - Formats
+
+  private static func m3u(_ text: String) throws(ParseError) -> [String] {
+    var entries: [String] = []
+    for line in lines(of: text) {
+      if line.hasPrefix("#EXT-X-") { throw .stream }
+      if !line.isEmpty, !line.hasPrefix("#") { entries.append(String(line)) }
+    }
+    return entries
+  }
+
+  /// `File1=...` and so on; the numbers give the order.
+  private static func pls(_ text: String) throws(ParseError) -> [String] {
+    var entries: [(number: Int, location: String)] = []
+    var hasHead = false
+    for line in lines(of: text) {
+      if line.lowercased() == "[playlist]" { hasHead = true }
+      guard let equals = line.firstIndex(of: "="), line.lowercased().hasPrefix("file"),
+        let number = Int(trim(line[..<equals].dropFirst(4)))
+      else { continue }
+      let location = trim(line[line.index(after: equals)...])
+      if !location.isEmpty { entries.append((number, String(location))) }
+    }
+    guard hasHead else { throw .malformed(line: 1, expected: "[playlist]") }
+    let sorted = entries.enumerated().sorted {
+      ($0.element.number, $0.offset) < ($1.element.number, $1.offset)
+    }
+    return sorted.map(\.element.location)
+  }
+
+  /// The first location of each track.
+  private static func xspf(_ text: String) throws(ParseError) -> [String] {
+    guard text.contains("<playlist") else { throw .malformed(line: 1, expected: "<playlist>") }
+    var reader = MarkupReader(text)
+    var entries: [String] = []
+    var isInTrack = false
+    while let element = reader.next() {
+      switch element {
+      case .open("track"): isInTrack = true
+      case .close("track"): isInTrack = false
+      case .text(let location, inside: "location") where isInTrack:
+        let location = trim(location[...])
+        if !location.isEmpty { entries.append(String(location)) }
+        isInTrack = false
+      case .open, .close, .text: break
+      }
+    }
+    return entries
+  }
+
+  private static func lines(of text: String) -> [Substring] {
+    text.split(whereSeparator: \.isNewline).map { trim($0) }
+  }
+
+  static func trim(_ text: Substring) -> Substring {
+    let head = text.drop { $0.isWhitespace }
+    let count = head.reversed().prefix { $0.isWhitespace }.count
+    return head.dropLast(count)
+  }
+
+  // MARK: - Places
+
+  /// An address or absolute path stands for itself; anything else lies beside the list.
+  static func resolve(_ entry: String, against base: String) -> String {
+    if entry.lowercased().hasPrefix("file://") { return path(ofFileAddress: entry) }
+    if schemeEnd(of: entry) != nil { return entry }
+    guard let end = schemeEnd(of: base) else {
+      // Lists from other systems part folders with backslashes.
+      let local = entry.contains("/") ? entry : entry.map { $0 == "\\" ? "/" : String($0) }.joined()
+      return local.hasPrefix("/") ? local : folder(of: base) + local
+    }
+    let isHostRelative = entry.hasPrefix("/")
+    let address = base.prefix { $0 != "?" && $0 != "#" }
+    let hostEnd = address[end...].firstIndex(of: "/") ?? address.endIndex
+    if entry.hasPrefix("//") { return base[..<end].dropLast(2) + entry }
+    let root = String(address[..<hostEnd])
+    if isHostRelative { return root + entry }
+    let path = hostEnd == address.endIndex ? "/" : folder(of: String(address[hostEnd...]))
+    return root + path + entry
+  }
+
+  /// Behind `scheme://`; nil where there is none.
+  private static func schemeEnd(of text: String) -> String.Index? {
+    let scheme = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+    guard !scheme.isEmpty, text[scheme.endIndex...].hasPrefix("://") else { return nil }
+    return text.index(scheme.endIndex, offsetBy: 3)
+  }
+
+  private static func folder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "" }
+    return String(path[...slash])
+  }
+
+  /// `file:///a%20b` is `/a b`.
+  private static func path(ofFileAddress address: String) -> String {
+    unescape(address.utf8.dropFirst(7).drop { $0 != UInt8(ascii: "/") })
+  }
+
+  private static func unescape(_ text: String.UTF8View.SubSequence) -> String {
+    let rest = Array(text)
+    var bytes: [UInt8] = []
+    var index = 0
+    while index < rest.count {
+      if rest[index] == UInt8(ascii: "%"), index + 2 < rest.count,
+        let value = UInt8(String(decoding: rest[index + 1...index + 2], as: UTF8.self), radix: 16),
+        value != 0
+      {
+        bytes.append(value)
+        index += 3
+      } else {
+        bytes.append(rest[index])
+        index += 1
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+extension PlaylistFile.ParseError: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .tooLarge(let bytes): "it has \(bytes) bytes; a list has at most \(PlaylistFile.sizeLimit)"
+    case .tooManyEntries: "it has more than \(PlaylistFile.entryLimit) entries"
+    case .stream: "it is an HLS stream and not a list"
+    case .malformed(let line, let expected): "line \(line): expected \(expected)"
+    case .empty: "there is nothing in it to play"
+    }
+  }
+}

@@ -1,0 +1,173 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// An HTTP server on a port of its own, which answers as a test tells it: also wrongly.
+final class TestServer: Sendable {
+  struct Request: Sendable {
+    var path: String
+    /// The first byte that is asked for; nil where the client asks for all.
+    var rangeStart: Int?
+    var wantsTitles: Bool
+    /// How many requests for this path came before.
+    var number: Int
+  }
+
+  typealias Answer = @Sendable (Request, Connection) -> Void
+
+  private struct State {
+    var counts: [String: Int] = [:]
+    var descriptors: [Int32] = []
+    var isOver = false
+  }
+
+  let port: UInt16
+  private let listener: Int32
+  private let answer: Answer
+  private let state = Mutex(State())
+
+  init(_ answer: @escaping Answer) throws {
+    self.answer = answer
+    listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    _ = fcntl(listener, F_SETFD, FD_CLOEXEC)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let descriptor = listener
+    let code = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        bind(descriptor, address, size) + listen(descriptor, 16)
+          + getsockname(descriptor, address, &size)
+      }
+    }
+    guard code == 0 else { throw POSIXError(.EADDRNOTAVAIL) }
+    port = UInt16(bigEndian: address.sin_port)
+    Thread.detachNewThread { [self] in acceptAll() }
+  }
+
+  func url(_ path: String) -> String { "http://127.0.0.1:\(port)/\(path)" }
+
+  func requestCount(of path: String) -> Int { state.withLock { $0.counts["/" + path] ?? 0 } }
+
+  func stop() {
+    state.withLock { state in
+      state.isOver = true
+      for descriptor in state.descriptors { shutdown(descriptor, Int32(SHUT_RDWR)) }
+    }
+    shutdown(listener, Int32(SHUT_RDWR))
+  }
+
+  private func acceptAll() {
+    while true {
+      let descriptor = accept(listener, nil, nil)
+      guard descriptor >= 0 else { break }
+      // The programs that other tests start would keep it open.
+      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+      let isOver = state.withLock { state in
+        state.descriptors.append(descriptor)
+        return state.isOver
+      }
+      guard !isOver else { break }
+      Thread.detachNewThread { [self] in serve(Connection(descriptor)) }
+    }
+    close(listener)
+  }
+
+  private func serve(_ connection: Connection) {
+    if let head = connection.readHead() { answer(request(head), connection) }
+    if !connection.isToBeReset { shutdown(connection.descriptor, Int32(SHUT_RDWR)) }
+    state.withLock { state in
+      state.descriptors.removeAll { $0 == connection.descriptor }
+      close(connection.descriptor)
+    }
+  }
+
+  private func request(_ head: String) -> Request {
+    let lines = head.split(separator: "\r\n")
+    let path = lines[0].split(separator: " ").dropFirst().first.map(String.init) ?? ""
+    let range = lines.first { $0.lowercased().hasPrefix("range:") }
+    let start = range?.split(separator: "=").last?.split(separator: "-").first.flatMap { Int($0) }
+    let number = state.withLock { state in
+      state.counts[path, default: 0] += 1
+      return (state.counts[path] ?? 1) - 1
+    }
+    return Request(
+      path: path, rangeStart: start,
+      wantsTitles: lines.contains { $0.lowercased() == "icy-metadata: 1" }, number: number)
+  }
+
+  struct Connection: Sendable {
+    let descriptor: Int32
+
+    init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    /// False once the client has gone.
+    @discardableResult
+    func send(_ bytes: some Collection<UInt8>) -> Bool {
+      let bytes = Array(bytes)
+      var sent = 0
+      while sent < bytes.count {
+        let count = bytes.withUnsafeBytes { buffer in
+          Glibc.send(
+            descriptor, buffer.baseAddress?.advanced(by: sent), bytes.count - sent,
+            Int32(MSG_NOSIGNAL))
+        }
+        guard count > 0 else { return false }
+        sent += count
+      }
+      return true
+    }
+
+    func head(_ status: String, _ headers: [String] = []) {
+      send(Array((["HTTP/1.1 " + status] + headers).joined(separator: "\r\n").utf8))
+      send(Array("\r\nConnection: close\r\n\r\n".utf8))
+    }
+
+    /// Says nothing until the client hangs up or the server is stopped.
+    func fallSilent() {
+      var bytes = [UInt8](repeating: 0, count: 512)
+      while recv(descriptor, &bytes, bytes.count, 0) > 0 {}
+    }
+
+    /// What is sent may be lost with it.
+    func reset() {
+      var linger = linger(l_onoff: 1, l_linger: 0)
+      setsockopt(
+        descriptor, SOL_SOCKET, SO_LINGER, &linger,
+        socklen_t(MemoryLayout.size(ofValue: linger)))
+    }
+
+    /// A file as servers give it that can begin anywhere.
+    func send(file: [UInt8], from start: Int?, upTo end: Int? = nil) {
+      let first = min(start ?? 0, file.count)
+      guard first < file.count else { return head("416 Range Not Satisfiable") }
+      let length = ["Content-Length: \(file.count - first)", "Accept-Ranges: bytes"]
+      if start == nil {
+        head("200 OK", length)
+      } else {
+        head(
+          "206 Partial Content",
+          length + ["Content-Range: bytes \(first)-\(file.count - 1)/\(file.count)"])
+      }
+      send(file[first..<max(first, min(end ?? file.count, file.count))])
+    }
+
+    fileprivate var isToBeReset: Bool {
+      var linger = linger()
+      var size = socklen_t(MemoryLayout.size(ofValue: linger))
+      getsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, &size)
+      return linger.l_onoff != 0
+    }
+
+    fileprivate func readHead() -> String? {
+      var head: [UInt8] = []
+      var byte: UInt8 = 0
+      while !head.suffix(4).elementsEqual("\r\n\r\n".utf8) {
+        guard head.count < 8_192, recv(descriptor, &byte, 1, 0) == 1 else { return nil }
+        head.append(byte)
+      }
+      return String(decoding: head, as: UTF8.self)
+    }
+  }
+}
