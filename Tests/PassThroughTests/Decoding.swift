@@ -1,0 +1,46 @@
+import Audio
+import Codecs
+import FFmpegDecoder
+import Sender
+import Testing
+
+/// As the receiver's program chooses.
+func makeDecoder(_ format: StreamFormat) throws(CodecError) -> any AudioDecoder {
+  switch format.codec {
+  case .pcm: try PCMDecoder(format: format)
+  case .flac, .opus: try AudioCodecs.makeDecoder(for: format)
+  case .mp3, .aac, .alac, .vorbis, .ac3, .eac3: try FFmpegDecoder(format: format)
+  }
+}
+
+/// The valid frames of a packet.
+func decode(
+  _ packet: EncodedPacket, _ decoder: any AudioDecoder, _ format: StreamFormat
+) throws -> [Float] {
+  var frames: [Float] = []
+  try decoder.decode(packet.payload, appendingTo: &frames)
+  let channels = format.audio.channelCount
+  let end = (packet.skippedFrames + packet.frameCount) * channels
+  try #require(frames.count >= end, "\(frames.count / channels) of \(packet)")
+  return Array(frames[packet.skippedFrames * channels..<end])
+}
+
+func decodeAll(_ packets: any PacketSource) throws -> [Float] {
+  let decoder = try makeDecoder(packets.format)
+  var frames: [Float] = []
+  while let packet = try packets.next() { frames += try decode(packet, decoder, packets.format) }
+  return frames
+}
+
+func readAll(_ source: any MediaSource) throws -> [Float] {
+  var frames: [Float] = []
+  while true {
+    let before = frames.count
+    try source.read(10_000, appendingTo: &frames)
+    if frames.count == before { return frames }
+  }
+}
+
+func largestDifference(_ a: [Float], _ b: [Float]) -> Float {
+  zip(a, b).reduce(0) { max($0, abs($1.0 - $1.1)) }
+}
