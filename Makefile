@@ -4,7 +4,7 @@ SWIFT ?= swift
 BUILD := .build/release
 FILE ?=
 
-.PHONY: help setup build run test check lint format install clean
+.PHONY: help setup build run test check lint format install install-service uninstall clean
 
 help:
 	@echo "make run [FILE=song.flac]  build, start a receiver here and play to it"
@@ -12,6 +12,8 @@ help:
 	@echo "make check                 lint, the render path under sanitizers, a short fuzz run"
 	@echo "make build                 the programs, in $(BUILD)"
 	@echo "make install [PREFIX=/usr/local]"
+	@echo "make install-service       the same, and a receiver that systemd starts at boot"
+	@echo "make uninstall             takes both away again, but not what they remember"
 
 setup:
 	@scripts/setup.sh
@@ -39,9 +41,17 @@ format:
 	$(SWIFT) format --in-place --recursive Sources Tests Package.swift
 
 PREFIX ?= /usr/local
+ETC ?= /etc
+
 install: build
 	install -d $(DESTDIR)$(PREFIX)/bin
 	install -s -m 755 $(BUILD)/tutti $(BUILD)/tutti-receiver $(DESTDIR)$(PREFIX)/bin
+
+install-service: install
+	scripts/install-service.sh "$(DESTDIR)" "$(PREFIX)" "$(ETC)"
+
+uninstall:
+	scripts/uninstall.sh "$(DESTDIR)" "$(PREFIX)" "$(ETC)"
 
 clean:
 	rm -rf .build .build-tsan .build-rtsan

@@ -121,6 +121,8 @@ let package = Package(
       ]),
     tests("ALSAOutputTests", ["ALSAOutput", "Receiver", "Audio", "Clock"]),
     tests("ArchitectureTests", []),
+    // Starts the finished programs, which are built beside the tests.
+    tests("ProgramTests", ["WireProtocol", "Audio", "Clock"]),
     // A program, for RealtimeSanitizer must be linked into it: Tests/RealtimeTests/run.sh.
     .executableTarget(
       name: "RealtimeTests", dependencies: ["ALSAOutput", "Receiver", "Audio", "Clock"],

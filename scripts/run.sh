@@ -1,12 +1,44 @@
 #!/bin/sh
-# Starts a receiver on this machine and plays a file to it, found by Avahi like any other. Without a sound card the
-# receiver records to a WAV file instead.
+# Starts a receiver on this machine and plays a file to it, found by Avahi like any other. Without a sound card that
+# can be opened, the receiver records to a WAV file instead.
 set -eu
 cd "$(dirname "$0")/.."
 file=${1:-}
 programs=.build/release
 place=$(mktemp -d)
 name="tutti-demo-$$"
+log="$place/receiver.log"
+receiver=
+
+stop_receiver() {
+  [ -z "$receiver" ] || { kill "$receiver" 2>/dev/null && wait "$receiver" 2>/dev/null || true; }
+  receiver=
+}
+trap 'stop_receiver; rm -rf "$place"' EXIT
+trap 'exit 130' INT TERM
+
+# Returns when it listens; ends the script where it does not.
+start_receiver() {
+  : >"$log"
+  "$programs/tutti-receiver" --name "$name" --output "$1" --port 0 --state-dir "$place/receiver" 2>"$log" &
+  receiver=$!
+  until grep -q ' listening: ' "$log"; do
+    kill -0 "$receiver" 2>/dev/null || {
+      cat "$log" >&2
+      code=0
+      wait "$receiver" || code=$?
+      receiver=
+      exit "$code"
+    }
+    sleep 0.1
+  done
+}
+
+record() {
+  echo "run: $1; recording to tutti-run.wav instead"
+  stop_receiver
+  start_receiver "wav:$(pwd)/tutti-run.wav"
+}
 
 scripts/services.sh
 
@@ -18,22 +50,25 @@ if [ -z "$file" ]; then
     fade 0.02 20 3 repeat 0 gain -n -6
 fi
 
-output=alsa
-if ! ls /dev/snd/pcm*p >/dev/null 2>&1; then
-  output="wav:$(pwd)/tutti-run.wav"
-  echo "run: there is no sound card here; recording to tutti-run.wav instead"
-fi
-
-"$programs/tutti-receiver" --name "$name" --output "$output" --port 0 --state-dir "$place/receiver" \
-  > "$place/receiver.log" 2>&1 &
-receiver=$!
-trap 'kill $receiver 2>/dev/null || true; wait $receiver 2>/dev/null || true; rm -rf "$place"' EXIT INT TERM
-
-if "$programs/tutti" play "$file" --on "$name" --state-dir "$place/sender"; then
-  :
+if ls /dev/snd/pcm*p >/dev/null 2>&1; then
+  start_receiver alsa
+  reason=$(sed -n 's/.* no sound device: //p' "$log" | head -n 1)
+  [ -z "$reason" ] || record "$reason"
 else
-  code=$?
-  echo "run: the receiver said:" >&2
-  cat "$place/receiver.log" >&2
-  exit $code
+  record "there is no sound card here"
 fi
+
+room="--on $name"
+if ! "$programs/tutti" receivers --wait 2 --json --state-dir "$place/search" 2>/dev/null | grep -q "$name"; then
+  port=$(sed -n 's/.* listening: .* port \([0-9]*\).*/\1/p' "$log" | tail -n 1)
+  room="--at 127.0.0.1:$port"
+  echo "run: Avahi does not find the receiver here, so it is reached by its address"
+fi
+
+code=0
+"$programs/tutti" play "$file" $room --state-dir "$place/sender" || code=$?
+if [ "$code" -ge 69 ] && [ "$code" -lt 128 ]; then
+  echo "run: the receiver said:" >&2
+  cat "$log" >&2
+fi
+exit "$code"

@@ -6,7 +6,7 @@ set -eu
 build="build-essential pkg-config libasound2-dev libavahi-client-dev libopus-dev libflac-dev libssl-dev
   libavformat-dev libavcodec-dev libswresample-dev libavutil-dev"
 play="avahi-daemon dbus"
-test="ffmpeg sox lame libsox-fmt-all"
+test="ffmpeg sox lame libsox-fmt-all iproute2"
 
 missing=
 for package in $build $play $test; do
@@ -23,5 +23,14 @@ if [ "$(id -u)" -ne 0 ]; then
   as_root=sudo
 fi
 echo "setup: installing$missing"
-$as_root apt-get update -q
-$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing
+# A line for each package would bury what follows.
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+{
+  $as_root apt-get update -qq &&
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $missing
+} </dev/null >"$log" 2>&1 || {
+  tail -n 20 "$log" >&2
+  echo "setup: the packages could not be installed; repair that, then try again" >&2
+  exit 69
+}

@@ -86,11 +86,6 @@ package final class DecodeStage {
     self.run = packet.endsStream || count < packet.encoded.frameCount ? nil : run
   }
 
-  /// Ends the run that a flush has cut: its last frames in the converter are not needed.
-  package func abandonRun() {
-    run = nil
-  }
-
   /// Forgets everything: another stream begins.
   package func reset() {
     run = nil
@@ -119,8 +114,8 @@ package final class DecodeStage {
       generation: generation, next: packet.mediaTime)
   }
 
-  /// Brings out what the converter still holds.
-  private func endRun() {
+  /// Ends the run, and brings out what the converter still holds: after a flush, some of it may lie before the cut.
+  package func endRun() {
     guard var ending = run else { return }
     run = nil
     let begin = ending.converter.nextFrame

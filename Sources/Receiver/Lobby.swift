@@ -28,10 +28,14 @@ struct Lobby {
 
   var nextDeadline: LocalTime? { guests.first?.leavesAt }
 
-  /// Returns the guest who has to leave to make room.
+  /// Returns the guest who has to leave to make room: the first of the host that has the most, so that a host that
+  /// connects over and over displaces itself and nobody else.
   mutating func admit(_ id: ConnectionID, peer: String, at now: LocalTime) -> ConnectionID? {
     guests.append(Guest(id: id, peer: peer, leavesAt: now + Self.patience))
-    return guests.count > Self.limit ? guests.removeFirst().id : nil
+    guard guests.count > Self.limit else { return nil }
+    let crowds = guests.map { guest in guests.count { $0.peer == guest.peer } }
+    let first = crowds.firstIndex { $0 == crowds.max() } ?? 0
+    return guests.remove(at: first).id
   }
 
   func peer(of id: ConnectionID) -> String? { guests.first { $0.id == id }?.peer }

@@ -54,6 +54,8 @@ struct Playout {
   private var quietSince: LocalTime?
   private var histogram = SyncHistogram()
   private var latePackets: UInt32 = 0
+  /// Never decoded, because their time had passed.
+  private var lostPackets: UInt32 = 0
   private var lateReported: UInt32 = 0
   private var latestLateness = Nanoseconds.zero
   private var corruptPackets: UInt32 = 0
@@ -70,6 +72,7 @@ struct Playout {
   // MARK: - What others ask
 
   var heldBytes: UInt64 { buffer.heldBytes }
+  var generation: UInt32 { buffer.generation }
   var bufferedUntil: MediaTime? { buffer.bufferedUntil }
   var deviceDrift: Double? { report?.deviceDrift }
 
@@ -115,7 +118,7 @@ struct Playout {
     switch insertion {
     case .inserted: noteLateness(of: packet)
     case .insertedAfterImplicitCut(let time): remember(cutFrom: time, packet.generation)
-    case .stale, .corrupt, .violation: break
+    case .stale, .lost, .corrupt, .violation: break
     }
     return insertion
   }
@@ -151,7 +154,7 @@ struct Playout {
     (decodedFrom, decodedUntil, estimate, announcedEnd) = (nil, nil, nil, nil)
     clockIsStep = true
     histogram = SyncHistogram()
-    (latePackets, lateReported, corruptPackets) = (0, 0, 0)
+    (latePackets, lateReported, lostPackets, corruptPackets) = (0, 0, 0, 0)
     if case .open(_, let stage) = device { stage.reset() }
     return steps
   }
@@ -279,7 +282,9 @@ struct Playout {
     hasMoreToDecode = false
     guard case .open(_, let stage) = device else { return }
     let playhead = playhead(at: now)
-    if let playhead { _ = buffer.skipLate(before: playhead - Self.preroll) }
+    if let playhead {
+      lostPackets &+= UInt32(clamping: buffer.skipLate(before: playhead - Self.preroll))
+    }
     for _ in 0..<Self.decodeSlice {
       guard stage.isReadyForMore(), let next = buffer.upcoming,
         needsDecoding(next.mediaTime, playhead: playhead)
@@ -311,8 +316,8 @@ struct Playout {
 
   /// Decoded frames from `time` on are obsolete; the ring cuts them itself.
   private mutating func cutDecoded(at time: MediaTime) {
-    if case .open(_, let stage) = device { stage.abandonRun() }
     guard let until = decodedUntil, until > time else { return }
+    if case .open(_, let stage) = device { stage.endRun() }
     decodedUntil = time
     if let from = decodedFrom, from >= time { (decodedFrom, decodedUntil) = (nil, nil) }
   }
@@ -366,7 +371,7 @@ extension Playout {
       commitHorizon: commitHorizon, clockDrift: partsPerBillion(clockDrift),
       deviceDrift: partsPerBillion(report?.deviceDrift ?? 0),
       underruns: earlierUnderruns + (report?.underruns ?? 0), latePackets: latePackets,
-      lostPackets: 0, corruptPackets: corruptPackets)
+      lostPackets: lostPackets, corruptPackets: corruptPackets)
   }
 
   private func partsPerBillion(_ ratio: Double) -> Int32 {

@@ -22,6 +22,8 @@ package struct PlayoutBuffer {
   package private(set) var nextSequence: UInt64 = 0
   /// Where the audio held ends; `nil` while nothing was ever inserted.
   package private(set) var bufferedUntil: MediaTime?
+  /// The packet that is numbered `nextSequence` came when there was no room, and will come again.
+  private var isAwaitingLost = false
   /// Whether the newest packet is the last of the stream.
   package private(set) var endsStream = false
 
@@ -52,7 +54,9 @@ package struct PlayoutBuffer {
     case insertedAfterImplicitCut(from: MediaTime)
     /// Names no format of this connection, or does not begin with a whole frame of it.
     case corrupt(String)
-    /// Overlaps what is held, or overruns the credit.
+    /// There is no room for it: everything from here on must be sent again.
+    case lost(from: MediaTime)
+    /// Overlaps what is held.
     case violation(String)
   }
 
@@ -71,11 +75,18 @@ package struct PlayoutBuffer {
       return .corrupt("packet \(packet.sequence) begins between two frames")
     }
     let held = Held(packet: packet, format: format)
+    guard packet.sequence >= nextSequence, cuts.admits(packet) else { return .stale }
+    // What follows a lost packet would leave a hole: it waits for that one, or for a flush.
+    if isAwaitingLost, packet.sequence > nextSequence, packet.generation <= generation {
+      return .stale
+    }
     // Twice the capacity, because what was released since the last credit may already be on its way.
     guard heldBytes + held.cost <= 2 * capacity.bytes else {
-      return .violation("more was sent than the credit of \(capacity.bytes) bytes allows")
+      isAwaitingLost = true
+      nextSequence = packet.sequence
+      return .lost(from: packet.mediaTime)
     }
-    guard packet.sequence >= nextSequence, cuts.admits(packet) else { return .stale }
+    isAwaitingLost = false
     var result = Insertion.inserted
     if packet.generation > generation {
       _ = flush(from: packet.mediaTime, generation: packet.generation)
@@ -97,6 +108,7 @@ package struct PlayoutBuffer {
   package mutating func flush(from time: MediaTime, generation: UInt32) -> Bool {
     guard generation > self.generation else { return false }
     cuts.append(generation: generation, from: time)
+    isAwaitingLost = false
     while packets.count > first, let last = packets.last, last.mediaTime >= time {
       heldBytes -= last.cost
       packets.removeLast()
@@ -173,6 +185,8 @@ struct CutHistory {
 
   mutating func append(generation: UInt32, from time: MediaTime) {
     self.generation = generation
+    // What was cut later and lies behind is cut by this one as well.
+    cuts.removeAll { $0.from >= time }
     cuts.append(Cut(generation: generation, from: time))
     if cuts.count > Self.limit {
       oldestKnown = cuts[0].generation

@@ -42,7 +42,7 @@ package struct ReceiverSession {
   private var clock: ClockTracker?
   private var playout: Playout
   private var lastState: RoomStatus.State?
-  private var lastCut: Flushed?
+  private var cuts = CutAnswers()
   /// Who plays here, as long as anything of it is left to play: it may come back, others wait for silence.
   private var occupant: Occupant?
   private var outputs: [Output] = []
@@ -93,7 +93,7 @@ package struct ReceiverSession {
   package var nextDeadline: LocalTime? {
     [
       lobby.nextDeadline, link?.nextDeadline, clock?.nextDeadline(asks: link != nil),
-      playout.nextDeadline,
+      playout.nextDeadline, cuts.nextDeadline,
     ]
     .compactMap { $0 }.min()
   }
@@ -204,7 +204,7 @@ package struct ReceiverSession {
     if occupant?.clockID != hello.clockID {
       rememberDrift()
       carryOut(playout.removeAll())
-      lastCut = nil
+      cuts.forget()
       clock = ClockTracker(
         clockID: hello.clockID, port: hello.clockPort,
         storedDrift: memory.clockDrifts.first { $0.sender == hello.senderID }?.drift,
@@ -268,19 +268,24 @@ package struct ReceiverSession {
   }
 
   private mutating func flushed(_ flush: Flush, at now: LocalTime) {
-    if let made = lastCut, made.generation == flush.generation { return send(.flushed(made)) }
-    let playhead = playhead(at: now)
+    if let made = cuts.newest, made.generation == flush.generation { return send(.flushed(made)) }
     guard playout.flush(from: flush.from, generation: flush.generation) else { return }
+    let generation = playout.renderGeneration(flush.generation)
     outputs.append(
-      .render(
-        .cut(
-          from: flush.from, generation: playout.renderGeneration(flush.generation),
-          isRamped: flush.isRamped)))
-    let from = playhead.map { max($0, flush.from) } ?? flush.from
-    let made = Flushed(generation: flush.generation, from: from)
-    lastCut = made
+      .render(.cut(from: flush.from, generation: generation, isRamped: flush.isRamped)))
+    if playout.isAudible {
+      if let answer = cuts.await(flush, renderGeneration: generation, at: now) { told(answer) }
+    } else {
+      let made = Flushed(generation: flush.generation, from: flush.from)
+      cuts.made(made)
+      told(made)
+    }
+  }
+
+  /// Tells the sender where a flush was really made.
+  private mutating func told(_ made: Flushed) {
     send(.flushed(made))
-    outputs.append(.event(.flushed(from: from, generation: flush.generation)))
+    outputs.append(.event(.flushed(from: made.from, generation: made.generation)))
   }
 
   private mutating func readMedia(at now: LocalTime) throws(DecodeError) {
@@ -311,11 +316,13 @@ package struct ReceiverSession {
     case .inserted, .stale:
       break
     case .insertedAfterImplicitCut(let time):
-      lastCut = Flushed(generation: packet.generation, from: time)
+      cuts.made(Flushed(generation: packet.generation, from: time))
       outputs.append(
         .render(
           .cut(
             from: time, generation: playout.renderGeneration(packet.generation), isRamped: true)))
+    case .lost(let time):
+      send(.flushedAutomatically(Flushed(generation: playout.generation, from: time)))
     case .corrupt(let how): noteCorrupt(how)
     case .violation(let how):
       violated(how, at: now)
@@ -385,6 +392,8 @@ package struct ReceiverSession {
 
   private mutating func rendered(_ report: RenderReport) {
     if playout.rendered(report) { outputs.append(.event(.underrun(total: report.underruns))) }
+    let made = cuts.rendered(renderGeneration: report.cutGeneration, from: report.cutFrom)
+    for answer in made { told(answer) }
   }
 
   private mutating func applySettings() {
@@ -402,6 +411,7 @@ package struct ReceiverSession {
     }
     clockChanged(clock?.advance(to: now))
     probe(at: now)
+    for answer in cuts.overdue(at: now) { told(answer) }
     advancePlayout(to: now)
     reportState(at: now)
   }

@@ -154,6 +154,7 @@ package struct Renderer: ~Copyable {
 
   private var silentActivity: RenderReport.Activity {
     @_noLocks @_noAllocation get {
+      // Before anything else: an anchor that comes before the card's clock is known is met late.
       guard cursor.renderClock.isSettled else { return .settling }
       guard case .some = cursor.estimate, cursor.anchors.count > 0 else { return .idle }
       guard let active = cursor.activeAnchor else { return .waiting }
@@ -269,6 +270,7 @@ extension Renderer {
         finishLateCut()
         lateCut = FrameCut(from: asked, generation: cut.generation, isRamped: false)
       }
+      nextReport = .min
       report.cutGeneration = cut.generation
       report.cutFrom = cursor.grid.mediaTime(of: StreamPosition(frame: cut.from))
     }

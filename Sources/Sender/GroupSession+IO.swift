@@ -199,6 +199,7 @@ package enum SenderEvent: Hashable, Sendable {
   case roomGone(RoomID, reason: String)
   /// Could not be connected; said once for each new reason, while it is tried again.
   case roomUnreachable(RoomID, reason: String)
+  /// Said once for each new reason, while it is tried again.
   case roomRefused(RoomID, reason: String)
   case roomState(RoomID, RoomStatus.State, detail: String)
   case started
@@ -206,6 +207,8 @@ package enum SenderEvent: Hashable, Sendable {
   case resumed
   /// The item's first frame sounds now: it is the current one from here on.
   case itemStarted(OpenedItem)
+  /// The current item says something else of itself from here on, as a radio station does.
+  case itemDescribed(OpenedItem)
   /// The item's last frame has sounded. Not said of an item that was skipped or stopped.
   case itemEnded(PlayItem)
   case itemFailed(PlayItem, MediaError)

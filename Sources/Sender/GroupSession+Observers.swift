@@ -47,9 +47,8 @@ extension GroupSession {
 
   private mutating func announce(_ segment: PlaybackTimeline.Segment) {
     let opened = segment.opened
-    if let startedItem, !segment.isChosen, !segment.isUpdate {
-      emit(.event(.itemEnded(startedItem)))
-    }
+    guard !segment.continuesItem else { return emit(.event(.itemDescribed(opened))) }
+    if let startedItem, !segment.isChosen { emit(.event(.itemEnded(startedItem))) }
     let isSeek = segment.isChosen && opened.item == startedItem && opened.position > .zero
     if !isSeek { emit(.event(.itemStarted(opened))) }
     startedItem = opened.item

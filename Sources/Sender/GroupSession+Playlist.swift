@@ -58,9 +58,9 @@ extension GroupSession {
     let first =
       segments.lastIndex { $0.isChosen && $0.start > playhead }
       ?? segments.lastIndex { $0.start <= playhead } ?? 0
-    let current = segments[min(first, segments.count)...]
-    var links = (current.prefix(1) + current.dropFirst().filter { !$0.isUpdate }).map {
-      Link(item: $0.opened.item, start: $0.start, passed: $0.passed)
+    let enqueued = segments[min(first, segments.count)...]
+    var links = enqueued.enumerated().filter { $0.offset == 0 || !$0.element.continuesItem }.map {
+      Link(item: $0.element.opened.item, start: $0.element.start, passed: $0.element.passed)
     }
     if case .beginning(let next) = production.stage {
       if next.isChosen { links = [] }

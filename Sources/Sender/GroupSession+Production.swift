@@ -111,7 +111,7 @@ extension GroupSession {
     case .opened(let opened, let time):
       timeline.append(production.opened(opened, at: time))
     case .metadata(let described, let time):
-      timeline.append(.init(start: time, opened: described, isUpdate: true))
+      timeline.append(.init(start: time, opened: described, continuesItem: true))
     case .itemEnded(let time): production.stage = .itemEnded(at: time)
     case .failed(let item, let error, let time):
       emit(.event(.itemFailed(item, error)))

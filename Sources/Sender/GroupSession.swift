@@ -206,13 +206,13 @@ package struct GroupSession {
         return broke(id, "it broke the protocol: a refusal after its welcome", at: now)
       }
       let reason = refusal.sentence
+      let isNew = links[index].lastObstacle != reason
       emit(.close(id, .control))
       links[index].refused(reason, at: now)
-      emit(.event(.roomRefused(id, reason: reason)))
+      if isNew { emit(.event(.roomRefused(id, reason: reason))) }
     case .credit(let credit): links[index].live?.media?.granted(credit.limit)
     case .flushed: break
     case .flushedAutomatically(let flushed):
-      guard flushed.generation == timeline.generation else { return }
       links[index].live?.media?.goBack(to: store.sequence(at: flushed.from))
     case .status(let status): received(status, from: index)
     case .goodbye(let goodbye):

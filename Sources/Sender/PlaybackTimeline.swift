@@ -19,10 +19,10 @@ struct PlaybackTimeline {
     let opened: OpenedItem
     /// Whether it was cut to, in the middle of something else, rather than following what lies before it.
     var isChosen = false
+    /// The item before it plays on: only what it says of itself is new, as a radio station's title.
+    var continuesItem = false
     /// Items that could not be played between it and what lies before it.
     var passed: Set<Int> = []
-    /// Whether it only tells something new of what lies before it.
-    var isUpdate = false
     var wasAnnounced = false
   }
 

@@ -15,7 +15,7 @@ package enum ProtocolLimits {
   /// Bytes of a media message after its length field: a payload, its header, and room for a longer header.
   package static let mediaMessage = audioPayload + 4 * 1024
 
-  /// Bytes of UTF-8: a name must fit a service record (63 bytes) and one line of a terminal.
+  /// Bytes of UTF-8: a name must fit one line of a terminal. A room's has 63 at most, for its service record.
   package static let name = 64
   /// Bytes of UTF-8: one sentence for people.
   package static let detail = 256

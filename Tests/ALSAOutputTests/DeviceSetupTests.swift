@@ -21,7 +21,7 @@ private func failure(_ settings: OutputSettings) -> String? {
   return output.control.failure
 }
 
-@Suite(.timeLimit(.minutes(1))) struct DeviceSetupTests {
+@Suite(.timeLimit(.minutes(10))) struct DeviceSetupTests {
   @Test func `a card that can do everything gets 32 bits, stereo and 48 kHz`() throws {
     let device = try describe(VirtualCard())
     #expect(device.format == .int32)

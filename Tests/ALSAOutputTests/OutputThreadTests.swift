@@ -16,7 +16,7 @@ private func ramp(_ card: VirtualCard) throws -> (frames: [Int64], versions: [In
 /// Ten times slower than the clock, so that a machine that stalls for a second is not heard.
 private let slow = "PPM=-900000"
 
-@Suite(.timeLimit(.minutes(2))) struct OutputThreadTests {
+@Suite(.timeLimit(.minutes(10))) struct OutputThreadTests {
   @Test func `a card hears silence first, then each frame once and in order`() throws {
     let card = try VirtualCard(slow)
     let output = RunningOutput(OutputSettings(device: card.device))

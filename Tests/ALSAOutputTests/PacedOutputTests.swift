@@ -24,7 +24,7 @@ private func play(
   return (control, script)
 }
 
-@Suite(.timeLimit(.minutes(1))) struct PacedOutputTests {
+@Suite(.timeLimit(.minutes(10))) struct PacedOutputTests {
   @Test func `a WAV file gets each frame once and in order`() throws {
     let file = try TemporaryFile()
     _ = play(.wave(path: file.path, format: .float32), until: 12_000)

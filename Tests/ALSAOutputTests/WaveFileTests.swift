@@ -22,7 +22,9 @@ struct Wave {
   func number(at offset: Int, bytes count: Int) -> Int {
     bytes[offset..<(offset + count)].reversed().reduce(0) { $0 << 8 | Int($1) }
   }
-  var body: [UInt8] { Array(bytes[44...]) }
+  /// After the chunks of the format: 44 bytes, or 58 of what is not integer PCM.
+  var headerSize: Int { number(at: 16, bytes: 4) == 18 ? 58 : 44 }
+  var body: [UInt8] { Array(bytes[headerSize...]) }
 
   func samples<Sample: BitwiseCopyable>(as type: Sample.Type) -> [Sample] {
     body.withUnsafeBytes { body in
@@ -66,11 +68,38 @@ struct Wave {
   @Test func `a file stops at its largest size and stays valid`() throws {
     let file = try TemporaryFile()
     var wave = try WaveFile(
-      path: file.path, sampleRate: 48_000, format: .float32, largestSize: 44 + 8 * 100)
+      path: file.path, sampleRate: 48_000, format: .float32, largestSize: 58 + 8 * 100)
     let frames = [Float](repeating: 0.25, count: 2 * 60)
     try wave.append(frames, count: 60)
     #expect(throws: WaveFileError.self) { try wave.append(frames, count: 60) }
     #expect(try file.wave().samples(as: Float.self) == frames)
-    #expect(try file.wave().number(at: 40, bytes: 4) == 480)
+    #expect(try file.wave().number(at: 54, bytes: 4) == 480)
+  }
+
+  @Test func `floats have the chunks that the format asks for`() throws {
+    let file = try TemporaryFile()
+    var wave = try WaveFile(path: file.path, sampleRate: 96_000, format: .float32)
+    try wave.append([Float](repeating: 0.5, count: 2000), count: 1000)
+    try wave.flush()
+    let read = try file.wave()
+    #expect(read.number(at: 16, bytes: 4) == 18)
+    #expect(read.number(at: 20, bytes: 2) == 3)
+    #expect(read.number(at: 36, bytes: 2) == 0)
+    #expect(read.bytes[38..<42].elementsEqual("fact".utf8))
+    #expect(read.number(at: 46, bytes: 4) == 1000)
+    #expect(read.bytes[50..<54].elementsEqual("data".utf8))
+    #expect(read.number(at: 54, bytes: 4) == 8000)
+    #expect(read.bytes.count == 58 + 8000)
+  }
+
+  @Test func `a check neither leaves a file nor harms one`() throws {
+    let file = try TemporaryFile()
+    try WaveFile.check(path: file.path)
+    #expect(!FileManager.default.fileExists(atPath: file.path))
+    try Data([1, 2, 3]).write(to: URL(filePath: file.path))
+    try WaveFile.check(path: file.path)
+    #expect(try file.wave().bytes == [1, 2, 3])
+    #expect(throws: WaveFileError.self) { try WaveFile.check(path: "/no/such/directory/a.wav") }
+    #expect(throws: WaveFileError.self) { try WaveFile.check(path: "/tmp") }
   }
 }

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// A system bus and an Avahi daemon of the test's own, which see the loopback only and go when this does, or when
-/// the test's process does. Needs dbus-daemon and avahi-daemon, and root.
+/// the test's process does. Needs dbus-daemon and avahi-daemon, and either root or user namespaces.
 final class AvahiBed {
   struct Failure: Error, CustomStringConvertible {
     let description: String
@@ -94,8 +94,9 @@ final class AvahiBed {
   }
 }
 
-/// Runs in a directory of its own until its input ends, and does what each line of that says. The daemon gets a private /run where the container allows
-/// it, because it keeps its process number there; else it can only run where no other one does.
+/// Runs in a directory of its own until its input ends, and does what each line of that says. The daemon gets a private
+/// /run and loopback where the container allows it, because it keeps its process number in the one and would meet others
+/// on the other; else it can only run where no other one does. It insists on root and on a user of its own: without root, both are this user under other names.
 private let script = #"""
   mkdir -m 700 "$1" && cd "$1" || { echo "$1 cannot be made"; exit 1; }
   bus= daemon=
@@ -105,10 +106,10 @@ private let script = #"""
     cd / && rm -rf "$1"
   }
   trap 'finish "$1"' EXIT
-  [ "$(id -u)" = 0 ] || { echo "these tests need root to run an Avahi daemon"; exit 1; }
-  for program in dbus-daemon avahi-daemon; do
+  PATH=$PATH:/usr/sbin
+  for program in dbus-daemon avahi-daemon ip; do
     command -v $program >/dev/null ||
-      { echo "these tests need $program: apt-get install dbus avahi-daemon"; exit 1; }
+      { echo "these tests need $program: apt-get install dbus avahi-daemon iproute2"; exit 1; }
   done
 
   cat >bus.conf <<END
@@ -118,6 +119,8 @@ private let script = #"""
     <type>system</type>
     <listen>unix:path=$1/bus</listen>
     <auth>EXTERNAL</auth>
+    <auth>ANONYMOUS</auth>
+    <allow_anonymous/>
     <policy context="default">
       <allow user="*"/>
       <allow own="*"/>
@@ -151,8 +154,16 @@ private let script = #"""
   DBUS_SYSTEM_BUS_ADDRESS=unix:path=$1/bus
   export DBUS_SYSTEM_BUS_ADDRESS
   run="avahi-daemon -f $1/avahi.conf --no-drop-root --no-chroot --no-rlimits"
-  if unshare -m true 2>/dev/null; then
-    run="unshare -m sh -c 'mount -t tmpfs tmpfs /run && exec $run'"
+  private="ip link set lo up && mount -t tmpfs tmpfs /run"
+  if [ "$(id -u)" != 0 ]; then
+    unshare -r -m -n true 2>/dev/null ||
+      { echo "these tests need root, or user namespaces, to run an Avahi daemon"; exit 1; }
+    printf '%s:x:0:0::/:/bin/sh\n' root avahi >passwd
+    printf '%s:x:0:\n' root avahi >group
+    private="$private && mount --bind passwd /etc/passwd && mount --bind group /etc/group"
+    run="unshare -r -m -n sh -c '$private && exec $run'"
+  elif unshare -m -n true 2>/dev/null; then
+    run="unshare -m -n sh -c '$private && exec $run'"
   fi
 
   start_daemon() {

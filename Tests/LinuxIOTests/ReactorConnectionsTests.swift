@@ -139,4 +139,42 @@ struct ReactorConnectionsTests {
     }
     #expect(error.text == "/nonexistent/tutti does not exist: nothing listens there")
   }
+
+  @Test func `a peer that never closes is left after the farewell time`() throws {
+    let log = try EventLog()
+    var options = ConnectionOptions()
+    options.farewellTime = .milliseconds(20)
+    let (near, far) = try log.pair(.loopback(port: 0), options: options)
+    log.reactor.setReading(false, on: far)
+    log.reactor.send([1], on: near)
+    log.reactor.finish(near)
+    #expect(try log.closeReason(near) == .finished)
+  }
+
+  @Test func `a peer that takes nothing is left after the farewell time`() throws {
+    let log = try EventLog()
+    var options = ConnectionOptions()
+    options.farewellTime = .milliseconds(20)
+    options.outputLimit = 64 << 20
+    let (near, far) = try log.pair(.loopback(port: 0), options: options)
+    log.reactor.setReading(false, on: far)
+    log.reactor.send(pattern(32 << 20), on: near)
+    log.reactor.finish(near)
+    #expect(try log.closeReason(near) == .outputOverflow)
+  }
+
+  @Test func `peers that never close do not pile up`() throws {
+    let log = try EventLog()
+    var options = ConnectionOptions()
+    options.farewellTime = .seconds(1000)
+    var nears: [ConnectionID] = []
+    for _ in 0...Reactor.mostFarewells {
+      let (near, far) = try log.pair(.loopback(port: 0), options: options)
+      log.reactor.setReading(false, on: far)
+      log.reactor.finish(near)
+      nears.append(near)
+    }
+    #expect(try log.closeReason(nears[0]) == .finished)
+    #expect(nears[1...].allSatisfy { log.reactor.connection($0) != nil })
+  }
 }

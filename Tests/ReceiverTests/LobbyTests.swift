@@ -16,6 +16,16 @@ import WireProtocol
     #expect(evicted.suffix(2) == [ConnectionID(0), ConnectionID(1)])
   }
 
+  @Test func `a host that connects over and over displaces itself`() {
+    var lobby = Lobby()
+    _ = lobby.admit(ConnectionID(0), peer: "study", at: Self.start)
+    let evicted = (1...100).compactMap {
+      lobby.admit(ConnectionID($0), peer: "flood", at: Self.start)
+    }
+    #expect(evicted == (1...(100 - Lobby.limit + 1)).map { ConnectionID($0) })
+    #expect(lobby.peer(of: ConnectionID(0)) == "study")
+  }
+
   @Test func `guests leave after their patience, in order`() {
     var lobby = Lobby()
     _ = lobby.admit(ConnectionID(1), peer: "", at: Self.start)

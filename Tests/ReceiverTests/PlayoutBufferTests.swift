@@ -69,10 +69,26 @@ import WireProtocol
     var buffer = Self.buffer(bytes: 20_000)
     let results = Self.insert(0..<30, into: &buffer)
     #expect(buffer.heldBytes <= 40_000)
-    guard case .violation? = results.last else {
-      Issue.record("all was taken")
-      return
-    }
+    let taken = results.filter { $0 == .inserted }.count
+    #expect(results[taken] == .lost(from: TestReceiver.time(taken)))
+    #expect(results.dropFirst(taken + 1).allSatisfy { $0 == .stale })
+    // There is room again, and the sender goes back.
+    _ = buffer.skipLate(before: TestReceiver.time(10))
+    buffer.release(before: TestReceiver.time(10))
+    let ahead = Self.insert(taken + 1..<30, into: &buffer)
+    #expect(ahead.allSatisfy { $0 == .stale })
+    let again = Self.insert(taken..<30, into: &buffer)
+    #expect(again.first == .inserted)
+  }
+
+  @Test func `a flush ends the wait for what was lost`() {
+    var buffer = Self.buffer(bytes: 20_000)
+    _ = Self.insert(0..<30, into: &buffer)
+    let isNew = buffer.flush(from: TestReceiver.time(5), generation: 1)
+    #expect(isNew)
+    let next = TestReceiver.packet(40, generation: 1, at: TestReceiver.time(5))
+    let result = buffer.insert(next)
+    #expect(result == .inserted)
   }
 
   @Test func `a packet of no known format, or between two frames, is corrupt`() {
@@ -171,7 +187,7 @@ import WireProtocol
   @Test func `generations whose cuts are forgotten are not taken any more`() {
     var history = CutHistory()
     for generation in UInt32(1)...40 {
-      history.append(generation: generation, from: TestReceiver.time(100))
+      history.append(generation: generation, from: TestReceiver.time(60 + Int(generation)))
     }
     #expect(history.generation == 40)
     let old = TestReceiver.packet(0, generation: 3, at: .zero)
@@ -179,6 +195,15 @@ import WireProtocol
     #expect(!history.admits(old))
     #expect(history.admits(known))
     #expect(!history.admits(TestReceiver.packet(0, generation: 20, at: TestReceiver.time(100))))
+  }
+
+  @Test func `a cut takes the place of those behind it, however many come`() {
+    var history = CutHistory()
+    for generation in UInt32(1)...100 {
+      history.append(generation: generation, from: TestReceiver.time(200 - Int(generation)))
+    }
+    #expect(history.admits(TestReceiver.packet(0, generation: 0, at: TestReceiver.time(99))))
+    #expect(!history.admits(TestReceiver.packet(0, generation: 0, at: TestReceiver.time(100))))
   }
 
   @Test func `decoding goes back to the packet that sounds`() {

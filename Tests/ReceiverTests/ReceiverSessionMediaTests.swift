@@ -71,16 +71,17 @@ import WireProtocol
     #expect(receiver.closed == [next] || receiver.closed.isEmpty)
   }
 
-  @Test func `a sender that ignores the credit is cut off before memory runs out`() {
-    var (receiver, _, media) = Self.attached(
+  @Test func `a sender that ignores the credit is told where to go back to, once`() {
+    var (receiver, control, media) = Self.attached(
       capacity: Capacity(bytes: 50_000, duration: .seconds(600)))
     receiver.opensDevice = false
-    var number = 0
-    while receiver.closed.isEmpty, number < 1000 {
-      receiver.send(1, from: number, on: media)
-      number += 1
+    for number in 0..<1000 { receiver.send(1, from: number, on: media) }
+    #expect(receiver.closed.isEmpty)
+    let lost = receiver.told(control).compactMap {
+      if case .flushedAutomatically(let flushed) = $0 { flushed } else { nil }
     }
-    #expect(number < 60)
+    #expect(lost.count == 1)
+    #expect(lost.first?.from ?? .zero > TestReceiver.time(20))
   }
 
   // MARK: - Packets that are wrong
@@ -196,10 +197,26 @@ import WireProtocol
       .anchor(Anchor(mediaTime: .zero, groupTime: receiver.groupTime(), rate: .playing)),
       on: control)
     receiver.advance(by: .milliseconds(500))
+    receiver.report(.playing)
     receiver.say(.flush(Flush(from: .zero, generation: 1, isRamped: true)), on: control)
-    let from = try #require(receiver.flushes(control).last).from
-    #expect(from >= TestReceiver.time(25) - .milliseconds(1))
-    #expect(from <= TestReceiver.time(30))
+    #expect(receiver.flushes(control).isEmpty)
+    var report = RenderReport()
+    report.activity = .playing
+    report.cutGeneration = 1
+    report.cutFrom = TestReceiver.time(26)
+    receiver.handle(.rendered(report))
+    #expect(receiver.flushes(control) == [Flushed(generation: 1, from: TestReceiver.time(26))])
+  }
+
+  @Test func `a flush is answered even if the sound device is gone`() {
+    var (receiver, control, media) = Self.attached()
+    receiver.send(100, on: media)
+    receiver.advance(by: .seconds(1))
+    receiver.report(.playing)
+    receiver.say(
+      .flush(Flush(from: TestReceiver.time(30), generation: 1, isRamped: true)), on: control)
+    receiver.advance(by: .milliseconds(600))
+    #expect(receiver.flushes(control) == [Flushed(generation: 1, from: TestReceiver.time(30))])
   }
 
   // MARK: - Another stream

@@ -225,4 +225,14 @@ import Testing
     room.run(toDevice: 9600)
     #expect(room.lastReport.lostReports == 2)
   }
+
+  @Test func `a room is not idle before its card's clock is known`() {
+    let room = TestRoom()
+    room.observes = false
+    room.run(toDevice: 10 * TestRoom.periodFrames)
+    #expect(room.lastReport.activity == .settling)
+    room.observes = true
+    room.run(toDevice: 40 * TestRoom.periodFrames)
+    #expect(room.lastReport.activity == .idle)
+  }
 }

@@ -20,7 +20,9 @@ package struct ALSAError: Error, Hashable, Sendable, CustomStringConvertible {
 
   package var description: String {
     if let unsupported { return "sound device \"\(device)\" does not support \(unsupported)" }
-    return switch -code {
+    // The name of a card that cannot be, such as hw:99.
+    let isNoName = call == "snd_pcm_open" && code == -EINVAL
+    return switch isNoName ? ENOENT : -code {
     case ENOENT, ENODEV, ENXIO:
       "there is no sound device \"\(device)\"; `aplay -L` lists those of this machine"
     case EBUSY:

@@ -10,4 +10,14 @@ package enum ALSALibrary {
     setenv("LIBASOUND_THREAD_SAFE", "0", 0)
     calsa_silence_messages()
   }
+
+  /// Why a device cannot be opened at the moment; `nil` where it can.
+  package static func obstacle(toOpening device: String) -> ALSAError? {
+    do throws(ALSAError) {
+      _ = try PCMDevice(opening: device)
+      return nil
+    } catch {
+      return error
+    }
+  }
 }

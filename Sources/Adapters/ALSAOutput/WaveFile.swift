@@ -11,6 +11,7 @@ package enum WaveFormat: String, CaseIterable, Sendable {
   case packed24 = "s24"
 
   var bytesPerSample: Int { self == .float32 ? 4 : 3 }
+  var headerSize: Int { self == .float32 ? 58 : 44 }
 }
 
 /// Writes a stereo WAV file that is valid at any time, save for what is still in memory: after a kill,
@@ -18,13 +19,13 @@ package enum WaveFormat: String, CaseIterable, Sendable {
 package struct WaveFile: ~Copyable {
   /// RIFF counts bytes in 32 bits.
   package static let largestSize = 0xFFFF_FFFF
-  private static let headerSize = 44
   private static let bufferSize = 1 << 16
 
   private let path: String
   private let descriptor: Int32
   private let sampleRate: Int
   private let format: WaveFormat
+  private let headerSize: Int
   private let largestSize: Int
   private let buffer: UnsafeMutableRawBufferPointer
   private var buffered: Int
@@ -43,8 +44,18 @@ package struct WaveFile: ~Copyable {
     self.format = format
     self.largestSize = largestSize
     buffer = .allocate(byteCount: Self.bufferSize, alignment: 16)
-    size = Self.headerSize
+    headerSize = format.headerSize
+    size = headerSize
     buffered = 0
+  }
+
+  /// Throws where a file cannot be written at `path`. Leaves one that is there as it is.
+  package static func check(path: String) throws(WaveFileError) {
+    let exists = access(path, F_OK) == 0
+    let file = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0o644)
+    guard file >= 0 else { throw failure(path, errno) }
+    close(file)
+    if !exists { unlink(path) }
   }
 
   deinit {
@@ -69,16 +80,24 @@ package struct WaveFile: ~Copyable {
   /// Writes what is buffered and makes the header say so.
   package mutating func flush() throws(WaveFileError) {
     try flushSamples()
-    var header = [UInt8]()
-    let isFloat = format == .float32
-    let frameSize = 2 * format.bytesPerSample
-    header += Array("RIFF".utf8) + bytes(UInt32(size - 8)) + Array("WAVEfmt ".utf8)
-    header += bytes(UInt32(16)) + bytes(UInt16(isFloat ? 3 : 1)) + bytes(UInt16(2))
-    header += bytes(UInt32(sampleRate)) + bytes(UInt32(sampleRate * frameSize))
-    header += bytes(UInt16(frameSize)) + bytes(UInt16(8 * format.bytesPerSample))
-    header += Array("data".utf8) + bytes(UInt32(size - Self.headerSize))
     let written = header.withUnsafeBytes { store($0, at: 0) }
     guard written == 0 else { throw Self.failure(path, written) }
+  }
+
+  /// What is not integer PCM must have an extension, empty here, and say how many frames there are.
+  private var header: [UInt8] {
+    let isFloat = format == .float32
+    let frameSize = 2 * format.bytesPerSample
+    let dataSize = size - headerSize
+    var header = Array("RIFF".utf8) + bytes(UInt32(size - 8)) + Array("WAVEfmt ".utf8)
+    header += bytes(UInt32(isFloat ? 18 : 16)) + bytes(UInt16(isFloat ? 3 : 1)) + bytes(UInt16(2))
+    header += bytes(UInt32(sampleRate)) + bytes(UInt32(sampleRate * frameSize))
+    header += bytes(UInt16(frameSize)) + bytes(UInt16(8 * format.bytesPerSample))
+    if isFloat {
+      header += bytes(UInt16(0)) + Array("fact".utf8) + bytes(UInt32(4))
+      header += bytes(UInt32(dataSize / frameSize))
+    }
+    return header + Array("data".utf8) + bytes(UInt32(dataSize))
   }
 
   private mutating func flushSamples() throws(WaveFileError) {

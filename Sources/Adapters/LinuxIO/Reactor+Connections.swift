@@ -63,12 +63,13 @@ extension Reactor {
     remove(token: id.token)
   }
 
-  /// Sends what is queued, then ends the stream and waits for the peer to do the same; `closed` follows. A peer that
-  /// never does so is for the caller's deadline and `close`.
+  /// Sends what is queued, then ends the stream and waits for the peer to do the same; `closed` follows, after
+  /// `farewellTime` at the latest.
   package func finish(_ id: ConnectionID) {
     guard let connection = connection(id), connection.acceptsOutput else { return }
     if case .connecting = connection.state { return close(id, .finished) }
     connection.state = .finishing
+    bidFarewell(id, connection)
     flushLater(id, connection)
     updateInterest(id, connection)
   }
@@ -99,7 +100,7 @@ extension Reactor {
     report(.connectFailed(id, .connecting(to: connection.peer, code: code)))
   }
 
-  private func close(_ id: ConnectionID, _ reason: CloseReason) {
+  func close(_ id: ConnectionID, _ reason: CloseReason) {
     remove(token: id.token)
     report(.closed(id, reason))
   }

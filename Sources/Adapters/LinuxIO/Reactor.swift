@@ -15,6 +15,9 @@ package final class Reactor {
   static let datagramsPerTurn = 64
   /// After a failed accept the listener rests, or the loop would spin on the peers that still wait.
   static let acceptPause = Nanoseconds.milliseconds(250)
+  /// Connections that wait for their peers to close: more than any program ends at a time, and few against the
+  /// descriptors that a process has, which peers that never close would use up.
+  static let mostFarewells = 64
 
   package let waker: Waker
   let epoll: FileDescriptor
@@ -25,6 +28,8 @@ package final class Reactor {
   private var pending: [ReactorEvent] = []
   private var unflushed: [ConnectionID] = []
   private var restingListeners: [(id: ListenerID, until: LocalTime)] = []
+  /// Connections after `finish`, oldest first; some may be gone already.
+  private var farewells: [(id: ConnectionID, until: LocalTime)] = []
 
   enum Entry {
     case waker
@@ -59,14 +64,15 @@ package final class Reactor {
     try IOError.check("epoll_wait", count, "event loop")
     for index in 0..<Int(count) { handle(ready[index]) }
     wakeListeners()
+    endFarewells()
     defer { pending = [] }
     return pending
   }
 
   private func timeout(until deadline: LocalTime?) -> Int64 {
     if !pending.isEmpty { return 0 }
-    guard let end = ([deadline] + restingListeners.map(\.until)).compactMap(\.self).min()
-    else { return -1 }
+    let timers = restingListeners.map(\.until) + farewells.map(\.until)
+    guard let end = ([deadline] + timers).compactMap(\.self).min() else { return -1 }
     return max(0, (end - HostClock.now).count)
   }
 
@@ -155,6 +161,25 @@ extension Reactor {
   func rest(_ id: ListenerID, _ listener: Listener) {
     _ = csys_epoll_set(epoll.number, Int32(CSYS_REMOVE), listener.descriptor.number, 0, id.token)
     restingListeners.append((id, HostClock.now + Self.acceptPause))
+  }
+
+  /// Gives the peer of a connection that was finished some time to close, but only so many peers at once.
+  func bidFarewell(_ id: ConnectionID, _ connection: Connection) {
+    farewells.removeAll { self.connection($0.id) == nil }
+    if farewells.count >= Self.mostFarewells { endFarewell(farewells.removeFirst().id) }
+    farewells.append((id, HostClock.now + connection.options.farewellTime))
+  }
+
+  private func endFarewells() {
+    guard !farewells.isEmpty else { return }
+    let now = HostClock.now
+    for (id, until) in farewells where until <= now { endFarewell(id) }
+    farewells.removeAll { $0.until <= now || connection($0.id) == nil }
+  }
+
+  private func endFarewell(_ id: ConnectionID) {
+    guard let connection = connection(id) else { return }
+    close(id, connection.queue.isEmpty ? .finished : .outputOverflow)
   }
 
   func removeFile(of listener: Listener) {

@@ -57,6 +57,8 @@ package struct ConnectionOptions: Hashable, Sendable {
   package var unsentLimit: Int32? = 32 << 10
   /// How long sent data may stay without an answer, or a connection be in the making, before it is given up.
   package var answerTimeout = Nanoseconds.seconds(10)
+  /// How long a peer may take, after `finish`, to take what was sent last and to close its side.
+  package var farewellTime = Nanoseconds.seconds(3)
   /// A peer that was silent for as long is asked for a sign of life, and given up after three unanswered questions
   /// the same time apart. Whole seconds.
   package var keepAlive = Nanoseconds.seconds(5)

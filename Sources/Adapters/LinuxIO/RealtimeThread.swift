@@ -88,7 +88,7 @@ package func lockMemory() -> IOError? {
   return IOError(
     call: "mlockall", code: -result,
     text: """
-      memory is not locked (\(IOError.reason(-result))); \
+      it may be paged out (\(IOError.reason(-result))); \
       grant CAP_IPC_LOCK or LimitMEMLOCK for steadier timing
       """)
 }

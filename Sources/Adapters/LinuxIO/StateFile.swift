@@ -52,7 +52,7 @@ package struct StateFile: Sendable {
     let code = errno
     var status = stat()
     if code == EEXIST, stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { return }
-    throw IOError(call: "mkdir", code: code, subject: path)
+    throw IOError(call: "mkdir", code: code == EEXIST ? ENOTDIR : code, subject: path)
   }
 
   private func writeNew(_ content: [UInt8], at temporary: String) throws(IOError) {

@@ -17,7 +17,8 @@ struct ReceiverCommand: ParsableCommand {
         tutti-receiver --name Kitchen --device hw:1
         tutti-receiver --output wav:kitchen.wav         without a sound card
 
-      Exit codes: 0 stopped, 64 wrong usage, 69 something needed is missing or in use.
+      Exit codes: 0 stopped, 64 wrong usage, 69 something needed is missing or in use, 73 the file to
+      record to cannot be made, 74 it cannot be written any further.
       """,
     version: "0.1.0")
 
@@ -29,14 +30,14 @@ struct ReceiverCommand: ParsableCommand {
     help: .init(
       "Where the sound goes: alsa, null, or wav:PATH to record it.", valueName: "output"))
   var output = "alsa"
-  @Option(help: "Sample format of the device: s16, s24, s24_3, s32 or float (default: the best).")
+  @Option(help: "Sample format of the device: s16, s24, s24_3le, s32 or float (default: the best).")
   var format: String?
   @Option(help: .init("Hardware volume: none, auto or a mixer element's name.", valueName: "name"))
   var mixer = "none"
   @Option(help: .init("Who may play here; open: anybody on this network.", valueName: "policy"))
   var access = "open"
   @Option(help: "TCP port; 0 for any.")
-  var port: UInt16 = 7770
+  var port = 7770
   @Option(help: .init("What the deep buffer holds at most.", valueName: "MiB"))
   var buffer: UInt64 = 32
   @Option(help: .init("How much time the deep buffer holds at most.", valueName: "minutes"))

@@ -13,20 +13,27 @@ struct ReceiverConfiguration {
     case waveFile(path: String)
   }
 
+  /// Bytes: what a service record holds.
+  private static let longestName = 63
+
   let name: String
   let model: String
   let output: Output
   let port: UInt16
   let capacity: Capacity
   let idleTime: Nanoseconds
-  let state: ReceiverState
+  let stateDirectory: String?
   let announces: Bool
   let logLevel: Logger.Level
 
   init(_ command: ReceiverCommand) throws {
     name = command.name ?? Self.hostName
-    guard !name.isEmpty, name.utf8.count <= ProtocolLimits.name else {
-      throw StartFailure.usage("--name must have 1 to \(ProtocolLimits.name) bytes")
+    guard (1...Self.longestName).contains(name.utf8.count), name.isPlain else {
+      throw StartFailure.usage(
+        "--name must have 1 to \(Self.longestName) bytes and no control characters")
+    }
+    guard let port = UInt16(exactly: command.port) else {
+      throw StartFailure.usage("--port must be 0 to 65535; 0 is any")
     }
     guard command.access == "open" else {
       throw StartFailure.usage("--access \(command.access) is not known; allowed is: open")
@@ -41,23 +48,33 @@ struct ReceiverConfiguration {
       throw StartFailure.usage("--idle must be 1 to 86400 seconds")
     }
     guard let level = Logger.Level(rawValue: command.logLevel) else {
-      throw StartFailure.usage("--log-level \(command.logLevel) is not known")
+      throw StartFailure.usage(
+        "--log-level \(command.logLevel) is not known; allowed are: error, warning, notice, info, "
+          + "debug, trace")
     }
     output = try Self.output(command)
     model = Self.machineModel
-    port = command.port
+    self.port = port
     capacity = Capacity(
       bytes: command.buffer << 20, duration: .seconds(command.bufferMinutes * 60))
     idleTime = .seconds(command.idle)
     announces = command.mdns
     logLevel = level
-    state = try ReceiverState(command.stateDir)
+    stateDirectory = command.stateDir
   }
 
   private static func output(_ command: ReceiverCommand) throws -> Output {
     if command.output == "null" { return .nowhere }
     if command.output.hasPrefix("wav:") {
-      return .waveFile(path: String(command.output.dropFirst(4)))
+      let path = String(command.output.dropFirst(4))
+      guard !path.isEmpty else { throw StartFailure.usage("--output wav: needs a path behind it") }
+      do throws(WaveFileError) {
+        try WaveFile.check(path: path)
+      } catch {
+        throw StartFailure(
+          description: "\(error); choose another file with --output wav:PATH", code: 73)
+      }
+      return .waveFile(path: path)
     }
     guard command.output == "alsa" else {
       throw StartFailure.usage(
@@ -77,7 +94,8 @@ struct ReceiverConfiguration {
   private static var hostName: String {
     var buffer = [CChar](repeating: 0, count: 256)
     guard gethostname(&buffer, buffer.count - 1) == 0 else { return "receiver" }
-    return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)
+    let name = String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)
+    return name.plain(atMost: longestName)
   }
 
   /// What the firmware calls this machine, such as "Raspberry Pi 4 Model B Rev 1.4".

@@ -1,71 +1,86 @@
 import AvahiDiscovery
 import Clock
+import LinuxIO
 import Logging
 import Receiver
+import Synchronization
 
-/// What happens, for the journal: constant messages, values beside them with their units.
-struct ReceiverLog: Sendable {
-  private var logger: Logger
+/// What happens, for the journal: constant messages, values beside them with their units. From any thread.
+final class ReceiverLog: Sendable {
+  private let logger: Logger
+  private let throttle = Mutex(LogThrottle())
 
   init(level: Logger.Level) {
-    logger = Logger(label: "tutti-receiver") { StreamLogHandler.standardError(label: $0) }
+    var logger = Logger(label: "tutti-receiver") { _ in LineLogHandler() }
     logger.logLevel = level
+    self.logger = logger
   }
 
   func notice(_ what: StaticString, _ detail: String) {
-    logger.notice("\(what)", metadata: ["detail": "\(detail)"])
+    write(.notice, what, ["detail": "\(detail)"])
   }
 
   func warning(_ what: StaticString, _ detail: String) {
-    logger.warning("\(what)", metadata: ["detail": "\(detail)"])
+    write(.warning, what, ["detail": "\(detail)"])
+  }
+
+  private func write(
+    _ level: Logger.Level, _ what: StaticString, _ values: Logger.Metadata = [:]
+  ) {
+    guard level >= logger.logLevel else { return }
+    var values = values
+    if level > .debug {
+      let leftOut = throttle.withLock { $0.admit("\(what)", at: HostClock.now) }
+      guard let leftOut else { return }
+      if leftOut > 0 { values["left_out_before"] = "\(leftOut)" }
+    }
+    logger.log(level: level, "\(what)", metadata: values)
   }
 
   func write(_ event: ServicePublisher.Event) {
     switch event {
-    case .daemonAppeared: logger.info("Avahi is there")
+    case .daemonAppeared: write(.info, "Avahi is there")
     case .daemonVanished(let reason):
-      logger.warning(
-        "Avahi is not there: rooms are not found by name until it is",
-        metadata: ["reason": "\(reason)"])
-    case .published(let name): logger.notice("announced", metadata: ["name": "\(name)"])
+      write(
+        .warning, "Avahi is not there, so this room is not found by name until it is",
+        ["detail": "\(reason)"])
+    case .published(let name): write(.notice, "announced", ["detail": "\(name)"])
     case .renamed(let from, let to):
-      logger.warning(
-        "another receiver has this name", metadata: ["name": "\(from)", "announced_as": "\(to)"])
-    case .failed(let error): logger.warning("not announced", metadata: ["reason": "\(error)"])
+      write(
+        .warning, "another receiver has this name", ["name": "\(from)", "announced_as": "\(to)"])
+    case .failed(let error): write(.warning, "not announced", ["detail": "\(error)"])
     }
   }
 
   func write(_ event: ReceiverEvent) {
     switch event {
     case .senderConnected(let name, let peer):
-      logger.notice("sender connected", metadata: ["sender": "\(name)", "peer": "\(peer)"])
+      write(.notice, "sender connected", ["detail": "\(name)", "peer": "\(peer)"])
     case .senderGone(let name, let reason):
-      logger.notice("sender gone", metadata: ["sender": "\(name)", "reason": "\(reason)"])
+      write(.notice, "sender gone", ["detail": "\(reason)", "sender": "\(name)"])
     case .senderRefused(let peer, let reason):
-      logger.warning("sender refused", metadata: ["peer": "\(peer)", "reason": "\(reason)"])
-    case .playing: logger.notice("playing")
-    case .paused: logger.notice("paused")
-    case .starved: logger.warning("nothing to play: the sender does not deliver")
-    case .finished: logger.notice("finished")
+      write(.warning, "sender refused", ["detail": "\(reason)", "peer": "\(peer)"])
+    case .playing: write(.notice, "playing")
+    case .paused: write(.notice, "paused")
+    case .starved: write(.warning, "nothing to play: the sender does not deliver")
+    case .finished: write(.notice, "finished")
     case .clockLocked(let bound):
-      logger.notice("clock locked", metadata: ["error_bound_us": "\(bound.microseconds)"])
-    case .clockStepped: logger.warning("the sender's clock jumped")
-    case .clockLost: logger.warning("the sender's clock is not known any more")
+      write(.notice, "clock locked", ["error_bound_us": "\(bound.microseconds)"])
+    case .clockStepped: write(.warning, "the sender's clock jumped")
+    case .clockLost: write(.warning, "the sender's clock is not known any more")
     case .deviceOpened(let rate, let channels):
-      logger.info("device opened", metadata: ["rate_hz": "\(rate)", "channels": "\(channels)"])
-    case .deviceLost(let reason):
-      logger.warning("no sound device", metadata: ["reason": "\(reason)"])
+      write(.info, "device opened", ["rate_hz": "\(rate)", "channels": "\(channels)"])
+    case .deviceLost(let reason): write(.warning, "no sound device", ["detail": "\(reason)"])
     case .flushed(let time, let generation):
-      logger.info(
-        "flushed",
-        metadata: ["from_s": "\(time.flicks / 705_600_000)", "generation": "\(generation)"])
+      write(
+        .info, "flushed",
+        ["from_s": "\(time.flicks / 705_600_000)", "generation": "\(generation)"])
     case .underrun(let total):
-      logger.warning("the sound device ran dry", metadata: ["total": "\(total)"])
+      write(.warning, "the sound device ran dry", ["total": "\(total)"])
     case .packetLate(let by, let total):
-      logger.debug(
-        "packet late", metadata: ["late_ms": "\(by.seconds * 1000)", "total": "\(total)"])
+      write(.debug, "packet late", ["late_ms": "\(by.seconds * 1000)", "total": "\(total)"])
     case .packetCorrupt(let reason, let total):
-      logger.warning("packet corrupt", metadata: ["reason": "\(reason)", "total": "\(total)"])
+      write(.warning, "packet corrupt", ["detail": "\(reason)", "total": "\(total)"])
     }
   }
 }

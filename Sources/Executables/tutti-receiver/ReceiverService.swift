@@ -12,8 +12,12 @@ import WireProtocol
 /// Drives a `ReceiverSession`: sockets, sound device, discovery, state and log, on one thread. The output thread
 /// is the only other one that matters.
 final class ReceiverService {
+  /// What others could make change many times a second is written, and announced, no more often than this.
+  private static let restInterval = Nanoseconds.seconds(1)
+
   private let configuration: ReceiverConfiguration
   private let log: ReceiverLog
+  private let state: ReceiverState
   private let reactor: Reactor
   private let clockSocket: DatagramID
   private let output: SoundOutput
@@ -24,22 +28,27 @@ final class ReceiverService {
   private var requests: [TransmitID: UInt32] = [:]
   private var suspends = SuspendDetector()
   private var mixer: Mixer?
+  private var unsaved: ReceiverMemory?
+  private var nextSave = HostClock.now
+  private var announcedState = ReceiverAdvertisement.State.free
+  private var nextAnnouncement = HostClock.now
   private var isStopping = false
   private var exitFailure: StartFailure?
 
   init(_ configuration: ReceiverConfiguration) throws {
     self.configuration = configuration
     log = ReceiverLog(level: configuration.logLevel)
+    state = try ReceiverState(configuration.stateDirectory)
     ALSALibrary.configure()
-    if let error = lockMemory() { log.notice("memory is not locked", "\(error)") }
     reactor = try Reactor()
     try reactor.watch(signals: [.interrupt, .terminate])
     let listener = try reactor.listen(on: .any(port: configuration.port))
     clockSocket = try reactor.openDatagrams(on: .any(port: 0), trafficClass: .clock)
-    let memory = configuration.state.memory()
+    if let error = lockMemory() { log.notice("memory is not locked", "\(error)") }
+    let memory = state.memory(log)
     let waker = reactor.waker
     output = SoundOutput(configuration.output, storedDrift: memory.deviceDrift) { waker.wake() }
-    let id = try configuration.state.receiverID()
+    let id = try state.receiverID(log)
     let codecs =
       [Codec.pcm] + AudioCodecs.decodable
       + (FFmpegDecoder.isInstalled ? FFmpegDecoder.decodable : [])
@@ -55,16 +64,20 @@ final class ReceiverService {
       id: id, name: configuration.name, model: configuration.model,
       version: ProtocolVersion.newest, codecs: codecs, state: .free)
     try announce(port: reactor.localAddress(of: listener)?.port ?? configuration.port)
+    lookForDevice()
   }
 
   func run() throws {
     while !isStopping {
-      for event in try reactor.wait(until: session.nextDeadline) { handle(event) }
+      let deadline = [session.nextDeadline, restDeadline].compactMap(\.self).min()
+      for event in try reactor.wait(until: deadline) { handle(event) }
       takeFromOutput()
       if suspends.suspendedSinceLastCall() != nil { handle(.resumedFromSuspend) }
       handle(.timeout)
+      catchUp(at: HostClock.now)
     }
     output.close()
+    save()
     if let exitFailure { throw exitFailure }
   }
 
@@ -89,14 +102,34 @@ final class ReceiverService {
       mixer = nil
     case .render(let command): render(command)
     case .advertise(let isBusy): advertise(isBusy: isBusy)
-    case .persist(let memory): keep(memory)
+    case .persist(let memory): unsaved = memory
     case .event(let event): log.write(event)
     }
   }
 
-  private func keep(_ memory: ReceiverMemory) {
+  // MARK: - What is done once a second at most
+
+  private var restDeadline: LocalTime? {
+    let save = unsaved == nil ? nil : nextSave
+    let announcement = advertisement.state == announcedState ? nil : nextAnnouncement
+    return [save, announcement].compactMap(\.self).min()
+  }
+
+  private func catchUp(at now: LocalTime) {
+    if unsaved != nil, nextSave <= now {
+      nextSave = now + Self.restInterval
+      save()
+    }
+    if advertisement.state != announcedState, nextAnnouncement <= now {
+      nextAnnouncement = now + Self.restInterval
+      announceState()
+    }
+  }
+
+  private func save() {
+    guard let memory = unsaved.take() else { return }
     do {
-      try configuration.state.keep(memory)
+      try state.keep(memory)
     } catch {
       log.warning("settings could not be kept", "\(error)")
     }
@@ -155,6 +188,10 @@ final class ReceiverService {
 
   private func advertise(isBusy: Bool) {
     advertisement.state = isBusy ? .busy : .free
+  }
+
+  private func announceState() {
+    announcedState = advertisement.state
     do {
       try publisher?.update(text: text)
     } catch {
@@ -163,6 +200,14 @@ final class ReceiverService {
   }
 
   // MARK: - Sound
+
+  /// A wrong name in a setting is better known at the start than at the first music.
+  private func lookForDevice() {
+    guard case .soundCard(let settings, _) = configuration.output,
+      let error = ALSALibrary.obstacle(toOpening: settings.device)
+    else { return }
+    log.warning("no sound device", "\(error); it is tried again when there is something to play")
+  }
 
   private func openDevice(rate: Int) {
     do {
@@ -180,7 +225,10 @@ final class ReceiverService {
         handle(.deviceLost(reason: output.control?.failure ?? "no sound device"))
       case .lost: handle(.deviceLost(reason: "the sound device went away"))
       case .ended:
-        exitFailure = .unavailable(output.control?.failure ?? "the output ended")
+        exitFailure = StartFailure(
+          description:
+            "\(output.control?.failure ?? "the output ended"); what was recorded is complete",
+          code: 74)
         isStopping = true
       case .underrun, .suspended: break
       }

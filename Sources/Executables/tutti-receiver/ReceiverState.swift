@@ -6,15 +6,20 @@ import WireProtocol
 
 /// The receiver's state directory: its identity, and a few lines of `key value` that it remembers. Lines that are
 /// not understood are passed over: a lost volume is no reason not to play.
-struct ReceiverState {
+struct ReceiverState: ~Copyable {
   private let directory: String
+  private let lock: DirectoryLock
 
   init(_ given: String?) throws {
     let base =
       Self.variable("XDG_STATE_HOME") ?? (Self.variable("HOME") ?? "/root") + "/.local/state"
     directory = given ?? base + "/tutti-receiver"
-    do {
+    do throws(IOError) {
       try StateFile.createDirectory(path: directory)
+      lock = try DirectoryLock(directory: directory)
+    } catch  where error.code == EWOULDBLOCK {
+      throw StartFailure.unavailable(
+        "another tutti-receiver keeps its state in \(directory); choose another with --state-dir")
     } catch {
       throw StartFailure.unavailable(
         "cannot use the state directory \(directory): \(error); choose another with --state-dir")
@@ -25,25 +30,53 @@ struct ReceiverState {
     getenv(name).map { String(cString: $0) }
   }
 
-  /// Made at the first start.
-  func receiverID() throws -> Identifier {
+  /// Made at the first start, and anew, with a warning, where the file is damaged.
+  func receiverID(_ log: ReceiverLog) throws -> Identifier {
     let file = StateFile(path: directory + "/receiver-id")
-    if let bytes = try file.read(limit: 64), let id = Identifier(bytes) { return id }
+    if let bytes = try content(of: file, limit: 64) {
+      if let id = Identifier(bytes) { return id }
+      log.warning(
+        "the receiver's identity is new, so senders take it for another receiver",
+        "\(file.path) was damaged")
+    }
     let bytes = try SystemRandom.bytes(Identifier.byteCount)
-    try file.write(bytes)
+    do throws(IOError) {
+      try file.write(bytes)
+    } catch {
+      throw StartFailure.unavailable(
+        "cannot keep the receiver's identity: \(error); repair that, or choose another place with "
+          + "--state-dir")
+    }
     guard let id = Identifier(bytes) else { throw StartFailure.unavailable("no random bytes") }
     return id
   }
 
   private var memoryFile: StateFile { StateFile(path: directory + "/memory") }
 
-  func memory() -> ReceiverMemory {
+  func memory(_ log: ReceiverLog) -> ReceiverMemory {
     var memory = ReceiverMemory()
-    guard let bytes = (try? memoryFile.read(limit: 64 << 10)) ?? nil else { return memory }
-    for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
-      memory.take(line.split(separator: " ").map(String.init))
+    do throws(IOError) {
+      let bytes = try content(of: memoryFile, limit: 64 << 10) ?? []
+      let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+      let damaged = lines.count { !memory.take($0.split(separator: " ").map(String.init)) }
+      if damaged > 0 {
+        log.warning(
+          "not everything that was remembered could be read",
+          "\(memoryFile.path): \(damaged) of \(lines.count) lines are damaged")
+      }
+    } catch {
+      log.warning("what was remembered could not be read", "\(error)")
     }
     return memory
+  }
+
+  /// A file too large to be ours is a damaged one.
+  private func content(of file: StateFile, limit: Int) throws(IOError) -> [UInt8]? {
+    do throws(IOError) {
+      return try file.read(limit: limit)
+    } catch  where error.code == EFBIG {
+      return Array("damaged".utf8)
+    }
   }
 
   func keep(_ memory: ReceiverMemory) throws(IOError) {
@@ -63,30 +96,37 @@ extension ReceiverMemory {
     return lines
   }
 
-  fileprivate mutating func take(_ words: [String]) {
-    guard words.count >= 2 else { return }
+  /// False where the line says nothing that can be used.
+  fileprivate mutating func take(_ words: [String]) -> Bool {
+    guard words.count >= 2 else { return false }
     switch words[0] {
     case "volume":
-      if let volume = UInt16(words[1]), ProtocolLimits.volume.contains(volume) {
-        settings.volume = volume
+      guard let volume = UInt16(words[1]), ProtocolLimits.volume.contains(volume) else {
+        return false
       }
-    case "muted": settings.isMuted = words[1] == "true"
+      settings.volume = volume
+    case "muted":
+      guard let isMuted = Bool(words[1]) else { return false }
+      settings.isMuted = isMuted
     case "delay_ns":
-      if let delay = Int64(words[1]), ProtocolLimits.roomDelay.contains(delay) {
-        settings.delay = Nanoseconds(delay)
+      guard let delay = Int64(words[1]), ProtocolLimits.roomDelay.contains(delay) else {
+        return false
       }
+      settings.delay = Nanoseconds(delay)
     case "channel_map":
-      if let map = UInt8(words[1]).flatMap(RoomSettings.ChannelMap.init) {
-        settings.channelMap = map
-      }
-    case "device_drift": deviceDrift = Double(words[1]).flatMap(plausible)
+      guard let map = UInt8(words[1]).flatMap(RoomSettings.ChannelMap.init) else { return false }
+      settings.channelMap = map
+    case "device_drift":
+      guard let drift = Double(words[1]).flatMap(plausible) else { return false }
+      deviceDrift = drift
     case "clock_drift":
       guard words.count == 3, clockDrifts.count < 16, let sender = Identifier(hex: words[1]),
         let drift = Double(words[2]).flatMap(plausible)
-      else { return }
+      else { return false }
       clockDrifts.append(.init(sender: sender, drift: drift))
-    default: break
+    default: return false
     }
+    return true
   }
 
   /// No crystal is off by more than 500 ppm.

@@ -1,5 +1,6 @@
 import Clock
 import Foundation
+import Glibc
 import LinuxIO
 import Sender
 import WireProtocol
@@ -17,10 +18,14 @@ final class ControlServer {
   init(path: String, reactor: Reactor) throws {
     do {
       listener = try reactor.listen(onPath: path)
+    } catch  where error.code == EADDRINUSE {
+      throw Failure(
+        .unavailable,
+        "another player is running with this state directory; stop it with: tutti stop")
     } catch {
       throw Failure(
         .unavailable,
-        "another player is running with this state directory; stop it with: tutti stop (\(error))")
+        "cannot take commands of other terminals: \(error); choose another place with --state-dir")
     }
   }
 

@@ -8,6 +8,8 @@ import WireProtocol
 /// Shows a player at work: a line that is written over on a terminal, lines that stay otherwise, JSON for programs.
 final class PlayerDisplay {
   private static let interval = Nanoseconds.milliseconds(200)
+  /// Between lines that stay.
+  private static let logInterval = Nanoseconds.seconds(5)
   private static let seekStep = MediaDuration.seconds(10)
 
   private let player: PlayerService
@@ -20,6 +22,7 @@ final class PlayerDisplay {
   init(_ player: PlayerService, isJSON: Bool) throws {
     self.player = player
     self.isJSON = isJSON
+    if !terminal.isInteractive, !isJSON { nextLine = nextLine + Self.logInterval }
   }
 
   func run() throws {
@@ -31,7 +34,7 @@ final class PlayerDisplay {
   }
 
   /// When the display wants to be updated next.
-  var nextDeadline: LocalTime? { terminal.isInteractive || isJSON ? nextLine : nil }
+  var nextDeadline: LocalTime { nextLine }
 
   func advance(to now: LocalTime) {
     guard nextLine <= now else { return }
@@ -40,8 +43,9 @@ final class PlayerDisplay {
       nextLine = now + .seconds(1)
       printJSON(JSONEvent(event: "status", status: status))
     } else {
-      nextLine = now + Self.interval
-      terminal.show(Self.line(status))
+      nextLine = now + (terminal.isInteractive ? Self.interval : Self.logInterval)
+      terminal.isInteractive
+        ? terminal.show(Self.line(status)) : terminal.print(Self.line(status))
     }
   }
 
@@ -103,7 +107,7 @@ final class PlayerDisplay {
     case .roomState(let id, .starved, _):
       "\(roomName(id)): nothing to play; its network is too slow"
     case .roomState, .started, .paused, .resumed, .itemEnded, .playlistChanged, .position: nil
-    case .itemStarted(let opened): Self.name(opened)
+    case .itemStarted(let opened), .itemDescribed(let opened): Self.name(opened)
     case .itemFailed(_, let error): "skipped: \(error)"
     case .refused(let refusal): refusal.sentence
     case .stopped: "the list is at its end; go on with: tutti add FILE"
@@ -175,6 +179,8 @@ struct JSONEvent: Encodable {
     case .resumed: self.event = "resumed"
     case .itemStarted(let opened):
       (self.event, item, title) = ("item_started", opened.item.location, opened.metadata.title)
+    case .itemDescribed(let opened):
+      (self.event, item, title) = ("item_described", opened.item.location, opened.metadata.title)
     case .itemFailed(let failed, let error):
       (self.event, item, reason) = ("item_failed", failed.location, "\(error)")
     case .itemEnded(let ended): (self.event, item) = ("item_ended", ended.location)

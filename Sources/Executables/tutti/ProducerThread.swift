@@ -4,9 +4,9 @@ import LinuxIO
 import Sender
 import Synchronization
 
-/// Runs a `Serializer` on a thread of its own, because opening and reading files may take long. Some orders
-/// make those that wait obsolete and end a read that waits for the network, so that a seek never queues behind
-/// a long portion or a silent server.
+/// Runs a `Serializer` on a thread of its own, because opening and reading files may take long. Some orders make
+/// those that wait obsolete and end a read that waits for the network, so that a seek never queues behind a long
+/// portion or a silent server.
 final class ProducerThread: Sendable {
   private struct State {
     var orders: [ProductionOrder] = []

@@ -150,7 +150,7 @@ enum MediaPaths {
   static func expand(_ names: [String]) throws -> [String] {
     do {
       return try names.flatMap { name in
-        name == "-" || name.contains("://") ? [name] : try MediaFolder.files(at: name)
+        name == "-" ? [name] : try MediaFolder.files(at: name)
       }
     } catch let error as MediaError {
       throw Failure(.noInput, error.description)

@@ -1,0 +1,69 @@
+import Glibc
+import LinuxIO
+import Logging
+
+/// Writes each event as one line to standard error: when, how grave, what, and the values that belong to it. Under
+/// systemd, whose journal knows the time and takes the level from a number in front, the line begins with that.
+struct LineLogHandler: LogHandler {
+  var metadataProvider: Logger.MetadataProvider?
+  var metadata: Logger.Metadata = [:]
+  var logLevel = Logger.Level.notice
+  private let isJournal: Bool
+
+  init() {
+    var status = stat()
+    // systemd names the file that is the journal, for programs whose output was redirected elsewhere.
+    isJournal =
+      fstat(STDERR_FILENO, &status) == 0
+      && getenv("JOURNAL_STREAM").map { String(cString: $0) } == "\(status.st_dev):\(status.st_ino)"
+  }
+
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  func log(event: LogEvent) {
+    var bytes = Array((prefix(event.level) + Self.text(event) + "\n").utf8)
+    _ = write(STDERR_FILENO, &bytes, bytes.count)
+  }
+
+  private func prefix(_ level: Logger.Level) -> String {
+    isJournal ? "<\(level.severity)>" : "\(Self.timestamp) \(level.rawValue) "
+  }
+
+  /// The value called `detail` is a sentence and stands last; what came from a peer may not break the line.
+  private static func text(_ event: LogEvent) -> String {
+    let values = (event.metadata ?? [:]).sorted { $0.key < $1.key }
+    let pairs = values.filter { $0.key != "detail" }.map { " \($0.key)=\($0.value)" }
+    let detail = values.first { $0.key == "detail" }.map { ": \($0.value)" } ?? ""
+    let line = "\(event.message)" + detail + pairs.joined()
+    return String(String.UnicodeScalarView(line.unicodeScalars.map { $0.value < 0x20 ? " " : $0 }))
+  }
+
+  private static var timestamp: String {
+    var now = time(nil)
+    var parts = tm()
+    localtime_r(&now, &parts)
+    return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 40) { buffer in
+      guard let text = buffer.baseAddress,
+        strftime(text, buffer.count, "%Y-%m-%d %H:%M:%S", &parts) > 0
+      else { return "" }
+      return String(cString: text)
+    }
+  }
+}
+
+extension Logger.Level {
+  /// As in sd-daemon(3).
+  fileprivate var severity: Int {
+    switch self {
+    case .critical: 2
+    case .error: 3
+    case .warning: 4
+    case .notice: 5
+    case .info: 6
+    case .debug, .trace: 7
+    }
+  }
+}

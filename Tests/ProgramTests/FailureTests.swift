@@ -1,0 +1,67 @@
+import Foundation
+import Testing
+
+/// What the player says, and with which code it ends, where it cannot play.
+@Suite struct FailureTests {
+  let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func play(_ files: [String], _ arguments: String...) throws -> Program {
+    try Program(
+      "tutti", ["play"] + files + arguments + ["--state-dir", folder.file("player")])
+  }
+
+  @Test func `a file that cannot be played ends with its reason and 66`() throws {
+    let empty = try folder.write([], to: "empty.flac")
+    let text = try folder.write("This is no music.\n".utf8, to: "text.mp3")
+    let music = folder.file("music")
+    try FileManager.default.createDirectory(atPath: music, withIntermediateDirectories: true)
+    let receiver = try TestReceiver("a", in: folder)
+    for file in ["/no/such/song.flac", empty, text, music] {
+      let player = try play([file], "--at", receiver.address)
+      #expect(try player.exitCode() == 66, "\(file)")
+      let said = player.lines(with: "tutti: ")
+      #expect(said.count == 1, "\(player.lines)")
+      #expect(said.first?.contains(file) == true, "\(player.lines)")
+    }
+    #expect(receiver.program.process.isRunning)
+  }
+
+  @Test func `a file that cannot be read is left out, and the others play`() throws {
+    let tone = try folder.write(Tone.wave(rate: 48_000, seconds: 1), to: "tone.wav")
+    let text = try folder.write("This is no music.\n".utf8, to: "text.mp3")
+    let receiver = try TestReceiver("a", in: folder)
+    let player = try play([text, tone], "--at", receiver.address)
+    #expect(try player.exitCode() == 0)
+    #expect(player.lines(with: "skipped: ").count == 1)
+    _ = try receiver.program.stop()
+    expectOneTone(try ToneRecording(folder.file("a.wav")), seconds: 1)
+  }
+
+  @Test func `a busy room is named with who plays there`() throws {
+    let long = try folder.write(Tone.wave(rate: 8000, seconds: 60), to: "long.wav")
+    let receiver = try TestReceiver("a", in: folder)
+    let first = try player([long], at: [receiver.address], in: folder)
+    try receiver.program.line(with: "playing")
+    let second = try player([long], at: [receiver.address], in: folder, state: "other")
+    #expect(try second.exitCode() == 69)
+    #expect(second.lines(with: "busy: ").count == 2)
+    #expect(second.lines.last?.hasPrefix("tutti: no room could be reached: ") == true)
+    #expect(try first.stop() == 0)
+  }
+
+  @Test func `a second player of one state directory is refused`() throws {
+    let long = try folder.write(Tone.wave(rate: 8000, seconds: 60), to: "long.wav")
+    let receiver = try TestReceiver("a", in: folder)
+    let first = try player([long], at: [receiver.address], in: folder)
+    try receiver.program.line(with: "playing")
+    let second = try player([long], at: [receiver.address], in: folder)
+    #expect(try second.exitCode() == 69)
+    #expect(
+      second.lines == [
+        "tutti: another player is running with this state directory; stop it with: tutti stop"
+      ])
+    #expect(try first.stop() == 0)
+  }
+}

@@ -1,0 +1,164 @@
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+
+/// One of the finished programs at work, with what it says on standard error and output, in lines. Ends with its owner.
+final class Program: Sendable {
+  struct Silence: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  /// Longer than anything here takes: what has not come by then never will.
+  private static let never = DispatchTimeInterval.seconds(120)
+
+  private let name: String
+  let process: Process
+  private let text = Mutex("")
+  private let ended = Mutex(false)
+  private let news = DispatchSemaphore(value: 0)
+
+  /// - Parameter input: a file that is its standard input.
+  init(_ name: String, _ arguments: [String], input: String = "/dev/null") throws {
+    self.name = name
+    process = Process()
+    process.executableURL = Self.directory.appending(path: name)
+    process.arguments = arguments
+    process.standardInput = try FileHandle(forReadingFrom: URL(filePath: input))
+    let pipe = Pipe()
+    process.standardError = pipe
+    process.standardOutput = pipe
+    try process.run()
+    let output = pipe.fileHandleForReading
+    Thread { [weak self] in
+      while case let data = output.availableData, !data.isEmpty {
+        self?.said(String(decoding: data, as: UTF8.self))
+      }
+      self?.hasEnded()
+    }.start()
+  }
+
+  deinit {
+    guard process.isRunning else { return }
+    kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+  }
+
+  /// The programs are built beside the tests.
+  private static let directory = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+    .deletingLastPathComponent()
+
+  private func said(_ more: String) {
+    text.withLock { $0 += more }
+    news.signal()
+  }
+
+  private func hasEnded() {
+    ended.withLock { $0 = true }
+    news.signal()
+  }
+
+  /// Complete lines so far.
+  var lines: [String] {
+    text.withLock { $0.split(separator: "\n", omittingEmptySubsequences: false).dropLast() }
+      .map(String.init)
+  }
+
+  func lines(with part: String) -> [String] { lines.filter { $0.contains(part) } }
+
+  /// The first line with `part` in it, now or later.
+  @discardableResult
+  func line(with part: String) throws -> String {
+    let deadline = DispatchTime.now() + Self.never
+    while true {
+      let isOver = ended.withLock { $0 }
+      if let line = lines(with: part).first { return line }
+      guard !isOver, news.wait(timeout: deadline) == .success else {
+        throw Silence(description: "\(name) did not say \"\(part)\" but: \(lines)")
+      }
+    }
+  }
+
+  /// Waits for the end and returns the exit code; a negative one is the signal that ended it.
+  func exitCode() throws -> Int32 {
+    let deadline = DispatchTime.now() + Self.never
+    while !ended.withLock({ $0 }) {
+      guard news.wait(timeout: deadline) == .success else {
+        throw Silence(description: "\(name) does not end: \(lines)")
+      }
+    }
+    process.waitUntilExit()
+    let status = process.terminationStatus
+    return process.terminationReason == .uncaughtSignal ? -status : status
+  }
+
+  func stop() throws -> Int32 {
+    process.terminate()
+    return try exitCode()
+  }
+
+  /// Of `/proc/PID/status`, such as `VmHWM`, in KiB.
+  func status(_ key: String) throws -> Int {
+    let path = "/proc/\(process.processIdentifier)/status"
+    let line = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
+      .first { $0.hasPrefix("\(key):") }
+    return try #require(
+      line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) })
+  }
+
+  func descriptorCount() throws -> Int {
+    try FileManager.default.contentsOfDirectory(
+      atPath: "/proc/\(process.processIdentifier)/fd"
+    ).count
+  }
+}
+
+/// A folder of its own for a test, removed with its last reference.
+final class TemporaryFolder: Sendable {
+  let path: String
+
+  init() throws {
+    path = NSTemporaryDirectory() + "programs-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  func file(_ name: String) -> String { path + "/" + name }
+
+  func write(_ bytes: some Sequence<UInt8>, to name: String) throws -> String {
+    try Data(bytes).write(to: URL(filePath: file(name)))
+    return file(name)
+  }
+}
+
+/// A receiver without a sound card and without discovery, on a port of its own.
+struct TestReceiver {
+  let program: Program
+  let port: UInt16
+
+  /// Returns once it listens.
+  init(_ name: String, in folder: TemporaryFolder, _ arguments: String...) throws {
+    let output = arguments.contains("--device") ? [] : ["--output", "wav:\(folder.file(name)).wav"]
+    program = try Program(
+      "tutti-receiver",
+      ["--name", name, "--port", "0", "--no-mdns", "--state-dir", folder.file("state-\(name)")]
+        + (arguments.contains("--output") ? [] : output) + arguments)
+    let line = try program.line(with: "listening: \(name) on port ")
+    port = try #require(UInt16(line.split(separator: " ").last ?? ""))
+  }
+
+  var address: String { "127.0.0.1:\(port)" }
+}
+
+/// A player that sends to the given addresses.
+func player(
+  _ files: [String], at addresses: [String], in folder: TemporaryFolder, _ arguments: String...,
+  state name: String = "player", input: String = "/dev/null"
+) throws -> Program {
+  try Program(
+    "tutti",
+    ["play"] + files + addresses.flatMap { ["--at", $0] }
+      + ["--state-dir", folder.file(name)] + arguments,
+    input: input)
+}

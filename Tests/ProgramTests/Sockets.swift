@@ -1,0 +1,135 @@
+import Foundation
+import Glibc
+import Synchronization
+import Testing
+
+/// A TCP connection on the loopback, for tests that misbehave on it. Blocking; closes with its owner.
+final class TestConnection: Sendable {
+  private let socket: Int32
+
+  init(_ socket: Int32) { self.socket = socket }
+
+  /// `nil` where nobody listens, or no descriptors are left.
+  convenience init?(port: UInt16) {
+    let number = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_in.loopback(port: port)
+    let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let result = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(number, $0, size) }
+    }
+    guard number >= 0, result == 0 else {
+      close(number)
+      return nil
+    }
+    self.init(number)
+  }
+
+  deinit { close(socket) }
+
+  /// False once the other side is gone.
+  @discardableResult
+  func send(_ bytes: [UInt8]) -> Bool {
+    Glibc.send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
+  }
+
+  /// Some bytes; empty at the end.
+  func receive() -> [UInt8] {
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    let count = recv(socket, &buffer, buffer.count, 0)
+    return Array(buffer.prefix(max(0, count)))
+  }
+
+  /// Everything up to the end.
+  func receiveAll() -> [UInt8] {
+    var all: [UInt8] = []
+    while case let bytes = receive(), !bytes.isEmpty { all += bytes }
+    return all
+  }
+}
+
+/// Listens on the loopback and gives each connection to `serve`, on a thread of its own.
+final class TestPeer: Sendable {
+  let port: UInt16
+  private let listener: Int32
+  private let count: Counter
+
+  private final class Counter: Sendable {
+    let value = Mutex(0)
+  }
+
+  init(_ serve: @escaping @Sendable (TestConnection) -> Void) throws {
+    let listener = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    let count = Counter()
+    var address = sockaddr_in.loopback(port: 0)
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let result = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        bind(listener, address, size) == 0 && listen(listener, 16) == 0
+          ? getsockname(listener, address, &size) : -1
+      }
+    }
+    try #require(result == 0)
+    port = address.sin_port.bigEndian
+    (self.listener, self.count) = (listener, count)
+    Thread {
+      while case let number = accept(listener, nil, nil), number >= 0 {
+        count.value.withLock { $0 += 1 }
+        let connection = TestConnection(number)
+        Thread { serve(connection) }.start()
+      }
+    }.start()
+  }
+
+  deinit {
+    shutdown(listener, Int32(SHUT_RDWR))
+    close(listener)
+  }
+
+  var address: String { "127.0.0.1:\(port)" }
+  var connectionCount: Int { count.value.withLock { $0 } }
+}
+
+extension sockaddr_in {
+  static func loopback(port: UInt16) -> sockaddr_in {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    return address
+  }
+}
+
+/// Sends datagrams to a UDP port of this host.
+func sendDatagrams(_ datagrams: [[UInt8]], to port: UInt16) {
+  let number = Glibc.socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+  defer { close(number) }
+  var address = sockaddr_in.loopback(port: port)
+  let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+  for bytes in datagrams {
+    withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        _ = sendto(number, bytes, bytes.count, 0, $0, size)
+      }
+    }
+  }
+}
+
+/// The bytes of an example of the protocol's specification, such as `control.welcome`.
+func example(_ name: String) throws -> [UInt8] {
+  let folder = URL(filePath: #filePath).deletingLastPathComponent()
+    .appending(path: "../../docs/protocol").standardized
+  for file in ["control-messages.md", "media.md", "time-exchange.md"] {
+    let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    guard let start = lines.firstIndex(of: "```hex \(name)") else { continue }
+    return lines[(start + 1)...].prefix { !$0.hasPrefix("```") }
+      .flatMap { $0.prefix { $0 != "#" }.split(separator: " ") }
+      .flatMap { word in
+        let digits = Array(word)
+        return stride(from: 0, to: digits.count - 1, by: 2).compactMap {
+          UInt8(String(digits[$0...($0 + 1)]), radix: 16)
+        }
+      }
+  }
+  throw CocoaError(.fileNoSuchFile)
+}

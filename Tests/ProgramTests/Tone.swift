@@ -1,0 +1,94 @@
+import Foundation
+import Testing
+
+/// A sine of 440 Hz in all channels, whose recording shows each frame that is missing, doubled or wrong.
+enum Tone {
+  static let frequency = 440.0
+  static let amplitude = 0.5
+
+  /// Raw samples of 16 bits.
+  static func samples(rate: Int, frames: Int, channels: Int = 2) -> [UInt8] {
+    (0..<frames).flatMap { frame in
+      let value = sin(2 * Double.pi * frequency * Double(frame) / Double(rate)) * amplitude
+      let sample = UInt16(bitPattern: Int16((value * 32768).rounded()))
+      return Array(repeating: [UInt8(sample & 0xFF), UInt8(sample >> 8)], count: channels)
+        .flatMap { $0 }
+    }
+  }
+
+  /// A WAV file of whole seconds, which are whole periods, so that one continues another.
+  static func wave(rate: Int, seconds: Double, channels: Int = 2) -> [UInt8] {
+    func little(_ value: Int, _ count: Int) -> [UInt8] {
+      (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+    }
+    let body = samples(rate: rate, frames: Int(seconds * Double(rate)), channels: channels)
+    let format =
+      little(1, 2) + little(channels, 2) + little(rate, 4) + little(rate * channels * 2, 4)
+      + little(channels * 2, 2) + little(16, 2)
+    return Array("RIFF".utf8) + little(36 + body.count, 4) + Array("WAVEfmt ".utf8) + little(16, 4)
+      + format + Array("data".utf8) + little(body.count, 4) + body
+  }
+}
+
+/// What a receiver recorded: stereo floats, and what is in the left channel of them.
+struct ToneRecording {
+  let rate: Int
+  /// From the first sound to the last.
+  let sounding: ArraySlice<Float>
+
+  init(_ path: String) throws {
+    let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
+    try #require(bytes.count > 58)
+    rate = bytes[24..<28].reversed().reduce(0) { $0 << 8 | Int($1) }
+    let left = bytes[58...].withUnsafeBytes { body in
+      stride(from: 0, to: body.count - 7, by: 8).map {
+        body.loadUnaligned(fromByteOffset: $0, as: Float.self)
+      }
+    }
+    let first = left.firstIndex { abs($0) > 1e-6 } ?? 0
+    let last = left.lastIndex { abs($0) > 1e-6 } ?? 0
+    sounding = left[first...max(first, last)]
+  }
+
+  var seconds: Double { Double(sounding.count) / Double(rate) }
+
+  /// Of each tenth of a second but the first and the last: the tone's amplitude, its phase against a tone that never
+  /// stops, in periods, and what is not tone, against it.
+  func blocks() -> [(amplitude: Double, phase: Double, rest: Double)] {
+    let length = rate / 10
+    let starts = stride(from: length, to: sounding.count - 2 * length, by: length)
+    return starts.map { start in
+      let block = sounding.dropFirst(start).prefix(length)
+      var (cosine, sine, power) = (0.0, 0.0, 0.0)
+      for (offset, sample) in block.enumerated() {
+        let angle = 2 * Double.pi * Tone.frequency * Double(start + offset) / Double(rate)
+        cosine += Double(sample) * cos(angle) * 2 / Double(length)
+        sine += Double(sample) * sin(angle) * 2 / Double(length)
+        power += Double(sample * sample) * 2 / Double(length)
+      }
+      let tone = cosine * cosine + sine * sine
+      return (sqrt(tone), atan2(cosine, sine) / (2 * .pi), max(0, power - tone) / tone)
+    }
+  }
+}
+
+/// The recording is one tone of this length with no frame missing, doubled or wrong. `flaw` is the part that may be
+/// something else, as a power ratio: resampling and 16 bits leave 1e-7, lossy codecs more;
+/// `tolerance` is that of the amplitude.
+func expectOneTone(
+  _ recording: ToneRecording, seconds: Double, flaw: Double = 1e-6,
+  tolerance: Double = 0.005, _ location: SourceLocation = #_sourceLocation
+) {
+  // The first and the last samples of a sine are silence, and ramps make some more. A machine that is busy at the
+  // start joins late, in time.
+  #expect((seconds - 0.5...seconds + 0.001).contains(recording.seconds), sourceLocation: location)
+  let blocks = recording.blocks()
+  #expect(blocks.count > Int(seconds * 10) - 9, sourceLocation: location)
+  for (index, block) in blocks.enumerated() {
+    #expect(
+      abs(block.amplitude - Tone.amplitude) < tolerance, "block \(index)", sourceLocation: location)
+    #expect(block.rest < flaw, "block \(index)", sourceLocation: location)
+    // A hundredth of a period is a frame at 44.1 kHz.
+    #expect(abs(block.phase - blocks[0].phase) < 0.003, "block \(index)", sourceLocation: location)
+  }
+}
