@@ -20,8 +20,11 @@ package final class DecodeStage {
   private struct Run {
     let format: StreamFormat
     let decoder: any AudioDecoder
-    var converter: RateConverter
+    /// Nil until the first frames have come out.
+    var converter: RateConverter?
     let generation: UInt32
+    /// Whether nothing was decoded yet: in the middle of a stream the first packet may give fewer frames.
+    var isFresh = true
     /// Where the next packet must begin to belong to this run.
     var next: MediaTime
   }
@@ -72,18 +75,36 @@ package final class DecodeStage {
     }
     let channels = format.audio.channelCount
     let available = decoded.count / channels - packet.encoded.skippedFrames
-    let count = min(packet.encoded.frameCount, available)
-    guard count > 0 else { return }
-    let start = packet.encoded.skippedFrames * channels
-    let frames = ChannelFit.fit(
-      decoded[start..<start + count * channels], from: channels, to: device.channelCount)
+    let count = min(packet.encoded.frameCount, max(0, available))
+    let isShort = count < packet.encoded.frameCount && !run.isFresh
+    run.isFresh = false
     run.next = packet.mediaTime + format.audio.duration(ofFrames: packet.encoded.frameCount)
-    let begin = run.converter.nextFrame
+    if count > 0 {
+      let start = packet.encoded.skippedFrames * channels
+      let frames = ChannelFit.fit(
+        decoded[start..<start + count * channels], from: channels, to: device.channelCount)
+      convert(frames, of: packet, in: &run)
+    }
+    self.run = run
+    if packet.endsStream || count < packet.encoded.frameCount && count > 0 { endRun() }
+    guard isShort else { return }
+    self.run = nil
+    throw .malformed(
+      "\(max(0, available)) frames where \(packet.encoded.frameCount) were announced")
+  }
+
+  private func convert(_ frames: [Float], of packet: AudioPacket, in run: inout Run) {
+    let audio = run.format.audio
+    var converter =
+      run.converter
+      ?? RateConverter(
+        from: audio.sampleRate, to: device.sampleRate, channelCount: device.channelCount,
+        startingAt: packet.mediaTime.flicks / audio.duration(ofFrames: 1).flicks)
+    let begin = converter.nextFrame
     var converted: [Float] = []
-    run.converter.convert(frames, appendingTo: &converted)
-    if packet.endsStream { run.converter.finish(appendingTo: &converted) }
+    converter.convert(frames, appendingTo: &converted)
+    run.converter = converter
     emit(converted, at: begin, generation: run.generation)
-    self.run = packet.endsStream || count < packet.encoded.frameCount ? nil : run
   }
 
   /// Forgets everything: another stream begins.
@@ -104,23 +125,19 @@ package final class DecodeStage {
     _ packet: AudioPacket, _ format: StreamFormat, _ generation: UInt32
   ) throws(CodecError) {
     endRun()
-    let decoder = try makeDecoder(format)
-    let first = packet.mediaTime.flicks / format.audio.duration(ofFrames: 1).flicks
     run = Run(
-      format: format, decoder: decoder,
-      converter: RateConverter(
-        from: format.audio.sampleRate, to: device.sampleRate, channelCount: device.channelCount,
-        startingAt: first),
-      generation: generation, next: packet.mediaTime)
+      format: format, decoder: try makeDecoder(format), generation: generation,
+      next: packet.mediaTime)
   }
 
   /// Ends the run, and brings out what the converter still holds: after a flush, some of it may lie before the cut.
   package func endRun() {
-    guard var ending = run else { return }
+    guard let ending = run else { return }
     run = nil
-    let begin = ending.converter.nextFrame
+    guard var converter = ending.converter else { return }
+    let begin = converter.nextFrame
     var rest: [Float] = []
-    ending.converter.finish(appendingTo: &rest)
+    converter.finish(appendingTo: &rest)
     emit(rest, at: begin, generation: ending.generation)
   }
 

@@ -116,6 +116,8 @@ package enum ProductionOrder: Hashable, Sendable {
     /// Whether it continues what was produced last, without a gap if the formats allow. Otherwise everything from
     /// `mediaTime` on is obsolete.
     package var continues: Bool
+    /// What all rooms decode.
+    package var codecs = CodecSet.all
   }
 
   /// Whether orders that wait for their turn need not be carried out any more.
@@ -165,6 +167,8 @@ package struct OpenedItem: Hashable, Sendable {
   package var metadata: ItemMetadata
   /// Seconds of the item in one second of media time.
   package var rate = 1.0
+  /// Nil where nothing is known of it.
+  package var wire: WireChoice?
 
   /// How far into the item one is when its first frame sounded `span` ago.
   func position(after span: MediaDuration) -> MediaDuration {
@@ -213,6 +217,8 @@ package enum SenderEvent: Hashable, Sendable {
   case itemEnded(PlayItem)
   case itemFailed(PlayItem, MediaError)
   case playlistChanged
+  /// The room does not decode the codec of what is enqueued: it is encoded anew, for all rooms.
+  case recoded(RoomID, from: Codec)
   /// Where the current item is; only where `observePosition` has asked for it.
   case position(PlayItem, MediaDuration)
   /// What was asked for cannot be done, and was not.

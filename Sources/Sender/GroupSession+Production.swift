@@ -27,7 +27,7 @@ extension GroupSession {
       .begin(
         .init(
           item: item, position: position, mediaTime: time, generation: timeline.generation,
-          continues: continues)))
+          continues: continues, codecs: codecs)))
   }
 
   mutating func produceMore(at now: LocalTime) {

@@ -27,6 +27,8 @@ package enum PassObstacle: Error, Hashable, Sendable {
   case isResampled(rate: Int)
   /// It goes on as long as somebody sends.
   case isLive
+  /// Not all rooms decode this codec.
+  case roomsLack(Codec)
   /// A codec that no room knows, or a form of it that is not passed on.
   case notPassable(codec: String)
   case unreadable(MediaError)

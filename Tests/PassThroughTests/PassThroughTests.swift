@@ -86,7 +86,10 @@ struct PassedFile: Sendable, CustomTestStringConvertible {
       file.name.hasSuffix("aac") || file.name.hasSuffix("ts") ? ["-bsf:a", "aac_adtstoasc"] : []
     let copy = folder.file("copy.data")
     try run(
-      "ffmpeg", ["-v", "error", "-y", "-i", path, "-map", "0:a", "-c", "copy"] + filter + ["-f", "data", copy])
+      "ffmpeg",
+      ["-v", "error", "-y", "-i", path, "-map", "0:a", "-c", "copy"] + filter + [
+        "-f", "data", copy,
+      ])
     return [UInt8](try Data(contentsOf: URL(fileURLWithPath: copy)))
   }
 

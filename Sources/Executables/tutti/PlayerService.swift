@@ -158,7 +158,7 @@ final class PlayerService {
       if !hasSounded, let firstFailure { failure = Failure(.noInput, firstFailure) }
     case .refused(let refusal): lastRefusal = refusal
     case .roomGone, .roomUnreachable, .roomRefused, .roomState, .started, .paused, .resumed,
-      .itemDescribed, .itemEnded, .playlistChanged, .position, .stopped:
+      .itemDescribed, .itemEnded, .playlistChanged, .recoded, .position, .stopped:
       break
     }
   }

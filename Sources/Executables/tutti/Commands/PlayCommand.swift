@@ -80,7 +80,9 @@ struct PlayCommand: ParsableCommand {
       ) { notices in
         let opener = SourceOpener(
           raw: rawFormat, effects: effects, interruption: interruption, notices: notices)
-        return Serializer(openSource: opener.open, makeEncoder: choice.makeEncoder)
+        return Serializer(
+          passesPackets: choice.passesPackets, openSource: opener.open,
+          makeEncoder: choice.makeEncoder)
       }
       try prepare(player)
       try PlayerDisplay(player, isJSON: common.json).run()
