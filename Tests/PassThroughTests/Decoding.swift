@@ -1,6 +1,7 @@
 import Audio
 import Codecs
 import FFmpegDecoder
+import Foundation
 import Sender
 import Testing
 
@@ -43,4 +44,16 @@ func readAll(_ source: any MediaSource) throws -> [Float] {
 
 func largestDifference(_ a: [Float], _ b: [Float]) -> Float {
   zip(a, b).reduce(0) { max($0, abs($1.0 - $1.1)) }
+}
+
+/// What FFmpeg's own tool copies without decoding: the packets one after the other.
+func copiedPackets(
+  of path: String, _ file: PassedFile, in folder: TemporaryFolder
+) throws -> [UInt8] {
+  let hasHeaders = file.name.hasSuffix("aac") || file.name.hasSuffix("ts")
+  let filter = hasHeaders ? ["-bsf:a", "aac_adtstoasc"] : []
+  let copy = folder.file("copy.data")
+  let input = ["-v", "error", "-y", "-i", path, "-map", "0:a", "-c", "copy"]
+  try run("ffmpeg", input + filter + ["-f", "data", copy])
+  return [UInt8](try Data(contentsOf: URL(fileURLWithPath: copy)))
 }

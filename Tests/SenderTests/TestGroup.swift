@@ -29,7 +29,8 @@ struct TestGroup {
       senderID: .counting(from: 1), senderName: "study", clockID: 77, clockPort: 46_000,
       firstSession: 100, endsWithPlaylist: endsWithPlaylist)
     session = GroupSession(configuration, playing: Playlist(items))
-    serializer = Serializer(openSource: openSource, makeEncoder: makePCMEncoder)
+    serializer = Serializer(
+      passesPackets: true, openSource: openSource, makeEncoder: makePCMEncoder)
     for number in 1...max(1, rooms) where rooms > 0 {
       handle(.roomAdded(RoomID(number), name: "room \(number)", receiverID: nil))
     }
@@ -186,11 +187,12 @@ extension Identifier {
 
 extension Welcome {
   static func test(
-    held: HeldStream? = nil, bytes: UInt64 = 1 << 20, span: MediaDuration = .seconds(600)
+    held: HeldStream? = nil, bytes: UInt64 = 1 << 20, span: MediaDuration = .seconds(600),
+    codecs: [Codec] = [.pcm]
   ) -> Welcome {
     Welcome(
       version: 1, receiverID: .counting(from: 9), name: "Kitchen", model: "test",
-      capacity: Capacity(bytes: bytes, duration: span), codecs: [.pcm],
+      capacity: Capacity(bytes: bytes, duration: span), codecs: codecs,
       settings: RoomSettings(volume: 500, isMuted: false, delay: .zero, channelMap: .stereo),
       held: held)
   }

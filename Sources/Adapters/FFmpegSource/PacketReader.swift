@@ -12,6 +12,11 @@ package final class PacketReader: PacketSource {
   private static let leadingPackets = 8
   /// Packets in a row that cannot be passed on before the stream counts as broken.
   private static let faultLimit = 500
+  /// What one packet of the wire may hold.
+  private static let frameLimit = 65_536
+  private static let byteLimit = 512 * 1_024
+  /// No codec primes its decoder for longer, in seconds: what claims to would be nothing but packets without sound.
+  private static let longestPriming = 2
 
   package let format: StreamFormat
   package private(set) var position: Int64 = 0
@@ -59,6 +64,9 @@ package final class PacketReader: PacketSource {
     frameCount = audio.facts.frameCount
     canSeek = audio.reader.canSeekByTimestamp
     do throws(MediaError) { try begin() } catch { throw .unreadable(error) }
+    guard -number <= Int64(Self.longestPriming * shape.sampleRate) else {
+      throw .notPassable(codec: "\(stream.format.codec)")
+    }
   }
 
   /// At the beginning of the item: its first packets hold the priming.
@@ -95,7 +103,9 @@ package final class PacketReader: PacketSource {
     var faults = 0
     while !isAtEnd, let raw = try packets.next() {
       let payload = payload(of: raw)
-      guard !payload.isEmpty, let count = meter.frameCount(of: payload) else {
+      guard (1...Self.byteLimit).contains(payload.count),
+        let count = meter.frameCount(of: payload), count <= Self.frameLimit
+      else {
         faults += 1
         if faults < Self.faultLimit { continue }
         throw .broken(path: packets.demuxer.path, reason: "its packets change their format")
@@ -110,7 +120,17 @@ package final class PacketReader: PacketSource {
       if let packet = trimmed(payload, from: start, decoded: decoded, raw) { return packet }
     }
     isAtEnd = true
+    try checkEnd()
     return nil
+  }
+
+  /// Decoding has more to say of a file that ends before its time.
+  private func checkEnd() throws(MediaError) {
+    // Below a tenth of a second the file's own count may be meant loosely.
+    guard let frameCount, frameCount - position > Int64(format.audio.sampleRate / 10) else {
+      return
+    }
+    throw .broken(path: packets.demuxer.path, reason: "it ends before its time")
   }
 
   /// Nil past the end of the item.
