@@ -22,12 +22,19 @@ package final class DecodeStage {
     let decoder: any AudioDecoder
     /// Nil until the first frames have come out.
     var converter: RateConverter?
+    /// The last frames that were skipped, for the converter to be in full swing at the first that counts.
+    var history: [Float] = []
+    /// Of the device, the first that counts.
+    var firstFrame = Int64.min
     let generation: UInt32
     /// Whether nothing was decoded yet: in the middle of a stream the first packet may give fewer frames.
     var isFresh = true
     /// Where the next packet must begin to belong to this run.
     var next: MediaTime
   }
+
+  /// More frames than any rate converter looks back.
+  private static let historyLimit = 1_024
 
   private let makeDecoder: MakeDecoder
   private var ring: FrameRingWriter
@@ -79,8 +86,11 @@ package final class DecodeStage {
     let isShort = count < packet.encoded.frameCount && !run.isFresh
     run.isFresh = false
     run.next = packet.mediaTime + format.audio.duration(ofFrames: packet.encoded.frameCount)
+    let skipped =
+      packet.encoded.frameCount == 0 ? decoded.count : packet.encoded.skippedFrames * channels
+    let start = min(skipped, decoded.count)
+    if run.converter == nil { remember(decoded[..<start], channels: channels, in: &run) }
     if count > 0 {
-      let start = packet.encoded.skippedFrames * channels
       let frames = ChannelFit.fit(
         decoded[start..<start + count * channels], from: channels, to: device.channelCount)
       convert(frames, of: packet, in: &run)
@@ -94,17 +104,33 @@ package final class DecodeStage {
   }
 
   private func convert(_ frames: [Float], of packet: AudioPacket, in run: inout Run) {
-    let audio = run.format.audio
-    var converter =
-      run.converter
-      ?? RateConverter(
-        from: audio.sampleRate, to: device.sampleRate, channelCount: device.channelCount,
-        startingAt: packet.mediaTime.flicks / audio.duration(ofFrames: 1).flicks)
+    var input = frames
+    if run.converter == nil {
+      let first = packet.mediaTime.flicks / run.format.audio.duration(ofFrames: 1).flicks
+      let lead = Int64(run.history.count / device.channelCount)
+      run.firstFrame = makeConverter(run.format, startingAt: first).nextFrame
+      run.converter = makeConverter(run.format, startingAt: first - lead)
+      input = run.history + frames
+      run.history = []
+    }
+    guard var converter = run.converter else { return }
     let begin = converter.nextFrame
     var converted: [Float] = []
-    converter.convert(frames, appendingTo: &converted)
+    converter.convert(input, appendingTo: &converted)
     run.converter = converter
-    emit(converted, at: begin, generation: run.generation)
+    emit(converted, at: begin, of: run)
+  }
+
+  private func makeConverter(_ format: StreamFormat, startingAt frame: Int64) -> RateConverter {
+    RateConverter(
+      from: format.audio.sampleRate, to: device.sampleRate, channelCount: device.channelCount,
+      startingAt: frame)
+  }
+
+  private func remember(_ skipped: ArraySlice<Float>, channels: Int, in run: inout Run) {
+    let frames = skipped.suffix(Self.historyLimit * channels)
+    run.history += ChannelFit.fit(frames, from: channels, to: device.channelCount)
+    run.history = run.history.suffix(Self.historyLimit * device.channelCount)
   }
 
   /// Forgets everything: another stream begins.
@@ -138,12 +164,18 @@ package final class DecodeStage {
     let begin = converter.nextFrame
     var rest: [Float] = []
     converter.finish(appendingTo: &rest)
-    emit(rest, at: begin, generation: ending.generation)
+    emit(rest, at: begin, of: ending)
   }
 
-  private func emit(_ samples: [Float], at start: Int64, generation: UInt32) {
-    guard !samples.isEmpty else { return }
-    pending.append(Pending(samples: samples, start: start, generation: generation))
+  /// Without what comes of the history.
+  private func emit(_ samples: [Float], at start: Int64, of run: Run) {
+    let count = Int64(samples.count / device.channelCount)
+    let early = min(max(0, run.firstFrame - start), count)
+    guard early < count else { return }
+    pending.append(
+      Pending(
+        samples: Array(samples.dropFirst(Int(early) * device.channelCount)), start: start + early,
+        generation: run.generation))
   }
 }
 

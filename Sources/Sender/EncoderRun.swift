@@ -7,17 +7,22 @@ struct EncoderRun {
   private let encoder: any AudioEncoder
   private var packets: PacketRun
   private var converter: RateConverter?
-  private var inputFrames: Int64 = 0
+  private var inputFrames: Int64
 
   /// Begins at `start`, or at the next whole frame of the encoder's rate.
+  ///
+  /// - Parameter leadIn: how much of what is taken first lies before `start`, for codec and resampler to be in full
+  ///   swing there: a whole number of frames of both rates.
   init(
     shape: SourceShape, encoder: any AudioEncoder, formatID: UInt16, generation: UInt32,
-    start: MediaTime
+    start: MediaTime, leadIn: MediaDuration = .zero
   ) {
     self.shape = shape
     self.encoder = encoder
     packets = PacketRun(
-      encoder.format, formatID: formatID, generation: generation, start: start)
+      encoder.format, formatID: formatID, generation: generation, start: start,
+      leadIn: Int(clamping: encoder.format.audio.frames(in: leadIn)))
+    inputFrames = -shape.format.frames(in: leadIn)
     let audio = encoder.format.audio
     if audio.sampleRate != shape.format.sampleRate {
       converter = RateConverter(
@@ -32,6 +37,8 @@ struct EncoderRun {
   var inputEnd: MediaTime {
     packets.start + MediaDuration(frames: inputFrames, at: shape.format.sampleRate)
   }
+
+  var start: MediaTime { packets.start }
 
   /// Where the packets made so far end.
   var outputEnd: MediaTime { packets.end }

@@ -33,7 +33,7 @@ extension GroupSession {
     cut(from: time, after: isWithin ? opened.item : before, isRamped: false, at: now)
     self.begin(
       opened.item, at: opened.position(after: time - segment.start), from: time, continues: false,
-      isChosen: isWithin || segment.isChosen)
+      isChosen: isWithin || segment.isChosen, isRecoding: isWithin)
     emit(.event(.recoded(newcomer, from: codec)))
   }
 

@@ -118,6 +118,8 @@ package enum ProductionOrder: Hashable, Sendable {
     package var continues: Bool
     /// What all rooms decode.
     package var codecs = CodecSet.all
+    /// Whether it goes on with what sounds before it, in another codec.
+    package var isRecoding = false
   }
 
   /// Whether orders that wait for their turn need not be carried out any more.

@@ -9,11 +9,17 @@ struct PacketRun {
   let generation: UInt32
   let start: MediaTime
   private var frames: Int64 = 0
+  /// Frames that only prepare the decoder, before the first that counts.
+  private var leadIn: Int
   private var held: ProducedPacket?
   private var hasBegun = false
 
-  /// Begins at `start`, or at the next whole frame of the format's rate.
-  init(_ format: StreamFormat, formatID: UInt16, generation: UInt32, start: MediaTime) {
+  /// Begins at `start`, or at the next whole frame of the format's rate, with what comes after `leadIn` frames.
+  init(
+    _ format: StreamFormat, formatID: UInt16, generation: UInt32, start: MediaTime,
+    leadIn: Int = 0
+  ) {
+    self.leadIn = leadIn
     self.format = format
     self.formatID = formatID
     self.generation = generation
@@ -27,6 +33,11 @@ struct PacketRun {
   /// The one placed before.
   mutating func place(_ encoded: EncodedPacket) -> ProducedPacket? {
     let before = held
+    let dropped = min(leadIn, encoded.frameCount)
+    leadIn -= dropped
+    var encoded = encoded
+    encoded.skippedFrames += dropped
+    encoded.frameCount -= dropped
     held = ProducedPacket(
       generation: generation, mediaTime: end, formatID: formatID, startsRun: !hasBegun,
       endsStream: false, duration: format.audio.duration(ofFrames: encoded.frameCount),

@@ -5,10 +5,12 @@ import Clock
 extension Serializer {
   /// Gives at least this much of what may wait, so that it is passed on at once.
   private static let smallestPortion = MediaDuration.milliseconds(100)
+  /// A multiple of 40 ms, in which frames of all rates coincide; Opus wants 80 ms.
+  private static let leadIn = MediaDuration.milliseconds(120)
 
   /// Begins with the item's own packets where they may be passed on, else with its frames.
   func takeUp(
-    _ source: any MediaSource, at frame: Int64, _ time: inout MediaTime
+    _ source: any MediaSource, at frame: Int64, _ time: inout MediaTime, isRecoding: Bool = false
   ) throws -> WireChoice {
     let reason: WireChoice.Reason
     do throws(PassObstacle) {
@@ -22,8 +24,12 @@ extension Serializer {
     } catch {
       reason = .obstacle(error)
     }
-    if frame > 0 { try source.seek(toFrame: frame) }
-    return WireChoice(codec: try continueRun(with: source, at: &time), reason: reason)
+    // What comes before is encoded too, and not heard: so codec and resampler go over the cut in full swing.
+    let lead = source.format.frames(in: Self.leadIn)
+    let hasLead = isRecoding && source.isSeekable && frame >= lead
+    if frame > 0 { try source.seek(toFrame: hasLead ? frame - lead : frame) }
+    let codec = try continueRun(with: source, at: &time, leadIn: hasLead ? Self.leadIn : .zero)
+    return WireChoice(codec: codec, reason: reason)
   }
 
   /// Nil where another codec was asked for.

@@ -72,7 +72,7 @@ package final class Serializer {
       let position = opened.isSeekable ? beginning.position : .zero
       let frame = opened.format.frames(in: position)
       source = opened
-      let choice = try takeUp(opened, at: frame, &start)
+      let choice = try takeUp(opened, at: frame, &start, isRecoding: beginning.isRecoding)
       let described = OpenedItem(
         item: beginning.item, duration: opened.duration, position: position,
         isSeekable: opened.isSeekable, metadata: opened.metadata, rate: opened.rate,
@@ -89,7 +89,7 @@ package final class Serializer {
   /// Goes on with the run where the new item has the shape of the last; else ends it and begins another.
   /// `time` becomes where the item really begins: not before what the encoder still held back has ended.
   func continueRun(
-    with source: any MediaSource, at time: inout MediaTime
+    with source: any MediaSource, at time: inout MediaTime, leadIn: MediaDuration = .zero
   ) throws(CodecError) -> Codec {
     let shape = SourceShape(source, codecs)
     if let run, run.shape == shape {
@@ -100,8 +100,8 @@ package final class Serializer {
     let encoder = try makeEncoder(shape)
     let begun = EncoderRun(
       shape: shape, encoder: encoder, formatID: announce(encoder.format), generation: generation,
-      start: time)
-    time = begun.inputEnd
+      start: time, leadIn: leadIn)
+    time = begun.start
     run = begun
     return begun.codec
   }

@@ -113,6 +113,25 @@ import WireProtocol
     }
   }
 
+  @Test func `recoding encodes what lies before as well, and counts it as skipped`() {
+    let serializer = Self.serializer()
+    var begin = ProductionOrder.Beginning(
+      item: PlayItem(id: 0, location: "8000x1:8123"), position: .milliseconds(500),
+      mediaTime: MediaTime(flicks: 705_600_000), generation: 0, continues: false,
+      codecs: CodecSet([.pcm]))
+    begin.isRecoding = true
+    var steps = serializer.carryOut(.begin(begin)).steps
+    steps += Self.rest(serializer).steps + serializer.carryOut(.finish(generation: 0)).steps
+    let packets = Self.packets(steps)
+    #expect(packets.prefix(7).map(\.encoded.skippedFrames) == [160, 160, 160, 160, 160, 160, 0])
+    #expect(packets.map(\.encoded.frameCount).reduce(0, +) == 8_123 - 4_000)
+    #expect(packets.first { $0.encoded.frameCount > 0 }?.mediaTime == begin.mediaTime)
+    // The first frame that counts is number 4000 of the item.
+    let first = packets.first { $0.encoded.frameCount > 0 }?.encoded.payload.prefix(4) ?? []
+    let bits = first.reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+    #expect(Float(bitPattern: bits) == TestSource.sample(4_000))
+  }
+
   @Test func `what is held back before a cut is given, and nothing behind it`() {
     let serializer = Self.serializer()
     _ = serializer.carryOut(Self.begin())
