@@ -68,10 +68,12 @@ let package = Package(
     adapter("ALSAOutput", ["Clock", "Audio", "Receiver", "CALSA"]),
     adapter("AvahiDiscovery", ["CAvahi"]),
     adapter("Codecs", ["Audio", "COpus", "CFLAC"]),
+    adapter("FFmpegDecoder", ["Audio", "CAVCodec"]),
     adapter("FFmpegSource", ["Clock", "Audio", "Sender", "CFFmpeg"]),
 
     // C made callable.
     .target(name: "CSys", path: "Sources/CShims/CSys"),
+    .target(name: "CAVCodec", path: "Sources/CShims/CAVCodec"),
     .target(name: "CFFmpeg", path: "Sources/CShims/CFFmpeg"),
     shim("CALSA", "alsa", apt: "libasound2-dev"),
     shim("CAvahi", "avahi-client", apt: "libavahi-client-dev"),
@@ -108,7 +110,7 @@ let package = Package(
       name: "tutti-receiver",
       dependencies: [
         "Clock", "Audio", "WireProtocol", "Receiver", "LinuxIO", "ALSAOutput", "AvahiDiscovery",
-        "Codecs", arguments, logging,
+        "Codecs", "FFmpegDecoder", arguments, logging,
       ],
       path: "Sources/Executables/tutti-receiver", swiftSettings: strict),
     .executableTarget(
@@ -127,7 +129,15 @@ let package = Package(
     tests("LinuxIOTests", ["LinuxIO", "Clock"]),
     tests("AvahiDiscoveryTests", ["AvahiDiscovery"]),
     tests("CodecsTests", ["Codecs", "Audio"]),
+    tests("FFmpegDecoderTests", ["FFmpegDecoder", "Audio"]),
     tests("FFmpegSourceTests", ["FFmpegSource", "Sender", "Audio"]),
+    // What goes from a file to a room as it is: both sides of it, without the network.
+    tests(
+      "PassThroughTests",
+      [
+        "FFmpegSource", "FFmpegDecoder", "Codecs", "Sender", "Receiver", "WireProtocol", "Audio",
+        "Clock",
+      ]),
     tests("ALSAOutputTests", ["ALSAOutput", "Receiver", "Audio", "Clock"]),
     tests("ArchitectureTests", []),
     // Starts the finished programs, which are built beside the tests.

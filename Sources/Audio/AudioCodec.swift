@@ -3,6 +3,29 @@ package enum Codec: UInt16, CaseIterable, Sendable {
   case pcm = 1
   case flac = 2
   case opus = 3
+  /// MPEG-1 and MPEG-2 audio, layer III.
+  case mp3 = 4
+  /// MPEG-4 AAC, with or without SBR and PS.
+  case aac = 5
+  case alac = 6
+  case vorbis = 7
+  case ac3 = 8
+  case eac3 = 9
+}
+
+/// Some of the codecs.
+package struct CodecSet: Hashable, Sendable {
+  private var bits: UInt64 = 0
+
+  package static let all = CodecSet(Codec.allCases)
+
+  package init(_ codecs: [Codec]) {
+    for codec in codecs { bits |= 1 << UInt64(codec.rawValue) }
+  }
+
+  package func contains(_ codec: Codec) -> Bool { bits & 1 << UInt64(codec.rawValue) != 0 }
+
+  package mutating func formIntersection(_ other: CodecSet) { bits &= other.bits }
 }
 
 /// Everything that a decoder must know before its first packet.
@@ -11,7 +34,7 @@ package struct StreamFormat: Hashable, Sendable {
   package var audio: AudioFormat
   /// How a sample is stored, for codecs that keep it (PCM); what the source had, for those that do not.
   package var sampleType: SampleType
-  /// The codec's own header: FLAC's STREAMINFO block (34 bytes), OpusHead (RFC 7845, 5.1), nothing for PCM.
+  /// The codec's own header: docs/protocol/media.md says what of each.
   package var configuration: [UInt8]
 
   package init(
@@ -47,7 +70,7 @@ package struct EncodedPacket: Hashable, Sendable {
   package var payload: [UInt8]
   /// Decoded frames to throw away before the first valid one (encoder delay, priming).
   package var skippedFrames: Int
-  /// Valid frames after those.
+  /// Valid frames after those; 0 where the packet only prepares the decoder for the next.
   package var frameCount: Int
 
   package init(payload: [UInt8], skippedFrames: Int = 0, frameCount: Int) {

@@ -27,15 +27,25 @@ package struct EncoderChoice: Sendable {
     opus = OpusSettings(packetLength: length, bitrate: bitrate.map { $0 * 1000 })
   }
 
-  /// `auto` keeps what is lossless and compresses again what is not. A sample of 32 bits does not fit FLAC's
+  /// `auto` passes on what all rooms decode, else keeps what is lossless and compresses again what is not. A sample of 32 bits does not fit FLAC's
   /// 24 and stays PCM.
   package func makeEncoder(_ shape: SourceShape) throws(CodecError) -> any AudioEncoder {
     switch codec {
     case .pcm: PCMEncoder(audio: shape.format, sampleType: shape.sampleType)
     case .flac: try flac(shape)
     case .opus: try opusEncoder(shape)
-    case .auto: shape.isLossless ? try flac(shape) : try opusEncoder(shape)
+    case .auto: try automatic(shape)
     }
+  }
+
+  /// Whether packets of items may be passed on as they are.
+  package var passesPackets: Bool { codec == .auto }
+
+  /// A room may lack libraries; PCM needs none.
+  private func automatic(_ shape: SourceShape) throws(CodecError) -> any AudioEncoder {
+    if !shape.isLossless, shape.codecs.contains(.opus) { return try opusEncoder(shape) }
+    if shape.codecs.contains(.flac) { return try flac(shape) }
+    return PCMEncoder(audio: shape.format, sampleType: shape.sampleType)
   }
 
   private func flac(_ shape: SourceShape) throws(CodecError) -> any AudioEncoder {

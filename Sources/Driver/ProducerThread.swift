@@ -53,7 +53,7 @@ final class ProducerThread: Sendable {
   private func takeOrder(_ state: inout State) -> (ProductionOrder?, isStopping: Bool) {
     guard !state.orders.isEmpty else { return (nil, state.isStopping) }
     let order = state.orders.removeFirst()
-    if case .begin(let beginning) = order, !beginning.continues { reads.resume() }
+    if order.supersedesWaiting { reads.resume() }
     return (order, state.isStopping)
   }
 

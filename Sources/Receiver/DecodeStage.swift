@@ -20,11 +20,21 @@ package final class DecodeStage {
   private struct Run {
     let format: StreamFormat
     let decoder: any AudioDecoder
-    var converter: RateConverter
+    /// Nil until the first frames have come out.
+    var converter: RateConverter?
+    /// The last frames that were skipped, for the converter to be in full swing at the first that counts.
+    var history: [Float] = []
+    /// Of the device, the first that counts.
+    var firstFrame = Int64.min
     let generation: UInt32
+    /// Whether nothing was decoded yet: in the middle of a stream the first packet may give fewer frames.
+    var isFresh = true
     /// Where the next packet must begin to belong to this run.
     var next: MediaTime
   }
+
+  /// More frames than any rate converter looks back.
+  private static let historyLimit = 1_024
 
   private let makeDecoder: MakeDecoder
   private var ring: FrameRingWriter
@@ -72,18 +82,55 @@ package final class DecodeStage {
     }
     let channels = format.audio.channelCount
     let available = decoded.count / channels - packet.encoded.skippedFrames
-    let count = min(packet.encoded.frameCount, available)
-    guard count > 0 else { return }
-    let start = packet.encoded.skippedFrames * channels
-    let frames = ChannelFit.fit(
-      decoded[start..<start + count * channels], from: channels, to: device.channelCount)
+    let count = min(packet.encoded.frameCount, max(0, available))
+    let isShort = count < packet.encoded.frameCount && !run.isFresh
+    run.isFresh = false
     run.next = packet.mediaTime + format.audio.duration(ofFrames: packet.encoded.frameCount)
-    let begin = run.converter.nextFrame
+    let skipped =
+      packet.encoded.frameCount == 0 ? decoded.count : packet.encoded.skippedFrames * channels
+    let start = min(skipped, decoded.count)
+    if run.converter == nil { remember(decoded[..<start], channels: channels, in: &run) }
+    if count > 0 {
+      let frames = ChannelFit.fit(
+        decoded[start..<start + count * channels], from: channels, to: device.channelCount)
+      convert(frames, of: packet, in: &run)
+    }
+    self.run = run
+    if packet.endsStream || count < packet.encoded.frameCount && count > 0 { endRun() }
+    guard isShort else { return }
+    self.run = nil
+    throw .malformed(
+      "\(max(0, available)) frames where \(packet.encoded.frameCount) were announced")
+  }
+
+  private func convert(_ frames: [Float], of packet: AudioPacket, in run: inout Run) {
+    var input = frames
+    if run.converter == nil {
+      let first = packet.mediaTime.flicks / run.format.audio.duration(ofFrames: 1).flicks
+      let lead = Int64(run.history.count / device.channelCount)
+      run.firstFrame = makeConverter(run.format, startingAt: first).nextFrame
+      run.converter = makeConverter(run.format, startingAt: first - lead)
+      input = run.history + frames
+      run.history = []
+    }
+    guard var converter = run.converter else { return }
+    let begin = converter.nextFrame
     var converted: [Float] = []
-    run.converter.convert(frames, appendingTo: &converted)
-    if packet.endsStream { run.converter.finish(appendingTo: &converted) }
-    emit(converted, at: begin, generation: run.generation)
-    self.run = packet.endsStream || count < packet.encoded.frameCount ? nil : run
+    converter.convert(input, appendingTo: &converted)
+    run.converter = converter
+    emit(converted, at: begin, of: run)
+  }
+
+  private func makeConverter(_ format: StreamFormat, startingAt frame: Int64) -> RateConverter {
+    RateConverter(
+      from: format.audio.sampleRate, to: device.sampleRate, channelCount: device.channelCount,
+      startingAt: frame)
+  }
+
+  private func remember(_ skipped: ArraySlice<Float>, channels: Int, in run: inout Run) {
+    let frames = skipped.suffix(Self.historyLimit * channels)
+    run.history += ChannelFit.fit(frames, from: channels, to: device.channelCount)
+    run.history = run.history.suffix(Self.historyLimit * device.channelCount)
   }
 
   /// Forgets everything: another stream begins.
@@ -104,29 +151,31 @@ package final class DecodeStage {
     _ packet: AudioPacket, _ format: StreamFormat, _ generation: UInt32
   ) throws(CodecError) {
     endRun()
-    let decoder = try makeDecoder(format)
-    let first = packet.mediaTime.flicks / format.audio.duration(ofFrames: 1).flicks
     run = Run(
-      format: format, decoder: decoder,
-      converter: RateConverter(
-        from: format.audio.sampleRate, to: device.sampleRate, channelCount: device.channelCount,
-        startingAt: first),
-      generation: generation, next: packet.mediaTime)
+      format: format, decoder: try makeDecoder(format), generation: generation,
+      next: packet.mediaTime)
   }
 
   /// Ends the run, and brings out what the converter still holds: after a flush, some of it may lie before the cut.
   package func endRun() {
-    guard var ending = run else { return }
+    guard let ending = run else { return }
     run = nil
-    let begin = ending.converter.nextFrame
+    guard var converter = ending.converter else { return }
+    let begin = converter.nextFrame
     var rest: [Float] = []
-    ending.converter.finish(appendingTo: &rest)
-    emit(rest, at: begin, generation: ending.generation)
+    converter.finish(appendingTo: &rest)
+    emit(rest, at: begin, of: ending)
   }
 
-  private func emit(_ samples: [Float], at start: Int64, generation: UInt32) {
-    guard !samples.isEmpty else { return }
-    pending.append(Pending(samples: samples, start: start, generation: generation))
+  /// Without what comes of the history.
+  private func emit(_ samples: [Float], at start: Int64, of run: Run) {
+    let count = Int64(samples.count / device.channelCount)
+    let early = min(max(0, run.firstFrame - start), count)
+    guard early < count else { return }
+    pending.append(
+      Pending(
+        samples: Array(samples.dropFirst(Int(early) * device.channelCount)), start: start + early,
+        generation: run.generation))
   }
 }
 

@@ -36,6 +36,8 @@ package struct PlayoutBuffer {
     var end: MediaTime {
       packet.mediaTime + format.audio.duration(ofFrames: packet.encoded.frameCount)
     }
+    /// Covers no time: it only readies the decoder for the next.
+    var isPreparing: Bool { packet.encoded.frameCount == 0 }
     var cost: UInt64 { UInt64(packet.encoded.payload.count + PlayoutBuffer.overheadPerPacket) }
   }
 
@@ -140,16 +142,16 @@ package struct PlayoutBuffer {
   package mutating func rewindDecoding(to time: MediaTime) {
     cursor = first
     while cursor + 1 < packets.count, packets[cursor + 1].mediaTime <= time { cursor += 1 }
+    while cursor > first, packets[cursor - 1].isPreparing { cursor -= 1 }
   }
 
   /// Passes over packets that end at or before `time` without having been decoded; returns how many.
   package mutating func skipLate(before time: MediaTime) -> Int {
-    var count = 0
-    while cursor < packets.count, packets[cursor].end <= time {
-      cursor += 1
-      count += 1
-    }
-    return count
+    let start = cursor
+    while cursor < packets.count, packets[cursor].end <= time { cursor += 1 }
+    // What readies the decoder for the one that is not late is not late either.
+    while cursor > start, packets[cursor - 1].isPreparing { cursor -= 1 }
+    return cursor - start
   }
 
   /// Releases packets that end at or before `time` and are decoded.

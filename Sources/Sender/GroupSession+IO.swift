@@ -132,6 +132,10 @@ package enum ProductionOrder: Hashable, Sendable {
     /// Whether it continues what was produced last, without a gap if the formats allow. Otherwise everything from
     /// `mediaTime` on is obsolete.
     package var continues: Bool
+    /// What all rooms decode.
+    package var codecs = CodecSet.all
+    /// Whether it goes on with what sounds before it, in another codec.
+    package var isRecoding = false
   }
 
   /// Whether orders that wait for their turn need not be carried out any more.
@@ -181,6 +185,8 @@ package struct OpenedItem: Hashable, Sendable {
   package var metadata: ItemMetadata
   /// Seconds of the item in one second of media time.
   package var rate = 1.0
+  /// Nil where nothing is known of it.
+  package var wire: WireChoice?
 
   /// What `position(after:)` makes `position` of; negative before the first frame.
   func span(to position: MediaDuration) -> MediaDuration {
@@ -238,6 +244,8 @@ package enum SenderEvent: Hashable, Sendable {
   case itemEnded(PlayItem)
   case itemFailed(PlayItem, MediaError)
   case playlistChanged
+  /// The room does not decode the codec of what is enqueued: it is encoded anew, for all rooms.
+  case recoded(RoomID, from: Codec)
   /// Where the current item is; only where `observePosition` has asked for it.
   case position(PlayItem, MediaDuration)
   /// The item is taken from its source again from this place on: the one asked for, or the first that all rooms can

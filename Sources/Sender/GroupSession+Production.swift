@@ -20,14 +20,14 @@ extension GroupSession {
   /// Production goes on with `item`; without `continues`, after a cut at `time`.
   mutating func begin(
     _ item: PlayItem, at position: MediaDuration = .zero, from time: MediaTime, continues: Bool,
-    isChosen: Bool
+    isChosen: Bool, isRecoding: Bool = false
   ) {
     production.begin(.init(item: item, position: position, start: time, isChosen: isChosen))
     order(
       .begin(
         .init(
           item: item, position: position, mediaTime: time, generation: timeline.generation,
-          effects: effects, continues: continues)))
+          effects: effects, continues: continues, codecs: codecs, isRecoding: isRecoding)))
   }
 
   mutating func produceMore(at now: LocalTime) {

@@ -71,6 +71,8 @@ package struct GroupSession {
   /// What sounds, as it was announced.
   var startedItem: PlayItem?
   var observation: Observation?
+  /// The room whose welcome has changed what all rooms decode, until what is enqueued has been looked at.
+  var newcomer: RoomID?
   package private(set) var isFinished = false
   private var outputs: [Output] = []
   private var nextOutputIndex = 0
@@ -230,7 +232,9 @@ package struct GroupSession {
         emit(.send(id, .control, ControlMessage.goodbye(goodbye).encoded()))
         return broke(id, detail, at: now)
       }
+      let before = codecs
       guard links[index].welcomed(welcome, at: now) else { return }
+      if codecs != before { newcomer = id }
       welcomed(index, welcome, at: now)
     case .refuse(let refusal):
       guard links[index].live == nil else {
@@ -296,6 +300,7 @@ package struct GroupSession {
     store.release(before: timeline.playhead(at: GroupTime(ofSender: now)) - Self.keepAfter)
     carryOutRestart(at: now)
     reconcile(at: now)
+    recodeForNewcomer(at: now)
     produceMore(at: now)
     holdIfDue(at: now)
     for index in links.indices { pump(index) }
@@ -324,7 +329,7 @@ package struct GroupSession {
 
   private mutating func pump(_ index: Int) {
     guard var flow = links[index].live?.media else { return }
-    let bytes = flow.nextBytes(from: store)
+    let bytes = flow.nextBytes(from: store, decodedAs: links[index].codecs ?? .all)
     links[index].live?.media = flow
     if !bytes.isEmpty { emit(.send(links[index].id, .media, bytes)) }
   }

@@ -27,6 +27,9 @@ package protocol MediaSource: AnyObject {
 
   /// The next frame that `read` gives is number `frame`, exactly. At or past the end: `read` gives none.
   func seek(toFrame frame: Int64) throws(MediaError)
+
+  /// The item's own packets from its beginning, beside the frames: both are read and sought on their own.
+  func packets() throws(PassObstacle) -> any PacketSource
 }
 
 extension MediaSource {
@@ -34,6 +37,10 @@ extension MediaSource {
   package var rate: Double { 1 }
   package var isSeekable: Bool { true }
   package var mayWait: Bool { false }
+
+  package func packets() throws(PassObstacle) -> any PacketSource {
+    throw .notPassable(codec: "PCM")
+  }
 }
 
 package struct ItemMetadata: Hashable, Sendable {

@@ -16,6 +16,8 @@ struct PacketStore {
     let format: StreamFormat
     /// The whole message, framing included.
     let bytes: [UInt8]
+
+    fileprivate var isPreparing: Bool { end == mediaTime }
   }
 
   private var entries: [Entry] = []
@@ -78,6 +80,12 @@ struct PacketStore {
     return low < entries.count ? entries[low] : nil
   }
 
+  /// Where the first packet begins that sounds at or after `time` and is in none of `codecs`, and in which it is.
+  func firstPacket(at time: MediaTime, outside codecs: CodecSet) -> (MediaTime, Codec)? {
+    entries[first...].first { $0.end > time && !codecs.contains($0.format.codec) }
+      .map { ($0.mediaTime, $0.format.codec) }
+  }
+
   /// The number of the packet that sounds at `time`, or of the first after it.
   func sequence(at time: MediaTime) -> UInt64 {
     var low = first
@@ -86,6 +94,8 @@ struct PacketStore {
       let middle = (low + high) / 2
       if entries[middle].end <= time { low = middle + 1 } else { high = middle }
     }
+    // What only prepares a decoder has no length, and comes first.
+    while low > first, low < entries.count, entries[low - 1].isPreparing { low -= 1 }
     return low < entries.count ? entries[low].sequence : nextSequence
   }
 }

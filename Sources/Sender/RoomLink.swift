@@ -27,6 +27,8 @@ struct RoomLink {
   private(set) var state: State
   /// Why the last attempt failed; empty after a welcome.
   private(set) var lastObstacle = ""
+  /// What the room decodes, as it said last; nil before it was connected.
+  private(set) var codecs: CodecSet?
   private var retryAfter = Self.firstRetry
   var framer = MessageFramer(limit: ProtocolLimits.controlMessage)
 
@@ -85,6 +87,7 @@ struct RoomLink {
   mutating func welcomed(_ welcome: Welcome, at now: LocalTime) -> Bool {
     guard case .greeting = state else { return false }
     state = .live(LiveRoom(welcome: welcome, at: now))
+    codecs = CodecSet(welcome.codecs)
     name = welcome.name
     lastObstacle = ""
     return true
@@ -162,12 +165,16 @@ struct MediaFlow {
     queuedBytes += count
   }
 
-  /// What may be sent now.
-  mutating func nextBytes(from store: PacketStore) -> [UInt8] {
+  /// What may be sent now. What the room does not decode is left out.
+  mutating func nextBytes(from store: PacketStore, decodedAs codecs: CodecSet = .all) -> [UInt8] {
     var bytes: [UInt8] = []
     while queuedBytes + bytes.count < Self.queueLimit,
       let entry = store.entry(from: nextSequence)
     {
+      guard codecs.contains(entry.format.codec) else {
+        nextSequence = entry.sequence + 1
+        continue
+      }
       var announced: [UInt8] = []
       if knownFormats[entry.formatID] != entry.format {
         announced = MediaMessage.format(id: entry.formatID, entry.format).encoded()

@@ -15,23 +15,33 @@ package final class Serializer {
   /// Frames read at once.
   private static let readFrames = 4096
 
+  /// Whether packets of items may be passed on as they are.
+  let passesPackets: Bool
   private let openSource: OpenSource
   private let applyEffects: ApplyEffects
   private let makeEncoder: MakeEncoder
-  private var generation: UInt32 = 0
-  private var source: (any MediaSource)?
+  private(set) var generation: UInt32 = 0
+  var source: (any MediaSource)?
+  /// The packets of `source`, where they are passed on.
+  var packets: (any PacketSource)?
   private var item: PlayItem?
+  /// What the rooms decode.
+  private var codecs = CodecSet.all
   /// What was said of the item last, and where that begins.
   private var opened: (item: OpenedItem, start: MediaTime)?
   private var run: EncoderRun?
+  /// Of packets that are passed on, in the place of `run`.
+  var passedRun: PacketRun?
   private var nextFormatID: UInt16 = 0
-  private var steps: [ProducedBatch.Step] = []
+  var steps: [ProducedBatch.Step] = []
 
+  /// - Parameter passesPackets: whether items whose codec all rooms decode are passed on as they are.
   package init(
-    openSource: @escaping OpenSource,
+    passesPackets: Bool = false, openSource: @escaping OpenSource,
     applyEffects: @escaping ApplyEffects = { source, _, _ in source },
     makeEncoder: @escaping MakeEncoder
   ) {
+    self.passesPackets = passesPackets
     self.openSource = openSource
     self.applyEffects = applyEffects
     self.makeEncoder = makeEncoder
@@ -45,7 +55,7 @@ package final class Serializer {
     case .finish(let generation) where generation == self.generation: finish()
     case .more, .finish: break
     case .leave(let time, let generation):
-      source = nil
+      forgetSource()
       leaveRun(before: time)
       self.generation = generation
       steps.append(.itemEnded(at: time))
@@ -54,12 +64,13 @@ package final class Serializer {
   }
 
   private func begin(_ beginning: ProductionOrder.Beginning) {
-    source = nil
+    forgetSource()
     if !beginning.continues || beginning.generation != generation {
       leaveRun(before: beginning.mediaTime)
     }
     generation = beginning.generation
     item = beginning.item
+    codecs = beginning.codecs
     var start = beginning.mediaTime
     do {
       var opened = try openSource(beginning.item)
@@ -69,12 +80,12 @@ package final class Serializer {
       // Nobody who knows asks for a place in what has none; who does not know yet gets its beginning.
       let position = opened.isSeekable ? beginning.position : .zero
       let frame = opened.format.frames(in: position)
-      if frame > 0 { try opened.seek(toFrame: frame) }
-      try continueRun(with: opened, at: &start)
       source = opened
+      let choice = try takeUp(opened, at: frame, &start, isRecoding: beginning.isRecoding)
       let described = OpenedItem(
         item: beginning.item, duration: opened.duration, position: position,
-        isSeekable: opened.isSeekable, metadata: opened.metadata, rate: opened.rate)
+        isSeekable: opened.isSeekable, metadata: opened.metadata, rate: opened.rate,
+        wire: choice)
       self.opened = (described, start)
       steps.append(.opened(described, at: start))
     } catch let error as MediaError {
@@ -86,25 +97,41 @@ package final class Serializer {
 
   /// Goes on with the run where the new item has the shape of the last; else ends it and begins another.
   /// `time` becomes where the item really begins: not before what the encoder still held back has ended.
-  private func continueRun(
-    with source: any MediaSource, at time: inout MediaTime
-  ) throws(CodecError) {
-    let shape = SourceShape(source)
+  func continueRun(
+    with source: any MediaSource, at time: inout MediaTime, leadIn: MediaDuration = .zero
+  ) throws(CodecError) -> Codec {
+    let shape = SourceShape(source, codecs)
     if let run, run.shape == shape {
       time = run.inputEnd
-      return
+      return run.codec
     }
     if let end = endRun(endsStream: false) { time = max(end, time) }
     let encoder = try makeEncoder(shape)
-    steps.append(.format(id: nextFormatID, encoder.format))
     let begun = EncoderRun(
-      shape: shape, encoder: encoder, formatID: nextFormatID, generation: generation, start: time)
-    time = begun.inputEnd
+      shape: shape, encoder: encoder, formatID: announce(encoder.format), generation: generation,
+      start: time, leadIn: leadIn)
+    time = begun.start
     run = begun
-    nextFormatID = (nextFormatID + 1) % UInt16(ProtocolLimits.formats)
+    return begun.codec
+  }
+
+  /// The number of the format for the packets that follow.
+  func announce(_ format: StreamFormat) -> UInt16 {
+    defer { nextFormatID = (nextFormatID + 1) % UInt16(ProtocolLimits.formats) }
+    steps.append(.format(id: nextFormatID, format))
+    return nextFormatID
+  }
+
+  /// Whether all rooms decode it.
+  func isDecodable(_ codec: Codec) -> Bool { codecs.contains(codec) }
+
+  private func forgetSource() {
+    source = nil
+    packets = nil
   }
 
   private func more(_ span: MediaDuration) {
+    if packets != nil { return passMore(span) }
     guard let source, var run else { return }
     let goal = run.inputEnd + span
     var frames: [Float] = []
@@ -134,6 +161,10 @@ package final class Serializer {
   /// Everything from `time` on is made anew. What the encoder still holds back of what lies before it is given: it
   /// is part of an item that plays on to its end.
   private func leaveRun(before time: MediaTime) {
+    if let last = passedRun?.finish(endsStream: false), last.mediaTime < time {
+      steps.append(.packet(last))
+    }
+    passedRun = nil
     guard var left = run else { return }
     run = nil
     // Where the encoder fails now, a few milliseconds are missing before the cut, and nobody can do anything.
@@ -142,7 +173,7 @@ package final class Serializer {
   }
 
   /// A radio station says what it plays now.
-  private func noteMetadata(of source: any MediaSource, at time: MediaTime) {
+  func noteMetadata(of source: any MediaSource, at time: MediaTime) {
     guard let opened, source.metadata != opened.item.metadata else { return }
     var item = opened.item
     item.metadata = source.metadata
@@ -152,13 +183,18 @@ package final class Serializer {
   }
 
   private func finish() {
-    source = nil
+    forgetSource()
     let before = run?.inputEnd ?? .zero
     steps.append(.finished(at: endRun(endsStream: true) ?? before))
   }
 
-  /// Gives what the encoder holds back; returns where the run really ends.
-  private func endRun(endsStream: Bool) -> MediaTime? {
+  /// Gives what is held back; returns where the run really ends.
+  func endRun(endsStream: Bool) -> MediaTime? {
+    if var ending = passedRun {
+      passedRun = nil
+      if let last = ending.finish(endsStream: endsStream) { steps.append(.packet(last)) }
+      return ending.end
+    }
     guard var ending = run else { return nil }
     run = nil
     do {
@@ -173,8 +209,8 @@ package final class Serializer {
     return max(ending.outputEnd, ending.inputEnd)
   }
 
-  private func fail(_ error: MediaError, at time: MediaTime) {
-    source = nil
+  func fail(_ error: MediaError, at time: MediaTime) {
+    forgetSource()
     guard let item else { return }
     steps.append(.failed(item, error, at: time))
   }
@@ -185,16 +221,22 @@ package struct SourceShape: Hashable, Sendable {
   package var format: AudioFormat
   package var sampleType: SampleType
   package var isLossless: Bool
+  /// What the rooms decode.
+  package var codecs: CodecSet
 
-  package init(format: AudioFormat, sampleType: SampleType, isLossless: Bool) {
+  package init(
+    format: AudioFormat, sampleType: SampleType, isLossless: Bool, codecs: CodecSet = .all
+  ) {
+    self.codecs = codecs
     self.format = format
     self.sampleType = sampleType
     self.isLossless = isLossless
   }
 
-  init(_ source: any MediaSource) {
+  init(_ source: any MediaSource, _ codecs: CodecSet) {
     self.init(
-      format: source.format, sampleType: source.sampleType, isLossless: source.isLossless)
+      format: source.format, sampleType: source.sampleType, isLossless: source.isLossless,
+      codecs: codecs)
   }
 }
 

@@ -1,4 +1,4 @@
-import Audio
+package import Audio
 package import Clock
 package import Receiver
 package import Sender
@@ -12,6 +12,8 @@ package final class SimulatedGroup {
     package var host: SimulatedHost.Quality
     package var card: CardQuality
     package var capacity = Capacity(bytes: 8 << 20, duration: .seconds(40))
+    /// Besides PCM, `SignalPackets.codec` is one that it can have.
+    package var codecs = [Codec.pcm]
 
     package init(path: PathQuality, host: SimulatedHost.Quality, card: CardQuality) {
       self.path = path
@@ -26,6 +28,8 @@ package final class SimulatedGroup {
     package var rooms: [Room]
     /// Frames of each item at 8 kHz; nil never ends.
     package var items: [Int64?] = [nil]
+    /// Whether the packets of items are passed on to rooms that decode them. Only with exact samples.
+    package var passesPackets = false
     /// Whether samples are made and checked one by one; otherwise only their places are planned.
     package var isExact = true
     /// Between two measurements of the microphone.

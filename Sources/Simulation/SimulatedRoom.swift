@@ -77,9 +77,9 @@ extension SimulatedGroup {
     room.session = ReceiverSession(
       .init(
         receiverID: Identifier.simulated(100 + index), name: "room \(index)", model: "simulated",
-        capacity: room.quality.capacity, codecs: [.pcm],
+        capacity: room.quality.capacity, codecs: room.quality.codecs,
         makeDecoder: { format throws(CodecError) -> any AudioDecoder in
-          isExact ? try PCMDecoder(format: format) : SilenceDecoder(format)
+          isExact ? try SignalPackets.makeDecoder(format) : SilenceDecoder(format)
         },
         idleTime: .seconds(30), seed: random.next()),
       memory: room.memory)

@@ -29,6 +29,7 @@ final class SimulatedSender {
     self.sources = sources
     let isExact = configuration.isExact
     serializer = Serializer(
+      passesPackets: configuration.passesPackets && isExact,
       openSource: { item in
         let source = SignalSource(frameCount: Int64(item.location), isExact: isExact)
         sources.value = source

@@ -86,6 +86,10 @@ final class SignalSource: MediaSource {
   }
 
   func seek(toFrame frame: Int64) throws(MediaError) { next = frame }
+
+  func packets() throws(PassObstacle) -> any PacketSource { SignalPackets(self) }
+
+  var position: Int64 { next }
 }
 
 /// Packs nothing but a number of frames: what is played by rooms that make no samples. Its packets are longer than

@@ -135,7 +135,7 @@ extension AudioPacket {
 extension EncodedPacket {
   fileprivate init(decoding reader: inout ByteReader) throws(DecodeError) {
     let mostFrames = UInt32(ProtocolLimits.framesPerPacket)
-    let frameCount = try reader.uint32(in: 1...mostFrames, "frame count")
+    let frameCount = try reader.uint32(in: 0...mostFrames, "frame count")
     let skippedFrames = try reader.uint32(in: 0...mostFrames, "skipped frames")
     let byteCount = try reader.uint32("payload length")
     try reader.skip(AudioPacket.tagByteCount, "tag")

@@ -81,6 +81,12 @@ extension Codec {
     case .pcm: "pcm"
     case .flac: "flac"
     case .opus: "opus"
+    case .mp3: "mp3"
+    case .aac: "aac"
+    case .alac: "alac"
+    case .vorbis: "vorbis"
+    case .ac3: "ac3"
+    case .eac3: "eac3"
     }
   }
 }

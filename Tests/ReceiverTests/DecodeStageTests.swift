@@ -100,6 +100,52 @@ import WireProtocol
     }
   }
 
+  /// A ramp at 8 kHz to 48 kHz, from frame 800 on: with the frames before it, which are skipped, it begins as if it had
+  /// sounded all along.
+  @Test(arguments: [true, false])
+  func `skipped frames are what a converter looks back on`(arePackets: Bool) throws {
+    let format = StreamFormat(
+      codec: .pcm, audio: AudioFormat(sampleRate: 8_000, channelCount: 2), sampleType: .float32)
+    func payload(_ frames: Range<Int>) -> [UInt8] {
+      frames.flatMap { frame -> [UInt8] in
+        let bits = Float(Double(frame) * 0.001).bitPattern
+        let bytes = (0..<4).map { UInt8(truncatingIfNeeded: bits >> (8 * $0)) }
+        return bytes + bytes
+      }
+    }
+    let ring = FrameRing(minimumCapacity: 16_384, channelCount: 2)
+    let stage = Self.stage(ring: ring, rate: 48_000)
+    let encoded =
+      arePackets
+      ? [
+        EncodedPacket(payload: payload(400..<600), frameCount: 0),
+        EncodedPacket(payload: payload(600..<800), skippedFrames: 200, frameCount: 0),
+        EncodedPacket(payload: payload(800..<1_600), frameCount: 800),
+      ]
+      : [EncodedPacket(payload: payload(400..<1_600), skippedFrames: 400, frameCount: 800)]
+    for (number, packet) in encoded.enumerated() {
+      try stage.decode(
+        AudioPacket(
+          generation: 0, sequence: UInt64(number), mediaTime: MediaTime(flicks: 70_560_000),
+          formatID: 0, startsRun: number == 0, endsStream: false, encoded: packet),
+        format: format, generation: 0)
+    }
+    #expect(stage.isReadyForMore())
+    var reader = FrameRingReader(ring)
+    reader.update()
+    #expect(reader.run(at: 4_799, limit: 4_800).place == nil)
+    let run = reader.run(at: 4_800, limit: 4_900)
+    let place = try #require(run.place)
+    var samples = [Float](repeating: 0, count: 200)
+    samples.withUnsafeMutableBufferPointer { out in
+      if let start = out.baseAddress { reader.copy(from: place, count: 100, into: start) }
+    }
+    for frame in 0..<100 {
+      let expected = Float(Double(4_800 + frame) / 6 * 0.001)
+      #expect(abs(samples[2 * frame] - expected) < 1e-3, "\(frame): \(samples[2 * frame])")
+    }
+  }
+
   @Test func `channels fit the device's`() {
     #expect(ChannelFit.fit([1, 2][...], from: 1, to: 2) == [1, 1, 2, 2])
     #expect(ChannelFit.fit([1, 3, 5, 7][...], from: 2, to: 1) == [2, 6])

@@ -31,7 +31,8 @@ struct TestGroup {
       firstSession: 100, endsWithPlaylist: endsWithPlaylist, startsHeld: startsHeld,
       holdsAtCuts: holdsAtCuts)
     session = GroupSession(configuration, playing: Playlist(items))
-    serializer = Serializer(openSource: openSource, makeEncoder: makePCMEncoder)
+    serializer = Serializer(
+      passesPackets: true, openSource: openSource, makeEncoder: makePCMEncoder)
     for number in 1...max(1, rooms) where rooms > 0 {
       handle(.roomAdded(RoomID(number), name: "room \(number)", receiverID: nil))
     }
@@ -188,11 +189,12 @@ extension Identifier {
 
 extension Welcome {
   static func test(
-    held: HeldStream? = nil, bytes: UInt64 = 1 << 20, span: MediaDuration = .seconds(600)
+    held: HeldStream? = nil, bytes: UInt64 = 1 << 20, span: MediaDuration = .seconds(600),
+    codecs: [Codec] = [.pcm]
   ) -> Welcome {
     Welcome(
       version: 1, receiverID: .counting(from: 9), name: "Kitchen", model: "test",
-      capacity: Capacity(bytes: bytes, duration: span), codecs: [.pcm],
+      capacity: Capacity(bytes: bytes, duration: span), codecs: codecs,
       settings: RoomSettings(volume: 500, isMuted: false, delay: .zero, channelMap: .stereo),
       held: held)
   }

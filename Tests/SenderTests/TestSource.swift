@@ -13,6 +13,8 @@ final class TestSource: MediaSource {
   /// Reading fails at this frame.
   private let brokenAt: Int64?
   let isSeekable: Bool
+  /// What its packets are called, if it has any to pass on, and the frame at which they end with an error.
+  var passed: (codec: Codec, brokenAt: Int64?)?
   private var next: Int64 = 0
 
   init(
@@ -42,6 +44,57 @@ final class TestSource: MediaSource {
   }
 
   static func sample(_ frame: Int64) -> Float { Float(frame) / Float(1 << 20) }
+
+  func packets() throws(PassObstacle) -> any PacketSource {
+    guard let passed else { throw .notPassable(codec: "PCM") }
+    let source = TestSource(
+      rate: format.sampleRate, channels: format.channelCount, length: length, first: first,
+      brokenAt: passed.brokenAt)
+    return TestPackets(source, as: passed.codec)
+  }
+
+  var position: Int64 { next }
+}
+
+/// Packets of 20 ms of PCM under another name; after a seek two come first that only prepare.
+final class TestPackets: PacketSource {
+  let format: StreamFormat
+  private let source: TestSource
+  private let encoder: PCMEncoder
+  private var preparing = 0
+
+  init(_ source: TestSource, as codec: Codec) {
+    self.source = source
+    encoder = PCMEncoder(audio: source.format, sampleType: .float32)
+    format = StreamFormat(codec: codec, audio: source.format, sampleType: .float32)
+  }
+
+  var position: Int64 { source.position }
+
+  func next() throws(MediaError) -> EncodedPacket? {
+    if preparing > 0 {
+      preparing -= 1
+      return EncodedPacket(payload: [0], frameCount: 0)
+    }
+    var frames: [Float] = []
+    try source.read(source.format.sampleRate / 50, appendingTo: &frames)
+    var packets: [EncodedPacket] = []
+    try? encoder.encode(frames, appendingTo: &packets)
+    if packets.isEmpty { try? encoder.finish(appendingTo: &packets) }
+    return packets.first
+  }
+
+  func seek(toFrame frame: Int64) throws(MediaError) {
+    preparing = 2
+    try source.seek(toFrame: frame)
+  }
+}
+
+/// As `openTestSource`, with packets to pass on.
+func openPassedSource(_ item: PlayItem) throws(MediaError) -> any MediaSource {
+  let source = try openTestSource(item)
+  (source as? TestSource)?.passed = (.mp3, nil)
+  return source
 }
 
 /// A radio station that says another title with each read.

@@ -132,6 +132,18 @@ enum Meaning: Hashable {
     ),
   ]
 
+  /// Stereo at 44.1 kHz.
+  private static func format(
+    _ id: UInt16, _ codec: Codec, _ sampleType: SampleType, _ configuration: [UInt8]
+  ) -> Meaning {
+    .media(
+      .format(
+        id: id,
+        StreamFormat(
+          codec: codec, audio: AudioFormat(sampleRate: 44_100, channelCount: 2),
+          sampleType: sampleType, configuration: configuration)))
+  }
+
   private static let media: [(name: String, value: Meaning)] = [
     ("media.attach", .media(.attach(session: 0x0102_0304_0506_0708))),
     (
@@ -154,6 +166,23 @@ enum Meaning: Hashable {
             configuration: Array("OpusHead".utf8) + [
               1, 2, 0x38, 0x01, 0x80, 0xbb, 0, 0, 0, 0, 0,
             ])))
+    ),
+    ("media.format.aac", format(2, .aac, .float32, [0x2b, 0x92, 0x08, 0])),
+    ("media.format.mp3", format(3, .mp3, .float32, [])),
+    (
+      "media.format.alac",
+      format(
+        4, .alac, .int16,
+        [0, 0, 0x10, 0, 0, 16, 40, 10, 14, 2, 0, 255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xac, 0x44])
+    ),
+    (
+      "media.packet.preparing",
+      .media(
+        .packet(
+          AudioPacket(
+            generation: 4, sequence: 1024, mediaTime: MediaTime(flicks: 705_600_000), formatID: 3,
+            startsRun: true, endsStream: false,
+            encoded: EncodedPacket(payload: [0xff, 0xfb, 0x90, 0x64], frameCount: 0))))
     ),
     (
       "media.packet",

@@ -122,7 +122,7 @@ extension SplitMix64 {
       startsRun: Bool.random(using: &self), endsStream: Bool.random(using: &self),
       encoded: EncodedPacket(
         payload: bytes(Int(pick(UInt8(0)...255))), skippedFrames: pick(0...65_536),
-        frameCount: pick(1...65_536)))
+        frameCount: pick(0...65_536)))
   }
 }
 

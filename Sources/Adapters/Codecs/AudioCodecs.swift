@@ -13,6 +13,8 @@ package enum AudioCodecs {
     case .pcm: throw .unsupported("PCM is not decoded by a library")
     case .flac: try FLACDecoder(format: format)
     case .opus: try OpusDecoder(format: format)
+    case .mp3, .aac, .alac, .vorbis, .ac3, .eac3:
+      throw .unsupported("\(format.codec) is not decoded here")
     }
   }
 }

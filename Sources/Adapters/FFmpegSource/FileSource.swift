@@ -10,6 +10,8 @@ package final class FileSource: MediaSource {
   package let estimatedFrameCount: Int64?
   package let metadata: ItemMetadata
 
+  private let path: String
+  private let library: FFmpegLibrary
   private let reader: ItemReader
 
   /// Opens the file and decodes its first frames.
@@ -19,6 +21,7 @@ package final class FileSource: MediaSource {
     reader = try ItemReader(path: path, channels: channels) { () throws(MediaError) in
       try Self.open(path, library)
     }
+    (self.path, self.library) = (path, library)
     let audio = reader.audio
     format = audio.format
     sampleType = audio.facts.sampleType
@@ -45,4 +48,13 @@ package final class FileSource: MediaSource {
   }
 
   package func seek(toFrame frame: Int64) throws(MediaError) { try reader.seek(toFrame: frame) }
+
+  package func packets() throws(PassObstacle) -> any PacketSource {
+    // What cannot be sought is a chain of streams, each of which may be another.
+    guard reader.audio.reader.demuxer.isSeekable else { throw .notPassable(codec: "chain") }
+    let (path, library) = (path, library)
+    return try PacketReader(of: reader.audio) { () throws(MediaError) in
+      try Self.open(path, library)
+    }
+  }
 }

@@ -93,6 +93,8 @@ package final class FilteredSource: MediaSource {
     return true
   }
 
+  package func packets() throws(PassObstacle) -> any PacketSource { throw .soundIsChanged }
+
   private func drop() {
     let dropped = min(framesToDrop, Int64(ready.count / format.channelCount))
     framesToDrop -= dropped

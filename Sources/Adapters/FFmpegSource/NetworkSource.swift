@@ -143,6 +143,15 @@ package final class NetworkSource: MediaSource {
     if !network.interruption.isInterrupted { throw loss }
   }
 
+  /// By a connection of their own.
+  package func packets() throws(PassObstacle) -> any PacketSource {
+    guard !isLive, isSeekable else { throw .isLive }
+    let (url, library, network) = (url, library, network)
+    return try PacketReader(of: reader.audio) { () throws(MediaError) in
+      try Demuxer(path: url, input: .network(network), library: library)
+    }
+  }
+
   private func reopened() throws(MediaError) -> ItemReader {
     let (url, library, network) = (url, library, network)
     return try ItemReader(path: url, channels: channels, format: format) {

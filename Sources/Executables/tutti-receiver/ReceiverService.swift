@@ -3,6 +3,7 @@ import Audio
 import AvahiDiscovery
 import Clock
 import Codecs
+import FFmpegDecoder
 import LinuxIO
 import Logging
 import Receiver
@@ -48,7 +49,9 @@ final class ReceiverService {
     let waker = reactor.waker
     output = SoundOutput(configuration.output, storedDrift: memory.deviceDrift) { waker.wake() }
     let id = try state.receiverID(log)
-    let codecs = [Codec.pcm] + AudioCodecs.decodable
+    let codecs =
+      [Codec.pcm] + AudioCodecs.decodable
+      + (FFmpegDecoder.isInstalled ? FFmpegDecoder.decodable : [])
     session = ReceiverSession(
       .init(
         receiverID: id, name: configuration.name, model: configuration.model,
@@ -270,6 +273,7 @@ private func makeDecoder(_ format: StreamFormat) throws(CodecError) -> any Audio
   switch format.codec {
   case .pcm: try PCMDecoder(format: format)
   case .flac, .opus: try AudioCodecs.makeDecoder(for: format)
+  case .mp3, .aac, .alac, .vorbis, .ac3, .eac3: try FFmpegDecoder(format: format)
   }
 }
 

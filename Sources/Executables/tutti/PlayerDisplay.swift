@@ -112,6 +112,8 @@ final class PlayerDisplay {
     case .itemStarted(let opened), .itemDescribed(let opened): Self.name(opened)
     case .itemFailed(_, let error): "skipped: \(error)"
     case .refused(let refusal): refusal.sentence
+    case .recoded(let id, let codec):
+      "\(roomName(id)) does not decode \(codec.title): encoded anew for all rooms"
     case .stopped: "the list is at its end; go on with: tutti add FILE"
     case .finished: "finished"
     }
@@ -122,7 +124,8 @@ final class PlayerDisplay {
       opened.metadata.title ?? (opened.item.location as NSString).lastPathComponent
     let artist = opened.metadata.artist.map { "\($0) – " } ?? ""
     let duration = opened.duration.map { " (\(TimeText.format($0.seconds)))" } ?? ""
-    return artist + title + duration
+    let wire = opened.wire.map { ", \($0.sentence)" } ?? ""
+    return artist + title + duration + wire
   }
 
   static func line(_ status: StatusReport) -> String {
@@ -149,6 +152,8 @@ struct JSONEvent: Encodable {
   var item: String?
   var title: String?
   var positionS: Double?
+  /// On the wire.
+  var codec: String?
   var status: StatusReport?
 
   init(event: String, status: StatusReport) {
@@ -181,6 +186,7 @@ struct JSONEvent: Encodable {
     case .resumed: self.event = "resumed"
     case .itemStarted(let opened):
       (self.event, item, title) = ("item_started", opened.item.location, opened.metadata.title)
+      (self.codec, reason) = (opened.wire?.codec.name, opened.wire?.sentence)
     case .itemDescribed(let opened):
       (self.event, item, title) = ("item_described", opened.item.location, opened.metadata.title)
     case .itemFailed(let failed, let error):
@@ -190,6 +196,8 @@ struct JSONEvent: Encodable {
     case .renewed(let renewed, let position):
       (self.event, item, positionS) = ("renewed", renewed.location, position.seconds)
     case .roomFlushed(let id): (self.event, room) = ("room_flushed", names(id))
+    case .recoded(let id, let codec):
+      (self.event, room, self.codec) = ("recoded", names(id), codec.name)
     case .position(let playing, let position):
       (self.event, item, positionS) = ("position", playing.location, position.seconds)
     case .refused(let refusal): (self.event, reason) = ("refused", refusal.sentence)

@@ -101,8 +101,8 @@ final class PlayerService {
     case .finished:
       if !hasSounded, let firstFailure { failure = Failure(.noInput, firstFailure) }
     case .roomGone, .roomUnreachable, .roomRefused, .roomState, .roomFlushed, .started, .paused,
-      .resumed, .itemDescribed, .itemEnded, .playlistChanged, .position, .renewed, .refused,
-      .stopped:
+      .resumed, .itemDescribed, .itemEnded, .playlistChanged, .recoded, .position, .renewed,
+      .refused, .stopped:
       break
     }
   }

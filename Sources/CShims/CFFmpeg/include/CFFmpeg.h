@@ -1,5 +1,6 @@
 #pragma once
 #include <libavcodec/avcodec.h>
+#include <libavcodec/vorbis_parser.h>
 #include <libavfilter/avfilter.h>
 #include <libavfilter/buffersink.h>
 #include <libavfilter/buffersrc.h>
@@ -22,7 +23,8 @@
   X(av_packet_alloc) X(av_packet_free) X(av_packet_get_side_data) X(av_packet_unref)              \
   X(avcodec_alloc_context3) X(avcodec_descriptor_get) X(avcodec_flush_buffers)                    \
   X(avcodec_free_context) X(avcodec_open2) X(avcodec_parameters_to_context)                       \
-  X(avcodec_receive_frame) X(avcodec_send_packet)
+  X(avcodec_receive_frame) X(avcodec_send_packet) X(av_vorbis_parse_frame)                        \
+  X(av_vorbis_parse_free) X(av_vorbis_parse_init)
 
 #define CFF_AVFORMAT(X)                                                                           \
   X(av_find_best_stream) X(av_find_input_format) X(av_read_frame) X(avformat_alloc_context)       \

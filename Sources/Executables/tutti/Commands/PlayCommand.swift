@@ -70,7 +70,8 @@ struct PlayCommand: ParsableCommand {
         let opener = SourceOpener(
           raw: rawFormat, interruption: interruption, report: { notices.post($0) })
         return Serializer(
-          openSource: opener.open, applyEffects: filtered, makeEncoder: choice.makeEncoder)
+          passesPackets: choice.passesPackets, openSource: opener.open, applyEffects: filtered,
+          makeEncoder: choice.makeEncoder)
       }
       try prepare(player, effects)
       try PlayerDisplay(player, isJSON: common.json).run()

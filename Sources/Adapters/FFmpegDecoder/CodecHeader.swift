@@ -1,0 +1,26 @@
+import Audio
+
+/// The configuration of the wire in the form in which libavcodec wants it.
+enum CodecHeader {
+  private static let alacSize = 24
+  /// The library takes ALAC's with the header of the box in which MP4 keeps it: its size, its name, its version.
+  private static let alacBox: [UInt8] = [0, 0, 0, 36] + Array("alac".utf8) + [0, 0, 0, 0]
+
+  /// - Throws: `malformed` where there is none that the codec cannot do without, or one of another size.
+  static func library(of format: StreamFormat) throws(CodecError) -> [UInt8] {
+    let configuration = format.configuration
+    switch format.codec {
+    case .pcm, .flac, .opus, .mp3, .ac3, .eac3: return []
+    case .aac, .vorbis:
+      guard configuration.count >= 2 else {
+        throw .malformed("no configuration for \(format.codec)")
+      }
+      return configuration
+    case .alac:
+      guard configuration.count == alacSize else {
+        throw .malformed("ALAC's configuration has \(configuration.count) bytes, not \(alacSize)")
+      }
+      return alacBox + configuration
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import Audio
+import CFFmpeg
+import Sender
+
+/// The packets of one opened container in order.
+final class RawPackets {
+  struct Packet {
+    var payload: [UInt8]
+    /// In the stream's time base; nil where there is none.
+    var timestamp: Int64?
+    /// Decoded frames at the beginning that the container says do not count; nil where it says nothing.
+    var skippedFrames: Int?
+    /// The same at the end.
+    var discardedFrames: Int
+    /// Whether nothing of it counts.
+    var isDiscarded: Bool
+  }
+
+  let demuxer: Demuxer
+  private var packet: UnsafeMutablePointer<AVPacket>?
+  private var waiting: [Packet] = []
+
+  init(_ demuxer: Demuxer) {
+    self.demuxer = demuxer
+    packet = demuxer.library.calls.av_packet_alloc()
+  }
+
+  deinit { demuxer.library.calls.av_packet_free(&packet) }
+
+  /// Nil at the end, and where a read was abandoned.
+  ///
+  /// - Throws: `MediaError.broken`.
+  func next() throws(MediaError) -> Packet? {
+    if !waiting.isEmpty { return waiting.removeFirst() }
+    guard let packet else { return nil }
+    let code = demuxer.readPacket(into: packet)
+    if code == cff_eof || code == cff_exit { return nil }
+    guard code >= 0 else {
+      throw .broken(path: demuxer.path, reason: demuxer.library.reason(of: code))
+    }
+    defer { demuxer.library.calls.av_packet_unref(packet) }
+    return parsed(packet)
+  }
+
+  /// The packets up to `count` that `next` will give.
+  func peek(_ count: Int) throws(MediaError) -> [Packet] {
+    var ahead: [Packet] = []
+    while ahead.count < count, let packet = try next() { ahead.append(packet) }
+    waiting = ahead + waiting
+    return ahead
+  }
+
+  /// False where that failed.
+  func seek(toTimestamp timestamp: Int64) -> Bool {
+    waiting = []
+    return demuxer.seek(toTimestamp: timestamp)
+  }
+
+  private func parsed(_ packet: UnsafeMutablePointer<AVPacket>) -> Packet {
+    let raw = packet.pointee
+    let payload = Array(UnsafeBufferPointer(start: raw.data, count: max(0, Int(raw.size))))
+    let trim = trim(of: packet)
+    return Packet(
+      payload: payload, timestamp: raw.pts == cff_no_pts ? nil : raw.pts,
+      skippedFrames: trim?.skipped, discardedFrames: trim?.discarded ?? 0,
+      isDiscarded: raw.flags & AV_PKT_FLAG_DISCARD != 0)
+  }
+
+  /// Two little-endian numbers of 32 bits.
+  private func trim(
+    of packet: UnsafeMutablePointer<AVPacket>
+  ) -> (skipped: Int, discarded: Int)? {
+    var size = 0
+    guard
+      let data = demuxer.library.calls.av_packet_get_side_data(
+        packet, AV_PKT_DATA_SKIP_SAMPLES, &size), size >= 8
+    else { return nil }
+    let bytes = UnsafeBufferPointer(start: data, count: 8)
+    let numbers = [0, 4].map { start in
+      (0..<4).reduce(0) { $0 | Int(bytes[start + $1]) << (8 * $1) }
+    }
+    return (numbers[0], numbers[1])
+  }
+}

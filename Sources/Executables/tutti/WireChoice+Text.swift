@@ -1,0 +1,47 @@
+import Audio
+import Sender
+import WireProtocol
+
+extension Codec {
+  /// As people write it.
+  var title: String {
+    switch self {
+    case .pcm: "PCM"
+    case .flac: "FLAC"
+    case .opus: "Opus"
+    case .mp3: "MP3"
+    case .aac: "AAC"
+    case .alac: "ALAC"
+    case .vorbis: "Vorbis"
+    case .ac3: "AC-3"
+    case .eac3: "E-AC-3"
+    }
+  }
+}
+
+extension WireChoice {
+  /// For the display: the codec, and why it is this one.
+  var sentence: String {
+    switch reason {
+    case .passedOn: "\(codec.title) as it is"
+    case .asked: codec.title
+    case .roomsLack(let own): "\(codec.title): not every room decodes \(own.title)"
+    case .obstacle(let obstacle): obstacle.sentence.map { "\(codec.title): \($0)" } ?? codec.title
+    }
+  }
+}
+
+extension PassObstacle {
+  /// Nil where nobody would have expected anything else.
+  fileprivate var sentence: String? {
+    switch self {
+    case .soundIsChanged: "effects change the sound"
+    case .isMixed(let channels): "\(channels) channels are mixed"
+    case .isResampled(let rate): "\(rate) Hz is converted"
+    case .isLive: "it is live"
+    case .roomsLack(let codec): "not every room decodes \(codec.title)"
+    case .notPassable: nil
+    case .unreadable(let error): error.description
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import Audio
+import Clock
+import WireProtocol
+
+/// What all rooms of the group decode, and what happens when that changes while something is enqueued.
+extension GroupSession {
+  /// How long making packets anew takes, at most, until the first of them are in the rooms: the others play on meanwhile.
+  private static let recodingTime = Nanoseconds.milliseconds(400)
+  /// In this step, 40 ms, frames of all rates coincide.
+  private static let commonFrames = MediaDuration.milliseconds(40)
+
+  /// Of rooms that are away, what they said last: they may be back in a moment. Before any room is known, everything
+  /// goes: the first one changes it before anything has sounded.
+  var codecs: CodecSet {
+    links.compactMap(\.codecs).reduce(into: .all) { $0.formIntersection($1) }
+  }
+
+  /// A room has come that decodes less than the others: from as soon as possible on, what it cannot decode is made
+  /// anew in a codec that all can. The others hear no seam.
+  mutating func recodeForNewcomer(at now: LocalTime) {
+    guard let newcomer, production.isIdle, pendingRestart == nil, reconcileTime == nil else {
+      return
+    }
+    self.newcomer = nil
+    let earliest = timeline.cutTime(by: commitTime(at: now) + Self.recodingTime)
+    guard let (begin, codec) = firstUnsuitable(from: earliest),
+      let segment = timeline.segments.last(where: { $0.start <= max(begin, earliest) })
+    else { return }
+    let time = recodingStart(max(begin, earliest), in: segment)
+    let opened = segment.opened
+    let isWithin = time > segment.start
+    let before = timeline.segments.last { $0.start < segment.start }?.opened.item
+    cut(from: time, after: isWithin ? opened.item : before, isRamped: false, at: now)
+    self.begin(
+      opened.item, at: opened.position(after: time - segment.start), from: time, continues: false,
+      isChosen: isWithin || segment.isChosen, isRecoding: isWithin)
+    emit(.event(.recoded(newcomer, from: codec)))
+  }
+
+  private func firstUnsuitable(from time: MediaTime) -> (MediaTime, Codec)? {
+    if let found = store.firstPacket(at: time, outside: codecs) { return found }
+    guard case .item = production.stage, let codec = production.format?.meaning.codec,
+      !codecs.contains(codec)
+    else { return nil }
+    return (max(time, store.end ?? time), codec)
+  }
+
+  /// Where frames of any two rates begin together, counted from the item's first; not beyond what there is.
+  private func recodingStart(
+    _ time: MediaTime, in segment: PlaybackTimeline.Segment
+  ) -> MediaTime {
+    let step = Self.commonFrames.flicks
+    let steps = ((time - segment.start).flicks + step - 1) / step
+    let common = segment.start + MediaDuration(flicks: max(0, steps) * step)
+    return min(common, max(segment.start, store.end ?? time))
+  }
+}

@@ -1,0 +1,56 @@
+import Audio
+import Clock
+
+/// Packets of one format one after the other, each with its media time. The newest is held back until the next one
+/// comes, so that the last one of all can be marked.
+struct PacketRun {
+  let format: StreamFormat
+  let formatID: UInt16
+  let generation: UInt32
+  let start: MediaTime
+  private var frames: Int64 = 0
+  /// Frames that only prepare the decoder, before the first that counts.
+  private var leadIn: Int
+  private var held: ProducedPacket?
+  private var hasBegun = false
+
+  /// Begins at `start`, or at the next whole frame of the format's rate, with what comes after `leadIn` frames.
+  init(
+    _ format: StreamFormat, formatID: UInt16, generation: UInt32, start: MediaTime,
+    leadIn: Int = 0
+  ) {
+    self.leadIn = leadIn
+    self.format = format
+    self.formatID = formatID
+    self.generation = generation
+    let frame = format.audio.duration(ofFrames: 1).flicks
+    self.start = MediaTime(flicks: (start.flicks + frame - 1) / frame * frame)
+  }
+
+  /// Where the packets placed so far end.
+  var end: MediaTime { start + MediaDuration(frames: frames, at: format.audio.sampleRate) }
+
+  /// The one placed before.
+  mutating func place(_ encoded: EncodedPacket) -> ProducedPacket? {
+    let before = held
+    let dropped = min(leadIn, encoded.frameCount)
+    leadIn -= dropped
+    var encoded = encoded
+    encoded.skippedFrames += dropped
+    encoded.frameCount -= dropped
+    held = ProducedPacket(
+      generation: generation, mediaTime: end, formatID: formatID, startsRun: !hasBegun,
+      endsStream: false, duration: format.audio.duration(ofFrames: encoded.frameCount),
+      encoded: encoded)
+    hasBegun = true
+    frames += Int64(encoded.frameCount)
+    return before
+  }
+
+  /// The last one.
+  mutating func finish(endsStream: Bool) -> ProducedPacket? {
+    held?.endsStream = endsStream
+    defer { held = nil }
+    return held
+  }
+}

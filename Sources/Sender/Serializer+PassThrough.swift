@@ -1,0 +1,89 @@
+import Audio
+import Clock
+
+/// Items whose packets go to the rooms as they are.
+extension Serializer {
+  /// Gives at least this much of what may wait, so that it is passed on at once.
+  private static let smallestPortion = MediaDuration.milliseconds(100)
+  /// A multiple of 40 ms, in which frames of all rates coincide; Opus wants 80 ms.
+  private static let leadIn = MediaDuration.milliseconds(120)
+
+  /// Begins with the item's own packets where they may be passed on, else with its frames.
+  func takeUp(
+    _ source: any MediaSource, at frame: Int64, _ time: inout MediaTime, isRecoding: Bool = false
+  ) throws -> WireChoice {
+    let reason: WireChoice.Reason
+    do throws(PassObstacle) {
+      if let packets = try packetsToPass(of: source, at: frame) {
+        pass(packets, at: &time)
+        return WireChoice(codec: packets.format.codec, reason: .passedOn)
+      }
+      reason = .asked
+    } catch .roomsLack(let codec) {
+      reason = .roomsLack(codec)
+    } catch {
+      reason = .obstacle(error)
+    }
+    // What comes before is encoded too, and not heard: so codec and resampler go over the cut in full swing.
+    let lead = source.format.frames(in: Self.leadIn)
+    let hasLead = isRecoding && source.isSeekable && frame >= lead
+    if frame > 0 { try source.seek(toFrame: hasLead ? frame - lead : frame) }
+    let codec = try continueRun(with: source, at: &time, leadIn: hasLead ? Self.leadIn : .zero)
+    return WireChoice(codec: codec, reason: reason)
+  }
+
+  /// Nil where another codec was asked for.
+  private func packetsToPass(
+    of source: any MediaSource, at frame: Int64
+  ) throws(PassObstacle) -> (any PacketSource)? {
+    guard passesPackets else { return nil }
+    let packets = try source.packets()
+    guard isDecodable(packets.format.codec) else { throw .roomsLack(packets.format.codec) }
+    guard frame > 0 else { return packets }
+    do { try packets.seek(toFrame: frame) } catch { throw .unreadable(error) }
+    return packets
+  }
+
+  private func pass(_ packets: any PacketSource, at time: inout MediaTime) {
+    if let end = endRun(endsStream: false) { time = max(end, time) }
+    let run = PacketRun(
+      packets.format, formatID: announce(packets.format), generation: generation, start: time)
+    time = run.end
+    passedRun = run
+    self.packets = packets
+  }
+
+  func passMore(_ span: MediaDuration) {
+    guard let source, let packets, var run = passedRun else { return }
+    let begin = run.end
+    let goal = begin + (source.mayWait ? min(span, Self.smallestPortion) : span)
+    do throws(MediaError) {
+      while run.end < goal {
+        guard let packet = try packets.next() else {
+          (self.source, self.packets, passedRun) = (nil, nil, run)
+          return steps.append(.itemEnded(at: run.end))
+        }
+        if let before = run.place(packet) { steps.append(.packet(before)) }
+      }
+      passedRun = run
+      noteMetadata(of: source, at: run.end)
+    } catch {
+      passedRun = run
+      decodeOn(source, from: packets.position)
+    }
+  }
+
+  /// The packets cannot be passed on any further; decoded, the item may still go on.
+  private func decodeOn(_ source: any MediaSource, from frame: Int64) {
+    packets = nil
+    var time = passedRun?.end ?? .zero
+    do {
+      try source.seek(toFrame: frame)
+      _ = try continueRun(with: source, at: &time)
+    } catch let error as MediaError {
+      fail(error, at: time)
+    } catch {
+      fail(.unsupported(path: "", reason: "\(error)"), at: time)
+    }
+  }
+}

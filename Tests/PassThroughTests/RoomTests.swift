@@ -1,0 +1,133 @@
+import Audio
+import Clock
+import FFmpegDecoder
+import FFmpegSource
+import Foundation
+import Testing
+import WireProtocol
+
+@testable import Receiver
+@testable import Sender
+
+/// From files to a room's deep buffer and to its sound, over the bytes of the wire.
+@Suite struct RoomTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// What the sender puts on the media connection for these files.
+  private func stream(_ paths: [String]) -> [UInt8] {
+    let serializer = Serializer(
+      passesPackets: true,
+      openSource: { (item) throws(MediaError) in try FileSource(path: item.location) },
+      makeEncoder: { (shape) throws(CodecError) in
+        PCMEncoder(audio: shape.format, sampleType: shape.sampleType)
+      })
+    var steps: [ProducedBatch.Step] = []
+    var time = MediaTime.zero
+    for (id, path) in paths.enumerated() {
+      let beginning = ProductionOrder.Beginning(
+        item: PlayItem(id: id, location: path), position: .zero, mediaTime: time, generation: 0,
+        continues: id > 0)
+      steps += serializer.carryOut(.begin(beginning)).steps
+      for _ in 0..<1_000 {
+        steps += serializer.carryOut(.more(.seconds(1), generation: 0)).steps
+        if case .itemEnded(let end)? = steps.last {
+          time = end
+          break
+        }
+      }
+    }
+    steps += serializer.carryOut(.finish(generation: 0)).steps
+    return bytes(steps)
+  }
+
+  private func bytes(_ steps: [ProducedBatch.Step]) -> [UInt8] {
+    var sequence: UInt64 = 0
+    return steps.flatMap { step -> [UInt8] in
+      switch step {
+      case .format(let id, let format): return MediaMessage.format(id: id, format).encoded()
+      case .packet(let packet):
+        defer { sequence += 1 }
+        return MediaMessage.packet(
+          AudioPacket(
+            generation: 0, sequence: sequence, mediaTime: packet.mediaTime,
+            formatID: packet.formatID, startsRun: packet.startsRun, endsStream: packet.endsStream,
+            encoded: packet.encoded)
+        ).encoded()
+      case .opened, .metadata, .itemEnded, .failed, .finished: return []
+      }
+    }
+  }
+
+  private func buffer(_ bytes: [UInt8]) throws -> PlayoutBuffer {
+    var buffer = PlayoutBuffer(capacity: Capacity(bytes: 64 << 20, duration: .seconds(600)))
+    var framer = MessageFramer(limit: ProtocolLimits.mediaMessage)
+    framer.append(bytes)
+    while let raw = try framer.next() {
+      switch try MediaMessage.decode(raw) {
+      case .format(let id, let format)?: buffer.define(format, id: id)
+      case .packet(let packet)?: #expect(buffer.insert(packet) == .inserted)
+      case .attach?, nil: break
+      }
+    }
+    return buffer
+  }
+
+  /// What the room's decoding puts into its ring, from media time 0 on.
+  private func sound(_ buffer: inout PlayoutBuffer, rate: Int, frames: Int) throws -> [Float] {
+    let ring = FrameRing(minimumCapacity: frames + 65_536, channelCount: 2)
+    let stage = DecodeStage(
+      makeDecoder: { (format) throws(CodecError) in try makeDecoder(format) }, ring: ring,
+      device: AudioFormat(sampleRate: rate, channelCount: 2))
+    while let (packet, format) = buffer.nextToDecode() {
+      try stage.decode(packet, format: format, generation: 0)
+      #expect(stage.isReadyForMore())
+    }
+    var reader = FrameRingReader(ring)
+    reader.update()
+    var sound: [Float] = []
+    while sound.count < frames * 2 {
+      let position = Int64(sound.count / 2)
+      let run = reader.run(at: position, limit: Int64(frames))
+      guard let place = run.place, run.end > position else { break }
+      let count = Int(run.end - position)
+      var block = [Float](repeating: 0, count: count * 2)
+      block.withUnsafeMutableBufferPointer { samples in
+        if let start = samples.baseAddress { reader.copy(from: place, count: count, into: start) }
+      }
+      sound += block
+    }
+    return sound
+  }
+
+  @Test(arguments: PassedFile.all)
+  func `packets in a room's buffer are byte for byte those of the file`(file: PassedFile) throws {
+    let path = try file.write(
+      Recording(rate: file.rate, frames: file.rate * 4), as: file.name, in: folder)
+    var buffer = try buffer(stream([path]))
+    var held: [UInt8] = []
+    while let (packet, format) = buffer.nextToDecode() {
+      #expect(format.codec == file.codec)
+      held += packet.encoded.payload
+    }
+    #expect(held == (try copiedPackets(of: path, file, in: folder)))
+  }
+
+  @Test(arguments: PassedFile.all)
+  func `a sine cut into files sounds in a room as from one`(file: PassedFile) throws {
+    let cuts = [0, file.rate + 21, file.rate * 2 - 333, file.rate * 3]
+    var paths: [String] = []
+    var expected: [Float] = []
+    for (number, (from, to)) in zip(cuts, cuts.dropFirst()).enumerated() {
+      let piece = Recording.sine(rate: file.rate, from..<to)
+      paths.append(try file.write(piece, as: "\(number)-" + file.name, in: folder))
+      expected += try readAll(FileSource(path: paths[number]))
+    }
+    var buffer = try buffer(stream(paths))
+    let sound = try sound(&buffer, rate: file.rate, frames: expected.count / 2)
+    #expect(sound.count == expected.count)
+    #expect(largestDifference(sound, expected) < file.tolerance)
+    if file.isExact { #expect(sound.count == 2 * file.rate * 3) }
+  }
+}

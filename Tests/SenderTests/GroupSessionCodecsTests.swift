@@ -1,0 +1,129 @@
+import Audio
+import Clock
+import Testing
+import WireProtocol
+
+@testable import Sender
+
+@Suite struct GroupSessionCodecsTests {
+  private static let able = Welcome.test(codecs: [.pcm, .mp3])
+  private static let unable = Welcome.test(codecs: [.pcm])
+
+  private static func group(rooms: Int = 2, _ items: [String] = ["8000x1:80000"]) -> TestGroup {
+    TestGroup(items, rooms: rooms, openSource: openPassedSource)
+  }
+
+  private static func codecs(_ messages: [MediaMessage]) -> [Codec] {
+    messages.compactMap { if case .format(_, let format) = $0 { format.codec } else { nil } }
+  }
+
+  private static func recodings(_ group: TestGroup) -> [SenderEvent] {
+    group.events.filter { if case .recoded = $0 { true } else { false } }
+  }
+
+  @Test func `what all rooms decode is passed on`() {
+    var group = Self.group()
+    group.joinReady(with: Self.able)
+    group.joinReady(TestGroup.other, with: Self.able)
+    group.advance(by: .milliseconds(500))
+    #expect(Self.codecs(group.streamed()) == [.mp3])
+    #expect(Self.recodings(group).isEmpty && group.flushes.isEmpty)
+  }
+
+  @Test func `a first room that cannot decode it changes the codec before anything sounds`() {
+    var group = Self.group(rooms: 1)
+    group.joinReady(with: Self.unable)
+    group.advance(by: .milliseconds(500))
+    #expect(Self.codecs(group.streamed()) == [.pcm])
+    #expect(group.packets().first?.mediaTime == .zero)
+    #expect(Self.recodings(group) == [.recoded(TestGroup.room, from: .mp3)])
+    let started = group.events.filter { if case .itemStarted = $0 { true } else { false } }
+    #expect(started.count == 1)
+  }
+
+  @Test func `a room that joins and cannot decode it cuts soon, without a seam`() throws {
+    var group = Self.group()
+    group.joinReady(with: Self.able)
+    group.advance(by: .seconds(3))
+    group.take()
+    let playhead = group.session.timeline.playhead(at: GroupTime(ofSender: group.now))
+    group.joinReady(TestGroup.other, with: Self.unable)
+    group.advance(by: .milliseconds(100))
+    let flush = try #require(group.flushes.first)
+    #expect(group.flushes.count == 1 && !flush.isRamped)
+    #expect(flush.from - playhead > .milliseconds(400))
+    #expect(flush.from - playhead < .milliseconds(600))
+    #expect(Self.recodings(group) == [.recoded(TestGroup.other, from: .mp3)])
+    // The others go on in the new codec with the very next frame, nobody stands still.
+    #expect(Self.codecs(group.streamed()) == [.pcm])
+    let next = try #require(group.packets().first { $0.generation == flush.generation })
+    #expect(next.mediaTime == flush.from)
+    let frame = flush.from.flicks / 88_200
+    let value = next.encoded.payload.prefix(4).reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+    #expect(Float(bitPattern: value) == TestSource.sample(frame))
+    #expect(group.anchors.isEmpty)
+    // The newcomer was sent nothing that it cannot decode.
+    #expect(Self.codecs(group.streamed(TestGroup.other)) == [.pcm])
+    #expect(group.packets(TestGroup.other).allSatisfy { $0.mediaTime >= flush.from })
+    #expect(!group.events.contains { if case .itemEnded = $0 { true } else { false } })
+  }
+
+  @Test func `of several items, only those are made anew that the room cannot decode`() throws {
+    var group = TestGroup(
+      ["8000x1:32000", "8000x1:40000"], rooms: 2,
+      openSource: { (item) throws(MediaError) in
+        item.id == 1 ? try openPassedSource(item) : try openTestSource(item)
+      })
+    group.joinReady(with: Self.able)
+    group.advance(by: .seconds(1))
+    let ids = group.session.playlist.items.map(\.id)
+    group.take()
+    group.joinReady(TestGroup.other, with: Self.unable)
+    group.advance(by: .milliseconds(100))
+    let flush = try #require(group.flushes.first)
+    let isFirstPassed = ids.first == 1
+    #expect(
+      isFirstPassed
+        ? flush.from < MediaTime(flicks: 2 * 705_600_000)
+        : flush.from == MediaTime(flicks: 4 * 705_600_000))
+  }
+
+  @Test func `while paused the cut lies where it stands`() throws {
+    var group = Self.group()
+    group.joinReady(with: Self.able)
+    group.advance(by: .seconds(2))
+    group.command(.pause)
+    group.advance(by: .seconds(1))
+    let paused = try #require(group.anchors.last)
+    group.take()
+    group.joinReady(TestGroup.other, with: Self.unable)
+    group.advance(by: .milliseconds(100))
+    let from = try #require(group.flushes.first?.from)
+    #expect(from >= paused.mediaTime && from - paused.mediaTime < .milliseconds(40))
+  }
+
+  @Test func `a room that decodes all of it changes nothing, nor does one that comes back`() {
+    var group = Self.group()
+    group.joinReady(with: Self.able)
+    group.advance(by: .seconds(1))
+    group.joinReady(TestGroup.other, with: Self.able)
+    group.advance(by: .seconds(1))
+    #expect(group.flushes.isEmpty)
+    group.handle(.closed(TestGroup.other, .control, reason: "away"))
+    group.advance(by: .seconds(1))
+    group.joinReady(TestGroup.other, with: Self.able)
+    group.advance(by: .seconds(1))
+    #expect(group.flushes.isEmpty && Self.recodings(group).isEmpty)
+  }
+
+  @Test func `the next item is begun in what all rooms decode, also those that are away`() {
+    var group = Self.group(rooms: 2, ["8000x1:16000", "8000x1:16000"])
+    group.joinReady(with: Self.able)
+    group.joinReady(TestGroup.other, with: Self.unable)
+    group.handle(.closed(TestGroup.other, .control, reason: "away"))
+    group.take()
+    group.command(.next)
+    group.advance(by: .seconds(1))
+    #expect(!Self.codecs(group.streamed()).contains(.mp3))
+  }
+}

@@ -1,0 +1,65 @@
+import Audio
+import Sender
+import Simulation
+import Testing
+import WireProtocol
+
+@Suite struct RecodingTests {
+  /// Rooms 0 and 1 decode the items' own codec, room 2 does not, and is away at first.
+  private static func group(seed: UInt64) -> SimulatedGroup {
+    var configuration = SimulatedGroup.Configuration.house([.wired, .wired, .wired], seed: seed)
+    configuration.passesPackets = true
+    for index in 0..<2 { configuration.rooms[index].codecs.append(SignalPackets.codec) }
+    return SimulatedGroup(configuration)
+  }
+
+  private static func recodings(of group: SimulatedGroup) -> [Double] {
+    group.senderEvents.compactMap { entry in
+      if case .recoded(_, from: SignalPackets.codec) = entry.event { entry.at.seconds } else { nil }
+    }
+  }
+
+  @Test(arguments: [1, 2, 3, 4] as [UInt64])
+  func `a room that cannot decode what plays is heard soon, and the others hear no seam`(
+    seed: UInt64
+  ) throws {
+    let group = Self.group(seed: seed)
+    group.partition(2)
+    group.at(20) { $0.repair(2) }
+    group.run(until: 45)
+    let recoded = try #require(Self.recodings(of: group).first)
+    let joined = try #require(group.microphone.records[2].firstSound).seconds
+    #expect(recoded > 20)
+    #expect(joined > recoded && joined < recoded + 2)
+    group.expectSounding([0, 1], from: 3, to: 45)
+    group.expectSounding([2], from: joined + 0.1, to: 45)
+    group.expectSpread(within: 100, from: joined + 1, to: 45)
+    #expect(Self.recodings(of: group).count == 1)
+    expectFlawless(group)
+    #expect((0..<3).allSatisfy { group.status(of: $0)?.corruptPackets == 0 })
+  }
+
+  @Test func `with a room that cannot decode it from the start, nothing is heard twice`() throws {
+    let group = Self.group(seed: 5)
+    group.run(until: 20)
+    group.expectSounding(from: 3, to: 20)
+    #expect(Self.recodings(of: group).count == 1)
+    expectFlawless(group)
+  }
+
+  @Test func `where all rooms decode it, nothing is encoded`() throws {
+    var configuration = SimulatedGroup.Configuration.house([.wired, .wired], seed: 6)
+    configuration.passesPackets = true
+    for index in 0..<2 { configuration.rooms[index].codecs.append(SignalPackets.codec) }
+    let group = SimulatedGroup(configuration)
+    group.run(until: 20)
+    let started = group.senderEvents.compactMap { entry in
+      if case .itemStarted(let opened) = entry.event { opened.wire } else { nil }
+    }
+    #expect(started.map(\.reason) == [.passedOn])
+    #expect(started.map(\.codec) == [SignalPackets.codec])
+    #expect(Self.recodings(of: group).isEmpty)
+    group.expectSounding(from: 3, to: 20)
+    expectFlawless(group)
+  }
+}
