@@ -89,6 +89,7 @@ package final class GroupDriver {
     for (place, reason) in rooms.advance(to: HostClock.now) {
       handle(.closed(place.room, place.channel, reason: reason))
     }
+    rooms.pace(at: HostClock.now, needed: session.mediaByteRate)
     for room in session.roomsAwaitingDrain
     where rooms.queuedBytes(on: .init(room: room, channel: .media)) <= 16 << 10 {
       handle(.drained(room))

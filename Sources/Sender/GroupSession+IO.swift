@@ -78,12 +78,13 @@ package enum PlayerCommand: Hashable, Sendable {
   /// To a place in an item, by its identity.
   case jump(to: Int, at: MediaDuration = .zero)
   /// What the item that was begun last gives from this place on has changed: it is taken from its source again, and
-  /// what is enqueued before that place plays on. Nil: what sounds, from the next instant on. `renewed` says from
-  /// where.
-  case renew(from: MediaDuration?)
+  /// what is enqueued before that place plays on. `renewed` says from where.
+  case renew(from: MediaDuration)
   /// Before anything has sounded: begin here in what is enqueued.
   case cue(to: MediaDuration)
   case edit(PlaylistEdit)
+  /// From now on, in the middle of what sounds: where it is played from goes on.
+  case effects(Effects)
   /// Tell the position so often while music plays; nil ends it. At least 10 ms.
   case observePosition(every: Nanoseconds?)
   /// Ends playing in all rooms at one sample, then everything.
@@ -125,6 +126,8 @@ package enum ProductionOrder: Hashable, Sendable {
     package var position: MediaDuration
     package var mediaTime: MediaTime
     package var generation: UInt32
+    /// What to do to its sound.
+    package var effects = Effects()
     /// Whether it continues what was produced last, without a gap if the formats allow. Otherwise everything from
     /// `mediaTime` on is obsolete.
     package var continues: Bool

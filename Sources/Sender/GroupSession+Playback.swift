@@ -16,13 +16,13 @@ extension GroupSession {
     case .next: skipForward(at: now)
     case .previous: skipBack(at: now)
     case .jump(let id, let position): jump(to: id, at: position, now: now)
-    case .renew(let position?): renew(from: position, at: now)
-    case .renew(nil): renewSound(at: now)
+    case .renew(let position): renew(from: position, at: now)
     case .cue(let position): cue(to: position)
     case .edit(let edit): apply(edit, at: now)
     case .observePosition(let interval):
       observation = interval.map { .init(interval: max($0, .milliseconds(10))) }
     case .stop: stop(at: now)
+    case .effects(let effects): change(to: effects, at: now)
     case .volume(let rooms, let volume):
       set(rooms, at: now) { $0.volume = min(volume, 1000) }
     case .volumeBy(let rooms, let step):

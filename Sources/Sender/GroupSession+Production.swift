@@ -27,7 +27,7 @@ extension GroupSession {
       .begin(
         .init(
           item: item, position: position, mediaTime: time, generation: timeline.generation,
-          continues: continues)))
+          effects: effects, continues: continues)))
   }
 
   mutating func produceMore(at now: LocalTime) {

@@ -7,12 +7,16 @@ import WireProtocol
 /// at a time; opening and reading may block on files.
 package final class Serializer {
   package typealias OpenSource = (PlayItem) throws(MediaError) -> any MediaSource
+  /// The item's sound, changed.
+  package typealias ApplyEffects =
+    (any MediaSource, Effects, PlayItem) throws(MediaError) -> any MediaSource
   package typealias MakeEncoder = (SourceShape) throws(CodecError) -> any AudioEncoder
 
   /// Frames read at once.
   private static let readFrames = 4096
 
   private let openSource: OpenSource
+  private let applyEffects: ApplyEffects
   private let makeEncoder: MakeEncoder
   private var generation: UInt32 = 0
   private var source: (any MediaSource)?
@@ -23,8 +27,13 @@ package final class Serializer {
   private var nextFormatID: UInt16 = 0
   private var steps: [ProducedBatch.Step] = []
 
-  package init(openSource: @escaping OpenSource, makeEncoder: @escaping MakeEncoder) {
+  package init(
+    openSource: @escaping OpenSource,
+    applyEffects: @escaping ApplyEffects = { source, _, _ in source },
+    makeEncoder: @escaping MakeEncoder
+  ) {
     self.openSource = openSource
+    self.applyEffects = applyEffects
     self.makeEncoder = makeEncoder
   }
 
@@ -53,7 +62,10 @@ package final class Serializer {
     item = beginning.item
     var start = beginning.mediaTime
     do {
-      let opened = try openSource(beginning.item)
+      var opened = try openSource(beginning.item)
+      if !beginning.effects.changesNothing {
+        opened = try applyEffects(opened, beginning.effects, beginning.item)
+      }
       // Nobody who knows asks for a place in what has none; who does not know yet gets its beginning.
       let position = opened.isSeekable ? beginning.position : .zero
       let frame = opened.format.frames(in: position)

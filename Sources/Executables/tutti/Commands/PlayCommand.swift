@@ -50,18 +50,7 @@ struct PlayCommand: ParsableCommand {
   @Option(
     help: .init("Standard input is raw samples: rate:bits:channels.", valueName: "48000:16:2"))
   var raw: String?
-  @Option(help: .init("Faster or slower at the same pitch, 0.25 to 4.", valueName: "factor"))
-  var rate: Double = 1
-  @Option(
-    parsing: .unconditional,
-    help: .init("Higher or lower at the same speed, -12 to 12.", valueName: "semitones"))
-  var pitch: Double = 0
-  @Option(
-    parsing: .unconditional,
-    help: .init("Brings every item to this loudness, such as -16.", valueName: "LUFS"))
-  var loudness: Double?
-  @Option(help: .init("A chain of FFmpeg's audio filters.", valueName: "chain"))
-  var filter: String?
+  @OptionGroup(title: "Sound") var sound: EffectOptions
   @OptionGroup var common: CommonOptions
 
   func run() throws {
@@ -69,7 +58,7 @@ struct PlayCommand: ParsableCommand {
       guard stay || !files.isEmpty else {
         throw Failure(.usage, "nothing to play; name a file or folder")
       }
-      let effects = try effects()
+      let effects = try sound.effects()
       let items = try MediaPaths.expand(files)
       let choice = try encoderChoice()
       let rawFormat = try rawFormat()
@@ -79,16 +68,18 @@ struct PlayCommand: ParsableCommand {
         endsWithPlaylist: !stay, interruption: interruption
       ) { notices in
         let opener = SourceOpener(
-          raw: rawFormat, effects: effects, interruption: interruption,
-          report: { notices.post($0) })
-        return Serializer(openSource: opener.open, makeEncoder: choice.makeEncoder)
+          raw: rawFormat, interruption: interruption, report: { notices.post($0) })
+        return Serializer(
+          openSource: opener.open, applyEffects: SourceOpener.filtered,
+          makeEncoder: choice.makeEncoder)
       }
-      try prepare(player)
+      try prepare(player, effects)
       try PlayerDisplay(player, isJSON: common.json).run()
     }
   }
 
-  private func prepare(_ player: PlayerService) throws {
+  private func prepare(_ player: PlayerService, _ effects: Effects) throws {
+    try player.carryOut(.effects(effects))
     if shuffle { try player.carryOut(.edit(.shuffle(seed: try SystemRandom.number()))) }
     if let repetition = Playlist.Repetition(rawValue: repetition.rawValue) {
       try player.carryOut(.edit(.setRepetition(repetition)))
@@ -109,24 +100,6 @@ struct PlayCommand: ParsableCommand {
       throw Failure(.usage, "--raw \(raw): write rate:bits:channels, such as 48000:16:2")
     }
     return format
-  }
-
-  private func effects() throws -> Effects {
-    guard Effects.rates.contains(rate) else { throw Failure(.usage, "--rate is 0.25 to 4") }
-    guard Effects.pitches.contains(pitch) else { throw Failure(.usage, "--pitch is -12 to 12") }
-    if let loudness, !Effects.loudnesses.contains(loudness) {
-      throw Failure(.usage, "--loudness is -40 to -5")
-    }
-    var effects = Effects()
-    (effects.rate, effects.pitch) = (rate, pitch)
-    (effects.loudness, effects.filter) = (loudness, filter)
-    if effects.changesNothing { return effects }
-    do {
-      try FilteredSource.check(effects)
-    } catch {
-      throw Failure(.usage, error.description)
-    }
-    return effects
   }
 
   private func wish() throws -> PlayerService.Wish {
