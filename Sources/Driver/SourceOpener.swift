@@ -25,6 +25,13 @@ package struct SourceOpener: Sendable {
     return try NetworkSource(
       url: location, interruption: interruption, report: report)
   }
+
+  /// The source of an item with its effects.
+  package static func filtered(
+    _ source: any MediaSource, _ effects: Effects, _ item: PlayItem
+  ) throws(MediaError) -> any MediaSource {
+    try FilteredSource(source, effects: effects, path: item.location)
+  }
 }
 
 extension ReadControl {

@@ -78,9 +78,8 @@ package enum PlayerCommand: Hashable, Sendable {
   /// To a place in an item, by its identity.
   case jump(to: Int, at: MediaDuration = .zero)
   /// What the item that was begun last gives from this place on has changed: it is taken from its source again, and
-  /// what is enqueued before that place plays on. Nil: what sounds, from the next instant on. `renewed` says from
-  /// where.
-  case renew(from: MediaDuration?)
+  /// what is enqueued before that place plays on. `renewed` says from where.
+  case renew(from: MediaDuration)
   /// Before anything has sounded: begin here in what is enqueued.
   case cue(to: MediaDuration)
   case edit(PlaylistEdit)

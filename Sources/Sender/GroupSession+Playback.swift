@@ -16,8 +16,7 @@ extension GroupSession {
     case .next: skipForward(at: now)
     case .previous: skipBack(at: now)
     case .jump(let id, let position): jump(to: id, at: position, now: now)
-    case .renew(let position?): renew(from: position, at: now)
-    case .renew(nil): renewSound(at: now)
+    case .renew(let position): renew(from: position, at: now)
     case .cue(let position): cue(to: position)
     case .edit(let edit): apply(edit, at: now)
     case .observePosition(let interval):

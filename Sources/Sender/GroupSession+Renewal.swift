@@ -1,7 +1,7 @@
 import Clock
 import WireProtocol
 
-/// Taking an item from its source again, in the middle of it: what a program has enqueued was changed, or effects were.
+/// Taking an item from its source again, in the middle of it: what a program has enqueued was changed.
 extension GroupSession {
   /// The item that was begun last, from `position` on.
   mutating func renew(from position: MediaDuration, at now: LocalTime) {
@@ -12,17 +12,6 @@ extension GroupSession {
     }
     guard let begun else { return }
     renew(begun, from: begun.start + begun.opened.span(to: position), at: now)
-  }
-
-  /// What sounds, from the next instant on that all rooms can still change.
-  mutating func renewSound(at now: LocalTime) {
-    guard pendingRestart == nil else { return }
-    let time = timeline.cutTime(by: commitTime(at: now))
-    let sounding = timeline.segments.last { $0.start <= time }
-    guard let begun = sounding.map({ Begun(opened: $0.opened, start: $0.start) }) ?? begun else {
-      return
-    }
-    renew(begun, from: max(time, begun.start), at: now)
   }
 
   /// Moves the beginning, where nothing has begun: rooms may hold what lies before it, and never play it.

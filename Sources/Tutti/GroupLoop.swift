@@ -34,7 +34,8 @@ final class GroupLoop {
         startsHeld: true, holdsAtCuts: plan.holdsAtCuts),
       playlist: Playlist(plan.items), reads: plan.reads
     ) {
-      Serializer(openSource: open, makeEncoder: encoders.makeEncoder)
+      Serializer(
+        openSource: open, applyEffects: SourceOpener.filtered, makeEncoder: encoders.makeEncoder)
     }
     driver.onEvent = { [unowned self] event in self.plan.onEvent(event, self) }
   }

@@ -41,11 +41,8 @@ public final class Player: Sendable {
       .init(
         settings: settings, items: [], holdsAtCuts: true,
         open: { item throws(MediaError) in
-          let effects = effects.value
-          if let source = try media.open(item.location) {
-            return try effects.applied(to: source, path: item.location)
-          }
-          return try effects.applied(to: opener.open(item), path: item.location)
+          if let source = try media.open(item.location) { return source }
+          return try opener.open(item)
         },
         reads: ReadControl(interruption),
         onEvent: { event, loop in
@@ -114,7 +111,8 @@ public final class Player: Sendable {
   /// stay in the item's own time.
   ///
   /// - Parameter rate: 0.25 to 4; 1 is as recorded.
-  /// - Throws: `TuttiError.invalid` beyond that range; `closed`.
+  /// - Throws: `TuttiError.invalid` beyond that range; `notSeekable` where it can only act on the
+  ///   items to come; `closed`.
   public func setRate(_ rate: Double) async throws(TuttiError) {
     guard Effects.rates.contains(rate) else { throw .invalid("a rate is 0.25 to 4, not \(rate)") }
     try await change { $0.rate = rate }
@@ -146,10 +144,10 @@ public final class Player: Sendable {
     async throws(TuttiError)
   {
     let effects = effects
-    try await engine.perform { loop in
-      effects.change(change)
-      _ = loop.driver.carryOut(.renew(from: nil))
+    let refusal = try await engine.perform { loop in
+      loop.driver.carryOut(.effects(effects.change(change)))
     }
+    if let refusal { throw TuttiError(refusal) }
   }
 
   // MARK: - Time
@@ -202,17 +200,15 @@ public final class Player: Sendable {
   }
 }
 
-/// The effects that the next source is opened with.
+/// The effects as they were set last, one by one.
 final class EffectsBox: Sendable {
   private let effects = Mutex(Effects())
 
-  var value: Effects { effects.withLock { $0 } }
-  func change(_ change: (inout Effects) -> Void) { effects.withLock { change(&$0) } }
-}
-
-extension Effects {
-  func applied(to source: any MediaSource, path: String) throws(MediaError) -> any MediaSource {
-    changesNothing ? source : try FilteredSource(source, effects: self, path: path)
+  func change(_ change: (inout Effects) -> Void) -> Effects {
+    effects.withLock { effects in
+      change(&effects)
+      return effects
+    }
   }
 }
 

@@ -119,8 +119,6 @@ struct StatusReport: Codable {
   /// When that position sounds: nanoseconds of CLOCK_MONOTONIC_RAW, and of CLOCK_MONOTONIC. Nothing unless media time runs.
   var presentationTimeNs: Int64?
   var presentationTimeMonotonicNs: Int64?
-  /// Seconds of the item in a second while it plays.
-  var rate: Double
   /// From a command to its sound.
   var outputLatencyMs: Double
   var durationS: Double?
@@ -142,7 +140,6 @@ struct StatusReport: Codable {
     positionS = status.position.seconds
     presentationTimeNs = status.presentationTime?.nanoseconds
     presentationTimeMonotonicNs = status.presentationTime.flatMap(HostClock.monotonic)
-    rate = status.rate
     outputLatencyMs = status.outputLatency.seconds * 1000
     durationS = status.item?.duration?.seconds
     producedS = status.produced.seconds

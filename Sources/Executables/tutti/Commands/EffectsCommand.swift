@@ -67,13 +67,6 @@ extension Effects {
   }
 }
 
-/// The source of an item with its effects.
-func filtered(
-  _ source: any MediaSource, _ effects: Effects, _ item: PlayItem
-) throws(MediaError) -> any MediaSource {
-  try FilteredSource(source, effects: effects, path: item.location)
-}
-
 extension ControlRequest {
   func newEffects() throws -> Effects {
     var effects = Effects()

@@ -70,7 +70,8 @@ struct PlayCommand: ParsableCommand {
         let opener = SourceOpener(
           raw: rawFormat, interruption: interruption, report: { notices.post($0) })
         return Serializer(
-          passesPackets: choice.passesPackets, openSource: opener.open, applyEffects: filtered,
+          passesPackets: choice.passesPackets, openSource: opener.open,
+          applyEffects: SourceOpener.filtered,
           makeEncoder: choice.makeEncoder)
       }
       try prepare(player, effects)
