@@ -109,13 +109,19 @@ extension ClockFilter {
     return .inserted
   }
 
+  /// A slope that may be farther off than this, dimensionless, is not carried over a step: queues that empty bend the
+  /// corridor by tens of ppm, while a radio's own scatter leaves it to 10 ppm after 20 s.
+  static let bentSlopeError = 25e-6
+
   /// Forgets all samples. The drift is kept if asked for and if it has been measured over 20 s.
   package mutating func reset(keepingDrift: Bool) {
     restart(with: [], keepingDrift: keepingDrift)
   }
 
   private mutating func restart(with fresh: [TimeSample], keepingDrift: Bool) {
-    if keepingDrift, let line, line.span > 20 { prior = .carried(line.slope) }
+    if keepingDrift, let line, line.span > 20, line.slopeError <= Self.bentSlopeError {
+      prior = .carried(line.slope)
+    }
     samples.removeAll(keepingCapacity: true)
     suspect = nil
     line = nil
@@ -290,9 +296,10 @@ extension ClockFilter {
   static let quickSpan = 0.35
   static let quickDeviation = 75e-6
 
-  /// After 0.9 s, playing may begin within this bound, in seconds; after 3 s, within any: on a link that bad,
-  /// waiting longer is worse. Guarded by the test of a quick start on Wi-Fi.
+  /// After 0.9 s, playing may begin within this bound or with this standard deviation, in seconds; after 3 s, with any: on
+  /// a link that bad, waiting longer is worse. Guarded by the test of a quick start on Wi-Fi.
   static let patientBound = 1e-3
+  static let patientDeviation = 200e-6
 
   private func isGoodEnough(_ line: CorridorLine, deviation: Double?) -> Bool {
     let error = line.error(prior: prior)
@@ -300,6 +307,7 @@ extension ClockFilter {
     guard samples.count >= 16 else { return false }
     if error <= Self.steadyBound, line.noise <= Self.steadyNoise { return true }
     if line.span >= Self.quickSpan, let deviation, deviation <= Self.quickDeviation { return true }
+    if line.span >= 0.9, let deviation, deviation <= Self.patientDeviation { return true }
     return line.span >= 3 || (line.span >= 0.9 && error <= Self.patientBound)
   }
 }

@@ -261,9 +261,9 @@ extension PlayoutCursor {
     }
   }
 
-  /// What the estimate of the group's clock may well be off, in seconds: its bound is three deviations.
+  /// What the estimate of the group's clock is off as a rule, in seconds: its bound is three deviations and more.
   private var clockDoubt: Double {
-    @_noLocks @_noAllocation get { Double(estimate?.errorBound.count ?? 0) * 1e-9 / 3 }
+    @_noLocks @_noAllocation get { Double(estimate?.errorBound.count ?? 0) * 1e-9 / 5 }
   }
 
   /// Of `next`, in seconds; positive is early.

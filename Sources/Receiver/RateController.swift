@@ -8,7 +8,11 @@ enum RateController {
   private static var smallError: Double { @_noLocks @_noAllocation get { 50e-6 } }
 
   /// An error below this, in s, is noise of the card's position as likely as not, however sure the clock is.
-  private static var leastDoubt: Double { @_noLocks @_noAllocation get { 6e-6 } }
+  private static var leastDoubt: Double { @_noLocks @_noAllocation get { 4e-6 } }
+
+  /// However little is known of the clock, a larger error is worth following, in s: what the drift is off by on such a
+  /// link, a slow servo would turn into an error of its own.
+  private static var mostDoubt: Double { @_noLocks @_noAllocation get { 20e-6 } }
 
   /// An error fades with this time constant, in s. One that may be noise slowly: the rate may change by no more than
   /// 0.1 ppm a second, or it is itself heard as distortion above -120 dB. A larger one soon. Range 0.5...20.
@@ -43,7 +47,7 @@ enum RateController {
   /// would be noise up to `doubt`, in s.
   @_noLocks @_noAllocation
   static func time(forError error: Double, doubt: Double, watched: Double) -> Double {
-    let ratio = error / max(doubt, leastDoubt)
+    let ratio = error / min(max(doubt, leastDoubt), mostDoubt)
     let steady = max(gentleTime / (1 + ratio * ratio), quickTime)
     return min(max(watched / 2, firstTime), steady)
   }

@@ -72,6 +72,8 @@ package enum PlayerCommand: Hashable, Sendable {
   /// To the beginning of an item, by its identity.
   case jump(to: Int)
   case edit(PlaylistEdit)
+  /// From now on, in the middle of what sounds: where it is played from goes on.
+  case effects(Effects)
   /// Tell the position so often while music plays; nil ends it. At least 10 ms.
   case observePosition(every: Nanoseconds?)
   /// Ends playing in all rooms at one sample, then everything.
@@ -113,6 +115,8 @@ package enum ProductionOrder: Hashable, Sendable {
     package var position: MediaDuration
     package var mediaTime: MediaTime
     package var generation: UInt32
+    /// What to do to its sound.
+    package var effects = Effects()
     /// Whether it continues what was produced last, without a gap if the formats allow. Otherwise everything from
     /// `mediaTime` on is obsolete.
     package var continues: Bool

@@ -18,6 +18,7 @@ extension GroupSession {
     case .observePosition(let interval):
       observation = interval.map { .init(interval: max($0, .milliseconds(10))) }
     case .stop: stop(at: now)
+    case .effects(let effects): change(to: effects, at: now)
     case .volume(let rooms, let volume):
       set(rooms, at: now) { $0.volume = min(volume, 1000) }
     case .volumeBy(let rooms, let step):

@@ -27,7 +27,7 @@ extension GroupSession {
       .begin(
         .init(
           item: item, position: position, mediaTime: time, generation: timeline.generation,
-          continues: continues, codecs: codecs, isRecoding: isRecoding)))
+          effects: effects, continues: continues, codecs: codecs, isRecoding: isRecoding)))
   }
 
   mutating func produceMore(at now: LocalTime) {

@@ -13,6 +13,8 @@ extension GroupSession {
   struct Restart {
     var item: PlayItem
     var position: MediaDuration
+    /// The same place, or what has followed it by then, wherever that is at the cut.
+    var isThere = false
   }
 
   /// What a listener means who says "here": what sounds, or what was asked for last and will sound in an instant.
@@ -44,6 +46,12 @@ extension GroupSession {
   private func aim(at item: PlayItem, _ position: MediaDuration) -> Aim {
     let opened = timeline.segments.last { $0.opened.item.id == item.id }?.opened
     return Aim(item: item, position: position, opened: opened)
+  }
+
+  /// What is being opened while nothing has been yet.
+  private var firstAim: Aim? {
+    guard case .beginning(let beginning) = production.stage else { return nil }
+    return Aim(item: beginning.item, position: beginning.position, opened: nil)
   }
 
   // MARK: - What people ask for
@@ -85,6 +93,20 @@ extension GroupSession {
     restart(item, at: .zero, now: now)
   }
 
+  /// What sounds goes on from where it will be at the cut, made anew; items to come are opened with the effects.
+  mutating func change(to effects: Effects, at now: LocalTime) {
+    guard effects != self.effects else { return }
+    self.effects = effects
+    guard let aim = aim(at: now) ?? firstAim else { return }
+    guard aim.opened?.isSeekable ?? true else {
+      return emit(.event(.refused(.notSeekable(aim.item))))
+    }
+    var isThere = pendingRestart?.isThere ?? true
+    if case .beginning = production.stage { isThere = false }
+    pendingRestart = Restart(item: aim.item, position: aim.position, isThere: isThere)
+    carryOutRestart(at: now)
+  }
+
   mutating func restart(_ item: PlayItem, at position: MediaDuration, now: LocalTime) {
     pendingRestart = Restart(item: item, position: position)
     carryOutRestart(at: now)
@@ -104,8 +126,12 @@ extension GroupSession {
   /// there, and no room hears of it.
   mutating func carryOutRestart(at now: LocalTime) {
     restartDeadline = nil
-    guard let target = pendingRestart else { return }
+    guard var target = pendingRestart else { return }
     let time = timeline.cutTime(by: commitTime(at: now))
+    if target.isThere, let segment = timeline.segment(at: time), time >= segment.start {
+      target.item = segment.opened.item
+      target.position = segment.opened.position(after: time - segment.start)
+    }
     if production.cut == time {
       // The answer to the order under way wakes this session.
       guard production.isIdle else { return }

@@ -42,6 +42,8 @@ package struct GroupSession {
   var timeline = PlaybackTimeline()
   var production = Production()
   var store = PacketStore()
+  /// Of what is opened from now on.
+  var effects = Effects()
   var links: [RoomLink] = []
   private var sessionCount: UInt64 = 0
   private var sessions: [RoomID: UInt64] = [:]
@@ -106,6 +108,9 @@ package struct GroupSession {
     ]
     return (timers.compactMap { $0 } + links.map(\.nextDeadline)).min()
   }
+
+  /// Bytes that a second of the music in store takes; 0 while there is none.
+  package var mediaByteRate: Double { store.byteRate }
 
   /// Rooms that are sent no more until `drained`.
   package var roomsAwaitingDrain: [RoomID] {

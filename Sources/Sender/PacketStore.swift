@@ -27,6 +27,13 @@ struct PacketStore {
   /// Where the newest packet ends; kept when all have been released.
   private(set) var end: MediaTime?
 
+  /// Bytes that a second takes; 0 while nothing is stored.
+  var byteRate: Double {
+    guard first < entries.count, let last = entries.last else { return 0 }
+    let span = (last.end - entries[first].mediaTime).seconds
+    return span > 0 ? Double(byteCount) / span : 0
+  }
+
   mutating func append(_ packet: AudioPacket, format: StreamFormat, end time: MediaTime) {
     let bytes = MediaMessage.packet(packet).encoded()
     let entry = Entry(

@@ -7,6 +7,9 @@ import WireProtocol
 /// at a time; opening and reading may block on files.
 package final class Serializer {
   package typealias OpenSource = (PlayItem) throws(MediaError) -> any MediaSource
+  /// The item's sound, changed.
+  package typealias ApplyEffects =
+    (any MediaSource, Effects, PlayItem) throws(MediaError) -> any MediaSource
   package typealias MakeEncoder = (SourceShape) throws(CodecError) -> any AudioEncoder
 
   /// Frames read at once.
@@ -15,6 +18,7 @@ package final class Serializer {
   /// Whether packets of items may be passed on as they are.
   let passesPackets: Bool
   private let openSource: OpenSource
+  private let applyEffects: ApplyEffects
   private let makeEncoder: MakeEncoder
   private(set) var generation: UInt32 = 0
   var source: (any MediaSource)?
@@ -34,10 +38,12 @@ package final class Serializer {
   /// - Parameter passesPackets: whether items whose codec all rooms decode are passed on as they are.
   package init(
     passesPackets: Bool = false, openSource: @escaping OpenSource,
+    applyEffects: @escaping ApplyEffects = { source, _, _ in source },
     makeEncoder: @escaping MakeEncoder
   ) {
     self.passesPackets = passesPackets
     self.openSource = openSource
+    self.applyEffects = applyEffects
     self.makeEncoder = makeEncoder
   }
 
@@ -67,7 +73,10 @@ package final class Serializer {
     codecs = beginning.codecs
     var start = beginning.mediaTime
     do {
-      let opened = try openSource(beginning.item)
+      var opened = try openSource(beginning.item)
+      if !beginning.effects.changesNothing {
+        opened = try applyEffects(opened, beginning.effects, beginning.item)
+      }
       // Nobody who knows asks for a place in what has none; who does not know yet gets its beginning.
       let position = opened.isSeekable ? beginning.position : .zero
       let frame = opened.format.frames(in: position)

@@ -1,4 +1,5 @@
 internal import CSys
+package import Clock
 internal import Glibc
 
 extension Reactor {
@@ -40,6 +41,34 @@ extension Reactor {
     var address = csys_address()
     guard csys_local_address(connection.descriptor.number, &address) == 0 else { return nil }
     return SocketAddress(address)
+  }
+
+  /// What TCP knows of the way to the peer.
+  package struct Path: Hashable, Sendable {
+    /// Of late, and the shortest of some minutes.
+    package var roundTrip: Nanoseconds
+    package var shortest: Nanoseconds
+    /// Bytes a second that have lately arrived; 0 while not known.
+    package var deliveryRate: UInt64
+  }
+
+  /// `nil` for a connection that is gone or not of TCP, and before anything has been answered.
+  package func path(of id: ConnectionID) -> Path? {
+    guard let connection = connection(id) else { return nil }
+    var path = csys_path()
+    guard csys_path(connection.descriptor.number, &path) == 0, path.round_trip_us > 0,
+      path.least_round_trip_us < .max
+    else { return nil }
+    return Path(
+      roundTrip: .microseconds(Int64(path.round_trip_us)),
+      shortest: .microseconds(Int64(path.least_round_trip_us)), deliveryRate: path.delivery_rate)
+  }
+
+  /// Has the kernel send no faster than this.
+  package func pace(_ id: ConnectionID, bytesPerSecond: UInt32) {
+    guard let connection = connection(id) else { return }
+    // Where it cannot be limited, it goes on as before.
+    _ = csys_pace(connection.descriptor.number, bytesPerSecond)
   }
 
   /// Changes the settings of an open connection.

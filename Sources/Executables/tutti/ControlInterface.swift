@@ -6,7 +6,7 @@ import WireProtocol
 /// What commands ask of a running player, one JSON object a line over its Unix-domain socket.
 struct ControlRequest: Codable {
   enum Verb: String, Codable {
-    case pause, resume, stop, seek, next, previous, volume, status
+    case pause, resume, stop, seek, next, previous, volume, effects, status
     case queue, add, remove, move, clear, jump, shuffle, `repeat`
   }
 
@@ -30,6 +30,14 @@ struct ControlRequest: Codable {
   var to: Int?
   /// `off`, `one` or `all`.
   var mode: String?
+  /// Of `effects`; what is not there has no effect.
+  var rate: Double?
+  /// In semitones.
+  var pitch: Double?
+  /// In LUFS.
+  var loudness: Double?
+  /// In FFmpeg's notation.
+  var filter: String?
 }
 
 /// What the player answers.
@@ -97,6 +105,14 @@ struct StatusReport: Codable {
   var title: String?
   var artist: String?
   var album: String?
+  var albumArtist: String?
+  var track: Int?
+  var disc: Int?
+  var date: String?
+  /// Such as `image/jpeg`; nil where the item has no picture.
+  var artworkType: String?
+  /// Seconds of the item in a second of sound.
+  var rate: Double?
   var itemNumber: Int
   var itemCount: Int
   var `repeat`: String
@@ -110,7 +126,11 @@ struct StatusReport: Codable {
     item = status.item?.item.location
     title = status.item?.metadata.title
     artist = status.item?.metadata.artist
-    album = status.item?.metadata.album
+    let metadata = status.item?.metadata
+    (album, albumArtist) = (metadata?.album, metadata?.albumArtist)
+    (track, disc, date) = (metadata?.track, metadata?.disc, metadata?.date)
+    artworkType = metadata?.artwork?.mimeType
+    rate = status.item?.rate
     itemNumber = status.itemNumber
     itemCount = status.itemCount
     `repeat` = status.repetition.rawValue

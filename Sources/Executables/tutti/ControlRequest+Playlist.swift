@@ -14,7 +14,7 @@ extension ControlRequest {
     case .jump: try ids(items).prefix(1).map { .jump(to: $0) }
     case .shuffle: [.edit(.shuffle(seed: try SystemRandom.number()))]
     case .repeat: [.edit(.setRepetition(try repetition))]
-    case .queue, .pause, .resume, .stop, .seek, .next, .previous, .volume, .status: []
+    case .queue, .pause, .resume, .stop, .seek, .next, .previous, .volume, .effects, .status: []
     }
   }
 
@@ -55,7 +55,7 @@ extension ControlRequest.Verb {
   var isAboutTheList: Bool {
     switch self {
     case .queue, .add, .remove, .move, .clear, .jump, .shuffle, .repeat: true
-    case .pause, .resume, .stop, .seek, .next, .previous, .volume, .status: false
+    case .pause, .resume, .stop, .seek, .next, .previous, .volume, .effects, .status: false
     }
   }
 }

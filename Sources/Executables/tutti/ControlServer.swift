@@ -94,6 +94,7 @@ extension ControlRequest {
       guard let seconds else { throw Failure(.usage, "seek needs seconds") }
       let span = MediaDuration(seconds: seconds)
       return [isRelative == true ? .seekBy(span) : .seek(to: span)]
+    case .effects: return [.effects(try newEffects())]
     case .volume: return try roomCommands(try player.selection(room))
     case .queue, .add, .remove, .move, .clear, .jump, .shuffle, .repeat:
       return try listCommands(player.session.playlist.items)

@@ -102,6 +102,7 @@ final class PlayerService {
       for (place, reason) in rooms.advance(to: HostClock.now) {
         handle(.closed(place.room, place.channel, reason: reason))
       }
+      rooms.pace(at: HostClock.now, needed: session.mediaByteRate)
       reportDrained()
       handle(.timeout)
     }

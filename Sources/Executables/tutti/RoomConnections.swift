@@ -14,6 +14,8 @@ struct RoomConnections {
   private var connections: [Place: LinuxIO.ConnectionID] = [:]
   private var finishing: [LinuxIO.ConnectionID] = []
   private var dialers: [(place: Place, dialer: RoomDialer)] = []
+  private var pacing: [LinuxIO.ConnectionID: MediaPacing] = [:]
+  private var nextPacing = LocalTime(nanoseconds: 0)
   /// Where a room was reached last; its media connection goes there too.
   private(set) var reached: [RoomID: SocketAddress] = [:]
 
@@ -23,7 +25,31 @@ struct RoomConnections {
 
   func place(of connection: LinuxIO.ConnectionID) -> Place? { places[connection] }
 
-  var deadline: LocalTime? { dialers.compactMap(\.dialer.deadline).min() }
+  var deadline: LocalTime? {
+    let pacing = isStreaming ? nextPacing : nil
+    return (dialers.compactMap(\.dialer.deadline) + [pacing].compactMap { $0 }).min()
+  }
+
+  /// Whether a room is being sent more than its connection takes at once.
+  private var isStreaming: Bool {
+    connections.contains { $0.key.channel == .media && reactor.queuedBytes(on: $0.value) > 0 }
+  }
+
+  /// Slows down where a queue builds up on the way to a room. `needed` is what the music takes, in bytes a second.
+  mutating func pace(at now: LocalTime, needed: Double) {
+    guard nextPacing <= now, isStreaming else { return }
+    nextPacing = now + MediaPacing.interval
+    for (place, connection) in connections where place.channel == .media {
+      guard let path = reactor.path(of: connection) else { continue }
+      var room = pacing[connection] ?? MediaPacing()
+      let before = room.rate
+      room.observed(
+        roundTrip: path.roundTrip, shortest: path.shortest, deliveryRate: path.deliveryRate,
+        needed: needed)
+      pacing[connection] = room
+      if room.rate != before { reactor.pace(connection, bytesPerSecond: UInt32(room.rate)) }
+    }
+  }
 
   mutating func dial(_ place: Place, candidates: [SocketAddress], at now: LocalTime) {
     close(place)
@@ -75,6 +101,7 @@ struct RoomConnections {
     finishing.removeAll { $0 == connection }
     guard let place = places.removeValue(forKey: connection) else { return nil }
     if connections[place] == connection { connections[place] = nil }
+    pacing[connection] = nil
     return place
   }
 
@@ -93,6 +120,7 @@ struct RoomConnections {
     }
     if let connection = connections.removeValue(forKey: place) {
       places[connection] = nil
+      pacing[connection] = nil
       finishing.append(connection)
       reactor.finish(connection)
     }

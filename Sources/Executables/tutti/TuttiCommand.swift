@@ -19,7 +19,8 @@ struct TuttiCommand: ParsableCommand {
     subcommands: [
       ReceiversCommand.self, PlayCommand.self, PauseCommand.self, ResumeCommand.self,
       StopCommand.self, SeekCommand.self, NextCommand.self, PreviousCommand.self,
-      VolumeCommand.self, StatusCommand.self, QueueCommand.self, AddCommand.self,
+      VolumeCommand.self, EffectsCommand.self, StatusCommand.self, QueueCommand.self,
+      AddCommand.self,
       RemoveCommand.self, MoveCommand.self, ClearCommand.self, JumpCommand.self,
       ShuffleCommand.self, RepeatCommand.self,
     ])

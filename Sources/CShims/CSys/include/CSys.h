@@ -59,6 +59,17 @@ int csys_local_address(int descriptor, struct csys_address *address);
 int csys_pending_error(int descriptor);
 int csys_shutdown_sending(int descriptor);
 
+// What TCP knows of the way to the peer; zero where it does not know yet.
+struct csys_path {
+  uint32_t round_trip_us;
+  uint32_t least_round_trip_us;
+  // Bytes a second that have lately arrived.
+  uint64_t delivery_rate;
+};
+int csys_path(int descriptor, struct csys_path *path);
+// The fastest that the kernel sends; UINT32_MAX lifts the limit.
+int csys_pace(int descriptor, uint32_t bytes_per_second);
+
 struct csys_stream_options {
   int keepalive_s;
   int user_timeout_ms;

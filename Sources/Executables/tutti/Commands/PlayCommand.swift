@@ -50,18 +50,7 @@ struct PlayCommand: ParsableCommand {
   @Option(
     help: .init("Standard input is raw samples: rate:bits:channels.", valueName: "48000:16:2"))
   var raw: String?
-  @Option(help: .init("Faster or slower at the same pitch, 0.25 to 4.", valueName: "factor"))
-  var rate: Double = 1
-  @Option(
-    parsing: .unconditional,
-    help: .init("Higher or lower at the same speed, -12 to 12.", valueName: "semitones"))
-  var pitch: Double = 0
-  @Option(
-    parsing: .unconditional,
-    help: .init("Brings every item to this loudness, such as -16.", valueName: "LUFS"))
-  var loudness: Double?
-  @Option(help: .init("A chain of FFmpeg's audio filters.", valueName: "chain"))
-  var filter: String?
+  @OptionGroup(title: "Sound") var sound: EffectOptions
   @OptionGroup var common: CommonOptions
 
   func run() throws {
@@ -69,7 +58,7 @@ struct PlayCommand: ParsableCommand {
       guard stay || !files.isEmpty else {
         throw Failure(.usage, "nothing to play; name a file or folder")
       }
-      let effects = try effects()
+      let effects = try sound.effects()
       let items = try MediaPaths.expand(files)
       let choice = try EncoderChoice(codec: codec, bitrate: bitrate, packetLength: packetLength)
       let rawFormat = try rawFormat()
@@ -79,17 +68,18 @@ struct PlayCommand: ParsableCommand {
         endsWithPlaylist: !stay, interruption: interruption
       ) { notices in
         let opener = SourceOpener(
-          raw: rawFormat, effects: effects, interruption: interruption, notices: notices)
+          raw: rawFormat, interruption: interruption, notices: notices)
         return Serializer(
-          passesPackets: choice.passesPackets, openSource: opener.open,
+          passesPackets: choice.passesPackets, openSource: opener.open, applyEffects: filtered,
           makeEncoder: choice.makeEncoder)
       }
-      try prepare(player)
+      try prepare(player, effects)
       try PlayerDisplay(player, isJSON: common.json).run()
     }
   }
 
-  private func prepare(_ player: PlayerService) throws {
+  private func prepare(_ player: PlayerService, _ effects: Effects) throws {
+    player.handle(.command(.effects(effects)))
     if shuffle { player.handle(.command(.edit(.shuffle(seed: try SystemRandom.number())))) }
     if let repetition = Playlist.Repetition(rawValue: repetition.rawValue) {
       player.handle(.command(.edit(.setRepetition(repetition))))
@@ -102,24 +92,6 @@ struct PlayCommand: ParsableCommand {
       throw Failure(.usage, "--raw \(raw): write rate:bits:channels, such as 48000:16:2")
     }
     return format
-  }
-
-  private func effects() throws -> Effects {
-    guard Effects.rates.contains(rate) else { throw Failure(.usage, "--rate is 0.25 to 4") }
-    guard Effects.pitches.contains(pitch) else { throw Failure(.usage, "--pitch is -12 to 12") }
-    if let loudness, !Effects.loudnesses.contains(loudness) {
-      throw Failure(.usage, "--loudness is -40 to -5")
-    }
-    var effects = Effects()
-    (effects.rate, effects.pitch) = (rate, pitch)
-    (effects.loudness, effects.filter) = (loudness, filter)
-    if effects.changesNothing { return effects }
-    do {
-      try FilteredSource.check(effects)
-    } catch {
-      throw Failure(.usage, error.description)
-    }
-    return effects
   }
 
   private func wish() throws -> PlayerService.Wish {
@@ -149,17 +121,11 @@ struct PlayCommand: ParsableCommand {
 /// Opens what an item names: standard input, a file, or something on the network.
 struct SourceOpener: Sendable {
   var raw: RawFormat?
-  var effects = Effects()
   var interruption: ReadInterruption
   var notices: Inbox<SourceNotice>
 
   func open(_ item: PlayItem) throws(MediaError) -> any MediaSource {
-    let source = try openPlain(item.location)
-    return effects.changesNothing
-      ? source : try FilteredSource(source, effects: effects, path: item.location)
-  }
-
-  private func openPlain(_ location: String) throws(MediaError) -> any MediaSource {
+    let location = item.location
     if location == "-" {
       return try StreamSource(descriptor: 0, rawFormat: raw, interruption: interruption)
     }

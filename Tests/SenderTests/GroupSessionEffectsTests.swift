@@ -1,0 +1,69 @@
+import Clock
+import Sender
+import Testing
+import WireProtocol
+
+struct GroupSessionEffectsTests {
+  private static let fast: Effects = {
+    var effects = Effects()
+    effects.rate = 2
+    return effects
+  }()
+
+  private func beginnings(_ group: TestGroup) -> [ProductionOrder.Beginning] {
+    group.outputs.compactMap {
+      if case .produce(.begin(let beginning)) = $0 { beginning } else { nil }
+    }
+  }
+
+  @Test func `new effects take up the item where it is at the cut`() throws {
+    var group = TestGroup.playing()
+    group.command(.effects(Self.fast))
+    let cut = try #require(group.flushes.last).from
+    let beginning = try #require(beginnings(group).last)
+    #expect(beginning.effects == Self.fast)
+    #expect(beginning.mediaTime == cut)
+    // Nothing was sought before, so item time and media time were one.
+    #expect(MediaTime.zero + beginning.position == cut)
+    #expect(group.flushes.count == 1)
+  }
+
+  @Test func `what is opened later has them too`() throws {
+    var group = TestGroup.playing(["8000x1:8000", "8000x1:80000"])
+    group.command(.effects(Self.fast))
+    group.take()
+    group.command(.next)
+    group.advance(by: .milliseconds(100))
+    #expect(try #require(beginnings(group).last).effects == Self.fast)
+  }
+
+  @Test func `effects that are there already change nothing`() {
+    var group = TestGroup.playing()
+    group.command(.effects(Effects()))
+    #expect(group.flushes.isEmpty)
+  }
+
+  @Test func `effects before the start hold from the start`() throws {
+    var group = TestGroup(producesAtOnce: false)
+    group.command(.effects(Self.fast))
+    group.joinReady()
+    group.produce()
+    #expect(try #require(beginnings(group).last).position == .zero)
+    #expect(try #require(beginnings(group).last).effects == Self.fast)
+  }
+
+  @Test func `changes in quick succession take one cut, and the last one counts`() throws {
+    var group = TestGroup.playing()
+    for rate in [1.1, 1.2, 1.3, 1.4] {
+      var effects = Effects()
+      effects.rate = rate
+      group.command(.effects(effects))
+      group.advance(by: .milliseconds(2))
+    }
+    group.advance(by: .milliseconds(100))
+    #expect(group.flushes.count <= 2)
+    #expect(try #require(beginnings(group).last).effects.rate == 1.4)
+    let last = try #require(beginnings(group).last)
+    #expect(MediaTime.zero + last.position == last.mediaTime)
+  }
+}
