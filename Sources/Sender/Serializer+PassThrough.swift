@@ -26,7 +26,7 @@ extension Serializer {
     }
     // What comes before is encoded too, and not heard: so codec and resampler go over the cut in full swing.
     let lead = source.format.frames(in: Self.leadIn)
-    let hasLead = isRecoding && source.isSeekable && frame >= lead
+    let hasLead = isRecoding && source.isSeekable && source.rate == 1 && frame >= lead
     if frame > 0 { try source.seek(toFrame: hasLead ? frame - lead : frame) }
     let codec = try continueRun(with: source, at: &time, leadIn: hasLead ? Self.leadIn : .zero)
     return WireChoice(codec: codec, reason: reason)

@@ -173,9 +173,10 @@ extension SimulatedGroup {
     sender.isProducing = false
     let batch = sender.serializer.carryOut(order)
     for step in batch.steps {
-      guard case .opened(_, let time) = step else { continue }
+      guard case .opened(let opened, let time) = step else { continue }
       let frame = MediaDuration(frames: 1, at: TestSignal.sampleRate).flicks
-      sender.sources.value?.start = (time.flicks / frame, batch.generation)
+      let position = (opened.position.flicks + frame - 1) / frame
+      sender.sources.value?.start = (time.flicks / frame - position, batch.generation)
     }
     startNextOrder(sender)
     serveSender([.produced(batch)])

@@ -59,9 +59,8 @@ final class SignalSource: MediaSource {
   let metadata = ItemMetadata()
   private var next: Int64 = 0
   private let isExact: Bool
-  /// The stream frame at which this item's first read frame sounds, and what it belongs to; set once it is known.
+  /// The stream frame at which this item's frame 0 sounds or would sound, and what it belongs to; set once it is known.
   var start: (frame: Int64, generation: UInt32) = (0, 0)
-  private var read: Int64 = 0
 
   init(frameCount: Int64?, isExact: Bool) {
     self.frameCount = frameCount
@@ -76,13 +75,12 @@ final class SignalSource: MediaSource {
     let count = min(Int64(count), left)
     if isExact {
       for i in 0..<count {
-        TestSignal.append(start.frame + read + i, generation: start.generation, to: &frames)
+        TestSignal.append(start.frame + next + i, generation: start.generation, to: &frames)
       }
     } else {
       frames.append(contentsOf: repeatElement(0, count: Int(count)))
     }
     next += count
-    read += count
   }
 
   func seek(toFrame frame: Int64) throws(MediaError) { next = frame }
