@@ -102,8 +102,8 @@ let package = Package(
     .executableTarget(
       name: "tutti",
       dependencies: [
-        "Clock", "WireProtocol", "Sender", "Driver", "LinuxIO", "AvahiDiscovery", "FFmpegSource",
-        arguments, logging,
+        "Clock", "Audio", "WireProtocol", "Sender", "Driver", "LinuxIO", "AvahiDiscovery",
+        "FFmpegSource", arguments, logging,
       ],
       path: "Sources/Executables/tutti", swiftSettings: strict),
     .executableTarget(
