@@ -42,8 +42,8 @@ import Tutti
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await feed(renderer, from: .zero, to: .seconds(3600)) }
       try await synchronizer.setRate(1, time: .zero)
-      for await _ in places where try await renderer.rooms.status().enqueued > .seconds(31) {
-        break
+      for await _ in places where synchronizer.currentTime > .zero {
+        if try await renderer.rooms.status().enqueued > .seconds(31) { break }
       }
       group.cancelAll()
       try await group.waitForAll()
