@@ -32,7 +32,7 @@ struct CutAnswers {
 
   /// Something sounds, so the answer to `flush` is the render thread's, which knows the generation as
   /// `renderGeneration`.
-  mutating func await(_ flush: Flush, renderGeneration: UInt32, at now: LocalTime) -> Flushed? {
+  mutating func wait(for flush: Flush, renderGeneration: UInt32, at now: LocalTime) -> Flushed? {
     waiting.append(
       Waiting(
         asked: Flushed(generation: flush.generation, from: flush.from),

@@ -274,7 +274,7 @@ package struct ReceiverSession {
     outputs.append(
       .render(.cut(from: flush.from, generation: generation, isRamped: flush.isRamped)))
     if playout.isAudible {
-      if let answer = cuts.await(flush, renderGeneration: generation, at: now) { told(answer) }
+      if let answer = cuts.wait(for: flush, renderGeneration: generation, at: now) { told(answer) }
     } else {
       let made = Flushed(generation: flush.generation, from: flush.from)
       cuts.made(made)

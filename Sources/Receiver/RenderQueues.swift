@@ -7,7 +7,7 @@ import Audio
 /// Unchecked because the compiler cannot see the rule that makes it safe: slots between the two counters belong
 /// to the consumer, the others to the producer, and the counters are atomic.
 @safe
-package final class RenderQueue<Element>: @unchecked Sendable {
+package final class RenderQueue<Element: Sendable>: @unchecked Sendable {
   let slots: UnsafeMutablePointer<Element>
   let counters: UnsafeMutablePointer<QueueCounters>
   let capacity: Int64

@@ -78,9 +78,14 @@ extension GroupSession {
     GroupTime(ofSender: now) + commitHorizon
   }
 
+  /// Longer than any sound card takes.
+  private static let longestHorizon = Nanoseconds.seconds(1)
+
   var commitHorizon: Nanoseconds {
     let rooms = links.compactMap(\.live)
-    let device = rooms.compactMap(\.status?.commitHorizon).max() ?? .milliseconds(40)
+    // One room with an absurd figure must not make all others wait.
+    let device = min(
+      rooms.compactMap(\.status?.commitHorizon).max() ?? .milliseconds(40), Self.longestHorizon)
     let roundTrip = min(rooms.compactMap(\.status?.roundTrip).max() ?? .zero, .milliseconds(150))
     return device + min(Nanoseconds(5_000_000 + 8 * roundTrip.count), .milliseconds(150))
   }

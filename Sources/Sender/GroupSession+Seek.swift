@@ -103,8 +103,11 @@ extension GroupSession {
     guard aim.opened?.isSeekable ?? true else {
       return emit(.event(.refused(.notSeekable(aim.item))))
     }
+    // An item that was chosen and does not sound yet begins where it was to; opening the next one changes nothing.
     var isThere = pendingRestart?.isThere ?? true
-    if case .beginning = production.stage { isThere = false }
+    if case .beginning(let next) = production.stage, next.isChosen || timeline.segments.isEmpty {
+      isThere = false
+    }
     pendingRestart = Restart(item: aim.item, position: aim.position, isThere: isThere)
     carryOutRestart(at: now)
   }

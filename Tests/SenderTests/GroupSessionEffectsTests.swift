@@ -16,6 +16,10 @@ struct GroupSessionEffectsTests {
     }
   }
 
+  private func isOpeningNext(_ group: TestGroup) -> Bool {
+    if case .begin(let next)? = group.orders.first { next.continues } else { false }
+  }
+
   @Test func `new effects take up the item where it is at the cut`() throws {
     var group = TestGroup.playing()
     group.command(.effects(Self.fast))
@@ -35,6 +39,21 @@ struct GroupSessionEffectsTests {
     group.command(.next)
     group.advance(by: .milliseconds(100))
     #expect(try #require(beginnings(group).last).effects == Self.fast)
+  }
+
+  @Test func `the item that sounds goes on from the cut while the next one is being opened`() throws {
+    var group = TestGroup(["8000x1:8000", "8000x1:80000"], producesAtOnce: false)
+    group.joinReady()
+    while !isOpeningNext(group), group.isAwaitingProduction { group.produceOne() }
+    #expect(isOpeningNext(group))
+    group.advance(by: .milliseconds(300))
+    group.take()
+    let before = group.session.status(at: group.now).position
+    group.command(.effects(Self.fast))
+    let beginning = try #require(beginnings(group).last)
+    #expect(beginning.item.id == 0)
+    // The cut lies a commit horizon ahead, and the item has gone on until there.
+    #expect(beginning.position - before >= .milliseconds(40))
   }
 
   @Test func `effects that are there already change nothing`() {

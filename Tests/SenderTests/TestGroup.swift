@@ -72,7 +72,11 @@ struct TestGroup {
   mutating func jump(by span: Nanoseconds) { now = now + span }
 
   mutating func produce() {
-    while !orders.isEmpty { handle(.produced(serializer.carryOut(orders.removeFirst()))) }
+    while !orders.isEmpty { produceOne() }
+  }
+
+  mutating func produceOne() {
+    handle(.produced(serializer.carryOut(orders.removeFirst())))
   }
 
   var isAwaitingProduction: Bool { !orders.isEmpty }
