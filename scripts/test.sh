@@ -1,6 +1,30 @@
-#!/bin/sh
-# All tests. Release, because the simulation runs hours of virtual time; in a build folder of their own, because the
-# flags differ from those of the programs, and each would make the other build anew.
-set -eu
+#!/bin/bash
+# All tests, or those that the arguments choose. Release, because the simulation runs hours of virtual time; in a build
+# folder of their own, because the flags differ from those of the programs, and each would make the other build anew.
+set -euo pipefail
 cd "$(dirname "$0")/.."
-swift test -c release --scratch-path .build/tests "$@"
+
+build=(-c release --scratch-path .build/tests)
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+failed=
+
+run() { swift test "${build[@]}" "$@" 2>&1 | tee -a "$log" || failed=yes; }
+
+if [ $# -gt 0 ]; then
+	run "$@"
+else
+	# These play against the clock on the wall: one after the other, and not beside others that keep all processors busy
+	# for minutes.
+	live='^(ProgramTests|TuttiTests|ALSAOutputTests|LinuxIOTests|AvahiDiscoveryTests)\.'
+	swift test "${build[@]}" list > "$log" || { cat "$log"; exit 1; }
+	run --skip-build --skip "$live"
+	run --skip-build --no-parallel --filter "$live"
+fi
+
+# Said again at the end, where it is looked for.
+if [ -n "$failed" ]; then
+	printf '\nWhat failed:\n'
+	grep -E '✘|error: |Fatal error|signal code' "$log" || true
+	exit 1
+fi
