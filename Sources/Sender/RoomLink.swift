@@ -14,7 +14,7 @@ struct RoomLink {
   static let refusedRetry = Nanoseconds.seconds(5)
 
   enum State {
-    case waiting(until: LocalTime, reason: String)
+    case waiting(until: LocalTime)
     case connecting(giveUpAt: LocalTime)
     /// `hello` is on its way.
     case greeting(giveUpAt: LocalTime)
@@ -25,7 +25,7 @@ struct RoomLink {
   private(set) var name: String
   private let receiverID: Identifier?
   private(set) var state: State
-  /// Why the last attempt failed; empty after a welcome.
+  /// Why the last attempt failed, also while the next one is made; empty after a welcome.
   private(set) var lastObstacle = ""
   /// What the room decodes, as it said last; nil before it was connected.
   private(set) var codecs: CodecSet?
@@ -36,7 +36,7 @@ struct RoomLink {
     self.id = id
     self.name = name
     self.receiverID = receiverID
-    state = .waiting(until: now, reason: "")
+    state = .waiting(until: now)
   }
 
   var live: LiveRoom? {
@@ -57,22 +57,21 @@ struct RoomLink {
   /// Why the room does not play, in people's words; empty if it does or nothing is known.
   var obstacle: String {
     switch state {
-    case .waiting(_, let reason): reason
-    case .connecting, .greeting: ""
+    case .waiting, .connecting, .greeting: lastObstacle
     case .live(let room): room.status?.detail ?? ""
     }
   }
 
   /// Whether a connection should be tried now.
   mutating func retryIsDue(at now: LocalTime) -> Bool {
-    guard case .waiting(let until, _) = state, until <= now else { return false }
+    guard case .waiting(let until) = state, until <= now else { return false }
     state = .connecting(giveUpAt: now + Self.patience)
     return true
   }
 
   mutating func seen(at now: LocalTime) {
-    guard case .waiting(_, let reason) = state else { return }
-    state = .waiting(until: now, reason: reason)
+    guard case .waiting = state else { return }
+    state = .waiting(until: now)
     retryAfter = Self.firstRetry
   }
 
@@ -96,19 +95,19 @@ struct RoomLink {
   mutating func broke(_ reason: String, at now: LocalTime) {
     // A welcome alone proves little: the media connection may never come about.
     if let live, now - live.began >= Self.patience { retryAfter = Self.firstRetry }
-    state = .waiting(until: now + retryAfter, reason: reason)
+    state = .waiting(until: now + retryAfter)
     lastObstacle = reason
     retryAfter = min(Nanoseconds(retryAfter.count * 2), Self.lastRetry)
   }
 
   mutating func refused(_ reason: String, at now: LocalTime) {
-    state = .waiting(until: now + Self.refusedRetry, reason: reason)
+    state = .waiting(until: now + Self.refusedRetry)
     lastObstacle = reason
   }
 
   var nextDeadline: LocalTime {
     switch state {
-    case .waiting(let until, _): until
+    case .waiting(let until): until
     case .connecting(let giveUpAt), .greeting(let giveUpAt): giveUpAt
     case .live(let room): min(room.giveUpTime, room.nextKeepAlive)
     }

@@ -116,4 +116,16 @@ import WireProtocol
     #expect(counts == [false, true, false])
     #expect(link.name == "Kitchen")
   }
+
+  @Test func `why a room is away is known while it is tried again`() {
+    let now = LocalTime(nanoseconds: 0)
+    var link = RoomLink(id: RoomID(1), name: "Kitchen", receiverID: nil, at: now)
+    link.refused("busy", at: now)
+    let retry = link.nextDeadline
+    let isDue = link.retryIsDue(at: retry)
+    #expect(isDue)
+    #expect(link.obstacle == "busy")
+    link.controlConnected(at: retry)
+    #expect(link.obstacle == "busy")
+  }
 }

@@ -74,7 +74,7 @@ import Tutti
       let renderer = try await AudioRenderer(
         rooms: [room], format: PCMFormat(sampleRate: 44_100, channelCount: 1))
       try await synchronizer.add(renderer)
-      try await feed(renderer, from: start, to: start + .seconds(2))
+      try await feed(renderer, from: start, to: start + .seconds(20))
       renderers.append(renderer)
     }
     let wish = HostTime.now + .milliseconds(700)
