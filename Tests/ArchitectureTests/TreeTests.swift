@@ -38,6 +38,17 @@ import Testing
     Self.expectNone(Rules.sharedLibraries(files, shims: Self.shims))
   }
 
+  @Test func `what the C shims of FFmpeg include is installed by the setup`() throws {
+    let packages = try SourceTree.text("scripts/setup.sh").split { $0.isWhitespace || $0 == "\"" }
+    let shims = ["CFFmpeg", "CAVCodec"].flatMap { SourceTree.paths(in: "Sources/CShims/\($0)") }
+      .filter { $0.hasSuffix(".c") || $0.hasSuffix(".h") }
+    let included = try Set(
+      shims.flatMap { try SourceTree.text($0).matches(of: /#include <(lib(?:av|sw)\w+)\//) }
+        .map { "\($0.1)-dev" })
+    #expect(included.count >= 5)
+    Self.expectNone(included.filter { name in !packages.contains { $0 == name } })
+  }
+
   @Test func `nothing is forced, unchecked or public`() throws {
     let files = try SourceTree.files(in: "Sources")
     Self.expectNone(files.flatMap { Rules.dangerousWords($0) })
