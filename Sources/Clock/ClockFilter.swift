@@ -197,7 +197,9 @@ extension ClockFilter {
     let scale = Self.suspicionFloor + line.noise
     let slopeError = min(max(4 * scale / max(sampleSpan, 1e-3), 1e-6), 100e-6)
     let distance = abs((sample.midpoint - line.origin).seconds)
-    let tolerance = Self.suspicionFloor + 3 * line.noise + slopeError * distance
+    // The noise is small by chance at times; a line that is off by its own deviation contradicts true samples too.
+    let noise = max(line.noise, refined?.deviation ?? 0)
+    let tolerance = Self.suspicionFloor + 3 * noise + slopeError * distance
     guard max(below, above) > tolerance else { return nil }
     return Suspect(sample: sample, direction: below > above ? .belowUpper : .aboveLower)
   }

@@ -1,9 +1,9 @@
-/// What the midpoints of the samples say, by weighted least squares.
+/// What midpoints say, by weighted least squares.
 ///
-/// Where the noise of both directions has the same distribution, the midpoint of a sample is right on average, and
-/// the mean of many of them converges faster than the corridor's edges do. How far back the samples count is
-/// found by trying: lines of eight memories foretell each sample, and those that did best of late are mixed. All
-/// values are relative to a corridor's line.
+/// Where the noise of both directions has the same distribution, a midpoint is right on average, and the mean of many
+/// of them converges faster than the corridor's edges do. How far back they count is found by trying: lines of eight
+/// memories foretell each midpoint, and those that did best of late are mixed. All values are relative to a
+/// corridor's line.
 struct MidpointRegression: Hashable, Sendable {
   /// At the corridor's origin, in seconds.
   var intercept: Double
@@ -32,25 +32,23 @@ struct MidpointRegression: Hashable, Sendable {
   /// The scatter of a midpoint says too little of the error, because queues outlast a probe interval.
   static let inflation = 1.5
 
-  /// `nil` without samples. They are in order of their midpoints.
-  init?(through samples: [TimeSample], relativeTo line: CorridorLine, prior: SlopePrior) {
-    guard !samples.isEmpty else { return nil }
-    let (shortest, gap) = shortestRoundTrip(of: samples)
+  /// `nil` without midpoints. They are in order of their times, and relative to `line`.
+  init?(through midpoints: [Midpoint], relativeTo line: CorridorLine, prior: SlopePrior) {
+    guard let first = midpoints.first else { return nil }
+    let (shortest, gap) = shortestRoundTrip(of: midpoints)
     var sums = MidpointSums(
       priorSlope: prior.center - line.slope, deviation: prior.deviation(span: line.span))
-    var position = -line.span
-    for (index, sample) in samples.enumerated() {
-      let x = (sample.midpoint - line.origin).seconds
-      let middle = (sample.upperOffset - line.base).seconds - 0.5 * sample.roundTrip.seconds
-      let excess = (sample.roundTrip - shortest).seconds
+    var position = first.time
+    for (index, midpoint) in midpoints.enumerated() {
+      let excess = midpoint.roundTrip - shortest
       let deviation = Self.excessShare * (excess + gap)
       let information = 1 / (Self.stampError * Self.stampError + deviation * deviation)
-      let residual = middle - line.intercept - line.slope * x
-      if x > position { sums.advance(by: x - position) }
-      position = max(x, position)
-      if index >= 4 { sums.judge(residual, information: information) }
-      sums.add(residual, information: information, excess: excess)
+      if midpoint.time > position { sums.advance(by: midpoint.time - position) }
+      position = max(midpoint.time, position)
+      if index >= 4 { sums.judge(midpoint.offset, information: information) }
+      sums.add(midpoint.offset, information: information, excess: excess)
     }
+    if position < 0 { sums.advance(by: -position) }
     self.init(mixing: sums)
   }
 
@@ -82,18 +80,18 @@ struct MidpointRegression: Hashable, Sendable {
 }
 
 /// The shortest round trip, and how far it may be above the shortest possible one, in seconds.
-private func shortestRoundTrip(of samples: [TimeSample]) -> (Nanoseconds, gap: Double) {
-  var least: [Nanoseconds] = []
+private func shortestRoundTrip(of midpoints: [Midpoint]) -> (Double, gap: Double) {
+  var least: [Double] = []
   least.reserveCapacity(7)
-  for sample in samples {
-    let value = sample.roundTrip
+  for midpoint in midpoints {
+    let value = midpoint.roundTrip
     if least.count == 6, value >= least[5] { continue }
     var index = least.count
     while index > 0, least[index - 1] > value { index -= 1 }
     least.insert(value, at: index)
     if least.count > 6 { least.removeLast() }
   }
-  guard let first = least.first, let last = least.last else { return (.zero, gap: 0) }
+  guard let first = least.first, let last = least.last else { return (0, gap: 0) }
   let distance = least.count == 6 ? last - first : first
-  return (first, gap: MidpointRegression.gapFactor * distance.seconds)
+  return (first, gap: MidpointRegression.gapFactor * distance)
 }

@@ -5,8 +5,8 @@ import Testing
 /// What the regression adds to the corridor, on networks whose delays are independent from packet to packet.
 struct ClockLineTests {
   @Test(arguments: [
-    (LaneNetwork.Kind.wired, LaneRoom.Wander.none, 3.0, 7.5), (.wired, .slowSine, 6, 13),
-    (.wired, .walk, 5, 12), (.wired, .quickSine, 6, 13), (.wifi, .none, 16, 40),
+    (LaneNetwork.Kind.wired, LaneRoom.Wander.none, 3.0, 7.5), (.wired, .slowSine, 5, 11),
+    (.wired, .walk, 5, 12), (.wired, .quickSine, 5, 10.5), (.wifi, .none, 14, 38),
     (.farWifi, .none, 75, 200),
   ])
   func `after twenty seconds the estimate is exact`(

@@ -11,7 +11,8 @@ struct MidpointRegressionTests {
     }
     let line = try #require(CorridorLine(through: samples, prior: .cold))
     let regression = try #require(
-      MidpointRegression(through: samples, relativeTo: line, prior: .cold))
+      MidpointRegression(
+        through: samples.map { Midpoint($0, relativeTo: line) }, relativeTo: line, prior: .cold))
     let intercept = line.intercept + regression.intercept + line.base.seconds
     #expect(abs(intercept - (2e-3 + 7e-6 * 9.95)) < 20e-9)
     #expect(abs(line.slope + regression.slope - 7e-6) < 20e-9)
@@ -31,7 +32,8 @@ struct MidpointRegressionTests {
     }
     let line = try #require(CorridorLine(through: samples, prior: .cold))
     let regression = try #require(
-      MidpointRegression(through: samples, relativeTo: line, prior: .cold))
+      MidpointRegression(
+        through: samples.map { Midpoint($0, relativeTo: line) }, relativeTo: line, prior: .cold))
     // The requests' delay shifts the midpoints up, by half of it.
     #expect(regression.asymmetry > 5e-6)
     #expect(regression.asymmetry >= 0.8 * regression.intercept)
@@ -41,7 +43,8 @@ struct MidpointRegressionTests {
     let samples = [try sample(at: 0, offset: 1)]
     let line = try #require(CorridorLine(through: samples, prior: .cold))
     let regression = try #require(
-      MidpointRegression(through: samples, relativeTo: line, prior: .cold))
+      MidpointRegression(
+        through: samples.map { Midpoint($0, relativeTo: line) }, relativeTo: line, prior: .cold))
     #expect(abs(regression.intercept) < 1e-9)
     #expect(regression.deviation > 200e-6)
   }
