@@ -16,6 +16,21 @@ struct StateFileTests {
     #expect(mode(file.path) == 0o600)
   }
 
+  @Test func `what is shown is readable by all`() throws {
+    try file.show([1, 2])
+    #expect(try file.read(limit: 10) == [1, 2])
+    // The umask may keep it from others.
+    #expect(mode(file.path) | 0o044 == 0o644)
+    #expect(access(file.path + ".new", F_OK) != 0)
+  }
+
+  @Test func `a file that is removed is gone, and one that is not there too`() throws {
+    try file.show([1])
+    try file.remove()
+    try file.remove()
+    #expect(try file.read(limit: 10) == nil)
+  }
+
   @Test func `a file that is not there has no content`() throws {
     #expect(try file.read(limit: 10) == nil)
   }

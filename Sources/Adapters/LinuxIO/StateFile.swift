@@ -1,7 +1,6 @@
 internal import Glibc
 
-/// A small file of state that is replaced as a whole: whoever reads it, after a power cut too, finds the old
-/// content or the new one. Only this user may read it.
+/// A small file of state that is replaced as a whole: whoever reads it finds the old content or the new one.
 package struct StateFile: Sendable {
   package let path: String
 
@@ -29,17 +28,34 @@ package struct StateFile: Sendable {
     }
   }
 
-  /// Returns when the new content is on the disk.
+  /// Returns when the new content is on the disk: after a power cut too, it is that or the old one. Only this user may
+  /// read it.
   package func write(_ content: [UInt8]) throws(IOError) {
+    try replace(with: content, mode: 0o600, isKept: true)
+    try synchronizeDirectory()
+  }
+
+  /// The same for what others look at while it lasts: whoever may enter the directory may read it, and a slow disk is
+  /// not waited for.
+  package func show(_ content: [UInt8]) throws(IOError) {
+    try replace(with: content, mode: 0o644, isKept: false)
+  }
+
+  /// Nothing happens where there is no such file.
+  package func remove() throws(IOError) {
+    guard unlink(path) != 0, errno != ENOENT else { return }
+    throw IOError(call: "unlink", code: errno, subject: path)
+  }
+
+  private func replace(with content: [UInt8], mode: mode_t, isKept: Bool) throws(IOError) {
     let temporary = path + ".new"
     do {
-      try writeNew(content, at: temporary)
+      try writeNew(content, at: temporary, mode: mode, isKept: isKept)
       try check("rename", Int(rename(temporary, path)))
     } catch {
       unlink(temporary)
       throw error
     }
-    try synchronizeDirectory()
   }
 
   /// Makes the directory and its parents, readable by this user alone. One that exists is left as it is.
@@ -55,18 +71,20 @@ package struct StateFile: Sendable {
     throw IOError(call: "mkdir", code: code == EEXIST ? ENOTDIR : code, subject: path)
   }
 
-  private func writeNew(_ content: [UInt8], at temporary: String) throws(IOError) {
+  private func writeNew(
+    _ content: [UInt8], at temporary: String, mode: mode_t, isKept: Bool
+  ) throws(IOError) {
     // One left behind by a crash may belong to someone else or be a link; it must not be written through.
     unlink(temporary)
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-    let file = FileDescriptor(try check("open", Int(open(temporary, flags, 0o600))))
+    let file = FileDescriptor(try check("open", Int(open(temporary, flags, mode))))
     var rest = content[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { Glibc.write(file.number, $0.baseAddress, $0.count) }
       if count < 0, errno == EINTR { continue }
       rest = rest.dropFirst(Int(try check("write", count)))
     }
-    try check("fsync", Int(fsync(file.number)))
+    if isKept { try check("fsync", Int(fsync(file.number))) }
   }
 
   private func synchronizeDirectory() throws(IOError) {
