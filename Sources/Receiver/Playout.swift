@@ -23,6 +23,7 @@ struct Playout {
     case closeDevice
     case corrupt(reason: String, total: UInt32)
     case late(by: Nanoseconds, total: UInt32)
+    case nowPlaying(SoundingItem?)
   }
 
   private enum Device {
@@ -35,6 +36,8 @@ struct Playout {
   private let makeDecoder: DecodeStage.MakeDecoder
   private let idleTime: Nanoseconds
   private var buffer: PlayoutBuffer
+  /// What the sender says of what plays.
+  var board = NowPlayingBoard()
   private var anchors = AnchorHistory()
   private var cuts: [RenderCommand] = []
   /// What the generations of this stream are raised by on their way to the render thread, whose ring may still
@@ -136,6 +139,7 @@ struct Playout {
   }
 
   private mutating func remember(cutFrom time: MediaTime, _ generation: UInt32) {
+    board.flush(from: time, generation: generation)
     cuts.append(.cut(from: time, generation: renderGeneration(generation), isRamped: false))
     if cuts.count > 4 { cuts.removeFirst() }
     cutDecoded(at: time)
@@ -149,6 +153,7 @@ struct Playout {
   mutating func removeAll() -> [Step] {
     let steps = [.render(.unanchor)] + supersedeGenerations()
     buffer.removeAll()
+    board.removeAll()
     anchors.removeAll()
     cuts.removeAll()
     (decodedFrom, decodedUntil, estimate, announcedEnd) = (nil, nil, nil, nil)
@@ -214,6 +219,7 @@ struct Playout {
     workDevice(at: now, hasSession: hasSession, &steps)
     if mayDecode { decodeAhead(at: now, &steps) } else { hasMoreToDecode = true }
     announceEnd(&steps)
+    if let change = board.advance(to: heard(at: now)) { steps.append(.nowPlaying(change.item)) }
     if let playhead = playhead(at: now) { buffer.release(before: playhead - Self.keepAfter) }
     if latePackets != lateReported {
       lateReported = latePackets
@@ -270,6 +276,24 @@ struct Playout {
     guard end != announcedEnd else { return }
     announcedEnd = end
     if let end { steps.append(.render(.end(at: end))) }
+  }
+
+  /// What comes out of the loudspeakers, by what the render thread has said last: the room's delay and what is written
+  /// and not heard yet are in it.
+  private func heard(at now: LocalTime) -> NowPlayingBoard.Position {
+    switch device {
+    case .closed, .opening, .lost: return .nothing
+    case .open: break
+    }
+    // Before there is an anchor, the render thread may still report the stream before.
+    guard let report, estimate != nil, !anchors.isEmpty else { return .unknown }
+    let sounding = report.playhead - MediaDuration(max(.zero, report.at - now))
+    switch report.activity {
+    case .playing: return .sounding(sounding)
+    case .paused, .starved: return .standing(report.playhead)
+    case .ended: return sounding < announcedEnd ?? .zero ? .sounding(sounding) : .nothing
+    case .idle, .settling, .waiting: return .unknown
+    }
   }
 
   private func isSounding(at now: LocalTime) -> Bool {

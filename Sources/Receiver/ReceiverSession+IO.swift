@@ -50,6 +50,8 @@ extension ReceiverSession {
     case advertise(isBusy: Bool)
     /// Keep this for the next start.
     case persist(ReceiverMemory)
+    /// What is heard in this room, from now on; nil where nothing is any more.
+    case nowPlaying(SoundingItem?)
     /// For the log.
     case event(ReceiverEvent)
   }

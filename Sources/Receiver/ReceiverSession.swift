@@ -256,8 +256,8 @@ package struct ReceiverSession {
       memory.settings = settings
       applySettings()
       outputs.append(.persist(memory))
-    case .keepAlive:
-      break
+    case .nowPlaying(let announcement): playout.board.announce(announcement)
+    case .keepAlive: break
     case .goodbye(let goodbye):
       if let control = link?.control { outputs.append(.close(control)) }
       endSession(reason: goodbye.reason == .finished ? "finished" : "sender left", at: now)
@@ -306,6 +306,7 @@ package struct ReceiverSession {
         playout.define(format, id: id)
       case .packet(let packet):
         try insert(packet, at: now)
+      case .artwork(let piece): playout.board.add(piece)
       }
       if link == nil { return }
     }
@@ -442,6 +443,7 @@ package struct ReceiverSession {
       case .corrupt(let reason, let total):
         outputs.append(.event(.packetCorrupt(reason: reason, total: total)))
       case .late(let by, let total): outputs.append(.event(.packetLate(by: by, total: total)))
+      case .nowPlaying(let item): outputs.append(.nowPlaying(item))
       }
     }
   }

@@ -253,7 +253,7 @@ package struct GroupSession {
     case .status(let status): received(status, from: index)
     case .goodbye(let goodbye):
       broke(id, goodbye.detail.isEmpty ? "it said goodbye" : goodbye.detail, at: now)
-    case .hello, .anchor, .flush, .settings, .keepAlive:
+    case .hello, .anchor, .flush, .settings, .nowPlaying, .keepAlive:
       broke(id, "it broke the protocol: a message that is not for a sender", at: now)
     }
   }

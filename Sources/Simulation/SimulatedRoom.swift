@@ -144,7 +144,7 @@ extension SimulatedGroup {
       if case .clock(let estimate, _) = command { room.lastEstimate = estimate }
       room.unsent.append(command)
       retry(room)
-    case .advertise: break
+    case .advertise, .nowPlaying: break
     case .persist(let memory): room.memory = memory
     case .event(let event): room.events.append((now, event))
     }

@@ -13,6 +13,8 @@ extension ControlMessage {
     case MessageType.flush: return try Flush(decoding: &reader).map(ControlMessage.flush)
     case MessageType.settings: return .settings(try RoomSettings(decoding: &reader))
     case MessageType.keepAlive: return .keepAlive
+    case MessageType.nowPlaying:
+      return try NowPlaying(decoding: &reader).map(ControlMessage.nowPlaying)
     case MessageType.welcome: return .welcome(try Welcome(decoding: &reader))
     case MessageType.refuse: return .refuse(try Refusal(decoding: &reader))
     case MessageType.credit: return .credit(try Credit(decoding: &reader))
@@ -33,6 +35,7 @@ extension ControlMessage {
       case .anchor(let anchor): anchor.encode(to: &writer)
       case .flush(let flush): flush.encode(to: &writer)
       case .settings(let settings): settings.encode(to: &writer)
+      case .nowPlaying(let announcement): announcement.encode(to: &writer)
       case .keepAlive: break
       case .welcome(let welcome): welcome.encode(to: &writer)
       case .refuse(let refusal): refusal.encode(to: &writer)
@@ -50,6 +53,7 @@ extension ControlMessage {
     case .anchor: MessageType.anchor
     case .flush: MessageType.flush
     case .settings: MessageType.settings
+    case .nowPlaying: MessageType.nowPlaying
     case .keepAlive: MessageType.keepAlive
     case .welcome: MessageType.welcome
     case .refuse: MessageType.refuse

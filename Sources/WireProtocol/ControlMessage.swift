@@ -12,6 +12,8 @@ package enum ControlMessage: Hashable, Sendable {
   case flush(Flush)
   /// Volume, mute, delay and channel map of this room.
   case settings(RoomSettings)
+  /// What plays from a media time on.
+  case nowPlaying(NowPlaying)
   /// The sender is there; sent when nothing else was for a while.
   case keepAlive
 

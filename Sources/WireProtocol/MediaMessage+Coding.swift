@@ -12,6 +12,7 @@ extension MediaMessage {
       let id = try reader.formatID()
       return .format(id: id, try StreamFormat(decoding: &reader))
     case MessageType.packet: return .packet(try AudioPacket(decoding: &reader))
+    case MessageType.artwork: return .artwork(try ArtworkPiece(decoding: &reader))
     default: return nil
     }
   }
@@ -34,6 +35,8 @@ extension MediaMessage {
       }
     case .packet(let packet):
       ByteWriter.message(MessageType.packet, appendingTo: &bytes) { packet.encode(to: &$0) }
+    case .artwork(let piece):
+      ByteWriter.message(MessageType.artwork, appendingTo: &bytes) { piece.encode(to: &$0) }
     }
   }
 

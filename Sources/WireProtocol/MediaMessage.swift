@@ -8,6 +8,8 @@ package enum MediaMessage: Hashable, Sendable {
   /// Packets that name `id` are of this format. Comes before the first of them, and again after a reconnect.
   case format(id: UInt16, StreamFormat)
   case packet(AudioPacket)
+  /// A part of a picture that announcements name.
+  case artwork(ArtworkPiece)
 }
 
 /// One packet of compressed audio, with its place in the stream.

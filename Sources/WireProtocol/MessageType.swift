@@ -6,6 +6,7 @@ enum MessageType {
   static let flush: UInt16 = 0x0003
   static let settings: UInt16 = 0x0004
   static let keepAlive: UInt16 = 0x0005
+  static let nowPlaying: UInt16 = 0x0006
 
   static let welcome: UInt16 = 0x0101
   static let refuse: UInt16 = 0x0102
@@ -19,4 +20,5 @@ enum MessageType {
   static let attach: UInt16 = 0x0301
   static let format: UInt16 = 0x0302
   static let packet: UInt16 = 0x0303
+  static let artwork: UInt16 = 0x0304
 }

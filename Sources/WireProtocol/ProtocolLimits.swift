@@ -19,6 +19,20 @@ package enum ProtocolLimits {
   package static let name = 64
   /// Bytes of UTF-8: one sentence for people.
   package static let detail = 256
+  /// Bytes of UTF-8 of a title, an artist or an album: what is longer is no name.
+  package static let itemText = 512
+  /// Announcements that a sender has made and that still count: what sounds, and an album's worth that follows.
+  package static let announcements = 16
+  /// Announcements that a receiver holds: a room with a delay needs them longer than the sender thinks.
+  package static let heldAnnouncements = 32
+  /// Bytes of a picture: a cover of 2000 by 2000 as JPEG has a quarter of that.
+  package static let artwork = 4 << 20
+  /// Bytes of all pictures that a sender's announcements name: two of the largest.
+  package static let announcedArtwork = 8 << 20
+  /// Bytes of all pictures that a receiver holds: one of the largest more, which sounds a little longer here.
+  package static let heldArtwork = 12 << 20
+  /// Bytes of a piece: a link of 1 Mbit/s has sent it within 130 ms, and music never waits long behind one.
+  package static let artworkPiece = 16 * 1024
   /// Bytes: the largest header in use, Vorbis's code books, fits; FLAC needs 34 and Opus at most 276.
   package static let decoderConfiguration = 8 * 1024
   /// Codecs that a receiver may list.

@@ -68,7 +68,7 @@ import WireProtocol
       switch try MediaMessage.decode(raw) {
       case .format(let id, let format)?: buffer.define(format, id: id)
       case .packet(let packet)?: #expect(buffer.insert(packet) == .inserted)
-      case .attach?, nil: break
+      case .attach?, .artwork?, nil: break
       }
     }
     return buffer

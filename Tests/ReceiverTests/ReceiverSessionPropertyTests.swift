@@ -42,6 +42,7 @@ import WireProtocol
     case 9: receiver.open(rate: random.next() % 2 == 0 ? 44_100 : 48_000)
     case 10, 11:
       receiver.say(random.controlMessage(near: receiver.groupTime()), on: id)
+    case 12: receiver.stream(.artwork(random.artworkPiece()), on: id)
     default: receiver.stream(.packet(random.packet()), on: id)
     }
   }
@@ -66,7 +67,12 @@ extension RandomSource {
   }
 
   mutating func controlMessage(near now: GroupTime) -> ControlMessage {
-    switch next() % 6 {
+    switch next() % 7 {
+    case 6:
+      let item = ItemDescription(title: "\(next() % 9)", artwork: UInt32(next() % 4))
+      return .nowPlaying(
+        NowPlaying(
+          generation: generation(), from: mediaTime(), item: next() % 4 == 0 ? nil : item))
     case 0, 1:
       let time =
         next() % 3 == 0
@@ -97,6 +103,13 @@ extension RandomSource {
     if next() % 8 == 0 { packet.encoded.frameCount = 1 + Int(next() % 65_536) }
     if next() % 16 == 0 { packet.encoded.payload = bytes(3) }
     return packet
+  }
+
+  mutating func artworkPiece() -> ArtworkPiece {
+    let size = next() % 4 == 0 ? ProtocolLimits.artwork : 40
+    return ArtworkPiece(
+      number: UInt32(1 + next() % 4), size: size, offset: Int(next() % 2) * 20,
+      mimeType: "image/png", bytes: bytes(20))
   }
 
   private mutating func generation() -> UInt32 {

@@ -115,9 +115,14 @@ struct TestReceiver {
     GroupTime(nanoseconds: now.nanoseconds) + Self.clockAhead + span
   }
 
-  mutating func report(_ activity: RenderReport.Activity) {
+  /// `playhead` is heard in `span`, as so much is written before it.
+  mutating func report(
+    _ activity: RenderReport.Activity, playhead: MediaTime = .zero, in span: Nanoseconds = .zero
+  ) {
     var report = RenderReport()
     report.activity = activity
+    report.playhead = playhead
+    report.at = now + span
     handle(.rendered(report))
   }
 
@@ -172,6 +177,15 @@ struct TestReceiver {
 
   var events: [ReceiverEvent] {
     outputs.compactMap { if case .event(let event) = $0 { event } else { nil } }
+  }
+
+  /// Titles, as they were shown one after the other; nil for nothing.
+  var shown: [String?] { shownItems.map { $0?.description.title } }
+
+  var shownItems: [SoundingItem?] {
+    outputs.compactMap { output -> SoundingItem?? in
+      if case .nowPlaying(let item) = output { .some(item) } else { nil }
+    }
   }
 
   var commands: [RenderCommand] {

@@ -197,7 +197,7 @@ import WireProtocol
       case .packet(let packet):
         ids.insert(packet.formatID)
         #expect(announced.contains(packet.formatID))
-      case .attach: break
+      case .attach, .artwork: break
       }
     }
     #expect(group.packets().last?.generation == 300)
@@ -218,7 +218,7 @@ import WireProtocol
       case .format(let id, let format): formats[id] = format
       case .packet(let packet):
         #expect(packet.generation == 0 || formats[packet.formatID]?.audio.sampleRate == 11_025)
-      case .attach: break
+      case .attach, .artwork: break
       }
     }
   }

@@ -84,7 +84,7 @@ import WireProtocol
   func `random bytes never trap`(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     let types: [UInt16] =
-      Array(1...5) + Array(0x101...0x106) + [0x201] + Array(0x301...0x303) + [0xffff]
+      Array(1...6) + Array(0x101...0x106) + [0x201] + Array(0x301...0x304) + [0xffff]
     for type in types {
       for _ in 0..<40 {
         let payload = random.bytes(Int.random(in: 0...200, using: &random))

@@ -104,6 +104,20 @@ enum Meaning: Hashable {
       .control(.flushedAutomatically(Flushed(generation: 3, from: seconds(50))))
     ),
     (
+      "control.nowPlaying",
+      .control(
+        .nowPlaying(
+          NowPlaying(
+            generation: 3, from: seconds(42),
+            item: ItemDescription(
+              title: "Sinnerman", artist: "Nina Simone", album: "Pastel Blues", track: 10,
+              duration: .seconds(622), artwork: 7))))
+    ),
+    (
+      "control.nowPlaying.nothing",
+      .control(.nowPlaying(NowPlaying(generation: 3, from: seconds(664), item: nil)))
+    ),
+    (
       "control.settings",
       .control(
         .settings(
@@ -174,6 +188,14 @@ enum Meaning: Hashable {
       format(
         4, .alac, .int16,
         [0, 0, 0x10, 0, 0, 16, 40, 10, 14, 2, 0, 255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xac, 0x44])
+    ),
+    (
+      "media.artwork",
+      .media(
+        .artwork(
+          ArtworkPiece(
+            number: 7, size: 40_000, offset: 39_996, mimeType: "image/jpeg",
+            bytes: [0x8a, 0x3c, 0xff, 0xd9])))
     ),
     (
       "media.packet.preparing",

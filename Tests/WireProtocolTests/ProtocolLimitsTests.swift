@@ -46,6 +46,20 @@ import WireProtocol
       version: 1, senderID: .counting(from: 0), senderName: String(repeating: "é", count: 32),
       session: 0, clockID: 0, clockPort: 1)
     #expect(ControlMessage.hello(hello).bytes.count <= ProtocolLimits.openingMessage)
+
+    let text = String(repeating: "é", count: ProtocolLimits.itemText / 2)
+    let announcement = NowPlaying(
+      generation: 0, from: .zero, item: ItemDescription(title: text, artist: text, album: text))
+    #expect(
+      try onlyMessage(in: ControlMessage.nowPlaying(announcement).bytes)
+        .flatMap { try ControlMessage.decode($0) } == .nowPlaying(announcement))
+    #expect(ControlMessage.nowPlaying(announcement).bytes.count <= ProtocolLimits.controlMessage)
+  }
+
+  @Test func `what a sender announces fits into what a receiver holds, with a picture to spare`() {
+    #expect(ProtocolLimits.announcements * 2 <= ProtocolLimits.heldAnnouncements)
+    #expect(
+      ProtocolLimits.announcedArtwork + ProtocolLimits.artwork <= ProtocolLimits.heldArtwork)
   }
 
   private func pairs(_ a: [Int64], _ b: [Int64]) -> [(Int64, Int64)] {

@@ -7,7 +7,7 @@ extension SplitMix64 {
   mutating func controlMessages() -> [ControlMessage] {
     [
       .hello(hello()), .anchor(anchor()), .flush(flush()), .settings(settings()), .keepAlive,
-      .welcome(welcome()),
+      .nowPlaying(nowPlaying()), .welcome(welcome()),
       .refuse(
         Refusal(reason: element(Refusal.Reason.allCases), detail: text(atMost: 256))),
       .credit(
@@ -24,7 +24,7 @@ extension SplitMix64 {
     [
       .attach(session: next()),
       .format(id: pick(0...255), format()),
-      .packet(packet()),
+      .packet(packet()), .artwork(artworkPiece()),
     ]
   }
 
@@ -62,6 +62,26 @@ extension SplitMix64 {
     Flush(
       from: mediaTime(), generation: pick(ProtocolLimits.generation),
       isRamped: Bool.random(using: &self))
+  }
+
+  private mutating func nowPlaying() -> NowPlaying {
+    let item = ItemDescription(
+      title: text(atMost: 512), artist: text(atMost: 512), album: text(atMost: 512),
+      track: pick(0...UInt16.max),
+      duration: MediaDuration(flicks: pick(ProtocolLimits.mediaTime)),
+      artwork: pick(0...UInt32.max))
+    return NowPlaying(
+      generation: pick(ProtocolLimits.generation), from: mediaTime(),
+      item: Bool.random(using: &self) ? item : nil)
+  }
+
+  private mutating func artworkPiece() -> ArtworkPiece {
+    let bytes = bytes(1 + Int(pick(UInt8(0)...200)))
+    let size = Int.random(in: bytes.count...ProtocolLimits.artwork, using: &self)
+    return ArtworkPiece(
+      number: pick(1...UInt32.max), size: size,
+      offset: Int.random(in: 0...size - bytes.count, using: &self), mimeType: text(atMost: 64),
+      bytes: bytes)
   }
 
   private mutating func flushed() -> Flushed {

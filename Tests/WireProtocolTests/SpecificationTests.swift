@@ -65,6 +65,13 @@ import WireProtocol
     #expect(
       readme.contains("at least every \(ProtocolLimits.keepAliveInterval.count / 1_000_000_000) s"))
     #expect(readme.contains("on control | \(ProtocolLimits.silence.count / 1_000_000_000) s"))
+    #expect(readme.contains("title, artist, album | \(ProtocolLimits.itemText) "))
+    #expect(
+      readme.contains("announcements a receiver holds | \(ProtocolLimits.heldAnnouncements) |"))
+    #expect(readme.contains("| picture | 4 194 304 ") && ProtocolLimits.artwork == 4_194_304)
+    #expect(readme.contains("holds | \(ProtocolLimits.heldArtwork >> 20) MiB"))
+    #expect(
+      readme.contains("piece of a picture | 16 384 ") && ProtocolLimits.artworkPiece == 16_384)
     #expect(readme.contains("codecs listed | \(ProtocolLimits.codecs) |"))
   }
 }

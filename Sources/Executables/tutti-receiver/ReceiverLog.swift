@@ -4,6 +4,7 @@ import LinuxIO
 import Logging
 import Receiver
 import Synchronization
+import WireProtocol
 
 /// What happens, for the journal: constant messages, values beside them with their units. From any thread.
 final class ReceiverLog: Sendable {
@@ -35,6 +36,10 @@ final class ReceiverLog: Sendable {
       if leftOut > 0 { values["left_out_before"] = "\(leftOut)" }
     }
     logger.log(level: level, "\(what)", metadata: values)
+  }
+
+  func nowPlaying(_ item: ItemDescription) {
+    if !item.sentence.isEmpty { notice("now playing", item.sentence) }
   }
 
   func write(_ event: ServicePublisher.Event) {

@@ -28,6 +28,7 @@ final class ReceiverService {
   private var requests: [TransmitID: UInt32] = [:]
   private var suspends = SuspendDetector()
   private var mixer: Mixer?
+  private var display: NowPlayingDisplay
   private var unsaved: ReceiverMemory?
   private var nextSave = HostClock.now
   private var announcedState = ReceiverAdvertisement.State.free
@@ -39,6 +40,7 @@ final class ReceiverService {
     self.configuration = configuration
     log = ReceiverLog(level: configuration.logLevel)
     state = try ReceiverState(configuration.stateDirectory)
+    display = NowPlayingDisplay(directory: state.directory)
     ALSALibrary.configure()
     reactor = try Reactor()
     try reactor.watch(signals: [.interrupt, .terminate])
@@ -78,6 +80,7 @@ final class ReceiverService {
     }
     output.close()
     save()
+    display.remove()
     if let exitFailure { throw exitFailure }
   }
 
@@ -103,6 +106,7 @@ final class ReceiverService {
     case .render(let command): render(command)
     case .advertise(let isBusy): advertise(isBusy: isBusy)
     case .persist(let memory): unsaved = memory
+    case .nowPlaying(let item): display.change(to: item, log)
     case .event(let event): log.write(event)
     }
   }
@@ -112,7 +116,7 @@ final class ReceiverService {
   private var restDeadline: LocalTime? {
     let save = unsaved == nil ? nil : nextSave
     let announcement = advertisement.state == announcedState ? nil : nextAnnouncement
-    return [save, announcement].compactMap(\.self).min()
+    return [save, announcement, display.deadline].compactMap(\.self).min()
   }
 
   private func catchUp(at now: LocalTime) {
@@ -124,6 +128,7 @@ final class ReceiverService {
       nextAnnouncement = now + Self.restInterval
       announceState()
     }
+    display.catchUp(at: now, log)
   }
 
   private func save() {

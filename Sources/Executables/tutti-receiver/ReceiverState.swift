@@ -7,7 +7,7 @@ import WireProtocol
 /// The receiver's state directory: its identity, and a few lines of `key value` that it remembers. Lines that are
 /// not understood are passed over: a lost volume is no reason not to play.
 struct ReceiverState: ~Copyable {
-  private let directory: String
+  let directory: String
   private let lock: DirectoryLock
 
   init(_ given: String?) throws {
