@@ -109,9 +109,16 @@ extension GroupSession {
   private mutating func take(_ step: ProducedBatch.Step) {
     switch step {
     case .opened(let opened, let time):
-      timeline.append(production.opened(opened, at: time))
+      let opened = artworks.sharing(opened, with: timeline.segments)
+      var segment = production.opened(opened, at: time)
+      segment.description = artworks.description(of: opened)
+      timeline.append(segment)
     case .metadata(let described, let time):
-      timeline.append(.init(start: time, opened: described, continuesItem: true))
+      let described = artworks.sharing(described, with: timeline.segments)
+      timeline.append(
+        .init(
+          start: time, opened: described, continuesItem: true,
+          description: artworks.description(of: described)))
     case .itemEnded(let time): production.stage = .itemEnded(at: time)
     case .failed(let item, let error, let time):
       emit(.event(.itemFailed(item, error)))

@@ -176,6 +176,8 @@ extension GroupSession {
     let generation = timeline.cut(from: time, isRamped: isRamped)
     store.cut(from: time)
     tellAll(.flush(Flush(from: time, generation: generation, isRamped: isRamped)), at: now)
+    for index in links.indices { links[index].live?.announced.flush(from: time) }
+    lastCutTime = now
   }
 
   /// Lest what comes behind a cut sounds before everyone has it, the rooms stand still there, if it is near.

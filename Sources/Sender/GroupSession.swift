@@ -50,6 +50,8 @@ package struct GroupSession {
   var timeline = PlaybackTimeline()
   var production = Production()
   var store = PacketStore()
+  var artworks = ArtworkStore()
+  var lastCutTime: LocalTime?
   /// Of what is opened from now on.
   var effects = Effects()
   var links: [RoomLink] = []
@@ -303,7 +305,9 @@ package struct GroupSession {
     recodeForNewcomer(at: now)
     produceMore(at: now)
     holdIfDue(at: now)
-    for index in links.indices { pump(index) }
+    describe(at: now)
+    let pictures = artworkToSend
+    for index in links.indices { pump(index, pictures, at: now) }
     if let finishTime, finishTime <= now { finish() }
   }
 
@@ -327,9 +331,12 @@ package struct GroupSession {
     }
   }
 
-  private mutating func pump(_ index: Int) {
-    guard var flow = links[index].live?.media else { return }
-    let bytes = flow.nextBytes(from: store, decodedAs: links[index].codecs ?? .all)
+  private mutating func pump(
+    _ index: Int, _ pictures: [NumberedArtwork], at now: LocalTime
+  ) {
+    guard let room = links[index].live, var flow = room.media else { return }
+    let bytes = flow.nextBytes(
+      from: store, decodedAs: links[index].codecs ?? .all, plan(for: room, pictures, at: now))
     links[index].live?.media = flow
     if !bytes.isEmpty { emit(.send(links[index].id, .media, bytes)) }
   }

@@ -1,4 +1,5 @@
 package import Audio
+import WireProtocol
 
 /// One opened item: frames one after the other, from any place in it. Used by one thread at a time.
 package protocol MediaSource: AnyObject {
@@ -70,7 +71,7 @@ package struct ItemMetadata: Hashable, Sendable {
 /// The picture that comes with an item, in the form in which it was stored.
 package struct Artwork: Hashable, Sendable {
   /// A larger one is left out.
-  package static let sizeLimit = 4 << 20
+  package static let sizeLimit = ProtocolLimits.artwork
 
   package var bytes: [UInt8]
   /// Such as `image/jpeg`.

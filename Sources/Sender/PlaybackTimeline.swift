@@ -1,4 +1,5 @@
 import Clock
+import WireProtocol
 
 /// When which media time sounds, and what is at which media time. Media time runs on through seeks and skips:
 /// they put something else at the times to come.
@@ -24,6 +25,8 @@ struct PlaybackTimeline {
     /// Items that could not be played between it and what lies before it.
     var passed: Set<Int> = []
     var wasAnnounced = false
+    /// What the rooms are told of it.
+    var description = ItemDescription()
   }
 
   struct Cut: Hashable {

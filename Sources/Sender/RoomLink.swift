@@ -119,6 +119,8 @@ struct LiveRoom {
   var welcome: Welcome
   var status: RoomStatus?
   var settings: RoomSettings
+  /// What it was told of what plays.
+  var announced = AnnouncedItems()
   /// Nil while the media connection is not open.
   var media: MediaFlow?
   let began: LocalTime
@@ -148,6 +150,7 @@ struct MediaFlow {
   private var queuedBytes = 0
   /// The packet to send next.
   private var nextSequence: UInt64
+  private var artwork = ArtworkFlow()
   /// As announced on this connection.
   private var knownFormats: [UInt16: StreamFormat] = [:]
 
@@ -164,12 +167,24 @@ struct MediaFlow {
     queuedBytes += count
   }
 
-  /// What may be sent now. What the room does not decode is left out.
-  mutating func nextBytes(from store: PacketStore, decodedAs codecs: CodecSet = .all) -> [UInt8] {
+  /// What may be sent now. What the room does not decode is left out. Pictures come between packets, as
+  /// `plan` says.
+  mutating func nextBytes(
+    from store: PacketStore, decodedAs codecs: CodecSet = .all, _ plan: ArtworkPlan = ArtworkPlan()
+  ) -> [UInt8] {
     var bytes: [UInt8] = []
-    while queuedBytes + bytes.count < Self.queueLimit,
+    artwork.keep(plan.pictures)
+    while queuedBytes + bytes.count < Self.queueLimit {
       let entry = store.entry(from: nextSequence)
-    {
+      if entry.map({ $0.mediaTime >= plan.lead }) ?? plan.fillsGaps,
+        let piece = artwork.next(of: plan.pictures),
+        sentBytes + UInt64(bytes.count + piece.count) <= limit
+      {
+        bytes += piece
+        artwork.sent(plan.pictures)
+        continue
+      }
+      guard let entry else { break }
       guard codecs.contains(entry.format.codec) else {
         nextSequence = entry.sequence + 1
         continue

@@ -127,6 +127,8 @@ struct ReceiverUnderFire {
     case 13:
       var report = RenderReport()
       report.activity = script.byte() % 2 == 0 ? .playing : .waiting
+      report.playhead = script.mediaTime()
+      report.at = now + .milliseconds(Int64(script.byte()))
       step(.rendered(report))
     case 14: step(.resumedFromSuspend)
     default: step(.timeout)
@@ -166,7 +168,13 @@ struct ReceiverUnderFire {
   }
 
   private func control(_ script: inout Script) -> ControlMessage {
-    switch script.byte() % 6 {
+    switch script.byte() % 7 {
+    case 6:
+      .nowPlaying(
+        NowPlaying(
+          generation: script.generation(), from: script.mediaTime(),
+          item: script.byte() % 4 == 0
+            ? nil : ItemDescription(title: "t", artwork: UInt32(script.byte() % 4))))
     case 0, 1:
       .anchor(
         Anchor(
@@ -188,6 +196,7 @@ struct ReceiverUnderFire {
       return .format(
         id: UInt16(script.byte() % 3), script.byte() % 2 == 0 ? fuzzFormat : .fuzzStereo)
     case 1: sequence = UInt64(script.number(in: 0...(1 << 60)))
+    case 2: return .artwork(artworkPiece(&script))
     default: sequence = min(sequence + 1, 1 << 60)
     }
     let payload = [UInt8](repeating: 0, count: Int(script.byte()) * 4)
@@ -199,6 +208,15 @@ struct ReceiverUnderFire {
         encoded: EncodedPacket(
           payload: payload, skippedFrames: Int(script.byte()) * 257,
           frameCount: 1 + Int(script.byte()))))
+  }
+
+  private func artworkPiece(_ script: inout Script) -> ArtworkPiece {
+    let bytes = script.take(1 + Int(script.byte() % 32))
+    let size = Int(script.number(in: Int64(bytes.count)...Int64(ProtocolLimits.artwork)))
+    return ArtworkPiece(
+      number: 1 + UInt32(script.byte() % 4), size: size,
+      offset: min(Int(script.byte() % 64), size - bytes.count), mimeType: "image/png",
+      bytes: bytes)
   }
 
   private func answer(_ script: inout Script) -> [UInt8] {
@@ -348,11 +366,16 @@ private final class Noise: MediaSource {
   let format = AudioFormat(sampleRate: 8000, channelCount: 1)
   let sampleType = SampleType.int16
   let isLossless = true
-  let metadata = ItemMetadata()
+  let metadata: ItemMetadata
   private let length: Int64
   private var next: Int64 = 0
 
-  init(length: Int64) { self.length = length }
+  init(length: Int64) {
+    self.length = length
+    var metadata = ItemMetadata(title: "noise")
+    metadata.artwork = Artwork(bytes: [UInt8](repeating: 1, count: 20_000), mimeType: "image/png")
+    self.metadata = metadata
+  }
 
   var frameCount: Int64? { length }
 

@@ -157,6 +157,14 @@ struct TestGroup {
     told().compactMap { if case .flush(let flush) = $0 { flush } else { nil } }
   }
 
+  func announcements(_ room: RoomID = room) -> [NowPlaying] {
+    told(room).compactMap { if case .nowPlaying(let one) = $0 { one } else { nil } }
+  }
+
+  func pieces(_ room: RoomID = room) -> [ArtworkPiece] {
+    streamed(room).compactMap { if case .artwork(let piece) = $0 { piece } else { nil } }
+  }
+
   func bytes(to room: RoomID, _ channel: Channel) -> [UInt8] {
     outputs.flatMap { output -> [UInt8] in
       if case .send(room, channel, let bytes) = output { bytes } else { [] }

@@ -7,7 +7,7 @@ final class TestSource: MediaSource {
   let sampleType = SampleType.float32
   let isLossless = true
   let frameCount: Int64?
-  let metadata = ItemMetadata(title: "Ramp")
+  var metadata = ItemMetadata(title: "Ramp")
   private let length: Int64
   private let first: Int64
   /// Reading fails at this frame.
