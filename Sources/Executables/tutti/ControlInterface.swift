@@ -112,6 +112,9 @@ struct StatusReport: Codable {
   var date: String?
   /// Such as `image/jpeg`; nil where the item has no picture.
   var artworkType: String?
+  var artworkBytes: Int?
+  /// Of a file with it, as soon as the item sounds.
+  var artworkPath: String?
   var itemNumber: Int
   var itemCount: Int
   var `repeat`: String
@@ -125,7 +128,7 @@ struct StatusReport: Codable {
   var producedS: Double
   var rooms: [Room]
 
-  init(_ status: GroupStatus) {
+  init(_ status: GroupStatus, artworkPath: String? = nil) {
     state = status.state.rawValue
     item = status.item?.item.location
     title = status.item?.metadata.title
@@ -134,6 +137,8 @@ struct StatusReport: Codable {
     (album, albumArtist) = (metadata?.album, metadata?.albumArtist)
     (track, disc, date) = (metadata?.track, metadata?.disc, metadata?.date)
     artworkType = metadata?.artwork?.mimeType
+    artworkBytes = metadata?.artwork?.bytes.count
+    self.artworkPath = artworkPath
     itemNumber = status.itemNumber
     itemCount = status.itemCount
     `repeat` = status.repetition.rawValue

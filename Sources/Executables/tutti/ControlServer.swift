@@ -71,7 +71,7 @@ final class ControlServer {
       let request = try JSONLine.decode(ControlRequest.self, from: line)
       for command in try request.commands(player) { try player.carryOut(command) }
       if request.verb.isAboutTheList { reply.queue = player.queue }
-      reply.status = StatusReport(player.status)
+      reply.status = player.statusReport
     } catch let failure as Failure {
       reply.error = failure.description
     } catch {

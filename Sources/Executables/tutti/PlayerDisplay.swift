@@ -38,7 +38,7 @@ final class PlayerDisplay {
 
   func advance(to now: LocalTime) {
     guard nextLine <= now else { return }
-    let status = StatusReport(player.status)
+    let status = player.statusReport
     if isJSON {
       nextLine = now + .seconds(1)
       printJSON(JSONEvent(event: "status", status: status))

@@ -28,6 +28,8 @@ final class PlayerService {
   private let state: StateDirectory
   private let wish: Wish
   private let startedAt = HostClock.now
+  private var cover: CoverFile
+  private var coverFailed = false
   private(set) var failure: Failure?
   var onEvent: (SenderEvent) -> Void = { _ in }
   var onNotice: (SourceNotice) -> Void = { _ in }
@@ -42,6 +44,7 @@ final class PlayerService {
     makeSerializer: @escaping @Sendable (_ notices: Inbox<SourceNotice>) -> Serializer
   ) throws {
     self.state = state
+    cover = CoverFile(directory: state.path)
     self.wish = wish
     reactor = try Reactor()
     try reactor.watch(signals: [.interrupt, .terminate])
@@ -62,11 +65,19 @@ final class PlayerService {
   }
 
   var status: GroupStatus { driver.status() }
+  /// With where the cover of what sounds is.
+  var statusReport: StatusReport {
+    let status = status
+    let isShown = status.item?.metadata.artwork.map { $0.bytes == cover.shown } ?? false
+    return StatusReport(status, artworkPath: isShown ? cover.path : nil)
+  }
   var items: [PlayItem] { driver.session.playlist.items }
 
   /// Plays until the end, a stop, or a signal.
   func run(observer: PlayerDisplay) throws {
     let control = try ControlServer(path: state.controlSocket, reactor: reactor)
+    show(nil)
+    defer { show(nil) }
     if wish.usesDiscovery { driver.startDiscovery() }
     addRemembered()
     for (host, port) in wish.addresses { try driver.addRoom(host: host, port: port) }
@@ -95,15 +106,32 @@ final class PlayerService {
 
   private func note(_ event: SenderEvent) {
     switch event {
-    case .itemStarted: hasSounded = true
+    case .itemStarted(let opened):
+      hasSounded = true
+      show(opened.metadata.artwork)
+    case .itemDescribed(let opened): show(opened.metadata.artwork)
+    case .stopped: show(nil)
     case .roomConnected: hasReachedRoom = true
     case .itemFailed(_, let error): firstFailure = firstFailure ?? "\(error)"
     case .finished:
       if !hasSounded, let firstFailure { failure = Failure(.noInput, firstFailure) }
     case .roomGone, .roomUnreachable, .roomRefused, .roomState, .roomFlushed, .started, .paused,
-      .resumed, .itemDescribed, .itemEnded, .playlistChanged, .recoded, .position, .renewed,
-      .refused, .stopped:
+      .resumed, .itemEnded, .playlistChanged, .recoded, .position, .renewed, .refused:
       break
+    }
+  }
+
+  /// For displays. Where it cannot be written music plays all the same, and one line says so.
+  private func show(_ artwork: Artwork?) {
+    do throws(IOError) {
+      if let artwork {
+        try cover.show(artwork.bytes, mimeType: artwork.mimeType)
+      } else {
+        try cover.remove()
+      }
+    } catch {
+      if !coverFailed { printError("tutti: the cover cannot be kept for displays: \(error)") }
+      coverFailed = true
     }
   }
 

@@ -29,7 +29,7 @@ struct StatusCommand: ParsableCommand {
 /// The status for people.
 enum StatusText {
   static func table(_ status: StatusReport) -> String {
-    var lines = [headline(status), ""]
+    var lines = [headline(status)] + details(status) + [""]
     let header = [
       "room", "state", "vol", "sync µs", "p50", "p99", "max", "clock ±µs", "rtt µs", "machine ppm",
       "card ppm", "ahead", "underruns", "late", "lost", "corrupt",
@@ -55,6 +55,19 @@ enum StatusText {
     let duration = status.durationS.map { " / " + TimeText.format($0) } ?? ""
     return "\(status.state): \(name) (\(status.itemNumber) of \(status.itemCount))  "
       + TimeText.format(status.positionS) + duration
+  }
+
+  /// What else is known of the item.
+  static func details(_ status: StatusReport) -> [String] {
+    let track = status.track.map { "track \($0)" }
+    let album = [status.album, track].compactMap { $0 }.joined(separator: ", ")
+    var lines = album.isEmpty ? [] : ["album: \(album)"]
+    if let type = status.artworkType, let bytes = status.artworkBytes {
+      let size = String(format: "%.1f kB", Double(bytes) / 1000)
+      let path = status.artworkPath.map { ", \($0)" } ?? ""
+      lines.append("cover: \(type), \(size)\(path)")
+    }
+    return lines
   }
 
   private static func row(_ room: StatusReport.Room) -> [String] {
