@@ -27,6 +27,8 @@ package final class NetworkSource: MediaSource {
   private var reserveStart = 0
   private var hasBegun = false
   private var position: Int64 = 0
+  /// A list of segments that was live has been finished.
+  private var hasEnded = false
   /// Attempts to go on since the last time that a fair stretch was read.
   private var attempts = 0
   private var framesSinceAttempt = 0
@@ -44,7 +46,7 @@ package final class NetworkSource: MediaSource {
   ) throws(MediaError) {
     let library = try FFmpegLibrary.load(toPlay: url)
     let network = NetworkInput(
-      url, settings: settings, interruption: interruption, report: report)
+      url, settings: settings, interruption: interruption, library: library, report: report)
     let reader = try ItemReader(path: url, channels: channels) { () throws(MediaError) in
       try Demuxer(path: url, input: .network(network), library: library)
     }
@@ -98,7 +100,7 @@ package final class NetworkSource: MediaSource {
 
   /// Reads, and connects again where the connection was lost.
   private func readOn(_ count: Int, appendingTo frames: inout [Float]) throws(MediaError) {
-    while !network.interruption.isInterrupted {
+    while !network.interruption.isInterrupted, !hasEnded {
       let before = frames.count
       var loss: MediaError?
       do throws(MediaError) {
@@ -135,6 +137,9 @@ package final class NetworkSource: MediaSource {
         return
       }
       if let fresh = try? reopened() {
+        // A list that has been finished meanwhile would be played again from its beginning.
+        hasEnded = isRadio && !fresh.audio.reader.demuxer.isLive
+        if hasEnded { return }
         reader = fresh
         if !isRadio { try reader.seek(toFrame: next) }
         return
