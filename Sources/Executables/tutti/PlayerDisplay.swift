@@ -130,7 +130,6 @@ final class PlayerDisplay {
 
   static func line(_ status: StatusReport) -> String {
     let symbol = ["playing": "▶", "paused": "‖", "starting": "…"][status.state] ?? "■"
-    let duration = status.durationS.map { " / \(TimeText.format($0))" } ?? ""
     let rooms = status.rooms.map { room in
       guard room.state == "playing", let error = room.syncErrorUs else {
         return "\(room.name) \(room.state)"
@@ -138,8 +137,7 @@ final class PlayerDisplay {
       return String(
         format: "%@ %.0f µs +%@", room.name, error, TimeText.format(room.bufferedS ?? 0))
     }
-    return "\(symbol) \(TimeText.format(status.positionS))\(duration)  "
-      + rooms.joined(separator: "  ")
+    return "\(symbol) \(StatusText.progress(status))  " + rooms.joined(separator: "  ")
   }
 }
 
