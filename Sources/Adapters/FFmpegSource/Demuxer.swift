@@ -177,7 +177,7 @@ final class Demuxer {
   /// Whether nobody waits any more for what is read.
   var isInterrupted: Bool {
     guard case .network(let network) = input else { return false }
-    return network.interruption.isInterrupted
+    return network.isInterrupted
   }
 
   private func noteMetadata(_ context: UnsafeMutablePointer<AVFormatContext>) {

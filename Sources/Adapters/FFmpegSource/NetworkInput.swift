@@ -45,7 +45,9 @@ final class NetworkInput {
   private static let protocols = "http,https,tcp,tls,crypto,data"
 
   let settings: NetworkSettings
-  let interruption: ReadInterruption
+  private let interruption: ReadInterruption
+  /// When it was opened; it is disowned with all that was.
+  private let era: Int
   private let location: String
   private let library: FFmpegLibrary
   private let report: @Sendable (SourceNotice) -> Void
@@ -60,6 +62,7 @@ final class NetworkInput {
     self.library = library
     self.settings = settings
     self.interruption = interruption
+    era = interruption.era
     self.report = report
   }
 
@@ -119,8 +122,10 @@ final class NetworkInput {
   /// Does what may wait for the network.
   func waiting<T>(_ body: () -> T) -> T {
     waitingSince = .now
+    interruption.beginWaiting(in: era)
     defer {
-      if hasReportedStall, let waitingSince, !interruption.isInterrupted {
+      interruption.endWaiting(in: era)
+      if hasReportedStall, let waitingSince, !isInterrupted {
         report(
           .resumed(
             location: location,
@@ -142,7 +147,14 @@ final class NetworkInput {
       hasReportedStall = true
       report(.stalled(location: location))
     }
-    return interruption.isInterrupted
+    return isInterrupted
+  }
+
+  var isInterrupted: Bool { interruption.isInterrupted(in: era) }
+
+  /// Lets time pass. False where the interruption came first.
+  func waits(milliseconds: Int32) -> Bool {
+    interruption.waits(milliseconds: milliseconds, in: era)
   }
 
   static func hasStationHeaders(

@@ -4,7 +4,8 @@ package import Sender
 /// A file, a radio station or an HLS stream, by HTTP or HTTPS.
 ///
 /// Opening and reading wait for the network; a `ReadInterruption` ends that within a tenth of a second, but for
-/// the look-up of the server's name.
+/// the look-up of the server's name: the C library cannot be interrupted there, so that who is in a hurry has to disown
+/// the thread.
 package final class NetworkSource: MediaSource {
   package let format: AudioFormat
   package let sampleType: SampleType
@@ -100,7 +101,7 @@ package final class NetworkSource: MediaSource {
 
   /// Reads, and connects again where the connection was lost.
   private func readOn(_ count: Int, appendingTo frames: inout [Float]) throws(MediaError) {
-    while !network.interruption.isInterrupted, !hasEnded {
+    while !network.isInterrupted, !hasEnded {
       let before = frames.count
       var loss: MediaError?
       do throws(MediaError) {
@@ -112,7 +113,7 @@ package final class NetworkSource: MediaSource {
         note(framesRead: (frames.count - before) / format.channelCount)
         return
       }
-      if network.interruption.isInterrupted { return }
+      if network.isInterrupted { return }
       guard loss != nil || isRadio else { return }
       try connectAgain(after: loss ?? .broken(path: url, reason: "the station hung up"))
     }
@@ -128,12 +129,12 @@ package final class NetworkSource: MediaSource {
     guard isRadio || isSeekable, case .broken(_, let reason) = loss else { throw loss }
     let delays = network.settings.retryDelays
     let next = position
-    while attempts < delays.count, !network.interruption.isInterrupted {
+    while attempts < delays.count, !network.isInterrupted {
       network.reportReconnecting(because: reason)
       let delay = delays[attempts]
       attempts += 1
       framesSinceAttempt = 0
-      guard network.interruption.waits(milliseconds: Int32(delay / .milliseconds(1))) else {
+      guard network.waits(milliseconds: Int32(delay / .milliseconds(1))) else {
         return
       }
       if let fresh = try? reopened() {
@@ -145,7 +146,7 @@ package final class NetworkSource: MediaSource {
         return
       }
     }
-    if !network.interruption.isInterrupted { throw loss }
+    if !network.isInterrupted { throw loss }
   }
 
   /// By a connection of their own.
