@@ -23,6 +23,8 @@ struct Playout {
     case closeDevice
     case corrupt(reason: String, total: UInt32)
     case late(by: Nanoseconds, total: UInt32)
+    /// There is no decoder for this codec, whatever was said before.
+    case undecodable(Codec, CodecError)
   }
 
   private enum Device {
@@ -35,6 +37,8 @@ struct Playout {
   private let makeDecoder: DecodeStage.MakeDecoder
   private let idleTime: Nanoseconds
   private var buffer: PlayoutBuffer
+  /// Packets of these are passed over.
+  var undecodable = CodecSet([])
   private var anchors = AnchorHistory()
   private var cuts: [RenderCommand] = []
   /// What the generations of this stream are raised by on their way to the render thread, whose ring may still
@@ -303,12 +307,19 @@ struct Playout {
 
   private mutating func decodeNext(with stage: DecodeStage, _ steps: inout [Step]) {
     guard let (packet, format) = buffer.nextToDecode() else { return }
+    guard !undecodable.contains(format.codec) else { return }
+    let generation = renderGeneration(packet.generation)
+    do {
+      try stage.prepare(for: packet, format: format, generation: generation)
+    } catch {
+      undecodable.insert(format.codec)
+      return steps.append(.undecodable(format.codec, error))
+    }
     if decodedUntil != packet.mediaTime { decodedFrom = packet.mediaTime }
     decodedUntil =
       packet.mediaTime + format.audio.duration(ofFrames: packet.encoded.frameCount)
     do {
-      try stage.decode(
-        packet, format: format, generation: renderGeneration(packet.generation))
+      try stage.decode(packet, format: format, generation: generation)
     } catch {
       steps.append(.corrupt(reason: "\(error)", total: countCorrupt()))
     }

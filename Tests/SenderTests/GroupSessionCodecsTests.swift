@@ -105,6 +105,53 @@ import WireProtocol
     #expect(from >= paused.mediaTime && from - paused.mediaTime < .milliseconds(40))
   }
 
+  @Test func `a room that takes a codec back is sent another, without a seam for the others`()
+    throws
+  {
+    var group = Self.group()
+    group.joinReady(with: Self.able)
+    group.joinReady(TestGroup.other, with: Self.able)
+    group.advance(by: .seconds(3))
+    group.take()
+    let playhead = group.session.timeline.playhead(at: GroupTime(ofSender: group.now))
+    group.say(.codecs([.pcm]), in: TestGroup.other)
+    group.advance(by: .milliseconds(100))
+    let flush = try #require(group.flushes.first)
+    #expect(group.flushes.count == 1 && !flush.isRamped)
+    #expect(flush.from - playhead < .milliseconds(600))
+    #expect(Self.recodings(group) == [.recoded(TestGroup.other, from: .mp3)])
+    #expect(Self.codecs(group.streamed()) == [.pcm])
+    #expect(Self.codecs(group.streamed(TestGroup.other)) == [.pcm])
+    #expect(group.anchors.isEmpty)
+    // Said again, it changes nothing.
+    group.say(.codecs([.pcm]), in: TestGroup.other)
+    group.advance(by: .milliseconds(100))
+    #expect(group.flushes.count == 1)
+  }
+
+  @Test func `a codec that is taken back before the start is never heard of`() {
+    var group = Self.group(rooms: 1)
+    group.join(with: Self.able)
+    group.advance(by: .milliseconds(100))
+    group.say(.codecs([.pcm]))
+    group.say(.status(.test(.ready)))
+    group.advance(by: .milliseconds(500))
+    #expect(Self.codecs(group.streamed()).last == .pcm)
+    #expect(group.anchors.count == 1)
+    #expect(
+      group.packets().last { $0.mediaTime == .zero }?.generation == group.flushes.last?.generation)
+  }
+
+  @Test func `codecs before a welcome break the protocol`() {
+    var group = Self.group(rooms: 1)
+    group.handle(.connected(TestGroup.room, .control))
+    group.say(.codecs([.pcm]))
+    #expect(
+      group.events.contains {
+        if case .roomUnreachable(TestGroup.room, _) = $0 { true } else { false }
+      })
+  }
+
   @Test func `a room that decodes all of it changes nothing, nor does one that comes back`() {
     var group = Self.group()
     group.joinReady(with: Self.able)

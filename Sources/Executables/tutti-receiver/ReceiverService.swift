@@ -30,7 +30,7 @@ final class ReceiverService {
   private var mixer: Mixer?
   private var unsaved: ReceiverMemory?
   private var nextSave = HostClock.now
-  private var announcedState = ReceiverAdvertisement.State.free
+  private var announced: ReceiverAdvertisement
   private var nextAnnouncement = HostClock.now
   private var isStopping = false
   private var exitFailure: StartFailure?
@@ -49,13 +49,11 @@ final class ReceiverService {
     let waker = reactor.waker
     output = SoundOutput(configuration.output, storedDrift: memory.deviceDrift) { waker.wake() }
     let id = try state.receiverID(log)
-    let codecs =
-      [Codec.pcm] + AudioCodecs.decodable
-      + (FFmpegDecoder.isInstalled ? FFmpegDecoder.decodable : [])
+    let codecs = decodableCodecs()
     session = ReceiverSession(
       .init(
         receiverID: id, name: configuration.name, model: configuration.model,
-        capacity: configuration.capacity, codecs: codecs,
+        capacity: configuration.capacity, codecs: codecs, remainingCodecs: decodableCodecs,
         makeDecoder: { format throws(CodecError) in try makeDecoder(format) },
         idleTime: configuration.output.idleTime(configuration.idleTime),
         seed: try SystemRandom.number()),
@@ -63,6 +61,7 @@ final class ReceiverService {
     advertisement = ReceiverAdvertisement(
       id: id, name: configuration.name, model: configuration.model,
       version: ProtocolVersion.newest, codecs: codecs, state: .free)
+    announced = advertisement
     try announce(port: reactor.localAddress(of: listener)?.port ?? configuration.port)
     lookForDevice()
   }
@@ -102,6 +101,7 @@ final class ReceiverService {
       mixer = nil
     case .render(let command): render(command)
     case .advertise(let isBusy): advertise(isBusy: isBusy)
+    case .advertiseCodecs(let codecs): advertisement.codecs = codecs
     case .persist(let memory): unsaved = memory
     case .event(let event): log.write(event)
     }
@@ -111,7 +111,7 @@ final class ReceiverService {
 
   private var restDeadline: LocalTime? {
     let save = unsaved == nil ? nil : nextSave
-    let announcement = advertisement.state == announcedState ? nil : nextAnnouncement
+    let announcement = advertisement == announced ? nil : nextAnnouncement
     return [save, announcement].compactMap(\.self).min()
   }
 
@@ -120,9 +120,9 @@ final class ReceiverService {
       nextSave = now + Self.restInterval
       save()
     }
-    if advertisement.state != announcedState, nextAnnouncement <= now {
+    if advertisement != announced, nextAnnouncement <= now {
       nextAnnouncement = now + Self.restInterval
-      announceState()
+      announceAgain()
     }
   }
 
@@ -190,8 +190,8 @@ final class ReceiverService {
     advertisement.state = isBusy ? .busy : .free
   }
 
-  private func announceState() {
-    announcedState = advertisement.state
+  private func announceAgain() {
+    announced = advertisement
     do {
       try publisher?.update(text: text)
     } catch {
@@ -266,6 +266,10 @@ final class ReceiverService {
       output.send(command)
     }
   }
+}
+
+@Sendable private func decodableCodecs() -> [Codec] {
+  [Codec.pcm] + AudioCodecs.decodable + (FFmpegDecoder.isInstalled ? FFmpegDecoder.decodable : [])
 }
 
 /// PCM is decoded here, the rest by libraries.
