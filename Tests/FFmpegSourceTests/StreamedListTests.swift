@@ -148,4 +148,27 @@ import Testing
       zip(frames.suffix(compared), whole.suffix(compared)).allSatisfy { abs($0 - $1) < 0.001 })
     #expect(server.requestCount(of: "live.m3u8") >= 4)
   }
+
+  @Test func `packets of a live list are passed on, and end with it`() throws {
+    try segment(seconds: 7, type: "ts")
+    let server = try liveServer(durations(), ends: true)
+    defer { server.stop() }
+    let source = try open(server.url("live.m3u8"))
+    let packets = try source.packets()
+    var passed: [[UInt8]] = []
+    #expect(throws: MediaError.self) {
+      while let packet = try packets.next() { passed.append(packet.payload) }
+    }
+    let file = try FileSource(path: folder.file("a.aac")).packets()
+    let all = try self.packets(of: file).map(\.payload)
+    let first = try #require(all.firstIndex(of: passed.first ?? []))
+    #expect(passed.count > 4 * 46)
+    #expect(passed == Array(all[first...].prefix(passed.count)))
+    #expect(first + passed.count >= all.count - 1)
+    // What is asked for again then is not there.
+    #expect(throws: PassObstacle.self) { try source.packets() }
+    var frames: [Float] = []
+    try source.read(10, appendingTo: &frames)
+    #expect(frames.isEmpty)
+  }
 }

@@ -142,6 +142,44 @@ import WireProtocol
       group.packets().last { $0.mediaTime == .zero }?.generation == group.flushes.last?.generation)
   }
 
+  private static func listen(_ group: inout TestGroup, tenths: Int) {
+    for _ in 0..<tenths {
+      group.advance(by: .milliseconds(100))
+      if group.isAwaitingProduction { group.produceOne() }
+    }
+  }
+
+  @Test func `what is live is not opened anew for a room that joins, and nobody hears a cut`()
+    throws
+  {
+    var group = TestGroup(
+      rooms: 2, producesAtOnce: false,
+      openSource: { (_) throws(MediaError) in
+        TestLive(length: 800_000, passing: [(.mp3, 800_000)])
+      })
+    // Like a station, it is two seconds ahead.
+    for _ in 0..<20 { group.produceOne() }
+    group.joinReady(with: Self.able)
+    Self.listen(&group, tenths: 30)
+    group.take()
+    group.joinReady(TestGroup.other, with: Self.unable)
+    Self.listen(&group, tenths: 50)
+    #expect(group.flushes.isEmpty && group.anchors.isEmpty)
+    #expect(Self.recodings(group) == [.recoded(TestGroup.other, from: .mp3)])
+    #expect(Self.codecs(group.streamed()) == [.pcm])
+    #expect(Self.codecs(group.streamed(TestGroup.other)) == [.pcm])
+    let packets = group.packets()
+    for (one, next) in zip(packets, packets.dropFirst()) {
+      let frames = Int64(one.encoded.frameCount)
+      #expect(next.mediaTime == one.mediaTime + MediaDuration(frames: frames, at: 8_000))
+    }
+    let described = group.events.compactMap { event in
+      if case .itemDescribed(let opened) = event { opened.wire } else { nil }
+    }
+    #expect(described == [WireChoice(codec: .pcm, reason: .roomsLack(.mp3))])
+    #expect(group.packets(TestGroup.other).count > 50)
+  }
+
   @Test func `codecs before a welcome break the protocol`() {
     var group = Self.group(rooms: 1)
     group.handle(.connected(TestGroup.room, .control))
