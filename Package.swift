@@ -140,6 +140,7 @@ let package = Package(
       ]),
     tests("ALSAOutputTests", ["ALSAOutput", "Receiver", "Audio", "Clock"]),
     tests("ArchitectureTests", []),
+    tests("DriverTests", ["Driver", "LinuxIO", "Sender", "Audio", "Clock"]),
     // Starts the finished programs, which are built beside the tests.
     tests("TuttiTests", ["Tutti", "Sender", "Clock"]),
     tests("ProgramTests", ["WireProtocol", "Audio", "Clock"]),

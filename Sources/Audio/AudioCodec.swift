@@ -23,6 +23,8 @@ package struct CodecSet: Hashable, Sendable {
     for codec in codecs { bits |= 1 << UInt64(codec.rawValue) }
   }
 
+  package mutating func insert(_ codec: Codec) { bits |= 1 << UInt64(codec.rawValue) }
+
   package func contains(_ codec: Codec) -> Bool { bits & 1 << UInt64(codec.rawValue) != 0 }
 
   package mutating func formIntersection(_ other: CodecSet) { bits &= other.bits }
@@ -101,11 +103,18 @@ package protocol AudioEncoder: AnyObject {
 }
 
 /// What can go wrong in a codec.
-package enum CodecError: Error, Hashable, Sendable {
+package enum CodecError: Error, Hashable, Sendable, CustomStringConvertible {
   /// This build or machine cannot do that.
   case unsupported(String)
   /// The bytes are not what they should be.
   case malformed(String)
   /// The library refused: its call and its message.
   case failed(call: String, reason: String)
+
+  package var description: String {
+    switch self {
+    case .unsupported(let reason), .malformed(let reason): reason
+    case .failed(let call, let reason): "\(call): \(reason)"
+    }
+  }
 }

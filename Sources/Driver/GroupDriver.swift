@@ -48,7 +48,8 @@ package final class GroupDriver {
   private var roomIDs: [String: RoomID] = [:]
   private var lastRefusal: CommandRefusal?
 
-  /// `makeSerializer` is called on the producer's thread; `reads` ends what its sources wait for.
+  /// `makeSerializer` is called on the producer's thread, and again on another one where that does not come back from
+  /// the network; `reads` ends what its sources wait for.
   package init(
     reactor: Reactor, settings: Settings, playlist: Playlist, remembered: [RoomRecord] = [],
     reads: ReadControl, makeSerializer: @escaping @Sendable () -> Serializer
@@ -68,14 +69,14 @@ package final class GroupDriver {
     batches = Inbox(limit: 64, waker: reactor.waker)
     discovered = Inbox(limit: 1024, waker: reactor.waker)
     resolved = Inbox(limit: 256, waker: reactor.waker)
-    producer = ProducerThread(batches: batches, reads: reads)
+    producer = ProducerThread(batches: batches, reads: reads, makeSerializer: makeSerializer)
     directory = RoomDirectory(remembered: remembered)
-    try producer.start(makeSerializer)
+    try producer.start()
   }
 
   /// When `wait` must end if nothing else happens first.
   package var nextDeadline: LocalTime? {
-    [session.nextDeadline, rooms.deadline].compactMap { $0 }.min()
+    [session.nextDeadline, rooms.deadline, producer.deadline].compactMap { $0 }.min()
   }
 
   /// After the events of each `wait`: takes what other threads have made, and what time has brought.
@@ -94,6 +95,7 @@ package final class GroupDriver {
     where rooms.queuedBytes(on: .init(room: room, channel: .media)) <= 16 << 10 {
       handle(.drained(room))
     }
+    producer.replaceIfStuck(at: HostClock.now)
     handle(.timeout)
   }
 
@@ -131,7 +133,7 @@ package final class GroupDriver {
     case .send(let room, let channel, let bytes):
       rooms.send(bytes, to: .init(room: room, channel: channel))
     case .close(let room, let channel): rooms.close(.init(room: room, channel: channel))
-    case .produce(let order): producer.carryOut(order)
+    case .produce(let order): producer.carryOut(order, at: HostClock.now)
     case .event(let event):
       if case .refused(let refusal) = event { lastRefusal = refusal }
       onEvent(event)

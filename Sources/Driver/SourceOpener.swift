@@ -39,6 +39,7 @@ extension ReadControl {
   package init(_ interruption: ReadInterruption) {
     self.init(
       abandon: { interruption.abandonRead() }, resume: { interruption.readAgain() },
-      end: { interruption.interrupt() })
+      end: { interruption.interrupt() }, isWaiting: { interruption.isWaiting },
+      disown: { interruption.disown() })
   }
 }

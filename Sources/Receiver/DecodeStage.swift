@@ -66,11 +66,20 @@ package final class DecodeStage {
     return true
   }
 
+  /// Makes the decoder that the packet needs, if it begins a run; `decode` does so too.
+  ///
+  /// - Throws: where there is none to be had: then nothing of this format can be decoded.
+  package func prepare(
+    for packet: AudioPacket, format: StreamFormat, generation: UInt32
+  ) throws(CodecError) {
+    if !continuesRun(packet, format, generation) { try beginRun(packet, format, generation) }
+  }
+
   /// `generation` is the packet's, as the render thread numbers it.
   package func decode(
     _ packet: AudioPacket, format: StreamFormat, generation: UInt32
   ) throws(CodecError) {
-    if !continuesRun(packet, format, generation) { try beginRun(packet, format, generation) }
+    try prepare(for: packet, format: format, generation: generation)
     guard var run else { return }
     decoded.removeAll(keepingCapacity: true)
     do {

@@ -24,6 +24,8 @@ struct Playout {
     case corrupt(reason: String, total: UInt32)
     case late(by: Nanoseconds, total: UInt32)
     case nowPlaying(SoundingItem?)
+    /// There is no decoder for this codec, whatever was said before.
+    case undecodable(Codec, CodecError)
   }
 
   private enum Device {
@@ -38,6 +40,8 @@ struct Playout {
   private var buffer: PlayoutBuffer
   /// What the sender says of what plays.
   var board = NowPlayingBoard()
+  /// Packets of these are passed over.
+  var undecodable = CodecSet([])
   private var anchors = AnchorHistory()
   private var cuts: [RenderCommand] = []
   /// What the generations of this stream are raised by on their way to the render thread, whose ring may still
@@ -327,12 +331,19 @@ struct Playout {
 
   private mutating func decodeNext(with stage: DecodeStage, _ steps: inout [Step]) {
     guard let (packet, format) = buffer.nextToDecode() else { return }
+    guard !undecodable.contains(format.codec) else { return }
+    let generation = renderGeneration(packet.generation)
+    do {
+      try stage.prepare(for: packet, format: format, generation: generation)
+    } catch {
+      undecodable.insert(format.codec)
+      return steps.append(.undecodable(format.codec, error))
+    }
     if decodedUntil != packet.mediaTime { decodedFrom = packet.mediaTime }
     decodedUntil =
       packet.mediaTime + format.audio.duration(ofFrames: packet.encoded.frameCount)
     do {
-      try stage.decode(
-        packet, format: format, generation: renderGeneration(packet.generation))
+      try stage.decode(packet, format: format, generation: generation)
     } catch {
       steps.append(.corrupt(reason: "\(error)", total: countCorrupt()))
     }

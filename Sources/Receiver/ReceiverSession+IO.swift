@@ -48,6 +48,8 @@ extension ReceiverSession {
     case render(RenderCommand)
     /// What discovery shows.
     case advertise(isBusy: Bool)
+    /// What discovery shows that is decoded here.
+    case advertiseCodecs([Codec])
     /// Keep this for the next start.
     case persist(ReceiverMemory)
     /// What is heard in this room, from now on; nil where nothing is any more.
@@ -116,4 +118,6 @@ package enum ReceiverEvent: Hashable, Sendable {
   case underrun(total: UInt32)
   case packetLate(by: Nanoseconds, total: UInt32)
   case packetCorrupt(reason: String, total: UInt32)
+  /// A decoder could not be made: the sender was told to use others.
+  case codecWithdrawn(Codec, reason: String)
 }

@@ -1,38 +1,11 @@
-package import Audio
+import Audio
 package import Clock
-package import WireProtocol
+import WireProtocol
 
 /// The receiver's whole behaviour up to the frame ring, without I/O: feed it inputs, drain its outputs, wake it at
 /// its deadline. Connections that have not said what they are wait in `Lobby`; the one session is a
 /// `SenderLink` with a `ClockTracker`; what is played is in `Playout`.
 package struct ReceiverSession {
-  package struct Configuration: Sendable {
-    package var receiverID: Identifier
-    package var name: String
-    package var model: String
-    package var capacity: Capacity
-    package var codecs: [Codec]
-    package var makeDecoder: DecodeStage.MakeDecoder
-    /// How long the sound device stays open with nothing to play.
-    package var idleTime: Nanoseconds
-    /// Sows the jitter of time requests.
-    package var seed: UInt64
-
-    package init(
-      receiverID: Identifier, name: String, model: String, capacity: Capacity, codecs: [Codec],
-      makeDecoder: @escaping DecodeStage.MakeDecoder, idleTime: Nanoseconds, seed: UInt64
-    ) {
-      self.receiverID = receiverID
-      self.name = name
-      self.model = model
-      self.capacity = capacity
-      self.codecs = codecs
-      self.makeDecoder = makeDecoder
-      self.idleTime = idleTime
-      self.seed = seed
-    }
-  }
-
   private let configuration: Configuration
   private var memory: ReceiverMemory
   private var lobby = Lobby()
@@ -45,6 +18,7 @@ package struct ReceiverSession {
   private var cuts = CutAnswers()
   /// Who plays here, as long as anything of it is left to play: it may come back, others wait for silence.
   private var occupant: Occupant?
+  private var codecs: CodecList
   private var outputs: [Output] = []
   private var nextOutputIndex = 0
 
@@ -56,6 +30,7 @@ package struct ReceiverSession {
   package init(_ configuration: Configuration, memory: ReceiverMemory) {
     self.configuration = configuration
     self.memory = memory
+    codecs = CodecList(configuration.codecs, remaining: configuration.remainingCodecs)
     playout = Playout(
       capacity: configuration.capacity, makeDecoder: configuration.makeDecoder,
       idleTime: configuration.idleTime)
@@ -204,6 +179,8 @@ package struct ReceiverSession {
     if occupant?.clockID != hello.clockID {
       rememberDrift()
       carryOut(playout.removeAll())
+      codecs.senderChanged()
+      playout.undecodable = CodecSet([])
       cuts.forget()
       clock = ClockTracker(
         clockID: hello.clockID, port: hello.clockPort,
@@ -223,8 +200,14 @@ package struct ReceiverSession {
     Welcome(
       version: ProtocolVersion.newest, receiverID: configuration.receiverID,
       name: configuration.name, model: configuration.model, capacity: configuration.capacity,
-      codecs: configuration.codecs, settings: memory.settings,
+      codecs: codecs.listed, settings: memory.settings,
       held: playout.held)
+  }
+
+  private mutating func withdraw(_ codec: Codec, because error: CodecError) {
+    if codecs.withdraw(codec, because: error) { outputs.append(.advertiseCodecs(codecs.listed)) }
+    send(.codecs(codecs.listed))
+    outputs.append(.event(.codecWithdrawn(codec, reason: "\(error)")))
   }
 
   /// The sender is gone; what is buffered plays on.
@@ -262,7 +245,7 @@ package struct ReceiverSession {
       if let control = link?.control { outputs.append(.close(control)) }
       endSession(reason: goodbye.reason == .finished ? "finished" : "sender left", at: now)
       if goodbye.reason == .finished { forgetStream() }
-    case .hello, .welcome, .refuse, .credit, .flushed, .flushedAutomatically, .status:
+    case .hello, .welcome, .refuse, .credit, .flushed, .flushedAutomatically, .status, .codecs:
       violated("this message is not for a receiver with a session", at: now)
     }
   }
@@ -442,6 +425,7 @@ package struct ReceiverSession {
       case .closeDevice: outputs.append(.closeDevice)
       case .corrupt(let reason, let total):
         outputs.append(.event(.packetCorrupt(reason: reason, total: total)))
+      case .undecodable(let codec, let error): withdraw(codec, because: error)
       case .late(let by, let total): outputs.append(.event(.packetLate(by: by, total: total)))
       case .nowPlaying(let item): outputs.append(.nowPlaying(item))
       }

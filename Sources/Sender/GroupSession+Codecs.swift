@@ -22,7 +22,31 @@ extension GroupSession {
       return
     }
     self.newcomer = nil
-    let earliest = timeline.cutTime(by: commitTime(at: now) + Self.recodingTime)
+    var earliest = timeline.cutTime(by: commitTime(at: now) + Self.recodingTime)
+    if let live = liveSegment(from: earliest) {
+      guard live.end == nil else {
+        earliest = max(earliest, live.end ?? earliest)
+        return recode(from: earliest, for: newcomer, at: now)
+      }
+      emit(.event(.recoded(newcomer, from: live.codec)))
+      return order(.recode(codecs, generation: timeline.generation))
+    }
+    recode(from: earliest, for: newcomer, at: now)
+  }
+
+  /// What goes on there cannot be taken from its source again: what is enqueued of it in a codec that not all rooms decode,
+  /// and where it ends, if it does. The newcomer waits until that has sounded, which is a matter of seconds.
+  private func liveSegment(from time: MediaTime) -> (codec: Codec, end: MediaTime?)? {
+    guard !timeline.anchors.isEmpty, let (begin, codec) = firstUnsuitable(from: time),
+      let segment = timeline.segments.last(where: { $0.start <= max(begin, time) }),
+      !segment.opened.isSeekable
+    else { return nil }
+    let next = timeline.segments.first { $0.start > segment.start && !$0.continuesItem }
+    if case .item = production.stage, next == nil { return (codec, nil) }
+    return (codec, next?.start ?? store.end ?? time)
+  }
+
+  private mutating func recode(from earliest: MediaTime, for newcomer: RoomID, at now: LocalTime) {
     guard let (begin, codec) = firstUnsuitable(from: earliest),
       let segment = timeline.segments.last(where: { $0.start <= max(begin, earliest) })
     else { return }

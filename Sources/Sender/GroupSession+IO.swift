@@ -115,6 +115,9 @@ package enum ProductionOrder: Hashable, Sendable {
   case begin(Beginning)
   /// Goes on for about this long.
   case more(MediaDuration, generation: UInt32)
+  /// The rooms decode only these by now: where what is under way goes to them in another codec, it goes on in one that
+  /// they do, without being opened anew.
+  case recode(CodecSet, generation: UInt32)
   /// There is no further item: give what is held back.
   case finish(generation: UInt32)
   /// Everything from this media time on is obsolete, and nothing is known that follows.
@@ -142,7 +145,7 @@ package enum ProductionOrder: Hashable, Sendable {
     switch self {
     case .begin(let beginning): !beginning.continues
     case .leave: true
-    case .more, .finish: false
+    case .more, .finish, .recode: false
     }
   }
 }

@@ -20,6 +20,25 @@ extension GroupSession {
     return max(.zero, segment.opened.position(after: playhead - segment.start))
   }
 
+  /// How far into the sounding item what was produced of it reaches, and whether more of it may come.
+  func arrival(at now: LocalTime) -> (position: MediaDuration, isAll: Bool)? {
+    let playhead = timeline.playhead(at: GroupTime(ofSender: now))
+    guard !isStopped(at: now), let segment = timeline.segment(at: playhead) else { return nil }
+    let next = timeline.segments.first { $0.start > segment.start && !$0.continuesItem }
+    let end = max(segment.start, next?.start ?? store.end ?? segment.start)
+    return (
+      max(.zero, segment.opened.position(after: end - segment.start)),
+      next.map { !$0.isChosen } ?? production.hasEndedItem
+    )
+  }
+
+  /// Where a seek goes that is not heard yet.
+  func target(at now: LocalTime) -> MediaDuration? {
+    guard let aim = aim(at: now), let sounding = soundingItem(at: now) else { return nil }
+    let here = position(at: now)
+    return aim.item == sounding.item && aim.position == here ? nil : aim.position
+  }
+
   /// Whether there is no current item: everything has sounded, and nothing is on its way.
   func isStopped(at now: LocalTime) -> Bool {
     if let end = timeline.end { return timeline.playhead(at: GroupTime(ofSender: now)) >= end }

@@ -98,11 +98,12 @@ extension GroupSession {
   /// What sounds goes on from where it will be at the cut, made anew; items to come are opened with the effects.
   mutating func change(to effects: Effects, at now: LocalTime) {
     guard effects != self.effects else { return }
-    self.effects = effects
-    guard let aim = aim(at: now) ?? firstAim else { return }
-    guard aim.opened?.isSeekable ?? true else {
+    let aim = aim(at: now) ?? firstAim
+    if let aim, aim.opened?.isSeekable == false {
       return emit(.event(.refused(.notSeekable(aim.item))))
     }
+    self.effects = effects
+    guard let aim else { return }
     // An item that was chosen and does not sound yet begins where it was to; opening the next one changes nothing.
     var isThere = pendingRestart?.isThere ?? true
     if case .beginning(let next) = production.stage, next.isChosen || timeline.segments.isEmpty {

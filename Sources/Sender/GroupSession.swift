@@ -253,6 +253,7 @@ package struct GroupSession {
       links[index].live?.media?.goBack(to: store.sequence(at: flushed.from))
       emit(.event(.roomFlushed(id)))
     case .status(let status): received(status, from: index)
+    case .codecs(let listed): received(listed, from: index, at: now)
     case .goodbye(let goodbye):
       broke(id, goodbye.detail.isEmpty ? "it said goodbye" : goodbye.detail, at: now)
     case .hello, .anchor, .flush, .settings, .nowPlaying, .keepAlive:
@@ -272,6 +273,17 @@ package struct GroupSession {
     }
     for anchor in timeline.anchors { tell(index, .anchor(anchor), at: now) }
     emit(.connect(id, .media))
+  }
+
+  /// A room has found that it cannot decode what it had listed.
+  private mutating func received(_ listed: [Codec], from index: Int, at now: LocalTime) {
+    let id = links[index].id
+    guard links[index].live != nil else {
+      return broke(id, "it broke the protocol: codecs before its welcome", at: now)
+    }
+    let before = codecs
+    links[index].lists(listed)
+    if codecs != before { newcomer = id }
   }
 
   private mutating func received(_ status: RoomStatus, from index: Int) {

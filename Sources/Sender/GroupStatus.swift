@@ -36,6 +36,15 @@ package struct GroupStatus: Hashable, Sendable {
   package var repetition: Playlist.Repetition
   /// In the item, from its beginning.
   package var position: MediaDuration
+  /// Where in it a seek goes that is under way; in what is to sound next where that is another item.
+  package var target: MediaDuration?
+  /// Of the item: as it says itself, or as it turned out once all of it had come. Nil where neither is known yet, as
+  /// of a radio station.
+  package var duration: MediaDuration?
+  /// How far into the item the part of it reaches that has come so far.
+  package var arrived: MediaDuration?
+  /// What is done to the sound of what is opened.
+  package var effects: Effects
   /// When `position` sounds, on the sender's clock; nil while media time stands still.
   package var presentationTime: LocalTime?
   /// Seconds of the item in one second while it plays.
@@ -61,9 +70,13 @@ extension GroupSession {
     let playhead = timeline.playhead(at: GroupTime(ofSender: now))
     let items = playlist.items
     let index = item.flatMap { item in items.firstIndex { $0.id == item.item.id } }
+    let arrival = arrival(at: now)
     return GroupStatus(
       state: displayState(at: now), item: item, itemNumber: index.map { $0 + 1 } ?? 0,
       itemCount: items.count, repetition: playlist.repetition, position: position(at: now),
+      target: target(at: now),
+      duration: item?.duration ?? (arrival?.isAll == true ? arrival?.position : nil),
+      arrived: arrival?.position, effects: effects,
       presentationTime: timeline.isSounding(at: GroupTime(ofSender: now)) && item != nil
         ? now : nil,
       rate: item?.rate ?? 1, outputLatency: commitHorizon,

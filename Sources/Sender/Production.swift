@@ -50,6 +50,16 @@ struct Production {
 
   var isIdle: Bool { openOrders == 0 }
 
+  /// Whether nothing more comes of the item that was produced last.
+  var hasEndedItem: Bool {
+    guard cut == nil else { return false }
+    return switch stage {
+    case .notBegun, .item: false
+    case .beginning(let beginning): !beginning.isChosen
+    case .itemEnded, .finishing, .finished: true
+    }
+  }
+
   mutating func ordered() { openOrders += 1 }
   mutating func answered() { openOrders = max(0, openOrders - 1) }
 

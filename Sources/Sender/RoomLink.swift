@@ -92,6 +92,8 @@ struct RoomLink {
     return true
   }
 
+  mutating func lists(_ codecs: [Codec]) { self.codecs = CodecSet(codecs) }
+
   mutating func broke(_ reason: String, at now: LocalTime) {
     // A welcome alone proves little: the media connection may never come about.
     if let live, now - live.began >= Self.patience { retryAfter = Self.firstRetry }

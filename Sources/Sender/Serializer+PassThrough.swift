@@ -69,7 +69,40 @@ extension Serializer {
       noteMetadata(of: source, at: run.end)
     } catch {
       passedRun = run
-      decodeOn(source, from: packets.position)
+      source.isSeekable
+        ? decodeOn(source, from: packets.position) : takeUpAgain(source, at: packets.position)
+    }
+  }
+
+  /// A live stream has broken off, or has become another one: with luck its packets can still be passed on.
+  private func takeUpAgain(_ source: any MediaSource, at frame: Int64) {
+    packets = nil
+    var time = passedRun?.end ?? .zero
+    do {
+      note(try takeUp(source, at: frame, &time), of: source, at: time)
+    } catch let error as MediaError {
+      fail(error, at: time)
+    } catch {
+      fail(.unsupported(path: "", reason: "\(error)"), at: time)
+    }
+  }
+
+  /// Goes on with frames where packets were passed on, and with another encoder where that is asked for.
+  func encodeOn(_ source: any MediaSource) {
+    let own = packets?.format.codec
+    if let own, isDecodable(own) { return }
+    let frame = packets?.position
+    packets = nil
+    var time = passedRun?.end ?? run?.inputEnd ?? .zero
+    do {
+      if let frame { try source.seek(toFrame: frame) }
+      let codec = try continueRun(with: source, at: &time)
+      guard let own else { return }
+      note(WireChoice(codec: codec, reason: .roomsLack(own)), of: source, at: time)
+    } catch let error as MediaError {
+      fail(error, at: time)
+    } catch {
+      fail(.unsupported(path: "", reason: "\(error)"), at: time)
     }
   }
 

@@ -29,7 +29,7 @@ package final class Serializer {
   private var codecs = CodecSet.all
   /// What was said of the item last, and where that begins.
   private var opened: (item: OpenedItem, start: MediaTime)?
-  private var run: EncoderRun?
+  private(set) var run: EncoderRun?
   /// Of packets that are passed on, in the place of `run`.
   var passedRun: PacketRun?
   private var nextFormatID: UInt16 = 0
@@ -53,7 +53,9 @@ package final class Serializer {
     case .begin(let beginning): begin(beginning)
     case .more(let span, let generation) where generation == self.generation: more(span)
     case .finish(let generation) where generation == self.generation: finish()
-    case .more, .finish: break
+    case .recode(let codecs, let generation) where generation == self.generation:
+      recode(for: codecs)
+    case .more, .finish, .recode: break
     case .leave(let time, let generation):
       forgetSource()
       leaveRun(before: time)
@@ -120,6 +122,22 @@ package final class Serializer {
     defer { nextFormatID = (nextFormatID + 1) % UInt16(ProtocolLimits.formats) }
     steps.append(.format(id: nextFormatID, format))
     return nextFormatID
+  }
+
+  private func recode(for codecs: CodecSet) {
+    self.codecs = codecs
+    guard let source, passedRun != nil || run != nil else { return }
+    encodeOn(source)
+  }
+
+  /// In which codec what is under way goes on.
+  func note(_ choice: WireChoice, of source: any MediaSource, at time: MediaTime) {
+    guard let opened, opened.item.wire != choice else { return }
+    var item = opened.item
+    (item.wire, item.metadata) = (choice, source.metadata)
+    item.position = item.position(after: time - opened.start)
+    self.opened = (item, time)
+    steps.append(.metadata(item, at: time))
   }
 
   /// Whether all rooms decode it.

@@ -14,6 +14,8 @@ package final class SimulatedGroup {
     package var capacity = Capacity(bytes: 8 << 20, duration: .seconds(40))
     /// Besides PCM, `SignalPackets.codec` is one that it can have.
     package var codecs = [Codec.pcm]
+    /// Of these, what its decoder turns out to be missing for when it is needed.
+    package var missingDecoders: [Codec] = []
 
     package init(path: PathQuality, host: SimulatedHost.Quality, card: CardQuality) {
       self.path = path

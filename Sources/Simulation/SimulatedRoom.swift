@@ -74,12 +74,14 @@ extension SimulatedGroup {
     room.process = processCount
     var random = RandomSource(seed: configuration.seed, part: 3000 + UInt64(processCount))
     let isExact = configuration.isExact
+    let missing = room.quality.missingDecoders
     room.session = ReceiverSession(
       .init(
         receiverID: Identifier.simulated(100 + index), name: "room \(index)", model: "simulated",
         capacity: room.quality.capacity, codecs: room.quality.codecs,
         makeDecoder: { format throws(CodecError) -> any AudioDecoder in
-          isExact ? try SignalPackets.makeDecoder(format) : SilenceDecoder(format)
+          guard !missing.contains(format.codec) else { throw .unsupported("it is missing") }
+          return isExact ? try SignalPackets.makeDecoder(format) : SilenceDecoder(format)
         },
         idleTime: .seconds(30), seed: random.next()),
       memory: room.memory)
@@ -144,7 +146,7 @@ extension SimulatedGroup {
       if case .clock(let estimate, _) = command { room.lastEstimate = estimate }
       room.unsent.append(command)
       retry(room)
-    case .advertise, .nowPlaying: break
+    case .advertise, .advertiseCodecs, .nowPlaying: break
     case .persist(let memory): room.memory = memory
     case .event(let event): room.events.append((now, event))
     }

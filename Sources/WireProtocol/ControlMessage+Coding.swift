@@ -22,6 +22,7 @@ extension ControlMessage {
     case MessageType.flushedAutomatically:
       return try Flushed(decoding: &reader).map(ControlMessage.flushedAutomatically)
     case MessageType.status: return .status(try RoomStatus(decoding: &reader))
+    case MessageType.codecs: return .codecs(try reader.codecs())
     case MessageType.goodbye: return .goodbye(try Goodbye(decoding: &reader))
     default: return nil
     }
@@ -42,6 +43,7 @@ extension ControlMessage {
       case .credit(let credit): credit.encode(to: &writer)
       case .flushed(let flushed), .flushedAutomatically(let flushed): flushed.encode(to: &writer)
       case .status(let status): status.encode(to: &writer)
+      case .codecs(let codecs): writer.codecs(codecs)
       case .goodbye(let goodbye): goodbye.encode(to: &writer)
       }
     }
@@ -61,6 +63,7 @@ extension ControlMessage {
     case .flushed: MessageType.flushed
     case .flushedAutomatically: MessageType.flushedAutomatically
     case .status: MessageType.status
+    case .codecs: MessageType.codecs
     case .goodbye: MessageType.goodbye
     }
   }

@@ -30,6 +30,8 @@ package enum ControlMessage: Hashable, Sendable {
   case flushedAutomatically(Flushed)
   /// How this room is doing, once a second and at each change of `state`.
   case status(RoomStatus)
+  /// What the receiver decodes from now on, in the place of the list in its `welcome`.
+  case codecs([Codec])
 
   // From either.
   /// This side ends the session, and why.

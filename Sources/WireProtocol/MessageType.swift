@@ -14,6 +14,7 @@ enum MessageType {
   static let flushed: UInt16 = 0x0104
   static let flushedAutomatically: UInt16 = 0x0105
   static let status: UInt16 = 0x0106
+  static let codecs: UInt16 = 0x0107
 
   static let goodbye: UInt16 = 0x0201
 

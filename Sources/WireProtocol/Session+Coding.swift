@@ -66,9 +66,7 @@ extension Welcome {
     settings.encode(to: &writer)
     writer.text(name, atMost: ProtocolLimits.name)
     writer.text(model, atMost: ProtocolLimits.name)
-    let listed = codecs.prefix(ProtocolLimits.codecs)
-    writer.uint16(UInt16(clamping: listed.count))
-    for codec in listed { writer.uint16(codec.rawValue) }
+    writer.codecs(codecs)
     writer.uint8(held == nil ? 0 : 1)
     held?.encode(to: &writer)
   }
@@ -135,7 +133,7 @@ extension ByteReader {
   }
 
   /// Codecs that this version does not know are left out.
-  fileprivate mutating func codecs() throws(DecodeError) -> [Codec] {
+  mutating func codecs() throws(DecodeError) -> [Codec] {
     let count = try uint16("codec count")
     guard count <= ProtocolLimits.codecs else {
       throw .outOfRange(field: "codec count", value: Int64(count))
@@ -145,5 +143,13 @@ extension ByteReader {
       if let codec = Codec(rawValue: try uint16("codec")) { codecs.append(codec) }
     }
     return codecs
+  }
+}
+
+extension ByteWriter {
+  mutating func codecs(_ codecs: [Codec]) {
+    let listed = codecs.prefix(ProtocolLimits.codecs)
+    uint16(UInt16(clamping: listed.count))
+    for codec in listed { uint16(codec.rawValue) }
   }
 }

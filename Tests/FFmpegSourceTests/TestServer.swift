@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// An HTTP server on a port of its own, which answers as a test tells it: also wrongly.
+/// An HTTP or HTTPS server on a port of its own, which answers as a test tells it: also wrongly.
 final class TestServer: Sendable {
   struct Request: Sendable {
     var path: String
@@ -23,10 +23,12 @@ final class TestServer: Sendable {
 
   let port: UInt16
   private let listener: Int32
+  private let certificate: TestCertificate?
   private let answer: Answer
   private let state = Mutex(State())
 
-  init(_ answer: @escaping Answer) throws {
+  init(_ certificate: TestCertificate? = nil, _ answer: @escaping Answer) throws {
+    self.certificate = certificate
     self.answer = answer
     listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     _ = fcntl(listener, F_SETFD, FD_CLOEXEC)
@@ -46,7 +48,9 @@ final class TestServer: Sendable {
     Thread.detachNewThread { [self] in acceptAll() }
   }
 
-  func url(_ path: String) -> String { "http://127.0.0.1:\(port)/\(path)" }
+  func url(_ path: String) -> String {
+    "\(certificate == nil ? "http" : "https")://127.0.0.1:\(port)/\(path)"
+  }
 
   func requestCount(of path: String) -> Int { state.withLock { $0.counts["/" + path] ?? 0 } }
 
@@ -69,17 +73,24 @@ final class TestServer: Sendable {
         return state.isOver
       }
       guard !isOver else { break }
-      Thread.detachNewThread { [self] in serve(Connection(descriptor)) }
+      Thread.detachNewThread { [self] in serve(descriptor) }
     }
     close(listener)
   }
 
-  private func serve(_ connection: Connection) {
-    if let head = connection.readHead() { answer(request(head), connection) }
-    if !connection.isToBeReset { shutdown(connection.descriptor, Int32(SHUT_RDWR)) }
+  private func serve(_ descriptor: Int32) {
+    let session = certificate.flatMap { TLSSession(descriptor, $0) }
+    let connection = Connection(descriptor, session)
+    if certificate == nil || session != nil, let head = connection.readHead() {
+      answer(request(head), connection)
+    }
+    if !connection.isToBeReset {
+      session?.end()
+      shutdown(descriptor, Int32(SHUT_RDWR))
+    }
     state.withLock { state in
-      state.descriptors.removeAll { $0 == connection.descriptor }
-      close(connection.descriptor)
+      state.descriptors.removeAll { $0 == descriptor }
+      close(descriptor)
     }
   }
 
@@ -97,10 +108,15 @@ final class TestServer: Sendable {
       wantsTitles: lines.contains { $0.lowercased() == "icy-metadata: 1" }, number: number)
   }
 
-  struct Connection: Sendable {
+  /// Used by the thread on which it is answered.
+  struct Connection {
     let descriptor: Int32
+    private let session: TLSSession?
 
-    init(_ descriptor: Int32) { self.descriptor = descriptor }
+    init(_ descriptor: Int32, _ session: TLSSession?) {
+      self.descriptor = descriptor
+      self.session = session
+    }
 
     /// False once the client has gone.
     @discardableResult
@@ -108,10 +124,10 @@ final class TestServer: Sendable {
       let bytes = Array(bytes)
       var sent = 0
       while sent < bytes.count {
-        let count = bytes.withUnsafeBytes { buffer in
-          Glibc.send(
-            descriptor, buffer.baseAddress?.advanced(by: sent), bytes.count - sent,
-            Int32(MSG_NOSIGNAL))
+        let count = bytes[sent...].withUnsafeBytes { buffer -> Int in
+          guard let start = buffer.baseAddress else { return 0 }
+          return session?.send(start, buffer.count)
+            ?? Glibc.send(descriptor, start, buffer.count, Int32(MSG_NOSIGNAL))
         }
         guard count > 0 else { return false }
         sent += count
@@ -127,7 +143,11 @@ final class TestServer: Sendable {
     /// Says nothing until the client hangs up or the server is stopped.
     func fallSilent() {
       var bytes = [UInt8](repeating: 0, count: 512)
-      while recv(descriptor, &bytes, bytes.count, 0) > 0 {}
+      while receive(&bytes, bytes.count) > 0 {}
+    }
+
+    private func receive(_ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
+      session?.receive(buffer, count) ?? recv(descriptor, buffer, count, 0)
     }
 
     /// What is sent may be lost with it.
@@ -164,7 +184,7 @@ final class TestServer: Sendable {
       var head: [UInt8] = []
       var byte: UInt8 = 0
       while !head.suffix(4).elementsEqual("\r\n\r\n".utf8) {
-        guard head.count < 8_192, recv(descriptor, &byte, 1, 0) == 1 else { return nil }
+        guard head.count < 8_192, receive(&byte, 1) == 1 else { return nil }
         head.append(byte)
       }
       return String(decoding: head, as: UTF8.self)

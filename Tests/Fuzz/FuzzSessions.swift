@@ -333,6 +333,7 @@ struct GroupUnderFire {
     case 5:
       .flushedAutomatically(
         Flushed(generation: script.generation(), from: script.mediaTime()))
+    case 6: .codecs(Codec.allCases.filter { _ in script.byte() % 2 == 0 })
     default: .refuse(Refusal(reason: .busy, detail: ""))
     }
   }

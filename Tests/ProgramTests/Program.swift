@@ -18,12 +18,18 @@ final class Program: Sendable {
   private let ended = Mutex(false)
   private let news = DispatchSemaphore(value: 0)
 
-  /// - Parameter input: a file that is its standard input.
-  init(_ name: String, _ arguments: [String], input: String = "/dev/null") throws {
+  /// - Parameters:
+  ///   - input: a file that is its standard input.
+  ///   - environment: on top of this process's.
+  init(
+    _ name: String, _ arguments: [String], input: String = "/dev/null",
+    environment: [String: String] = [:]
+  ) throws {
     self.name = name
     process = Process()
     process.executableURL = Self.directory.appending(path: name)
     process.arguments = arguments
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     process.standardInput = try FileHandle(forReadingFrom: URL(filePath: input))
     let pipe = Pipe()
     process.standardError = pipe

@@ -25,13 +25,17 @@ struct TestReceiver {
 
   init(
     capacity: Capacity = Capacity(bytes: 1 << 20, duration: .seconds(600)),
-    memory: ReceiverMemory = ReceiverMemory()
+    memory: ReceiverMemory = ReceiverMemory(), codecs: [Codec] = [.pcm],
+    remainingCodecs: [Codec]? = nil,
+    makeDecoder: @escaping DecodeStage.MakeDecoder = { (format) throws(CodecError) in
+      try PCMDecoder(format: format)
+    }
   ) {
+    let remaining = remainingCodecs ?? codecs
     session = ReceiverSession(
       ReceiverSession.Configuration(
         receiverID: .counting(from: 9), name: "Kitchen", model: "test", capacity: capacity,
-        codecs: [.pcm],
-        makeDecoder: { (format) throws(CodecError) in try PCMDecoder(format: format) },
+        codecs: codecs, remainingCodecs: { remaining }, makeDecoder: makeDecoder,
         idleTime: .seconds(5), seed: 1),
       memory: memory)
   }

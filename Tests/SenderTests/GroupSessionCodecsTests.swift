@@ -105,6 +105,91 @@ import WireProtocol
     #expect(from >= paused.mediaTime && from - paused.mediaTime < .milliseconds(40))
   }
 
+  @Test func `a room that takes a codec back is sent another, without a seam for the others`()
+    throws
+  {
+    var group = Self.group()
+    group.joinReady(with: Self.able)
+    group.joinReady(TestGroup.other, with: Self.able)
+    group.advance(by: .seconds(3))
+    group.take()
+    let playhead = group.session.timeline.playhead(at: GroupTime(ofSender: group.now))
+    group.say(.codecs([.pcm]), in: TestGroup.other)
+    group.advance(by: .milliseconds(100))
+    let flush = try #require(group.flushes.first)
+    #expect(group.flushes.count == 1 && !flush.isRamped)
+    #expect(flush.from - playhead < .milliseconds(600))
+    #expect(Self.recodings(group) == [.recoded(TestGroup.other, from: .mp3)])
+    #expect(Self.codecs(group.streamed()) == [.pcm])
+    #expect(Self.codecs(group.streamed(TestGroup.other)) == [.pcm])
+    #expect(group.anchors.isEmpty)
+    // Said again, it changes nothing.
+    group.say(.codecs([.pcm]), in: TestGroup.other)
+    group.advance(by: .milliseconds(100))
+    #expect(group.flushes.count == 1)
+  }
+
+  @Test func `a codec that is taken back before the start is never heard of`() {
+    var group = Self.group(rooms: 1)
+    group.join(with: Self.able)
+    group.advance(by: .milliseconds(100))
+    group.say(.codecs([.pcm]))
+    group.say(.status(.test(.ready)))
+    group.advance(by: .milliseconds(500))
+    #expect(Self.codecs(group.streamed()).last == .pcm)
+    #expect(group.anchors.count == 1)
+    #expect(
+      group.packets().last { $0.mediaTime == .zero }?.generation == group.flushes.last?.generation)
+  }
+
+  private static func listen(_ group: inout TestGroup, tenths: Int) {
+    for _ in 0..<tenths {
+      group.advance(by: .milliseconds(100))
+      if group.isAwaitingProduction { group.produceOne() }
+    }
+  }
+
+  @Test func `what is live is not opened anew for a room that joins, and nobody hears a cut`()
+    throws
+  {
+    var group = TestGroup(
+      rooms: 2, producesAtOnce: false,
+      openSource: { (_) throws(MediaError) in
+        TestLive(length: 800_000, passing: [(.mp3, 800_000)])
+      })
+    // Like a station, it is two seconds ahead.
+    for _ in 0..<20 { group.produceOne() }
+    group.joinReady(with: Self.able)
+    Self.listen(&group, tenths: 30)
+    group.take()
+    group.joinReady(TestGroup.other, with: Self.unable)
+    Self.listen(&group, tenths: 50)
+    #expect(group.flushes.isEmpty && group.anchors.isEmpty)
+    #expect(Self.recodings(group) == [.recoded(TestGroup.other, from: .mp3)])
+    #expect(Self.codecs(group.streamed()) == [.pcm])
+    #expect(Self.codecs(group.streamed(TestGroup.other)) == [.pcm])
+    let packets = group.packets()
+    for (one, next) in zip(packets, packets.dropFirst()) {
+      let frames = Int64(one.encoded.frameCount)
+      #expect(next.mediaTime == one.mediaTime + MediaDuration(frames: frames, at: 8_000))
+    }
+    let described = group.events.compactMap { event in
+      if case .itemDescribed(let opened) = event { opened.wire } else { nil }
+    }
+    #expect(described == [WireChoice(codec: .pcm, reason: .roomsLack(.mp3))])
+    #expect(group.packets(TestGroup.other).count > 50)
+  }
+
+  @Test func `codecs before a welcome break the protocol`() {
+    var group = Self.group(rooms: 1)
+    group.handle(.connected(TestGroup.room, .control))
+    group.say(.codecs([.pcm]))
+    #expect(
+      group.events.contains {
+        if case .roomUnreachable(TestGroup.room, _) = $0 { true } else { false }
+      })
+  }
+
   @Test func `a room that decodes all of it changes nothing, nor does one that comes back`() {
     var group = Self.group()
     group.joinReady(with: Self.able)

@@ -86,4 +86,19 @@ struct GroupSessionEffectsTests {
     let last = try #require(beginnings(group).last)
     #expect(MediaTime.zero + last.position == last.mediaTime)
   }
+
+  @Test func `what cannot be sought goes on as it is, and so it is told`() {
+    var group = TestGroup { (_) throws(MediaError) in
+      TestSource(rate: 8_000, channels: 1, length: 80_000, isSeekable: false)
+    }
+    group.joinReady()
+    group.advance(by: .seconds(1))
+    var effects = Effects()
+    effects.rate = 1.1
+    group.command(.effects(effects))
+    let refusals = group.events.filter { if case .refused = $0 { true } else { false } }
+    #expect(refusals.count == 1)
+    #expect(group.session.status(at: group.now).effects == Effects())
+    #expect(group.flushes.isEmpty)
+  }
 }

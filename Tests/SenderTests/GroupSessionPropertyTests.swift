@@ -64,6 +64,7 @@ import WireProtocol
             nextSequence: random.pick(ProtocolLimits.count)),
           bytes: random.pick(ProtocolLimits.count),
           span: MediaDuration(flicks: random.pick(ProtocolLimits.mediaTime)))),
+      .codecs(random.next() % 2 == 0 ? [.pcm] : Codec.allCases),
       .refuse(Refusal(reason: .busy, detail: "")),
       .goodbye(Goodbye(reason: .shutdown, detail: "")),
     ])

@@ -132,6 +132,60 @@ import WireProtocol
     #expect(Float(bitPattern: bits) == TestSource.sample(4_000))
   }
 
+  private static func wires(_ steps: [ProducedBatch.Step]) -> [WireChoice?] {
+    steps.compactMap {
+      switch $0 {
+      case .opened(let item, _), .metadata(let item, _): item.wire
+      default: nil
+      }
+    }
+  }
+
+  private static func expectNoGap(_ packets: [ProducedPacket]) {
+    for (one, next) in zip(packets, packets.dropFirst()) {
+      #expect(next.mediaTime == one.mediaTime + one.duration)
+    }
+  }
+
+  @Test func `a live stream that breaks off is passed on again, also as another one`() {
+    let serializer = Self.serializer { (_) throws(MediaError) in
+      TestLive(length: 8_000, passing: [(.mp3, 1_600), (.aac, 1_600)])
+    }
+    var steps = serializer.carryOut(Self.begin()).steps
+    steps += Self.rest(serializer).steps + serializer.carryOut(.finish(generation: 0)).steps
+    #expect(Self.formats(steps) == [.mp3, .aac, .pcm])
+    #expect(
+      Self.wires(steps) == [
+        WireChoice(codec: .mp3, reason: .passedOn), WireChoice(codec: .aac, reason: .passedOn),
+        WireChoice(codec: .pcm, reason: .obstacle(.isLive)),
+      ])
+    let packets = Self.packets(steps)
+    #expect(packets.map(\.encoded.frameCount).reduce(0, +) == 8_000)
+    #expect(packets.filter(\.startsRun).count == 3)
+    Self.expectNoGap(packets)
+  }
+
+  @Test func `what is live is encoded from where it is, once a room does not decode it`() throws {
+    let serializer = Self.serializer { (_) throws(MediaError) in
+      TestLive(length: 8_000, passing: [(.mp3, 80_000)])
+    }
+    var steps = serializer.carryOut(Self.begin()).steps
+    steps += serializer.carryOut(.more(.milliseconds(100), generation: 0)).steps
+    // Rooms that decode it change nothing.
+    let able = CodecSet([.pcm, .mp3])
+    #expect(serializer.carryOut(.recode(able, generation: 0)).steps.isEmpty)
+    steps += serializer.carryOut(.recode(CodecSet([.pcm]), generation: 0)).steps
+    #expect(Self.wires(steps).last == WireChoice(codec: .pcm, reason: .roomsLack(.mp3)))
+    steps += Self.rest(serializer).steps + serializer.carryOut(.finish(generation: 0)).steps
+    #expect(Self.formats(steps) == [.mp3, .pcm])
+    let packets = Self.packets(steps)
+    #expect(packets.map(\.encoded.frameCount).reduce(0, +) == 8_000)
+    Self.expectNoGap(packets)
+    let first = try #require(packets.last { $0.startsRun })
+    let bits = first.encoded.payload.prefix(4).reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+    #expect(Float(bitPattern: bits) == TestSource.sample(first.mediaTime.flicks / 88_200))
+  }
+
   @Test func `what is held back before a cut is given, and nothing behind it`() {
     let serializer = Self.serializer()
     _ = serializer.carryOut(Self.begin())

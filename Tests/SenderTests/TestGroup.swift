@@ -91,7 +91,8 @@ struct TestGroup {
       handle(
         .produced(
           ProducedBatch(generation: begin.generation, steps: [.opened(opened, at: .zero)])))
-    case .more(_, let generation), .finish(let generation), .leave(_, let generation):
+    case .more(_, let generation), .finish(let generation), .leave(_, let generation),
+      .recode(_, let generation):
       handle(.produced(ProducedBatch(generation: generation, steps: steps)))
     }
   }

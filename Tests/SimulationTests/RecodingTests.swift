@@ -47,6 +47,43 @@ import WireProtocol
     expectFlawless(group)
   }
 
+  @Test(arguments: [7, 8, 9] as [UInt64])
+  func `a room whose decoder is missing after all is heard soon, and the others hear no seam`(
+    seed: UInt64
+  ) throws {
+    var configuration = SimulatedGroup.Configuration.house([.wired, .wired, .wired], seed: seed)
+    configuration.passesPackets = true
+    for index in 0..<3 { configuration.rooms[index].codecs.append(SignalPackets.codec) }
+    configuration.rooms[2].missingDecoders = [SignalPackets.codec]
+    let group = SimulatedGroup(configuration)
+    group.partition(2)
+    group.at(20) { $0.repair(2) }
+    group.run(until: 45)
+    let recoded = try #require(Self.recodings(of: group).first)
+    let joined = try #require(group.microphone.records[2].firstSound).seconds
+    #expect(recoded > 20)
+    #expect(joined > recoded && joined < recoded + 2)
+    group.expectSounding([0, 1], from: 3, to: 45)
+    group.expectSounding([2], from: joined + 0.1, to: 45)
+    #expect(Self.recodings(of: group).count == 1)
+    expectFlawless(group)
+    #expect((0..<3).allSatisfy { group.status(of: $0)?.corruptPackets == 0 })
+  }
+
+  @Test func `a decoder that is missing from the start delays the music, and no more`() throws {
+    var configuration = SimulatedGroup.Configuration.house([.wired, .wired], seed: 10)
+    configuration.passesPackets = true
+    for index in 0..<2 {
+      configuration.rooms[index].codecs.append(SignalPackets.codec)
+      configuration.rooms[index].missingDecoders = [SignalPackets.codec]
+    }
+    let group = SimulatedGroup(configuration)
+    group.run(until: 20)
+    group.expectSounding(from: 3, to: 20)
+    #expect(Self.recodings(of: group).count == 1)
+    expectFlawless(group)
+  }
+
   @Test func `where all rooms decode it, nothing is encoded`() throws {
     var configuration = SimulatedGroup.Configuration.house([.wired, .wired], seed: 6)
     configuration.passesPackets = true

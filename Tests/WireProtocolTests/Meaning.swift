@@ -66,6 +66,7 @@ enum Meaning: Hashable {
     ),
     ("control.refuse", .control(.refuse(Refusal(reason: .busy, detail: "study")))),
     ("control.keepAlive", .control(.keepAlive)),
+    ("control.codecs", .control(.codecs([.pcm, .flac, .opus]))),
     (
       "control.goodbye",
       .control(.goodbye(Goodbye(reason: .shutdown, detail: "restarting for an update")))

@@ -15,6 +15,7 @@ extension SplitMix64 {
           limit: pick(ProtocolLimits.count), bufferedUntil: mediaTime(),
           heldBytes: pick(ProtocolLimits.count))),
       .flushed(flushed()), .flushedAutomatically(flushed()), .status(status()),
+      .codecs(Array(Codec.allCases.shuffled(using: &self).prefix(pick(0...9)))),
       .goodbye(
         Goodbye(reason: element(Goodbye.Reason.allCases), detail: text(atMost: 256))),
     ]

@@ -9,7 +9,8 @@ package final class FFmpegDecoder: AudioDecoder {
   /// What `init` takes where the library is there.
   package static let decodable: [Codec] = [.mp3, .aac, .alac, .vorbis, .ac3, .eac3]
 
-  /// Whether the library lies on this machine. Loads nothing, so that a receiver starts fast and stays small.
+  /// Whether the library lies on this machine, and has not refused to be loaded. Loads nothing, so that a receiver
+  /// starts fast and stays small.
   package static var isInstalled: Bool { cav_is_installed() != 0 }
 
   private let calls: CAVCalls

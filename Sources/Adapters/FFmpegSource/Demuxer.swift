@@ -66,7 +66,7 @@ final class Demuxer {
       if let raw { format = select(raw, &options, library) }
     case .network(let network):
       fresh.pointee.max_analyze_duration = liveAnalysisLimitInMicroseconds
-      network.prepare(fresh, &options, library)
+      network.prepare(fresh, &options)
     }
     let code = input.waiting {
       library.calls.avformat_open_input(&context, name, format, &options)
@@ -86,7 +86,7 @@ final class Demuxer {
     switch input {
     case .file: name = "file:" + path
     case .descriptor: return nil
-    case .network(let network): network.prepare(fresh, &options, library)
+    case .network(let network): network.prepare(fresh, &options)
     }
     _ = library.calls.av_dict_set(&options, "ignore_editlist", "1", 0)
     let code = input.waiting {
@@ -172,6 +172,12 @@ final class Demuxer {
   private func isPlainEnd(_ code: Int32) -> Bool {
     guard case .network = input else { return false }
     return code == cff_io_error && isLive
+  }
+
+  /// Whether nobody waits any more for what is read.
+  var isInterrupted: Bool {
+    guard case .network(let network) = input else { return false }
+    return network.isInterrupted
   }
 
   private func noteMetadata(_ context: UnsafeMutablePointer<AVFormatContext>) {

@@ -33,6 +33,10 @@ final class FrameReader {
   /// The first one after opening or a seek, not yet given.
   private var waitingFrame: UnsafeMutablePointer<AVFrame>?
   private var faultCount = 0
+  /// Of a live stream, the packets up to its first frame; nil once one was given.
+  private var recorded: [RawPackets.Packet]? = []
+  /// Packets to decode before what the demuxer gives.
+  private var queued: ArraySlice<[UInt8]> = []
   private var firstFrameToGive: Int64 = 0
   /// While frames are skipped after a seek: take the number of each from its timestamp.
   private var followsTimestamps = false
@@ -106,6 +110,7 @@ final class FrameReader {
 
   /// The next frames, or nil at the end.
   func next() -> Block? {
+    recorded = nil
     while let frame = takeFrame() {
       if followsTimestamps, let number = timestamps?.number(of: frame.pointee, library) {
         position = number
@@ -119,6 +124,26 @@ final class FrameReader {
       return Block(frame: frame, offset: offset, count: count - offset)
     }
     return nil
+  }
+
+  /// The packets that were read for the first frame of a live stream, before any was given: whoever takes them reads on
+  /// from the demuxer. Empty where that is not possible.
+  func takeRecorded() -> [RawPackets.Packet] {
+    defer { recorded = nil }
+    return recorded ?? []
+  }
+
+  /// Others have read from the demuxer. What is decoded next are the packets that they did not use, and then what comes;
+  /// of those in `lead`, which they did, only the decoder hears.
+  func goOn(after lead: [[UInt8]], with waiting: [[UInt8]]) {
+    guard let codec, let frame else { return }
+    library.calls.avcodec_flush_buffers(codec)
+    (fault, faultCount, waitingFrame, recorded) = (nil, 0, nil, nil)
+    for payload in lead {
+      _ = send(payload, to: codec)
+      while library.calls.avcodec_receive_frame(codec, frame) >= 0 {}
+    }
+    queued = waiting[...]
   }
 
   /// The next frame that `next` gives is `number`, which must not lie before `position`.
@@ -180,6 +205,10 @@ final class FrameReader {
 
   private func feed(_ codec: UnsafeMutablePointer<AVCodecContext>) {
     guard let packet else { return }
+    if let payload = queued.popFirst() {
+      let sent = send(payload, to: codec)
+      return sent < 0 ? noteFault(sent) : ()
+    }
     let read = demuxer.readPacket(into: packet)
     guard read >= 0 else {
       if read != cff_eof, read != cff_exit { fault = library.reason(of: read) }
@@ -188,10 +217,25 @@ final class FrameReader {
     }
     firstPacketOffset = firstPacketOffset ?? packet.pointee.pos
     firstPacketTimestamp = firstPacketTimestamp ?? packet.pointee.pts
+    if recorded != nil, demuxer.isLive { recorded?.append(.init(packet, library)) }
     let sent = library.calls.avcodec_send_packet(codec, packet)
     library.calls.av_packet_unref(packet)
     // A single broken packet is left out; a player does better to go on.
     if sent < 0 { noteFault(sent) }
+  }
+
+  /// The decoder keeps a copy, and reads a few bytes beyond the end.
+  private func send(
+    _ payload: [UInt8], to codec: UnsafeMutablePointer<AVCodecContext>
+  ) -> Int32 {
+    guard let packet, !payload.isEmpty else { return 0 }
+    var padded = payload + [UInt8](repeating: 0, count: Int(AV_INPUT_BUFFER_PADDING_SIZE))
+    return padded.withUnsafeMutableBufferPointer { bytes in
+      packet.pointee.data = bytes.baseAddress
+      packet.pointee.size = Int32(clamping: payload.count)
+      defer { library.calls.av_packet_unref(packet) }
+      return library.calls.avcodec_send_packet(codec, packet)
+    }
   }
 
   private func noteFault(_ code: Int32) {

@@ -66,6 +66,13 @@ final class ItemReader {
     return "\(tenths / 10).\(tenths % 10)"
   }
 
+  /// Goes on with what others have left of a live stream.
+  func goOn(after lead: [[UInt8]], with waiting: [[UInt8]]) {
+    audio.reader.goOn(after: lead, with: waiting)
+    audio.restart(dropping: 0)
+    isAtEnd = false
+  }
+
   func seek(toFrame frame: Int64) throws(MediaError) {
     let target = max(0, frame)
     isAtEnd = false

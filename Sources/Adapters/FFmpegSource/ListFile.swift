@@ -59,10 +59,11 @@ enum ListFile {
   private static func fetch(_ url: String) throws(MediaError) -> [UInt8] {
     let library = try FFmpegLibrary.load(toPlay: url)
     let network = NetworkInput(
-      url, settings: NetworkSettings(), interruption: try ReadInterruption(), report: { _ in })
+      url, settings: NetworkSettings(), interruption: try ReadInterruption(), library: library,
+      report: { _ in })
     var context: UnsafeMutablePointer<AVIOContext>?
     cff_clear_log()
-    let code = network.open(url, &context, library)
+    let code = network.open(url, &context)
     guard code >= 0, let opened = context else {
       throw .unreadable(path: url, reason: library.reason(of: code))
     }

@@ -16,8 +16,12 @@ package struct NetworkSettings: Hashable, Sendable {
   package var sizeLimit: Int64 = 64 << 30
   /// How much of a stream without end is there before its first frame is given.
   package var liveReserve = Duration.seconds(2)
+  /// A file with the certificates, in PEM, of the authorities that servers are to be trusted by; nil for those of
+  /// the system.
+  package var authorities: String?
 
-  package init() {}
+  /// With the authorities that the environment names as it does for other programs.
+  package init() { authorities = getenv("SSL_CERT_FILE").map { String(cString: $0) } }
 }
 
 /// What happened to a network source that people may want to know.
@@ -41,40 +45,62 @@ final class NetworkInput {
   private static let protocols = "http,https,tcp,tls,crypto,data"
 
   let settings: NetworkSettings
-  let interruption: ReadInterruption
+  private let interruption: ReadInterruption
+  /// When it was opened; it is disowned with all that was.
+  private let era: Int
   private let location: String
+  private let library: FFmpegLibrary
   private let report: @Sendable (SourceNotice) -> Void
   private var waitingSince: ContinuousClock.Instant?
   private var hasReportedStall = false
 
   init(
     _ location: String, settings: NetworkSettings, interruption: ReadInterruption,
-    report: @escaping @Sendable (SourceNotice) -> Void
+    library: FFmpegLibrary, report: @escaping @Sendable (SourceNotice) -> Void
   ) {
     self.location = location
+    self.library = library
     self.settings = settings
     self.interruption = interruption
+    era = interruption.era
     self.report = report
   }
 
   /// The input must outlive the context.
   func prepare(
-    _ context: UnsafeMutablePointer<AVFormatContext>, _ options: inout OpaquePointer?,
-    _ library: FFmpegLibrary
+    _ context: UnsafeMutablePointer<AVFormatContext>, _ options: inout OpaquePointer?
   ) {
     context.pointee.interrupt_callback = interruptCallback
-    set(&options, library)
+    context.pointee.opaque = Unmanaged.passUnretained(self).toOpaque()
+    context.pointee.io_open = openBytes
+    set(&options)
   }
 
   /// Opens what is read as bytes.
-  func open(
-    _ url: String, _ context: inout UnsafeMutablePointer<AVIOContext>?, _ library: FFmpegLibrary
-  ) -> Int32 {
+  func open(_ url: String, _ context: inout UnsafeMutablePointer<AVIOContext>?) -> Int32 {
     var options: OpaquePointer?
     defer { library.calls.av_dict_free(&options) }
-    set(&options, library)
+    set(&options)
     var callback = interruptCallback
     return library.calls.avio_open2(&context, url, AVIO_FLAG_READ, &callback, &options)
+  }
+
+  /// The same for what a demuxer opens by itself, as the segments of HLS, with what it wants on top. FFmpeg would
+  /// look at the certificate of the playlist's server only.
+  fileprivate func open(
+    _ url: UnsafePointer<CChar>, flags: Int32,
+    _ context: UnsafeMutablePointer<UnsafeMutablePointer<AVIOContext>?>,
+    _ options: UnsafeMutablePointer<OpaquePointer?>?
+  ) -> Int32 {
+    var own: OpaquePointer?
+    defer { library.calls.av_dict_free(&own) }
+    var callback = interruptCallback
+    guard let options else {
+      set(&own)
+      return library.calls.avio_open2(context, url, flags, &callback, &own)
+    }
+    set(&options.pointee)
+    return library.calls.avio_open2(context, url, flags, &callback, options)
   }
 
   private var interruptCallback: AVIOInterruptCB {
@@ -82,21 +108,24 @@ final class NetworkInput {
       callback: mustStopReading, opaque: Unmanaged.passUnretained(self).toOpaque())
   }
 
-  private func set(_ options: inout OpaquePointer?, _ library: FFmpegLibrary) {
-    let values = [
+  private func set(_ options: inout OpaquePointer?) {
+    var values = [
       "protocol_whitelist": Self.protocols, "user_agent": "tutti", "icy": "1",
       "reconnect": "1", "reconnect_delay_max": "\(settings.longestReconnectDelay)",
       "rw_timeout": "\(Int(settings.timeout / .microseconds(1)))",
       "max_redirects": "\(settings.redirectLimit)", "tls_verify": "1",
     ]
+    values["ca_file"] = settings.authorities
     for (key, value) in values { _ = library.calls.av_dict_set(&options, key, value, 0) }
   }
 
   /// Does what may wait for the network.
   func waiting<T>(_ body: () -> T) -> T {
     waitingSince = .now
+    interruption.beginWaiting(in: era)
     defer {
-      if hasReportedStall, let waitingSince, !interruption.isInterrupted {
+      interruption.endWaiting(in: era)
+      if hasReportedStall, let waitingSince, !isInterrupted {
         report(
           .resumed(
             location: location,
@@ -118,7 +147,14 @@ final class NetworkInput {
       hasReportedStall = true
       report(.stalled(location: location))
     }
-    return interruption.isInterrupted
+    return isInterrupted
+  }
+
+  var isInterrupted: Bool { interruption.isInterrupted(in: era) }
+
+  /// Lets time pass. False where the interruption came first.
+  func waits(milliseconds: Int32) -> Bool {
+    interruption.waits(milliseconds: milliseconds, in: era)
   }
 
   static func hasStationHeaders(
@@ -144,4 +180,15 @@ extension Demuxer.Input {
 private func mustStopReading(context: UnsafeMutableRawPointer?) -> Int32 {
   guard let context else { return 0 }
   return Unmanaged<NetworkInput>.fromOpaque(context).takeUnretainedValue().mustStop() ? 1 : 0
+}
+
+/// FFmpeg's call back, on the thread that reads.
+private func openBytes(
+  context: UnsafeMutablePointer<AVFormatContext>?,
+  bytes: UnsafeMutablePointer<UnsafeMutablePointer<AVIOContext>?>?, url: UnsafePointer<CChar>?,
+  flags: Int32, options: UnsafeMutablePointer<OpaquePointer?>?
+) -> Int32 {
+  guard let input = context?.pointee.opaque, let bytes, let url else { return cff_io_error }
+  return Unmanaged<NetworkInput>.fromOpaque(input).takeUnretainedValue()
+    .open(url, flags: flags, bytes, options)
 }

@@ -4,7 +4,8 @@ package import Sender
 /// A file, a radio station or an HLS stream, by HTTP or HTTPS.
 ///
 /// Opening and reading wait for the network; a `ReadInterruption` ends that within a tenth of a second, but for
-/// the look-up of the server's name.
+/// the look-up of the server's name: the C library cannot be interrupted there, so that who is in a hurry has to disown
+/// the thread.
 package final class NetworkSource: MediaSource {
   package let format: AudioFormat
   package let sampleType: SampleType
@@ -27,6 +28,10 @@ package final class NetworkSource: MediaSource {
   private var reserveStart = 0
   private var hasBegun = false
   private var position: Int64 = 0
+  /// A list of segments that was live has been finished.
+  private var hasEnded = false
+  /// What passes the packets of a live stream on, as long as nobody wants its frames.
+  private var passing: LivePackets?
   /// Attempts to go on since the last time that a fair stretch was read.
   private var attempts = 0
   private var framesSinceAttempt = 0
@@ -44,7 +49,7 @@ package final class NetworkSource: MediaSource {
   ) throws(MediaError) {
     let library = try FFmpegLibrary.load(toPlay: url)
     let network = NetworkInput(
-      url, settings: settings, interruption: interruption, report: report)
+      url, settings: settings, interruption: interruption, library: library, report: report)
     let reader = try ItemReader(path: url, channels: channels) { () throws(MediaError) in
       try Demuxer(path: url, input: .network(network), library: library)
     }
@@ -69,6 +74,12 @@ package final class NetworkSource: MediaSource {
   /// - Throws: `MediaError.broken` where the connection is lost for good.
   package func read(_ count: Int, appendingTo frames: inout [Float]) throws(MediaError) {
     guard count > 0 else { return }
+    if let passing {
+      let rest = passing.rest
+      position = passing.position
+      reader.goOn(after: rest.lead, with: rest.waiting)
+      (self.passing, hasBegun) = (nil, true)
+    }
     if isLive, !hasBegun { try fillReserve() }
     hasBegun = true
     let before = frames.count
@@ -98,7 +109,7 @@ package final class NetworkSource: MediaSource {
 
   /// Reads, and connects again where the connection was lost.
   private func readOn(_ count: Int, appendingTo frames: inout [Float]) throws(MediaError) {
-    while !network.interruption.isInterrupted {
+    while !network.isInterrupted, !hasEnded {
       let before = frames.count
       var loss: MediaError?
       do throws(MediaError) {
@@ -110,7 +121,7 @@ package final class NetworkSource: MediaSource {
         note(framesRead: (frames.count - before) / format.channelCount)
         return
       }
-      if network.interruption.isInterrupted { return }
+      if network.isInterrupted { return }
       guard loss != nil || isRadio else { return }
       try connectAgain(after: loss ?? .broken(path: url, reason: "the station hung up"))
     }
@@ -126,30 +137,55 @@ package final class NetworkSource: MediaSource {
     guard isRadio || isSeekable, case .broken(_, let reason) = loss else { throw loss }
     let delays = network.settings.retryDelays
     let next = position
-    while attempts < delays.count, !network.interruption.isInterrupted {
+    while attempts < delays.count, !network.isInterrupted {
       network.reportReconnecting(because: reason)
       let delay = delays[attempts]
       attempts += 1
       framesSinceAttempt = 0
-      guard network.interruption.waits(milliseconds: Int32(delay / .milliseconds(1))) else {
+      guard network.waits(milliseconds: Int32(delay / .milliseconds(1))) else {
         return
       }
       if let fresh = try? reopened() {
-        reader = fresh
+        // A list that has been finished meanwhile would be played again from its beginning.
+        hasEnded = isRadio && !fresh.audio.reader.demuxer.isLive
+        if hasEnded { return }
+        (reader, passing) = (fresh, nil)
         if !isRadio { try reader.seek(toFrame: next) }
         return
       }
     }
-    if !network.interruption.isInterrupted { throw loss }
+    if !network.isInterrupted { throw loss }
   }
 
-  /// By a connection of their own.
+  /// By a connection of their own, but for what is live; once a live stream has become another one, or its station
+  /// has hung up, they are asked for again.
   package func packets() throws(PassObstacle) -> any PacketSource {
-    guard !isLive, isSeekable else { throw .isLive }
+    if isLive { return try livePackets() }
+    guard isSeekable else { throw .isLive }
     let (url, library, network) = (url, library, network)
     return try PacketReader(of: reader.audio) { () throws(MediaError) in
       try Demuxer(path: url, input: .network(network), library: library)
     }
+  }
+
+  /// Only of stations, which are never far ahead: a room that joins may have to wait until what was passed on before
+  /// has sounded.
+  private func livePackets() throws(PassObstacle) -> LivePackets {
+    guard isRadio, !hasBegun, !hasEnded else { throw .isLive }
+    var reserve = Int64(network.settings.liveReserve / .milliseconds(1)) * Int64(format.sampleRate)
+    reserve /= 1_000
+    if let passing {
+      guard let loss = passing.loss else { throw .isLive }
+      note(framesRead: Int(passing.position - position))
+      position = passing.position
+      do { try connectAgain(after: loss) } catch { throw .unreadable(error) }
+      guard !hasEnded, !network.isInterrupted else { throw .isLive }
+      // There is one already, in the rooms.
+      reserve = 0
+    }
+    let packets = try LivePackets(reader.audio, from: position, reserve: reserve)
+    passing = packets
+    return packets
   }
 
   private func reopened() throws(MediaError) -> ItemReader {
@@ -165,7 +201,7 @@ package final class NetworkSource: MediaSource {
   /// - Throws: `MediaError.notSeekable` where only what lies ahead can be reached, and `frame` does not.
   package func seek(toFrame frame: Int64) throws(MediaError) {
     let target = max(0, frame)
-    guard target != position else { return }
+    guard target != passing?.position ?? position else { return }
     if isLive {
       guard !hasBegun else { throw .notSeekable(path: url) }
     } else {

@@ -127,9 +127,9 @@ package final class PacketReader: PacketSource {
   /// Decoding has more to say of a file that ends before its time.
   private func checkEnd() throws(MediaError) {
     // Below a tenth of a second the file's own count may be meant loosely.
-    guard let frameCount, frameCount - position > Int64(format.audio.sampleRate / 10) else {
-      return
-    }
+    guard let frameCount, frameCount - position > Int64(format.audio.sampleRate / 10),
+      !packets.demuxer.isInterrupted
+    else { return }
     throw .broken(path: packets.demuxer.path, reason: "it ends before its time")
   }
 

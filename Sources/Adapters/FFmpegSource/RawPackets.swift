@@ -20,8 +20,10 @@ final class RawPackets {
   private var packet: UnsafeMutablePointer<AVPacket>?
   private var waiting: [Packet] = []
 
-  init(_ demuxer: Demuxer) {
+  /// - Parameter waiting: what was read of it before.
+  init(_ demuxer: Demuxer, waiting: [Packet] = []) {
     self.demuxer = demuxer
+    self.waiting = waiting
     packet = demuxer.library.calls.av_packet_alloc()
   }
 
@@ -39,7 +41,7 @@ final class RawPackets {
       throw .broken(path: demuxer.path, reason: demuxer.library.reason(of: code))
     }
     defer { demuxer.library.calls.av_packet_unref(packet) }
-    return parsed(packet)
+    return Packet(packet, demuxer.library)
   }
 
   /// The packets up to `count` that `next` will give.
@@ -55,25 +57,27 @@ final class RawPackets {
     waiting = []
     return demuxer.seek(toTimestamp: timestamp)
   }
+}
 
-  private func parsed(_ packet: UnsafeMutablePointer<AVPacket>) -> Packet {
+extension RawPackets.Packet {
+  init(_ packet: UnsafeMutablePointer<AVPacket>, _ library: FFmpegLibrary) {
     let raw = packet.pointee
-    let payload = Array(UnsafeBufferPointer(start: raw.data, count: max(0, Int(raw.size))))
-    let trim = trim(of: packet)
-    return Packet(
-      payload: payload, timestamp: raw.pts == cff_no_pts ? nil : raw.pts,
-      skippedFrames: trim?.skipped, discardedFrames: trim?.discarded ?? 0,
-      isDiscarded: raw.flags & AV_PKT_FLAG_DISCARD != 0)
+    let trim = Self.trim(of: packet, library)
+    payload = Array(UnsafeBufferPointer(start: raw.data, count: max(0, Int(raw.size))))
+    timestamp = raw.pts == cff_no_pts ? nil : raw.pts
+    skippedFrames = trim?.skipped
+    discardedFrames = trim?.discarded ?? 0
+    isDiscarded = raw.flags & AV_PKT_FLAG_DISCARD != 0
   }
 
   /// Two little-endian numbers of 32 bits.
-  private func trim(
-    of packet: UnsafeMutablePointer<AVPacket>
+  private static func trim(
+    of packet: UnsafeMutablePointer<AVPacket>, _ library: FFmpegLibrary
   ) -> (skipped: Int, discarded: Int)? {
     var size = 0
     guard
-      let data = demuxer.library.calls.av_packet_get_side_data(
-        packet, AV_PKT_DATA_SKIP_SAMPLES, &size), size >= 8
+      let data = library.calls.av_packet_get_side_data(packet, AV_PKT_DATA_SKIP_SAMPLES, &size),
+      size >= 8
     else { return nil }
     let bytes = UnsafeBufferPointer(start: data, count: 8)
     let numbers = [0, 4].map { start in

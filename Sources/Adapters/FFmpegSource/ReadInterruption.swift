@@ -3,12 +3,19 @@ package import Sender
 private import Synchronization
 
 /// Ends reads that wait for a pipe or the network, from any thread: those of now, or all for good.
+///
+/// What cannot be ended, such as the look-up of a name by the C library, can be disowned with the thread that waits
+/// for it: sources belong to the era in which they were opened, and what is read of an earlier one ends as soon as
+/// it finds out.
 package final class ReadInterruption: Sendable {
   /// The two ends of a pipe; a byte in it means that reading is over.
   private let readEnd: Int32
   private let writeEnd: Int32
   private let isOver = Atomic<Bool>(false)
   private let isObsolete = Atomic<Bool>(false)
+  private let currentEra = Atomic<Int>(0)
+  /// That of the source which waits for the network; -1 while none does.
+  private let waitingEra = Atomic<Int>(-1)
 
   package init() throws(MediaError) {
     var ends: [Int32] = [-1, -1]
@@ -48,8 +55,28 @@ package final class ReadInterruption: Sendable {
     if isOver.load(ordering: .sequentiallyConsistent) { wake() }
   }
 
-  var isInterrupted: Bool {
-    isOver.load(ordering: .relaxed) || isObsolete.load(ordering: .relaxed)
+  /// Gives up all sources that are open, and the thread that reads them: another one reads from now on.
+  package func disown() {
+    currentEra.wrappingAdd(1, ordering: .sequentiallyConsistent)
+    wake()
+  }
+
+  /// Whether a source that is not disowned waits for the network.
+  package var isWaiting: Bool { waitingEra.load(ordering: .relaxed) == era }
+
+  /// That of sources which are opened now.
+  var era: Int { currentEra.load(ordering: .relaxed) }
+
+  func isInterrupted(in era: Int) -> Bool {
+    isOver.load(ordering: .relaxed) || isObsolete.load(ordering: .relaxed) || era != self.era
+  }
+
+  func beginWaiting(in era: Int) {
+    if era == self.era { waitingEra.store(era, ordering: .relaxed) }
+  }
+
+  func endWaiting(in era: Int) {
+    _ = waitingEra.compareExchange(expected: era, desired: -1, ordering: .relaxed)
   }
 
   private func wake() {
@@ -70,9 +97,9 @@ package final class ReadInterruption: Sendable {
   }
 
   /// Lets time pass. False where the interruption came first.
-  func waits(milliseconds: Int32) -> Bool {
+  func waits(milliseconds: Int32, in era: Int) -> Bool {
     var waiting = pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0)
     _ = poll(&waiting, 1, milliseconds)
-    return !isInterrupted
+    return !isInterrupted(in: era)
   }
 }

@@ -10,6 +10,8 @@
 
 static CAVCalls calls;
 static int is_loaded;
+// Loading was tried in vain.
+static _Atomic int has_failed;
 static char load_failure[256];
 
 // The name of a shared library ends with the major version, for which the headers' structures hold.
@@ -34,6 +36,7 @@ static int lies_in_search_path(const char *path) {
 }
 
 int cav_is_installed(void) {
+  if (has_failed) return 0;
   if (lies_in_search_path(getenv("LD_LIBRARY_PATH"))) return 1;
   // Where the C library lies, others of this architecture do too.
   Dl_info libc;
@@ -72,6 +75,7 @@ static int load_avcodec(void) {
 
 static void load(void) {
   is_loaded = load_avutil() && load_avcodec();
+  has_failed = !is_loaded;
   if (!is_loaded) return;
   calls.av_log_set_level(AV_LOG_QUIET);
   // A packet of sound needs no larger block; a lying one may ask for it.

@@ -84,6 +84,10 @@ final class ReceiverLog: Sendable {
       write(.warning, "the sound device ran dry", ["total": "\(total)"])
     case .packetLate(let by, let total):
       write(.debug, "packet late", ["late_ms": "\(by.seconds * 1000)", "total": "\(total)"])
+    case .codecWithdrawn(let codec, let reason):
+      write(
+        .warning, "a codec cannot be decoded, so the sender is asked for others",
+        ["codec": "\(codec)", "detail": "\(reason)"])
     case .packetCorrupt(let reason, let total):
       write(.warning, "packet corrupt", ["detail": "\(reason)", "total": "\(total)"])
     }

@@ -31,7 +31,7 @@ final class ReceiverService {
   private var display: NowPlayingDisplay
   private var unsaved: ReceiverMemory?
   private var nextSave = HostClock.now
-  private var announcedState = ReceiverAdvertisement.State.free
+  private var announced: ReceiverAdvertisement
   private var nextAnnouncement = HostClock.now
   private var isStopping = false
   private var exitFailure: StartFailure?
@@ -51,13 +51,11 @@ final class ReceiverService {
     let waker = reactor.waker
     output = SoundOutput(configuration.output, storedDrift: memory.deviceDrift) { waker.wake() }
     let id = try state.receiverID(log)
-    let codecs =
-      [Codec.pcm] + AudioCodecs.decodable
-      + (FFmpegDecoder.isInstalled ? FFmpegDecoder.decodable : [])
+    let codecs = decodableCodecs()
     session = ReceiverSession(
       .init(
         receiverID: id, name: configuration.name, model: configuration.model,
-        capacity: configuration.capacity, codecs: codecs,
+        capacity: configuration.capacity, codecs: codecs, remainingCodecs: decodableCodecs,
         makeDecoder: { format throws(CodecError) in try makeDecoder(format) },
         idleTime: configuration.output.idleTime(configuration.idleTime),
         seed: try SystemRandom.number()),
@@ -65,6 +63,7 @@ final class ReceiverService {
     advertisement = ReceiverAdvertisement(
       id: id, name: configuration.name, model: configuration.model,
       version: ProtocolVersion.newest, codecs: codecs, state: .free)
+    announced = advertisement
     try announce(port: reactor.localAddress(of: listener)?.port ?? configuration.port)
     lookForDevice()
   }
@@ -105,6 +104,7 @@ final class ReceiverService {
       mixer = nil
     case .render(let command): render(command)
     case .advertise(let isBusy): advertise(isBusy: isBusy)
+    case .advertiseCodecs(let codecs): advertisement.codecs = codecs
     case .persist(let memory): unsaved = memory
     case .nowPlaying(let item): display.change(to: item, log)
     case .event(let event): log.write(event)
@@ -115,7 +115,7 @@ final class ReceiverService {
 
   private var restDeadline: LocalTime? {
     let save = unsaved == nil ? nil : nextSave
-    let announcement = advertisement.state == announcedState ? nil : nextAnnouncement
+    let announcement = advertisement == announced ? nil : nextAnnouncement
     return [save, announcement, display.deadline].compactMap(\.self).min()
   }
 
@@ -124,9 +124,9 @@ final class ReceiverService {
       nextSave = now + Self.restInterval
       save()
     }
-    if advertisement.state != announcedState, nextAnnouncement <= now {
+    if advertisement != announced, nextAnnouncement <= now {
       nextAnnouncement = now + Self.restInterval
-      announceState()
+      announceAgain()
     }
     display.catchUp(at: now, log)
   }
@@ -195,8 +195,8 @@ final class ReceiverService {
     advertisement.state = isBusy ? .busy : .free
   }
 
-  private func announceState() {
-    announcedState = advertisement.state
+  private func announceAgain() {
+    announced = advertisement
     do {
       try publisher?.update(text: text)
     } catch {
@@ -271,6 +271,10 @@ final class ReceiverService {
       output.send(command)
     }
   }
+}
+
+@Sendable private func decodableCodecs() -> [Codec] {
+  [Codec.pcm] + AudioCodecs.decodable + (FFmpegDecoder.isInstalled ? FFmpegDecoder.decodable : [])
 }
 
 /// PCM is decoded here, the rest by libraries.

@@ -119,13 +119,21 @@ struct StatusReport: Codable {
   var itemCount: Int
   var `repeat`: String
   var positionS: Double
+  /// Where a seek goes that is under way.
+  var targetS: Double?
   /// When that position sounds: nanoseconds of CLOCK_MONOTONIC_RAW, and of CLOCK_MONOTONIC. Nothing unless media time runs.
   var presentationTimeNs: Int64?
   var presentationTimeMonotonicNs: Int64?
   /// From a command to its sound.
   var outputLatencyMs: Double
+  /// Nothing where the item does not say it and more of it may come.
   var durationS: Double?
+  /// How much of the item has come, from its beginning.
+  var arrivedS: Double?
   var producedS: Double
+  /// Seconds of the item that pass in a second while it plays.
+  var rate: Double
+  var effects: EffectsReport
   var rooms: [Room]
 
   init(_ status: GroupStatus, artworkPath: String? = nil) {
@@ -146,9 +154,38 @@ struct StatusReport: Codable {
     presentationTimeNs = status.presentationTime?.nanoseconds
     presentationTimeMonotonicNs = status.presentationTime.flatMap(HostClock.monotonic)
     outputLatencyMs = status.outputLatency.seconds * 1000
-    durationS = status.item?.duration?.seconds
+    targetS = status.target?.seconds
+    durationS = status.duration?.seconds
+    arrivedS = status.arrived?.seconds
     producedS = status.produced.seconds
+    rate = status.rate
+    effects = EffectsReport(status.effects)
     rooms = status.rooms.map(Room.init)
+  }
+}
+
+/// As `tutti effects` was told last, or the keys of `tutti play`.
+struct EffectsReport: Codable {
+  var rate: Double
+  /// In semitones.
+  var pitch: Double
+  /// In LUFS.
+  var loudness: Double?
+  var filter: String?
+
+  init(_ effects: Effects) {
+    (rate, pitch) = (effects.rate, effects.pitch)
+    (loudness, filter) = (effects.loudness, effects.filter)
+  }
+
+  /// For people; empty where there are none.
+  var sentence: String {
+    var parts: [String] = []
+    if rate != 1 { parts.append(String(format: "×%.2f", rate)) }
+    if pitch != 0 { parts.append(String(format: "pitch %+g", pitch)) }
+    if let loudness { parts.append(String(format: "%g LUFS", loudness)) }
+    if filter != nil { parts.append("filter") }
+    return parts.joined(separator: " ")
   }
 }
 

@@ -68,9 +68,35 @@ final class PlayerDisplay {
       case .character("n"): .next
       case .character("p"): .previous
       case .character("q"): .stop
+      case .character("["): changed { $0.rate = Self.step($0.rate, by: -1) }
+      case .character("]"): changed { $0.rate = Self.step($0.rate, by: 1) }
+      case .character("{"): changed { $0.pitch = max(Effects.pitches.lowerBound, $0.pitch - 1) }
+      case .character("}"): changed { $0.pitch = min(Effects.pitches.upperBound, $0.pitch + 1) }
+      case .character("0"): changed { ($0.rate, $0.pitch) = (1, 0) }
       case .character: nil
       }
     if let command { try? player.carryOut(command) }
+  }
+
+  /// Nil where that changes nothing, or where they cannot be had here.
+  private func changed(_ change: (inout Effects) -> Void) -> PlayerCommand? {
+    let before = player.status.effects
+    var effects = before
+    change(&effects)
+    guard effects != before else { return nil }
+    do {
+      try effects.check()
+    } catch {
+      terminal.print("\(error)")
+      return nil
+    }
+    return .effects(effects)
+  }
+
+  /// To the next multiple of 0.05.
+  private static func step(_ rate: Double, by steps: Double) -> Double {
+    let stepped = ((rate * 20).rounded() + steps) / 20
+    return min(max(stepped, Effects.rates.lowerBound), Effects.rates.upperBound)
   }
 
   private func show(_ event: SenderEvent) {
@@ -130,7 +156,6 @@ final class PlayerDisplay {
 
   static func line(_ status: StatusReport) -> String {
     let symbol = ["playing": "▶", "paused": "‖", "starting": "…"][status.state] ?? "■"
-    let duration = status.durationS.map { " / \(TimeText.format($0))" } ?? ""
     let rooms = status.rooms.map { room in
       guard room.state == "playing", let error = room.syncErrorUs else {
         return "\(room.name) \(room.state)"
@@ -138,8 +163,7 @@ final class PlayerDisplay {
       return String(
         format: "%@ %.0f µs +%@", room.name, error, TimeText.format(room.bufferedS ?? 0))
     }
-    return "\(symbol) \(TimeText.format(status.positionS))\(duration)  "
-      + rooms.joined(separator: "  ")
+    return "\(symbol) \(StatusText.progress(status))  " + rooms.joined(separator: "  ")
   }
 }
 

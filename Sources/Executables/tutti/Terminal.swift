@@ -19,6 +19,8 @@ func printJSON(_ value: some Encodable) {
 final class Terminal {
   private let original: termios?
   private var lineIsOpen = false
+  /// The beginning of a key of several bytes, of which the rest has not come yet.
+  private var partialKey: ArraySlice<UInt8> = []
 
   /// Whether keys can be read and lines written over.
   let isInteractive: Bool
@@ -71,7 +73,9 @@ final class Terminal {
   func keys() -> [Key] {
     var buffer = [UInt8](repeating: 0, count: 64)
     let count = read(STDIN_FILENO, &buffer, buffer.count)
-    return count > 0 ? Key.parse(buffer.prefix(count)) : []
+    guard count > 0 else { return [] }
+    partialKey += buffer.prefix(count)
+    return Key.parse(&partialKey)
   }
 }
 
@@ -82,23 +86,40 @@ enum Key: Hashable {
   case up
   case down
 
-  static func parse(_ bytes: ArraySlice<UInt8>) -> [Key] {
+  /// Takes whole keys from the front of `bytes`. What terminals send for keys that mean nothing here is passed over.
+  static func parse(_ bytes: inout ArraySlice<UInt8>) -> [Key] {
     var keys: [Key] = []
-    var rest = bytes
-    while let first = rest.popFirst() {
-      if first == 0x1B, rest.first == UInt8(ascii: "[") {
-        rest = rest.dropFirst()
-        switch rest.popFirst() {
-        case UInt8(ascii: "A"): keys.append(.up)
-        case UInt8(ascii: "B"): keys.append(.down)
-        case UInt8(ascii: "C"): keys.append(.right)
-        case UInt8(ascii: "D"): keys.append(.left)
-        default: break
-        }
-      } else {
+    while let first = bytes.first {
+      guard first == 0x1B else {
         keys.append(.character(Character(UnicodeScalar(first))))
+        bytes = bytes.dropFirst()
+        continue
       }
+      guard let introducer = bytes.dropFirst().first else { break }
+      guard introducer == UInt8(ascii: "[") || introducer == UInt8(ascii: "O") else {
+        bytes = bytes.dropFirst()
+        continue
+      }
+      // Parameters, such as those of keys that are held with shift, then one byte that says which key.
+      let rest = bytes.dropFirst(2)
+      guard let end = rest.firstIndex(where: { (0x40...0x7E).contains($0) }) else {
+        // No key is that long.
+        if rest.count > 16 { bytes = [] }
+        break
+      }
+      if let key = arrow(rest[end]) { keys.append(key) }
+      bytes = rest[(end + 1)...]
     }
     return keys
+  }
+
+  private static func arrow(_ byte: UInt8) -> Key? {
+    switch byte {
+    case UInt8(ascii: "A"): .up
+    case UInt8(ascii: "B"): .down
+    case UInt8(ascii: "C"): .right
+    case UInt8(ascii: "D"): .left
+    default: nil
+    }
   }
 }

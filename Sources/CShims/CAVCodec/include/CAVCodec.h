@@ -21,7 +21,7 @@ typedef struct CAVCalls {
 } CAVCalls;
 
 /// Whether the library of the version of these headers lies where libraries lie, by a look at the disk alone:
-/// nothing is loaded. Takes microseconds.
+/// nothing is loaded. Takes microseconds. Not any more once loading it has failed. From any thread.
 int cav_is_installed(void);
 
 /// The table, filled by the first call; null where the library is not there or does not fit. From any thread.

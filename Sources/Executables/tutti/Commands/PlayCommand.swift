@@ -19,7 +19,8 @@ struct PlayCommand: ParsableCommand {
         arecord -f cd -t raw | tutti play - --raw 44100:16:2
 
       Keys: space pauses and resumes, ← and → seek by 10 s, ↑ and ↓ or + and - set the volume,
-      n and p go to the next and the previous item, q stops.
+      n and p go to the next and the previous item, [ and ] change the speed by 5 %, { and } the pitch
+      by a semitone, 0 ends both, q stops.
       """)
 
   @Argument(

@@ -52,9 +52,20 @@ enum StatusText {
   static func headline(_ status: StatusReport) -> String {
     let title = status.title ?? status.item.map { ($0 as NSString).lastPathComponent } ?? "–"
     let name = status.artist.map { "\($0) – \(title)" } ?? title
-    let duration = status.durationS.map { " / " + TimeText.format($0) } ?? ""
     return "\(status.state): \(name) (\(status.itemNumber) of \(status.itemCount))  "
-      + TimeText.format(status.positionS) + duration
+      + progress(status)
+  }
+
+  /// Where it is, of how much, and with which effects. Of what has no length yet, as a radio station, what has come.
+  static func progress(_ status: StatusReport) -> String {
+    var line = TimeText.format(status.targetS ?? status.positionS)
+    if let duration = status.durationS {
+      line += " / " + TimeText.format(duration)
+    } else if let arrived = status.arrivedS, arrived > 0 {
+      line += " / \(TimeText.format(arrived)) so far"
+    }
+    let effects = status.effects.sentence
+    return effects.isEmpty ? line : line + "  " + effects
   }
 
   /// What else is known of the item.

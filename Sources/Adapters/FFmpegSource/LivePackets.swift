@@ -1,0 +1,143 @@
+import Audio
+import Sender
+
+/// The packets of a live stream from the connection on which it was opened, as they come.
+///
+/// MP3 and AAC with a header before each packet only: these say themselves what they are, so that a stream which
+/// becomes another one in the middle is noticed.
+final class LivePackets: PacketSource {
+  /// Packets in a row that are none of this stream, half a second of them, after which it counts as another one.
+  private static let faultLimit = 20
+  /// What a decoder is given of what was passed on to go on from there, in seconds.
+  private static let lead = 0.3
+  private static let leadWithReplication = 1.0
+
+  private struct Entry {
+    /// With its header.
+    var raw: [UInt8]
+    var packet: EncodedPacket
+  }
+
+  let format: StreamFormat
+  private(set) var position: Int64
+  /// Why there are no more.
+  private(set) var loss: MediaError?
+
+  private let stream: PassedStream
+  private let meter: PacketMeter
+  private let packets: RawPackets
+  private let header: ADTSHeader?
+  private let reserve: Int64
+  private var framesToSkip: Int
+  private var waiting: [Entry] = []
+  private var recent: [Entry] = []
+  private var recentFrames = 0
+  private var hasBegun = false
+
+  /// - Parameters:
+  ///   - audio: the stream, of which no frame was read.
+  ///   - frame: the number of its first frame.
+  ///   - reserve: frames that are there before the first packet is given.
+  init(_ audio: DecodedAudio, from frame: Int64, reserve: Int64) throws(PassObstacle) {
+    let recorded = audio.reader.takeRecorded()
+    // Who tunes in in the middle of a packet gets something else first.
+    guard let first = recorded.last(where: { ADTSHeader($0.payload) != nil }) ?? recorded.last
+    else { throw .isLive }
+    let stream = try PassedStream(audio, first: first.payload)
+    let codec = stream.format.codec
+    guard codec == .mp3 || codec == .aac && stream.hasADTSHeaders else { throw .isLive }
+    let demuxer = audio.reader.demuxer
+    guard
+      let meter = PacketMeter(
+        codec, stream.format.audio, constant: stream.framesPerPacket, demuxer: demuxer)
+    else { throw .isLive }
+    (self.stream, self.meter, self.reserve) = (stream, meter, reserve)
+    format = stream.format
+    position = frame
+    packets = RawPackets(demuxer, waiting: recorded)
+    header = stream.hasADTSHeaders ? ADTSHeader(first.payload) : nil
+    framesToSkip = recorded.first?.skippedFrames ?? 0
+  }
+
+  /// - Throws: `MediaError.broken` where the station hangs up, and where its stream becomes another one.
+  func next() throws(MediaError) -> EncodedPacket? {
+    if !hasBegun { fillReserve() }
+    if waiting.isEmpty, loss == nil { read() }
+    guard !waiting.isEmpty else {
+      if let loss { throw loss }
+      return nil
+    }
+    let entry = waiting.removeFirst()
+    position += Int64(entry.packet.frameCount)
+    keep(entry)
+    return entry.packet
+  }
+
+  /// What lies before `position`, for a decoder to come into full swing, and what was read and not given.
+  var rest: (lead: [[UInt8]], waiting: [[UInt8]]) { (recent.map(\.raw), waiting.map(\.raw)) }
+
+  /// Nowhere but where it is.
+  func seek(toFrame frame: Int64) throws(MediaError) {
+    guard frame == position else { throw .notSeekable(path: packets.demuxer.path) }
+  }
+
+  private func fillReserve() {
+    hasBegun = true
+    var frames: Int64 = 0
+    while frames < reserve, loss == nil {
+      let before = waiting.count
+      read()
+      guard waiting.count > before else { return }
+      frames += Int64(waiting[before].packet.frameCount)
+    }
+  }
+
+  private func keep(_ entry: Entry) {
+    let seconds = stream.framesPerPacket > 1_024 ? Self.leadWithReplication : Self.lead
+    recent.append(entry)
+    recentFrames += entry.packet.frameCount
+    while let first = recent.first,
+      recentFrames - first.packet.frameCount
+        > Int(seconds * Double(format.audio.sampleRate))
+    {
+      recentFrames -= first.packet.frameCount
+      recent.removeFirst()
+    }
+  }
+
+  /// One more packet, where there is one.
+  private func read() {
+    let demuxer = packets.demuxer
+    for _ in 0..<Self.faultLimit {
+      let raw: RawPackets.Packet?
+      do throws(MediaError) { raw = try packets.next() } catch {
+        loss = error
+        return
+      }
+      guard let raw else {
+        if !demuxer.isInterrupted, demuxer.isRadio {
+          loss = .broken(path: demuxer.path, reason: "the station hung up")
+        }
+        return
+      }
+      if let packet = parsed(raw) { return waiting.append(Entry(raw: raw.payload, packet: packet)) }
+    }
+    loss = .broken(path: demuxer.path, reason: "its packets change their format")
+  }
+
+  private func parsed(_ raw: RawPackets.Packet) -> EncodedPacket? {
+    var payload = raw.payload
+    if let header {
+      guard let own = ADTSHeader(payload), own.rateIndex == header.rateIndex,
+        own.channelConfiguration == header.channelConfiguration
+      else { return nil }
+      payload.removeFirst(own.byteCount)
+    }
+    guard let count = meter.frameCount(of: payload) else { return nil }
+    let skipped = min(framesToSkip, count)
+    framesToSkip -= skipped
+    let discarded = min(raw.discardedFrames, count - skipped)
+    return EncodedPacket(
+      payload: payload, skippedFrames: skipped, frameCount: count - skipped - discarded)
+  }
+}

@@ -1,0 +1,36 @@
+package import Audio
+package import Clock
+package import WireProtocol
+
+extension ReceiverSession {
+  package struct Configuration: Sendable {
+    package var receiverID: Identifier
+    package var name: String
+    package var model: String
+    package var capacity: Capacity
+    package var codecs: [Codec]
+    /// Which of them are still to be had, asked after a decoder could not be made: with one, a library may be lost.
+    package var remainingCodecs: @Sendable () -> [Codec]
+    package var makeDecoder: DecodeStage.MakeDecoder
+    /// How long the sound device stays open with nothing to play.
+    package var idleTime: Nanoseconds
+    /// Sows the jitter of time requests.
+    package var seed: UInt64
+
+    package init(
+      receiverID: Identifier, name: String, model: String, capacity: Capacity, codecs: [Codec],
+      remainingCodecs: (@Sendable () -> [Codec])? = nil,
+      makeDecoder: @escaping DecodeStage.MakeDecoder, idleTime: Nanoseconds, seed: UInt64
+    ) {
+      self.remainingCodecs = remainingCodecs ?? { codecs }
+      self.receiverID = receiverID
+      self.name = name
+      self.model = model
+      self.capacity = capacity
+      self.codecs = codecs
+      self.makeDecoder = makeDecoder
+      self.idleTime = idleTime
+      self.seed = seed
+    }
+  }
+}

@@ -1,0 +1,160 @@
+import Audio
+import Clock
+import Dispatch
+import LinuxIO
+import Synchronization
+import Testing
+
+@testable import Driver
+@testable import Sender
+
+/// Sources that hang where nothing can interrupt them, as the C library's look-up of a name does.
+private final class Hang: Sendable {
+  private let entered = DispatchSemaphore(value: 0)
+  private let released = DispatchSemaphore(value: 0)
+  private let threads = Mutex(0)
+
+  /// Threads in it now.
+  var count: Int { threads.withLock { $0 } }
+
+  func hang() {
+    threads.withLock { $0 += 1 }
+    entered.signal()
+    released.wait()
+    threads.withLock { $0 -= 1 }
+  }
+
+  func awaitEntry() { entered.wait() }
+  func release() { released.signal() }
+}
+
+private final class Silence: MediaSource {
+  let format = AudioFormat(sampleRate: 48_000, channelCount: 1)
+  let sampleType = SampleType.int16
+  let isLossless = true
+  let frameCount: Int64? = 480
+  let metadata = ItemMetadata()
+
+  func read(_ count: Int, appendingTo frames: inout [Float]) {}
+  func seek(toFrame frame: Int64) {}
+}
+
+/// A producer's thread whose items called "hang" do.
+private struct Producer {
+  let hang = Hang()
+  let reactor: Reactor
+  let batches: Inbox<ProducedBatch>
+  let thread: ProducerThread
+  private let counter: Counter
+
+  final class Counter: Sendable {
+    let disowned = Atomic<Int>(0)
+    let isWaiting = Atomic<Bool>(true)
+  }
+
+  init() throws {
+    reactor = try Reactor()
+    batches = Inbox(limit: 64, waker: reactor.waker)
+    let (hang, counter) = (hang, Counter())
+    self.counter = counter
+    thread = ProducerThread(
+      batches: batches,
+      reads: ReadControl(
+        abandon: {}, resume: {}, end: {},
+        isWaiting: { counter.isWaiting.load(ordering: .relaxed) },
+        disown: { counter.disowned.add(1, ordering: .relaxed) })
+    ) {
+      Serializer(
+        openSource: { item throws(MediaError) in
+          guard item.location == "hang" else { return Silence() }
+          hang.hang()
+          throw .notFound(path: item.location)
+        },
+        makeEncoder: { PCMEncoder(audio: $0.format, sampleType: $0.sampleType) })
+    }
+    try thread.start()
+  }
+
+  var disownedCount: Int { counter.disowned.load(ordering: .relaxed) }
+
+  func setWaiting(_ isWaiting: Bool) { counter.isWaiting.store(isWaiting, ordering: .relaxed) }
+
+  func begin(_ location: String, generation: UInt32, at time: LocalTime) {
+    thread.carryOut(
+      .begin(
+        .init(
+          item: PlayItem(id: Int(generation), location: location), position: .zero,
+          mediaTime: .zero, generation: generation, continues: false)), at: time)
+  }
+
+  /// The generations of the next batches.
+  func next(_ count: Int) throws -> [UInt32] {
+    var generations: [UInt32] = []
+    while generations.count < count {
+      for batch in batches.take() { generations.append(batch.generation) }
+      if generations.count < count { _ = try reactor.wait(until: nil) }
+    }
+    return generations
+  }
+}
+
+@Suite struct ProducerThreadTests {
+  private static let patience = ProducerThread.patience
+
+  private func time(_ seconds: Int64) -> LocalTime {
+    LocalTime(nanoseconds: seconds * 1_000_000_000)
+  }
+
+  @Test func `a thread that does not come back is left behind, and another one works`() throws {
+    let producer = try Producer()
+    producer.begin("hang", generation: 1, at: time(1))
+    producer.hang.awaitEntry()
+    #expect(producer.thread.deadline == nil)
+    producer.begin("next", generation: 2, at: time(2))
+    #expect(producer.thread.deadline == time(2) + Self.patience)
+    producer.thread.replaceIfStuck(at: time(2))
+    #expect(producer.disownedCount == 0)
+    producer.thread.replaceIfStuck(at: time(2) + Self.patience)
+    #expect(producer.disownedCount == 1)
+    #expect(try producer.next(1) == [2])
+    // What it comes back with is of no use to anybody.
+    producer.hang.release()
+    producer.begin("last", generation: 3, at: time(9))
+    #expect(try producer.next(1) == [3])
+    producer.thread.stop()
+  }
+
+  @Test func `a thread that computes is waited for`() throws {
+    let producer = try Producer()
+    producer.setWaiting(false)
+    producer.begin("hang", generation: 1, at: time(1))
+    producer.hang.awaitEntry()
+    producer.begin("next", generation: 2, at: time(2))
+    producer.thread.replaceIfStuck(at: time(3))
+    #expect(producer.disownedCount == 0)
+    #expect(producer.thread.deadline == time(3) + Self.patience)
+    producer.hang.release()
+    #expect(try producer.next(2) == [1, 2])
+    #expect(producer.thread.deadline == nil)
+    producer.thread.stop()
+  }
+
+  @Test func `threads that are left behind are bounded, and each that ends makes room`() throws {
+    let producer = try Producer()
+    let limit = ProducerThread.abandonedLimit
+    for number in 1...limit + 1 {
+      producer.begin("hang", generation: UInt32(number), at: time(Int64(number)))
+      producer.thread.replaceIfStuck(at: time(Int64(number)) + Self.patience)
+      producer.hang.awaitEntry()
+    }
+    #expect(producer.disownedCount == limit)
+    #expect(producer.hang.count == limit + 1)
+    producer.begin("next", generation: 99, at: time(100))
+    producer.thread.replaceIfStuck(at: time(101))
+    #expect(producer.disownedCount == limit)
+    // Whichever of them ends, the order is carried out: by the last one itself, or by one more thread.
+    for _ in 0...limit { producer.hang.release() }
+    while try !producer.next(1).contains(99) {}
+    producer.thread.stop()
+  }
+}
