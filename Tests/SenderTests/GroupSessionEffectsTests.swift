@@ -41,7 +41,8 @@ struct GroupSessionEffectsTests {
     #expect(try #require(beginnings(group).last).effects == Self.fast)
   }
 
-  @Test func `the item that sounds goes on from the cut while the next one is being opened`() throws {
+  @Test func `the item that sounds goes on from the cut while the next one is being opened`() throws
+  {
     var group = TestGroup(["8000x1:8000", "8000x1:80000"], producesAtOnce: false)
     group.joinReady()
     while !isOpeningNext(group), group.isAwaitingProduction { group.produceOne() }
