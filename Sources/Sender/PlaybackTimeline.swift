@@ -35,6 +35,9 @@ struct PlaybackTimeline {
   /// One holds, and up to four wait for their time: what every room can keep.
   private static let anchorLimit = 5
 
+  /// At 8 kHz, the lowest rate.
+  private static let longestFrame = MediaDuration(frames: 1, at: 8_000)
+
   private(set) var state = State.starting(at: .zero)
   private(set) var generation: UInt32 = 0
   /// In order of generation and of media time: those that a later one makes needless are forgotten.
@@ -142,9 +145,14 @@ struct PlaybackTimeline {
   /// Takes the last segment back, of which nothing was produced.
   mutating func removeLastSegment() { _ = segments.popLast() }
 
-  /// The segment that sounds at `time`.
+  /// The segment that sounds at `time`. A cut lies anywhere, and what comes behind it begins with the next whole frame
+  /// of its rate: where nothing else is left, that is what sounds.
   func segment(at time: MediaTime) -> Segment? {
-    segments.last { $0.start <= time } ?? segments.first
+    segmentIndex(at: time).map { segments[$0] } ?? segments.first
+  }
+
+  func segmentIndex(at time: MediaTime) -> Int? {
+    segments.lastIndex { $0.start < time + Self.longestFrame }
   }
 
   /// Segments that have begun to sound since the last call, and forgets those long past.

@@ -265,6 +265,22 @@ import WireProtocol
     #expect(group.events.contains(.itemEnded(PlayItem(id: 0, location: Self.twoItems[0]))))
   }
 
+  /// A cut lies anywhere, and an item begins with the next whole frame.
+  @Test func `what was cut off is over, even a part of a frame before the next item begins`() {
+    var group = TestGroup(["8000x1:80000"], endsWithPlaylist: false)
+    group.joinReady()
+    group.advance(by: Nanoseconds(501_333_333))
+    group.command(.next)
+    group.advance(by: .milliseconds(300))
+    group.command(.edit(.insert(["8000x1:16000", "8000x1:16000"], .end)))
+    group.advance(by: .milliseconds(10))
+    #expect(group.session.status(at: group.now).item?.item.id == 1)
+    group.take()
+    group.command(.edit(.remove([0])))
+    group.advance(by: .milliseconds(10))
+    #expect(group.flushes.isEmpty)
+  }
+
   /// Item lengths whose ends fall between nanoseconds.
   @Test func `the session wakes up once for each boundary`() {
     for frames in [11_026, 11_028, 11_031, 11_033] {
