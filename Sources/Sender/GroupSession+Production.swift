@@ -75,7 +75,7 @@ extension GroupSession {
       .map { max($0, now) + Nanoseconds(1) }
   }
 
-  private mutating func finishProduction(at time: MediaTime) {
+  mutating func finishProduction(at time: MediaTime) {
     production.stage = .finishing(at: time)
     order(.finish(generation: timeline.generation))
   }
@@ -112,7 +112,9 @@ extension GroupSession {
       timeline.append(production.opened(opened, at: time))
     case .metadata(let described, let time):
       timeline.append(.init(start: time, opened: described, continuesItem: true))
-    case .itemEnded(let time): production.stage = .itemEnded(at: time)
+    case .itemEnded(let time):
+      if case .finishing = production.stage { break }
+      production.stage = .itemEnded(at: time)
     case .failed(let item, let error, let time):
       emit(.event(.itemFailed(item, error)))
       production.failed(item, at: time)

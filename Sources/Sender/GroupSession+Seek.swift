@@ -123,6 +123,8 @@ extension GroupSession {
     let time = timeline.cutTime(by: commitTime(at: now))
     cut(from: time, after: item, isRamped: true, at: now)
     order(.leave(from: time, generation: timeline.generation))
+    // Else an item that repeats would follow itself.
+    if playlist.successor(of: item) != nil { finishProduction(at: time) }
   }
 
   // MARK: - Carrying it out

@@ -281,6 +281,18 @@ import WireProtocol
     #expect(group.flushes.isEmpty)
   }
 
+  @Test func `next after the last item is the end, even of one that repeats`() {
+    var group = TestGroup(["8000x1:80000"], endsWithPlaylist: false)
+    group.command(.edit(.setRepetition(.one)))
+    group.joinReady()
+    group.advance(by: .milliseconds(500))
+    group.take()
+    group.command(.next)
+    group.advance(by: .milliseconds(500))
+    #expect(group.events.last == .stopped)
+    #expect(group.packets().isEmpty)
+  }
+
   /// Item lengths whose ends fall between nanoseconds.
   @Test func `the session wakes up once for each boundary`() {
     for frames in [11_026, 11_028, 11_031, 11_033] {
