@@ -121,6 +121,7 @@ extension GroupSession {
   mutating func halt(after item: PlayItem, at now: LocalTime) {
     pendingRestart = nil
     let time = timeline.cutTime(by: commitTime(at: now))
+    if production.cut == time, production.hasEnded { return }
     cut(from: time, after: item, isRamped: true, at: now)
     order(.leave(from: time, generation: timeline.generation))
     // Else an item that repeats would follow itself.

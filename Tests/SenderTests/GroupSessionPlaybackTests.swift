@@ -293,6 +293,20 @@ import WireProtocol
     #expect(group.packets().isEmpty)
   }
 
+  @Test func `what is to end already is not cut again by an edit`() {
+    var group = TestGroup(["8000x1:80000", "8000x1:80000"], endsWithPlaylist: false)
+    group.joinReady()
+    group.command(.jump(to: 1))
+    group.advance(by: .milliseconds(500))
+    group.take()
+    group.command(.edit(.remove([1])))
+    group.advance(by: .milliseconds(10))
+    #expect(group.flushes.count == 1)
+    group.command(.edit(.insert(["8000x1:80000"], .index(0))))
+    group.advance(by: .milliseconds(10))
+    #expect(group.flushes.count == 1)
+  }
+
   /// Item lengths whose ends fall between nanoseconds.
   @Test func `the session wakes up once for each boundary`() {
     for frames in [11_026, 11_028, 11_031, 11_033] {
