@@ -153,6 +153,10 @@ extension GroupSession {
         restartDeadline = restartedAt + Self.restartInterval
         return
       }
+      if let room = timeline.timeOfRoom(for: 2, at: GroupTime(ofSender: now)) {
+        restartDeadline = LocalTime(onSender: room) + Nanoseconds(1)
+        return
+      }
       cut(from: time, after: nil, isRamped: true, at: now)
       restartedAt = now
     }

@@ -183,6 +183,13 @@ struct PlaybackTimeline {
     return nil
   }
 
+  /// When rooms can keep `count` more anchors, if they cannot at `time`.
+  func timeOfRoom(for count: Int, at time: GroupTime) -> GroupTime? {
+    let waiting = anchors.filter { $0.groupTime > time }
+    let surplus = waiting.count + count - (Self.anchorLimit - 1)
+    return surplus > 0 ? waiting[min(surplus, waiting.count) - 1].groupTime : nil
+  }
+
   /// Whether media time runs.
   func isSounding(at time: GroupTime) -> Bool {
     anchors.last { $0.groupTime <= time }?.rate == .playing

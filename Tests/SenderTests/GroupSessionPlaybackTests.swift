@@ -307,6 +307,30 @@ import WireProtocol
     #expect(group.flushes.count == 1)
   }
 
+  @Test func `rooms need never keep more than four anchors that wait`() {
+    var group = TestGroup(["8000x1:800000"])
+    group.join()
+    group.say(.status(.test(.ready, roundTrip: .milliseconds(10))))
+    group.advance(by: .milliseconds(500))
+    // So that the rooms stand still for a moment at each cut, which takes two anchors.
+    group.producesAtOnce = false
+    for place in Int64(0)..<60 {
+      group.command(.seek(to: .milliseconds(place * 100)))
+      for _ in 0..<5 {
+        group.advance(by: .milliseconds(2))
+        group.produce()
+        let now = GroupTime(ofSender: group.now)
+        #expect(group.session.timeline.anchors.count { $0.groupTime > now } <= 4)
+        // The one that holds is not forgotten for those that wait.
+        #expect(group.session.timeline.anchors.first.map { $0.groupTime <= now } ?? false)
+      }
+    }
+    group.producesAtOnce = true
+    group.produce()
+    group.advance(by: .milliseconds(500))
+    #expect(group.session.position(at: group.now) > .milliseconds(5_900))
+  }
+
   /// Item lengths whose ends fall between nanoseconds.
   @Test func `the session wakes up once for each boundary`() {
     for frames in [11_026, 11_028, 11_031, 11_033] {
