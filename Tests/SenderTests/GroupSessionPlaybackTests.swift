@@ -265,22 +265,6 @@ import WireProtocol
     #expect(group.events.contains(.itemEnded(PlayItem(id: 0, location: Self.twoItems[0]))))
   }
 
-  /// A cut lies anywhere, and an item begins with the next whole frame.
-  @Test func `what was cut off is over, even a part of a frame before the next item begins`() {
-    var group = TestGroup(["8000x1:80000"], endsWithPlaylist: false)
-    group.joinReady()
-    group.advance(by: Nanoseconds(501_333_333))
-    group.command(.next)
-    group.advance(by: .milliseconds(300))
-    group.command(.edit(.insert(["8000x1:16000", "8000x1:16000"], .end)))
-    group.advance(by: .milliseconds(10))
-    #expect(group.session.status(at: group.now).item?.item.id == 1)
-    group.take()
-    group.command(.edit(.remove([0])))
-    group.advance(by: .milliseconds(10))
-    #expect(group.flushes.isEmpty)
-  }
-
   @Test func `next after the last item is the end, even of one that repeats`() {
     var group = TestGroup(["8000x1:80000"], endsWithPlaylist: false)
     group.command(.edit(.setRepetition(.one)))
@@ -329,6 +313,22 @@ import WireProtocol
     group.produce()
     group.advance(by: .milliseconds(500))
     #expect(group.session.position(at: group.now) > .milliseconds(5_900))
+  }
+
+  /// A cut lies anywhere, and an item begins with the next whole frame.
+  @Test func `what was cut off is over, even a part of a frame before the next item begins`() {
+    var group = TestGroup(["8000x1:80000"], endsWithPlaylist: false)
+    group.joinReady()
+    group.advance(by: Nanoseconds(501_333_333))
+    group.command(.next)
+    group.advance(by: .milliseconds(300))
+    group.command(.edit(.insert(["8000x1:16000", "8000x1:16000"], .end)))
+    group.advance(by: .milliseconds(10))
+    #expect(group.session.status(at: group.now).item?.item.id == 1)
+    group.take()
+    group.command(.edit(.remove([0])))
+    group.advance(by: .milliseconds(10))
+    #expect(group.flushes.isEmpty)
   }
 
   /// Item lengths whose ends fall between nanoseconds.
