@@ -117,33 +117,38 @@ let package = Package(
       name: "tutti-simulate", dependencies: ["Simulation", arguments],
       path: "Sources/Executables/tutti-simulate", swiftSettings: strict),
 
-    tests("ClockTests", ["Clock"], resources: [.copy("Vectors")]),
-    tests("AudioTests", ["Audio", "Clock"]),
-    tests("WireProtocolTests", ["WireProtocol", "Audio", "Clock"]),
-    tests("SenderTests", ["Sender", "WireProtocol", "Audio", "Clock"]),
+    // What several test targets use.
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+    tests("ClockTests", ["Clock", "TestSupport"], resources: [.copy("Vectors")]),
+    tests("AudioTests", ["Audio", "Clock", "TestSupport"]),
+    tests("WireProtocolTests", ["WireProtocol", "Audio", "Clock", "TestSupport"]),
+    tests("SenderTests", ["Sender", "WireProtocol", "Audio", "Clock", "TestSupport"]),
     tests(
-      "ReceiverTests", ["Receiver", "WireProtocol", "Audio", "Clock"],
+      "ReceiverTests", ["Receiver", "WireProtocol", "Audio", "Clock", "TestSupport"],
       resources: [.copy("Vectors")]),
     tests(
-      "SimulationTests", ["Simulation", "Sender", "Receiver", "WireProtocol", "Audio", "Clock"]),
-    tests("LinuxIOTests", ["LinuxIO", "Clock"]),
+      "SimulationTests",
+      [
+        "Simulation", "Sender", "Receiver", "WireProtocol", "Audio", "Clock", "TestSupport",
+      ]),
+    tests("LinuxIOTests", ["LinuxIO", "Clock", "TestSupport"]),
     tests("AvahiDiscoveryTests", ["AvahiDiscovery"]),
-    tests("CodecsTests", ["Codecs", "Audio"]),
-    tests("FFmpegDecoderTests", ["FFmpegDecoder", "Audio"]),
-    tests("FFmpegSourceTests", ["FFmpegSource", "Sender", "Audio"]),
+    tests("CodecsTests", ["Codecs", "Audio", "TestSupport"]),
+    tests("FFmpegDecoderTests", ["FFmpegDecoder", "Audio", "TestSupport"]),
+    tests("FFmpegSourceTests", ["FFmpegSource", "Sender", "Audio", "TestSupport"]),
     // What goes from a file to a room as it is: both sides of it, without the network.
     tests(
       "PassThroughTests",
       [
         "FFmpegSource", "FFmpegDecoder", "Codecs", "Sender", "Receiver", "WireProtocol", "Audio",
-        "Clock",
+        "Clock", "TestSupport",
       ]),
     tests("ALSAOutputTests", ["ALSAOutput", "Receiver", "Audio", "Clock"]),
     tests("ArchitectureTests", []),
     tests("DriverTests", ["Driver", "LinuxIO", "Sender", "Audio", "Clock"]),
     // Starts the finished programs, which are built beside the tests.
-    tests("TuttiTests", ["Tutti", "Sender", "Clock"]),
-    tests("ProgramTests", ["WireProtocol", "Audio", "Clock"]),
+    tests("TuttiTests", ["Tutti", "Sender", "Clock", "TestSupport"]),
+    tests("ProgramTests", ["WireProtocol", "Audio", "Clock", "TestSupport"]),
     // A program, for RealtimeSanitizer must be linked into it: Tests/RealtimeTests/run.sh.
     .executableTarget(
       name: "RealtimeTests", dependencies: ["ALSAOutput", "Receiver", "Audio", "Clock"],

@@ -57,7 +57,7 @@ extension GroupSession {
     let segments = timeline.segments
     let first =
       segments.lastIndex { $0.isChosen && $0.start > playhead }
-      ?? segments.lastIndex { $0.start <= playhead } ?? 0
+      ?? timeline.segmentIndex(at: playhead) ?? 0
     let enqueued = segments[min(first, segments.count)...]
     var links = enqueued.enumerated().filter { $0.offset == 0 || !$0.element.continuesItem }.map {
       Link(item: $0.element.opened.item, start: $0.element.start, passed: $0.element.passed)

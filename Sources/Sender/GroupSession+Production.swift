@@ -75,7 +75,7 @@ extension GroupSession {
       .map { max($0, now) + Nanoseconds(1) }
   }
 
-  private mutating func finishProduction(at time: MediaTime) {
+  mutating func finishProduction(at time: MediaTime) {
     production.stage = .finishing(at: time)
     order(.finish(generation: timeline.generation))
   }
@@ -119,7 +119,9 @@ extension GroupSession {
         .init(
           start: time, opened: described, continuesItem: true,
           description: artworks.description(of: described)))
-    case .itemEnded(let time): production.stage = .itemEnded(at: time)
+    case .itemEnded(let time):
+      if case .finishing = production.stage { break }
+      production.stage = .itemEnded(at: time)
     case .failed(let item, let error, let time):
       emit(.event(.itemFailed(item, error)))
       production.failed(item, at: time)

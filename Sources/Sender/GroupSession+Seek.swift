@@ -122,8 +122,11 @@ extension GroupSession {
   mutating func halt(after item: PlayItem, at now: LocalTime) {
     pendingRestart = nil
     let time = timeline.cutTime(by: commitTime(at: now))
+    if production.cut == time, production.hasEnded { return }
     cut(from: time, after: item, isRamped: true, at: now)
     order(.leave(from: time, generation: timeline.generation))
+    // Else an item that repeats would follow itself.
+    if playlist.successor(of: item) != nil { finishProduction(at: time) }
   }
 
   // MARK: - Carrying it out
@@ -149,6 +152,10 @@ extension GroupSession {
     } else {
       if let restartedAt, now < restartedAt + Self.restartInterval {
         restartDeadline = restartedAt + Self.restartInterval
+        return
+      }
+      if let room = timeline.timeOfRoom(for: 2, at: GroupTime(ofSender: now)) {
+        restartDeadline = LocalTime(onSender: room) + Nanoseconds(1)
         return
       }
       cut(from: time, after: nil, isRamped: true, at: now)

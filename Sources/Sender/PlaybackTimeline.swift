@@ -38,6 +38,9 @@ struct PlaybackTimeline {
   /// One holds, and up to four wait for their time: what every room can keep.
   private static let anchorLimit = 5
 
+  /// At 8 kHz, the lowest rate.
+  private static let longestFrame = MediaDuration(frames: 1, at: 8_000)
+
   private(set) var state = State.starting(at: .zero)
   private(set) var generation: UInt32 = 0
   /// In order of generation and of media time: those that a later one makes needless are forgotten.
@@ -145,9 +148,14 @@ struct PlaybackTimeline {
   /// Takes the last segment back, of which nothing was produced.
   mutating func removeLastSegment() { _ = segments.popLast() }
 
-  /// The segment that sounds at `time`.
+  /// The segment that sounds at `time`. A cut lies anywhere, and what comes behind it begins with the next whole frame
+  /// of its rate: where nothing else is left, that is what sounds.
   func segment(at time: MediaTime) -> Segment? {
-    segments.last { $0.start <= time } ?? segments.first
+    segmentIndex(at: time).map { segments[$0] } ?? segments.first
+  }
+
+  func segmentIndex(at time: MediaTime) -> Int? {
+    segments.lastIndex { $0.start < time + Self.longestFrame }
   }
 
   /// Segments that have begun to sound since the last call, and forgets those long past.
@@ -176,6 +184,13 @@ struct PlaybackTimeline {
       if index + 1 == anchors.count || reached < anchors[index + 1].groupTime { return reached }
     }
     return nil
+  }
+
+  /// When rooms can keep `count` more anchors, if they cannot at `time`.
+  func timeOfRoom(for count: Int, at time: GroupTime) -> GroupTime? {
+    let waiting = anchors.filter { $0.groupTime > time }
+    let surplus = waiting.count + count - (Self.anchorLimit - 1)
+    return surplus > 0 ? waiting[min(surplus, waiting.count) - 1].groupTime : nil
   }
 
   /// Whether media time runs.

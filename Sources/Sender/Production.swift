@@ -60,6 +60,14 @@ struct Production {
     }
   }
 
+  /// Nothing is opened or open.
+  var hasEnded: Bool {
+    switch stage {
+    case .itemEnded, .finishing, .finished: true
+    case .notBegun, .beginning, .item: false
+    }
+  }
+
   mutating func ordered() { openOrders += 1 }
   mutating func answered() { openOrders = max(0, openOrders - 1) }
 

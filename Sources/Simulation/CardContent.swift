@@ -14,17 +14,22 @@ struct CardContent {
   }
 
   let isExact: Bool
+  /// Of `samples`.
+  private let channelCount: Int
   /// From device frame `first` on, interleaved.
   private(set) var samples: [Float] = []
   private(set) var runs: [Planned] = []
   private var first: Int64 = 0
   private(set) var end: Int64 = 0
 
-  init(isExact: Bool) { self.isExact = isExact }
+  init(isExact: Bool, channelCount: Int) {
+    self.isExact = isExact
+    self.channelCount = channelCount
+  }
 
   mutating func appendSilence(_ count: Int) {
     if isExact {
-      samples.append(contentsOf: repeatElement(0, count: count * TestSignal.channelCount))
+      samples.append(contentsOf: repeatElement(0, count: count * channelCount))
     } else {
       runs.append(
         Planned(
@@ -35,7 +40,7 @@ struct CardContent {
 
   mutating func appendSamples(_ count: Int, render: (UnsafeMutablePointer<Float>) -> Void) {
     let old = samples.count
-    samples.append(contentsOf: repeatElement(0, count: count * TestSignal.channelCount))
+    samples.append(contentsOf: repeatElement(0, count: count * channelCount))
     unsafe samples.withUnsafeMutableBufferPointer {
       if let base = $0.baseAddress { unsafe render(base + old) }
     }
@@ -60,7 +65,7 @@ struct CardContent {
     guard frame < end else { return }
     end = max(frame, first)
     if isExact {
-      samples.removeLast(samples.count - Int(end - first) * TestSignal.channelCount)
+      samples.removeLast(samples.count - Int(end - first) * channelCount)
       return
     }
     while let last = runs.last, last.first >= end { runs.removeLast() }
@@ -73,7 +78,7 @@ struct CardContent {
   mutating func forget(before frame: Int64) {
     guard frame > first + (isExact ? 4096 : 512) else { return }
     if isExact {
-      samples.removeFirst(Int(frame - first) * TestSignal.channelCount)
+      samples.removeFirst(Int(frame - first) * channelCount)
     } else {
       runs.removeAll { $0.first + $0.count <= frame }
     }
@@ -83,8 +88,8 @@ struct CardContent {
   func reading(at frame: Int64) -> TestSignal.Reading? {
     guard frame >= first, frame < end else { return nil }
     guard !isExact else {
-      let base = Int(frame - first) * TestSignal.channelCount
-      return TestSignal.read(samples[base..<base + TestSignal.channelCount])
+      let base = Int(frame - first) * channelCount
+      return TestSignal.read(samples[base..<base + channelCount])
     }
     guard let run = runs.last(where: { $0.first <= frame }), let position = run.position else {
       return nil

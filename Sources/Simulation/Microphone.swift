@@ -40,6 +40,7 @@ package final class Microphone {
     package var firstSound: TrueTime?
     package var lastSound: TrueTime?
     package var soundFrames = 0
+    package var items = ItemTrace()
     fileprivate var last: Heard?
     /// Held, so that no later card can be taken for it.
     fileprivate var lastCard: SimulatedSoundCard?
@@ -174,6 +175,12 @@ package final class Microphone {
   ) {
     if records[room].firstSound == nil { records[room].firstSound = card.time(of: frame) }
     records[room].soundFrames += 1
+    if let item = reading.item {
+      records[room].items.hear(
+        .init(
+          frame: frame, position: reading.position, gain: reading.gain, item: item.item,
+          origin: item.origin))
+    }
     let heard = Heard(frame: frame, position: reading.position, isFull: reading.gain > 0.98)
     if let last = records[room].last, frame > last.frame {
       checkContinuity(from: last, to: heard, card, room)

@@ -34,6 +34,11 @@ package final class SimulatedGroup {
     package var passesPackets = false
     /// Whether samples are made and checked one by one; otherwise only their places are planned.
     package var isExact = true
+    /// Whether samples say as well which item they are of: the microphone then keeps an `ItemTrace`. Only with exact
+    /// samples.
+    package var tellsItems = false
+    /// Whether the group ends with its list.
+    package var endsWithPlaylist = true
     /// Between two measurements of the microphone.
     package var interval = Nanoseconds.milliseconds(20)
     /// How long the producer takes for an order.
@@ -43,6 +48,11 @@ package final class SimulatedGroup {
       self.seed = seed
       self.senderHost = senderHost
       self.rooms = rooms
+    }
+
+    var channelCount: Int {
+      guard isExact else { return 1 }
+      return tellsItems ? TestSignal.itemChannelCount : TestSignal.channelCount
     }
   }
 
@@ -71,6 +81,8 @@ package final class SimulatedGroup {
   package private(set) var violations: [String] = []
   package internal(set) var senderEvents: [(at: TrueTime, event: SenderEvent)] = []
   package private(set) var eventCount = 0
+  /// Is told what has become of the sender's session after each input, and when that was.
+  package var onSenderTurn: ((GroupSession, LocalTime) -> Void)?
   var queue = EventQueue<Event>()
   let senderHost: Pointer<SimulatedHost>
   var sender: SimulatedSender?
@@ -264,6 +276,17 @@ extension SimulatedGroup {
     senderHost.value.stepClock(by: span, at: now)
   }
 
+  /// The sender hears of so many bytes more credit than the room has given.
+  package func overstateCredit(of room: Int, by bytes: UInt64) {
+    guard var credit = rooms[room].lastCredit,
+      let connection = rooms[room].accepted.first(where: {
+        $0.channel == .control && $0.receiverHolds
+      })
+    else { return }
+    credit.limit += bytes
+    transmit(ControlMessage.credit(credit).encoded(), on: connection, toRoom: false)
+  }
+
   package func unplug(_ room: Int) { lostCard(room, isPlugged: false) }
 
   package func plug(_ room: Int) {
@@ -287,6 +310,10 @@ extension SimulatedGroup {
   }
   package func clockErrorBound(of room: Int) -> Nanoseconds? {
     rooms[room].lastEstimate?.errorBound
+  }
+  /// The sender's session and the time on its clock; nil while it does not run.
+  package var sending: (session: GroupSession, now: LocalTime)? {
+    sender.map { ($0.session, senderHost.value.local(at: now)) }
   }
   package var groupStatus: GroupStatus? {
     sender?.session.status(at: senderHost.value.local(at: now))

@@ -38,6 +38,7 @@ final class SimulatedRoom {
 
   var events: [(at: TrueTime, event: ReceiverEvent)] = []
   var lastStatus: RoomStatus?
+  var lastCredit: Credit?
   var lastEstimate: ClockEstimate?
   var underrunCount = 0
 
@@ -62,6 +63,7 @@ final class SimulatedRoom {
     unsent = []
     nextWake = nil
     lastStatus = nil
+    lastCredit = nil
     lastEstimate = nil
     accepted = []
   }
@@ -170,10 +172,14 @@ extension SimulatedGroup {
     var framer = MessageFramer(limit: ProtocolLimits.controlMessage)
     framer.append(bytes)
     while let raw = try? framer.next() {
-      guard case .status(let status)? = try? ControlMessage.decode(raw) else { continue }
-      room.lastStatus = status
-      if status.heldBytes > 2 * room.quality.capacity.bytes {
-        violated("room \(room.index) holds \(status.heldBytes) bytes")
+      switch try? ControlMessage.decode(raw) {
+      case .status(let status)?:
+        room.lastStatus = status
+        if status.heldBytes > 2 * room.quality.capacity.bytes {
+          violated("room \(room.index) holds \(status.heldBytes) bytes")
+        }
+      case .credit(let credit)?: room.lastCredit = credit
+      default: break
       }
     }
   }
@@ -197,8 +203,8 @@ extension SimulatedGroup {
       return
     }
     let card = SimulatedSoundCard(
-      room.quality.card, isExact: configuration.isExact, crystal: room.crystal,
-      random: room.cardRandom, storedDrift: room.memory.deviceDrift, at: now)
+      room.quality.card, configuration, crystal: room.crystal, random: room.cardRandom,
+      storedDrift: room.memory.deviceDrift, at: now)
     room.card = card
     room.unsent = []
     schedule(.turn(room: index, card: attempt), at: card.nextTurn(after: now))

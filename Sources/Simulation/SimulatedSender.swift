@@ -21,7 +21,7 @@ final class SimulatedSender {
     session = GroupSession(
       .init(
         senderID: Identifier.simulated(1), senderName: "sender", clockID: clockID, clockPort: 4000,
-        firstSession: random.next()),
+        firstSession: random.next(), endsWithPlaylist: configuration.endsWithPlaylist),
       playing: Playlist(locations))
     responder = TimeResponder(clockID: clockID)
     self.process = process
@@ -31,7 +31,7 @@ final class SimulatedSender {
     serializer = Serializer(
       passesPackets: configuration.passesPackets && isExact,
       openSource: { item in
-        let source = SignalSource(frameCount: Int64(item.location), isExact: isExact)
+        let source = SignalSource(item: item.id, frameCount: Int64(item.location), configuration)
         sources.value = source
         return source
       },
@@ -86,6 +86,7 @@ extension SimulatedGroup {
 
   private func handle(_ input: GroupSession.Input, _ sender: SimulatedSender) {
     sender.session.handle(input, at: senderHost.value.local(at: now))
+    onSenderTurn?(sender.session, senderHost.value.local(at: now))
     while let output = sender.session.nextOutput() { carryOut(output, sender) }
   }
 

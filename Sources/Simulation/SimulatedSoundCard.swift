@@ -23,19 +23,20 @@ final class SimulatedSoundCard {
   private(set) var underrunCount = 0
 
   init(
-    _ quality: CardQuality, isExact: Bool, crystal: Pointer<Oscillator>,
-    random: Pointer<RandomSource>, storedDrift: Double?, at now: TrueTime
+    _ quality: CardQuality, _ configuration: SimulatedGroup.Configuration,
+    crystal: Pointer<Oscillator>, random: Pointer<RandomSource>, storedDrift: Double?,
+    at now: TrueTime
   ) {
     self.quality = quality
     self.crystal = crystal
     self.random = random
     let rate = TestSignal.sampleRate
-    let channels = isExact ? TestSignal.channelCount : 1
-    ring = FrameRing(minimumCapacity: 2 * rate, channelCount: channels)
+    ring = FrameRing(minimumCapacity: 2 * rate, channelCount: configuration.channelCount)
     renderer = Renderer(
       sampleRate: rate, ring: ring, commands: commands, reports: reports,
       device: quality.deviceClass, storedDrift: storedDrift)
-    content = CardContent(isExact: isExact)
+    content = CardContent(
+      isExact: configuration.isExact, channelCount: configuration.channelCount)
     startElapsed = crystal.value.elapsed(at: now.seconds)
     start()
   }

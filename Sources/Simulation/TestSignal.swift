@@ -6,10 +6,14 @@ import Sender
 enum TestSignal {
   /// The place coarsely, its cosine and sine, the generation, and how loud full is.
   static let channelCount = 5
+  /// The same, the item, and the frame of it.
+  static let itemChannelCount = 7
   static let sampleRate = 8_000
   private static let period = 64
   private static let positionScale = Float(1 << 22)
   private static let generationScale = Float(64)
+  private static let itemScale = Float(1 << 10)
+  private static let itemFrameScale = Float(1 << 16)
   private static let table: [(Float, Float)] = (0..<period).map {
     let turns = Double($0) / Double(period)
     return (Float(sine(ofTurns: turns + 0.25)), Float(sine(ofTurns: turns)))
@@ -24,12 +28,28 @@ enum TestSignal {
     samples.append(1)
   }
 
+  /// What comes behind the rest where items are told.
+  static func append(item: Int, frame: Int64, to samples: inout [Float]) {
+    samples.append(Float(item % 1024) / itemScale)
+    samples.append(Float(frame % 65_536) / itemFrameScale)
+  }
+
   struct Reading {
     var gain: Double
     /// In stream frames.
     var position: Double
     /// The generation modulo 64, or between two of them where one goes over into another.
     var generation: Double
+    /// Where items are told.
+    var item: ItemReading?
+  }
+
+  struct ItemReading {
+    /// The item's identity modulo 1024, or between two of them.
+    var item: Double
+    /// The stream frame at which the item's first frame belongs. Other than `position`, not wrong where frames on one
+    /// side are missing.
+    var origin: Double
   }
 
   /// Nil in silence, and where a fade has left too little to read.
@@ -45,7 +65,17 @@ enum TestSignal {
     let angle = error * (1 + error * error / 6 * (1 + 0.45 * error * error))
     return Reading(
       gain: Double(gain), position: coarse + angle * Double(period) / (2 * Double.pi),
-      generation: Double(samples[base + 3] / gain * generationScale))
+      generation: Double(samples[base + 3] / gain * generationScale), item: readItem(samples))
+  }
+
+  private static func readItem(_ samples: ArraySlice<Float>) -> ItemReading? {
+    guard samples.count == itemChannelCount else { return nil }
+    let base = samples.startIndex
+    let gain = Double(samples[base + 4])
+    let place = Double(samples[base]) * Double(positionScale)
+    let frame = Double(samples[base + 6]) * Double(itemFrameScale)
+    return ItemReading(
+      item: Double(samples[base + 5]) / gain * Double(itemScale), origin: (place - frame) / gain)
   }
 }
 
@@ -58,16 +88,20 @@ final class SignalSource: MediaSource {
   let isSeekable = true
   let metadata = ItemMetadata()
   private var next: Int64 = 0
+  private let item: Int
   private let isExact: Bool
+  private let tellsItems: Bool
   /// The stream frame at which this item's frame 0 sounds or would sound, and what it belongs to; set once it is known.
   var start: (frame: Int64, generation: UInt32) = (0, 0)
 
-  init(frameCount: Int64?, isExact: Bool) {
+  init(item: Int, frameCount: Int64?, _ configuration: SimulatedGroup.Configuration) {
+    self.item = item
     self.frameCount = frameCount
-    self.isExact = isExact
+    isExact = configuration.isExact
+    tellsItems = configuration.tellsItems
     sampleType = isExact ? .float32 : .int16
     format = AudioFormat(
-      sampleRate: TestSignal.sampleRate, channelCount: isExact ? TestSignal.channelCount : 1)
+      sampleRate: TestSignal.sampleRate, channelCount: configuration.channelCount)
   }
 
   func read(_ count: Int, appendingTo frames: inout [Float]) throws(MediaError) {
@@ -76,6 +110,7 @@ final class SignalSource: MediaSource {
     if isExact {
       for i in 0..<count {
         TestSignal.append(start.frame + next + i, generation: start.generation, to: &frames)
+        if tellsItems { TestSignal.append(item: item, frame: next + i, to: &frames) }
       }
     } else {
       frames.append(contentsOf: repeatElement(0, count: Int(count)))

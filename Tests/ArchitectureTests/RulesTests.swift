@@ -53,6 +53,7 @@ import Testing
     for (line, path) in [
       ("import Driver", "Sources/Adapters/LinuxIO/X.swift"),
       ("import Tutti", "Sources/Executables/tutti/X.swift"),
+      ("import TestSupport", "Sources/Driver/X.swift"),
     ] {
       #expect(!Rules.importsFromBelow(Self.file(line, at: path)).isEmpty)
     }

@@ -1,4 +1,5 @@
 import Audio
+import TestSupport
 import Testing
 
 @Suite struct FrameRingTests {

@@ -1,4 +1,5 @@
 import Clock
+import TestSupport
 import Testing
 
 struct ClockFilterTests {
@@ -7,7 +8,7 @@ struct ClockFilterTests {
   func `the corridor agrees with the reference on its vectors`(network: String) throws {
     var ambiguous = 0
     var filter = ClockFilter(solveInterval: .zero, isRefined: false)
-    for row in try vectorRows("net_\(network)") {
+    for row in try vectorRows("net_\(network)", in: .module) {
       let sample = try #require(
         TimeSample(
           requestSentAt: LocalTime(nanoseconds: Int64(row[1])),
@@ -92,7 +93,7 @@ struct ClockFilterTests {
   }
 
   @Test func `answers that overtake each other make no difference`() {
-    var random = RandomSource(seed: 6)
+    var random = SplitMix64(seed: 6)
     var ordered = ClockFilter(solveInterval: .zero)
     var shuffled = ClockFilter(solveInterval: .zero)
     let entries = ClockTrace(.wifi, seconds: 10, seed: 6, interval: 0.1).entries
@@ -222,7 +223,7 @@ struct ClockFilterTests {
   }
 
   @Test func `stamps from another world trap nothing`() {
-    var random = RandomSource(seed: 14)
+    var random = SplitMix64(seed: 14)
     var filter = ClockFilter()
     let edges: [Int64] = [.min, .max, 0, 1, -1, TimeSampleLimits.stamp, -TimeSampleLimits.stamp]
     for _ in 0..<20_000 {

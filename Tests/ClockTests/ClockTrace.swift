@@ -1,5 +1,6 @@
 import Clock
 import Foundation
+import TestSupport
 
 /// A receiver's clock that runs off the true time, which is the group's.
 struct LocalClockModel {
@@ -9,7 +10,7 @@ struct LocalClockModel {
 
   /// `drift` is how much faster the local clock runs at the start; it wanders as crystals at room temperature do.
   init(
-    seconds: Double, drift: Double, jumps: [(at: Double, by: Double)], random: inout RandomSource
+    seconds: Double, drift: Double, jumps: [(at: Double, by: Double)], random: inout SplitMix64
   ) {
     self.jumps = jumps
     var rate = drift
@@ -54,7 +55,7 @@ struct ClockTrace {
     _ kind: NetworkModel.Kind, seconds: Double, seed: UInt64, interval: Double? = 0.25,
     drift: Double? = nil, jumps: [(at: Double, by: Double)] = []
   ) {
-    var random = RandomSource(seed: seed)
+    var random = SplitMix64(seed: seed)
     let drift = drift ?? random.uniform(-50e-6, 50e-6)
     clock = LocalClockModel(seconds: seconds, drift: drift, jumps: jumps, random: &random)
     let network = NetworkModel(kind, seconds: seconds, random: &random)

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Clock
@@ -99,7 +100,7 @@ struct CorridorTests {
   private func randomSamples(
     count: Int, seed: UInt64, origin: Double = 0, offset: Double = 0
   ) -> [TimeSample] {
-    var random = RandomSource(seed: seed)
+    var random = SplitMix64(seed: seed)
     let drift = random.uniform(-80e-6, 80e-6)
     return (0..<count).compactMap { _ in
       let time = random.uniform(0, 10)

@@ -1,5 +1,6 @@
 import Clock
 import Foundation
+import TestSupport
 
 /// A network of lanes that keep the order of packets: one of the sender's, always a wire with a switch, and one of
 /// the receiver's. Delays are independent from packet to packet, unlike those of `NetworkModel`.
@@ -25,7 +26,7 @@ struct LaneNetwork {
     var spikeMost = 0.0
     var lastArrival = 0.0
 
-    mutating func pass(at time: Double, notBefore: Double, _ random: inout RandomSource) -> Double {
+    mutating func pass(at time: Double, notBefore: Double, _ random: inout SplitMix64) -> Double {
       var delay = delay + random.uniform(0, uniform)
       if gammaScale > 0 { delay += random.gamma(shape: 2, scale: gammaScale) }
       if spikeChance > 0, random.unit() < spikeChance {
@@ -43,7 +44,7 @@ struct LaneNetwork {
   private var nextStall = Double.infinity
   private var stalledUntil = 0.0
 
-  init(_ kind: Kind, random: inout RandomSource) {
+  init(_ kind: Kind, random: inout SplitMix64) {
     let wire = Lane(delay: 50e-6, uniform: 100e-6)
     var last = wire
     switch kind {
@@ -70,19 +71,19 @@ struct LaneNetwork {
   }
 
   /// When a request that leaves at `time` arrives, in true seconds.
-  mutating func request(at time: Double, _ random: inout RandomSource) -> Double {
+  mutating func request(at time: Double, _ random: inout SplitMix64) -> Double {
     let held = stall(at: time, &random)
     let middle = up[0].pass(at: time, notBefore: held, &random)
     return up[1].pass(at: middle, notBefore: 0, &random)
   }
 
-  mutating func answer(at time: Double, _ random: inout RandomSource) -> Double {
+  mutating func answer(at time: Double, _ random: inout SplitMix64) -> Double {
     let middle = down[0].pass(at: time, notBefore: 0, &random)
     let held = stall(at: middle, &random)
     return down[1].pass(at: middle, notBefore: held, &random)
   }
 
-  private mutating func stall(at time: Double, _ random: inout RandomSource) -> Double {
+  private mutating func stall(at time: Double, _ random: inout SplitMix64) -> Double {
     if time > nextStall {
       stalledUntil = nextStall + random.uniform(0.1, 0.3)
       nextStall = stalledUntil + random.exponential(mean: stallInterval)
@@ -111,7 +112,7 @@ struct LaneRoom {
   private static let step = 0.05
 
   init(_ kind: LaneNetwork.Kind, wander: Wander = .none, seconds: Double, seed: UInt64) {
-    var random = RandomSource(seed: seed &* 7919 &+ 13)
+    var random = SplitMix64(seed: seed &* 7919 &+ 13)
     lead = Self.lead(wander, seconds: seconds + 5, &random)
     var network = LaneNetwork(kind, random: &random)
     var filter = ClockFilter()
@@ -145,7 +146,7 @@ struct LaneRoom {
     }
   }
 
-  private static func lead(_ wander: Wander, seconds: Double, _ random: inout RandomSource)
+  private static func lead(_ wander: Wander, seconds: Double, _ random: inout SplitMix64)
     -> [Double]
   {
     var rate = random.uniform(-50e-6, 50e-6)

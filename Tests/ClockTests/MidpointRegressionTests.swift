@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Clock
@@ -26,7 +27,7 @@ struct MidpointRegressionTests {
   }
 
   @Test func `delays of one direction show as asymmetry`() throws {
-    var random = RandomSource(seed: 1)
+    var random = SplitMix64(seed: 1)
     let samples = try (0..<400).map { index in
       try sample(at: Double(index) * 0.05, offset: 0, extraUp: random.uniform(0, 400e-6))
     }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// Delays of a network with queues that fill and empty, and noise per packet, in true time from 0 on. Paths are
 /// symmetric but for what the queues do.
@@ -20,7 +21,7 @@ struct NetworkModel {
   private let uplink: [Double]
   private let downlink: [Double]
 
-  init(_ kind: Kind, seconds: Double, random: inout RandomSource) {
+  init(_ kind: Kind, seconds: Double, random: inout SplitMix64) {
     self.kind = kind
     let count = Int(seconds / step) + 400
     switch kind {
@@ -43,11 +44,11 @@ struct NetworkModel {
     }
   }
 
-  func up(at time: Double, _ random: inout RandomSource) -> Double {
+  func up(at time: Double, _ random: inout SplitMix64) -> Double {
     base + uplink[Int(time / step)] + packetNoise(&random)
   }
 
-  func down(at time: Double, _ random: inout RandomSource) -> Double {
+  func down(at time: Double, _ random: inout SplitMix64) -> Double {
     let delay = base + downlink[Int(time / step)] + packetNoise(&random)
     guard kind == .wifiPowerSave, random.unit() < 0.6 else { return delay }
     var beacon = ((time + delay) / 0.1024).rounded(.up) * 0.1024
@@ -55,7 +56,7 @@ struct NetworkModel {
     return beacon - time + random.gamma(shape: 1.2, scale: 0.3e-3)
   }
 
-  private func packetNoise(_ random: inout RandomSource) -> Double {
+  private func packetNoise(_ random: inout SplitMix64) -> Double {
     if kind == .wired {
       var delay = random.gamma(shape: 2, scale: 3e-6)
       let rare = random.unit()
@@ -77,8 +78,7 @@ struct NetworkModel {
   }
 }
 
-private func onOff(_ count: Int, on: Double, off: Double, _ random: inout RandomSource) -> [Double]
-{
+private func onOff(_ count: Int, on: Double, off: Double, _ random: inout SplitMix64) -> [Double] {
   var states: [Double] = []
   var isOn = false
   while states.count < count {
@@ -92,7 +92,7 @@ private func onOff(_ count: Int, on: Double, off: Double, _ random: inout Random
 /// The waiting time of a work-conserving queue; `arrivals` is the chance of new work per step, `work` its mean
 /// in seconds.
 private func queue(
-  _ arrivals: [Double], work: Double, step: Double, _ random: inout RandomSource
+  _ arrivals: [Double], work: Double, step: Double, _ random: inout SplitMix64
 ) -> [Double] {
   let shape = 1.8
   var waiting = 0.0

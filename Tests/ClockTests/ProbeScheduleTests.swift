@@ -1,4 +1,5 @@
 import Clock
+import TestSupport
 import Testing
 
 struct ProbeScheduleTests {
@@ -43,7 +44,7 @@ struct ProbeScheduleTests {
   }
 
   @Test func `intervals vary by a fifth and no more`() {
-    var random = RandomSource(seed: 1)
+    var random = SplitMix64(seed: 1)
     for random in [0, UInt64.max, random.next()] {
       var schedule = ProbeSchedule(startingAt: LocalTime(nanoseconds: 0))
       schedule.sent(at: LocalTime(nanoseconds: 0), link: nil, random: random)
@@ -55,7 +56,7 @@ struct ProbeScheduleTests {
   private func run(_ schedule: inout ProbeSchedule, until end: Double, link: ProbeSchedule.Link?)
     -> [Double]
   {
-    var random = RandomSource(seed: 7)
+    var random = SplitMix64(seed: 7)
     var times: [Double] = []
     while Double(schedule.nextProbe.nanoseconds) * 1e-9 < end {
       let now = schedule.nextProbe

@@ -1,5 +1,6 @@
 import Audio
 import Codecs
+import TestSupport
 import Testing
 
 @Suite struct OpusDecoderTests {

@@ -1,5 +1,6 @@
 import Audio
 import FFmpegDecoder
+import TestSupport
 import Testing
 
 @Suite struct FFmpegDecoderTests {
@@ -100,24 +101,5 @@ import Testing
     return stride(from: 0, to: digits.count, by: 8).map { start in
       (0..<8).reduce(0) { $0 << 1 | (start + $1 < digits.count ? digits[start + $1] : 0) }
     }
-  }
-}
-
-/// A seeded generator, so that a failure can be had again.
-struct SplitMix64: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-
-  mutating func bytes(_ count: Int) -> [UInt8] {
-    (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
   }
 }

@@ -1,6 +1,7 @@
 import FFmpegSource
 import Foundation
 import Sender
+import TestSupport
 import Testing
 
 /// A sine in several files, and files of the encoders that people use.

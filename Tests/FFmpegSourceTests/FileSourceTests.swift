@@ -1,6 +1,7 @@
 import Audio
 import FFmpegSource
 import Sender
+import TestSupport
 import Testing
 
 /// All frames of a source from where it stands, read in pieces of odd size.

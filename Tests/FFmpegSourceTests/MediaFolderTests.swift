@@ -1,6 +1,7 @@
 import FFmpegSource
 import Foundation
 import Sender
+import TestSupport
 import Testing
 
 @Suite struct MediaFolderTests {

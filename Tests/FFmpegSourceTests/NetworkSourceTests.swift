@@ -3,6 +3,7 @@ import FFmpegSource
 import Foundation
 import Sender
 import Synchronization
+import TestSupport
 import Testing
 
 /// What a source reported, from any thread.

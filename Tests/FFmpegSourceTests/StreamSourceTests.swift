@@ -2,6 +2,7 @@ import Audio
 import FFmpegSource
 import Foundation
 import Sender
+import TestSupport
 import Testing
 
 @Suite struct StreamSourceTests {

@@ -3,6 +3,7 @@ import Codecs
 import FFmpegDecoder
 import Foundation
 import Sender
+import TestSupport
 import Testing
 
 /// As the receiver's program chooses.

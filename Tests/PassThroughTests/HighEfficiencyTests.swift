@@ -3,6 +3,7 @@ import FFmpegDecoder
 import FFmpegSource
 import Foundation
 import Sender
+import TestSupport
 import Testing
 
 /// HE-AAC, made by hand: files of AAC-LC at 22.05 kHz whose configuration is overwritten with one that says SBR. The

@@ -4,6 +4,7 @@ import FFmpegDecoder
 import FFmpegSource
 import Foundation
 import Sender
+import TestSupport
 import Testing
 
 /// A file as it is passed on: how it was made, and what it is on the wire.

@@ -3,6 +3,7 @@ import Clock
 import FFmpegDecoder
 import FFmpegSource
 import Foundation
+import TestSupport
 import Testing
 import WireProtocol
 

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// Peers that misbehave, while music plays between those that do not.
@@ -38,7 +39,7 @@ import Testing
 
   @Test func `a receiver under attack plays on, and neither grows nor chatters`() throws {
     let tone = try folder.write(Tone.wave(rate: 48_000, seconds: 4), to: "tone.wav")
-    let receiver = try TestReceiver("a", in: folder)
+    let receiver = try ReceiverProgram("a", in: folder)
     let player = try player([tone], at: [receiver.address], in: folder)
     try receiver.program.line(with: "playing")
 
@@ -59,7 +60,7 @@ import Testing
   }
 
   @Test func `a receiver lets go of who comes and says nothing for ever`() throws {
-    let receiver = try TestReceiver("a", in: folder)
+    let receiver = try ReceiverProgram("a", in: folder)
     let silent = (0..<100).compactMap { _ in TestConnection(port: receiver.port) }
     #expect(silent.count == 100)
     // Those whom the others displaced see the end of the stream.
@@ -71,7 +72,7 @@ import Testing
   }
 
   @Test func `a player among strange peers plays on, and names each of them`() throws {
-    let receiver = try TestReceiver("a", in: folder)
+    let receiver = try ReceiverProgram("a", in: folder)
     let welcome = try example("control.welcome")
     let credit = try example("control.credit")
     let noise = try TestPeer { connection in
@@ -109,7 +110,7 @@ import Testing
 
   @Test func `noise on the clock's port harms nobody`() throws {
     let tone = try folder.write(Tone.wave(rate: 48_000, seconds: 3), to: "tone.wav")
-    let receiver = try TestReceiver("a", in: folder)
+    let receiver = try ReceiverProgram("a", in: folder)
     let player = try player([tone], at: [receiver.address], in: folder)
     try receiver.program.line(with: "playing")
     let request = try example("time.request")

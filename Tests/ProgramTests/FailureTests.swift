@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What the player says, and with which code it ends, where it cannot play.
@@ -17,7 +18,7 @@ import Testing
     let text = try folder.write("This is no music.\n".utf8, to: "text.mp3")
     let music = folder.file("music")
     try FileManager.default.createDirectory(atPath: music, withIntermediateDirectories: true)
-    let receiver = try TestReceiver("a", in: folder)
+    let receiver = try ReceiverProgram("a", in: folder)
     for file in ["/no/such/song.flac", empty, text, music] {
       let player = try play([file], "--at", receiver.address)
       #expect(try player.exitCode() == 66, "\(file)")
@@ -31,7 +32,7 @@ import Testing
   @Test func `a file that cannot be read is left out, and the others play`() throws {
     let tone = try folder.write(Tone.wave(rate: 48_000, seconds: 1), to: "tone.wav")
     let text = try folder.write("This is no music.\n".utf8, to: "text.mp3")
-    let receiver = try TestReceiver("a", in: folder)
+    let receiver = try ReceiverProgram("a", in: folder)
     let player = try play([text, tone], "--at", receiver.address)
     #expect(try player.exitCode() == 0)
     #expect(player.lines(with: "skipped: ").count == 1)
@@ -41,7 +42,7 @@ import Testing
 
   @Test func `a busy room is named with who plays there`() throws {
     let long = try folder.write(Tone.wave(rate: 8000, seconds: 60), to: "long.wav")
-    let receiver = try TestReceiver("a", in: folder)
+    let receiver = try ReceiverProgram("a", in: folder)
     let first = try player([long], at: [receiver.address], in: folder)
     try receiver.program.line(with: "playing")
     let second = try player([long], at: [receiver.address], in: folder, state: "other")
@@ -53,7 +54,7 @@ import Testing
 
   @Test func `a second player of one state directory is refused`() throws {
     let long = try folder.write(Tone.wave(rate: 8000, seconds: 60), to: "long.wav")
-    let receiver = try TestReceiver("a", in: folder)
+    let receiver = try ReceiverProgram("a", in: folder)
     let first = try player([long], at: [receiver.address], in: folder)
     try receiver.program.line(with: "playing")
     let second = try player([long], at: [receiver.address], in: folder)

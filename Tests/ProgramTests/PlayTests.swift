@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What is played arrives whole, in each codec and from each kind of source.
@@ -11,7 +12,7 @@ import Testing
   private func record(
     _ files: [String], _ arguments: String..., input: String = "/dev/null"
   ) throws -> ToneRecording {
-    let receiver = try TestReceiver("a", in: folder)
+    let receiver = try ReceiverProgram("a", in: folder)
     let player = try Program(
       "tutti",
       ["play"] + files + ["--at", receiver.address, "--state-dir", folder.file("player")]

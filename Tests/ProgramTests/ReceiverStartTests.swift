@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What a receiver says, and with which code it ends, where it cannot do what it was told.
@@ -64,7 +65,7 @@ import Testing
   }
 
   @Test func `two receivers do not share a state directory`() throws {
-    let first = try TestReceiver("a", in: folder)
+    let first = try ReceiverProgram("a", in: folder)
     let second = try receiver("--port", "0", "--state-dir", folder.file("state-a"))
     #expect(try second.exitCode() == 69)
     #expect(second.lines.count == 1)
@@ -77,17 +78,17 @@ import Testing
       atPath: folder.file("state-a"), withIntermediateDirectories: true)
     _ = try folder.write([1, 2, 3], to: "state-a/receiver-id")
     _ = try folder.write("volume 400\nvolume 4000\n\u{0}\u{1}".utf8, to: "state-a/memory")
-    let receiver = try TestReceiver("a", in: folder)
+    let receiver = try ReceiverProgram("a", in: folder)
     #expect(receiver.program.lines(with: "receiver-id was damaged").count == 1)
     #expect(receiver.program.lines(with: "2 of 3 lines are damaged").count == 1)
     #expect(try receiver.program.stop() == 0)
 
-    let again = try TestReceiver("a", in: folder)
+    let again = try ReceiverProgram("a", in: folder)
     #expect(again.program.lines(with: "receiver-id was damaged").isEmpty)
   }
 
   @Test func `an absent sound device is named, and the receiver is there all the same`() throws {
-    let receiver = try TestReceiver("a", in: folder, "--device", "hw:77,7")
+    let receiver = try ReceiverProgram("a", in: folder, "--device", "hw:77,7")
     let line = try receiver.program.line(with: "no sound device: ")
     #expect(line.contains("there is no sound device \"hw:77,7\"; `aplay -L` lists those"))
     #expect(receiver.program.lines(with: "hw:77,7").count == 1)
@@ -95,7 +96,7 @@ import Testing
   }
 
   @Test func `a full disk ends a recording with what is known`() throws {
-    let receiver = try TestReceiver("a", in: folder, "--output", "wav:/dev/full")
+    let receiver = try ReceiverProgram("a", in: folder, "--output", "wav:/dev/full")
     let tone = try folder.write(Tone.wave(rate: 48_000, seconds: 3), to: "tone.wav")
     let player = try player([tone], at: [receiver.address], in: folder)
     #expect(try receiver.program.exitCode() == 74)

@@ -1,6 +1,7 @@
 import Audio
 import Clock
 import Receiver
+import TestSupport
 import Testing
 import WireProtocol
 

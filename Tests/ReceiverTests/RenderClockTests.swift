@@ -1,6 +1,7 @@
 import Clock
 import Foundation
 import Receiver
+import TestSupport
 import Testing
 
 struct RenderClockTests {
@@ -12,7 +13,7 @@ struct RenderClockTests {
     device: String, deviceClass: RenderClock.DeviceClass
   ) throws {
     var clock = RenderClock(sampleRate: 48_000, device: deviceClass, storedDrift: nil)
-    for (index, row) in try vectorRows("dac_\(device)").enumerated() {
+    for (index, row) in try vectorRows("dac_\(device)", in: .module).enumerated() {
       let frame = row[0].rounded(.down)
       _ = clock.observe(
         DeviceFrame(Int64(frame)), fraction: row[0] - frame,

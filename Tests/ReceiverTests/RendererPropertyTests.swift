@@ -1,6 +1,7 @@
 import Audio
 import Clock
 import Receiver
+import TestSupport
 import Testing
 
 /// Random commands at random times, checked against what a listener may expect.

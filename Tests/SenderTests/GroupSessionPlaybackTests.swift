@@ -265,6 +265,72 @@ import WireProtocol
     #expect(group.events.contains(.itemEnded(PlayItem(id: 0, location: Self.twoItems[0]))))
   }
 
+  @Test func `next after the last item is the end, even of one that repeats`() {
+    var group = TestGroup(["8000x1:80000"], endsWithPlaylist: false)
+    group.command(.edit(.setRepetition(.one)))
+    group.joinReady()
+    group.advance(by: .milliseconds(500))
+    group.take()
+    group.command(.next)
+    group.advance(by: .milliseconds(500))
+    #expect(group.events.last == .stopped)
+    #expect(group.packets().isEmpty)
+  }
+
+  @Test func `what is to end already is not cut again by an edit`() {
+    var group = TestGroup(["8000x1:80000", "8000x1:80000"], endsWithPlaylist: false)
+    group.joinReady()
+    group.command(.jump(to: 1))
+    group.advance(by: .milliseconds(500))
+    group.take()
+    group.command(.edit(.remove([1])))
+    group.advance(by: .milliseconds(10))
+    #expect(group.flushes.count == 1)
+    group.command(.edit(.insert(["8000x1:80000"], .index(0))))
+    group.advance(by: .milliseconds(10))
+    #expect(group.flushes.count == 1)
+  }
+
+  @Test func `rooms need never keep more than four anchors that wait`() {
+    var group = TestGroup(["8000x1:800000"])
+    group.join()
+    group.say(.status(.test(.ready, roundTrip: .milliseconds(10))))
+    group.advance(by: .milliseconds(500))
+    // So that the rooms stand still for a moment at each cut, which takes two anchors.
+    group.producesAtOnce = false
+    for place in Int64(0)..<60 {
+      group.command(.seek(to: .milliseconds(place * 100)))
+      for _ in 0..<5 {
+        group.advance(by: .milliseconds(2))
+        group.produce()
+        let now = GroupTime(ofSender: group.now)
+        #expect(group.session.timeline.anchors.count { $0.groupTime > now } <= 4)
+        // The one that holds is not forgotten for those that wait.
+        #expect(group.session.timeline.anchors.first.map { $0.groupTime <= now } ?? false)
+      }
+    }
+    group.producesAtOnce = true
+    group.produce()
+    group.advance(by: .milliseconds(500))
+    #expect(group.session.position(at: group.now) > .milliseconds(5_900))
+  }
+
+  /// A cut lies anywhere, and an item begins with the next whole frame.
+  @Test func `what was cut off is over, even a part of a frame before the next item begins`() {
+    var group = TestGroup(["8000x1:80000"], endsWithPlaylist: false)
+    group.joinReady()
+    group.advance(by: Nanoseconds(501_333_333))
+    group.command(.next)
+    group.advance(by: .milliseconds(300))
+    group.command(.edit(.insert(["8000x1:16000", "8000x1:16000"], .end)))
+    group.advance(by: .milliseconds(10))
+    #expect(group.session.status(at: group.now).item?.item.id == 1)
+    group.take()
+    group.command(.edit(.remove([0])))
+    group.advance(by: .milliseconds(10))
+    #expect(group.flushes.isEmpty)
+  }
+
   /// Item lengths whose ends fall between nanoseconds.
   @Test func `the session wakes up once for each boundary`() {
     for frames in [11_026, 11_028, 11_031, 11_033] {

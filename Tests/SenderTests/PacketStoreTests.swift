@@ -1,5 +1,6 @@
 import Audio
 import Clock
+import TestSupport
 import Testing
 import WireProtocol
 

@@ -1,5 +1,6 @@
 import Audio
 import Clock
+import TestSupport
 import Testing
 import WireProtocol
 
@@ -87,7 +88,8 @@ struct EditedRun {
     #expect(ear.faults.isEmpty, "seed \(seed)")
     #expect(group.session.isStopped(at: group.now), "seed \(seed)")
     #expect(!group.session.isFinished)
-    let wrong = zip(ear.heard, model.plan).enumerated().first { $0.element.0 != $0.element.1 }
+    let plan = model.plan.map { $0.map { ItemSample.value(item: $0.item, frame: $0.frame) } }
+    let wrong = zip(ear.heard, plan).enumerated().first { $0.element.0 != $0.element.1 }
     #expect(wrong == nil, "seed \(seed)")
     #expect(ear.heard.count == model.soundingCount, "seed \(seed)")
   }
@@ -136,7 +138,7 @@ struct EditedRun {
       return group.command(.edit(.clear))
     }
     let repetition = random.element(Playlist.Repetition.allCases)
-    model.repetition = repetition
+    model.repetition = PlaylistModel.Repetition(rawValue: repetition.rawValue) ?? .off
     group.command(.edit(.setRepetition(repetition)))
   }
 

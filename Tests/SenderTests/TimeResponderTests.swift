@@ -1,4 +1,5 @@
 import Clock
+import TestSupport
 import Testing
 import WireProtocol
 

@@ -1,4 +1,5 @@
 import Clock
+import Sender
 import Simulation
 import Testing
 import WireProtocol
@@ -42,6 +43,50 @@ import WireProtocol
     group.expectSounding(from: 2, to: 100)
     group.expectSpread(within: 100, from: 40, to: 100)
     expectFlawless(group)
+  }
+
+  /// Half a megabyte more than the room gives credit for, when it holds little more than a second.
+  private static func overrun(seed: UInt64) -> SimulatedGroup {
+    var house = SimulatedGroup.Configuration.house([.wired, .wired], seed: seed)
+    house.rooms[1].capacity = Capacity(bytes: 200_000, duration: .seconds(40))
+    let group = SimulatedGroup(house)
+    group.at(10) { $0.overstateCredit(of: 1, by: 500_000) }
+    return group
+  }
+
+  private static func losses(in group: SimulatedGroup) -> [Double] {
+    group.senderEvents.compactMap { $0.event == .roomFlushed(RoomID(2)) ? $0.at.seconds : nil }
+  }
+
+  @Test(arguments: [1, 2, 3] as [UInt64])
+  func `a room that lost what it had no room for gets it again, and nobody hears it`(
+    seed: UInt64
+  ) throws {
+    let group = Self.overrun(seed: seed)
+    group.run(until: 30)
+    #expect(try #require(Self.losses(in: group).first) < 10.5)
+    group.expectSounding(from: 3, to: 30)
+    group.expectSpread(within: 50, from: 15, to: 30)
+    expectFlawless(group)
+  }
+
+  @Test(arguments: [1, 2] as [UInt64])
+  func `what was lost before an outage is heard after it, without a second gap`(
+    seed: UInt64
+  ) throws {
+    let group = Self.overrun(seed: seed)
+    group.at(10.5) { $0.partition(1) }
+    group.at(18) { $0.repair(1) }
+    group.run(until: 40)
+    #expect(try #require(Self.losses(in: group).first) < 10.5)
+    group.expectSounding([0], from: 3, to: 40)
+    group.expectSounding([1], from: 3, to: 12)
+    group.expectSounding([1], from: 20, to: 40)
+    let gap = try #require(group.microphone.breaks.first)
+    #expect(group.microphone.breaks.count == 1)
+    #expect(gap.room == 1 && gap.kind == .hole)
+    group.expectSpread(within: 50, from: 22, to: 40)
+    expectBounded(group)
   }
 
   @Test(arguments: [1, 2, 3] as [UInt64])

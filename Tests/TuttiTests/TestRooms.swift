@@ -1,16 +1,17 @@
+import TestSupport
 import Testing
 import Tutti
 
 /// Receivers of this machine, found by their addresses, that play into nothing.
 struct TestRooms {
   let folder: TemporaryFolder
-  let receivers: [TestReceiver]
+  let receivers: [ReceiverProgram]
 
   init(_ count: Int = 1) throws {
     let folder = try TemporaryFolder()
     self.folder = folder
     receivers = try (1...count).map {
-      try TestReceiver("Room\($0)", in: folder, "--output", "null")
+      try ReceiverProgram("Room\($0)", in: folder, "--output", "null")
     }
   }
 

@@ -1,5 +1,6 @@
 import Audio
 import Clock
+import TestSupport
 import WireProtocol
 
 /// Messages of every kind with values from their whole ranges.

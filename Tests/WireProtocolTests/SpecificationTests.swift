@@ -1,6 +1,7 @@
 import Audio
 import Clock
 import Foundation
+import TestSupport
 import Testing
 import WireProtocol
 

@@ -1,19 +1,18 @@
 import Dispatch
-import Foundation
+package import Foundation
 import Synchronization
-import Testing
 
 /// One of the finished programs at work, with what it says on standard error and output, in lines. Ends with its owner.
-final class Program: Sendable {
-  struct Silence: Error, CustomStringConvertible {
-    let description: String
+package final class Program: Sendable {
+  package struct Silence: Error, CustomStringConvertible {
+    package let description: String
   }
 
   /// Longer than anything here takes: what has not come by then never will.
   private static let never = DispatchTimeInterval.seconds(120)
 
   private let name: String
-  let process: Process
+  package let process: Process
   private let text = Mutex("")
   private let ended = Mutex(false)
   private let news = DispatchSemaphore(value: 0)
@@ -21,7 +20,7 @@ final class Program: Sendable {
   /// - Parameters:
   ///   - input: a file that is its standard input.
   ///   - environment: on top of this process's.
-  init(
+  package init(
     _ name: String, _ arguments: [String], input: String = "/dev/null",
     environment: [String: String] = [:]
   ) throws {
@@ -65,16 +64,16 @@ final class Program: Sendable {
   }
 
   /// Complete lines so far.
-  var lines: [String] {
+  package var lines: [String] {
     text.withLock { $0.split(separator: "\n", omittingEmptySubsequences: false).dropLast() }
       .map(String.init)
   }
 
-  func lines(with part: String) -> [String] { lines.filter { $0.contains(part) } }
+  package func lines(with part: String) -> [String] { lines.filter { $0.contains(part) } }
 
   /// The first line with `part` in it, now or later.
   @discardableResult
-  func line(with part: String) throws -> String {
+  package func line(with part: String) throws -> String {
     let deadline = DispatchTime.now() + Self.never
     while true {
       let isOver = ended.withLock { $0 }
@@ -86,7 +85,7 @@ final class Program: Sendable {
   }
 
   /// Waits for the end and returns the exit code; a negative one is the signal that ended it.
-  func exitCode() throws -> Int32 {
+  package func exitCode() throws -> Int32 {
     let deadline = DispatchTime.now() + Self.never
     while !ended.withLock({ $0 }) {
       guard news.wait(timeout: deadline) == .success else {
@@ -98,67 +97,48 @@ final class Program: Sendable {
     return process.terminationReason == .uncaughtSignal ? -status : status
   }
 
-  func stop() throws -> Int32 {
+  package func stop() throws -> Int32 {
     process.terminate()
     return try exitCode()
   }
 
   /// Of `/proc/PID/status`, such as `VmHWM`, in KiB.
-  func status(_ key: String) throws -> Int {
+  package func status(_ key: String) throws -> Int {
     let path = "/proc/\(process.processIdentifier)/status"
     let line = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
       .first { $0.hasPrefix("\(key):") }
-    return try #require(
-      line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) })
+    return try given(
+      line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }, key)
   }
 
-  func descriptorCount() throws -> Int {
+  package func descriptorCount() throws -> Int {
     try FileManager.default.contentsOfDirectory(
       atPath: "/proc/\(process.processIdentifier)/fd"
     ).count
   }
 }
 
-/// A folder of its own for a test, removed with its last reference.
-final class TemporaryFolder: Sendable {
-  let path: String
-
-  init() throws {
-    path = NSTemporaryDirectory() + "programs-" + UUID().uuidString
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-  }
-
-  deinit { try? FileManager.default.removeItem(atPath: path) }
-
-  func file(_ name: String) -> String { path + "/" + name }
-
-  func write(_ bytes: some Sequence<UInt8>, to name: String) throws -> String {
-    try Data(bytes).write(to: URL(filePath: file(name)))
-    return file(name)
-  }
-}
-
 /// A receiver without a sound card and without discovery, on a port of its own.
-struct TestReceiver {
-  let program: Program
-  let port: UInt16
+package struct ReceiverProgram {
+  package let program: Program
+  package let port: UInt16
 
   /// Returns once it listens.
-  init(_ name: String, in folder: TemporaryFolder, _ arguments: String...) throws {
+  package init(_ name: String, in folder: TemporaryFolder, _ arguments: String...) throws {
     let output = arguments.contains("--device") ? [] : ["--output", "wav:\(folder.file(name)).wav"]
     program = try Program(
       "tutti-receiver",
       ["--name", name, "--port", "0", "--no-mdns", "--state-dir", folder.file("state-\(name)")]
         + (arguments.contains("--output") ? [] : output) + arguments)
     let line = try program.line(with: "listening: \(name) on port ")
-    port = try #require(UInt16(line.split(separator: " ").last ?? ""))
+    port = try given(UInt16(line.split(separator: " ").last ?? ""), "a port in: \(line)")
   }
 
-  var address: String { "127.0.0.1:\(port)" }
+  package var address: String { "127.0.0.1:\(port)" }
 }
 
 /// A player that sends to the given addresses.
-func player(
+package func player(
   _ files: [String], at addresses: [String], in folder: TemporaryFolder, _ arguments: String...,
   state name: String = "player", input: String = "/dev/null"
 ) throws -> Program {

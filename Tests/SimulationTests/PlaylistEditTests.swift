@@ -1,0 +1,41 @@
+import Clock
+import Simulation
+import TestSupport
+import Testing
+
+/// Random edits while music plays, through the real sender and the real receivers: what comes out of the sound cards
+/// is held against a model that counts single frames.
+@Suite struct PlaylistEditTests {
+  /// Two rooms whose clocks differ, behind links that delay; in every fourth run a third, behind a radio that loses so
+  /// much that commands come too late for it. In the end that one plays what the others play as well.
+  @Test(arguments: Array(1...40) as [UInt64])
+  func `all rooms sound what the list says, frame by frame, and nothing is flushed in vain`(
+    seed: UInt64
+  ) {
+    var paths = [PathQuality.wired, Self.distant]
+    if seed.isMultiple(of: 4) { paths.append(.wifi) }
+    let edited = EditedGroup(
+      .house(paths, seed: seed, cards: [.fine, .edge]), seed: seed, steps: 24)
+    edited.play(from: 2.2)
+    let verdict = TraceVerdict(edited.model, edges: edited.edges)
+    for room in paths.indices {
+      let start = room < 2 ? 0 : edited.finale
+      let faults = verdict.faults(of: edited.group.microphone.records[room].items, from: start)
+      #expect(faults.isEmpty, "seed \(seed), room \(room)")
+    }
+    let breaks = edited.group.microphone.breaks.filter {
+      $0.room < 2 && !verdict.isSilent(from: $0.from, to: $0.to)
+    }
+    #expect(breaks.isEmpty, "seed \(seed)")
+    expectBounded(edited.group)
+  }
+
+  /// Datagrams to the sender are lost; what it says itself is not, for then a room could not keep to it.
+  private static var distant: PathQuality {
+    var path = PathQuality.wiredLoad
+    path.down.delay = .milliseconds(3)
+    path.up.delay = .milliseconds(2)
+    path.up.loss = 0.02
+    return path
+  }
+}

@@ -1,0 +1,10 @@
+/// What a test stands on was not there.
+package struct Missing: Error, CustomStringConvertible {
+  package let description: String
+}
+
+/// `#require` for helpers outside of a test target.
+func given<Value>(_ value: Value?, _ what: @autoclosure () -> String) throws -> Value {
+  guard let value else { throw Missing(description: "missing: \(what())") }
+  return value
+}
