@@ -2,6 +2,7 @@ import Audio
 import FFmpegSource
 import Foundation
 import Sender
+import TestSupport
 import Testing
 
 /// Radio that is passed on undecoded.

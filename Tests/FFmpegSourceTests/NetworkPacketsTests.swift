@@ -2,6 +2,7 @@ import Audio
 import FFmpegSource
 import Foundation
 import Sender
+import TestSupport
 import Testing
 
 /// Where packets come from that are passed on as they are.

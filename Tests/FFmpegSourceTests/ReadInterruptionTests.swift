@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import Sender
 import Synchronization
+import TestSupport
 import Testing
 
 /// Whoever waits for the network can be stopped, wherever that is.

@@ -1,6 +1,7 @@
 import FFmpegSource
 import Foundation
 import Sender
+import TestSupport
 import Testing
 
 /// HTTPS: whom a source trusts, and that nothing else differs from HTTP.

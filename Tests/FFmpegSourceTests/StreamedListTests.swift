@@ -3,6 +3,7 @@ import FFmpegSource
 import Foundation
 import Sender
 import Synchronization
+import TestSupport
 import Testing
 
 /// HLS: recordings that are finished, and streams whose list grows while they are played.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A receiver whose libavcodec turns out to be of no use.
@@ -18,7 +19,7 @@ import Testing
     lame.arguments = ["--quiet", "-b", "320", tone, folder.file("tone.mp3")]
     try lame.run()
     lame.waitUntilExit()
-    let able = try TestReceiver("able", in: folder)
+    let able = try ReceiverProgram("able", in: folder)
     let broken = try Program(
       "tutti-receiver",
       ["--name", "broken", "--port", "0", "--no-mdns", "--state-dir", folder.file("state-broken")]

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Synchronization
+import TestSupport
 import Testing
 
 /// `tutti play` on a terminal: what the line of progress shows, and what keys do.
@@ -17,7 +18,7 @@ import Testing
   }
 
   @Test func `keys change speed and pitch, and seeks that follow each other add up`() throws {
-    let receiver = try TestReceiver("a", in: folder, "--output", "null")
+    let receiver = try ReceiverProgram("a", in: folder, "--output", "null")
     let tone = try folder.write(Tone.wave(rate: 32_000, seconds: 200, channels: 1), to: "tone.wav")
     let screen = try Screen(
       "tutti",

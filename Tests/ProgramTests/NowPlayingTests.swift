@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What plays is told where it plays: in the log, in files for displays, and by `tutti status`.
@@ -56,7 +57,7 @@ import Testing
     let files = [
       try record("1.flac", title: "One", cover: cover.path), try record("2.flac", title: "Two"),
     ]
-    let receiver = try TestReceiver("a", in: folder)
+    let receiver = try ReceiverProgram("a", in: folder)
     let shown = folder.file("state-a/now-playing.json")
     let changes = try FolderWatch(folder.file("state-a"))
     let player = try player(files, at: [receiver.address], in: folder)
@@ -113,7 +114,7 @@ import Testing
     // Not even root may put a file where a directory is.
     try FileManager.default.createDirectory(
       atPath: folder.file("state-a/now-playing.json"), withIntermediateDirectories: true)
-    let receiver = try TestReceiver("a", in: folder)
+    let receiver = try ReceiverProgram("a", in: folder)
     let player = try player(files, at: [receiver.address], in: folder)
     #expect(try player.exitCode() == 0, "\(player.lines)")
     #expect(try receiver.program.stop() == 0)
