@@ -22,8 +22,8 @@ package struct PlayoutBuffer {
   package private(set) var nextSequence: UInt64 = 0
   /// Where the audio held ends; `nil` while nothing was ever inserted.
   package private(set) var bufferedUntil: MediaTime?
-  /// The packet that is numbered `nextSequence` came when there was no room, and will come again.
-  private var isAwaitingLost = false
+  /// Where the packet begins that is numbered `nextSequence`, if it came when there was no room and will come again.
+  private var lostFrom: MediaTime?
   /// Whether the newest packet is the last of the stream.
   package private(set) var endsStream = false
 
@@ -79,16 +79,16 @@ package struct PlayoutBuffer {
     let held = Held(packet: packet, format: format)
     guard packet.sequence >= nextSequence, cuts.admits(packet) else { return .stale }
     // What follows a lost packet would leave a hole: it waits for that one, or for a flush.
-    if isAwaitingLost, packet.sequence > nextSequence, packet.generation <= generation {
+    if lostFrom != nil, packet.sequence > nextSequence, packet.generation <= generation {
       return .stale
     }
     // Twice the capacity, because what was released since the last credit may already be on its way.
     guard heldBytes + held.cost <= 2 * capacity.bytes else {
-      isAwaitingLost = true
+      lostFrom = packet.mediaTime
       nextSequence = packet.sequence
       return .lost(from: packet.mediaTime)
     }
-    isAwaitingLost = false
+    lostFrom = nil
     var result = Insertion.inserted
     if packet.generation > generation {
       _ = flush(from: packet.mediaTime, generation: packet.generation)
@@ -110,7 +110,7 @@ package struct PlayoutBuffer {
   package mutating func flush(from time: MediaTime, generation: UInt32) -> Bool {
     guard generation > self.generation else { return false }
     cuts.append(generation: generation, from: time)
-    isAwaitingLost = false
+    lostFrom = nil
     while packets.count > first, let last = packets.last, last.mediaTime >= time {
       heldBytes -= last.cost
       packets.removeLast()
@@ -156,6 +156,8 @@ package struct PlayoutBuffer {
 
   /// Releases packets that end at or before `time` and are decoded.
   package mutating func release(before time: MediaTime) {
+    // The sender does not have it any more either.
+    if let lostFrom, lostFrom < time { self.lostFrom = nil }
     while first < cursor, packets[first].end <= time {
       heldBytes -= packets[first].cost
       packets[first].packet.encoded.payload = []

@@ -82,6 +82,18 @@ import WireProtocol
     #expect(again.first == .inserted)
   }
 
+  /// As after an outage: the sender keeps nothing that has sounded, and goes on with what sounds now.
+  @Test func `what was lost and has sounded meanwhile is waited for no more`() {
+    var buffer = Self.buffer(bytes: 20_000)
+    let results = Self.insert(0..<30, into: &buffer)
+    let taken = results.filter { $0 == .inserted }.count
+    _ = buffer.skipLate(before: TestReceiver.time(taken))
+    buffer.release(before: TestReceiver.time(taken))
+    #expect(Self.insert(taken + 5..<taken + 6, into: &buffer) == [.stale])
+    buffer.release(before: TestReceiver.time(taken + 1))
+    #expect(Self.insert(taken + 5..<taken + 7, into: &buffer) == [.inserted, .inserted])
+  }
+
   @Test func `a flush ends the wait for what was lost`() {
     var buffer = Self.buffer(bytes: 20_000)
     _ = Self.insert(0..<30, into: &buffer)

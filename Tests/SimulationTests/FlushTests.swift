@@ -81,7 +81,8 @@ import Testing
     group.expectSounding([0, 1], from: 6.45, to: 9)
     group.expectSpread(within: 100, from: 7, to: 9)
     let status = try #require(group.groupStatus)
-    #expect(status.position > .milliseconds(125_700))
+    // The seek before it has taken the rooms' places for anchors, up to the time when it sounds.
+    #expect(status.position > .milliseconds(125_650))
     #expect(status.position < .milliseconds(126_000))
   }
 
