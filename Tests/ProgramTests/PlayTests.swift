@@ -57,4 +57,22 @@ import Testing
     #expect(recording.rate == 32_000)
     expectOneTone(recording, seconds: 1)
   }
+
+  @Test func `programs are told the position as often as they ask`() throws {
+    let tone = try folder.write(Tone.wave(rate: 48_000, seconds: 2), to: "tone.wav")
+    let receiver = try ReceiverProgram("a", in: folder)
+    let arguments = ["play", tone, "--at", receiver.address, "--state-dir", folder.file("player")]
+    let player = try Program("tutti", arguments + ["--json", "--position-every", "0.05"])
+    #expect(try player.exitCode() == 0, "\(player.lines)")
+    let places = try player.lines.compactMap { line -> Double? in
+      let event = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+      return event?["event"] as? String == "position" ? event?["position_s"] as? Double : nil
+    }
+    #expect(places.count > 2)
+    #expect(places == places.sorted())
+    #expect(places.allSatisfy { (0...2).contains($0) })
+    let wrong = try Program("tutti", arguments + ["--position-every", "0.05"])
+    #expect(try wrong.exitCode() == 64)
+    #expect(wrong.lines.count == 1, "\(wrong.lines)")
+  }
 }

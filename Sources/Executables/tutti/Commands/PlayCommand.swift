@@ -51,6 +51,11 @@ struct PlayCommand: ParsableCommand {
   @Option(
     help: .init("Standard input is raw samples: rate:bits:channels.", valueName: "48000:16:2"))
   var raw: String?
+  @Option(
+    help: .init(
+      "With --json: an event with the position, so often while music plays; 0.01 to 60.",
+      valueName: "s"))
+  var positionEvery: Double?
   @OptionGroup(title: "Sound") var sound: EffectOptions
   @OptionGroup var common: CommonOptions
 
@@ -60,6 +65,7 @@ struct PlayCommand: ParsableCommand {
         throw Failure(.usage, "nothing to play; name a file or folder")
       }
       let effects = try sound.effects()
+      let positionInterval = try positionInterval()
       let items = try MediaPaths.expand(files)
       let choice = try encoderChoice()
       let rawFormat = try rawFormat()
@@ -76,6 +82,7 @@ struct PlayCommand: ParsableCommand {
           makeEncoder: choice.makeEncoder)
       }
       try prepare(player, effects)
+      try player.carryOut(.observePosition(every: positionInterval))
       try PlayerDisplay(player, isJSON: common.json).run()
     }
   }
@@ -86,6 +93,14 @@ struct PlayCommand: ParsableCommand {
     if let repetition = Playlist.Repetition(rawValue: repetition.rawValue) {
       try player.carryOut(.edit(.setRepetition(repetition)))
     }
+  }
+
+  private func positionInterval() throws -> Nanoseconds? {
+    guard let positionEvery else { return nil }
+    guard common.json, (0.01...60).contains(positionEvery) else {
+      throw Failure(.usage, "--position-every \(positionEvery): 0.01 to 60 s, and only with --json")
+    }
+    return Nanoseconds(Int64(positionEvery * 1e9))
   }
 
   private func encoderChoice() throws -> EncoderChoice {
