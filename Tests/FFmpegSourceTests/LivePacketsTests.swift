@@ -16,10 +16,7 @@ import Testing
   }
 
   private func open(_ url: String) throws(MediaError) -> NetworkSource {
-    var settings = NetworkSettings()
-    settings.longestReconnectDelay = 0
-    settings.retryDelays = [.zero, .zero]
-    return try NetworkSource(url: url, settings: settings, interruption: interruption)
+    return try NetworkSource(url: url, settings: .withoutPauses, interruption: interruption)
   }
 
   /// Sweeps, of which no two packets are alike; FFmpeg does not take the middle of MP3 noise for MP3.

@@ -23,9 +23,7 @@ enum PassedOver: String, CaseIterable, Sendable {
   }
 
   private func open(_ url: String) throws(MediaError) -> NetworkSource {
-    var settings = NetworkSettings()
-    settings.longestReconnectDelay = 0
-    settings.retryDelays = [.zero, .zero]
+    var settings = NetworkSettings.withoutPauses
     settings.timeout = .milliseconds(500)
     settings.authorities = certificate.authority
     return try NetworkSource(url: url, settings: settings, interruption: interruption)

@@ -30,19 +30,11 @@ private final class Flag: Sendable {
     interruption = try ReadInterruption()
   }
 
-  /// Without pauses between attempts.
-  private var settings: NetworkSettings {
-    var settings = NetworkSettings()
-    settings.longestReconnectDelay = 0
-    settings.retryDelays = [.zero, .zero]
-    return settings
-  }
-
   private func open(_ url: String, _ notices: Notices = Notices()) throws(MediaError)
     -> NetworkSource
   {
     try NetworkSource(
-      url: url, settings: settings, interruption: interruption, report: { notices.add($0) })
+      url: url, settings: .withoutPauses, interruption: interruption, report: { notices.add($0) })
   }
 
   private func recording(_ name: String, frames: Int = 200_000, _ arguments: [String] = [])
@@ -243,7 +235,7 @@ private final class Flag: Sendable {
     }
     defer { server.stop() }
     let notices = Notices()
-    var impatient = settings
+    var impatient = NetworkSettings.withoutPauses
     impatient.patience = .milliseconds(20)
     let interruption = interruption
     let isOpen = Flag()
@@ -269,7 +261,7 @@ private final class Flag: Sendable {
       if isSilent { connection.fallSilent() }
     }
     defer { server.stop() }
-    var hasty = settings
+    var hasty = NetworkSettings.withoutPauses
     hasty.timeout = .milliseconds(200)
     let source = try NetworkSource(
       url: server.url("a.wav"), settings: hasty, interruption: interruption)

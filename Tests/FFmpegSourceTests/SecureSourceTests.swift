@@ -19,9 +19,7 @@ import Testing
   private func open(
     _ url: String, trusting authorities: String?
   ) throws(MediaError) -> NetworkSource {
-    var settings = NetworkSettings()
-    settings.longestReconnectDelay = 0
-    settings.retryDelays = [.zero, .zero]
+    var settings = NetworkSettings.withoutPauses
     settings.authorities = authorities
     return try NetworkSource(url: url, settings: settings, interruption: interruption)
   }

@@ -1,3 +1,4 @@
+import FFmpegSource
 import Foundation
 import Glibc
 import Synchronization
@@ -189,5 +190,15 @@ final class TestServer: Sendable {
       }
       return String(decoding: head, as: UTF8.self)
     }
+  }
+}
+
+extension NetworkSettings {
+  /// Two attempts more, at once.
+  static var withoutPauses: NetworkSettings {
+    var settings = NetworkSettings()
+    settings.longestReconnectDelay = 0
+    settings.retryDelays = [.zero, .zero]
+    return settings
   }
 }
