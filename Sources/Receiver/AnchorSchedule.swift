@@ -2,38 +2,18 @@ package import Clock
 
 /// The anchor that holds and those that wait, by group time. Never more than five, so kept in place.
 package struct AnchorSchedule: Sendable {
-  /// The one that holds, and four that wait.
+  /// The one that holds, and four that wait, as docs/protocol/flush.md asks for.
   private static var capacity: Int { @_noLocks @_noAllocation get { 5 } }
 
-  private var slots = (
-    nil as Anchor?, nil as Anchor?, nil as Anchor?, nil as Anchor?, nil as Anchor?
-  )
+  private var anchors = InlineArray<5, Anchor?>(repeating: nil)
   package private(set) var count = 0
 
   @_noLocks @_noAllocation
   package init() {}
 
-  package private(set) subscript(index: Int) -> Anchor? {
-    @_noLocks @_noAllocation get {
-      switch index {
-      case 0: slots.0
-      case 1: slots.1
-      case 2: slots.2
-      case 3: slots.3
-      case 4: slots.4
-      default: nil
-      }
-    }
-    @_noLocks @_noAllocation set {
-      switch index {
-      case 0: slots.0 = newValue
-      case 1: slots.1 = newValue
-      case 2: slots.2 = newValue
-      case 3: slots.3 = newValue
-      case 4: slots.4 = newValue
-      default: break
-      }
-    }
+  /// Nil from `count` on.
+  package subscript(index: Int) -> Anchor? {
+    @_noLocks @_noAllocation get { index < count ? anchors[index] : nil }
   }
 
   /// The last that began at or before `time`.
@@ -55,7 +35,7 @@ package struct AnchorSchedule: Sendable {
     return nil
   }
 
-  /// Removes the anchors that begin at or after this one does, and appends it. Where five are there already, the
+  /// Removes the anchors that begin at or after this one does, and appends it. Where there is no room, the
   /// oldest goes if it no longer holds at `now`; else the last of those that wait makes room.
   ///
   /// - Returns: The first group time at which the schedule changed.
@@ -68,7 +48,7 @@ package struct AnchorSchedule: Sendable {
       if last.groupTime < changed { changed = last.groupTime }
       count -= 1
     }
-    self[count] = anchor
+    anchors[count] = anchor
     count += 1
     return changed
   }
@@ -81,7 +61,7 @@ package struct AnchorSchedule: Sendable {
   private mutating func forgetPast(at now: GroupTime?) {
     guard let now else { return }
     while count > 1, let second = self[1], second.groupTime <= now {
-      for i in 1..<count { self[i - 1] = self[i] }
+      for i in 1..<count { anchors[i - 1] = anchors[i] }
       count -= 1
     }
   }

@@ -2,75 +2,84 @@ package import Audio
 
 /// What becomes of the frames before they reach the sound card: the room's volume and, where the card has two
 /// channels or more, its mix of the first two. Changes are ramped. Render thread only.
+///
+/// A ramp is tied to the device frame at which it began, so that frames which are rendered again get what they had.
 package struct OutputMix {
   /// From one setting to the next in 20 ms: no click, and at once to the ear.
-  private let rampFrames: Int
+  private let rampFrames: Int64
   private let channelCount: Int
-  private var volume = GainRamp(gain: 1)
-  private var target = StereoMap()
-  private var current = StereoMap()
-  /// How much `current` changes a frame, while `framesToGo` is above zero.
-  private var step = StereoMap()
-  private var framesToGo = 0
+  /// What was asked for last. From the next frame that is rendered on, the mix moves there.
+  private var wanted = MixSetting()
+  private var isChanging = false
+  /// The ramp: from `origin` at device frame `start` to `target`, `rampFrames` later.
+  private var origin = MixSetting()
+  private var target = MixSetting()
+  private var start = Int64.min / 2
 
   /// `sampleRate` in Hz; full volume, each channel as it is.
   package init(sampleRate: Int, channelCount: Int) {
-    rampFrames = max(1, sampleRate / 50)
+    rampFrames = Int64(max(1, sampleRate / 50))
     self.channelCount = channelCount
   }
 
   /// 0...1; anything else counts as the nearest of these.
   @_noLocks @_noAllocation
   package mutating func setGain(_ gain: Float) {
-    volume.move(to: gain > 0 ? min(gain, 1) : 0, over: rampFrames)
+    wanted.gain = gain > 0 ? min(gain, 1) : 0
+    isChanging = true
   }
 
   @_noLocks @_noAllocation
   package mutating func setMap(left: ChannelMix, right: ChannelMix) {
-    target.leftToLeft = left.left
-    target.rightToLeft = left.right
-    target.leftToRight = right.left
-    target.rightToRight = right.right
-    step = StereoMap.zero
-    step.add(target, times: 1 / Float(rampFrames))
-    step.add(current, times: -1 / Float(rampFrames))
-    framesToGo = rampFrames
+    wanted.leftToLeft = left.left
+    wanted.rightToLeft = left.right
+    wanted.leftToRight = right.left
+    wanted.rightToRight = right.right
+    isChanging = true
   }
 
-  /// Works in place on interleaved frames.
+  /// Works in place on interleaved frames; the first is device frame `first`, which is not before any at which a
+  /// setting took effect.
   @_noLocks @_noAllocation
-  package mutating func apply(to samples: UnsafeMutablePointer<Float>, frames: Int) {
-    if channelCount > 1 { unsafe applyMap(to: samples, frames: frames) }
-    unsafe volume.apply(to: samples, frames: frames, channelCount: channelCount)
+  package mutating func apply(
+    to samples: UnsafeMutablePointer<Float>, at first: Int64, frames: Int
+  ) {
+    if isChanging {
+      isChanging = false
+      origin = setting(at: first)
+      target = wanted
+      start = first
+    }
+    let ramped = Int(min(max(start + rampFrames - first, 0), Int64(frames)))
+    for i in 0..<ramped {
+      unsafe apply(setting(at: first + Int64(i)), to: samples + i * channelCount)
+    }
+    guard !target.isIdentity else { return }
+    for i in ramped..<max(ramped, frames) {
+      unsafe apply(target, to: samples + i * channelCount)
+    }
   }
 
   @_noLocks @_noAllocation
-  private mutating func applyMap(to samples: UnsafeMutablePointer<Float>, frames: Int) {
-    for i in 0..<frames {
-      if framesToGo > 0 {
-        advance()
-      } else if current.isIdentity {
-        return
-      }
-      let frame = unsafe samples + i * channelCount
+  private func setting(at frame: Int64) -> MixSetting {
+    let progress = fadeIn(at: Double(frame - start) / Double(rampFrames))
+    if progress >= 1 { return target }
+    return MixSetting(from: origin, to: target, progress: progress)
+  }
+
+  @_noLocks @_noAllocation
+  private func apply(_ setting: MixSetting, to frame: UnsafeMutablePointer<Float>) {
+    if channelCount > 1 {
       let (left, right) = unsafe (frame[0], frame[1])
-      unsafe frame[0] = current.leftToLeft * left + current.rightToLeft * right
-      unsafe frame[1] = current.leftToRight * left + current.rightToRight * right
+      unsafe frame[0] = setting.leftToLeft * left + setting.rightToLeft * right
+      unsafe frame[1] = setting.leftToRight * left + setting.rightToRight * right
     }
-  }
-
-  @_noLocks @_noAllocation
-  private mutating func advance() {
-    framesToGo -= 1
-    if framesToGo == 0 {
-      current = target
-    } else {
-      current.add(step, times: 1)
-    }
+    for channel in 0..<channelCount { unsafe frame[channel] *= setting.gain }
   }
 }
 
-private struct StereoMap {
+private struct MixSetting {
+  var gain: Float = 1
   var leftToLeft: Float = 1
   var rightToLeft: Float = 0
   var leftToRight: Float = 0
@@ -79,26 +88,19 @@ private struct StereoMap {
   @_noLocks @_noAllocation
   init() {}
 
-  static var zero: StereoMap {
-    @_noLocks @_noAllocation get {
-      var map = StereoMap()
-      map.leftToLeft = 0
-      map.rightToRight = 0
-      return map
-    }
+  /// `progress` 0 is `origin`, 1 is `target`.
+  @_noLocks @_noAllocation
+  init(from origin: MixSetting, to target: MixSetting, progress: Float) {
+    gain = origin.gain + (target.gain - origin.gain) * progress
+    leftToLeft = origin.leftToLeft + (target.leftToLeft - origin.leftToLeft) * progress
+    rightToLeft = origin.rightToLeft + (target.rightToLeft - origin.rightToLeft) * progress
+    leftToRight = origin.leftToRight + (target.leftToRight - origin.leftToRight) * progress
+    rightToRight = origin.rightToRight + (target.rightToRight - origin.rightToRight) * progress
   }
 
   var isIdentity: Bool {
     @_noLocks @_noAllocation get {
-      leftToLeft == 1 && rightToLeft == 0 && leftToRight == 0 && rightToRight == 1
+      gain == 1 && leftToLeft == 1 && rightToLeft == 0 && leftToRight == 0 && rightToRight == 1
     }
-  }
-
-  @_noLocks @_noAllocation
-  mutating func add(_ other: StereoMap, times factor: Float) {
-    leftToLeft += factor * other.leftToLeft
-    rightToLeft += factor * other.rightToLeft
-    leftToRight += factor * other.leftToRight
-    rightToRight += factor * other.rightToRight
   }
 }

@@ -5,8 +5,9 @@ import WireProtocol
 /// What is played: the deep buffer, its decoding ahead of the playhead, the anchors, and the sound device as far as
 /// the session knows it.
 struct Playout {
-  /// How far decoding runs ahead of what sounds.
-  static let decodeAhead = MediaDuration.seconds(1)
+  /// How far decoding runs ahead of what sounds: what is written ahead to the sound card, and as much again while
+  /// the machine stalls.
+  static let decodeAhead = MediaDuration.milliseconds(1500)
   /// What must be decoded before a start is promised.
   static let startThreshold = MediaDuration.milliseconds(100)
   /// Decoding again after a gap begins this much early, so that codecs with memory have settled.

@@ -18,6 +18,8 @@ package struct PlayoutCursor: ~Copyable {
   private var history = PlayoutHistory()
   /// The schedule was moved by other means than an anchor, so a small error is reason enough to jump.
   private var scheduleWasMoved = false
+  /// Whether the render clock was settled when that was last asked.
+  private var wasSettled = false
   /// Of the last run that followed an anchor.
   package private(set) var syncError = Nanoseconds(0)
   /// How often playback jumped because it was too far off to be steered.
@@ -29,9 +31,9 @@ package struct PlayoutCursor: ~Copyable {
     renderClock = RenderClock(sampleRate: sampleRate, device: device, storedDrift: storedDrift)
   }
 
-  /// Nobody goes back by more than this many frames: 250 ms, more than is written ahead to any sound card.
+  /// Nobody goes back by more than this many frames: 750 ms, more than is written ahead to any sound card.
   package var rewindFrames: Int64 {
-    @_noLocks @_noAllocation get { grid.sampleRate / 4 }
+    @_noLocks @_noAllocation get { grid.sampleRate * 3 / 4 }
   }
 
   /// A fade in or out takes this many frames: 5 ms, long enough not to click, short enough to be exact.
@@ -359,18 +361,50 @@ extension PlayoutCursor {
     return oldestFrame
   }
 
+  /// Answers as `schedule` does.
   @_noLocks @_noAllocation
-  package mutating func adopt(_ estimate: ClockEstimate, isStep: Bool) {
-    guard estimate.isPlausible else { return }
+  package mutating func adopt(_ estimate: ClockEstimate, isStep: Bool) -> Int64 {
+    guard estimate.isPlausible else { return next }
+    var isFirst = false
+    if case .none = self.estimate { isFirst = true }
     self.estimate = estimate
-    if isStep { scheduleWasMoved = true }
+    guard isStep || isFirst else { return firstOutdatedFrame }
+    scheduleWasMoved = true
+    return oldestFrame
   }
 
+  /// What was rendered by an older estimate and is not worth keeping. A beginning that is not heard yet is placed
+  /// anew each time; later, a large error is steered away from now on, not behind all that is written ahead.
+  private var firstOutdatedFrame: Int64 {
+    @_noLocks @_noAllocation get {
+      guard case .following = state.mode, let anchor = state.anchor,
+        let now = scheduleTime(of: next)
+      else { return next }
+      let oldest = oldestFrame
+      if state.startedAt > oldest { return state.startedAt - 1 }
+      return error(to: anchor, at: now).magnitude > RateController.outdatedError ? oldest : next
+    }
+  }
+
+  /// Answers as `schedule` does.
   @_noLocks @_noAllocation
-  package mutating func setDelay(_ delay: Nanoseconds) {
-    guard delay.count.magnitude < 1 << 40, delay.count != self.delay.count else { return }
+  package mutating func setDelay(_ delay: Nanoseconds) -> Int64 {
+    guard delay.count.magnitude < 1 << 40, delay.count != self.delay.count else { return next }
     self.delay = delay
     scheduleWasMoved = true
+    return oldestFrame
+  }
+
+  /// Answers as `schedule` does: what was rendered while nothing was known of the card's clock.
+  @_noLocks @_noAllocation
+  package mutating func takeSettling() -> Int64 {
+    guard renderClock.isSettled else {
+      wasSettled = false
+      return next
+    }
+    guard !wasSettled else { return next }
+    wasSettled = true
+    return oldestFrame
   }
 }
 
@@ -417,14 +451,19 @@ extension PlayoutCursor {
     @_noLocks @_noAllocation get { history.count + anchors.count + 1 }
   }
 
-  /// A stream frame from which on frames may be needed: of what may be rendered again, what comes next, and what
-  /// a waiting anchor begins with.
+  /// A stream frame from which on frames may be needed: of each stretch that may be rendered again, what comes next, and
+  /// what a waiting anchor begins with.
   @_noLocks @_noAllocation
   package func neededFrame(_ index: Int) -> Int64? {
     if index < history.count {
       let entry = history[index]
-      if case .silent = entry.state.mode { return nil }
-      return entry.first + entry.count > oldestFrame ? entry.state.position.frame : nil
+      guard entry.sounds(after: oldestFrame) else { return nil }
+      if index > 0, history[index - 1].sounds(after: oldestFrame),
+        entry.continues(history[index - 1])
+      {
+        return nil
+      }
+      return entry.state.position.frame
     }
     guard index > history.count else { return playhead?.frame }
     guard let anchor = anchors[index - history.count - 1], let now = scheduleTime(of: oldestFrame)

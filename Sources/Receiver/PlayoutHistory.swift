@@ -36,6 +36,20 @@ struct PlayoutHistory: ~Copyable {
     /// At the first frame.
     var state: PlayoutState
 
+    /// Whether any of it is a sound, and behind device frame `frame`.
+    @_noLocks @_noAllocation
+    func sounds(after frame: Int64) -> Bool {
+      if case .silent = state.mode { return false }
+      return first + count > frame
+    }
+
+    /// Whether it plays what comes next in the stream after `before`.
+    @_noLocks @_noAllocation
+    func continues(_ before: Entry) -> Bool {
+      let end = before.state.position.advanced(by: Double(before.count) * before.step)
+      return (state.position - end).magnitude < 1
+    }
+
     @_noLocks @_noAllocation
     init(first: Int64, count: Int64, step: Double, state: PlayoutState) {
       self.first = first
@@ -99,5 +113,5 @@ struct PlayoutHistory: ~Copyable {
   }
 }
 
-/// More than a second of runs of 10 ms; a sound card's buffer is a fifth of that.
-private let historyCapacity = 128
+/// At 192 kHz 750 ms take 282 runs of a chunk each; every place that was gone back to splits one more.
+private let historyCapacity = 512

@@ -27,6 +27,9 @@ enum RateController {
   /// together do not overshoot.
   private static var ratePart: Double { @_noLocks @_noAllocation get { 0.25 } }
 
+  /// Beyond this error, in s, what is written ahead is rendered again, so that it is steered away at once.
+  static var outdatedError: Double { @_noLocks @_noAllocation get { 20e-6 } }
+
   /// Up to this error, in s, two rooms still sound as one, so the gentle limit is enough.
   private static var gentleError: Double { @_noLocks @_noAllocation get { 1e-3 } }
 

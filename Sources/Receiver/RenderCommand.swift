@@ -12,7 +12,8 @@ package enum RenderCommand: Sendable {
   case clock(ClockEstimate, isStep: Bool)
   /// Frames of older generations at and after `from` may not be heard.
   case cut(from: MediaTime, generation: UInt32, isRamped: Bool)
-  /// There is nothing to play from here on, so that silence is no fault. A later cut at or before it takes it back.
+  /// There is nothing to play from here on, so that silence is no fault. A later cut at or before it takes it back, one behind it
+  /// ends the silence.
   case end(at: MediaTime)
   /// Gain to ramp to, 0...1.
   case gain(Float)

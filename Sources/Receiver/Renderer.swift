@@ -13,13 +13,13 @@ package struct Renderer: ~Copyable {
   private var cuts = PendingCuts()
   /// A cut that came too late for what sounds: it is made where it was asked for when that has ended.
   private var lateCut: FrameCut?
-  /// Nothing is expected from this stream frame on.
+  /// Nothing is expected from this stream frame on, up to the one at which a later cut begins.
   private var endFrame = Int64.max
+  private var resumeFrame = Int64.max
   /// A cut has begun a generation, and no anchor came since: where it will be played from is not known yet.
   private var awaitsAnchor = false
   private var newestGeneration: UInt32 = 0
-  /// The first gap that was rendered and is not heard yet.
-  private var gap: RenderedGap?
+  private var gaps = RenderedGaps()
   private var starvationWasCounted = false
   private var now = LocalTime(nanoseconds: 0)
   private var nextReport: Int64 = 0
@@ -50,7 +50,7 @@ package struct Renderer: ~Copyable {
       let place = unsafe out + done * channelCount
       if run.isBeginning { finishLateCut() }
       unsafe renderRun(run, into: place)
-      unsafe mix.apply(to: place, frames: run.count)
+      unsafe mix.apply(to: place, at: run.first, frames: run.count)
       done += run.count
     }
     endTurn()
@@ -90,10 +90,8 @@ package struct Renderer: ~Copyable {
   /// What follows is rendered again from `frame` on.
   @_noLocks @_noAllocation
   package mutating func rewind(to frame: DeviceFrame) {
-    if let gap {
-      self.gap?.end = min(gap.end, frame.index)
-      if frame.index <= gap.device { self.gap = nil }
-    }
+    gaps.rewind(to: frame.index)
+    nextReport = min(nextReport, frame.index)
     cursor.rewind(to: frame.index)
     sampler.rewind(to: frame.index)
   }
@@ -115,7 +113,7 @@ package struct Renderer: ~Copyable {
     cursor.deviceRestarted(at: frame.index)
     sampler.restart()
     nextReport = frame.index
-    gap = nil
+    gaps.removeAll()
   }
 
   @_noLocks @_noAllocation
@@ -131,25 +129,23 @@ package struct Renderer: ~Copyable {
 
   @_noLocks @_noAllocation
   private mutating func note(_ hole: StreamHole?, in sound: PlayoutRun.Sound, of run: PlayoutRun) {
-    report.activity = sound.position.frame >= endFrame ? .ended : .playing
-    guard let hole, hole.start < endFrame else { return }
-    let distance = hole.start - sound.position.frame
+    report.activity = isPastEnd(sound.position.frame) ? .ended : .playing
+    guard let hole else { return }
+    let start = isPastEnd(hole.start) ? resumeFrame : hole.start
+    guard start < hole.end else { return }
+    let distance = start - sound.position.frame
     // What lies behind the next silence, or is not near enough to cause a fade, does not matter here.
     guard distance < min(sound.framesToEnd, Int64(run.count) + cursor.fadeFrames) else { return }
     if distance < run.count { report.activity = .starved }
-    noteGap(
+    gaps.note(
       RenderedGap(
         device: run.first + distance, end: run.first + (hole.end - sound.position.frame),
-        stream: hole.start))
+        stream: start))
   }
 
   @_noLocks @_noAllocation
-  private mutating func noteGap(_ new: RenderedGap) {
-    if let known = gap {
-      if new.device <= known.end { gap?.end = max(known.end, new.end) }
-    } else {
-      gap = new
-    }
+  private func isPastEnd(_ streamFrame: Int64) -> Bool {
+    streamFrame >= endFrame && streamFrame < resumeFrame
   }
 
   private var silentActivity: RenderReport.Activity {
@@ -176,37 +172,32 @@ extension Renderer {
     while let command = commands.next() {
       firstWrong = min(firstWrong, take(command))
     }
+    firstWrong = min(firstWrong, cursor.takeSettling())
     firstWrong = min(firstWrong, firstFrameNoLongerMissing())
     return firstWrong < cursor.next ? DeviceFrame(firstWrong) : nil
   }
 
-  /// Frames that come after their silence was written to the card can still be in time to be heard: after a
-  /// flush, this is the rule. Answers where to render again; the next frame if nowhere.
+  /// Answers where to render again because frames have come that were missing; the next frame if nowhere.
   @_noLocks @_noAllocation
   private mutating func firstFrameNoLongerMissing() -> Int64 {
-    guard let gap else {
+    if gaps.count == 0 {
       starvationWasCounted = starvationWasCounted && report.activity.isStarved
       return cursor.next
     }
-    let heardFrames = max(0, cursor.oldestFrame - gap.device)
-    if heardFrames > 0, !starvationWasCounted {
+    if gaps.hear(upTo: cursor.oldestFrame), !starvationWasCounted {
       starvationWasCounted = true
       report.starvations &+= 1
     }
-    guard gap.device + heardFrames < gap.end else {
-      self.gap = nil
-      return cursor.next
+    sampler.reader.update()
+    for i in 0..<gaps.count {
+      let frame = firstFilledFrame(of: gaps[i])
+      if frame < cursor.next { return frame }
     }
-    self.gap?.device += heardFrames
-    self.gap?.stream += heardFrames
-    return firstFilledFrame(
-      of: RenderedGap(
-        device: gap.device + heardFrames, end: gap.end, stream: gap.stream + heardFrames))
+    return cursor.next
   }
 
   @_noLocks @_noAllocation
-  private mutating func firstFilledFrame(of gap: RenderedGap) -> Int64 {
-    sampler.reader.update()
+  private func firstFilledFrame(of gap: RenderedGap) -> Int64 {
     let limit = gap.stream + (gap.end - gap.device)
     let run = sampler.reader.run(at: gap.stream, limit: limit)
     var device = gap.device
@@ -228,19 +219,22 @@ extension Renderer {
     case .unanchor:
       return cursor.unschedule()
     case .clock(let estimate, let isStep):
-      cursor.adopt(estimate, isStep: isStep)
+      return cursor.adopt(estimate, isStep: isStep)
     case .cut(let from, let generation, let isRamped):
       return takeCut(
         FrameCut(
           from: cursor.grid.firstFrame(from: from), generation: generation, isRamped: isRamped))
     case .end(let time):
       endFrame = cursor.grid.firstFrame(from: time)
+      resumeFrame = .max
     case .gain(let gain):
       mix.setGain(gain)
+      return cursor.oldestFrame
     case .delay(let delay):
-      cursor.setDelay(delay)
+      return cursor.setDelay(delay)
     case .channelMap(let left, let right):
       mix.setMap(left: left, right: right)
+      return cursor.oldestFrame
     }
     return cursor.next
   }
@@ -248,6 +242,8 @@ extension Renderer {
   @_noLocks @_noAllocation
   private mutating func takeCut(_ cut: FrameCut) -> Int64 {
     if cut.from <= endFrame { endFrame = .max }
+    resumeFrame = min(resumeFrame, cut.from)
+    if endFrame == .max { resumeFrame = .max }
     awaitsAnchor = true
     newestGeneration = cut.generation
     if let oldest = cuts.append(cut) { sampler.reader.apply(oldest) }
@@ -335,56 +331,5 @@ extension RenderReport.Activity {
       if case .starved = self { return true }
       return false
     }
-  }
-}
-
-/// Device frames that were rendered as silence for want of stream frames, or will be if these do not come.
-private struct RenderedGap {
-  var device: Int64
-  /// One past the last.
-  var end: Int64
-  /// What the first should have played; the others follow at a step near one.
-  var stream: Int64
-
-  @_noLocks @_noAllocation
-  init(device: Int64, end: Int64, stream: Int64) {
-    self.device = device
-    self.end = end
-    self.stream = stream
-  }
-}
-
-/// Cuts that were commanded and have not taken effect, in their order; at most four. More than that between two
-/// turns of the output loop come from nobody's fingers.
-struct PendingCuts {
-  private var slots = (nil as FrameCut?, nil as FrameCut?, nil as FrameCut?, nil as FrameCut?)
-
-  @_noLocks @_noAllocation
-  init() {}
-
-  /// The oldest is answered where there is no room for it any more.
-  @_noLocks @_noAllocation
-  mutating func append(_ cut: FrameCut) -> FrameCut? {
-    if case .none = slots.0 {
-      slots.0 = cut
-    } else if case .none = slots.1 {
-      slots.1 = cut
-    } else if case .none = slots.2 {
-      slots.2 = cut
-    } else if case .none = slots.3 {
-      slots.3 = cut
-    } else {
-      let oldest = removeFirst()
-      slots.3 = cut
-      return oldest
-    }
-    return nil
-  }
-
-  @_noLocks @_noAllocation
-  mutating func removeFirst() -> FrameCut? {
-    let first = slots.0
-    slots = (slots.1, slots.2, slots.3, nil)
-    return first
   }
 }

@@ -31,7 +31,7 @@ final class SimulatedSoundCard {
     self.crystal = crystal
     self.random = random
     let rate = TestSignal.sampleRate
-    ring = FrameRing(minimumCapacity: 2 * rate, channelCount: configuration.channelCount)
+    ring = FrameRing(minimumCapacity: 3 * rate, channelCount: configuration.channelCount)
     renderer = Renderer(
       sampleRate: rate, ring: ring, commands: commands, reports: reports,
       device: quality.deviceClass, storedDrift: storedDrift)
@@ -47,7 +47,7 @@ final class SimulatedSoundCard {
   }
 
   private func start() {
-    content.appendSilence(quality.leadFrames)
+    content.appendSilence(min(quality.leadFrames, CardQuality.startFrames))
     renderer.deviceRestarted(at: DeviceFrame(content.end))
   }
 
@@ -150,8 +150,10 @@ package struct CardQuality: Sendable {
   package var crystal: Oscillator.Quality
   package var granularity = Granularity.fine
   package var periodFrames = TestSignal.sampleRate / 100
-  package var leadFrames = TestSignal.sampleRate * 8 / 100
   package var canRewind = true
+  /// As the real driver has it.
+  package var leadFrames: Int { canRewind ? TestSignal.sampleRate / 2 : Self.startFrames }
+  static var startFrames: Int { TestSignal.sampleRate * 8 / 100 }
 
   package init(crystal: Oscillator.Quality) { self.crystal = crystal }
 

@@ -28,7 +28,7 @@ private func failure(_ settings: OutputSettings) -> String? {
     #expect(device.channelCount == 2)
     #expect(device.sampleRate == 48_000)
     #expect(device.periodFrames == 480)
-    #expect(device.ringFrames == 9600)
+    #expect(device.ringFrames == 28_800)
   }
 
   @Test(arguments: [
@@ -57,7 +57,7 @@ private func failure(_ settings: OutputSettings) -> String? {
   @Test func `a card that gives frames back is found to do so and gets the longer lead`() throws {
     let device = try describe(VirtualCard("PPM=-900000"))
     #expect(device.canRewind)
-    #expect(device.leadFrames == 7200)
+    #expect(device.leadFrames == 24_000)
     let other = try describe(VirtualCard("PPM=-900000")) { $0.usesRewind = false }
     #expect(!other.canRewind)
     #expect(other.leadFrames == 3840)

@@ -21,13 +21,14 @@ private let slow = "PPM=-900000"
     let card = try VirtualCard(slow)
     let output = RunningOutput(OutputSettings(device: card.device))
     output.wait(for: .opened)
-    let lead = Int64(try #require(output.control.device).leadFrames)
-    output.script.waitUntilRendered(lead + 4000)
+    let device = try #require(output.control.device)
+    let start = Int64(device.startFrames)
+    output.script.waitUntilRendered(Int64(device.leadFrames) + 4000)
     output.stop()
     let frames = try ramp(card).frames
     try #require(output.control.underruns == 0)
-    #expect(frames.prefix(Int(lead)).allSatisfy { $0 == 0 })
-    #expect(frames.dropFirst(Int(lead)).elementsEqual(lead..<Int64(frames.count)))
+    #expect(frames.prefix(Int(start)).allSatisfy { $0 == 0 })
+    #expect(frames.dropFirst(Int(start)).elementsEqual(start..<Int64(frames.count)))
     #expect(Int64(frames.count) == output.script.rendered)
   }
 
@@ -35,7 +36,7 @@ private let slow = "PPM=-900000"
     let card = try VirtualCard(slow)
     let output = RunningOutput(OutputSettings(device: card.device))
     output.wait(for: .opened)
-    output.script.waitUntilRendered(10_000)
+    output.script.waitUntilRendered(28_000)
     let wrong = output.script.rendered - 1000
     output.script.renderAgain(from: wrong)
     output.script.waitUntilRendered(output.script.rendered + 2000)
@@ -54,9 +55,9 @@ private let slow = "PPM=-900000"
     let card = try VirtualCard(slow)
     let output = RunningOutput(OutputSettings(device: card.device))
     output.wait(for: .opened)
-    output.script.waitUntilRendered(10_000)
+    output.script.waitUntilRendered(28_000)
     output.script.renderAgain(from: 0)
-    output.script.waitUntilRendered(10_500)
+    output.script.waitUntilRendered(28_500)
     output.stop()
     try #require(output.control.underruns == 0)
     let versions = try ramp(card).versions
@@ -90,7 +91,7 @@ private let slow = "PPM=-900000"
     let card = try VirtualCard()
     let output = RunningOutput(OutputSettings(device: card.device))
     output.wait(for: .opened)
-    output.script.waitUntilRendered(10_000)
+    output.script.waitUntilRendered(28_000)
     let before = output.control.underruns
     try card.set(fault)
     if fault == .suspend {
@@ -109,7 +110,7 @@ private let slow = "PPM=-900000"
     let card = try VirtualCard()
     let output = RunningOutput(OutputSettings(device: card.device))
     output.wait(for: .opened)
-    output.script.waitUntilRendered(10_000)
+    output.script.waitUntilRendered(28_000)
     try card.set(.vanish)
     output.wait(for: .lost(code: -19))
     output.wait(for: .unavailable)

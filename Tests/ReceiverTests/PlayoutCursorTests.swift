@@ -14,7 +14,7 @@ import Testing
       self.cardDrift = cardDrift
       self.groupDrift = groupDrift
       cursor = PlayoutCursor(sampleRate: 48_000, device: .fine, storedDrift: nil)
-      cursor.adopt(
+      _ = cursor.adopt(
         ClockEstimate(
           local: LocalTime(nanoseconds: 0), group: GroupTime(nanoseconds: 7_000_000_000),
           drift: groupDrift, errorBound: .zero), isStep: false)

@@ -23,10 +23,11 @@ import Testing
 
   @Test func `a flush inside the ring keeps what lies before it`() {
     let room = playingRoom()
+    let rewinds = room.rewindCount
     room.sendCut(from: 20_000, generation: 2)
     room.feed(20_000..<60_000, generation: 2)
     room.run(toDevice: 36_000)
-    #expect(room.rewindCount == 0)
+    #expect(room.rewindCount == rewinds)
     #expect(room.heard(29_300).generation == 1 && room.heard(29_300).gain == 1)
     #expect(room.heard(29_900).generation == 2 && room.heard(29_900).gain == 1)
     #expect(room.heard(29_601).gain < 0.01)

@@ -69,9 +69,10 @@ import Testing
     room.feed(0..<60_000)
     room.sendAnchor(.playing, frame: 0, atDevice: 9600)
     room.run(toDevice: 19_200)
+    let rewinds = room.rewindCount
     room.sendAnchor(.paused, frame: 11_400, atDevice: 21_000)
     room.run(toDevice: 24_000)
-    #expect(room.rewindCount == 1)
+    #expect(room.rewindCount == rewinds + 1)
     #expect(room.heard(20_750).gain > 0.99)
     #expect(room.isSilent(21_000..<24_000))
     #expect(room.largestGainStep(19_000..<24_000) < Self.steepestFade)
@@ -181,7 +182,7 @@ import Testing
     room.run(toDevice: 19_200)
     room.send(.clock(TestRoom.estimate(ahead: 5_000_500_000), isStep: false))
     room.run(toDevice: 24_000)
-    #expect(abs(room.lastReport.syncError.count + 500_000) < 40_000)
+    #expect(abs(room.lastReport.syncError.count + 500_000) < 50_000)
     let before = room.heard(24_000 - 4800).position
     let after = room.heard(24_000 + 2400).position
     #expect(abs((after - before) / 7200 - 1) < 310e-6)
@@ -202,6 +203,29 @@ import Testing
     #expect(abs(room.heard(30_000).position - 68_400) < 0.05)
     #expect(room.largestGainStep(19_200..<33_600) < Self.steepestFade)
     #expect(room.lastReport.underruns == 1)
+  }
+
+  @Test func `silence written ahead while the card's clock settled is taken back`() {
+    let room = TestRoom()
+    room.feed(0..<200_000)
+    room.sendAnchor(.playing, frame: 0, atDevice: 9600)
+    room.run(toDevice: 19_200)
+    room.restartCard()
+    room.run(toDevice: 33_600)
+    let first = (19_200..<33_600).first { room.heard($0).gain > 0 } ?? 33_600
+    #expect(first < 19_200 + TestRoom.lead)
+  }
+
+  @Test func `a volume is heard before what was written ahead has been`() {
+    let room = TestRoom()
+    room.feed(0..<60_000)
+    room.sendAnchor(.playing, frame: 0, atDevice: 9600)
+    room.run(toDevice: 19_200)
+    room.send(.gain(0.5))
+    room.run(toDevice: 24_000)
+    #expect(room.heard(19_200 + TestRoom.rewindMargin).gain == 1)
+    #expect(room.heard(19_200 + TestRoom.rewindMargin + 961).gain == 0.5)
+    #expect(room.largestGainStep(19_000..<24_000) < Self.steepestFade)
   }
 
   @Test func `until the card's clock has settled there is silence`() {

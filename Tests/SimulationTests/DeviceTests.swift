@@ -8,7 +8,7 @@ import WireProtocol
   func `a stall shorter than what is written is not heard`(seed: UInt64) {
     let group = SimulatedGroup(.house([.wired, .wired], seed: seed))
     for index in 0..<10 {
-      group.at(5 + Double(index) * 1.037) { $0.stall(1, for: .milliseconds(50)) }
+      group.at(5 + Double(index) * 1.037) { $0.stall(1, for: .milliseconds(450)) }
     }
     group.run(until: 20)
     group.expectSounding(from: 1, to: 20)
@@ -20,13 +20,13 @@ import WireProtocol
   @Test(arguments: [1, 2, 3] as [UInt64])
   func `after an underrun a room is aligned at once`(seed: UInt64) {
     let group = SimulatedGroup(.house([.wired, .wired], seed: seed))
-    group.at(20) { $0.stall(1, for: .milliseconds(300)) }
+    group.at(20) { $0.stall(1, for: .milliseconds(700)) }
     group.run(until: 40)
     #expect(group.underruns(of: 1) == 1)
     group.expectSounding([0], from: 1, to: 40)
-    group.expectSounding([1], from: 20.8, to: 40)
+    group.expectSounding([1], from: 20.9, to: 40)
     // Once, never creeping.
-    group.expectSpread(within: 100, from: 20.8, to: 40)
+    group.expectSpread(within: 100, from: 20.9, to: 40)
     #expect(group.microphone.breaks.count <= 1)
     expectBounded(group)
   }

@@ -45,7 +45,7 @@ struct DeviceSetup: ~Copyable {
     var description = DeviceDescription(
       device: settings.device, identity: DeviceIdentity.of(pcm, named: settings.device),
       sampleRate: rate, channelCount: channels, format: format, periodFrames: period,
-      ringFrames: ring, leadFrames: 0, canRewind: settings.usesRewind,
+      ringFrames: ring, leadFrames: 0, startFrames: 0, canRewind: settings.usesRewind,
       positionTime: .reading, positionStep: 1)
     description.positionTime = try askForStamps(pcm)
     try keepLead(on: pcm, &description)
@@ -57,11 +57,14 @@ struct DeviceSetup: ~Copyable {
   func keepLead(
     on pcm: borrowing PCMDevice, _ description: inout DeviceDescription
   ) throws(ALSAError) {
-    let span = description.canRewind ? settings.rewindableLead : settings.lead
-    let frames = Int(span.count) * description.sampleRate / 1_000_000_000
     let (period, ring) = (description.periodFrames, description.ringFrames)
-    let lead = min(max(frames, 2 * period), ring)
+    func frames(_ span: Nanoseconds) -> Int {
+      let frames = Int(span.count) * description.sampleRate / 1_000_000_000
+      return min(max(frames, 2 * period), ring)
+    }
+    let lead = frames(description.canRewind ? settings.rewindableLead : settings.lead)
     description.leadFrames = lead
+    description.startFrames = min(frames(settings.startSilence), lead)
 
     try pcm.check(snd_pcm_sw_params_current(pcm.handle, software), "snd_pcm_sw_params_current")
     var boundary = snd_pcm_uframes_t(0)

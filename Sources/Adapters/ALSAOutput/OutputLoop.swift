@@ -35,7 +35,7 @@ struct OutputLoop: ~Copyable {
     let writer = SampleWriter(
       device.format, channelCount: device.channelCount, capacity: device.periodFrames)
     let silence = try pcm.check(
-      Self.startSilent(pcm, writer, frames: device.leadFrames), "snd_pcm_start")
+      Self.startSilent(pcm, writer, frames: device.startFrames), "snd_pcm_start")
     DeviceProbe.refine(&device, watching: pcm)
     try setup.keepLead(on: pcm, &device)
     self.control = control
@@ -163,7 +163,7 @@ struct OutputLoop: ~Copyable {
     guard code == -EPIPE || code >= 0 else { return code }
     code = pcm.prepare()
     guard code >= 0 else { return code }
-    let started = Self.startSilent(pcm, writer, frames: device.leadFrames)
+    let started = Self.startSilent(pcm, writer, frames: device.startFrames)
     guard started >= 0 else { return started }
     written += Int64(started)
     source.deviceRestarted(at: DeviceFrame(written))

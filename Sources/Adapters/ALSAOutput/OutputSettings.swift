@@ -11,12 +11,15 @@ package struct OutputSettings: Sendable {
   /// How often the card interrupts; half a ring at most.
   package var period = Nanoseconds.milliseconds(10)
   /// The card's ring buffer.
-  package var ring = Nanoseconds.milliseconds(200)
+  package var ring = Nanoseconds.milliseconds(600)
   /// How much is kept written ahead of the card, where what is written cannot be taken back. It is
   /// both what a stalled machine may eat up unheard and what a flush cannot silence.
   package var lead = Nanoseconds.milliseconds(80)
-  /// The same where it can be taken back.
-  package var rewindableLead = Nanoseconds.milliseconds(150)
+  /// The same where it can be taken back: machines that many share stall for up to half a second.
+  package var rewindableLead = Nanoseconds.milliseconds(500)
+  /// How much silence a card is started with, or less where its lead is shorter. Sound cannot begin before it has
+  /// passed.
+  package var startSilence = Nanoseconds.milliseconds(80)
   /// Whether frames may be taken back on cards that can; off for drivers that only claim to.
   package var usesRewind = true
 
@@ -46,6 +49,8 @@ package struct DeviceDescription: Hashable, Sendable, CustomStringConvertible {
   package var ringFrames: Int
   /// How many frames are kept written ahead.
   package var leadFrames: Int
+  /// How many frames of silence it is started with.
+  package var startFrames: Int
   package var canRewind: Bool
   package var positionTime: PositionTime
   /// The smallest step of the position that was seen, in frames. 1 is exact, a period is coarse.

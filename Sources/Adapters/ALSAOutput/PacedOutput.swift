@@ -55,7 +55,8 @@ package struct PacedOutput<Source: RenderSource & ~Copyable>: ~Copyable {
     return DeviceDescription(
       device: name, identity: "paced", sampleRate: sampleRate, channelCount: 2, format: .float32,
       periodFrames: sampleRate / 100, ringFrames: PacedDevice.leadFrames(sampleRate),
-      leadFrames: PacedDevice.leadFrames(sampleRate), canRewind: true, positionTime: .reading,
+      leadFrames: PacedDevice.leadFrames(sampleRate), startFrames: 0, canRewind: true,
+      positionTime: .reading,
       positionStep: 1)
   }
 }

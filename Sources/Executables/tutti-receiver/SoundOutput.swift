@@ -17,7 +17,7 @@ final class SoundOutput {
   }
 
   /// Decoded frames that fit: more than the session decodes ahead, and what may be rendered again.
-  private static let ringTime = 2
+  private static let ringTime = 3
   /// Above the clock's and the network's threads, below the kernel's own.
   private static let priority: Int32 = 70
 

@@ -1,0 +1,83 @@
+/// Device frames that were rendered as silence for want of stream frames, or will be if these do not come.
+struct RenderedGap {
+  var device: Int64 = 0
+  /// One past the last.
+  var end: Int64 = 0
+  /// What the first should have played; the others follow at a step near one.
+  var stream: Int64 = 0
+
+  @_noLocks @_noAllocation
+  init() {}
+
+  @_noLocks @_noAllocation
+  init(device: Int64, end: Int64, stream: Int64) {
+    self.device = device
+    self.end = end
+    self.stream = stream
+  }
+
+  /// Whether `other` begins no later than this one ends, and misses what comes next in the stream.
+  @_noLocks @_noAllocation
+  fileprivate func isContinued(by other: RenderedGap) -> Bool {
+    let difference = (other.stream - stream) - (other.device - device)
+    return other.device <= end && difference.magnitude < 100
+  }
+}
+
+/// The gaps among the frames that are written and not heard yet, in their order: each may still be filled, for
+/// frames that come after their silence was written to the card can be in time to be heard. After a flush, this is
+/// the rule.
+struct RenderedGaps {
+  private static var capacity: Int { @_noLocks @_noAllocation get { 8 } }
+
+  private var gaps = InlineArray<8, RenderedGap>(repeating: RenderedGap())
+  private(set) var count = 0
+
+  @_noLocks @_noAllocation
+  init() {}
+
+  subscript(index: Int) -> RenderedGap {
+    @_noLocks @_noAllocation get { gaps[index] }
+  }
+
+  /// `new` begins behind all gaps before it, or continues the last. Where there are too many, the last becomes longer.
+  @_noLocks @_noAllocation
+  mutating func note(_ new: RenderedGap) {
+    let last = count - 1
+    if count > 0, gaps[last].isContinued(by: new) || count == Self.capacity {
+      gaps[last].end = max(gaps[last].end, new.end)
+    } else {
+      gaps[count] = new
+      count += 1
+    }
+  }
+
+  /// What follows device frame `frame` is rendered again.
+  @_noLocks @_noAllocation
+  mutating func rewind(to frame: Int64) {
+    while count > 0, gaps[count - 1].device >= frame { count -= 1 }
+    if count > 0 { gaps[count - 1].end = min(gaps[count - 1].end, frame) }
+  }
+
+  /// All before device frame `frame` was heard. Answers whether any of it was a gap.
+  @_noLocks @_noAllocation
+  mutating func hear(upTo frame: Int64) -> Bool {
+    var wasHeard = false
+    var kept = 0
+    for i in 0..<count {
+      var gap = gaps[i]
+      let heard = max(0, frame - gap.device)
+      if heard > 0 { wasHeard = true }
+      gap.device += heard
+      gap.stream += heard
+      guard gap.device < gap.end else { continue }
+      gaps[kept] = gap
+      kept += 1
+    }
+    count = kept
+    return wasHeard
+  }
+
+  @_noLocks @_noAllocation
+  mutating func removeAll() { count = 0 }
+}
