@@ -83,8 +83,10 @@ extension ClockFilter {
   /// scanned together with the ageing.
   static let window = Nanoseconds.seconds(120)
 
-  /// Twenty samples a second over the window, and the denser ones of the start.
-  static let sampleLimit = 3072
+  /// Room for ten seconds of the densest probes; older ones are thinned out, so that the window stays covered. Each sample
+  /// makes a solution 0.1 µs dearer.
+  package static let sampleLimit = 3072
+  static let thinnedAge = Nanoseconds.seconds(8)
 
   package mutating func insert(_ sample: TimeSample) -> Outcome {
     if let newest = samples.last {
@@ -140,7 +142,22 @@ extension ClockFilter {
     acceptedCount += 1
     guard let newest = samples.last else { return }
     let expired = samples.prefix { newest.midpoint - $0.midpoint > Self.window }.count
-    samples.removeFirst(max(expired, samples.count - Self.sampleLimit))
+    samples.removeFirst(expired)
+    if samples.count > Self.sampleLimit { thinOut(before: newest.midpoint - Self.thinnedAge) }
+  }
+
+  /// Of each two neighbours before `time` the one with the shorter round trip stays; the more often, the older they are.
+  private mutating func thinOut(before time: LocalTime) {
+    var thinned: [TimeSample] = []
+    thinned.reserveCapacity(samples.capacity)
+    var index = 0
+    while index + 1 < samples.count, samples[index + 1].midpoint < time {
+      let (first, second) = (samples[index], samples[index + 1])
+      thinned.append(first.roundTrip <= second.roundTrip ? first : second)
+      index += 2
+    }
+    thinned += samples[index...]
+    samples = thinned.suffix(Self.sampleLimit)
   }
 
   private mutating func place(_ sample: TimeSample) {
@@ -328,6 +345,8 @@ extension ClockFilter {
 
   /// What the estimate is off, as a standard deviation in seconds; `nil` before the first sample.
   package var deviation: Double? { refined?.deviation }
+
+  package var sampleCount: Int { samples.count }
 
   /// The shortest round trip of the samples that are kept.
   package var minimumRoundTrip: Nanoseconds? { samples.lazy.map(\.roundTrip).min() }

@@ -67,15 +67,14 @@ package struct ProbeSchedule: Hashable, Sendable {
   static let learningTime = Nanoseconds.seconds(10)
 
   /// While the estimate's standard deviation is above this, in seconds, more than five probes a second go on: scatter has
-  /// to be averaged away, and a clock that wanders leaves little time for that. A wired link and quiet crystals come to
-  /// 2.5 µs on five. Probes in trains do not help: the switch keeps their order, so that the later ones repeat the
+  /// to be averaged away, and a clock that wanders leaves little time for that. Probes in trains do not help: the switch keeps their order, so that the later ones repeat the
   /// delay of the first.
-  static let sufficientDeviation = 3e-6
+  static let sufficientDeviation = 2e-6
 
-  /// One probe in this many round trips then, within these limits: a wire carries 100 a second, and a radio is left
-  /// alone for most of the time at 40. That is 17 and 7 kB/s in each direction.
-  static let roundTripsApart: Int64 = 25
-  static let intervals = Nanoseconds.milliseconds(10)...(.milliseconds(25))
+  /// One probe in this many round trips then, within these limits: a wire carries 200 a second, and a radio is left
+  /// alone for most of the time at 40. That is 34 and 7 kB/s in each direction.
+  static let roundTripsApart: Int64 = 10
+  static let intervals = Nanoseconds.milliseconds(5)...(.milliseconds(25))
 
   private func interval(at now: LocalTime, link: Link?) -> Nanoseconds {
     if sentSinceRestart < Self.quickProbes { return .milliseconds(5) }

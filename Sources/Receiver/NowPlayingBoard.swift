@@ -30,8 +30,10 @@ struct NowPlayingBoard {
     /// No sound, and none to come for now.
     case nothing
     case sounding(MediaTime)
-    /// Silent here, as in a pause.
-    case standing(MediaTime)
+    /// Silent here, and to go on from here.
+    case paused(MediaTime)
+    /// Silent here for want of packets.
+    case starved(MediaTime)
   }
 
   struct Change: Hashable {
@@ -41,7 +43,7 @@ struct NowPlayingBoard {
   /// In order of media time.
   private(set) var announcements: [NowPlaying] = []
   private(set) var artworks = ArtworkShelf()
-  /// What is heard, or was last before a pause.
+  /// What is heard, or would be but for a pause.
   private var heard: ItemDescription?
   /// What was told of it.
   private var told: SoundingItem?
@@ -78,11 +80,17 @@ struct NowPlayingBoard {
     case .sounding(let time):
       forget(before: time)
       if let first = announcements.first, first.from <= time { heard = first.item }
-    case .standing(let time):
+    case .paused(let time):
+      if let here = announcement(at: time) { heard = here.item }
+    case .starved(let time):
       // Nothing new is heard, but the list may have ended here.
-      if let last = announcements.last(where: { $0.from <= time }), last.item == nil { heard = nil }
+      if let here = announcement(at: time), here.item == nil { heard = nil }
     }
     return change()
+  }
+
+  private func announcement(at time: MediaTime) -> NowPlaying? {
+    announcements.last { $0.from <= time }
   }
 
   private mutating func forget(before time: MediaTime) {

@@ -22,20 +22,31 @@ package struct OutputMix {
     self.channelCount = channelCount
   }
 
-  /// 0...1; anything else counts as the nearest of these.
+  /// 0...1; anything else counts as the nearest of these. Answers whether that is another gain than before.
   @_noLocks @_noAllocation
-  package mutating func setGain(_ gain: Float) {
-    wanted.gain = gain > 0 ? min(gain, 1) : 0
-    isChanging = true
+  package mutating func setGain(_ gain: Float) -> Bool {
+    var setting = wanted
+    setting.gain = gain > 0 ? min(gain, 1) : 0
+    return change(to: setting)
+  }
+
+  /// Answers whether that is another map than before.
+  @_noLocks @_noAllocation
+  package mutating func setMap(left: ChannelMix, right: ChannelMix) -> Bool {
+    var setting = wanted
+    setting.leftToLeft = left.left
+    setting.rightToLeft = left.right
+    setting.leftToRight = right.left
+    setting.rightToRight = right.right
+    return change(to: setting)
   }
 
   @_noLocks @_noAllocation
-  package mutating func setMap(left: ChannelMix, right: ChannelMix) {
-    wanted.leftToLeft = left.left
-    wanted.rightToLeft = left.right
-    wanted.leftToRight = right.left
-    wanted.rightToRight = right.right
+  private mutating func change(to setting: MixSetting) -> Bool {
+    guard !setting.isSame(as: wanted) else { return false }
+    wanted = setting
     isChanging = true
+    return true
   }
 
   /// Works in place on interleaved frames; the first is device frame `first`, which is not before any at which a
@@ -98,9 +109,12 @@ private struct MixSetting {
     rightToRight = origin.rightToRight + (target.rightToRight - origin.rightToRight) * progress
   }
 
-  var isIdentity: Bool {
-    @_noLocks @_noAllocation get {
-      gain == 1 && leftToLeft == 1 && rightToLeft == 0 && leftToRight == 0 && rightToRight == 1
-    }
+  var isIdentity: Bool { @_noLocks @_noAllocation get { isSame(as: MixSetting()) } }
+
+  /// `==` that is accepted on the render thread.
+  @_noLocks @_noAllocation
+  func isSame(as other: MixSetting) -> Bool {
+    gain == other.gain && leftToLeft == other.leftToLeft && rightToLeft == other.rightToLeft
+      && leftToRight == other.leftToRight && rightToRight == other.rightToRight
   }
 }

@@ -295,7 +295,8 @@ struct Playout {
     let sounding = report.playhead - MediaDuration(max(.zero, report.at - now))
     switch report.activity {
     case .playing: return .sounding(sounding)
-    case .paused, .starved: return .standing(report.playhead)
+    case .paused: return .paused(report.playhead)
+    case .starved: return .starved(report.playhead)
     case .ended: return sounding < announcedEnd ?? .zero ? .sounding(sounding) : .nothing
     case .idle, .settling, .waiting: return .unknown
     }

@@ -7,19 +7,19 @@ package struct PlayoutCursor: ~Copyable {
   package let grid: StreamGrid
   package var renderClock: RenderClock
   /// The next device frame to render.
-  package private(set) var next: Int64 = 0
+  package internal(set) var next: Int64 = 0
   /// The first device frame that may still be rendered again: those before it were heard.
-  private var heard: Int64 = 0
-  package private(set) var estimate: ClockEstimate?
-  package private(set) var anchors = AnchorSchedule()
+  var heard: Int64 = 0
+  package internal(set) var estimate: ClockEstimate?
+  package internal(set) var anchors = AnchorSchedule()
   /// Positive: sounds later.
-  private var delay = Nanoseconds(0)
-  private var state = PlayoutState()
-  private var history = PlayoutHistory()
+  var delay = Nanoseconds(0)
+  var state = PlayoutState()
+  var history = PlayoutHistory()
   /// The schedule was moved by other means than an anchor, so a small error is reason enough to jump.
-  private var scheduleWasMoved = false
+  var scheduleWasMoved = false
   /// Whether the render clock was settled when that was last asked.
-  private var wasSettled = false
+  var wasSettled = false
   /// Of the last run that followed an anchor.
   package private(set) var syncError = Nanoseconds(0)
   /// How often playback jumped because it was too far off to be steered.
@@ -233,7 +233,7 @@ extension PlayoutCursor {
 extension PlayoutCursor {
   /// An anchor holds from the device frame on that meets it. Times are whole nanoseconds, so a frame that comes
   /// a thousandth of its length too early counts as meeting it.
-  private var roundingSlack: Nanoseconds {
+  var roundingSlack: Nanoseconds {
     @_noLocks @_noAllocation get { Nanoseconds(20) }
   }
 
@@ -249,7 +249,7 @@ extension PlayoutCursor {
   private func firstFrame(of anchor: Anchor) -> Int64 { firstFrame(from: anchor.groupTime) }
 
   @_noLocks @_noAllocation
-  private func firstFrame(from time: GroupTime) -> Int64 {
+  func firstFrame(from time: GroupTime) -> Int64 {
     guard let estimate, renderClock.isSettled else { return next }
     let local = estimate.localTime(of: time + delay - roundingSlack)
     return -floorOf(-renderClock.frame(at: local))
@@ -270,234 +270,7 @@ extension PlayoutCursor {
 
   /// Of `next`, in seconds; positive is early.
   @_noLocks @_noAllocation
-  private func error(to anchor: Anchor, at now: GroupTime) -> Double {
+  func error(to anchor: Anchor, at now: GroupTime) -> Double {
     (state.position - grid.position(of: anchor, at: now)) / Double(grid.sampleRate)
-  }
-}
-
-// MARK: - Going back
-
-extension PlayoutCursor {
-  /// The oldest device frame that could be rendered again.
-  package var oldestFrame: Int64 {
-    @_noLocks @_noAllocation get {
-      let known = history.count > 0 ? history[0].first : next
-      return min(next, max(known, max(heard, next - rewindFrames)))
-    }
-  }
-
-  /// The next frame to render is `frame`. Where it is too long ago to know what sounded there, playback begins
-  /// anew.
-  @_noLocks @_noAllocation
-  package mutating func rewind(to frame: Int64) {
-    guard frame < next else {
-      if frame > next { restart(at: frame) }
-      return
-    }
-    next = frame
-    state = history.cut(at: frame) ?? PlayoutState()
-    // A fade that was under way is taken back or planned again, whichever is right now.
-    if case .ending(let end) = state.mode {
-      state.mode = .following
-      state.startedAt = max(state.startedAt, frame - max(0, end - frame))
-    }
-  }
-
-  @_noLocks @_noAllocation
-  private mutating func restart(at frame: Int64) {
-    next = frame
-    heard = frame
-    state = PlayoutState()
-    history.removeAll()
-  }
-
-  /// The card plays from `frame` on, and nothing is known of when it does.
-  @_noLocks @_noAllocation
-  package mutating func deviceRestarted(at frame: Int64) {
-    renderClock.rephase()
-    restart(at: frame)
-  }
-
-  @_noLocks @_noAllocation
-  package mutating func observe(
-    _ frame: DeviceFrame, at time: LocalTime, uncertainty: Nanoseconds
-  ) {
-    _ = renderClock.observe(frame, at: time, uncertainty: uncertainty)
-    heard = min(max(heard, frame.index), next)
-  }
-
-  /// The first device frame, not heard yet, that plays stream frame `streamFrame` or a later one; `next` if none
-  /// was rendered.
-  @_noLocks @_noAllocation
-  package func firstFrame(playing streamFrame: Int64) -> Int64 {
-    let oldest = oldestFrame
-    for i in 0..<history.count {
-      let entry = history[i]
-      if case .silent = entry.state.mode { continue }
-      let distance = StreamPosition(frame: streamFrame) - entry.state.position
-      let offset = max(0, floorOf(min(distance / entry.step, 1e15)))
-      guard offset < entry.count, entry.first + entry.count > oldest else { continue }
-      return max(oldest, entry.first + offset)
-    }
-    return next
-  }
-}
-
-// MARK: - Commands
-
-extension PlayoutCursor {
-  /// Answers the first device frame that has to be rendered again; at or after `next` for none.
-  @_noLocks @_noAllocation
-  package mutating func schedule(_ anchor: Anchor) -> Int64 {
-    guard anchor.isPlausible else { return next }
-    let changed = anchors.insert(anchor, now: scheduleTime(of: oldestFrame))
-    guard case .some = scheduleTime(of: next) else { return next }
-    return max(oldestFrame, firstFrame(from: changed) - fadeFrames)
-  }
-
-  @_noLocks @_noAllocation
-  package mutating func unschedule() -> Int64 {
-    anchors.removeAll()
-    return oldestFrame
-  }
-
-  /// Answers as `schedule` does.
-  @_noLocks @_noAllocation
-  package mutating func adopt(_ estimate: ClockEstimate, isStep: Bool) -> Int64 {
-    guard estimate.isPlausible else { return next }
-    var isFirst = false
-    if case .none = self.estimate { isFirst = true }
-    self.estimate = estimate
-    guard isStep || isFirst else { return firstOutdatedFrame }
-    scheduleWasMoved = true
-    return oldestFrame
-  }
-
-  /// What was rendered by an older estimate and is not worth keeping. A beginning that is not heard yet is placed
-  /// anew each time; later, a large error is steered away from now on, not behind all that is written ahead.
-  private var firstOutdatedFrame: Int64 {
-    @_noLocks @_noAllocation get {
-      guard case .following = state.mode, let anchor = state.anchor,
-        let now = scheduleTime(of: next)
-      else { return next }
-      let oldest = oldestFrame
-      if state.startedAt > oldest { return state.startedAt - 1 }
-      return error(to: anchor, at: now).magnitude > RateController.outdatedError ? oldest : next
-    }
-  }
-
-  /// Answers as `schedule` does.
-  @_noLocks @_noAllocation
-  package mutating func setDelay(_ delay: Nanoseconds) -> Int64 {
-    guard delay.count.magnitude < 1 << 40, delay.count != self.delay.count else { return next }
-    self.delay = delay
-    scheduleWasMoved = true
-    return oldestFrame
-  }
-
-  /// Answers as `schedule` does: what was rendered while nothing was known of the card's clock.
-  @_noLocks @_noAllocation
-  package mutating func takeSettling() -> Int64 {
-    guard renderClock.isSettled else {
-      wasSettled = false
-      return next
-    }
-    guard !wasSettled else { return next }
-    wasSettled = true
-    return oldestFrame
-  }
-}
-
-// MARK: - What is needed
-
-extension PlayoutCursor {
-  /// What the next frame plays; nil while nothing sounds.
-  package var soundingPosition: StreamPosition? {
-    @_noLocks @_noAllocation get {
-      if case .silent = state.mode { return nil }
-      return state.position
-    }
-  }
-
-  /// What sounds next or, before it begins, first; nil while that is not known.
-  package var playhead: StreamPosition? {
-    @_noLocks @_noAllocation get {
-      if let position = soundingPosition { return position }
-      guard let now = scheduleTime(of: next) else { return nil }
-      if let active = anchors.active(at: now + roundingSlack) {
-        return grid.position(of: active, at: now)
-      }
-      guard let waiting = waitingAnchor else { return nil }
-      return grid.position(of: waiting.mediaTime)
-    }
-  }
-
-  /// The anchor that holds at the next frame, and the first that comes after it.
-  package var activeAnchor: Anchor? {
-    @_noLocks @_noAllocation get {
-      guard let now = scheduleTime(of: next) else { return nil }
-      return anchors.active(at: now + roundingSlack)
-    }
-  }
-  package var waitingAnchor: Anchor? {
-    @_noLocks @_noAllocation get {
-      guard let now = scheduleTime(of: next) else { return nil }
-      return anchors.next(after: now + roundingSlack)
-    }
-  }
-
-  /// How many places of the stream `neededFrame` knows.
-  package var neededFrameCount: Int {
-    @_noLocks @_noAllocation get { history.count + anchors.count + 1 }
-  }
-
-  /// A stream frame from which on frames may be needed: of each stretch that may be rendered again, what comes next, and
-  /// what a waiting anchor begins with.
-  @_noLocks @_noAllocation
-  package func neededFrame(_ index: Int) -> Int64? {
-    if index < history.count {
-      let entry = history[index]
-      guard entry.sounds(after: oldestFrame) else { return nil }
-      if index > 0, history[index - 1].sounds(after: oldestFrame),
-        entry.continues(history[index - 1])
-      {
-        return nil
-      }
-      return entry.state.position.frame
-    }
-    guard index > history.count else { return playhead?.frame }
-    guard let anchor = anchors[index - history.count - 1], let now = scheduleTime(of: oldestFrame)
-    else { return nil }
-    return now < anchor.groupTime ? grid.position(of: anchor.mediaTime).frame : nil
-  }
-}
-
-extension Anchor {
-  /// `==` that is accepted on the render thread.
-  @_noLocks @_noAllocation
-  func isSame(as other: Anchor?) -> Bool {
-    guard let other, mediaTime.flicks == other.mediaTime.flicks,
-      groupTime.nanoseconds == other.groupTime.nanoseconds
-    else { return false }
-    switch (rate, other.rate) {
-    case (.paused, .paused), (.playing, .playing): return true
-    case (.paused, .playing), (.playing, .paused): return false
-    }
-  }
-
-  /// Whether arithmetic with it cannot overflow: within 36 years of the origins.
-  var isPlausible: Bool {
-    @_noLocks @_noAllocation get {
-      mediaTime.flicks.magnitude < 1 << 60 && groupTime.nanoseconds.magnitude < 1 << 60
-    }
-  }
-}
-
-extension ClockEstimate {
-  var isPlausible: Bool {
-    @_noLocks @_noAllocation get {
-      local.nanoseconds.magnitude < 1 << 60 && group.nanoseconds.magnitude < 1 << 60
-        && drift.magnitude < 0.01
-    }
   }
 }

@@ -228,13 +228,11 @@ extension Renderer {
       endFrame = cursor.grid.firstFrame(from: time)
       resumeFrame = .max
     case .gain(let gain):
-      mix.setGain(gain)
-      return cursor.oldestFrame
+      return mix.setGain(gain) ? cursor.oldestFrame : cursor.next
     case .delay(let delay):
       return cursor.setDelay(delay)
     case .channelMap(let left, let right):
-      mix.setMap(left: left, right: right)
-      return cursor.oldestFrame
+      return mix.setMap(left: left, right: right) ? cursor.oldestFrame : cursor.next
     }
     return cursor.next
   }

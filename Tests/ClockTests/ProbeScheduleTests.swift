@@ -17,9 +17,9 @@ struct ProbeScheduleTests {
     #expect((46...52).contains(times.filter { $0 > 10.2 }.count))
   }
 
-  @Test func `where the estimate scatters a radio gets forty probes a second and a wire a hundred`()
-  {
-    for (link, probes) in [(ProbeSchedule.Link.radio, 385...415), (.noisyWire, 960...1040)] {
+  @Test
+  func `where the estimate scatters a radio gets forty probes a second and a wire two hundred`() {
+    for (link, probes) in [(ProbeSchedule.Link.radio, 385...415), (.noisyWire, 1920...2080)] {
       var schedule = ProbeSchedule(startingAt: LocalTime(nanoseconds: 0))
       let times = run(&schedule, until: 30, link: link)
       #expect(probes.contains(times.filter { $0 > 20 }.count))
@@ -70,7 +70,7 @@ struct ProbeScheduleTests {
 }
 
 extension ProbeSchedule.Link {
-  static let quiet = ProbeSchedule.Link(deviation: 2e-6, roundTrip: .microseconds(400))
+  static let quiet = ProbeSchedule.Link(deviation: 1.5e-6, roundTrip: .microseconds(400))
   static let noisyWire = ProbeSchedule.Link(deviation: 4e-6, roundTrip: .microseconds(400))
   static let radio = ProbeSchedule.Link(deviation: 20e-6, roundTrip: .milliseconds(3))
 }

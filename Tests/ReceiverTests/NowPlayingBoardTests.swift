@@ -33,8 +33,8 @@ import WireProtocol
     var board = Self.board(Self.announcement("A", from: 10), Self.announcement("B", from: 20))
     let told = [
       Self.shown(&board, .unknown), Self.shown(&board, .sounding(Self.time(9))),
-      Self.shown(&board, .standing(Self.time(10))), Self.shown(&board, .sounding(Self.time(10))),
-      Self.shown(&board, .sounding(Self.time(19))), Self.shown(&board, .standing(Self.time(20))),
+      Self.shown(&board, .starved(Self.time(10))), Self.shown(&board, .sounding(Self.time(10))),
+      Self.shown(&board, .sounding(Self.time(19))), Self.shown(&board, .starved(Self.time(20))),
       Self.shown(&board, .sounding(Self.time(20))), Self.shown(&board, .sounding(Self.time(99))),
     ]
     #expect(
@@ -44,6 +44,12 @@ import WireProtocol
     #expect(board.announcements.count == 1)
   }
 
+  @Test func `a room that joins a pause shows what is paused, and what is skipped to`() {
+    var board = Self.board(Self.announcement("A", from: 10), Self.announcement("B", from: 20))
+    let told = [15, 15, 20].map { Self.shown(&board, .paused(Self.time($0))) }
+    #expect(told == ["A", "as before", "B"])
+  }
+
   @Test func `nothing is shown behind the end, in silence, and after the stream`() {
     for ending in 0..<4 {
       var board = Self.board(Self.announcement("A", from: 0), Self.announcement(nil, from: 20))
@@ -51,7 +57,7 @@ import WireProtocol
       #expect(begun == "A")
       if ending == 3 { board.removeAll() }
       let positions: [NowPlayingBoard.Position] = [
-        .sounding(Self.time(20)), .standing(Self.time(20)), .nothing, .unknown,
+        .sounding(Self.time(20)), .starved(Self.time(20)), .nothing, .unknown,
       ]
       let told = [Self.shown(&board, positions[ending]), Self.shown(&board, .unknown)]
       #expect(told == ["nothing", "as before"])
@@ -98,7 +104,7 @@ import WireProtocol
     #expect(half == nil)
     board.add(ArtworkPiece(number: 7, size: 2, offset: 1, mimeType: "image/png", bytes: [2]))
     let artwork = SoundingArtwork(mimeType: "image/png", bytes: [1, 2])
-    let whole = board.advance(to: .standing(Self.time(2)))
+    let whole = board.advance(to: .starved(Self.time(2)))
     #expect(whole?.item?.description.title == "A")
     #expect(whole?.item?.artwork == artwork)
     let next = board.advance(to: .sounding(Self.time(20)))

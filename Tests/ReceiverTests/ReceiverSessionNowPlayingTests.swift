@@ -71,7 +71,7 @@ import WireProtocol
     var (receiver, control, _) = Self.playing()
     receiver.say(Self.announcement(nil, at: 50), on: control)
     receiver.report(.playing, playhead: TestReceiver.time(1))
-    receiver.report(.paused, playhead: TestReceiver.time(20))
+    receiver.report(.paused, playhead: TestReceiver.time(19))
     #expect(receiver.shown == ["A"])
     receiver.report(.playing, playhead: TestReceiver.time(20))
     receiver.report(.paused, playhead: TestReceiver.time(50))

@@ -128,6 +128,21 @@ import Testing
     #expect(room.largestGainStep(9000..<24_000) < Self.steepestFade)
   }
 
+  @Test func `what follows a cut behind the end is waited for, the silence before it is not`() {
+    let room = TestRoom()
+    room.feed(0..<12_000)
+    room.send(.end(at: TestRoom.mediaTime(ofFrame: 12_000)))
+    room.sendAnchor(.playing, frame: 0, atDevice: 9600)
+    room.run(toDevice: 19_200)
+    room.sendCut(from: 13_000, generation: 2)
+    room.run(toDevice: 19_680)
+    room.feed(13_000..<40_000, generation: 2)
+    room.run(toDevice: 26_400)
+    #expect(room.isSilent(21_600..<22_600))
+    #expect(room.heard(22_900).gain == 1)
+    #expect(room.lastReport.starvations == 0)
+  }
+
   @Test func `silence after the end of the stream is no starvation`() {
     let room = TestRoom()
     room.feed(0..<12_000)
