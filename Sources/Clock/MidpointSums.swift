@@ -11,6 +11,7 @@ struct MidpointSums: Hashable, Sendable {
   /// The lane of 16 s, the time over which the foretelling is judged, and the one of 32 s for the asymmetry.
   static let judgingLane = 3
   static let asymmetryLane = 2
+  static let asymmetryLanes = 1...5
 
   /// Information on the slope that does not come from samples: its inverse variance, and the slope.
   let priorInformation: Double
@@ -24,6 +25,8 @@ struct MidpointSums: Hashable, Sendable {
   /// Squared errors of foretelling in units of the claimed variance, and how many.
   private(set) var surprise = Lanes.zero
   private(set) var judgedCount = 0.0
+  /// What the lane that did best of late made of the midpoint that was judged last.
+  private var foretoldOffset = 0.0
   /// For the regression on the excess of the round trip.
   private var weight = 0.0
   private var excess = 0.0
@@ -68,6 +71,9 @@ struct MidpointSums: Hashable, Sendable {
     let error: Lanes = midpoint - foretold
     surprise += error * error * information
     judgedCount += 1
+    var best = Self.asymmetryLanes.lowerBound
+    for lane in Self.asymmetryLanes where surprise[lane] < surprise[best] { best = lane }
+    foretoldOffset = foretold[best]
   }
 
   /// Adds a midpoint at the origin. `information` is the inverse of its variance, `excess` its round trip less the
@@ -78,8 +84,8 @@ struct MidpointSums: Hashable, Sendable {
     weight += information
     self.excess += information * excess
     squaredExcess += information * excess * excess
-    offset += information * midpoint
-    offsetTimesExcess += information * midpoint * excess
+    offset += information * (midpoint - foretoldOffset)
+    offsetTimesExcess += information * (midpoint - foretoldOffset) * excess
   }
 }
 

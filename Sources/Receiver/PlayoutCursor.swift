@@ -263,9 +263,9 @@ extension PlayoutCursor {
     }
   }
 
-  /// What the estimate of the group's clock is off as a rule, in seconds: its bound is three deviations and more.
+  /// What the estimate of the group's clock is off as a rule, in seconds: its bound is three deviations and more, each of them told generously.
   private var clockDoubt: Double {
-    @_noLocks @_noAllocation get { Double(estimate?.errorBound.count ?? 0) * 1e-9 / 5 }
+    @_noLocks @_noAllocation get { Double(estimate?.errorBound.count ?? 0) * 1e-9 / 8 }
   }
 
   /// Of `next`, in seconds; positive is early.

@@ -8,7 +8,7 @@ enum RateController {
   private static var smallError: Double { @_noLocks @_noAllocation get { 50e-6 } }
 
   /// An error below this, in s, is noise of the card's position as likely as not, however sure the clock is.
-  private static var leastDoubt: Double { @_noLocks @_noAllocation get { 2e-6 } }
+  private static var leastDoubt: Double { @_noLocks @_noAllocation get { 1.5e-6 } }
 
   /// However little is known of the clock, a larger error is worth following, in s: what the drift is off by on such a
   /// link, a slow servo would turn into an error of its own.
