@@ -263,7 +263,8 @@ extension PlayoutCursor {
     }
   }
 
-  /// What the estimate of the group's clock is off as a rule, in seconds: its bound is three deviations and more, each of them told generously.
+  /// What the estimate of the group's clock is off as a rule, in seconds: its bound is three deviations, and these
+  /// are claimed with room to spare.
   private var clockDoubt: Double {
     @_noLocks @_noAllocation get { Double(estimate?.errorBound.count ?? 0) * 1e-9 / 8 }
   }

@@ -56,8 +56,7 @@ package struct PacedOutput<Source: RenderSource & ~Copyable>: ~Copyable {
       device: name, identity: "paced", sampleRate: sampleRate, channelCount: 2, format: .float32,
       periodFrames: sampleRate / 100, ringFrames: PacedDevice.leadFrames(sampleRate),
       leadFrames: PacedDevice.leadFrames(sampleRate), startFrames: 0, canRewind: true,
-      positionTime: .reading,
-      positionStep: 1)
+      positionTime: .reading, positionStep: 1)
   }
 }
 
