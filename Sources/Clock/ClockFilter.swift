@@ -83,10 +83,10 @@ extension ClockFilter {
   /// scanned together with the ageing.
   static let window = Nanoseconds.seconds(120)
 
-  /// Room for ten seconds of the densest probes; older ones are thinned out, so that the window stays covered. Each sample
-  /// makes a solution 0.1 µs dearer.
+  /// Twice what the densest probes of four seconds need: older ones are thinned out, so that the window stays covered. Each
+  /// sample makes a solution 0.1 µs dearer.
   package static let sampleLimit = 3072
-  static let thinnedAge = Nanoseconds.seconds(8)
+  static let thinnedAge = Nanoseconds.seconds(4)
 
   package mutating func insert(_ sample: TimeSample) -> Outcome {
     if let newest = samples.last {

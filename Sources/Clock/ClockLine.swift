@@ -21,16 +21,16 @@ struct ClockLine: Hashable, Sendable {
 
   /// What the corridor's middle is off, as a standard deviation, is about the distance from the fastest packet to
   /// the third fastest. 0.6...4 were scanned; guarded by `ClockFilterSimulationTests`.
-  static let noiseShare = 1.0
+  static let noiseShare = 0.8
 
   /// The regression may differ from the corridor by this many of the corridor's deviations before it counts as
   /// biased. 1...2.5 were scanned: 1 gives up much under wander, and 2.5 nothing more.
   static let toleratedDistance = 2.0
 
   /// What no corridor is better than, as a standard deviation in seconds: crystals wander more within its two minutes
-  /// than it leaves room for. 0.5...8 µs were scanned: less lets it bend the estimate where crystals wander, and more
-  /// gives way to one-sided queues.
-  static let deviationFloor = 4e-6
+  /// than it leaves room for. 0.5 µs to infinity were scanned: less lets it bend the estimate where crystals wander, and
+  /// more gives way to one-sided queues.
+  static let deviationFloor = 8e-6
 
   /// The time in seconds over which the present slope gives way to the lasting one, without samples. A slope that
   /// was measured over a few seconds says nothing about the next minutes.

@@ -24,10 +24,15 @@ struct MidpointRegression: Hashable, Sendable {
   /// How far the shortest round trip is above the shortest possible one, in terms of the distance to the sixth
   /// shortest. Without it the few shortest outweigh all others. 0...4 were scanned: more is better on
   /// wires and worse under bufferbloat.
-  static let gapFactor = 1.5
+  static let gapFactor = 2.0
 
   /// The lanes that are mixed: 64 s to 2 s. 128 s were no better.
   static let usedLanes = 1...6
+
+  /// How fast a crystal's rate is taken to change before midpoints tell, in 1/s: 1 ppm a minute. A memory is believed
+  /// less the more it would err then, by this wander and by scatter. Over recorded exchanges this keeps Wi-Fi from
+  /// following its own noise and lets wires follow crystals soon; 0.005...0.1e-6 were scanned.
+  static let expectedWander = 0.015e-6
 
   /// The scatter of a midpoint says too little of the error, because queues outlast a probe interval.
   static let inflation = 1.5
@@ -52,7 +57,7 @@ struct MidpointRegression: Hashable, Sendable {
     self.init(mixing: sums)
   }
 
-  /// Weighs each lane by the likelihood of what it foretold.
+  /// Weighs each lane by what is expected of its memory, and by the likelihood of what it foretold.
   private init(mixing sums: MidpointSums) {
     let lines = sums.solution()
     let lanes = Self.usedLanes
@@ -60,16 +65,25 @@ struct MidpointRegression: Hashable, Sendable {
     for lane in lanes { least = min(least, sums.surprise[lane]) }
     // The claimed variances are right but for a factor, which the best lane's errors tell.
     let scale = sums.judgedCount > 0 ? max(least / sums.judgedCount, 1e-3) : 1
+    let noise: MidpointSums.Lanes = lines.variance * max(scale, Self.leastScale)
+    let bias: MidpointSums.Lanes =
+      Self.expectedWander * MidpointSums.memories * MidpointSums.memories
+    let expected: MidpointSums.Lanes = noise + bias * bias
+    var smallest = Double.infinity
+    for lane in lanes { smallest = min(smallest, expected[lane]) }
     var share = MidpointSums.Lanes.zero
-    for lane in lanes { share[lane] = exponential(-0.5 * (sums.surprise[lane] - least) / scale) }
+    for lane in lanes {
+      let ratio = smallest / expected[lane]
+      let likelihood = exponential(-0.5 * (sums.surprise[lane] - least) / scale)
+      share[lane] = ratio * ratio * ratio * ratio * likelihood
+    }
     share /= share.sum()
     intercept = (share * lines.intercept).sum()
     slope = (share * lines.slope).sum()
     var variance = 0.0
     for lane in lanes {
       let distance = lines.intercept[lane] - intercept
-      let own = lines.variance[lane] * max(scale, Self.leastScale)
-      variance += share[lane] * (own + distance * distance)
+      variance += share[lane] * (noise[lane] + distance * distance)
     }
     deviation = Self.inflation * variance.squareRoot()
     asymmetry = sums.asymmetry

@@ -5,11 +5,13 @@
 struct MidpointSums: Hashable, Sendable {
   typealias Lanes = SIMD8<Double>
 
-  /// The memory of the first lane, in seconds; each lane's is half that of the one before: 128 s down to 1 s.
+  /// The memory of the first lane, in seconds; each lane's is half that of the one before.
   static let longestMemory = 128.0
+  static let memories = Lanes(128, 64, 32, 16, 8, 4, 2, 1)
 
-  /// The lane of 16 s, the time over which the foretelling is judged, and the one of 32 s for the asymmetry.
-  static let judgingLane = 3
+  /// The lane of 8 s, the time over which the foretelling is judged, and the one of 32 s for the asymmetry. 4...64 s were
+  /// scanned for the former: longer is too slow for crystals that wander, and shorter is noisy on Wi-Fi.
+  static let judgingLane = 4
   static let asymmetryLane = 2
   static let asymmetryLanes = 1...5
 

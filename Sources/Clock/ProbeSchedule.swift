@@ -46,7 +46,7 @@ package struct ProbeSchedule: Hashable, Sendable {
   /// Notes that a request went out at `now`, and sets `nextProbe`. `link` is what is known of the way to the
   /// other clock, if anything is. `random` is any 64 random bits.
   package mutating func sent(at now: LocalTime, link: Link?, random: UInt64) {
-    sentSinceRestart = min(sentSinceRestart + 1, Self.quickProbes + Self.slowProbes)
+    sentSinceRestart = min(sentSinceRestart + 1, Self.quickProbes)
     let interval = interval(at: now, link: link)
     // 53 bits make a `Double` in 0..<1.
     let factor = 0.8 + 0.4 * Double(random >> 11) * 0x1p-53
@@ -58,31 +58,36 @@ package struct ProbeSchedule: Hashable, Sendable {
     self.isIdle = isIdle
   }
 
-  /// Thirty-two probes within 160 ms lock a wired receiver before it could have buffered its first audio, and
-  /// sixteen more within half a second show Wi-Fi's fastest packets. Guarded by the tests of a quick start.
-  static let quickProbes = 32
-  static let slowProbes = 16
+  /// Sixty-four probes within 160 ms lock a wired receiver before it could have buffered its first audio. Guarded by the
+  /// tests of a quick start.
+  static let quickProbes = 64
 
-  /// For ten seconds forty probes each: the drift is not known yet, and each of them narrows it.
-  static let learningTime = Nanoseconds.seconds(10)
+  /// For half a minute forty probes each at least: the drift is not known yet, and each of them narrows it.
+  static let learningTime = Nanoseconds.seconds(30)
 
   /// While the estimate's standard deviation is above this, in seconds, more than five probes a second go on: scatter has
-  /// to be averaged away, and a clock that wanders leaves little time for that. Probes in trains do not help: the switch keeps their order, so that the later ones repeat the
-  /// delay of the first.
+  /// to be averaged away, and a clock that wanders leaves little time for that. Probes in trains do not help: the switch
+  /// keeps their order, so that the later ones repeat the delay of the first.
   static let sufficientDeviation = 2e-6
 
-  /// One probe in this many round trips then, within these limits: a wire carries 200 a second, and a radio is left
-  /// alone for most of the time at 40. That is 34 and 7 kB/s in each direction.
-  static let roundTripsApart: Int64 = 10
-  static let intervals = Nanoseconds.milliseconds(5)...(.milliseconds(25))
+  /// One probe in this many round trips then, within these limits: a wire carries 400 a second, and a radio is left
+  /// alone for most of the time at 40. That is 68 and 7 kB/s in each direction.
+  static let roundTripsApart: Int64 = 5
+  static let intervals = Nanoseconds.microseconds(2500)...(.milliseconds(25))
+
+  /// Above this standard deviation, in seconds, two rooms may be heard apart, and a radio is asked twice as often.
+  static let tolerableDeviation = 20e-6
 
   private func interval(at now: LocalTime, link: Link?) -> Nanoseconds {
-    if sentSinceRestart < Self.quickProbes { return .milliseconds(5) }
-    if sentSinceRestart < Self.quickProbes + Self.slowProbes { return .milliseconds(30) }
-    if now - restartedAt < Self.learningTime { return .milliseconds(25) }
-    if isIdle { return .seconds(1) }
-    guard let link, link.deviation > Self.sufficientDeviation else { return .milliseconds(200) }
+    if sentSinceRestart < Self.quickProbes { return Self.intervals.lowerBound }
+    let isLearning = now - restartedAt < Self.learningTime
+    if isIdle, !isLearning { return .seconds(1) }
+    guard let link, link.deviation > Self.sufficientDeviation else {
+      return isLearning ? Self.intervals.upperBound : .milliseconds(200)
+    }
     let wanted = Nanoseconds(min(link.roundTrip.count, 1_000_000_000) * Self.roundTripsApart)
-    return min(max(wanted, Self.intervals.lowerBound), Self.intervals.upperBound)
+    let interval = min(max(wanted, Self.intervals.lowerBound), Self.intervals.upperBound)
+    guard link.deviation > Self.tolerableDeviation else { return interval }
+    return min(interval, Nanoseconds(Self.intervals.upperBound.count / 2))
   }
 }

@@ -56,6 +56,16 @@ package struct PathQuality: Sendable {
   /// An idle switch; kernel stamps.
   package static var wired: PathQuality { PathQuality(up: LinkQuality(), down: LinkQuality()) }
 
+  /// Switches that hold each packet for up to a fifth of a millisecond, and machines that are a little late.
+  package static var switches: PathQuality {
+    var link = LinkQuality()
+    link.delay = .microseconds(100)
+    link.jitter = .microseconds(200)
+    link.noise = (2, 12e-6)
+    link.spikes = [(0.03, 1e-3)]
+    return PathQuality(up: link, down: link)
+  }
+
   /// A wire that downloads fill at times.
   package static var wiredLoad: PathQuality {
     var path = PathQuality.wired

@@ -28,8 +28,8 @@ package struct Scenario: Sendable {
   }
 
   package static let names = [
-    "wired", "wifi", "mixed", "seek", "outage", "sender-killed", "restart", "clock", "device",
-    "swarm",
+    "wired", "switches", "wander", "wifi", "wifi-bad", "mixed", "seek", "outage", "sender-killed",
+    "restart", "clock", "device", "swarm",
   ]
 
   /// Nil where there is no scenario of that name.
@@ -41,9 +41,13 @@ package struct Scenario: Sendable {
     limit = 15
     var paths = [PathQuality](repeating: .wired, count: rooms)
     switch name {
+    case "switches", "wander": paths = Array(repeating: .switches, count: rooms)
     case "wifi":
       paths = Array(repeating: .wifi, count: rooms)
       limit = 60
+    case "wifi-bad":
+      paths = Array(repeating: .wifiBad, count: rooms)
+      limit = 250
     case "mixed", "swarm":
       let kinds: [PathQuality] = [.wired, .wifi, .wifiBad, .wiredLoad]
       paths = (0..<rooms).map { kinds[$0 % 4] }
@@ -51,6 +55,7 @@ package struct Scenario: Sendable {
     default: break
     }
     configuration = .house(paths, seed: seed, cards: [.fine, .edge])
+    if name == "wander" { configuration.letCrystalsWander() }
     // Samples of more than ten minutes take longer than anybody waits.
     configuration.isExact = seconds <= 600
     disturbances = Self.disturbances(name, seconds: seconds, rooms: rooms, &random)

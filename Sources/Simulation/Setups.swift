@@ -17,6 +17,42 @@ extension SimulatedGroup.Configuration {
   }
 }
 
+extension SimulatedGroup.Configuration {
+  /// By some ppm within a minute or two, as they do while they warm up; no two alike.
+  mutating func letCrystalsWander() {
+    for room in rooms.indices {
+      let (host, card) = Self.wanders[room % Self.wanders.count]
+      rooms[room].host.crystal.wander(host)
+      rooms[room].card.crystal.wander(card)
+    }
+  }
+
+  private typealias Wander = Oscillator.Quality.Wander
+  private static let wanders: [(host: Wander, card: Wander)] = [
+    (.sine(swing: 3e-6, period: 90), .walk(0.3e-6)),
+    (.walk(0.3e-6), .sine(swing: 4e-6, period: 70)),
+    (.sine(swing: 2e-6, period: 45), .sine(swing: 2e-6, period: 120)),
+  ]
+}
+
+extension Oscillator.Quality {
+  enum Wander {
+    case sine(swing: Double, period: Double)
+    /// Per square root of a second.
+    case walk(Double)
+  }
+
+  fileprivate mutating func wander(_ wander: Wander) {
+    switch wander {
+    case .sine(let swing, let period):
+      self.swing = swing
+      swingPeriod = period
+    case .walk(let walk):
+      self.walk = walk
+    }
+  }
+}
+
 extension SimulatedHost.Quality {
   package static func typical(_ random: inout RandomSource) -> Self {
     let uptime = Nanoseconds(seconds: random.uniform(10...1e5))

@@ -20,6 +20,18 @@ struct MidpointTests {
     #expect(fastest[0].time == 0.5 * (midpoints[0].time + midpoints[1].time))
   }
 
+  @Test func `the fastest twentieth of each direction counts`() throws {
+    // Requests take 100, 101 ... 139 µs, answers the same in the opposite order.
+    let samples = try (0..<40).map {
+      try sample(at: 0.01 * Double($0), up: 100 + Int64($0), down: 139 - Int64($0))
+    }
+    let line = try #require(CorridorLine(through: samples, prior: .cold))
+    let midpoints = samples.map { Midpoint($0, relativeTo: line) }
+    let fastest = try #require(midpoints.ofFastest(every: 1, phase: -0.5).first)
+    #expect(abs(fastest.roundTrip - 201e-6) < 1e-9)
+    #expect(abs(fastest.time - 0.5 * (midpoints[0].time + midpoints[39].time)) < 1e-9)
+  }
+
   @Test func `nothing makes nothing`() {
     let none: [Midpoint] = []
     #expect(none.ofFastest(every: 1, phase: 0).isEmpty)

@@ -54,10 +54,10 @@ import WireProtocol
   @Test func `requests are dense at first and rest when nothing plays`() {
     var tracker = Self.tracker()
     #expect(Self.run(&tracker, to: 1000).requests >= 32)
-    _ = Self.run(&tracker, from: 1001, to: 20_000)
-    let idle = Self.run(&tracker, from: 20_001, to: 30_000, isIdle: true).requests
+    _ = Self.run(&tracker, from: 1001, to: 40_000)
+    let idle = Self.run(&tracker, from: 40_001, to: 50_000, isIdle: true).requests
     #expect((5...15).contains(idle))
-    let awake = Self.run(&tracker, from: 30_001, to: 31_000).requests
+    let awake = Self.run(&tracker, from: 50_001, to: 51_000).requests
     #expect(awake >= 3)
   }
 

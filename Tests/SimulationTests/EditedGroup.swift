@@ -19,7 +19,8 @@ final class EditedGroup {
   private(set) var model = PlaylistModel()
   /// Stream frames at which rooms may have faded out and in: where they stood still, and where playing began anew.
   private(set) var edges: Set<Int> = [0]
-  /// The stream frame at which what nobody edits begins.
+  /// The stream frame at which the second of two items begins that nobody edits: the first one may reach a radio that loses
+  /// packets after it has begun.
   private(set) var finale = 0
   private let seed: UInt64
   private var random: RandomSource
@@ -61,7 +62,7 @@ final class EditedGroup {
     model.removeAll()
     group.command(.edit(.clear))
     run(for: 0.6)
-    finale = playhead
+    finale = playhead + 4_000
     model.insert([4_000, 4_000], before: .max)
     group.command(.edit(.insert(["4000", "4000"], .end)))
     run(for: 0.1)

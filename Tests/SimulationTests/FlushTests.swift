@@ -32,7 +32,7 @@ import Testing
       group.at(time + random.uniform(0.05...2)) { $0.command(.resume) }
     }
     group.run(until: 22)
-    expectFlawless(group)
+    expectFlawless(group, rooms: [0])
     group.expectSounding(from: 21, to: 22)
     group.expectSpread(within: 200, from: 8, to: 22)
   }
