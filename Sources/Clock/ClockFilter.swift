@@ -35,6 +35,9 @@ package struct ClockFilter: Sendable {
     didSet { if !isSmoothed { lag = 0 } }
   }
 
+  /// The median round trip of the newest 240 samples, as of the last solution.
+  package private(set) var medianRoundTrip: Nanoseconds?
+
   private let solveInterval: Nanoseconds
   private let isRefined: Bool
   /// In order of their midpoints, so that answers that overtake each other make no difference.
@@ -128,6 +131,7 @@ extension ClockFilter {
     suspect = nil
     line = nil
     refined = nil
+    medianRoundTrip = nil
     solvedAt = nil
     acceptedCount = 0
     lag = 0
@@ -187,6 +191,7 @@ extension ClockFilter {
     line = next
     refined = better
     solvedAt = now
+    medianRoundTrip = newestMedianRoundTrip
     isLocked = isLocked || isGoodEnough(next, deviation: better.deviation)
   }
 }
@@ -351,10 +356,8 @@ extension ClockFilter {
   /// The shortest round trip of the samples that are kept.
   package var minimumRoundTrip: Nanoseconds? { samples.lazy.map(\.roundTrip).min() }
 
-  /// The median round trip of the newest 240 samples.
-  package var medianRoundTrip: Nanoseconds? {
-    guard !samples.isEmpty else { return nil }
+  private var newestMedianRoundTrip: Nanoseconds? {
     let newest = samples.suffix(240).map(\.roundTrip).sorted()
-    return newest[newest.count / 2]
+    return newest.isEmpty ? nil : newest[newest.count / 2]
   }
 }

@@ -46,14 +46,14 @@ extension PlayoutCursor {
   @_noLocks @_noAllocation
   package func neededFrame(_ index: Int) -> Int64? {
     if index < history.count {
-      let entry = history[index]
-      guard entry.sounds(after: oldestFrame) else { return nil }
-      if index > 0, history[index - 1].sounds(after: oldestFrame),
-        entry.continues(history[index - 1])
+      let oldest = oldestFrame
+      guard history[index].sounds(after: oldest) else { return nil }
+      if index > 0, history[index - 1].sounds(after: oldest),
+        history[index].continues(history[index - 1])
       {
         return nil
       }
-      return entry.state.position.frame
+      return history[index].state.position.frame
     }
     guard index > history.count else { return playhead?.frame }
     guard let anchor = anchors[index - history.count - 1], let now = scheduleTime(of: oldestFrame)

@@ -22,6 +22,7 @@ package struct Renderer: ~Copyable {
   private var gaps = RenderedGaps()
   private var starvationWasCounted = false
   private var now = LocalTime(nanoseconds: 0)
+  /// The device frame at which frames are released and a report is sent again.
   private var nextReport: Int64 = 0
   private var report = RenderReport()
 
@@ -83,8 +84,10 @@ package struct Renderer: ~Copyable {
 
   @_noLocks @_noAllocation
   private mutating func endTurn() {
+    guard cursor.next >= nextReport else { return }
+    nextReport = cursor.next + cursor.grid.sampleRate / 20
     releaseFrames()
-    reportIfDue()
+    sendReport()
   }
 
   /// What follows is rendered again from `frame` on.
@@ -298,9 +301,7 @@ extension Renderer {
   }
 
   @_noLocks @_noAllocation
-  private mutating func reportIfDue() {
-    guard cursor.next >= nextReport else { return }
-    nextReport = cursor.next + cursor.grid.sampleRate / 20
+  private mutating func sendReport() {
     report.at =
       cursor.renderClock.isSettled
       ? cursor.renderClock.localTime(of: DeviceFrame(cursor.next)) : now
