@@ -73,6 +73,7 @@ struct MidpointRegression: Hashable, Sendable {
     for lane in lanes { smallest = min(smallest, expected[lane]) }
     var share = MidpointSums.Lanes.zero
     for lane in lanes {
+      // Of variances: to the eighth power of the deviations. The second to the sixteenth were scanned.
       let ratio = smallest / expected[lane]
       let likelihood = exponential(-0.5 * (sums.surprise[lane] - least) / scale)
       share[lane] = ratio * ratio * ratio * ratio * likelihood
