@@ -87,7 +87,7 @@ extension ClockFilter {
   static let window = Nanoseconds.seconds(120)
 
   /// Twice what the densest probes of four seconds need: older ones are thinned out, so that the window stays covered. Each
-  /// sample makes a solution 0.1 µs dearer.
+  /// sample makes a solution 0.2 µs dearer.
   package static let sampleLimit = 3072
   static let thinnedAge = Nanoseconds.seconds(4)
 
