@@ -40,6 +40,7 @@ package struct ClockFilter: Sendable {
 
   private let solveInterval: Nanoseconds
   private let isRefined: Bool
+  private let tuning: ClockTuning
   /// In order of their midpoints, so that answers that overtake each other make no difference.
   private var samples: [TimeSample] = []
   private var suspect: Suspect?
@@ -49,6 +50,7 @@ package struct ClockFilter: Sendable {
   /// What the estimate follows; there whenever `line` is.
   private var refined: ClockLine?
   private var solvedAt: LocalTime?
+  private var acceptedSinceSolution = 0
   /// Samples accepted since the last step or reset, unlike `samples` not bounded by the window.
   private var acceptedCount = 0
   /// What the smoothed output is ahead of `refined`, in seconds, at the line's origin.
@@ -67,8 +69,9 @@ package struct ClockFilter: Sendable {
   /// the estimate is the corridor's middle, without the regression.
   package init(
     storedDrift: Double? = nil, solveInterval: Nanoseconds = .milliseconds(250),
-    isRefined: Bool = true
+    isRefined: Bool = true, tuning: ClockTuning = ClockTuning()
   ) {
+    self.tuning = tuning
     self.isRefined = isRefined
     self.solveInterval = solveInterval
     if let storedDrift, storedDrift.isFinite, abs(storedDrift) <= 500e-6 {
@@ -86,10 +89,11 @@ extension ClockFilter {
   /// scanned together with the ageing.
   static let window = Nanoseconds.seconds(120)
 
-  /// Twice what the densest probes of four seconds need: older ones are thinned out, so that the window stays covered. Each
-  /// sample makes a solution 0.2 µs dearer.
-  package static let sampleLimit = 3072
-  static let thinnedAge = Nanoseconds.seconds(4)
+  /// Twice what the densest probes of two seconds need: older ones are thinned out, so that the window stays covered. Each
+  /// sample makes a solution 0.2 µs dearer; twice as many were no better on wires nor on radio, and half as many worse on
+  /// a radio far away.
+  package static let sampleLimit = 1536
+  static let thinnedAge = Nanoseconds.seconds(2)
 
   package mutating func insert(_ sample: TimeSample) -> Outcome {
     if let newest = samples.last {
@@ -144,6 +148,7 @@ extension ClockFilter {
   private mutating func add(_ sample: TimeSample) {
     place(sample)
     acceptedCount += 1
+    acceptedSinceSolution += 1
     guard let newest = samples.last else { return }
     let expired = samples.prefix { newest.midpoint - $0.midpoint > Self.window }.count
     samples.removeFirst(expired)
@@ -170,17 +175,24 @@ extension ClockFilter {
     samples.insert(sample, at: index)
   }
 
-  /// Each of the first 24 samples matters; later ones change little, and a solution costs some 20 µs.
+  /// Where samples come seldom because the estimate is good, it is not worth solving for each.
+  private static let seldom = (count: 8, intervals: Int64(4))
+
+  /// Each of the first 24 samples matters; later ones change little, and a solution costs some hundreds of µs.
   private func isSolveDue(at now: LocalTime) -> Bool {
     guard let solvedAt, samples.count > 24 else { return true }
-    return (now - solvedAt).magnitude >= solveInterval
+    let elapsed = (now - solvedAt).magnitude
+    if acceptedSinceSolution < Self.seldom.count {
+      return elapsed.count >= solveInterval.count * Self.seldom.intervals
+    }
+    return elapsed >= solveInterval
   }
 
   private mutating func solve(at now: LocalTime) {
-    guard let next = CorridorLine(through: samples, prior: prior) else { return }
+    guard let next = CorridorLine(through: samples, prior: prior, tuning: tuning) else { return }
     let better =
       isRefined
-      ? ClockLine(next, refinedBy: samples, prior: prior) : ClockLine(next)
+      ? ClockLine(next, refinedBy: samples, prior: prior, tuning: tuning) : ClockLine(next)
     if isSmoothed, let refined {
       let time = better.origin
       let before = refined.relativeOffset(at: time, base: better.base) + remainingLag(at: time)
@@ -191,6 +203,7 @@ extension ClockFilter {
     line = next
     refined = better
     solvedAt = now
+    acceptedSinceSolution = 0
     medianRoundTrip = newestMedianRoundTrip
     isLocked = isLocked || isGoodEnough(next, deviation: better.deviation)
   }
@@ -246,10 +259,10 @@ extension ClockFilter {
 // MARK: - Estimates
 
 extension ClockFilter {
-  /// The time in which the smoothed output comes closer to a new line by a factor of e: a quarter of the samples'
-  /// span, because early estimates are soon improved on, within these limits. At 1 s the output moves by less than
-  /// 4 µs in 50 ms on Wi-Fi. Seconds; 1 and 2 were scanned, guarded by the test of a smooth output.
-  static let smoothing = 0.25...1.0
+  /// The time in which the smoothed output comes closer to a new line by a factor of e is a quarter of the samples'
+  /// span, because early estimates are soon improved on; no less than this, in seconds, and no more than
+  /// `ClockTuning.longestSmoothing`. Guarded by the test of a smooth output.
+  static let shortestSmoothing = 0.25
 
   /// How the clocks relate at `now`; `nil` before the first sample.
   package func estimate(at now: LocalTime) -> ClockEstimate? {
@@ -270,7 +283,8 @@ extension ClockFilter {
   package func state(at now: LocalTime) -> State {
     guard isLocked, let line else { return .acquiring }
     let age = now - line.origin
-    if age > .seconds(300) || line.extrapolationError(over: age, prior: prior) > 500e-6 {
+    let error = line.extrapolationError(over: age, prior: prior, ageing: tuning.ageing)
+    if age > .seconds(300) || error > 500e-6 {
       return .unsynced
     }
     return age > .seconds(10) ? .holdover : .locked
@@ -287,15 +301,16 @@ extension ClockFilter {
     if let deviation = refined?.deviation, line.span >= Self.regressionSpan {
       bound = min(bound, 3 * deviation + CorridorLine.errorFloor)
     }
-    bound += line.extrapolationError(over: now - line.origin, prior: prior)
+    bound += line.extrapolationError(
+      over: now - line.origin, prior: prior, ageing: tuning.ageing)
     bound += abs(remainingLag(at: now))
     return Nanoseconds(saturating: bound * 1e9)
   }
 
   private func remainingLag(at now: LocalTime) -> Double {
     guard lag != 0, let line = refined else { return 0 }
-    let limits = Self.smoothing
-    let smoothing = min(max(0.25 * sampleSpan, limits.lowerBound), limits.upperBound)
+    let early = max(0.25 * sampleSpan, Self.shortestSmoothing)
+    let smoothing = min(early, tuning.longestSmoothing)
     let x = max((now - line.origin).seconds, 0) / smoothing
     return lag / (1 + x + 0.5 * x * x)
   }

@@ -19,19 +19,6 @@ struct ClockLine: Hashable, Sendable {
   /// How far `intercept` is from the corridor's middle, in seconds.
   var shift = 0.0
 
-  /// What the corridor's middle is off, as a standard deviation, is about the distance from the fastest packet to
-  /// the third fastest. 0.6...4 were scanned; guarded by `ClockFilterSimulationTests`.
-  static let noiseShare = 0.8
-
-  /// The regression may differ from the corridor by this many of the corridor's deviations before it counts as
-  /// biased. 1...2.5 were scanned: 1 gives up much under wander, and 2.5 nothing more.
-  static let toleratedDistance = 2.0
-
-  /// What no corridor is better than, as a standard deviation in seconds: crystals wander more within its two minutes
-  /// than it leaves room for. 0.5 µs to infinity were scanned: less lets it bend the estimate where crystals wander, and
-  /// more gives way to one-sided queues.
-  static let deviationFloor = 8e-6
-
   /// The time in seconds over which the present slope gives way to the lasting one, without samples. A slope that
   /// was measured over a few seconds says nothing about the next minutes.
   static let slopeMemory = 10.0
@@ -44,16 +31,18 @@ struct ClockLine: Hashable, Sendable {
     lastingSlope = corridor.slope
   }
 
-  init(_ corridor: CorridorLine, refinedBy samples: [TimeSample], prior: SlopePrior) {
+  init(
+    _ corridor: CorridorLine, refinedBy samples: [TimeSample], prior: SlopePrior,
+    tuning: ClockTuning
+  ) {
     self.init(corridor)
-    guard let regression = Self.regression(through: samples, along: corridor, prior: prior) else {
-      return
-    }
-    let own = corridor.deviation(of: samples, prior: prior)
+    let found = Self.regression(through: samples, along: corridor, prior: prior, tuning: tuning)
+    guard let regression = found else { return }
+    let own = corridor.deviation(of: samples, prior: prior, tuning: tuning)
     let square = own * own
     let distance = regression.intercept
-    let bias = max(
-      0, distance * distance - Self.toleratedDistance * Self.toleratedDistance * square)
+    let tolerated = tuning.toleratedDistance * tuning.toleratedDistance * square
+    let bias = max(0, distance * distance - tolerated)
     let other = regression.uncertainty + bias
     let share = square / (square + other)
     shift = share * distance
@@ -62,31 +51,28 @@ struct ClockLine: Hashable, Sendable {
     deviation = (share * other).squareRoot()
   }
 
-  /// Seconds of samples whose fastest packets make one midpoint. 0.5...4 were scanned over recorded exchanges, with the
-  /// two constants below: on Wi-Fi in a far room the error fell by 40 %, and on wires it stayed what it was.
-  static let fastestInterval = 1.0
-
   /// With fewer midpoints, their own scatter cannot be told.
   static let leastMidpoints = 6
 
-  /// The fastest packets' line is taken where its variance is below this part of the other's: the estimates of both
-  /// scatter. Guarded by `ClockFilterSimulationTests`.
-  static let clearlyLess = 0.5
-
   /// Through the samples' midpoints, or through those of the fastest packets where these scatter less.
   private static func regression(
-    through samples: [TimeSample], along corridor: CorridorLine, prior: SlopePrior
+    through samples: [TimeSample], along corridor: CorridorLine, prior: SlopePrior,
+    tuning: ClockTuning
   ) -> MidpointRegression? {
+    func line(through midpoints: [Midpoint]) -> MidpointRegression? {
+      MidpointRegression(through: midpoints, relativeTo: corridor, prior: prior, tuning: tuning)
+    }
     let midpoints = samples.map { Midpoint($0, relativeTo: corridor) }
     // The same samples make a midpoint, whenever that is asked.
-    let interval = Int64(fastestInterval * 1e9)
+    let interval = Int64(tuning.fastestInterval * 1e9)
     let fastest = midpoints.ofFastest(
-      every: fastestInterval, phase: Double(corridor.origin.nanoseconds % interval) * -1e-9)
-    let all = MidpointRegression(through: midpoints, relativeTo: corridor, prior: prior)
-    guard let all, fastest.count >= leastMidpoints,
-      let few = MidpointRegression(through: fastest, relativeTo: corridor, prior: prior)
-    else { return all }
-    return few.uncertainty < clearlyLess * all.uncertainty ? few : all
+      tuning.fastPart, every: tuning.fastestInterval,
+      phase: Double(corridor.origin.nanoseconds % interval) * -1e-9)
+    let all = line(through: midpoints)
+    guard let all, fastest.count >= leastMidpoints, let few = line(through: fastest) else {
+      return all
+    }
+    return few.uncertainty < tuning.clearlyLess * all.uncertainty ? few : all
   }
 }
 
@@ -98,11 +84,13 @@ extension MidpointRegression {
 extension CorridorLine {
   /// The standard deviation of `intercept`, in seconds. A corridor that is narrower than half the shortest round
   /// trip by more than the noise explains has been bent by wandering clocks.
-  fileprivate func deviation(of samples: [TimeSample], prior: SlopePrior) -> Double {
+  fileprivate func deviation(
+    of samples: [TimeSample], prior: SlopePrior, tuning: ClockTuning
+  ) -> Double {
     let half = 0.5 * (samples.lazy.map(\.roundTrip).min() ?? .zero).seconds
     let bend = max(0, half - halfMargin - noise)
     let slopeError = prior.isFixed(span: span) ? 0.5 * prior.deviation(span: span) * span : 0
-    return ClockLine.noiseShare * noise + bend + slopeError + ClockLine.deviationFloor
+    return tuning.noiseShare * noise + bend + slopeError + tuning.deviationFloor
   }
 }
 

@@ -44,12 +44,8 @@ struct CorridorLine: Hashable, Sendable {
 }
 
 extension CorridorLine {
-  /// How fast the bounds of a sample relax, in 1/s: a drift that changes by 8 ppb a second stays within. The
-  /// range 0...15e-9 was scanned over eight networks and clocks; guarded by `ClockFilterSimulationTests`.
-  static let ageing = 4e-9
-
   /// The widest corridor through `samples`, which are in order of their midpoints; `nil` if there are none.
-  init?(through samples: [TimeSample], prior: SlopePrior) {
+  init?(through samples: [TimeSample], prior: SlopePrior, tuning: ClockTuning = ClockTuning()) {
     guard let newest = samples.last else { return nil }
     let origin = newest.midpoint
     let base = newest.upperOffset
@@ -59,7 +55,7 @@ extension CorridorLine {
     lowers.reserveCapacity(samples.count)
     for sample in samples {
       let x = (sample.midpoint - origin).seconds
-      let slack = Self.ageing * x * x
+      let slack = tuning.ageing * x * x
       uppers.append(CorridorPoint(x: x, y: (sample.upperOffset - base).seconds + slack))
       lowers.append(CorridorPoint(x: x, y: slack - (sample.lowerOffset - base).seconds))
     }

@@ -28,10 +28,10 @@ extension CorridorLine {
   }
 
   /// What extrapolating by `age` may add. The square is the wander that the ageing allows for.
-  func extrapolationError(over age: Nanoseconds, prior: SlopePrior) -> Double {
+  func extrapolationError(over age: Nanoseconds, prior: SlopePrior, ageing: Double) -> Double {
     let seconds = abs(age.seconds)
     let slope =
       prior.isFixed(span: span) ? prior.halfWidth : max(slopeError, Self.leastSlopeError)
-    return slope * seconds + Self.ageing * seconds * seconds
+    return slope * seconds + ageing * seconds * seconds
   }
 }

@@ -18,25 +18,21 @@ struct Midpoint: Hashable, Sendable {
 }
 
 extension [Midpoint] {
-  /// The part of a direction's packets that count as fast. The single fastest one to 0.4 were scanned: few are poor on wires,
-  /// where no packet is near the edge, and many on far Wi-Fi.
-  static let fastPart = 0.05
-
-  /// For each `interval` seconds one midpoint, of the mean of the fast requests and the mean of the fast answers. An
-  /// interval begins `phase` seconds after the line's origin.
+  /// For each `interval` seconds one midpoint, of the mean of the fast requests and the mean of the fast answers: the
+  /// fastest `part` of each direction, 0...1, and one at least. An interval begins `phase` seconds after the line's origin.
   ///
   /// A sample is good only if both its packets were fast; here the fast packets of each direction count, whatever became
   /// of their counterparts. Where delays have heavy tails, that tells several times as much.
-  func ofFastest(every interval: Double, phase: Double) -> [Midpoint] {
+  func ofFastest(_ part: Double, every interval: Double, phase: Double) -> [Midpoint] {
     var fastest: [Midpoint] = []
     var rest = self[...]
     while let first = rest.first {
       let end = phase + ((first.time - phase) / interval).rounded(.down) * interval + interval
-      let part = rest.prefix { $0.time < end }
+      let inside = rest.prefix { $0.time < end }
       // Rounding may put a midpoint at the end of its own interval.
-      let group = part.isEmpty ? rest.prefix(1) : part
+      let group = inside.isEmpty ? rest.prefix(1) : inside
       rest = rest.dropFirst(group.count)
-      fastest.append(Midpoint(ofFastest: group))
+      fastest.append(Midpoint(ofFastest: part, in: group))
     }
     return fastest
   }
@@ -44,9 +40,9 @@ extension [Midpoint] {
 
 extension Midpoint {
   /// `group` is not empty.
-  fileprivate init(ofFastest group: ArraySlice<Midpoint>) {
-    let requests = group.fastest { $0.upper < $1.upper }
-    let answers = group.fastest { $0.lower > $1.lower }
+  fileprivate init(ofFastest part: Double, in group: ArraySlice<Midpoint>) {
+    let requests = group.fastest(part) { $0.upper < $1.upper }
+    let answers = group.fastest(part) { $0.lower > $1.lower }
     upper = requests.mean { $0.upper }
     lower = answers.mean { $0.lower }
     time = 0.5 * (requests.mean { $0.time } + answers.mean { $0.time })
@@ -54,12 +50,25 @@ extension Midpoint {
 }
 
 extension ArraySlice<Midpoint> {
-  /// The first ones after sorting, and at least one.
-  fileprivate func fastest(by areInOrder: (Midpoint, Midpoint) -> Bool) -> Self {
-    let part = (Double(count) * [Midpoint].fastPart).rounded()
-    return sorted(by: areInOrder).prefix(Swift.max(1, Int(part)))
+  /// The first ones after sorting, and at least one. They are few, so that inserting each costs less than sorting all.
+  fileprivate func fastest(
+    _ part: Double, by areInOrder: (Midpoint, Midpoint) -> Bool
+  ) -> [Midpoint] {
+    let limit = Swift.max(1, Int((Double(count) * part).rounded()))
+    var first: [Midpoint] = []
+    first.reserveCapacity(limit + 1)
+    for midpoint in self {
+      if first.count == limit, !areInOrder(midpoint, first[limit - 1]) { continue }
+      var index = first.count
+      while index > 0, areInOrder(midpoint, first[index - 1]) { index -= 1 }
+      first.insert(midpoint, at: index)
+      if first.count > limit { first.removeLast() }
+    }
+    return first
   }
+}
 
+extension [Midpoint] {
   fileprivate func mean(of value: (Midpoint) -> Double) -> Double {
     reduce(0) { $0 + value($1) } / Double(count)
   }

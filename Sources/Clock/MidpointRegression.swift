@@ -14,51 +14,41 @@ struct MidpointRegression: Hashable, Sendable {
   /// What unlike noise of the two directions may do to `intercept`, in seconds: an uncertainty, not a correction.
   var asymmetry: Double
 
-  /// What a midpoint may be off although its round trip was the shortest, in seconds: the stamps' own error.
-  static let stampError = 3e-6
-
   /// The standard deviation of a midpoint in terms of how much longer its round trip was than the shortest
   /// possible: that of a uniform distribution over all ways to divide the excess between the directions.
   static let excessShare = 0.29
 
-  /// How far the shortest round trip is above the shortest possible one, in terms of the distance to the sixth
-  /// shortest. Without it the few shortest outweigh all others. 0...4 were scanned: more is better on
-  /// wires and worse under bufferbloat.
-  static let gapFactor = 2.0
-
   /// The lanes that are mixed: 64 s to 2 s. 128 s were no better.
   static let usedLanes = 1...6
 
-  /// How fast a crystal's rate is taken to change before midpoints tell, in 1/s: 1 ppm a minute. A memory is believed
-  /// less the more it would err then, by this wander and by scatter. Over recorded exchanges this keeps Wi-Fi from
-  /// following its own noise and lets wires follow crystals soon; 0.005...0.1e-6 were scanned.
-  static let expectedWander = 0.015e-6
-
-  /// The scatter of a midpoint says too little of the error, because queues outlast a probe interval.
-  static let inflation = 1.5
-
   /// `nil` without midpoints. They are in order of their times, and relative to `line`.
-  init?(through midpoints: [Midpoint], relativeTo line: CorridorLine, prior: SlopePrior) {
+  init?(
+    through midpoints: [Midpoint], relativeTo line: CorridorLine, prior: SlopePrior,
+    tuning: ClockTuning = ClockTuning()
+  ) {
     guard let first = midpoints.first else { return nil }
-    let (shortest, gap) = shortestRoundTrip(of: midpoints)
+    let (shortest, distance) = shortestRoundTrip(of: midpoints)
+    let gap = tuning.gapFactor * distance
+    let leastVariance = tuning.stampError * tuning.stampError
     var sums = MidpointSums(
-      priorSlope: prior.center - line.slope, deviation: prior.deviation(span: line.span))
+      priorSlope: prior.center - line.slope, deviation: prior.deviation(span: line.span),
+      judgingLane: tuning.judgingLane)
     var position = first.time
     for (index, midpoint) in midpoints.enumerated() {
       let excess = midpoint.roundTrip - shortest
       let deviation = Self.excessShare * (excess + gap)
-      let information = 1 / (Self.stampError * Self.stampError + deviation * deviation)
+      let information = 1 / (leastVariance + deviation * deviation)
       if midpoint.time > position { sums.advance(by: midpoint.time - position) }
       position = max(midpoint.time, position)
       if index >= 4 { sums.judge(midpoint.offset, information: information) }
       sums.add(midpoint.offset, information: information, excess: excess)
     }
     if position < 0 { sums.advance(by: -position) }
-    self.init(mixing: sums)
+    self.init(mixing: sums, tuning: tuning)
   }
 
   /// Weighs each lane by what is expected of its memory, and by the likelihood of what it foretold.
-  private init(mixing sums: MidpointSums) {
+  private init(mixing sums: MidpointSums, tuning: ClockTuning) {
     let lines = sums.solution()
     let lanes = Self.usedLanes
     var least = Double.infinity
@@ -67,7 +57,7 @@ struct MidpointRegression: Hashable, Sendable {
     let scale = sums.judgedCount > 0 ? max(least / sums.judgedCount, 1e-3) : 1
     let noise: MidpointSums.Lanes = lines.variance * max(scale, Self.leastScale)
     let bias: MidpointSums.Lanes =
-      Self.expectedWander * MidpointSums.memories * MidpointSums.memories
+      tuning.expectedWander * MidpointSums.memories * MidpointSums.memories
     let expected: MidpointSums.Lanes = noise + bias * bias
     var smallest = Double.infinity
     for lane in lanes { smallest = min(smallest, expected[lane]) }
@@ -86,7 +76,7 @@ struct MidpointRegression: Hashable, Sendable {
       let distance = lines.intercept[lane] - intercept
       variance += share[lane] * (noise[lane] + distance * distance)
     }
-    deviation = Self.inflation * variance.squareRoot()
+    deviation = tuning.inflation * variance.squareRoot()
     asymmetry = sums.asymmetry
   }
 
@@ -94,8 +84,8 @@ struct MidpointRegression: Hashable, Sendable {
   private static let leastScale = 0.25
 }
 
-/// The shortest round trip, and how far it may be above the shortest possible one, in seconds.
-private func shortestRoundTrip(of midpoints: [Midpoint]) -> (Double, gap: Double) {
+/// The shortest round trip, and how far the sixth shortest is from it, in seconds; with fewer, the shortest itself.
+private func shortestRoundTrip(of midpoints: [Midpoint]) -> (Double, distance: Double) {
   var least: [Double] = []
   least.reserveCapacity(7)
   for midpoint in midpoints {
@@ -106,7 +96,6 @@ private func shortestRoundTrip(of midpoints: [Midpoint]) -> (Double, gap: Double
     least.insert(value, at: index)
     if least.count > 6 { least.removeLast() }
   }
-  guard let first = least.first, let last = least.last else { return (0, gap: 0) }
-  let distance = least.count == 6 ? last - first : first
-  return (first, gap: MidpointRegression.gapFactor * distance)
+  guard let first = least.first, let last = least.last else { return (0, distance: 0) }
+  return (first, distance: least.count == 6 ? last - first : first)
 }

@@ -9,15 +9,15 @@ struct MidpointSums: Hashable, Sendable {
   static let longestMemory = 128.0
   static let memories = Lanes(128, 64, 32, 16, 8, 4, 2, 1)
 
-  /// The lane of 8 s, the time over which the foretelling is judged, and the one of 32 s for the asymmetry. 4...64 s were
-  /// scanned for the former: longer is too slow for crystals that wander, and shorter is noisy on Wi-Fi.
-  static let judgingLane = 4
+  /// The lane of 32 s, over which the asymmetry is told, and those that foretell midpoints for it.
   static let asymmetryLane = 2
   static let asymmetryLanes = 1...5
 
   /// Information on the slope that does not come from samples: its inverse variance, and the slope.
   let priorInformation: Double
   let priorSlope: Double
+  /// The lane over whose memory the foretelling is judged.
+  let judgingLane: Int
 
   private var s0 = Lanes.zero
   private var s1 = Lanes.zero
@@ -36,7 +36,8 @@ struct MidpointSums: Hashable, Sendable {
   private var offset = 0.0
   private var offsetTimesExcess = 0.0
 
-  init(priorSlope: Double, deviation: Double) {
+  init(priorSlope: Double, deviation: Double, judgingLane: Int) {
+    self.judgingLane = judgingLane
     priorInformation = 1 / (deviation * deviation)
     self.priorSlope = priorSlope
   }
@@ -55,8 +56,8 @@ struct MidpointSums: Hashable, Sendable {
     y1 = (y1 - y0 * seconds) * decay
     s0 *= decay
     y0 *= decay
-    surprise *= decay[Self.judgingLane]
-    judgedCount *= decay[Self.judgingLane]
+    surprise *= decay[judgingLane]
+    judgedCount *= decay[judgingLane]
     let slow = decay[Self.asymmetryLane]
     weight *= slow
     excess *= slow

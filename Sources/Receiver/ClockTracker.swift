@@ -18,12 +18,13 @@ struct ClockTracker {
   }
 
   init(
-    clockID: UInt64, port: UInt16, storedDrift: Double?, seed: UInt64, at now: LocalTime
+    clockID: UInt64, port: UInt16, storedDrift: Double?, tuning: ClockTuning = ClockTuning(),
+    seed: UInt64, at now: LocalTime
   ) {
     self.clockID = clockID
     self.port = port
-    filter = ClockFilter(storedDrift: storedDrift)
-    schedule = ProbeSchedule(startingAt: now)
+    filter = ClockFilter(storedDrift: storedDrift, tuning: tuning)
+    schedule = ProbeSchedule(startingAt: now, tuning: tuning)
     random = SplitMix64(seed: seed)
   }
 

@@ -39,7 +39,7 @@ extension PlayoutCursor {
       else { return next }
       let oldest = oldestFrame
       if state.startedAt > oldest { return state.startedAt - 1 }
-      return error(to: anchor, at: now).magnitude > RateController.outdatedError ? oldest : next
+      return error(to: anchor, at: now).magnitude > tuning.outdatedError ? oldest : next
     }
   }
 

@@ -36,17 +36,24 @@ extension PlayoutCursor {
     }
   }
 
+  /// Forgets what cannot be rendered again, and answers the oldest frame that can.
+  @_noLocks @_noAllocation
+  package mutating func forgetHeard() -> Int64 {
+    let oldest = oldestFrame
+    history.forget(before: oldest)
+    return oldest
+  }
+
   /// How many places of the stream `neededFrame` knows.
   package var neededFrameCount: Int {
     @_noLocks @_noAllocation get { history.count + anchors.count + 1 }
   }
 
   /// A stream frame from which on frames may be needed: of each stretch that may be rendered again, what comes next, and
-  /// what a waiting anchor begins with.
+  /// what a waiting anchor begins with. `oldest` is `oldestFrame`.
   @_noLocks @_noAllocation
-  package func neededFrame(_ index: Int) -> Int64? {
+  package func neededFrame(_ index: Int, oldest: Int64) -> Int64? {
     if index < history.count {
-      let oldest = oldestFrame
       guard history[index].sounds(after: oldest) else { return nil }
       if index > 0, history[index - 1].sounds(after: oldest),
         history[index].continues(history[index - 1])
@@ -56,7 +63,7 @@ extension PlayoutCursor {
       return history[index].state.position.frame
     }
     guard index > history.count else { return playhead?.frame }
-    guard let anchor = anchors[index - history.count - 1], let now = scheduleTime(of: oldestFrame)
+    guard let anchor = anchors[index - history.count - 1], let now = scheduleTime(of: oldest)
     else { return nil }
     return now < anchor.groupTime ? grid.position(of: anchor.mediaTime).frame : nil
   }

@@ -5,6 +5,7 @@ package import Clock
 /// only; it knows no samples, so a simulation can run it for days.
 package struct PlayoutCursor: ~Copyable {
   package let grid: StreamGrid
+  let tuning: SteeringTuning
   package var renderClock: RenderClock
   /// The next device frame to render.
   package internal(set) var next: Int64 = 0
@@ -26,9 +27,14 @@ package struct PlayoutCursor: ~Copyable {
   package private(set) var replacementCount: UInt32 = 0
 
   /// `sampleRate` is the device's, in Hz.
-  package init(sampleRate: Int, device: RenderClock.DeviceClass, storedDrift: Double?) {
+  package init(
+    sampleRate: Int, device: RenderClock.DeviceClass, storedDrift: Double?,
+    tuning: SteeringTuning = SteeringTuning()
+  ) {
+    self.tuning = tuning
     grid = StreamGrid(sampleRate: sampleRate)
-    renderClock = RenderClock(sampleRate: sampleRate, device: device, storedDrift: storedDrift)
+    renderClock = RenderClock(
+      sampleRate: sampleRate, device: device, storedDrift: storedDrift, tuning: tuning)
   }
 
   /// Nobody goes back by more than this many frames: 750 ms, more than is written ahead to any sound card.
@@ -194,11 +200,12 @@ extension PlayoutCursor {
       guard let anchor = state.anchor else { return 1 }
       let seconds = error(to: anchor, at: now)
       syncError = Nanoseconds(Int64(min(max(seconds, -1e3), 1e3) * 1e9))
-      let time = RateController.time(
+      let controller = RateController(tuning)
+      let time = controller.time(
         forError: seconds, doubt: clockDoubt, watched: renderClock.observedSeconds)
-      let wanted = scheduledStep * (1 - RateController.slowdown(forError: seconds, time: time))
+      let wanted = scheduledStep * (1 - controller.slowdown(forError: seconds, time: time))
       let elapsed = Double(next - state.steeredAt) / Double(grid.sampleRate)
-      state.step = RateController.step(
+      state.step = controller.step(
         from: state.step, to: wanted, error: seconds, seconds: elapsed, time: time)
       state.steeredAt = next
       return state.step
@@ -263,10 +270,11 @@ extension PlayoutCursor {
     }
   }
 
-  /// An error of the group's clock that is hardly worth following, in seconds: a part of what it is bounded by, which is
-  /// three deviations. Where crystals wander, errors far below the bound are real; 1/8 and 1/16 were compared.
+  /// An error of the group's clock that is hardly worth following, in seconds.
   private var clockDoubt: Double {
-    @_noLocks @_noAllocation get { Double(estimate?.errorBound.count ?? 0) * 1e-9 / 16 }
+    @_noLocks @_noAllocation get {
+      Double(estimate?.errorBound.count ?? 0) * 1e-9 * tuning.doubtShare
+    }
   }
 
   /// Of `next`, in seconds; positive is early.

@@ -85,6 +85,12 @@ struct PlayoutHistory: ~Copyable {
   @_noLocks @_noAllocation
   mutating func removeAll() { count = 0 }
 
+  /// Removes what ends at or before device frame `frame`.
+  @_noLocks @_noAllocation
+  mutating func forget(before frame: Int64) {
+    while count > 0, self[0].first + self[0].count <= frame { count -= 1 }
+  }
+
   /// Removes everything from device frame `frame` on, and returns the state there; nil if it is not known.
   @_noLocks @_noAllocation
   mutating func cut(at frame: Int64) -> PlayoutState? {

@@ -31,7 +31,7 @@ extension ReceiverSession {
     case rendered(RenderReport)
     /// The machine slept: its clock did not run while the sender's did.
     case resumedFromSuspend
-    /// `nextDeadline` has come.
+    /// All that came up has been told, or `nextDeadline` has come.
     case timeout
   }
 

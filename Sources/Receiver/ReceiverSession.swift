@@ -36,14 +36,17 @@ package struct ReceiverSession {
       idleTime: configuration.idleTime)
   }
 
-  /// Takes one input into account. `now` never decreases.
+  /// Takes one input into account. `now` never decreases. Drivers end each turn with `.timeout`: what is said of the time
+  /// comes by the hundred a second, and only that looks at what follows from it.
   package mutating func handle(_ input: Input, at now: LocalTime) {
     switch input {
     case .accepted(let id, let peer): accept(id, peer: peer, at: now)
     case .received(let id, let bytes): received(bytes, on: id, at: now)
     case .closed(let id): closed(id, at: now)
-    case .datagram(let bytes, let time): receivedDatagram(bytes, at: time)
-    case .transmitted(let sequence, let time): clock?.transmitted(sequence: sequence, at: time)
+    case .datagram(let bytes, let time): return receivedDatagram(bytes, at: time)
+    case .transmitted(let sequence, let time):
+      clock?.transmitted(sequence: sequence, at: time)
+      return
     case .deviceOpened(let device, let ring): opened(device, ring)
     case .deviceLost(let reason): lostDevice(reason)
     case .rendered(let report): rendered(report)

@@ -54,15 +54,16 @@ package struct RenderClock: Sendable {
   package private(set) var observedSeconds = 0.0
 
   /// `sampleRate` in Hz, above zero. `storedDrift` is the `drift` of this card at this rate from an earlier run;
-  /// what is not within ±0.1 % is ignored. `wander` is how the drift wanders, in 1/√s, if not as the device class has it.
+  /// what is not within ±0.1 % is ignored.
   @_noLocks @_noAllocation
   package init(
-    sampleRate: Int, device: DeviceClass, storedDrift: Double?, wander: Double? = nil
+    sampleRate: Int, device: DeviceClass, storedDrift: Double?,
+    tuning: SteeringTuning = SteeringTuning()
   ) {
     self.sampleRate = Double(max(sampleRate, 1))
-    let deviation = Self.deviation(of: device)
+    let deviation = Self.deviation(of: device, tuning)
     variance = deviation * deviation
-    self.wander = wander ?? Self.wander(of: device)
+    wander = Self.wander(of: device, tuning)
     if let storedDrift, storedDrift > -1e-3, storedDrift < 1e-3 {
       stretch = -storedDrift / (1 + storedDrift)
       stretchVariance = Self.storedDriftDeviation * Self.storedDriftDeviation
@@ -193,28 +194,24 @@ extension RenderClock {
 // MARK: - Constants and arithmetic
 
 extension RenderClock {
-  /// The standard deviation of an observation in seconds: two frames of granularity, the interrupt latency, the
-  /// wobble of a USB device's buffer, and a third of a USB frame. Chosen on simulated devices, range 1 µs...1 ms;
-  /// guarded by the golden vectors and `RenderClockTests`.
+  /// The standard deviation of an observation in seconds.
   @_noLocks @_noAllocation
-  private static func deviation(of device: DeviceClass) -> Double {
+  private static func deviation(of device: DeviceClass, _ tuning: SteeringTuning) -> Double {
     switch device {
     case .exact: 1e-6
-    case .fine: 14e-6
-    case .edge: 8e-6
+    case .fine: tuning.fineDeviation
+    case .edge: tuning.edgeDeviation
     case .usbEdge: 30e-6
-    case .coarse: 300e-6
+    case .coarse: tuning.coarseDeviation
     }
   }
 
-  /// How the drift of a card wanders, in 1/√s. A crystal at room temperature does by 1e-8; where positions are exact to
-  /// some µs, one that warms up can be followed as well, at a cost of less than 1 µs. Range 1e-9...1e-7; chosen with
-  /// `tutti-simulate --scenario wander --rooms 3 --runs 4 --hours 0.0333`: 1e-8 gave 65 to 72 µs, 1e-7 13 to 18.
+  /// How the drift of a card wanders, in 1/√s.
   @_noLocks @_noAllocation
-  private static func wander(of device: DeviceClass) -> Double {
+  private static func wander(of device: DeviceClass, _ tuning: SteeringTuning) -> Double {
     switch device {
-    case .exact, .fine, .edge: 1e-7
-    case .usbEdge, .coarse: 1e-8
+    case .exact, .fine, .edge: tuning.wander
+    case .usbEdge, .coarse: tuning.coarseWander
     }
   }
 

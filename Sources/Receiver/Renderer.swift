@@ -30,9 +30,11 @@ package struct Renderer: ~Copyable {
   /// rate. The renderer is the ring's and the commands' only consumer, and the only producer of reports.
   package init(
     sampleRate: Int, ring: FrameRing, commands: RenderQueue<RenderCommand>,
-    reports: RenderQueue<RenderReport>, device: RenderClock.DeviceClass, storedDrift: Double?
+    reports: RenderQueue<RenderReport>, device: RenderClock.DeviceClass, storedDrift: Double?,
+    tuning: SteeringTuning = SteeringTuning()
   ) {
-    cursor = PlayoutCursor(sampleRate: sampleRate, device: device, storedDrift: storedDrift)
+    cursor = PlayoutCursor(
+      sampleRate: sampleRate, device: device, storedDrift: storedDrift, tuning: tuning)
     sampler = FrameSampler(
       ring: ring, fadeFrames: Int(cursor.fadeFrames), rewindFrames: Int(cursor.rewindFrames))
     mix = OutputMix(sampleRate: sampleRate, channelCount: ring.channelCount)
@@ -291,8 +293,11 @@ extension Renderer {
     sampler.reader.beginRelease()
     if case .none = cursor.playhead { sampler.reader.keepAll(ofGenerationsFrom: 0) }
     let margin = Int64(FrameSampler.margin(fadeFrames: Int(cursor.fadeFrames)))
+    let oldest = cursor.forgetHeard()
     for i in 0..<cursor.neededFrameCount {
-      if let frame = cursor.neededFrame(i) { sampler.reader.keep(from: frame - margin) }
+      if let frame = cursor.neededFrame(i, oldest: oldest) {
+        sampler.reader.keep(from: frame - margin)
+      }
     }
     if awaitsAnchor, case .none = cursor.soundingPosition {
       sampler.reader.keepAll(ofGenerationsFrom: newestGeneration)

@@ -1,9 +1,10 @@
-/// Events by true time, then by insertion: a binary heap.
+/// Events by true time, then by insertion: a binary heap of their places, so that only those are moved about.
 struct EventQueue<Event> {
   private struct Entry {
     let time: TrueTime
     let number: UInt64
-    let event: Event
+    /// In `events`.
+    let place: Int
 
     func precedes(_ other: Entry) -> Bool {
       time == other.time ? number < other.number : time < other.time
@@ -11,6 +12,8 @@ struct EventQueue<Event> {
   }
 
   private var heap: [Entry] = []
+  private var events: [Event?] = []
+  private var freePlaces: [Int] = []
   private var inserted: UInt64 = 0
 
   var nextTime: TrueTime? { heap.first?.time }
@@ -18,7 +21,7 @@ struct EventQueue<Event> {
 
   mutating func insert(_ event: Event, at time: TrueTime) {
     inserted += 1
-    heap.append(Entry(time: time, number: inserted, event: event))
+    heap.append(Entry(time: time, number: inserted, place: store(event)))
     var child = heap.count - 1
     while child > 0 {
       let parent = (child - 1) / 2
@@ -29,11 +32,24 @@ struct EventQueue<Event> {
   }
 
   mutating func removeFirst() -> (time: TrueTime, event: Event)? {
-    guard let first = heap.first, let last = heap.popLast() else { return nil }
-    guard !heap.isEmpty else { return (first.time, first.event) }
+    guard let first = heap.first, let last = heap.popLast(), let event = events[first.place] else {
+      return nil
+    }
+    events[first.place] = nil
+    freePlaces.append(first.place)
+    guard !heap.isEmpty else { return (first.time, event) }
     heap[0] = last
     sink()
-    return (first.time, first.event)
+    return (first.time, event)
+  }
+
+  private mutating func store(_ event: Event) -> Int {
+    guard let place = freePlaces.popLast() else {
+      events.append(event)
+      return events.count - 1
+    }
+    events[place] = event
+    return place
   }
 
   private mutating func sink() {

@@ -28,8 +28,8 @@ package struct Scenario: Sendable {
   }
 
   package static let names = [
-    "wired", "switches", "wander", "wifi", "wifi-bad", "mixed", "seek", "outage", "sender-killed",
-    "restart", "clock", "device", "swarm",
+    "wired", "switches", "wander", "wifi", "wifi-bad", "mixed", "usb", "seek", "outage",
+    "sender-killed", "restart", "clock", "device", "swarm",
   ]
 
   /// Nil where there is no scenario of that name.
@@ -56,6 +56,10 @@ package struct Scenario: Sendable {
     }
     configuration = .house(paths, seed: seed, cards: [.fine, .edge])
     if name == "wander" { configuration.letCrystalsWander() }
+    if name == "usb" {
+      limit = 60
+      for room in configuration.rooms.indices { configuration.rooms[room].card.granularity = .usb }
+    }
     // Samples of more than ten minutes take longer than anybody waits.
     configuration.isExact = seconds <= 600
     disturbances = Self.disturbances(name, seconds: seconds, rooms: rooms, &random)

@@ -77,16 +77,16 @@ extension SimulatedGroup {
     var random = RandomSource(seed: configuration.seed, part: 3000 + UInt64(processCount))
     let isExact = configuration.isExact
     let missing = room.quality.missingDecoders
-    room.session = ReceiverSession(
-      .init(
-        receiverID: Identifier.simulated(100 + index), name: "room \(index)", model: "simulated",
-        capacity: room.quality.capacity, codecs: room.quality.codecs,
-        makeDecoder: { format throws(CodecError) -> any AudioDecoder in
-          guard !missing.contains(format.codec) else { throw .unsupported("it is missing") }
-          return isExact ? try SignalPackets.makeDecoder(format) : SilenceDecoder(format)
-        },
-        idleTime: .seconds(30), seed: random.next()),
-      memory: room.memory)
+    var settings = ReceiverSession.Configuration(
+      receiverID: Identifier.simulated(100 + index), name: "room \(index)", model: "simulated",
+      capacity: room.quality.capacity, codecs: room.quality.codecs,
+      makeDecoder: { format throws(CodecError) -> any AudioDecoder in
+        guard !missing.contains(format.codec) else { throw .unsupported("it is missing") }
+        return isExact ? try SignalPackets.makeDecoder(format) : SilenceDecoder(format)
+      },
+      idleTime: .seconds(30), seed: random.next())
+    settings.clockTuning = configuration.clockTuning
+    room.session = ReceiverSession(settings, memory: room.memory)
   }
 
   /// What the real driver does in each turn of its loop.

@@ -12,7 +12,7 @@ struct MidpointTests {
     let line = try #require(CorridorLine(through: samples, prior: .cold))
     let midpoints = samples.map { Midpoint($0, relativeTo: line) }
     let phase = -(samples[3].midpoint - LocalTime(nanoseconds: 1_000_000_000)).seconds
-    let fastest = midpoints.ofFastest(every: 1, phase: phase)
+    let fastest = midpoints.ofFastest(0.05, every: 1, phase: phase)
     #expect(fastest.count == 2)
     #expect(fastest.map { Int(($0.roundTrip * 1e6).rounded()) } == [200, 400])
     #expect(fastest.map(\.upper) == [midpoints[1].upper, midpoints[2].upper])
@@ -27,14 +27,14 @@ struct MidpointTests {
     }
     let line = try #require(CorridorLine(through: samples, prior: .cold))
     let midpoints = samples.map { Midpoint($0, relativeTo: line) }
-    let fastest = try #require(midpoints.ofFastest(every: 1, phase: -0.5).first)
+    let fastest = try #require(midpoints.ofFastest(0.05, every: 1, phase: -0.5).first)
     #expect(abs(fastest.roundTrip - 201e-6) < 1e-9)
     #expect(abs(fastest.time - 0.5 * (midpoints[0].time + midpoints[39].time)) < 1e-9)
   }
 
   @Test func `nothing makes nothing`() {
     let none: [Midpoint] = []
-    #expect(none.ofFastest(every: 1, phase: 0).isEmpty)
+    #expect(none.ofFastest(0.05, every: 1, phase: 0).isEmpty)
   }
 
   /// With delays in microseconds.

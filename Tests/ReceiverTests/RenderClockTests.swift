@@ -13,8 +13,10 @@ struct RenderClockTests {
     device: String, deviceClass: RenderClock.DeviceClass
   ) throws {
     // The reference's crystals are at room temperature.
+    var tuning = SteeringTuning()
+    tuning.wander = tuning.coarseWander
     var clock = RenderClock(
-      sampleRate: 48_000, device: deviceClass, storedDrift: nil, wander: 1e-8)
+      sampleRate: 48_000, device: deviceClass, storedDrift: nil, tuning: tuning)
     for (index, row) in try vectorRows("dac_\(device)", in: .module).enumerated() {
       let frame = row[0].rounded(.down)
       _ = clock.observe(

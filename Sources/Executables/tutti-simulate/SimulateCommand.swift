@@ -3,11 +3,19 @@ import Simulation
 
 /// Plays a group in virtual time and says whether all promises were kept.
 @main
-struct SimulateCommand: ParsableCommand {
+struct SimulateCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "tutti-simulate",
     abstract: "Plays a whole group in virtual time, from a seed.",
-    discussion: "Scenarios: \(Scenario.names.joined(separator: ", ")).")
+    discussion: """
+      Scenarios: \(Scenario.names.joined(separator: ", ")).
+
+      Examples:
+        tutti-simulate --scenario swarm --runs 100        any fault at any time; says what broke
+        tutti-simulate --scenario wander --rooms 3        crystals that warm up
+        tutti-simulate --scan expectedWander              what half and twice of a constant would do
+        tutti-simulate --scan leastDoubt=1e-6,2e-6,4e-6   the same with these values
+      """)
 
   @Option(help: "What happens to the group.")
   var scenario = "swarm"
@@ -24,6 +32,9 @@ struct SimulateCommand: ParsableCommand {
   @Option(help: "How long to play, in virtual hours; a minute if not given.")
   var hours: Double?
 
+  @Option(help: "Compare values of a constant: all, NAME or NAME=VALUE,VALUE.")
+  var scan: String?
+
   @Flag(help: "Print what each room said, with its time.")
   var events = false
 
@@ -36,7 +47,12 @@ struct SimulateCommand: ParsableCommand {
     }
   }
 
-  func run() throws {
+  func run() async throws {
+    if let scan {
+      let constants = try ConstantScan.constants(scan)
+      let seeds = seed..<seed + UInt64(max(runs, 4))
+      return await ConstantScan(constants: constants, seeds: seeds, rooms: rooms).run()
+    }
     var failures = 0
     for seed in seed..<seed + UInt64(runs) {
       guard let scenario = Scenario(scenario, seed: seed, rooms: rooms, hours: hours) else {

@@ -1,0 +1,81 @@
+import ArgumentParser
+import Foundation
+import Simulation
+
+/// Plays the same groups with other values of a constant, and prints how far apart their rooms were.
+struct ConstantScan {
+  /// What shows how exact the clocks are: each in its own way.
+  private static let scenarios = ["switches", "wander", "wifi", "wifi-bad", "usb"]
+  private static let minutes = 2.0
+
+  var constants: [(constant: TunedConstant, values: [Double])]
+  var seeds: Range<UInt64>
+  var rooms: Int
+
+  /// `all`, a constant's name, or `NAME=VALUE,VALUE`.
+  static func constants(
+    _ text: String
+  ) throws -> [(constant: TunedConstant, values: [Double])] {
+    if text == "all" { return TunedConstant.all.map { ($0, $0.others) } }
+    let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+    guard let name = parts.first, let constant = TunedConstant.named(name) else {
+      let names = TunedConstant.all.map(\.name).joined(separator: ", ")
+      throw ValidationError("there is no constant \(text): it may be all, \(names)")
+    }
+    guard parts.count == 2 else { return [(constant, constant.others)] }
+    let values = parts[1].split(separator: ",").map { Double($0) }
+    guard !values.isEmpty, values.allSatisfy({ $0?.isFinite == true }) else {
+      throw ValidationError("\(parts[1]) are not numbers; give them as \(name)=1,2,4")
+    }
+    return [(constant, values.compactMap { $0 })]
+  }
+
+  func run() async {
+    let names = Self.scenarios.map { pad($0, 10) }.joined()
+    print("p99 of the spread in µs, mean of \(seeds.count) seeds, \(rooms) rooms, from 20 s on")
+    print(pad("", -30) + names)
+    let usual = await figures(nil)
+    line("as it is", usual)
+    for (constant, values) in constants {
+      for value in values {
+        line("\(constant.name) \(value)", await figures((constant, value)))
+      }
+    }
+  }
+
+  private func line(_ title: String, _ figures: [Float]) {
+    print(pad(title, -30) + figures.map { pad(String(format: "%.1f", $0), 10) }.joined())
+    fflush(nil)
+  }
+
+  /// Of each scenario.
+  private func figures(_ change: (constant: TunedConstant, value: Double)?) async -> [Float] {
+    let runs = Self.scenarios.indices.flatMap { index in seeds.map { (index, $0) } }
+    return await withTaskGroup(of: (Int, Float).self) { group in
+      for (index, seed) in runs {
+        group.addTask { (index, spread(Self.scenarios[index], seed: seed, change)) }
+      }
+      var sums = [Float](repeating: 0, count: Self.scenarios.count)
+      for await (index, p99) in group { sums[index] += p99 / Float(seeds.count) }
+      return sums
+    }
+  }
+
+  private func spread(
+    _ name: String, seed: UInt64, _ change: (constant: TunedConstant, value: Double)?
+  ) -> Float {
+    let hours = Self.minutes / 60
+    guard var scenario = Scenario(name, seed: seed, rooms: rooms, hours: hours) else { return .nan }
+    scenario.configuration.isExact = false
+    if let change {
+      scenario.configuration = change.constant.applied(change.value, to: scenario.configuration)
+    }
+    return scenario.play().spread.p99
+  }
+
+  /// To the right, or to the left if `width` is negative.
+  private func pad(_ text: String, _ width: Int) -> String {
+    let room = String(repeating: " ", count: max(1, abs(width) - text.count))
+    return width < 0 ? text + room : room + text
+  }
+}

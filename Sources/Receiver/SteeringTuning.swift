@@ -1,0 +1,51 @@
+/// The constants that decide how exactly playback follows the clocks: what is believed of a sound card's positions, and how
+/// soon an error is steered away.
+///
+/// Each was chosen with `tutti-simulate --scan NAME`; `docs/constants.md` has what it said.
+package struct SteeringTuning: Hashable, Sendable {
+  package init() {}
+
+  // MARK: - Render clock
+
+  /// The standard deviation of a position in seconds, where a device reports it by periods, or by steps of a few frames, or
+  /// when it is asked at any time: the interrupt's latency, two frames of granularity, and a third of a USB frame.
+  package var edgeDeviation = 8e-6
+  package var fineDeviation = 14e-6
+  package var coarseDeviation = 300e-6
+
+  /// How the drift of a card wanders, in 1/√s. A crystal at room temperature does by 1e-8; where positions are exact to
+  /// some µs, one that warms up can be followed as well, at a cost of less than 1 µs.
+  package var wander = 1e-7
+
+  /// The same for cards whose positions scatter more, such as those on USB.
+  package var coarseWander = 1e-8
+
+  // MARK: - Rate controller
+
+  /// An error below this, in s, is noise of the card's position as likely as not, however sure the clock is.
+  package var leastDoubt = 1.5e-6
+
+  /// However little is known of the clock, a larger error is worth following, in s: what the drift is off by on such a
+  /// link, a slow servo would turn into an error of its own.
+  package var mostDoubt = 20e-6
+
+  /// An error of the group's clock that is hardly worth following, as a part of what it is bounded by, which is three
+  /// deviations. Where crystals wander, errors far below the bound are real.
+  package var doubtShare = 1.0 / 16
+
+  /// An error fades with this time constant, in s. One that may be noise slowly: the rate may change by no more than
+  /// 0.1 ppm a second, or it is itself heard as distortion above -120 dB. A larger one soon.
+  package var gentleTime = 8.0
+  package var quickTime = 1.5
+
+  /// While the card's drift is hardly known, errors are real and soon larger: half the time for which the card has
+  /// been watched, in s, is the time constant then, but not less than this.
+  package var firstTime = 0.5
+
+  /// The rate follows what is wanted in this part of the error's time constant, while the error is small: the two
+  /// together do not overshoot.
+  package var ratePart = 0.25
+
+  /// Beyond this error, in s, what is written ahead is rendered again, so that it is steered away at once.
+  package var outdatedError = 20e-6
+}
