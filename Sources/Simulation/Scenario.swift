@@ -28,8 +28,8 @@ package struct Scenario: Sendable {
   }
 
   package static let names = [
-    "wired", "switches", "wander", "wifi", "wifi-bad", "mixed", "usb", "seek", "outage",
-    "sender-killed", "restart", "clock", "device", "swarm",
+    "wired", "switches", "wander", "wifi", "wifi-bad", "mixed", "house", "usb", "seek",
+    "outage", "sender-killed", "restart", "clock", "device", "swarm",
   ]
 
   /// Nil where there is no scenario of that name.
@@ -48,6 +48,9 @@ package struct Scenario: Sendable {
     case "wifi-bad":
       paths = Array(repeating: .wifiBad, count: rooms)
       limit = 250
+    case "house":
+      paths = (0..<rooms).map { $0.isMultiple(of: 4) ? .wifi : .wired }
+      limit = 60
     case "mixed", "swarm":
       let kinds: [PathQuality] = [.wired, .wifi, .wifiBad, .wiredLoad]
       paths = (0..<rooms).map { kinds[$0 % 4] }
@@ -60,8 +63,9 @@ package struct Scenario: Sendable {
       limit = 60
       for room in configuration.rooms.indices { configuration.rooms[room].card.granularity = .usb }
     }
-    // Samples of more than ten minutes take longer than anybody waits.
+    // Samples of more than ten minutes take longer than anybody waits, and places of more than an hour fill the memory.
     configuration.isExact = seconds <= 600
+    if seconds > 3600 { configuration.interval = .milliseconds(500) }
     disturbances = Self.disturbances(name, seconds: seconds, rooms: rooms, &random)
   }
 
@@ -152,10 +156,15 @@ extension Scenario {
     package var firstBroken: String?
   }
 
-  package func play() -> Result {
+  /// `progress` is told after each virtual hour but the last how many seconds there were.
+  package func play(progress: (Double) -> Void = { _ in }) -> Result {
     let group = SimulatedGroup(configuration)
     for disturbance in disturbances {
       group.at(disturbance.at) { disturbance.kind.happen(to: $0) }
+    }
+    for hour in stride(from: 3600, to: seconds, by: 3600) {
+      group.run(until: hour)
+      progress(hour)
     }
     group.run(until: seconds)
     let troubled = troubledRooms

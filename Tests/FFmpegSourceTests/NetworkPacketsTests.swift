@@ -24,7 +24,7 @@ enum PassedOver: String, CaseIterable, Sendable {
 
   private func open(_ url: String) throws(MediaError) -> NetworkSource {
     var settings = NetworkSettings.withoutPauses
-    settings.timeout = .milliseconds(500)
+    settings.timeout = .seconds(2)
     settings.authorities = certificate.authority
     return try NetworkSource(url: url, settings: settings, interruption: interruption)
   }

@@ -1,4 +1,5 @@
 import Clock
+import Sender
 import Simulation
 import Testing
 
@@ -32,5 +33,22 @@ import Testing
     let first = try #require(group.microphone.records[0].firstSound)
     #expect(first.seconds < 2.5)
     #expect(group.microphone.records[1].firstSound == nil)
+  }
+
+  /// From the first frame that is heard of each, not only once it has settled.
+  @Test(arguments: [1, 2, 3] as [UInt64])
+  func `wired rooms resume, seek and come back together`(seed: UInt64) {
+    let group = SimulatedGroup(.house([.wired, .wired, .wired], seed: seed, cards: [.fine, .edge]))
+    group.at(10) { $0.command(.pause) }
+    group.at(14) { $0.command(.resume) }
+    group.at(20) { $0.command(.seek(to: .seconds(300))) }
+    group.at(26) { $0.killReceiver(2) }
+    group.at(28) { $0.restartReceiver(2) }
+    group.run(until: 40)
+    for (start, end) in [(14.0, 20.0), (20, 26), (28, 40)] {
+      let spread = group.microphone.spread(from: start, to: end)
+      #expect(spread.count > 100 && spread.maximum < 100, "from \(start) s: \(spread)")
+    }
+    group.expectSounding(from: 33, to: 40)
   }
 }

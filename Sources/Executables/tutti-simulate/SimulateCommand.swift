@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Simulation
 
 /// Plays a group in virtual time and says whether all promises were kept.
@@ -13,6 +14,8 @@ struct SimulateCommand: AsyncParsableCommand {
       Examples:
         tutti-simulate --scenario swarm --runs 100        any fault at any time; says what broke
         tutti-simulate --scenario wander --rooms 3        crystals that warm up
+        tutti-simulate --scenario house --rooms 16 --hours 24
+                                                          a day, every fourth room on radio
         tutti-simulate --scan expectedWander              what half and twice of a constant would do
         tutti-simulate --scan leastDoubt=1e-6,2e-6,4e-6   the same with these values
       """)
@@ -58,7 +61,10 @@ struct SimulateCommand: AsyncParsableCommand {
       guard let scenario = Scenario(scenario, seed: seed, rooms: rooms, hours: hours) else {
         return
       }
-      let result = scenario.play()
+      let result = scenario.play { seconds in
+        let line = "  \(Int(seconds / 3600)) of \(Int((hours ?? 0).rounded(.up))) virtual hours\n"
+        FileHandle.standardError.write(Data(line.utf8))
+      }
       report(result, seed: seed)
       if result.firstBroken != nil { failures += 1 }
     }
