@@ -27,7 +27,7 @@ import Testing
     check(play(rooms: rooms, hours: 1, seed: 1), hours: 1)
   }
 
-  /// Some forty minutes, where there is time: TUTTI_LONG=1.
+  /// Some twenty minutes, where there is time: TUTTI_LONG=1.
   @Test(.enabled(if: ProcessInfo.processInfo.environment["TUTTI_LONG"] != nil))
   func `sixteen rooms play together for a day`() {
     check(play(rooms: 16, hours: 24, seed: 2), hours: 24)
