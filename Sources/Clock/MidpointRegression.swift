@@ -44,11 +44,11 @@ struct MidpointRegression: Hashable, Sendable {
       sums.add(midpoint.offset, information: information, excess: excess)
     }
     if position < 0 { sums.advance(by: -position) }
-    self.init(mixing: sums, tuning: tuning)
+    self.init(mixing: sums, span: line.span, tuning: tuning)
   }
 
   /// Weighs each lane by what is expected of its memory, and by the likelihood of what it foretold.
-  private init(mixing sums: MidpointSums, tuning: ClockTuning) {
+  private init(mixing sums: MidpointSums, span: Double, tuning: ClockTuning) {
     let lines = sums.solution()
     let lanes = Self.usedLanes
     var least = Double.infinity
@@ -56,8 +56,9 @@ struct MidpointRegression: Hashable, Sendable {
     // The claimed variances are right but for a factor, which the best lane's errors tell.
     let scale = sums.judgedCount > 0 ? max(least / sums.judgedCount, 1e-3) : 1
     let noise: MidpointSums.Lanes = lines.variance * max(scale, Self.leastScale)
-    let bias: MidpointSums.Lanes =
-      tuning.expectedWander * MidpointSums.memories * MidpointSums.memories
+    // No memory is longer than what there is to remember.
+    let memories = pointwiseMin(MidpointSums.memories, MidpointSums.Lanes(repeating: span))
+    let bias: MidpointSums.Lanes = tuning.expectedWander * memories * memories
     let expected: MidpointSums.Lanes = noise + bias * bias
     var smallest = Double.infinity
     for lane in lanes { smallest = min(smallest, expected[lane]) }

@@ -38,7 +38,8 @@ import Testing
   /// From the first frame that is heard of each, not only once it has settled.
   @Test(arguments: [1, 2, 3] as [UInt64])
   func `wired rooms resume, seek and come back together`(seed: UInt64) {
-    let group = SimulatedGroup(.house([.wired, .wired, .wired], seed: seed, cards: [.fine, .edge]))
+    let group = SimulatedGroup(
+      .house([.wired, .wired, .wired], seed: seed, cards: [.fine, .edge]))
     group.at(10) { $0.command(.pause) }
     group.at(14) { $0.command(.resume) }
     group.at(20) { $0.command(.seek(to: .seconds(300))) }
