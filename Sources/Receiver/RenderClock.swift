@@ -54,8 +54,7 @@ package struct RenderClock: Sendable {
   package private(set) var observedSeconds = 0.0
 
   /// `sampleRate` in Hz, above zero. `storedDrift` is the `drift` of this card at this rate from an earlier run;
-  /// what is not within ±0.1 % is ignored.
-  @_noLocks @_noAllocation
+  /// what is not within ±0.1 % is ignored. Not for the render thread.
   package init(
     sampleRate: Int, device: DeviceClass, storedDrift: Double?,
     tuning: SteeringTuning = SteeringTuning()
@@ -195,7 +194,6 @@ extension RenderClock {
 
 extension RenderClock {
   /// The standard deviation of an observation in seconds.
-  @_noLocks @_noAllocation
   private static func deviation(of device: DeviceClass, _ tuning: SteeringTuning) -> Double {
     switch device {
     case .exact: 1e-6
@@ -207,7 +205,6 @@ extension RenderClock {
   }
 
   /// How the drift of a card wanders, in 1/√s.
-  @_noLocks @_noAllocation
   private static func wander(of device: DeviceClass, _ tuning: SteeringTuning) -> Double {
     switch device {
     case .exact, .fine, .edge: tuning.wander

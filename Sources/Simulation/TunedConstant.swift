@@ -8,9 +8,11 @@ package struct TunedConstant: Sendable {
   package let usual: Double
   /// Half as much and twice as much, but where that means nothing.
   package let others: [Double]
+  /// What it may be set to.
+  package let range: ClosedRange<Double>
   private let set: @Sendable (inout SimulatedGroup.Configuration, Double) -> Void
 
-  /// The same group, with another value.
+  /// The same group, with another value out of `range`.
   package func applied(
     _ value: Double, to configuration: SimulatedGroup.Configuration
   ) -> SimulatedGroup.Configuration {
@@ -23,7 +25,9 @@ package struct TunedConstant: Sendable {
     _ name: String, _ path: any WritableKeyPath<ClockTuning, Double> & Sendable
   ) -> Self {
     let usual = ClockTuning()[keyPath: path]
-    return Self(name: name, usual: usual, others: [usual / 2, usual * 2]) {
+    return Self(
+      name: name, usual: usual, others: [usual / 2, usual * 2], range: usual / 100...usual * 100
+    ) {
       $0.clockTuning[keyPath: path] = $1
     }
   }
@@ -32,15 +36,18 @@ package struct TunedConstant: Sendable {
     _ name: String, _ path: any WritableKeyPath<SteeringTuning, Double> & Sendable
   ) -> Self {
     let usual = SteeringTuning()[keyPath: path]
-    return Self(name: name, usual: usual, others: [usual / 2, usual * 2]) {
+    return Self(
+      name: name, usual: usual, others: [usual / 2, usual * 2], range: usual / 100...usual * 100
+    ) {
       $0.steeringTuning[keyPath: path] = $1
     }
   }
 
   private static let judgingLane = Self(
-    name: "judgingLane", usual: Double(ClockTuning().judgingLane), others: [2, 3, 5, 6]
+    name: "judgingLane", usual: Double(ClockTuning().judgingLane), others: [2, 3, 5, 6],
+    range: 1...6
   ) {
-    $0.clockTuning.judgingLane = min(max(Int($1), 1), 6)
+    $0.clockTuning.judgingLane = Int($1)
   }
 
   /// In the order in which the figures come about.

@@ -23,11 +23,17 @@ struct ConstantScan {
       throw ValidationError("there is no constant \(text): it may be all, \(names)")
     }
     guard parts.count == 2 else { return [(constant, constant.others)] }
-    let values = parts[1].split(separator: ",").map { Double($0) }
-    guard !values.isEmpty, values.allSatisfy({ $0?.isFinite == true }) else {
-      throw ValidationError("\(parts[1]) are not numbers; give them as \(name)=1,2,4")
+    let values = try parts[1].split(separator: ",").map { text in
+      guard let value = Double(text), constant.range.contains(value) else {
+        let (low, high) = (constant.range.lowerBound, constant.range.upperBound)
+        throw ValidationError("\(text) is no value for \(name): it may be \(low) to \(high)")
+      }
+      return value
     }
-    return [(constant, values.compactMap { $0 })]
+    guard !values.isEmpty else {
+      throw ValidationError("there are no values; give them as \(name)=\(constant.usual)")
+    }
+    return [(constant, values)]
   }
 
   func run() async {
