@@ -90,7 +90,7 @@ extension ClockFilter {
   static let window = Nanoseconds.seconds(120)
 
   /// More than twice what the densest probes of two seconds need: older ones are thinned out, so that the window stays
-  /// covered. Each sample makes a solution 0.2 µs dearer. 1536, 2048 and 3072 were compared: more is better behind switches
+  /// covered. Each sample makes a solution 50 ns dearer. 1536, 2048 and 3072 were compared: more is better behind switches
   /// that delay evenly, and worse on radio, which keeps its slower half then.
   package static let sampleLimit = 2048
   static let thinnedAge = Nanoseconds.seconds(2)
@@ -178,7 +178,7 @@ extension ClockFilter {
   /// Where samples come seldom because the estimate is good, it is not worth solving for each.
   private static let seldom = (count: 8, intervals: Int64(4))
 
-  /// Each of the first 24 samples matters; later ones change little, and a solution costs some hundreds of µs.
+  /// Each of the first 24 samples matters; later ones change little, and a solution costs some 100 µs.
   private func isSolveDue(at now: LocalTime) -> Bool {
     guard let solvedAt, samples.count > 24 else { return true }
     let elapsed = (now - solvedAt).magnitude

@@ -88,7 +88,7 @@ func expectOneTone(
     #expect(
       abs(block.amplitude - Tone.amplitude) < tolerance, "block \(index)", sourceLocation: location)
     #expect(block.rest < flaw, "block \(index)", sourceLocation: location)
-    // A hundredth of a period is a frame at 44.1 kHz.
-    #expect(abs(block.phase - blocks[0].phase) < 0.003, "block \(index)", sourceLocation: location)
+    // A hundredth of a period is a frame at 44.1 kHz. Steering moves the tone by some µs, more on a busy machine.
+    #expect(abs(block.phase - blocks[0].phase) < 0.006, "block \(index)", sourceLocation: location)
   }
 }
