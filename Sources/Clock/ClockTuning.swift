@@ -1,7 +1,7 @@
 /// The constants that decide how exact a clock's estimate is: what it believes, and how often it asks.
 ///
-/// Each was chosen with `tutti-simulate --scan NAME`, which plays four kinds of networks with other values of it and
-/// says how far rooms were apart; `docs/constants.md` has what it said. What only decides when a clock counts as known, or as
+/// `tutti-simulate --scan NAME` plays five kinds of networks and cards with other values of one, and says how far rooms were
+/// apart; `docs/constants.md` has what it said, and where recorded exchanges decided instead. What only decides when a clock counts as known, or as
 /// another one, stands beside its use, with the test that guards it.
 package struct ClockTuning: Hashable, Sendable {
   package init() {}

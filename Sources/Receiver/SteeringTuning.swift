@@ -1,7 +1,7 @@
 /// The constants that decide how exactly playback follows the clocks: what is believed of a sound card's positions, and how
 /// soon an error is steered away.
 ///
-/// Each was chosen with `tutti-simulate --scan NAME`; `docs/constants.md` has what it said.
+/// `tutti-simulate --scan NAME` compares other values of one; `docs/constants.md` has what it said.
 package struct SteeringTuning: Hashable, Sendable {
   package init() {}
 

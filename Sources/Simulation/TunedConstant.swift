@@ -21,25 +21,15 @@ package struct TunedConstant: Sendable {
     return other
   }
 
-  private static func clock(
-    _ name: String, _ path: any WritableKeyPath<ClockTuning, Double> & Sendable
+  private static func tuned(
+    _ name: String,
+    _ path: any WritableKeyPath<SimulatedGroup.Configuration, Double> & Sendable
   ) -> Self {
-    let usual = ClockTuning()[keyPath: path]
+    let usual = SimulatedGroup.Configuration.house([], seed: 0)[keyPath: path]
     return Self(
       name: name, usual: usual, others: [usual / 2, usual * 2], range: usual / 100...usual * 100
     ) {
-      $0.clockTuning[keyPath: path] = $1
-    }
-  }
-
-  private static func steering(
-    _ name: String, _ path: any WritableKeyPath<SteeringTuning, Double> & Sendable
-  ) -> Self {
-    let usual = SteeringTuning()[keyPath: path]
-    return Self(
-      name: name, usual: usual, others: [usual / 2, usual * 2], range: usual / 100...usual * 100
-    ) {
-      $0.steeringTuning[keyPath: path] = $1
+      $0[keyPath: path] = $1
     }
   }
 
@@ -52,24 +42,33 @@ package struct TunedConstant: Sendable {
 
   /// In the order in which the figures come about.
   package static let all: [Self] = [
-    clock("shortestInterval", \.shortestInterval), clock("longestInterval", \.longestInterval),
-    clock("roundTripsApart", \.roundTripsApart),
-    clock("sufficientDeviation", \.sufficientDeviation),
-    clock("tolerableDeviation", \.tolerableDeviation),
-    clock("ageing", \.ageing), clock("noiseShare", \.noiseShare),
-    clock("deviationFloor", \.deviationFloor), clock("stampError", \.stampError),
-    clock("gapFactor", \.gapFactor), clock("expectedWander", \.expectedWander), judgingLane,
-    clock("inflation", \.inflation), clock("fastestInterval", \.fastestInterval),
-    clock("fastPart", \.fastPart), clock("clearlyLess", \.clearlyLess),
-    clock("toleratedDistance", \.toleratedDistance),
-    clock("longestSmoothing", \.longestSmoothing),
-    steering("edgeDeviation", \.edgeDeviation), steering("fineDeviation", \.fineDeviation),
-    steering("coarseDeviation", \.coarseDeviation), steering("wander", \.wander),
-    steering("coarseWander", \.coarseWander), steering("leastDoubt", \.leastDoubt),
-    steering("mostDoubt", \.mostDoubt), steering("doubtShare", \.doubtShare),
-    steering("gentleTime", \.gentleTime), steering("quickTime", \.quickTime),
-    steering("firstTime", \.firstTime), steering("ratePart", \.ratePart),
-    steering("outdatedError", \.outdatedError),
+    tuned("shortestInterval", \.clockTuning.shortestInterval),
+    tuned("longestInterval", \.clockTuning.longestInterval),
+    tuned("roundTripsApart", \.clockTuning.roundTripsApart),
+    tuned("sufficientDeviation", \.clockTuning.sufficientDeviation),
+    tuned("tolerableDeviation", \.clockTuning.tolerableDeviation),
+    tuned("ageing", \.clockTuning.ageing), tuned("noiseShare", \.clockTuning.noiseShare),
+    tuned("deviationFloor", \.clockTuning.deviationFloor),
+    tuned("stampError", \.clockTuning.stampError),
+    tuned("gapFactor", \.clockTuning.gapFactor),
+    tuned("expectedWander", \.clockTuning.expectedWander), judgingLane,
+    tuned("inflation", \.clockTuning.inflation),
+    tuned("fastestInterval", \.clockTuning.fastestInterval),
+    tuned("fastPart", \.clockTuning.fastPart), tuned("clearlyLess", \.clockTuning.clearlyLess),
+    tuned("toleratedDistance", \.clockTuning.toleratedDistance),
+    tuned("longestSmoothing", \.clockTuning.longestSmoothing),
+    tuned("edgeDeviation", \.steeringTuning.edgeDeviation),
+    tuned("fineDeviation", \.steeringTuning.fineDeviation),
+    tuned("coarseDeviation", \.steeringTuning.coarseDeviation),
+    tuned("wander", \.steeringTuning.wander),
+    tuned("coarseWander", \.steeringTuning.coarseWander),
+    tuned("leastDoubt", \.steeringTuning.leastDoubt),
+    tuned("mostDoubt", \.steeringTuning.mostDoubt),
+    tuned("doubtShare", \.steeringTuning.doubtShare),
+    tuned("gentleTime", \.steeringTuning.gentleTime),
+    tuned("quickTime", \.steeringTuning.quickTime),
+    tuned("firstTime", \.steeringTuning.firstTime), tuned("ratePart", \.steeringTuning.ratePart),
+    tuned("outdatedError", \.steeringTuning.outdatedError),
   ]
 
   package static func named(_ name: String) -> Self? { all.first { $0.name == name } }

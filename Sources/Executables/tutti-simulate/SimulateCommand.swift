@@ -45,8 +45,11 @@ struct SimulateCommand: AsyncParsableCommand {
     guard Scenario.names.contains(scenario) else {
       throw ValidationError("there is no scenario \(scenario)")
     }
-    guard (1...64).contains(rooms), runs > 0, hours ?? 1 > 0 else {
-      throw ValidationError("1 to 64 rooms, and something to do")
+    guard (1...64).contains(rooms), (1...1_000_000).contains(runs), seed <= .max / 2 else {
+      throw ValidationError("1 to 64 rooms, 1 to 1000000 runs, and a seed below 2^63")
+    }
+    if let hours, !(hours > 0 && hours <= 10_000) {
+      throw ValidationError("--hours is more than 0 and at most 10000")
     }
   }
 
