@@ -10,7 +10,13 @@ package struct ClockEstimate: Hashable, Sendable {
   /// How far off the estimate may be at `local`, not counting a constant asymmetry of the path.
   package var errorBound: Nanoseconds
 
-  package init(local: LocalTime, group: GroupTime, drift: Double, errorBound: Nanoseconds) {
+  /// How far back it remembers, in seconds: clocks that were steady for as long need not be followed sooner.
+  package var memory: Double
+
+  package init(
+    local: LocalTime, group: GroupTime, drift: Double, errorBound: Nanoseconds, memory: Double = 0
+  ) {
+    self.memory = memory
     self.local = local
     self.group = group
     self.drift = drift

@@ -270,7 +270,7 @@ extension ClockFilter {
     let offset = line.offset(at: now) + Nanoseconds(saturating: remainingLag(at: now) * 1e9)
     return ClockEstimate(
       local: now, group: GroupTime(nanoseconds: now.nanoseconds &+ offset.count),
-      drift: line.slope(at: now), errorBound: errorBound(at: now))
+      drift: line.slope(at: now), errorBound: errorBound(at: now), memory: line.memory)
   }
 
   /// Group seconds that pass in a local second, less one, as far as it is known. Worth storing once

@@ -16,6 +16,8 @@ struct ClockLine: Hashable, Sendable {
   var lastingSlope: Double
   /// The standard deviation of `intercept`, in seconds; `nil` where only the corridor's bounds are known.
   var deviation: Double?
+  /// How far back the samples count, in seconds; zero where only the corridor is known.
+  var memory = 0.0
   /// How far `intercept` is from the corridor's middle, in seconds.
   var shift = 0.0
 
@@ -38,6 +40,7 @@ struct ClockLine: Hashable, Sendable {
     self.init(corridor)
     let found = Self.regression(through: samples, along: corridor, prior: prior, tuning: tuning)
     guard let regression = found else { return }
+    memory = regression.memory
     let own = corridor.deviation(of: samples, prior: prior, tuning: tuning)
     let square = own * own
     let distance = regression.intercept

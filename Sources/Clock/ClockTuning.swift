@@ -33,6 +33,14 @@ package struct ClockTuning: Hashable, Sendable {
   /// wires follow crystals soon.
   package var expectedWander = 0.015e-6
 
+  /// The foretelling of samples that span this many seconds tells how steady clocks are, in place of `expectedWander`.
+  package var steadySpan = 20.0
+
+  /// A memory is taken to err by this many times what it has erred of late beyond the best, and by what a crystal that was
+  /// steady may begin to wander, in 1/s.
+  package var biasMargin = 2.0
+  package var steadyWander = 1e-9
+
   /// The lane of `MidpointSums` over whose memory the foretelling is judged: 4 is 8 s. Longer is too slow for crystals that
   /// wander, and shorter is noisy on Wi-Fi.
   package var judgingLane = 4
@@ -59,7 +67,7 @@ package struct ClockTuning: Hashable, Sendable {
   package var toleratedDistance = 2.0
 
   /// The time in which the output comes closer to a new line by a factor of e, at the most, in seconds.
-  package var longestSmoothing = 1.0
+  package var longestSmoothing = 0.3
 
   // MARK: - Probes
 

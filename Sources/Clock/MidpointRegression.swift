@@ -11,6 +11,8 @@ struct MidpointRegression: Hashable, Sendable {
   var slope: Double
   /// The standard deviation of `intercept` by the scatter of the midpoints, in seconds.
   var deviation: Double
+  /// How far back midpoints count, in seconds: long where the clocks were steady of late.
+  var memory: Double
   /// What unlike noise of the two directions may do to `intercept`, in seconds: an uncertainty, not a correction.
   var asymmetry: Double
 
@@ -58,7 +60,7 @@ struct MidpointRegression: Hashable, Sendable {
     let noise: MidpointSums.Lanes = lines.variance * max(scale, Self.leastScale)
     // No memory is longer than what there is to remember.
     let memories = pointwiseMin(MidpointSums.memories, MidpointSums.Lanes(repeating: span))
-    let bias: MidpointSums.Lanes = tuning.expectedWander * memories * memories
+    let bias = Self.bias(of: memories, by: sums, span: span, tuning: tuning)
     let expected: MidpointSums.Lanes = noise + bias * bias
     var smallest = Double.infinity
     for lane in lanes { smallest = min(smallest, expected[lane]) }
@@ -79,6 +81,22 @@ struct MidpointRegression: Hashable, Sendable {
     }
     deviation = tuning.inflation * variance.squareRoot()
     asymmetry = sums.asymmetry
+    memory = (share * memories).sum()
+  }
+
+  /// What each of the `memories` errs by because crystals wander, in seconds: what is expected of any crystal, or what
+  /// it has erred in the last minute beyond the memory that did best, if that is less.
+  private static func bias(
+    of memories: MidpointSums.Lanes, by sums: MidpointSums, span: Double, tuning: ClockTuning
+  ) -> MidpointSums.Lanes {
+    let expected: MidpointSums.Lanes = tuning.expectedWander * memories * memories
+    guard span >= tuning.steadySpan, sums.lastingInformation > 0 else { return expected }
+    var best = Double.infinity
+    for lane in usedLanes { best = min(best, sums.lastingSurprise[lane]) }
+    let seen = (sums.lastingSurprise - best) / sums.lastingInformation
+    let least: MidpointSums.Lanes = tuning.steadyWander * memories * memories
+    let margin = tuning.biasMargin * tuning.biasMargin
+    return pointwiseMin(expected, (margin * pointwiseMax(seen, .zero) + least * least).squareRoot())
   }
 
   /// Few samples may agree by chance; their scatter counts for no less than this part of the claimed variance.

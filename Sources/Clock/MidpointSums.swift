@@ -9,6 +9,9 @@ struct MidpointSums: Hashable, Sendable {
   static let longestMemory = 128.0
   static let memories = Lanes(128, 64, 32, 16, 8, 4, 2, 1)
 
+  /// The lane of 64 s, over whose memory steadiness is told.
+  static let lastingLane = 1
+
   /// The lane of 32 s, over which the asymmetry is told, and those that foretell midpoints for it.
   static let asymmetryLane = 2
   static let asymmetryLanes = 1...5
@@ -27,6 +30,9 @@ struct MidpointSums: Hashable, Sendable {
   /// Squared errors of foretelling in units of the claimed variance, and how many.
   private(set) var surprise = Lanes.zero
   private(set) var judgedCount = 0.0
+  /// The same squared errors in s² times the information of what was foretold, and that information: of the last minute.
+  private(set) var lastingSurprise = Lanes.zero
+  private(set) var lastingInformation = 0.0
   /// What the lane that did best of late made of the midpoint that was judged last.
   private var foretoldOffset = 0.0
   /// For the regression on the excess of the round trip.
@@ -58,6 +64,8 @@ struct MidpointSums: Hashable, Sendable {
     y0 *= decay
     surprise *= decay[judgingLane]
     judgedCount *= decay[judgingLane]
+    lastingSurprise *= decay[Self.lastingLane]
+    lastingInformation *= decay[Self.lastingLane]
     let slow = decay[Self.asymmetryLane]
     weight *= slow
     excess *= slow
@@ -72,8 +80,11 @@ struct MidpointSums: Hashable, Sendable {
     let t1: Lanes = y1 + priorInformation * priorSlope
     let foretold: Lanes = (y0 * t2 - t1 * s1) / (s0 * t2 - s1 * s1)
     let error: Lanes = midpoint - foretold
-    surprise += error * error * information
+    let surplus: Lanes = error * error * information
+    surprise += surplus
     judgedCount += 1
+    lastingSurprise += surplus
+    lastingInformation += information
     var best = Self.asymmetryLanes.lowerBound
     for lane in Self.asymmetryLanes where surprise[lane] < surprise[best] { best = lane }
     foretoldOffset = foretold[best]

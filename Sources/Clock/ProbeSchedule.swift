@@ -69,12 +69,19 @@ package struct ProbeSchedule: Hashable, Sendable {
     if sentSinceRestart < Self.quickProbes { return tuning.shortestInterval }
     let isLearning = now - restartedAt < Self.learningTime
     if isIdle, !isLearning { return 1 }
-    guard let link, link.deviation > tuning.sufficientDeviation else {
-      return isLearning ? tuning.longestInterval : 0.2
-    }
+    let seldom = isLearning ? tuning.longestInterval : Self.longestPause
+    guard let link else { return seldom }
     let wanted = tuning.roundTripsApart * link.roundTrip.seconds
     let interval = min(max(wanted, tuning.shortestInterval), tuning.longestInterval)
-    guard link.deviation > tuning.tolerableDeviation else { return interval }
-    return min(interval, tuning.longestInterval / 2)
+    if link.deviation > tuning.tolerableDeviation {
+      return min(interval, tuning.longestInterval / 2)
+    }
+    let ratio = tuning.sufficientDeviation / max(link.deviation, 1e-9)
+    guard ratio > 1 else { return interval }
+    // By degrees: the clocks are steady, but may begin to wander.
+    return min(interval * ratio * ratio * ratio * ratio, seldom)
   }
+
+  /// Between probes of clocks that are well known, in seconds.
+  static let longestPause = 0.2
 }

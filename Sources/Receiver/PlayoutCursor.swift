@@ -133,7 +133,8 @@ extension PlayoutCursor {
     state.mode = .following
     state.position = now < anchor.groupTime ? start : scheduled
     state.startedAt = next
-    state.step = scheduledStep
+    state.forward = scheduledStep
+    state.steering = 0
     state.steeredAt = next
     state.anchor = anchor
     state.farSince = .max
@@ -200,16 +201,23 @@ extension PlayoutCursor {
       guard let anchor = state.anchor else { return 1 }
       let seconds = error(to: anchor, at: now)
       syncError = Nanoseconds(Int64(min(max(seconds, -1e3), 1e3) * 1e9))
-      let controller = RateController(tuning)
-      let time = controller.time(
-        forError: seconds, doubt: clockDoubt, watched: renderClock.observedSeconds)
-      let wanted = scheduledStep * (1 - controller.slowdown(forError: seconds, time: time))
-      let elapsed = Double(next - state.steeredAt) / Double(grid.sampleRate)
-      state.step = controller.step(
-        from: state.step, to: wanted, error: seconds, seconds: elapsed, time: time)
-      state.steeredAt = next
-      return state.step
+      steer(by: seconds)
+      return state.forward + state.steering
     }
+  }
+
+  @_noLocks @_noAllocation
+  private mutating func steer(by error: Double) {
+    let controller = RateController(tuning)
+    let time = controller.time(
+      forError: error, watched: renderClock.observedSeconds,
+      memory: min(estimate?.memory ?? 0, renderClock.memory))
+    let elapsed = Double(next - state.steeredAt) / Double(grid.sampleRate)
+    state.forward = controller.forward(
+      from: state.forward, to: scheduledStep, seconds: elapsed, time: time)
+    state.steering = controller.steering(
+      from: state.steering, error: error, seconds: elapsed, time: time)
+    state.steeredAt = next
   }
 
   @_noLocks @_noAllocation
@@ -267,13 +275,6 @@ extension PlayoutCursor {
   private var scheduledStep: Double {
     @_noLocks @_noAllocation get {
       min(max((1 + (estimate?.drift ?? 0)) / (1 + renderClock.drift), 0.99), 1.01)
-    }
-  }
-
-  /// An error of the group's clock that is hardly worth following, in seconds.
-  private var clockDoubt: Double {
-    @_noLocks @_noAllocation get {
-      Double(estimate?.errorBound.count ?? 0) * 1e-9 * tuning.doubtShare
     }
   }
 

@@ -15,8 +15,9 @@ struct PlayoutState {
   var startedAt: Int64 = 0
   /// The anchor that playback was placed by.
   var anchor: Anchor?
-  /// Stream frames a device frame, as steered last, and the device frame of that.
-  var step = 1.0
+  /// Stream frames a device frame by the clocks' rates, what they were steered by, and the device frame of that.
+  var forward = 1.0
+  var steering = 0.0
   var steeredAt: Int64 = 0
   /// The device frame since which playback is too far off to be steered; `Int64.max` while it is not.
   var farSince = Int64.max

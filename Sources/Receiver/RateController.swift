@@ -28,28 +28,34 @@ struct RateController {
   /// the clock, or by the room's delay.
   static var scheduleStep: Double { @_noLocks @_noAllocation get { 1e-3 } }
 
-  /// In which time constant an error fades, in s, when the card has been watched for `watched` seconds and the error
-  /// would be noise up to `doubt`, in s.
+  /// In which time constant an error fades, in s, when the card has been watched for `watched` seconds, card and clock
+  /// were steady for `memory` seconds.
   @_noLocks @_noAllocation
-  func time(forError error: Double, doubt: Double, watched: Double) -> Double {
-    let ratio = error / min(max(doubt, tuning.leastDoubt), tuning.mostDoubt)
-    let steady = max(tuning.gentleTime / (1 + ratio * ratio), tuning.quickTime)
+  func time(forError error: Double, watched: Double, memory: Double) -> Double {
+    let patience = min(max(memory / tuning.patientMemory, 1), tuning.mostPatience)
+    let ratio = error / (tuning.leastDoubt * patience)
+    let steady = patience * max(tuning.gentleTime / (1 + ratio * ratio), tuning.quickTime)
     return min(max(watched / 2, tuning.firstTime), steady)
   }
 
-  /// How much slower than the schedule to play, as a part of one, so that `error` fades in `time`: 1e-6 is one ppm.
+  /// The ratio of the clocks to play by, `seconds` after it was `forward`, when it is estimated to be `ratio` and errors
+  /// fade in `time`.
   @_noLocks @_noAllocation
-  func slowdown(forError error: Double, time: Double) -> Double {
-    let limit = error.magnitude <= Self.gentleError ? Self.gentleLimit : Self.quickLimit
-    return min(max(error / time, -limit), limit)
+  func forward(
+    from forward: Double, to ratio: Double, seconds: Double, time: Double
+  ) -> Double {
+    forward + (ratio - forward) * min(max(seconds / min(tuning.forwardTime, time), 0), 1)
   }
 
-  /// The next step, `seconds` after `step`, on the way to the `wanted` one, by which an error fades in `time`.
+  /// How much faster than the ratio of the clocks to play, `seconds` after it was `steering`, so that `error` fades in
+  /// `time`; as a part of one: 1e-6 is one ppm.
   @_noLocks @_noAllocation
-  func step(
-    from step: Double, to wanted: Double, error: Double, seconds: Double, time: Double
+  func steering(
+    from steering: Double, error: Double, seconds: Double, time: Double
   ) -> Double {
+    let limit = error.magnitude <= Self.gentleError ? Self.gentleLimit : Self.quickLimit
+    let wanted = min(max(-error / time, -limit), limit)
     guard error.magnitude <= Self.smallError else { return wanted }
-    return step + (wanted - step) * min(max(seconds / (time * tuning.ratePart), 0), 1)
+    return steering + (wanted - steering) * min(max(seconds / (time * tuning.ratePart), 0), 1)
   }
 }

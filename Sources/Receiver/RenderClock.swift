@@ -30,6 +30,12 @@ package struct RenderClock: Sendable {
     @_noLocks @_noAllocation get { acceptedCount >= 3 && observedSeconds >= 0.03 }
   }
 
+  /// How long what is known of the drift holds, in seconds: the longer, the steadier the card has been in the last half minute.
+  package var memory: Double {
+    @_noLocks @_noAllocation get { steadyCard / max(change.perSecond, 1e-12) }
+  }
+
+  private let steadyCard: Double
   private let sampleRate: Double
   /// The variance of an observation, in s².
   private let variance: Double
@@ -47,6 +53,7 @@ package struct RenderClock: Sendable {
   private var timeVariance = 0.0
   private var covariance = 0.0
   private var stretchVariance: Double
+  private var change = DriftChange()
   private var observationCount = 0
   private var acceptedCount = 0
   private var rejectionCount = 0
@@ -60,6 +67,7 @@ package struct RenderClock: Sendable {
     tuning: SteeringTuning = SteeringTuning()
   ) {
     self.sampleRate = Double(max(sampleRate, 1))
+    steadyCard = tuning.steadyCard
     let deviation = Self.deviation(of: device, tuning)
     variance = deviation * deviation
     wander = Self.wander(of: device, tuning)
@@ -135,6 +143,7 @@ extension RenderClock {
     acceptedCount = min(acceptedCount + 1, 1000)
     rejectionCount = 0
     observedSeconds = min(observedSeconds + span, 1000)
+    change.observe(stretch, after: span)
     return true
   }
 

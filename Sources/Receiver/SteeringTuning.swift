@@ -15,36 +15,39 @@ package struct SteeringTuning: Hashable, Sendable {
 
   /// How the drift of a card wanders, in 1/√s. A crystal at room temperature does by 1e-8; where positions are exact to
   /// some µs, one that warms up can be followed as well, at a cost of less than 1 µs.
-  package var wander = 1e-7
+  package var wander = 2e-7
 
   /// The same for cards whose positions scatter more, such as those on USB.
   package var coarseWander = 1e-8
 
   // MARK: - Rate controller
 
-  /// An error below this, in s, is noise of the card's position as likely as not, however sure the clock is.
+  /// An error below this, in s, is noise of the clock or of the card's position as likely as not.
   package var leastDoubt = 1.5e-6
-
-  /// However little is known of the clock, a larger error is worth following, in s: what the drift is off by on such a
-  /// link, a slow servo would turn into an error of its own.
-  package var mostDoubt = 20e-6
-
-  /// An error of the group's clock that is hardly worth following, as a part of what it is bounded by, which is three
-  /// deviations. Where crystals wander, errors far below the bound are real.
-  package var doubtShare = 1.0 / 16
 
   /// An error fades with this time constant, in s. One that may be noise slowly: the rate may change by no more than
   /// 0.1 ppm a second, or it is itself heard as distortion above -120 dB. A larger one soon.
   package var gentleTime = 8.0
-  package var quickTime = 1.5
+  package var quickTime = 1.8
+
+  /// Where clock and card have been steady for longer than `patientMemory` seconds, doubts and time constants are longer by
+  /// as much, but not more than `mostPatience` times: what looks like an error of some µs there is noise of the estimate.
+  package var patientMemory = 12.0
+  package var mostPatience = 4.0
+
+  /// How steady a card is: for as many seconds as this, which is dimensionless, contains the change of its drift in a second.
+  package var steadyCard = 1e-6
 
   /// While the card's drift is hardly known, errors are real and soon larger: half the time for which the card has
   /// been watched, in s, is the time constant then, but not less than this.
   package var firstTime = 0.5
 
-  /// The rate follows what is wanted in this part of the error's time constant, while the error is small: the two
-  /// together do not overshoot.
-  package var ratePart = 0.25
+  /// What is steered by follows what is wanted in this part of the error's time constant, while the error is small: the
+  /// two together do not overshoot.
+  package var ratePart = 0.15
+
+  /// The rate follows the ratio of the clocks, as it is estimated, within this time constant in s.
+  package var forwardTime = 1.5
 
   /// Beyond this error, in s, what is written ahead is rendered again, so that it is steered away at once.
   package var outdatedError = 20e-6

@@ -59,7 +59,7 @@ struct ClockFilterSimulationTests {
         defer { before = estimate }
         guard time > 30, let before else { return }
         #expect(
-          (estimate.group - before.groupTime(of: estimate.local)).magnitude < .microseconds(5))
+          (estimate.group - before.groupTime(of: estimate.local)).magnitude < .microseconds(8))
       }
     }
   }

@@ -40,6 +40,29 @@ struct MidpointRegressionTests {
     #expect(regression.asymmetry >= 0.8 * regression.intercept)
   }
 
+  /// The usual memory of nine times two minutes of evenly scattered delays, 20 exchanges a second. 3 ppm up and down every 45 s
+  /// are 20 µs.
+  @Test(arguments: [(0.0, 20.0...64), (3e-6, 0.0...12)])
+  func `steady clocks are remembered for long, and clocks that wander are not`(
+    wander: Double, memory: ClosedRange<Double>
+  ) throws {
+    let turn = 2 * Double.pi / 45
+    let memories = try (0..<9 as Range<UInt64>).map { seed in
+      var random = SplitMix64(seed: seed)
+      let samples = try (0..<2400).map { index in
+        let time = Double(index) * 0.05
+        return try self.sample(
+          at: time, offset: wander / turn * sin(turn * time), extraUp: random.uniform(0, 300e-6))
+      }
+      let line = try #require(CorridorLine(through: samples, prior: .cold))
+      let regression = try #require(
+        MidpointRegression(
+          through: samples.map { Midpoint($0, relativeTo: line) }, relativeTo: line, prior: .cold))
+      return regression.memory
+    }
+    #expect(memory.contains(memories.sorted()[4]), "\(memories)")
+  }
+
   @Test func `one sample claims no more than its round trip tells`() throws {
     let samples = [try sample(at: 0, offset: 1)]
     let line = try #require(CorridorLine(through: samples, prior: .cold))

@@ -59,6 +59,34 @@ import Testing
     #expect(bench.cursor.replacementCount == 0)
   }
 
+  @Test func `where clock and card were steady for long, a small error fades slowly`() {
+    /// What is left of 3 µs after 8 s, in µs.
+    func rest(memory: Double) -> Double {
+      var bench = Bench(cardDrift: 0, groupDrift: 0)
+      var estimate = ClockEstimate(
+        local: LocalTime(nanoseconds: 0), group: GroupTime(nanoseconds: 7_000_000_000), drift: 0,
+        errorBound: .zero, memory: memory)
+      _ = bench.cursor.adopt(estimate, isStep: false)
+      _ = bench.cursor.schedule(
+        Anchor(mediaTime: .zero, groupTime: GroupTime(nanoseconds: 8_000_000_000), rate: .playing))
+      var last = 0.0
+      while bench.cursor.next < 48_000 * 128 {
+        bench.observe(max(0, bench.cursor.next - 3840))
+        if bench.cursor.next == 48_000 * 120 {
+          estimate.group = estimate.group + Nanoseconds(3_000)
+          _ = bench.cursor.adopt(estimate, isStep: false)
+        }
+        let run = bench.cursor.nextRun(atMost: 480)
+        guard let sound = run.sound else { continue }
+        let position = Double(sound.position.frame) + sound.position.fraction
+        last = (bench.scheduled(atDevice: Double(run.first)) - position) / 48e-3 + 3
+      }
+      return last
+    }
+    #expect((-0.5...0.8).contains(rest(memory: 5)))
+    #expect((1.5...2.8).contains(rest(memory: 60)))
+  }
+
   @Test func `a rewind restores the position exactly`() {
     var bench = Bench(cardDrift: 30e-6, groupDrift: 0)
     _ = bench.cursor.schedule(

@@ -1,0 +1,47 @@
+import Testing
+
+@testable import Receiver
+
+@Suite struct RateControllerTests {
+  private let controller = RateController(SteeringTuning())
+
+  @Test(arguments: [0, 1e-6, 3e-6, 40e-6])
+  func `the longer clocks were steady the slower errors fade, up to a limit`(error: Double) {
+    let tuning = SteeringTuning()
+    let most = tuning.patientMemory * tuning.mostPatience
+    let memories = [0, tuning.patientMemory, most / 2, most, 10 * most]
+    let times = memories.map { controller.time(forError: error, watched: 1000, memory: $0) }
+    #expect(times[0] == times[1])
+    #expect(times[1] < times[2] && times[2] < times[3])
+    #expect(times[3] == times[4])
+  }
+
+  @Test func `an error that may be noise fades slowly, and a larger one soon`() {
+    let tuning = SteeringTuning()
+    #expect(controller.time(forError: 0, watched: 1000, memory: 0) == tuning.gentleTime)
+    #expect(controller.time(forError: -20e-6, watched: 1000, memory: 0) == tuning.quickTime)
+  }
+
+  @Test func `a card that was just opened is followed soon, however steady the clock`() {
+    let first = controller.time(forError: 0, watched: 0.2, memory: 60)
+    #expect(first == SteeringTuning().firstTime)
+    #expect(controller.time(forError: 0, watched: 4, memory: 60) == 2)
+  }
+
+  @Test func `steering turns against the error, by no more than half a cent`() {
+    #expect(controller.steering(from: 0, error: 3e-6, seconds: 0.01, time: 8) < 0)
+    #expect(controller.steering(from: 0, error: -3e-6, seconds: 0.01, time: 8) > 0)
+    #expect(controller.steering(from: 0, error: 0.9e-3, seconds: 0.01, time: 0.5) == -300e-6)
+    #expect(controller.steering(from: 0, error: -1, seconds: 0.01, time: 0.5) == 1000e-6)
+  }
+
+  @Test func `the ratio of the clocks is followed within its time constant`() {
+    var forward = 1.0
+    for _ in 0..<150 {
+      forward = controller.forward(from: forward, to: 1.0001, seconds: 0.01, time: 8)
+    }
+    // After one time constant, all but 1/e is there.
+    #expect(abs((forward - 1) / 1e-4 - 0.632) < 0.01)
+    #expect(controller.forward(from: 1, to: 1.0001, seconds: 60, time: 8) == 1.0001)
+  }
+}
