@@ -41,6 +41,7 @@ package final class Microphone {
     package var lastSound: TrueTime?
     package var soundFrames = 0
     package var items = ItemTrace()
+    fileprivate var rates = RateTrace()
     fileprivate var last: Heard?
     /// Held, so that no later card can be taken for it.
     fileprivate var lastCard: SimulatedSoundCard?
@@ -239,18 +240,26 @@ package final class Microphone {
       let time = TrueTime(nanoseconds: Int64(index) * interval.count)
       let position = card.position(at: time)
       guard position < Double(end) else { return }
-      records[room].errors.append(error(at: time, position: position, content, room))
+      let frame = Int64(position)
+      let reading = frame >= 0 ? content.reading(at: frame) : nil
+      let sound = reading.flatMap { $0.gain > 0.98 ? $0.position : nil }
+      if index % looksApart == 0 {
+        records[room].rates.look(sound.map { (frame: frame, position: $0) })
+      }
+      guard let sound else {
+        records[room].errors.append(.nan)
+        continue
+      }
+      records[room].lastSound = time
+      records[room].errors.append(error(at: time, heard: sound + (position - Double(frame))))
     }
   }
 
-  private func error(
-    at time: TrueTime, position: Double, _ content: CardContent, _ room: Int
-  ) -> Float {
-    guard position >= 0, let reading = content.reading(at: Int64(position)), reading.gain > 0.98
-    else { return .nan }
-    records[room].lastSound = time
+  /// Measurements between two looks at the rate.
+  private var looksApart: Int { max(1, Int((RateTrace.interval / interval.seconds).rounded())) }
+
+  private func error(at time: TrueTime, heard: Double) -> Float {
     guard let scheduled = scheduled(at: time) else { return .nan }
-    let heard = reading.position + (position - position.rounded(.down))
     return Float((heard - scheduled) / Double(TestSignal.sampleRate) * 1e6)
   }
 }
@@ -291,6 +300,13 @@ extension Microphone {
       guard errors.count > 1, let low = errors.min(), let high = errors.max() else { return nil }
       return high - low
     }
+  }
+
+  /// How much the rate of playback usually changed within a second, in 1e-9, on average over the rooms that sounded. Means
+  /// something where positions are not read from samples.
+  package func rateChange(from start: Double, to end: Double) -> Float {
+    let medians = records.map { $0.rates.median(from: start, to: end) }.filter { !$0.isNaN }
+    return medians.isEmpty ? .nan : medians.reduce(0, +) / Float(medians.count)
   }
 
   /// How far a room was from the schedule.

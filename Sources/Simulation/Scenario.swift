@@ -150,6 +150,8 @@ extension Scenario {
   package struct Result {
     package var group: SimulatedGroup
     package var spread: Figures
+    /// How much the rate of playback usually changed within a second, in 1e-9.
+    package var rateChange: Float
     /// Of the last ten seconds, of all rooms that sound.
     package var finalSpread: Figures
     /// In plain words; nil where all promises were kept.
@@ -179,7 +181,10 @@ extension Scenario {
     if let ghost = microphone.ghosts.first { broken = broken ?? "\(ghost)" }
     if calm.count > 1, spread.p99 > limit { broken = broken ?? "spread \(spread)" }
     if final.count > 0, final.p99 > 4 * limit { broken = broken ?? "not in sync again: \(final)" }
-    return Result(group: group, spread: spread, finalSpread: final, firstBroken: broken)
+    return Result(
+      group: group, spread: spread,
+      rateChange: microphone.rateChange(from: min(settled, seconds / 2), to: seconds),
+      finalSpread: final, firstBroken: broken)
   }
 }
 

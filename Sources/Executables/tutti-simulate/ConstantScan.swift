@@ -2,7 +2,8 @@ import ArgumentParser
 import Foundation
 import Simulation
 
-/// Plays the same groups with other values of a constant, and prints how far apart their rooms were.
+/// Plays the same groups with other values of a constant, and prints how far apart their rooms were and how much their
+/// rates changed: being close and being even are bought from each other.
 struct ConstantScan {
   /// What shows how exact the clocks are: each in its own way.
   private static let scenarios = ["switches", "wander", "wifi", "wifi-bad", "usb"]
@@ -37,8 +38,9 @@ struct ConstantScan {
   }
 
   func run() async {
-    let names = Self.scenarios.map { pad($0, 10) }.joined()
-    print("p99 of the spread in µs, mean of \(seeds.count) seeds, \(rooms) rooms, from 20 s on")
+    let names = Self.scenarios.map { pad($0, 14) }.joined()
+    print("p99 of the spread in µs / usual change of the rate in ppb a second, from 20 s on,")
+    print("mean of \(seeds.count) seeds, \(rooms) rooms")
     print(pad("", -30) + names)
     let usual = await figures(nil)
     line("as it is", usual)
@@ -49,34 +51,47 @@ struct ConstantScan {
     }
   }
 
-  private func line(_ title: String, _ figures: [Float]) {
-    print(pad(title, -30) + figures.map { pad(String(format: "%.1f", $0), 10) }.joined())
+  private func line(_ title: String, _ figures: [Outcome]) {
+    print(pad(title, -30) + figures.map { pad("\($0)", 14) }.joined())
     fflush(nil)
   }
 
+  private struct Outcome: CustomStringConvertible {
+    var spread: Float = 0
+    var rateChange: Float = 0
+
+    var description: String { String(format: "%.1f / %.0f", spread, rateChange) }
+  }
+
   /// Of each scenario.
-  private func figures(_ change: (constant: TunedConstant, value: Double)?) async -> [Float] {
+  private func figures(_ change: (constant: TunedConstant, value: Double)?) async -> [Outcome] {
     let runs = Self.scenarios.indices.flatMap { index in seeds.map { (index, $0) } }
-    return await withTaskGroup(of: (Int, Float).self) { group in
+    return await withTaskGroup(of: (Int, Outcome).self) { group in
       for (index, seed) in runs {
-        group.addTask { (index, spread(Self.scenarios[index], seed: seed, change)) }
+        group.addTask { (index, play(Self.scenarios[index], seed: seed, change)) }
       }
-      var sums = [Float](repeating: 0, count: Self.scenarios.count)
-      for await (index, p99) in group { sums[index] += p99 / Float(seeds.count) }
-      return sums
+      var means = [Outcome](repeating: Outcome(), count: Self.scenarios.count)
+      for await (index, outcome) in group {
+        means[index].spread += outcome.spread / Float(seeds.count)
+        means[index].rateChange += outcome.rateChange / Float(seeds.count)
+      }
+      return means
     }
   }
 
-  private func spread(
+  private func play(
     _ name: String, seed: UInt64, _ change: (constant: TunedConstant, value: Double)?
-  ) -> Float {
+  ) -> Outcome {
     let hours = Self.minutes / 60
-    guard var scenario = Scenario(name, seed: seed, rooms: rooms, hours: hours) else { return .nan }
+    guard var scenario = Scenario(name, seed: seed, rooms: rooms, hours: hours) else {
+      return Outcome(spread: .nan, rateChange: .nan)
+    }
     scenario.configuration.isExact = false
     if let change {
       scenario.configuration = change.constant.applied(change.value, to: scenario.configuration)
     }
-    return scenario.play().spread.p99
+    let result = scenario.play()
+    return Outcome(spread: result.spread.p99, rateChange: result.rateChange)
   }
 
   /// To the right, or to the left if `width` is negative.

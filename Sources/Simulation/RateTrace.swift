@@ -1,0 +1,36 @@
+/// How evenly a room plays: how much the rate of playback changes from each tenth of a second to the next. A listener hears
+/// it as pitch that wavers; in a recording, it takes the place of noise.
+package struct RateTrace {
+  /// Between two looks, in seconds.
+  package static let interval = 0.1
+
+  /// In 1e-9 a second, without sign; not a number where the room did not play on.
+  private var changes: [Float] = []
+  private var last: (frame: Int64, position: Double)?
+  private var lastRate: Double?
+
+  /// `interval` later than before, the room sounds stream frame `position` at device frame `frame`; nil if it is silent.
+  mutating func look(_ heard: (frame: Int64, position: Double)?) {
+    var rate: Double?
+    if let heard, let last, heard.frame > last.frame {
+      rate = (heard.position - last.position) / Double(heard.frame - last.frame)
+    }
+    // A jump of the schedule is no change of pitch.
+    if let found = rate, (found - 1).magnitude > 0.01 { rate = nil }
+    if let rate, let lastRate {
+      changes.append(Float((rate - lastRate).magnitude / Self.interval * 1e9))
+    } else {
+      changes.append(.nan)
+    }
+    last = heard
+    lastRate = rate
+  }
+
+  /// In 1e-9 a second, the usual change from one true second to another; not a number if nothing played on.
+  func median(from start: Double, to end: Double) -> Float {
+    let low = min(max(0, Int(start / Self.interval)), changes.count)
+    let high = min(max(low, Int(end / Self.interval)), changes.count)
+    let sorted = changes[low..<high].filter { !$0.isNaN }.sorted()
+    return sorted.isEmpty ? .nan : sorted[sorted.count / 2]
+  }
+}
