@@ -211,7 +211,7 @@ extension PlayoutCursor {
     let controller = RateController(tuning)
     let time = controller.time(
       forError: error, watched: renderClock.observedSeconds,
-      memory: min(estimate?.memory ?? 0, renderClock.memory))
+      memory: min(estimate?.memory ?? 0, renderClock.memory), variance: renderClock.variance)
     let elapsed = Double(next - state.steeredAt) / Double(grid.sampleRate)
     state.forward = controller.forward(
       from: state.forward, to: scheduledStep, seconds: elapsed, time: time)

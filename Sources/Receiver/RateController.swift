@@ -29,12 +29,13 @@ struct RateController {
   static var scheduleStep: Double { @_noLocks @_noAllocation get { 1e-3 } }
 
   /// In which time constant an error fades, in s, when the card has been watched for `watched` seconds, card and clock
-  /// were steady for `memory` seconds.
+  /// were steady for `memory` seconds, and the card's position is known with this `variance`, in s².
   @_noLocks @_noAllocation
-  func time(forError error: Double, watched: Double, memory: Double) -> Double {
+  func time(forError error: Double, watched: Double, memory: Double, variance: Double) -> Double {
     let patience = min(max(memory / tuning.patientMemory, 1), tuning.mostPatience)
-    let ratio = error / (tuning.leastDoubt * patience)
-    let steady = patience * max(tuning.gentleTime / (1 + ratio * ratio), tuning.quickTime)
+    let least = tuning.leastDoubt * patience
+    let doubt = least * least + tuning.cardDoubt * variance
+    let steady = patience * max(tuning.gentleTime / (1 + error * error / doubt), tuning.quickTime)
     return min(max(watched / 2, tuning.firstTime), steady)
   }
 

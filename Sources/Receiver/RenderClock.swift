@@ -35,10 +35,15 @@ package struct RenderClock: Sendable {
     @_noLocks @_noAllocation get { steadyCard / max(change.perSecond, 1e-12) }
   }
 
+  /// Of `localTime(of:)` for the newest frame that was reported, in s².
+  package var variance: Double {
+    @_noLocks @_noAllocation get { timeVariance }
+  }
+
   private let steadyCard: Double
   private let sampleRate: Double
   /// The variance of an observation, in s².
-  private let variance: Double
+  private let reportVariance: Double
   /// How the drift wanders, in 1/√s.
   private let wander: Double
   private var hasPhase = false
@@ -69,7 +74,7 @@ package struct RenderClock: Sendable {
     self.sampleRate = Double(max(sampleRate, 1))
     steadyCard = tuning.steadyCard
     let deviation = Self.deviation(of: device, tuning)
-    variance = deviation * deviation
+    reportVariance = deviation * deviation
     wander = Self.wander(of: device, tuning)
     if let storedDrift, storedDrift > -1e-3, storedDrift < 1e-3 {
       stretch = -storedDrift / (1 + storedDrift)
@@ -122,7 +127,7 @@ extension RenderClock {
   ) -> Bool {
     observationCount = min(observationCount + 1, 1000)
     let extra = Double(uncertainty.count) * 1e-9
-    let noise = variance + extra * extra
+    let noise = reportVariance + extra * extra
     guard hasPhase else {
       begin(at: frame, fraction: fraction, time: time, noise: noise)
       acceptedCount = 1

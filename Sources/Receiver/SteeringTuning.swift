@@ -25,6 +25,9 @@ package struct SteeringTuning: Hashable, Sendable {
   /// An error below this, in s, is noise of the clock or of the card's position as likely as not.
   package var leastDoubt = 1.5e-6
 
+  /// So is one that the card's own standard deviation explains. Dimensionless, of variances.
+  package var cardDoubt = 1.0
+
   /// An error fades with this time constant, in s. One that may be noise slowly: the rate may change by no more than
   /// 0.1 ppm a second, or it is itself heard as distortion above -120 dB. A larger one soon.
   package var gentleTime = 8.0
@@ -47,7 +50,7 @@ package struct SteeringTuning: Hashable, Sendable {
   package var ratePart = 0.15
 
   /// The rate follows the ratio of the clocks, as it is estimated, within this time constant in s.
-  package var forwardTime = 1.5
+  package var forwardTime = 3.0
 
   /// Beyond this error, in s, what is written ahead is rendered again, so that it is steered away at once.
   package var outdatedError = 20e-6

@@ -66,6 +66,7 @@ package struct TunedConstant: Sendable {
     tuned("wander", \.steeringTuning.wander),
     tuned("coarseWander", \.steeringTuning.coarseWander),
     tuned("leastDoubt", \.steeringTuning.leastDoubt),
+    tuned("cardDoubt", \.steeringTuning.cardDoubt),
     tuned("gentleTime", \.steeringTuning.gentleTime),
     tuned("quickTime", \.steeringTuning.quickTime),
     tuned("patientMemory", \.steeringTuning.patientMemory),

@@ -10,7 +10,9 @@ import Testing
     let tuning = SteeringTuning()
     let most = tuning.patientMemory * tuning.mostPatience
     let memories = [0, tuning.patientMemory, most / 2, most, 10 * most]
-    let times = memories.map { controller.time(forError: error, watched: 1000, memory: $0) }
+    let times = memories.map {
+      controller.time(forError: error, watched: 1000, memory: $0, variance: 0)
+    }
     #expect(times[0] == times[1])
     #expect(times[1] < times[2] && times[2] < times[3])
     #expect(times[3] == times[4])
@@ -18,14 +20,23 @@ import Testing
 
   @Test func `an error that may be noise fades slowly, and a larger one soon`() {
     let tuning = SteeringTuning()
-    #expect(controller.time(forError: 0, watched: 1000, memory: 0) == tuning.gentleTime)
-    #expect(controller.time(forError: -20e-6, watched: 1000, memory: 0) == tuning.quickTime)
+    #expect(
+      controller.time(forError: 0, watched: 1000, memory: 0, variance: 0) == tuning.gentleTime)
+    #expect(
+      controller.time(forError: -20e-6, watched: 1000, memory: 0, variance: 0) == tuning.quickTime)
+  }
+
+  @Test func `what the card's position is off by is no reason to hurry`() {
+    let known = controller.time(forError: 5e-6, watched: 1000, memory: 0, variance: 0)
+    let vague = controller.time(forError: 5e-6, watched: 1000, memory: 0, variance: 100e-12)
+    #expect(known < 2)
+    #expect(vague > 6)
   }
 
   @Test func `a card that was just opened is followed soon, however steady the clock`() {
-    let first = controller.time(forError: 0, watched: 0.2, memory: 60)
+    let first = controller.time(forError: 0, watched: 0.2, memory: 60, variance: 0)
     #expect(first == SteeringTuning().firstTime)
-    #expect(controller.time(forError: 0, watched: 4, memory: 60) == 2)
+    #expect(controller.time(forError: 0, watched: 4, memory: 60, variance: 0) == 2)
   }
 
   @Test func `steering turns against the error, by no more than half a cent`() {
@@ -37,7 +48,7 @@ import Testing
 
   @Test func `the ratio of the clocks is followed within its time constant`() {
     var forward = 1.0
-    for _ in 0..<150 {
+    for _ in 0..<Int(SteeringTuning().forwardTime * 100) {
       forward = controller.forward(from: forward, to: 1.0001, seconds: 0.01, time: 8)
     }
     // After one time constant, all but 1/e is there.
