@@ -165,7 +165,7 @@ if Context.environment["TUTTI_BENCHMARKS"] != nil {
         .linkedLibrary("soxr"), .linkedLibrary("samplerate"), .linkedLibrary("zita-resampler"),
       ]),
     .executableTarget(
-      name: "resampler-benchmark", dependencies: ["Audio", "CResamplers"],
+      name: "resampler-benchmark", dependencies: ["Audio", "CResamplers", "TestSupport"],
       path: "Benchmarks/ResamplerBenchmark", swiftSettings: strict),
   ]
 }

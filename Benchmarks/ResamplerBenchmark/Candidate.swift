@@ -23,14 +23,14 @@ struct Candidate: Sendable {
 }
 
 /// As the renderer does it: runs of 480 frames out of one stretch of memory.
-func follow(_ input: [Float], ratio: Double) -> [Float] {
-  let kernel = ResamplerKernel(channelCount: 2)
+func follow(_ input: [Float], rate: Int, ratio: Double) -> [Float] {
+  let kernel = ResamplerKernel(channelCount: 2, sampleRate: rate)
   let frames = Int(Double(input.count / 2) * ratio) + 480
   return [Float](unsafeUninitializedCapacity: 2 * frames) { output, count in
     input.withUnsafeBufferPointer { input in
       guard let source = input.baseAddress, let target = output.baseAddress else { return }
       var cursor = ResamplerCursor(
-        position: Double(ResamplerKernel.framesBefore), step: 1 / ratio)
+        position: Double(kernel.framesBefore), step: 1 / ratio)
       var rendered = 0
       while rendered + 480 <= frames {
         let made = kernel.render(

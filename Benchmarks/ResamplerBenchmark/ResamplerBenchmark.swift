@@ -1,5 +1,7 @@
+import Audio
 import CResamplers
 import Glibc
+import TestSupport
 
 /// Compares our interpolators with the usual libraries at the same job, in one run on one machine.
 ///
@@ -10,25 +12,31 @@ import Glibc
 struct ResamplerBenchmark {
   static func main() {
     printTable(
-      of: driftCandidates, title: "48 kHz stereo, +50 ppm (the receiver follows a sound card)",
+      of: driftCandidates(rate: 48_000),
+      title: "48 kHz stereo, +50 ppm (the receiver follows a sound card)",
       rate: 48_000, ratio: 1 + 50e-6)
     printTable(
-      of: driftCandidates, title: "44.1 kHz stereo, +50 ppm",
+      of: driftCandidates(rate: 44_100), title: "44.1 kHz stereo, +50 ppm",
       rate: 44_100, ratio: 1 + 50e-6)
     printTable(
       of: conversionCandidates, title: "44.1 kHz to 48 kHz stereo (the sender converts a stream)",
       rate: 44_100, ratio: 48_000 / 44_100)
   }
 
-  /// Libraries whose ratio may change while they run.
-  static let driftCandidates = [
-    Candidate(name: "ours, 80 taps x 64 phases, cubic", run: follow),
-    .library("soxr variable rate", RESAMPLER_SOXR_VARIABLE),
-    .library("libsamplerate medium", RESAMPLER_SRC_MEDIUM),
-    .library("libsamplerate best", RESAMPLER_SRC_BEST),
-    .library("zita VResampler 48", RESAMPLER_ZITA_48),
-    .library("zita VResampler 96", RESAMPLER_ZITA_96),
-  ]
+  /// What may change its ratio while it runs.
+  static func driftCandidates(rate: Int) -> [Candidate] {
+    let taps = ResamplerKernel(channelCount: 2, sampleRate: rate).tapCount
+    return [
+      Candidate(name: "ours, \(taps) taps x 64 phases, cubic") {
+        follow($0, rate: rate, ratio: $1)
+      },
+      .library("soxr variable rate", RESAMPLER_SOXR_VARIABLE),
+      .library("libsamplerate medium", RESAMPLER_SRC_MEDIUM),
+      .library("libsamplerate best", RESAMPLER_SRC_BEST),
+      .library("zita VResampler 48", RESAMPLER_ZITA_48),
+      .library("zita VResampler 96", RESAMPLER_ZITA_96),
+    ]
+  }
 
   static let conversionCandidates = [
     Candidate(name: "ours, 192 taps x 160 phases", run: convert),

@@ -1,32 +1,37 @@
 /// Plays frames at positions between the frames, and so at a rate slightly other than their own: the
 /// interpolator that follows the sound card's clock (ADR 0003).
 ///
-/// A sinc of 80 taps under a Kaiser window is tabulated at 64 fractions of a frame; between those, a cubic
-/// through four neighbouring rows gives the coefficients. There is no anti-alias filter: the ratio stays
+/// A sinc of 64 taps (72 below 48 kHz) under a Kaiser window is tabulated at 64 fractions of a frame; between those, a
+/// cubic through four neighbouring rows gives the coefficients. There is no anti-alias filter: the ratio stays
 /// within 0.1 % of one. The delay is constant and part of the position: the output at position `p` uses
 /// the frames `floor(p) - framesBefore` to `floor(p) + framesAfter`.
 ///
 /// Built off the render thread, used by one thread at a time: it holds the scratch memory of its coefficients.
 @safe
 package struct ResamplerKernel: ~Copyable {
-  package static let framesBefore = 39
-  package static let framesAfter = 40
-
   package let channelCount: Int
-  /// `rows` rows of `tapCount`; row `r` belongs to the fraction (r - 1) / `phaseCount`.
+  /// An even number: as many before a position as behind it. More would carry what is near half the sample rate through
+  /// more exactly, and cost in proportion.
+  package let tapCount: Int
+  package let framesBefore: Int
+  package let framesAfter: Int
+  /// `rowCount` rows of `tapCount`; row `r` belongs to the fraction (r - 1) / `phaseCount`.
   private let table: UnsafeMutablePointer<Float>
   /// One interpolated row, each coefficient once or twice.
   private let scratch: UnsafeMutablePointer<Float>
 
-  /// `channelCount` is 1 to 8.
-  package init(channelCount: Int) {
+  /// `channelCount` is 1 to 8; `sampleRate`, in Hz, is that of the frames.
+  package init(channelCount: Int, sampleRate: Int) {
     precondition((1...AudioFormat.maximumChannelCount).contains(channelCount))
     self.channelCount = channelCount
+    tapCount = sampleRate < 48_000 ? 72 : 64
+    framesBefore = tapCount / 2 - 1
+    framesAfter = tapCount / 2
     let prototype = KaiserSinc(halfWidth: Double(tapCount) / 2, cutoff: 1, beta: beta)
     unsafe table = .allocate(capacity: rowCount * tapCount)
     for row in 0..<rowCount {
       let fraction = Double(row - 1) / Double(phaseCount)
-      let centre = Double(Self.framesBefore) + fraction
+      let centre = Double(framesBefore) + fraction
       let values = prototype.coefficients(count: tapCount, centre: centre)
       for (tap, value) in values.enumerated() {
         unsafe (table + (row * tapCount + tap)).initialize(to: value)
@@ -52,7 +57,7 @@ package struct ResamplerKernel: ~Copyable {
   package func interpolate(
     at frame: UnsafePointer<Float>, fraction: Double, into output: UnsafeMutablePointer<Float>
   ) {
-    let first = unsafe frame - Self.framesBefore * channelCount
+    let first = unsafe frame - framesBefore * channelCount
     if channelCount == 2 {
       // Each coefficient twice, like the channels of a frame, makes both sums one run through memory.
       interpolateRow(at: fraction, isDoubled: true)
@@ -79,8 +84,8 @@ package struct ResamplerKernel: ~Copyable {
     from source: UnsafePointer<Float>, sourceFrames: Int, at cursor: inout ResamplerCursor,
     into output: UnsafeMutablePointer<Float>, frames: Int
   ) -> Int {
-    let lowest = Double(Self.framesBefore)
-    let end = Double(sourceFrames - Self.framesAfter)
+    let lowest = Double(framesBefore)
+    let end = Double(sourceFrames - framesAfter)
     var rendered = 0
     while rendered < frames, cursor.position >= lowest, cursor.position < end {
       let index = Int(cursor.position)
@@ -103,12 +108,12 @@ package struct ResamplerKernel: ~Copyable {
     let result = unsafe scratch
     if isDoubled {
       for k in 0..<tapCount {
-        let coefficient = unsafe weights.apply(to: rows + k)
+        let coefficient = unsafe weights.apply(to: rows + k, rowLength: tapCount)
         unsafe result[2 &* k] = coefficient
         unsafe result[2 &* k &+ 1] = coefficient
       }
     } else {
-      for k in 0..<tapCount { unsafe result[k] = weights.apply(to: rows + k) }
+      for k in 0..<tapCount { unsafe result[k] = weights.apply(to: rows + k, rowLength: tapCount) }
     }
   }
 
@@ -150,9 +155,9 @@ private struct CubicWeights {
 
   /// The value for one tap, from the same tap of four rows.
   @_noLocks @_noAllocation
-  func apply(to tap: UnsafePointer<Float>) -> Float {
-    let outer = unsafe first * tap[0] + fourth * tap[3 &* tapCount]
-    let inner = unsafe second * tap[tapCount] + third * tap[2 &* tapCount]
+  func apply(to tap: UnsafePointer<Float>, rowLength: Int) -> Float {
+    let outer = unsafe first * tap[0] + fourth * tap[3 &* rowLength]
+    let inner = unsafe second * tap[rowLength] + third * tap[2 &* rowLength]
     return outer + inner
   }
 }
@@ -180,11 +185,9 @@ package struct ResamplerCursor: Hashable, Sendable {
   }
 }
 
-private let tapCount = 80
 private let phaseCount = 64
-/// The window's shape. More lowers the side lobes, but widens the transition band until it reaches down to
-/// 20 kHz at 44.1 kHz. Of 11 to 13, 12 is what keeps all tones to 20 kHz at 48 kHz clean to 120 dB and has
-/// something to spare; ADR 0003 has the figures and their command.
+/// The window's shape. More lowers the side lobes, but widens the transition band. 12 is what keeps all tones to 20 kHz
+/// at 48 kHz clean to 120 dB; ADR 0003 has the figures and their command.
 private let beta = 12.0
 /// One guard row before fraction 0 and two behind the last, for the cubic.
 private let rowCount = phaseCount + 3

@@ -27,10 +27,10 @@ struct FrameSampler: ~Copyable {
   private let levels: UnsafeMutablePointer<Float>
   private let levelCount: Int64
 
-  /// `rewindFrames` is how far back `rewind` can go.
-  init(ring: FrameRing, fadeFrames: Int, rewindFrames: Int) {
+  /// `sampleRate` is that of the ring's frames, in Hz; `rewindFrames` is how far back `rewind` can go.
+  init(ring: FrameRing, sampleRate: Int, fadeFrames: Int, rewindFrames: Int) {
     reader = FrameRingReader(ring)
-    kernel = ResamplerKernel(channelCount: ring.channelCount)
+    kernel = ResamplerKernel(channelCount: ring.channelCount, sampleRate: sampleRate)
     channelCount = ring.channelCount
     self.fadeFrames = fadeFrames
     margin = FrameSampler.margin(fadeFrames: fadeFrames)
@@ -241,6 +241,5 @@ struct StreamHole {
   }
 }
 
-/// `ResamplerKernel.framesAfter`, the larger of its two sides; reading a constant of another module is not accepted
-/// on the render thread.
-private let kernelReach = 40
+/// `ResamplerKernel.framesAfter` where it is largest.
+private let kernelReach = 36

@@ -36,7 +36,8 @@ package struct Renderer: ~Copyable {
     cursor = PlayoutCursor(
       sampleRate: sampleRate, device: device, storedDrift: storedDrift, tuning: tuning)
     sampler = FrameSampler(
-      ring: ring, fadeFrames: Int(cursor.fadeFrames), rewindFrames: Int(cursor.rewindFrames))
+      ring: ring, sampleRate: sampleRate, fadeFrames: Int(cursor.fadeFrames),
+      rewindFrames: Int(cursor.rewindFrames))
     mix = OutputMix(sampleRate: sampleRate, channelCount: ring.channelCount)
     self.commands = RenderCommandReader(commands)
     self.reports = RenderReportWriter(reports)
