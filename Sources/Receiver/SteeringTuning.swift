@@ -49,9 +49,6 @@ package struct SteeringTuning: Hashable, Sendable {
   /// two together do not overshoot.
   package var ratePart = 0.15
 
-  /// The rate follows the ratio of the clocks, as it is estimated, within this time constant in s.
-  package var forwardTime = 3.0
-
   /// Beyond this error, in s, what is written ahead is rendered again, so that it is steered away at once.
   package var outdatedError = 20e-6
 }

@@ -73,7 +73,6 @@ package struct TunedConstant: Sendable {
     tuned("mostPatience", \.steeringTuning.mostPatience),
     tuned("steadyCard", \.steeringTuning.steadyCard),
     tuned("firstTime", \.steeringTuning.firstTime), tuned("ratePart", \.steeringTuning.ratePart),
-    tuned("forwardTime", \.steeringTuning.forwardTime),
     tuned("outdatedError", \.steeringTuning.outdatedError),
   ]
 
