@@ -74,20 +74,22 @@ import Testing
     let path = try #require(one["artwork_path"] as? String)
     #expect(path == folder.file("state-a/cover.png"))
     #expect(try Data(contentsOf: URL(filePath: path)) == cover.bytes)
-    #expect(receiver.program.lines(with: "now playing: Jo Bä - One (Third \"3\")").count == 1)
 
     try expectStatus(of: cover.bytes)
     _ = try tutti("next")
     try changes.wait { object(in: shown)?["title"] as? String == "Two" }
     #expect(object(in: shown)?["artwork_path"] == nil)
     #expect(!FileManager.default.fileExists(atPath: path))
-    #expect(receiver.program.lines(with: "now playing: Jo Bä - Two (Third \"3\")").count == 1)
 
     _ = try tutti("stop")
     #expect(try player.exitCode() == 0, "\(player.lines)")
     try changes.wait { !FileManager.default.fileExists(atPath: shown) }
     #expect(!FileManager.default.fileExists(atPath: folder.file("player/cover.png")))
     #expect(try receiver.program.stop() == 0)
+    for title in ["One", "Two"] {
+      let line = "now playing: Jo Bä - \(title) (Third \"3\")"
+      #expect(receiver.program.lines(with: line).count == 1)
+    }
   }
 
   private func expectStatus(of cover: Data) throws {
