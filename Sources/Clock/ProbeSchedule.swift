@@ -61,8 +61,7 @@ package struct ProbeSchedule: Hashable, Sendable {
   /// tests of a quick start.
   static let quickProbes = 64
 
-  /// For half a minute forty probes each at least, and four times as many where rooms may be heard apart: the drift is not
-  /// known yet, and each of them narrows it.
+  /// For half a minute forty probes each at least: the drift is not known yet, and each of them narrows it.
   static let learningTime = Nanoseconds.seconds(30)
 
   /// In seconds.
@@ -75,7 +74,7 @@ package struct ProbeSchedule: Hashable, Sendable {
     let wanted = tuning.roundTripsApart * link.roundTrip.seconds
     let interval = min(max(wanted, tuning.shortestInterval), tuning.longestInterval)
     if link.deviation > tuning.tolerableDeviation {
-      return min(interval, tuning.longestInterval / (isLearning ? 4 : 2))
+      return min(interval, tuning.longestInterval / 2)
     }
     let ratio = tuning.sufficientDeviation / max(link.deviation, 1e-9)
     guard ratio > 1 else { return interval }

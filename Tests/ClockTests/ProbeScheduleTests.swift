@@ -28,12 +28,6 @@ struct ProbeScheduleTests {
     #expect(probes.contains(times.filter { $0 > 35 && $0 < 45 }.count))
   }
 
-  @Test func `a far radio is asked most often while the drift is not known`() {
-    var schedule = ProbeSchedule(startingAt: LocalTime(nanoseconds: 0))
-    let times = run(&schedule, until: 50, link: .farRadio)
-    #expect((1540...1660).contains(times.filter { $0 > 10 && $0 < 20 }.count))
-  }
-
   @Test func `idle, one probe a second goes out once the clocks are known`() {
     var schedule = ProbeSchedule(startingAt: LocalTime(nanoseconds: 0))
     schedule.rest()
