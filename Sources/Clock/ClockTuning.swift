@@ -76,8 +76,8 @@ package struct ClockTuning: Hashable, Sendable {
   /// keeps their order, so that the later ones repeat the delay of the first.
   package var sufficientDeviation = 2e-6
 
-  /// Above this standard deviation, in seconds, two rooms may be heard apart, and a radio is asked twice as often.
-  package var tolerableDeviation = 20e-6
+  /// Above this standard deviation, in seconds, several rooms are some 50 µs apart, and a radio is asked twice as often.
+  package var tolerableDeviation = 10e-6
 
   /// One probe in this many round trips then, within these limits in seconds: a wire carries 400 a second, and a radio is
   /// left alone for most of the time at 40. That is 68 and 7 kB/s in each direction.

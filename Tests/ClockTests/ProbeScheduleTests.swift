@@ -77,6 +77,6 @@ extension ProbeSchedule.Link {
   static let steadyWire = ProbeSchedule.Link(
     deviation: 2e-6 / 1.4953, roundTrip: .microseconds(400))
   static let noisyWire = ProbeSchedule.Link(deviation: 4e-6, roundTrip: .microseconds(400))
-  static let radio = ProbeSchedule.Link(deviation: 15e-6, roundTrip: .milliseconds(5))
+  static let radio = ProbeSchedule.Link(deviation: 8e-6, roundTrip: .milliseconds(5))
   static let farRadio = ProbeSchedule.Link(deviation: 100e-6, roundTrip: .milliseconds(13))
 }
