@@ -31,6 +31,7 @@ struct FrameSampler: ~Copyable {
   init(ring: FrameRing, sampleRate: Int, fadeFrames: Int, rewindFrames: Int) {
     reader = FrameRingReader(ring)
     kernel = ResamplerKernel(channelCount: ring.channelCount, sampleRate: sampleRate)
+    precondition(kernel.framesAfter <= kernelReach)
     channelCount = ring.channelCount
     self.fadeFrames = fadeFrames
     margin = FrameSampler.margin(fadeFrames: fadeFrames)
@@ -241,5 +242,5 @@ struct StreamHole {
   }
 }
 
-/// `ResamplerKernel.framesAfter` where it is largest.
+/// `ResamplerKernel.framesAfter` where it is largest; the margin is asked for on the render thread, without a kernel.
 private let kernelReach = 36
