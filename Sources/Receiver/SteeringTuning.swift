@@ -28,8 +28,8 @@ package struct SteeringTuning: Hashable, Sendable {
   /// So is one that the card's own standard deviation explains. Dimensionless, of variances.
   package var cardDoubt = 1.0
 
-  /// An error fades with this time constant, in s. One that may be noise slowly: the rate may change by no more than
-  /// 0.1 ppm a second, or it is itself heard as distortion above -120 dB. A larger one soon.
+  /// An error fades with this time constant, in s. One that may be noise slowly: a rate that changes
+  /// by 0.1 ppm a second is itself distortion at -115 dB. A larger one soon.
   package var gentleTime = 8.0
   package var quickTime = 1.8
 

@@ -48,13 +48,13 @@ import Testing
     }
   }
 
-  @Test(arguments: 1...8)
-  func `every channel is rendered as if it were alone`(channelCount: Int) {
+  @Test(arguments: 1...8, [44_100, 48_000])
+  func `every channel is rendered as if it were alone`(channelCount: Int, rate: Int) {
     let source = noise(channels: channelCount, frames: 600, seed: UInt64(channelCount))
-    let output = resample(source, channelCount, step: 1.000_3)
+    let output = resample(source, channelCount, rate: rate, step: 1.000_3)
     for channel in 0..<channelCount {
       let alone = stride(from: channel, to: source.count, by: channelCount).map { source[$0] }
-      let expected = resample(alone, 1, step: 1.000_3)
+      let expected = resample(alone, 1, rate: rate, step: 1.000_3)
       let found = stride(from: channel, to: output.count, by: channelCount).map { output[$0] }
       #expect(zip(found, expected).allSatisfy { abs($0 - $1) < 1e-6 })
       #expect(found.count == expected.count)
@@ -109,6 +109,10 @@ import Testing
     #expect(render(source, 1, at: &cursor, frames: 10).count == 1)
     cursor = ResamplerCursor(position: 31, step: 1)
     #expect(render(Array(source[..<63]), 1, at: &cursor, frames: 10).isEmpty)
+    // 36 frames behind the position at this rate.
+    cursor = ResamplerCursor(position: 35, step: 1)
+    #expect(render(Array(source[..<71]), 1, rate: 44_100, at: &cursor, frames: 10).isEmpty)
+    #expect(render(Array(source[..<72]), 1, rate: 44_100, at: &cursor, frames: 10).count == 1)
   }
 }
 
