@@ -75,7 +75,7 @@ struct ClockLine: Hashable, Sendable {
     guard let all, fastest.count >= leastMidpoints, let few = line(through: fastest) else {
       return all
     }
-    return few.uncertainty < tuning.clearlyLess * all.uncertainty ? few : all
+    return few.uncertainty < all.uncertainty ? few : all
   }
 }
 

@@ -12,7 +12,8 @@ package struct ClockTuning: Hashable, Sendable {
   package var ageing = 4e-9
 
   /// What the corridor's middle is off, as a standard deviation, in terms of the distance from the fastest packet to
-  /// the third fastest.
+  /// the third fastest. Twice as much is a little better where a radio keeps packets in order, and half
+  /// as inexact again under power save and bufferbloat (`ClockLineTests`).
   package var noiseShare = 0.8
 
   /// What no corridor is better than, as a standard deviation in seconds: crystals wander more within its two minutes
@@ -56,10 +57,6 @@ package struct ClockTuning: Hashable, Sendable {
   /// The part of a direction's packets in that time that count as fast: few are poor on wires, where no packet is near
   /// the edge, and many on far Wi-Fi.
   package var fastPart = 0.05
-
-  /// The fastest packets' line is taken where its variance is below this part of the other's: the estimates of both
-  /// scatter.
-  package var clearlyLess = 0.5
 
   // MARK: - Both together
 

@@ -90,13 +90,19 @@ package final class GroupDriver {
     for (place, reason) in rooms.advance(to: HostClock.now) {
       handle(.closed(place.room, place.channel, reason: reason))
     }
-    rooms.pace(at: HostClock.now, needed: session.mediaByteRate)
+    paceRooms(at: HostClock.now)
     for room in session.roomsAwaitingDrain
     where rooms.queuedBytes(on: .init(room: room, channel: .media)) <= 16 << 10 {
       handle(.drained(room))
     }
     producer.replaceIfStuck(at: HostClock.now)
     handle(.timeout)
+  }
+
+  private func paceRooms(at now: LocalTime) {
+    rooms.pace(at: now, needed: session.mediaByteRate) { room in
+      session.lead(of: room, at: now).map { $0 >= MediaPacing.patientLead } ?? false
+    }
   }
 
   /// Gives what was sent last a moment to leave, and ends the producer's thread. Nothing can be played after it.

@@ -14,8 +14,14 @@ struct RoomConnections {
   private var connections: [Place: LinuxIO.ConnectionID] = [:]
   private var finishing: [LinuxIO.ConnectionID] = []
   private var dialers: [(place: Place, dialer: RoomDialer)] = []
-  private var pacing: [LinuxIO.ConnectionID: MediaPacing] = [:]
+  private var pacing: [LinuxIO.ConnectionID: Pacing] = [:]
   private var nextPacing = LocalTime(nanoseconds: 0)
+
+  private struct Pacing {
+    var media = MediaPacing()
+    /// When the next turn to send begins; nil while the room may be sent everything at once.
+    var nextTurn: LocalTime?
+  }
   /// Where a room was reached last; its media connection goes there too.
   private(set) var reached: [RoomID: SocketAddress] = [:]
 
@@ -35,20 +41,43 @@ struct RoomConnections {
     connections.contains { $0.key.channel == .media && reactor.queuedBytes(on: $0.value) > 0 }
   }
 
-  /// Slows down where a queue builds up on the way to a room. `needed` is what the music takes, in bytes a second.
-  mutating func pace(at now: LocalTime, needed: Double) {
-    guard nextPacing <= now, isStreaming else { return }
-    nextPacing = now + MediaPacing.interval
+  /// Slows down where a queue builds up on the way to a room. `needed` is what the music takes, in bytes a second;
+  /// `isPatient` says which rooms have enough to wait for their turn.
+  mutating func pace(at now: LocalTime, needed: Double, isPatient: (RoomID) -> Bool) {
+    guard isStreaming else { return }
+    let isDue = nextPacing <= now
+    if isDue { nextPacing = now + MediaPacing.interval }
     for (place, connection) in connections where place.channel == .media {
-      guard let path = reactor.path(of: connection) else { continue }
-      var room = pacing[connection] ?? MediaPacing()
-      let before = room.rate
-      room.observed(
-        roundTrip: path.roundTrip, shortest: path.shortest, deliveryRate: path.deliveryRate,
-        needed: needed)
+      var room = pacing[connection] ?? Pacing()
+      if isDue { look(at: connection, needed: needed, &room.media) }
+      takeTurns(connection, at: now, isPatient: isPatient(place.room), &room)
       pacing[connection] = room
-      if room.rate != before { reactor.pace(connection, bytesPerSecond: UInt32(room.rate)) }
     }
+  }
+
+  private func look(
+    at connection: LinuxIO.ConnectionID, needed: Double, _ media: inout MediaPacing
+  ) {
+    guard let path = reactor.path(of: connection) else { return }
+    let before = media.sendingRate
+    media.observed(
+      roundTrip: path.roundTrip, shortest: path.shortest, deliveryRate: path.deliveryRate,
+      needed: needed)
+    let rate = media.sendingRate
+    if rate != before { reactor.pace(connection, bytesPerSecond: UInt32(rate)) }
+  }
+
+  private func takeTurns(
+    _ connection: LinuxIO.ConnectionID, at now: LocalTime, isPatient: Bool, _ room: inout Pacing
+  ) {
+    guard isPatient, let bytes = room.media.turnBytes else {
+      if room.nextTurn != nil { reactor.setTurn(connection, bytes: nil) }
+      room.nextTurn = nil
+      return
+    }
+    guard room.nextTurn.map({ $0 <= now }) ?? true else { return }
+    room.nextTurn = now + MediaPacing.turnInterval
+    reactor.setTurn(connection, bytes: bytes)
   }
 
   mutating func dial(_ place: Place, candidates: [SocketAddress], at now: LocalTime) {

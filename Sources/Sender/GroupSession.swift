@@ -128,6 +128,12 @@ package struct GroupSession {
   /// Bytes that a second of the music in store takes; 0 while there is none.
   package var mediaByteRate: Double { store.byteRate }
 
+  /// How far the room has been sent what plays, beyond what sounds; nil while it is sent nothing.
+  package func lead(of id: RoomID, at now: LocalTime) -> MediaDuration? {
+    guard let media = links.first(where: { $0.id == id })?.live?.media else { return nil }
+    return media.position(in: store).map { $0 - timeline.playhead(at: GroupTime(ofSender: now)) }
+  }
+
   /// Rooms that are sent no more until `drained`.
   package var roomsAwaitingDrain: [RoomID] {
     links.filter { $0.live?.media?.isFull ?? false }.map(\.id)

@@ -4,6 +4,9 @@ package import Clock
 /// queue in a router delays everything, the other people's packets and our own questions for the time most of all.
 ///
 /// The delay decides, as in RFC 6817 (LEDBAT): it grows as soon as a queue does, long before packets are lost.
+///
+/// Where that is slow, packets go in turns, with pauses between them. A radio keeps packets in order, so that each one holds
+/// up what comes behind it; spread evenly, they would hold up every question for the time a little.
 package struct MediaPacing: Sendable {
   /// How often to look.
   package static let interval = Nanoseconds.milliseconds(50)
@@ -16,7 +19,14 @@ package struct MediaPacing: Sendable {
   private static let decrease = 0.75
   private static let increase = 1.1
 
-  /// Bytes a second.
+  /// From the start of one turn to the next.
+  package static let turnInterval = Nanoseconds.milliseconds(250)
+  /// A turn lasts for this part of the interval. `run.py --scenario wifi-bad`, before and after: docs/adr/0011.
+  private static let turnShare = 0.25
+  /// A room that has been sent this much more than it has played can wait for its turn.
+  package static let patientLead = MediaDuration.seconds(5)
+
+  /// Bytes a second, on average.
   package private(set) var rate = Self.fastest
 
   package init() {}
@@ -35,5 +45,13 @@ package struct MediaPacing: Sendable {
     } else if queue < Self.calm {
       rate = min(max(rate * Self.increase, least), Self.fastest)
     }
+  }
+
+  /// Bytes a second while packets are sent.
+  package var sendingRate: Double { min(rate / Self.turnShare, Self.fastest) }
+
+  /// What may be sent in one turn, in bytes; nil where the way is fast enough for all at once.
+  package var turnBytes: Int? {
+    rate < Self.fastest ? Int(rate * Self.turnInterval.seconds) : nil
   }
 }

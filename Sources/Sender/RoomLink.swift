@@ -169,6 +169,11 @@ struct MediaFlow {
     queuedBytes += count
   }
 
+  /// Where the packet begins that is sent next; nil where there has been none yet.
+  func position(in store: PacketStore) -> MediaTime? {
+    store.entry(from: nextSequence)?.mediaTime ?? store.end
+  }
+
   /// What may be sent now. What the room does not decode is left out. Pictures come between packets, as
   /// `plan` says.
   mutating func nextBytes(

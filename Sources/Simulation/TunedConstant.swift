@@ -57,7 +57,7 @@ package struct TunedConstant: Sendable {
     tuned("steadyWander", \.clockTuning.steadyWander), judgingLane,
     tuned("inflation", \.clockTuning.inflation),
     tuned("fastestInterval", \.clockTuning.fastestInterval),
-    tuned("fastPart", \.clockTuning.fastPart), tuned("clearlyLess", \.clockTuning.clearlyLess),
+    tuned("fastPart", \.clockTuning.fastPart),
     tuned("toleratedDistance", \.clockTuning.toleratedDistance),
     tuned("longestSmoothing", \.clockTuning.longestSmoothing),
     tuned("edgeDeviation", \.steeringTuning.edgeDeviation),

@@ -44,6 +44,34 @@ struct ReactorConnectionsTests {
     #expect(log.received(far) == sent)
   }
 
+  @Test func `what is sent in turns waits for the next one, and none is lost`() throws {
+    let log = try EventLog()
+    let (near, far) = try log.pair(.loopback(port: 0))
+    let sent = pattern(5000)
+    log.reactor.setTurn(near, bytes: 2000)
+    log.reactor.send(sent, on: near)
+    try log.run(until: "the first turn is over") { log.reactor.queuedBytes(on: near) == 3000 }
+    log.reactor.setTurn(near, bytes: 4000)
+    try log.run(until: "all was sent") { log.reactor.queuedBytes(on: near) == 0 }
+    // Nothing was left to send, so the turn was over before its 4000 bytes were.
+    log.reactor.send([1, 2, 3], on: near)
+    try log.turn(until: HostClock.now)
+    #expect(log.reactor.queuedBytes(on: near) == 3)
+    log.reactor.setTurn(near, bytes: nil)
+    try log.run(until: "all received") { log.received(far).count == 5003 }
+    #expect(log.received(far) == sent + [1, 2, 3])
+  }
+
+  @Test func `a connection that ends does not wait for its turn`() throws {
+    let log = try EventLog()
+    let (near, far) = try log.pair(.loopback(port: 0))
+    log.reactor.setTurn(near, bytes: 0)
+    log.reactor.send([1, 2, 3], on: near)
+    log.reactor.finish(near)
+    #expect(try log.closeReason(far) == .endOfStream)
+    #expect(log.received(far) == [1, 2, 3])
+  }
+
   @Test func `a queue beyond its limit closes the connection`() throws {
     let log = try EventLog()
     var options = ConnectionOptions()

@@ -66,6 +66,23 @@ import WireProtocol
     #expect(group.packets(TestGroup.other).first?.sequence ?? 0 > 10)
   }
 
+  @Test func `a lead is what was sent beyond what sounds, and a seek takes it away`()
+    throws
+  {
+    var group = TestGroup()
+    #expect(group.session.lead(of: TestGroup.room, at: group.now) == nil)
+    group.joinReady()
+    group.advance(by: .seconds(2))
+    let lead = try #require(group.session.lead(of: TestGroup.room, at: group.now))
+    #expect(lead > .seconds(7) && lead < .seconds(9))
+    group.jump(by: .seconds(1))
+    #expect(group.session.lead(of: TestGroup.room, at: group.now) == lead - .seconds(1))
+    group.producesAtOnce = false
+    group.command(.seek(to: .seconds(3)))
+    let after = try #require(group.session.lead(of: TestGroup.room, at: group.now))
+    #expect(after < .seconds(1))
+  }
+
   // MARK: - Pause and resume
 
   @Test func `a pause and a resume go on with the same media time`() throws {

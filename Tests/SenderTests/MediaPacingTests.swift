@@ -38,6 +38,14 @@ struct MediaPacingTests {
     #expect(Self.after(10, queue: .milliseconds(6), from: slow).rate == slow.rate)
   }
 
+  @Test func `a slow way is used in turns, four times as fast and a quarter of the time`() {
+    #expect(MediaPacing().turnBytes == nil)
+    #expect(MediaPacing().sendingRate == MediaPacing.fastest)
+    let slow = Self.after(100, queue: .milliseconds(30))
+    #expect(slow.sendingRate == 4 * slow.rate)
+    #expect(slow.turnBytes == Int(slow.rate / 4))
+  }
+
   @Test func `figures from nowhere stay within the limits`() {
     for needed in [0, 1e12, .infinity] {
       let rate = Self.after(3, queue: .seconds(3600), delivery: 0, needed: needed).rate

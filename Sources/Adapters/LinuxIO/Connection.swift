@@ -20,6 +20,8 @@ final class Connection {
   var state: State
   var queue = OutputQueue()
   var isReading = true
+  /// What it may still send in this turn, in bytes; nil where there is no limit.
+  var turn: Int?
   /// The queue has been above the low mark since `drained` was last reported.
   var isAboveMark = false
   /// Stands in the reactor's list of connections to flush.
@@ -40,11 +42,13 @@ final class Connection {
     let writing = UInt32(CSYS_WRITE)
     return switch state {
     case .connecting: writing
-    case .open: (isReading ? reading : 0) | (queue.isEmpty ? 0 : writing)
-    case .finishing: reading | (queue.isEmpty ? 0 : writing)
+    case .open: (isReading ? reading : 0) | (mayWrite ? writing : 0)
+    case .finishing: reading | (mayWrite ? writing : 0)
     case .awaitingEnd, .broken: reading
     }
   }
+
+  var mayWrite: Bool { !queue.isEmpty && turn != 0 }
 
   var acceptsOutput: Bool {
     switch state {

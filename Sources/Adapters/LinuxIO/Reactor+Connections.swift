@@ -71,6 +71,14 @@ extension Reactor {
     _ = csys_pace(connection.descriptor.number, bytesPerSecond)
   }
 
+  /// Lets a connection send this many bytes of its queue, or until there is nothing left in it; no more before the next
+  /// turn. Without a limit, which is how it begins, where `bytes` is nil.
+  package func setTurn(_ id: ConnectionID, bytes: Int?) {
+    guard let connection = connection(id) else { return }
+    connection.turn = bytes.map { max($0, 0) }
+    flushLater(id, connection)
+  }
+
   /// Changes the settings of an open connection.
   package func configure(_ id: ConnectionID, _ options: ConnectionOptions) throws(IOError) {
     guard let connection = connection(id) else { return }
@@ -98,6 +106,7 @@ extension Reactor {
     guard let connection = connection(id), connection.acceptsOutput else { return }
     if case .connecting = connection.state { return close(id, .finished) }
     connection.state = .finishing
+    connection.turn = nil
     bidFarewell(id, connection)
     flushLater(id, connection)
     updateInterest(id, connection)
@@ -179,14 +188,16 @@ extension Reactor {
     case .open, .finishing: break
     }
     var written = 0
-    while !connection.queue.isEmpty, written < Self.writeSize {
-      let count = connection.queue.copyPrefix(into: buffer)
+    while connection.mayWrite, written < Self.writeSize {
+      let count = min(connection.queue.copyPrefix(into: buffer), connection.turn ?? .max)
       let sent = csys_send(connection.descriptor.number, buffer.baseAddress, count)
       if sent == -Int(EAGAIN) || sent == -Int(EINTR) { break }
       if sent < 0 { return breakOff(id, connection, code: Int32(-sent)) }
       connection.queue.removePrefix(sent)
+      connection.turn? -= sent
       written += sent
     }
+    if connection.queue.isEmpty, connection.turn != nil { connection.turn = 0 }
     if connection.isAboveMark, connection.queue.count <= connection.options.lowMark {
       connection.isAboveMark = false
       report(.drained(id))
