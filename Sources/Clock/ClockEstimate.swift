@@ -13,10 +13,15 @@ package struct ClockEstimate: Hashable, Sendable {
   /// How far back it remembers, in seconds: clocks that were steady for as long need not be followed sooner.
   package var memory: Double
 
+  /// What the estimate may be off by scatter, as a variance in s²: it is that much noise of its own.
+  package var variance: Double
+
   package init(
-    local: LocalTime, group: GroupTime, drift: Double, errorBound: Nanoseconds, memory: Double = 0
+    local: LocalTime, group: GroupTime, drift: Double, errorBound: Nanoseconds, memory: Double = 0,
+    variance: Double = 0
   ) {
     self.memory = memory
+    self.variance = variance
     self.local = local
     self.group = group
     self.drift = drift

@@ -268,9 +268,11 @@ extension ClockFilter {
   package func estimate(at now: LocalTime) -> ClockEstimate? {
     guard let line = refined else { return nil }
     let offset = line.offset(at: now) + Nanoseconds(saturating: remainingLag(at: now) * 1e9)
+    let deviation = line.deviation ?? 0
     return ClockEstimate(
       local: now, group: GroupTime(nanoseconds: now.nanoseconds &+ offset.count),
-      drift: line.slope(at: now), errorBound: errorBound(at: now), memory: line.memory)
+      drift: line.slope(at: now), errorBound: errorBound(at: now), memory: line.memory,
+      variance: deviation * deviation)
   }
 
   /// Group seconds that pass in a local second, less one, as far as it is known. Worth storing once

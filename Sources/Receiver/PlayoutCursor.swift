@@ -211,7 +211,8 @@ extension PlayoutCursor {
     let controller = RateController(tuning)
     let time = controller.time(
       forError: error, watched: renderClock.observedSeconds,
-      memory: min(estimate?.memory ?? 0, renderClock.memory), variance: renderClock.variance)
+      memory: min(estimate?.memory ?? 0, renderClock.memory),
+      variance: (clock: estimate?.variance ?? 0, card: renderClock.variance))
     let elapsed = Double(next - state.steeredAt) / Double(grid.sampleRate)
     state.forward = controller.forward(
       from: state.forward, to: scheduledStep, seconds: elapsed, time: time)

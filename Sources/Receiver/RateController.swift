@@ -29,12 +29,16 @@ struct RateController {
   static var scheduleStep: Double { @_noLocks @_noAllocation get { 1e-3 } }
 
   /// In which time constant an error fades, in s, when the card has been watched for `watched` seconds, card and clock
-  /// were steady for `memory` seconds, and the card's position is known with this `variance`, in s².
+  /// were steady for `memory` seconds, and the group's time and the card's position are known with this `variance`, in s².
   @_noLocks @_noAllocation
-  func time(forError error: Double, watched: Double, memory: Double, variance: Double) -> Double {
+  func time(
+    forError error: Double, watched: Double, memory: Double,
+    variance: (clock: Double, card: Double)
+  ) -> Double {
     let patience = min(max(memory / tuning.patientMemory, 1), tuning.mostPatience)
     let least = tuning.leastDoubt * patience
-    let doubt = least * least + tuning.cardDoubt * variance
+    let doubt =
+      least * least + tuning.cardDoubt * variance.card + tuning.clockDoubt * variance.clock
     let steady = patience * max(tuning.gentleTime / (1 + error * error / doubt), tuning.quickTime)
     return min(max(watched / 2, tuning.firstTime), steady)
   }

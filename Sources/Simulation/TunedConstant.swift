@@ -67,6 +67,7 @@ package struct TunedConstant: Sendable {
     tuned("coarseWander", \.steeringTuning.coarseWander),
     tuned("leastDoubt", \.steeringTuning.leastDoubt),
     tuned("cardDoubt", \.steeringTuning.cardDoubt),
+    tuned("clockDoubt", \.steeringTuning.clockDoubt),
     tuned("gentleTime", \.steeringTuning.gentleTime),
     tuned("quickTime", \.steeringTuning.quickTime),
     tuned("patientMemory", \.steeringTuning.patientMemory),

@@ -11,7 +11,7 @@ import Testing
     let most = tuning.patientMemory * tuning.mostPatience
     let memories = [0, tuning.patientMemory, most / 2, most, 10 * most]
     let times = memories.map {
-      controller.time(forError: error, watched: 1000, memory: $0, variance: 0)
+      controller.time(forError: error, watched: 1000, memory: $0, variance: (0, 0))
     }
     #expect(times[0] == times[1])
     #expect(times[1] < times[2] && times[2] < times[3])
@@ -21,22 +21,26 @@ import Testing
   @Test func `an error that may be noise fades slowly, and a larger one soon`() {
     let tuning = SteeringTuning()
     #expect(
-      controller.time(forError: 0, watched: 1000, memory: 0, variance: 0) == tuning.gentleTime)
+      controller.time(forError: 0, watched: 1000, memory: 0, variance: (0, 0)) == tuning.gentleTime)
     #expect(
-      controller.time(forError: -20e-6, watched: 1000, memory: 0, variance: 0) == tuning.quickTime)
+      controller.time(forError: -20e-6, watched: 1000, memory: 0, variance: (0, 0))
+        == tuning.quickTime)
   }
 
-  @Test func `what the card's position is off by is no reason to hurry`() {
-    let known = controller.time(forError: 5e-6, watched: 1000, memory: 0, variance: 0)
-    let vague = controller.time(forError: 5e-6, watched: 1000, memory: 0, variance: 100e-12)
-    #expect(known < 2)
-    #expect(vague > 6)
+  @Test func `what card and clock are off by is no reason to hurry, the clock's share less`() {
+    func time(clock: Double, card: Double) -> Double {
+      controller.time(forError: 5e-6, watched: 1000, memory: 0, variance: (clock, card))
+    }
+    #expect(time(clock: 0, card: 0) < 2)
+    #expect(time(clock: 0, card: 100e-12) > 6)
+    #expect(time(clock: 100e-12, card: 0) > 4)
+    #expect(time(clock: 100e-12, card: 0) < 5)
   }
 
   @Test func `a card that was just opened is followed soon, however steady the clock`() {
-    let first = controller.time(forError: 0, watched: 0.2, memory: 60, variance: 0)
+    let first = controller.time(forError: 0, watched: 0.2, memory: 60, variance: (0, 0))
     #expect(first == SteeringTuning().firstTime)
-    #expect(controller.time(forError: 0, watched: 4, memory: 60, variance: 0) == 2)
+    #expect(controller.time(forError: 0, watched: 4, memory: 60, variance: (0, 0)) == 2)
   }
 
   @Test func `steering turns against the error, by no more than half a cent`() {
