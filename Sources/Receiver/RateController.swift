@@ -37,8 +37,9 @@ struct RateController {
   ) -> Double {
     let patience = min(max(memory / tuning.patientMemory, 1), tuning.mostPatience)
     let least = tuning.leastDoubt * patience
-    let doubt =
-      least * least + tuning.cardDoubt * variance.card + tuning.clockDoubt * variance.clock
+    // Where clocks wander, so does what their estimate is off by, and is to be followed.
+    let scatter = (1 - 1 / patience) * variance.clock
+    let doubt = least * least + tuning.cardDoubt * variance.card + tuning.clockDoubt * scatter
     let steady = patience * max(tuning.gentleTime / (1 + error * error / doubt), tuning.quickTime)
     return min(max(watched / 2, tuning.firstTime), steady)
   }

@@ -28,9 +28,9 @@ package struct SteeringTuning: Hashable, Sendable {
   /// So is one that the card's own standard deviation explains. Dimensionless, of variances.
   package var cardDoubt = 1.0
 
-  /// And so is a part of what the clock's own deviation explains: all of it, and a room would be late to follow while
-  /// its clock is learned. Dimensionless, of variances.
-  package var clockDoubt = 0.25
+  /// And so is a part of what the clock's own deviation explains, the more the steadier clock and card are. Dimensionless,
+  /// of variances.
+  package var clockDoubt = 0.5
 
   /// An error fades with this time constant, in s. One that may be noise slowly: a rate that changes
   /// by 0.1 ppm a second is itself distortion at -115 dB. A larger one soon.

@@ -27,14 +27,19 @@ import Testing
         == tuning.quickTime)
   }
 
-  @Test func `what card and clock are off by is no reason to hurry, the clock's share less`() {
-    func time(clock: Double, card: Double) -> Double {
-      controller.time(forError: 5e-6, watched: 1000, memory: 0, variance: (clock, card))
+  @Test func `what the card's position is off by is no reason to hurry`() {
+    let known = controller.time(forError: 5e-6, watched: 1000, memory: 0, variance: (0, 0))
+    let vague = controller.time(forError: 5e-6, watched: 1000, memory: 0, variance: (0, 100e-12))
+    #expect(known < 2)
+    #expect(vague > 6)
+  }
+
+  @Test func `what the clock is off by is no reason to hurry where it is steady`() {
+    func time(memory: Double, variance: Double) -> Double {
+      controller.time(forError: 15e-6, watched: 1000, memory: memory, variance: (variance, 0))
     }
-    #expect(time(clock: 0, card: 0) < 2)
-    #expect(time(clock: 0, card: 100e-12) > 6)
-    #expect(time(clock: 100e-12, card: 0) > 4)
-    #expect(time(clock: 100e-12, card: 0) < 5)
+    #expect(time(memory: 0, variance: 400e-12) == time(memory: 0, variance: 0))
+    #expect(time(memory: 60, variance: 400e-12) > 1.5 * time(memory: 60, variance: 0))
   }
 
   @Test func `a card that was just opened is followed soon, however steady the clock`() {
