@@ -185,7 +185,8 @@ extension ClockFilter {
     if acceptedSinceSolution < Self.seldom.count {
       return elapsed.count >= solveInterval.count * Self.seldom.intervals
     }
-    return elapsed >= solveInterval
+    let memory = (refined?.memory ?? 0) * 1e9
+    return elapsed >= max(solveInterval, Nanoseconds(saturating: memory / tuning.solutionsPerMemory))
   }
 
   private mutating func solve(at now: LocalTime) {

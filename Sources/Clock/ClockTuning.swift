@@ -63,6 +63,10 @@ package struct ClockTuning: Hashable, Sendable {
   /// The regression may differ from the corridor by this many of the corridor's deviations before it counts as biased.
   package var toleratedDistance = 2.0
 
+  /// A line that remembers long changes slowly: it is found anew this often within its memory, and four times a second at
+  /// the most.
+  package var solutionsPerMemory = 32.0
+
   /// The time in which the output comes closer to a new line by a factor of e, at the most, in seconds.
   package var longestSmoothing = 0.3
 

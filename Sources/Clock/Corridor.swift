@@ -103,18 +103,21 @@ private struct CorridorPoint {
 
 /// The lower convex hull of points in order of `x`, by Andrew's monotone chain.
 private func lowerHull(of points: [CorridorPoint]) -> [CorridorPoint] {
-  var hull: [CorridorPoint] = []
+  var hull = points
+  var count = 0
   for point in points {
-    while hull.count >= 2 {
-      let last = hull[hull.count - 1]
-      let before = hull[hull.count - 2]
+    while count >= 2 {
+      let last = hull[count - 1]
+      let before = hull[count - 2]
       let turn =
         (last.x - before.x) * (point.y - before.y) - (point.x - before.x) * (last.y - before.y)
       if turn > 0 { break }
-      hull.removeLast()
+      count -= 1
     }
-    hull.append(point)
+    hull[count] = point
+    count += 1
   }
+  hull.removeLast(hull.count - count)
   return hull
 }
 

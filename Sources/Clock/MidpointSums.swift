@@ -14,7 +14,7 @@ struct MidpointSums: Hashable, Sendable {
 
   /// The lane of 32 s, over which the asymmetry is told, and those that foretell midpoints for it.
   static let asymmetryLane = 2
-  static let asymmetryLanes = 1...5
+  private static let isUnusedForAsymmetry = Lanes(0, 1, 1, 1, 1, 1, 0, 0) .== 0
 
   /// Information on the slope that does not come from samples: its inverse variance, and the slope.
   let priorInformation: Double
@@ -85,9 +85,9 @@ struct MidpointSums: Hashable, Sendable {
     judgedCount += 1
     lastingSurprise += surplus
     lastingInformation += information
-    var best = Self.asymmetryLanes.lowerBound
-    for lane in Self.asymmetryLanes where surprise[lane] < surprise[best] { best = lane }
-    foretoldOffset = foretold[best]
+    let rivals = surprise.replacing(with: .infinity, where: Self.isUnusedForAsymmetry)
+    let isBest = rivals .== Lanes(repeating: rivals.min())
+    foretoldOffset = foretold.replacing(with: -.infinity, where: .!isBest).max()
   }
 
   /// Adds a midpoint at the origin. `information` is the inverse of its variance, `excess` its round trip less the

@@ -56,6 +56,7 @@ package struct TunedConstant: Sendable {
     tuned("biasMargin", \.clockTuning.biasMargin),
     tuned("steadyWander", \.clockTuning.steadyWander), judgingLane,
     tuned("inflation", \.clockTuning.inflation),
+    tuned("solutionsPerMemory", \.clockTuning.solutionsPerMemory),
     tuned("fastestInterval", \.clockTuning.fastestInterval),
     tuned("fastPart", \.clockTuning.fastPart),
     tuned("toleratedDistance", \.clockTuning.toleratedDistance),
