@@ -53,8 +53,8 @@ extension GroupSession {
 
   /// The lead is half of what the room can hold where that is less than the usual one. What is live never gets that far,
   /// and after a start or a cut there are gaps until it does: then pictures wait for a while.
-  func plan(for room: LiveRoom, _ pictures: [NumberedArtwork], at now: LocalTime) -> ArtworkPlan {
-    guard !pictures.isEmpty else { return ArtworkPlan() }
+  func plan(for index: Int, _ pictures: [NumberedArtwork], at now: LocalTime) -> ArtworkPlan {
+    guard !pictures.isEmpty, let room = links[index].live else { return ArtworkPlan() }
     let held = Double(room.welcome.capacity.bytes) / max(store.byteRate, 1)
     let half = MediaDuration(flicks: Int64(min(held / 2, 60) * 705_600_000))
     let lead =

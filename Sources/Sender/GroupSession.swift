@@ -339,11 +339,12 @@ package struct GroupSession {
     case .waiting: break
     case .connecting(let giveUpAt), .greeting(let giveUpAt):
       if giveUpAt <= now { broke(id, "no answer", at: now) }
-    case .live(let room):
-      if room.giveUpTime <= now {
+    case .live:
+      if links[index].nextDeadline > now { break }
+      if links[index].isSilent(at: now) {
         tell(index, .goodbye(Goodbye(reason: .timeout, detail: "")), at: now)
         broke(id, "nothing heard for 10 s", at: now)
-      } else if room.nextKeepAlive <= now {
+      } else {
         tell(index, .keepAlive, at: now)
       }
     }
@@ -352,11 +353,13 @@ package struct GroupSession {
   private mutating func pump(
     _ index: Int, _ pictures: [NumberedArtwork], at now: LocalTime
   ) {
-    guard let room = links[index].live, var flow = room.media else { return }
-    let bytes = flow.nextBytes(
-      from: store, decodedAs: links[index].codecs ?? .all, plan(for: room, pictures, at: now))
-    links[index].live?.media = flow
-    if !bytes.isEmpty { emit(.send(links[index].id, .media, bytes)) }
+    let codecs = links[index].codecs ?? .all
+    let plan = plan(for: index, pictures, at: now)
+    guard
+      let bytes = links[index].live?.media?.nextBytes(from: store, decodedAs: codecs, plan),
+      !bytes.isEmpty
+    else { return }
+    emit(.send(links[index].id, .media, bytes))
   }
 
   /// Ends playing after `time`: rooms are told to let go once the last of it has sounded.

@@ -18,13 +18,17 @@ struct RoomLink {
     case connecting(giveUpAt: LocalTime)
     /// `hello` is on its way.
     case greeting(giveUpAt: LocalTime)
-    case live(LiveRoom)
+    case live
   }
 
   let id: RoomID
   private(set) var name: String
   private let receiverID: Identifier?
-  private(set) var state: State
+  private(set) var state: State {
+    didSet { if case .live = state {} else { live = nil } }
+  }
+  /// There while `state` is `live`. Beside it, so that it is changed in its place.
+  var live: LiveRoom?
   /// Why the last attempt failed, also while the next one is made; empty after a welcome.
   private(set) var lastObstacle = ""
   /// What the room decodes, as it said last; nil before it was connected.
@@ -39,14 +43,6 @@ struct RoomLink {
     state = .waiting(until: now)
   }
 
-  var live: LiveRoom? {
-    get { if case .live(let room) = state { room } else { nil } }
-    set {
-      guard case .live = state, let newValue else { return }
-      state = .live(newValue)
-    }
-  }
-
   var isReady: Bool {
     switch live?.status?.state {
     case .ready, .playing, .paused, .starved: true
@@ -58,7 +54,7 @@ struct RoomLink {
   var obstacle: String {
     switch state {
     case .waiting, .connecting, .greeting: lastObstacle
-    case .live(let room): room.status?.detail ?? ""
+    case .live: live?.status?.detail ?? ""
     }
   }
 
@@ -85,7 +81,8 @@ struct RoomLink {
   /// True if a welcome was awaited.
   mutating func welcomed(_ welcome: Welcome, at now: LocalTime) -> Bool {
     guard case .greeting = state else { return false }
-    state = .live(LiveRoom(welcome: welcome, at: now))
+    state = .live
+    live = LiveRoom(welcome: welcome, at: now)
     codecs = CodecSet(welcome.codecs)
     name = welcome.name
     lastObstacle = ""
@@ -107,11 +104,14 @@ struct RoomLink {
     lastObstacle = reason
   }
 
+  /// Whether the room has not spoken for so long that its session is over.
+  func isSilent(at now: LocalTime) -> Bool { live.map { $0.giveUpTime <= now } ?? false }
+
   var nextDeadline: LocalTime {
     switch state {
     case .waiting(let until): until
     case .connecting(let giveUpAt), .greeting(let giveUpAt): giveUpAt
-    case .live(let room): min(room.giveUpTime, room.nextKeepAlive)
+    case .live: live.map { min($0.giveUpTime, $0.nextKeepAlive) } ?? LocalTime(nanoseconds: .max)
     }
   }
 }
