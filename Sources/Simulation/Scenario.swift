@@ -63,9 +63,7 @@ package struct Scenario: Sendable {
       limit = 60
       for room in configuration.rooms.indices { configuration.rooms[room].card.granularity = .usb }
     }
-    // Samples of more than ten minutes take longer than anybody waits, and places of more than an hour fill the memory.
-    configuration.isExact = seconds <= 600
-    if seconds > 3600 { configuration.interval = .milliseconds(500) }
+    if seconds > 600 { configuration.suitHours() }
     disturbances = Self.disturbances(name, seconds: seconds, rooms: rooms, &random)
   }
 

@@ -18,6 +18,14 @@ extension SimulatedGroup.Configuration {
 }
 
 extension SimulatedGroup.Configuration {
+  /// Samples of more than ten minutes take longer than anybody waits, and places of more than an hour fill the memory. Cards
+  /// of 40 ms periods take a quarter of the turns.
+  package mutating func suitHours() {
+    isExact = false
+    interval = .milliseconds(500)
+    for room in rooms.indices { rooms[room].card.periodFrames = TestSignal.sampleRate / 25 }
+  }
+
   /// By some ppm within a minute or two, as they do while they warm up; no two alike.
   mutating func letCrystalsWander() {
     for room in rooms.indices {

@@ -172,7 +172,7 @@ package final class SimulatedGroup {
       serve(room, [.datagram(bytes, receivedAt: stamp)])
     case .requestLeft(let room, let process, let sequence, let time):
       guard rooms[room].process == process else { return }
-      serve(room, [.transmitted(sequence: sequence, at: rooms[room].host.local(at: time))])
+      noteTransmission(of: sequence, at: time, room)
     case .produced(let order, let process): produced(order, process: process)
     case .opened(let room, let attempt): deviceOpened(room, attempt)
     case .action(let action): action(self)

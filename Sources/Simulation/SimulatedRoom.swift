@@ -25,7 +25,7 @@ final class SimulatedRoom {
   /// Connections with something that could not arrive.
   var holding: [SimulatedConnection] = []
 
-  var session: ReceiverSession?
+  var session: Pointer<ReceiverSession>?
   var process = 0
   var memory = ReceiverMemory()
   var nextWake: TrueTime?
@@ -86,7 +86,7 @@ extension SimulatedGroup {
       },
       idleTime: .seconds(30), seed: random.next())
     settings.clockTuning = configuration.clockTuning
-    room.session = ReceiverSession(settings, memory: room.memory)
+    room.session = Pointer(ReceiverSession(settings, memory: room.memory))
   }
 
   /// What the real driver does in each turn of its loop.
@@ -95,8 +95,17 @@ extension SimulatedGroup {
     guard room.session != nil else { return }
     for input in inputs { handle(input, room) }
     takeReports(room)
-    handle(.timeout, room)
+    // After other inputs than a stamp the session has looked at what follows already, at the same instant.
+    if inputs.allSatisfy(\.isOfTime) { handle(.timeout, room) }
     scheduleWake(room)
+  }
+
+  /// Nothing follows from a stamp but a better sample, later: the turn that the real driver takes then changes nothing.
+  func noteTransmission(of sequence: UInt32, at time: TrueTime, _ index: Int) {
+    let room = rooms[index]
+    let left = room.host.local(at: time)
+    room.session?.value.handle(
+      .transmitted(sequence: sequence, at: left), at: room.host.local(at: now))
   }
 
   private func takeReports(_ room: SimulatedRoom) {
@@ -105,12 +114,12 @@ extension SimulatedGroup {
   }
 
   private func handle(_ input: ReceiverSession.Input, _ room: SimulatedRoom) {
-    room.session?.handle(input, at: room.host.local(at: now))
-    while let output = room.session?.nextOutput() { carryOut(output, room) }
+    room.session?.value.handle(input, at: room.host.local(at: now))
+    while let output = room.session?.value.nextOutput() { carryOut(output, room) }
   }
 
   private func scheduleWake(_ room: SimulatedRoom) {
-    guard let deadline = room.session?.nextDeadline else {
+    guard let deadline = room.session?.value.nextDeadline else {
       room.nextWake = nil
       return
     }
@@ -232,6 +241,15 @@ extension SimulatedGroup {
     }
     let next = room.host.wakeTime(for: card.nextTurn(after: now))
     schedule(.turn(room: index, card: number), at: next)
+  }
+}
+
+extension ReceiverSession.Input {
+  fileprivate var isOfTime: Bool {
+    switch self {
+    case .datagram, .transmitted: true
+    default: false
+    }
   }
 }
 
