@@ -185,8 +185,8 @@ extension ClockFilter {
     if acceptedSinceSolution < Self.seldom.count {
       return elapsed.count >= solveInterval.count * Self.seldom.intervals
     }
-    let memory = (refined?.memory ?? 0) * 1e9
-    return elapsed >= max(solveInterval, Nanoseconds(saturating: memory / tuning.solutionsPerMemory))
+    let interval = (refined?.memory ?? 0) / tuning.solutionsPerMemory
+    return elapsed >= max(solveInterval, Nanoseconds(saturating: interval * 1e9))
   }
 
   private mutating func solve(at now: LocalTime) {

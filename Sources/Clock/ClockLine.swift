@@ -57,7 +57,9 @@ struct ClockLine: Hashable, Sendable {
   /// With fewer midpoints, their own scatter cannot be told.
   static let leastMidpoints = 6
 
-  /// Through the samples' midpoints, or through those of the fastest packets where these scatter less.
+  /// Between the line through all midpoints and the one through those of the fastest packets: where delays have light tails
+  /// the first is the better, where they have heavy ones or one direction is slower on average, the second. Both are right
+  /// to some degree, and to change from one to the other would be a step.
   private static func regression(
     through samples: [TimeSample], along corridor: CorridorLine, prior: SlopePrior,
     tuning: ClockTuning
@@ -66,22 +68,37 @@ struct ClockLine: Hashable, Sendable {
       MidpointRegression(through: midpoints, relativeTo: corridor, prior: prior, tuning: tuning)
     }
     let midpoints = samples.map { Midpoint($0, relativeTo: corridor) }
+    guard let all = line(through: midpoints) else { return nil }
     // The same samples make a midpoint, whenever that is asked.
     let interval = Int64(tuning.fastestInterval * 1e9)
     let fastest = midpoints.ofFastest(
       tuning.fastPart, every: tuning.fastestInterval,
       phase: Double(corridor.origin.nanoseconds % interval) * -1e-9)
-    let all = line(through: midpoints)
-    guard let all, fastest.count >= leastMidpoints, let few = line(through: fastest) else {
-      return all
-    }
-    return few.uncertainty < all.uncertainty ? few : all
+    guard fastest.count >= leastMidpoints, let few = line(through: fastest) else { return all }
+    return all.mixed(with: few)
   }
 }
 
 extension MidpointRegression {
   /// Of `intercept`, as a variance in s².
   fileprivate var uncertainty: Double { deviation * deviation + asymmetry * asymmetry }
+
+  /// Each as far as it can be trusted. What they err by is not independent, so the mix is hardly better than the two.
+  fileprivate func mixed(with other: MidpointRegression) -> MidpointRegression {
+    let sum = uncertainty + other.uncertainty
+    guard sum > 0 else { return self }
+    let share = uncertainty / sum
+    func mix(_ value: (MidpointRegression) -> Double) -> Double {
+      value(self) + share * (value(other) - value(self))
+    }
+    var mixed = self
+    mixed.intercept = mix(\.intercept)
+    mixed.slope = mix(\.slope)
+    mixed.deviation = mix { $0.deviation * $0.deviation }.squareRoot()
+    mixed.memory = mix(\.memory)
+    mixed.asymmetry = mix { $0.asymmetry * $0.asymmetry }.squareRoot()
+    return mixed
+  }
 }
 
 extension CorridorLine {

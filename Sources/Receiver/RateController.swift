@@ -35,7 +35,8 @@ struct RateController {
     forError error: Double, watched: Double, memory: Double,
     variance: (clock: Double, card: Double)
   ) -> Double {
-    let patience = min(max(memory / tuning.patientMemory, 1), tuning.mostPatience)
+    let steadiness = max(memory / tuning.patientMemory, 1)
+    let patience = min(steadiness * steadiness, tuning.mostPatience)
     let least = tuning.leastDoubt * patience
     // Where clocks wander, so does what their estimate is off by, and is to be followed.
     let scatter = (1 - 1 / patience) * variance.clock

@@ -38,8 +38,9 @@ package struct SteeringTuning: Hashable, Sendable {
   package var quickTime = 1.8
 
   /// Where clock and card have been steady for longer than `patientMemory` seconds, doubts and time constants are longer by
-  /// as much, but not more than `mostPatience` times: what looks like an error of some µs there is noise of the estimate.
-  package var patientMemory = 12.0
+  /// the square of as much, but not more than `mostPatience` times: what looks like an error of some µs there is noise of the
+  /// estimate.
+  package var patientMemory = 14.0
   package var mostPatience = 4.0
 
   /// How steady a card is: for as many seconds as this, which is dimensionless, contains the change of its drift in a second.

@@ -8,8 +8,8 @@ import Testing
   @Test(arguments: [0, 1e-6, 3e-6, 40e-6])
   func `the longer clocks were steady the slower errors fade, up to a limit`(error: Double) {
     let tuning = SteeringTuning()
-    let most = tuning.patientMemory * tuning.mostPatience
-    let memories = [0, tuning.patientMemory, most / 2, most, 10 * most]
+    let most = tuning.patientMemory * tuning.mostPatience.squareRoot()
+    let memories = [0, tuning.patientMemory, 0.7 * most, most, 10 * most]
     let times = memories.map {
       controller.time(forError: error, watched: 1000, memory: $0, variance: (0, 0))
     }
