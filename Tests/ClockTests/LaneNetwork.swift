@@ -14,6 +14,8 @@ struct LaneNetwork {
     case farWifi
     /// A wire with 4 ms more towards the receiver.
     case asymmetric
+    /// No delay but what busy machines take to pass a packet on, and the receiver's takes more.
+    case busyMachines
   }
 
   private struct Lane {
@@ -63,9 +65,20 @@ struct LaneNetwork {
     case .asymmetric:
       last.delay = 200e-6
       stallInterval = 0
+    case .busyMachines:
+      last = Lane(
+        delay: 10e-6, gammaScale: 5e-6, spikeChance: 0.1, spikeLeast: 20e-6, spikeShape: 0.7,
+        spikeMost: 2e-3)
+      stallInterval = 0
     }
     up = [last, wire]
     down = [wire, last]
+    if kind == .busyMachines {
+      up[1] = last
+      down = [last, last]
+      down[1].gammaScale = 10e-6
+      down[1].spikeChance = 0.15
+    }
     if kind == .asymmetric { down[1].delay += 4e-3 }
     if stallInterval > 0 { nextStall = random.exponential(mean: stallInterval) }
   }
