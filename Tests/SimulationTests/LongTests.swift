@@ -1,4 +1,4 @@
-import Clock
+import Foundation
 import Simulation
 import Testing
 
@@ -12,7 +12,8 @@ import Testing
     let group = SimulatedGroup(house)
     for hour in 1...hours {
       group.run(until: Double(hour) * 3600)
-      if hour.isMultiple(of: 4) { print("  \(hour) of \(hours) virtual hours") }
+      let line = "  \(hour) of \(hours) virtual hours\n"
+      FileHandle.standardError.write(Data(line.utf8))
     }
     let end = Double(hours) * 3600
     let wired = group.microphone.records.indices.filter { !$0.isMultiple(of: 4) }
