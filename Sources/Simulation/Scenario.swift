@@ -32,8 +32,11 @@ package struct Scenario: Sendable {
     "outage", "sender-killed", "restart", "clock", "device", "swarm",
   ]
 
-  /// Nil where there is no scenario of that name.
-  package init?(_ name: String, seed: UInt64, rooms: Int, hours: Double?) {
+  /// Nil where there is no scenario of that name. One after the other, rooms get `cards`, which are not empty.
+  package init?(
+    _ name: String, seed: UInt64, rooms: Int, hours: Double?,
+    cards: [CardQuality.Granularity] = [.fine, .edge]
+  ) {
     guard Self.names.contains(name) else { return nil }
     var random = RandomSource(seed: seed, part: 77)
     self.name = name
@@ -57,7 +60,7 @@ package struct Scenario: Sendable {
       limit = 250
     default: break
     }
-    configuration = .house(paths, seed: seed, cards: [.fine, .edge])
+    configuration = .house(paths, seed: seed, cards: cards)
     if name == "wander" { configuration.letCrystalsWander() }
     if name == "usb" {
       limit = 60

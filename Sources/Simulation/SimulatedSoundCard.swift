@@ -101,6 +101,8 @@ final class SimulatedSoundCard {
     var frame = Int64(position)
     var late: Double
     switch quality.granularity {
+    case .exact:
+      late = random.value.uniform(0...1e-6)
     case .fine:
       late = random.value.uniform(-21e-6...21e-6) + random.value.normal(deviation: 2e-6)
     case .edge:
@@ -138,7 +140,9 @@ final class SimulatedSoundCard {
 }
 
 package struct CardQuality: Sendable {
-  package enum Granularity: Sendable, CaseIterable {
+  package enum Granularity: String, Sendable, CaseIterable {
+    /// Frame by frame, and asked for until it moves.
+    case exact
     /// In steps of two frames of 48 kHz, with a stamp.
     case fine
     /// At the ends of periods, with the interrupt's stamp.
@@ -159,6 +163,7 @@ package struct CardQuality: Sendable {
 
   var deviceClass: RenderClock.DeviceClass {
     switch granularity {
+    case .exact: .exact
     case .fine: .fine
     case .edge: .edge
     case .usb: .coarse

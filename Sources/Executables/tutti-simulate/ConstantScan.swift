@@ -12,6 +12,7 @@ struct ConstantScan {
   var constants: [(constant: TunedConstant, values: [Double])]
   var seeds: Range<UInt64>
   var rooms: Int
+  var cards: [CardQuality.Granularity]
 
   /// `all`, a constant's name, or `NAME=VALUE,VALUE`.
   static func constants(
@@ -83,7 +84,8 @@ struct ConstantScan {
     _ name: String, seed: UInt64, _ change: (constant: TunedConstant, value: Double)?
   ) -> Outcome {
     let hours = Self.minutes / 60
-    guard var scenario = Scenario(name, seed: seed, rooms: rooms, hours: hours) else {
+    let named = Scenario(name, seed: seed, rooms: rooms, hours: hours, cards: cards)
+    guard var scenario = named else {
       return Outcome(spread: .nan, rateChange: .nan)
     }
     scenario.configuration.isExact = false

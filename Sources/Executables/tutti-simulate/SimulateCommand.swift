@@ -32,6 +32,9 @@ struct SimulateCommand: AsyncParsableCommand {
   @Option(help: "How many rooms there are.")
   var rooms = 4
 
+  @Option(help: "How a room's sound card tells its position; given again, that of the next room.")
+  var card: [CardQuality.Granularity] = [.fine, .edge]
+
   @Option(help: "How long to play, in virtual hours; a minute if not given.")
   var hours: Double?
 
@@ -57,13 +60,12 @@ struct SimulateCommand: AsyncParsableCommand {
     if let scan {
       let constants = try ConstantScan.constants(scan)
       let seeds = seed..<seed + UInt64(max(runs, 4))
-      return await ConstantScan(constants: constants, seeds: seeds, rooms: rooms).run()
+      return await ConstantScan(constants: constants, seeds: seeds, rooms: rooms, cards: card).run()
     }
     var failures = 0
     for seed in seed..<seed + UInt64(runs) {
-      guard let scenario = Scenario(scenario, seed: seed, rooms: rooms, hours: hours) else {
-        return
-      }
+      let named = Scenario(scenario, seed: seed, rooms: rooms, hours: hours, cards: card)
+      guard let scenario = named else { return }
       let result = scenario.play { seconds in
         let line = "  \(Int(seconds / 3600)) of \(Int((hours ?? 0).rounded(.up))) virtual hours\n"
         FileHandle.standardError.write(Data(line.utf8))
@@ -94,3 +96,5 @@ struct SimulateCommand: AsyncParsableCommand {
     for item in group.microphone.breaks { print("  \(item)") }
   }
 }
+
+extension CardQuality.Granularity: ExpressibleByArgument {}
