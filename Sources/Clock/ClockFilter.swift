@@ -43,6 +43,8 @@ package struct ClockFilter: Sendable {
   private let tuning: ClockTuning
   /// In order of their midpoints, so that answers that overtake each other make no difference.
   private var samples: [TimeSample] = []
+  /// What the samples said that were thinned out since.
+  private var history = MidpointHistory()
   private var suspect: Suspect?
   private var prior: SlopePrior
   /// Bounds the clocks, and tells which samples can be true.
@@ -90,8 +92,7 @@ extension ClockFilter {
   static let window = Nanoseconds.seconds(120)
 
   /// More than twice what the densest probes of two seconds need: older ones are thinned out, so that the window stays
-  /// covered. Each sample makes a solution 50 ns dearer. 1536, 2048 and 3072 were compared: more is better behind switches
-  /// that delay evenly, and worse on radio, which keeps its slower half then.
+  /// covered for the corridor, and their midpoints kept as means. Each sample makes a solution 50 ns dearer.
   package static let sampleLimit = 2048
   static let thinnedAge = Nanoseconds.seconds(2)
 
@@ -132,6 +133,7 @@ extension ClockFilter {
       prior = .carried(line.slope)
     }
     samples.removeAll(keepingCapacity: true)
+    history = MidpointHistory()
     suspect = nil
     line = nil
     refined = nil
@@ -152,11 +154,19 @@ extension ClockFilter {
     guard let newest = samples.last else { return }
     let expired = samples.prefix { newest.midpoint - $0.midpoint > Self.window }.count
     samples.removeFirst(expired)
+    history.forget(before: newest.midpoint - Self.window)
     if samples.count > Self.sampleLimit { thinOut(before: newest.midpoint - Self.thinnedAge) }
   }
 
   /// Of each two neighbours before `time` the one with the shorter round trip stays; the more often, the older they are.
-  private mutating func thinOut(before time: LocalTime) {
+  private mutating func thinOut(before age: LocalTime) {
+    // Intervals are taken whole.
+    let time = LocalTime(
+      nanoseconds: age.nanoseconds - age.nanoseconds % Int64(tuning.fastestInterval * 1e9))
+    if let line {
+      let weights = MidpointWeights(samples.lazy.map(\.roundTrip.seconds), tuning: tuning)
+      history.take(samples, before: time, relativeTo: line, weights: weights, tuning: tuning)
+    }
     var thinned: [TimeSample] = []
     thinned.reserveCapacity(samples.capacity)
     var index = 0
@@ -193,7 +203,8 @@ extension ClockFilter {
     guard let next = CorridorLine(through: samples, prior: prior, tuning: tuning) else { return }
     let better =
       isRefined
-      ? ClockLine(next, refinedBy: samples, prior: prior, tuning: tuning) : ClockLine(next)
+      ? ClockLine(next, refinedBy: samples, and: history, prior: prior, tuning: tuning)
+      : ClockLine(next)
     if isSmoothed, let refined {
       let time = better.origin
       let before = refined.relativeOffset(at: time, base: better.base) + remainingLag(at: time)

@@ -34,11 +34,12 @@ struct ClockLine: Hashable, Sendable {
   }
 
   init(
-    _ corridor: CorridorLine, refinedBy samples: [TimeSample], prior: SlopePrior,
-    tuning: ClockTuning
+    _ corridor: CorridorLine, refinedBy samples: [TimeSample], and history: MidpointHistory,
+    prior: SlopePrior, tuning: ClockTuning
   ) {
     self.init(corridor)
-    let found = Self.regression(through: samples, along: corridor, prior: prior, tuning: tuning)
+    let found = Self.regression(
+      through: samples, and: history, along: corridor, prior: prior, tuning: tuning)
     guard let regression = found else { return }
     memory = regression.memory
     let own = corridor.deviation(of: samples, prior: prior, tuning: tuning)
@@ -61,20 +62,22 @@ struct ClockLine: Hashable, Sendable {
   /// the first is the better, where they have heavy ones or one direction is slower on average, the second. Both are right
   /// to some degree, and to change from one to the other would be a step.
   private static func regression(
-    through samples: [TimeSample], along corridor: CorridorLine, prior: SlopePrior,
-    tuning: ClockTuning
+    through samples: [TimeSample], and history: MidpointHistory, along corridor: CorridorLine,
+    prior: SlopePrior, tuning: ClockTuning
   ) -> MidpointRegression? {
-    func line(through midpoints: [Midpoint]) -> MidpointRegression? {
-      MidpointRegression(through: midpoints, relativeTo: corridor, prior: prior, tuning: tuning)
+    func line(through midpoints: [Midpoint], _ roundTrips: some Sequence<Double>)
+      -> MidpointRegression?
+    {
+      MidpointRegression(
+        through: midpoints, weighedBy: MidpointWeights(roundTrips, tuning: tuning),
+        relativeTo: corridor, prior: prior, tuning: tuning)
     }
-    let midpoints = samples.map { Midpoint($0, relativeTo: corridor) }
-    guard let all = line(through: midpoints) else { return nil }
-    // The same samples make a midpoint, whenever that is asked.
-    let interval = Int64(tuning.fastestInterval * 1e9)
-    let fastest = midpoints.ofFastest(
-      tuning.fastPart, every: tuning.fastestInterval,
-      phase: Double(corridor.origin.nanoseconds % interval) * -1e-9)
-    guard fastest.count >= leastMidpoints, let few = line(through: fastest) else { return all }
+    let (midpoints, fastest) = history.midpoints(and: samples, relativeTo: corridor, tuning: tuning)
+    let all = line(through: midpoints, samples.lazy.map(\.roundTrip.seconds))
+    guard let all else { return nil }
+    guard fastest.count >= leastMidpoints,
+      let few = line(through: fastest, fastest.lazy.map(\.roundTrip))
+    else { return all }
     return all.mixed(with: few)
   }
 }

@@ -39,7 +39,7 @@ package struct ClockTuning: Hashable, Sendable {
 
   /// A memory is taken to err by this many times what it has erred of late beyond the best, and by what a crystal that was
   /// steady may begin to wander, in 1/s.
-  package var biasMargin = 2.0
+  package var biasMargin = 1.4
   package var steadyWander = 1e-9
 
   /// The lane of `MidpointSums` over whose memory the foretelling is judged: 4 is 8 s. Longer is too slow for crystals that

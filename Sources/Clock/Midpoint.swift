@@ -1,19 +1,55 @@
-/// Where a sample puts the offset: halfway between its bounds. Relative to a corridor's line.
+/// Where a sample puts the offset, or several together: halfway between the bounds. Relative to a corridor's line.
 struct Midpoint: Hashable, Sendable {
   /// Since the line's origin, in seconds; not positive but for answers that overtook each other.
   var time: Double
   /// The bounds, less the line at `time`, in seconds.
   var upper: Double
   var lower: Double
+  /// What several samples together tell; of a single one, its round trip says how much it tells.
+  var crowd: Crowd?
 
   var offset: Double { 0.5 * (upper + lower) }
   var roundTrip: Double { upper - lower }
 
-  init(_ sample: TimeSample, relativeTo line: CorridorLine) {
-    time = (sample.midpoint - line.origin).seconds
+  init(
+    at instant: LocalTime, upper: Nanoseconds, lower: Nanoseconds, relativeTo line: CorridorLine
+  ) {
+    time = (instant - line.origin).seconds
     let there = line.intercept + line.slope * time
-    upper = (sample.upperOffset - line.base).seconds - there
-    lower = (sample.lowerOffset - line.base).seconds - there
+    self.upper = (upper - line.base).seconds - there
+    self.lower = (lower - line.base).seconds - there
+  }
+
+  init(_ sample: TimeSample, relativeTo line: CorridorLine) {
+    self.init(
+      at: sample.midpoint, upper: sample.upperOffset, lower: sample.lowerOffset, relativeTo: line)
+  }
+}
+
+extension Midpoint {
+  /// What samples of a quarter of a second say beyond their means, so that a regression through them needs no more.
+  struct Crowd: Hashable, Sendable {
+    /// The inverse variance of the mean, in 1/s².
+    var information: Double
+    /// Of the round trips, in s², and of offsets and round trips.
+    var variance: Double
+    var covariance: Double
+  }
+
+  /// The mean of `group`, which is not empty, by what each tells.
+  init(meanOf group: ArraySlice<Midpoint>, weighedBy weights: MidpointWeights) {
+    let information = group.map { weights.information(of: $0) }
+    let sum = information.reduce(0, +)
+    func mean(_ value: (Midpoint) -> Double) -> Double {
+      zip(information, group).reduce(0) { $0 + $1.0 * value($1.1) } / sum
+    }
+    time = mean(\.time)
+    upper = mean(\.upper)
+    lower = mean(\.lower)
+    let (roundTrip, offset) = (upper - lower, 0.5 * (upper + lower))
+    let variance = mean { ($0.roundTrip - roundTrip) * ($0.roundTrip - roundTrip) }
+    let covariance = mean { ($0.offset - offset) * ($0.roundTrip - roundTrip) }
+    crowd = Crowd(information: sum, variance: variance, covariance: covariance)
   }
 }
 
@@ -24,7 +60,12 @@ extension [Midpoint] {
   /// A sample is good only if both its packets were fast; here the fast packets of each direction count, whatever became
   /// of their counterparts. Where delays have heavy tails, that tells several times as much.
   func ofFastest(_ part: Double, every interval: Double, phase: Double) -> [Midpoint] {
-    var fastest: [Midpoint] = []
+    groups(of: interval, phase: phase).map { Midpoint(ofFastest: part, in: $0) }
+  }
+
+  /// Those of each `interval` seconds, of which one begins `phase` seconds after the line's origin. None is empty.
+  func groups(of interval: Double, phase: Double) -> [ArraySlice<Midpoint>] {
+    var groups: [ArraySlice<Midpoint>] = []
     var rest = self[...]
     while let first = rest.first {
       let end = phase + ((first.time - phase) / interval).rounded(.down) * interval + interval
@@ -32,9 +73,9 @@ extension [Midpoint] {
       // Rounding may put a midpoint at the end of its own interval.
       let group = inside.isEmpty ? rest.prefix(1) : inside
       rest = rest.dropFirst(group.count)
-      fastest.append(Midpoint(ofFastest: part, in: group))
+      groups.append(group)
     }
-    return fastest
+    return groups
   }
 }
 

@@ -16,34 +16,26 @@ struct MidpointRegression: Hashable, Sendable {
   /// What unlike noise of the two directions may do to `intercept`, in seconds: an uncertainty, not a correction.
   var asymmetry: Double
 
-  /// The standard deviation of a midpoint in terms of how much longer its round trip was than the shortest
-  /// possible: that of a uniform distribution over all ways to divide the excess between the directions.
-  static let excessShare = 0.29
-
   /// The lanes that are mixed: 64 s to 2 s. 128 s were no better.
   static let usedLanes = 1...6
 
   /// `nil` without midpoints. They are in order of their times, and relative to `line`.
   init?(
-    through midpoints: [Midpoint], relativeTo line: CorridorLine, prior: SlopePrior,
-    tuning: ClockTuning = ClockTuning()
+    through midpoints: [Midpoint], weighedBy weights: MidpointWeights,
+    relativeTo line: CorridorLine,
+    prior: SlopePrior, tuning: ClockTuning = ClockTuning()
   ) {
     guard let first = midpoints.first else { return nil }
-    let (shortest, distance) = shortestRoundTrip(of: midpoints)
-    let gap = tuning.gapFactor * distance
-    let leastVariance = tuning.stampError * tuning.stampError
     var sums = MidpointSums(
       priorSlope: prior.center - line.slope, deviation: prior.deviation(span: line.span),
       judgingLane: tuning.judgingLane)
     var position = first.time
     for (index, midpoint) in midpoints.enumerated() {
-      let excess = midpoint.roundTrip - shortest
-      let deviation = Self.excessShare * (excess + gap)
-      let information = 1 / (leastVariance + deviation * deviation)
+      let information = weights.information(of: midpoint)
       if midpoint.time > position { sums.advance(by: midpoint.time - position) }
       position = max(midpoint.time, position)
       if index >= 4 { sums.judge(midpoint.offset, information: information) }
-      sums.add(midpoint.offset, information: information, excess: excess)
+      sums.add(midpoint, information: information, excess: weights.excess(of: midpoint))
     }
     if position < 0 { sums.advance(by: -position) }
     self.init(mixing: sums, span: line.span, tuning: tuning)
@@ -84,8 +76,8 @@ struct MidpointRegression: Hashable, Sendable {
     memory = (share * memories).sum()
   }
 
-  /// What each of the `memories` errs by because crystals wander, in seconds: what is expected of any crystal, or what
-  /// it has erred in the last minute beyond the memory that did best, if that is less.
+  /// What each of the `memories` errs by because crystals wander, in seconds: at first what is expected of any crystal, then what
+  /// it has erred in the last minute beyond the memory that did best.
   private static func bias(
     of memories: MidpointSums.Lanes, by sums: MidpointSums, span: Double, tuning: ClockTuning
   ) -> MidpointSums.Lanes {
@@ -96,25 +88,9 @@ struct MidpointRegression: Hashable, Sendable {
     let seen = (sums.lastingSurprise - best) / sums.lastingInformation
     let least: MidpointSums.Lanes = tuning.steadyWander * memories * memories
     let margin = tuning.biasMargin * tuning.biasMargin
-    return pointwiseMin(expected, (margin * pointwiseMax(seen, .zero) + least * least).squareRoot())
+    return (margin * pointwiseMax(seen, .zero) + least * least).squareRoot()
   }
 
   /// Few samples may agree by chance; their scatter counts for no less than this part of the claimed variance.
   private static let leastScale = 0.25
-}
-
-/// The shortest round trip, and how far the sixth shortest is from it, in seconds; with fewer, the shortest itself.
-private func shortestRoundTrip(of midpoints: [Midpoint]) -> (Double, distance: Double) {
-  var least: [Double] = []
-  least.reserveCapacity(7)
-  for midpoint in midpoints {
-    let value = midpoint.roundTrip
-    if least.count == 6, value >= least[5] { continue }
-    var index = least.count
-    while index > 0, least[index - 1] > value { index -= 1 }
-    least.insert(value, at: index)
-    if least.count > 6 { least.removeLast() }
-  }
-  guard let first = least.first, let last = least.last else { return (0, distance: 0) }
-  return (first, distance: least.count == 6 ? last - first : first)
 }

@@ -92,14 +92,15 @@ struct MidpointSums: Hashable, Sendable {
 
   /// Adds a midpoint at the origin. `information` is the inverse of its variance, `excess` its round trip less the
   /// shortest, in seconds.
-  mutating func add(_ midpoint: Double, information: Double, excess: Double) {
+  mutating func add(_ midpoint: Midpoint, information: Double, excess: Double) {
     s0 += information
-    y0 += information * midpoint
+    y0 += information * midpoint.offset
+    let surplus = midpoint.offset - foretoldOffset
     weight += information
     self.excess += information * excess
-    squaredExcess += information * excess * excess
-    offset += information * (midpoint - foretoldOffset)
-    offsetTimesExcess += information * (midpoint - foretoldOffset) * excess
+    squaredExcess += information * (excess * excess + (midpoint.crowd?.variance ?? 0))
+    offset += information * surplus
+    offsetTimesExcess += information * (surplus * excess + (midpoint.crowd?.covariance ?? 0))
   }
 }
 

@@ -5,9 +5,9 @@ import Testing
 /// What the regression adds to the corridor, on networks whose delays are independent from packet to packet.
 struct ClockLineTests {
   @Test(arguments: [
-    (LaneNetwork.Kind.wired, LaneRoom.Wander.none, 3.0, 7.5), (.wired, .slowSine, 5, 11),
-    (.wired, .walk, 5, 12), (.wired, .quickSine, 5, 10.5), (.wifi, .none, 14, 38),
-    (.farWifi, .none, 75, 200),
+    (LaneNetwork.Kind.wired, LaneRoom.Wander.none, 1.1, 2.6), (.wired, .slowSine, 2, 5.4),
+    (.wired, .walk, 1.9, 4.7), (.wired, .quickSine, 2.1, 5), (.wifi, .none, 8, 22),
+    (.farWifi, .none, 30, 90),
   ])
   func `after twenty seconds the estimate is exact`(
     kind: LaneNetwork.Kind, wander: LaneRoom.Wander, usual: Double, worst: Double
@@ -77,8 +77,8 @@ struct ClockLineTests {
     #expect(refined.reduce(0, +) < 1.3 * plain.reduce(0, +))
   }
 
-  /// All answers are slower than all requests, which is in the mean of all midpoints and hardly in the fastest. Rooms that went
-  /// from one to the other would be apart by that.
+  /// Answers take longer than requests on average, which is in the mean of all midpoints and hardly in the fastest. Rooms that
+  /// went from one to the other would be apart by that.
   @Test func `where machines are slow to pass packets on, rooms err alike`() {
     let rooms = (0..<8 as Range<UInt64>).map {
       LaneRoom(.busyMachines, seconds: 60, seed: $0).looks.filter { $0.time > 20 }
@@ -87,7 +87,7 @@ struct ClockLineTests {
       let errors = rooms.map { $0[index].error }
       return (errors.max() ?? 0) - (errors.min() ?? 0)
     }
-    #expect(spreads.sorted()[spreads.count * 99 / 100] < 2.1)
+    #expect(spreads.sorted()[spreads.count * 99 / 100] < 1.9)
   }
 
   @Test func `without samples the present slope gives way to the lasting one`() throws {

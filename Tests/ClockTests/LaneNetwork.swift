@@ -73,13 +73,15 @@ struct LaneNetwork {
     }
     up = [last, wire]
     down = [wire, last]
-    if kind == .busyMachines {
+    switch kind {
+    case .asymmetric: down[1].delay += 4e-3
+    case .busyMachines:
       up[1] = last
-      down = [last, last]
+      down[0] = last
       down[1].gammaScale = 10e-6
       down[1].spikeChance = 0.15
+    default: break
     }
-    if kind == .asymmetric { down[1].delay += 4e-3 }
     if stallInterval > 0 { nextStall = random.exponential(mean: stallInterval) }
   }
 

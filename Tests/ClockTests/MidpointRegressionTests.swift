@@ -11,9 +11,7 @@ struct MidpointRegressionTests {
       try sample(at: Double(index) * 0.05, offset: 2e-3 + 7e-6 * Double(index) * 0.05)
     }
     let line = try #require(CorridorLine(through: samples, prior: .cold))
-    let regression = try #require(
-      MidpointRegression(
-        through: samples.map { Midpoint($0, relativeTo: line) }, relativeTo: line, prior: .cold))
+    let regression = try #require(MidpointRegression(through: samples, relativeTo: line))
     let intercept = line.intercept + regression.intercept + line.base.seconds
     #expect(abs(intercept - (2e-3 + 7e-6 * 9.95)) < 20e-9)
     #expect(abs(line.slope + regression.slope - 7e-6) < 20e-9)
@@ -23,7 +21,7 @@ struct MidpointRegressionTests {
 
   @Test func `no samples give no line`() throws {
     let line = try #require(CorridorLine(through: [sample(at: 0, offset: 0)], prior: .cold))
-    #expect(MidpointRegression(through: [], relativeTo: line, prior: .cold) == nil)
+    #expect(MidpointRegression(through: [TimeSample](), relativeTo: line) == nil)
   }
 
   @Test func `delays of one direction show as asymmetry`() throws {
@@ -32,9 +30,7 @@ struct MidpointRegressionTests {
       try sample(at: Double(index) * 0.05, offset: 0, extraUp: random.uniform(0, 400e-6))
     }
     let line = try #require(CorridorLine(through: samples, prior: .cold))
-    let regression = try #require(
-      MidpointRegression(
-        through: samples.map { Midpoint($0, relativeTo: line) }, relativeTo: line, prior: .cold))
+    let regression = try #require(MidpointRegression(through: samples, relativeTo: line))
     // The requests' delay shifts the midpoints up, by half of it.
     #expect(regression.asymmetry > 5e-6)
     #expect(regression.asymmetry >= 0.8 * regression.intercept)
@@ -55,9 +51,7 @@ struct MidpointRegressionTests {
           at: time, offset: wander / turn * sin(turn * time), extraUp: random.uniform(0, 300e-6))
       }
       let line = try #require(CorridorLine(through: samples, prior: .cold))
-      let regression = try #require(
-        MidpointRegression(
-          through: samples.map { Midpoint($0, relativeTo: line) }, relativeTo: line, prior: .cold))
+      let regression = try #require(MidpointRegression(through: samples, relativeTo: line))
       return regression.memory
     }
     #expect(memory.contains(memories.sorted()[4]), "\(memories)")
@@ -66,9 +60,7 @@ struct MidpointRegressionTests {
   @Test func `one sample claims no more than its round trip tells`() throws {
     let samples = [try sample(at: 0, offset: 1)]
     let line = try #require(CorridorLine(through: samples, prior: .cold))
-    let regression = try #require(
-      MidpointRegression(
-        through: samples.map { Midpoint($0, relativeTo: line) }, relativeTo: line, prior: .cold))
+    let regression = try #require(MidpointRegression(through: samples, relativeTo: line))
     #expect(abs(regression.intercept) < 1e-9)
     #expect(regression.deviation > 200e-6)
   }
@@ -89,5 +81,13 @@ struct MidpointRegressionTests {
         requestReceivedAt: GroupTime(nanoseconds: stamp(received)),
         answerSentAt: GroupTime(nanoseconds: stamp(received)),
         answerReceivedAt: LocalTime(nanoseconds: stamp(time + 1e-3 + extraUp))))
+  }
+}
+
+extension MidpointRegression {
+  fileprivate init?(through samples: [TimeSample], relativeTo line: CorridorLine) {
+    let midpoints = samples.map { Midpoint($0, relativeTo: line) }
+    let weights = MidpointWeights(midpoints.map(\.roundTrip), tuning: ClockTuning())
+    self.init(through: midpoints, weighedBy: weights, relativeTo: line, prior: .cold)
   }
 }
