@@ -43,7 +43,7 @@ package struct ClockFilter: Sendable {
   private let tuning: ClockTuning
   /// In order of their midpoints, so that answers that overtake each other make no difference.
   private var samples: [TimeSample] = []
-  /// What the samples said that were thinned out since.
+  /// What all samples said before its end, when `samples` had all of them.
   private var history = MidpointHistory()
   private var suspect: Suspect?
   private var prior: SlopePrior
@@ -91,10 +91,13 @@ extension ClockFilter {
   /// scanned together with the ageing.
   static let window = Nanoseconds.seconds(120)
 
-  /// More than twice what the densest probes of two seconds need: older ones are thinned out, so that the window stays
-  /// covered for the corridor, and their midpoints kept as means. Each sample makes a solution 50 ns dearer.
+  /// Of more samples than this, those that are older than `wholeAge` are handed to the history, and of each second the
+  /// fastest are kept for the corridor. Each sample makes a solution 50 ns dearer.
   package static let sampleLimit = 2048
-  static let thinnedAge = Nanoseconds.seconds(2)
+  static let wholeAge = Nanoseconds.seconds(2)
+
+  /// This many of the fastest requests, of the answers and of the round trips: no more than 1080 samples in all.
+  private static let fastestKept = 3
 
   package mutating func insert(_ sample: TimeSample) -> Outcome {
     if let newest = samples.last {
@@ -155,28 +158,19 @@ extension ClockFilter {
     let expired = samples.prefix { newest.midpoint - $0.midpoint > Self.window }.count
     samples.removeFirst(expired)
     history.forget(before: newest.midpoint - Self.window)
-    if samples.count > Self.sampleLimit { thinOut(before: newest.midpoint - Self.thinnedAge) }
+    if samples.count > Self.sampleLimit { condense(before: newest.midpoint - Self.wholeAge) }
   }
 
-  /// Of each two neighbours before `time` the one with the shorter round trip stays; the more often, the older they are.
-  private mutating func thinOut(before age: LocalTime) {
-    // Intervals are taken whole.
-    let time = LocalTime(
-      nanoseconds: age.nanoseconds - age.nanoseconds % Int64(tuning.fastestInterval * 1e9))
+  private mutating func condense(before time: LocalTime) {
     if let line {
       let weights = MidpointWeights(samples.lazy.map(\.roundTrip.seconds), tuning: tuning)
-      history.take(samples, before: time, relativeTo: line, weights: weights, tuning: tuning)
+      let taken = history.take(
+        samples, before: time, relativeTo: line, weights: weights, tuning: tuning)
+      let kept = samples[taken].fastest(
+        Self.fastestKept, every: tuning.fastestInterval, relativeTo: line)
+      samples.replaceSubrange(taken, with: kept)
     }
-    var thinned: [TimeSample] = []
-    thinned.reserveCapacity(samples.capacity)
-    var index = 0
-    while index + 1 < samples.count, samples[index + 1].midpoint < time {
-      let (first, second) = (samples[index], samples[index + 1])
-      thinned.append(first.roundTrip <= second.roundTrip ? first : second)
-      index += 2
-    }
-    thinned += samples[index...]
-    samples = thinned.suffix(Self.sampleLimit)
+    if samples.count > 2 * Self.sampleLimit { samples.removeFirst(Self.sampleLimit) }
   }
 
   private mutating func place(_ sample: TimeSample) {

@@ -72,7 +72,8 @@ struct ClockLine: Hashable, Sendable {
         through: midpoints, weighedBy: MidpointWeights(roundTrips, tuning: tuning),
         relativeTo: corridor, prior: prior, tuning: tuning)
     }
-    let (midpoints, fastest) = history.midpoints(and: samples, relativeTo: corridor, tuning: tuning)
+    let (midpoints, fastest) = history.midpoints(
+      with: samples, relativeTo: corridor, tuning: tuning)
     let all = line(through: midpoints, samples.lazy.map(\.roundTrip.seconds))
     guard let all else { return nil }
     guard fastest.count >= leastMidpoints,

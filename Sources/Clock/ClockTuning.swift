@@ -77,7 +77,8 @@ package struct ClockTuning: Hashable, Sendable {
   /// keeps their order, so that the later ones repeat the delay of the first.
   package var sufficientDeviation = 2e-6
 
-  /// Above this standard deviation, in seconds, a radio is asked twice as often: rooms on one are 33 instead of 47 µs apart.
+  /// Above this standard deviation, in seconds, a radio is asked twice as often, and four times in its first half minute: rooms
+  /// on one are 33 instead of 47 µs apart.
   package var tolerableDeviation = 10e-6
 
   /// One probe in this many round trips then, within these limits in seconds: a wire carries 400 a second, and a radio is

@@ -5,8 +5,8 @@ struct Midpoint: Hashable, Sendable {
   /// The bounds, less the line at `time`, in seconds.
   var upper: Double
   var lower: Double
-  /// What several samples together tell; of a single one, its round trip says how much it tells.
-  var crowd: Crowd?
+  /// What several samples tell besides their means.
+  var pool = Pool()
 
   var offset: Double { 0.5 * (upper + lower) }
   var roundTrip: Double { upper - lower }
@@ -27,16 +27,18 @@ struct Midpoint: Hashable, Sendable {
 }
 
 extension Midpoint {
-  /// What samples of a quarter of a second say beyond their means, so that a regression through them needs no more.
-  struct Crowd: Hashable, Sendable {
-    /// The inverse variance of the mean, in 1/s².
-    var information: Double
-    /// Of the round trips, in s², and of offsets and round trips.
-    var variance: Double
-    var covariance: Double
+  /// What a regression needs of several samples besides their means. As it is made, that of a single one.
+  struct Pool: Hashable, Sendable {
+    var count = 1.0
+    /// How many times as much they tell as a single one with their mean round trip would.
+    var size = 1.0
+    /// Of their offsets, of their round trips, and of both, in s².
+    var offsetVariance = 0.0
+    var roundTripVariance = 0.0
+    var covariance = 0.0
   }
 
-  /// The mean of `group`, which is not empty, by what each tells.
+  /// The mean of `group`, which is not empty: each sample weighs what it tells.
   init(meanOf group: ArraySlice<Midpoint>, weighedBy weights: MidpointWeights) {
     let information = group.map { weights.information(of: $0) }
     let sum = information.reduce(0, +)
@@ -47,9 +49,11 @@ extension Midpoint {
     upper = mean(\.upper)
     lower = mean(\.lower)
     let (roundTrip, offset) = (upper - lower, 0.5 * (upper + lower))
-    let variance = mean { ($0.roundTrip - roundTrip) * ($0.roundTrip - roundTrip) }
-    let covariance = mean { ($0.offset - offset) * ($0.roundTrip - roundTrip) }
-    crowd = Crowd(information: sum, variance: variance, covariance: covariance)
+    pool.count = Double(group.count)
+    pool.size = sum / weights.information(of: self)
+    pool.offsetVariance = mean { ($0.offset - offset) * ($0.offset - offset) }
+    pool.roundTripVariance = mean { ($0.roundTrip - roundTrip) * ($0.roundTrip - roundTrip) }
+    pool.covariance = mean { ($0.offset - offset) * ($0.roundTrip - roundTrip) }
   }
 }
 

@@ -26,19 +26,20 @@ struct MidpointRegression: Hashable, Sendable {
     prior: SlopePrior, tuning: ClockTuning = ClockTuning()
   ) {
     guard let first = midpoints.first else { return nil }
+    let span = max(0, -first.time)
     var sums = MidpointSums(
-      priorSlope: prior.center - line.slope, deviation: prior.deviation(span: line.span),
+      priorSlope: prior.center - line.slope, deviation: prior.deviation(span: span),
       judgingLane: tuning.judgingLane)
     var position = first.time
     for (index, midpoint) in midpoints.enumerated() {
       let information = weights.information(of: midpoint)
       if midpoint.time > position { sums.advance(by: midpoint.time - position) }
       position = max(midpoint.time, position)
-      if index >= 4 { sums.judge(midpoint.offset, information: information) }
+      if index >= 4 { sums.judge(midpoint, information: information) }
       sums.add(midpoint, information: information, excess: weights.excess(of: midpoint))
     }
     if position < 0 { sums.advance(by: -position) }
-    self.init(mixing: sums, span: line.span, tuning: tuning)
+    self.init(mixing: sums, span: span, tuning: tuning)
   }
 
   /// Weighs each lane by what is expected of its memory, and by the likelihood of what it foretold.

@@ -75,14 +75,14 @@ struct MidpointSums: Hashable, Sendable {
   }
 
   /// Compares a midpoint at the origin, in seconds, with what each lane makes of those before.
-  mutating func judge(_ midpoint: Double, information: Double) {
+  mutating func judge(_ midpoint: Midpoint, information: Double) {
     let t2: Lanes = s2 + priorInformation
     let t1: Lanes = y1 + priorInformation * priorSlope
     let foretold: Lanes = (y0 * t2 - t1 * s1) / (s0 * t2 - s1 * s1)
-    let error: Lanes = midpoint - foretold
-    let surplus: Lanes = error * error * information
+    let error: Lanes = midpoint.offset - foretold
+    let surplus: Lanes = (error * error + midpoint.pool.offsetVariance) * information
     surprise += surplus
-    judgedCount += 1
+    judgedCount += midpoint.pool.count
     lastingSurprise += surplus
     lastingInformation += information
     let rivals = surprise.replacing(with: .infinity, where: Self.isUnusedForAsymmetry)
@@ -98,9 +98,9 @@ struct MidpointSums: Hashable, Sendable {
     let surplus = midpoint.offset - foretoldOffset
     weight += information
     self.excess += information * excess
-    squaredExcess += information * (excess * excess + (midpoint.crowd?.variance ?? 0))
+    squaredExcess += information * (excess * excess + midpoint.pool.roundTripVariance)
     offset += information * surplus
-    offsetTimesExcess += information * (surplus * excess + (midpoint.crowd?.covariance ?? 0))
+    offsetTimesExcess += information * (surplus * excess + midpoint.pool.covariance)
   }
 }
 

@@ -13,7 +13,7 @@ struct MidpointWeights: Hashable, Sendable {
 
   /// `roundTrips` are in seconds, in any order.
   init(_ roundTrips: some Sequence<Double>, tuning: ClockTuning) {
-    let (shortest, distance) = sixShortest(of: roundTrips)
+    let (shortest, distance) = shortestAndSixth(of: roundTrips)
     self.shortest = shortest
     gap = tuning.gapFactor * distance
     leastVariance = tuning.stampError * tuning.stampError
@@ -21,9 +21,8 @@ struct MidpointWeights: Hashable, Sendable {
 
   /// The inverse of the variance of the midpoint's offset, in 1/s².
   func information(of midpoint: Midpoint) -> Double {
-    if let crowd = midpoint.crowd { return crowd.information }
     let deviation = Self.excessShare * (excess(of: midpoint) + gap)
-    return 1 / (leastVariance + deviation * deviation)
+    return midpoint.pool.size / (leastVariance + deviation * deviation)
   }
 
   /// By how many seconds the round trip is longer than the shortest.
@@ -31,7 +30,7 @@ struct MidpointWeights: Hashable, Sendable {
 }
 
 /// The shortest round trip, and how far the sixth shortest is from it, in seconds; with fewer, the shortest itself.
-private func sixShortest(of roundTrips: some Sequence<Double>) -> (Double, distance: Double) {
+private func shortestAndSixth(of roundTrips: some Sequence<Double>) -> (Double, distance: Double) {
   var least: [Double] = []
   least.reserveCapacity(7)
   for value in roundTrips {

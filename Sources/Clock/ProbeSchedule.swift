@@ -61,7 +61,8 @@ package struct ProbeSchedule: Hashable, Sendable {
   /// tests of a quick start.
   static let quickProbes = 64
 
-  /// For half a minute forty probes each at least: the drift is not known yet, and each of them narrows it.
+  /// For half a minute forty probes each at least: the drift is not known yet, and each of them narrows it. A radio that
+  /// scatters is asked four times as often, but no sooner than an answer takes: closer packets share their delays.
   static let learningTime = Nanoseconds.seconds(30)
 
   /// In seconds.
@@ -74,7 +75,8 @@ package struct ProbeSchedule: Hashable, Sendable {
     let wanted = tuning.roundTripsApart * link.roundTrip.seconds
     let interval = min(max(wanted, tuning.shortestInterval), tuning.longestInterval)
     if link.deviation > tuning.tolerableDeviation {
-      return min(interval, tuning.longestInterval / 2)
+      let often = tuning.longestInterval / (isLearning ? 4 : 2)
+      return min(interval, max(often, min(link.roundTrip.seconds, tuning.longestInterval / 2)))
     }
     let ratio = tuning.sufficientDeviation / max(link.deviation, 1e-9)
     guard ratio > 1 else { return interval }

@@ -28,6 +28,17 @@ struct ProbeScheduleTests {
     #expect(probes.contains(times.filter { $0 > 35 && $0 < 45 }.count))
   }
 
+  /// A link with a round trip of 3 ms, and one of 13 ms.
+  @Test(arguments: [(ProbeSchedule.Link.nearRadio, 3000...3350), (.farRadio, 1540...1660)])
+  func `a radio that scatters is asked more often at first, but not before the answer is there`(
+    link: ProbeSchedule.Link, probes: ClosedRange<Int>
+  ) {
+    var schedule = ProbeSchedule(startingAt: LocalTime(nanoseconds: 0))
+    let times = run(&schedule, until: 60, link: link)
+    #expect(probes.contains(times.filter { $0 > 5 && $0 < 25 }.count))
+    #expect((1540...1660).contains(times.filter { $0 > 35 && $0 < 55 }.count))
+  }
+
   @Test func `idle, one probe a second goes out once the clocks are known`() {
     var schedule = ProbeSchedule(startingAt: LocalTime(nanoseconds: 0))
     schedule.rest()
@@ -78,5 +89,6 @@ extension ProbeSchedule.Link {
     deviation: 2e-6 / 1.4953, roundTrip: .microseconds(400))
   static let noisyWire = ProbeSchedule.Link(deviation: 4e-6, roundTrip: .microseconds(400))
   static let radio = ProbeSchedule.Link(deviation: 8e-6, roundTrip: .milliseconds(5))
+  static let nearRadio = ProbeSchedule.Link(deviation: 30e-6, roundTrip: .milliseconds(3))
   static let farRadio = ProbeSchedule.Link(deviation: 100e-6, roundTrip: .milliseconds(13))
 }

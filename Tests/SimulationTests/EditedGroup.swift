@@ -62,9 +62,9 @@ final class EditedGroup {
     model.removeAll()
     group.command(.edit(.clear))
     run(for: 0.6)
-    finale = playhead + 4_000
-    model.insert([4_000, 4_000], before: .max)
-    group.command(.edit(.insert(["4000", "4000"], .end)))
+    finale = playhead + 8_000
+    model.insert([8_000, 4_000], before: .max)
+    group.command(.edit(.insert(["8000", "4000"], .end)))
     run(for: 0.1)
     for _ in 0..<100 where playhead < model.soundingCount { run(for: 0.1) }
     run(for: 0.5)
