@@ -96,8 +96,9 @@ extension ClockFilter {
   package static let sampleLimit = 2048
   static let wholeAge = Nanoseconds.seconds(2)
 
-  /// This many of the fastest requests, of the answers and of the round trips: no more than 1080 samples in all.
-  private static let fastestKept = 3
+  /// This many of the fastest requests, of the answers and of the round trips: no more than 720 samples in all, which leaves
+  /// room for three seconds of 400. Three and six were no better.
+  private static let fastestKept = 2
 
   package mutating func insert(_ sample: TimeSample) -> Outcome {
     if let newest = samples.last {

@@ -82,7 +82,7 @@ package struct ClockTuning: Hashable, Sendable {
   package var tolerableDeviation = 10e-6
 
   /// One probe in this many round trips then, within these limits in seconds: a wire carries 400 a second, and a radio is
-  /// left alone for most of the time at 40, or at the 80 of above. That is 68, 7 and 14 kB/s in each direction.
+  /// left alone for most of the time at 40, or at the 80 or 160 of above. That is 68, 7, 14 and 27 kB/s in each direction.
   package var roundTripsApart = 5.0
   package var shortestInterval = 2.5e-3
   package var longestInterval = 25e-3

@@ -32,7 +32,8 @@ struct SimulateCommand: AsyncParsableCommand {
   @Option(help: "How many rooms there are.")
   var rooms = 4
 
-  @Option(help: "How a room's sound card tells its position; given again, that of the next room.")
+  @Option(
+    help: "How a room's card tells its position, but in usb; given again, that of the next room.")
   var card: [CardQuality.Granularity] = [.fine, .edge]
 
   @Option(help: "How long to play, in virtual hours; a minute if not given.")
