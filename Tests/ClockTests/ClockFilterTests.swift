@@ -204,6 +204,31 @@ struct ClockFilterTests {
     #expect(filter.isDriftKnown)
   }
 
+  /// 400 samples a second, most of which are kept as midpoints only, and those have to go as well.
+  @Test func `after a step nothing is left of what was before`() throws {
+    var filter = ClockFilter()
+    var random = SplitMix64(seed: 9)
+    var steps = 0
+    func insert(at time: Int64, offset: Int64) throws {
+      let up = Int64(random.uniform(100e3, 200e3))
+      let down = Int64(random.uniform(100e3, 200e3))
+      let received = GroupTime(nanoseconds: time + offset + up)
+      let sample = try #require(
+        TimeSample(
+          requestSentAt: LocalTime(nanoseconds: time), requestReceivedAt: received,
+          answerSentAt: received, answerReceivedAt: LocalTime(nanoseconds: time + up + down)))
+      if filter.insert(sample) == .step { steps += 1 }
+    }
+    for index in 0..<12_000 as Range<Int64> { try insert(at: index * 2_500_000, offset: 0) }
+    for index in 12_000..<13_200 as Range<Int64> {
+      try insert(at: index * 2_500_000, offset: 50_000_000)
+    }
+    #expect(steps == 1)
+    let estimate = try #require(filter.estimate(at: LocalTime(nanoseconds: 33_000_000_000)))
+    #expect(abs((estimate.group.nanoseconds - estimate.local.nanoseconds) - 50_000_000) < 6_000)
+    #expect(try #require(filter.deviation) < 5e-6)
+  }
+
   @Test func `without smoothing the estimate is the line itself`() throws {
     var smooth = ClockFilter()
     var plain = ClockFilter()
