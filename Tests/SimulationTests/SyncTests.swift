@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test(arguments: CardQuality.Granularity.allCases)
-  func `cards are aligned, however they tell their positions`(granularity: CardQuality.Granularity) {
+  func `cards are aligned, whatever they tell`(granularity: CardQuality.Granularity) {
     let group = SimulatedGroup(.house([.wired, .wired], seed: 4, cards: [granularity, .fine]))
     group.run(until: 90)
     let limit: Float = granularity == .usb ? 60 : 15
