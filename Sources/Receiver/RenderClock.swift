@@ -44,6 +44,8 @@ package struct RenderClock: Sendable {
   private let sampleRate: Double
   /// The variance of an observation, in s².
   private let reportVariance: Double
+  /// By how much larger the variance of this card's observations turned out to be. Dimensionless.
+  private var looseness = 1.0
   /// How the drift wanders, in 1/√s.
   private let wander: Double
   private var hasPhase = false
@@ -127,7 +129,7 @@ extension RenderClock {
   ) -> Bool {
     observationCount = min(observationCount + 1, 1000)
     let extra = Double(uncertainty.count) * 1e-9
-    let noise = reportVariance + extra * extra
+    let noise = looseness * reportVariance + extra * extra
     guard hasPhase else {
       begin(at: frame, fraction: fraction, time: time, noise: noise)
       acceptedCount = 1
@@ -189,7 +191,8 @@ extension RenderClock {
     covariance *= 1 - timeGain
   }
 
-  /// Twenty outliers in a row are not outliers: the device was restarted, or frames were lost.
+  /// Twenty outliers in a row are not outliers: the device was restarted, or frames were lost. Where that was so a moment
+  /// ago, its reports scatter more than its kind's do: it is believed less then, so that it is not lost for good.
   @_noLocks @_noAllocation
   private mutating func reject(
     _ frame: DeviceFrame, fraction: Double, time: LocalTime, noise: Double
@@ -197,7 +200,16 @@ extension RenderClock {
     rejectionCount += 1
     guard rejectionCount >= Self.rejectionLimit else { return false }
     begin(at: frame, fraction: fraction, time: time, noise: noise)
-    stretchVariance = max(stretchVariance, Self.restartDriftDeviation * Self.restartDriftDeviation)
+    if observedSeconds < Self.soon {
+      let most = Self.mostDeviation * Self.mostDeviation / reportVariance
+      looseness = min(looseness * Self.loosening, most)
+      // What was learnt of the drift from reports that were believed too much is as wrong.
+      stretch = 0
+      stretchVariance = Self.driftDeviation * Self.driftDeviation
+    } else {
+      stretchVariance = max(
+        stretchVariance, Self.restartDriftDeviation * Self.restartDriftDeviation)
+    }
     acceptedCount = 1
     observedSeconds = 0
     return true
@@ -237,6 +249,12 @@ extension RenderClock {
   /// of 10 ms) begin a new phase. Guarded by `RenderClockTests`.
   private static var gate: Double { @_noLocks @_noAllocation get { 5 } }
   private static var rejectionLimit: Int { @_noLocks @_noAllocation get { 20 } }
+
+  /// A phase that lasted less long than this, in seconds, was not worth much: the next one takes observations to vary by
+  /// this much more, but not to deviate by more than this, in seconds. Guarded by `RenderClockTests`.
+  private static var soon: Double { @_noLocks @_noAllocation get { 10 } }
+  private static var loosening: Double { @_noLocks @_noAllocation get { 64 } }
+  private static var mostDeviation: Double { @_noLocks @_noAllocation get { 20e-3 } }
 
   /// A position that jumps ahead by more than this, in seconds, is a broken report; the output loop asks every
   /// few milliseconds.

@@ -63,6 +63,11 @@ private func failure(_ settings: OutputSettings) -> String? {
     #expect(other.leadFrames == 3840)
   }
 
+  @Test(arguments: [1, 7, 48, 256, 441, 480, 882, 2048])
+  func `a card that tells its position in steps is found to do so`(step: Int) throws {
+    #expect(try describe(VirtualCard("STEP=\(step)")).positionStep == step)
+  }
+
   @Test func `an absent device is named, with the way to list devices`() throws {
     let card = try VirtualCard()
     try card.set(.vanish)

@@ -132,9 +132,10 @@ private let slow = "PPM=-900000"
     output.stop()
   }
 
-  @Test func `each position was true at its time, give or take its uncertainty`() throws {
+  @Test(arguments: [1, 3, 48, 256, 480, 882, 2048])
+  func `each position was true at its time, give or take its uncertainty`(step: Int) throws {
     let ppm = 40.0
-    let card = try VirtualCard("PPM=\(ppm)")
+    let card = try VirtualCard("PPM=\(ppm)", "STEP=\(step)")
     let output = RunningOutput(OutputSettings(device: card.device))
     output.wait(for: .opened)
     output.script.waitUntilRendered(96_000)
@@ -148,8 +149,10 @@ private let slow = "PPM=-900000"
       #expect(error.magnitude <= seen.uncertainty.seconds * 48_000 + 0.51)
       return error
     }
-    #expect(errors.count > 100)
-    // The median, for single readings of a busy machine may be far off, as their uncertainty says.
-    #expect(errors.map(\.magnitude).sorted()[errors.count / 2] < 0.5)
+    #expect(errors.count > 50)
+    // Single readings of a busy machine may be far off, as their uncertainty says.
+    if step < 10 { #expect(errors.map(\.magnitude).sorted()[errors.count / 2] < 0.5) }
+    let watched = output.script.observations.filter { $0.uncertainty < .microseconds(20) }
+    #expect(watched.count >= 8)
   }
 }

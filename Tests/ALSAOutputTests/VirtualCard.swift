@@ -68,15 +68,17 @@ final class VirtualCard {
         dir $DIR
       }
       pcm.virtual {
-        @args [ DIR PPM RATE FORMAT CHANNELS ]
+        @args [ DIR PPM STEP RATE FORMAT CHANNELS ]
         @args.DIR { type string }
         @args.PPM { type real default 0.0 }
+        @args.STEP { type integer default 1 }
         @args.RATE { type integer default 0 }
         @args.FORMAT { type string default "" }
         @args.CHANNELS { type integer default 0 }
         type virtual_card
         dir $DIR
         ppm $PPM
+        step $STEP
         rate $RATE
         format $FORMAT
         channels $CHANNELS

@@ -112,6 +112,22 @@ struct RenderClockTests {
     #expect(!clock.isSettled)
   }
 
+  @Test func `a card that is less exact than its kind is believed less, and not lost`() {
+    var clock = RenderClock(sampleRate: 48_000, device: .exact, storedDrift: nil)
+    var errors: [Nanoseconds] = []
+    for index in 0..<3000 as Range<Int64> {
+      // Steps of 256 frames, asked for at any time.
+      let time = LocalTime(nanoseconds: index * 9_770_000)
+      let frame = index * 9_770_000 * 48 / 1_000_000
+      _ = clock.observe(DeviceFrame(frame / 256 * 256), at: time)
+      guard index > 1500 else { continue }
+      #expect(clock.isSettled)
+      errors.append((clock.localTime(of: DeviceFrame(frame)) - time).magnitude)
+    }
+    #expect(errors.max() ?? .zero < .milliseconds(6))
+    #expect(clock.drift.magnitude < 1e-3)
+  }
+
   @Test func `a position that starts again is believed after twenty reports`() {
     var clock = RenderClock(sampleRate: 48_000, device: .edge, storedDrift: 0)
     for index in 0..<50 as Range<Int64> {

@@ -2,17 +2,18 @@ import CALSA
 import Clock
 import Glibc
 
-/// Watches a running card for some 20 ms, to learn what it cannot say of itself.
+/// Watches a running card for 20 to 50 ms, to learn what it cannot say of itself.
 enum DeviceProbe {
   /// Pauses between bursts let the position move by many of its steps, whose common divisor is one step.
   private static let bursts = 16
+  /// Where it has moved less than `leastMoves` times by then, a few more.
+  private static let mostBursts = 28
   private static let burstLength = 10
   /// Not a divisor of a millisecond, and longer each time, so that the pauses do not fall into the rhythm of USB
   /// frames or show one distance only.
   private static let interval = Nanoseconds.microseconds(900)
   private static let lengthening = Nanoseconds.microseconds(70)
-  /// With fewer moves than this their common divisor says nothing.
-  private static let leastMoves = 8
+  private static let leastMoves = 4
   /// A stamp older than this does not belong to the reading.
   private static let oldestStamp: Int64 = 100_000_000
 
@@ -23,9 +24,14 @@ enum DeviceProbe {
     var last: Int?
     // A plugin's stamps are alsa-lib's own, made at some other moment than the position.
     var stampsAreGood = DeviceIdentity.isCard(pcm)
-    for turn in 1...(bursts * burstLength) {
+    var isWhole = true
+    for turn in 1...(mostBursts * burstLength) {
+      guard turn <= bursts * burstLength || moves < leastMoves else { break }
       let (status, code) = pcm.readStatus()
-      guard code >= 0, status.state == SND_PCM_STATE_RUNNING else { break }
+      guard code >= 0, status.state == SND_PCM_STATE_RUNNING else {
+        isWhole = false
+        break
+      }
       if let last, last != status.delay {
         step = commonDivisor(step, abs(last - status.delay))
         moves += 1
@@ -37,7 +43,8 @@ enum DeviceProbe {
       }
     }
     if !stampsAreGood || last == nil { description.positionTime = .reading }
-    if moves < leastMoves { step = step % description.periodFrames == 0 ? 0 : 1 }
+    // What a card that stopped meanwhile was seen to do says nothing.
+    if !isWhole { step = step % description.periodFrames == 0 ? 0 : 1 }
     description.positionStep = step == 0 ? description.periodFrames : step
     description.canRewind =
       description.canRewind && !DeviceIdentity.isSoundServer(pcm)

@@ -11,7 +11,7 @@ struct OutputLoop: ~Copyable {
   }
 
   /// How near to the card's own pointer frames may be taken back, as a share of a second: the card may
-  /// have fetched that much already.
+  /// have fetched that much already. And it may be a step of its position ahead of what it says.
   private static let rewindSafety = 100
 
   private let pcm: PCMDevice
@@ -61,9 +61,7 @@ struct OutputLoop: ~Copyable {
 
   /// One period: wait, see where the card is, obey, supply. Negative where the card is gone.
   private mutating func turn(_ source: inout some RenderSource & ~Copyable) -> Int32 {
-    // An error shows in the status, too.
-    _ = pcm.wait(milliseconds: waitMilliseconds)
-    var reading = positions.read(pcm)
+    var reading = positions.next(pcm, waiting: waitMilliseconds)
     if !reading.isPrecise {
       control.countRejectedReading()
       reading = positions.read(pcm)
@@ -109,7 +107,8 @@ struct OutputLoop: ~Copyable {
     if device.canRewind {
       // Not more than is queued, so that the conversion is safe whatever `wrong` is.
       let frames = Int(min(written - max(wrong.index, 0), Int64(max(queued, 0))))
-      count = pcm.rewind(frames: frames, keeping: device.sampleRate / Self.rewindSafety)
+      count = pcm.rewind(
+        frames: frames, keeping: device.sampleRate / Self.rewindSafety + device.positionStep)
       written -= Int64(count)
     }
     if count > 0 { control.countRewind() }

@@ -56,9 +56,9 @@ package struct DeviceDescription: Hashable, Sendable, CustomStringConvertible {
   /// The smallest step of the position that was seen, in frames. 1 is exact, a period is coarse.
   package var positionStep: Int
 
-  /// Whether the position moves frame by frame and may be asked for at any time, so that the instant at which it
-  /// moves can be watched.
-  package var hasExactPosition: Bool { positionTime == .reading && positionStep == 1 }
+  /// Whether the position may be asked for at any time, and moves so often that the instant at which it moves can be
+  /// watched while the card is kept supplied.
+  package var movesAreWatched: Bool { positionTime == .reading && positionStep * 4 <= leadFrames }
 
   package var description: String {
     "\(device): \(sampleRate) Hz, \(format.rawValue), \(channelCount) ch, period \(periodFrames), "

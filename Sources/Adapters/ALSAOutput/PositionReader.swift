@@ -22,28 +22,77 @@ struct PositionReader {
   /// How far above the usual a reading may be.
   private static let tolerance: Int64 = 3
 
+  /// A position that moves at least this often is watched without knowing when it will.
+  private static let soon = Nanoseconds.microseconds(125)
+  /// While it is not known when the position will move, this thread sleeps between two looks.
+  private static let nap = Nanoseconds.microseconds(50)
+
+  /// What this thread wakes up earlier by after it was late once, and at most.
+  private static let lateStep = Nanoseconds.microseconds(19)
+  private static let mostLateness = Nanoseconds.microseconds(300)
+
   private let clock: @Sendable () -> LocalTime
   private let time: DeviceDescription.PositionTime
-  /// Half of what a step of the position is worth. A position says that the card has reached it, but not
-  /// how long ago: on average half a step. A driver's stamp does say it.
-  private let halfStep: Nanoseconds
-  private let isExact: Bool
-  /// Two frames.
-  private let watchTime: Nanoseconds
+  /// How long the position stays the same. It says that the card has reached it, but not how long ago: on average
+  /// half a step. A driver's stamp does say it.
+  private let step: Nanoseconds
+  private let stepFrames: Int
+  private let leadFrames: Int
+  private let isWatched: Bool
+  /// Where steps are too long to wait for each of them.
+  private var forecast: StepForecast?
+  /// A period less than this passes from one reading to the next.
+  private let pace: Nanoseconds
+  /// How much later than asked for this thread wakes up.
+  private var lateness = Nanoseconds.microseconds(100)
   /// How long a reading usually takes: follows short ones at once and long ones slowly.
   private var usual = Self.longest
 
   init(_ device: DeviceDescription, clock: @escaping @Sendable () -> LocalTime) {
     self.clock = clock
     time = device.positionTime
-    halfStep = Nanoseconds(Int64(device.positionStep) * 500_000_000 / Int64(device.sampleRate))
-    isExact = device.hasExactPosition
-    watchTime = Nanoseconds(2_000_000_000 / Int64(device.sampleRate))
+    stepFrames = device.positionStep
+    leadFrames = device.leadFrames
+    isWatched = device.movesAreWatched
+    step = Self.span(of: device.positionStep, device)
+    pace = Nanoseconds(Self.span(of: device.periodFrames, device).count * 3 / 4)
+    if isWatched, step > Self.soon { forecast = StepForecast(step: step) }
+  }
+
+  private static func span(of frames: Int, _ device: DeviceDescription) -> Nanoseconds {
+    Nanoseconds(Int64(frames) * 1_000_000_000 / Int64(device.sampleRate))
+  }
+
+  /// Waits until there is room for about a period, and reads then; where moves of the position are watched, at a move.
+  mutating func next(_ pcm: borrowing PCMDevice, waiting milliseconds: Int32) -> Reading {
+    if let window = forecast?.window(from: clock() + pace) {
+      if window.begin - clock() > pace + pace {
+        pause(for: pace)
+        return read(pcm)
+      }
+      sleep(until: window.begin)
+      return watch(pcm, until: window.end) ?? read(pcm)
+    }
+    // An error shows in the status, too.
+    _ = pcm.wait(milliseconds: milliseconds)
+    guard isWatched else { return read(pcm) }
+    let now = clock()
+    guard forecast != nil else { return watch(pcm, until: now + step + step) ?? read(pcm) }
+    guard forecast?.mayBeSought(at: now) ?? false else { return read(pcm) }
+    return watch(pcm, until: now + step + halfStep, napping: Self.nap) ?? read(pcm)
+  }
+
+  private var halfStep: Nanoseconds { Nanoseconds(step.count / 2) }
+
+  /// Wakes up before `time` nineteen times in twenty.
+  private mutating func sleep(until time: LocalTime) {
+    pause(for: max(time - lateness - clock(), .zero))
+    lateness = lateness + (clock() > time ? Self.lateStep : Nanoseconds(-Self.lateStep.count / 19))
+    lateness = min(max(lateness, .zero), Self.mostLateness)
   }
 
   /// A driver's stamp and position belong together. A plugin has no such stamp: it is asked once more for
-  /// the position alone, the shortest of its calls, between two readings of the clock. Against a plugin
-  /// that plays by a known clock this leaves 0.29 frames rms, which is the frame's own width; the stamps
+  /// the position alone, the shortest of its calls, between two readings of the clock; the stamps
   /// that alsa-lib makes up leave outliers.
   mutating func read(_ pcm: borrowing PCMDevice) -> Reading {
     switch time {
@@ -62,36 +111,41 @@ struct PositionReader {
         isPrecise: status.stamp != 0 && judge(width))
     case .reading:
       var (status, code) = pcm.readStatus()
-      if isExact, let reading = watchStep(pcm, status: status, code: code) { return reading }
       let before = clock()
       let isKnown = pcm.readDelay(&status.delay)
       let width = clock() - before
       let half = Nanoseconds(width.count / 2)
       return Reading(
-        status: status, code: code, at: before + half - halfStep, uncertainty: half,
-        isPrecise: isKnown && judge(width))
+        status: status, code: code, at: before + half - halfStep,
+        uncertainty: isWatched ? half + halfStep : half, isPrecise: isKnown && judge(width))
     }
   }
 
-  /// Watches the position until it moves: that instant is known to the length of two calls, where a single reading
-  /// leaves the width of a frame. Nil if it does not move within a frame or two, or this thread lost the CPU.
-  private func watchStep(_ pcm: borrowing PCMDevice, status: PCMDevice.Status, code: Int32)
-    -> Reading?
-  {
-    var status = status
+  /// Watches the position until it moves by a step: that instant is known to the length of two calls, where a single
+  /// reading leaves the width of the step. Nil if it does not move until `limit`, or this thread lost the CPU.
+  private mutating func watch(
+    _ pcm: borrowing PCMDevice, until limit: LocalTime, napping nap: Nanoseconds? = nil
+  ) -> Reading? {
+    var (status, code) = pcm.readStatus()
+    // A card that was just started has little to play meanwhile.
+    if nap != nil, status.delay < leadFrames / 2 { return nil }
     var before = clock()
     guard code >= 0, pcm.readDelay(&status.delay) else { return nil }
     var between = clock()
     let first = status.delay
-    let limit = before + watchTime
     while between < limit {
+      if let nap { pause(for: nap) }
       guard pcm.readDelay(&status.delay) else { return nil }
       let after = clock()
       if status.delay != first {
         let half = Nanoseconds((after - before).count / 2)
-        guard first - status.delay == 1, half < Self.short else { return nil }
+        // A frame is not longer than two slow calls.
+        guard first - status.delay == stepFrames,
+          half < (forecast == nil ? Self.short : Self.longest)
+        else { return nil }
+        let uncertainty = forecast?.moved(at: before + half, width: half) ?? half
         return Reading(
-          status: status, code: code, at: before + half, uncertainty: half, isPrecise: true)
+          status: status, code: code, at: before + half, uncertainty: uncertainty, isPrecise: true)
       }
       (before, between) = (between, after)
     }

@@ -112,7 +112,7 @@ final class SoundOutput {
 extension DeviceDescription {
   /// How the renderer should read this card's positions.
   fileprivate var clockClass: RenderClock.DeviceClass {
-    if hasExactPosition { return .exact }
+    if movesAreWatched { return .exact }
     if positionStep <= 8 { return .fine }
     guard positionTime == .reading else { return .edge }
     return .coarse

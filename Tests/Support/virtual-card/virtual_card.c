@@ -5,6 +5,7 @@
  *
  * dir        where it records and is controlled
  * ppm        its crystal's error (default 0); -900000 makes it ten times slower than it says
+ * step       frames by which the pointer moves that programs see (default 1)
  * rate       its only rate, in Hz (default: 44100 to 192000); likewise format and channels
  *
  * DIR/heard      what was written, in the device's format; rewritten where the program rewinds
@@ -38,6 +39,7 @@ struct card {
   bool running, gone;
   int64_t started; /* ns */
   double position; /* within this run, as of the last look */
+  long step;       /* frames by which `visible` moves */
 };
 
 static int64_t now_ns(void) {
@@ -76,6 +78,12 @@ static int look(struct card *c) {
     return -EPIPE;
   }
   return 0;
+}
+
+/* The pointer as programs see it. */
+static snd_pcm_sframes_t visible(const struct card *c) {
+  snd_pcm_sframes_t whole = (snd_pcm_sframes_t)c->position;
+  return c->running ? whole - whole % c->step : whole;
 }
 
 static void tick(struct card *c, bool on) {
@@ -128,13 +136,13 @@ static int card_resume(snd_pcm_ioplug_t *io) {
 
 static snd_pcm_sframes_t card_pointer(snd_pcm_ioplug_t *io) {
   struct card *c = io->private_data;
-  return look(c) == -EPIPE ? -EPIPE : (snd_pcm_sframes_t)c->position;
+  return look(c) == -EPIPE ? -EPIPE : visible(c);
 }
 
 static int card_delay(snd_pcm_ioplug_t *io, snd_pcm_sframes_t *delay) {
   struct card *c = io->private_data;
   int code = look(c);
-  *delay = (snd_pcm_sframes_t)io->appl_ptr - (snd_pcm_sframes_t)c->position;
+  *delay = (snd_pcm_sframes_t)io->appl_ptr - visible(c);
   return code;
 }
 
@@ -159,7 +167,7 @@ static int card_poll_revents(snd_pcm_ioplug_t *io, struct pollfd *fds, unsigned 
     return 0;
   if (look(c) < 0)
     *revents = POLLOUT | POLLERR;
-  else if (io->buffer_size + (snd_pcm_uframes_t)c->position - io->appl_ptr >= c->avail_min)
+  else if (io->buffer_size + (snd_pcm_uframes_t)visible(c) - io->appl_ptr >= c->avail_min)
     *revents = POLLOUT;
   return 0;
 }
@@ -231,7 +239,7 @@ static int constrain(struct card *c, long rate, long format, long channels) {
 SND_PCM_PLUGIN_DEFINE_FUNC(virtual_card) {
   const char *dir = NULL, *format = NULL;
   double ppm = 0;
-  long rate = 0, channels = 0;
+  long rate = 0, channels = 0, step = 1;
   snd_config_iterator_t i, next;
   (void)root;
   snd_config_for_each(i, next, conf) {
@@ -245,6 +253,8 @@ SND_PCM_PLUGIN_DEFINE_FUNC(virtual_card) {
       snd_config_get_string(node, &format);
     else if (!strcmp(id, "ppm"))
       snd_config_get_ireal(node, &ppm);
+    else if (!strcmp(id, "step"))
+      snd_config_get_integer(node, &step);
     else if (!strcmp(id, "rate"))
       snd_config_get_integer(node, &rate);
     else if (!strcmp(id, "channels"))
@@ -257,6 +267,7 @@ SND_PCM_PLUGIN_DEFINE_FUNC(virtual_card) {
   strcpy(c->dir, dir);
   snprintf(path, sizeof path, "%s/lock", dir);
   c->speed = 1 + ppm * 1e-6;
+  c->step = step > 0 ? step : 1;
   c->heard = -1;
   c->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
   c->lock = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0600);

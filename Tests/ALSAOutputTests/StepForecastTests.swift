@@ -1,0 +1,67 @@
+import ALSAOutput
+import Clock
+import Testing
+
+/// Seconds after some moment, in µs.
+private func at(_ microseconds: Int64) -> LocalTime {
+  LocalTime(nanoseconds: 1_000_000_000 + microseconds * 1000)
+}
+
+@Suite struct StepForecastTests {
+  /// A card that moves every 10 ms, and was seen to do so at 0.
+  private func forecast(width: Int64 = 1) -> StepForecast {
+    var forecast = StepForecast(step: .milliseconds(10))
+    _ = forecast.moved(at: at(0), width: .microseconds(width))
+    return forecast
+  }
+
+  @Test func `nothing is foretold before a move was seen`() {
+    #expect(StepForecast(step: .milliseconds(10)).window(from: at(0)) == nil)
+  }
+
+  @Test(arguments: [(1, 10_000), (10_000, 10_000), (10_001, 20_000), (97_000, 100_000)])
+  func `the next move is looked for around a whole number of steps`(
+    from: Int64, move: Int64
+  ) throws {
+    let window = try #require(forecast().window(from: at(from)))
+    #expect(window.begin < at(move))
+    #expect(window.begin > at(move - 200))
+    #expect(window.end > at(move))
+    #expect(window.end < at(move + 200))
+  }
+
+  @Test func `a move that is not known well is looked for longer`() throws {
+    let rough = try #require(forecast(width: 90).window(from: at(9000)))
+    let exact = try #require(forecast().window(from: at(9000)))
+    #expect(rough.end - rough.begin >= exact.end - exact.begin + .microseconds(2 * 89))
+  }
+
+  @Test func `moves that cannot be told apart are not foretold`() {
+    #expect(forecast(width: 5000).window(from: at(9000)) == nil)
+    #expect(forecast().window(from: at(1_000_000)) == nil)
+  }
+
+  @Test func `an even step is as certain as it was watched`() {
+    var forecast = forecast()
+    let uncertainties = [10_001, 40_001].map {
+      forecast.moved(at: at($0), width: .microseconds(2))
+    }
+    #expect(uncertainties == [.microseconds(2), .microseconds(2)])
+  }
+
+  @Test func `an uneven step is as uncertain as it was unforeseen`() {
+    var forecast = forecast()
+    let uncertainties = [10_300, 20_000].map {
+      forecast.moved(at: at($0), width: .microseconds(2))
+    }
+    #expect(uncertainties == [.microseconds(300), .microseconds(300)])
+  }
+
+  @Test func `a move is sought four times a second`() {
+    var forecast = StepForecast(step: .milliseconds(10))
+    let answers = [0, 10_000, 20_000, 30_000, 40_000, 999_999, 1_000_000].map {
+      forecast.mayBeSought(at: at($0))
+    }
+    #expect(answers == [true, true, true, true, false, false, true])
+  }
+}
