@@ -7,15 +7,13 @@ package import Clock
 package struct RenderClock: Sendable {
   /// How a device reports its position, which decides how far the reports scatter.
   package enum DeviceClass: Sendable {
-    /// The position moves frame by frame, and the instant at which it moves is known to a microsecond.
+    /// The instant at which the position moves is known to a microsecond, or as well as is said.
     case exact
     /// The position moves in steps of a few frames, and a timestamp comes with it.
     case fine
     /// The position moves by whole periods, and its timestamp was taken in the period's interrupt.
     case edge
-    /// As `edge`, at the end of a USB transfer.
-    case usbEdge
-    /// The position moves in steps of about a millisecond, and is read at any time.
+    /// The position moves in steps that cannot be watched, and is read at any time.
     case coarse
   }
 
@@ -225,7 +223,6 @@ extension RenderClock {
     case .exact: 1e-6
     case .fine: tuning.fineDeviation
     case .edge: tuning.edgeDeviation
-    case .usbEdge: 30e-6
     case .coarse: tuning.coarseDeviation
     }
   }
@@ -234,7 +231,7 @@ extension RenderClock {
   private static func wander(of device: DeviceClass, _ tuning: SteeringTuning) -> Double {
     switch device {
     case .exact, .fine, .edge: tuning.wander
-    case .usbEdge, .coarse: tuning.coarseWander
+    case .coarse: tuning.coarseWander
     }
   }
 

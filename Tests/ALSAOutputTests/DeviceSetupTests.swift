@@ -68,6 +68,21 @@ private func failure(_ settings: OutputSettings) -> String? {
     #expect(try describe(VirtualCard("STEP=\(step)")).positionStep == step)
   }
 
+  @Test(arguments: [
+    (DeviceDescription.PositionTime.reading, 1, true), (.reading, 6000, true),
+    (.reading, 6001, false),
+    (.driverRaw, 1, false), (.driverRaw, 480, false), (.driverRaw, 48, true),
+    (.driverMonotonic, 44, true),
+  ])
+  func `a position without a stamp of its own is watched as it moves`(
+    time: DeviceDescription.PositionTime, step: Int, isWatched: Bool
+  ) throws {
+    var device = try describe(VirtualCard("PPM=-900000"))
+    device.positionTime = time
+    device.positionStep = step
+    #expect(device.movesAreWatched == isWatched)
+  }
+
   @Test func `an absent device is named, with the way to list devices`() throws {
     let card = try VirtualCard()
     try card.set(.vanish)

@@ -6,7 +6,7 @@ import Testing
 
 struct RenderClockTests {
   @Test(arguments: [
-    ("i2s-query", RenderClock.DeviceClass.fine), ("period-irq", .edge), ("usb-edge", .usbEdge),
+    ("i2s-query", RenderClock.DeviceClass.fine), ("period-irq", .edge),
     ("usb-1ms", .coarse),
   ])
   func `the filter agrees with the reference on its vectors`(
@@ -30,7 +30,7 @@ struct RenderClockTests {
   }
 
   @Test(arguments: [
-    (RenderClock.DeviceClass.fine, 3.0), (.edge, 3), (.usbEdge, 6), (.coarse, 35),
+    (RenderClock.DeviceClass.fine, 3.0), (.edge, 3), (.coarse, 35),
   ])
   func `after half a minute 99 of 100 predictions are close`(
     device: RenderClock.DeviceClass, microseconds: Double
@@ -52,7 +52,7 @@ struct RenderClockTests {
     }
   }
 
-  @Test(arguments: [RenderClock.DeviceClass.fine, .edge, .usbEdge])
+  @Test(arguments: [RenderClock.DeviceClass.fine, .edge])
   func `after half a second the prediction can be used`(device: RenderClock.DeviceClass) {
     for seed in 0..<20 as Range<UInt64> {
       let drift = 100e-6 * (Double(seed) / 9.5 - 1)
@@ -203,14 +203,12 @@ private struct CardModel {
   private(set) var now = 0.02
   private let device: RenderClock.DeviceClass
   private let drift: Double
-  private let wobblePhase: Double
   private var random: RandomSource
 
   init(_ device: RenderClock.DeviceClass, drift: Double, seed: UInt64) {
     self.device = device
     self.drift = drift
     random = RandomSource(seed: seed)
-    wobblePhase = random.uniform(0, 6.28)
   }
 
   private func frames(at time: Double) -> Double { time * 48_000 * (1 + drift) }
@@ -238,12 +236,6 @@ private struct CardModel {
       frame = (frames(at: now) / 480).rounded(.down) * 480
       stamp = time(of: frame) + random.gamma(shape: 2, scale: 4e-6)
       if random.unit() < 0.01 { stamp += random.exponential(mean: 80e-6) }
-    case .usbEdge:
-      frame = (frames(at: now) / 480).rounded(.down) * 480
-      stamp = time(of: frame) + random.gamma(shape: 2, scale: 10e-6)
-      if random.unit() < 0.01 { stamp += random.exponential(mean: 100e-6) }
-      stamp += 20e-6 * sin(2 * Double.pi * now / 7 + wobblePhase)
-      frame += random.uniform(-1, 1)
     case .coarse:
       frame = (frames(at: now) / 48).rounded(.down) * 48
       stamp = now + random.gamma(shape: 2, scale: 2e-6)

@@ -56,9 +56,14 @@ package struct DeviceDescription: Hashable, Sendable, CustomStringConvertible {
   /// The smallest step of the position that was seen, in frames. 1 is exact, a period is coarse.
   package var positionStep: Int
 
-  /// Whether the position may be asked for at any time, and moves so often that the instant at which it moves can be
-  /// watched while the card is kept supplied.
-  package var movesAreWatched: Bool { positionTime == .reading && positionStep * 4 <= leadFrames }
+  /// Whether the instant at which the position moves is watched, instead of taking the time at which it was read: where
+  /// there is no stamp that belongs to it, and while the card is kept supplied.
+  package var movesAreWatched: Bool {
+    (positionTime == .reading || movesByMilliseconds) && positionStep * 4 <= leadFrames
+  }
+
+  /// Cards on USB count the frames of the bus, and stamp when they were asked.
+  private var movesByMilliseconds: Bool { abs(positionStep * 1000 - sampleRate) * 10 <= sampleRate }
 
   package var description: String {
     "\(device): \(sampleRate) Hz, \(format.rawValue), \(channelCount) ch, period \(periodFrames), "

@@ -50,7 +50,7 @@ struct PositionReader {
 
   init(_ device: DeviceDescription, clock: @escaping @Sendable () -> LocalTime) {
     self.clock = clock
-    time = device.positionTime
+    time = device.movesAreWatched ? .reading : device.positionTime
     stepFrames = device.positionStep
     leadFrames = device.leadFrames
     isWatched = device.movesAreWatched
