@@ -51,6 +51,8 @@ package struct ClockFilter: Sendable {
   private var line: CorridorLine?
   /// What the estimate follows; there whenever `line` is.
   private var refined: ClockLine?
+  /// How the regressions' slope changes.
+  private var trend: SlopeTrend
   private var solvedAt: LocalTime?
   private var acceptedSinceSolution = 0
   /// Samples accepted since the last step or reset, unlike `samples` not bounded by the window.
@@ -76,6 +78,7 @@ package struct ClockFilter: Sendable {
     self.tuning = tuning
     self.isRefined = isRefined
     self.solveInterval = solveInterval
+    trend = tuning.emptyTrend
     if let storedDrift, storedDrift.isFinite, abs(storedDrift) <= 500e-6 {
       prior = .stored(storedDrift)
     } else {
@@ -141,6 +144,7 @@ extension ClockFilter {
     suspect = nil
     line = nil
     refined = nil
+    trend = tuning.emptyTrend
     medianRoundTrip = nil
     solvedAt = nil
     acceptedCount = 0
@@ -162,6 +166,8 @@ extension ClockFilter {
     if samples.count > Self.sampleLimit { condense(before: newest.midpoint - Self.wholeAge) }
   }
 
+  /// Hands the samples before `time` on to the history, and keeps the fastest of them. Where too many are younger, the oldest
+  /// of those go.
   private mutating func condense(before time: LocalTime) {
     if let line {
       let weights = MidpointWeights(samples.lazy.map(\.roundTrip.seconds), tuning: tuning)
@@ -196,10 +202,14 @@ extension ClockFilter {
 
   private mutating func solve(at now: LocalTime) {
     guard let next = CorridorLine(through: samples, prior: prior, tuning: tuning) else { return }
-    let better =
+    var better =
       isRefined
       ? ClockLine(next, refinedBy: samples, and: history, prior: prior, tuning: tuning)
       : ClockLine(next)
+    if isRefined, better.memory > 0, next.span >= tuning.steadySpan {
+      trend.observe(better.slope, after: solvedAt.map { (now - $0).seconds } ?? 0)
+      better.catchUp(with: trend.perSecond, tuning: tuning)
+    }
     if isSmoothed, let refined {
       let time = better.origin
       let before = refined.relativeOffset(at: time, base: better.base) + remainingLag(at: time)

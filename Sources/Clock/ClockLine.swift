@@ -83,6 +83,19 @@ struct ClockLine: Hashable, Sendable {
   }
 }
 
+extension ClockLine {
+  /// A straight line through what is remembered lags behind a crystal whose rate changes: where `memory` is the time in which
+  /// memories fade by a factor of e, its value by the change and `memory` squared, its slope by twice the change and `memory`.
+  /// Where clocks are steady and memories long, or midpoints scatter, the `change` in 1/s is noise.
+  mutating func catchUp(with change: Double, tuning: ClockTuning) {
+    guard let deviation else { return }
+    let doubt = max(memory / tuning.changingMemory, deviation / tuning.tolerableDeviation)
+    let part = min(max(2 - doubt, 0), 1) * change
+    intercept += part * memory * memory
+    slope += 2 * part * memory
+  }
+}
+
 extension MidpointRegression {
   /// Of `intercept`, as a variance in s².
   fileprivate var uncertainty: Double { deviation * deviation + asymmetry * asymmetry }

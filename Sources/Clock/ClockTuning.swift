@@ -42,6 +42,12 @@ package struct ClockTuning: Hashable, Sendable {
   package var biasMargin = 1.4
   package var steadyWander = 1e-9
 
+  /// Where memories are shorter than this, in seconds, lines are drawn ahead by what a steady change of the drift makes them lag, and
+  /// where they are twice as long, not at all. The change is told from averages of the drift over these times, in seconds.
+  package var changingMemory = 3.0
+  package var nearTrend = 2.0
+  package var farTrend = 4.0
+
   /// The lane of `MidpointSums` over whose memory the foretelling is judged: 4 is 8 s. Longer is too slow for crystals that
   /// wander, and shorter is noisy on Wi-Fi.
   package var judgingLane = 4
@@ -86,4 +92,8 @@ package struct ClockTuning: Hashable, Sendable {
   package var roundTripsApart = 5.0
   package var shortestInterval = 2.5e-3
   package var longestInterval = 25e-3
+}
+
+extension ClockTuning {
+  var emptyTrend: SlopeTrend { SlopeTrend(near: nearTrend, far: farTrend) }
 }

@@ -51,7 +51,7 @@ struct RateController {
   func forward(
     from forward: Double, to ratio: Double, seconds: Double, time: Double
   ) -> Double {
-    forward + (ratio - forward) * min(max(seconds / time, 0), 1)
+    forward + (ratio - forward) * min(max(seconds / (time * tuning.forwardPart), 0), 1)
   }
 
   /// How much faster than the ratio of the clocks to play, `seconds` after it was `steering`, so that `error` fades in

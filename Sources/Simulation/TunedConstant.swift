@@ -54,6 +54,8 @@ package struct TunedConstant: Sendable {
     tuned("expectedWander", \.clockTuning.expectedWander),
     tuned("steadySpan", \.clockTuning.steadySpan),
     tuned("biasMargin", \.clockTuning.biasMargin),
+    tuned("changingMemory", \.clockTuning.changingMemory),
+    tuned("nearTrend", \.clockTuning.nearTrend), tuned("farTrend", \.clockTuning.farTrend),
     tuned("steadyWander", \.clockTuning.steadyWander), judgingLane,
     tuned("inflation", \.clockTuning.inflation),
     tuned("solutionsPerMemory", \.clockTuning.solutionsPerMemory),
@@ -74,7 +76,9 @@ package struct TunedConstant: Sendable {
     tuned("patientMemory", \.steeringTuning.patientMemory),
     tuned("mostPatience", \.steeringTuning.mostPatience),
     tuned("steadyCard", \.steeringTuning.steadyCard),
-    tuned("firstTime", \.steeringTuning.firstTime), tuned("ratePart", \.steeringTuning.ratePart),
+    tuned("firstTime", \.steeringTuning.firstTime),
+    tuned("forwardPart", \.steeringTuning.forwardPart),
+    tuned("ratePart", \.steeringTuning.ratePart),
     tuned("outdatedError", \.steeringTuning.outdatedError),
   ]
 

@@ -138,8 +138,17 @@ private let slow = "PPM=-900000"
     let card = try VirtualCard("PPM=\(ppm)", "STEP=\(step)")
     let output = RunningOutput(OutputSettings(device: card.device))
     output.wait(for: .opened)
-    output.script.waitUntilRendered(96_000)
+    var seconds: Int64 = 2
+    output.script.waitUntilRendered(48_000 * seconds)
+    // On a busy machine few moves are watched in time.
+    while output.script.observations.count(where: { $0.uncertainty < .microseconds(20) }) < 8,
+      seconds < 60
+    {
+      seconds += 1
+      output.script.waitUntilRendered(48_000 * seconds)
+    }
     output.stop()
+    #expect(seconds < 60)
     // More than one start where the machine stalled.
     let starts = try card.starts()
     let errors = try output.script.observations.map { seen in
@@ -152,7 +161,5 @@ private let slow = "PPM=-900000"
     #expect(errors.count > 50)
     // Single readings of a busy machine may be far off, as their uncertainty says.
     if step < 10 { #expect(errors.map(\.magnitude).sorted()[errors.count / 2] < 0.5) }
-    let watched = output.script.observations.filter { $0.uncertainty < .microseconds(20) }
-    #expect(watched.count >= 8)
   }
 }

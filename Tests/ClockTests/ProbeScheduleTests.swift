@@ -30,7 +30,7 @@ struct ProbeScheduleTests {
 
   /// A link with a round trip of 3 ms, and one of 13 ms.
   @Test(arguments: [(ProbeSchedule.Link.nearRadio, 3000...3350), (.farRadio, 1540...1660)])
-  func `a radio that scatters is asked more often at first, but not before the answer is there`(
+  func `a radio that scatters is asked more often at first, if its answers are soon there`(
     link: ProbeSchedule.Link, probes: ClosedRange<Int>
   ) {
     var schedule = ProbeSchedule(startingAt: LocalTime(nanoseconds: 0))

@@ -30,7 +30,7 @@ struct RenderClockTests {
   }
 
   @Test(arguments: [
-    (RenderClock.DeviceClass.fine, 3.0), (.edge, 3), (.coarse, 35),
+    (RenderClock.DeviceClass.fine, 3.0), (.edge, 3), (.coarse, 45),
   ])
   func `after half a minute 99 of 100 predictions are close`(
     device: RenderClock.DeviceClass, microseconds: Double
