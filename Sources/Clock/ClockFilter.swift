@@ -209,6 +209,8 @@ extension ClockFilter {
     if isRefined, better.memory > 0, next.span >= tuning.steadySpan {
       trend.observe(better.slope, after: solvedAt.map { (now - $0).seconds } ?? 0)
       better.catchUp(with: trend.perSecond, tuning: tuning)
+    } else {
+      trend = tuning.emptyTrend
     }
     if isSmoothed, let refined {
       let time = better.origin
@@ -318,7 +320,7 @@ extension ClockFilter {
     guard let line else { return Nanoseconds(.max) }
     var bound = line.error(prior: prior) + abs(refined?.shift ?? 0)
     if let deviation = refined?.deviation, line.span >= Self.regressionSpan {
-      bound = min(bound, 3 * deviation + CorridorLine.errorFloor)
+      bound = min(bound, 3 * deviation + abs(refined?.ahead ?? 0) + CorridorLine.errorFloor)
     }
     bound += line.extrapolationError(
       over: now - line.origin, prior: prior, ageing: tuning.ageing)

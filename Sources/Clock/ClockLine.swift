@@ -20,6 +20,8 @@ struct ClockLine: Hashable, Sendable {
   var memory = 0.0
   /// How far `intercept` is from the corridor's middle, in seconds.
   var shift = 0.0
+  /// What of that was added because the drift changes: an estimate of its own, from a few seconds.
+  var ahead = 0.0
 
   /// The time in seconds over which the present slope gives way to the lasting one, without samples. A slope that
   /// was measured over a few seconds says nothing about the next minutes.
@@ -91,7 +93,9 @@ extension ClockLine {
     guard let deviation else { return }
     let doubt = max(memory / tuning.changingMemory, deviation / tuning.tolerableDeviation)
     let part = min(max(2 - doubt, 0), 1) * change
-    intercept += part * memory * memory
+    ahead = part * memory * memory
+    intercept += ahead
+    shift += ahead
     slope += 2 * part * memory
   }
 }

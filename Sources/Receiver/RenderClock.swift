@@ -47,6 +47,8 @@ package struct RenderClock: Sendable {
   /// How the drift wanders, in 1/√s.
   private let wander: Double
   private var hasPhase = false
+  /// Whether the phase began because reports no longer matched.
+  private var wasRejected = false
   /// The frame of the last observation is `frame + fraction`, and was consumed `rest` seconds after `time`.
   private var frame: Int64 = 0
   private var fraction = 0.0
@@ -89,6 +91,7 @@ package struct RenderClock: Sendable {
   @_noLocks @_noAllocation
   package mutating func rephase() {
     hasPhase = false
+    wasRejected = false
     stretchVariance = max(
       stretchVariance, Self.rephasedDriftDeviation * Self.rephasedDriftDeviation)
     observationCount = 0
@@ -190,7 +193,7 @@ extension RenderClock {
   }
 
   /// Twenty outliers in a row are not outliers: the device was restarted, or frames were lost. Where that was so a moment
-  /// ago, its reports scatter more than its kind's do: it is believed less then, so that it is not lost for good.
+  /// ago as well, its reports scatter more than its kind's do: it is believed less then, so that it is not lost for good.
   @_noLocks @_noAllocation
   private mutating func reject(
     _ frame: DeviceFrame, fraction: Double, time: LocalTime, noise: Double
@@ -198,16 +201,18 @@ extension RenderClock {
     rejectionCount += 1
     guard rejectionCount >= Self.rejectionLimit else { return false }
     begin(at: frame, fraction: fraction, time: time, noise: noise)
-    if observedSeconds < Self.soon {
+    if wasRejected, observedSeconds < Self.soon {
       let most = Self.mostDeviation * Self.mostDeviation / reportVariance
       looseness = min(looseness * Self.loosening, most)
       // What was learnt of the drift from reports that were believed too much is as wrong.
       stretch = 0
       stretchVariance = Self.driftDeviation * Self.driftDeviation
+      change = DriftChange()
     } else {
       stretchVariance = max(
         stretchVariance, Self.restartDriftDeviation * Self.restartDriftDeviation)
     }
+    wasRejected = true
     acceptedCount = 1
     observedSeconds = 0
     return true

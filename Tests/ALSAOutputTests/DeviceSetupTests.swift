@@ -65,7 +65,8 @@ private func failure(_ settings: OutputSettings) -> String? {
 
   @Test(arguments: [1, 7, 48, 256, 441, 480, 882, 2048])
   func `a card that tells its position in steps is found to do so`(step: Int) throws {
-    #expect(try describe(VirtualCard("STEP=\(step)")).positionStep == step)
+    let device = try describe(VirtualCard("STEP=\(step)")) { $0.startSilence = $0.rewindableLead }
+    #expect(device.positionStep == step)
   }
 
   @Test(arguments: [

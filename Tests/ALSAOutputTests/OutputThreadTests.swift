@@ -136,12 +136,15 @@ private let slow = "PPM=-900000"
   func `each position was true at its time, give or take its uncertainty`(step: Int) throws {
     let ppm = 40.0
     let card = try VirtualCard("PPM=\(ppm)", "STEP=\(step)")
-    let output = RunningOutput(OutputSettings(device: card.device))
+    var settings = OutputSettings(device: card.device)
+    settings.startSilence = settings.rewindableLead
+    let output = RunningOutput(settings)
     output.wait(for: .opened)
     var seconds: Int64 = 2
     output.script.waitUntilRendered(48_000 * seconds)
     // On a busy machine few moves are watched in time.
-    while output.script.observations.count(where: { $0.uncertainty < .microseconds(20) }) < 8,
+    while step > 24,
+      output.script.observations.count(where: { $0.uncertainty < .microseconds(20) }) < 8,
       seconds < 60
     {
       seconds += 1
@@ -152,14 +155,15 @@ private let slow = "PPM=-900000"
     // More than one start where the machine stalled.
     let starts = try card.starts()
     let errors = try output.script.observations.map { seen in
-      let start = try #require(starts.last { $0.nanoseconds <= seen.time.nanoseconds })
+      let start = try #require(
+        starts.last { $0.nanoseconds <= (seen.time + seen.uncertainty).nanoseconds })
       let elapsed = Double(seen.time.nanoseconds - start.nanoseconds) * 1e-9
       let error = Double(seen.frame.index - start.frame) - elapsed * 48_000 * (1 + ppm * 1e-6)
       #expect(error.magnitude <= seen.uncertainty.seconds * 48_000 + 0.51)
       return error
     }
-    #expect(errors.count > 50)
+    #expect(errors.count >= 8)
     // Single readings of a busy machine may be far off, as their uncertainty says.
-    if step < 10 { #expect(errors.map(\.magnitude).sorted()[errors.count / 2] < 0.5) }
+    if step < 24 { #expect(errors.map(\.magnitude).sorted()[errors.count / 2] < 0.5) }
   }
 }

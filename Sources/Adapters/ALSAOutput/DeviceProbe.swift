@@ -17,8 +17,10 @@ enum DeviceProbe {
   /// A stamp older than this does not belong to the reading.
   private static let oldestStamp: Int64 = 100_000_000
 
-  /// Corrects `canRewind`, `positionTime` and `positionStep`.
-  static func refine(_ description: inout DeviceDescription, watching pcm: borrowing PCMDevice) {
+  /// Corrects `canRewind`, `positionTime` and `positionStep`. Answers false where the card stopped meanwhile, and they are guesses.
+  static func refine(_ description: inout DeviceDescription, watching pcm: borrowing PCMDevice)
+    -> Bool
+  {
     var step = 0
     var moves = 0
     var last: Int?
@@ -37,18 +39,20 @@ enum DeviceProbe {
         moves += 1
       }
       last = status.delay
+      if status.delay <= description.periodFrames, moves > 0 { break }
       stampsAreGood = stampsAreGood && isFresh(status.stamp, description.positionTime)
       if turn % burstLength == 0 {
         pause(for: Nanoseconds(interval.count + lengthening.count * Int64(turn / burstLength)))
       }
     }
     if !stampsAreGood || last == nil { description.positionTime = .reading }
-    // What a card that stopped meanwhile was seen to do says nothing.
+    // What a card that stopped meanwhile was seen to do says little.
     if !isWhole { step = step % description.periodFrames == 0 ? 0 : 1 }
     description.positionStep = step == 0 ? description.periodFrames : step
     description.canRewind =
       description.canRewind && !DeviceIdentity.isSoundServer(pcm)
       && snd_pcm_rewindable(pcm.handle) > 0
+    return isWhole
   }
 
   private static func commonDivisor(_ a: Int, _ b: Int) -> Int {

@@ -14,6 +14,9 @@ struct OutputLoop: ~Copyable {
   /// have fetched that much already. And it may be a step of its position ahead of what it says.
   private static let rewindSafety = 100
 
+  /// How often a card is started to learn how it tells its position.
+  private static let probes = 3
+
   private let pcm: PCMDevice
   private let device: DeviceDescription
   private let control: OutputControl
@@ -34,9 +37,16 @@ struct OutputLoop: ~Copyable {
     var device = try setup.apply(to: pcm)
     let writer = SampleWriter(
       device.format, channelCount: device.channelCount, capacity: device.periodFrames)
-    let silence = try pcm.check(
-      Self.startSilent(pcm, writer, frames: device.startFrames), "snd_pcm_start")
-    DeviceProbe.refine(&device, watching: pcm)
+    var silence: Int32 = 0
+    let asked = device
+    for _ in 0..<Self.probes {
+      silence += try pcm.check(
+        Self.startSilent(pcm, writer, frames: asked.startFrames), "snd_pcm_start")
+      device = asked
+      if DeviceProbe.refine(&device, watching: pcm) { break }
+      // It ran dry on a machine that stood still meanwhile.
+      try pcm.check(pcm.prepare(), "snd_pcm_prepare")
+    }
     try setup.keepLead(on: pcm, &device)
     self.control = control
     self.clock = clock
@@ -62,7 +72,7 @@ struct OutputLoop: ~Copyable {
   /// One period: wait, see where the card is, obey, supply. Negative where the card is gone.
   private mutating func turn(_ source: inout some RenderSource & ~Copyable) -> Int32 {
     var reading = positions.next(pcm, waiting: waitMilliseconds)
-    if !reading.isPrecise {
+    if !reading.isPrecise, !positions.awaitsMove {
       control.countRejectedReading()
       reading = positions.read(pcm)
     }
@@ -165,6 +175,7 @@ struct OutputLoop: ~Copyable {
     let started = Self.startSilent(pcm, writer, frames: device.startFrames)
     guard started >= 0 else { return started }
     written += Int64(started)
+    positions.restart()
     source.deviceRestarted(at: DeviceFrame(written))
     control.post(.underrun)
     return 0

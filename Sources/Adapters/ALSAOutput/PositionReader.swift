@@ -23,7 +23,7 @@ struct PositionReader {
   private static let tolerance: Int64 = 3
 
   /// A position that moves at least this often is watched without knowing when it will.
-  private static let soon = Nanoseconds.microseconds(125)
+  private static let soon = Nanoseconds.microseconds(500)
   /// While it is not known when the position will move, this thread sleeps between two looks.
   private static let nap = Nanoseconds.microseconds(50)
 
@@ -63,6 +63,11 @@ struct PositionReader {
     Nanoseconds(Int64(frames) * 1_000_000_000 / Int64(device.sampleRate))
   }
 
+  /// The card was started anew, and moves at other times.
+  mutating func restart() {
+    if forecast != nil { forecast = StepForecast(step: step) }
+  }
+
   /// Waits until there is room for about a period, and reads then; where moves of the position are watched, at a move.
   mutating func next(_ pcm: borrowing PCMDevice, waiting milliseconds: Int32) -> Reading {
     if let window = forecast?.window(from: clock() + pace) {
@@ -81,6 +86,10 @@ struct PositionReader {
     guard forecast?.mayBeSought(at: now) ?? false else { return read(pcm) }
     return watch(pcm, until: now + step + halfStep, napping: Self.nap) ?? read(pcm)
   }
+
+  /// Whether only moves are of use at present. A thread that is woken by the card would read always at the same time after one,
+  /// which no average cures.
+  var awaitsMove: Bool { forecast?.isPromising(at: clock()) ?? false }
 
   private var halfStep: Nanoseconds { Nanoseconds(step.count / 2) }
 
@@ -117,7 +126,8 @@ struct PositionReader {
       let half = Nanoseconds(width.count / 2)
       return Reading(
         status: status, code: code, at: before + half - halfStep,
-        uncertainty: isWatched ? half + halfStep : half, isPrecise: isKnown && judge(width))
+        uncertainty: isWatched ? half + halfStep : half,
+        isPrecise: isKnown && judge(width) && !awaitsMove)
     }
   }
 
@@ -143,6 +153,8 @@ struct PositionReader {
         guard first - status.delay == stepFrames,
           half < (forecast == nil ? Self.short : Self.longest)
         else { return nil }
+        // The card has room for what it has passed since.
+        status.free += stepFrames
         let uncertainty = forecast?.moved(at: before + half, width: half) ?? half
         return Reading(
           status: status, code: code, at: before + half, uncertainty: uncertainty, isPrecise: true)
