@@ -9,7 +9,7 @@ struct PositionReader {
     var code: Int32
     /// When `status` was so, by the host's clock.
     var at: LocalTime
-    /// How far off `at` may be, not counting the steps of the position.
+    /// How far off `at` may be; the steps of a position do not count where they are never watched.
     var uncertainty: Nanoseconds
     /// Whether the time is of use. A thread that lost the CPU within the reading does not know it.
     var isPrecise: Bool
