@@ -16,10 +16,7 @@ struct DriftChange: Sendable {
   mutating func observe(_ drift: Double, after seconds: Double) {
     watched = min(watched + seconds, 1000)
     // A drift that was just learned has not changed.
-    guard watched > Self.learning else {
-      trend = SlopeTrend(near: 4, far: 12)
-      return
-    }
+    guard watched > Self.learning else { return }
     trend.observe(drift, after: seconds)
     let slope = trend.perSecond.magnitude
     perSecond += (slope - perSecond) * min(seconds / Self.averaging, 1)
