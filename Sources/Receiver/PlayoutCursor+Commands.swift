@@ -125,7 +125,7 @@ extension PlayoutCursor {
       let entry = history[i]
       if case .silent = entry.state.mode { continue }
       let distance = StreamPosition(frame: streamFrame) - entry.state.position
-      let offset = max(0, floorOf(min(distance / entry.step, 1e15)))
+      let offset = max(0, floorOf(min(distance / entry.state.step, 1e15)))
       guard offset < entry.count, entry.first + entry.count > oldest else { continue }
       return max(oldest, entry.first + offset)
     }

@@ -89,17 +89,16 @@ extension PlayoutCursor {
   package mutating func nextRun(atMost limit: Int) -> PlayoutRun {
     var limit = Int64(max(limit, 1))
     if case .ending(let end) = state.mode, end <= next { state.mode = .silent }
-    var step = 1.0
     if let now = scheduleTime(of: next) {
       limit = min(limit, decide(at: now))
-      step = followedStep(at: now)
+      steer(at: now)
     } else if case .following = state.mode {
       // The device clock has lost its place, so playback has to find a new one.
       _ = countReplacement()
       stopFollowing()
     }
     if case .ending(let end) = state.mode { limit = min(limit, end - next) }
-    return commit(count: limit, step: step)
+    return commit(count: limit)
   }
 
   /// Chooses the mode at `next`, and answers how many frames it may last.
@@ -133,8 +132,7 @@ extension PlayoutCursor {
     state.mode = .following
     state.position = now < anchor.groupTime ? start : scheduled
     state.startedAt = next
-    state.forward = scheduledStep
-    state.steering = 0
+    state.step = scheduledStep
     state.steeredAt = next
     state.anchor = anchor
     state.farSince = .max
@@ -189,57 +187,42 @@ extension PlayoutCursor {
     @_noLocks @_noAllocation get { min(fadeFrames, next - state.startedAt) }
   }
 
-  /// The step of a run that begins at `next`, steered if it follows an anchor.
+  /// Where an anchor is followed, sets the rate anew if it was kept for long enough.
   @_noLocks @_noAllocation
-  private mutating func followedStep(at now: GroupTime) -> Double {
-    switch state.mode {
-    case .silent:
-      return 1
-    case .ending:
-      return scheduledStep
-    case .following:
-      guard let anchor = state.anchor else { return 1 }
-      let seconds = error(to: anchor, at: now)
-      syncError = Nanoseconds(Int64(min(max(seconds, -1e3), 1e3) * 1e9))
-      steer(by: seconds)
-      return state.forward + state.steering
-    }
-  }
-
-  @_noLocks @_noAllocation
-  private mutating func steer(by error: Double) {
+  private mutating func steer(at now: GroupTime) {
+    guard case .following = state.mode, let anchor = state.anchor else { return }
+    let error = error(to: anchor, at: now)
+    syncError = Nanoseconds(Int64(min(max(error, -1e3), 1e3) * 1e9))
     let controller = RateController(tuning)
     let time = controller.time(
       forError: error, watched: renderClock.observedSeconds,
       memory: min(estimate?.memory ?? 0, renderClock.memory),
       variance: (clock: estimate?.variance ?? 0, card: renderClock.variance))
-    let elapsed = Double(next - state.steeredAt) / Double(grid.sampleRate)
-    state.forward = controller.forward(
-      from: state.forward, to: scheduledStep, seconds: elapsed, time: time)
-    state.steering = controller.steering(
-      from: state.steering, error: error, seconds: elapsed, time: time)
+    let kept = Double(next - state.steeredAt) / Double(grid.sampleRate)
+    guard kept >= controller.hold(inTime: time) else { return }
+    state.step = scheduledStep + controller.steering(error: error, time: time)
     state.steeredAt = next
   }
 
   @_noLocks @_noAllocation
-  private mutating func commit(count: Int64, step: Double) -> PlayoutRun {
+  private mutating func commit(count: Int64) -> PlayoutRun {
     let count = max(count, 1)
-    history.append(PlayoutHistory.Entry(first: next, count: count, step: step, state: state))
+    history.append(PlayoutHistory.Entry(first: next, count: count, state: state))
     var run = PlayoutRun(first: next, count: Int(count))
     switch state.mode {
     case .silent: break
-    case .following: run.sound = sound(step: step, framesToEnd: .max)
-    case .ending(let end): run.sound = sound(step: step, framesToEnd: end - next)
+    case .following: run.sound = sound(framesToEnd: .max)
+    case .ending(let end): run.sound = sound(framesToEnd: end - next)
     }
-    if case .some = run.sound { state.position = state.position.advanced(by: Double(count) * step) }
+    if case .some = run.sound { state.advance(by: count) }
     next += count
     return run
   }
 
   @_noLocks @_noAllocation
-  private func sound(step: Double, framesToEnd: Int64) -> PlayoutRun.Sound {
+  private func sound(framesToEnd: Int64) -> PlayoutRun.Sound {
     PlayoutRun.Sound(
-      position: state.position, step: step, framesSinceStart: next - state.startedAt,
+      position: state.position, step: state.step, framesSinceStart: next - state.startedAt,
       framesToEnd: framesToEnd)
   }
 }

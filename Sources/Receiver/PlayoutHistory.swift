@@ -15,15 +15,20 @@ struct PlayoutState {
   var startedAt: Int64 = 0
   /// The anchor that playback was placed by.
   var anchor: Anchor?
-  /// Stream frames a device frame by the clocks' rates, what they were steered by, and the device frame of that.
-  var forward = 1.0
-  var steering = 0.0
+  /// Stream frames a device frame, and the device frame from which on.
+  var step = 1.0
   var steeredAt: Int64 = 0
   /// The device frame since which playback is too far off to be steered; `Int64.max` while it is not.
   var farSince = Int64.max
 
   @_noLocks @_noAllocation
   init() {}
+
+  /// Plays on for so many device frames.
+  @_noLocks @_noAllocation
+  mutating func advance(by frames: Int64) {
+    position = position.advanced(by: Double(frames) * step)
+  }
 }
 
 /// The runs that may still be rendered again, so that the cursor can go back to any frame of them.
@@ -32,8 +37,6 @@ struct PlayoutHistory: ~Copyable {
   struct Entry {
     var first: Int64
     var count: Int64
-    /// Stream frames a device frame.
-    var step: Double
     /// At the first frame.
     var state: PlayoutState
 
@@ -47,15 +50,15 @@ struct PlayoutHistory: ~Copyable {
     /// Whether it plays what comes next in the stream after `before`.
     @_noLocks @_noAllocation
     func continues(_ before: Entry) -> Bool {
-      let end = before.state.position.advanced(by: Double(before.count) * before.step)
-      return (state.position - end).magnitude < 1
+      var end = before.state
+      end.advance(by: before.count)
+      return (state.position - end.position).magnitude < 1
     }
 
     @_noLocks @_noAllocation
-    init(first: Int64, count: Int64, step: Double, state: PlayoutState) {
+    init(first: Int64, count: Int64, state: PlayoutState) {
       self.first = first
       self.count = count
-      self.step = step
       self.state = state
     }
   }
@@ -115,7 +118,7 @@ struct PlayoutHistory: ~Copyable {
       append(rest)
     }
     var state = entry.state
-    state.position = state.position.advanced(by: Double(played) * entry.step)
+    state.advance(by: played)
     return state
   }
 }

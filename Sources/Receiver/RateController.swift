@@ -9,9 +9,6 @@ struct RateController {
   @_noLocks @_noAllocation
   init(_ tuning: SteeringTuning) { self.tuning = tuning }
 
-  /// Errors above this, in s, are answered with the full change of the rate at once.
-  private static var smallError: Double { @_noLocks @_noAllocation get { 50e-6 } }
-
   /// Up to this error, in s, two rooms still sound as one, so the gentle limit is enough.
   private static var gentleError: Double { @_noLocks @_noAllocation get { 1e-3 } }
 
@@ -45,24 +42,15 @@ struct RateController {
     return min(max(watched / 2, tuning.firstTime), steady)
   }
 
-  /// The ratio of the clocks to play by, `seconds` after it was `forward`, when it is estimated to be `ratio` and errors
-  /// fade in `time`.
+  /// For how long a rate is kept, in s, while errors fade in `time`. It is constant in between (ADR 0015).
   @_noLocks @_noAllocation
-  func forward(
-    from forward: Double, to ratio: Double, seconds: Double, time: Double
-  ) -> Double {
-    forward + (ratio - forward) * min(max(seconds / (time * tuning.forwardPart), 0), 1)
-  }
+  func hold(inTime time: Double) -> Double { time * tuning.holdPart }
 
-  /// How much faster than the ratio of the clocks to play, `seconds` after it was `steering`, so that `error` fades in
-  /// `time`; as a part of one: 1e-6 is one ppm.
+  /// How much faster than the ratio of the clocks to play, so that `error` fades in `time`; as a part of one: 1e-6
+  /// is one ppm.
   @_noLocks @_noAllocation
-  func steering(
-    from steering: Double, error: Double, seconds: Double, time: Double
-  ) -> Double {
+  func steering(error: Double, time: Double) -> Double {
     let limit = error.magnitude <= Self.gentleError ? Self.gentleLimit : Self.quickLimit
-    let wanted = min(max(-error / time, -limit), limit)
-    guard error.magnitude <= Self.smallError else { return wanted }
-    return steering + (wanted - steering) * min(max(seconds / (time * tuning.ratePart), 0), 1)
+    return min(max(-error / time, -limit), limit)
   }
 }

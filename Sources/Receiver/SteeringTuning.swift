@@ -50,13 +50,8 @@ package struct SteeringTuning: Hashable, Sendable {
   /// been watched, in s, is the time constant then, but not less than this.
   package var firstTime = 0.5
 
-  /// The ratio of the clocks is followed in this part of the error's time constant: where it changes steadily, rooms lag by what it
-  /// changes in both of them.
-  package var forwardPart = 0.5
-
-  /// What is steered by follows what is wanted in this part of the error's time constant, while the error is small: a
-  /// quarter is the most with which the two together do not overshoot.
-  package var ratePart = 0.25
+  /// The rate is set anew when this part of the error's time constant has passed, and constant in between.
+  package var holdPart = 0.125
 
   /// Beyond this error, in s, what is written ahead is rendered again, so that it is steered away at once.
   package var outdatedError = 20e-6

@@ -302,11 +302,11 @@ extension Microphone {
     }
   }
 
-  /// How much the rate of playback usually changed within a second, in 1e-9, on average over the rooms that sounded. Means
-  /// something where positions are not read from samples.
+  /// How much the rate of playback changed from each tenth of a second to the next, in 1e-9 a second, on average over the rooms
+  /// that sounded. Means something where positions are not read from samples.
   package func rateChange(from start: Double, to end: Double) -> Float {
-    let medians = records.map { $0.rates.median(from: start, to: end) }.filter { !$0.isNaN }
-    return medians.isEmpty ? .nan : medians.reduce(0, +) / Float(medians.count)
+    let changes = records.map { $0.rates.deviation(from: start, to: end) }.filter { !$0.isNaN }
+    return changes.isEmpty ? .nan : changes.reduce(0, +) / Float(changes.count)
   }
 
   /// How far a room was from the schedule.

@@ -26,11 +26,13 @@ package struct RateTrace {
     lastRate = rate
   }
 
-  /// In 1e-9 a second, the usual change from one true second to another; not a number if nothing played on.
-  func median(from start: Double, to end: Double) -> Float {
+  /// In 1e-9 a second, the root of the mean square from one true second to another: what a recording would show as noise. Not a
+  /// number if nothing played on.
+  func deviation(from start: Double, to end: Double) -> Float {
     let low = min(max(0, Int(start / Self.interval)), changes.count)
     let high = min(max(low, Int(end / Self.interval)), changes.count)
-    let sorted = changes[low..<high].filter { !$0.isNaN }.sorted()
-    return sorted.isEmpty ? .nan : sorted[sorted.count / 2]
+    let known = changes[low..<high].filter { !$0.isNaN }
+    guard !known.isEmpty else { return .nan }
+    return (known.reduce(0) { $0 + $1 * $1 } / Float(known.count)).squareRoot()
   }
 }

@@ -77,8 +77,7 @@ package struct TunedConstant: Sendable {
     tuned("mostPatience", \.steeringTuning.mostPatience),
     tuned("steadyCard", \.steeringTuning.steadyCard),
     tuned("firstTime", \.steeringTuning.firstTime),
-    tuned("forwardPart", \.steeringTuning.forwardPart),
-    tuned("ratePart", \.steeringTuning.ratePart),
+    tuned("holdPart", \.steeringTuning.holdPart),
     tuned("outdatedError", \.steeringTuning.outdatedError),
   ]
 

@@ -87,6 +87,31 @@ import Testing
     #expect((1.5...2.8).contains(rest(memory: 60)))
   }
 
+  @Test func `the rate is constant for a second at a time, whatever the clocks' noise`() {
+    var bench = Bench(cardDrift: 0, groupDrift: 0)
+    var estimate = ClockEstimate(
+      local: LocalTime(nanoseconds: 0), group: GroupTime(nanoseconds: 7_000_000_000), drift: 0,
+      errorBound: .zero, memory: 5)
+    _ = bench.cursor.schedule(
+      Anchor(mediaTime: .zero, groupTime: GroupTime(nanoseconds: 8_000_000_000), rate: .playing))
+    var steps: [Double] = []
+    while bench.cursor.next < 48_000 * 60 {
+      bench.observe(max(0, bench.cursor.next - 3840))
+      // Another error each 100 ms, up to 1 µs.
+      if bench.cursor.next % 4800 == 0 {
+        let noise = bench.cursor.next / 4800 * 7919 % 21 - 10
+        estimate.group = GroupTime(nanoseconds: 7_000_000_000 + noise * 100)
+        estimate.drift = Double(noise) * 1e-9
+        _ = bench.cursor.adopt(estimate, isStep: false)
+      }
+      let sound = bench.cursor.nextRun(atMost: 480).sound
+      if let sound, bench.cursor.next > 48_000 * 20 { steps.append(sound.step) }
+    }
+    let changes = zip(steps, steps.dropFirst()).count { $0 != $1 }
+    // Forty seconds of a hundred runs each, and it is not left alone either.
+    #expect((25...60).contains(changes))
+  }
+
   @Test func `a rewind restores the position exactly`() {
     var bench = Bench(cardDrift: 30e-6, groupDrift: 0)
     _ = bench.cursor.schedule(

@@ -40,7 +40,7 @@ struct ConstantScan {
 
   func run() async {
     let names = Self.scenarios.map { pad($0, 14) }.joined()
-    print("p99 of the spread in µs / usual change of the rate in ppb a second, from 20 s on,")
+    print("p99 of the spread in µs / change of the rate in ppb a second, from 20 s on,")
     print("mean of \(seeds.count) seeds, \(rooms) rooms")
     print(pad("", -30) + names)
     let usual = await figures(nil)
