@@ -43,10 +43,9 @@ package struct ClockTuning: Hashable, Sendable {
   package var steadyWander = 1e-9
 
   /// Where memories are shorter than this, in seconds, lines are drawn ahead by what a steady change of the drift makes them lag, and
-  /// where they are twice as long, not at all. The change is told from averages of the drift over these times, in seconds.
+  /// where they are twice as long, not at all. The change is told from averages of the drift over this time, in seconds, and over twice as much.
   package var changingMemory = 3.0
-  package var nearTrend = 2.0
-  package var farTrend = 4.0
+  package var trendTime = 2.0
 
   /// The lane of `MidpointSums` over whose memory the foretelling is judged: 4 is 8 s. Longer is too slow for crystals that
   /// wander, and shorter is noisy on Wi-Fi.
@@ -95,5 +94,5 @@ package struct ClockTuning: Hashable, Sendable {
 }
 
 extension ClockTuning {
-  var emptyTrend: SlopeTrend { SlopeTrend(near: nearTrend, far: farTrend) }
+  var emptyTrend: SlopeTrend { SlopeTrend(near: trendTime, far: 2 * trendTime) }
 }

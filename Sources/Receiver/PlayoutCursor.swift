@@ -22,7 +22,7 @@ package struct PlayoutCursor: ~Copyable {
   /// Whether the render clock was settled when that was last asked.
   var wasSettled = false
   /// Of the last run that followed an anchor.
-  package private(set) var syncError = Nanoseconds(0)
+  package internal(set) var syncError = Nanoseconds(0)
   /// How often playback jumped because it was too far off to be steered.
   package private(set) var replacementCount: UInt32 = 0
 
@@ -134,6 +134,7 @@ extension PlayoutCursor {
     state.startedAt = next
     state.step = scheduledStep
     state.steeredAt = next
+    state.keptFrames = 0
     state.anchor = anchor
     state.farSince = .max
     scheduleWasMoved = false
@@ -187,23 +188,6 @@ extension PlayoutCursor {
     @_noLocks @_noAllocation get { min(fadeFrames, next - state.startedAt) }
   }
 
-  /// Where an anchor is followed, sets the rate anew if it was kept for long enough.
-  @_noLocks @_noAllocation
-  private mutating func steer(at now: GroupTime) {
-    guard case .following = state.mode, let anchor = state.anchor else { return }
-    let error = error(to: anchor, at: now)
-    syncError = Nanoseconds(Int64(min(max(error, -1e3), 1e3) * 1e9))
-    let controller = RateController(tuning)
-    let time = controller.time(
-      forError: error, watched: renderClock.observedSeconds,
-      memory: min(estimate?.memory ?? 0, renderClock.memory),
-      variance: (clock: estimate?.variance ?? 0, card: renderClock.variance))
-    let kept = Double(next - state.steeredAt) / Double(grid.sampleRate)
-    guard kept >= controller.hold(inTime: time) else { return }
-    state.step = scheduledStep + controller.steering(error: error, time: time)
-    state.steeredAt = next
-  }
-
   @_noLocks @_noAllocation
   private mutating func commit(count: Int64) -> PlayoutRun {
     let count = max(count, 1)
@@ -252,14 +236,6 @@ extension PlayoutCursor {
     guard let estimate, renderClock.isSettled else { return next }
     let local = estimate.localTime(of: time + delay - roundingSlack)
     return -floorOf(-renderClock.frame(at: local))
-  }
-
-  /// Stream frames that pass in a device frame when both clocks are as estimated. No crystals are 1 % apart; the
-  /// limit keeps a broken estimate from asking for more frames than there is room for.
-  private var scheduledStep: Double {
-    @_noLocks @_noAllocation get {
-      min(max((1 + (estimate?.drift ?? 0)) / (1 + renderClock.drift), 0.99), 1.01)
-    }
   }
 
   /// Of `next`, in seconds; positive is early.

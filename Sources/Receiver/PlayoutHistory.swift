@@ -15,9 +15,11 @@ struct PlayoutState {
   var startedAt: Int64 = 0
   /// The anchor that playback was placed by.
   var anchor: Anchor?
-  /// Stream frames a device frame, and the device frame from which on.
+  /// Stream frames a device frame.
   var step = 1.0
+  /// The device frame from which on that holds, and for how many it is kept if nothing happens.
   var steeredAt: Int64 = 0
+  var keptFrames = 0.0
   /// The device frame since which playback is too far off to be steered; `Int64.max` while it is not.
   var farSince = Int64.max
 

@@ -9,6 +9,10 @@ struct RateController {
   @_noLocks @_noAllocation
   init(_ tuning: SteeringTuning) { self.tuning = tuning }
 
+  /// Above this error, in s, no rate is kept: each turn answers what is left of it, and what was a mistake is taken back at once.
+  /// Below, a mistake moves playback by an eighth of itself, and by another one for each hold that is written ahead.
+  private static var smallError: Double { @_noLocks @_noAllocation get { 200e-6 } }
+
   /// Up to this error, in s, two rooms still sound as one, so the gentle limit is enough.
   private static var gentleError: Double { @_noLocks @_noAllocation get { 1e-3 } }
 
@@ -42,9 +46,11 @@ struct RateController {
     return min(max(watched / 2, tuning.firstTime), steady)
   }
 
-  /// For how long a rate is kept, in s, while errors fade in `time`. It is constant in between (ADR 0015).
+  /// For how long a rate is kept, in s, that lets `error` fade in `time`. It is constant in between (ADR 0015).
   @_noLocks @_noAllocation
-  func hold(inTime time: Double) -> Double { time * tuning.holdPart }
+  func hold(forError error: Double, time: Double) -> Double {
+    error.magnitude > Self.smallError ? 0 : time * tuning.holdPart
+  }
 
   /// How much faster than the ratio of the clocks to play, so that `error` fades in `time`; as a part of one: 1e-6
   /// is one ppm.

@@ -32,8 +32,8 @@ package struct SteeringTuning: Hashable, Sendable {
   /// of variances.
   package var clockDoubt = 0.5
 
-  /// An error fades with this time constant, in s. One that may be noise slowly: a rate that changes
-  /// by 0.1 ppm a second is itself distortion at -115 dB. A larger one soon.
+  /// An error fades with this time constant, in s. One that may be noise slowly, for steering by noise moves rooms apart; a
+  /// larger one soon.
   package var gentleTime = 8.0
   package var quickTime = 1.8
 
@@ -50,9 +50,9 @@ package struct SteeringTuning: Hashable, Sendable {
   /// been watched, in s, is the time constant then, but not less than this.
   package var firstTime = 0.5
 
-  /// The rate is set anew when this part of the error's time constant has passed, and constant in between.
+  /// A rate is kept for this part of the error's time constant, and then set anew.
   package var holdPart = 0.125
 
-  /// Beyond this error, in s, what is written ahead is rendered again, so that it is steered away at once.
+  /// Beyond this error, in s, what is written ahead is rendered again, so that it is steered away sooner.
   package var outdatedError = 20e-6
 }

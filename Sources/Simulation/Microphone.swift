@@ -305,7 +305,7 @@ extension Microphone {
   /// How much the rate of playback changed from each tenth of a second to the next, in 1e-9 a second, on average over the rooms
   /// that sounded. Means something where positions are not read from samples.
   package func rateChange(from start: Double, to end: Double) -> Float {
-    let changes = records.map { $0.rates.deviation(from: start, to: end) }.filter { !$0.isNaN }
+    let changes = records.map { $0.rates.change(from: start, to: end) }.filter { !$0.isNaN }
     return changes.isEmpty ? .nan : changes.reduce(0, +) / Float(changes.count)
   }
 

@@ -26,9 +26,9 @@ package struct RateTrace {
     lastRate = rate
   }
 
-  /// In 1e-9 a second, the root of the mean square from one true second to another: what a recording would show as noise. Not a
-  /// number if nothing played on.
-  func deviation(from start: Double, to end: Double) -> Float {
+  /// In 1e-9 a second, the root of the mean square of all changes between two true times in seconds: a recording shows their
+  /// square as noise. Not a number if nothing played on.
+  func change(from start: Double, to end: Double) -> Float {
     let low = min(max(0, Int(start / Self.interval)), changes.count)
     let high = min(max(low, Int(end / Self.interval)), changes.count)
     let known = changes[low..<high].filter { !$0.isNaN }

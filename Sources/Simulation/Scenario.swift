@@ -151,7 +151,7 @@ extension Scenario {
   package struct Result {
     package var group: SimulatedGroup
     package var spread: Figures
-    /// How much the rate of playback usually changed within a second, in 1e-9.
+    /// How much the rate of playback changed, in 1e-9 a second: see `RateTrace`.
     package var rateChange: Float
     /// Of the last ten seconds, of all rooms that sound.
     package var finalSpread: Figures

@@ -55,7 +55,7 @@ package struct TunedConstant: Sendable {
     tuned("steadySpan", \.clockTuning.steadySpan),
     tuned("biasMargin", \.clockTuning.biasMargin),
     tuned("changingMemory", \.clockTuning.changingMemory),
-    tuned("nearTrend", \.clockTuning.nearTrend), tuned("farTrend", \.clockTuning.farTrend),
+    tuned("trendTime", \.clockTuning.trendTime),
     tuned("steadyWander", \.clockTuning.steadyWander), judgingLane,
     tuned("inflation", \.clockTuning.inflation),
     tuned("solutionsPerMemory", \.clockTuning.solutionsPerMemory),

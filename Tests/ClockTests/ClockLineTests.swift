@@ -44,12 +44,17 @@ struct ClockLineTests {
     }
   }
 
-  @Test(arguments: LaneNetwork.Kind.allCases)
-  func `the error stays within its bound in more than 99 of 100 cases`(kind: LaneNetwork.Kind) {
+  @Test(
+    arguments: LaneNetwork.Kind.allCases.map { ($0, LaneRoom.Wander.none) }
+      + [(.wired, .slowSine), (.wired, .walk), (.wired, .quickSine), (.wifi, .walk)])
+  func `the error stays within its bound in more than 99 of 100 cases`(
+    kind: LaneNetwork.Kind, wander: LaneRoom.Wander
+  ) {
     var beyond = 0
     var count = 0
     for seed in 0..<12 as Range<UInt64> {
-      for look in LaneRoom(kind, seconds: 40, seed: seed).looks where look.isLocked {
+      for look in LaneRoom(kind, wander: wander, seconds: 40, seed: seed).looks where look.isLocked
+      {
         let error = kind == .asymmetric ? look.error + 2000 : look.error
         count += 1
         if abs(error) > look.estimate.errorBound.seconds * 1e6 { beyond += 1 }

@@ -48,40 +48,40 @@ struct LaneNetwork {
 
   init(_ kind: Kind, random: inout SplitMix64) {
     let wire = Lane(delay: 50e-6, uniform: 100e-6)
-    var last = wire
+    // The sender's and the receiver's, towards the receiver.
+    var near = wire
+    var far = wire
+    var stallInterval = 0.0
     switch kind {
     case .wired:
-      stallInterval = 0
+      up = [wire, wire]
     case .wifi:
-      last = Lane(
+      far = Lane(
         delay: 1e-3, gammaScale: 350e-6, spikeChance: 0.01, spikeLeast: 3e-3, spikeShape: 1.3,
         spikeMost: 80e-3)
+      up = [far, wire]
       stallInterval = 40
     case .farWifi:
-      last = Lane(
+      far = Lane(
         delay: 2e-3, gammaScale: 1.5e-3, spikeChance: 0.03, spikeLeast: 5e-3, spikeShape: 1.1,
         spikeMost: 150e-3)
+      up = [far, wire]
       stallInterval = 15
     case .asymmetric:
-      last.delay = 200e-6
-      stallInterval = 0
+      far.delay = 200e-6
+      up = [far, wire]
+      far.delay += 4e-3
     case .busyMachines:
-      last = Lane(
+      near = Lane(
         delay: 10e-6, gammaScale: 5e-6, spikeChance: 0.1, spikeLeast: 20e-6, spikeShape: 0.7,
         spikeMost: 2e-3)
-      stallInterval = 0
+      far = near
+      up = [far, near]
+      far.gammaScale = 10e-6
+      far.spikeChance = 0.15
     }
-    up = [last, wire]
-    down = [wire, last]
-    switch kind {
-    case .asymmetric: down[1].delay += 4e-3
-    case .busyMachines:
-      up[1] = last
-      down[0] = last
-      down[1].gammaScale = 10e-6
-      down[1].spikeChance = 0.15
-    default: break
-    }
+    down = [near, far]
+    self.stallInterval = stallInterval
     if stallInterval > 0 { nextStall = random.exponential(mean: stallInterval) }
   }
 

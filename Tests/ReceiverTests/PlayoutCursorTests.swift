@@ -1,5 +1,6 @@
 import Clock
 import Receiver
+import TestSupport
 import Testing
 
 @Suite struct PlayoutCursorTests {
@@ -87,29 +88,87 @@ import Testing
     #expect((1.5...2.8).contains(rest(memory: 60)))
   }
 
-  @Test func `the rate is constant for a second at a time, whatever the clocks' noise`() {
+  /// The steps of runs of 10 ms from 20 s on; each 100 ms `change` has another estimate, by its number.
+  private func steps(
+    seconds: Int64, _ change: (Int64, inout ClockEstimate) -> Void
+  ) -> [(step: Double, error: Double)] {
     var bench = Bench(cardDrift: 0, groupDrift: 0)
-    var estimate = ClockEstimate(
+    let truth = ClockEstimate(
       local: LocalTime(nanoseconds: 0), group: GroupTime(nanoseconds: 7_000_000_000), drift: 0,
       errorBound: .zero, memory: 5)
     _ = bench.cursor.schedule(
       Anchor(mediaTime: .zero, groupTime: GroupTime(nanoseconds: 8_000_000_000), rate: .playing))
-    var steps: [Double] = []
-    while bench.cursor.next < 48_000 * 60 {
+    var steps: [(step: Double, error: Double)] = []
+    while bench.cursor.next < 48_000 * seconds {
       bench.observe(max(0, bench.cursor.next - 3840))
-      // Another error each 100 ms, up to 1 µs.
       if bench.cursor.next % 4800 == 0 {
-        let noise = bench.cursor.next / 4800 * 7919 % 21 - 10
-        estimate.group = GroupTime(nanoseconds: 7_000_000_000 + noise * 100)
-        estimate.drift = Double(noise) * 1e-9
+        var estimate = truth
+        change(bench.cursor.next / 4800, &estimate)
         _ = bench.cursor.adopt(estimate, isStep: false)
       }
-      let sound = bench.cursor.nextRun(atMost: 480).sound
-      if let sound, bench.cursor.next > 48_000 * 20 { steps.append(sound.step) }
+      let run = bench.cursor.nextRun(atMost: 480)
+      guard let sound = run.sound, run.first >= 48_000 * 20 else { continue }
+      let position = Double(sound.position.frame) + sound.position.fraction
+      steps.append((sound.step, (position - bench.scheduled(atDevice: Double(run.first))) / 48_000))
     }
-    let changes = zip(steps, steps.dropFirst()).count { $0 != $1 }
+    return steps
+  }
+
+  @Test func `the rate is constant for about a second at a time, whatever the clock's noise`() {
+    var random = RandomSource(seed: 5)
+    let steps = steps(seconds: 60) { _, estimate in
+      // Up to 1 µs.
+      estimate.group = estimate.group + Nanoseconds(Int64(random.next() % 2001) - 1000)
+    }
+    let changes = zip(steps, steps.dropFirst()).count { $0.0.step != $0.1.step }
     // Forty seconds of a hundred runs each, and it is not left alone either.
-    #expect((25...60).contains(changes))
+    #expect((30...80).contains(changes))
+  }
+
+  @Test func `what is written ahead is rendered again where that makes a difference`() {
+    var bench = Bench(cardDrift: 0, groupDrift: 0)
+    var estimate = ClockEstimate(
+      local: LocalTime(nanoseconds: 0), group: GroupTime(nanoseconds: 7_000_000_000), drift: 0,
+      errorBound: .zero, memory: 60)
+    _ = bench.cursor.adopt(estimate, isStep: false)
+    _ = bench.cursor.schedule(
+      Anchor(mediaTime: .zero, groupTime: GroupTime(nanoseconds: 8_000_000_000), rate: .playing))
+    var again = 0
+    var told = Int64(48_000 * 120)
+    while bench.cursor.next < 48_000 * 122 {
+      let heard = bench.cursor.next - 3840
+      if heard > bench.cursor.oldestFrame { bench.observe(heard) }
+      // 45 µs from here on, which each 100 ms is said again.
+      if bench.cursor.next == told {
+        told += 4800
+        estimate.group = GroupTime(nanoseconds: 7_000_045_000)
+        let first = bench.cursor.adopt(estimate, isStep: false)
+        if first < bench.cursor.next {
+          again += 1
+          bench.cursor.rewind(to: first)
+        }
+      }
+      _ = bench.cursor.nextRun(atMost: Int(480 - bench.cursor.next % 480))
+    }
+    #expect(told >= 48_000 * 122)
+    #expect(bench.cursor.replacementCount == 0)
+    // The rate was set two or three times.
+    #expect((1...6).contains(again))
+  }
+
+  @Test(arguments: [5, -5])
+  func `an estimate that is wrong by milliseconds for a tenth of a second is taken back`(
+    milliseconds: Int64
+  ) {
+    let steps = steps(seconds: 30) { number, estimate in
+      // No more than what is steered away.
+      if number == 220 { estimate.group = estimate.group + .microseconds(milliseconds * 999) }
+    }
+    let worst = steps.map(\.error.magnitude).max() ?? .infinity
+    // 1000 ppm of 100 ms.
+    #expect(worst > 20e-6)
+    #expect(worst < 105e-6)
+    #expect((steps.last?.error.magnitude ?? .infinity) < 5e-6)
   }
 
   @Test func `a rewind restores the position exactly`() {

@@ -48,9 +48,13 @@ import Testing
     #expect(controller.time(forError: 0, watched: 4, memory: 60, variance: (0, 0)) == 2)
   }
 
-  @Test func `a rate is kept for an eighth of the time in which errors fade`() {
-    #expect(controller.hold(inTime: 8) == 1)
-    #expect(controller.hold(inTime: 0.5) < 0.5)
+  @Test
+  func
+    `a rate is kept for an eighth of the time in which a small error fades, and never for a large one`()
+  {
+    #expect(controller.hold(forError: 0, time: 8) == 1)
+    #expect(controller.hold(forError: -150e-6, time: 0.5) == 0.0625)
+    #expect(controller.hold(forError: -250e-6, time: 8) == 0)
   }
 
   @Test func `steering turns against the error, by no more than half a cent`() {

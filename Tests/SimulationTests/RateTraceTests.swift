@@ -11,7 +11,7 @@ import Testing
       // 0.2 ppm a second.
       position += 4800 * (1 + 50e-6 + 0.2e-6 * 0.1 * Double(look))
     }
-    #expect(abs(trace.deviation(from: 1, to: 19) - 200) < 1)
+    #expect(abs(trace.change(from: 1, to: 19) - 200) < 1)
   }
 
   @Test func `an even rate does not change, whatever it is`() {
@@ -19,7 +19,18 @@ import Testing
     for look in 0..<200 {
       trace.look((frame: Int64(look) * 4800, position: Double(look) * 4800 * 1.0003))
     }
-    #expect(trace.deviation(from: 1, to: 19) < 0.1)
+    #expect(trace.change(from: 1, to: 19) < 0.1)
+  }
+
+  @Test func `one change in a hundred counts by its square`() {
+    var trace = RateTrace()
+    var position = 0.0
+    for look in 0...1001 {
+      trace.look((frame: Int64(look) * 4800, position: position))
+      // By 0.1 ppm, which is 1000 ppb a second for a tenth of one.
+      position += 4800 * (1 + 0.1e-6 * Double(look / 100 % 2))
+    }
+    #expect(abs(trace.change(from: 1, to: 99) - 100) < 5)
   }
 
   @Test func `silences and jumps of the schedule are no changes`() {
@@ -30,7 +41,7 @@ import Testing
         look % 50 < 10
           ? nil : (frame: Int64(look) * 4800, position: Double(look) * 4800 + jumped))
     }
-    #expect(trace.deviation(from: 0, to: 20) == 0)
-    #expect(RateTrace().deviation(from: 0, to: 20).isNaN)
+    #expect(trace.change(from: 0, to: 20) == 0)
+    #expect(RateTrace().change(from: 0, to: 20).isNaN)
   }
 }

@@ -23,4 +23,15 @@ import Testing
         back.clockTuning == house.clockTuning && back.steeringTuning == house.steeringTuning)
     }
   }
+
+  @Test(arguments: TunedConstant.all)
+  func `every value that a scan tries can be played`(constant: TunedConstant) {
+    var house = SimulatedGroup.Configuration.house([.wired, .wifi], seed: 1)
+    house.isExact = false
+    for value in constant.others {
+      let group = SimulatedGroup(constant.applied(value, to: house))
+      group.run(until: 8)
+      group.expectSounding(from: 4, to: 8)
+    }
+  }
 }
