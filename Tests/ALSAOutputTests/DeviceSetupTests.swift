@@ -69,18 +69,38 @@ private func failure(_ settings: OutputSettings) -> String? {
     #expect(device.positionStep == step)
   }
 
+  @Test(arguments: [(44_100, 44), (48_000, 48), (88_200, 88)])
+  func `a card that moves by milliseconds is found to do so`(rate: Int, step: Int) throws {
+    let device = try describe(VirtualCard("RATE=\(rate)", "STEP=0")) {
+      $0.startSilence = $0.rewindableLead
+    }
+    #expect(device.sampleRate == rate)
+    #expect(device.positionStep == step)
+    #expect(device.movesByMilliseconds)
+  }
+
+  @Test(arguments: [(44_100, 48), (44_100, 441), (88_200, 96), (48_000, 24)])
+  func `a card that moves by other times is not taken for one`(rate: Int, step: Int) throws {
+    let device = try describe(VirtualCard("RATE=\(rate)", "STEP=\(step)")) {
+      $0.startSilence = $0.rewindableLead
+    }
+    #expect(device.positionStep == step)
+    #expect(!device.movesByMilliseconds)
+  }
+
   @Test(arguments: [
-    (DeviceDescription.PositionTime.reading, 1, true), (.reading, 6000, true),
-    (.reading, 6001, false),
-    (.driverRaw, 1, false), (.driverRaw, 480, false), (.driverRaw, 48, true),
-    (.driverMonotonic, 44, true),
+    (DeviceDescription.PositionTime.reading, 1, false, true), (.reading, 6000, false, true),
+    (.reading, 6001, false, false),
+    (.driverRaw, 1, false, false), (.driverRaw, 480, false, false), (.driverRaw, 48, true, true),
+    (.driverMonotonic, 44, true, true),
   ])
   func `a position without a stamp of its own is watched as it moves`(
-    time: DeviceDescription.PositionTime, step: Int, isWatched: Bool
+    time: DeviceDescription.PositionTime, step: Int, isByMilliseconds: Bool, isWatched: Bool
   ) throws {
     var device = try describe(VirtualCard("PPM=-900000"))
     device.positionTime = time
     device.positionStep = step
+    device.movesByMilliseconds = isByMilliseconds
     #expect(device.movesAreWatched == isWatched)
   }
 

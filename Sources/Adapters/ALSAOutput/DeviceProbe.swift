@@ -17,12 +17,13 @@ enum DeviceProbe {
   /// A stamp older than this does not belong to the reading.
   private static let oldestStamp: Int64 = 100_000_000
 
-  /// Corrects `canRewind`, `positionTime` and `positionStep`. Answers false where the card stopped meanwhile, and they are guesses.
+  /// Corrects `canRewind` and what concerns the position. Answers false where the card stopped meanwhile, and they are guesses.
   static func refine(_ description: inout DeviceDescription, watching pcm: borrowing PCMDevice)
     -> Bool
   {
     var step = 0
     var moves = 0
+    var milliseconds = 0
     var last: Int?
     // A plugin's stamps are alsa-lib's own, made at some other moment than the position.
     var stampsAreGood = DeviceIdentity.isCard(pcm)
@@ -35,8 +36,10 @@ enum DeviceProbe {
         break
       }
       if let last, last != status.delay {
-        step = commonDivisor(step, abs(last - status.delay))
+        let move = abs(last - status.delay)
+        step = commonDivisor(step, move)
         moves += 1
+        if takesMilliseconds(move, at: description.sampleRate) { milliseconds += 1 }
       }
       last = status.delay
       if status.delay <= description.periodFrames, moves > 0 { break }
@@ -49,10 +52,22 @@ enum DeviceProbe {
     // What a card that stopped meanwhile was seen to do says little.
     if !isWhole { step = step % description.periodFrames == 0 ? 0 : 1 }
     description.positionStep = step == 0 ? description.periodFrames : step
+    // At 44.1 kHz, a millisecond is 44 frames or 45, whose common divisor is 1. A few may be told as they change.
+    let millisecond = description.sampleRate / 1000
+    description.movesByMilliseconds =
+      isWhole && moves >= leastMoves && milliseconds * 8 >= moves * 7 && step <= millisecond + 1
+    if description.movesByMilliseconds { description.positionStep = millisecond }
     description.canRewind =
       description.canRewind && !DeviceIdentity.isSoundServer(pcm)
       && snd_pcm_rewindable(pcm.handle) > 0
     return isWhole
+  }
+
+  /// Whether so many frames are one millisecond or several, rounded to frames.
+  private static func takesMilliseconds(_ frames: Int, at rate: Int) -> Bool {
+    let thousandths = frames * 1000
+    let rest = thousandths % rate
+    return thousandths > rate - 1000 && min(rest, rate - rest) < 1000
   }
 
   private static func commonDivisor(_ a: Int, _ b: Int) -> Int {

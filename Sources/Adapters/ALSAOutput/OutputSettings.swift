@@ -55,15 +55,15 @@ package struct DeviceDescription: Hashable, Sendable, CustomStringConvertible {
   package var positionTime: PositionTime
   /// The smallest step of the position that was seen, in frames. 1 is exact, a period is coarse.
   package var positionStep: Int
+  /// Whether it moves by milliseconds, as cards on USB do, which count the frames of the bus and stamp when they were asked. At
+  /// 44.1 kHz, one step in ten is a frame longer than the others.
+  package var movesByMilliseconds = false
 
   /// Whether the instant at which the position moves is watched, instead of taking the time at which it was read: where
   /// there is no stamp that belongs to it, and while the card is kept supplied.
   package var movesAreWatched: Bool {
     (positionTime == .reading || movesByMilliseconds) && positionStep * 4 <= leadFrames
   }
-
-  /// Cards on USB count the frames of the bus, and stamp when they were asked.
-  private var movesByMilliseconds: Bool { abs(positionStep * 1000 - sampleRate) * 10 <= sampleRate }
 
   package var description: String {
     "\(device): \(sampleRate) Hz, \(format.rawValue), \(channelCount) ch, period \(periodFrames), "

@@ -36,7 +36,10 @@ struct PositionReader {
   /// How long the position stays the same. It says that the card has reached it, but not how long ago: on average
   /// half a step. A driver's stamp does say it.
   private let step: Nanoseconds
-  private let stepFrames: Int
+  private let stepFrames: ClosedRange<Int>
+  /// How much earlier a position was reached than it is told, give or take as much, where milliseconds are rounded down to
+  /// frames.
+  private let rounding: Nanoseconds
   private let leadFrames: Int
   private let isWatched: Bool
   /// Where steps are too long to wait for each of them.
@@ -51,10 +54,12 @@ struct PositionReader {
   init(_ device: DeviceDescription, clock: @escaping @Sendable () -> LocalTime) {
     self.clock = clock
     time = device.movesAreWatched ? .reading : device.positionTime
-    stepFrames = device.positionStep
+    let isUneven = device.movesByMilliseconds && device.sampleRate % 1000 != 0
+    stepFrames = device.positionStep...(device.positionStep + (isUneven ? 1 : 0))
     leadFrames = device.leadFrames
     isWatched = device.movesAreWatched
-    step = Self.span(of: device.positionStep, device)
+    step = isUneven ? .milliseconds(1) : Self.span(of: device.positionStep, device)
+    rounding = isUneven ? Nanoseconds(Self.span(of: 1, device).count / 2) : .zero
     pace = Nanoseconds(Self.span(of: device.periodFrames, device).count * 3 / 4)
     if isWatched, step > Self.soon { forecast = StepForecast(step: step) }
   }
@@ -125,8 +130,8 @@ struct PositionReader {
       let width = clock() - before
       let half = Nanoseconds(width.count / 2)
       return Reading(
-        status: status, code: code, at: before + half - halfStep,
-        uncertainty: isWatched ? half + halfStep : half,
+        status: status, code: code, at: before + half - halfStep - rounding,
+        uncertainty: isWatched ? half + halfStep + rounding : half,
         isPrecise: isKnown && judge(width) && !awaitsMove)
     }
   }
@@ -150,14 +155,16 @@ struct PositionReader {
       if status.delay != first {
         let half = Nanoseconds((after - before).count / 2)
         // A frame is not longer than two slow calls.
-        guard first - status.delay == stepFrames,
+        let moved = first - status.delay
+        guard stepFrames.contains(moved),
           half < (forecast == nil ? Self.short : Self.longest)
         else { return nil }
         // The card has room for what it has passed since.
-        status.free += stepFrames
+        status.free += moved
         let uncertainty = forecast?.moved(at: before + half, width: half) ?? half
         return Reading(
-          status: status, code: code, at: before + half, uncertainty: uncertainty, isPrecise: true)
+          status: status, code: code, at: before + half - rounding,
+          uncertainty: uncertainty + rounding, isPrecise: true)
       }
       (before, between) = (between, after)
     }

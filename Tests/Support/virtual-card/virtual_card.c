@@ -5,7 +5,7 @@
  *
  * dir        where it records and is controlled
  * ppm        its crystal's error (default 0); -900000 makes it ten times slower than it says
- * step       frames by which the pointer moves that programs see (default 1)
+ * step       frames by which the pointer moves that programs see (default 1); 0: by what a millisecond plays
  * rate       its only rate, in Hz (default: 44100 to 192000); likewise format and channels
  *
  * DIR/heard      what was written, in the device's format; rewritten where the program rewinds
@@ -39,7 +39,7 @@ struct card {
   bool running, gone;
   int64_t started; /* ns */
   double position; /* within this run, as of the last look */
-  long step;       /* frames by which `visible` moves */
+  long step;       /* frames by which `visible` moves, or 0 */
 };
 
 static int64_t now_ns(void) {
@@ -83,7 +83,11 @@ static int look(struct card *c) {
 /* The pointer as programs see it. */
 static snd_pcm_sframes_t visible(const struct card *c) {
   snd_pcm_sframes_t whole = (snd_pcm_sframes_t)c->position;
-  return c->running ? whole - whole % c->step : whole;
+  if (!c->running)
+    return whole;
+  if (c->step == 0)
+    return (snd_pcm_sframes_t)(floor(c->position * 1000 / c->io.rate) * c->io.rate / 1000);
+  return whole - whole % c->step;
 }
 
 static void tick(struct card *c, bool on) {
@@ -267,7 +271,7 @@ SND_PCM_PLUGIN_DEFINE_FUNC(virtual_card) {
   strcpy(c->dir, dir);
   snprintf(path, sizeof path, "%s/lock", dir);
   c->speed = 1 + ppm * 1e-6;
-  c->step = step > 0 ? step : 1;
+  c->step = step >= 0 ? step : 1;
   c->heard = -1;
   c->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
   c->lock = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
