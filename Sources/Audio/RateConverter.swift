@@ -3,7 +3,7 @@
 ///
 /// A windowed sinc is tabulated at each of the finitely many fractions at which output frames fall
 /// between input frames (160 for 44.1 to 48 kHz, one for 96 to 48). Linear phase: the filter looks 96
-/// frames of the lower rate to both sides, with silence before the run and after it. Flat to 0.91 of the
+/// frames of the lower rate to both sides, with silence before the run and after it. Flat to 0.905 of the
 /// lower Nyquist frequency, more than 120 dB down from that frequency on. At equal rates the frames pass
 /// through, bit for bit.
 package struct RateConverter {
@@ -119,9 +119,9 @@ private struct RateFilter {
       return
     }
     // 192 frames of the lower rate and beta 12.8 give 125 dB and a transition of ±0.043 Nyquist
-    // frequencies (Kaiser's formulas), which the cutoff places just below 1.
+    // frequencies (Kaiser's formulas), all of which this cutoff places below 1.
     let stretch = max(1, Double(input) / Double(output))
-    let prototype = KaiserSinc(halfWidth: 96 * stretch, cutoff: 0.955 / stretch, beta: 12.8)
+    let prototype = KaiserSinc(halfWidth: 96 * stretch, cutoff: 0.95 / stretch, beta: 12.8)
     let halfLength = (96 * max(input, output) + 4 * output - 1) / (4 * output) * 4
     self.halfLength = halfLength
     table = (0..<phaseCount).flatMap { phase in
