@@ -43,7 +43,8 @@ package struct ClockTuning: Hashable, Sendable {
   package var steadyWander = 1e-9
 
   /// Where memories are shorter than this, in seconds, lines are drawn ahead by what a steady change of the drift makes them lag, and
-  /// where they are twice as long, not at all. The change is told from averages of the drift over this time, in seconds, and over twice as much.
+  /// where they are twice as long, not at all. The change is told from averages of the drift over this time, in seconds, and over
+  /// twice as much.
   package var changingMemory = 3.0
   package var trendTime = 2.0
 

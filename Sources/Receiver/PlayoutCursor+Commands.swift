@@ -161,7 +161,7 @@ extension ClockEstimate {
   var isPlausible: Bool {
     @_noLocks @_noAllocation get {
       local.nanoseconds.magnitude < 1 << 60 && group.nanoseconds.magnitude < 1 << 60
-        && drift.magnitude < 0.01 && memory >= 0 && variance >= 0 && variance < 1
+        && drift.magnitude < 0.01 && memory >= 0 && variance >= 0 && variance < .infinity
     }
   }
 }
