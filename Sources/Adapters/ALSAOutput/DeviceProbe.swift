@@ -36,7 +36,7 @@ enum DeviceProbe {
         break
       }
       if let last, last != status.delay {
-        let move = abs(last - status.delay)
+        let move = Int(clamping: (last &- status.delay).magnitude)
         step = commonDivisor(step, move)
         moves += 1
         if takesMilliseconds(move, at: description.sampleRate) { milliseconds += 1 }
@@ -65,6 +65,8 @@ enum DeviceProbe {
 
   /// Whether so many frames are one millisecond or several, rounded to frames.
   private static func takesMilliseconds(_ frames: Int, at rate: Int) -> Bool {
+    // A broken driver may tell anything.
+    guard frames < rate else { return false }
     let thousandths = frames * 1000
     let rest = thousandths % rate
     return thousandths > rate - 1000 && min(rest, rate - rest) < 1000

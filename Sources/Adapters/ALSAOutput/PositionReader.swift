@@ -155,7 +155,7 @@ struct PositionReader {
       if status.delay != first {
         let half = Nanoseconds((after - before).count / 2)
         // A frame is not longer than two slow calls.
-        let moved = first - status.delay
+        let moved = first &- status.delay
         guard stepFrames.contains(moved),
           half < (forecast == nil ? Self.short : Self.longest)
         else { return nil }
