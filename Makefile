@@ -4,11 +4,12 @@ SWIFT ?= swift
 BUILD := .build/release
 FILE ?=
 
-.PHONY: help setup build run test check lint format docs install install-service uninstall clean
+.PHONY: help setup build run test test-long check lint format docs install install-service uninstall clean
 
 help:
 	@echo "make run [FILE=song.flac]  build, start a receiver here and play to it"
-	@echo "make test                  all tests"
+	@echo "make test                  all tests but the long ones"
+	@echo "make test-long             a simulated day of sixteen rooms: a quarter of an hour"
 	@echo "make check                 lint, the examples, the render path under sanitizers, a short fuzz run"
 	@echo "make docs                  the library's documentation, in .build/docs"
 	@echo "make build                 the programs, in $(BUILD)"
@@ -28,6 +29,9 @@ run: build
 
 test: setup
 	@scripts/test.sh
+
+test-long: setup
+	@scripts/test.sh --filter LongTests
 
 check: setup lint
 	Tests/RealtimeTests/run.sh

@@ -1,5 +1,5 @@
 #!/bin/bash
-# All tests, or those that the arguments choose. Release, because the simulation runs hours of virtual time; in a build
+# All tests but the virtual day, which `make test-long` runs; or those that the arguments choose. Release, because the simulation runs hours of virtual time; in a build
 # folder of their own, because the flags differ from those of the programs, and each would make the other build anew.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -18,7 +18,7 @@ else
 	# for minutes.
 	live='^(ProgramTests|TuttiTests|ALSAOutputTests|LinuxIOTests|AvahiDiscoveryTests)\.'
 	swift test "${build[@]}" list > "$log" || { cat "$log"; exit 1; }
-	run --skip-build --skip "$live"
+	run --skip-build --skip "$live" --skip LongTests
 	run --skip-build --no-parallel --filter "$live"
 fi
 
