@@ -1,11 +1,14 @@
 package import Audio
+import Clock
 
 /// What becomes of the frames before they reach the sound card: the room's volume and, where the card has two
 /// channels or more, its mix of the first two. Changes are ramped. Render thread only.
 ///
 /// A ramp is tied to the device frame at which it began, so that frames which are rendered again get what they had.
 package struct OutputMix {
-  /// From one setting to the next in 20 ms: no click, and at once to the ear.
+  /// How long one setting takes to become the next: no click, and at once to the ear.
+  static let rampLength = Nanoseconds.milliseconds(20)
+
   private let rampFrames: Int64
   private let channelCount: Int
   /// What was asked for last. From the next frame that is rendered on, the mix moves there.
@@ -18,7 +21,7 @@ package struct OutputMix {
 
   /// `sampleRate` in Hz; full volume, each channel as it is.
   package init(sampleRate: Int, channelCount: Int) {
-    rampFrames = Int64(max(1, sampleRate / 50))
+    rampFrames = max(1, Int64(sampleRate) * Self.rampLength.count / 1_000_000_000)
     self.channelCount = channelCount
   }
 

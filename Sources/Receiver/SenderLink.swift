@@ -3,10 +3,6 @@ import WireProtocol
 
 /// The session with one sender: who it is, its two connections, and when either side must speak.
 struct SenderLink {
-  /// Silence after which a side gives up, and how often each speaks at least: docs/protocol/README.md.
-  static let patience = Nanoseconds.seconds(10)
-  static let statusInterval = Nanoseconds.seconds(1)
-
   let hello: Hello
   let peer: String
   let control: ConnectionID
@@ -22,14 +18,14 @@ struct SenderLink {
     self.peer = peer
     self.control = control
     lastHeard = now
-    nextStatus = now + Self.statusInterval
+    nextStatus = now + ProtocolLimits.statusInterval
   }
 
-  var giveUpTime: LocalTime { lastHeard + Self.patience }
+  var giveUpTime: LocalTime { lastHeard + ProtocolLimits.silence }
   var nextDeadline: LocalTime { min(giveUpTime, nextStatus) }
 
   mutating func heard(at now: LocalTime) { lastHeard = now }
-  mutating func statusSent(at now: LocalTime) { nextStatus = now + Self.statusInterval }
+  mutating func statusSent(at now: LocalTime) { nextStatus = now + ProtocolLimits.statusInterval }
 
   /// A media connection came; returns the one that it replaces.
   mutating func attach(_ connection: ConnectionID) -> ConnectionID? {

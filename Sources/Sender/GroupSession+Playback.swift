@@ -79,15 +79,19 @@ extension GroupSession {
   }
 
   /// Longer than any sound card takes.
-  private static let longestHorizon = Nanoseconds.seconds(1)
+  static let longestHorizon = Nanoseconds.seconds(1)
+  /// Put on top of the rooms' horizon for the way there: at least, and at most.
+  static let commitMargin = Nanoseconds.milliseconds(5)
+  static let longestCommitMargin = Nanoseconds.milliseconds(150)
 
   var commitHorizon: Nanoseconds {
     let rooms = links.compactMap(\.live)
     // One room with an absurd figure must not make all others wait.
     let device = min(
       rooms.compactMap(\.status?.commitHorizon).max() ?? .milliseconds(40), Self.longestHorizon)
-    let roundTrip = min(rooms.compactMap(\.status?.roundTrip).max() ?? .zero, .milliseconds(150))
-    return device + min(Nanoseconds(5_000_000 + 8 * roundTrip.count), .milliseconds(150))
+    let longest = Self.longestCommitMargin
+    let roundTrip = min(rooms.compactMap(\.status?.roundTrip).max() ?? .zero, longest)
+    return device + min(Self.commitMargin + Nanoseconds(8 * roundTrip.count), longest)
   }
 
   // MARK: - Pause and resume

@@ -4,9 +4,6 @@ import WireProtocol
 
 /// The protocol with one room: connect, greet, stream, and try again when it breaks.
 struct RoomLink {
-  /// Silence after which a side gives up, and how often each speaks at least: docs/protocol/README.md.
-  static let patience = Nanoseconds.seconds(10)
-  static let keepAliveInterval = Nanoseconds.seconds(2)
   /// A room that has just gone is back in a moment or in a while.
   static let firstRetry = Nanoseconds.milliseconds(250)
   static let lastRetry = Nanoseconds.seconds(5)
@@ -61,7 +58,7 @@ struct RoomLink {
   /// Whether a connection should be tried now.
   mutating func retryIsDue(at now: LocalTime) -> Bool {
     guard case .waiting(let until) = state, until <= now else { return false }
-    state = .connecting(giveUpAt: now + Self.patience)
+    state = .connecting(giveUpAt: now + ProtocolLimits.silence)
     return true
   }
 
@@ -73,7 +70,7 @@ struct RoomLink {
 
   mutating func controlConnected(at now: LocalTime) {
     framer = MessageFramer(limit: ProtocolLimits.controlMessage)
-    state = .greeting(giveUpAt: now + Self.patience)
+    state = .greeting(giveUpAt: now + ProtocolLimits.silence)
   }
 
   func isExpected(_ id: Identifier) -> Bool { receiverID == nil || receiverID == id }
@@ -93,7 +90,7 @@ struct RoomLink {
 
   mutating func broke(_ reason: String, at now: LocalTime) {
     // A welcome alone proves little: the media connection may never come about.
-    if let live, now - live.began >= Self.patience { retryAfter = Self.firstRetry }
+    if let live, now - live.began >= ProtocolLimits.silence { retryAfter = Self.firstRetry }
     state = .waiting(until: now + retryAfter)
     lastObstacle = reason
     retryAfter = min(Nanoseconds(retryAfter.count * 2), Self.lastRetry)
@@ -134,12 +131,12 @@ struct LiveRoom {
     began = now
     settings = welcome.settings
     lastHeard = now
-    nextKeepAlive = now + RoomLink.keepAliveInterval
+    nextKeepAlive = now + ProtocolLimits.keepAliveInterval
   }
 
-  var giveUpTime: LocalTime { lastHeard + RoomLink.patience }
+  var giveUpTime: LocalTime { lastHeard + ProtocolLimits.silence }
   mutating func heard(at now: LocalTime) { lastHeard = now }
-  mutating func spoke(at now: LocalTime) { nextKeepAlive = now + RoomLink.keepAliveInterval }
+  mutating func spoke(at now: LocalTime) { nextKeepAlive = now + ProtocolLimits.keepAliveInterval }
 }
 
 /// How far the packets have got on one media connection.

@@ -22,7 +22,7 @@ import Testing
 
   /// Opening words: noise, another protocol, another version, a length that is none, half a message, nothing.
   private func openings() throws -> [[UInt8]] {
-    let hello = try example("control.hello")
+    let hello = try Specification.example("control.hello")
     var newer = hello
     newer.replaceSubrange(10..<12, with: [0xFF, 0xFF])
     var older = hello
@@ -32,8 +32,9 @@ import Testing
     return [
       noise, Array("GET / HTTP/1.1\r\nHost: kitchen\r\n\r\n".utf8), newer, older,
       [0xFF, 0xFF, 0xFF, 0xFF, 0, 1], Array(hello.dropLast(3)), [],
-      try example("control.anchor"), try example("control.flush"), try example("media.packet"),
-      try example("media.attach"), try example("control.welcome"),
+      try Specification.example("control.anchor"), try Specification.example("control.flush"),
+      try Specification.example("media.packet"),
+      try Specification.example("media.attach"), try Specification.example("control.welcome"),
     ]
   }
 
@@ -73,8 +74,8 @@ import Testing
 
   @Test func `a player among strange peers plays on, and names each of them`() throws {
     let receiver = try ReceiverProgram("a", in: folder)
-    let welcome = try example("control.welcome")
-    let credit = try example("control.credit")
+    let welcome = try Specification.example("control.welcome")
+    let credit = try Specification.example("control.credit")
     let noise = try TestPeer { connection in
       while connection.send(Array("garbage ".utf8)) { _ = connection.receive() }
     }
@@ -113,8 +114,8 @@ import Testing
     let receiver = try ReceiverProgram("a", in: folder)
     let player = try player([tone], at: [receiver.address], in: folder)
     try receiver.program.line(with: "playing")
-    let request = try example("time.request")
-    let answer = try example("time.answer")
+    let request = try Specification.example("time.request")
+    let answer = try Specification.example("time.answer")
     let noise = (0..<200).map { size in [UInt8](repeating: UInt8(size), count: size * 5) }
     for process in [receiver.program.process, player.process] {
       for port in try udpPorts(of: process) {

@@ -113,23 +113,3 @@ func sendDatagrams(_ datagrams: [[UInt8]], to port: UInt16) {
     }
   }
 }
-
-/// The bytes of an example of the protocol's specification, such as `control.welcome`.
-func example(_ name: String) throws -> [UInt8] {
-  let folder = URL(filePath: #filePath).deletingLastPathComponent()
-    .appending(path: "../../docs/protocol").standardized
-  for file in ["control-messages.md", "media.md", "time-exchange.md"] {
-    let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
-    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-    guard let start = lines.firstIndex(of: "```hex \(name)") else { continue }
-    return lines[(start + 1)...].prefix { !$0.hasPrefix("```") }
-      .flatMap { $0.prefix { $0 != "#" }.split(separator: " ") }
-      .flatMap { word in
-        let digits = Array(word)
-        return stride(from: 0, to: digits.count - 1, by: 2).compactMap {
-          UInt8(String(digits[$0...($0 + 1)]), radix: 16)
-        }
-      }
-  }
-  throw CocoaError(.fileNoSuchFile)
-}

@@ -103,7 +103,7 @@ import WireProtocol
     #expect(pauses.last == RoomLink.lastRetry)
     link.controlConnected(at: now)
     _ = link.welcomed(.test(), at: now)
-    now = now + RoomLink.patience
+    now = now + ProtocolLimits.silence
     link.broke("", at: now)
     #expect(link.nextDeadline - now == RoomLink.firstRetry)
   }

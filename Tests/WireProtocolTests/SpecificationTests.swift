@@ -53,66 +53,55 @@ import WireProtocol
     }
   }
 
-  @Test func `limits are as documented`() throws {
-    let readme = try #require(try Specification.documents().first { $0.name == "README.md" }).text
-    #expect(readme.contains("first message of a connection | \(ProtocolLimits.openingMessage) "))
-    #expect(
-      readme.contains("a control message | 65 536 ") && ProtocolLimits.controlMessage == 65_536)
-    #expect(readme.contains("a media message | 528 384 ") && ProtocolLimits.mediaMessage == 528_384)
-    #expect(
-      readme.contains("payload of a packet | 524 288 ") && ProtocolLimits.audioPayload == 524_288)
-    #expect(readme.contains("configuration | \(ProtocolLimits.decoderConfiguration) "))
-    #expect(readme.contains("formats | \(ProtocolLimits.formats) |"))
-    #expect(
-      readme.contains("at least every \(ProtocolLimits.keepAliveInterval.count / 1_000_000_000) s"))
-    #expect(readme.contains("on control | \(ProtocolLimits.silence.count / 1_000_000_000) s"))
-    #expect(readme.contains("title, artist, album | \(ProtocolLimits.itemText) "))
-    #expect(
-      readme.contains("announcements a receiver holds | \(ProtocolLimits.heldAnnouncements) |"))
-    #expect(readme.contains("| picture | 4 194 304 ") && ProtocolLimits.artwork == 4_194_304)
-    #expect(readme.contains("holds | \(ProtocolLimits.heldArtwork >> 20) MiB"))
-    #expect(
-      readme.contains("piece of a picture | 16 384 ") && ProtocolLimits.artworkPiece == 16_384)
-    #expect(readme.contains("codecs listed | \(ProtocolLimits.codecs) |"))
-  }
-}
-
-/// The documents, found beside the tests.
-enum Specification {
-  struct Document {
-    var name: String
-    var text: String
-  }
-  struct Example {
-    var name: String
-    var bytes: [UInt8]
+  @Test func `each limit is as documented`() throws {
+    let rows = try Specification.table(under: "Limits", of: "README.md").map { ($0[0], $0[1]) }
+    #expect(Dictionary(rows) { first, _ in first } == Self.limits)
   }
 
-  static func documents() throws -> [Document] {
-    let folder = URL(filePath: #filePath).deletingLastPathComponent()
-      .appending(path: "../../docs/protocol").standardizedFileURL
-    return try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
-      .filter { $0.hasSuffix(".md") }
-      .map {
-        Document(
-          name: $0, text: try String(contentsOf: folder.appending(path: $0), encoding: .utf8))
-      }
+  private static let limits = [
+    "length of the first message of a connection": bytes(ProtocolLimits.openingMessage),
+    "length of a control message": bytes(ProtocolLimits.controlMessage),
+    "length of a media message": bytes(ProtocolLimits.mediaMessage),
+    "payload of a packet": bytes(ProtocolLimits.audioPayload),
+    "frames of a packet, and skipped frames":
+      Specification.number(ProtocolLimits.framesPerPacket),
+    "decoder configuration": bytes(ProtocolLimits.decoderConfiguration),
+    "formats": "\(ProtocolLimits.formats)",
+    "codecs listed": "\(ProtocolLimits.codecs)",
+    "names": bytes(ProtocolLimits.name),
+    "detail": bytes(ProtocolLimits.detail),
+    "title, artist, album": bytes(ProtocolLimits.itemText),
+    "announcements a receiver holds": "\(ProtocolLimits.heldAnnouncements)",
+    "picture": bytes(ProtocolLimits.artwork),
+    "pictures a receiver holds": "\(ProtocolLimits.heldArtwork >> 20) MiB",
+    "piece of a picture": bytes(ProtocolLimits.artworkPiece),
+    "media time": "0 to \(power(ProtocolLimits.mediaTime.upperBound)) flicks",
+    "group and local time": "±\(power(ProtocolLimits.clockTime.upperBound)) ns",
+    "byte and packet counts": power(Int64(ProtocolLimits.count.upperBound)),
+    "generation": "\(power(Int64(ProtocolLimits.generation.upperBound) + 1)) − 1",
+    "room delay": "±" + Specification.span(nanoseconds: ProtocolLimits.roomDelay.upperBound),
+    "commit horizon": Specification.span(nanoseconds: ProtocolLimits.commitHorizon.upperBound),
+  ]
+
+  private static func bytes(_ count: Int) -> String { Specification.number(count) + " bytes" }
+
+  private static func power(_ value: Int64) -> String {
+    value.nonzeroBitCount == 1 ? "2^\(value.trailingZeroBitCount)" : "\(value)"
   }
 
-  static func examples() throws -> [Example] {
-    var examples: [Example] = []
-    var open: Example?
-    for line in try documents().flatMap({ $0.text.split(separator: "\n") }) {
-      if line.hasPrefix("```hex ") {
-        open = Example(name: String(line.dropFirst("```hex ".count)), bytes: [])
-      } else if line.hasPrefix("```") {
-        if let example = open { examples.append(example) }
-        open = nil
-      } else if open != nil {
-        let digits = line.prefix { $0 != "#" }.split(separator: " ")
-        open?.bytes += try digits.map { try #require(UInt8($0, radix: 16)) }
-      }
-    }
-    return examples
+  @Test func `what both sides keep to takes as long as documented`() throws {
+    #expect(
+      try Specification.times(of: "both") == [
+        "silence after which a side gives up": Specification.span(
+          nanoseconds: ProtocolLimits.silence.count)
+      ])
+    let sides = Set(try Specification.table(under: "Times", of: "README.md").map(\.last))
+    #expect(sides == ["sender", "receiver", "both"])
+  }
+
+  @Test func `numbers of the introduction are those of the programs`() throws {
+    let text = try Specification.text(of: "README.md")
+    let span = Specification.span(nanoseconds: ProtocolLimits.silence.count)
+    #expect(text.contains("The first message of a connection must be complete within \(span)."))
   }
 }

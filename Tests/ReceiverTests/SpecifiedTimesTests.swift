@@ -1,0 +1,33 @@
+import Clock
+import TestSupport
+import Testing
+import WireProtocol
+
+@testable import Receiver
+
+@Suite struct SpecifiedTimesTests {
+  @Test func `the receiver's times are those of the document`() throws {
+    let cursor = PlayoutCursor(sampleRate: 48_000, device: .exact, storedDrift: nil)
+    let times = [
+      "interval of `status`": ProtocolLimits.statusInterval,
+      "decoded audio that makes a room *ready*": Nanoseconds(Playout.startThreshold),
+      "ramp of a start, a stop, a jump and a cut":
+        Nanoseconds(cursor.fadeFrames * 1_000_000_000 / 48_000),
+      "ramp of volume, mute and channel map": OutputMix.rampLength,
+    ]
+    #expect(
+      try Specification.times(of: "receiver")
+        == times.mapValues { Specification.span(nanoseconds: $0.count) })
+  }
+
+  @Test func `the gain of a volume is that of the document`() throws {
+    #expect(
+      try Specification.text(of: "control-messages.md").contains("gain is (*volume* / 1000)³"))
+    for volume: UInt16 in [0, 1, 500, 999, 1000] {
+      var settings = RoomSettings.default
+      settings.volume = volume
+      let share = Float(volume) / 1000
+      #expect(abs(settings.gain - share * share * share) < 1e-7)
+    }
+  }
+}

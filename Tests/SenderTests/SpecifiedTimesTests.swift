@@ -1,0 +1,27 @@
+import Clock
+import TestSupport
+import Testing
+import WireProtocol
+
+@testable import Sender
+
+@Suite struct SpecifiedTimesTests {
+  @Test func `the sender's times are those of the document`() throws {
+    let times = [
+      "silence on control after which `keepAlive` is due": ProtocolLimits.keepAliveInterval,
+      "wait for a TCP connection, and then for `welcome`": ProtocolLimits.silence,
+      "first wait before connecting again": RoomLink.firstRetry,
+      "longest wait before connecting again": RoomLink.lastRetry,
+      "wait after a `refuse` before asking again": RoomLink.refusedRetry,
+      "wait at a start for rooms that are not *ready*": GroupSession.startPatience,
+      "largest commit horizon that is reckoned with": GroupSession.longestHorizon,
+      "least time on top of the largest commit horizon": GroupSession.commitMargin,
+      "most time on top of the largest commit horizon": GroupSession.longestCommitMargin,
+      "audio kept behind the playhead for rooms that come back":
+        Nanoseconds(GroupSession.keepAfter),
+    ]
+    #expect(
+      try Specification.times(of: "sender")
+        == times.mapValues { Specification.span(nanoseconds: $0.count) })
+  }
+}
