@@ -4,13 +4,14 @@ SWIFT ?= swift
 BUILD := .build/release
 FILE ?=
 
-.PHONY: help setup build run test test-long check lint format docs install install-service uninstall clean
+.PHONY: help setup build run test test-long check fuzz lint format docs install install-service uninstall clean
 
 help:
 	@echo "make run [FILE=song.flac]  build, start a receiver here and play to it"
 	@echo "make test                  all tests but the long ones"
 	@echo "make test-long             a simulated day of sixteen rooms: a quarter of an hour"
 	@echo "make check                 lint, the examples, the render path under sanitizers, a short fuzz run"
+	@echo "make fuzz [SECONDS=30]     everything that reads bytes, with random ones, so long for each part"
 	@echo "make docs                  the library's documentation, in .build/docs"
 	@echo "make build                 the programs, in $(BUILD)"
 	@echo "make install [PREFIX=/usr/local]"
@@ -36,8 +37,13 @@ test-long: setup
 check: setup lint
 	Tests/RealtimeTests/run.sh
 	$(SWIFT) test --sanitize=thread --scratch-path .build-tsan --filter 'FrameRing|RenderQueue'
-	Tests/Fuzz/run.sh decoders 30
-	Tests/Fuzz/run.sh sessions 30
+	$(MAKE) fuzz
+
+SECONDS ?= 30
+
+fuzz: setup
+	Tests/Fuzz/run.sh decoders $(SECONDS)
+	Tests/Fuzz/run.sh sessions $(SECONDS)
 
 lint:
 	$(SWIFT) format lint --strict --recursive Sources Tests Package.swift Examples/Package.swift Examples/Sources

@@ -6,7 +6,7 @@ set -eu
 build="build-essential pkg-config libasound2-dev libavahi-client-dev libopus-dev libflac-dev libssl-dev
   libavformat-dev libavcodec-dev libavfilter-dev libswresample-dev libavutil-dev"
 play="avahi-daemon dbus"
-test="ffmpeg sox lame libsox-fmt-all iproute2"
+test="ffmpeg sox lame libsox-fmt-all iproute2 python3"
 
 missing=
 for package in $build $play $test; do

@@ -18,6 +18,7 @@ package final class Program: Sendable {
   private let news = DispatchSemaphore(value: 0)
 
   /// - Parameters:
+  ///   - name: one of ours, or the path of any other.
   ///   - input: a file that is its standard input.
   ///   - environment: on top of this process's.
   package init(
@@ -26,7 +27,8 @@ package final class Program: Sendable {
   ) throws {
     self.name = name
     process = Process()
-    process.executableURL = Self.directory.appending(path: name)
+    process.executableURL =
+      name.hasPrefix("/") ? URL(filePath: name) : Self.directory.appending(path: name)
     process.arguments = arguments
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     process.standardInput = try FileHandle(forReadingFrom: URL(filePath: input))
@@ -74,12 +76,18 @@ package final class Program: Sendable {
   /// The first line with `part` in it, now or later.
   @discardableResult
   package func line(with part: String) throws -> String {
+    try line("\"\(part)\"") { $0.contains(part) }
+  }
+
+  /// The first line that `fits`, now or later; `what` describes it.
+  @discardableResult
+  package func line(_ what: String, _ fits: (String) -> Bool) throws -> String {
     let deadline = DispatchTime.now() + Self.never
     while true {
       let isOver = ended.withLock { $0 }
-      if let line = lines(with: part).first { return line }
+      if let line = lines.first(where: fits) { return line }
       guard !isOver, news.wait(timeout: deadline) == .success else {
-        throw Silence(description: "\(name) did not say \"\(part)\" but: \(lines)")
+        throw Silence(description: "\(name) did not say \(what) but: \(lines)")
       }
     }
   }

@@ -1,0 +1,150 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The receiver that was written from docs/protocol/smallest-receiver.md, beside the real one.
+@Suite struct SmallestReceiverTests {
+  let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private static let rate = 44_100
+  /// The ramp of each start and stop: 5 ms.
+  private static let ramp = rate / 200
+
+  private func tutti(_ arguments: String...) throws {
+    let program = try Program("tutti", arguments + ["--state-dir", folder.file("player")])
+    #expect(try program.exitCode() == 0, "\(program.lines)")
+  }
+
+  /// Returns once the player has said that the item is at `seconds` or later.
+  private func wait(for player: Program, at seconds: Double) throws {
+    try player.line("a position of \(seconds) s") { line in
+      let event = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+      return event?["event"] as? String == "position"
+        && event?["position_s"] as? Double ?? 0 >= seconds
+    }
+  }
+
+  @Test func `it plays what the real one plays, through pause and seek, bit for bit`() throws {
+    let source = Recording(rate: Self.rate, frames: 8 * Self.rate, seed: 11)
+    let file = try source.write(to: "noise.wav", in: folder)
+    let smallest = try ScriptedReceiver(recordingTo: folder.file("smallest.wav"))
+    let real = try ReceiverProgram("real", in: folder)
+    let player = try player(
+      [file], at: [smallest.address, real.address], in: folder, "--codec", "pcm", "--json",
+      "--position-every", "0.05")
+    try wait(for: player, at: 0.6)
+    try tutti("pause")
+    try player.line(with: #"{"event":"room_state","room":"smallest","state":"paused"}"#)
+    try tutti("resume")
+    try wait(for: player, at: 1.3)
+    try tutti("seek", "4")
+    try wait(for: player, at: 4.8)
+    try tutti("stop")
+    #expect(try player.exitCode() == 0, "\(player.lines)")
+    #expect(try smallest.program.stop() == 0, "\(smallest.program.lines)")
+    #expect(try real.program.stop() == 0)
+
+    let recording = try FrameRecording(folder.file("smallest.wav"))
+    let runs = recording.runs(of: source).filter { $0.count > Self.ramp }
+    expectWhole(recording, runs)
+    try expectSameTimes(recording, runs, source, as: FrameRecording(folder.file("real.wav")))
+  }
+
+  /// All that sounds is the source, apart from a ramp at each end of each run.
+  private func expectWhole(_ recording: FrameRecording, _ runs: [FrameRecording.Run]) {
+    #expect(runs.count == 3, "\(runs)")
+    guard runs.count == 3 else { return }
+    let sounding = recording.frames.count { $0 != .zero }
+    #expect(sounding - runs.map(\.count).reduce(0, +) <= 6 * Self.ramp)
+    // The pause takes no frame away, and the new audio begins with the frame that was sought.
+    let resumed = runs[0].source + runs[0].count + 2 * Self.ramp
+    #expect(abs(runs[1].source - resumed) <= 2, "\(runs)")
+    #expect(abs(runs[2].source - (4 * Self.rate + Self.ramp)) <= 2, "\(runs)")
+  }
+
+  /// Each run is as many frames later in the one recording than in the other.
+  private func expectSameTimes(
+    _ recording: FrameRecording, _ runs: [FrameRecording.Run], _ source: Recording,
+    as other: FrameRecording
+  ) throws {
+    var shifts: [Int] = []
+    for run in runs {
+      let start = run.device + 1000
+      let window = recording.frames[start..<start + 64].map(\.x)
+      // They began to record at different times.
+      let reach = shifts.isEmpty ? Self.rate : 200
+      let guess = start + (shifts.first ?? 0)
+      let place = other.place(of: window, in: guess - reach...guess + reach)
+      shifts.append(try #require(place) - start)
+    }
+    let spread = (shifts.max() ?? 0) - (shifts.min() ?? 0)
+    #expect(spread <= 1, "\(shifts)")
+  }
+}
+
+/// Examples/smallest-receiver/receiver.py at work.
+struct ScriptedReceiver {
+  let program: Program
+  let address: String
+
+  init(recordingTo path: String, _ arguments: String...) throws {
+    let script = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "../../Examples/smallest-receiver/receiver.py").standardized
+    program = try Program("/usr/bin/python3", [script.path, path] + arguments)
+    let line = try program.line(with: "listening: ")
+    address = "127.0.0.1:\(try #require(line.split(separator: " ").last))"
+  }
+}
+
+/// What a receiver recorded, in stereo frames.
+struct FrameRecording {
+  /// As many frames of the source as follow each other without a flaw.
+  struct Run {
+    var device: Int
+    var source: Int
+    var count: Int
+  }
+
+  let frames: [SIMD2<Float>]
+
+  init(_ path: String) throws {
+    let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
+    try #require(bytes.count > 58)
+    frames = bytes[58...].withUnsafeBytes { body in
+      stride(from: 0, to: body.count - 7, by: 8).map {
+        SIMD2(
+          body.loadUnaligned(fromByteOffset: $0, as: Float.self),
+          body.loadUnaligned(fromByteOffset: $0 + 4, as: Float.self))
+      }
+    }
+  }
+
+  func runs(of source: Recording) -> [Run] {
+    let floats = source.floats
+    let wanted = (0..<source.frameCount).map { SIMD2(floats[2 * $0], floats[2 * $0 + 1]) }
+    let places = Dictionary(wanted.enumerated().map { ($1, $0) }) { first, _ in first }
+    var runs: [Run] = []
+    var device = 0
+    while device < frames.count {
+      guard frames[device] != .zero, let place = places[frames[device]] else {
+        device += 1
+        continue
+      }
+      let count = zip(frames[device...], wanted[place...]).prefix { $0 == $1 }.count
+      runs.append(Run(device: device, source: place, count: count))
+      device += count
+    }
+    return runs
+  }
+
+  /// Where, among the frames of `range`, the left channel is most like `window`.
+  func place(of window: [Float], in range: ClosedRange<Int>) -> Int? {
+    let last = frames.count - window.count
+    let starts = range.clamped(to: 0...max(0, last))
+    return starts.map { start in
+      (start, zip(window, frames[start..<start + window.count]).reduce(0) { $0 + $1.0 * $1.1.x })
+    }.max { $0.1 < $1.1 }?.0
+  }
+}
