@@ -10,18 +10,7 @@ package struct ClockEstimate: Hashable, Sendable {
   /// How far off the estimate may be at `local`, not counting a constant asymmetry of the path.
   package var errorBound: Nanoseconds
 
-  /// How far back it remembers, in seconds: clocks that were steady for as long need not be followed sooner.
-  package var memory: Double
-
-  /// What the estimate may be off by scatter, as a variance in s²: it is that much noise of its own.
-  package var variance: Double
-
-  package init(
-    local: LocalTime, group: GroupTime, drift: Double, errorBound: Nanoseconds, memory: Double = 0,
-    variance: Double = 0
-  ) {
-    self.memory = memory
-    self.variance = variance
+  package init(local: LocalTime, group: GroupTime, drift: Double, errorBound: Nanoseconds) {
     self.local = local
     self.group = group
     self.drift = drift

@@ -1,5 +1,5 @@
-/// From time samples to a `ClockEstimate`: the widest corridor through the samples of two minutes, a detector
-/// of steps, and an output that glides.
+/// From time samples to a `ClockEstimate`: the line through the samples of two minutes, a detector of steps, and an output
+/// that glides.
 ///
 /// One filter serves one group clock; another sender's clock needs another filter. Not for the render thread.
 package struct ClockFilter: Sendable {
@@ -39,22 +39,15 @@ package struct ClockFilter: Sendable {
   package private(set) var medianRoundTrip: Nanoseconds?
 
   private let solveInterval: Nanoseconds
-  private let isRefined: Bool
-  private let tuning: ClockTuning
   /// In order of their midpoints, so that answers that overtake each other make no difference.
   private var samples: [TimeSample] = []
-  /// What all samples said before its end, when `samples` had all of them.
-  private var history = MidpointHistory()
   private var suspect: Suspect?
   private var prior: SlopePrior
   /// Bounds the clocks, and tells which samples can be true.
   private var line: CorridorLine?
   /// What the estimate follows; there whenever `line` is.
   private var refined: ClockLine?
-  /// How the regressions' slope changes.
-  private var trend: SlopeTrend
   private var solvedAt: LocalTime?
-  private var acceptedSinceSolution = 0
   /// Samples accepted since the last step or reset, unlike `samples` not bounded by the window.
   private var acceptedCount = 0
   /// What the smoothed output is ahead of `refined`, in seconds, at the line's origin.
@@ -69,16 +62,9 @@ package struct ClockFilter: Sendable {
 
   /// `storedDrift` is a `drift` of this pair of clocks from an earlier session, dimensionless; what is not
   /// within ±500 ppm is ignored. `solveInterval` is the least time between two solutions once 24 samples are
-  /// there: 250 ms is the interval of a wired link's probes, and zero solves for each sample. Unless `isRefined`,
-  /// the estimate is the corridor's middle, without the regression.
-  package init(
-    storedDrift: Double? = nil, solveInterval: Nanoseconds = .milliseconds(250),
-    isRefined: Bool = true, tuning: ClockTuning = ClockTuning()
-  ) {
-    self.tuning = tuning
-    self.isRefined = isRefined
+  /// there; zero solves for each sample.
+  package init(storedDrift: Double? = nil, solveInterval: Nanoseconds = .milliseconds(400)) {
     self.solveInterval = solveInterval
-    trend = tuning.emptyTrend
     if let storedDrift, storedDrift.isFinite, abs(storedDrift) <= 500e-6 {
       prior = .stored(storedDrift)
     } else {
@@ -94,14 +80,9 @@ extension ClockFilter {
   /// scanned together with the ageing.
   static let window = Nanoseconds.seconds(120)
 
-  /// Of more samples than this, those that are older than `wholeAge` are handed to the history, and of each second the
-  /// fastest are kept for the corridor. Each sample makes a solution 50 ns dearer.
-  package static let sampleLimit = 2048
-  static let wholeAge = Nanoseconds.seconds(2)
-
-  /// This many of the fastest requests, of the answers and of the round trips: no more than 720 samples in all, which leaves
-  /// room for three seconds of 400. Three and six were no better.
-  private static let fastestKept = 2
+  /// Three times the samples of two minutes at the usual rate, for the dense ones of the start: 100 kB, and half a
+  /// millisecond for a solution.
+  package static let sampleLimit = 4096
 
   package mutating func insert(_ sample: TimeSample) -> Outcome {
     if let newest = samples.last {
@@ -140,11 +121,9 @@ extension ClockFilter {
       prior = .carried(line.slope)
     }
     samples.removeAll(keepingCapacity: true)
-    history = MidpointHistory()
     suspect = nil
     line = nil
     refined = nil
-    trend = tuning.emptyTrend
     medianRoundTrip = nil
     solvedAt = nil
     acceptedCount = 0
@@ -158,26 +137,9 @@ extension ClockFilter {
   private mutating func add(_ sample: TimeSample) {
     place(sample)
     acceptedCount += 1
-    acceptedSinceSolution += 1
     guard let newest = samples.last else { return }
     let expired = samples.prefix { newest.midpoint - $0.midpoint > Self.window }.count
-    samples.removeFirst(expired)
-    history.forget(before: newest.midpoint - Self.window)
-    if samples.count > Self.sampleLimit { condense(before: newest.midpoint - Self.wholeAge) }
-  }
-
-  /// Hands the samples before `time` on to the history, and keeps the fastest of them. Where too many are younger, the oldest
-  /// of those go.
-  private mutating func condense(before time: LocalTime) {
-    if let line {
-      let weights = MidpointWeights(samples.lazy.map(\.roundTrip.seconds), tuning: tuning)
-      let taken = history.take(
-        samples, before: time, relativeTo: line, weights: weights, tuning: tuning)
-      let kept = samples[taken].fastest(
-        Self.fastestKept, every: tuning.fastestInterval, relativeTo: line)
-      samples.replaceSubrange(taken, with: kept)
-    }
-    if samples.count > 2 * Self.sampleLimit { samples.removeFirst(Self.sampleLimit) }
+    samples.removeFirst(max(expired, samples.count - Self.sampleLimit))
   }
 
   private mutating func place(_ sample: TimeSample) {
@@ -186,32 +148,15 @@ extension ClockFilter {
     samples.insert(sample, at: index)
   }
 
-  /// Where samples come seldom because the estimate is good, it is not worth solving for each.
-  private static let seldom = (count: 8, intervals: Int64(4))
-
-  /// Each of the first 24 samples matters; later ones change little, and a solution costs some 100 µs.
+  /// Each of the first 24 samples matters; later ones change little.
   private func isSolveDue(at now: LocalTime) -> Bool {
     guard let solvedAt, samples.count > 24 else { return true }
-    let elapsed = (now - solvedAt).magnitude
-    if acceptedSinceSolution < Self.seldom.count {
-      return elapsed.count >= solveInterval.count * Self.seldom.intervals
-    }
-    let interval = (refined?.memory ?? 0) / tuning.solutionsPerMemory
-    return elapsed >= max(solveInterval, Nanoseconds(saturating: interval * 1e9))
+    return (now - solvedAt).magnitude >= solveInterval
   }
 
   private mutating func solve(at now: LocalTime) {
-    guard let next = CorridorLine(through: samples, prior: prior, tuning: tuning) else { return }
-    var better =
-      isRefined
-      ? ClockLine(next, refinedBy: samples, and: history, prior: prior, tuning: tuning)
-      : ClockLine(next)
-    if isRefined, better.memory > 0, next.span >= tuning.steadySpan {
-      trend.observe(better.slope, after: solvedAt.map { (now - $0).seconds } ?? 0)
-      better.catchUp(with: trend.perSecond, tuning: tuning)
-    } else {
-      trend = tuning.emptyTrend
-    }
+    guard let next = CorridorLine(through: samples, prior: prior) else { return }
+    let better = ClockLine(next, through: samples, prior: prior)
     if isSmoothed, let refined {
       let time = better.origin
       let before = refined.relativeOffset(at: time, base: better.base) + remainingLag(at: time)
@@ -222,7 +167,6 @@ extension ClockFilter {
     line = next
     refined = better
     solvedAt = now
-    acceptedSinceSolution = 0
     medianRoundTrip = newestMedianRoundTrip
     isLocked = isLocked || isGoodEnough(next, deviation: better.deviation)
   }
@@ -278,20 +222,17 @@ extension ClockFilter {
 // MARK: - Estimates
 
 extension ClockFilter {
-  /// The time in which the smoothed output comes closer to a new line by a factor of e is a quarter of the samples'
-  /// span, because early estimates are soon improved on; no less than this, in seconds, and no more than
-  /// `ClockTuning.longestSmoothing`. Guarded by the test of a smooth output.
-  static let shortestSmoothing = 0.25
+  /// The time in which the smoothed output comes closer to a new line by a factor of e, in seconds: less than the time to
+  /// the next line. Guarded by the test of a smooth output.
+  static let smoothing = 0.3
 
   /// How the clocks relate at `now`; `nil` before the first sample.
   package func estimate(at now: LocalTime) -> ClockEstimate? {
     guard let line = refined else { return nil }
     let offset = line.offset(at: now) + Nanoseconds(saturating: remainingLag(at: now) * 1e9)
-    let deviation = line.deviation ?? 0
     return ClockEstimate(
       local: now, group: GroupTime(nanoseconds: now.nanoseconds &+ offset.count),
-      drift: line.slope(at: now), errorBound: errorBound(at: now), memory: line.memory,
-      variance: deviation * deviation)
+      drift: line.slope(at: now), errorBound: errorBound(at: now))
   }
 
   /// Group seconds that pass in a local second, less one, as far as it is known. Worth storing once
@@ -304,7 +245,7 @@ extension ClockFilter {
   package func state(at now: LocalTime) -> State {
     guard isLocked, let line else { return .acquiring }
     let age = now - line.origin
-    let error = line.extrapolationError(over: age, prior: prior, ageing: tuning.ageing)
+    let error = line.extrapolationError(over: age, prior: prior)
     if age > .seconds(300) || error > 500e-6 {
       return .unsynced
     }
@@ -320,19 +261,16 @@ extension ClockFilter {
     guard let line else { return Nanoseconds(.max) }
     var bound = line.error(prior: prior) + abs(refined?.shift ?? 0)
     if let deviation = refined?.deviation, line.span >= Self.regressionSpan {
-      bound = min(bound, 3 * deviation + abs(refined?.ahead ?? 0) + CorridorLine.errorFloor)
+      bound = min(bound, 6 * deviation + CorridorLine.errorFloor)
     }
-    bound += line.extrapolationError(
-      over: now - line.origin, prior: prior, ageing: tuning.ageing)
+    bound += line.extrapolationError(over: now - line.origin, prior: prior)
     bound += abs(remainingLag(at: now))
     return Nanoseconds(saturating: bound * 1e9)
   }
 
   private func remainingLag(at now: LocalTime) -> Double {
     guard lag != 0, let line = refined else { return 0 }
-    let early = max(0.25 * sampleSpan, Self.shortestSmoothing)
-    let smoothing = min(early, tuning.longestSmoothing)
-    let x = max((now - line.origin).seconds, 0) / smoothing
+    let x = max((now - line.origin).seconds, 0) / Self.smoothing
     return lag / (1 + x + 0.5 * x * x)
   }
 }

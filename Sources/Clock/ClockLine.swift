@@ -1,9 +1,10 @@
-/// The line that the clocks are taken to follow: the corridor's middle, drawn towards the regression's line as far
-/// as that can be trusted.
+/// The line that the clocks are taken to follow now: Kalman filters over the midpoints of all samples, kept within what the
+/// corridor allows.
 ///
-/// Where noise is light-tailed and alike in both directions, the regression is several times as exact. Where it is
-/// not, as under bufferbloat or power save, its bias shows in two ways, and the corridor stands: midpoints move
-/// with the length of the round trip, and the two lines differ by more than the corridor's own error.
+/// A midpoint is the more exact the less its round trip exceeds the shortest one. Crystals differ in how fast they wander, and a
+/// filter that expects more wander follows sooner but averages less, so three filters run side by side and the line is their
+/// mean, weighed by how well each of them predicted the midpoints of the last `evidenceTime`. Where queues fill one direction
+/// for long, midpoints are biased alike; the corridor knows, because its edges are the fastest packets.
 struct ClockLine: Hashable, Sendable {
   /// Where `intercept` holds: the midpoint of the newest sample.
   var origin: LocalTime
@@ -16,15 +17,11 @@ struct ClockLine: Hashable, Sendable {
   var lastingSlope: Double
   /// The standard deviation of `intercept`, in seconds; `nil` where only the corridor's bounds are known.
   var deviation: Double?
-  /// How far back the samples count, in seconds; zero where only the corridor is known.
-  var memory = 0.0
   /// How far `intercept` is from the corridor's middle, in seconds.
   var shift = 0.0
-  /// What of that was added because the drift changes: an estimate of its own, from a few seconds.
-  var ahead = 0.0
 
-  /// The time in seconds over which the present slope gives way to the lasting one, without samples. A slope that
-  /// was measured over a few seconds says nothing about the next minutes.
+  /// The time in seconds over which the present slope gives way to the lasting one, without samples. A slope that was
+  /// measured over a few seconds says nothing about the next minutes.
   static let slopeMemory = 10.0
 
   init(_ corridor: CorridorLine) {
@@ -35,103 +32,36 @@ struct ClockLine: Hashable, Sendable {
     lastingSlope = corridor.slope
   }
 
-  init(
-    _ corridor: CorridorLine, refinedBy samples: [TimeSample], and history: MidpointHistory,
-    prior: SlopePrior, tuning: ClockTuning
-  ) {
-    self.init(corridor)
-    let found = Self.regression(
-      through: samples, and: history, along: corridor, prior: prior, tuning: tuning)
-    guard let regression = found else { return }
-    memory = regression.memory
-    let own = corridor.deviation(of: samples, prior: prior, tuning: tuning)
-    let square = own * own
-    let distance = regression.intercept
-    let tolerated = tuning.toleratedDistance * tuning.toleratedDistance * square
-    let bias = max(0, distance * distance - tolerated)
-    let other = regression.uncertainty + bias
-    let share = square / (square + other)
-    shift = share * distance
-    intercept += shift
-    slope += share * regression.slope
-    deviation = (share * other).squareRoot()
-  }
-
   /// With fewer midpoints, their own scatter cannot be told.
   static let leastMidpoints = 6
 
-  /// Between the line through all midpoints and the one through those of the fastest packets: where delays have light tails
-  /// the first is the better, where they have heavy ones or one direction is slower on average, the second. Both are right
-  /// to some degree, and to change from one to the other would be a step.
-  private static func regression(
-    through samples: [TimeSample], and history: MidpointHistory, along corridor: CorridorLine,
-    prior: SlopePrior, tuning: ClockTuning
-  ) -> MidpointRegression? {
-    func line(through midpoints: [Midpoint], _ roundTrips: some Sequence<Double>)
-      -> MidpointRegression?
-    {
-      MidpointRegression(
-        through: midpoints, weighedBy: MidpointWeights(roundTrips, tuning: tuning),
-        relativeTo: corridor, prior: prior, tuning: tuning)
+  /// How far the line may be from the corridor's middle, in terms of how far the third fastest packet is from the fastest,
+  /// and in seconds on top: the wander within its two minutes. Guarded by `ClockLineTests`.
+  static let toleratedNoise = 2.0
+  static let toleratedWander = 8e-6
+
+  init(_ corridor: CorridorLine, through samples: [TimeSample], prior: SlopePrior) {
+    self.init(corridor)
+    guard samples.count >= Self.leastMidpoints else { return }
+    let weights = MidpointWeights(samples)
+    var filters = CompetingFilters(prior: prior, span: corridor.span)
+    var time = samples[0].midpoint
+    for sample in samples {
+      let offset = 0.5 * ((sample.upperOffset - base) + (sample.lowerOffset - base)).seconds
+      filters.advance(by: (sample.midpoint - time).seconds)
+      filters.take(offset, noise: weights.variance(of: sample))
+      time = sample.midpoint
     }
-    let (midpoints, fastest) = history.midpoints(
-      with: samples, relativeTo: corridor, tuning: tuning)
-    let all = line(through: midpoints, samples.lazy.map(\.roundTrip.seconds))
-    guard let all else { return nil }
-    guard fastest.count >= leastMidpoints,
-      let few = line(through: fastest, fastest.lazy.map(\.roundTrip))
-    else { return all }
-    return all.mixed(with: few)
-  }
-}
-
-extension ClockLine {
-  /// A straight line through what is remembered lags behind a crystal whose rate changes: where `memory` is the time in which
-  /// memories fade by a factor of e, its value by the change and `memory` squared, its slope by twice the change and `memory`.
-  /// Where clocks are steady and memories long, or midpoints scatter, the `change` in 1/s is noise.
-  mutating func catchUp(with change: Double, tuning: ClockTuning) {
-    guard let deviation else { return }
-    let doubt = max(memory / tuning.changingMemory, deviation / tuning.tolerableDeviation)
-    let part = min(max(2 - doubt, 0), 1) * change
-    ahead = part * memory * memory
-    intercept += ahead
-    shift += ahead
-    slope += 2 * part * memory
-  }
-}
-
-extension MidpointRegression {
-  /// Of `intercept`, as a variance in s².
-  fileprivate var uncertainty: Double { deviation * deviation + asymmetry * asymmetry }
-
-  /// Each as far as it can be trusted. What they err by is not independent, so the mix is hardly better than the two.
-  fileprivate func mixed(with other: MidpointRegression) -> MidpointRegression {
-    let sum = uncertainty + other.uncertainty
-    guard sum > 0 else { return self }
-    let share = uncertainty / sum
-    func mix(_ value: (MidpointRegression) -> Double) -> Double {
-      value(self) + share * (value(other) - value(self))
-    }
-    var mixed = self
-    mixed.intercept = mix(\.intercept)
-    mixed.slope = mix(\.slope)
-    mixed.deviation = mix { $0.deviation * $0.deviation }.squareRoot()
-    mixed.memory = mix(\.memory)
-    mixed.asymmetry = mix { $0.asymmetry * $0.asymmetry }.squareRoot()
-    return mixed
-  }
-}
-
-extension CorridorLine {
-  /// The standard deviation of `intercept`, in seconds. A corridor that is narrower than half the shortest round
-  /// trip by more than the noise explains has been bent by wandering clocks.
-  fileprivate func deviation(
-    of samples: [TimeSample], prior: SlopePrior, tuning: ClockTuning
-  ) -> Double {
-    let half = 0.5 * (samples.lazy.map(\.roundTrip).min() ?? .zero).seconds
-    let bend = max(0, half - halfMargin - noise)
-    let slopeError = prior.isFixed(span: span) ? 0.5 * prior.deviation(span: span) * span : 0
-    return tuning.noiseShare * noise + bend + slopeError + tuning.deviationFloor
+    let mean = filters.mean
+    let distance = mean.offset - intercept
+    let bend = max(0, 0.5 * weights.shortest - corridor.halfMargin - corridor.noise)
+    let allowed = Self.toleratedNoise * corridor.noise + bend + Self.toleratedWander
+    shift = min(max(distance, -allowed), allowed)
+    intercept += shift
+    slope = mean.drift
+    lastingSlope = filters.steadiest.drift
+    let excess = distance - shift
+    deviation = (mean.variance + excess * excess).squareRoot()
   }
 }
 
@@ -158,4 +88,117 @@ extension ClockLine {
   func relativeOffset(at time: LocalTime, base other: Nanoseconds) -> Double {
     relativeOffset(at: time) + (base - other).seconds
   }
+}
+
+/// How exact midpoints are: the more, the less their round trips exceed the shortest possible one.
+private struct MidpointWeights {
+  /// Of the round trips, in seconds.
+  let shortest: Double
+  /// How far the shortest is taken to be above the shortest possible, in seconds.
+  private let gap: Double
+
+  /// The standard deviation of a midpoint in terms of how much longer its round trip was than the shortest possible.
+  /// Dimensionless, 0.1...0.3: half of it in the worst case, 0.29 of it where all ways to divide the excess between
+  /// the directions are alike, and less where several hops add up. Chosen on wires with two hops.
+  private static let excessShare = 0.18
+
+  /// The distance to the shortest possible round trip, in terms of the distance from the shortest to the sixth shortest:
+  /// without it the few shortest outweigh all others. Dimensionless, 1...4.
+  private static let gapFactor = 2.0
+
+  /// What a midpoint may be off although its round trip was the shortest, in seconds: the stamps' own error.
+  private static let stampError = 2e-6
+
+  init(_ samples: [TimeSample]) {
+    let least = smallest(6, of: samples.lazy.map(\.roundTrip.seconds))
+    shortest = least.first ?? 0
+    gap = Self.gapFactor * ((least.last ?? 0) - shortest)
+  }
+
+  /// Of the midpoint's offset, in s².
+  func variance(of sample: TimeSample) -> Double {
+    let deviation = Self.excessShare * (sample.roundTrip.seconds - shortest + gap)
+    return Self.stampError * Self.stampError + deviation * deviation
+  }
+}
+
+/// Filters that expect crystals to wander differently, and how well each has done of late.
+private struct CompetingFilters {
+  /// How fast a drift may wander, in 1/√s: a crystal at room temperature, one in a machine whose load changes, and one that
+  /// warms up by a tenth of a ppm a second and more.
+  private static let wanders = [1e-9, 2e-8, 5e-7]
+
+  /// For how many seconds a prediction counts: 6...20 make no difference.
+  private static let evidenceTime = 20.0
+
+  /// By how much evidence, as the logarithm of a likelihood, a filter is behind the next steadier one before there is any:
+  /// queues that outlast a probe interval look like wander.
+  private static let handicap = 1.0
+
+  /// Of squared errors in terms of their variance, beyond which they are outliers.
+  private static let outlier = 9.0
+
+  private var filters: [DriftFilter]
+  /// The logarithm of each one's likelihood, but for the handicap.
+  private var evidence: [Double]
+
+  init(prior: SlopePrior, span: Double) {
+    let unknown = DriftFilter(
+      offset: 0, variance: 1, drift: prior.center, driftDeviation: prior.deviation(span: span))
+    filters = Array(repeating: unknown, count: Self.wanders.count)
+    evidence = Array(repeating: 0, count: Self.wanders.count)
+  }
+
+  mutating func advance(by seconds: Double) {
+    let fade = 1 / (1 + seconds / Self.evidenceTime)
+    for index in filters.indices {
+      filters[index].advance(by: seconds, wander: Self.wanders[index])
+      evidence[index] *= fade
+    }
+  }
+
+  mutating func take(_ offset: Double, noise: Double) {
+    for index in filters.indices {
+      let error = offset - filters[index].offset
+      let surplus = filters[index].variance / noise
+      // While a filter knows less than a single midpoint tells, it predicts nothing.
+      if surplus < 1 {
+        let square = error * error / (filters[index].variance + noise)
+        evidence[index] -= 0.5 * (min(square, Self.outlier) + logarithm(onePlus: surplus))
+      }
+      filters[index].correct(by: error, noise: noise)
+    }
+  }
+
+  var steadiest: DriftFilter { filters[0] }
+
+  /// Its variance has what the filters disagree by.
+  var mean: (offset: Double, drift: Double, variance: Double) {
+    let scores = evidence.indices.map { evidence[$0] - Self.handicap * Double($0) }
+    let best = scores.max() ?? 0
+    let weights = scores.map { exponential($0 - best) }
+    let sum = weights.reduce(0, +)
+    var mean = (offset: 0.0, drift: 0.0, variance: 0.0)
+    for (filter, weight) in zip(filters, weights) {
+      mean.offset += weight / sum * filter.offset
+      mean.drift += weight / sum * filter.drift
+    }
+    for (filter, weight) in zip(filters, weights) {
+      let distance = filter.offset - mean.offset
+      mean.variance += weight / sum * (filter.variance + distance * distance)
+    }
+    return mean
+  }
+}
+
+/// The logarithm of 1 + `x`, for 0...1, to 0.1 % of itself: a Padé approximant.
+private func logarithm(onePlus x: Double) -> Double { x * (6 + x) / (6 + 4 * x) }
+
+/// e to the power of `z`, which is not positive: the 64th power of a short series, to 2e-4 of itself above -20.
+private func exponential(_ z: Double) -> Double {
+  guard z > -40 else { return 0 }
+  let y = z / 64
+  var power = 1 + y * (1 + y * (0.5 + y * (1.0 / 6 + y * (1.0 / 24 + y / 120))))
+  for _ in 0..<6 { power *= power }
+  return power
 }

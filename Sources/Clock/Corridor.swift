@@ -44,8 +44,12 @@ struct CorridorLine: Hashable, Sendable {
 }
 
 extension CorridorLine {
+  /// How fast the bounds of a sample relax, in 1/s: a drift that changes by 8 ppb a second stays within. 0...1.5e-8 were
+  /// compared together with windows of one to three minutes.
+  static let ageing = 4e-9
+
   /// The widest corridor through `samples`, which are in order of their midpoints; `nil` if there are none.
-  init?(through samples: [TimeSample], prior: SlopePrior, tuning: ClockTuning = ClockTuning()) {
+  init?(through samples: [TimeSample], prior: SlopePrior) {
     guard let newest = samples.last else { return nil }
     let origin = newest.midpoint
     let base = newest.upperOffset
@@ -55,7 +59,7 @@ extension CorridorLine {
     lowers.reserveCapacity(samples.count)
     for sample in samples {
       let x = (sample.midpoint - origin).seconds
-      let slack = tuning.ageing * x * x
+      let slack = Self.ageing * x * x
       uppers.append(CorridorPoint(x: x, y: (sample.upperOffset - base).seconds + slack))
       lowers.append(CorridorPoint(x: x, y: slack - (sample.lowerOffset - base).seconds))
     }
@@ -72,8 +76,8 @@ extension CorridorLine {
     let top = lowerHull(of: uppers)
     let bottom = lowerHull(of: negatedLowers)
     let slope = slopeOfWidest(top: top, bottom: bottom, in: prior.range(span: span))
-    let ceiling = smallest(of: top, slope: slope)
-    let floor = -smallest(of: bottom, slope: -slope)
+    let ceiling = lowest(of: top, slope: slope)
+    let floor = -lowest(of: bottom, slope: -slope)
     self.origin = origin
     self.base = base
     self.intercept = 0.5 * (ceiling + floor)
@@ -89,7 +93,7 @@ extension CorridorLine {
     slopeError = max(slope - alike.lowerBound, alike.upperBound - slope)
     interceptError = 0
     for other in [alike.lowerBound, alike.upperBound] {
-      let middle = 0.5 * (smallest(of: top, slope: other) - smallest(of: bottom, slope: -other))
+      let middle = 0.5 * (lowest(of: top, slope: other) - lowest(of: bottom, slope: -other))
       interceptError = max(interceptError, abs(middle - intercept))
     }
   }
@@ -121,7 +125,7 @@ private func lowerHull(of points: [CorridorPoint]) -> [CorridorPoint] {
   return hull
 }
 
-private func smallest(of points: [CorridorPoint], slope: Double) -> Double {
+private func lowest(of points: [CorridorPoint], slope: Double) -> Double {
   var least = Double.infinity
   for point in points { least = min(least, point.y - slope * point.x) }
   return least
@@ -131,17 +135,23 @@ private func smallest(of points: [CorridorPoint], slope: Double) -> Double {
 private func smallestExcesses(of points: [CorridorPoint], slope: Double) -> (
   third: Double, sixth: Double
 ) {
+  let least = smallest(6, of: points.lazy.map { $0.y - slope * $0.x })
+  guard let first = least.first, let last = least.last else { return (0, 0) }
+  return (least.count >= 3 ? least[2] - first : last - first, last - first)
+}
+
+/// The `count` smallest of `values`, in their order.
+func smallest(_ count: Int, of values: some Sequence<Double>) -> [Double] {
   var least: [Double] = []
-  for point in points {
-    let value = point.y - slope * point.x
-    if least.count == 6, value >= least[5] { continue }
+  least.reserveCapacity(count + 1)
+  for value in values {
+    if least.count == count, value >= least[count - 1] { continue }
     var index = least.count
     while index > 0, least[index - 1] > value { index -= 1 }
     least.insert(value, at: index)
-    if least.count > 6 { least.removeLast() }
+    if least.count > count { least.removeLast() }
   }
-  guard let first = least.first, let last = least.last else { return (0, 0) }
-  return (least.count >= 3 ? least[2] - first : last - first, last - first)
+  return least
 }
 
 /// The slopes around `best`, the best one, whose corridor is narrower by no more than `loss` seconds.
@@ -150,7 +160,7 @@ private func slopesAlmostAsWide(
   in range: ClosedRange<Double>
 ) -> ClosedRange<Double> {
   func width(_ slope: Double) -> Double {
-    smallest(of: top, slope: slope) + smallest(of: bottom, slope: -slope)
+    lowest(of: top, slope: slope) + lowest(of: bottom, slope: -slope)
   }
   let least = width(best) - loss
   let low = slopeWhere(in: range.lowerBound...best) { width($0) >= least }

@@ -12,7 +12,7 @@ extension CorridorLine {
 
   /// What no corridor is better than, in seconds: the wander of the clocks within the window. Range 1...10 µs;
   /// guarded by `ErrorBoundTests`.
-  static let errorFloor = 3e-6
+  static let errorFloor = 6e-6
 
   /// What is known of a drift at best, dimensionless. Guarded by `ErrorBoundTests`.
   static let leastSlopeError = 1e-7
@@ -28,10 +28,10 @@ extension CorridorLine {
   }
 
   /// What extrapolating by `age` may add. The square is the wander that the ageing allows for.
-  func extrapolationError(over age: Nanoseconds, prior: SlopePrior, ageing: Double) -> Double {
+  func extrapolationError(over age: Nanoseconds, prior: SlopePrior) -> Double {
     let seconds = abs(age.seconds)
     let slope =
       prior.isFixed(span: span) ? prior.halfWidth : max(slopeError, Self.leastSlopeError)
-    return slope * seconds + ageing * seconds * seconds
+    return slope * seconds + Self.ageing * seconds * seconds
   }
 }

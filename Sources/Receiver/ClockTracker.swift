@@ -18,13 +18,12 @@ struct ClockTracker {
   }
 
   init(
-    clockID: UInt64, port: UInt16, storedDrift: Double?, tuning: ClockTuning = ClockTuning(),
-    seed: UInt64, at now: LocalTime
+    clockID: UInt64, port: UInt16, storedDrift: Double?, seed: UInt64, at now: LocalTime
   ) {
     self.clockID = clockID
     self.port = port
-    filter = ClockFilter(storedDrift: storedDrift, tuning: tuning)
-    schedule = ProbeSchedule(startingAt: now, tuning: tuning)
+    filter = ClockFilter(storedDrift: storedDrift)
+    schedule = ProbeSchedule(startingAt: now)
     random = SplitMix64(seed: seed)
   }
 
@@ -46,7 +45,7 @@ struct ClockTracker {
   mutating func request(at now: LocalTime, isIdle: Bool) -> TimeRequest? {
     if isIdle { schedule.rest() } else if schedule.isIdle { schedule.wake(at: now) }
     guard schedule.nextProbe <= now else { return nil }
-    schedule.sent(at: now, link: link, random: random.next())
+    schedule.sent(at: now, random: random.next())
     return exchange.nextRequest(clockID: clockID, at: now)
   }
 
@@ -69,13 +68,6 @@ struct ClockTracker {
   /// Without a session nobody is asked, and a request that is overdue is no reason to wake.
   func nextDeadline(asks: Bool) -> LocalTime? {
     [exchange.nextDeadline, asks ? schedule.nextProbe : nil].compactMap { $0 }.min()
-  }
-
-  private var link: ProbeSchedule.Link? {
-    guard let deviation = filter.deviation, let roundTrip = filter.medianRoundTrip else {
-      return nil
-    }
-    return .init(deviation: deviation, roundTrip: roundTrip)
   }
 
   private mutating func insert(_ sample: TimeSample, at now: LocalTime) -> Change? {

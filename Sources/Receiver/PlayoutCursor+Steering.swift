@@ -10,7 +10,7 @@ extension PlayoutCursor {
     let error = error(to: anchor, at: now)
     syncError = Nanoseconds(Int64(min(max(error, -1e3), 1e3) * 1e9))
     guard maySteer(by: error) else { return }
-    let steering = RateController(tuning).steering(error: error, time: fadingTime(of: error))
+    let steering = RateController.steering(error: error, time: fadingTime(of: error))
     state.step = scheduledStep + steering
     state.steeredAt = next
     state.keptFrames = keptFrames(for: error)
@@ -24,17 +24,15 @@ extension PlayoutCursor {
 
   @_noLocks @_noAllocation
   private func keptFrames(for error: Double) -> Double {
-    RateController(tuning).hold(forError: error, time: fadingTime(of: error))
+    RateController.hold(forError: error, time: fadingTime(of: error))
       * Double(grid.sampleRate)
   }
 
   /// In seconds.
   @_noLocks @_noAllocation
   private func fadingTime(of error: Double) -> Double {
-    RateController(tuning).time(
-      forError: error, watched: renderClock.observedSeconds,
-      memory: min(estimate?.memory ?? 0, renderClock.memory),
-      variance: (clock: estimate?.variance ?? 0, card: renderClock.variance))
+    RateController.time(
+      forError: error, cardVariance: renderClock.variance, watched: renderClock.observedSeconds)
   }
 
   /// Stream frames that pass in a device frame when both clocks are as estimated. No crystals are 1 % apart; the

@@ -5,7 +5,6 @@ package import Clock
 /// only; it knows no samples, so a simulation can run it for days.
 package struct PlayoutCursor: ~Copyable {
   package let grid: StreamGrid
-  let tuning: SteeringTuning
   package var renderClock: RenderClock
   /// The next device frame to render.
   package internal(set) var next: Int64 = 0
@@ -27,14 +26,9 @@ package struct PlayoutCursor: ~Copyable {
   package private(set) var replacementCount: UInt32 = 0
 
   /// `sampleRate` is the device's, in Hz.
-  package init(
-    sampleRate: Int, device: RenderClock.DeviceClass, storedDrift: Double?,
-    tuning: SteeringTuning = SteeringTuning()
-  ) {
-    self.tuning = tuning
+  package init(sampleRate: Int, device: RenderClock.DeviceClass, storedDrift: Double?) {
     grid = StreamGrid(sampleRate: sampleRate)
-    renderClock = RenderClock(
-      sampleRate: sampleRate, device: device, storedDrift: storedDrift, tuning: tuning)
+    renderClock = RenderClock(sampleRate: sampleRate, device: device, storedDrift: storedDrift)
   }
 
   /// Nobody goes back by more than this many frames: 750 ms, more than is written ahead to any sound card.

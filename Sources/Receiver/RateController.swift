@@ -3,12 +3,7 @@ import Clock
 /// How fast playback is steered toward where it should be. The rates of both clocks are known and fed forward,
 /// so there is nothing to integrate: what is left is the noise of the estimates, and the way back after a
 /// disturbance. Errors are in seconds, positive where playback is early.
-struct RateController {
-  private let tuning: SteeringTuning
-
-  @_noLocks @_noAllocation
-  init(_ tuning: SteeringTuning) { self.tuning = tuning }
-
+enum RateController {
   /// Above this error, in s, no rate is kept: each turn answers what is left of it, and what was a mistake is taken back at once.
   /// Below, a mistake moves playback by an eighth of itself, and by another one for each hold that is written ahead.
   private static var smallError: Double { @_noLocks @_noAllocation get { 200e-6 } }
@@ -29,34 +24,44 @@ struct RateController {
   /// the clock, or by the room's delay.
   static var scheduleStep: Double { @_noLocks @_noAllocation get { 1e-3 } }
 
-  /// In which time constant an error fades, in s, when the card has been watched for `watched` seconds, card and clock
-  /// were steady for `memory` seconds, and the group's time and the card's position are known with this `variance`, in s².
+  /// An error fades with this time constant, in s. Small ones slowly, for they are noise of the clock as likely as not, and to
+  /// steer by noise moves rooms apart; larger ones soon.
+  static var gentleTime: Double { @_noLocks @_noAllocation get { 8 } }
+  static var quickTime: Double { @_noLocks @_noAllocation get { 1.8 } }
+
+  /// An error of this many seconds is noise as likely as not. So is one that the card's own standard deviation explains.
+  private static var noise: Double { @_noLocks @_noAllocation get { 4e-6 } }
+
+  /// While the card's drift is hardly known, errors are real and soon larger: half the time for which the card has
+  /// been watched is the time constant then, but not less than this, in s.
+  static var firstTime: Double { @_noLocks @_noAllocation get { 0.5 } }
+
+  /// A rate is kept for this part of the error's time constant, and then set anew.
+  private static var holdPart: Double { @_noLocks @_noAllocation get { 0.125 } }
+
+  /// Beyond this error, in s, what is written ahead is rendered again, so that it is steered away sooner.
+  static var outdatedError: Double { @_noLocks @_noAllocation get { 20e-6 } }
+
+  /// In which time constant an error fades, in s, when the card's position is known with `cardVariance`, in s², and the card
+  /// has been watched for `watched` seconds.
   @_noLocks @_noAllocation
-  func time(
-    forError error: Double, watched: Double, memory: Double,
-    variance: (clock: Double, card: Double)
-  ) -> Double {
-    let steadiness = max(memory / tuning.patientMemory, 1)
-    let patience = min(steadiness * steadiness, tuning.mostPatience)
-    let least = tuning.leastDoubt * patience
-    // Where clocks wander, so does what their estimate is off by, and is to be followed.
-    let scatter = (1 - 1 / patience) * variance.clock
-    let doubt = least * least + tuning.cardDoubt * variance.card + tuning.clockDoubt * scatter
-    let steady = patience * max(tuning.gentleTime / (1 + error * error / doubt), tuning.quickTime)
-    return min(max(watched / 2, tuning.firstTime), steady)
+  static func time(forError error: Double, cardVariance: Double, watched: Double) -> Double {
+    let expected = noise * noise + cardVariance
+    let steady = max(gentleTime / (1 + error * error / expected), quickTime)
+    return min(max(watched / 2, firstTime), steady)
   }
 
-  /// For how long a rate is kept, in s, that lets `error` fade in `time`. It is constant in between (ADR 0015).
+  /// For how long a rate is kept, in s, that lets `error` fade in `time`. It is constant in between.
   @_noLocks @_noAllocation
-  func hold(forError error: Double, time: Double) -> Double {
-    error.magnitude > Self.smallError ? 0 : time * tuning.holdPart
+  static func hold(forError error: Double, time: Double) -> Double {
+    error.magnitude > smallError ? 0 : time * holdPart
   }
 
   /// How much faster than the ratio of the clocks to play, so that `error` fades in `time`; as a part of one: 1e-6
   /// is one ppm.
   @_noLocks @_noAllocation
-  func steering(error: Double, time: Double) -> Double {
-    let limit = error.magnitude <= Self.gentleError ? Self.gentleLimit : Self.quickLimit
+  static func steering(error: Double, time: Double) -> Double {
+    let limit = error.magnitude <= gentleError ? gentleLimit : quickLimit
     return min(max(-error / time, -limit), limit)
   }
 }

@@ -14,7 +14,6 @@ extension ReceiverSession {
     package var makeDecoder: DecodeStage.MakeDecoder
     /// How long the sound device stays open with nothing to play.
     package var idleTime: Nanoseconds
-    package var clockTuning = ClockTuning()
     /// Sows the jitter of time requests.
     package var seed: UInt64
 

@@ -117,7 +117,7 @@ extension ReceiverSession {
       clock = ClockTracker(
         clockID: hello.clockID, port: hello.clockPort,
         storedDrift: memory.clockDrifts.first { $0.sender == hello.senderID }?.drift,
-        tuning: configuration.clockTuning, seed: configuration.seed ^ hello.session, at: now)
+        seed: configuration.seed ^ hello.session, at: now)
     }
     occupant = Occupant(senderID: hello.senderID, clockID: hello.clockID)
     link = SenderLink(hello: hello, peer: peer, control: id, at: now)

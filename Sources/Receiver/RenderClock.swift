@@ -28,17 +28,11 @@ package struct RenderClock: Sendable {
     @_noLocks @_noAllocation get { acceptedCount >= 3 && observedSeconds >= 0.03 }
   }
 
-  /// How long what is known of the drift holds, in seconds: the longer, the steadier the card has been in the last half minute.
-  package var memory: Double {
-    @_noLocks @_noAllocation get { steadyCard / max(change.perSecond, 1e-12) }
-  }
-
   /// Of `localTime(of:)` for the newest frame that was reported, in s².
   package var variance: Double {
-    @_noLocks @_noAllocation get { timeVariance }
+    @_noLocks @_noAllocation get { filter.variance }
   }
 
-  private let steadyCard: Double
   private let sampleRate: Double
   /// The variance of an observation, in s².
   private let reportVariance: Double
@@ -49,18 +43,12 @@ package struct RenderClock: Sendable {
   private var hasPhase = false
   /// Whether the phase began because reports no longer matched.
   private var wasRejected = false
-  /// The frame of the last observation is `frame + fraction`, and was consumed `rest` seconds after `time`.
+  /// The frame of the last observation is `frame + fraction`, and was consumed `filter.offset` seconds after `time`.
   private var frame: Int64 = 0
   private var fraction = 0.0
   private var time = LocalTime(nanoseconds: 0)
-  private var rest = 0.0
-  /// Local seconds that a nominal second of frames takes, less one.
-  private var stretch: Double
-  /// The covariance of time (s²), time and stretch (s), and stretch (1).
-  private var timeVariance = 0.0
-  private var covariance = 0.0
-  private var stretchVariance: Double
-  private var change = DriftChange()
+  /// Its drift is the local seconds that a nominal second of frames takes, less one.
+  private var filter: DriftFilter
   private var observationCount = 0
   private var acceptedCount = 0
   private var rejectionCount = 0
@@ -69,21 +57,16 @@ package struct RenderClock: Sendable {
 
   /// `sampleRate` in Hz, above zero. `storedDrift` is the `drift` of this card at this rate from an earlier run;
   /// what is not within ±0.1 % is ignored. Not for the render thread.
-  package init(
-    sampleRate: Int, device: DeviceClass, storedDrift: Double?,
-    tuning: SteeringTuning = SteeringTuning()
-  ) {
+  package init(sampleRate: Int, device: DeviceClass, storedDrift: Double?) {
     self.sampleRate = Double(max(sampleRate, 1))
-    steadyCard = tuning.steadyCard
-    let deviation = Self.deviation(of: device, tuning)
-    reportVariance = deviation * deviation
-    wander = Self.wander(of: device, tuning)
+    reportVariance = device.deviation * device.deviation
+    wander = device.wander
     if let storedDrift, storedDrift > -1e-3, storedDrift < 1e-3 {
-      stretch = -storedDrift / (1 + storedDrift)
-      stretchVariance = Self.storedDriftDeviation * Self.storedDriftDeviation
+      filter = DriftFilter(
+        offset: 0, variance: 0, drift: -storedDrift / (1 + storedDrift),
+        driftDeviation: Self.storedDriftDeviation)
     } else {
-      stretch = 0
-      stretchVariance = Self.driftDeviation * Self.driftDeviation
+      filter = Self.unknown
     }
   }
 
@@ -92,8 +75,7 @@ package struct RenderClock: Sendable {
   package mutating func rephase() {
     hasPhase = false
     wasRejected = false
-    stretchVariance = max(
-      stretchVariance, Self.rephasedDriftDeviation * Self.rephasedDriftDeviation)
+    filter.restart(variance: 0, driftDeviation: Self.rephasedDriftDeviation)
     observationCount = 0
     acceptedCount = 0
     rejectionCount = 0
@@ -104,14 +86,14 @@ package struct RenderClock: Sendable {
   @_noLocks @_noAllocation
   package func localTime(of frame: DeviceFrame) -> LocalTime {
     let later = Self.wholeNanoseconds(
-      nominalSeconds(to: frame, fraction: 0) * (1 + stretch) + rest)
+      nominalSeconds(to: frame, fraction: 0) * (1 + stretch) + filter.offset)
     return LocalTime(nanoseconds: time.nanoseconds &+ later.count)
   }
 
   /// The frame, with its fraction, that the card consumes at `time`. Means nothing before the first observation.
   @_noLocks @_noAllocation
   package func frame(at time: LocalTime) -> Double {
-    let seconds = Double(time.nanoseconds &- self.time.nanoseconds) * 1e-9 - rest
+    let seconds = Double(time.nanoseconds &- self.time.nanoseconds) * 1e-9 - filter.offset
     return Double(frame) + (fraction + seconds * sampleRate / (1 + stretch))
   }
 }
@@ -141,17 +123,21 @@ extension RenderClock {
       return reject(frame, fraction: fraction, time: time, noise: noise)
     }
     guard span > 0 else { return false }
-    predict(frame, fraction: fraction, span: span)
-    let error = Double(time.nanoseconds &- self.time.nanoseconds) * 1e-9 - rest
-    let expected = timeVariance + noise
-    if observationCount > 8, error * error > Self.gate * Self.gate * expected {
+    filter.advance(by: span, wander: wander)
+    move(by: span)
+    self.frame = frame.index
+    self.fraction = fraction
+    let error = Double(time.nanoseconds &- self.time.nanoseconds) * 1e-9 - filter.offset
+    if observationCount > 8,
+      error * error > Self.gate * Self.gate * (filter.variance + noise)
+    {
       return reject(frame, fraction: fraction, time: time, noise: noise)
     }
-    correct(by: error, expected: expected)
+    filter.correct(by: error, noise: noise)
+    move(by: 0)
     acceptedCount = min(acceptedCount + 1, 1000)
     rejectionCount = 0
     observedSeconds = min(observedSeconds + span, 1000)
-    change.observe(stretch, after: span)
     return true
   }
 
@@ -163,33 +149,8 @@ extension RenderClock {
     self.frame = frame.index
     self.fraction = fraction
     self.time = time
-    rest = 0
-    timeVariance = 4 * noise
-    covariance = 0
+    filter.restart(variance: 4 * noise, driftDeviation: 0)
     rejectionCount = 0
-  }
-
-  @_noLocks @_noAllocation
-  private mutating func predict(_ frame: DeviceFrame, fraction: Double, span: Double) {
-    advance(by: span * (1 + stretch))
-    self.frame = frame.index
-    self.fraction = fraction
-    let growth = wander * wander
-    timeVariance +=
-      2 * span * covariance + span * span * stretchVariance + growth * span * span * span / 3
-    covariance += span * stretchVariance + growth * span * span / 2
-    stretchVariance += growth * span
-  }
-
-  @_noLocks @_noAllocation
-  private mutating func correct(by error: Double, expected: Double) {
-    let timeGain = timeVariance / expected
-    let stretchGain = covariance / expected
-    advance(by: timeGain * error)
-    stretch += stretchGain * error
-    stretchVariance -= stretchGain * covariance
-    timeVariance *= 1 - timeGain
-    covariance *= 1 - timeGain
   }
 
   /// Twenty outliers in a row are not outliers: the device was restarted, or frames were lost. Where that was so a moment
@@ -200,18 +161,14 @@ extension RenderClock {
   ) -> Bool {
     rejectionCount += 1
     guard rejectionCount >= Self.rejectionLimit else { return false }
-    begin(at: frame, fraction: fraction, time: time, noise: noise)
+    filter.restart(variance: 0, driftDeviation: Self.restartDriftDeviation)
     if wasRejected, observedSeconds < Self.soon {
       let most = Self.mostDeviation * Self.mostDeviation / reportVariance
       looseness = min(looseness * Self.loosening, most)
       // What was learnt of the drift from reports that were believed too much is as wrong.
-      stretch = 0
-      stretchVariance = Self.driftDeviation * Self.driftDeviation
-      change = DriftChange()
-    } else {
-      stretchVariance = max(
-        stretchVariance, Self.restartDriftDeviation * Self.restartDriftDeviation)
+      filter = Self.unknown
     }
+    begin(at: frame, fraction: fraction, time: time, noise: noise)
     wasRejected = true
     acceptedCount = 1
     observedSeconds = 0
@@ -222,21 +179,14 @@ extension RenderClock {
 // MARK: - Constants and arithmetic
 
 extension RenderClock {
-  /// The standard deviation of an observation in seconds.
-  private static func deviation(of device: DeviceClass, _ tuning: SteeringTuning) -> Double {
-    switch device {
-    case .exact: 1e-6
-    case .fine: tuning.fineDeviation
-    case .edge: tuning.edgeDeviation
-    case .coarse: tuning.coarseDeviation
-    }
+  private var stretch: Double {
+    @_noLocks @_noAllocation get { filter.drift }
   }
 
-  /// How the drift of a card wanders, in 1/√s.
-  private static func wander(of device: DeviceClass, _ tuning: SteeringTuning) -> Double {
-    switch device {
-    case .exact, .fine, .edge: tuning.wander
-    case .coarse: tuning.coarseWander
+  /// Nothing is known of the card.
+  private static var unknown: DriftFilter {
+    @_noLocks @_noAllocation get {
+      DriftFilter(offset: 0, variance: 0, drift: 0, driftDeviation: driftDeviation)
     }
   }
 
@@ -268,14 +218,13 @@ extension RenderClock {
     (Double(frame.index &- self.frame) + (fraction - self.fraction)) / sampleRate
   }
 
-  /// Moves the time of the last observation, and keeps what is less than a nanosecond: corrections far below
-  /// one add up.
+  /// Moves the time of the last observation, and what is whole nanoseconds of the filter's offset into it: corrections far
+  /// below one add up.
   @_noLocks @_noAllocation
-  private mutating func advance(by seconds: Double) {
-    let sum = rest + seconds
-    let whole = Self.wholeNanoseconds(sum)
+  private mutating func move(by seconds: Double) {
+    let whole = Self.wholeNanoseconds(seconds + filter.offset)
     time = LocalTime(nanoseconds: time.nanoseconds &+ whole.count)
-    rest = sum - Double(whole.count) * 1e-9
+    filter.offset = (seconds - Double(whole.count) * 1e-9) + filter.offset
   }
 
   /// Rounds toward zero, and cuts what lies beyond 146 years.
@@ -283,5 +232,27 @@ extension RenderClock {
   private static func wholeNanoseconds(_ seconds: Double) -> Nanoseconds {
     let limit = 0x1p62
     return Nanoseconds(Int64(min(max(seconds * 1e9, -limit), limit)))
+  }
+}
+
+extension RenderClock.DeviceClass {
+  /// The standard deviation of an observation in seconds: a move that was watched; two frames of granularity; the interrupt's
+  /// latency; a third of a USB frame.
+  fileprivate var deviation: Double {
+    switch self {
+    case .exact: 1e-6
+    case .fine: 14e-6
+    case .edge: 8e-6
+    case .coarse: 300e-6
+    }
+  }
+
+  /// How the drift of a card wanders, in 1/√s. A crystal at room temperature does by 1e-8; where positions are exact to some
+  /// µs, one that warms up can be followed as well, at a cost of less than 1 µs.
+  fileprivate var wander: Double {
+    switch self {
+    case .exact, .fine, .edge: 2e-7
+    case .coarse: 1e-8
+    }
   }
 }

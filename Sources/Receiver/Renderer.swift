@@ -30,11 +30,9 @@ package struct Renderer: ~Copyable {
   /// rate. The renderer is the ring's and the commands' only consumer, and the only producer of reports.
   package init(
     sampleRate: Int, ring: FrameRing, commands: RenderQueue<RenderCommand>,
-    reports: RenderQueue<RenderReport>, device: RenderClock.DeviceClass, storedDrift: Double?,
-    tuning: SteeringTuning = SteeringTuning()
+    reports: RenderQueue<RenderReport>, device: RenderClock.DeviceClass, storedDrift: Double?
   ) {
-    cursor = PlayoutCursor(
-      sampleRate: sampleRate, device: device, storedDrift: storedDrift, tuning: tuning)
+    cursor = PlayoutCursor(sampleRate: sampleRate, device: device, storedDrift: storedDrift)
     sampler = FrameSampler(
       ring: ring, sampleRate: sampleRate, fadeFrames: Int(cursor.fadeFrames),
       rewindFrames: Int(cursor.rewindFrames))

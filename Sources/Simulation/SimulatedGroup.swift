@@ -41,8 +41,6 @@ package final class SimulatedGroup {
     package var endsWithPlaylist = true
     /// Between two measurements of the microphone.
     package var interval = Nanoseconds.milliseconds(20)
-    package var clockTuning = ClockTuning()
-    package var steeringTuning = SteeringTuning()
     /// How long the producer takes for an order.
     package var productionTime = Nanoseconds.milliseconds(3)
 

@@ -77,7 +77,7 @@ extension SimulatedGroup {
     var random = RandomSource(seed: configuration.seed, part: 3000 + UInt64(processCount))
     let isExact = configuration.isExact
     let missing = room.quality.missingDecoders
-    var settings = ReceiverSession.Configuration(
+    let settings = ReceiverSession.Configuration(
       receiverID: Identifier.simulated(100 + index), name: "room \(index)", model: "simulated",
       capacity: room.quality.capacity, codecs: room.quality.codecs,
       makeDecoder: { format throws(CodecError) -> any AudioDecoder in
@@ -85,7 +85,6 @@ extension SimulatedGroup {
         return isExact ? try SignalPackets.makeDecoder(format) : SilenceDecoder(format)
       },
       idleTime: .seconds(30), seed: random.next())
-    settings.clockTuning = configuration.clockTuning
     room.session = Pointer(ReceiverSession(settings, memory: room.memory))
   }
 

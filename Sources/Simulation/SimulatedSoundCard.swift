@@ -34,7 +34,7 @@ final class SimulatedSoundCard {
     ring = FrameRing(minimumCapacity: 3 * rate, channelCount: configuration.channelCount)
     renderer = Renderer(
       sampleRate: rate, ring: ring, commands: commands, reports: reports,
-      device: quality.deviceClass, storedDrift: storedDrift, tuning: configuration.steeringTuning)
+      device: quality.deviceClass, storedDrift: storedDrift)
     content = CardContent(
       isExact: configuration.isExact, channelCount: configuration.channelCount)
     startElapsed = crystal.value.elapsed(at: now.seconds)

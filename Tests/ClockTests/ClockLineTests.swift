@@ -2,12 +2,12 @@ import Testing
 
 @testable import Clock
 
-/// What the regression adds to the corridor, on networks whose delays are independent from packet to packet.
+/// How exact the estimate is, on networks whose delays are independent from packet to packet.
 struct ClockLineTests {
   @Test(arguments: [
-    (LaneNetwork.Kind.wired, LaneRoom.Wander.none, 1.1, 2.6), (.wired, .slowSine, 1.65, 4.6),
-    (.wired, .walk, 1.9, 4.7), (.wired, .quickSine, 1.65, 4.6), (.wifi, .none, 8, 22),
-    (.farWifi, .none, 30, 90),
+    (LaneNetwork.Kind.wired, LaneRoom.Wander.none, 2.5, 6.0), (.wired, .slowSine, 7, 18),
+    (.wired, .walk, 7, 18), (.wired, .quickSine, 7, 18), (.wifi, .none, 15, 45),
+    (.farWifi, .none, 60, 150),
   ])
   func `after twenty seconds the estimate is exact`(
     kind: LaneNetwork.Kind, wander: LaneRoom.Wander, usual: Double, worst: Double
@@ -64,24 +64,6 @@ struct ClockLineTests {
     #expect(beyond * 100 < count)
   }
 
-  @Test(arguments: [NetworkModel.Kind.wifiBusy, .wifiPowerSave])
-  func `where the noise is asymmetric the corridor stands`(kind: NetworkModel.Kind) {
-    var plain: [Double] = []
-    var refined: [Double] = []
-    for seed in 0..<4 as Range<UInt64> {
-      let trace = ClockTrace(kind, seconds: 182, seed: seed)
-      for isRefined in [false, true] {
-        var filter = ClockFilter(isRefined: isRefined)
-        filter.isSmoothed = true
-        trace.play(into: &filter, every: 0.2, until: 180) { time, error, _, _ in
-          guard time > 60 else { return }
-          if isRefined { refined.append(error * error) } else { plain.append(error * error) }
-        }
-      }
-    }
-    #expect(refined.reduce(0, +) < 1.3 * plain.reduce(0, +))
-  }
-
   /// Answers take longer than requests on average, which is in the mean of all midpoints and hardly in the fastest. Rooms that
   /// went from one to the other would be apart by that.
   @Test func `where machines are slow to pass packets on, rooms err alike`() {
@@ -92,7 +74,7 @@ struct ClockLineTests {
       let errors = rooms.map { $0[index].error }
       return (errors.max() ?? 0) - (errors.min() ?? 0)
     }
-    #expect(spreads.sorted()[spreads.count * 99 / 100] < 1.9)
+    #expect(spreads.sorted()[spreads.count * 99 / 100] < 4)
   }
 
   @Test func `without samples the present slope gives way to the lasting one`() throws {
@@ -107,26 +89,6 @@ struct ClockLineTests {
     #expect(abs(drifted - 0.1 - 40e-6) < 1e-7)
     let before = line.relativeOffset(at: start - .seconds(1)) - line.intercept
     #expect(abs(before + 5e-6) < 1e-12)
-  }
-
-  @Test(arguments: [
-    (2.0, 2e-6, 1.0), (4.5, 2e-6, 0.5), (6, 2e-6, 0), (2, 15e-6, 0.5), (2, 20e-6, 0),
-  ])
-  func `a short memory of steady change catches up`(
-    memory: Double, deviation: Double, part: Double
-  ) throws {
-    var line = try ClockLine(#require(CorridorLine(through: [sample()], prior: .cold)))
-    (line.intercept, line.slope) = (0, 0)
-    (line.memory, line.deviation) = (memory, deviation)
-    line.catchUp(with: 0.2e-6, tuning: ClockTuning())
-    #expect(abs(line.intercept - part * 0.2e-6 * memory * memory) < 1e-12)
-    #expect(abs(line.slope - part * 0.4e-6 * memory) < 1e-12)
-  }
-
-  @Test func `a drift that changes steadily is told by how fast it does`() {
-    var trend = SlopeTrend(near: 2, far: 4)
-    for step in 0..<200 { trend.observe(50e-6 - 0.3e-6 * 0.25 * Double(step), after: 0.25) }
-    #expect(abs(trend.perSecond + 0.3e-6) < 0.3e-8)
   }
 
   private func sample() throws -> TimeSample {

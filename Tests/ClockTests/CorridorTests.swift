@@ -13,7 +13,7 @@ struct CorridorTests {
       let line = try #require(CorridorLine(through: samples, prior: Self.open))
       for sample in samples {
         let x = (sample.midpoint - line.origin).seconds
-        let slack = ClockTuning().ageing * x * x
+        let slack = CorridorLine.ageing * x * x
         let offset = line.relativeOffset(at: sample.midpoint)
         let upper = (sample.upperOffset - line.base).seconds + slack
         let lower = (sample.lowerOffset - line.base).seconds - slack
@@ -90,7 +90,7 @@ struct CorridorTests {
     var floor = -Double.infinity
     for sample in samples {
       let x = (sample.midpoint - newest.midpoint).seconds
-      let slack = ClockTuning().ageing * x * x
+      let slack = CorridorLine.ageing * x * x
       ceiling = min(ceiling, (sample.upperOffset - newest.upperOffset).seconds + slack - slope * x)
       floor = max(floor, (sample.lowerOffset - newest.upperOffset).seconds - slack - slope * x)
     }

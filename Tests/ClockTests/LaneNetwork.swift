@@ -144,10 +144,7 @@ struct LaneRoom {
         if let sample = sample(probe, received, received + 30e-6, arrival) {
           answers.append((arrival, sample))
         }
-        let link = filter.deviation.map {
-          ProbeSchedule.Link(deviation: $0, roundTrip: filter.medianRoundTrip ?? .zero)
-        }
-        schedule.sent(at: local(probe), link: link, random: random.next())
+        schedule.sent(at: local(probe), random: random.next())
         probe += (schedule.nextProbe - local(probe)).seconds
       } else {
         if filter.isLocked, lookAt > 0.3 { filter.isSmoothed = true }

@@ -60,13 +60,13 @@ import Testing
     #expect(bench.cursor.replacementCount == 0)
   }
 
-  @Test func `where clock and card were steady for long, a small error fades slowly`() {
-    /// What is left of 3 µs after 8 s, in µs.
-    func rest(memory: Double) -> Double {
+  @Test func `a small error fades slowly, and a larger one soon`() {
+    /// Which part of it is left after 8 s.
+    func rest(of microseconds: Double) -> Double {
       var bench = Bench(cardDrift: 0, groupDrift: 0)
       var estimate = ClockEstimate(
         local: LocalTime(nanoseconds: 0), group: GroupTime(nanoseconds: 7_000_000_000), drift: 0,
-        errorBound: .zero, memory: memory)
+        errorBound: .zero)
       _ = bench.cursor.adopt(estimate, isStep: false)
       _ = bench.cursor.schedule(
         Anchor(mediaTime: .zero, groupTime: GroupTime(nanoseconds: 8_000_000_000), rate: .playing))
@@ -74,18 +74,18 @@ import Testing
       while bench.cursor.next < 48_000 * 128 {
         bench.observe(max(0, bench.cursor.next - 3840))
         if bench.cursor.next == 48_000 * 120 {
-          estimate.group = estimate.group + Nanoseconds(3_000)
+          estimate.group = estimate.group + Nanoseconds(Int64(microseconds * 1000))
           _ = bench.cursor.adopt(estimate, isStep: false)
         }
         let run = bench.cursor.nextRun(atMost: 480)
         guard let sound = run.sound else { continue }
         let position = Double(sound.position.frame) + sound.position.fraction
-        last = (bench.scheduled(atDevice: Double(run.first)) - position) / 48e-3 + 3
+        last = (bench.scheduled(atDevice: Double(run.first)) - position) / 48e-3 + microseconds
       }
-      return last
+      return last / microseconds
     }
-    #expect((-0.5...0.8).contains(rest(memory: 5)))
-    #expect((1.5...2.8).contains(rest(memory: 60)))
+    #expect((0.2...0.9).contains(rest(of: 3)))
+    #expect(abs(rest(of: 18)) < 0.2)
   }
 
   /// The steps of runs of 10 ms from 20 s on; each 100 ms `change` has another estimate, by its number.
@@ -95,7 +95,7 @@ import Testing
     var bench = Bench(cardDrift: 0, groupDrift: 0)
     let truth = ClockEstimate(
       local: LocalTime(nanoseconds: 0), group: GroupTime(nanoseconds: 7_000_000_000), drift: 0,
-      errorBound: .zero, memory: 5)
+      errorBound: .zero)
     _ = bench.cursor.schedule(
       Anchor(mediaTime: .zero, groupTime: GroupTime(nanoseconds: 8_000_000_000), rate: .playing))
     var steps: [(step: Double, error: Double)] = []
@@ -129,7 +129,7 @@ import Testing
     var bench = Bench(cardDrift: 0, groupDrift: 0)
     var estimate = ClockEstimate(
       local: LocalTime(nanoseconds: 0), group: GroupTime(nanoseconds: 7_000_000_000), drift: 0,
-      errorBound: .zero, memory: 60)
+      errorBound: .zero)
     _ = bench.cursor.adopt(estimate, isStep: false)
     _ = bench.cursor.schedule(
       Anchor(mediaTime: .zero, groupTime: GroupTime(nanoseconds: 8_000_000_000), rate: .playing))

@@ -16,8 +16,6 @@ struct SimulateCommand: AsyncParsableCommand {
         tutti-simulate --scenario wander --rooms 3        crystals that warm up
         tutti-simulate --scenario house --rooms 16 --hours 24
                                                           a day, every fourth room on radio
-        tutti-simulate --scan expectedWander              what half and twice of a constant would do
-        tutti-simulate --scan leastDoubt=1e-6,2e-6,4e-6   the same with these values
       """)
 
   @Option(help: "What happens to the group.")
@@ -39,9 +37,6 @@ struct SimulateCommand: AsyncParsableCommand {
   @Option(help: "How long to play, in virtual hours; a minute if not given.")
   var hours: Double?
 
-  @Option(help: "Compare values of a constant: all, NAME or NAME=VALUE,VALUE.")
-  var scan: String?
-
   @Flag(help: "Print what each room said, with its time.")
   var events = false
 
@@ -58,11 +53,6 @@ struct SimulateCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    if let scan {
-      let constants = try ConstantScan.constants(scan)
-      let seeds = seed..<seed + UInt64(max(runs, 4))
-      return await ConstantScan(constants: constants, seeds: seeds, rooms: rooms, cards: card).run()
-    }
     var failures = 0
     for seed in seed..<seed + UInt64(runs) {
       let named = Scenario(scenario, seed: seed, rooms: rooms, hours: hours, cards: card)
@@ -83,6 +73,7 @@ struct SimulateCommand: AsyncParsableCommand {
       "scenario \(scenario) seed \(seed) rooms \(rooms) digest \(String(group.digest.value, radix: 16))"
     )
     print("  spread \(result.spread), at the end \(result.finalSpread), events \(group.eventCount)")
+    print("  rates changed by \(Int(result.rateChange)) ppb a second")
     if events { printEvents(group) }
     print(result.firstBroken.map { "  BROKEN: \($0)" } ?? "  all promises kept")
   }
