@@ -332,7 +332,7 @@ class Room:
 class Receiver:
     def __init__(self, path, name, port):
         self.path, self.name, self.id = path, name, os.urandom(16)
-        self.listener = socket.create_server(("", port), family=socket.AF_INET6, dualstack_ipv6=True)
+        self.listener = socket.create_server(("", port))
         self.selector = selectors.DefaultSelector()
         self.selector.register(self.listener, selectors.EVENT_READ, None)
         self.connections, self.control, self.media = [], None, None
@@ -378,7 +378,7 @@ class Receiver:
 
     def read(self, connection):
         if connection is self.media and self.stream.held(self.playhead) > CAPACITY:
-            return
+            return time.sleep(0.005)  # There is no room for more; the sender should know.
         try:
             data = connection.socket.recv(1 << 16)
             connection.input += data
@@ -436,7 +436,7 @@ class Receiver:
             self.control.send(GOODBYE, struct.pack(">BB", REPLACED, 0) + text(name))
         if self.control:
             self.close(self.control)
-        address = (connection.socket.getpeername()[0].removeprefix("::ffff:"), port)
+        address = (connection.socket.getpeername()[0], port)
         if self.clock is None or self.clock.id != clockID:
             if self.clock:
                 self.selector.unregister(self.clock.socket)
@@ -551,4 +551,5 @@ def main():
             receiver.recorder.close()
 
 
-main()
+if __name__ == "__main__":
+    main()
