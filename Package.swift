@@ -69,7 +69,7 @@ let package = Package(
     adapter("AvahiDiscovery", ["CAvahi"]),
     adapter("Codecs", ["Audio", "COpus", "CFLAC"]),
     adapter("FFmpegDecoder", ["Audio", "CAVCodec"]),
-    adapter("FFmpegSource", ["Clock", "Audio", "Sender", "CFFmpeg"]),
+    adapter("FFmpegSource", ["Clock", "Audio", "WireProtocol", "Sender", "CFFmpeg"]),
 
     // C made callable.
     .target(name: "CSys", path: "Sources/CShims/CSys"),

@@ -22,6 +22,8 @@ package protocol MediaSource: AnyObject {
   var isSeekable: Bool { get }
   /// Whether a read may wait for others, such as the network: what it gave is then passed on at once.
   var mayWait: Bool { get }
+  /// Whether it is worth being kept for a seek, because opening it anew takes long, and is still fit for one.
+  var isReusable: Bool { get }
 
   /// Appends up to `count` frames, interleaved; appends none only at the end of the item.
   func read(_ count: Int, appendingTo frames: inout [Float]) throws(MediaError)
@@ -29,7 +31,8 @@ package protocol MediaSource: AnyObject {
   /// The next frame that `read` gives is number `frame`, exactly. At or past the end: `read` gives none.
   func seek(toFrame frame: Int64) throws(MediaError)
 
-  /// The item's own packets from its beginning, beside the frames: both are read and sought on their own.
+  /// The item's own packets from its beginning, beside the frames: both are read and sought on their own. Of a source
+  /// that is used again they may be those from before, which stand anywhere.
   func packets() throws(PassObstacle) -> any PacketSource
 }
 
@@ -38,6 +41,7 @@ extension MediaSource {
   package var rate: Double { 1 }
   package var isSeekable: Bool { true }
   package var mayWait: Bool { false }
+  package var isReusable: Bool { false }
 
   package func packets() throws(PassObstacle) -> any PacketSource {
     throw .notPassable(codec: "PCM")
@@ -94,5 +98,7 @@ package enum MediaError: Error, Hashable, Sendable {
   case unsupported(path: String, reason: String)
   /// Broken in the middle; what came before was played.
   case broken(path: String, reason: String)
+  /// It ends before its time; what there was of it was played. In whole seconds.
+  case endsEarly(path: String, after: Int64, of: Int64)
   case notSeekable(path: String)
 }

@@ -27,6 +27,8 @@ package enum PassObstacle: Error, Hashable, Sendable {
   case isResampled(rate: Int)
   /// It goes on as long as somebody sends.
   case isLive
+  /// It cannot be opened a second time.
+  case isPiped
   /// Not all rooms decode this codec.
   case roomsLack(Codec)
   /// A codec that no room knows, or a form of it that is not passed on.

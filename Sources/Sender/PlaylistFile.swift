@@ -5,6 +5,8 @@ package enum PlaylistFile {
   package static let entryLimit = 20_000
   /// Lists that name lists.
   package static let nestingLimit = 4
+  /// Addresses that are tried of a station's list and of those that it names.
+  package static let mirrorLimit = 8
 
   package enum Format: Hashable, Sendable {
     case m3u, pls, xspf, json
@@ -32,13 +34,24 @@ package enum PlaylistFile {
     }
   }
 
+  /// Nil where the content type of an answer, in small letters and without parameters, does not say that it is a list.
+  /// That of HLS is none of these.
+  package static func format(ofType type: String) -> Format? {
+    switch type {
+    case "audio/x-mpegurl", "audio/mpegurl", "application/x-mpegurl", "application/mpegurl": .m3u
+    case "audio/x-scpls", "audio/scpls", "application/pls+xml", "application/x-scpls": .pls
+    case "application/xspf+xml": .xspf
+    default: nil
+    }
+  }
+
   /// The locations in the list, in order, each resolved against `base`: the path or address of the list.
   package static func locations(
     in bytes: [UInt8], format: Format, base: String
   ) throws(ParseError) -> [String] {
     guard bytes.count <= sizeLimit else { throw .tooLarge(bytes: bytes.count) }
     let hasMark = bytes.starts(with: [0xEF, 0xBB, 0xBF])
-    let text = String(decoding: bytes.dropFirst(hasMark ? 3 : 0), as: UTF8.self)
+    let text = FileName.text(bytes.dropFirst(hasMark ? 3 : 0))
     let entries: [String]
     switch format {
     case .m3u: entries = try m3u(text)
@@ -112,7 +125,7 @@ package enum PlaylistFile {
     text.split(whereSeparator: \.isNewline).map { trim($0) }
   }
 
-  static func trim(_ text: Substring) -> Substring {
+  package static func trim(_ text: Substring) -> Substring {
     let head = text.drop { $0.isWhitespace }
     let count = head.reversed().prefix { $0.isWhitespace }.count
     return head.dropLast(count)
@@ -172,7 +185,7 @@ package enum PlaylistFile {
         index += 1
       }
     }
-    return String(decoding: bytes, as: UTF8.self)
+    return FileName.text(bytes)
   }
 }
 

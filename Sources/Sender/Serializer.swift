@@ -25,6 +25,8 @@ package final class Serializer {
   /// The packets of `source`, where they are passed on.
   var packets: (any PacketSource)?
   private var item: PlayItem?
+  /// The source that was opened last, without effects, where it is worth being kept.
+  private var kept: (location: String, source: any MediaSource)?
   /// What the rooms decode.
   private var codecs = CodecSet.all
   /// What was said of the item last, and where that begins.
@@ -75,7 +77,7 @@ package final class Serializer {
     codecs = beginning.codecs
     var start = beginning.mediaTime
     do {
-      var opened = try openSource(beginning.item)
+      var opened = try take(beginning)
       if !beginning.effects.changesNothing {
         opened = try applyEffects(opened, beginning.effects, beginning.item)
       }
@@ -95,6 +97,18 @@ package final class Serializer {
     } catch {
       fail(.unsupported(path: beginning.item.location, reason: "\(error)"), at: start)
     }
+  }
+
+  /// A seek in an item needs no second opening where that would take long.
+  private func take(_ beginning: ProductionOrder.Beginning) throws -> any MediaSource {
+    let location = beginning.item.location
+    if beginning.position > .zero, let kept, kept.location == location, kept.source.isReusable {
+      return kept.source
+    }
+    kept = nil
+    let opened = try openSource(beginning.item)
+    if opened.isReusable { kept = (location, opened) }
+    return opened
   }
 
   /// Goes on with the run where the new item has the shape of the last; else ends it and begins another.
@@ -202,6 +216,7 @@ package final class Serializer {
 
   private func finish() {
     forgetSource()
+    kept = nil
     let before = run?.inputEnd ?? .zero
     steps.append(.finished(at: endRun(endsStream: true) ?? before))
   }
@@ -229,6 +244,7 @@ package final class Serializer {
 
   func fail(_ error: MediaError, at time: MediaTime) {
     forgetSource()
+    kept = nil
     guard let item else { return }
     steps.append(.failed(item, error, at: time))
   }

@@ -23,6 +23,20 @@ import Testing
     #expect(try MediaFolder.files(at: folder.path) == expected.map(folder.file))
   }
 
+  @Test func `a file whose name is no UTF-8 is found, named and in a folder, and plays`() throws {
+    let recording = Recording(rate: 48_000, frames: 5_000)
+    let sound = try recording.write(to: "a.wav", in: folder)
+    let name = Array((folder.path + "/F").utf8) + [0xfc, 0x72] + Array(".wav".utf8)
+    try #require(rename(sound, (name + [0]).map { CChar(bitPattern: $0) }) == 0)
+    let path = FileName.text(name)
+    try folder.write(
+      Array("#EXTM3U\n".utf8) + [0x46, 0xfc, 0x72] + Array(".wav\n".utf8), to: "l.m3u")
+    #expect(try MediaFolder.files(at: path) == [path])
+    #expect(try MediaFolder.files(at: folder.path) == [path])
+    #expect(try MediaFolder.files(at: folder.file("l.m3u")) == [path])
+    #expect(try readAll(FileSource(path: path)) == recording.floats)
+  }
+
   @Test func `numbers of any length are compared by their value`() throws {
     let names = ["9.mp3", "99999999999999999999998.mp3", "99999999999999999999999.mp3", "0010.mp3"]
     for name in names { try folder.write([0], to: name) }

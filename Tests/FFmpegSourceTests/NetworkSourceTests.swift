@@ -71,27 +71,6 @@ private final class Flag: Sendable {
     }
   }
 
-  @Test func `where the server knows no ranges, only what lies ahead can be reached`() throws {
-    let (path, bytes) = try recording("a.flac")
-    let server = try TestServer { _, connection in
-      connection.head("200 OK", ["Content-Length: \(bytes.count)"])
-      connection.send(bytes)
-    }
-    defer { server.stop() }
-    let whole = try readAll(FileSource(path: path))
-    let source = try open(server.url("a.flac"))
-    #expect(!source.isSeekable)
-    #expect(source.frameCount == 200_000)
-    var frames: [Float] = []
-    try source.seek(toFrame: 150_000)
-    try source.read(1_000, appendingTo: &frames)
-    #expect(frames == Array(whole[300_000..<302_000]))
-    #expect(throws: MediaError.notSeekable(path: server.url("a.flac"))) {
-      try source.seek(toFrame: 5)
-    }
-    #expect(try readAll(source) == Array(whole[302_000...]))
-  }
-
   // MARK: - Faults
 
   @Test(arguments: [false, true])

@@ -18,10 +18,15 @@ import Testing
     certificate = try TestCertificate(for: "IP:127.0.0.1", in: folder)
   }
 
-  private func open(_ url: String) throws(MediaError) -> NetworkSource {
+  private func open(
+    _ url: String, patience: Duration = .seconds(2),
+    report: @escaping @Sendable (SourceNotice) -> Void = { _ in }
+  ) throws(MediaError) -> NetworkSource {
     var settings = NetworkSettings.withoutPauses
     settings.authorities = certificate.authority
-    return try NetworkSource(url: url, settings: settings, interruption: interruption)
+    settings.patience = patience
+    return try NetworkSource(
+      url: url, settings: settings, interruption: interruption, report: report)
   }
 
   /// Writes `list.m3u8` with segments of one second and the same packets in `a.aac`.
@@ -146,6 +151,19 @@ import Testing
     #expect(
       zip(frames.suffix(compared), whole.suffix(compared)).allSatisfy { abs($0 - $1) < 0.001 })
     #expect(server.requestCount(of: "live.m3u8") >= 4)
+  }
+
+  @Test func `that a live list has no new segment yet is no silence of its server`() throws {
+    try segment(seconds: 7, type: "ts")
+    let server = try liveServer(durations(), ends: true)
+    defer { server.stop() }
+    let notices = Mutex<[SourceNotice]>([])
+    let source = try open(server.url("live.m3u8"), patience: .milliseconds(50)) { notice in
+      notices.withLock { $0.append(notice) }
+    }
+    notices.withLock { $0 = [] }
+    #expect(throws: Never.self) { _ = try readAll(source) }
+    #expect(notices.withLock { $0.filter { if case .stalled = $0 { true } else { false } } } == [])
   }
 
   @Test func `packets of a live list are passed on, and end with it`() throws {

@@ -18,6 +18,8 @@ final class TestServer: Sendable {
 
   private struct State {
     var counts: [String: Int] = [:]
+    var byteCounts: [String: Int] = [:]
+    var starts: [String: [Int]] = [:]
     var descriptors: [Int32] = []
     var isOver = false
   }
@@ -55,6 +57,13 @@ final class TestServer: Sendable {
 
   func requestCount(of path: String) -> Int { state.withLock { $0.counts["/" + path] ?? 0 } }
 
+  /// Where the requests for it began, in their order.
+  func starts(of path: String) -> [Int] { state.withLock { $0.starts["/" + path] ?? [] } }
+
+  /// Bytes of answers that were handed to the system: what the clients took, and some 100 kB a connection that they
+  /// did not.
+  func byteCount(of path: String) -> Int { state.withLock { $0.byteCounts["/" + path] ?? 0 } }
+
   func stop() {
     state.withLock { state in
       state.isOver = true
@@ -81,9 +90,16 @@ final class TestServer: Sendable {
 
   private func serve(_ descriptor: Int32) {
     let session = certificate.flatMap { TLSSession(descriptor, $0) }
-    let connection = Connection(descriptor, session)
+    // Else the system would take megabytes that nobody reads.
+    var size: Int32 = 16_384
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+    var connection = Connection(descriptor, session)
     if certificate == nil || session != nil, let head = connection.readHead() {
-      answer(request(head), connection)
+      let request = request(head)
+      connection.note = { [self] count in
+        state.withLock { $0.byteCounts[request.path, default: 0] += count }
+      }
+      answer(request, connection)
     }
     if !connection.isToBeReset {
       session?.end()
@@ -102,6 +118,7 @@ final class TestServer: Sendable {
     let start = range?.split(separator: "=").last?.split(separator: "-").first.flatMap { Int($0) }
     let number = state.withLock { state in
       state.counts[path, default: 0] += 1
+      state.starts[path, default: []].append(start ?? 0)
       return (state.counts[path] ?? 1) - 1
     }
     return Request(
@@ -113,6 +130,7 @@ final class TestServer: Sendable {
   struct Connection {
     let descriptor: Int32
     private let session: TLSSession?
+    fileprivate var note: @Sendable (Int) -> Void = { _ in }
 
     init(_ descriptor: Int32, _ session: TLSSession?) {
       self.descriptor = descriptor
@@ -125,13 +143,15 @@ final class TestServer: Sendable {
       let bytes = Array(bytes)
       var sent = 0
       while sent < bytes.count {
-        let count = bytes[sent...].withUnsafeBytes { buffer -> Int in
+        // Little at a time, to know how much of it went out.
+        let count = bytes[sent..<min(bytes.count, sent + 16_384)].withUnsafeBytes { buffer -> Int in
           guard let start = buffer.baseAddress else { return 0 }
           return session?.send(start, buffer.count)
             ?? Glibc.send(descriptor, start, buffer.count, Int32(MSG_NOSIGNAL))
         }
         guard count > 0 else { return false }
         sent += count
+        note(count)
       }
       return true
     }

@@ -51,6 +51,37 @@ import WireProtocol
     #expect(packets.last?.endsStream == true)
   }
 
+  @Test func `a seek in an item that takes long to open goes on with the source that is open`() {
+    var sources: [TestSource] = []
+    let serializer = Serializer(
+      openSource: { item throws(MediaError) in
+        let source = TestSource(length: 480_000)
+        source.isReusable = item.location == "far"
+        sources.append(source)
+        return source
+      }, makeEncoder: makePCMEncoder)
+    func begin(_ location: String, at seconds: Int64, generation: UInt32) {
+      let batch = serializer.carryOut(
+        Self.begin(location, position: .seconds(seconds), generation: generation))
+      if case .opened? = batch.steps.last { return }
+      Issue.record("not opened")
+    }
+    begin("far", at: 0, generation: 0)
+    begin("far", at: 3, generation: 1)
+    #expect(sources.count == 1)
+    #expect(sources.last?.position == 144_000)
+    begin("far", at: 0, generation: 2)
+    #expect(sources.count == 2)
+    begin("near", at: 0, generation: 3)
+    begin("near", at: 3, generation: 4)
+    #expect(sources.count == 4)
+    begin("far", at: 3, generation: 5)
+    #expect(sources.count == 5)
+    sources[4].isReusable = false
+    begin("far", at: 4, generation: 6)
+    #expect(sources.count == 6)
+  }
+
   @Test func `what a station says belongs to the frames that were read with it, at once`() {
     let station = TestStation(titles: ["One", "One", "Two"])
     let serializer = Serializer(

@@ -15,6 +15,7 @@ final class TestSource: MediaSource {
   let isSeekable: Bool
   /// What its packets are called, if it has any to pass on, and the frame at which they end with an error.
   var passed: (codec: Codec, brokenAt: Int64?)?
+  var isReusable = false
   private var next: Int64 = 0
 
   init(

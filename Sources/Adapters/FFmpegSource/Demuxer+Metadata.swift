@@ -1,5 +1,6 @@
 import CFFmpeg
 import Sender
+import WireProtocol
 
 /// What a container tells of the item in it.
 extension Demuxer {
@@ -36,10 +37,7 @@ extension Demuxer {
 
   /// Tags go to terminals: without control characters, and not without end.
   private func printable(_ text: String) -> String {
-    let scalars = text.unicodeScalars.prefix(500).map { scalar in
-      scalar.properties.generalCategory == .control ? " " : scalar
-    }
-    return String(String.UnicodeScalarView(scalars))
+    String(String.UnicodeScalarView(text.unicodeScalars.prefix(500))).shownPlainly
   }
 
   /// `3` of `3/12`.

@@ -1,5 +1,6 @@
 import Audio
 import CFFmpeg
+import Glibc
 import Sender
 
 /// An opened container, of which one audio stream is read.
@@ -22,15 +23,29 @@ final class Demuxer {
   let stream: UnsafeMutablePointer<AVStream>
   let decoder: UnsafePointer<AVCodec>
   private let input: Input
+  /// Where it comes from the network.
+  let bytes: NetworkBytes?
+  private var search: PlaceSearch?
   private(set) var context: UnsafeMutablePointer<AVFormatContext>?
   /// Counts the times that what is told of the stream has changed.
   private(set) var metadataVersion = 0
 
   init(path: String, input: Input, library: FFmpegLibrary) throws(MediaError) {
     cff_clear_log()
-    let opened = try Self.open(path: path, input: input, library: library)
+    var bytes = try Self.connect(path, input, library)
+    var opened = try Self.open(path: path, input: input, bytes: bytes, library: library)
+    if case .network(let network) = input, let first = bytes, !first.knowsRanges,
+      Self.hasPassedItsSamples(opened, first, library)
+    {
+      var closing: UnsafeMutablePointer<AVFormatContext>? = opened
+      library.calls.avformat_close_input(&closing)
+      let whole = try NetworkBytes(first.url, network, library)
+      try whole.keepAll()
+      bytes = whole
+      opened = try Self.open(path: path, input: input, bytes: whole, library: library)
+    }
     do throws(MediaError) {
-      try Self.analyse(opened, path: path, input: input, library: library)
+      try Self.analyse(opened, path: path, input: input, bytes: bytes, library: library)
       (stream, decoder) = try Self.chooseStream(of: opened, path: path, library: library)
     } catch {
       var closing: UnsafeMutablePointer<AVFormatContext>? = opened
@@ -41,12 +56,36 @@ final class Demuxer {
     self.library = library
     self.path = path
     self.input = input
+    self.bytes = bytes
+    if case .network(let network) = input, isLive, formatName == "hls" { network.followsList() }
   }
 
   deinit { library.calls.avformat_close_input(&context) }
 
+  /// Whether the index was read and stands behind what it tells of.
+  private static func hasPassedItsSamples(
+    _ context: UnsafeMutablePointer<AVFormatContext>, _ bytes: NetworkBytes,
+    _ library: FFmpegLibrary
+  ) -> Bool {
+    let place = library.calls.avio_seek(bytes.context, 0, SEEK_CUR)
+    guard let streams = context.pointee.streams else { return false }
+    return (0..<Int(context.pointee.nb_streams)).contains { number in
+      guard let stream = streams[number],
+        let first = library.calls.avformat_index_get_entry(stream, 0)
+      else { return false }
+      return first.pointee.pos < place
+    }
+  }
+
+  private static func connect(
+    _ path: String, _ input: Input, _ library: FFmpegLibrary
+  ) throws(MediaError) -> NetworkBytes? {
+    guard case .network(let network) = input else { return nil }
+    return try ListedAddress.connect(path, network, library)
+  }
+
   private static func open(
-    path: String, input: Input, library: FFmpegLibrary
+    path: String, input: Input, bytes: NetworkBytes?, library: FFmpegLibrary
   ) throws(MediaError) -> UnsafeMutablePointer<AVFormatContext> {
     var context = library.calls.avformat_alloc_context()
     guard let fresh = context else { throw .unreadable(path: path, reason: "out of memory") }
@@ -66,12 +105,13 @@ final class Demuxer {
       if let raw { format = select(raw, &options, library) }
     case .network(let network):
       fresh.pointee.max_analyze_duration = liveAnalysisLimitInMicroseconds
-      network.prepare(fresh, &options)
+      name = bytes?.url ?? path
+      network.prepare(fresh, bytes, &options)
     }
-    let code = input.waiting {
-      library.calls.avformat_open_input(&context, name, format, &options)
+    let code = input.waiting(for: bytes?.watched) {
+      library.calls.avformat_open_input(&context, FileName.bytes(of: name), format, &options)
     }
-    guard code >= 0, let context else { throw refusal(path, code, input, library) }
+    guard code >= 0, let context else { throw refusal(path, code, input, bytes, library) }
     return context
   }
 
@@ -83,14 +123,23 @@ final class Demuxer {
     var options: OpaquePointer?
     defer { library.calls.av_dict_free(&options) }
     var name = path
+    var place: Int64 = 0
     switch input {
     case .file: name = "file:" + path
     case .descriptor: return nil
-    case .network(let network): network.prepare(fresh, &options)
+    case .network(let network):
+      // By the same connection, which is put back after it.
+      name = bytes?.url ?? path
+      place = library.calls.avio_seek(bytes?.context, 0, SEEK_CUR)
+      _ = library.calls.avio_seek(bytes?.context, 0, SEEK_SET)
+      network.prepare(fresh, bytes, &options)
+    }
+    defer {
+      if let bytes { _ = library.calls.avio_seek(bytes.context, place, SEEK_SET) }
     }
     _ = library.calls.av_dict_set(&options, "ignore_editlist", "1", 0)
-    let code = input.waiting {
-      library.calls.avformat_open_input(&second, name, nil, &options)
+    let code = input.waiting(for: bytes?.watched) {
+      library.calls.avformat_open_input(&second, FileName.bytes(of: name), nil, &options)
     }
     guard code >= 0 else { return nil }
     defer { library.calls.avformat_close_input(&second) }
@@ -116,16 +165,23 @@ final class Demuxer {
   /// them would be held back for seconds.
   private static func analyse(
     _ context: UnsafeMutablePointer<AVFormatContext>, path: String, input: Input,
-    library: FFmpegLibrary
+    bytes: NetworkBytes?, library: FFmpegLibrary
   ) throws(MediaError) {
     if case .descriptor(_, .some) = input { return }
-    let code = input.waiting { library.calls.avformat_find_stream_info(context, nil) }
-    guard code >= 0 else { throw refusal(path, code, input, library) }
+    let code = input.waiting(for: bytes?.watched) {
+      library.calls.avformat_find_stream_info(context, nil)
+    }
+    guard code >= 0 else { throw refusal(path, code, input, bytes, library) }
   }
 
   private static func refusal(
-    _ path: String, _ code: Int32, _ input: Input, _ library: FFmpegLibrary
+    _ path: String, _ code: Int32, _ input: Input, _ bytes: NetworkBytes?,
+    _ library: FFmpegLibrary
   ) -> MediaError {
+    if let type = bytes?.contentType, ["text/html", "application/xhtml+xml"].contains(type) {
+      return .notAudio(
+        path: path, reason: "it is a web page; give the address of the stream or file on it")
+    }
     let reason = library.reason(of: code)
     if case .network = input, code != cff_invalid_data {
       return .unreadable(path: path, reason: reason)
@@ -160,7 +216,9 @@ final class Demuxer {
   func readPacket(into packet: UnsafeMutablePointer<AVPacket>) -> Int32 {
     guard let context else { return cff_eof }
     while true {
-      let code = input.waiting { library.calls.av_read_frame(context, packet) }
+      let code = input.waiting(for: bytes?.watched) {
+        library.calls.av_read_frame(context, packet)
+      }
       noteMetadata(context)
       guard code >= 0 else { return isPlainEnd(code) ? cff_eof : code }
       if packet.pointee.stream_index == stream.pointee.index { return 0 }
@@ -192,10 +250,23 @@ final class Demuxer {
   /// Moves to a packet at or before `timestamp`, in the stream's time base. False where that failed.
   func seek(toTimestamp timestamp: Int64) -> Bool {
     guard let context else { return false }
-    return input.waiting {
-      library.calls.avformat_seek_file(
-        context, stream.pointee.index, .min, timestamp, timestamp, 0)
+    if let bytes = context.pointee.pb, bytes.pointee.error != 0 {
+      // A read that was abandoned counts as a broken connection.
+      bytes.pointee.error = 0
+    }
+    return input.waiting(for: bytes?.watched) {
+      let place = reach(timestamp)
+      return library.calls.avformat_seek_file(
+        context, stream.pointee.index, .min, place, place, 0)
     } >= 0
+  }
+
+  /// Where from there is nothing but packets in a row, over the network, the place is searched for; else FFmpeg would
+  /// read all that lies before it.
+  private func reach(_ timestamp: Int64) -> Int64 {
+    guard case .network = input, isSeekable else { return timestamp }
+    search = search ?? PlaceSearch(in: self)
+    return search?.reach(timestamp) ?? timestamp
   }
 
   /// Whether any place can be gone to without reading all that lies before it.
@@ -205,6 +276,9 @@ final class Demuxer {
     guard let bytes = context.pointee.pb else { return false }
     return bytes.pointee.seekable & AVIO_SEEKABLE_NORMAL != 0
   }
+
+  /// Whether it comes over the network and by one connection.
+  var readsBytes: Bool { bytes != nil && formatName != "hls" }
 
   /// Whether it goes on as long as somebody sends.
   var isLive: Bool {
@@ -221,8 +295,7 @@ final class Demuxer {
 
   /// Whether the server is a radio station, which is worth being called again when it hangs up.
   var isRadio: Bool {
-    guard let context, isLive else { return false }
-    return formatName == "hls" || NetworkInput.hasStationHeaders(context, library)
+    isLive && (formatName == "hls" || bytes?.isStation ?? false)
   }
 
   /// Whether the duration is written in the file or follows from its last timestamps.

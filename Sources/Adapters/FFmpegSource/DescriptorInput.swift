@@ -17,7 +17,7 @@ final class DescriptorInput {
   convenience init(
     path: String, interruption: ReadInterruption, library: FFmpegLibrary
   ) throws(MediaError) {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
+    let file = open(FileName.bytes(of: path), O_RDONLY | O_CLOEXEC)
     guard file >= 0 else {
       throw .unreadable(path: path, reason: String(cString: strerror(errno)))
     }

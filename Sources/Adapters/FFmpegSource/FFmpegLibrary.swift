@@ -1,5 +1,6 @@
 import CFFmpeg
 import Sender
+import WireProtocol
 
 /// FFmpeg as it was found on this machine.
 struct FFmpegLibrary {
@@ -26,6 +27,7 @@ struct FFmpegLibrary {
     _ = calls.av_strerror(code, &text, text.count)
     let meaning = text.withUnsafeBufferPointer { String(cString: $0.baseAddress ?? cff_last_log()) }
     let log = String(cString: cff_last_log())
-    return log.isEmpty ? meaning : "\(meaning) (\(log))"
+    // It quotes what stands in files and in the answers of servers.
+    return (log.isEmpty ? meaning : "\(meaning) (\(log))").shownPlainly
   }
 }

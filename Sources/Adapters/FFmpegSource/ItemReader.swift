@@ -51,14 +51,13 @@ final class ItemReader {
     position += Int64(given)
     guard given == 0 else { return }
     isAtEnd = true
-    if let reason = reasonToEndHere { throw .broken(path: path, reason: reason) }
-  }
-
-  private var reasonToEndHere: String? {
-    if let fault = audio.reader.fault { return "\(fault); played up to \(seconds(position)) s" }
+    if let fault = audio.reader.fault {
+      throw .broken(path: path, reason: "\(fault); played up to \(seconds(position)) s")
+    }
     // Below a tenth of a second the file's own count may be meant loosely.
-    guard let frameCount, frameCount - position > Int64(format.sampleRate / 10) else { return nil }
-    return "it ends after \(seconds(position)) of \(seconds(frameCount)) s; is it complete?"
+    guard let frameCount, frameCount - position > Int64(format.sampleRate / 10) else { return }
+    let rate = Int64(format.sampleRate)
+    throw .endsEarly(path: path, after: position / rate, of: frameCount / rate)
   }
 
   private func seconds(_ frames: Int64) -> String {
@@ -107,10 +106,11 @@ final class ItemReader {
   private func moveReader(to frame: Int64) throws(MediaError) {
     let rate = Int64(audio.facts.decodedRate)
     let ahead = frame - audio.reader.position
-    if ahead >= 0, ahead < Self.skippableSeconds * rate || !audio.reader.canSeekByTimestamp {
+    let canJump = audio.reader.canSeekByTimestamp && audio.reader.demuxer.isSeekable
+    if ahead >= 0, ahead < Self.skippableSeconds * rate || !canJump {
       return audio.reader.skip(to: frame)
     }
-    for lead in Self.leads {
+    for lead in Self.leads where canJump {
       let leadFrames = Int64(lead * Double(rate))
       guard frame > leadFrames else { break }
       if audio.reader.seek(to: frame, decodingBefore: leadFrames) { return }

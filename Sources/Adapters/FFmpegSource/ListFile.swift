@@ -46,7 +46,7 @@ enum ListFile {
   }
 
   private static func read(_ path: String) throws(MediaError) -> [UInt8] {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
+    let file = open(FileName.bytes(of: path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard file >= 0 else {
       throw errno == ENOENT
         ? .notFound(path: path) : .unreadable(path: path, reason: String(cString: strerror(errno)))
@@ -61,17 +61,8 @@ enum ListFile {
     let network = NetworkInput(
       url, settings: NetworkSettings(), interruption: try ReadInterruption(), library: library,
       report: { _ in })
-    var context: UnsafeMutablePointer<AVIOContext>?
     cff_clear_log()
-    let code = network.open(url, &context)
-    guard code >= 0, let opened = context else {
-      throw .unreadable(path: url, reason: library.reason(of: code))
-    }
-    defer { _ = library.calls.avio_closep(&context) }
-    return try gather(url) { buffer, count in
-      let size = library.calls.avio_read(opened, buffer, Int32(count))
-      return size == cff_eof ? 0 : Int(size)
-    }
+    return try NetworkBytes(url, network, library).readAll(upTo: PlaylistFile.sizeLimit)
   }
 
   private static func gather(
@@ -84,8 +75,6 @@ enum ListFile {
         buffer.baseAddress.map { read($0, buffer.count) } ?? 0
       }
       if count == 0 { break }
-      // A server that hangs up may have said all that it had to say.
-      if count < 0, !bytes.isEmpty { break }
       guard count > 0 else { throw .unreadable(path: location, reason: "reading failed") }
       bytes += block[0..<count]
     }

@@ -1,17 +1,18 @@
 import Glibc
+import Sender
 
 /// The frame in front of an MP3 stream in which encoders say what they added to it. FFmpeg honours it without
 /// telling: the length of the stream needs it.
 enum MP3Tag {
   /// An MPEG audio frame is never longer.
-  private static let frameLimit = 1_441
+  static let frameLimit = 1_441
   /// The decoder's own delay, which the padding has to make up for.
   private static let decoderDelay: Int64 = 529
 
   /// Decoded frames at the end that are not part of the recording. Nil where there is no such tag.
   static func endPadding(ofFile path: String, before offset: Int64?) -> Int64? {
     guard let offset, offset > 0 else { return nil }
-    let file = open(path, O_RDONLY | O_CLOEXEC)
+    let file = open(FileName.bytes(of: path), O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return nil }
     defer { close(file) }
     let start = max(0, Int(offset) - frameLimit)
@@ -21,11 +22,7 @@ enum MP3Tag {
   }
 
   static func endPadding(in bytes: [UInt8]) -> Int64? {
-    let names = ["Xing", "Info"].map { Array($0.utf8) }
-    let starts = bytes.indices.dropLast(8).reversed()
-    guard let tag = starts.first(where: { names.contains(Array(bytes[$0..<$0 + 4])) }) else {
-      return nil
-    }
+    guard let tag = lastPlace(of: ["Xing", "Info"], in: bytes) else { return nil }
     // Flags say which of frame count, byte count, table of contents and quality stand before the rest.
     let flags = bytes[tag + 7]
     let sizes = [4, 4, 100, 4].enumerated().map { flags >> $0 & 1 == 1 ? $1 : 0 }
@@ -35,5 +32,58 @@ enum MP3Tag {
     guard encoders.contains(Array(bytes[encoder..<encoder + 4])) else { return 0 }
     let padding = Int64(bytes[encoder + 22] & 0x0F) << 8 | Int64(bytes[encoder + 23])
     return max(0, padding - decoderDelay)
+  }
+
+  /// With at least eight bytes from there on.
+  fileprivate static func lastPlace(of names: [String], in bytes: [UInt8]) -> Int? {
+    let names = names.map { Array($0.utf8) }
+    return bytes.indices.dropLast(8).last { names.contains(Array(bytes[$0..<$0 + 4])) }
+  }
+}
+
+/// How the bytes of an MP3 stream are distributed over its time, as encoders write it into the tag: to about 1/256 of the
+/// whole.
+struct MP3Table {
+  /// The share of bytes up to equidistant times, from 0 to 1.
+  private let shares: [Double]
+
+  /// Nil where there is none.
+  init?(_ tag: [UInt8]) {
+    guard let shares = Self.xing(tag) ?? Self.vbri(tag), shares.count > 2,
+      zip(shares, shares.dropFirst()).allSatisfy({ $0 <= $1 })
+    else { return nil }
+    self.shares = shares
+  }
+
+  /// - Parameter time: share of the whole time.
+  func share(at time: Double) -> Double {
+    let place = min(max(0, time), 1) * Double(shares.count - 1)
+    let index = min(Int(place), shares.count - 2)
+    return shares[index] + (shares[index + 1] - shares[index]) * (place - Double(index))
+  }
+
+  /// A hundred bytes, each in 256ths of the whole.
+  private static func xing(_ bytes: [UInt8]) -> [Double]? {
+    guard let tag = MP3Tag.lastPlace(of: ["Xing", "Info"], in: bytes) else { return nil }
+    let flags = bytes[tag + 7]
+    let start = tag + 8 + Int(flags & 1) * 4 + Int(flags >> 1 & 1) * 4
+    guard flags & 4 != 0, bytes.count >= start + 100 else { return nil }
+    return bytes[start..<start + 100].map { Double($0) / 256 } + [1]
+  }
+
+  /// The sizes of equal stretches of time.
+  private static func vbri(_ bytes: [UInt8]) -> [Double]? {
+    guard let tag = MP3Tag.lastPlace(of: ["VBRI"], in: bytes), bytes.count >= tag + 26 else {
+      return nil
+    }
+    func number(_ place: Int, _ count: Int) -> Int {
+      bytes[place..<place + count].reduce(0) { $0 << 8 | Int($1) }
+    }
+    let (count, width) = (number(tag + 18, 2), number(tag + 22, 2))
+    guard (1...4).contains(width), bytes.count >= tag + 26 + count * width else { return nil }
+    var sums = [0]
+    for index in 0..<count { sums.append(sums[index] + number(tag + 26 + index * width, width)) }
+    guard let whole = sums.last, whole > 0 else { return nil }
+    return sums.map { Double($0) / Double(whole) }
   }
 }

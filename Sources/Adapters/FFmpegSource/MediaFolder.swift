@@ -45,7 +45,7 @@ package enum MediaFolder {
 
   private static func kind(of path: String) -> Kind? {
     var status = stat()
-    guard stat(path, &status) == 0 else { return nil }
+    guard stat(FileName.bytes(of: path), &status) == 0 else { return nil }
     return status.st_mode & S_IFMT == S_IFDIR ? .folder : .file
   }
 
@@ -68,7 +68,7 @@ package enum MediaFolder {
   /// A link to a folder may lead back up.
   private static func isLink(_ path: String) -> Bool {
     var status = stat()
-    return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+    return lstat(FileName.bytes(of: path), &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
   }
 
   private static func isMedia(_ name: String) -> Bool {
@@ -77,14 +77,16 @@ package enum MediaFolder {
   }
 
   private static func entries(of folder: String) throws(MediaError) -> [String] {
-    guard let directory = opendir(folder) else {
+    guard let directory = opendir(FileName.bytes(of: folder)) else {
       throw .unreadable(path: folder, reason: String(cString: strerror(errno)))
     }
     defer { closedir(directory) }
     var names: [String] = []
     while let entry = readdir(directory) {
       let name = withUnsafePointer(to: &entry.pointee.d_name) { start in
-        start.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+        start.withMemoryRebound(to: UInt8.self, capacity: 256) { bytes in
+          FileName.text(UnsafeBufferPointer(start: bytes, count: 256).prefix { $0 != 0 })
+        }
       }
       if !name.hasPrefix(".") { names.append(name) }
     }
@@ -142,13 +144,13 @@ private func missing(_ path: String) -> MediaError {
 /// Says in plain words what FFmpeg would not, before it opens the file.
 func checkMediaFile(_ path: String) throws(MediaError) {
   var status = stat()
-  guard stat(path, &status) == 0 else { throw missing(path) }
+  guard stat(FileName.bytes(of: path), &status) == 0 else { throw missing(path) }
   switch status.st_mode & S_IFMT {
   case S_IFREG: break
   case S_IFDIR: throw .unreadable(path: path, reason: "it is a folder")
   default: throw .unreadable(path: path, reason: "it is not a file; pipe it in instead")
   }
-  guard access(path, R_OK) == 0 else {
+  guard access(FileName.bytes(of: path), R_OK) == 0 else {
     throw .unreadable(path: path, reason: String(cString: strerror(errno)))
   }
   guard status.st_size > 0 else { throw .notAudio(path: path, reason: "the file is empty") }

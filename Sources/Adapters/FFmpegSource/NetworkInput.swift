@@ -7,6 +7,8 @@ package struct NetworkSettings: Hashable, Sendable {
   package var timeout = Duration.seconds(10)
   /// After how long a silence is worth a word.
   package var patience = Duration.seconds(2)
+  /// The same for a live list of segments: nothing comes of it between two segments, which last up to 10 s.
+  package var listPatience = Duration.seconds(15)
   /// A broken download is taken up again after 0, 1, 3, 7 ... seconds, up to this long; then it is given up.
   package var longestReconnectDelay = 15
   /// The pauses before a radio station, or a file that could not be taken up again, is asked for anew.
@@ -51,8 +53,12 @@ final class NetworkInput {
   private let location: String
   private let library: FFmpegLibrary
   private let report: @Sendable (SourceNotice) -> Void
-  private var waitingSince: ContinuousClock.Instant?
+  /// Since when nothing has come; nil while nobody waits.
+  private var quietSince: ContinuousClock.Instant?
   private var hasReportedStall = false
+  /// What is waited for, where that is bytes of one connection, and how far it was when that was last looked at.
+  private var watched: (bytes: UnsafeMutablePointer<AVIOContext>, position: Int64)?
+  private var patience: Duration
 
   init(
     _ location: String, settings: NetworkSettings, interruption: ReadInterruption,
@@ -61,15 +67,18 @@ final class NetworkInput {
     self.location = location
     self.library = library
     self.settings = settings
+    patience = settings.patience
     self.interruption = interruption
     era = interruption.era
     self.report = report
   }
 
-  /// The input must outlive the context.
+  /// The input and the bytes must outlive the context.
   func prepare(
-    _ context: UnsafeMutablePointer<AVFormatContext>, _ options: inout OpaquePointer?
+    _ context: UnsafeMutablePointer<AVFormatContext>, _ bytes: NetworkBytes?,
+    _ options: inout OpaquePointer?
   ) {
+    context.pointee.pb = bytes?.context
     context.pointee.interrupt_callback = interruptCallback
     context.pointee.opaque = Unmanaged.passUnretained(self).toOpaque()
     context.pointee.io_open = openBytes
@@ -119,22 +128,29 @@ final class NetworkInput {
     for (key, value) in values { _ = library.calls.av_dict_set(&options, key, value, 0) }
   }
 
+  /// It is a list of segments, of which new ones come only from time to time.
+  func followsList() { patience = max(settings.listPatience, settings.patience) }
+
   /// Does what may wait for the network.
-  func waiting<T>(_ body: () -> T) -> T {
-    waitingSince = .now
+  ///
+  /// - Parameter bytes: while these move on, nothing is said of a silence, however long it takes.
+  func waiting<T>(for bytes: UnsafeMutablePointer<AVIOContext>? = nil, _ body: () -> T) -> T {
+    quietSince = .now
+    watched = bytes.map { ($0, $0.pointee.pos) }
     interruption.beginWaiting(in: era)
     defer {
       interruption.endWaiting(in: era)
-      if hasReportedStall, let waitingSince, !isInterrupted {
-        report(
-          .resumed(
-            location: location,
-            afterSeconds: Int((ContinuousClock.now - waitingSince) / .seconds(1))))
-      }
-      waitingSince = nil
-      hasReportedStall = false
+      if !isInterrupted { reportEndOfStall() }
+      (quietSince, watched, hasReportedStall) = (nil, nil, false)
     }
     return body()
+  }
+
+  private func reportEndOfStall() {
+    guard hasReportedStall, let quietSince else { return }
+    hasReportedStall = false
+    let seconds = Int((ContinuousClock.now - quietSince) / .seconds(1))
+    report(.resumed(location: location, afterSeconds: seconds))
   }
 
   func reportReconnecting(because reason: String) {
@@ -143,12 +159,20 @@ final class NetworkInput {
 
   /// FFmpeg asks ten times a second while it waits.
   fileprivate func mustStop() -> Bool {
-    if let waitingSince, !hasReportedStall, ContinuousClock.now - waitingSince > settings.patience {
+    if let (bytes, position) = watched, bytes.pointee.pos != position {
+      reportEndOfStall()
+      watched = (bytes, bytes.pointee.pos)
+      quietSince = .now
+    }
+    if let quietSince, !hasReportedStall, ContinuousClock.now - quietSince > patience {
       hasReportedStall = true
       report(.stalled(location: location))
     }
     return isInterrupted
   }
+
+  /// Whether it was not disowned.
+  var isCurrent: Bool { era == interruption.era }
 
   var isInterrupted: Bool { interruption.isInterrupted(in: era) }
 
@@ -156,23 +180,12 @@ final class NetworkInput {
   func waits(milliseconds: Int32) -> Bool {
     interruption.waits(milliseconds: milliseconds, in: era)
   }
-
-  static func hasStationHeaders(
-    _ context: UnsafeMutablePointer<AVFormatContext>, _ library: FFmpegLibrary
-  ) -> Bool {
-    guard let bytes = context.pointee.pb else { return false }
-    var text: UnsafeMutablePointer<UInt8>?
-    let code = library.calls.av_opt_get(
-      bytes, "icy_metadata_headers", AV_OPT_SEARCH_CHILDREN, &text)
-    defer { library.calls.av_free(text) }
-    return code >= 0 && text.map { $0.pointee != 0 } ?? false
-  }
 }
 
 extension Demuxer.Input {
-  func waiting<T>(_ body: () -> T) -> T {
+  func waiting<T>(for bytes: UnsafeMutablePointer<AVIOContext>?, _ body: () -> T) -> T {
     guard case .network(let network) = self else { return body() }
-    return network.waiting(body)
+    return network.waiting(for: bytes, body)
   }
 }
 

@@ -11,7 +11,8 @@ package final class NetworkSource: MediaSource {
   package let sampleType: SampleType
   package let isLossless: Bool
   package let frameCount: Int64?
-  /// Nothing can be sought in what is live, and where the server gives files only from their beginning.
+  /// Nothing can be sought in what is live. Where the server gives files only from their beginning, a seek back loads all
+  /// that lies before the place once more, and one ahead what lies between.
   package let isSeekable: Bool
   /// Whether it goes on as long as somebody sends.
   package let isLive: Bool
@@ -32,6 +33,8 @@ package final class NetworkSource: MediaSource {
   private var hasEnded = false
   /// What passes the packets of a live stream on, as long as nobody wants its frames.
   private var passing: LivePackets?
+  /// What passes the packets of a file on.
+  private var filePackets: PacketReader?
   /// Attempts to go on since the last time that a fair stretch was read.
   private var attempts = 0
   private var framesSinceAttempt = 0
@@ -62,13 +65,17 @@ package final class NetworkSource: MediaSource {
     isLossless = reader.audio.facts.isLossless
     isLive = demuxer.isLive
     isRadio = demuxer.isRadio
-    isSeekable = demuxer.isSeekable && !demuxer.isLive
+    isSeekable = !demuxer.isLive && (demuxer.isSeekable || demuxer.byteCount > 0)
     frameCount = demuxer.isLive ? nil : reader.frameCount
     (self.url, self.channels, self.library, self.network) = (url, channels, library, network)
     self.reader = reader
   }
 
   package var metadata: ItemMetadata { reader.audio.metadata }
+  /// Its connections are: to open them costs several requests. Not a list of segments, which FFmpeg keeps elsewhere.
+  package var isReusable: Bool {
+    isSeekable && attempts == 0 && reader.audio.reader.demuxer.readsBytes && network.isCurrent
+  }
   package var estimatedFrameCount: Int64? { isLive ? nil : reader.audio.estimatedFrameCount }
 
   /// - Throws: `MediaError.broken` where the connection is lost for good.
@@ -134,7 +141,8 @@ package final class NetworkSource: MediaSource {
 
   /// A radio station goes on where it is by now, a file with the frame that comes next.
   private func connectAgain(after loss: MediaError) throws(MediaError) {
-    guard isRadio || isSeekable, case .broken(_, let reason) = loss else { throw loss }
+    guard isRadio || isSeekable, loss.hasSounded else { throw loss }
+    let reason = if case .broken(_, let fault) = loss { fault } else { "it ended early" }
     let delays = network.settings.retryDelays
     let next = position
     while attempts < delays.count, !network.isInterrupted {
@@ -162,10 +170,13 @@ package final class NetworkSource: MediaSource {
   package func packets() throws(PassObstacle) -> any PacketSource {
     if isLive { return try livePackets() }
     guard isSeekable else { throw .isLive }
+    if let filePackets, !filePackets.hasFailed { return filePackets }
     let (url, library, network) = (url, library, network)
-    return try PacketReader(of: reader.audio) { () throws(MediaError) in
+    let packets = try PacketReader(of: reader.audio) { () throws(MediaError) in
       try Demuxer(path: url, input: .network(network), library: library)
     }
+    filePackets = packets
+    return packets
   }
 
   /// Only of stations, which are never far ahead: a room that joins may have to wait until what was passed on before

@@ -1,4 +1,5 @@
 import Glibc
+import Sender
 
 /// Ogg streams one after the other in one file, such as a recorded radio programme. FFmpeg takes what the last
 /// one says for the length of all and loses its way; read as if from a pipe, it plays them through.
@@ -9,7 +10,7 @@ enum OggChain {
 
   /// Whether another stream begins in the file after the first one has begun to sound.
   static func isChain(_ path: String) -> Bool {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
+    let file = open(FileName.bytes(of: path), O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return false }
     defer { close(file) }
     var place: off_t = 0

@@ -37,6 +37,8 @@ package final class PacketReader: PacketSource {
   /// Whether the next packet decodes to nothing, the first of Vorbis, and is not counted.
   private var nextIsUncounted = false
   private var isAtEnd = false
+  /// Whether `next` or `seek` has thrown: it is then of no more use.
+  private(set) var hasFailed = false
 
   /// - Parameters:
   ///   - audio: the same item, opened for its frames.
@@ -100,6 +102,13 @@ package final class PacketReader: PacketSource {
   }
 
   package func next() throws(MediaError) -> EncodedPacket? {
+    do throws(MediaError) { return try readOn() } catch {
+      hasFailed = true
+      throw error
+    }
+  }
+
+  private func readOn() throws(MediaError) -> EncodedPacket? {
     var faults = 0
     while !isAtEnd, let raw = try packets.next() {
       let payload = payload(of: raw)
@@ -163,11 +172,29 @@ package final class PacketReader: PacketSource {
   package func seek(toFrame frame: Int64) throws(MediaError) {
     target = max(0, frame)
     position = target
+    let wasAtEnd = isAtEnd
     isAtEnd = target >= frameCount ?? .max
-    guard !isAtEnd, try !seekByTimestamp() else { return }
+    guard !isAtEnd else { return }
+    guard packets.demuxer.isSeekable else { return try seekWithoutJumps(wasAtEnd) }
+    guard try !seekByTimestamp() else { return }
+    try beginAgain()
+  }
+
+  /// What lies ahead is read, and what lies behind is asked for once more.
+  private func seekWithoutJumps(_ wasAtEnd: Bool) throws(MediaError) {
+    guard number <= target - leadFrames, !wasAtEnd else { return try beginAgain() }
+    startsRun = true
+  }
+
+  private func beginAgain() throws(MediaError) {
     // From the beginning: exact in every format, and packets are passed over fast.
-    packets = RawPackets(try open())
-    try begin()
+    do throws(MediaError) {
+      packets = RawPackets(try open())
+      try begin()
+    } catch {
+      hasFailed = true
+      throw error
+    }
   }
 
   /// False where timestamps do not lead to a place before the one that is sought.

@@ -40,6 +40,12 @@ package final class StreamSource: MediaSource {
 
   package var metadata: ItemMetadata { audio.metadata }
 
+  /// A pipe is read once, and its packets would have to be both decoded and passed on.
+  package func packets() throws(PassObstacle) -> any PacketSource {
+    guard !isLossless else { throw .notPassable(codec: "PCM") }
+    throw .isPiped
+  }
+
   /// A stream ends when it ends, whatever its header says.
   package var frameCount: Int64? { nil }
 

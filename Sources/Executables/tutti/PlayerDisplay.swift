@@ -136,7 +136,7 @@ final class PlayerDisplay {
       .position, .renewed:
       nil
     case .itemStarted(let opened), .itemDescribed(let opened): Self.name(opened)
-    case .itemFailed(_, let error): "skipped: \(error)"
+    case .itemFailed(_, let error): error.hasSounded ? "\(error)" : "skipped: \(error)"
     case .refused(let refusal): refusal.sentence
     case .recoded(let id, let codec):
       "\(roomName(id)) does not decode \(codec.title): encoded anew for all rooms"
@@ -214,7 +214,8 @@ struct JSONEvent: Encodable {
     case .itemDescribed(let opened):
       (self.event, item, title) = ("item_described", opened.item.location, opened.metadata.title)
     case .itemFailed(let failed, let error):
-      (self.event, item, reason) = ("item_failed", failed.location, "\(error)")
+      self.event = error.hasSounded ? "item_cut_short" : "item_failed"
+      (item, reason) = (failed.location, "\(error)")
     case .itemEnded(let ended): (self.event, item) = ("item_ended", ended.location)
     case .playlistChanged: self.event = "playlist_changed"
     case .renewed(let renewed, let position):

@@ -37,6 +37,8 @@ final class PlayerService {
   private var hasSounded = false
   private var hasReachedRoom = false
   private var firstFailure: String?
+  /// Whether of an item a part was heard and the rest was missing.
+  private var wasCutShort = false
 
   init(
     state: StateDirectory, wish: Wish, playlist: Playlist, endsWithPlaylist: Bool = true,
@@ -112,9 +114,12 @@ final class PlayerService {
     case .itemDescribed(let opened): show(opened.metadata.artwork)
     case .stopped: show(nil)
     case .roomConnected: hasReachedRoom = true
-    case .itemFailed(_, let error): firstFailure = firstFailure ?? "\(error)"
+    case .itemFailed(_, let error):
+      firstFailure = firstFailure ?? "\(error)"
+      wasCutShort = wasCutShort || error.hasSounded
     case .finished:
       if !hasSounded, let firstFailure { failure = Failure(.noInput, firstFailure) }
+      if hasSounded, wasCutShort { failure = Failure(.damaged, nil) }
     case .roomGone, .roomUnreachable, .roomRefused, .roomState, .roomFlushed, .started, .paused,
       .resumed, .itemEnded, .playlistChanged, .recoded, .position, .renewed, .refused:
       break

@@ -1,4 +1,6 @@
 import ArgumentParser
+import Glibc
+import Sender
 
 @main
 struct TuttiCommand: ParsableCommand {
@@ -13,7 +15,7 @@ struct TuttiCommand: ParsableCommand {
         tutti seek 1:30
         tutti add more/ --next                      into the list while it plays
 
-      Exit codes: 0 done, 64 wrong usage, 66 nothing to play, 69 no room or no player, 70 internal error.
+      Exit codes: 0 done, 64 wrong usage, 65 an item was damaged, 66 nothing to play, 69 no room or no player, 70 internal error.
       """,
     version: "0.1.0",
     subcommands: [
@@ -24,23 +26,39 @@ struct TuttiCommand: ParsableCommand {
       RemoveCommand.self, MoveCommand.self, ClearCommand.self, JumpCommand.self,
       ShuffleCommand.self, RepeatCommand.self,
     ])
+
+  static func main() { main(arguments) }
+
+  /// Those that Swift gives have lost what is no UTF-8, and with it the names of some files.
+  private static var arguments: [String] {
+    (1..<max(1, Int(CommandLine.argc))).compactMap { index in
+      guard let text = CommandLine.unsafeArgv[index] else { return nil }
+      let count = strlen(text)
+      return text.withMemoryRebound(to: UInt8.self, capacity: count) {
+        FileName.text(UnsafeBufferPointer(start: $0, count: count))
+      }
+    }
+  }
 }
 
 /// What went wrong, in one line, and the exit code that says so to programs.
 struct Failure: Error, CustomStringConvertible {
   enum Kind: Int32 {
     case usage = 64
+    case damaged = 65
     case noInput = 66
     case unavailable = 69
     case internalError = 70
   }
 
   let kind: Kind
-  let description: String
+  /// Nil where all was said before.
+  let line: String?
+  var description: String { line ?? "" }
 
-  init(_ kind: Kind, _ description: String) {
+  init(_ kind: Kind, _ line: String?) {
     self.kind = kind
-    self.description = description
+    self.line = line
   }
 }
 
@@ -62,7 +80,7 @@ extension ParsableCommand {
     do {
       try body()
     } catch let failure as Failure {
-      printError("tutti: \(failure.description)")
+      if let line = failure.line { printError("tutti: \(line)") }
       throw ExitCode(failure.kind.rawValue)
     }
   }

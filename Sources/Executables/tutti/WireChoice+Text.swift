@@ -39,6 +39,7 @@ extension PassObstacle {
     case .isMixed(let channels): "\(channels) channels are mixed"
     case .isResampled(let rate): "\(rate) Hz is converted"
     case .isLive: "it is live"
+    case .isPiped: "it comes through a pipe"
     case .roomsLack(let codec): "not every room decodes \(codec.title)"
     case .notPassable: nil
     case .unreadable(let error): error.description

@@ -30,7 +30,9 @@
   X(av_find_best_stream) X(av_find_input_format) X(av_read_frame) X(avformat_alloc_context)       \
   X(avformat_close_input) X(avformat_find_stream_info) X(avformat_free_context)                   \
   X(avformat_open_input) X(avformat_seek_file) X(avio_alloc_context) X(avio_context_free) \
-  X(avio_closep) X(avio_open2) X(avio_read) X(avio_size)
+  X(avformat_index_get_entries_count) X(avformat_index_get_entry)                                 \
+  X(avformat_index_get_entry_from_timestamp) X(av_add_index_entry) X(avio_closep) X(avio_open2)   \
+  X(avio_read) X(avio_read_partial) X(avio_seek) X(avio_size)
 
 #define CFF_SWRESAMPLE(X)                                                                         \
   X(swr_alloc_set_opts2) X(swr_convert) X(swr_free) X(swr_get_out_samples) X(swr_init)
@@ -81,6 +83,7 @@ static const int cff_eof = AVERROR_EOF;
 static const int cff_exit = AVERROR_EXIT;
 static const int cff_again = AVERROR(EAGAIN);
 static const int cff_io_error = AVERROR(EIO);
+static const int cff_invalid_argument = AVERROR(EINVAL);
 static const int cff_invalid_data = AVERROR_INVALIDDATA;
 static const int cff_decoder_not_found = AVERROR_DECODER_NOT_FOUND;
 static const int64_t cff_no_pts = AV_NOPTS_VALUE;

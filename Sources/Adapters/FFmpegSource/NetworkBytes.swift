@@ -1,0 +1,216 @@
+import CFFmpeg
+import Glibc
+import Sender
+
+/// The bytes behind an address as FFmpeg reads them, by a connection of their own.
+///
+/// Where the server gives them from any place on, the first bytes and those that were read last are kept, so that a look back at them
+/// costs no request.
+final class NetworkBytes {
+  /// What is kept, at least as much as FFmpeg goes back by itself.
+  private static let historyLimit = 128 << 10
+  private static let bufferSize = 32 << 10
+  /// A list that trickles in is taken for what has come by then.
+  private static let listPatience = Duration.seconds(20)
+
+  /// What FFmpeg reads from: the connection itself, or what keeps its last bytes.
+  var context: UnsafeMutablePointer<AVIOContext>? { keeping ?? connection }
+  /// What moves on while anything comes.
+  var watched: UnsafeMutablePointer<AVIOContext>? { connection }
+  private var connection: UnsafeMutablePointer<AVIOContext>?
+  private var keeping: UnsafeMutablePointer<AVIOContext>?
+  private let library: FFmpegLibrary
+  /// FFmpeg asks it whether to go on for as long as the connection is open.
+  private let network: NetworkInput
+  let url: String
+  /// The first bytes that came, which say what the whole is.
+  private var head: [UInt8] = []
+  /// The last bytes that came, the first of which has the number `historyStart`.
+  private var history: [UInt8] = []
+  private var historyStart: Int64 = 0
+  /// All that has come, in a file without a name, where that was asked for.
+  private var spool: Spool?
+  /// The number of the next byte to give.
+  private var position: Int64 = 0
+
+  init(_ url: String, _ network: NetworkInput, _ library: FFmpegLibrary) throws(MediaError) {
+    (self.library, self.network, self.url) = (library, network, url)
+    let code = network.waiting { network.open(url, &connection) }
+    guard code >= 0, let connection else {
+      throw .unreadable(path: url, reason: library.reason(of: code))
+    }
+    if connection.pointee.seekable & AVIO_SEEKABLE_NORMAL != 0 { makeContext() }
+  }
+
+  private func makeContext() {
+    let buffer = library.calls.av_malloc(Self.bufferSize)
+    keeping = library.calls.avio_alloc_context(
+      buffer?.assumingMemoryBound(to: UInt8.self), Int32(Self.bufferSize), 0,
+      Unmanaged.passUnretained(self).toOpaque(), readNetwork, nil, seekNetwork)
+    if keeping == nil { library.calls.av_free(buffer) }
+  }
+
+  /// Whether the server gives what it has from any place on.
+  var knowsRanges: Bool {
+    connection.map { $0.pointee.seekable & AVIO_SEEKABLE_NORMAL != 0 } ?? false
+  }
+
+  /// In bytes, as the server says; negative or 0 where it does not.
+  var size: Int64 { connection.map { library.calls.avio_size($0) } ?? 0 }
+
+  /// From now on any place can be read where the server gives its file only from the beginning: all that comes is
+  /// kept, and what lies ahead is loaded first. Before anything is read.
+  func keepAll() throws(MediaError) {
+    guard !knowsRanges, spool == nil else { return }
+    guard (1...Spool.limit).contains(size) else {
+      throw .unsupported(
+        path: url,
+        reason: "its index stands at its end, and its server gives it only from its beginning; "
+          + "of more than \(Spool.limit >> 20) MiB that is not loaded whole")
+    }
+    spool = try Spool(for: url)
+    makeContext()
+  }
+
+  /// Reads on from `place`. Where FFmpeg goes back by itself, it begins some way before the place, with a request of its
+  /// own.
+  func jump(to place: Int64) {
+    guard let keeping, place >= 0 else { return }
+    keeping.pointee.buf_ptr = keeping.pointee.buffer
+    keeping.pointee.buf_end = keeping.pointee.buffer
+    keeping.pointee.eof_reached = 0
+    keeping.pointee.pos = place
+    position = place
+  }
+
+  deinit {
+    if keeping != nil {
+      // FFmpeg may have put a buffer of its own in the place of the first.
+      library.calls.av_free(keeping?.pointee.buffer)
+      library.calls.avio_context_free(&keeping)
+    }
+    _ = library.calls.avio_closep(&connection)
+  }
+
+  /// Up to `limit` bytes, and one more where there are more. A server that hangs up may have said all that it had to
+  /// say.
+  func readAll(upTo limit: Int) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var block = [UInt8](repeating: 0, count: 16_384)
+    let deadline = ContinuousClock.now + Self.listPatience
+    while bytes.count <= limit, let context, ContinuousClock.now < deadline {
+      let count = network.waiting(for: watched) {
+        library.calls.avio_read(context, &block, Int32(block.count))
+      }
+      guard count > 0 else { break }
+      bytes += block[0..<Int(count)]
+    }
+    return bytes
+  }
+
+  fileprivate func read(into buffer: UnsafeMutablePointer<UInt8>, count: Int) -> Int32 {
+    if let spool { return read(into: buffer, count: count, by: spool) }
+    for (start, bytes) in [(0, head), (historyStart, history)]
+    where position >= start && position < start + Int64(bytes.count) {
+      let first = Int(position - start)
+      let given = min(bytes.count - first, count)
+      bytes.withUnsafeBytes { bytes in
+        UnsafeMutableRawBufferPointer(start: buffer, count: given)
+          .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[first..<first + given]))
+      }
+      position += Int64(given)
+      return Int32(given)
+    }
+    return readOn(into: buffer, count: count)
+  }
+
+  private func read(
+    into buffer: UnsafeMutablePointer<UInt8>, count: Int, by spool: Spool
+  ) -> Int32 {
+    guard let connection else { return cff_io_error }
+    while spool.count <= position {
+      let came = library.calls.avio_read_partial(connection, buffer, Int32(clamping: count))
+      guard came > 0 else { return came == 0 ? cff_eof : came }
+      guard spool.append(UnsafeRawBufferPointer(start: buffer, count: Int(came))) else {
+        return cff_io_error
+      }
+    }
+    let given = spool.read(into: buffer, count: count, from: position)
+    position += Int64(max(0, given))
+    return given > 0 ? Int32(given) : cff_io_error
+  }
+
+  private func readOn(into buffer: UnsafeMutablePointer<UInt8>, count: Int) -> Int32 {
+    guard let connection else { return cff_io_error }
+    if historyStart + Int64(history.count) != position {
+      // What was abandoned or broke off before says nothing of another place.
+      connection.pointee.error = 0
+      let reached = library.calls.avio_seek(connection, position, SEEK_SET)
+      guard reached == position else { return reached < 0 ? Int32(reached) : cff_io_error }
+      (history, historyStart) = ([], position)
+    }
+    let given = library.calls.avio_read_partial(connection, buffer, Int32(clamping: count))
+    guard given > 0 else { return given == 0 ? cff_eof : given }
+    keep(UnsafeBufferPointer(start: buffer, count: Int(given)))
+    position += Int64(given)
+    return given
+  }
+
+  private func keep(_ bytes: UnsafeBufferPointer<UInt8>) {
+    if position == head.count, head.count < Self.historyLimit { head += bytes }
+    history += bytes
+    guard history.count > 2 * Self.historyLimit else { return }
+    let excess = history.count - Self.historyLimit
+    history.removeFirst(excess)
+    historyStart += Int64(excess)
+  }
+
+  /// Nothing is asked for before it is read.
+  fileprivate func seek(to place: Int64, _ origin: Int32) -> Int64 {
+    guard let connection else { return Int64(cff_io_error) }
+    switch origin & ~AVSEEK_FORCE {
+    case AVSEEK_SIZE: return library.calls.avio_size(connection)
+    case SEEK_SET where place >= 0: position = place
+    case SEEK_CUR where position + place >= 0: position += place
+    default: return Int64(cff_invalid_argument)
+    }
+    return position
+  }
+
+  // MARK: - What the server says
+
+  /// In small letters and without parameters; empty where it does not say it.
+  var contentType: String {
+    let type = option("mime_type").prefix { $0 != ";" }
+    return String(PlaylistFile.trim(type)).lowercased()
+  }
+
+  /// Whether the server is a radio station: it sent headers that others do not.
+  var isStation: Bool { !option("icy_metadata_headers").isEmpty }
+
+  private func option(_ name: String) -> String {
+    guard let connection else { return "" }
+    var text: UnsafeMutablePointer<UInt8>?
+    let code = library.calls.av_opt_get(connection, name, AV_OPT_SEARCH_CHILDREN, &text)
+    defer { library.calls.av_free(text) }
+    guard code >= 0, let text else { return "" }
+    return String(cString: text)
+  }
+}
+
+/// FFmpeg's call back, on the thread that reads. The context is the bytes, which outlive the AVIOContext.
+private func readNetwork(
+  context: UnsafeMutableRawPointer?, buffer: UnsafeMutablePointer<UInt8>?, count: Int32
+) -> Int32 {
+  guard let context, let buffer, count > 0 else { return cff_io_error }
+  return Unmanaged<NetworkBytes>.fromOpaque(context).takeUnretainedValue()
+    .read(into: buffer, count: Int(count))
+}
+
+/// FFmpeg's call back, on the thread that reads.
+private func seekNetwork(
+  context: UnsafeMutableRawPointer?, place: Int64, origin: Int32
+) -> Int64 {
+  guard let context else { return Int64(cff_io_error) }
+  return Unmanaged<NetworkBytes>.fromOpaque(context).takeUnretainedValue().seek(to: place, origin)
+}

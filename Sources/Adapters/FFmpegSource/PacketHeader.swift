@@ -1,0 +1,72 @@
+/// What the header of a packet of MPEG audio or AAC says, in streams that are nothing but such packets in a row.
+struct PacketHeader {
+  /// Of the whole packet.
+  let byteCount: Int
+  /// What is the same in all packets of a stream.
+  let shape: Int
+
+  /// The header that stands at `place`; nil where there is none.
+  init?(_ bytes: [UInt8], at place: Int) {
+    guard place >= 0, place + 7 <= bytes.count, bytes[place] == 0xff else { return nil }
+    let head = bytes[place..<place + 7].map(Int.init)
+    guard let header = head[1] & 0xf6 == 0xf0 ? Self.adts(head) : Self.mpeg(head) else {
+      return nil
+    }
+    (byteCount, shape) = header
+  }
+
+  /// ISO 11172-3, 2.4.1.3, and 13818-3 for the lower rates.
+  private static func mpeg(_ head: [Int]) -> (Int, Int)? {
+    let (version, layer) = (head[1] >> 3 & 3, 4 - (head[1] >> 1 & 3))
+    let (rateIndex, baseIndex) = (head[2] >> 4, head[2] >> 2 & 3)
+    guard head[1] & 0xe0 == 0xe0, version != 1, layer != 4, (1...14).contains(rateIndex),
+      baseIndex < 3
+    else { return nil }
+    let isLow = version != 3
+    let kilobits = bitRates[isLow ? (layer == 1 ? 3 : 4) : layer - 1][rateIndex - 1]
+    let rate = [44_100, 48_000, 32_000][baseIndex] >> [2: 1, 0: 2, 3: 0][version, default: 0]
+    let padding = head[2] >> 1 & 1
+    let shape = (head[1] & 0xfe) << 8 | head[2] & 0x0c
+    if layer == 1 { return ((12_000 * kilobits / rate + padding) * 4, shape) }
+    let frames = layer == 3 && isLow ? 576 : 1_152
+    return (frames / 8 * 1_000 * kilobits / rate + padding, shape)
+  }
+
+  /// ISO 13818-7, 6.2.
+  private static func adts(_ head: [Int]) -> (Int, Int)? {
+    let byteCount = (head[3] & 3) << 11 | head[4] << 3 | head[5] >> 5
+    guard byteCount > 7 else { return nil }
+    return (byteCount, (head[1] & 0xfe) << 16 | (head[2] & 0xfd) << 8 | head[3] & 0xc0)
+  }
+
+  /// In kbit/s: of layers 1, 2 and 3, and of layer 1 and the others at the lower sample rates.
+  static let bitRates = [
+    [32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448],
+    [32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384],
+    [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
+    [32, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176, 192, 224, 256],
+    [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
+  ]
+
+  /// Where in `bytes`, from `start` on, packets stand in a row, of which the first three are looked at.
+  static func firstPacket(in bytes: [UInt8], from start: Int) -> Int? {
+    var place = max(0, start)
+    while place + 7 <= bytes.count {
+      if bytes[place] == 0xff, beginsRow(bytes, at: place) { return place }
+      place += 1
+    }
+    return nil
+  }
+
+  private static func beginsRow(_ bytes: [UInt8], at start: Int) -> Bool {
+    guard let first = PacketHeader(bytes, at: start) else { return false }
+    var place = start + first.byteCount
+    for _ in 0..<2 {
+      guard let next = PacketHeader(bytes, at: place), next.shape == first.shape else {
+        return false
+      }
+      place += next.byteCount
+    }
+    return true
+  }
+}

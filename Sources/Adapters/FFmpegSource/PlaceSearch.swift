@@ -1,0 +1,187 @@
+import CFFmpeg
+
+/// Goes to places in streams of MP3 or AAC without an index, of which FFmpeg would read all that lies before the place: it
+/// looks at the bytes where the place should be, and enters what is there into FFmpeg's index.
+///
+/// With a constant bit rate each place is exact. Else it is where the table in the first packet says, or the mean bit rate;
+/// a place that was reached so keeps its time, so that what has sounded once is found again.
+final class PlaceSearch {
+  /// So many bytes are read rather than asked for anew: what lies so near is reached exactly.
+  static let nearBytes: Int64 = 128 << 10
+  /// The same where asking is as exact.
+  private static let nearExactBytes: Int64 = 32 << 10
+  /// Enough for four of the largest packets of MP3.
+  private static let windowSize = 8 << 10
+  /// By how many bytes packets of a constant bit rate may stand elsewhere than it says: their sizes are rounded.
+  private static let tolerance: Int64 = 2
+
+  private let library: FFmpegLibrary
+  private let stream: UnsafeMutablePointer<AVStream>
+  private let bytes: NetworkBytes
+  private let size: Int64
+  /// Ticks of a packet.
+  private let step: Int64
+  private let first: AVIndexEntry
+  /// Ticks of the whole; nil where nobody knows.
+  private let duration: Int64?
+  /// In bytes; nil where the bit rate changes.
+  private let packetSize: Double?
+  /// That of the first packets.
+  private let meanSize: Double
+  private let mayHaveTable: Bool
+  /// Nil until it was looked for.
+  private var table: MP3Table??
+
+  /// Nil for streams of other kinds.
+  init?(in demuxer: Demuxer) {
+    let (library, stream) = (demuxer.library, demuxer.stream)
+    let size = demuxer.byteCount
+    guard ["mp3", "aac"].contains(demuxer.formatName), size > 2 * Int64(Self.windowSize),
+      let bytes = demuxer.bytes, let step = Self.step(of: stream),
+      let first = library.calls.avformat_index_get_entry(stream, 0)?.pointee
+    else { return nil }
+    (self.library, self.stream, self.bytes, self.first) = (library, stream, bytes, first)
+    let duration = demuxer.durationIsKnown ? stream.pointee.duration : nil
+    (self.size, self.step, self.duration) = (size, step, duration)
+    let isMPEG = demuxer.formatName == "mp3"
+    mayHaveTable = isMPEG && duration != nil
+    // It was kept, so that this costs no request, unless a picture stands before it.
+    let begin = Self.read(from: first.pos, bytes, library)
+    let sizes = Self.sizes(in: begin)
+    guard !sizes.isEmpty else { return nil }
+    let mean = Double(sizes.reduce(0, +)) / Double(sizes.count)
+    meanSize = mean
+    let whole = duration.map { Double(size - first.pos) / Double($0 / step) }
+    packetSize = isMPEG ? Self.constantSize(sizes, near: mean, whole: whole, stream) : nil
+  }
+
+  /// The time of the index entry from which `timestamp` is best reached; made where there is none near it.
+  func reach(_ timestamp: Int64) -> Int64 {
+    guard let known = entry(AVSEEK_FLAG_BACKWARD, timestamp) else { return timestamp }
+    let goal = known.timestamp + (timestamp - known.timestamp) / step * step
+    if let packetSize {
+      let number = (goal - first.timestamp) / step
+      let place = first.pos + Int64(min(Double(size), Double(number) * packetSize))
+      guard place - known.pos > Self.nearExactBytes else { return timestamp }
+      if enter(goal, between: place - Self.tolerance, and: place + Self.tolerance) { return goal }
+    }
+    guard let place = estimate(goal, after: known), place - known.pos > Self.nearBytes else {
+      return timestamp
+    }
+    return enter(goal, between: place, and: .max) ? goal : timestamp
+  }
+
+  private func entry(_ flags: Int32, _ timestamp: Int64) -> AVIndexEntry? {
+    library.calls.avformat_index_get_entry_from_timestamp(stream, timestamp, flags)?.pointee
+  }
+
+  /// Enters the first packet that begins between two places, as that of `timestamp`. False where there is none.
+  private func enter(_ timestamp: Int64, between start: Int64, and end: Int64) -> Bool {
+    let window = read(from: start)
+    guard let found = PacketHeader.firstPacket(in: window, from: 0),
+      let header = PacketHeader(window, at: found), start + Int64(found) <= end
+    else { return false }
+    let place = start + Int64(found)
+    add(place, timestamp)
+    // FFmpeg reads on from the last entry there is before it looks for a place.
+    add(place + Int64(header.byteCount), timestamp + step)
+    bytes.jump(to: place)
+    return true
+  }
+
+  private func add(_ place: Int64, _ timestamp: Int64) {
+    _ = library.calls.av_add_index_entry(stream, place, timestamp, 0, 0, AVINDEX_KEYFRAME)
+  }
+
+  private func read(from place: Int64) -> [UInt8] { Self.read(from: place, bytes, library) }
+
+  private static func read(
+    from place: Int64, _ bytes: NetworkBytes, _ library: FFmpegLibrary
+  ) -> [UInt8] {
+    bytes.jump(to: place)
+    var window = [UInt8](repeating: 0, count: windowSize)
+    let count = library.calls.avio_read(bytes.context, &window, Int32(window.count))
+    return Array(window.prefix(max(0, Int(count))))
+  }
+
+  // MARK: - Where a place should be
+
+  /// Ticks of a packet. FFmpeg leaves every second entry of a long index out.
+  private static func step(of stream: UnsafeMutablePointer<AVStream>) -> Int64? {
+    guard let parameters = stream.pointee.codecpar?.pointee, parameters.frame_size > 0 else {
+      return nil
+    }
+    let base = stream.pointee.time_base
+    let rate = Int64(parameters.sample_rate) * Int64(base.num)
+    let ticks = Int64(parameters.frame_size) * Int64(base.den)
+    return rate > 0 && ticks % rate == 0 ? ticks / rate : nil
+  }
+
+  /// Of the packets that stand there in a row.
+  private static func sizes(in bytes: [UInt8]) -> [Int] {
+    var sizes: [Int] = []
+    var place = 0
+    while let header = PacketHeader(bytes, at: place) {
+      sizes.append(header.byteCount)
+      place += header.byteCount
+    }
+    return sizes
+  }
+
+  /// Nil where the bit rate changes.
+  private static func constantSize(
+    _ sizes: [Int], near mean: Double, whole: Double?, _ stream: UnsafeMutablePointer<AVStream>
+  ) -> Double? {
+    guard let parameters = stream.pointee.codecpar?.pointee, sizes.count > 2 else { return nil }
+    let perKilobit = 125 * Double(parameters.frame_size) / Double(parameters.sample_rate)
+    let candidates = PacketHeader.bitRates.joined().map { Double($0) * perKilobit }
+    guard let size = candidates.min(by: { abs($0 - mean) < abs($1 - mean) }),
+      abs((whole ?? size) / size - 1) < 0.01
+    else { return nil }
+    var sum = 0
+    for (index, own) in sizes.enumerated() {
+      sum += own
+      guard abs(Double(sum) - Double(index + 1) * size) <= Double(tolerance) else { return nil }
+    }
+    return size
+  }
+
+  /// Between what is known before and after it.
+  private func estimate(_ timestamp: Int64, after known: AVIndexEntry) -> Int64? {
+    guard let ahead = distance(from: known.timestamp, to: timestamp, after: known) else {
+      return nil
+    }
+    var place = Double(known.pos) + ahead
+    if let next = entry(0, timestamp), next.pos > known.pos, next.timestamp > known.timestamp,
+      let gap = distance(from: known.timestamp, to: next.timestamp, after: known), gap > 0
+    {
+      place = Double(known.pos) + ahead * Double(next.pos - known.pos) / gap
+    }
+    return Int64(min(max(0, place), Double(size - Int64(Self.windowSize))))
+  }
+
+  /// Bytes between two times.
+  private func distance(from start: Int64, to end: Int64, after known: AVIndexEntry) -> Double? {
+    if mayHaveTable, table == nil { table = .some(readTable()) }
+    if let duration, let place = table ?? nil {
+      let scale = Double(size - first.pos)
+      return
+        (place.share(at: Double(end) / Double(duration))
+        - place.share(at: Double(start) / Double(duration))) * scale
+    }
+    let ticks = Double(end - start)
+    if let duration { return ticks * Double(size - first.pos) / Double(duration) }
+    // What was read says more than its beginning alone.
+    guard known.timestamp - first.timestamp > 100 * step else {
+      return ticks / Double(step) * meanSize
+    }
+    return ticks * Double(known.pos - first.pos) / Double(known.timestamp - first.timestamp)
+  }
+
+  /// It stands in the packet before the first that sounds.
+  private func readTable() -> MP3Table? {
+    let start = max(0, first.pos - Int64(MP3Tag.frameLimit))
+    let window = read(from: start)
+    return MP3Table(Array(window.prefix(Int(first.pos - start))))
+  }
+}

@@ -1,0 +1,42 @@
+import Glibc
+import Sender
+
+/// A file without a name for what was loaded and may be read again. It goes with its last reader, also if that is killed.
+final class Spool {
+  /// In bytes: longer than any single track, and no more than a small disk has to spare.
+  static let limit: Int64 = 512 << 20
+
+  private let file: Int32
+  /// Bytes in it.
+  private(set) var count: Int64 = 0
+
+  /// - Parameter url: for the message.
+  init(for url: String) throws(MediaError) {
+    let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/var/tmp"
+    var name = Array((folder + "/tutti-XXXXXX").utf8CString)
+    file = mkstemp(&name)
+    guard file >= 0 else {
+      throw .unreadable(
+        path: url,
+        reason: "no temporary file for it in \(folder): \(String(cString: strerror(errno)))")
+    }
+    _ = fcntl(file, F_SETFD, FD_CLOEXEC)
+    unlink(name)
+  }
+
+  deinit { close(file) }
+
+  /// False where the disk takes no more.
+  func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard count + Int64(bytes.count) <= Self.limit,
+      pwrite(file, bytes.baseAddress, bytes.count, off_t(count)) == bytes.count
+    else { return false }
+    count += Int64(bytes.count)
+    return true
+  }
+
+  /// How many bytes there were; 0 at the end.
+  func read(into buffer: UnsafeMutablePointer<UInt8>, count: Int, from place: Int64) -> Int {
+    pread(file, buffer, count, off_t(place))
+  }
+}

@@ -1,0 +1,34 @@
+import Testing
+
+@testable import Sender
+
+@Suite struct FileNameTests {
+  private static let names: [[UInt8]] = [
+    Array("Für Elise.mp3".utf8), [0x46, 0xfc, 0x72, 0x2e, 0x6d, 0x70, 0x33], [0xff, 0x80, 0xc3],
+    // A character that stands for a byte itself.
+    [0xee, 0xbf, 0xbc, 0x41], [0xe2, 0x82], [], Array("👩‍🚀.flac".utf8),
+  ]
+
+  @Test(arguments: names) func `a name is the same bytes again`(name: [UInt8]) {
+    #expect(FileName.bytes(of: FileName.text(name)).map { UInt8(bitPattern: $0) } == name + [0])
+  }
+
+  @Test func `names in UTF-8 are what they are`() {
+    #expect(FileName.text(Array("Für Elise.mp3".utf8)) == "Für Elise.mp3")
+    #expect(FileName.shown("Für Elise.mp3") == "Für Elise.mp3")
+  }
+
+  @Test func `other names are shown as Latin-1`() {
+    let name = FileName.text([0x46, 0xfc, 0x72])
+    #expect(FileName.shown(name) == "Für")
+    #expect("\(MediaError.notFound(path: name))".hasPrefix("Für: "))
+  }
+
+  @Test func `a list in Latin-1 names files in Latin-1`() throws {
+    let list: [UInt8] = Array("#EXTM3U\n".utf8) + [0x46, 0xfc, 0x72, 0x0a]
+    let found = try PlaylistFile.locations(in: list, format: .m3u, base: "/music/a.m3u")
+    #expect(
+      found.map(FileName.bytes)
+        == [(Array("/music/F".utf8) + [0xfc, 0x72, 0]).map { CChar(bitPattern: $0) }])
+  }
+}
