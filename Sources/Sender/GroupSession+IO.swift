@@ -80,7 +80,7 @@ package enum PlayerCommand: Hashable, Sendable {
   /// What the item that was begun last gives from this place on has changed: it is taken from its source again, and
   /// what is enqueued before that place plays on. `renewed` says from where.
   case renew(from: MediaDuration)
-  /// Before anything has sounded: begin here in what is enqueued.
+  /// While time stands still: go on here in what is enqueued. Only ahead, and without forgetting anything.
   case cue(to: MediaDuration)
   case edit(PlaylistEdit)
   /// From now on, in the middle of what sounds: where it is played from goes on.

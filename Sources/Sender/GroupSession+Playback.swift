@@ -17,7 +17,7 @@ extension GroupSession {
     case .previous: skipBack(at: now)
     case .jump(let id, let position): jump(to: id, at: position, now: now)
     case .renew(let position): renew(from: position, at: now)
-    case .cue(let position): cue(to: position)
+    case .cue(let position): cue(to: position, at: now)
     case .edit(let edit): apply(edit, at: now)
     case .observePosition(let interval):
       observation = interval.map { .init(interval: max($0, .milliseconds(10))) }

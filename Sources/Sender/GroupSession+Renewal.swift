@@ -1,4 +1,4 @@
-import Clock
+package import Clock
 import WireProtocol
 
 /// Taking an item from its source again, in the middle of it: what a program has enqueued was changed.
@@ -14,11 +14,35 @@ extension GroupSession {
     renew(begun, from: begun.start + begun.opened.span(to: position), at: now)
   }
 
-  /// Moves the beginning, where nothing has begun: rooms may hold what lies before it, and never play it.
-  mutating func cue(to position: MediaDuration) {
-    guard case .starting = timeline.state, timeline.anchors.isEmpty, let begun else { return }
-    let span = max(.zero, begun.opened.span(to: position))
-    timeline.cue(to: begun.start + span)
+  /// Whether `cue` can go to this place: time stands still before it.
+  package func mayCue(to position: MediaDuration) -> Bool { cueTarget(of: position) != nil }
+
+  /// Goes to a later place in what is enqueued while time stands still. Rooms may hold what lies before it, and never
+  /// play it. Nothing is forgotten that lies behind it.
+  mutating func cue(to position: MediaDuration, at now: LocalTime) {
+    guard let target = cueTarget(of: position) else { return }
+    if let anchor = timeline.cue(to: target, at: commitTime(at: now)) {
+      tellAll(.anchor(anchor), at: now)
+    }
+  }
+
+  /// Where in the current item it goes on, as things stand: what sounds or, where time stands still or is about to,
+  /// what will sound next.
+  package func upcomingPosition(at now: LocalTime) -> MediaDuration {
+    guard case .paused(let anchor) = timeline.state, !isStopped(at: now),
+      let segment = timeline.segment(at: anchor.mediaTime)
+    else { return position(at: now) }
+    return max(.zero, segment.opened.position(after: anchor.mediaTime - segment.start))
+  }
+
+  private func cueTarget(of position: MediaDuration) -> MediaTime? {
+    guard let begun else { return nil }
+    let target = begun.start + begun.opened.span(to: position)
+    switch timeline.state {
+    case .starting: return timeline.anchors.isEmpty ? max(begun.start, target) : nil
+    case .paused(let anchor): return target > anchor.mediaTime ? target : nil
+    case .playing, .holding: return nil
+    }
   }
 
   private struct Begun {

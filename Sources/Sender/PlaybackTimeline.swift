@@ -78,9 +78,21 @@ struct PlaybackTimeline {
     }
   }
 
-  /// What is at `time` is to sound first. Only while nothing has.
-  mutating func cue(to time: MediaTime) {
-    if case .starting = state { state = .starting(at: time) }
+  /// What is at `time` is to sound next. Nothing unless time stands still; the anchor, if there is one to tell, holds
+  /// from `groupTime` on.
+  mutating func cue(to time: MediaTime, at groupTime: GroupTime) -> Anchor? {
+    switch state {
+    case .starting:
+      state = .starting(at: time)
+      return nil
+    case .paused(let paused):
+      let anchor = Anchor(
+        mediaTime: time, groupTime: max(groupTime, paused.groupTime), rate: .paused)
+      state = .paused(anchor)
+      insert(anchor)
+      return anchor
+    case .playing, .holding: return nil
+    }
   }
 
   /// Media time `start` sounds at `time`.

@@ -9,16 +9,21 @@ extension AudioRenderer {
     try await engine.perform { Duration($0.driver.session.status(at: HostClock.now).outputLatency) }
   }
 
-  /// Makes `time` what sounds next, where the renderer has played before and stands before it. What was enqueued from
-  /// another time on needs nothing: `start` takes it as it is.
+  /// Makes `time` what sounds next, where the renderer has played before and stands before it. What is enqueued from
+  /// there on is kept. What was enqueued from another time on needs nothing: `start` takes it as it is.
   func prepare(for time: PlaybackTime) async throws(TuttiError) {
     let (queue, rate) = (queue, format.sampleRate)
     try await engine.perform { loop in
       let session = loop.driver.session
       let frame = max(0, time.frame(at: rate))
-      let position = PlaybackTime(session.playhead(at: HostClock.now).position)
+      let position = PlaybackTime(session.upcomingPosition(at: HostClock.now))
       guard session.hasBegun, queue.isPlaced, position.frame(at: rate) < frame else { return }
-      loop.jump(queue, to: PlaybackTime(frame: frame, at: rate))
+      let place = PlaybackTime(frame: frame, at: rate)
+      if queue.hasRead(past: frame), session.mayCue(to: place.span) {
+        loop.driver.carryOut(.cue(to: place.span))
+      } else {
+        loop.jump(queue, to: place)
+      }
     }
   }
 
@@ -29,7 +34,7 @@ extension AudioRenderer {
     return try await engine.perform { loop in
       let driver = loop.driver
       var instant = hostTime
-      let begin = PlaybackTime(driver.session.playhead(at: HostClock.now).position)
+      let begin = PlaybackTime(driver.session.upcomingPosition(at: HostClock.now))
       if begin > time { instant = hostTime + (begin - time) }
       driver.carryOut(.cue(to: time.span))
       driver.carryOut(.resumeAt(instant.group))

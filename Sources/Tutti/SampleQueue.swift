@@ -49,6 +49,11 @@ final class SampleQueue: Sendable {
   /// Whether it is known where reading begins.
   var isPlaced: Bool { state.withLock { $0.start != nil } }
 
+  /// Whether the rooms have been given audio beyond this frame, or are about to be.
+  func hasRead(past frame: Int64) -> Bool {
+    state.withLock { $0.isAligned && $0.nextFrame > frame }
+  }
+
   /// Where a source must be opened, if this is the first buffer, which says where all begins.
   func enqueue(_ buffer: AudioBuffer) throws(TuttiError) -> Int64? {
     guard buffer.format == format else {

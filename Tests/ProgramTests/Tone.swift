@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A sine of 440 Hz in all channels, whose recording shows each frame that is missing, doubled or wrong.
@@ -37,17 +38,8 @@ struct ToneRecording {
   let sounding: ArraySlice<Float>
 
   init(_ path: String) throws {
-    let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
-    try #require(bytes.count > 58)
-    rate = bytes[24..<28].reversed().reduce(0) { $0 << 8 | Int($1) }
-    let left = bytes[58...].withUnsafeBytes { body in
-      stride(from: 0, to: body.count - 7, by: 8).map {
-        body.loadUnaligned(fromByteOffset: $0, as: Float.self)
-      }
-    }
-    let first = left.firstIndex { abs($0) > 1e-6 } ?? 0
-    let last = left.lastIndex { abs($0) > 1e-6 } ?? 0
-    sounding = left[first...max(first, last)]
+    let recording = try RecordedSound(path)
+    (rate, sounding) = (recording.rate, recording.sounding)
   }
 
   var seconds: Double { Double(sounding.count) / Double(rate) }

@@ -50,6 +50,44 @@ import WireProtocol
     #expect(group.session.position(at: group.now) < .seconds(1))
   }
 
+  @Test func `a cue while paused goes ahead in what is enqueued, and cuts nothing`() throws {
+    var group = Self.held()
+    group.command(.resume)
+    group.advance(by: .milliseconds(500))
+    group.command(.pause)
+    group.advance(by: .seconds(1))
+    group.take()
+    #expect(group.session.mayCue(to: .seconds(5)))
+    group.command(.cue(to: .seconds(5)))
+    let waiting = try #require(group.anchors.last)
+    #expect(waiting.mediaTime == .zero + .seconds(5))
+    #expect(waiting.rate == .paused)
+    #expect(group.session.upcomingPosition(at: group.now) == .seconds(5))
+    group.command(.resume)
+    let playing = try #require(group.anchors.last)
+    #expect(playing.mediaTime == .zero + .seconds(5))
+    #expect(playing.groupTime >= waiting.groupTime)
+    #expect(playing.rate == .playing)
+    group.advance(by: .seconds(1))
+    #expect(group.session.position(at: group.now) > .seconds(5))
+    #expect(group.flushes.isEmpty)
+    // What the room holds is not sent again.
+    #expect(group.packets().isEmpty)
+  }
+
+  @Test func `a cue goes neither back nor anywhere while it plays`() {
+    var group = Self.held()
+    group.command(.resume)
+    group.advance(by: .seconds(2))
+    #expect(!group.session.mayCue(to: .seconds(5)))
+    group.command(.pause)
+    group.advance(by: .seconds(1))
+    group.take()
+    #expect(!group.session.mayCue(to: .seconds(1)))
+    group.command(.cue(to: .seconds(1)))
+    #expect(group.anchors.isEmpty)
+  }
+
   @Test func `pausing before the start holds the group, and resuming lets it go`() {
     var group = TestGroup(["8000x1:80000"])
     group.command(.pause)

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import Tutti
 
@@ -103,4 +104,40 @@ import Tutti
     }
     await #expect(throws: TuttiError.self) { try await synchronizer.setRate(3) }
   }
+
+  @Test(.timeLimit(.minutes(2)))
+  func `a renderer that was taken out joins in again with what it had enqueued`() async throws {
+    let folder = try TemporaryFolder()
+    let receiver = try ReceiverProgram("Room", in: folder)
+    let renderer = try await AudioRenderer(rooms: [.at("127.0.0.1", port: receiver.port)])
+    let synchronizer = RenderSynchronizer()
+    try await synchronizer.add(renderer)
+    let events = renderer.events
+    let places = await synchronizer.boundaries(at: [.seconds(1)])
+    try await feed(renderer, from: .zero, to: .seconds(5), level: Self.ramp)
+    renderer.finish()
+    try await synchronizer.setRate(1, time: .zero)
+    _ = try await places.first { _ in true }
+    try await synchronizer.remove(renderer)
+    while synchronizer.currentTime < .seconds(2) { await Task.yield() }
+    let asked = synchronizer.currentTime
+    try await synchronizer.add(renderer)
+    _ = try await events.first { $0 == .ended }
+    await renderer.close()
+    #expect(try receiver.program.stop() == 0)
+
+    let heard = try RecordedSound(folder.file("Room.wav"))
+    let times = heard.left.map { (Double($0) - 0.1) * 10 }
+    // The longest silence is while it was out.
+    let gap = try #require(heard.gaps(atLeast: 480).max { $0.count < $1.count })
+    let (before, after) = (times[gap.lowerBound - 500], times[gap.upperBound + 500])
+    #expect(before > 1 && before < asked.seconds)
+    #expect(after > asked.seconds && after < asked.seconds + 1)
+    // It is where it would be if it had never been out.
+    #expect(abs(after - before - Double(gap.count + 1000) / 48_000) < 0.001)
+    #expect(times.max().map { abs($0 - 5) < 0.01 } ?? false)
+  }
+
+  /// Full scale is far away; a step of the recording is 5 µs.
+  private static func ramp(_ time: Double) -> Float { Float(0.1 + time / 10) }
 }

@@ -60,17 +60,20 @@ struct TestFailure: Error {
   let line: String
 }
 
-/// Buffers from `start` on, as long as the renderer asks for some, up to `end`.
+/// Buffers from `start` on, as long as the renderer asks for some, up to `end`. All channels have the `level` of their
+/// time in seconds.
 func feed(
-  _ renderer: AudioRenderer, from start: PlaybackTime, to end: PlaybackTime
+  _ renderer: AudioRenderer, from start: PlaybackTime, to end: PlaybackTime,
+  level: (Double) -> Float = { Float($0 * 48e-6) }
 ) async throws {
   let rate = renderer.format.sampleRate
   var frame = start.frame(at: rate)
   for await room in renderer.mediaDataRequests {
     let count = min(Int64(room), 4_800, end.frame(at: rate) - frame)
     guard count > 0 else { return }
-    let samples = (0..<Int(count) * renderer.format.channelCount).map {
-      Float(frame + Int64($0)) / 1e9
+    let samples = (0..<Int(count)).flatMap { index in
+      let level = level(Double(frame + Int64(index)) / Double(rate))
+      return repeatElement(level, count: renderer.format.channelCount)
     }
     try renderer.enqueue(
       AudioBuffer(samples, format: renderer.format, at: PlaybackTime(frame: frame, at: rate)))
