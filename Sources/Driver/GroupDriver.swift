@@ -66,7 +66,7 @@ package final class GroupDriver {
         startsHeld: settings.startsHeld, holdsAtCuts: settings.holdsAtCuts),
       playing: playlist)
     rooms = RoomConnections(reactor: reactor)
-    batches = Inbox(limit: 64, waker: reactor.waker)
+    batches = Inbox(limit: ProducerThread.batchLimit, waker: reactor.waker)
     discovered = Inbox(limit: 1024, waker: reactor.waker)
     resolved = Inbox(limit: 256, waker: reactor.waker)
     producer = ProducerThread(batches: batches, reads: reads, makeSerializer: makeSerializer)
@@ -81,7 +81,9 @@ package final class GroupDriver {
 
   /// After the events of each `wait`: takes what other threads have made, and what time has brought.
   package func turn() {
-    for batch in batches.take() { handle(.produced(batch)) }
+    let produced = batches.take()
+    if !produced.isEmpty { producer.tookBatches() }
+    for batch in produced { handle(.produced(batch)) }
     for event in discovered.take() { discovered(event) }
     for (room, addresses) in resolved.take() {
       candidates[room] = addresses

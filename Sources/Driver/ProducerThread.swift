@@ -15,6 +15,8 @@ final class ProducerThread: Sendable {
   static let patience = Nanoseconds.milliseconds(250)
   /// Threads left behind at most; the next order waits for the first of them that ends.
   static let abandonedLimit = 8
+  /// Batches that the session has not taken yet. With so many the producer waits: each of them is needed.
+  static let batchLimit = 64
 
   private struct State {
     var orders: [ProductionOrder] = []
@@ -66,6 +68,9 @@ final class ProducerThread: Sendable {
     }
     signal.signal()
   }
+
+  /// The session has taken batches: there is room for more.
+  func tookBatches() { signal.signal() }
 
   func stop() {
     state.withLock { $0.isStopping = true }
@@ -136,7 +141,9 @@ final class ProducerThread: Sendable {
     }
     state.isBusy = false
     state.obsoleteSince = nil
-    guard !state.isStopping, !state.orders.isEmpty else { return (nil, state.isStopping) }
+    guard !state.isStopping, !state.orders.isEmpty, batches.hasRoom else {
+      return (nil, state.isStopping)
+    }
     let order = state.orders.removeFirst()
     state.isBusy = true
     if order.supersedesWaiting { reads.resume() }

@@ -52,9 +52,9 @@ private struct Producer {
     let isWaiting = Atomic<Bool>(true)
   }
 
-  init() throws {
+  init(batchLimit: Int = 64) throws {
     reactor = try Reactor()
-    batches = Inbox(limit: 64, waker: reactor.waker)
+    batches = Inbox(limit: batchLimit, waker: reactor.waker)
     let (hang, counter) = (hang, Counter())
     self.counter = counter
     thread = ProducerThread(
@@ -87,11 +87,15 @@ private struct Producer {
           mediaTime: .zero, generation: generation, continues: false)), at: time)
   }
 
+  /// An order that makes none obsolete.
+  func finish() { thread.carryOut(.finish(generation: 0), at: LocalTime(nanoseconds: 0)) }
+
   /// The generations of the next batches.
   func next(_ count: Int) throws -> [UInt32] {
     var generations: [UInt32] = []
     while generations.count < count {
       for batch in batches.take() { generations.append(batch.generation) }
+      thread.tookBatches()
       if generations.count < count { _ = try reactor.wait(until: nil) }
     }
     return generations
@@ -99,6 +103,15 @@ private struct Producer {
 }
 
 @Suite struct ProducerThreadTests {
+  @Test func `batches that nobody takes make the producer wait, and none is lost`() throws {
+    let producer = try Producer(batchLimit: 2)
+    for _ in 1...6 { producer.finish() }
+    while producer.batches.hasRoom { _ = try producer.reactor.wait(until: nil) }
+    #expect(try producer.next(6).count == 6)
+    #expect(producer.batches.droppedCount == 0)
+    producer.thread.stop()
+  }
+
   private static let patience = ProducerThread.patience
 
   private func time(_ seconds: Int64) -> LocalTime {

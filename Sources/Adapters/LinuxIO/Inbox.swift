@@ -16,6 +16,9 @@ package final class Inbox<Element: Sendable>: Sendable {
 
   package var droppedCount: Int { dropped.load(ordering: .relaxed) }
 
+  /// Whether the next value is kept. Where only one thread posts, that cannot change to false under its hands.
+  package var hasRoom: Bool { elements.withLock { $0.count < limit } }
+
   /// From any thread but a render thread.
   package func post(_ element: Element) {
     let isKept = elements.withLock { elements in
