@@ -12,12 +12,19 @@ struct NumberedArtwork: Equatable {
 
 /// The pictures of what is enqueued, each once: the items of an album have copies of one.
 struct ArtworkStore {
+  /// Bytes of all: an hour of songs, each with a large cover of its own. Of what is enqueued beyond that, nothing is
+  /// shown.
+  static let byteLimit = 64 << 20
+
   private var artworks: [NumberedArtwork] = []
   private var lastNumber: UInt32 = 0
 
   subscript(number: UInt32) -> NumberedArtwork? { artworks.first { $0.number == number } }
 
-  /// The item with the picture of another that is the same, if there is one. Pictures of items that are not in
+  var byteCount: Int { artworks.reduce(0) { $0 + $1.artwork.bytes.count } }
+
+  /// The item with the picture of another that is the same, if there is one, and without one where there is no room for
+  /// it. Pictures of items that are not in
   /// `segments` any more are forgotten.
   mutating func sharing(
     _ opened: OpenedItem, with segments: [PlaybackTimeline.Segment]
@@ -32,6 +39,10 @@ struct ArtworkStore {
     if let known {
       opened.metadata.artwork = known.artwork
     } else if let artwork = opened.metadata.artwork {
+      guard byteCount + artwork.bytes.count <= Self.byteLimit else {
+        opened.metadata.artwork = nil
+        return opened
+      }
       lastNumber = lastNumber == .max ? 1 : lastNumber + 1
       artworks.append(NumberedArtwork(number: lastNumber, artwork: artwork))
     }

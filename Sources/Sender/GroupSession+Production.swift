@@ -7,7 +7,7 @@ extension GroupSession {
   /// Before any room has said what it holds.
   private static let capacityUnknown = 4 << 20
   /// Bytes stored for the rooms at most, whatever they say: four times a receiver's default capacity.
-  private static let largestStore = 128 << 20
+  static let largestStore = 128 << 20
   /// The stream is marked as ended this long before it is: late, because what is appended until then joins without a
   /// cut; early, because a room that is out of reach at the end should know that it was the end.
   private static let finishMargin = MediaDuration.seconds(30)
@@ -85,7 +85,7 @@ extension GroupSession {
     let bytes = capacities.map(\.bytes).max().map { min(Int(clamping: $0), Self.largestStore) }
     let span = capacities.map(\.duration).max() ?? .seconds(60)
     let playhead = timeline.playhead(at: GroupTime(ofSender: now))
-    return store.byteCount < bytes ?? Self.capacityUnknown
+    return store.heldBytes < bytes ?? Self.capacityUnknown
       && (store.end ?? playhead) - playhead < span
   }
 

@@ -5,6 +5,9 @@ import WireProtocol
 /// The packets between what sounds and what was produced, ready for the wire: encoded once for all rooms.
 /// Rooms that join late or come back are served from here.
 struct PacketStore {
+  /// What a packet costs in memory besides its bytes.
+  static let overheadPerPacket = 96
+
   struct Entry {
     let sequence: UInt64
     let generation: UInt32
@@ -26,6 +29,9 @@ struct PacketStore {
   private(set) var byteCount = 0
   /// Where the newest packet ends; kept when all have been released.
   private(set) var end: MediaTime?
+
+  /// What all this takes in memory: silence is compressed to almost nothing, and its packets are not.
+  var heldBytes: Int { byteCount + (entries.count - first) * Self.overheadPerPacket }
 
   /// Bytes that a second takes; 0 while nothing is stored.
   var byteRate: Double {

@@ -101,4 +101,11 @@ import WireProtocol
       #expect(store.sequence(at: time) == expected ?? store.nextSequence)
     }
   }
+
+  @Test func `packets of almost nothing count for what they take`() {
+    var store = Self.store(1000)
+    #expect(store.heldBytes == store.byteCount + 1000 * PacketStore.overheadPerPacket)
+    store.release(before: Self.time(990))
+    #expect(store.heldBytes == store.byteCount + 10 * PacketStore.overheadPerPacket)
+  }
 }
