@@ -26,4 +26,25 @@ struct OutputQueueTests {
     #expect(taken == all)
     #expect(queue.isEmpty)
   }
+
+  @Test func `many small messages take little more than their bytes`() {
+    var queue = OutputQueue()
+    for number in 0..<10_000 { queue.append([UInt8](repeating: UInt8(number % 251), count: 22)) }
+    #expect(queue.count == 220_000)
+    #expect(queue.chunkCount <= queue.count / OutputQueue.joinedSize + 2)
+    // In order, also where a chunk grows that was begun to be sent.
+    var expected = (0..<10_000).flatMap { Array(repeating: UInt8($0 % 251), count: 22) }[...]
+    var buffer = [UInt8](repeating: 0, count: 1000)
+    while !queue.isEmpty {
+      let taken = buffer.withUnsafeMutableBytes { queue.copyPrefix(into: $0) }
+      #expect(Array(buffer[..<taken]) == Array(expected.prefix(taken)))
+      expected = expected.dropFirst(taken)
+      queue.removePrefix(taken)
+      if queue.count == 100_000 || queue.count == 99_000 {
+        queue.append([1, 2, 3])
+        expected += [1, 2, 3]
+      }
+    }
+    #expect(expected.isEmpty)
+  }
 }

@@ -1,5 +1,9 @@
 /// Bytes that wait to be sent, in order.
 struct OutputQueue {
+  /// Bytes of a chunk that small ones are joined to: else a thousand answers of a few bytes would take several times
+  /// as much as what they say.
+  static let joinedSize = 4096
+
   private var chunks: [[UInt8]] = []
   /// Chunks before `first` are gone, and so are the bytes of that chunk before `offset`.
   private var first = 0
@@ -7,13 +11,20 @@ struct OutputQueue {
 
   /// Bytes.
   private(set) var count = 0
+  var chunkCount: Int { chunks.count - first }
 
   var isEmpty: Bool { count == 0 }
 
   mutating func append(_ bytes: [UInt8]) {
     guard !bytes.isEmpty else { return }
-    chunks.append(bytes)
     count += bytes.count
+    if let last = chunks.indices.last, last >= first,
+      chunks[last].count + bytes.count <= Self.joinedSize
+    {
+      chunks[last] += bytes
+    } else {
+      chunks.append(bytes)
+    }
   }
 
   /// Copies as many of the first bytes as fit, and returns how many those are.
