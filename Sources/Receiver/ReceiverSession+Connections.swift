@@ -114,6 +114,7 @@ extension ReceiverSession {
       codecs.senderChanged()
       playout.undecodable = CodecSet([])
       cuts.forget()
+      streamVolume = .full
       clock = ClockTracker(
         clockID: hello.clockID, port: hello.clockPort,
         storedDrift: memory.clockDrifts.first { $0.sender == hello.senderID }?.drift,
@@ -171,6 +172,9 @@ extension ReceiverSession {
       memory.settings = settings
       applySettings()
       outputs.append(.persist(memory))
+    case .streamVolume(let volume):
+      streamVolume = volume
+      applySettings()
     case .nowPlaying(let announcement): playout.board.announce(announcement)
     case .keepAlive: break
     case .goodbye(let goodbye):

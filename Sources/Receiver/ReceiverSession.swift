@@ -16,6 +16,8 @@ package struct ReceiverSession {
   var playout: Playout
   private var lastState: RoomStatus.State?
   var cuts = CutAnswers()
+  /// As long as the stream lasts.
+  var streamVolume = StreamVolume.full
   /// Who plays here, as long as anything of it is left to play: it may come back, others wait for silence.
   var occupant: Occupant?
   var codecs: CodecList
@@ -134,7 +136,7 @@ package struct ReceiverSession {
   }
 
   mutating func applySettings() {
-    for command in memory.settings.renderCommands { outputs.append(.render(command)) }
+    for command in memory.settings.renderCommands(streamVolume) { outputs.append(.render(command)) }
   }
 
   // MARK: - Time

@@ -7,16 +7,22 @@ extension RoomSettings {
     volume: 1000, isMuted: false, delay: .zero, channelMap: .stereo)
 
   /// Cubic: halfway sounds about half as loud (-18 dB), and the lower end stays usable.
-  package var gain: Float {
-    if isMuted { return 0 }
-    let share = Float(volume) / 1000
-    return share * share * share
-  }
+  package var gain: Float { perceivedGain(volume: volume, isMuted: isMuted) }
 
-  var renderCommands: [RenderCommand] {
+  func renderCommands(_ stream: StreamVolume) -> [RenderCommand] {
     let (left, right) = channelMap.mixes
-    return [.gain(gain), .delay(delay), .channelMap(left: left, right: right)]
+    return [.gain(gain * stream.gain), .delay(delay), .channelMap(left: left, right: right)]
   }
+}
+
+extension StreamVolume {
+  var gain: Float { perceivedGain(volume: volume, isMuted: isMuted) }
+}
+
+private func perceivedGain(volume: UInt16, isMuted: Bool) -> Float {
+  if isMuted { return 0 }
+  let share = Float(volume) / 1000
+  return share * share * share
 }
 
 extension RoomSettings.ChannelMap {

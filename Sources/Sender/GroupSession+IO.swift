@@ -73,6 +73,8 @@ package enum PlayerCommand: Hashable, Sendable {
   case volume(RoomSelection, UInt16)
   case volumeBy(RoomSelection, Int)
   case mute(RoomSelection, Bool)
+  /// In all rooms, besides their own, and only as long as this sender plays there.
+  case streamVolume(StreamVolume)
   case delay(RoomSelection, Nanoseconds)
   case channelMap(RoomSelection, RoomSettings.ChannelMap)
   /// To a place in an item, by its identity.

@@ -28,6 +28,10 @@ extension GroupSession {
     case .volumeBy(let rooms, let step):
       set(rooms, at: now) { $0.volume = UInt16(min(max(Int($0.volume) + step, 0), 1000)) }
     case .mute(let rooms, let isMuted): set(rooms, at: now) { $0.isMuted = isMuted }
+    case .streamVolume(let volume):
+      guard volume != self.volume else { return }
+      self.volume = volume
+      tellAll(.streamVolume(volume), at: now)
     case .delay(let rooms, let delay):
       let limits = ProtocolLimits.roomDelay
       set(rooms, at: now) {

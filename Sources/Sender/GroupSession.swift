@@ -54,6 +54,8 @@ package struct GroupSession {
   var lastCutTime: LocalTime?
   /// Of what is opened from now on.
   var effects = Effects()
+  /// Of what plays, besides what the rooms are set to.
+  var volume = StreamVolume.full
   var links: [RoomLink] = []
   private var sessionCount: UInt64 = 0
   private var sessions: [RoomID: UInt64] = [:]
@@ -262,7 +264,7 @@ package struct GroupSession {
     case .codecs(let listed): received(listed, from: index, at: now)
     case .goodbye(let goodbye):
       broke(id, goodbye.detail.isEmpty ? "it said goodbye" : goodbye.detail, at: now)
-    case .hello, .anchor, .flush, .settings, .nowPlaying, .keepAlive:
+    case .hello, .anchor, .flush, .settings, .streamVolume, .nowPlaying, .keepAlive:
       broke(id, "it broke the protocol: a message that is not for a sender", at: now)
     }
   }
@@ -278,6 +280,7 @@ package struct GroupSession {
       tell(index, .flush(flush), at: now)
     }
     for anchor in timeline.anchors { tell(index, .anchor(anchor), at: now) }
+    if volume != .full { tell(index, .streamVolume(volume), at: now) }
     emit(.connect(id, .media))
   }
 

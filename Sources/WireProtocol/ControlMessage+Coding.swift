@@ -12,6 +12,8 @@ extension ControlMessage {
     case MessageType.anchor: return try Anchor(decoding: &reader).map(ControlMessage.anchor)
     case MessageType.flush: return try Flush(decoding: &reader).map(ControlMessage.flush)
     case MessageType.settings: return .settings(try RoomSettings(decoding: &reader))
+    case MessageType.streamVolume:
+      return try StreamVolume(decoding: &reader).map(ControlMessage.streamVolume)
     case MessageType.keepAlive: return .keepAlive
     case MessageType.nowPlaying:
       return try NowPlaying(decoding: &reader).map(ControlMessage.nowPlaying)
@@ -36,6 +38,7 @@ extension ControlMessage {
       case .anchor(let anchor): anchor.encode(to: &writer)
       case .flush(let flush): flush.encode(to: &writer)
       case .settings(let settings): settings.encode(to: &writer)
+      case .streamVolume(let volume): volume.encode(to: &writer)
       case .nowPlaying(let announcement): announcement.encode(to: &writer)
       case .keepAlive: break
       case .welcome(let welcome): welcome.encode(to: &writer)
@@ -55,6 +58,7 @@ extension ControlMessage {
     case .anchor: MessageType.anchor
     case .flush: MessageType.flush
     case .settings: MessageType.settings
+    case .streamVolume: MessageType.streamVolume
     case .nowPlaying: MessageType.nowPlaying
     case .keepAlive: MessageType.keepAlive
     case .welcome: MessageType.welcome
@@ -141,6 +145,24 @@ extension Credit {
     writer.uint64(limit, clampedTo: ProtocolLimits.count)
     writer.mediaTime(bufferedUntil)
     writer.uint64(heldBytes, clampedTo: ProtocolLimits.count)
+  }
+}
+
+extension StreamVolume {
+  /// Nil where it is about another stream.
+  fileprivate init?(decoding reader: inout ByteReader) throws(DecodeError) {
+    guard try reader.uint32("stream") == 0 else { return nil }
+    let volume = try reader.uint16(in: ProtocolLimits.volume, "volume")
+    let flags = try reader.uint8("flags")
+    try reader.skip(1, "reserved")
+    self.init(volume: volume, isMuted: flags & 1 != 0)
+  }
+
+  fileprivate func encode(to writer: inout ByteWriter) {
+    writer.uint32(0)
+    writer.uint16(min(volume, ProtocolLimits.volume.upperBound))
+    writer.uint8(isMuted ? 1 : 0)
+    writer.zeros(1)
   }
 }
 

@@ -12,6 +12,8 @@ package enum ControlMessage: Hashable, Sendable {
   case flush(Flush)
   /// Volume, mute, delay and channel map of this room.
   case settings(RoomSettings)
+  /// How loud the stream is in all rooms, besides their own settings.
+  case streamVolume(StreamVolume)
   /// What plays from a media time on.
   case nowPlaying(NowPlaying)
   /// The sender is there; sent when nothing else was for a while.
@@ -36,6 +38,20 @@ package enum ControlMessage: Hashable, Sendable {
   // From either.
   /// This side ends the session, and why.
   case goodbye(Goodbye)
+}
+
+/// How loud a sender plays, which no room keeps.
+package struct StreamVolume: Hashable, Sendable {
+  /// 0 (silent) to 1000 (full), perceptual, as that of a room.
+  package var volume: UInt16
+  package var isMuted: Bool
+
+  package static let full = StreamVolume(volume: 1000, isMuted: false)
+
+  package init(volume: UInt16, isMuted: Bool) {
+    self.volume = volume
+    self.isMuted = isMuted
+  }
 }
 
 /// Sixteen random bytes that tell two of a kind apart for good.

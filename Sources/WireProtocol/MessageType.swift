@@ -7,6 +7,7 @@ enum MessageType {
   static let settings: UInt16 = 0x0004
   static let keepAlive: UInt16 = 0x0005
   static let nowPlaying: UInt16 = 0x0006
+  static let streamVolume: UInt16 = 0x0007
 
   static let welcome: UInt16 = 0x0101
   static let refuse: UInt16 = 0x0102

@@ -168,7 +168,10 @@ struct ReceiverUnderFire {
   }
 
   private func control(_ script: inout Script) -> ControlMessage {
-    switch script.byte() % 7 {
+    switch script.byte() % 8 {
+    case 7:
+      .streamVolume(
+        StreamVolume(volume: script.settings().volume, isMuted: script.byte() % 2 == 0))
     case 6:
       .nowPlaying(
         NowPlaying(

@@ -313,4 +313,25 @@ import WireProtocol
     guard case .welcome(let welcome)? = receiver.told(next).first else { return }
     #expect(welcome.settings == settings)
   }
+
+  @Test func `the stream's volume is besides the room's, and goes with the stream`() {
+    var receiver = TestReceiver()
+    let control = receiver.hello()
+    let settings = RoomSettings(
+      volume: 500, isMuted: false, delay: .zero, channelMap: .stereo)
+    receiver.say(.settings(settings), on: control)
+    receiver.take()
+    receiver.say(.streamVolume(StreamVolume(volume: 500, isMuted: false)), on: control)
+    func gains(_ receiver: TestReceiver) -> [Float] {
+      receiver.commands.compactMap { if case .gain(let gain) = $0 { gain } else { nil } }
+    }
+    #expect(gains(receiver) == [0.015625])
+    #expect(!receiver.outputs.contains { if case .persist = $0 { true } else { false } })
+    receiver.say(.streamVolume(StreamVolume(volume: 500, isMuted: true)), on: control)
+    #expect(gains(receiver).last == 0)
+    receiver.handle(.closed(control))
+    let next = receiver.hello(sender: 2, clock: 8)
+    receiver.say(.settings(settings), on: next)
+    #expect(gains(receiver).last == 0.125)
+  }
 }

@@ -88,6 +88,21 @@ import WireProtocol
     #expect(group.anchors.isEmpty)
   }
 
+  @Test func `the stream's volume is told to all rooms, and to those that come later`() {
+    let half = StreamVolume(volume: 500, isMuted: false)
+    var group = TestGroup(["8000x1:80000"], rooms: 2)
+    group.joinReady()
+    #expect(!group.told().contains { if case .streamVolume = $0 { true } else { false } })
+    group.command(.streamVolume(half))
+    group.command(.streamVolume(half))
+    #expect(group.told().filter { $0 == .streamVolume(half) }.count == 1)
+    group.take()
+    group.joinReady(TestGroup.other)
+    #expect(group.told(TestGroup.other).contains(.streamVolume(half)))
+    let settings = group.session.status(at: group.now).rooms.map(\.settings?.volume)
+    #expect(settings == [500, 500])
+  }
+
   @Test func `pausing before the start holds the group, and resuming lets it go`() {
     var group = TestGroup(["8000x1:80000"])
     group.command(.pause)

@@ -126,6 +126,10 @@ enum Meaning: Hashable {
             volume: 650, isMuted: false, delay: .microseconds(-1500), channelMap: .left)))
     ),
     (
+      "control.streamVolume",
+      .control(.streamVolume(StreamVolume(volume: 500, isMuted: false)))
+    ),
+    (
       "control.credit",
       .control(
         .credit(Credit(limit: 33_677_888, bufferedUntil: seconds(61), heldBytes: 5_000_000)))

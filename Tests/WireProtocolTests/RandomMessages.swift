@@ -9,6 +9,8 @@ extension SplitMix64 {
     [
       .hello(hello()), .anchor(anchor()), .flush(flush()), .settings(settings()), .keepAlive,
       .nowPlaying(nowPlaying()), .welcome(welcome()),
+      .streamVolume(
+        StreamVolume(volume: pick(ProtocolLimits.volume), isMuted: next() % 2 == 0)),
       .refuse(
         Refusal(reason: element(Refusal.Reason.allCases), detail: text(atMost: 256))),
       .credit(
