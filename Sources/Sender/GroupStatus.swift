@@ -120,6 +120,9 @@ extension GroupSession {
   /// Whether every room could play.
   package var allRoomsAreReady: Bool { links.allSatisfy(\.isReady) }
 
+  /// What people call a room; nil where it is none of the group.
+  package func name(of room: RoomID) -> String? { links.first { $0.id == room }?.name }
+
   private func displayState(at now: LocalTime) -> GroupStatus.State {
     if isFinished { return .finished }
     if isStopped(at: now) { return .stopped }

@@ -3,6 +3,7 @@ internal import Clock
 internal import Driver
 internal import LinuxIO
 internal import Sender
+internal import WireProtocol
 
 /// Plays the audio that a program enqueues, in one room or in several together, under a `RenderSynchronizer`.
 ///
@@ -16,6 +17,7 @@ public final class AudioRenderer: Sendable {
   public let rooms: RoomGroup
   let queue: SampleQueue
   private let hub: EventHub<AudioRendererEvent>
+  private let state: StatusBox
 
   /// Opens sockets and starts two threads.
   ///
@@ -29,7 +31,8 @@ public final class AudioRenderer: Sendable {
   ) async throws(TuttiError) {
     let queue = SampleQueue(format: format)
     let hub = EventHub<AudioRendererEvent>()
-    (self.format, self.queue, self.hub) = (format, queue, hub)
+    let state = StatusBox()
+    (self.format, self.queue, self.hub, self.state) = (format, queue, hub, state)
     let engine = try await GroupEngine.start(
       .init(
         settings: settings, items: ["enqueued"], holdsAtCuts: false,
@@ -37,10 +40,15 @@ public final class AudioRenderer: Sendable {
         reads: ReadControl(
           abandon: { queue.abandonRead() }, resume: { queue.readAgain() }, end: { queue.close() }),
         onEvent: { event, loop in
-          if let event = AudioRendererEvent(event, name: loop.name) { hub.send(event) }
+          guard let event = AudioRendererEvent(event, name: loop.name) else { return }
+          state.take(event)
+          hub.send(event)
         },
+        onRemoval: { hub.forget($0) },
+        onTurn: { loop in state.follow(loop.schedule) },
         onEnd: {
           queue.close()
+          state.close()
           hub.finish()
         }))
     self.rooms = RoomGroup(engine: engine)
@@ -49,13 +57,50 @@ public final class AudioRenderer: Sendable {
 
   var engine: GroupEngine { rooms.engine }
 
-  /// What happens from now on, for each caller a sequence of its own; it ends when the renderer is closed. A listener that
-  /// leaves more than 1024 events untaken loses the oldest.
+  /// What happened last to each room, then all that happens from now on: for each caller a sequence of its own, which
+  /// ends when the renderer is closed. A listener that leaves more than 1024 events untaken loses the oldest.
   public var events: AsyncStream<AudioRendererEvent> { hub.stream() }
+
+  /// What it does, as its events have told.
+  public var status: Status { state.status }
+
+  /// Why it plays no further; nil unless `status` is `failed`. One line for people.
+  public var error: String? { if case .failed(let reason) = status { reason } else { nil } }
 
   /// Fades out, lets the rooms go and ends the renderer's threads; returns when that is done, within a second. What is
   /// asked of it afterwards throws `TuttiError.closed`.
   public func close() async { await engine.closeAndWait() }
+
+  // MARK: - Volume
+
+  /// 0 (silent) to 1 (full), perceptual: how loud this renderer is, whatever its rooms are set to. Nobody remembers it.
+  public var volume: Double { Double(state.volume.volume) / 1000 }
+
+  public var isMuted: Bool { state.volume.isMuted }
+
+  /// Fades to a volume, in all its rooms at once: `rooms.setVolume` is the household's, and multiplied with this one.
+  ///
+  /// - Throws: `TuttiError.invalid` beyond 0 to 1; `closed`.
+  public func setVolume(_ volume: Double) async throws(TuttiError) {
+    guard (0...1).contains(volume) else { throw .invalid("a volume is 0 to 1, not \(volume)") }
+    try await change { $0.volume = UInt16((volume * 1000).rounded()) }
+  }
+
+  /// Fades to silence, or back; time runs on.
+  ///
+  /// - Throws: `TuttiError.closed`.
+  public func setMuted(_ isMuted: Bool) async throws(TuttiError) {
+    try await change { $0.isMuted = isMuted }
+  }
+
+  private func change(
+    _ change: @escaping @Sendable (inout StreamVolume) -> Void
+  ) async throws(TuttiError) {
+    let state = state
+    try await engine.perform { loop in
+      _ = loop.driver.carryOut(.streamVolume(state.change(change)))
+    }
+  }
 
   // MARK: - Enqueuing
 
@@ -69,7 +114,11 @@ public final class AudioRenderer: Sendable {
   /// - Throws: `TuttiError.queueIsFull` while `isReadyForMoreMediaData` is false; `invalid` for another format, or after
   ///   `finish`; `closed`.
   public func enqueue(_ buffer: AudioBuffer) throws(TuttiError) {
-    guard let frame = try queue.enqueue(buffer) else { return }
+    let frame = try queue.enqueue(buffer)
+    if let late = state.newLateness(ofEnd: buffer.endTime, at: .now) {
+      hub.send(.late(buffer.presentationTime, by: late))
+    }
+    guard let frame else { return }
     let position = PlaybackTime(frame: frame, at: format.sampleRate)
     let queue = queue
     engine.post { loop in loop.begin(queue, at: position) }
@@ -119,52 +168,6 @@ public final class AudioRenderer: Sendable {
   }
 }
 
-/// What happens to a renderer.
-public enum AudioRendererEvent: Hashable, Sendable {
-  /// The first frame is about to sound.
-  case started
-  /// All that was enqueued before `finish` has sounded.
-  case ended
-  /// It cannot be encoded; one line for people.
-  case failed(reason: String)
-  case room(RoomEvent)
-
-  /// Nil for what concerns nobody outside.
-  init?(_ event: SenderEvent, name: (RoomID) -> Room.ID) {
-    if let event = RoomEvent(event, name: name) {
-      self = .room(event)
-      return
-    }
-    switch event {
-    case .started: self = .started
-    case .stopped: self = .ended
-    case .itemFailed(_, let error): self = .failed(reason: error.description)
-    default: return nil
-    }
-  }
-}
-
-/// How many frames a renderer can take, again and again. For one iteration at a time.
-public struct MediaDataRequests: AsyncSequence, Sendable {
-  public typealias Element = Int
-  public typealias Failure = Never
-
-  let queue: SampleQueue
-
-  public struct Iterator: AsyncIteratorProtocol {
-    let queue: SampleQueue
-
-    /// Nil when nothing can be enqueued any more, and when the task is cancelled.
-    public mutating func next() async -> Int? { await queue.waitForRoom() }
-
-    public mutating func next(isolation actor: isolated (any Actor)?) async throws(Never) -> Int? {
-      await queue.waitForRoom()
-    }
-  }
-
-  public func makeAsyncIterator() -> Iterator { Iterator(queue: queue) }
-}
-
 extension PlaybackTime {
   /// The first frame that begins at or after this time.
   func frameFrom(at sampleRate: Int) -> Int64 {
@@ -174,6 +177,15 @@ extension PlaybackTime {
 }
 
 extension GroupLoop {
+  /// What sounds now, or begins to, and when; nil while time stands still.
+  var schedule: (position: PlaybackTime, at: HostTime)? {
+    let now = HostClock.now
+    let position = driver.session.playhead(at: now).position
+    return driver.session.presentationTime(of: position, at: now).map {
+      (PlaybackTime(position), HostTime($0))
+    }
+  }
+
   /// The one item of a renderer.
   private static let item = 0
 

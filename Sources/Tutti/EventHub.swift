@@ -1,26 +1,37 @@
 internal import Synchronization
 
-/// One sender of events, any number of listeners. Each listener has a bounded buffer of its own.
-final class EventHub<Event: Sendable>: Sendable {
+/// Events of which some happen to rooms.
+protocol RoomTelling: Sendable {
+  var room: RoomEvent? { get }
+}
+
+/// One sender of events, any number of listeners. Each listener has a bounded buffer of its own, and begins with what
+/// was said last of each room.
+final class EventHub<Event: RoomTelling>: Sendable {
   /// Events that a listener may leave untaken; the oldest go first, so that it wakes up in the present.
   static var bound: Int { 1024 }
+  /// The sequence of one more is empty.
+  static var listenerLimit: Int { 1024 }
 
   private struct State {
     var listeners: [Int: AsyncStream<Event>.Continuation] = [:]
     var count = 0
+    /// At most two for each room: how it is connected, and what it does.
+    var lately: [Event] = []
     var isFinished = false
   }
 
   private let state = Mutex(State())
 
-  /// Events from now on, until the end or until nobody iterates it any more.
+  /// How the rooms are, then events from now on, until the end or until nobody iterates it any more.
   func stream() -> AsyncStream<Event> {
     let (stream, listener) = AsyncStream.makeStream(
       of: Event.self, bufferingPolicy: .bufferingNewest(Self.bound))
     let number: Int? = state.withLock { state in
-      guard !state.isFinished else { return nil }
+      guard !state.isFinished, state.listeners.count < Self.listenerLimit else { return nil }
       state.count += 1
       state.listeners[state.count] = listener
+      for event in state.lately { listener.yield(event) }
       return state.count
     }
     guard let number else {
@@ -32,7 +43,21 @@ final class EventHub<Event: Sendable>: Sendable {
   }
 
   func send(_ event: Event) {
-    for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield(event) }
+    state.withLock { state in
+      remember(event, in: &state)
+      for listener in state.listeners.values { listener.yield(event) }
+    }
+  }
+
+  private func remember(_ event: Event, in state: inout State) {
+    guard let room = event.room else { return }
+    state.lately.removeAll { $0.room?.isOutdated(by: room) ?? false }
+    if room.change != .flushedAutomatically { state.lately.append(event) }
+  }
+
+  /// The room plays here no more.
+  func forget(_ room: Room.ID) {
+    state.withLock { $0.lately.removeAll { $0.room?.id == room } }
   }
 
   func finish() {

@@ -12,25 +12,28 @@ extension GroupEngine {
     lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
   }
 
-  /// The places that are told are kept up to 64 of them while nobody takes them, the newest.
   func observe(_ wish: TimeObservers.Wish) -> AsyncStream<PlaybackTime> {
-    let number = Self.nextNumber()
-    let (stream, listener) = AsyncStream.makeStream(
-      of: PlaybackTime.self, bufferingPolicy: .bufferingNewest(64))
-    listener.onTermination = { [weak self] _ in
-      self?.post { $0.observers.remove(number) }
-    }
-    let isTaken = post { $0.observers.add(number, wish, listener) }
-    if !isTaken { listener.finish() }
+    let (stream, listener) = TimeObservers.stream()
+    observe(wish, listener)
     return stream
   }
 
+  func observe(
+    _ wish: TimeObservers.Wish, _ listener: TimeObservers.Listener
+  ) {
+    let number = Self.nextNumber()
+    listener.onTermination = { [weak self] _ in
+      self?.post { $0.observers.remove(number) }
+    }
+    if offer({ $0.observers.add(number, wish, listener) }) != nil { listener.finish() }
+  }
+
   func positions(every interval: Duration) -> AsyncStream<PlaybackTime> {
-    observe(.every(max(interval, .milliseconds(1)).flicks))
+    observe(.times(every: interval))
   }
 
   func boundaries(_ places: [PlaybackTime]) -> AsyncStream<PlaybackTime> {
-    observe(.places(places.sorted()))
+    observe(.boundaries(places))
   }
 
   func presentationTime(of position: PlaybackTime) async throws(TuttiError) -> HostTime? {
@@ -46,10 +49,10 @@ extension GroupEngine {
     let number = Self.nextNumber()
     let isPrimed = await withTaskCancellationHandler {
       await withCheckedContinuation { answer in
-        let isTaken = post { loop in
+        let obstacle = offer { loop in
           loop.whenPrimed(number) { answer.resume(returning: $0) }
         }
-        if !isTaken { answer.resume(returning: false) }
+        if obstacle != nil { answer.resume(returning: false) }
       }
     } onCancel: {
       post { $0.stopWaiting(number) }

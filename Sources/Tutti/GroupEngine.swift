@@ -17,6 +17,10 @@ final class GroupEngine: Sendable {
     var reads: ReadControl
     /// Called on the engine's thread.
     var onEvent: @Sendable (SenderEvent, GroupLoop) -> Void
+    /// A room was let go. Called on the engine's thread.
+    var onRemoval: @Sendable (Room.ID) -> Void
+    /// After each turn of the engine's thread, on it.
+    var onTurn: @Sendable (GroupLoop) -> Void
     /// The thread has ended.
     var onEnd: @Sendable () -> Void
   }
@@ -55,18 +59,17 @@ final class GroupEngine: Sendable {
     }
     answer.resume(returning: .success(GroupEngine(loop.mailbox)))
     loop.run()
-    plan.onEnd()
   }
 
   /// Runs `body` on the engine's thread.
   ///
-  /// - Throws: `TuttiError.closed`.
+  /// - Throws: `TuttiError.closed`; `busy` where `Mailbox.limit` calls wait already.
   func perform<Value: Sendable>(
     _ body: @escaping @Sendable (GroupLoop) -> Value
   ) async throws(TuttiError) -> Value {
     let result: Result<Value, TuttiError> = await withCheckedContinuation { answer in
-      let isTaken = mailbox.post { loop in answer.resume(returning: .success(body(loop))) }
-      if !isTaken { answer.resume(returning: .failure(.closed)) }
+      let obstacle = mailbox.offer { loop in answer.resume(returning: .success(body(loop))) }
+      if let obstacle { answer.resume(returning: .failure(obstacle)) }
     }
     return try result.get()
   }
@@ -80,7 +83,10 @@ final class GroupEngine: Sendable {
     }
   }
 
-  /// Without waiting; false where the engine is closed.
+  /// Without waiting, for what a program may ask for as often as it likes; why not, where it is not taken.
+  func offer(_ body: @escaping Mailbox.Job) -> TuttiError? { mailbox.offer(body) }
+
+  /// Without waiting, for what must not be lost and what something else bounds; false where the engine is closed.
   @discardableResult
   func post(_ body: @escaping Mailbox.Job) -> Bool { mailbox.post(body) }
 
@@ -105,11 +111,28 @@ final class GroupEngine: Sendable {
 final class Mailbox: Sendable {
   typealias Job = @Sendable (GroupLoop) -> Void
 
+  /// Calls that wait for the engine's thread. It takes all of them many times a second, so that only a program that
+  /// calls from very many tasks at once gets here.
+  static let limit = 1024
+
   private let state = Mutex<(jobs: [Job], isClosed: Bool)>(([], false))
   private let waker: Waker
 
   init(waker: Waker) { self.waker = waker }
 
+  /// Why the job is not taken, where it is not.
+  func offer(_ job: @escaping Job) -> TuttiError? {
+    let obstacle: TuttiError? = state.withLock { state in
+      if state.isClosed { return .closed }
+      guard state.jobs.count < Self.limit else { return .busy }
+      state.jobs.append(job)
+      return nil
+    }
+    if obstacle == nil { waker.wake() }
+    return obstacle
+  }
+
+  /// Beyond the limit, too: for ends of what was offered before, of which each comes once.
   func post(_ job: @escaping Job) -> Bool {
     let isTaken = state.withLock { state in
       if !state.isClosed { state.jobs.append(job) }

@@ -55,8 +55,10 @@ final class GroupLoop {
     primed = []
     observers.finish()
     try? driver.end()
-    for tell in ended { tell() }
     driver.onEvent = { _ in }
+    // Who waits for the end finds that nothing is told any more.
+    plan.onEnd()
+    for tell in ended { tell() }
   }
 
   private func turnUntilFinished() throws(IOError) {
@@ -64,6 +66,7 @@ final class GroupLoop {
       for event in try reactor.wait(until: deadline) { driver.handle(event) }
       for job in mailbox.take() { job(self) }
       driver.turn()
+      plan.onTurn(self)
       observe()
       answerPrimed()
     }
@@ -135,6 +138,7 @@ final class GroupLoop {
   func remove(_ id: Room.ID) -> Bool {
     guard let index = rooms.firstIndex(where: { $0.id == id }) else { return false }
     driver.removeRoom(rooms.remove(at: index).room)
+    plan.onRemoval(id)
     return true
   }
 
@@ -144,5 +148,10 @@ final class GroupLoop {
     return rooms.first { $0.id == id }.map { .room($0.room) }
   }
 
-  func name(of room: RoomID) -> Room.ID { rooms.first { $0.room == room }?.id ?? "" }
+  func id(of room: RoomID) -> Room.ID { rooms.first { $0.room == room }?.id ?? "" }
+
+  /// The room as the program and as people know it.
+  func name(of room: RoomID) -> (id: Room.ID, name: String) {
+    (id(of: room), driver.session.name(of: room) ?? "")
+  }
 }

@@ -3,7 +3,8 @@ internal import Driver
 /// How a player or renderer sends.
 public struct OutputSettings: Hashable, Sendable {
   public enum Codec: Hashable, Sendable {
-    /// FLAC for what is lossless, Opus for the rest.
+    /// What a file or station holds, as it is, where all rooms decode it, such as MP3 and AAC; else FLAC for lossless
+    /// sources, such as enqueued buffers, and Opus for the rest.
     case automatic
     case pcm
     case flac

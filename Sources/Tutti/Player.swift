@@ -49,6 +49,8 @@ public final class Player: Sendable {
           if case .playlistChanged = event { media.keep(loop.locations) }
           if let event = PlayerEvent(event, name: loop.name) { hub.send(event) }
         },
+        onRemoval: { hub.forget($0) },
+        onTurn: { _ in },
         onEnd: { hub.finish() }))
     self.rooms = RoomGroup(engine: engine)
     for room in rooms { try await self.rooms.add(room) }
@@ -56,8 +58,8 @@ public final class Player: Sendable {
 
   var engine: GroupEngine { rooms.engine }
 
-  /// What happens from now on, for each caller a sequence of its own; it ends when the player is closed. A listener that
-  /// leaves more than 1024 events untaken loses the oldest.
+  /// What happened last to each room, then all that happens from now on: for each caller a sequence of its own, which
+  /// ends when the player is closed. A listener that leaves more than 1024 events untaken loses the oldest.
   public var events: AsyncStream<PlayerEvent> { hub.stream() }
 
   /// Fades out, lets the rooms go and ends the player's threads; returns when that is done, within a second. What is

@@ -3,7 +3,7 @@ internal import Sender
 internal import WireProtocol
 
 /// What happens to a player.
-public enum PlayerEvent: Hashable, Sendable {
+public enum PlayerEvent: Hashable, Sendable, RoomTelling {
   /// The rooms are together, and the first frame is about to sound.
   case started
   case paused
@@ -24,8 +24,10 @@ public enum PlayerEvent: Hashable, Sendable {
   /// A network source waits, or goes on; one line for people.
   case sourceNotice(String)
 
+  var room: RoomEvent? { if case .room(let event) = self { event } else { nil } }
+
   /// Nil for what concerns nobody outside.
-  init?(_ event: SenderEvent, name: (RoomID) -> Room.ID) {
+  init?(_ event: SenderEvent, name: (RoomID) -> (id: Room.ID, name: String)) {
     if let event = RoomEvent(event, name: name) {
       self = .room(event)
       return

@@ -26,6 +26,9 @@ public actor RenderSynchronizer {
   private static let margin = Duration.milliseconds(20)
 
   public private(set) var renderers: [AudioRenderer] = []
+  /// Taken out, and still to be heard until an instant that lies ahead.
+  private var leaving: [(renderer: AudioRenderer, until: HostTime)] = []
+  private let observers = WaitingObservers()
   private nonisolated let mapping = Mutex(Mapping())
   private let turn = Turn()
 
@@ -61,7 +64,9 @@ public actor RenderSynchronizer {
     await turn.take()
     defer { turn.give() }
     guard !renderers.contains(where: { $0 === renderer }) else { return }
+    leaving.removeAll { $0.renderer === renderer }
     renderers.append(renderer)
+    observers.hand(to: renderer.engine)
     guard rate != 0 else { return }
     try await renderer.prepare(for: currentTime + .milliseconds(500))
     try await renderer.engine.waitUntilPrimed()
@@ -70,14 +75,26 @@ public actor RenderSynchronizer {
     _ = try await renderer.start(at: time, hostTime: start)
   }
 
-  /// Stops the renderer, which keeps its rooms and what is enqueued.
+  /// Stops the renderer, which keeps its rooms and what is enqueued: added again, it joins in with that.
   ///
+  /// - Parameters:
+  ///   - renderer: it sounds until then, though it is none of the `renderers` any more.
+  ///   - time: when it falls silent, in all its rooms on one sample; nil, or one that is too near: as soon as they can.
+  /// - Returns: when it really does.
   /// - Throws: `TuttiError.closed` where it is.
-  public func remove(_ renderer: AudioRenderer) async throws(TuttiError) {
+  @discardableResult
+  public func remove(
+    _ renderer: AudioRenderer, at time: PlaybackTime? = nil
+  ) async throws(TuttiError) -> HostTime {
     await turn.take()
     defer { turn.give() }
     renderers.removeAll { $0 === renderer }
-    try await renderer.engine.carryOut(.pause)
+    let wish = time.flatMap { hostTime(of: $0) }
+    let instant = max(try await earliest([renderer]), wish ?? .now)
+    leaving.removeAll { $0.renderer === renderer || $0.until <= .now }
+    leaving.append((renderer, instant))
+    try await renderer.engine.carryOut(.pauseAt(instant.group))
+    return instant
   }
 
   // MARK: - Rate
@@ -111,9 +128,10 @@ public actor RenderSynchronizer {
   private func stop(notBefore wish: HostTime?) async throws(TuttiError) -> HostTime {
     var instant = try await earliest(renderers)
     if let wish { instant = max(instant, wish) }
-    for renderer in renderers {
+    for renderer in renderers + leaving.filter({ $0.until > instant }).map(\.renderer) {
       try await renderer.engine.carryOut(.pauseAt(instant.group))
     }
+    leaving = []
     mapping.withLock {
       $0 = Mapping(time: $0.time(at: instant), hostTime: instant, rate: 0, rateBefore: 1)
     }
@@ -151,15 +169,60 @@ public actor RenderSynchronizer {
 
   // MARK: - Observers
 
-  /// The time each time that it has moved on by `interval`, and at each jump. The first renderer tells it: without one the
-  /// sequence is empty, and it ends when that one is closed.
+  /// The time each time that it has moved on by `interval`, and at each jump. The first renderer tells it: the sequence
+  /// waits until there is one, and ends when that one is closed, or with a synchronizer that never had one.
   public func times(every interval: Duration = .milliseconds(100)) -> AsyncStream<PlaybackTime> {
-    renderers.first?.engine.positions(every: interval) ?? AsyncStream { $0.finish() }
+    observe(.times(every: interval))
   }
 
   /// Each of these times when it sounds; those that are jumped over are not told. As for `times(every:)`, the first renderer
   /// tells them.
   public func boundaries(at times: [PlaybackTime]) -> AsyncStream<PlaybackTime> {
-    renderers.first?.engine.boundaries(times) ?? AsyncStream { $0.finish() }
+    observe(.boundaries(times))
+  }
+
+  private func observe(_ wish: TimeObservers.Wish) -> AsyncStream<PlaybackTime> {
+    renderers.first?.engine.observe(wish) ?? observers.wait(for: wish)
+  }
+}
+
+/// Those who asked for times before there was a renderer to tell them.
+private final class WaitingObservers: Sendable {
+  private struct State {
+    var waiting: [Int: (wish: TimeObservers.Wish, listener: TimeObservers.Listener)] =
+      [:]
+    var count = 0
+  }
+
+  private let state = Mutex(State())
+
+  deinit { for one in state.withLock({ $0.waiting.values }) { one.listener.finish() } }
+
+  func wait(for wish: TimeObservers.Wish) -> AsyncStream<PlaybackTime> {
+    let (stream, listener) = TimeObservers.stream()
+    let number: Int? = state.withLock { state in
+      guard state.waiting.count < TimeObservers.limit else { return nil }
+      state.count += 1
+      state.waiting[state.count] = (wish, listener)
+      return state.count
+    }
+    guard let number else {
+      listener.finish()
+      return stream
+    }
+    listener.onTermination = { [weak self] _ in self?.forget(number) }
+    return stream
+  }
+
+  func hand(to engine: GroupEngine) {
+    let all = state.withLock { state in
+      defer { state.waiting = [:] }
+      return state.waiting
+    }
+    for one in all.values { engine.observe(one.wish, one.listener) }
+  }
+
+  private func forget(_ number: Int) {
+    state.withLock { _ = $0.waiting.removeValue(forKey: number) }
   }
 }

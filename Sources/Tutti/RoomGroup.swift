@@ -68,7 +68,7 @@ public struct RoomGroup: Sendable {
   /// - Throws: `TuttiError.closed`.
   public func status() async throws(TuttiError) -> PlaybackStatus {
     try await engine.perform { loop in
-      PlaybackStatus(loop.driver.status(), name: loop.name)
+      PlaybackStatus(loop.driver.status(), name: loop.id)
     }
   }
 
@@ -81,32 +81,5 @@ public struct RoomGroup: Sendable {
       return true
     }
     guard isKnown else { throw .noSuchRoom }
-  }
-}
-
-/// What happens to the rooms.
-public enum RoomEvent: Hashable, Sendable {
-  case connected(Room.ID)
-  /// It was connected, and is gone; it is tried again.
-  case gone(Room.ID, reason: String)
-  /// Said once for each new reason, while it is tried again.
-  case unreachable(Room.ID, reason: String)
-  case refused(Room.ID, reason: String)
-  case changed(Room.ID, RoomStatus.State, detail: String)
-  /// It has lost audio that it held, and gets it again by itself.
-  case flushedAutomatically(Room.ID)
-
-  /// Nil for what does not happen to a room.
-  init?(_ event: SenderEvent, name: (RoomID) -> Room.ID) {
-    switch event {
-    case .roomConnected(let room): self = .connected(name(room))
-    case .roomGone(let room, let reason): self = .gone(name(room), reason: reason)
-    case .roomUnreachable(let room, let reason): self = .unreachable(name(room), reason: reason)
-    case .roomRefused(let room, let reason): self = .refused(name(room), reason: reason)
-    case .roomState(let room, let state, let detail):
-      self = .changed(name(room), .init(state), detail: detail)
-    case .roomFlushed(let room): self = .flushedAutomatically(name(room))
-    default: return nil
-    }
   }
 }

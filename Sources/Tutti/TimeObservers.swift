@@ -9,12 +9,30 @@ struct TimeObservers {
     case every(Int64)
     /// In order.
     case places([PlaybackTime])
+
+    static func times(every interval: Duration) -> Wish {
+      .every(max(interval, .milliseconds(1)).flicks)
+    }
+
+    static func boundaries(_ places: [PlaybackTime]) -> Wish { .places(places.sorted()) }
+  }
+
+  /// More than anybody looks at; the sequence of one more is empty.
+  static let limit = 1024
+
+  /// Of what is told, this many are kept while nobody takes them, the newest.
+  static let untakenLimit = 64
+
+  typealias Listener = AsyncStream<PlaybackTime>.Continuation
+
+  static func stream() -> (AsyncStream<PlaybackTime>, Listener) {
+    AsyncStream.makeStream(of: PlaybackTime.self, bufferingPolicy: .bufferingNewest(untakenLimit))
   }
 
   fileprivate struct Observer {
     let number: Int
     let wish: Wish
-    let listener: AsyncStream<PlaybackTime>.Continuation
+    let listener: TimeObservers.Listener
     /// Where it was told last; nil at first.
     var told: PlaybackTime?
   }
@@ -32,8 +50,9 @@ struct TimeObservers {
   var isEmpty: Bool { observers.isEmpty }
 
   mutating func add(
-    _ number: Int, _ wish: Wish, _ listener: AsyncStream<PlaybackTime>.Continuation
+    _ number: Int, _ wish: Wish, _ listener: Listener
   ) {
+    guard observers.count < Self.limit else { return listener.finish() }
     observers.append(Observer(number: number, wish: wish, listener: listener))
   }
 

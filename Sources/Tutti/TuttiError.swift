@@ -14,6 +14,8 @@ public enum TuttiError: Error, Hashable, Sendable, CustomStringConvertible {
   case noSuchRoom
   /// No buffer can be taken now: wait for `mediaDataRequests`.
   case queueIsFull
+  /// So many calls wait for the player or renderer, from other tasks, that it takes no more: 1024. Try again later.
+  case busy
   /// The task that waited was cancelled.
   case cancelled
   /// The system refused something that is needed: a socket, a thread, Avahi's library.
@@ -28,6 +30,7 @@ public enum TuttiError: Error, Hashable, Sendable, CustomStringConvertible {
     case .playlistIsFull: "the playlist is full"
     case .noSuchRoom: "that room does not play here"
     case .queueIsFull: "the queue is full; wait until more is asked for"
+    case .busy: "too many calls wait for it already; try again later"
     case .cancelled: "waiting was cancelled"
     }
   }

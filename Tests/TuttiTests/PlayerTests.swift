@@ -101,7 +101,11 @@ import Tutti
     let guest = house.rooms[1]
     try await player.rooms.add(guest)
     _ = try await events.first { event in
-      if case .room(.changed(guest.id, .playing, _)) = event { true } else { false }
+      if case .room(let room) = event, case .changed(.playing, _) = room.change {
+        room.id == guest.id && room.name == "Room2"
+      } else {
+        false
+      }
     }
     try await player.rooms.setVolume(0.25, of: guest.id)
     try await player.rooms.setChannels(.left, of: guest.id)

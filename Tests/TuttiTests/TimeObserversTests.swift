@@ -63,4 +63,14 @@ import Testing
     observers.remove(1)
     #expect(observers.isEmpty)
   }
+
+  @Test mutating func `an observer that takes nothing loses the oldest`() async {
+    let (stream, listener) = TimeObservers.stream()
+    observers.add(1, .every(PlaybackTime(.milliseconds(1)).flicks), listener)
+    let count = Int64(TimeObservers.untakenLimit) + 10
+    for millisecond in 0..<count { read(millisecond, at: millisecond) }
+    observers.finish()
+    let told = await stream.reduce(into: [Int64]()) { $0.append($1.flicks / 705_600) }
+    #expect(told == Array(10..<count))
+  }
 }

@@ -59,8 +59,7 @@ struct Chords {
       switch event {
       case .itemStarted(let current): print("now: \(current.title ?? current.item.name)")
       case .itemFailed(_, let reason): print("skipped: \(reason)")
-      case .room(.connected(let room)): print("\(room): connected")
-      case .room(.unreachable(let room, let reason)): print("\(room): \(reason)")
+      case .room(let event): print(event)
       case .stopped: return
       default: break
       }

@@ -10,7 +10,7 @@ func playInAllRooms(_ path: String) async throws {
     switch event {
     case .itemStarted(let current): print("now:", current.title ?? current.item.name)
     case .itemFailed(_, let reason): print("skipped:", reason)
-    case .room(.unreachable(let room, let reason)): print("\(room): \(reason)")
+    case .room(let event): print(event)
     case .stopped: await player.close()
     default: break
     }

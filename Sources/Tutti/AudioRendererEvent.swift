@@ -1,0 +1,99 @@
+internal import Sender
+internal import Synchronization
+internal import WireProtocol
+
+/// What happens to a renderer.
+public enum AudioRendererEvent: Hashable, Sendable, RoomTelling {
+  /// The first frame is about to sound.
+  case started
+  /// All that was enqueued before `finish` has sounded.
+  case ended
+  /// It cannot be encoded; one line for people.
+  case failed(reason: String)
+  /// The buffer of this time was enqueued when all of it should have sounded: nobody hears it. `by` is how long before
+  /// it should have ended. Said once, until a buffer comes in time again.
+  case late(PlaybackTime, by: Duration)
+  case room(RoomEvent)
+
+  var room: RoomEvent? { if case .room(let event) = self { event } else { nil } }
+
+  /// Nil for what concerns nobody outside.
+  init?(_ event: SenderEvent, name: (RoomID) -> (id: Room.ID, name: String)) {
+    if let event = RoomEvent(event, name: name) {
+      self = .room(event)
+      return
+    }
+    switch event {
+    case .started: self = .started
+    case .stopped: self = .ended
+    case .itemFailed(_, let error): self = .failed(reason: error.description)
+    default: return nil
+    }
+  }
+}
+
+extension AudioRenderer {
+  public enum Status: Hashable, Sendable {
+    /// Nothing has sounded yet.
+    case waiting
+    /// It has begun to sound, and goes on with the synchronizer's time.
+    case rendering
+    /// What was enqueued before `finish` has sounded.
+    case ended
+    /// It cannot be encoded; one line for people.
+    case failed(reason: String)
+    case closed
+  }
+}
+
+/// A renderer's status and volume, and whether its buffers come in time.
+final class StatusBox: Sendable {
+  private struct State {
+    var status = AudioRenderer.Status.waiting
+    /// A place, and when it sounds; nil while time stands still.
+    var schedule: (position: PlaybackTime, at: HostTime)?
+    var isLate = false
+    var volume = StreamVolume.full
+  }
+
+  private let state = Mutex(State())
+
+  var status: AudioRenderer.Status { state.withLock { $0.status } }
+
+  var volume: StreamVolume { state.withLock { $0.volume } }
+
+  func change(_ change: (inout StreamVolume) -> Void) -> StreamVolume {
+    state.withLock { state in
+      change(&state.volume)
+      return state.volume
+    }
+  }
+
+  func take(_ event: AudioRendererEvent) {
+    state.withLock { state in
+      switch event {
+      case .started: state.status = .rendering
+      case .ended: state.status = .ended
+      case .failed(let reason): state.status = .failed(reason: reason)
+      case .late, .room: break
+      }
+    }
+  }
+
+  func close() { state.withLock { $0.status = .closed } }
+
+  /// On the engine's thread, whenever the schedule may have changed.
+  func follow(_ schedule: (position: PlaybackTime, at: HostTime)?) {
+    state.withLock { $0.schedule = schedule }
+  }
+
+  /// How long ago a buffer that is enqueued now should have ended, where the one before was in time.
+  func newLateness(ofEnd end: PlaybackTime, at now: HostTime) -> Duration? {
+    state.withLock { state in
+      guard let schedule = state.schedule else { return nil }
+      let late = now - (schedule.at + (end - schedule.position))
+      defer { state.isLate = late > .zero }
+      return late > .zero && !state.isLate ? late : nil
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import Dispatch
+import Testing
+
+@testable import Tutti
+
+@Suite struct GroupEngineTests {
+  /// An engine whose thread stands still until the second semaphore is signalled.
+  private func stall(_ player: Player) -> DispatchSemaphore {
+    let (entered, released) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    player.engine.post { _ in
+      entered.signal()
+      released.wait()
+    }
+    entered.wait()
+    return released
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `more calls than can wait are refused, and those that wait are answered`() async throws {
+    let player = try await Player()
+    let released = stall(player)
+    for _ in 0..<Mailbox.limit { #expect(player.engine.offer { _ in } == nil) }
+    #expect(player.engine.offer { _ in } == .busy)
+    await #expect(throws: TuttiError.busy) { try await player.pause() }
+    // A sequence that cannot be served is over; what must not be lost is not.
+    for await _ in player.positions() { Issue.record("it tells") }
+    #expect(player.engine.post { _ in })
+    released.signal()
+    await player.close()
+    #expect(player.engine.offer { _ in } == .closed)
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `the sequence of an observer too many is empty`() async throws {
+    let player = try await Player()
+    var streams: [AsyncStream<PlaybackTime>] = []
+    // Each call waits for the engine: that many may not wait at once.
+    for _ in 0..<TimeObservers.limit {
+      streams.append(player.positions())
+      _ = try await player.position()
+    }
+    for await _ in player.positions() { Issue.record("it tells") }
+    withExtendedLifetime(streams) {}
+    await player.close()
+  }
+}

@@ -1,0 +1,132 @@
+import TestSupport
+import Testing
+import Tutti
+
+@Suite struct RenderSynchronizerTests {
+  /// The level of each frame says its time; full scale is far away. Rooms that were connected a moment ago, by a busy
+  /// machine, are off by milliseconds.
+  static func ramp(_ time: Double) -> Float { Float(0.1 + time / 10) }
+  static func time(_ level: Float) -> Double { (Double(level) - 0.1) * 10 }
+
+  @Test(.timeLimit(.minutes(2)))
+  func `a renderer that was taken out joins in again with what it had enqueued`() async throws {
+    let folder = try TemporaryFolder()
+    let receiver = try ReceiverProgram("Room", in: folder)
+    let renderer = try await AudioRenderer(rooms: [.at("127.0.0.1", port: receiver.port)])
+    let synchronizer = RenderSynchronizer()
+    try await synchronizer.add(renderer)
+    let events = renderer.events
+    let places = await synchronizer.boundaries(at: [.seconds(1)])
+    try await feed(renderer, from: .zero, to: .seconds(8), level: Self.ramp)
+    renderer.finish()
+    let began = try await synchronizer.setRate(1, time: .zero)
+    _ = try await places.first { _ in true }
+    let stopped = try await synchronizer.remove(renderer)
+    while HostTime.now < stopped + .seconds(1) { await Task.yield() }
+    let asked = synchronizer.currentTime
+    try await synchronizer.add(renderer)
+    _ = try await events.first { $0 == .ended }
+    await renderer.close()
+    #expect(try receiver.program.stop() == 0)
+
+    let heard = try RecordedSound(folder.file("Room.wav"))
+    // A machine that is busy may leave short ones.
+    let gap = try #require(heard.gaps(atLeast: heard.rate / 2).first)
+    let before = Self.time(heard.left[gap.lowerBound - 480])
+    let after = Self.time(heard.left[gap.upperBound + 480])
+    #expect(abs(before + 0.01 - (stopped - began) / .seconds(1)) < 0.05)
+    #expect(after > asked.seconds && after < asked.seconds + 1)
+    // It is where it would be if it had never been out.
+    #expect(abs(after - before - Double(gap.count + 960) / 48_000) < 0.05)
+    #expect(heard.left.max().map { abs(Self.time($0) - 8) < 0.01 } ?? false)
+  }
+
+  @Test(.timeLimit(.minutes(2)))
+  func `a renderer that is taken out at a time falls silent then`() async throws {
+    let folder = try TemporaryFolder()
+    let receiver = try ReceiverProgram("Room", in: folder)
+    let renderer = try await AudioRenderer(rooms: [.at("127.0.0.1", port: receiver.port)])
+    let synchronizer = RenderSynchronizer()
+    try await synchronizer.add(renderer)
+    let events = renderer.events
+    try await feed(renderer, from: .zero, to: .seconds(5), level: Self.ramp)
+    let began = try await synchronizer.setRate(1, time: .zero)
+    let ended = try await synchronizer.remove(renderer, at: .seconds(1.5))
+    #expect(ended >= began + .seconds(1.5))
+    #expect(await synchronizer.renderers.isEmpty)
+    _ = try await events.first { event in
+      if case .room(let room) = event {
+        room.change == .changed(.paused, detail: "")
+      } else {
+        false
+      }
+    }
+    await renderer.close()
+    #expect(try receiver.program.stop() == 0)
+    let last = try #require(try RecordedSound(folder.file("Room.wav")).left.max())
+    #expect(abs(Self.time(last) - (ended - began) / .seconds(1)) < 0.05)
+  }
+
+  @Test(.timeLimit(.minutes(2)))
+  func `a renderer's volume is its own, besides that of its rooms`() async throws {
+    let folder = try TemporaryFolder()
+    let receiver = try ReceiverProgram("Room", in: folder)
+    let renderer = try await AudioRenderer(rooms: [.at("127.0.0.1", port: receiver.port)])
+    let synchronizer = RenderSynchronizer()
+    try await synchronizer.add(renderer)
+    let events = renderer.events
+    let places = await synchronizer.boundaries(at: [.seconds(1), .seconds(2), .seconds(3)])
+    try await feed(renderer, from: .zero, to: .seconds(4)) { _ in 0.5 }
+    renderer.finish()
+    #expect(renderer.volume == 1 && !renderer.isMuted)
+    try await synchronizer.setRate(1, time: .zero)
+    for await place in places {
+      if place == .seconds(1) { try await renderer.setVolume(0.5) }
+      if place == .seconds(2) { try await renderer.setMuted(true) }
+      if place == .seconds(3) { break }
+    }
+    #expect(renderer.volume == 0.5 && renderer.isMuted)
+    try await renderer.setMuted(false)
+    let room = try #require(try await renderer.rooms.status().rooms.first?.settings)
+    #expect(room.volume == 1 && !room.isMuted)
+    _ = try await events.first { $0 == .ended }
+    await renderer.close()
+    #expect(try receiver.program.stop() == 0)
+    // Of each stretch of a tenth of a second that is even, its level; neighbours that are alike count once.
+    let recording = try RecordedSound(folder.file("Room.wav"))
+    var levels: [Int] = []
+    for start in stride(
+      from: recording.sounding.startIndex, to: recording.sounding.endIndex - 4800, by: 4800)
+    {
+      let stretch = recording.left[start..<start + 4800]
+      let (low, high) = (stretch.min() ?? 0, stretch.max() ?? 0)
+      let level = Int((high * 10_000).rounded())
+      if high - low < 0.001, levels.last != level { levels.append(level) }
+    }
+    #expect(levels == [5000, 625, 0, 625])
+    await #expect(throws: TuttiError.self) { try await renderer.setVolume(1.5) }
+  }
+
+  @Test(.timeLimit(.minutes(2)))
+  func `times asked for before there is a renderer are told once there is one`() async throws {
+    let house = try TestRooms()
+    let synchronizer = RenderSynchronizer()
+    let places = await synchronizer.boundaries(at: [.seconds(0.5)])
+    let times = await synchronizer.times()
+    let renderer = try await AudioRenderer(rooms: house.rooms)
+    try await synchronizer.add(renderer)
+    try await feed(renderer, from: .zero, to: .seconds(1.5))
+    try await synchronizer.setRate(1, time: .zero)
+    #expect(try await places.first { _ in true } == .seconds(0.5))
+    #expect(try await times.first { $0 > .seconds(0.5) } > .seconds(0.5))
+    await renderer.close()
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `times of a synchronizer that never had a renderer end with it`() async {
+    var synchronizer: RenderSynchronizer? = RenderSynchronizer()
+    let times = await synchronizer?.times()
+    synchronizer = nil
+    if let times { for await _ in times { Issue.record("it tells") } }
+  }
+}
