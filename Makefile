@@ -4,12 +4,13 @@ SWIFT ?= swift
 BUILD := .build/release
 FILE ?=
 
-.PHONY: help setup build run test test-long check fuzz lint format docs install install-service uninstall clean
+.PHONY: help setup build run test test-long soak check fuzz lint format docs install install-service uninstall clean
 
 help:
 	@echo "make run [FILE=song.flac]  build, start a receiver here and play to it"
 	@echo "make test                  all tests but the long ones"
 	@echo "make test-long             a simulated day of sixteen rooms: a quarter of an hour"
+	@echo "make soak [SECONDS=600]    random commands, outages and kills in real time"
 	@echo "make check                 lint, the examples, the render path under sanitizers, a short fuzz run"
 	@echo "make fuzz [SECONDS=30]     everything that reads bytes, with random ones, so long for each part"
 	@echo "make docs                  the library's documentation, in .build/docs"
@@ -34,16 +35,17 @@ test: setup
 test-long: setup
 	@scripts/test.sh --filter LongTests
 
+soak: setup
+	@TUTTI_SOAK_SECONDS=$(or $(SECONDS),600) scripts/test.sh --filter SoakTests
+
 check: setup lint
 	Tests/RealtimeTests/run.sh
 	$(SWIFT) test --sanitize=thread --scratch-path .build-tsan --filter 'FrameRing|RenderQueue'
 	$(MAKE) fuzz
 
-SECONDS ?= 30
-
 fuzz: setup
-	Tests/Fuzz/run.sh decoders $(SECONDS)
-	Tests/Fuzz/run.sh sessions $(SECONDS)
+	Tests/Fuzz/run.sh decoders $(or $(SECONDS),30)
+	Tests/Fuzz/run.sh sessions $(or $(SECONDS),30)
 
 lint:
 	$(SWIFT) format lint --strict --recursive Sources Tests Package.swift Examples/Package.swift Examples/Sources

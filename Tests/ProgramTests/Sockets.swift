@@ -39,6 +39,9 @@ final class TestConnection: Sendable {
     return Array(buffer.prefix(max(0, count)))
   }
 
+  /// Ends both directions, and with them whoever waits in `receive`.
+  func end() { shutdown(socket, Int32(SHUT_RDWR)) }
+
   /// Everything up to the end.
   func receiveAll() -> [UInt8] {
     var all: [UInt8] = []
