@@ -9,7 +9,7 @@ struct CutAnswers {
   /// How often to look for the render thread's report meanwhile.
   private static let lookInterval = Nanoseconds.milliseconds(5)
   /// As many as a hand can ask for; the oldest is answered when there are more.
-  private static let limit = 32
+  static let limit = 32
 
   private struct Waiting {
     let asked: Flushed
