@@ -4,7 +4,7 @@ import Clock
 /// The session keeps them to know what sounds; the renderer has its own.
 struct AnchorHistory {
   /// One holds, and four wait for their time, as docs/protocol/flush.md asks for.
-  private static let limit = 5
+  static let limit = 5
   private var anchors: [Anchor] = []
 
   var all: [Anchor] { anchors }

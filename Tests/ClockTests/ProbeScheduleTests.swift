@@ -1,6 +1,7 @@
-import Clock
 import TestSupport
 import Testing
+
+@testable import Clock
 
 struct ProbeScheduleTests {
   @Test func `the first probe is due at once`() {
@@ -23,6 +24,23 @@ struct ProbeScheduleTests {
     #expect((23...27).contains(times.filter { $0 > 35 }.count))
     schedule.wake(at: LocalTime(nanoseconds: 60_000_000_000))
     #expect(schedule.nextProbe <= LocalTime(nanoseconds: 60_000_000_000))
+  }
+
+  @Test func `the intervals are those of the document`() throws {
+    func milliseconds(_ interval: Nanoseconds) -> String {
+      let tenths = interval.count / 100_000
+      return tenths % 10 == 0 ? "\(tenths / 10) ms" : "\(tenths / 10).\(tenths % 10) ms"
+    }
+    let text = try Specification.text(of: "time-exchange.md").split(separator: "\n")
+      .joined(separator: " ")
+    let quick = milliseconds(ProbeSchedule.quickInterval)
+    #expect(text.contains("begins with \(ProbeSchedule.quickProbes) requests \(quick) apart"))
+    let learning = milliseconds(ProbeSchedule.learningInterval)
+    let span = Specification.span(nanoseconds: ProbeSchedule.learningTime.count)
+    #expect(text.contains("asks every \(learning) for the next \(span)"))
+    let usual = milliseconds(ProbeSchedule.usualInterval)
+    let idle = milliseconds(ProbeSchedule.idleInterval)
+    #expect(text.contains("then every \(usual), and every \(idle) while nothing plays"))
   }
 
   @Test func `after a restart the dense probes begin again`() {

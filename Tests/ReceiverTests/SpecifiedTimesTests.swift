@@ -20,6 +20,17 @@ import WireProtocol
         == times.mapValues { Specification.span(nanoseconds: $0.count) })
   }
 
+  @Test func `what the smallest receiver keeps is what this one keeps`() throws {
+    let rows = try Specification.table(under: "The numbers", of: "smallest-receiver.md")
+    let numbers = Dictionary(rows.map { ($0[0], $0[1]) }) { first, _ in first }
+    let fade = try Specification.times(of: "receiver")["ramp of a start, a stop, a jump and a cut"]
+    #expect(numbers["ramp at every start, stop, jump and ramped cut"] == fade)
+    #expect(numbers["anchors to keep"]?.hasPrefix("\(AnchorHistory.limit):") == true)
+    #expect(numbers["flushes to remember"] == "\(CutHistory.limit)")
+    let kept = Specification.span(nanoseconds: Nanoseconds(Playout.keepAfter).count)
+    #expect(numbers["audio to keep behind what sounds"] == kept)
+  }
+
   @Test func `the gain of a volume is that of the document`() throws {
     #expect(
       try Specification.text(of: "control-messages.md").contains("gain is (*volume* / 1000)³"))

@@ -99,6 +99,23 @@ import WireProtocol
     #expect(sides == ["sender", "receiver", "both"])
   }
 
+  @Test func `numbers for the smallest receiver are those of the programs`() throws {
+    let rows = try Specification.table(under: "The numbers", of: "smallest-receiver.md")
+    let numbers = Dictionary(rows.map { ($0[0], $0[1]) }) { first, _ in first }
+    #expect(
+      numbers["silence on both connections after which you say `goodbye(timeout)` and close"]
+        == Specification.span(nanoseconds: ProtocolLimits.silence.count))
+    let status = Specification.span(nanoseconds: ProtocolLimits.statusInterval.count)
+    #expect(numbers["`status`"]?.contains("every \(status),") == true)
+    let lengths = [
+      ProtocolLimits.openingMessage, ProtocolLimits.controlMessage, ProtocolLimits.mediaMessage,
+    ].map(Specification.number)
+    #expect(
+      numbers["longest message"]
+        == "\(lengths[0]) bytes for the first of a connection, then \(lengths[1]) on control"
+        + " and \(lengths[2]) on media")
+  }
+
   @Test func `numbers of the introduction are those of the programs`() throws {
     let text = try Specification.text(of: "README.md")
     let span = Specification.span(nanoseconds: ProtocolLimits.silence.count)

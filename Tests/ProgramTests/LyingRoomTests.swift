@@ -1,0 +1,61 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Rooms that lie to the sender or break the protocol, beside one that does not: Tests/Support/lying-receiver.py.
+@Suite struct LyingRoomTests {
+  let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// Several receivers in one program.
+  private struct Liars {
+    let program: Program
+    let addresses: [String]
+
+    init(_ faults: [String]) throws {
+      let script = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../Support/lying-receiver.py").standardized
+      program = try Program("/usr/bin/python3", [script.path] + faults)
+      try program.line(with: "all listen")
+      addresses = program.lines(with: " listens on port ").compactMap {
+        $0.split(separator: " ").last.map { "127.0.0.1:\($0)" }
+      }
+      try #require(addresses.count == faults.count)
+    }
+  }
+
+  /// Plays to the liars and to an honest room, which must not notice.
+  private func play(toRoomsThat faults: [String]) throws -> (liars: Program, player: Program) {
+    let tone = try folder.write(Tone.wave(rate: 48_000, seconds: 4), to: "tone.wav")
+    let liars = try Liars(faults)
+    let receiver = try ReceiverProgram("a", in: folder)
+    let player = try player(
+      [tone], at: [receiver.address] + liars.addresses, in: folder, "--codec", "pcm")
+    #expect(try player.exitCode() == 0, "\(player.lines)")
+    #expect(try receiver.program.stop() == 0)
+    expectOneTone(try ToneRecording(folder.file("a.wav")), seconds: 4)
+    return (liars.program, player)
+  }
+
+  @Test func `a room that breaks the protocol is let go, and disturbs nobody`() throws {
+    let faults = [
+      "unknown-state", "short-status", "endless-horizon", "negative-bytes", "endless-credit",
+      "no-generation", "an-anchor", "no-length", "long-length",
+    ]
+    let (_, player) = try play(toRoomsThat: faults)
+    for fault in faults {
+      let gone = player.lines(with: "\(fault): gone (it broke the protocol: ")
+      // It is tried again, each time after a longer while.
+      #expect((1..<12).contains(gone.count), "\(player.lines)")
+    }
+  }
+
+  @Test func `a room that does not say the truth disturbs nobody`() throws {
+    let faults = [
+      "generous", "stingy", "late-horizon", "flapping", "wrong-cuts", "unknown-types",
+    ]
+    let (liars, _) = try play(toRoomsThat: faults)
+    #expect(liars.lines(with: "goodbye 3").isEmpty, "\(liars.lines)")
+  }
+}
