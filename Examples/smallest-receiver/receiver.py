@@ -22,7 +22,7 @@ SILENCE = 10_000_000_000  # ns
 COMMIT_HORIZON = 50_000_000  # ns; frames are recorded when their time has come, so nothing is rendered ahead
 IDLE, PRIMING, READY, PLAYING, PAUSED, STARVED = 1, 2, 3, 4, 5, 6
 HELLO, ANCHOR, FLUSH, SETTINGS, WELCOME, REFUSE, CREDIT, FLUSHED = 1, 2, 3, 4, 0x101, 0x102, 0x103, 0x104
-STATUS, GOODBYE, ATTACH, FORMAT, PACKET = 0x106, 0x201, 0x301, 0x302, 0x303
+STREAM_VOLUME, STATUS, GOODBYE, ATTACH, FORMAT, PACKET = 7, 0x106, 0x201, 0x301, 0x302, 0x303
 FROM_RECEIVERS = range(WELCOME, 0x108)
 BUSY, VERSION, VIOLATION, TIMEOUT, REPLACED, FINISHED = 1, 2, 3, 4, 5, 1
 
@@ -49,6 +49,11 @@ def unpack(layout, payload):
 def check(isRight, what):
     if not isRight:
         raise Broken(what)
+
+
+def gain(volume, flags):
+    check(volume <= 1000, "a volume out of range")
+    return 0.0 if flags & 1 else (volume / 1000) ** 3
 
 
 class Connection:
@@ -148,7 +153,7 @@ class Stream:
     """What belongs to a clock id: generation, cuts, anchors and audio."""
 
     def __init__(self):
-        self.generation, self.cuts, self.next, self.blocks, self.anchors = 0, [], 0, [], []
+        self.generation, self.cuts, self.next, self.blocks, self.anchors, self.gain = 0, [], 0, [], [], 1.0
         self.formats, self.ended, self.corrupt, self.rampFrom, self.isAttached = {}, False, 0, None, True
 
     def packet(self, payload):
@@ -275,12 +280,12 @@ class Recorder:
             if block.isRamped and place == block.first:
                 self.fadeOut()
             until = min(end, block.end)
-            self.sound(block.stereo(place, until), room)
+            self.sound(block.stereo(place, until), room, room.gain * stream.gain)
             self.state = PLAYING
             place = until
 
-    def sound(self, frames, room):
-        left, right, wanted = frames[0::2], frames[1::2], room.gain
+    def sound(self, frames, room, wanted):
+        left, right = frames[0::2], frames[1::2]
         if room.map == 2:
             frames[1::2] = left
         elif room.map == 3:
@@ -324,9 +329,9 @@ class Room:
         self.set(1000, 0, 1, 0)
 
     def set(self, volume, flags, channelMap, delay):
-        check(volume <= 1000 and 1 <= channelMap <= 4 and abs(delay) <= 2_000_000_000, "settings out of range")
+        check(1 <= channelMap <= 4 and abs(delay) <= 2_000_000_000, "settings out of range")
         self.volume, self.isMuted, self.map, self.delay = volume, flags & 1, channelMap, delay
-        self.gain = 0.0 if self.isMuted else (volume / 1000) ** 3
+        self.gain = gain(volume, flags)
 
 
 class Receiver:
@@ -480,6 +485,10 @@ class Receiver:
             self.credit(now())
         elif kind == SETTINGS:
             self.room.set(*unpack(">HBBq", payload))
+        elif kind == STREAM_VOLUME:
+            stream, volume, flags = unpack(">IHB", payload)
+            if stream == 0:
+                self.stream.gain = gain(volume, flags)
         elif kind == GOODBYE:
             if unpack(">B", payload)[0] == FINISHED:
                 self.stream, self.clock.id = Stream(), None

@@ -9,6 +9,7 @@ import struct
 import sys
 import threading
 
+sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Examples/smallest-receiver"))
 import receiver as honest
 from receiver import CREDIT, FLUSHED, GOODBYE, STATUS, WELCOME
