@@ -28,16 +28,16 @@ package struct RateConverter {
   package init(
     from input: Int, to output: Int, channelCount: Int, startingAt inputFrame: Int64
   ) {
-    precondition(input > 0 && output > 0 && channelCount > 0)
+    self.init(
+      RateFilter(from: input, to: output), channelCount: channelCount, startingAt: inputFrame)
+  }
+
+  package init(_ filter: RateFilter, channelCount: Int, startingAt inputFrame: Int64) {
+    precondition(channelCount > 0)
     self.channelCount = channelCount
-    filter = RateFilter(from: input, to: output)
-    let (up, down) = (Int64(filter.phaseCount), Int64(filter.advance))
-    // The first output frame at or after the start, ⌈start · up / down⌉. Divided first: the product with
-    // the start itself would overflow for times that the types allow.
-    let (periods, rest) = inputFrame.dividedRoundingDown(by: down)
-    let first = (rest * up + down - 1) / down
-    nextFrame = periods * up + first
-    let behindStart = Int(first * down - rest * up)
+    self.filter = filter
+    let (first, behindStart) = filter.ratio.place(ofFirstFrom: inputFrame)
+    nextFrame = first
     phase = behindStart % filter.phaseCount
     windowEnd = behindStart / filter.phaseCount + 2 * filter.halfLength
     let silence = [Float](repeating: 0, count: max(filter.halfLength - 1, 0))
@@ -52,12 +52,7 @@ package struct RateConverter {
       nextFrame += Int64(frames.count / channelCount)
       return
     }
-    for channel in 0..<channelCount {
-      channels[channel].reserveCapacity(channels[channel].count + frames.count / channelCount)
-      for index in stride(from: channel, to: frames.count, by: channelCount) {
-        channels[channel].append(frames[index])
-      }
-    }
+    append(frames)
     produce(appendingTo: &output)
     forgetOldInput()
   }
@@ -67,15 +62,37 @@ package struct RateConverter {
   package mutating func finish(appendingTo output: inout [Float]) {
     guard !filter.isIdentity else { return }
     // This much silence completes just those windows whose output lies before the end of the run.
-    let silence = [Float](repeating: 0, count: filter.halfLength)
-    for channel in 0..<channelCount { channels[channel] += silence }
-    produce(appendingTo: &output)
-    forgetOldInput()
+    let silence = [Float](repeating: 0, count: filter.halfLength * channelCount)
+    finish(followedBy: silence, before: .max, appendingTo: &output)
   }
 
-  /// Appends all output frames for which there is input.
-  private mutating func produce(appendingTo output: inout [Float]) {
-    while windowEnd <= channels[0].count {
+  /// The same where other audio follows: `frames` is what it is on the input's grid. Appends the output frames up to
+  /// `end`, which is the index of the first that belongs to what follows.
+  package mutating func finish(
+    followedBy frames: [Float], before end: Int64, appendingTo output: inout [Float]
+  ) {
+    if filter.isIdentity {
+      let count = min(max(0, end - nextFrame), Int64(frames.count / channelCount))
+      output += frames.prefix(Int(count) * channelCount)
+      nextFrame += count
+      return
+    }
+    append(frames)
+    produce(before: end, appendingTo: &output)
+  }
+
+  private mutating func append(_ frames: [Float]) {
+    for channel in 0..<channelCount {
+      channels[channel].reserveCapacity(channels[channel].count + frames.count / channelCount)
+      for index in stride(from: channel, to: frames.count, by: channelCount) {
+        channels[channel].append(frames[index])
+      }
+    }
+  }
+
+  /// Appends all output frames before `end` for which there is input.
+  private mutating func produce(before end: Int64 = .max, appendingTo output: inout [Float]) {
+    while windowEnd <= channels[0].count, nextFrame < end {
       for channel in 0..<channelCount {
         output.append(
           filter.sum(of: channels[channel], from: windowEnd - filter.length, phase: phase))
@@ -95,24 +112,50 @@ package struct RateConverter {
   }
 }
 
-/// The coefficients of a conversion at each fraction of an input frame that occurs.
-private struct RateFilter {
-  /// Fractions; also, in output frames, how often both grids meet.
-  let phaseCount: Int
-  /// From one output frame to the next, in 1 / `phaseCount` of an input frame.
-  let advance: Int
-  /// Input frames at or before the output, and as many after it. A multiple of four.
-  let halfLength: Int
+/// How the frames of two rates lie to each other.
+package struct RateRatio: Hashable, Sendable {
+  /// How often, in output frames, both grids meet; one over it is the unit of fractions of an input frame.
+  let up: Int
+  /// From one output frame to the next, in those fractions.
+  let down: Int
+
+  /// In Hz; both above 0.
+  package init(from input: Int, to output: Int) {
+    precondition(input > 0 && output > 0)
+    let divisor = greatestCommonDivisor(input, output)
+    (up, down) = (output / divisor, input / divisor)
+  }
+
+  /// The first output frame at or after an input frame.
+  package func firstFrame(from inputFrame: Int64) -> Int64 { place(ofFirstFrom: inputFrame).frame }
+
+  /// ⌈start · up / down⌉, and how far behind the input frame that is, in fractions of one. Divided first: the product
+  /// with the start itself would overflow for times that the types allow.
+  func place(ofFirstFrom inputFrame: Int64) -> (frame: Int64, behind: Int) {
+    let (up, down) = (Int64(up), Int64(down))
+    let (periods, rest) = inputFrame.dividedRoundingDown(by: down)
+    let first = (rest * up + down - 1) / down
+    return (periods * up + first, Int(first * down - rest * up))
+  }
+}
+
+/// The coefficients of a conversion at each fraction of an input frame that occurs. Making them takes milliseconds, so
+/// they are to be kept.
+package struct RateFilter: Sendable {
+  package let ratio: RateRatio
+  /// Input frames at or before the output, and as many after it. A multiple of four; 0 at equal rates.
+  package let halfLength: Int
   private let table: [Float]
 
+  var phaseCount: Int { ratio.up }
+  var advance: Int { ratio.down }
   var length: Int { 2 * halfLength }
   var isIdentity: Bool { halfLength == 0 }
 
-  init(from input: Int, to output: Int) {
-    let divisor = greatestCommonDivisor(input, output)
-    let phaseCount = output / divisor
-    self.phaseCount = phaseCount
-    advance = input / divisor
+  /// In Hz; both above 0.
+  package init(from input: Int, to output: Int) {
+    let ratio = RateRatio(from: input, to: output)
+    self.ratio = ratio
     guard input != output else {
       halfLength = 0
       table = []
@@ -124,8 +167,8 @@ private struct RateFilter {
     let prototype = KaiserSinc(halfWidth: 96 * stretch, cutoff: 0.95 / stretch, beta: 12.8)
     let halfLength = (96 * max(input, output) + 4 * output - 1) / (4 * output) * 4
     self.halfLength = halfLength
-    table = (0..<phaseCount).flatMap { phase in
-      let fraction = Double(phase) / Double(phaseCount)
+    table = (0..<ratio.up).flatMap { phase in
+      let fraction = Double(phase) / Double(ratio.up)
       return prototype.coefficients(
         count: 2 * halfLength, centre: Double(halfLength - 1) + fraction)
     }

@@ -9,9 +9,7 @@ package final class DecodeStage {
 
   /// Frames that did not fit into the ring yet, and where they belong.
   private struct Pending {
-    let samples: [Float]
-    let start: Int64
-    let generation: UInt32
+    let frames: RunConversion.Converted
     /// Frames that did fit.
     var written = 0
   }
@@ -20,13 +18,11 @@ package final class DecodeStage {
   private struct Run {
     let format: StreamFormat
     let decoder: any AudioDecoder
-    /// Nil until the first frames have come out.
-    var converter: RateConverter?
     /// The last frames that were skipped, for the converter to be in full swing at the first that counts.
     var history: [Float] = []
-    /// Of the device, the first that counts.
-    var firstFrame = Int64.min
     let generation: UInt32
+    /// Whether nothing has come out yet that counts.
+    var isSilent = true
     /// Whether nothing was decoded yet: in the middle of a stream the first packet may give fewer frames.
     var isFresh = true
     /// Where the next packet must begin to belong to this run.
@@ -40,6 +36,7 @@ package final class DecodeStage {
   private var ring: FrameRingWriter
   private let device: AudioFormat
   private var run: Run?
+  private var conversion: RunConversion
   private var pending: [Pending] = []
   private var decoded: [Float] = []
 
@@ -49,16 +46,17 @@ package final class DecodeStage {
     self.makeDecoder = makeDecoder
     self.ring = FrameRingWriter(ring)
     self.device = device
+    conversion = RunConversion(device: device)
   }
 
   /// Whether everything decoded so far is in the ring, so that the next packet may be decoded.
   package func isReadyForMore() -> Bool {
     while let front = pending.first {
-      let count = front.samples.count / device.channelCount
+      let count = front.frames.samples.count / device.channelCount
       let written = front.written
       let taken = ring.write(
-        front.samples.span.extracting(droppingFirst: written * device.channelCount),
-        at: front.start + Int64(written), generation: front.generation)
+        front.frames.samples.span.extracting(droppingFirst: written * device.channelCount),
+        at: front.frames.start + Int64(written), generation: front.frames.generation)
       pending[0].written += taken
       guard written + taken == count else { return false }
       pending.removeFirst()
@@ -98,7 +96,7 @@ package final class DecodeStage {
     let skipped =
       packet.encoded.frameCount == 0 ? decoded.count : packet.encoded.skippedFrames * channels
     let start = min(skipped, decoded.count)
-    if run.converter == nil { remember(decoded[..<start], channels: channels, in: &run) }
+    if run.isSilent { remember(decoded[..<start], channels: channels, in: &run) }
     if count > 0 {
       let frames = ChannelFit.fit(
         decoded[start..<start + count * channels], from: channels, to: device.channelCount)
@@ -113,27 +111,19 @@ package final class DecodeStage {
   }
 
   private func convert(_ frames: [Float], of packet: AudioPacket, in run: inout Run) {
-    var input = frames
-    if run.converter == nil {
-      let first = packet.mediaTime.flicks / run.format.audio.duration(ofFrames: 1).flicks
-      let lead = Int64(run.history.count / device.channelCount)
-      run.firstFrame = makeConverter(run.format, startingAt: first).nextFrame
-      run.converter = makeConverter(run.format, startingAt: first - lead)
-      input = run.history + frames
-      run.history = []
-    }
-    guard var converter = run.converter else { return }
-    let begin = converter.nextFrame
-    var converted: [Float] = []
-    converter.convert(input, appendingTo: &converted)
-    run.converter = converter
-    emit(converted, at: begin, of: run)
+    let frameDuration = run.format.audio.duration(ofFrames: 1)
+    conversion.append(
+      .init(
+        samples: frames, start: packet.mediaTime.flicks / frameDuration.flicks,
+        rate: run.format.audio.sampleRate, generation: run.generation),
+      after: run.history)
+    run.isSilent = false
+    run.history = []
+    takeConverted()
   }
 
-  private func makeConverter(_ format: StreamFormat, startingAt frame: Int64) -> RateConverter {
-    RateConverter(
-      from: format.audio.sampleRate, to: device.sampleRate, channelCount: device.channelCount,
-      startingAt: frame)
+  private func takeConverted() {
+    pending += conversion.takeOutput().map { Pending(frames: $0) }
   }
 
   private func remember(_ skipped: ArraySlice<Float>, channels: Int, in run: inout Run) {
@@ -145,6 +135,7 @@ package final class DecodeStage {
   /// Forgets everything: another stream begins.
   package func reset() {
     run = nil
+    conversion.forget()
     pending.removeAll()
   }
 
@@ -159,32 +150,18 @@ package final class DecodeStage {
   private func beginRun(
     _ packet: AudioPacket, _ format: StreamFormat, _ generation: UInt32
   ) throws(CodecError) {
-    endRun()
+    run = nil
     run = Run(
       format: format, decoder: try makeDecoder(format), generation: generation,
       next: packet.mediaTime)
   }
 
-  /// Ends the run, and brings out what the converter still holds: after a flush, some of it may lie before the cut.
+  /// Ends the run, which nothing continues, and brings out what the converter still holds: after a flush, some of it
+  /// may lie before the cut.
   package func endRun() {
-    guard let ending = run else { return }
     run = nil
-    guard var converter = ending.converter else { return }
-    let begin = converter.nextFrame
-    var rest: [Float] = []
-    converter.finish(appendingTo: &rest)
-    emit(rest, at: begin, of: ending)
-  }
-
-  /// Without what comes of the history.
-  private func emit(_ samples: [Float], at start: Int64, of run: Run) {
-    let count = Int64(samples.count / device.channelCount)
-    let early = min(max(0, run.firstFrame - start), count)
-    guard early < count else { return }
-    pending.append(
-      Pending(
-        samples: Array(samples.dropFirst(Int(early) * device.channelCount)), start: start + early,
-        generation: run.generation))
+    conversion.finish()
+    takeConverted()
   }
 }
 
