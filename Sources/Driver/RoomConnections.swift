@@ -165,6 +165,8 @@ struct RoomConnections {
   private static func options(_ channel: Channel) -> ConnectionOptions {
     var options = ConnectionOptions()
     options.lowMark = 16 << 10
+    // A room whose buffer is full may read nothing for as long as a pause lasts. Whether it lives is seen on control.
+    if case .media = channel { options.answerTimeout = nil }
     return options
   }
 }

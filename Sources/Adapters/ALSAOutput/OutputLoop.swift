@@ -24,8 +24,9 @@ struct OutputLoop: ~Copyable {
   private let marks = RealtimeMarks()
   private var positions: PositionReader
   private var writer: SampleWriter
-  /// Frames written since the card was opened.
+  /// Frames written since the card was opened, and those of them when it was last started anew.
   private var written: Int64
+  private var restartedAt: Int64?
 
   /// Opens the card, starts it with silence and watches what it can do.
   init(
@@ -170,11 +171,16 @@ struct OutputLoop: ~Copyable {
       if code == -ESTRPIPE { pause(for: .milliseconds(10)) }
     }
     guard code == -EPIPE || code >= 0 else { return code }
+    // A card that runs dry over and over would keep this thread from ever sleeping.
+    if let restartedAt, written - restartedAt < Int64(device.sampleRate) {
+      pause(for: .milliseconds(5))
+    }
     code = pcm.prepare()
     guard code >= 0 else { return code }
     let started = Self.startSilent(pcm, writer, frames: device.startFrames)
     guard started >= 0 else { return started }
     written += Int64(started)
+    restartedAt = written
     positions.restart()
     source.deviceRestarted(at: DeviceFrame(written))
     control.post(.underrun)

@@ -59,11 +59,12 @@ final class Connection {
 
   /// Sets what a TCP connection needs; nothing of it exists on a Unix-domain socket.
   func configure() throws(IOError) {
-    let timeout = options.answerTimeout.count / 1_000_000
+    let timeout = (options.answerTimeout?.count ?? 0) / 1_000_000
     let keepAlive = options.keepAlive.count / 1_000_000_000
     var system = csys_stream_options(
       keepalive_s: Int32(clamping: max(1, keepAlive)), user_timeout_ms: Int32(clamping: timeout),
-      unsent_limit: options.unsentLimit ?? 0, traffic_class: options.trafficClass.rawValue)
+      unsent_limit: options.unsentLimit ?? 0, receive_buffer: options.receiveLimit ?? 0,
+      traffic_class: options.trafficClass.rawValue)
     try IOError.check("setsockopt", csys_stream_configure(descriptor.number, &system), peer)
   }
 }

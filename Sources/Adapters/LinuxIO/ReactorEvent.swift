@@ -55,8 +55,12 @@ package struct ConnectionOptions: Hashable, Sendable {
   /// Bytes that the kernel takes beyond what it may send at once, so that little lies in front of what is
   /// queued next. `nil` leaves the system's setting, which is no bound.
   package var unsentLimit: Int32? = 32 << 10
-  /// How long sent data may stay without an answer, or a connection be in the making, before it is given up.
-  package var answerTimeout = Nanoseconds.seconds(10)
+  /// Bytes that the kernel takes from the peer before they are read. `nil` leaves the system's setting, which grows to
+  /// megabytes.
+  package var receiveLimit: Int32?
+  /// How long sent data may stay without an answer, or a connection be in the making, before it is given up. `nil` leaves
+  /// the system's setting, many minutes: where a peer that answers, but reads nothing, is to be waited for.
+  package var answerTimeout: Nanoseconds? = Nanoseconds.seconds(10)
   /// How long a peer may take, after `finish`, to take what was sent last and to close its side.
   package var farewellTime = Nanoseconds.seconds(3)
   /// A peer that was silent for as long is asked for a sign of life, and given up after three unanswered questions

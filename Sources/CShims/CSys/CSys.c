@@ -323,6 +323,9 @@ int csys_stream_configure(int descriptor, const struct csys_stream_options *o) {
     if (setsockopt(descriptor, settings[i].level, settings[i].name, &settings[i].value, sizeof(int)))
       return -errno;
   }
+  if (o->receive_buffer &&
+      setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &o->receive_buffer, sizeof o->receive_buffer))
+    return -errno;
   return o->traffic_class ? csys_traffic_class(descriptor, o->traffic_class) : 0;
 }
 

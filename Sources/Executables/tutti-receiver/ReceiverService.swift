@@ -44,7 +44,10 @@ final class ReceiverService {
     ALSALibrary.configure()
     reactor = try Reactor()
     try reactor.watch(signals: [.interrupt, .terminate])
-    let listener = try reactor.listen(on: .any(port: configuration.port))
+    var options = ConnectionOptions()
+    // What a cut makes obsolete must be read all the same before what comes behind it.
+    options.receiveLimit = 128 << 10
+    let listener = try reactor.listen(on: .any(port: configuration.port), options: options)
     clockSocket = try reactor.openDatagrams(on: .any(port: 0), trafficClass: .clock)
     if let error = lockMemory() { log.notice("memory is not locked", "\(error)") }
     let memory = state.memory(log)

@@ -75,6 +75,8 @@ struct csys_stream_options {
   int user_timeout_ms;
   // Zero leaves the system's setting.
   int unsent_limit;
+  // Bytes; zero leaves the system's setting.
+  int receive_buffer;
   int traffic_class;
 };
 int csys_stream_configure(int descriptor, const struct csys_stream_options *options);
