@@ -155,6 +155,10 @@ extension ReceiverSession {
 
   private mutating func readControl(at now: LocalTime) throws(DecodeError) {
     while let raw = try controlFramer.next() {
+      guard link?.admitsControl(at: now) == true else {
+        return violated(
+          "more than \(ProtocolLimits.controlMessagesPerSecond) control messages a second", at: now)
+      }
       guard let message = try ControlMessage.decode(raw) else { continue }
       controlled(message, at: now)
       if link == nil { return }

@@ -12,6 +12,8 @@ struct SenderLink {
   /// Bytes that came over the present media connection, and the limit last granted for it.
   private(set) var mediaBytes: UInt64 = 0
   private(set) var grantedLimit: UInt64 = 0
+  private var controlLimit = RateLimit(
+    perSecond: ProtocolLimits.controlMessagesPerSecond, burst: ProtocolLimits.controlMessageBurst)
 
   init(hello: Hello, peer: String, control: ConnectionID, at now: LocalTime) {
     self.hello = hello
@@ -23,6 +25,9 @@ struct SenderLink {
 
   var giveUpTime: LocalTime { lastHeard + ProtocolLimits.silence }
   var nextDeadline: LocalTime { min(giveUpTime, nextStatus) }
+
+  /// One more control message; false where there are too many.
+  mutating func admitsControl(at now: LocalTime) -> Bool { controlLimit.admits(at: now) }
 
   mutating func heard(at now: LocalTime) { lastHeard = now }
   mutating func statusSent(at now: LocalTime) { nextStatus = now + ProtocolLimits.statusInterval }

@@ -10,6 +10,11 @@ package enum ProtocolLimits {
   /// Bytes of a control message after its length field: far above the largest of version 1, which leaves
   /// later versions room, and small enough to hold for any number of connections.
   package static let controlMessage = 64 * 1024
+  /// Control messages that a sender may send for ever: a listener who seeks and turns the volume with held keys
+  /// causes less than a hundred a second.
+  package static let controlMessagesPerSecond: Int64 = 200
+  /// Control messages that may come at once: what the network can hold back before the receiver gives up.
+  package static let controlMessageBurst: Int64 = 2000
   /// Bytes of one packet's payload: 85 ms of the largest PCM (192 kHz, 8 channels, 4 bytes a sample).
   package static let audioPayload = 512 * 1024
   /// Bytes of a media message after its length field: a payload, its header, and room for a longer header.

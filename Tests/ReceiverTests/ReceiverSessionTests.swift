@@ -178,6 +178,31 @@ import WireProtocol
     #expect(receiver.session.nextDeadline == nil)
   }
 
+  @Test func `a sender that says more than anybody can want is let go`() {
+    var receiver = TestReceiver()
+    let control = receiver.hello()
+    let settings = ControlMessage.settings(.default)
+    for _ in 0..<60 {
+      receiver.advance(by: .seconds(1))
+      for _ in 0..<ProtocolLimits.controlMessagesPerSecond { receiver.say(settings, on: control) }
+    }
+    for _ in 0..<ProtocolLimits.controlMessageBurst - 200 { receiver.say(settings, on: control) }
+    #expect(receiver.closed.isEmpty)
+    receiver.take()
+    for _ in 0..<201 { receiver.say(settings, on: control) }
+    #expect(receiver.closed == [control])
+    #expect(
+      receiver.told(control).last
+        == .goodbye(
+          Goodbye(
+            reason: .protocolViolation, detail: "more than 200 control messages a second")))
+    let again = receiver.hello(session: 6)
+    guard case .welcome? = receiver.told(again).first else {
+      Issue.record("the room is free again")
+      return
+    }
+  }
+
   @Test func `what only a receiver may say ends the session`() {
     var random = RandomSource(seed: 1)
     for bytes in [

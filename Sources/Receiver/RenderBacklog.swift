@@ -1,0 +1,77 @@
+import Clock
+
+/// Commands that found no room in the queue to the render thread, until it runs again. Of what a later command makes
+/// obsolete nothing is kept, so that it never holds more than `limit`, whatever a sender says and however often.
+package struct RenderBacklog: Sendable {
+  /// As many of each kind as the render thread keeps: docs/protocol/flush.md.
+  static let anchorLimit = 5
+  static let cutLimit = 4
+  /// Those, and one each of the six other kinds.
+  package static let limit = anchorLimit + cutLimit + 6
+
+  /// In the order in which they are to be carried out.
+  private var commands: [RenderCommand] = []
+
+  package init() {}
+
+  package var count: Int { commands.count }
+
+  package mutating func append(_ command: RenderCommand) {
+    commands.append(makeRoom(for: command))
+  }
+
+  /// Hands over from the oldest on, until `send` refuses one.
+  package mutating func drain(_ send: (RenderCommand) -> Bool) {
+    let rest = commands.firstIndex { !send($0) } ?? commands.count
+    commands.removeFirst(rest)
+  }
+
+  package mutating func removeAll() { commands.removeAll() }
+
+  /// Removes what `command` replaces; returns it with what must not get lost of that.
+  private mutating func makeRoom(for command: RenderCommand) -> RenderCommand {
+    switch command {
+    case .anchor(let anchor):
+      commands.removeAll { ($0.anchor?.groupTime).map { $0 >= anchor.groupTime } ?? false }
+      removeFirst(ifThereAre: Self.anchorLimit) { $0.anchor != nil }
+    case .cut: removeFirst(ifThereAre: Self.cutLimit) { $0.kind == command.kind }
+    case .unanchor: commands.removeAll { $0.anchor != nil || $0.kind == command.kind }
+    case .clock(let estimate, let isStep):
+      let hasStep = commands.contains { if case .clock(_, true) = $0 { true } else { false } }
+      commands.removeAll { $0.kind == command.kind }
+      return .clock(estimate, isStep: isStep || hasStep)
+    case .end, .gain, .delay, .channelMap: commands.removeAll { $0.kind == command.kind }
+    }
+    return command
+  }
+
+  private mutating func removeFirst(
+    ifThereAre limit: Int, _ isMeant: (RenderCommand) -> Bool
+  ) {
+    guard commands.count(where: isMeant) >= limit,
+      let oldest = commands.firstIndex(where: isMeant)
+    else { return }
+    commands.remove(at: oldest)
+  }
+}
+
+extension RenderCommand {
+  fileprivate enum Kind { case anchor, unanchor, clock, cut, end, gain, delay, channelMap }
+
+  fileprivate var kind: Kind {
+    switch self {
+    case .anchor: .anchor
+    case .unanchor: .unanchor
+    case .clock: .clock
+    case .cut: .cut
+    case .end: .end
+    case .gain: .gain
+    case .delay: .delay
+    case .channelMap: .channelMap
+    }
+  }
+
+  fileprivate var anchor: Anchor? {
+    if case .anchor(let anchor) = self { anchor } else { nil }
+  }
+}
