@@ -15,7 +15,7 @@ help:
 	@echo "make fuzz [SECONDS=30]     everything that reads bytes, with random ones, so long for each part"
 	@echo "make docs                  the library's documentation, in .build/docs"
 	@echo "make build                 the programs, in $(BUILD)"
-	@echo "make install [PREFIX=/usr/local]"
+	@echo "make install [PREFIX=/usr/local]   what was built; sudo make install"
 	@echo "make install-service       the same, and a receiver that systemd starts at boot"
 	@echo "make uninstall             takes both away again, but not what they remember"
 
@@ -60,15 +60,15 @@ format:
 PREFIX ?= /usr/local
 ETC ?= /etc
 
-install: build
-	install -d $(DESTDIR)$(PREFIX)/bin
-	install -s -m 755 $(BUILD)/tutti $(BUILD)/tutti-receiver $(DESTDIR)$(PREFIX)/bin
+# Builds nothing: root has no toolchain in its path, and nothing to do in the build folder.
+install:
+	@scripts/install.sh "$(DESTDIR)" "$(PREFIX)" "$(BUILD)"
 
 install-service: install
-	scripts/install-service.sh "$(DESTDIR)" "$(PREFIX)" "$(ETC)"
+	@scripts/install-service.sh "$(DESTDIR)" "$(PREFIX)" "$(ETC)"
 
 uninstall:
-	scripts/uninstall.sh "$(DESTDIR)" "$(PREFIX)" "$(ETC)"
+	@scripts/uninstall.sh "$(DESTDIR)" "$(PREFIX)" "$(ETC)"
 
 clean:
 	rm -rf .build .build-tsan .build-rtsan Examples/.build

@@ -7,4 +7,9 @@ if [ -e "$unit" ]; then
   [ -n "$root" ] || [ ! -d /run/systemd/system ] || systemctl disable --now tutti-receiver
   rm -f "$unit" "$root$etc/systemd/system/multi-user.target.wants/tutti-receiver.service"
 fi
-rm -f "$root$prefix/bin/tutti" "$root$prefix/bin/tutti-receiver"
+share=$root$prefix/share
+for program in tutti tutti-receiver; do
+  rm -f "$root$prefix/bin/$program" "$share/man/man1/$program.1" "$share/man/man1/$program"-*.1 \
+    "$share/bash-completion/completions/$program" "$share/zsh/site-functions/_$program" \
+    "$share/fish/vendor_completions.d/$program.fish"
+done

@@ -1,0 +1,56 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `make install` and its opposite, into a folder instead of the system.
+@Suite struct InstallTests {
+  let folder: TemporaryFolder
+  private let repository = URL(filePath: #filePath).appending(path: "../../..").standardized
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// As root has it under sudo: without the toolchain in its path.
+  private func make(_ goal: String, build: String) throws -> (code: Int32, text: String) {
+    let make = Process()
+    make.executableURL = URL(filePath: "/usr/bin/make")
+    make.arguments = ["-C", repository.path, goal, "DESTDIR=\(folder.path)", "BUILD=\(build)"]
+    make.environment = ["PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"]
+    let pipe = Pipe()
+    make.standardOutput = pipe
+    make.standardError = pipe
+    try make.run()
+    let said = pipe.fileHandleForReading.readDataToEndOfFile()
+    make.waitUntilExit()
+    return (make.terminationStatus, String(decoding: said, as: UTF8.self))
+  }
+
+  private var installed: [String] {
+    let found = FileManager.default.enumerator(
+      at: URL(filePath: folder.path), includingPropertiesForKeys: [.isRegularFileKey])
+    return (found?.compactMap { $0 as? URL } ?? [])
+      .filter { (try? $0.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile) == true }
+      .map(\.path).sorted()
+  }
+
+  /// The programs are built beside the tests.
+  private var built: String {
+    URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().path
+  }
+
+  @Test func `what was built is installed without a toolchain, and taken away again`() throws {
+    let made = try make("install-service", build: built)
+    #expect(made.code == 0, "\(made.text)")
+    let programs = ["tutti", "tutti-receiver"].map { folder.file("usr/local/bin/\($0)") }
+    #expect(Set(programs).isSubset(of: installed))
+    let removed = try make("uninstall", build: built)
+    #expect(removed.code == 0, "\(removed.text)")
+    #expect(installed == [folder.file("etc/default/tutti-receiver")])
+  }
+
+  @Test func `what was not built is asked for`() throws {
+    let made = try make("install", build: folder.file("nothing"))
+    #expect(made.code != 0)
+    #expect(made.text.contains("is not built yet; run this first, as yourself: make build"))
+    #expect(installed.isEmpty)
+  }
+}
