@@ -132,7 +132,7 @@ let package = Package(
         "Simulation", "Sender", "Receiver", "WireProtocol", "Audio", "Clock", "TestSupport",
       ]),
     tests("LinuxIOTests", ["LinuxIO", "Clock", "TestSupport"]),
-    tests("AvahiDiscoveryTests", ["AvahiDiscovery"]),
+    tests("AvahiDiscoveryTests", ["AvahiDiscovery", "TestSupport"]),
     tests("CodecsTests", ["Codecs", "Audio", "TestSupport"]),
     tests("FFmpegDecoderTests", ["FFmpegDecoder", "Audio", "TestSupport"]),
     tests("FFmpegSourceTests", ["FFmpegSource", "Sender", "Audio", "TestSupport"]),

@@ -1,4 +1,4 @@
-import Glibc
+import TestSupport
 import Testing
 
 @testable import AvahiDiscovery
@@ -42,7 +42,7 @@ import Testing
     try published.next(.published(name: "Bad"))
     let (browser, browsed) = try browse()
     #expect(try found(browsed)["busy"] == "0")
-    try publisher.update(text: [TextPair("id", "1"), TextPair("busy", "1")])
+    publisher.update(text: [TextPair("id", "1"), TextPair("busy", "1")])
     let service = try browsed.next("updated text") { event -> DiscoveredService? in
       if case .updated(let service) = event, service["busy"] == "1" { service } else { nil }
     }
@@ -93,7 +93,7 @@ import Testing
     try published.next(.daemonVanished("the Avahi daemon is not running"))
     _ = try browsed.next("lost") { if case .lost = $0 { true } else { nil } }
     try browsed.next(.daemonVanished("the Avahi daemon is not running"))
-    try publisher.update(text: [TextPair("id", "8")])
+    publisher.update(text: [TextPair("id", "8")])
 
     try bed.startDaemon()
     try published.next(.published(name: "Hof"))
@@ -122,6 +122,62 @@ import Testing
     #expect(try found(browsed).name == "Keller")
     withExtendedLifetime((publisher, browser)) {}
   }
+
+  @Test func `nobody waits for a daemon that hangs, and what it missed it hears later`() throws {
+    try startAll()
+    let (publisher, published) = try publish("Diele", text: [TextPair("busy", "0")])
+    try published.next(.published(name: "Diele"))
+    let (browser, browsed) = try browse()
+    #expect(try found(browsed)["busy"] == "0")
+
+    try bed.freeze(.daemon)
+    let begun = ContinuousClock.now
+    for turn in 1...3 {
+      publisher.update(text: [TextPair("busy", "\(turn)")])
+      _ = try (publish("Gast", text: []), browse())
+    }
+    #expect(ContinuousClock.now - begun < aCallThatGivesUp)
+    try bed.thaw(.daemon)
+
+    let service = try browsed.next("last text") { event -> DiscoveredService? in
+      if case .updated(let service) = event, service["busy"] == "3" { service } else { nil }
+    }
+    #expect(service.name == "Diele")
+    withExtendedLifetime((publisher, browser)) {}
+  }
+
+  @Test func `what a daemon hung too long to take is told to it again`() throws {
+    try startAll()
+    try bed.freeze(.daemon)
+    let (publisher, published) = try publish("Empore", text: [])
+    _ = try published.next("failed") { if case .failed = $0 { true } else { nil } }
+    try bed.thaw(.daemon)
+    try published.next(.published(name: "Empore"))
+    withExtendedLifetime(publisher) {}
+  }
+
+  @Test func `nobody waits for a bus that hangs`() throws {
+    try startAll()
+    try bed.freeze(.bus)
+    let begun = ContinuousClock.now
+    let (publisher, published) = try publish("Galerie", text: [])
+    let (browser, browsed) = try browse()
+    publisher.update(text: [TextPair("busy", "1")])
+    #expect(ContinuousClock.now - begun < aCallThatGivesUp)
+    try bed.thaw(.bus)
+    try published.next(.published(name: "Galerie"))
+    let service = try browsed.next("last text") { event -> DiscoveredService? in
+      switch event {
+      case .found(let service), .updated(let service): service["busy"] == "1" ? service : nil
+      default: nil
+      }
+    }
+    #expect(service.name == "Galerie")
+    withExtendedLifetime((publisher, browser)) {}
+  }
+
+  /// D-Bus waits 25 s for an answer.
+  private let aCallThatGivesUp = Duration.seconds(20)
 
   @Test func `a name that cannot be announced is refused at once`() {
     let name = String(repeating: "x", count: 64)

@@ -41,6 +41,11 @@ final class TestConnection: Sendable {
 
   /// Ends both directions, and with them whoever waits in `receive`.
   func end() { shutdown(socket, Int32(SHUT_RDWR)) }
+  /// As `receive`, but no longer than this: empty where nothing comes.
+  func receive(within seconds: Int32) -> [UInt8] {
+    var event = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+    return poll(&event, 1, seconds * 1000) == 1 ? receive() : []
+  }
 
   /// Everything up to the end.
   func receiveAll() -> [UInt8] {

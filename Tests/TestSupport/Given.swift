@@ -1,6 +1,8 @@
 /// What a test stands on was not there.
 package struct Missing: Error, CustomStringConvertible {
   package let description: String
+
+  package init(description: String) { self.description = description }
 }
 
 /// `#require` for helpers outside of a test target.

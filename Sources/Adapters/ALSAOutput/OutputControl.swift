@@ -54,6 +54,9 @@ package final class OutputControl: Sendable {
   private let underrunCount = Atomic<Int>(0)
   private let rewindCount = Atomic<Int>(0)
   private let rejectedReadings = Atomic<Int>(0)
+  private let openingCount = Atomic<Int>(0)
+  private let lostOpeningNumber = Atomic<Int>(0)
+  private let ended = Atomic<Bool>(false)
   /// Held by the output thread only while it opens or closes a device, never while it plays.
   private let words = Mutex<(device: DeviceDescription?, failure: String?)>((nil, nil))
   private let wake: @Sendable () -> Void
@@ -88,8 +91,19 @@ package final class OutputControl: Sendable {
   package var rejected: Int { rejectedReadings.load(ordering: .relaxed) }
   package var droppedEvents: Int { dropped.load(ordering: .relaxed) }
 
+  /// How often a device was opened; the newest opening has this number.
+  package var openings: Int { openingCount.load(ordering: .acquiring) }
+  /// The number of the last opening whose device was lost.
+  package var lostOpening: Int { lostOpeningNumber.load(ordering: .acquiring) }
+  package var hasEnded: Bool { ended.load(ordering: .acquiring) }
+
   package func post(_ event: OutputEvent) {
-    if case .underrun = event { underrunCount.add(1, ordering: .relaxed) }
+    switch event {
+    case .underrun: underrunCount.add(1, ordering: .relaxed)
+    case .lost: lostOpeningNumber.store(openings, ordering: .releasing)
+    case .ended: ended.store(true, ordering: .releasing)
+    case .opened, .unavailable, .suspended: break
+    }
     let index = posted.load(ordering: .relaxed)
     if index - taken.load(ordering: .acquiring) < Self.capacity {
       events[index % Self.capacity].store(event.word, ordering: .relaxed)
@@ -103,6 +117,7 @@ package final class OutputControl: Sendable {
   /// Not while it plays.
   package func postOpened(_ device: DeviceDescription) {
     words.withLock { $0 = (device, nil) }
+    openingCount.add(1, ordering: .releasing)
     post(.opened)
   }
 

@@ -1,6 +1,6 @@
 internal import CAvahi
 
-/// What happens to the connection to the Avahi daemon. All of it is told on Avahi's thread, with its lock held.
+/// What happens to the connection to the Avahi daemon. All of it is told on Avahi's thread.
 protocol DaemonUser: AnyObject {
   /// The daemon is there. It may still be settling its host's name.
   func daemonAppeared(_ client: OpaquePointer)
@@ -11,57 +11,36 @@ protocol DaemonUser: AnyObject {
   func hostNameLost()
   /// All objects made with the client are about to be freed.
   func daemonVanished(_ reason: String)
+  /// `DaemonThread.wake` was called, or something else has happened.
+  func wokenUp()
 }
 
-/// A connection to the Avahi daemon that comes back by itself, and Avahi's thread. It may begin before the
-/// daemon or the system bus runs, and outlives restarts of both.
-///
-/// Its state belongs to whoever holds Avahi's lock: the callbacks on Avahi's thread, which hold it always, and
-/// `locked`. It is not `Sendable`, and one thread of the program uses it.
+/// A connection to the Avahi daemon that comes back by itself. It may begin before the daemon or the system bus
+/// runs, and outlives restarts of both. It belongs to Avahi's thread.
 final class DaemonConnection {
   static let retryDelay = Duration.seconds(1)
 
-  private let poll: OpaquePointer
+  private let poll: Poll
   private var client: OpaquePointer?
   private var retry: OpaquePointer?
   private var isPresent: Bool?
   private weak var user: (any DaemonUser)?
 
-  init() throws(DiscoveryError) {
-    guard let poll = avahi_threaded_poll_new() else {
-      throw DiscoveryError(description: "out of memory for service discovery")
-    }
-    self.poll = poll
-  }
+  init(_ poll: Poll) { self.poll = poll }
 
-  /// Only before `start` or on Avahi's thread.
-  var api: UnsafePointer<AvahiPoll> { avahi_threaded_poll_get(poll) }
+  /// The owner has let go: nobody wants to hear anything.
+  var isEnding: Bool { poll.isEnding }
 
-  func start(user: any DaemonUser) throws(DiscoveryError) {
+  /// Returns when the owner has let go.
+  func run(for user: any DaemonUser) {
     self.user = user
     connect()
-    guard avahi_threaded_poll_start(poll) == 0 else {
-      throw DiscoveryError(description: "no thread can be had for service discovery")
+    while !poll.isEnding {
+      poll.turn()
+      user.wokenUp()
     }
-  }
-
-  /// Ends Avahi's thread; no callback runs afterwards. Not to be called on that thread.
-  func stop() {
-    avahi_threaded_poll_stop(poll)
-    user = nil
+    self.user = nil
     if let client { avahi_client_free(client) }
-    client = nil
-  }
-
-  deinit {
-    stop()
-    avahi_threaded_poll_free(poll)
-  }
-
-  func locked<Value>(_ body: () -> Value) -> Value {
-    avahi_threaded_poll_lock(poll)
-    defer { avahi_threaded_poll_unlock(poll) }
-    return body()
   }
 
   /// Drops the connection and makes a new one a little later, when the callback that asked for it has returned.
@@ -80,10 +59,10 @@ final class DaemonConnection {
   ) -> OpaquePointer? {
     var time = timeval()
     avahi_elapse_time(&time, UInt32(delay / .milliseconds(1)), 0)
-    return api.pointee.timeout_new(api, &time, callback, context)
+    return poll.api.pointee.timeout_new(poll.api, &time, callback, context)
   }
 
-  func cancel(_ timer: OpaquePointer) { api.pointee.timeout_free(timer) }
+  func cancel(_ timer: OpaquePointer) { poll.api.pointee.timeout_free(timer) }
 
   fileprivate func retryIsDue() {
     if let retry { cancel(retry) }
@@ -96,7 +75,7 @@ final class DaemonConnection {
   private func connect() {
     var error: Int32 = 0
     let context = Unmanaged.passUnretained(self).toOpaque()
-    client = avahi_client_new(api, AVAHI_CLIENT_NO_FAIL, clientChanged, context, &error)
+    client = avahi_client_new(poll.api, AVAHI_CLIENT_NO_FAIL, clientChanged, context, &error)
     if client == nil {
       reconnect(reason: "service discovery needs the system bus (D-Bus): \(reason(error))")
     }

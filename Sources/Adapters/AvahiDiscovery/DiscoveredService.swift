@@ -19,10 +19,12 @@ package struct DiscoveredService: Hashable, Sendable {
   package var text: [TextPair]
   /// Names of this host's interfaces that the service was seen on.
   package var interfaces: [String]
+  /// A program on this host announces it.
+  package var isLocal: Bool
 
   package init(
     name: String, hostName: String, addresses: [String], port: UInt16, text: [TextPair],
-    interfaces: [String]
+    interfaces: [String], isLocal: Bool = false
   ) {
     self.name = name
     self.hostName = hostName
@@ -30,6 +32,7 @@ package struct DiscoveredService: Hashable, Sendable {
     self.port = port
     self.text = text
     self.interfaces = interfaces
+    self.isLocal = isLocal
   }
 
   /// The value of `key`, in whatever case the key is spelled.

@@ -4,8 +4,7 @@ internal import Glibc
 /// Finds the services of one type on all networks until it is dropped, and keeps watching each of them. It may
 /// begin before the Avahi daemon runs, and looks again when that was restarted.
 ///
-/// For one thread. Events come on Avahi's thread, the first ones from within `init`: hand them on, and do not drop
-/// the browser there.
+/// Events come on Avahi's thread: hand them on. Nothing here waits for the daemon.
 package final class ServiceBrowser {
   package enum Event: Hashable, Sendable {
     case daemonAppeared
@@ -20,23 +19,22 @@ package final class ServiceBrowser {
     case failed(DiscoveryError)
   }
 
-  private let search: Search
+  private let thread: DaemonThread
 
   /// `identifierKey` names the text entry, in lower case, by which two services that share name and host name
   /// are told apart.
   package init(
     type: String, identifierKey: String, onEvent: @escaping @Sendable (Event) -> Void
   ) throws(DiscoveryError) {
-    search = Search(
-      type: type, table: ServiceTable(identifierKey: identifierKey),
-      connection: try DaemonConnection(), onEvent: onEvent)
-    try search.connection.start(user: search)
+    thread = try DaemonThread { connection in
+      Search(
+        type: type, table: ServiceTable(identifierKey: identifierKey), connection: connection,
+        onEvent: onEvent)
+    }
   }
-
-  deinit { search.connection.stop() }
 }
 
-/// What Avahi's thread knows of a browser; see `DaemonConnection` for who may touch it.
+/// A browser's work, on Avahi's thread.
 private final class Search: DaemonUser {
   /// Announcements that are watched; a service has one for each interface and protocol. The daemon grants a client
   /// 1024 objects.
@@ -44,7 +42,7 @@ private final class Search: DaemonUser {
   /// A service that did not answer in the daemon's five seconds is asked again after this.
   static let retryDelay = Duration.seconds(2)
 
-  let connection: DaemonConnection
+  private let connection: DaemonConnection
   private let type: String
   private var table: ServiceTable
   private var client: OpaquePointer?
@@ -66,8 +64,12 @@ private final class Search: DaemonUser {
 
   private var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
+  private func tell(_ event: ServiceBrowser.Event) {
+    if !connection.isEnding { onEvent(event) }
+  }
+
   func daemonAppeared(_ client: OpaquePointer) {
-    onEvent(.daemonAppeared)
+    tell(.daemonAppeared)
     self.client = client
     browser = avahi_service_browser_new(
       client, AvahiIfIndex(AVAHI_IF_UNSPEC), AvahiProtocol(AVAHI_PROTO_UNSPEC), type, nil,
@@ -79,13 +81,15 @@ private final class Search: DaemonUser {
 
   func hostNameLost() {}
 
+  func wokenUp() {}
+
   func daemonVanished(_ reason: String) {
     client = nil
     browser = nil
     resolvers.removeAll()
     unanswered.removeAll()
     report(table.loseAll())
-    onEvent(.daemonVanished(reason))
+    tell(.daemonVanished(reason))
   }
 
   func appear(_ key: ServiceTable.Key) {
@@ -114,7 +118,7 @@ private final class Search: DaemonUser {
     askAgain(key)
   }
 
-  func settle() { onEvent(.settled) }
+  func settle() { tell(.settled) }
 
   func fail() {
     if let client { fail(client) }
@@ -137,16 +141,16 @@ private final class Search: DaemonUser {
 
   private func fail(_ client: OpaquePointer) {
     let text = "cannot look for services: \(reason(avahi_client_errno(client)))"
-    onEvent(.failed(DiscoveryError(description: text)))
+    tell(.failed(DiscoveryError(description: text)))
     connection.reconnect(reason: text)
   }
 
   private func report(_ changes: [ServiceTable.Change]) {
     for change in changes {
       switch change {
-      case .found(let service): onEvent(.found(service))
-      case .updated(let service): onEvent(.updated(service))
-      case .lost(let service): onEvent(.lost(service))
+      case .found(let service): tell(.found(service))
+      case .updated(let service): tell(.updated(service))
+      case .lost(let service): tell(.lost(service))
       }
     }
   }
@@ -202,7 +206,8 @@ private func resolverReported(
   search.resolve(
     ServiceTable.Sighting(
       interface: interfaceName, name: key.name, hostName: String(cString: hostName),
-      address: printed(address, interface: interfaceName), port: port, text: pairs(text)),
+      address: printed(address, interface: interfaceName), port: port, text: pairs(text),
+      isLocal: flags.rawValue & AVAHI_LOOKUP_RESULT_LOCAL.rawValue != 0),
     at: key)
 }
 

@@ -1,4 +1,5 @@
 internal import CAvahi
+internal import Synchronization
 
 /// A service to announce.
 package struct PublishedService: Hashable, Sendable {
@@ -17,11 +18,10 @@ package struct PublishedService: Hashable, Sendable {
   }
 }
 
-/// Announces one service on all networks until it is dropped. It may begin before the Avahi daemon runs, and
-/// announces again when that was restarted.
+/// Announces one service on all networks until it is dropped. It may begin before the Avahi daemon runs, announces
+/// again when that was restarted, and tries again what failed.
 ///
-/// For one thread. Events come on Avahi's thread, the first ones from within `init`: hand them on, and do not drop
-/// the publisher there.
+/// Events come on Avahi's thread: hand them on. Nothing here waits for the daemon.
 package final class ServicePublisher {
   package enum Event: Hashable, Sendable {
     case daemonAppeared
@@ -31,10 +31,12 @@ package final class ServicePublisher {
     case published(name: String)
     /// Another service of this type has the name.
     case renamed(from: String, to: String)
+    /// It is tried again. Told once for each reason.
     case failed(DiscoveryError)
   }
 
-  private let publication: Publication
+  private let thread: DaemonThread
+  private let text: WantedText
 
   package init(_ service: PublishedService, onEvent: @escaping @Sendable (Event) -> Void)
     throws(DiscoveryError)
@@ -43,94 +45,169 @@ package final class ServicePublisher {
       throw DiscoveryError(
         description: "\"\(service.name)\" cannot be announced: a name has 1 to 63 bytes")
     }
-    publication = Publication(service, connection: try DaemonConnection(), onEvent: onEvent)
-    try publication.connection.start(user: publication)
+    let text = WantedText(service.text)
+    self.text = text
+    thread = try DaemonThread { connection in
+      Publication(service, text: text, connection: connection, onEvent: onEvent)
+    }
   }
 
-  deinit { publication.connection.stop() }
-
-  /// Announces other text from now on, also after a restart of the daemon.
-  package func update(text: [TextPair]) throws(DiscoveryError) {
-    let error = publication.connection.locked { publication.update(text: text) }
-    if let error { throw error }
+  /// Announces other text from now on, also after a restart of the daemon. Of several changes that come while the
+  /// daemon is slow only the last is announced. From any thread.
+  package func update(text: [TextPair]) {
+    self.text.pairs.withLock { $0 = text }
+    thread.wake()
   }
 }
 
-/// What Avahi's thread knows of a publisher; see `DaemonConnection` for who may touch it.
+private final class WantedText: Sendable {
+  let pairs: Mutex<[TextPair]>
+
+  init(_ pairs: [TextPair]) { self.pairs = Mutex(pairs) }
+}
+
+/// A publisher's work, on Avahi's thread.
 private final class Publication: DaemonUser {
   /// Names to try before giving up; each is the one before with its number raised.
   static let mostNames = 100
+  /// After a failure; doubled with each that follows.
+  static let firstPause = Duration.seconds(1)
+  static let longestPause = Duration.seconds(15)
 
-  let connection: DaemonConnection
+  private struct Failure: Error {
+    let code: Int32
+  }
+
+  private let connection: DaemonConnection
+  private let text: WantedText
   private var service: PublishedService
+  /// There only while the host's name stands.
+  private var client: OpaquePointer?
   private var group: OpaquePointer?
+  /// What the daemon was told to announce; nil where it announces nothing.
+  private var announced: [TextPair]?
+  private var retry: OpaquePointer?
+  private var pause = firstPause
+  private var toldFailure: DiscoveryError?
   private let onEvent: @Sendable (ServicePublisher.Event) -> Void
 
   init(
-    _ service: PublishedService, connection: DaemonConnection,
+    _ service: PublishedService, text: WantedText, connection: DaemonConnection,
     onEvent: @escaping @Sendable (ServicePublisher.Event) -> Void
   ) {
     self.service = service
+    self.text = text
     self.connection = connection
     self.onEvent = onEvent
   }
 
-  func daemonAppeared(_ client: OpaquePointer) { onEvent(.daemonAppeared) }
+  private var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+
+  private func tell(_ event: ServicePublisher.Event) {
+    if !connection.isEnding { onEvent(event) }
+  }
+
+  func daemonAppeared(_ client: OpaquePointer) { tell(.daemonAppeared) }
 
   func daemonVanished(_ reason: String) {
-    group = nil
-    onEvent(.daemonVanished(reason))
+    (client, group, announced) = (nil, nil, nil)
+    succeed()
+    tell(.daemonVanished(reason))
   }
 
   func hostNameLost() {
+    client = nil
+    announced = nil
     if let group { avahi_entry_group_reset(group) }
   }
 
   func hostNameEstablished(_ client: OpaquePointer) {
-    if group == nil {
-      group = avahi_entry_group_new(
-        client, groupChanged, Unmanaged.passUnretained(self).toOpaque())
-    }
-    guard let group else { return fail(avahi_client_errno(client)) }
-    publish(group)
+    self.client = client
+    announced = nil
+    work()
   }
 
-  func update(text: [TextPair]) -> DiscoveryError? {
-    service.text = text
-    guard let group, avahi_entry_group_is_empty(group) == 0 else { return nil }
-    let list = textList(text)
-    defer { avahi_string_list_free(list) }
-    let result = avahi_entry_group_update_service_txt_strlst(
-      group, AvahiIfIndex(AVAHI_IF_UNSPEC), AvahiProtocol(AVAHI_PROTO_UNSPEC),
-      AvahiPublishFlags(0), service.name, service.type, nil, list)
-    return result < 0 ? error(result) : nil
-  }
+  func wokenUp() { work() }
 
   func change(_ group: OpaquePointer, _ state: AvahiEntryGroupState) {
     // A group of a connection that was given up may still have something to say.
     guard group == self.group else { return }
     switch state {
-    case AVAHI_ENTRY_GROUP_ESTABLISHED: onEvent(.published(name: service.name))
+    case AVAHI_ENTRY_GROUP_ESTABLISHED: tell(.published(name: service.name))
     case AVAHI_ENTRY_GROUP_COLLISION:
       rename()
-      publish(group)
+      announced = nil
+      work()
     case AVAHI_ENTRY_GROUP_FAILURE:
+      announced = nil
       fail(avahi_client_errno(avahi_entry_group_get_client(group)))
     default: break
     }
   }
 
-  private func publish(_ group: OpaquePointer) {
+  func retryIsDue() {
+    if let retry { connection.cancel(retry) }
+    retry = nil
+    work()
+  }
+
+  /// Brings what is announced to what is wanted; where that fails, again after a pause.
+  private func work() {
+    guard retry == nil, let client else { return }
+    let wanted = text.pairs.withLock { $0 }
+    guard wanted != announced else { return }
+    do throws(Failure) {
+      let group = try theGroup(of: client)
+      service.text = wanted
+      if announced == nil { try publish(group) } else { try update(group) }
+      announced = wanted
+      succeed()
+    } catch {
+      announced = nil
+      fail(error.code)
+    }
+  }
+
+  private func succeed() {
+    if let retry { connection.cancel(retry) }
+    retry = nil
+    pause = Self.firstPause
+    toldFailure = nil
+  }
+
+  private func fail(_ code: Int32) {
+    let error = DiscoveryError(
+      description: "\(service.name) cannot be announced: \(reason(code)); trying again")
+    if toldFailure != error { tell(.failed(error)) }
+    toldFailure = error
+    guard retry == nil else { return }
+    retry = connection.after(pause, retryDue, context)
+    pause = min(pause * 2, Self.longestPause)
+  }
+
+  private func theGroup(of client: OpaquePointer) throws(Failure) -> OpaquePointer {
+    if group == nil { group = avahi_entry_group_new(client, groupChanged, context) }
+    guard let group else { throw Failure(code: avahi_client_errno(client)) }
+    return group
+  }
+
+  private func update(_ group: OpaquePointer) throws(Failure) {
+    let list = textList(service.text)
+    defer { avahi_string_list_free(list) }
+    try check(
+      avahi_entry_group_update_service_txt_strlst(
+        group, AvahiIfIndex(AVAHI_IF_UNSPEC), AvahiProtocol(AVAHI_PROTO_UNSPEC),
+        AvahiPublishFlags(0), service.name, service.type, nil, list))
+  }
+
+  private func publish(_ group: OpaquePointer) throws(Failure) {
     for _ in 0..<Self.mostNames {
-      avahi_entry_group_reset(group)
+      try check(avahi_entry_group_reset(group))
       let result = add(to: group)
-      guard result == AVAHI_ERR_COLLISION else {
-        if result < 0 { fail(result) }
-        return
-      }
+      guard result == AVAHI_ERR_COLLISION else { return try check(result) }
       rename()
     }
-    fail(Int32(AVAHI_ERR_COLLISION))
+    throw Failure(code: Int32(AVAHI_ERR_COLLISION))
   }
 
   private func add(to group: OpaquePointer) -> Int32 {
@@ -142,18 +219,16 @@ private final class Publication: DaemonUser {
     return result < 0 ? result : avahi_entry_group_commit(group)
   }
 
+  private func check(_ result: Int32) throws(Failure) {
+    if result < 0 { throw Failure(code: result) }
+  }
+
   private func rename() {
     guard let name = avahi_alternative_service_name(service.name) else { return }
     defer { avahi_free(name) }
     let old = service.name
     service.name = String(cString: name)
-    onEvent(.renamed(from: old, to: service.name))
-  }
-
-  private func fail(_ code: Int32) { onEvent(.failed(error(code))) }
-
-  private func error(_ code: Int32) -> DiscoveryError {
-    DiscoveryError(description: "\(service.name) cannot be announced: \(reason(code))")
+    tell(.renamed(from: old, to: service.name))
   }
 
   /// The list's functions put each entry in front of the others.
@@ -172,4 +247,9 @@ private func groupChanged(
 ) {
   guard let group, let context else { return }
   Unmanaged<Publication>.fromOpaque(context).takeUnretainedValue().change(group, state)
+}
+
+private func retryDue(_ timer: OpaquePointer?, _ context: UnsafeMutableRawPointer?) {
+  guard let context else { return }
+  Unmanaged<Publication>.fromOpaque(context).takeUnretainedValue().retryIsDue()
 }

@@ -18,6 +18,7 @@ struct ServiceTable {
     var address: String
     var port: UInt16
     var text: [TextPair]
+    var isLocal = false
   }
 
   enum Change: Hashable {
@@ -88,7 +89,8 @@ struct ServiceTable {
       addresses: addresses.contains(sighting.address) ? addresses : addresses + [sighting.address],
       port: sighting.port, text: sighting.text,
       interfaces: interfaces.contains(sighting.interface)
-        ? interfaces : interfaces + [sighting.interface])
+        ? interfaces : interfaces + [sighting.interface],
+      isLocal: sighting.isLocal || service?.isLocal == true)
   }
 
   private func change(from old: DiscoveredService?, to new: DiscoveredService?) -> Change? {

@@ -1,6 +1,7 @@
 import Glibc
 import LinuxIO
 import Logging
+import WireProtocol
 
 /// Writes each event as one line to standard error: when, how grave, what, and the values that belong to it. Under
 /// systemd, whose journal knows the time and takes the level from a number in front, the line begins with that.
@@ -8,6 +9,8 @@ struct LineLogHandler: LogHandler {
   var metadataProvider: Logger.MetadataProvider?
   var metadata: Logger.Metadata = [:]
   var logLevel = Logger.Level.notice
+  /// Bytes.
+  private static let longestLine = 2048
   private let isJournal: Bool
 
   init() {
@@ -32,13 +35,14 @@ struct LineLogHandler: LogHandler {
     isJournal ? "<\(level.severity)>" : "\(Self.timestamp) \(level.rawValue) "
   }
 
-  /// The value called `detail` is a sentence and stands last; what came from a peer may not break the line.
+  /// The value called `detail` is a sentence and stands last. What came from a peer may neither break the line nor fill
+  /// the disk.
   private static func text(_ event: LogEvent) -> String {
     let values = (event.metadata ?? [:]).sorted { $0.key < $1.key }
     let pairs = values.filter { $0.key != "detail" }.map { " \($0.key)=\($0.value)" }
     let detail = values.first { $0.key == "detail" }.map { ": \($0.value)" } ?? ""
     let line = "\(event.message)" + detail + pairs.joined()
-    return String(String.UnicodeScalarView(line.unicodeScalars.map { $0.value < 0x20 ? " " : $0 }))
+    return line.plain(atMost: longestLine)
   }
 
   private static var timestamp: String {

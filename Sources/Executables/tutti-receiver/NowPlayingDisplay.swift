@@ -4,29 +4,31 @@ import Receiver
 import WireProtocol
 
 /// What is heard in this room, as files for displays: `now-playing.json` and the cover beside it. Neither is there
-/// while nothing plays.
+/// while nothing plays. They are written on a thread of their own.
 struct NowPlayingDisplay {
   /// What a sender could make change many times a second is written no more often than this.
   private static let restInterval = Nanoseconds.seconds(1)
 
-  private let file: StateFile
-  private var cover: CoverFile
+  private let log: ReceiverLog
+  private let writer: NewestValueThread<SoundingItem?>
   private var item: SoundingItem?
   private var isBehind = false
   private var nextWrite = HostClock.now
-  private var hasWarned = false
 
   /// Nothing plays yet, whatever an earlier run has left.
-  init(directory: String) {
-    file = StateFile(path: directory + "/now-playing.json")
-    cover = CoverFile(directory: directory)
-    try? write()
+  init(directory: String, _ log: ReceiverLog) throws(IOError) {
+    self.log = log
+    writer = try NewestValueThread(name: "display") {
+      let files = NowPlayingFiles(directory: directory, log)
+      return files.show
+    }
+    writer.post(nil)
   }
 
   /// When `catchUp` has something to do.
   var deadline: LocalTime? { isBehind ? nextWrite : nil }
 
-  mutating func change(to item: SoundingItem?, _ log: ReceiverLog) {
+  mutating func change(to item: SoundingItem?) {
     if let description = item?.description, description != self.item?.description {
       log.nowPlaying(description)
     }
@@ -34,13 +36,38 @@ struct NowPlayingDisplay {
     isBehind = true
   }
 
-  /// Writes what has changed. Where that cannot be done the log says so once, and nothing else is affected.
-  mutating func catchUp(at now: LocalTime, _ log: ReceiverLog) {
+  /// Writes what has changed.
+  mutating func catchUp(at now: LocalTime) {
     guard isBehind, nextWrite <= now else { return }
     isBehind = false
     nextWrite = now + Self.restInterval
+    writer.post(item)
+  }
+
+  /// At the end of the program.
+  func remove() {
+    writer.post(nil)
+    _ = writer.finish(within: 2000)
+  }
+}
+
+/// The files, on the thread that writes them.
+private final class NowPlayingFiles {
+  private let log: ReceiverLog
+  private let file: StateFile
+  private var cover: CoverFile
+  private var hasWarned = false
+
+  init(directory: String, _ log: ReceiverLog) {
+    self.log = log
+    file = StateFile(path: directory + "/now-playing.json")
+    cover = CoverFile(directory: directory)
+  }
+
+  /// Where that cannot be done the log says so once, and nothing else is affected.
+  func show(_ item: SoundingItem?) {
     do throws(IOError) {
-      try write()
+      try write(item)
       hasWarned = false
     } catch {
       if !hasWarned { log.warning("displays are not told what plays", "\(error)") }
@@ -48,13 +75,7 @@ struct NowPlayingDisplay {
     }
   }
 
-  /// At the end of the program.
-  mutating func remove() {
-    item = nil
-    try? write()
-  }
-
-  private mutating func write() throws(IOError) {
+  private func write(_ item: SoundingItem?) throws(IOError) {
     guard let item else {
       try file.remove()
       return try cover.remove()
@@ -65,7 +86,7 @@ struct NowPlayingDisplay {
     if let failure { throw failure }
   }
 
-  private mutating func showCover(of item: SoundingItem) -> IOError? {
+  private func showCover(of item: SoundingItem) -> IOError? {
     do throws(IOError) {
       guard let artwork = item.artwork else {
         try cover.remove()

@@ -42,6 +42,16 @@ final class ReceiverLog: Sendable {
     if !item.sentence.isEmpty { notice("now playing", item.sentence) }
   }
 
+  /// A service with this receiver's identity that is not this receiver.
+  func twin(_ service: DiscoveredService) {
+    write(
+      .warning, "another receiver has this one's identity, so senders see only one of the two",
+      [
+        "detail": "remove receiver-id from the state directory of one of them, and start it again",
+        "name": "\(service.name)", "host": "\(service.hostName)", "port": "\(service.port)",
+      ])
+  }
+
   func write(_ event: ServicePublisher.Event) {
     switch event {
     case .daemonAppeared: write(.info, "Avahi is there")

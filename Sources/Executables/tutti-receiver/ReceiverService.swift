@@ -23,12 +23,15 @@ final class ReceiverService {
   private let output: SoundOutput
   private var session: ReceiverSession
   private var publisher: ServicePublisher?
+  private var browser: ServiceBrowser?
   private var advertisement: ReceiverAdvertisement
   private var connections = ConnectionTable()
   private var requests: [TransmitID: UInt32] = [:]
   private var suspends = SuspendDetector()
-  private var mixer: Mixer?
+  /// Nil where the renderer sets the volume.
+  private let hardwareVolume: HardwareVolume?
   private var display: NowPlayingDisplay
+  private let writer: NewestValueThread<ReceiverMemory>
   private var unsaved: ReceiverMemory?
   private var nextSave = HostClock.now
   private var announced: ReceiverAdvertisement
@@ -40,7 +43,8 @@ final class ReceiverService {
     self.configuration = configuration
     log = ReceiverLog(level: configuration.logLevel)
     state = try ReceiverState(configuration.stateDirectory)
-    display = NowPlayingDisplay(directory: state.directory)
+    display = try NowPlayingDisplay(directory: state.directory, log)
+    writer = try state.writer(log)
     ALSALibrary.configure()
     reactor = try Reactor()
     try reactor.watch(signals: [.interrupt, .terminate])
@@ -53,6 +57,7 @@ final class ReceiverService {
     let memory = state.memory(log)
     let waker = reactor.waker
     output = SoundOutput(configuration.output, storedDrift: memory.deviceDrift) { waker.wake() }
+    hardwareVolume = try configuration.hardwareVolume { waker.wake() }
     let id = try state.receiverID(log)
     let codecs = decodableCodecs()
     session = ReceiverSession(
@@ -73,16 +78,15 @@ final class ReceiverService {
 
   func run() throws {
     while !isStopping {
-      let deadline = [session.nextDeadline, restDeadline].compactMap(\.self).min()
+      let deadline = [session.nextDeadline, restDeadline, output.deadline].compactMap(\.self).min()
       for event in try reactor.wait(until: deadline) { handle(event) }
       takeFromOutput()
       if suspends.suspendedSinceLastCall() != nil { handle(.resumedFromSuspend) }
       handle(.timeout)
       catchUp(at: HostClock.now)
     }
-    output.close()
-    save()
-    display.remove()
+    output.end()
+    finishState()
     if let exitFailure { throw exitFailure }
   }
 
@@ -101,15 +105,15 @@ final class ReceiverService {
       if let connection = connections.remove(id) { reactor.finish(connection) }
     case .sendTimeRequest(let bytes, let sequence, let id, let port):
       sendTimeRequest(bytes, sequence: sequence, to: connections.host(of: id)?.with(port: port))
-    case .openDevice(let rate): openDevice(rate: rate)
+    case .openDevice(let rate): noteStart(self.output.open(rate: rate, at: HostClock.now))
     case .closeDevice:
       self.output.close()
-      mixer = nil
+      hardwareVolume?.use(nil)
     case .render(let command): render(command)
     case .advertise(let isBusy): advertise(isBusy: isBusy)
     case .advertiseCodecs(let codecs): advertisement.codecs = codecs
     case .persist(let memory): unsaved = memory
-    case .nowPlaying(let item): display.change(to: item, log)
+    case .nowPlaying(let item): display.change(to: item)
     case .event(let event): log.write(event)
     }
   }
@@ -131,15 +135,19 @@ final class ReceiverService {
       nextAnnouncement = now + Self.restInterval
       announceAgain()
     }
-    display.catchUp(at: now, log)
+    display.catchUp(at: now)
   }
 
   private func save() {
-    guard let memory = unsaved.take() else { return }
-    do {
-      try state.keep(memory)
-    } catch {
-      log.warning("settings could not be kept", "\(error)")
+    if let memory = unsaved.take() { writer.post(memory) }
+  }
+
+  /// At the end, where a disk that hangs may not hang the program.
+  private func finishState() {
+    save()
+    display.remove()
+    if !writer.finish(within: 5000) {
+      log.warning("settings could not be kept", "\(state.directory): the disk does not answer")
     }
   }
 
@@ -190,6 +198,20 @@ final class ReceiverService {
     } catch {
       throw StartFailure.unavailable("cannot be announced: \(error)")
     }
+    watchForTwins(port: port)
+  }
+
+  /// Another receiver with this one's identity, such as one with a copied disk, hides one of the two from senders.
+  private func watchForTwins(port: UInt16) {
+    let (log, id) = (log, advertisement.id.hex)
+    browser = try? ServiceBrowser(
+      type: ReceiverAdvertisement.serviceType, identifierKey: "id"
+    ) { event in
+      guard case .found(let service) = event, service["id"]?.lowercased() == id,
+        !service.isLocal || service.port != port
+      else { return }
+      log.twin(service)
+    }
   }
 
   private var text: [TextPair] { advertisement.textRecord.map { TextPair($0.key, $0.value) } }
@@ -200,11 +222,7 @@ final class ReceiverService {
 
   private func announceAgain() {
     announced = advertisement
-    do {
-      try publisher?.update(text: text)
-    } catch {
-      log.warning("the announcement could not be changed", "\(error)")
-    }
+    publisher?.update(text: text)
   }
 
   // MARK: - Sound
@@ -217,62 +235,53 @@ final class ReceiverService {
     log.warning("no sound device", "\(error); it is tried again when there is something to play")
   }
 
-  private func openDevice(rate: Int) {
-    do {
-      if let notice = try output.open(rate: rate) { log.notice("output thread", "\(notice)") }
-    } catch {
-      handle(.deviceLost(reason: "\(error)"))
-    }
+  private func noteStart(_ notice: RealtimeThread.Notice?) {
+    if let notice { log.notice("output thread", "\(notice)") }
   }
 
   private func takeFromOutput() {
-    while let event = output.control?.takeEvent() {
-      switch event {
-      case .opened: deviceOpened()
-      case .unavailable:
-        handle(.deviceLost(reason: output.control?.failure ?? "no sound device"))
+    noteStart(output.startAgain(at: HostClock.now))
+    for news in output.takeNews() {
+      switch news {
+      case .opened(let chain): opened(chain)
+      case .unavailable(let reason): handle(.deviceLost(reason: reason))
       case .lost: handle(.deviceLost(reason: "the sound device went away"))
-      case .ended:
+      case .ended(let reason):
         exitFailure = StartFailure(
-          description:
-            "\(output.control?.failure ?? "the output ended"); what was recorded is complete",
-          code: 74)
+          description: "\(reason); what was recorded is complete", code: 74)
         isStopping = true
-      case .underrun, .suspended: break
       }
     }
-    output.retry()
+    for news in hardwareVolume?.takeNews() ?? [] {
+      switch news {
+      case .gain(let gain): output.send(.gain(gain))
+      case .failed(let reason): log.warning("no hardware volume", reason)
+      }
+    }
     for report in output.takeReports() { handle(.rendered(report)) }
   }
 
-  private func deviceOpened() {
-    guard let chain = output.takeOpened() else { return }
+  private func opened(_ chain: SoundOutput.Chain) {
     log.notice("device", "\(chain.description)")
-    openMixer(of: chain.description)
+    hardwareVolume?.use(chain.description.device)
     let device = OutputDevice(
       format: AudioFormat(sampleRate: chain.description.sampleRate, channelCount: 2),
       commitHorizon: chain.description.commitHorizon)
     handle(.deviceOpened(device, ring: chain.ring))
   }
 
-  private func openMixer(of device: DeviceDescription) {
-    guard case .soundCard(_, let choice) = configuration.output else { return }
-    do {
-      mixer = try Mixer.open(choice, card: device.device)
-    } catch {
-      log.warning("no hardware volume", "\(error)")
-    }
-  }
-
   private func render(_ command: RenderCommand) {
-    guard case .gain(let gain) = command, mixer != nil else { return output.send(command) }
-    do {
-      try mixer?.set(gain: gain)
-      output.send(.gain(gain > 0 ? 1 : 0))
-    } catch {
-      mixer = nil
-      output.send(command)
-    }
+    guard case .gain(let gain) = command, let hardwareVolume else { return output.send(command) }
+    if let gain = hardwareVolume.gain(toReach: gain) { output.send(.gain(gain)) }
+  }
+}
+
+extension ReceiverConfiguration {
+  fileprivate func hardwareVolume(
+    wake: @escaping @Sendable () -> Void
+  ) throws(IOError) -> HardwareVolume? {
+    guard case .soundCard(_, let choice) = output, choice != .none else { return nil }
+    return try HardwareVolume(choice, wake: wake)
   }
 }
 

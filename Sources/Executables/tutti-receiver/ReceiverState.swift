@@ -30,14 +30,21 @@ struct ReceiverState: ~Copyable {
     getenv(name).map { String(cString: $0) }
   }
 
-  /// Made at the first start, and anew, with a warning, where the file is damaged.
+  /// Made at the first start, and anew, with a warning, where the file is damaged, or was copied from another machine
+  /// with the rest of its disk: two receivers with one identity are taken for one.
   func receiverID(_ log: ReceiverLog) throws -> Identifier {
     let file = StateFile(path: directory + "/receiver-id")
+    let hardware = HardwareIdentity()
     if let bytes = try content(of: file, limit: 64) {
-      if let id = Identifier(bytes) { return id }
+      let id = Identifier(bytes)
+      let known = knownHardware
+      if let id, hardware.mayBe(known) {
+        remember(hardware.marks + known.filter { !hardware.marks.contains($0) }, log)
+        return id
+      }
       log.warning(
         "the receiver's identity is new, so senders take it for another receiver",
-        "\(file.path) was damaged")
+        id == nil ? "\(file.path) was damaged" : "\(directory) was copied from another machine")
     }
     let bytes = try SystemRandom.bytes(Identifier.byteCount)
     do throws(IOError) {
@@ -47,8 +54,27 @@ struct ReceiverState: ~Copyable {
         "cannot keep the receiver's identity: \(error); repair that, or choose another place with "
           + "--state-dir")
     }
+    remember(hardware.marks, log)
     guard let id = Identifier(bytes) else { throw StartFailure.unavailable("no random bytes") }
     return id
+  }
+
+  private var hardwareFile: StateFile { StateFile(path: directory + "/receiver-hardware") }
+
+  /// Marks of the machine that the identity was made on; none where nothing is known.
+  private var knownHardware: [String] {
+    let bytes = (try? hardwareFile.read(limit: 4096)) ?? nil
+    return String(decoding: bytes ?? [], as: UTF8.self).split(separator: "\n").map(String.init)
+  }
+
+  private func remember(_ marks: [String], _ log: ReceiverLog) {
+    let kept = Array(marks.prefix(HardwareIdentity.mostMarks))
+    guard kept != knownHardware else { return }
+    do throws(IOError) {
+      try hardwareFile.write(Array(kept.joined(separator: "\n").utf8))
+    } catch {
+      log.warning("a copy of this machine's disk would not be noticed", "\(error)")
+    }
   }
 
   private var memoryFile: StateFile { StateFile(path: directory + "/memory") }
@@ -79,8 +105,18 @@ struct ReceiverState: ~Copyable {
     }
   }
 
-  func keep(_ memory: ReceiverMemory) throws(IOError) {
-    try memoryFile.write(Array(memory.lines.joined(separator: "\n").utf8))
+  /// Keeps what it is given, on a thread of its own: an SD card takes seconds at times.
+  func writer(_ log: ReceiverLog) throws(IOError) -> NewestValueThread<ReceiverMemory> {
+    let file = memoryFile
+    return try NewestValueThread(name: "state") {
+      { memory in
+        do throws(IOError) {
+          try file.write(Array(memory.lines.joined(separator: "\n").utf8))
+        } catch {
+          log.warning("settings could not be kept", "\(error)")
+        }
+      }
+    }
   }
 }
 

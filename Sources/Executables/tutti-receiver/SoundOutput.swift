@@ -1,12 +1,13 @@
 import ALSAOutput
 import Audio
 import Clock
+import Glibc
 import LinuxIO
 import Receiver
 import Synchronization
 
 /// The output thread with all that belongs to it: made when the session asks for the device, gone when it is
-/// closed. Each time the device is opened there are a new ring and new queues.
+/// closed. Each time the device is opened there are a new ring and new queues. Nothing here waits for a device.
 final class SoundOutput {
   /// What one opened device and the session share.
   struct Chain: Sendable {
@@ -16,23 +17,29 @@ final class SoundOutput {
     let reports: RenderQueue<RenderReport>
   }
 
+  typealias Handover = OutputHandover<Chain>
+
   /// Decoded frames that fit: more than the session decodes ahead, and what may be rendered again.
   private static let ringTime = 3
   /// Above the clock's and the network's threads, below the kernel's own.
   private static let priority: Int32 = 70
+  /// A system without a thread to spare is asked again.
+  private static let startPause = Nanoseconds.seconds(1)
 
   private let configuration: ReceiverConfiguration.Output
   private let storedDrift: Double?
   private let wake: @Sendable () -> Void
-  private let opened = Opened()
-  private var thread: RealtimeThread?
-  private(set) var control: OutputControl?
-  private(set) var chain: Chain?
-  private var unsent: [RenderCommand] = []
+  private var handover: Handover?
+  /// When to start the thread, and for which sample rate, where it could not be started.
+  private var retry: (at: LocalTime, rate: Int)?
+  /// Threads that were told to stop, or are at work.
+  private var threads: [ThreadEnd] = []
+  private var chain: Chain?
+  private var unsent = RenderBacklog()
 
-  /// Chains on their way from the output thread, newest last.
-  private final class Opened: Sendable {
-    let chains = Mutex<[Chain]>([])
+  /// Whether an output thread has let go of its device.
+  private final class ThreadEnd: Sendable {
+    let isReached = Atomic<Bool>(false)
   }
 
   init(
@@ -45,67 +52,97 @@ final class SoundOutput {
   }
 
   /// Starts the thread; returns why it runs without real-time priority, if it does.
-  func open(rate: Int) throws(IOError) -> RealtimeThread.Notice? {
+  func open(rate: Int, at now: LocalTime) -> RealtimeThread.Notice? {
     close()
-    let control = OutputControl(wake: wake)
-    self.control = control
-    let (configuration, opened, drift) = (configuration, opened, storedDrift)
-    let makeRenderer: @Sendable (DeviceDescription) -> Renderer = { device in
-      let chain = Chain(
-        description: device,
-        ring: FrameRing(
-          minimumCapacity: device.sampleRate * Self.ringTime, channelCount: 2),
-        commands: .commands(), reports: .reports())
-      opened.chains.withLock { $0.append(chain) }
-      return Renderer(
-        sampleRate: device.sampleRate, ring: chain.ring, commands: chain.commands,
-        reports: chain.reports, device: device.clockClass, storedDrift: drift)
-    }
-    let thread = try RealtimeThread.start(name: "output", priority: Self.priority) {
-      configuration.play(rate: rate, control: control, makeRenderer: makeRenderer)
-    }
-    let notice = thread.notice
-    self.thread = consume thread
-    return notice
+    handover = Handover(wake: wake)
+    return start(rate: rate, at: now)
   }
 
-  /// Stops the thread and waits for it: at most a period, or 50 ms while a device is awaited.
+  /// When `startAgain` has something to do.
+  var deadline: LocalTime? { retry?.at }
+
+  func startAgain(at now: LocalTime) -> RealtimeThread.Notice? {
+    guard let retry, retry.at <= now else { return nil }
+    return start(rate: retry.rate, at: now)
+  }
+
+  private func start(rate: Int, at now: LocalTime) -> RealtimeThread.Notice? {
+    guard let handover else { return nil }
+    retry = nil
+    threads.removeAll { $0.isReached.load(ordering: .acquiring) }
+    let (configuration, drift, earlier, end) = (configuration, storedDrift, threads, ThreadEnd())
+    do throws(IOError) {
+      let thread = try RealtimeThread.start(name: "output", priority: Self.priority) {
+        // A thread that hangs in a device must let go of it first.
+        while !earlier.allSatisfy({ $0.isReached.load(ordering: .acquiring) }),
+          !handover.control.isStopping
+        { usleep(5000) }
+        if !handover.control.isStopping {
+          configuration.play(rate: rate, handover: handover, storedDrift: drift)
+        }
+        end.isReached.store(true, ordering: .releasing)
+      }
+      threads.append(end)
+      let notice = thread.notice
+      thread.detach()
+      return notice
+    } catch {
+      handover.control.postFailure("\(error)", .unavailable)
+      retry = (now + Self.startPause, rate)
+      return nil
+    }
+  }
+
+  /// Tells the thread to stop, which takes it a period, or 50 ms while a device is awaited; longer where that hangs.
   func close() {
-    control?.stop()
-    if let thread = thread.take() { thread.join() }
-    (control, chain) = (nil, nil)
-    unsent = []
-    opened.chains.withLock { $0.removeAll() }
+    handover?.control.stop()
+    (handover, chain, retry) = (nil, nil, nil)
+    unsent.removeAll()
   }
 
-  /// The newest device, once after it was opened.
-  func takeOpened() -> Chain? {
-    let newest = opened.chains.withLock { chains in
-      defer { chains.removeAll() }
-      return chains.last
+  /// Closes, and gives a recording the time to be complete. Not while others wait.
+  func end() {
+    close()
+    let deadline = HostClock.now + .seconds(2)
+    while HostClock.now < deadline, !threads.allSatisfy({ $0.isReached.load(ordering: .acquiring) })
+    {
+      usleep(1000)
     }
-    if let newest {
+  }
+
+  /// What became of the device. After `opened`, commands and reports are those of the new one.
+  func takeNews() -> [Handover.News] {
+    let news = handover?.takeNews() ?? []
+    for case .opened(let newest) in news {
       chain = newest
-      unsent = []
+      unsent.removeAll()
     }
-    return newest
+    sendUnsent()
+    return news
   }
 
   /// Hands a command to the render thread; keeps it for later where the queue is full.
   func send(_ command: RenderCommand) {
     unsent.append(command)
-    retry()
+    sendUnsent()
   }
 
-  func retry() {
+  private func sendUnsent() {
     guard let chain else { return unsent.removeAll() }
-    while let first = unsent.first, chain.commands.send(first) { unsent.removeFirst() }
+    unsent.drain(chain.commands.send)
   }
 
   func takeReports() -> [RenderReport] {
     var reports: [RenderReport] = []
     while let report = chain?.reports.receive() { reports.append(report) }
     return reports
+  }
+
+  fileprivate static func makeChain(for device: DeviceDescription) -> Chain {
+    Chain(
+      description: device,
+      ring: FrameRing(minimumCapacity: device.sampleRate * ringTime, channelCount: 2),
+      commands: .commands(), reports: .reports())
   }
 }
 
@@ -121,11 +158,16 @@ extension DeviceDescription {
 
 extension ReceiverConfiguration.Output {
   /// The body of the output thread.
-  fileprivate func play(
-    rate: Int, control: OutputControl,
-    makeRenderer: @escaping @Sendable (DeviceDescription) -> Renderer
-  ) {
+  fileprivate func play(rate: Int, handover: SoundOutput.Handover, storedDrift: Double?) {
     let clock: @Sendable () -> LocalTime = { HostClock.now }
+    let control = handover.control
+    let makeRenderer: @Sendable (DeviceDescription) -> Renderer = { device in
+      let chain = SoundOutput.makeChain(for: device)
+      handover.offer(chain)
+      return Renderer(
+        sampleRate: device.sampleRate, ring: chain.ring, commands: chain.commands,
+        reports: chain.reports, device: device.clockClass, storedDrift: storedDrift)
+    }
     switch self {
     case .soundCard(var settings, _):
       settings.sampleRate = rate

@@ -1,25 +1,29 @@
 import Dispatch
 import Glibc
 import Synchronization
-import Testing
 
 /// A system bus and an Avahi daemon of the test's own, which see the loopback only and go when this does, or when
 /// the test's process does. Needs dbus-daemon and avahi-daemon, and either root or user namespaces.
-final class AvahiBed {
-  struct Failure: Error, CustomStringConvertible {
-    let description: String
+package final class AvahiBed {
+  package struct Failure: Error, CustomStringConvertible {
+    package let description: String
   }
 
-  /// The bus keeps its address from one test to the next: the D-Bus library reads it once in a process.
-  private static let directory = "/tmp/tutti-avahi-\(getpid())"
-
+  private let directory: String
   private let process: pid_t
   private let commands: Int32
   private let answers: Int32
 
-  /// Points this process to the bus, which does not run yet.
-  init() throws {
-    setenv("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=\(Self.directory)/bus", 1)
+  /// The bus does not run yet; this process is pointed to it. It keeps its address from one test to the next: the
+  /// D-Bus library reads it once in a process.
+  package convenience init() throws {
+    try self.init(directory: "/tmp/tutti-avahi-\(getpid())")
+    for (name, value) in environment { setenv(name, value, 1) }
+  }
+
+  /// For programs of the test, which get `environment`. The directory must not exist.
+  package init(directory: String) throws {
+    self.directory = directory
     var input: [Int32] = [0, 0]
     var output: [Int32] = [0, 0]
     guard pipe(&input) == 0, pipe(&output) == 0 else {
@@ -30,7 +34,7 @@ final class AvahiBed {
     commands = input[1]
     answers = output[0]
     process = try Self.spawn(
-      ["/bin/sh", "-c", script, "avahi-bed", Self.directory], input: input[0], output: output[1])
+      ["/bin/sh", "-c", script, "avahi-bed", directory], input: input[0], output: output[1])
     close(input[0])
     close(output[1])
     try expect("ready")
@@ -47,12 +51,20 @@ final class AvahiBed {
     close(answers)
   }
 
-  /// These return when the process answers, or is gone.
-  func startBus() throws { try command("start_bus") }
-  func startDaemon() throws { try command("start_daemon") }
-  func kill(_ victim: Process) throws { try command("stop_\(victim)") }
+  /// What points a program to the bus.
+  package var environment: [String: String] {
+    ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(directory)/bus"]
+  }
 
-  enum Process { case bus, daemon }
+  /// These return when the process answers, or is gone.
+  package func startBus() throws { try command("start_bus") }
+  package func startDaemon() throws { try command("start_daemon") }
+  package func kill(_ victim: Process) throws { try command("stop_\(victim)") }
+  /// It hangs: it is there, takes what it is sent, and does not answer until it is thawed.
+  package func freeze(_ victim: Process) throws { try command("freeze_\(victim)") }
+  package func thaw(_ victim: Process) throws { try command("thaw_\(victim)") }
+
+  package enum Process { case bus, daemon }
 
   private func command(_ name: String) throws {
     let line = Array("\(name)\n".utf8)
@@ -195,38 +207,10 @@ private let script = #"""
     echo stop_bus
   }
 
+  freeze_daemon() { kill -STOP $daemon && echo freeze_daemon; }
+  thaw_daemon() { kill -CONT $daemon && echo thaw_daemon; }
+  freeze_bus() { kill -STOP $bus && echo freeze_bus; }
+  thaw_bus() { kill -CONT $bus && echo thaw_bus; }
+
   while read -r command; do $command; done
   """#
-
-/// Collects events from Avahi's thread, for a test that waits for one.
-final class EventBox<Event: Sendable>: Sendable {
-  private let events = Mutex<[Event]>([])
-  private let arrivals = DispatchSemaphore(value: 0)
-
-  func put(_ event: Event) {
-    events.withLock { $0.append(event) }
-    arrivals.signal()
-  }
-
-  /// Removes events up to the first that `pick` takes, and returns what it made of it. A service takes about a second
-  /// to be announced; half a minute means never.
-  func next<Value>(_ what: String, _ pick: (Event) -> Value?) throws -> Value {
-    let deadline = DispatchTime.now() + .seconds(30)
-    var passed: [Event] = []
-    while true {
-      while let event = events.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
-        if let value = pick(event) { return value }
-        passed.append(event)
-      }
-      guard arrivals.wait(timeout: deadline) == .success else {
-        throw AvahiBed.Failure(description: "no \(what) among \(passed)")
-      }
-    }
-  }
-}
-
-extension EventBox where Event: Equatable {
-  func next(_ event: Event) throws {
-    let _: Bool = try next("\(event)") { $0 == event ? true : nil }
-  }
-}

@@ -1,0 +1,64 @@
+import Synchronization
+
+/// What the output thread tells the session's thread: the newest `Chain`, which is what both share of an opened device,
+/// and what became of that device. However many events there were since it last looked, the session's thread is told
+/// how things are now, so that nothing lasts which a device that came and went has left behind.
+package final class OutputHandover<Chain: Sendable>: Sendable {
+  package enum News: Sendable {
+    case opened(Chain)
+    /// The device cannot be opened, and why; it is tried again and again.
+    case unavailable(String)
+    case lost
+    /// A file could not be written any further, and why.
+    case ended(String)
+  }
+
+  private struct Told {
+    var offered: (opening: Int, chain: Chain)?
+    /// The device that was told of last, and whether its loss was; 0 for none.
+    var opening = 0
+    var isLost = false
+    var failure: String?
+    var hasEnded = false
+  }
+
+  package let control: OutputControl
+  private let told = Mutex(Told())
+
+  /// - Parameter wake: as `OutputControl`'s.
+  package init(wake: @escaping @Sendable () -> Void) { control = OutputControl(wake: wake) }
+
+  /// On the output thread, before it tells that the device is open.
+  package func offer(_ chain: Chain) {
+    told.withLock { $0.offered = (control.openings + 1, chain) }
+  }
+
+  /// On the session's thread: what has changed since the last call, in order.
+  package func takeNews() -> [News] {
+    while control.takeEvent() != nil {}
+    return told.withLock { told in
+      var news: [News] = []
+      if let (opening, chain) = told.offered.take() {
+        (told.opening, told.isLost, told.failure) = (opening, false, nil)
+        news.append(.opened(chain))
+      }
+      if !told.isLost, told.opening > 0, told.opening <= control.lostOpening {
+        told.isLost = true
+        news.append(.lost)
+      }
+      news += failures(&told)
+      return news
+    }
+  }
+
+  private func failures(_ told: inout Told) -> [News] {
+    let failure = control.failure
+    if control.hasEnded, !told.hasEnded {
+      told.hasEnded = true
+      return [.ended(failure ?? "the output ended")]
+    }
+    guard let failure, failure != told.failure, told.opening == 0 || told.isLost else { return [] }
+    told.failure = failure
+    return [.unavailable(failure)]
+  }
+}

@@ -1,0 +1,85 @@
+internal import CAvahi
+internal import Glibc
+internal import Synchronization
+
+/// Avahi's thread, as others hold it. Calls to the daemon go over D-Bus and wait for as long as 25 s where the daemon
+/// or the bus hangs, so they are made on that thread alone: nothing here waits for it.
+final class DaemonThread: Sendable {
+  private let poll: Poll
+
+  /// Runs `makeUser` and everything it returns on the new thread.
+  init(_ makeUser: @escaping @Sendable (DaemonConnection) -> any DaemonUser) throws(DiscoveryError)
+  {
+    guard let poll = Poll() else {
+      throw DiscoveryError(description: "out of memory for service discovery")
+    }
+    self.poll = poll
+    let body = Unmanaged.passRetained(
+      Body {
+        let connection = DaemonConnection(poll)
+        connection.run(for: makeUser(connection))
+      })
+    var thread = pthread_t()
+    guard pthread_create(&thread, nil, runBody, body.toOpaque()) == 0 else {
+      body.release()
+      throw DiscoveryError(description: "no thread can be had for service discovery")
+    }
+    pthread_detach(thread)
+  }
+
+  /// Ends the thread as soon as it is free; what it has published is then withdrawn. Events of it are not told any
+  /// more, but for one that is being told.
+  deinit { poll.end() }
+
+  /// Calls the user's `wokenUp` soon. From any thread; never waits.
+  func wake() { poll.wake() }
+}
+
+private final class Body: Sendable {
+  let run: @Sendable () -> Void
+
+  init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+}
+
+private func runBody(_ body: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+  guard let body else { return nil }
+  var all = sigset_t()
+  sigfillset(&all)
+  pthread_sigmask(SIG_BLOCK, &all, nil)
+  Unmanaged<Body>.fromOpaque(body).takeRetainedValue().run()
+  return nil
+}
+
+/// The event loop of Avahi's thread. It lives until both that thread and its owner have let it go.
+final class Poll: Sendable {
+  /// A pointer is not `Sendable`. Only `avahi_simple_poll_wakeup` is called from other threads.
+  private let address: UInt
+  private let ending = Atomic<Bool>(false)
+
+  fileprivate init?() {
+    guard let poll = avahi_simple_poll_new() else { return nil }
+    address = UInt(bitPattern: poll)
+  }
+
+  deinit { avahi_simple_poll_free(poll) }
+
+  var isEnding: Bool { ending.load(ordering: .acquiring) }
+
+  fileprivate func end() {
+    ending.store(true, ordering: .releasing)
+    wake()
+  }
+
+  fileprivate func wake() { avahi_simple_poll_wakeup(poll) }
+
+  /// On Avahi's thread only.
+  var api: UnsafePointer<AvahiPoll> { avahi_simple_poll_get(poll) }
+
+  /// On Avahi's thread only: waits for something to happen and sees to it.
+  func turn() {
+    // Fails where the kernel is out of memory.
+    if avahi_simple_poll_iterate(poll, -1) < 0 { sleep(1) }
+  }
+
+  private var poll: OpaquePointer! { OpaquePointer(bitPattern: address) }
+}

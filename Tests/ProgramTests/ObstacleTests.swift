@@ -1,0 +1,101 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A receiver whose disk, sound card or system keeps it waiting.
+@Suite struct ObstacleTests {
+  enum Obstacle: String {
+    case fsync
+    case noThread = "pthread_create"
+    case open = "snd_pcm_open"
+  }
+
+  let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func put(_ obstacle: Obstacle) throws {
+    try folder.write([], to: "obstacles/" + obstacle.rawValue)
+  }
+
+  private func remove(_ obstacle: Obstacle) throws {
+    try FileManager.default.removeItem(atPath: folder.file("obstacles/" + obstacle.rawValue))
+  }
+
+  private func receiver(_ arguments: String...) throws -> (program: Program, port: UInt16) {
+    let source = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "../Support/obstacles/obstacles.c").standardized
+    let library = folder.file("obstacles.so")
+    let compiler = try Process.run(
+      URL(filePath: "/usr/bin/cc"),
+      arguments: ["-shared", "-fPIC", "-O1", "-o", library, source.path, "-ldl"])
+    compiler.waitUntilExit()
+    try #require(compiler.terminationStatus == 0)
+    let program = try Program(
+      "tutti-receiver",
+      ["--name", "a", "--port", "0", "--no-mdns", "--state-dir", folder.file("state")] + arguments,
+      environment: ["LD_PRELOAD": library, "OBSTACLES": folder.file("obstacles")])
+    let line = try program.line(with: "listening: a on port ")
+    return (program, try #require(UInt16(line.split(separator: " ").last ?? "")))
+  }
+
+  private func expectAnswer(at port: UInt16) throws {
+    let sender = try #require(TestConnection(port: port))
+    sender.send(try example("control.hello"))
+    #expect(!sender.receive(within: 20).isEmpty, "no welcome")
+    sender.send(try example("control.goodbye"))
+  }
+
+  private func memory() -> String {
+    (try? String(contentsOfFile: folder.file("state/memory"), encoding: .utf8)) ?? ""
+  }
+
+  @Test func `a disk that hangs holds up nobody, and gets the latest settings when it is back`()
+    throws
+  {
+    let (program, port) = try receiver("--output", "null")
+    try put(.fsync)
+    let sender = try #require(TestConnection(port: port))
+    sender.send(try example("control.hello"))
+    #expect(!sender.receive(within: 20).isEmpty)
+    var settings = try example("control.settings")
+    for volume in [UInt8(1), 2, 3] {
+      // Volumes of 257, 258 and 259: the first field.
+      settings.replaceSubrange(6..<8, with: [1, volume])
+      sender.send(settings)
+    }
+    let begun = ContinuousClock.now
+    // What is to be kept is written a second after the last time at the latest.
+    while ContinuousClock.now - begun < .seconds(3) { try expectAnswer(at: port) }
+    #expect(!memory().contains("volume 259"))
+    try remove(.fsync)
+    #expect(try program.stop() == 0)
+    #expect(memory().contains("volume 259"), "\(memory())")
+  }
+
+  @Test func `a sound card that hangs as it is opened holds up nobody`() throws {
+    let (program, port) = try receiver("--device", "null", "--idle", "1")
+    try put(.open)
+    let tone = try folder.write(Tone.wave(rate: 48_000, seconds: 30), to: "tone.wav")
+    let player = try player([tone], at: ["127.0.0.1:\(port)"], in: folder)
+    try program.line(with: "sender connected")
+    _ = try player.stop()
+    let begun = ContinuousClock.now
+    // The card is given up after a second without music.
+    while ContinuousClock.now - begun < .seconds(4) { try expectAnswer(at: port) }
+    #expect(try program.stop() == 0)
+    try remove(.open)
+  }
+
+  @Test func `a system without a thread to spare is asked for one again`() throws {
+    let (program, port) = try receiver("--output", "wav:\(folder.file("a.wav"))")
+    try put(.noThread)
+    let tone = try folder.write(Tone.wave(rate: 48_000, seconds: 2), to: "tone.wav")
+    let player = try player([tone], at: ["127.0.0.1:\(port)"], in: folder)
+    try program.line(with: "no sound device: thread output: Resource temporarily unavailable")
+    try remove(.noThread)
+    try program.line(with: "playing")
+    #expect(try player.exitCode() == 0)
+    #expect(try program.stop() == 0)
+  }
+}
