@@ -36,12 +36,12 @@ package final class GroupDriver {
   /// The number of the room that was added last; 0 before the first.
   package private(set) var lastRoom = 0
   private var rooms: RoomConnections
-  private var responder: TimeResponder
+  private var responder: TimeResponder<SocketAddress>
   private let clockSocket: DatagramID
   private var stamped: [TransmitID: (peer: SocketAddress, sequence: UInt32)] = [:]
   private let producer: ProducerThread
   private let batches: Inbox<ProducedBatch>
-  private let discovered: Inbox<ServiceBrowser.Event>
+  private let discovered: ServiceNews
   private let resolved: Inbox<(room: RoomID, addresses: [SocketAddress])>
   private var browser: ServiceBrowser?
   private var candidates: [RoomID: [SocketAddress]] = [:]
@@ -67,7 +67,8 @@ package final class GroupDriver {
       playing: playlist)
     rooms = RoomConnections(reactor: reactor)
     batches = Inbox(limit: ProducerThread.batchLimit, waker: reactor.waker)
-    discovered = Inbox(limit: 1024, waker: reactor.waker)
+    let waker = reactor.waker
+    discovered = ServiceNews(identifierKey: "id") { waker.wake() }
     resolved = Inbox(limit: 256, waker: reactor.waker)
     producer = ProducerThread(batches: batches, reads: reads, makeSerializer: makeSerializer)
     directory = RoomDirectory(remembered: remembered)
@@ -170,7 +171,8 @@ package final class GroupDriver {
 
   private func answer(_ datagram: Datagram) {
     let answer = responder.answer(
-      datagram.bytes, from: "\(datagram.from)", receivedAt: datagram.receivedAt, now: HostClock.now)
+      datagram.bytes, from: datagram.from, of: datagram.from.with(port: 0),
+      receivedAt: datagram.receivedAt, now: HostClock.now)
     guard let answer,
       let id = try? reactor.send(answer.bytes, to: datagram.from, from: clockSocket)
     else { return }
@@ -181,7 +183,7 @@ package final class GroupDriver {
 
   private func transmitted(_ stamp: TransmitStamp) {
     guard let (peer, sequence) = stamped[stamp.id] else { return }
-    responder.transmitted(to: "\(peer)", sequence: sequence, at: stamp.at)
+    responder.transmitted(to: peer, sequence: sequence, at: stamp.at)
   }
 }
 

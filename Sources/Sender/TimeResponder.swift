@@ -2,13 +2,16 @@ package import Clock
 import WireProtocol
 
 /// Answers the time requests of all rooms by this host's clock, which is the group's. Stateless but for the
-/// transmit stamp of the last answer to each peer.
-package struct TimeResponder {
+/// transmit stamp of the last answer to each peer, and to how many requests each host may have answers.
+package struct TimeResponder<Address: Hashable & Sendable> {
   /// More peers than this, and the oldest one's stamp is forgotten; its samples are merely a little worse.
-  static let limit = 256
+  static var limit: Int { 256 }
+  /// Requests of one host that are answered: twenty-five receivers there, which all begin at once.
+  static var requestsPerSecond: Int64 { 400 }
+  static var requestBurst: Int64 { 2000 }
 
   private struct Peer {
-    let name: String
+    let name: Address
     var sequence: UInt32
     var stamp: TimeAnswer.TransmitStamp?
   }
@@ -16,17 +19,20 @@ package struct TimeResponder {
   package let clockID: UInt64
   /// In order of their last request, oldest first.
   private var peers: [Peer] = []
+  /// Hosts in order of their last request, oldest first.
+  private var hosts: [(name: Address, limit: RateLimit)] = []
 
   package init(clockID: UInt64) {
     self.clockID = clockID
   }
 
-  /// The answer to a request; nil if it is none, or is meant for another clock. Times are this host's.
+  /// The answer to a request; nil if it is none, is meant for another clock, or is one too many of `host`, which is
+  /// the peer's address without its port. Times are this host's.
   package mutating func answer(
-    _ bytes: [UInt8], from peer: String, receivedAt: LocalTime, now: LocalTime
+    _ bytes: [UInt8], from peer: Address, of host: Address, receivedAt: LocalTime, now: LocalTime
   ) -> (bytes: [UInt8], sequence: UInt32)? {
     guard case .request(let request)? = try? TimePacket.decode(bytes[...]),
-      request.clockID == clockID
+      request.clockID == clockID, admits(host, at: now)
     else { return nil }
     let previous = remember(peer, sequence: request.sequence)
     let answer = TimeAnswer(
@@ -37,15 +43,27 @@ package struct TimeResponder {
   }
 
   /// The kernel's stamp of an answer.
-  package mutating func transmitted(to peer: String, sequence: UInt32, at time: LocalTime) {
+  package mutating func transmitted(to peer: Address, sequence: UInt32, at time: LocalTime) {
     guard let index = peers.lastIndex(where: { $0.name == peer && $0.sequence == sequence }) else {
       return
     }
     peers[index].stamp = .init(sequence: sequence, sentAt: GroupTime(ofSender: time))
   }
 
+  private mutating func admits(_ host: Address, at now: LocalTime) -> Bool {
+    var limit = RateLimit(perSecond: Self.requestsPerSecond, burst: Self.requestBurst)
+    if let index = hosts.lastIndex(where: { $0.name == host }) {
+      limit = hosts.remove(at: index).limit
+    } else if hosts.count >= Self.limit {
+      hosts.removeFirst()
+    }
+    let isAdmitted = limit.admits(at: now)
+    hosts.append((host, limit))
+    return isAdmitted
+  }
+
   private mutating func remember(
-    _ name: String, sequence: UInt32
+    _ name: Address, sequence: UInt32
   ) -> TimeAnswer.TransmitStamp? {
     var previous: TimeAnswer.TransmitStamp?
     if let index = peers.lastIndex(where: { $0.name == name }) {

@@ -6,7 +6,7 @@ import WireProtocol
 /// The sender's program, from its start to its end.
 final class SimulatedSender {
   var session: GroupSession
-  var responder: TimeResponder
+  var responder: TimeResponder<String>
   let serializer: Serializer
   let sources: Pointer<SignalSource?>
   let process: Int
@@ -189,8 +189,8 @@ extension SimulatedGroup {
   func answer(_ bytes: [UInt8], from room: Int, process: Int, arrivedAt: TrueTime) {
     guard let sender else { return }
     let answered = sender.responder.answer(
-      bytes, from: "\(room).\(process)", receivedAt: senderHost.value.local(at: arrivedAt),
-      now: senderHost.value.local(at: now))
+      bytes, from: "\(room).\(process)", of: "\(room)",
+      receivedAt: senderHost.value.local(at: arrivedAt), now: senderHost.value.local(at: now))
     guard let answered else { return }
     let left = now + senderHost.value.workTime()
     sender.responder.transmitted(

@@ -22,7 +22,7 @@ import Testing
   }
 
   private let device = DeviceDescription(
-    device: "hw:1", identity: "card", sampleRate: 48_000, channelCount: 2, format: .s16,
+    device: "hw:1", identity: "card", sampleRate: 48_000, channelCount: 2, format: .int16,
     periodFrames: 480, ringFrames: 4800, leadFrames: 4800, startFrames: 480, canRewind: true,
     positionTime: .reading, positionStep: 1)
 

@@ -1,5 +1,7 @@
 import Clock
+import Dispatch
 import Glibc
+import Synchronization
 import Testing
 
 @testable import LinuxIO
@@ -60,6 +62,50 @@ struct ReactorListenersTests {
     _ = try log.reactor.listen(onPath: path)
     let near = log.reactor.connect(toPath: path)
     _ = try log.first("connected") { $0 == .connected(near) ? true : nil }
+  }
+
+  @Test func `of many who find a dead program's socket file at once one gets it`() throws {
+    let directory = try TemporaryDirectory()
+    for turn in 0..<50 {
+      let path = directory.path + "/control\(turn)"
+      do {
+        let dead = try EventLog()
+        let listener = try dead.reactor.listen(onPath: path)
+        try #require(link(path, path + ".kept") == 0)
+        dead.reactor.close(listener)
+        try #require(rename(path + ".kept", path) == 0)
+      }
+      let race = Race()
+      for _ in 0..<4 { try race.enter(path) }
+      for _ in 0..<4 { race.arrived.wait() }
+      #expect(race.winners.withLock { $0 } == 1)
+      for _ in 0..<4 { race.leave.signal() }
+      for _ in 0..<4 { race.left.wait() }
+    }
+  }
+
+  /// Programs that listen on one path and keep it until all have tried.
+  private final class Race: Sendable {
+    let winners = Mutex(0)
+    let arrived = DispatchSemaphore(value: 0)
+    let leave = DispatchSemaphore(value: 0)
+    let left = DispatchSemaphore(value: 0)
+
+    func enter(_ path: String) throws {
+      let thread = try RealtimeThread.start(name: "racer", priority: nil) { [self] in
+        do {
+          let reactor = try Reactor()
+          defer {
+            arrived.signal()
+            leave.wait()
+            withExtendedLifetime(reactor) {}
+            left.signal()
+          }
+          if (try? reactor.listen(onPath: path)) != nil { winners.withLock { $0 += 1 } }
+        } catch { Issue.record(error) }
+      }
+      thread.detach()
+    }
   }
 
   @Test func `a file that is no socket is left alone`() throws {

@@ -1,4 +1,7 @@
+import Dispatch
+import Foundation
 import Glibc
+import Synchronization
 import Testing
 
 @testable import LinuxIO
@@ -19,9 +22,8 @@ struct StateFileTests {
   @Test func `what is shown is readable by all`() throws {
     try file.show([1, 2])
     #expect(try file.read(limit: 10) == [1, 2])
-    // The umask may keep it from others.
-    #expect(mode(file.path) | 0o044 == 0o644)
-    #expect(access(file.path + ".new", F_OK) != 0)
+    #expect(mode(file.path) == 0o644)
+    #expect(access(file.temporaryPath, F_OK) != 0)
   }
 
   @Test func `a file that is removed is gone, and one that is not there too`() throws {
@@ -39,7 +41,36 @@ struct StateFileTests {
     try file.write([1, 2, 3])
     try file.write([])
     #expect(try file.read(limit: 10) == [])
-    #expect(access(file.path + ".new", F_OK) != 0)
+    #expect(access(file.temporaryPath, F_OK) != 0)
+  }
+
+  @Test func `of two who write at once each writes it whole, and nothing is left beside it`() throws
+  {
+    let file = file
+    let writers = try (1...2 as ClosedRange<UInt8>).map { number in
+      let failures = Failures()
+      let thread = try RealtimeThread.start(name: "writer", priority: nil) {
+        for _ in 0..<300 {
+          do { try file.show([UInt8](repeating: number, count: 20_000)) } catch {
+            failures.texts.withLock { $0.append("\(error)") }
+          }
+        }
+        failures.done.signal()
+      }
+      thread.detach()
+      return failures
+    }
+    for writer in writers { writer.done.wait() }
+    #expect(writers.flatMap { $0.texts.withLock { $0 } } == [])
+    let content = try #require(try file.read(limit: 20_000))
+    #expect(content.count == 20_000 && Set(content).count == 1)
+    let beside = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+    #expect(beside == ["state"])
+  }
+
+  private final class Failures: Sendable {
+    let texts = Mutex<[String]>([])
+    let done = DispatchSemaphore(value: 0)
   }
 
   @Test func `the old content stays readable to who has it open`() throws {
@@ -60,7 +91,7 @@ struct StateFileTests {
   @Test func `a link left in the way is not written through`() throws {
     let victim = StateFile(path: directory.path + "/victim")
     try victim.write([9])
-    try #require(symlink(victim.path, file.path + ".new") == 0)
+    try #require(symlink(victim.path, file.temporaryPath) == 0)
     try file.write([1])
     #expect(try victim.read(limit: 10) == [9])
     #expect(try file.read(limit: 10) == [1])

@@ -22,7 +22,9 @@ import Testing
 
     try bed.freeze(.daemon)
     let begun = ContinuousClock.now
-    let (hello, goodbye) = (try example("control.hello"), try example("control.goodbye"))
+    let (hello, goodbye) = (
+      try Specification.example("control.hello"), try Specification.example("control.goodbye")
+    )
     // Each turns the room from free to busy and back, which is announced at most once a second.
     while ContinuousClock.now - begun < .seconds(3) {
       let sender = try #require(TestConnection(port: port))

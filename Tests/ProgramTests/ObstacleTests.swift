@@ -41,9 +41,9 @@ import Testing
 
   private func expectAnswer(at port: UInt16) throws {
     let sender = try #require(TestConnection(port: port))
-    sender.send(try example("control.hello"))
+    sender.send(try Specification.example("control.hello"))
     #expect(!sender.receive(within: 20).isEmpty, "no welcome")
-    sender.send(try example("control.goodbye"))
+    sender.send(try Specification.example("control.goodbye"))
   }
 
   private func memory() -> String {
@@ -56,9 +56,9 @@ import Testing
     let (program, port) = try receiver("--output", "null")
     try put(.fsync)
     let sender = try #require(TestConnection(port: port))
-    sender.send(try example("control.hello"))
+    sender.send(try Specification.example("control.hello"))
     #expect(!sender.receive(within: 20).isEmpty)
-    var settings = try example("control.settings")
+    var settings = try Specification.example("control.settings")
     for volume in [UInt8(1), 2, 3] {
       // Volumes of 257, 258 and 259: the first field.
       settings.replaceSubrange(6..<8, with: [1, volume])

@@ -15,10 +15,10 @@ import WireProtocol
   }
 
   private static func answer(
-    _ responder: inout TimeResponder, _ sequence: UInt32, from peer: String = "kitchen"
+    _ responder: inout TimeResponder<String>, _ sequence: UInt32, from peer: String = "kitchen"
   ) throws -> TimeAnswer {
     let answered = responder.answer(
-      request(sequence), from: peer, receivedAt: LocalTime(nanoseconds: 4_000), now: now)
+      request(sequence), from: peer, of: peer, receivedAt: LocalTime(nanoseconds: 4_000), now: now)
     let bytes = try #require(answered).bytes
     guard case .answer(let answer) = try TimePacket.decode(bytes[...]) else {
       throw Missing()
@@ -29,7 +29,7 @@ import WireProtocol
   private struct Missing: Error {}
 
   @Test func `an answer carries the request's stamps and this clock's`() throws {
-    var responder = TimeResponder(clockID: 7)
+    var responder = TimeResponder<String>(clockID: 7)
     let answer = try Self.answer(&responder, 3)
     #expect(answer.sequence == 3)
     #expect(answer.requestSentAt == LocalTime(nanoseconds: 123))
@@ -39,7 +39,7 @@ import WireProtocol
   }
 
   @Test func `a transmit stamp travels with the next answer to the same peer, once`() throws {
-    var responder = TimeResponder(clockID: 7)
+    var responder = TimeResponder<String>(clockID: 7)
     _ = try Self.answer(&responder, 3)
     responder.transmitted(to: "kitchen", sequence: 3, at: LocalTime(nanoseconds: 5_200))
     #expect(try Self.answer(&responder, 1, from: "hall").previous == nil)
@@ -50,7 +50,7 @@ import WireProtocol
   }
 
   @Test func `a stamp of an answer before the last one is ignored`() throws {
-    var responder = TimeResponder(clockID: 7)
+    var responder = TimeResponder<String>(clockID: 7)
     _ = try Self.answer(&responder, 3)
     _ = try Self.answer(&responder, 4)
     responder.transmitted(to: "kitchen", sequence: 3, at: LocalTime(nanoseconds: 5_200))
@@ -59,18 +59,21 @@ import WireProtocol
   }
 
   @Test func `requests for another clock, answers and garbage stay unanswered`() throws {
-    var responder = TimeResponder(clockID: 7)
+    var responder = TimeResponder<String>(clockID: 7)
     let echo = TimePacket.answer(try Self.answer(&responder, 1)).encoded()
     var random = SplitMix64(seed: 1)
     let strangers = [Self.request(1, clock: 8), echo, [], random.bytes(63), random.bytes(64)]
     for bytes in strangers {
-      #expect(responder.answer(bytes, from: "x", receivedAt: Self.now, now: Self.now) == nil)
+      #expect(
+        responder.answer(bytes, from: "x", of: "x", receivedAt: Self.now, now: Self.now) == nil)
     }
   }
 
   @Test func `peers beyond the limit are forgotten, the longest silent first`() throws {
-    var responder = TimeResponder(clockID: 7)
-    for peer in 0..<TimeResponder.limit { _ = try Self.answer(&responder, 1, from: "\(peer)") }
+    var responder = TimeResponder<String>(clockID: 7)
+    for peer in 0..<TimeResponder<String>.limit {
+      _ = try Self.answer(&responder, 1, from: "\(peer)")
+    }
     _ = try Self.answer(&responder, 2, from: "0")
     _ = try Self.answer(&responder, 1, from: "one more")
     for peer in ["0", "1", "2"] {
@@ -80,5 +83,21 @@ import WireProtocol
     #expect(try Self.answer(&responder, 3, from: "0").previous != nil)
     #expect(try Self.answer(&responder, 3, from: "2").previous != nil)
     #expect(try Self.answer(&responder, 3, from: "1").previous == nil)
+  }
+
+  @Test func `a host that asks without end is answered so often, and others as ever`() {
+    var responder = TimeResponder<String>(clockID: 7)
+    var now = Self.now
+    func answered(of count: Int, host: String) -> Int {
+      (0..<count).count { number in
+        let bytes = Self.request(UInt32(number))
+        return responder.answer(
+          bytes, from: "\(host):\(number)", of: host, receivedAt: now, now: now) != nil
+      }
+    }
+    #expect(answered(of: 10_000, host: "flood") == 2000)
+    #expect(answered(of: 64, host: "kitchen") == 64)
+    now = now + .seconds(1)
+    #expect(answered(of: 10_000, host: "flood") == 400)
   }
 }

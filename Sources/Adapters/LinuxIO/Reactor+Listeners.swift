@@ -19,6 +19,9 @@ extension Reactor {
   package func listen(onPath path: String, options: ConnectionOptions = .init()) throws(IOError)
     -> ListenerID
   {
+    // Two programs that start at once would both take the file for a dead one's, and one would remove the other's.
+    let lock = try lockFile(path + ".lock")
+    defer { withExtendedLifetime(lock) {} }
     let number = try IOError.check("socket", csys_stream(Int32(CSYS_UNIX)), path)
     let descriptor = FileDescriptor(number)
     var result = csys_bind_path(number, path)
@@ -39,6 +42,17 @@ extension Reactor {
       removeFile(of: listener)
       throw error
     }
+  }
+
+  /// Held for as long as a bound socket is not listening yet, which is not long.
+  private func lockFile(_ path: String) throws(IOError) -> FileDescriptor {
+    let number = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard number >= 0 else { throw IOError(call: "open", code: errno, subject: path) }
+    let file = FileDescriptor(number)
+    guard flock(number, LOCK_EX) == 0 else {
+      throw IOError(call: "flock", code: errno, subject: path)
+    }
+    return file
   }
 
   /// Where the listener really listens; `nil` for one on a path.

@@ -47,8 +47,11 @@ package struct StateFile: Sendable {
     throw IOError(call: "unlink", code: errno, subject: path)
   }
 
+  /// Where new content is made: a name that no other program, and no other thread, writes to.
+  var temporaryPath: String { path + ".new.\(getpid()).\(pthread_self())" }
+
   private func replace(with content: [UInt8], mode: mode_t, isKept: Bool) throws(IOError) {
-    let temporary = path + ".new"
+    let temporary = temporaryPath
     do {
       try writeNew(content, at: temporary, mode: mode, isKept: isKept)
       try check("rename", Int(rename(temporary, path)))
@@ -78,6 +81,8 @@ package struct StateFile: Sendable {
     unlink(temporary)
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
     let file = FileDescriptor(try check("open", Int(open(temporary, flags, mode))))
+    // Whatever the umask.
+    try check("fchmod", Int(fchmod(file.number, mode)))
     var rest = content[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { Glibc.write(file.number, $0.baseAddress, $0.count) }

@@ -31,16 +31,17 @@ struct ReceiversCommand: ParsableCommand {
 
   private func search(_ directory: inout RoomDirectory) throws -> Bool {
     let reactor = try Reactor()
-    let inbox = Inbox<ServiceBrowser.Event>(limit: 1024, waker: reactor.waker)
+    let waker = reactor.waker
+    let news = ServiceNews(identifierKey: "id") { waker.wake() }
     let browser = try? ServiceBrowser(
       type: ReceiverAdvertisement.serviceType, identifierKey: "id"
-    ) { inbox.post($0) }
+    ) { news.post($0) }
     defer { withExtendedLifetime(browser) {} }
     var daemonIsThere = browser != nil
     let until = HostClock.now + Nanoseconds(Int64(wait * 1e9))
     while HostClock.now < until {
       _ = try reactor.wait(until: until)
-      for event in inbox.take() {
+      for event in news.take() {
         switch event {
         case .found(let service), .updated(let service): _ = directory.found(service)
         case .lost(let service): directory.gone(serviceNamed: service.name)
