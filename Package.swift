@@ -145,10 +145,15 @@ let package = Package(
       ]),
     tests("ALSAOutputTests", ["ALSAOutput", "Receiver", "Audio", "Clock"]),
     tests("ArchitectureTests", []),
-    tests("DriverTests", ["Driver", "LinuxIO", "Sender", "Audio", "Clock"]),
+    tests(
+      "DriverTests",
+      [
+        "Driver", "LinuxIO", "AvahiDiscovery", "Sender", "Audio", "Clock", "WireProtocol",
+        "TestSupport",
+      ]),
     // Starts the finished programs, which are built beside the tests.
     tests("TuttiTests", ["Tutti", "Sender", "Clock", "TestSupport"]),
-    tests("ProgramTests", ["WireProtocol", "Audio", "Clock", "TestSupport"]),
+    tests("ProgramTests", ["Driver", "Sender", "WireProtocol", "Audio", "Clock", "TestSupport"]),
     // A program, for RealtimeSanitizer must be linked into it: Tests/RealtimeTests/run.sh.
     .executableTarget(
       name: "RealtimeTests", dependencies: ["ALSAOutput", "Receiver", "Audio", "Clock"],

@@ -33,6 +33,8 @@ package final class GroupDriver {
   /// Whether a receiver that discovery has found, and that does not play yet, shall play too.
   package var wants: (RoomRecord) -> Bool = { _ in false }
   package var onEvent: (SenderEvent) -> Void = { _ in }
+  /// Something is wrong around the rooms, in one line; each is told once.
+  package var onWarning: (String) -> Void = { _ in }
   /// The number of the room that was added last; 0 before the first.
   package private(set) var lastRoom = 0
   private var rooms: RoomConnections
@@ -42,11 +44,22 @@ package final class GroupDriver {
   private let producer: ProducerThread
   private let batches: Inbox<ProducedBatch>
   private let discovered: ServiceNews
-  private let resolved: Inbox<(room: RoomID, addresses: [SocketAddress])>
-  private var browser: ServiceBrowser?
-  private var candidates: [RoomID: [SocketAddress]] = [:]
+  private let resolved: Inbox<(room: RoomID, result: Result<[SocketAddress], HostResolver.Failure>)>
+  private var search = RoomSearch()
+  private var addresses: [RoomID: RoomAddresses] = [:]
+  private var lookups = RoomLookups()
   private var roomIDs: [String: RoomID] = [:]
+  /// Rooms that turned out to be others, which play on.
+  private var twins: [RoomID: RoomID] = [:]
+  /// Rooms that discovery has added, and nobody has asked for by name.
+  private var foundRooms: Set<RoomID> = []
+  /// Receivers that play no more because the user said so.
+  private var left: Set<String> = []
+  private var suspends = SuspendDetector()
   private var lastRefusal: CommandRefusal?
+
+  /// Rooms that are added because they were found: more than any home has, and few for a forger.
+  private static let mostFoundRooms = 64
 
   /// `makeSerializer` is called on the producer's thread, and again on another one where that does not come back from
   /// the network; `reads` ends what its sources wait for.
@@ -77,19 +90,19 @@ package final class GroupDriver {
 
   /// When `wait` must end if nothing else happens first.
   package var nextDeadline: LocalTime? {
-    [session.nextDeadline, rooms.deadline, producer.deadline].compactMap { $0 }.min()
+    [session.nextDeadline, rooms.deadline, producer.deadline, search.deadline]
+      .compactMap { $0 }.min()
   }
 
   /// After the events of each `wait`: takes what other threads have made, and what time has brought.
   package func turn() {
+    noteSuspend()
     let produced = batches.take()
     if !produced.isEmpty { producer.tookBatches() }
     for batch in produced { handle(.produced(batch)) }
     for event in discovered.take() { discovered(event) }
-    for (room, addresses) in resolved.take() {
-      candidates[room] = addresses
-      handle(.roomSeen(room))
-    }
+    continueSearch()
+    for (room, result) in resolved.take() { lookedUp(room, result) }
     for (place, reason) in rooms.advance(to: HostClock.now) {
       handle(.closed(place.room, place.channel, reason: reason))
     }
@@ -111,7 +124,7 @@ package final class GroupDriver {
   /// Gives what was sent last a moment to leave, and ends the producer's thread. Nothing can be played after it.
   package func end() throws(IOError) {
     producer.stop()
-    browser = nil
+    search.end()
     let until = HostClock.now + .milliseconds(200)
     while HostClock.now < until, rooms.isSending { _ = try reactor.wait(until: until) }
   }
@@ -120,6 +133,7 @@ package final class GroupDriver {
   @discardableResult
   package func carryOut(_ command: PlayerCommand) -> CommandRefusal? {
     lastRefusal = nil
+    noteSuspend()
     handle(.command(command))
     return lastRefusal
   }
@@ -135,23 +149,47 @@ package final class GroupDriver {
 
   private func carryOut(_ output: GroupSession.Output) {
     switch output {
-    case .connect(let room, let channel):
-      rooms.dial(
-        .init(room: room, channel: channel), candidates: candidates[room] ?? [],
-        at: HostClock.now)
+    case .connect(let room, .control): connect(room)
+    case .connect(let room, .media):
+      rooms.dial(.init(room: room, channel: .media), candidates: [], at: HostClock.now)
     case .send(let room, let channel, let bytes):
       rooms.send(bytes, to: .init(room: room, channel: channel))
-    case .close(let room, let channel): rooms.close(.init(room: room, channel: channel))
+    case .close(let room, let channel):
+      rooms.close(.init(room: room, channel: channel))
+      if channel == .control { lookups.stopWaiting(room) }
     case .produce(let order): producer.carryOut(order, at: HostClock.now)
     case .event(let event):
-      if case .refused(let refusal) = event { lastRefusal = refusal }
+      note(event)
       onEvent(event)
     }
+  }
+
+  private func note(_ event: SenderEvent) {
+    switch event {
+    case .refused(let refusal): lastRefusal = refusal
+    case .roomConnected(let room):
+      addresses[room]?.reached(rooms.reached[room])
+      foundRooms.remove(room)
+      for (id, other) in roomIDs where other == room { directory.met(id) }
+    case .roomIsTwin(let twin, let room):
+      twins[twin] = room
+      for (id, other) in roomIDs where other == twin { roomIDs[id] = room }
+      forget(twin)
+    default: break
+    }
+  }
+
+  /// The rooms play on while this machine sleeps, and its clock does not: everything must hear of it first.
+  private func noteSuspend() {
+    guard let span = suspends.suspendedSinceLastCall() else { return }
+    responder.resumedFromSuspend(after: span)
+    handle(.resumedFromSuspend(after: span))
   }
 
   // MARK: - Events
 
   package func handle(_ event: ReactorEvent) {
+    noteSuspend()
     switch event {
     case .connected(let id):
       if let place = rooms.connected(id) { handle(.connected(place.room, place.channel)) }
@@ -192,69 +230,134 @@ package final class GroupDriver {
 extension GroupDriver {
   /// Rooms that are found are added where `wants` says so, and those that play are found again at new addresses.
   package func startDiscovery() {
-    guard browser == nil else { return }
-    browser = try? ServiceBrowser(
-      type: ReceiverAdvertisement.serviceType, identifierKey: "id"
-    ) { [discovered] event in discovered.post(event) }
+    search.begin(at: HostClock.now)
+    continueSearch()
+  }
+
+  private func continueSearch() {
+    guard search.isDue(at: HostClock.now) else { return }
+    directory.allGone()
+    search.start(at: HostClock.now) { [discovered] event in discovered.post(event) }
   }
 
   private func discovered(_ event: ServiceBrowser.Event) {
     switch event {
     case .found(let service), .updated(let service):
-      guard let record = directory.found(service) else { return }
-      if let room = roomIDs[record.id] {
-        candidates[room] = record.socketAddresses
-        handle(.roomSeen(room))
-      } else if wants(record) {
-        addRoom(record)
+      if let record = directory.found(service) { found(record) }
+      for line in directory.takeWarnings() { onWarning(line) }
+    case .lost(let service):
+      directory.gone(serviceNamed: service.name)
+      // What was announced and never reached is not worth trying for ever.
+      let lost = roomIDs.filter { id, room in
+        foundRooms.contains(room) && !directory.present.contains { $0.id == id }
       }
-    case .lost(let service): directory.gone(serviceNamed: service.name)
-    case .daemonAppeared, .daemonVanished, .settled, .failed: break
+      for (id, room) in lost {
+        removeRoom(room)
+        left.remove(id)
+      }
+    case .failed: search.failed(at: HostClock.now)
+    case .daemonAppeared, .daemonVanished, .settled: break
     }
   }
 
-  /// A receiver whose identity is known. One that plays already is only tried again.
-  @discardableResult
-  package func addRoom(_ record: RoomRecord) -> RoomID {
+  private func found(_ record: RoomRecord) {
     if let room = roomIDs[record.id] {
-      candidates[room] = record.socketAddresses
+      addresses[room]?.learned(record.socketAddresses)
       handle(.roomSeen(room))
-      return room
+    } else if wants(record), !left.contains(record.id) {
+      guard foundRooms.count < Self.mostFoundRooms else { return search.isCrowded(onWarning) }
+      foundRooms.insert(addRoom(record))
     }
-    let room = nextRoom()
-    roomIDs[record.id] = room
-    candidates[room] = record.socketAddresses
-    handle(.roomAdded(room, name: record.name, receiverID: Identifier(hex: record.id)))
+  }
+
+  /// A receiver whose identity is known. One that plays already is only tried again. With `takesOver`, it is asked for
+  /// though another sender has it.
+  @discardableResult
+  package func addRoom(_ record: RoomRecord, takesOver: Bool = false) -> RoomID {
+    left.remove(record.id)
+    let room = roomIDs[record.id] ?? nextRoom()
+    if roomIDs[record.id] == nil {
+      roomIDs[record.id] = room
+      addresses[room] = RoomAddresses(record.socketAddresses)
+      handle(.roomAdded(room, name: record.name, receiverID: Identifier(hex: record.id)))
+    } else {
+      addresses[room]?.learned(record.socketAddresses)
+      handle(.roomSeen(room))
+    }
+    if takesOver { handle(.roomTaken(room)) }
     return room
   }
 
   /// Whether a room was added for this receiver.
-  package func plays(_ record: RoomRecord) -> Bool { roomIDs[record.id] != nil }
+  package func plays(_ record: RoomRecord) -> Bool { room(of: record) != nil }
 
-  /// Whatever receiver answers at this address. A name is looked up on a thread of its own.
+  package func room(of record: RoomRecord) -> RoomID? { roomIDs[record.id] }
+
+  /// Whatever receiver answers at this address. A name is looked up on a thread of its own, at each attempt.
   @discardableResult
-  package func addRoom(host: String, port: UInt16) throws(IOError) -> RoomID {
+  package func addRoom(
+    host: String, port: UInt16, takesOver: Bool = false
+  ) throws(IOError) -> RoomID {
     let room = nextRoom()
     let address = SocketAddress(host: host, port: port)
-    candidates[room] = address.map { [$0] }
+    addresses[room] = RoomAddresses(address.map { [$0] } ?? [])
+    if address == nil { lookups.add(room, host: host, port: port) }
     handle(.roomAdded(room, name: "\(host):\(port)", receiverID: nil))
-    if address != nil { return room }
-    let resolved = resolved
-    try HostResolver.resolve(host: host, port: port) { result in
-      resolved.post((room, (try? result.get()) ?? []))
-    }
+    if takesOver { handle(.roomTaken(room)) }
     return room
   }
 
-  /// The room plays no more; the others play on.
-  package func removeRoom(_ room: RoomID) {
+  /// The room plays no more; the others play on. Discovery does not bring it back.
+  package func removeRoom(_ id: RoomID) {
+    let room = twins[id] ?? id
     handle(.roomRemoved(room))
-    candidates[room] = nil
-    for (id, other) in roomIDs where other == room { roomIDs[id] = nil }
+    for (id, other) in roomIDs where other == room {
+      roomIDs[id] = nil
+      if left.count < RoomDirectory.mostServices { left.insert(id) }
+    }
+    forget(room)
+  }
+
+  private func forget(_ room: RoomID) {
+    addresses[room] = nil
+    foundRooms.remove(room)
+    lookups.remove(room)
+    rooms.forget(room)
   }
 
   private func nextRoom() -> RoomID {
     lastRoom += 1
     return RoomID(lastRoom)
+  }
+
+  // MARK: - Addresses
+
+  private func connect(_ room: RoomID) {
+    if let place = lookups.begin(room, isNeeded: addresses[room]?.isEmpty ?? true) {
+      let resolved = resolved
+      do throws(IOError) {
+        try HostResolver.resolve(host: place.host, port: place.port) { result in
+          resolved.post((room, result))
+        }
+      } catch {
+        resolved.post((room, .success([])))
+      }
+    }
+    if !lookups.isAwaited(by: room) { dial(room) }
+  }
+
+  private func dial(_ room: RoomID) {
+    let candidates = addresses[room]?.nextCandidates() ?? []
+    rooms.dial(.init(room: room, channel: .control), candidates: candidates, at: HostClock.now)
+  }
+
+  private func lookedUp(_ room: RoomID, _ result: Result<[SocketAddress], HostResolver.Failure>) {
+    let isAwaited = lookups.ended(room)
+    if case .success(let found) = result, !found.isEmpty { addresses[room]?.learned(found) }
+    guard isAwaited else { return }
+    if case .failure(let failure) = result {
+      return handle(.closed(room, .control, reason: "\(failure)"))
+    }
+    dial(room)
   }
 }

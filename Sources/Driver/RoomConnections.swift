@@ -25,6 +25,8 @@ struct RoomConnections {
   /// Where a room was reached last; its media connection goes there too.
   private(set) var reached: [RoomID: SocketAddress] = [:]
 
+  mutating func forget(_ room: RoomID) { reached[room] = nil }
+
   init(reactor: Reactor) {
     self.reactor = reactor
   }

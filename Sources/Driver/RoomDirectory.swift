@@ -4,41 +4,90 @@ import WireProtocol
 
 /// The receivers that are known: remembered from earlier, and found by discovery now.
 package struct RoomDirectory {
+  /// Services that are looked at: more than any home has, and few for a forger.
+  static let mostServices = 256
+  /// Receivers that are worth a line in a file for the next run.
+  static let mostRemembered = 64
+
   /// Newest knowledge first within the order of names.
   package private(set) var records: [RoomRecord]
-  /// Identities that discovery has seen in this run, by the service that told.
-  private var seen: [String: String] = [:]
+  /// What discovery shows, in the order in which it came.
+  private var sightings: [(service: String, record: RoomRecord)] = []
+  /// Identities in the order in which they were remembered, and those that a session was held with now.
+  private let remembered: [String]
+  private var met: [String] = []
+  /// What people should know and were not told yet.
+  private var warnings: [String] = []
+  private var warned: Set<String> = []
 
   package init(remembered: [RoomRecord]) {
-    records = remembered.map { record in
+    records = remembered.prefix(Self.mostRemembered).map { record in
       var record = record
       record.state = "away"
       return record
     }
+    self.remembered = records.map(\.id)
   }
 
   package var isEmpty: Bool { records.isEmpty }
   package var present: [RoomRecord] { records.filter { $0.state != "away" } }
 
-  /// Returns the record if the service is a receiver's.
+  /// For the next run, the most useful first: rooms that were played in, then those known before.
+  package var toRemember: [RoomRecord] {
+    var seen: Set<String> = []
+    let order = (met + remembered + records.map(\.id)).filter { seen.insert($0).inserted }
+    return order.prefix(Self.mostRemembered).compactMap { id in records.first { $0.id == id } }
+  }
+
+  /// Returns the record if the service is a receiver's, and not one that another receiver has already.
   package mutating func found(_ service: DiscoveredService) -> RoomRecord? {
     let pairs = Dictionary(service.text.map { ($0.key, $0.value) }, uniquingKeysWith: { $1 })
     guard let advertisement = try? ReceiverAdvertisement(textRecord: pairs) else { return nil }
-    let id = advertisement.id.hex
-    let known = records.first { $0.id == id }?.addresses ?? []
     let record = RoomRecord(
-      id: id, name: advertisement.name, model: advertisement.model,
+      id: advertisement.id.hex, name: advertisement.name, model: advertisement.model,
       state: advertisement.state.rawValue,
-      addresses: service.addresses + known.filter { !service.addresses.contains($0) }.prefix(4),
-      port: service.port, codecs: advertisement.codecs.map(\.name))
-    seen[service.name] = id
+      addresses: Array(service.addresses.prefix(RoomAddresses.limit)), port: service.port,
+      codecs: advertisement.codecs.map(\.name))
+    if let index = sightings.firstIndex(where: { $0.service == service.name }) {
+      sightings[index].record = record
+    } else if sightings.count < Self.mostServices {
+      sightings.append((service.name, record))
+    } else {
+      warn("more than \(Self.mostServices) receivers are announced; the others are not looked at")
+      return nil
+    }
+    guard let first = sightings.first(where: { $0.record.id == record.id }) else { return nil }
+    if first.service != service.name {
+      guard first.record.shares(anAddressWith: record) else {
+        warnOfTwins(first.record, record)
+        return nil
+      }
+    }
     insert(record)
-    return record
+    return records.first { $0.id == record.id }
   }
 
   package mutating func gone(serviceNamed name: String) {
-    guard let id = seen.removeValue(forKey: name) else { return }
+    guard let index = sightings.firstIndex(where: { $0.service == name }) else { return }
+    let id = sightings.remove(at: index).record.id
+    if let other = sightings.first(where: { $0.record.id == id }) { return insert(other.record) }
     for index in records.indices where records[index].id == id { records[index].state = "away" }
+  }
+
+  /// Discovery begins anew.
+  mutating func allGone() {
+    for sighting in sightings { gone(serviceNamed: sighting.service) }
+  }
+
+  /// A session was held with this receiver.
+  mutating func met(_ id: String) {
+    if !met.contains(id) { met.append(id) }
+  }
+
+  /// Each is told once.
+  package mutating func takeWarnings() -> [String] {
+    defer { warnings = [] }
+    return warnings
   }
 
   /// Receivers of this name, or whose identity begins with what stands behind a `#`: `Kitchen#4f2a`.
@@ -51,10 +100,26 @@ package struct RoomDirectory {
     }
   }
 
+  /// Where it was before is worth a try as well, if only the address has changed.
   private mutating func insert(_ record: RoomRecord) {
+    var record = record
+    let before = records.first { $0.id == record.id && $0.port == record.port }?.addresses ?? []
+    record.addresses += before.filter { !record.addresses.contains($0) }.prefix(4)
     records.removeAll { $0.id == record.id }
     records.append(record)
     records.sort { ($0.name, $0.id) < ($1.name, $1.id) }
+  }
+
+  private mutating func warnOfTwins(_ first: RoomRecord, _ second: RoomRecord) {
+    warn(
+      "two receivers have one identity: \(first.whereabouts) and \(second.whereabouts); "
+        + "only the first is used. Where one is a copy of the other, delete receiver-id "
+        + "in its state directory and start it again")
+  }
+
+  private mutating func warn(_ line: String) {
+    guard warned.count < 64, warned.insert(line).inserted else { return }
+    warnings.append(line)
   }
 }
 
@@ -86,5 +151,14 @@ package struct RoomRecord: Codable, Hashable, Sendable {
 
   var socketAddresses: [SocketAddress] {
     addresses.compactMap { SocketAddress(host: $0, port: port) }
+  }
+
+  /// One machine that was announced twice, under two names.
+  fileprivate func shares(anAddressWith other: RoomRecord) -> Bool {
+    addresses.contains(where: other.addresses.contains)
+  }
+
+  fileprivate var whereabouts: String {
+    "\(name) at \(addresses.first ?? "no address"):\(port)"
   }
 }

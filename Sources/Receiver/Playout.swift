@@ -44,7 +44,8 @@ struct Playout {
   /// Packets of these are passed over.
   var undecodable = CodecSet([])
   private var anchors = AnchorHistory()
-  private var cuts: [RenderCommand] = []
+  /// The newest, as the sender numbers generations.
+  private var cuts: [(from: MediaTime, generation: UInt32)] = []
   /// What the generations of this stream are raised by on their way to the render thread, whose ring may still
   /// hold frames and cuts of the stream before.
   private var generationBase: UInt32 = 0
@@ -85,8 +86,15 @@ struct Playout {
   var deviceDrift: Double? { report?.deviceDrift }
 
   var held: HeldStream? {
-    buffer.bufferedUntil == nil
-      ? nil : HeldStream(generation: buffer.generation, nextSequence: buffer.nextSequence)
+    buffer.heldFrom.map {
+      HeldStream(generation: buffer.generation, nextSequence: buffer.nextSequence, from: $0)
+    }
+  }
+
+  /// How much of what is held has not been heard.
+  func unheard(at now: LocalTime) -> MediaDuration {
+    guard let from = buffer.heldFrom, let until = buffer.bufferedUntil else { return .zero }
+    return max(.zero, until - max(from, playhead(at: now) ?? from))
   }
 
   /// Until the device is open, the worst that is expected of one.
@@ -126,7 +134,7 @@ struct Playout {
     switch insertion {
     case .inserted: noteLateness(of: packet)
     case .insertedAfterImplicitCut(let time): remember(cutFrom: time, packet.generation)
-    case .stale, .lost, .corrupt, .violation: break
+    case .insertedAfterGoingBack, .stale, .lost, .corrupt, .violation: break
     }
     return insertion
   }
@@ -145,7 +153,7 @@ struct Playout {
 
   private mutating func remember(cutFrom time: MediaTime, _ generation: UInt32) {
     board.flush(from: time, generation: generation)
-    cuts.append(.cut(from: time, generation: renderGeneration(generation), isRamped: false))
+    cuts.append((time, generation))
     if cuts.count > 4 { cuts.removeFirst() }
     cutDecoded(at: time)
   }
@@ -167,6 +175,19 @@ struct Playout {
     (latePackets, lateReported, lostPackets, corruptPackets) = (0, 0, 0, 0)
     if case .open(_, let stage) = device { stage.reset() }
     return steps
+  }
+
+  /// The sender has gone back behind what was decoded: what the ring holds is obsolete, and the cuts that were made count
+  /// for what comes instead.
+  mutating func wentBack() -> [Step] {
+    let steps = supersedeGenerations()
+    (decodedFrom, decodedUntil) = (nil, nil)
+    if case .open(_, let stage) = device { stage.endRun() }
+    return steps + cutCommands.map { .render($0) }
+  }
+
+  private var cutCommands: [RenderCommand] {
+    cuts.map { .cut(from: $0.from, generation: renderGeneration($0.generation), isRamped: false) }
   }
 
   /// Makes what the ring holds obsolete; by a new ring where the numbers would run out, which only a sender that
@@ -202,7 +223,7 @@ struct Playout {
   /// What a render thread that has just begun must be told.
   func commandsForNewDevice() -> [RenderCommand] {
     let end = announcedEnd.map { [RenderCommand.end(at: $0)] } ?? []
-    return cuts + anchors.all.map { .anchor($0) } + end
+    return cutCommands + anchors.all.map { .anchor($0) } + end
   }
 
   mutating func lostDevice(_ reason: String) { device = .lost(reason: reason) }
@@ -302,7 +323,7 @@ struct Playout {
     }
   }
 
-  private func isSounding(at now: LocalTime) -> Bool {
+  func isSounding(at now: LocalTime) -> Bool {
     guard let estimate, let until = buffer.bufferedUntil else { return false }
     let time = estimate.groupTime(of: now)
     return anchors.isPlaying(at: time) && (anchors.playhead(at: time) ?? until) < until

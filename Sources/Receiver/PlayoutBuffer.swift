@@ -26,6 +26,8 @@ package struct PlayoutBuffer {
   private var lostFrom: MediaTime?
   /// Whether the newest packet is the last of the stream.
   package private(set) var endsStream = false
+  /// Whether the next packet is the first of its connection, by which the sender may go back.
+  private var beginsConnection = false
 
   /// A packet and what it is: its format's identifier may get another meaning for later ones.
   private struct Held {
@@ -47,6 +49,10 @@ package struct PlayoutBuffer {
 
   package var generation: UInt32 { cuts.generation }
   package var packetCount: Int { packets.count - first }
+  /// Where the oldest packet begins that is still held; where there is none, where the next one would.
+  package var heldFrom: MediaTime? {
+    first < packets.count ? packets[first].mediaTime : bufferedUntil
+  }
 
   package enum Insertion: Equatable {
     case inserted
@@ -54,6 +60,8 @@ package struct PlayoutBuffer {
     case stale
     /// Of a generation that no flush has announced yet: its first packet is where the sender cut.
     case insertedAfterImplicitCut(from: MediaTime)
+    /// The sender went back: all that was held is forgotten, and comes again.
+    case insertedAfterGoingBack
     /// Names no format of this connection, or does not begin with a whole frame of it.
     case corrupt(String)
     /// There is no room for it: everything from here on must be sent again.
@@ -67,7 +75,10 @@ package struct PlayoutBuffer {
   }
 
   /// Another media connection begins: its packets have formats of their own.
-  package mutating func forgetFormats() { formats.removeAll() }
+  package mutating func forgetFormats() {
+    formats.removeAll()
+    beginsConnection = true
+  }
 
   package mutating func insert(_ packet: AudioPacket) -> Insertion {
     guard let format = formats[packet.formatID] else {
@@ -77,7 +88,11 @@ package struct PlayoutBuffer {
       return .corrupt("packet \(packet.sequence) begins between two frames")
     }
     let held = Held(packet: packet, format: format)
-    guard packet.sequence >= nextSequence, cuts.admits(packet) else { return .stale }
+    guard cuts.admits(packet) else { return .stale }
+    let goesBack = beginsConnection && packet.sequence < nextSequence && bufferedUntil != nil
+    beginsConnection = false
+    if goesBack { forgetPackets() }
+    guard packet.sequence >= nextSequence else { return .stale }
     // What follows a lost packet would leave a hole: it waits for that one, or for a flush.
     if lostFrom != nil, packet.sequence > nextSequence, packet.generation <= generation {
       return .stale
@@ -89,7 +104,7 @@ package struct PlayoutBuffer {
       return .lost(from: packet.mediaTime)
     }
     lostFrom = nil
-    var result = Insertion.inserted
+    var result = goesBack ? Insertion.insertedAfterGoingBack : .inserted
     if packet.generation > generation {
       _ = flush(from: packet.mediaTime, generation: packet.generation)
       result = .insertedAfterImplicitCut(from: packet.mediaTime)
@@ -123,6 +138,15 @@ package struct PlayoutBuffer {
 
   package mutating func removeAll() {
     self = PlayoutBuffer(capacity: capacity)
+  }
+
+  /// All but the flushes that were made, and what formats there are.
+  private mutating func forgetPackets() {
+    packets.removeAll()
+    (first, cursor) = (0, 0)
+    (heldBytes, nextSequence) = (0, 0)
+    (bufferedUntil, lostFrom) = (nil, nil)
+    endsStream = false
   }
 
   /// The next packet to decode, with its format; it counts as decoded from now on.

@@ -81,8 +81,8 @@ extension ReceiverSession {
       guard ProtocolVersion.common(withNewest: hello.version) != nil else {
         return refuse(id, peer: peer, .unsupportedVersion, ProtocolVersion.spoken)
       }
-      if let link, link.hello.senderID != hello.senderID {
-        return refuse(id, peer: peer, .busy, link.hello.senderName)
+      if let owner, owner.senderID != hello.senderID, !hello.takesOver {
+        return refuse(id, peer: peer, .busy, owner.senderName)
       }
       begin(hello, peer: peer, on: id, at: now)
       controlFramer = first.framer
@@ -103,12 +103,14 @@ extension ReceiverSession {
   private mutating func begin(
     _ hello: Hello, peer: String, on id: ConnectionID, at now: LocalTime
   ) {
-    if let old = link {
-      outputs.append(.close(old.control))
-      if let media = old.media { outputs.append(.close(media)) }
-      link = nil
-    }
-    if occupant?.clockID != hello.clockID {
+    if let old = link { replace(old, by: hello, peer: peer) }
+    reservation = nil
+    var dropped: DroppedStream?
+    if occupant?.clockID != hello.clockID || occupant?.senderID != hello.senderID {
+      let unheard = playout.unheard(at: now)
+      dropped =
+        unheard > .zero
+        ? occupant.map { DroppedStream(unheard: unheard, senderName: $0.senderName) } : nil
       rememberDrift()
       carryOut(playout.removeAll())
       codecs.senderChanged()
@@ -120,21 +122,43 @@ extension ReceiverSession {
         storedDrift: memory.clockDrifts.first { $0.sender == hello.senderID }?.drift,
         seed: configuration.seed ^ hello.session, at: now)
     }
-    occupant = Occupant(senderID: hello.senderID, clockID: hello.clockID)
+    occupant = Occupant(
+      senderID: hello.senderID, senderName: hello.senderName, clockID: hello.clockID)
     link = SenderLink(hello: hello, peer: peer, control: id, at: now)
-    send(.welcome(welcome))
+    send(.welcome(welcome(dropped: dropped)))
     sendStatus(at: now)
     outputs.append(.advertise(isBusy: true))
     outputs.append(.event(.senderConnected(name: hello.senderName, peer: peer)))
     applySettings()
   }
 
-  private var welcome: Welcome {
+  /// Who has the room, or has it kept.
+  private var owner: (senderID: Identifier, senderName: String)? {
+    link.map { ($0.hello.senderID, $0.hello.senderName) }
+      ?? reservation.map { ($0.senderID, $0.senderName) }
+  }
+
+  /// A program that has only lost its connection knows that it comes back; others are told, lest they take the room from
+  /// each other for ever.
+  private mutating func replace(_ old: SenderLink, by hello: Hello, peer: String) {
+    if old.hello.clockID != hello.clockID || old.hello.senderID != hello.senderID {
+      let detail =
+        hello.takesOver
+        ? "\(hello.senderName) at \(peer) has taken it over"
+        : "another machine plays with this sender's identity: \(hello.senderName) at \(peer)"
+      send(.goodbye(Goodbye(reason: .replaced, detail: detail)))
+    }
+    outputs.append(.close(old.control))
+    if let media = old.media { outputs.append(.close(media)) }
+    link = nil
+  }
+
+  private func welcome(dropped: DroppedStream?) -> Welcome {
     Welcome(
       version: ProtocolVersion.newest, receiverID: configuration.receiverID,
       name: configuration.name, model: configuration.model, capacity: configuration.capacity,
       codecs: codecs.listed, settings: memory.settings,
-      held: playout.held)
+      held: playout.held, dropped: dropped)
   }
 
   mutating func withdraw(_ codec: Codec, because error: CodecError) {
@@ -149,8 +173,30 @@ extension ReceiverSession {
     link = nil
     if let media = ended.media { outputs.append(.close(media)) }
     rememberDrift()
-    outputs.append(.advertise(isBusy: false))
+    if playout.held != nil {
+      reservation = Reservation(
+        senderID: ended.hello.senderID, senderName: ended.hello.senderName,
+        until: now + Reservation.time)
+    } else {
+      outputs.append(.advertise(isBusy: false))
+    }
     outputs.append(.event(.senderGone(name: ended.hello.senderName, reason: reason)))
+  }
+
+  /// The room is anybody's once it was kept for long enough and nothing sounds any more.
+  mutating func endReservation(at now: LocalTime) {
+    guard let reservation, reservation.until <= now else { return }
+    guard !playout.isSounding(at: now) else {
+      self.reservation?.until = now + Reservation.lookInterval
+      return
+    }
+    giveUpReservation()
+  }
+
+  private mutating func giveUpReservation() {
+    guard reservation != nil else { return }
+    reservation = nil
+    outputs.append(.advertise(isBusy: false))
   }
 
   private mutating func readControl(at now: LocalTime) throws(DecodeError) {
@@ -184,7 +230,10 @@ extension ReceiverSession {
     case .goodbye(let goodbye):
       if let control = link?.control { outputs.append(.close(control)) }
       endSession(reason: goodbye.reason == .finished ? "finished" : "sender left", at: now)
-      if goodbye.reason == .finished { forgetStream() }
+      if goodbye.reason == .finished {
+        forgetStream()
+        giveUpReservation()
+      }
     case .hello, .welcome, .refuse, .credit, .flushed, .flushedAutomatically, .status, .codecs:
       violated("this message is not for a receiver with a session", at: now)
     }
@@ -245,6 +294,7 @@ extension ReceiverSession {
         .render(
           .cut(
             from: time, generation: playout.renderGeneration(packet.generation), isRamped: true)))
+    case .insertedAfterGoingBack: carryOut(playout.wentBack())
     case .lost(let time):
       send(.flushedAutomatically(Flushed(generation: playout.generation, from: time)))
     case .corrupt(let how): noteCorrupt(how)

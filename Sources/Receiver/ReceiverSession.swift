@@ -18,15 +18,28 @@ package struct ReceiverSession {
   var cuts = CutAnswers()
   /// As long as the stream lasts.
   var streamVolume = StreamVolume.full
-  /// Who plays here, as long as anything of it is left to play: it may come back, others wait for silence.
+  /// Whose music this is, as long as anything of it is left to play.
   var occupant: Occupant?
+  /// For whom the room is kept, as its session ended in the middle of its music.
+  var reservation: Reservation?
   var codecs: CodecList
   var outputs: [Output] = []
   private var nextOutputIndex = 0
 
   struct Occupant {
     let senderID: Identifier
+    let senderName: String
     let clockID: UInt64
+  }
+
+  /// Others wait until then, and on until what is buffered has sounded.
+  struct Reservation {
+    static let time = ProtocolLimits.reservation
+    static let lookInterval = Nanoseconds.seconds(1)
+
+    let senderID: Identifier
+    let senderName: String
+    var until: LocalTime
   }
 
   package init(_ configuration: Configuration, memory: ReceiverMemory) {
@@ -52,7 +65,10 @@ package struct ReceiverSession {
     case .deviceOpened(let device, let ring): opened(device, ring)
     case .deviceLost(let reason): lostDevice(reason)
     case .rendered(let report): rendered(report)
-    case .resumedFromSuspend: clock?.suspended(at: now)
+    case .resumedFromSuspend:
+      clock?.suspended(at: now)
+      // The estimate from before is of another time, however close the next one is to it.
+      playout.clockStepped()
     case .timeout: break
     }
     advance(to: now)
@@ -73,6 +89,7 @@ package struct ReceiverSession {
   package var nextDeadline: LocalTime? {
     [
       lobby.nextDeadline, link?.nextDeadline, clock?.nextDeadline(asks: link != nil),
+      reservation?.until,
       playout.nextDeadline, cuts.nextDeadline,
     ]
     .compactMap { $0 }.min()
@@ -152,6 +169,7 @@ package struct ReceiverSession {
     probe(at: now)
     for answer in cuts.overdue(at: now) { told(answer) }
     advancePlayout(to: now)
+    endReservation(at: now)
     reportState(at: now)
   }
 

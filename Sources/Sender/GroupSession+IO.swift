@@ -27,6 +27,10 @@ extension GroupSession {
     case roomRemoved(RoomID)
     /// Discovery has seen the room: if it is not connected, now is the time to try.
     case roomSeen(RoomID)
+    /// The user asks for the room though another sender has it.
+    case roomTaken(RoomID)
+    /// The machine slept for so long: its clock stood still, and the rooms played on.
+    case resumedFromSuspend(after: Nanoseconds)
     case connected(RoomID, Channel)
     case received(RoomID, Channel, [UInt8])
     /// Could not connect, or was closed.
@@ -234,6 +238,10 @@ package enum SenderEvent: Hashable, Sendable {
   case roomUnreachable(RoomID, reason: String)
   /// Said once for each new reason, while it is tried again.
   case roomRefused(RoomID, reason: String)
+  /// Another sender has the room now, and it is not tried again.
+  case roomReplaced(RoomID, reason: String)
+  /// The first is the same receiver as the other, under another address: it is a room no more, and the other plays on.
+  case roomIsTwin(RoomID, of: RoomID)
   case roomState(RoomID, RoomStatus.State, detail: String)
   /// The room has lost audio that it held, and gets it again.
   case roomFlushed(RoomID)

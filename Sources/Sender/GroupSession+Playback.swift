@@ -7,9 +7,9 @@ extension GroupSession {
     guard !isFinished else { return }
     switch command {
     case .pause: pause(at: now)
-    case .pauseAt(let time): pause(at: now, notBefore: time)
+    case .pauseAt(let time): pause(at: now, notBefore: time + asleep)
     case .resume: resume(at: now)
-    case .resumeAt(let time): resume(at: now, notBefore: time)
+    case .resumeAt(let time): resume(at: now, notBefore: time + asleep)
     case .seek(let position): seek(to: position, at: now)
     case .seekBy(let span):
       if let aim = aim(at: now) { seek(to: max(.zero, aim.position + span), at: now) }

@@ -66,6 +66,9 @@ package struct GroupSession {
   /// Not before this, though all are ready.
   var startTime: GroupTime?
   private(set) var finishTime: LocalTime?
+  /// How long the machine has slept since the start. The group's time went on: here all times are as if the machine's
+  /// clock had, and only what comes from the driver or goes there is by that clock.
+  private(set) var asleep = Nanoseconds.zero
   /// Where to go on, asked for while the last restart is not carried out, or has just been.
   var pendingRestart: Restart?
   var restartedAt: LocalTime?
@@ -89,11 +92,15 @@ package struct GroupSession {
 
   /// Takes one input into account. `now` never decreases.
   package mutating func handle(_ input: Input, at now: LocalTime) {
+    if case .resumedFromSuspend(let span) = input { asleep = asleep + max(.zero, span) }
+    let now = now + asleep
     switch input {
     case .roomAdded(let id, let name, let receiverID):
       links.append(RoomLink(id: id, name: name, receiverID: receiverID, at: now))
     case .roomRemoved(let id): remove(id)
     case .roomSeen(let id): withLink(id) { $0.seen(at: now) }
+    case .roomTaken(let id): withLink(id) { $0.take(at: now) }
+    case .resumedFromSuspend: break
     case .connected(let id, let channel): connected(id, channel, at: now)
     case .received(let id, .control, let bytes): received(bytes, from: id, at: now)
     case .received(let id, .media, _): broke(id, "it spoke on the media connection", at: now)
@@ -124,7 +131,16 @@ package struct GroupSession {
       startDeadline, finishTime, nextBoundary, production.nextDeadline, restartDeadline,
       reconcileTime, holdTime,
     ]
-    return (timers.compactMap { $0 } + links.map(\.nextDeadline)).min()
+    // A room that waits for its turn has it when another one is through.
+    let isCrowded = links.count(where: \.isConnecting) >= RoomLink.mostAtOnce
+    let awaited = links.filter { link in
+      switch link.state {
+      case .waiting: !isCrowded
+      case .connecting, .greeting, .live: true
+      case .replaced: false
+      }
+    }
+    return (timers.compactMap { $0 } + awaited.map(\.nextDeadline)).min().map { $0 - asleep }
   }
 
   /// Bytes that a second of the music in store takes; 0 while there is none.
@@ -133,7 +149,8 @@ package struct GroupSession {
   /// How far the room has been sent what plays, beyond what sounds; nil while it is sent nothing.
   package func lead(of id: RoomID, at now: LocalTime) -> MediaDuration? {
     guard let media = links.first(where: { $0.id == id })?.live?.media else { return nil }
-    return media.position(in: store).map { $0 - timeline.playhead(at: GroupTime(ofSender: now)) }
+    let playhead = timeline.playhead(at: GroupTime(ofSender: now + asleep))
+    return media.position(in: store).map { $0 - playhead }
   }
 
   /// Rooms that are sent no more until `drained`.
@@ -161,31 +178,37 @@ package struct GroupSession {
       let hello = Hello(
         version: ProtocolVersion.newest, senderID: configuration.senderID,
         senderName: configuration.senderName, session: session, clockID: configuration.clockID,
-        clockPort: configuration.clockPort)
+        clockPort: configuration.clockPort, takesOver: links[index].takesOver)
       emit(.send(id, .control, ControlMessage.hello(hello).encoded()))
     case .media:
-      guard let room = links[index].live, let session = sessions[id] else { return }
+      guard links[index].live != nil, let session = sessions[id] else { return }
       let attach = MediaMessage.attach(session: session).encoded()
-      var flow = MediaFlow(from: firstSequence(for: room, at: now))
+      var flow = MediaFlow(from: firstSequence(for: links[index], at: now))
       flow.sent(attach.count)
       links[index].live?.media = flow
       emit(.send(id, .media, attach))
     }
   }
 
-  /// Where a room goes on: after what it holds, else with what sounds now.
-  private func firstSequence(for room: LiveRoom, at now: LocalTime) -> UInt64 {
-    let sounding = store.sequence(
-      at: timeline.playhead(at: GroupTime(ofSender: now)) - Self.preroll)
-    return max(sounding, room.welcome.held?.nextSequence ?? 0)
+  /// Where a room goes on: after what it holds, else with what sounds now. What it says that it holds is believed as far
+  /// as it was sent that. A room that has missed a pause has played on, and what sounds now is gone there.
+  private func firstSequence(for link: RoomLink, at now: LocalTime) -> UInt64 {
+    let playhead = timeline.playhead(at: GroupTime(ofSender: now))
+    let sounding = store.sequence(at: playhead - Self.preroll)
+    guard let held = link.live?.welcome.held, held.generation <= timeline.generation,
+      store.sequence(at: playhead) >= store.sequence(at: held.from)
+    else { return sounding }
+    return max(sounding, min(held.nextSequence, link.sentUpTo))
   }
 
   private mutating func closed(
     _ id: RoomID, _ channel: Channel, _ reason: String, at now: LocalTime
   ) {
     guard let link = links.first(where: { $0.id == id }) else { return }
-    if case .waiting = link.state { return }
-    broke(id, reason, at: now)
+    switch link.state {
+    case .waiting, .replaced: return
+    case .connecting, .greeting, .live: broke(id, reason, at: now)
+    }
     _ = channel
   }
 
@@ -214,18 +237,51 @@ package struct GroupSession {
     links[index].broke(reason, at: now)
   }
 
+  /// The room is told what was wrong, so that its people can be.
+  private mutating func violated(_ id: RoomID, _ how: String, at now: LocalTime) {
+    let goodbye = Goodbye(reason: .protocolViolation, detail: how)
+    emit(.send(id, .control, ControlMessage.goodbye(goodbye).encoded()))
+    broke(id, "it broke the protocol: \(how)", at: now)
+  }
+
+  private mutating func replaced(_ id: RoomID, _ goodbye: Goodbye) {
+    let reason = goodbye.detail.isEmpty ? "another sender plays there" : goodbye.detail
+    emit(.close(id, .media))
+    emit(.close(id, .control))
+    withLink(id) { $0.replaced(reason) }
+    emit(.event(.roomReplaced(id, reason: reason)))
+  }
+
+  /// A receiver can be found twice: by discovery and at an address, or at two addresses. It has one session at a time, and
+  /// that is the newest link's.
+  private mutating func removeTwins(of id: RoomID, _ receiver: Identifier) {
+    for twin in links where twin.id != id && twin.receiverID == receiver {
+      emit(.close(twin.id, .media))
+      emit(.close(twin.id, .control))
+      links.removeAll { $0.id == twin.id }
+      sessions[twin.id] = nil
+      emit(.event(.roomIsTwin(twin.id, of: id)))
+    }
+  }
+
   private mutating func received(_ bytes: [UInt8], from id: RoomID, at now: LocalTime) {
-    guard let index = links.firstIndex(where: { $0.id == id }) else { return }
+    guard var index = links.firstIndex(where: { $0.id == id }) else { return }
     links[index].live?.heard(at: now)
     links[index].framer.append(bytes)
     do {
       while let raw = try links[index].framer.next() {
         guard let message = try ControlMessage.decode(raw) else { continue }
         received(message, from: index, at: now)
-        if case .waiting = links[index].state { return }
+        // It may have turned out to be a room that there is already, which shifts the others.
+        guard let moved = links.firstIndex(where: { $0.id == id }) else { return }
+        index = moved
+        switch links[index].state {
+        case .waiting, .replaced: return
+        case .connecting, .greeting, .live: break
+        }
       }
     } catch {
-      broke(id, "it broke the protocol: \(error)", at: now)
+      violated(id, "\(error)", at: now)
     }
   }
 
@@ -246,9 +302,10 @@ package struct GroupSession {
       guard links[index].welcomed(welcome, at: now) else { return }
       if codecs != before { newcomer = id }
       welcomed(index, welcome, at: now)
+      removeTwins(of: id, welcome.receiverID)
     case .refuse(let refusal):
       guard links[index].live == nil else {
-        return broke(id, "it broke the protocol: a refusal after its welcome", at: now)
+        return violated(id, "a refusal after its welcome", at: now)
       }
       let reason = refusal.sentence
       let isNew = links[index].lastObstacle != reason
@@ -262,10 +319,11 @@ package struct GroupSession {
       emit(.event(.roomFlushed(id)))
     case .status(let status): received(status, from: index)
     case .codecs(let listed): received(listed, from: index, at: now)
+    case .goodbye(let goodbye) where goodbye.reason == .replaced: replaced(id, goodbye)
     case .goodbye(let goodbye):
       broke(id, goodbye.detail.isEmpty ? "it said goodbye" : goodbye.detail, at: now)
     case .hello, .anchor, .flush, .settings, .streamVolume, .nowPlaying, .keepAlive:
-      broke(id, "it broke the protocol: a message that is not for a sender", at: now)
+      violated(id, "this message is not for a sender", at: now)
     }
   }
 
@@ -279,7 +337,9 @@ package struct GroupSession {
       let flush = Flush(from: cut.from, generation: cut.generation, isRamped: cut.isRamped)
       tell(index, .flush(flush), at: now)
     }
-    for anchor in timeline.anchors { tell(index, .anchor(anchor), at: now) }
+    for anchor in timeline.anchors(from: GroupTime(ofSender: now)) {
+      tell(index, .anchor(anchor), at: now)
+    }
     if volume != .full { tell(index, .streamVolume(volume), at: now) }
     emit(.connect(id, .media))
   }
@@ -288,10 +348,10 @@ package struct GroupSession {
   private mutating func received(_ listed: [Codec], from index: Int, at now: LocalTime) {
     let id = links[index].id
     guard links[index].live != nil else {
-      return broke(id, "it broke the protocol: codecs before its welcome", at: now)
+      return violated(id, "codecs before its welcome", at: now)
     }
     let before = codecs
-    links[index].lists(listed)
+    links[index].lists(listed, at: now)
     if codecs != before { newcomer = id }
   }
 
@@ -318,6 +378,7 @@ package struct GroupSession {
   private mutating func advance(to now: LocalTime) {
     guard !isFinished else { return }
     for index in links.indices { advance(link: index, to: now) }
+    connectWaiting(at: now)
     startIfReady(at: now)
     announce(at: now)
     store.release(before: timeline.playhead(at: GroupTime(ofSender: now)) - Self.keepAfter)
@@ -334,12 +395,8 @@ package struct GroupSession {
 
   private mutating func advance(link index: Int, to now: LocalTime) {
     let id = links[index].id
-    if links[index].retryIsDue(at: now) {
-      emit(.connect(id, .control))
-      return
-    }
     switch links[index].state {
-    case .waiting: break
+    case .waiting, .replaced: break
     case .connecting(let giveUpAt), .greeting(let giveUpAt):
       if giveUpAt <= now { broke(id, "no answer", at: now) }
     case .live:
@@ -353,6 +410,21 @@ package struct GroupSession {
     }
   }
 
+  /// Few at a time; who has waited longest comes first.
+  private mutating func connectWaiting(at now: LocalTime) {
+    var free = RoomLink.mostAtOnce - links.count(where: \.isConnecting)
+    while free > 0 {
+      let waiting = links.indices.compactMap { index in
+        links[index].due(at: now).map { (since: $0, index: index) }
+      }
+      guard let next = waiting.min(by: { $0 < $1 })?.index, links[next].retryIsDue(at: now) else {
+        return
+      }
+      free -= 1
+      emit(.connect(links[next].id, .control))
+    }
+  }
+
   private mutating func pump(
     _ index: Int, _ pictures: [NumberedArtwork], at now: LocalTime
   ) {
@@ -362,6 +434,7 @@ package struct GroupSession {
       let bytes = links[index].live?.media?.nextBytes(from: store, decodedAs: codecs, plan),
       !bytes.isEmpty
     else { return }
+    links[index].sent()
     emit(.send(links[index].id, .media, bytes))
   }
 
@@ -388,6 +461,7 @@ extension Refusal {
     case .unsupportedVersion:
       "it speaks another protocol version (\(detail)); update the older side"
     case .protocolViolation: "it refused what this sender said: \(detail)"
+    case .other: detail.isEmpty ? "it refused, for a reason that it did not say" : detail
     }
   }
 }

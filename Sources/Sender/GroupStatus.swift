@@ -65,7 +65,8 @@ package struct Playhead: Hashable, Sendable {
 }
 
 extension GroupSession {
-  package func status(at now: LocalTime) -> GroupStatus {
+  package func status(at local: LocalTime) -> GroupStatus {
+    let now = local + asleep
     let item = soundingItem(at: now)
     let playhead = timeline.playhead(at: GroupTime(ofSender: now))
     let items = playlist.items
@@ -78,7 +79,7 @@ extension GroupSession {
       duration: item?.duration ?? (arrival?.isAll == true ? arrival?.position : nil),
       arrived: arrival?.position, effects: effects,
       presentationTime: timeline.isSounding(at: GroupTime(ofSender: now)) && item != nil
-        ? now : nil,
+        ? local : nil,
       rate: item?.rate ?? 1, outputLatency: commitHorizon,
       produced: max(.zero, (store.end ?? playhead) - playhead), rooms: links.map(\.displayed))
   }
@@ -86,6 +87,7 @@ extension GroupSession {
   /// When this place in the current item sounds, or sounded lately, by what is decided now: a pause or a seek moves
   /// it. Nil while the group stands still, and for what does not come.
   package func presentationTime(of position: MediaDuration, at now: LocalTime) -> LocalTime? {
+    let now = now + asleep
     let time = GroupTime(ofSender: now)
     guard !isStopped(at: now),
       let segment = timeline.segment(at: timeline.playhead(at: time))
@@ -93,12 +95,13 @@ extension GroupSession {
     let span = segment.opened.span(to: position)
     // What no schedule of this item reaches overflows no arithmetic either.
     guard abs(span.flicks) < ProtocolLimits.mediaTime.upperBound / 2 else { return nil }
-    return timeline.groupTime(of: segment.start + span).map { LocalTime(onSender: $0) }
+    return timeline.groupTime(of: segment.start + span).map { LocalTime(onSender: $0) - asleep }
   }
 
   /// Where the group is now, without all that a status holds.
   package func playhead(at now: LocalTime) -> Playhead {
-    Playhead(
+    let now = now + asleep
+    return Playhead(
       item: soundingItem(at: now)?.item, position: position(at: now),
       isMoving: timeline.isSounding(at: GroupTime(ofSender: now)))
   }

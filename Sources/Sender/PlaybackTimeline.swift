@@ -184,6 +184,12 @@ struct PlaybackTimeline {
   /// Where the next segment begins that has not sounded yet.
   var nextSegmentStart: MediaTime? { segments.first { !$0.wasAnnounced }?.start }
 
+  /// The anchor that holds at `time`, and those that will.
+  func anchors(from time: GroupTime) -> [Anchor] {
+    let holding = anchors.lastIndex { $0.groupTime <= time } ?? 0
+    return Array(anchors[min(holding, anchors.count)...])
+  }
+
   /// When the playhead comes to `time`, by the anchors that are set; nil if it does not.
   func groupTime(of time: MediaTime) -> GroupTime? {
     groupTime(passing: time) ?? anchors.first { $0.mediaTime == time }?.groupTime

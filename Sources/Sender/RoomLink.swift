@@ -9,6 +9,12 @@ struct RoomLink {
   static let lastRetry = Nanoseconds.seconds(5)
   /// A refusal is looked at again this much later.
   static let refusedRetry = Nanoseconds.seconds(5)
+  /// A session that has lasted this long with its media connection was sound: the next one is tried at once.
+  static let soundSession = Nanoseconds.seconds(3)
+  /// Rooms that are being connected at a time. Whoever announces rooms that do not exist cannot make a group open more.
+  static let mostAtOnce = 16
+  /// A codec that a room has withdrawn is not used for it again before.
+  static let withdrawalTime = Nanoseconds.seconds(60)
 
   enum State {
     case waiting(until: LocalTime)
@@ -16,11 +22,15 @@ struct RoomLink {
     /// `hello` is on its way.
     case greeting(giveUpAt: LocalTime)
     case live
+    /// Another sender has the room: nothing is tried until the user asks for it.
+    case replaced
   }
 
   let id: RoomID
   private(set) var name: String
-  private let receiverID: Identifier?
+  /// The only receiver that is taken for the room, where that is known; else the one that was met last.
+  private(set) var receiverID: Identifier?
+  private let isCertain: Bool
   private(set) var state: State {
     didSet { if case .live = state {} else { live = nil } }
   }
@@ -30,13 +40,19 @@ struct RoomLink {
   private(set) var lastObstacle = ""
   /// What the room decodes, as it said last; nil before it was connected.
   private(set) var codecs: CodecSet?
+  private var withdrawnUntil: LocalTime?
   private var retryAfter = Self.firstRetry
+  /// Whether the next `hello` asks for the room though somebody else has it.
+  private(set) var takesOver = false
+  /// One more than the number of the newest packet that the room was ever sent.
+  private(set) var sentUpTo: UInt64 = 0
   var framer = MessageFramer(limit: ProtocolLimits.controlMessage)
 
   init(id: RoomID, name: String, receiverID: Identifier?, at now: LocalTime) {
     self.id = id
     self.name = name
     self.receiverID = receiverID
+    isCertain = receiverID != nil
     state = .waiting(until: now)
   }
 
@@ -50,16 +66,36 @@ struct RoomLink {
   /// Why the room does not play, in people's words; empty if it does or nothing is known.
   var obstacle: String {
     switch state {
-    case .waiting, .connecting, .greeting: lastObstacle
+    case .waiting, .connecting, .greeting, .replaced: lastObstacle
     case .live: live?.status?.detail ?? ""
     }
   }
 
+  var isConnecting: Bool {
+    switch state {
+    case .connecting, .greeting: true
+    case .waiting, .live, .replaced: false
+    }
+  }
+
+  /// Since when a connection could be tried; nil where none is to be, or not yet.
+  func due(at now: LocalTime) -> LocalTime? {
+    if case .waiting(let until) = state, until <= now { until } else { nil }
+  }
+
   /// Whether a connection should be tried now.
   mutating func retryIsDue(at now: LocalTime) -> Bool {
-    guard case .waiting(let until) = state, until <= now else { return false }
+    guard due(at: now) != nil else { return false }
     state = .connecting(giveUpAt: now + ProtocolLimits.silence)
     return true
+  }
+
+  /// The user wants the room, whoever has it.
+  mutating func take(at now: LocalTime) {
+    if case .live = state { return }
+    takesOver = true
+    if case .replaced = state { state = .waiting(until: now) }
+    seen(at: now)
   }
 
   mutating func seen(at now: LocalTime) {
@@ -73,24 +109,38 @@ struct RoomLink {
     state = .greeting(giveUpAt: now + ProtocolLimits.silence)
   }
 
-  func isExpected(_ id: Identifier) -> Bool { receiverID == nil || receiverID == id }
+  func isExpected(_ id: Identifier) -> Bool { !isCertain || receiverID == id }
 
   /// True if a welcome was awaited.
   mutating func welcomed(_ welcome: Welcome, at now: LocalTime) -> Bool {
     guard case .greeting = state else { return false }
     state = .live
     live = LiveRoom(welcome: welcome, at: now)
-    codecs = CodecSet(welcome.codecs)
+    receiverID = welcome.receiverID
+    takesOver = false
+    lists(welcome.codecs, at: now)
     name = welcome.name
     lastObstacle = ""
     return true
   }
 
-  mutating func lists(_ codecs: [Codec]) { self.codecs = CodecSet(codecs) }
+  /// Each codec fewer makes all rooms' music anew: one that comes and goes counts as gone.
+  mutating func lists(_ listed: [Codec], at now: LocalTime) {
+    let listed = CodecSet(listed)
+    var common = listed
+    if let codecs { common.formIntersection(codecs) }
+    let isWithdrawn = withdrawnUntil.map { now < $0 } ?? false
+    if let codecs, common != codecs { withdrawnUntil = now + Self.withdrawalTime }
+    codecs = isWithdrawn ? common : listed
+  }
+
+  mutating func sent() { sentUpTo = max(sentUpTo, live?.media?.nextSequence ?? 0) }
 
   mutating func broke(_ reason: String, at now: LocalTime) {
     // A welcome alone proves little: the media connection may never come about.
-    if let live, now - live.began >= ProtocolLimits.silence { retryAfter = Self.firstRetry }
+    if let live, live.media != nil, now - live.began >= Self.soundSession {
+      retryAfter = Self.firstRetry
+    }
     state = .waiting(until: now + retryAfter)
     lastObstacle = reason
     retryAfter = min(Nanoseconds(retryAfter.count * 2), Self.lastRetry)
@@ -98,6 +148,11 @@ struct RoomLink {
 
   mutating func refused(_ reason: String, at now: LocalTime) {
     state = .waiting(until: now + Self.refusedRetry)
+    lastObstacle = reason
+  }
+
+  mutating func replaced(_ reason: String) {
+    state = .replaced
     lastObstacle = reason
   }
 
@@ -109,6 +164,7 @@ struct RoomLink {
     case .waiting(let until): until
     case .connecting(let giveUpAt), .greeting(let giveUpAt): giveUpAt
     case .live: live.map { min($0.giveUpTime, $0.nextKeepAlive) } ?? LocalTime(nanoseconds: .max)
+    case .replaced: LocalTime(nanoseconds: .max)
     }
   }
 }
@@ -148,7 +204,7 @@ struct MediaFlow {
   private var limit: UInt64 = 0
   private var queuedBytes = 0
   /// The packet to send next.
-  private var nextSequence: UInt64
+  private(set) var nextSequence: UInt64
   private var artwork = ArtworkFlow()
   /// As announced on this connection.
   private var knownFormats: [UInt16: StreamFormat] = [:]

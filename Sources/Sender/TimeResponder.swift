@@ -21,9 +21,18 @@ package struct TimeResponder<Address: Hashable & Sendable> {
   private var peers: [Peer] = []
   /// Hosts in order of their last request, oldest first.
   private var hosts: [(name: Address, limit: RateLimit)] = []
+  /// How long the machine has slept since the start, see `GroupSession`.
+  private var asleep = Nanoseconds.zero
 
   package init(clockID: UInt64) {
     self.clockID = clockID
+  }
+
+  /// The machine slept: its clock stood still, and the group's went on.
+  package mutating func resumedFromSuspend(after span: Nanoseconds) {
+    asleep = asleep + max(.zero, span)
+    // Stamps of before and answers of after do not belong together.
+    for index in peers.indices { peers[index].stamp = nil }
   }
 
   /// The answer to a request; nil if it is none, is meant for another clock, or is one too many of `host`, which is
@@ -37,7 +46,8 @@ package struct TimeResponder<Address: Hashable & Sendable> {
     let previous = remember(peer, sequence: request.sequence)
     let answer = TimeAnswer(
       clockID: clockID, sequence: request.sequence, requestSentAt: request.sentAt,
-      receivedAt: GroupTime(ofSender: receivedAt), sentAt: GroupTime(ofSender: now),
+      receivedAt: GroupTime(ofSender: receivedAt + asleep),
+      sentAt: GroupTime(ofSender: now + asleep),
       previous: previous)
     return (TimePacket.answer(answer).encoded(), request.sequence)
   }
@@ -47,7 +57,8 @@ package struct TimeResponder<Address: Hashable & Sendable> {
     guard let index = peers.lastIndex(where: { $0.name == peer && $0.sequence == sequence }) else {
       return
     }
-    peers[index].stamp = .init(sequence: sequence, sentAt: GroupTime(ofSender: time))
+    peers[index].stamp = .init(
+      sequence: sequence, sentAt: GroupTime(ofSender: time + asleep))
   }
 
   private mutating func admits(_ host: Address, at now: LocalTime) -> Bool {

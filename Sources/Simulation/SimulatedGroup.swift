@@ -100,7 +100,7 @@ package final class SimulatedGroup {
     wakes = Array(repeating: (0, 0), count: configuration.rooms.count + 1)
     microphone = Microphone(
       roomCount: configuration.rooms.count, interval: configuration.interval,
-      groupTime: { GroupTime(nanoseconds: host.value.local(at: $0).nanoseconds) })
+      groupTime: { host.value.groupTime(at: $0) })
     for (index, room) in configuration.rooms.enumerated() {
       rooms.append(SimulatedRoom(room, index: index, seed: configuration.seed))
       startReceiver(index)
@@ -250,6 +250,24 @@ extension SimulatedGroup {
     rooms[room].host.freeze(until: now + span)
   }
 
+  /// The sender's machine sleeps with its clock. Afterwards it takes its sleep for longer than it was by `error`.
+  package func suspendSender(for span: Nanoseconds, misjudgedBy error: Nanoseconds = .zero) {
+    let end = now + span
+    senderHost.value.freeze(until: end)
+    senderHost.value.stepClock(by: -span, at: end)
+    senderHost.value.reckonSleep(span + error, at: end)
+    for room in rooms { room.partitionDuringSuspend = true }
+    queue.insert(
+      .action { group in
+        for room in group.rooms.indices {
+          group.rooms[room].partitionDuringSuspend = false
+          group.release(room)
+        }
+        group.sender?.responder.resumedFromSuspend(after: span + error)
+        group.serveSender([.resumedFromSuspend(after: span + error)])
+      }, at: end)
+  }
+
   package func stallSender(for span: Nanoseconds) { senderHost.value.freeze(until: now + span) }
 
   /// The machine sleeps with its clock and its card.
@@ -306,7 +324,7 @@ extension SimulatedGroup {
     guard let estimate = rooms[room].lastEstimate else { return nil }
     let local = rooms[room].host.local(at: now)
     return estimate.groupTime(of: local)
-      - GroupTime(nanoseconds: senderHost.value.local(at: now).nanoseconds)
+      - senderHost.value.groupTime(at: now)
   }
   package func clockErrorBound(of room: Int) -> Nanoseconds? {
     rooms[room].lastEstimate?.errorBound

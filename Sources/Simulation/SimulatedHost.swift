@@ -22,6 +22,8 @@ package struct SimulatedHost {
   private var random: RandomSource
   /// Steps of the clock, in order: a negative one is a suspend, in which it stood still.
   private var steps: [(at: TrueTime, by: Nanoseconds)] = []
+  /// How long its program believes to have slept: the group's time goes on meanwhile.
+  private var sleeps: [(at: TrueTime, by: Nanoseconds)] = []
   /// Nothing on this machine runs before then.
   private(set) var frozenUntil = TrueTime.zero
 
@@ -61,6 +63,14 @@ package struct SimulatedHost {
 
   /// The clock jumps, and nobody is told.
   mutating func stepClock(by span: Nanoseconds, at time: TrueTime) { steps.append((time, span)) }
+
+  mutating func reckonSleep(_ span: Nanoseconds, at time: TrueTime) { sleeps.append((time, span)) }
+
+  /// By the clock of a sender on this machine.
+  mutating func groupTime(at time: TrueTime) -> GroupTime {
+    let slept = sleeps.reduce(0) { $1.at <= time ? $0 + $1.by.count : $0 }
+    return GroupTime(nanoseconds: local(at: time).nanoseconds + slept)
+  }
 
   private mutating func base(at time: TrueTime) -> Int64 {
     quality.offset.count + Int64((oscillator.elapsed(at: time.seconds) * 1e9).rounded())

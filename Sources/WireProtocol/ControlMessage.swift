@@ -79,11 +79,14 @@ package struct Hello: Hashable, Sendable {
   package var clockID: UInt64
   /// The UDP port on which the sender answers time requests.
   package var clockPort: UInt16
+  /// Whether a room that is kept for another sender is asked for all the same.
+  package var takesOver: Bool
 
   package init(
     version: UInt16, senderID: Identifier, senderName: String, session: UInt64, clockID: UInt64,
-    clockPort: UInt16
+    clockPort: UInt16, takesOver: Bool = false
   ) {
+    self.takesOver = takesOver
     self.version = version
     self.senderID = senderID
     self.senderName = senderName
@@ -106,11 +109,14 @@ package struct Welcome: Hashable, Sendable {
   package var settings: RoomSettings
   /// What the deep buffer still holds of an earlier session with the same clock.
   package var held: HeldStream?
+  /// What another sender, or the same one before a restart, had left here to play, and this session has ended.
+  package var dropped: DroppedStream?
 
   package init(
     version: UInt16, receiverID: Identifier, name: String, model: String, capacity: Capacity,
-    codecs: [Codec], settings: RoomSettings, held: HeldStream?
+    codecs: [Codec], settings: RoomSettings, held: HeldStream?, dropped: DroppedStream? = nil
   ) {
+    self.dropped = dropped
     self.version = version
     self.receiverID = receiverID
     self.name = name
@@ -127,10 +133,26 @@ package struct HeldStream: Hashable, Sendable {
   package var generation: UInt32
   /// The number of the first packet that is missing.
   package var nextSequence: UInt64
+  /// Where the oldest packet begins that is still held: what lies before it has sounded, and is gone.
+  package var from: MediaTime
 
-  package init(generation: UInt32, nextSequence: UInt64) {
+  package init(generation: UInt32, nextSequence: UInt64, from: MediaTime) {
     self.generation = generation
     self.nextSequence = nextSequence
+    self.from = from
+  }
+}
+
+/// What a session has put an end to.
+package struct DroppedStream: Hashable, Sendable {
+  /// How much had not been heard yet.
+  package var unheard: MediaDuration
+  /// For people: who had sent it. At most `ProtocolLimits.name` bytes of UTF-8.
+  package var senderName: String
+
+  package init(unheard: MediaDuration, senderName: String) {
+    self.unheard = unheard
+    self.senderName = senderName
   }
 }
 
@@ -152,6 +174,8 @@ package struct Refusal: Hashable, Sendable {
     case unsupportedVersion = 2
     /// The sender broke the protocol; `detail` says how.
     case protocolViolation = 3
+    /// One of a later version; `detail` says which.
+    case other = 0
   }
   package var reason: Reason
   package var detail: String
@@ -305,14 +329,18 @@ package struct SyncErrorStatistics: Hashable, Sendable {
 
 package struct Goodbye: Hashable, Sendable {
   package enum Reason: UInt8, CaseIterable, Sendable {
-    /// Playing is over; the receiver may drop what it holds.
+    /// Playing is over, or the user stopped it; the receiver may drop what it holds.
     case finished = 1
-    /// The user stopped this side.
+    /// This side's program ends.
     case shutdown = 2
     /// The other side broke the protocol; `detail` says how.
     case protocolViolation = 3
     /// Nothing was heard from the other side for too long.
     case timeout = 4
+    /// From a receiver: another sender has the room now; `detail` says which. The sender does not come back by itself.
+    case replaced = 5
+    /// One of a later version; `detail` says which.
+    case other = 0
   }
   package var reason: Reason
   package var detail: String

@@ -74,4 +74,7 @@ package enum ProtocolLimits {
   /// A side that hears nothing on control for this long gives up: four keep-alives may get stuck behind a
   /// bad radio, more may not.
   package static let silence = Nanoseconds.seconds(10)
+  /// A room is kept this long at least for a sender that has left in the middle of its music: longer than a sender
+  /// takes to come back after an outage that it notices by `silence`.
+  package static let reservation = Nanoseconds.seconds(30)
 }

@@ -17,7 +17,7 @@ extension Hello {
   }
 
   private init(version: UInt16, decoding reader: inout ByteReader) throws(DecodeError) {
-    try reader.skip(2, "reserved")
+    let flags = try reader.uint16("flags")
     let senderID = try reader.identifier("sender id")
     let session = try reader.uint64("session")
     let clockID = try reader.uint64("clock id")
@@ -25,13 +25,13 @@ extension Hello {
     let senderName = try reader.text(atMost: ProtocolLimits.name, "sender name")
     self.init(
       version: version, senderID: senderID, senderName: senderName, session: session,
-      clockID: clockID, clockPort: clockPort)
+      clockID: clockID, clockPort: clockPort, takesOver: flags & 1 != 0)
   }
 
   func encode(to writer: inout ByteWriter) {
     writer.uint32(ProtocolVersion.magic)
     writer.uint16(version)
-    writer.zeros(2)
+    writer.uint16(takesOver ? 1 : 0)
     writer.bytes(senderID.bytes)
     writer.uint64(session)
     writer.uint64(clockID)
@@ -54,7 +54,8 @@ extension Welcome {
       version: version, receiverID: receiverID, name: name, model: model,
       capacity: Capacity(bytes: bytes, duration: MediaDuration(flicks: flicks)),
       codecs: try reader.codecs(), settings: settings,
-      held: try HeldStream(decodingOptional: &reader))
+      held: try HeldStream(decodingOptional: &reader),
+      dropped: try DroppedStream(decodingOptional: &reader))
   }
 
   func encode(to writer: inout ByteWriter) {
@@ -69,6 +70,8 @@ extension Welcome {
     writer.codecs(codecs)
     writer.uint8(held == nil ? 0 : 1)
     held?.encode(to: &writer)
+    writer.uint8(dropped == nil ? 0 : 1)
+    dropped?.encode(to: &writer)
   }
 }
 
@@ -79,7 +82,8 @@ extension HeldStream {
     case 1:
       self.init(
         generation: try reader.uint32(in: ProtocolLimits.generation, "held generation"),
-        nextSequence: try reader.uint64(in: ProtocolLimits.count, "next sequence"))
+        nextSequence: try reader.uint64(in: ProtocolLimits.count, "next sequence"),
+        from: MediaTime(flicks: try reader.int64(in: ProtocolLimits.mediaTime, "held from")))
     case let other: throw .outOfRange(field: "holds a stream", value: Int64(other))
     }
   }
@@ -87,15 +91,32 @@ extension HeldStream {
   fileprivate func encode(to writer: inout ByteWriter) {
     writer.uint32(generation)
     writer.uint64(nextSequence, clampedTo: ProtocolLimits.count)
+    writer.int64(from.flicks, clampedTo: ProtocolLimits.mediaTime)
+  }
+}
+
+extension DroppedStream {
+  fileprivate init?(decodingOptional reader: inout ByteReader) throws(DecodeError) {
+    switch try reader.uint8("dropped a stream") {
+    case 0: return nil
+    case 1:
+      self.init(
+        unheard: MediaDuration(
+          flicks: try reader.int64(in: ProtocolLimits.mediaTime, "dropped flicks")),
+        senderName: try reader.text(atMost: ProtocolLimits.name, "dropped sender name"))
+    case let other: throw .outOfRange(field: "dropped a stream", value: Int64(other))
+    }
+  }
+
+  fileprivate func encode(to writer: inout ByteWriter) {
+    writer.int64(unheard.flicks, clampedTo: ProtocolLimits.mediaTime)
+    writer.text(senderName, atMost: ProtocolLimits.name)
   }
 }
 
 extension Refusal {
   init(decoding reader: inout ByteReader) throws(DecodeError) {
-    let number = try reader.uint8("reason")
-    guard let reason = Reason(rawValue: number) else {
-      throw .outOfRange(field: "reason", value: Int64(number))
-    }
+    let reason = Reason(rawValue: try reader.uint8("reason")) ?? .other
     try reader.skip(1, "reserved")
     self.init(reason: reason, detail: try reader.text(atMost: ProtocolLimits.detail, "detail"))
   }
@@ -109,10 +130,7 @@ extension Refusal {
 
 extension Goodbye {
   init(decoding reader: inout ByteReader) throws(DecodeError) {
-    let number = try reader.uint8("reason")
-    guard let reason = Reason(rawValue: number) else {
-      throw .outOfRange(field: "reason", value: Int64(number))
-    }
+    let reason = Reason(rawValue: try reader.uint8("reason")) ?? .other
     try reader.skip(1, "reserved")
     self.init(reason: reason, detail: try reader.text(atMost: ProtocolLimits.detail, "detail"))
   }

@@ -163,7 +163,7 @@ struct ReceiverUnderFire {
     ControlMessage.hello(
       Hello(
         version: 1, senderID: fuzzIdentifier(sender), senderName: "s", session: session,
-        clockID: clock, clockPort: 9)
+        clockID: clock, clockPort: 9, takesOver: session % 2 == 0)
     ).encoded()
   }
 
@@ -318,7 +318,7 @@ struct GroupUnderFire {
     case 0, 1:
       .welcome(
         Welcome(
-          version: 1, receiverID: fuzzIdentifier(9), name: "", model: "",
+          version: 1, receiverID: fuzzIdentifier(9 + script.byte() % 8), name: "", model: "",
           capacity: Capacity(
             bytes: UInt64(script.number(in: 0...(1 << 60))),
             duration: MediaDuration(flicks: script.mediaTime().flicks)), codecs: [.pcm],
@@ -327,7 +327,7 @@ struct GroupUnderFire {
             ? nil
             : HeldStream(
               generation: script.generation(),
-              nextSequence: UInt64(script.number(in: 0...(1 << 60))))))
+              nextSequence: UInt64(script.number(in: 0...(1 << 60))), from: script.mediaTime())))
     case 2, 3: .status(status(&script))
     case 4:
       .credit(

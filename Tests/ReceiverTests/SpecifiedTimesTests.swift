@@ -10,6 +10,7 @@ import WireProtocol
     let cursor = PlayoutCursor(sampleRate: 48_000, device: .exact, storedDrift: nil)
     let times = [
       "interval of `status`": ProtocolLimits.statusInterval,
+      "a room is kept for a sender that left, at least": ProtocolLimits.reservation,
       "decoded audio that makes a room *ready*": Nanoseconds(Playout.startThreshold),
       "ramp of a start, a stop, a jump and a cut":
         Nanoseconds(cursor.fadeFrames * 1_000_000_000 / 48_000),

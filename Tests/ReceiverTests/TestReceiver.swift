@@ -67,14 +67,15 @@ struct TestReceiver {
   }
 
   mutating func hello(
-    sender: UInt8 = 1, session number: UInt64 = 5, clock: UInt64 = 77, version: UInt16 = 1
+    sender: UInt8 = 1, session number: UInt64 = 5, clock: UInt64 = 77, version: UInt16 = 1,
+    takesOver: Bool = false
   ) -> ConnectionID {
     let id = accept()
     say(
       .hello(
         Hello(
           version: version, senderID: .counting(from: sender), senderName: "sender \(sender)",
-          session: number, clockID: clock, clockPort: 46_000)), on: id)
+          session: number, clockID: clock, clockPort: 46_000, takesOver: takesOver)), on: id)
     return id
   }
 
@@ -169,6 +170,25 @@ struct TestReceiver {
 
   func credits(_ id: ConnectionID) -> [UInt64] {
     told(id).compactMap { if case .credit(let credit) = $0 { credit.limit } else { nil } }
+  }
+
+  func welcome(_ id: ConnectionID) -> Welcome? {
+    told(id).compactMap { if case .welcome(let welcome) = $0 { welcome } else { nil } }.first
+  }
+
+  /// Why `id` was refused or told goodbye, if it was.
+  func farewell(_ id: ConnectionID) -> ControlMessage? {
+    told(id).first {
+      switch $0 {
+      case .refuse, .goodbye: true
+      default: false
+      }
+    }
+  }
+
+  /// What discovery was to show of it, one after the other.
+  var advertised: [Bool] {
+    outputs.compactMap { if case .advertise(let isBusy) = $0 { isBusy } else { nil } }
   }
 
   func flushes(_ id: ConnectionID) -> [Flushed] {

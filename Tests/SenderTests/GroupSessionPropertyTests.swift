@@ -62,7 +62,7 @@ import WireProtocol
         .test(
           held: HeldStream(
             generation: random.pick(ProtocolLimits.generation),
-            nextSequence: random.pick(ProtocolLimits.count)),
+            nextSequence: random.pick(ProtocolLimits.count), from: time),
           bytes: random.pick(ProtocolLimits.count),
           span: MediaDuration(flicks: random.pick(ProtocolLimits.mediaTime)))),
       .codecs(random.next() % 2 == 0 ? [.pcm] : Codec.allCases),

@@ -207,7 +207,7 @@ import WireProtocol
     group.handle(.closed(TestGroup.room, .control, reason: "cut"))
     group.advance(by: .seconds(1))
     group.take()
-    group.join(with: .test(held: HeldStream(generation: 0, nextSequence: 250)))
+    group.join(with: .test(held: HeldStream(generation: 0, nextSequence: 250, from: .zero)))
     #expect(group.packets().first?.sequence == 250)
     guard case .format? = group.streamed().dropFirst().first else {
       Issue.record("formats are sent again")
@@ -237,7 +237,7 @@ import WireProtocol
       group.advance(by: .milliseconds(300))
     }
     group.take()
-    group.join(with: .test(held: HeldStream(generation: 1, nextSequence: 0)))
+    group.join(with: .test(held: HeldStream(generation: 1, nextSequence: 0, from: .zero)))
     #expect(group.flushes.map(\.generation) == [2, 3])
     let kinds = group.told().dropFirst().prefix(3)
     guard case .anchor? = kinds.last else {
@@ -294,7 +294,9 @@ import WireProtocol
     var group = TestGroup()
     group.joinReady(
       with: .test(
-        held: HeldStream(generation: 1 << 31 - 1, nextSequence: 1 << 60), bytes: 1 << 60,
+        held: HeldStream(
+          generation: 1 << 31 - 1, nextSequence: 1 << 60, from: MediaTime(flicks: 1 << 60)),
+        bytes: 1 << 60,
         span: MediaDuration(flicks: 1 << 60)))
     group.say(.status(.test(.ready, roundTrip: Nanoseconds(1 << 60), horizon: .seconds(10))))
     group.say(.credit(.test(limit: 1 << 60)))

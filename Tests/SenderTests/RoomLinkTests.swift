@@ -103,7 +103,14 @@ import WireProtocol
     #expect(pauses.last == RoomLink.lastRetry)
     link.controlConnected(at: now)
     _ = link.welcomed(.test(), at: now)
-    now = now + ProtocolLimits.silence
+    now = now + RoomLink.soundSession
+    link.broke("", at: now)
+    #expect(link.nextDeadline - now == RoomLink.lastRetry)
+    now = link.nextDeadline
+    link.controlConnected(at: now)
+    _ = link.welcomed(.test(), at: now)
+    link.live?.media = MediaFlow(from: 0)
+    now = now + RoomLink.soundSession
     link.broke("", at: now)
     #expect(link.nextDeadline - now == RoomLink.firstRetry)
   }

@@ -17,6 +17,8 @@ import WireProtocol
       "largest commit horizon that is reckoned with": GroupSession.longestHorizon,
       "least time on top of the largest commit horizon": GroupSession.commitMargin,
       "most time on top of the largest commit horizon": GroupSession.longestCommitMargin,
+      "session with media after which the first wait is the first again": RoomLink.soundSession,
+      "wait before a codec is used again that a room has withdrawn": RoomLink.withdrawalTime,
       "audio kept behind the playhead for rooms that come back":
         Nanoseconds(GroupSession.keepAfter),
     ]

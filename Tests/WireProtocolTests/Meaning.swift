@@ -54,6 +54,15 @@ enum Meaning: Hashable {
             session: 0x0102_0304_0506_0708, clockID: 0x1112_1314_1516_1718, clockPort: 46_000)))
     ),
     (
+      "control.hello.takingOver",
+      .control(
+        .hello(
+          Hello(
+            version: 1, senderID: .counting(from: 0x20), senderName: "loft",
+            session: 0x0102_0304_0506_0709, clockID: 0x1112_1314_1516_1719, clockPort: 46_001,
+            takesOver: true)))
+    ),
+    (
       "control.welcome",
       .control(
         .welcome(
@@ -62,7 +71,18 @@ enum Meaning: Hashable {
             capacity: Capacity(bytes: 32 << 20, duration: .seconds(1800)),
             codecs: [.pcm, .flac, .opus],
             settings: RoomSettings(volume: 800, isMuted: true, delay: .zero, channelMap: .stereo),
-            held: HeldStream(generation: 2, nextSequence: 300))))
+            held: HeldStream(generation: 2, nextSequence: 300, from: seconds(61)))))
+    ),
+    (
+      "control.welcome.dropped",
+      .control(
+        .welcome(
+          Welcome(
+            version: 1, receiverID: .counting(from: 0xa0), name: "Bad", model: "",
+            capacity: Capacity(bytes: 32 << 20, duration: .seconds(1800)), codecs: [.pcm],
+            settings: RoomSettings(volume: 800, isMuted: false, delay: .zero, channelMap: .stereo),
+            held: nil,
+            dropped: DroppedStream(unheard: .seconds(90), senderName: "study"))))
     ),
     ("control.refuse", .control(.refuse(Refusal(reason: .busy, detail: "study")))),
     ("control.keepAlive", .control(.keepAlive)),
@@ -70,6 +90,10 @@ enum Meaning: Hashable {
     (
       "control.goodbye",
       .control(.goodbye(Goodbye(reason: .shutdown, detail: "restarting for an update")))
+    ),
+    (
+      "control.goodbye.replaced",
+      .control(.goodbye(Goodbye(reason: .replaced, detail: "loft plays here now")))
     ),
   ]
 

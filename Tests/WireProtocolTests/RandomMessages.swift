@@ -54,7 +54,8 @@ extension SplitMix64 {
   private mutating func hello() -> Hello {
     Hello(
       version: pick(1...UInt16.max), senderID: identifier(), senderName: text(atMost: 64),
-      session: next(), clockID: next(), clockPort: pick(1...UInt16.max))
+      session: next(), clockID: next(), clockPort: pick(1...UInt16.max),
+      takesOver: Bool.random(using: &self))
   }
 
   private mutating func anchor() -> Anchor {
@@ -110,7 +111,13 @@ extension SplitMix64 {
       settings: settings(),
       held: Bool.random(using: &self)
         ? HeldStream(
-          generation: pick(ProtocolLimits.generation), nextSequence: pick(ProtocolLimits.count))
+          generation: pick(ProtocolLimits.generation), nextSequence: pick(ProtocolLimits.count),
+          from: mediaTime())
+        : nil,
+      dropped: Bool.random(using: &self)
+        ? DroppedStream(
+          unheard: MediaDuration(flicks: pick(ProtocolLimits.mediaTime)),
+          senderName: text(atMost: 64))
         : nil)
   }
 

@@ -21,7 +21,7 @@ import WireProtocol
     #expect(throws: DecodeError.unsupportedVersion(9)) { try OpeningMessage.decode(message) }
     message = try hello(version: 1)
     message.payload = message.payload.prefix(6)
-    #expect(throws: DecodeError.truncated(field: "reserved")) { try OpeningMessage.decode(message) }
+    #expect(throws: DecodeError.truncated(field: "flags")) { try OpeningMessage.decode(message) }
   }
 
   @Test func `no version is shared with a sender of version zero`() {
@@ -36,9 +36,24 @@ import WireProtocol
     #expect(throws: DecodeError.notThisProtocol) { try OpeningMessage.decode(packet) }
   }
 
+  @Test func `a reason that only a later version knows is another one, with its words`() throws {
+    for reason in [0, 6, 200] as [UInt8] {
+      var farewell = ControlMessage.goodbye(Goodbye(reason: .timeout, detail: "moon")).bytes
+      farewell[6] = reason
+      let goodbye = try #require(try onlyMessage(in: farewell))
+      #expect(
+        try ControlMessage.decode(goodbye) == .goodbye(Goodbye(reason: .other, detail: "moon")))
+      var answer = ControlMessage.refuse(Refusal(reason: .busy, detail: "moon")).bytes
+      answer[6] = reason
+      let refusal = try #require(try onlyMessage(in: answer))
+      #expect(
+        try ControlMessage.decode(refusal) == .refuse(Refusal(reason: .other, detail: "moon")))
+    }
+  }
+
   @Test func `codecs of a later version are left out`() throws {
     var bytes = welcome([.pcm, .opus]).bytes
-    bytes[bytes.count - 4] = 99
+    bytes[bytes.count - 5] = 99
     let raw = try #require(try onlyMessage(in: bytes))
     #expect(try ControlMessage.decode(raw) == welcome([.opus]))
   }

@@ -128,7 +128,9 @@ final class PlayerDisplay {
     case .roomGone(let id, let reason): "\(roomName(id)): gone (\(reason)); trying again"
     case .roomUnreachable(let id, let reason):
       "\(roomName(id)): cannot be reached (\(reason)); trying again"
-    case .roomRefused(let id, let reason): "\(roomName(id)): \(reason)"
+    case .roomRefused(let id, let reason), .roomReplaced(let id, let reason):
+      "\(roomName(id)): \(reason)"
+    case .roomIsTwin(_, let id): "\(roomName(id)) was named twice, and plays once"
     case .roomState(let id, .noDevice, let detail): "\(roomName(id)): no sound device: \(detail)"
     case .roomState(let id, .starved, _):
       "\(roomName(id)): nothing to play; its network is too slow"
@@ -202,6 +204,9 @@ struct JSONEvent: Encodable {
       (self.event, room, reason) = ("room_unreachable", names(id), why)
     case .roomRefused(let id, let why):
       (self.event, room, reason) = ("room_refused", names(id), why)
+    case .roomReplaced(let id, let why):
+      (self.event, room, reason) = ("room_replaced", names(id), why)
+    case .roomIsTwin(_, let id): (self.event, room) = ("room_named_twice", names(id))
     case .roomState(let id, let state, let detail):
       (self.event, room, self.state) = ("room_state", names(id), "\(state)")
       reason = detail.isEmpty ? nil : detail

@@ -64,6 +64,7 @@ final class PlayerService {
       onEvent(event)
     }
     driver.wants = { [unowned self] in isWanted($0) }
+    driver.onWarning = { printError("tutti: \($0)") }
   }
 
   var status: GroupStatus { driver.status() }
@@ -97,7 +98,7 @@ final class PlayerService {
       observer.advance(to: HostClock.now)
     }
     try driver.end()
-    state.remember(driver.directory.records)
+    state.remember(driver.directory.toRemember)
     if let failure { throw failure }
   }
 
@@ -120,7 +121,8 @@ final class PlayerService {
     case .finished:
       if !hasSounded, let firstFailure { failure = Failure(.noInput, firstFailure) }
       if hasSounded, wasCutShort { failure = Failure(.damaged, nil) }
-    case .roomGone, .roomUnreachable, .roomRefused, .roomState, .roomFlushed, .started, .paused,
+    case .roomGone, .roomUnreachable, .roomRefused, .roomReplaced, .roomIsTwin, .roomState,
+      .roomFlushed, .started, .paused,
       .resumed, .itemEnded, .playlistChanged, .recoded, .position, .renewed, .refused:
       break
     }

@@ -20,7 +20,8 @@ struct ReceiversCommand: ParsableCommand {
       let state = try StateDirectory(common.stateDir)
       var directory = RoomDirectory(remembered: state.rememberedRooms())
       let daemonIsThere = try search(&directory)
-      state.remember(directory.records)
+      state.remember(directory.toRemember)
+      for line in directory.takeWarnings() { printError("tutti: \(line)") }
       if common.json {
         for record in directory.records { printJSON(record) }
       } else {

@@ -1,0 +1,233 @@
+import AvahiDiscovery
+import Clock
+package import LinuxIO
+package import Sender
+package import WireProtocol
+
+/// Ends what rooms play from anywhere, also where the player that sent it is gone. `run` does it all, within seconds, on
+/// the caller's thread.
+package final class RoomSilencer {
+  package struct Wish: Sendable {
+    /// As given: `Kitchen`, `Kitchen#4f2a`, or an identity.
+    package var names: [String]
+    package var addresses: [(host: String, port: UInt16)]
+    /// Every room that is found; the others are not needed then.
+    package var isAll: Bool
+
+    package init(
+      names: [String] = [], addresses: [(host: String, port: UInt16)] = [], isAll: Bool = false
+    ) {
+      self.names = names
+      self.addresses = addresses
+      self.isAll = isAll
+    }
+  }
+
+  /// What became of one room.
+  package struct Report: Sendable {
+    /// As the room calls itself, or as it was asked for.
+    package var name: String
+    package var outcome: SilencedRoom.Outcome
+  }
+
+  /// Rooms that are there have been found by then; what is remembered is tried after it.
+  private static let searchTime = Nanoseconds.milliseconds(1500)
+
+  private let reactor: Reactor
+  private let discovered: Inbox<ServiceBrowser.Event>
+  private let resolved: Inbox<(index: Int, addresses: [SocketAddress], failure: String?)>
+  private var session: SilencingSession
+  private var rooms: RoomConnections
+  package private(set) var directory: RoomDirectory
+  private var wish = Wish()
+  private var candidates: [RoomID: [SocketAddress]] = [:]
+  /// In the order in which they were found; a room that was tried in vain may be tried again.
+  private var attempts: [(id: RoomID, key: String, report: Report?)] = []
+  private var unresolved = 0
+
+  package init(
+    senderID: Identifier, senderName: String, remembered: [RoomRecord]
+  ) throws(IOError) {
+    reactor = try Reactor()
+    discovered = Inbox(limit: 1024, waker: reactor.waker)
+    resolved = Inbox(limit: 64, waker: reactor.waker)
+    session = SilencingSession(
+      senderID: senderID, senderName: senderName, clockID: try SystemRandom.number(),
+      firstSession: try SystemRandom.number())
+    rooms = RoomConnections(reactor: reactor)
+    directory = RoomDirectory(remembered: remembered)
+  }
+
+  /// Once. Names that nobody answers to come last.
+  package func run(_ wish: Wish) throws(IOError) -> [Report] {
+    self.wish = wish
+    let browser = wish.isAll || !wish.names.isEmpty ? search() : nil
+    defer { withExtendedLifetime(browser) {} }
+    let searchEnd = HostClock.now + (browser == nil ? .zero : Self.searchTime)
+    try resolveAddresses()
+    var isSearching = true
+    while isSearching || session.isBusy || unresolved > 0 {
+      let deadline = [isSearching ? searchEnd : nil, session.nextDeadline, rooms.deadline]
+      for event in try reactor.wait(until: deadline.compactMap { $0 }.min()) { handle(event) }
+      turn()
+      guard isSearching, HostClock.now >= searchEnd || hasFoundAll else { continue }
+      isSearching = false
+      addRemembered()
+    }
+    try flush()
+    return reports
+  }
+
+  /// Lets what was said leave.
+  private func flush() throws(IOError) {
+    let until = HostClock.now + .milliseconds(500)
+    while HostClock.now < until, rooms.isSending { _ = try reactor.wait(until: until) }
+  }
+
+  private var reports: [Report] {
+    var reports: [Report] = []
+    for (index, attempt) in attempts.enumerated() {
+      let isLast = !attempts[(index + 1)...].contains { $0.key == attempt.key }
+      if isLast, let report = attempt.report { reports.append(report) }
+    }
+    for name in wish.names where !isFound(name) {
+      let twins = directory.matches(name).count
+      let reason =
+        twins > 1
+        ? "there are \(twins) rooms of this name; say which: "
+          + directory.matches(name).map { "\($0.name)#\($0.id.prefix(4))" }.joined(separator: ", ")
+        : "no room of this name was found"
+      reports.append(Report(name: name, outcome: .unreachable(reason)))
+    }
+    return reports
+  }
+
+  // MARK: - Which rooms
+
+  private func search() -> ServiceBrowser? {
+    try? ServiceBrowser(
+      type: ReceiverAdvertisement.serviceType, identifierKey: "id"
+    ) { [discovered] event in discovered.post(event) }
+  }
+
+  private func isFound(_ name: String) -> Bool {
+    let matches = directory.matches(name)
+    return matches.count == 1 && attempts.contains { $0.key == matches.first?.id }
+  }
+
+  private var hasFoundAll: Bool { !wish.isAll && wish.names.allSatisfy(isFound) }
+
+  private func isWanted(_ record: RoomRecord) -> Bool {
+    wish.isAll || wish.names.contains { directory.matches($0).map(\.id) == [record.id] }
+  }
+
+  private func discovered(_ event: ServiceBrowser.Event) {
+    switch event {
+    case .found(let service), .updated(let service):
+      guard let record = directory.found(service), isWanted(record) else { return }
+      let earlier = attempts.last { $0.key == record.id }
+      if let earlier {
+        guard case .unreachable? = earlier.report?.outcome,
+          candidates[earlier.id] != record.socketAddresses
+        else { return }
+      }
+      add(record)
+    case .lost(let service): directory.gone(serviceNamed: service.name)
+    case .daemonAppeared, .daemonVanished, .settled, .failed: break
+    }
+  }
+
+  /// Those that discovery has not shown: it may not work here.
+  private func addRemembered() {
+    for record in directory.records
+    where isWanted(record) && !attempts.contains(where: { $0.key == record.id }) {
+      add(record)
+    }
+  }
+
+  private func add(_ record: RoomRecord) {
+    add(
+      key: record.id, name: record.name, record.socketAddresses, Identifier(hex: record.id))
+  }
+
+  private func add(
+    key: String, name: String, _ addresses: [SocketAddress], _ receiver: Identifier?
+  ) {
+    let id = RoomID(attempts.count + 1)
+    attempts.append((id, key, nil))
+    names[id] = name
+    candidates[id] = addresses
+    handle(.roomAdded(id, receiverID: receiver))
+  }
+
+  private var names: [RoomID: String] = [:]
+
+  private func resolveAddresses() throws(IOError) {
+    for (index, address) in wish.addresses.enumerated() {
+      unresolved += 1
+      let resolved = resolved
+      try HostResolver.resolve(host: address.host, port: address.port) { result in
+        switch result {
+        case .success(let found): resolved.post((index, found, nil))
+        case .failure(let failure): resolved.post((index, [], "\(failure)"))
+        }
+      }
+    }
+  }
+
+  private func found(_ index: Int, _ addresses: [SocketAddress], _ failure: String?) {
+    unresolved -= 1
+    let (host, port) = wish.addresses[index]
+    let name = "\(host):\(port)"
+    guard let failure else { return add(key: name, name: name, addresses, nil) }
+    attempts.append(
+      (RoomID(attempts.count + 1), name, Report(name: name, outcome: .unreachable(failure))))
+  }
+
+  // MARK: - Session
+
+  private func turn() {
+    for event in discovered.take() { discovered(event) }
+    for (index, addresses, failure) in resolved.take() { found(index, addresses, failure) }
+    for (place, reason) in rooms.advance(to: HostClock.now) {
+      handle(.closed(place.room, reason: reason))
+    }
+    handle(.timeout)
+  }
+
+  private func handle(_ input: SilencingSession.Input) {
+    session.handle(input, at: HostClock.now)
+    while let output = session.nextOutput() { carryOut(output) }
+  }
+
+  private func carryOut(_ output: SilencingSession.Output) {
+    switch output {
+    case .connect(let room):
+      rooms.dial(Self.place(room), candidates: candidates[room] ?? [], at: HostClock.now)
+    case .send(let room, let bytes): rooms.send(bytes, to: Self.place(room))
+    case .close(let room): rooms.close(Self.place(room))
+    case .done(let room, let silenced):
+      guard let index = attempts.firstIndex(where: { $0.id == room }) else { return }
+      attempts[index].report = Report(
+        name: silenced.name ?? names[room] ?? "", outcome: silenced.outcome)
+    }
+  }
+
+  private static func place(_ room: RoomID) -> RoomConnections.Place {
+    RoomConnections.Place(room: room, channel: .control)
+  }
+
+  private func handle(_ event: ReactorEvent) {
+    switch event {
+    case .connected(let id):
+      if let place = rooms.connected(id) { handle(.connected(place.room)) }
+    case .connectFailed(let id, let error): rooms.failed(id, error.text, at: HostClock.now)
+    case .received(let id, let bytes):
+      if let place = rooms.place(of: id) { handle(.received(place.room, bytes)) }
+    case .closed(let id, let reason):
+      if let place = rooms.closed(id) { handle(.closed(place.room, reason: "\(reason)")) }
+    case .datagram, .transmitted, .signal, .drained, .woken, .accepted, .acceptFailed, .readable:
+      break
+    }
+  }
+}

@@ -1,0 +1,164 @@
+package import Clock
+package import WireProtocol
+
+/// Ends what rooms play, whoever has sent it: takes each one over, says goodbye, and tells what became of it. Without
+/// I/O, as `GroupSession`. Each room is tried once; whoever knows a better address adds it again.
+package struct SilencingSession {
+  package enum Input {
+    /// `receiverID`, where known, is the only receiver that is taken for it.
+    case roomAdded(RoomID, receiverID: Identifier?)
+    case connected(RoomID)
+    case received(RoomID, [UInt8])
+    /// Could not connect, or was closed.
+    case closed(RoomID, reason: String)
+    /// `nextDeadline` has come.
+    case timeout
+  }
+
+  package enum Output: Equatable {
+    /// The answer is `connected` or `closed`.
+    case connect(RoomID)
+    case send(RoomID, [UInt8])
+    /// Close after what was sent has left; no `closed` follows.
+    case close(RoomID)
+    case done(RoomID, SilencedRoom)
+  }
+
+  /// A room on the same network answers well within this.
+  static let patience = Nanoseconds.seconds(5)
+  /// Rooms that are spoken to at a time.
+  static let mostAtOnce = 16
+
+  private struct Link {
+    let id: RoomID
+    let receiverID: Identifier?
+    /// Nil while it waits for its turn.
+    var giveUpAt: LocalTime?
+    var framer = MessageFramer(limit: ProtocolLimits.controlMessage)
+  }
+
+  private let senderID: Identifier
+  private let senderName: String
+  private let clockID: UInt64
+  private var sessionNumber: UInt64
+  private var links: [Link] = []
+  private var outputs: [Output] = []
+  private var nextOutputIndex = 0
+
+  /// - Parameters:
+  ///   - clockID: random, so that the rooms hold nothing of it.
+  ///   - firstSession: sessions are numbered from here; random.
+  package init(senderID: Identifier, senderName: String, clockID: UInt64, firstSession: UInt64) {
+    self.senderID = senderID
+    self.senderName = senderName
+    self.clockID = clockID
+    sessionNumber = firstSession
+  }
+
+  /// Whether there is a room whose answer is awaited.
+  package var isBusy: Bool { !links.isEmpty }
+
+  /// Takes one input into account. `now` never decreases.
+  package mutating func handle(_ input: Input, at now: LocalTime) {
+    switch input {
+    case .roomAdded(let id, let receiverID): links.append(Link(id: id, receiverID: receiverID))
+    case .connected(let id): greet(id)
+    case .received(let id, let bytes): received(bytes, from: id)
+    case .closed(let id, let reason): end(id, SilencedRoom(outcome: .unreachable(reason)))
+    case .timeout: break
+    }
+    let late = links.filter { $0.giveUpAt.map { $0 <= now } ?? false }
+    for link in late { end(link.id, SilencedRoom(outcome: .unreachable("no answer"))) }
+    for index in links.indices.prefix(Self.mostAtOnce) where links[index].giveUpAt == nil {
+      links[index].giveUpAt = now + Self.patience
+      outputs.append(.connect(links[index].id))
+    }
+  }
+
+  /// What the driver must do next; `nil` when there is nothing left to do.
+  package mutating func nextOutput() -> Output? {
+    guard nextOutputIndex < outputs.count else {
+      outputs.removeAll(keepingCapacity: true)
+      nextOutputIndex = 0
+      return nil
+    }
+    defer { nextOutputIndex += 1 }
+    return outputs[nextOutputIndex]
+  }
+
+  /// When to send `.timeout` if nothing else happens first.
+  package var nextDeadline: LocalTime? { links.compactMap(\.giveUpAt).min() }
+
+  private mutating func greet(_ id: RoomID) {
+    guard links.contains(where: { $0.id == id }) else { return }
+    sessionNumber &+= 1
+    // Nobody answers time requests: the session is over before one is due.
+    let hello = Hello(
+      version: ProtocolVersion.newest, senderID: senderID, senderName: senderName,
+      session: sessionNumber, clockID: clockID, clockPort: 1, takesOver: true)
+    outputs.append(.send(id, ControlMessage.hello(hello).encoded()))
+  }
+
+  private mutating func received(_ bytes: [UInt8], from id: RoomID) {
+    guard let index = links.firstIndex(where: { $0.id == id }) else { return }
+    links[index].framer.append(bytes)
+    do {
+      while let raw = try links[index].framer.next() {
+        let message = try ControlMessage.decode(raw)
+        guard let room = answer(to: message, from: links[index]) else { continue }
+        return end(id, room)
+      }
+    } catch {
+      end(id, SilencedRoom(outcome: .unreachable("it broke the protocol: \(error)")))
+    }
+  }
+
+  /// Nil where the message says nothing of the room's silence.
+  private mutating func answer(
+    to message: ControlMessage?, from link: Link
+  ) -> SilencedRoom? {
+    switch message {
+    case .welcome(let welcome):
+      guard link.receiverID == nil || link.receiverID == welcome.receiverID else {
+        let reason = "another receiver, \(welcome.name), answers at its address"
+        return SilencedRoom(outcome: .unreachable(reason))
+      }
+      let goodbye = Goodbye(reason: .finished, detail: "")
+      outputs.append(.send(link.id, ControlMessage.goodbye(goodbye).encoded()))
+      return SilencedRoom(
+        name: welcome.name,
+        outcome: welcome.dropped.map { .silenced($0.unheard, of: $0.senderName) } ?? .wasSilent)
+    case .refuse(let refusal): return SilencedRoom(outcome: .unreachable(refusal.sentence))
+    case .goodbye(let goodbye):
+      return SilencedRoom(outcome: .unreachable("it said goodbye \(goodbye.detail)"))
+    default: return nil
+    }
+  }
+
+  private mutating func end(_ id: RoomID, _ room: SilencedRoom) {
+    guard let index = links.firstIndex(where: { $0.id == id }) else { return }
+    links.remove(at: index)
+    outputs.append(.close(id))
+    outputs.append(.done(id, room))
+  }
+}
+
+/// What became of a room that was to be silent.
+package struct SilencedRoom: Hashable, Sendable {
+  package enum Outcome: Hashable, Sendable {
+    /// So much of this sender's music was dropped before it was heard.
+    case silenced(MediaDuration, of: String)
+    case wasSilent
+    /// With the reason, for people.
+    case unreachable(String)
+  }
+
+  /// As the room calls itself; nil where it did not say so.
+  package var name: String?
+  package var outcome: Outcome
+
+  init(name: String? = nil, outcome: Outcome) {
+    self.name = name
+    self.outcome = outcome
+  }
+}

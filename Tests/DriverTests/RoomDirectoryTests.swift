@@ -1,0 +1,136 @@
+import AvahiDiscovery
+import LinuxIO
+import Sender
+import Testing
+
+@testable import Driver
+
+/// What discovery says, which anybody on the network can write.
+@Suite struct RoomDirectoryTests {
+  private static func service(
+    _ name: String, id: Int, at addresses: String..., port: UInt16 = 7770
+  ) -> DiscoveredService {
+    DiscoveredService(
+      name: name, hostName: "\(name).local", addresses: addresses, port: port,
+      text: [
+        TextPair("id", Self.id(id)), TextPair("name", name), TextPair("version", "1"),
+        TextPair("state", "free"), TextPair("codecs", "pcm"),
+      ], interfaces: [])
+  }
+
+  private static func id(_ number: Int) -> String {
+    let digits = String(number, radix: 16)
+    return String(repeating: "0", count: 32 - digits.count) + digits
+  }
+
+  @Test func `two receivers with one identity are told, and the first stays`() {
+    var directory = RoomDirectory(remembered: [])
+    _ = directory.found(Self.service("Kitchen", id: 1, at: "10.0.0.1"))
+    let copy = directory.found(Self.service("Bath", id: 1, at: "10.0.0.2"))
+    #expect(copy == nil)
+    #expect(directory.records.map(\.name) == ["Kitchen"])
+    #expect(directory.records.map(\.addresses) == [["10.0.0.1"]])
+    let warnings = directory.takeWarnings()
+    #expect(warnings.count == 1)
+    #expect(warnings.first?.contains("Kitchen at 10.0.0.1:7770 and Bath at 10.0.0.2:7770") == true)
+    _ = directory.found(Self.service("Bath", id: 1, at: "10.0.0.2"))
+    #expect(directory.takeWarnings().isEmpty)
+  }
+
+  @Test func `when the first of two with one identity goes, the other is there`() {
+    var directory = RoomDirectory(remembered: [])
+    _ = directory.found(Self.service("Kitchen", id: 1, at: "10.0.0.1"))
+    _ = directory.found(Self.service("Bath", id: 1, at: "10.0.0.2"))
+    directory.gone(serviceNamed: "Kitchen")
+    #expect(directory.present.map(\.name) == ["Bath"])
+    directory.gone(serviceNamed: "Bath")
+    #expect(directory.present.isEmpty)
+  }
+
+  @Test func `a receiver that gives itself another name is no twin`() {
+    var directory = RoomDirectory(remembered: [])
+    _ = directory.found(Self.service("Kitchen", id: 1, at: "10.0.0.1"))
+    let renamed = directory.found(Self.service("Bath", id: 1, at: "10.0.0.1"))
+    #expect(renamed?.name == "Bath")
+    #expect(directory.takeWarnings().isEmpty)
+  }
+
+  @Test func `addresses of another port are not mixed in`() {
+    var directory = RoomDirectory(remembered: [])
+    _ = directory.found(Self.service("Kitchen", id: 1, at: "10.0.0.1"))
+    let moved = directory.found(Self.service("Kitchen", id: 1, at: "10.0.0.9"))
+    #expect(moved?.addresses == ["10.0.0.9", "10.0.0.1"])
+    let other = directory.found(Self.service("Kitchen", id: 1, at: "10.0.0.7", port: 7771))
+    #expect(other?.addresses == ["10.0.0.7"])
+  }
+
+  @Test func `a flood of records is cut off, and told once`() {
+    var directory = RoomDirectory(remembered: [])
+    for number in 0..<1000 {
+      _ = directory.found(Self.service("room \(number)", id: number, at: "10.0.0.1"))
+    }
+    #expect(directory.records.count == RoomDirectory.mostServices)
+    #expect(directory.takeWarnings().count == 1)
+  }
+
+  @Test func `rooms that were played in are remembered before those that were only announced`() {
+    let old = (1...10).map { number in
+      RoomRecord(
+        id: Self.id(number), name: "old \(number)", model: "", state: "free",
+        addresses: ["10.0.0.1"], port: 7770, codecs: [])
+    }
+    var directory = RoomDirectory(remembered: old)
+    for number in 100..<300 {
+      _ = directory.found(Self.service("forged \(number)", id: number, at: "10.0.0.1"))
+    }
+    directory.met(Self.id(250))
+    let kept = directory.toRemember
+    #expect(kept.count == RoomDirectory.mostRemembered)
+    #expect(kept.first?.id == Self.id(250))
+    #expect(kept.dropFirst().prefix(10).map(\.id) == old.map(\.id))
+  }
+
+  // MARK: - Addresses
+
+  private static func address(_ host: Int) -> SocketAddress {
+    .ipv4(address: 0x0a00_0000 + UInt32(host), port: 7770)
+  }
+
+  @Test func `a forged record does not displace the address that works`() {
+    var addresses = RoomAddresses([Self.address(1)])
+    addresses.reached(Self.address(1))
+    addresses.learned([Self.address(66)])
+    #expect(addresses.nextCandidates() == [Self.address(1), Self.address(66)])
+  }
+
+  @Test func `each address is tried first at some attempt`() {
+    var addresses = RoomAddresses([Self.address(1), Self.address(2), Self.address(3)])
+    let firsts = (0..<3).map { _ in addresses.nextCandidates().first }
+    #expect(Set(firsts) == [Self.address(1), Self.address(2), Self.address(3)])
+  }
+
+  @Test func `few addresses of a room are tried`() {
+    var addresses = RoomAddresses((0..<100).map(Self.address))
+    #expect(addresses.nextCandidates().count == RoomAddresses.limit)
+  }
+
+  // MARK: - Names
+
+  @Test func `a name is looked up at each attempt, and once at a time`() {
+    var lookups = RoomLookups()
+    lookups.add(.init(1), host: "kitchen.local", port: 7770)
+    let first = lookups.begin(.init(1), isNeeded: true)
+    #expect(first?.host == "kitchen.local")
+    #expect(lookups.isAwaited(by: .init(1)))
+    lookups.stopWaiting(.init(1))
+    let meanwhile = lookups.begin(.init(1), isNeeded: true)
+    #expect(meanwhile == nil)
+    let wasAwaited = lookups.ended(.init(1))
+    #expect(wasAwaited)
+    let again = lookups.begin(.init(1), isNeeded: false)
+    #expect(again != nil)
+    #expect(!lookups.isAwaited(by: .init(1)))
+    let unknown = lookups.begin(.init(2), isNeeded: true)
+    #expect(unknown == nil)
+  }
+}

@@ -1,0 +1,121 @@
+import Clock
+import Receiver
+import Testing
+import WireProtocol
+
+/// Whose room it is: who gets it, who keeps it, and who is told.
+@Suite struct OccupancyTests {
+  /// Sender 1 has a room with so many packets of 20 ms in it, which sounds them.
+  private static func playing(_ packets: Int) -> (TestReceiver, control: ConnectionID) {
+    var receiver = TestReceiver(capacity: Capacity(bytes: 32 << 20, duration: .seconds(600)))
+    let control = receiver.hello()
+    let media = receiver.attach()
+    receiver.send(packets, on: media)
+    receiver.advance(by: .seconds(1))
+    receiver.say(
+      .anchor(Anchor(mediaTime: .zero, groupTime: receiver.groupTime(), rate: .playing)),
+      on: control)
+    receiver.advance(by: .seconds(1))
+    receiver.take()
+    return (receiver, control)
+  }
+
+  private static let busy = ControlMessage.refuse(Refusal(reason: .busy, detail: "sender 1"))
+
+  @Test func `a waiting sender does not get a room with music in it`() {
+    var (receiver, control) = Self.playing(3000)
+    receiver.handle(.closed(control))
+    for second in 1...6 {
+      let waiting = receiver.hello(sender: 2, session: UInt64(second), clock: 78)
+      #expect(receiver.farewell(waiting) == Self.busy, "\(second)")
+      receiver.advance(by: .seconds(9))
+    }
+    #expect(receiver.advertised.isEmpty)
+    let back = receiver.hello(session: 6)
+    #expect(receiver.welcome(back)?.held?.nextSequence == 3000)
+  }
+
+  @Test func `the room is free once the music that was left has sounded`() {
+    var (receiver, control) = Self.playing(2000)
+    receiver.handle(.closed(control))
+    receiver.advance(by: .seconds(38))
+    #expect(receiver.advertised.isEmpty)
+    receiver.advance(by: .seconds(3))
+    #expect(receiver.advertised == [false])
+    let next = receiver.hello(sender: 2, clock: 78)
+    #expect(receiver.welcome(next) != nil)
+  }
+
+  @Test func `a room that stands still is kept for half a minute`() {
+    var receiver = TestReceiver()
+    let control = receiver.hello()
+    let media = receiver.attach()
+    receiver.send(100, on: media)
+    receiver.handle(.closed(control))
+    receiver.take()
+    receiver.advance(by: .seconds(29))
+    let early = receiver.hello(sender: 2, clock: 78)
+    #expect(receiver.farewell(early) == Self.busy)
+    receiver.advance(by: .seconds(2))
+    #expect(receiver.advertised == [false])
+    let late = receiver.hello(sender: 2, clock: 78)
+    #expect(receiver.welcome(late) != nil)
+  }
+
+  @Test func `after a finished goodbye, or a session without music, anybody gets it at once`() {
+    var (receiver, control) = Self.playing(1000)
+    receiver.say(.goodbye(Goodbye(reason: .finished, detail: "")), on: control)
+    #expect(receiver.advertised == [false])
+    let next = receiver.hello(sender: 2, session: 7, clock: 78)
+    #expect(receiver.welcome(next)?.dropped == nil)
+    receiver.handle(.closed(next))
+    let third = receiver.hello(sender: 3, session: 8, clock: 79)
+    #expect(receiver.welcome(third) != nil)
+  }
+
+  @Test func `who takes the room over is told what that has put an end to`() throws {
+    var (receiver, control) = Self.playing(1000)
+    receiver.handle(.closed(control))
+    let taking = receiver.hello(sender: 2, session: 7, clock: 78, takesOver: true)
+    let dropped = try #require(receiver.welcome(taking)?.dropped)
+    #expect(dropped.senderName == "sender 1")
+    #expect(dropped.unheard > .milliseconds(18_500) && dropped.unheard < .milliseconds(19_500))
+    #expect(receiver.cuts.last?.from == .zero)
+  }
+
+  @Test func `a sender whose room is taken over is told by whom`() {
+    var (receiver, control) = Self.playing(1000)
+    _ = receiver.hello(sender: 2, session: 7, clock: 78, takesOver: true)
+    #expect(
+      receiver.farewell(control)
+        == .goodbye(Goodbye(reason: .replaced, detail: "sender 2 at study has taken it over")))
+    #expect(receiver.closed.contains(control))
+  }
+
+  @Test func `a sender whose identity another machine has is told so`() throws {
+    var (receiver, control) = Self.playing(1000)
+    _ = receiver.hello(sender: 1, session: 7, clock: 78)
+    guard case .goodbye(let goodbye)? = receiver.farewell(control) else {
+      Issue.record("no goodbye")
+      return
+    }
+    #expect(goodbye.reason == .replaced)
+    #expect(goodbye.detail.hasPrefix("another machine plays with this sender's identity"))
+  }
+
+  @Test func `a program that has lost its connection is told nothing`() {
+    var (receiver, control) = Self.playing(1000)
+    let again = receiver.hello(sender: 1, session: 7)
+    #expect(receiver.farewell(control) == nil)
+    #expect(receiver.closed.contains(control))
+    #expect(receiver.welcome(again)?.held?.nextSequence == 1000)
+    #expect(receiver.welcome(again)?.dropped == nil)
+  }
+
+  @Test func `another sender with the same clock identity inherits nothing`() {
+    var (receiver, control) = Self.playing(1000)
+    receiver.handle(.closed(control))
+    let other = receiver.hello(sender: 2, session: 7, clock: 77, takesOver: true)
+    #expect(receiver.welcome(other)?.held == nil)
+  }
+}
