@@ -16,6 +16,8 @@ struct Playout {
   static let keepAfter = MediaDuration.milliseconds(500)
   /// Packets decoded in one go, so that a control message never waits for more than a few milliseconds.
   static let decodeSlice = 8
+  /// More than any sound card is written ahead.
+  static let longestWriteAhead = Nanoseconds.seconds(1)
   static let clockInterval = Nanoseconds.milliseconds(100)
 
   enum Step {
@@ -51,6 +53,8 @@ struct Playout {
   private var generationBase: UInt32 = 0
   private var device = Device.closed
   private var report: RenderReport?
+  /// Since when there is nothing to render, and how often that had been heard before.
+  private var starvation: (since: LocalTime, earlier: UInt32)?
   private var estimate: ClockEstimate?
   private var clockIsStep = true
   private var nextClockCommand: LocalTime?
@@ -215,6 +219,7 @@ struct Playout {
       device, DecodeStage(makeDecoder: makeDecoder, ring: ring, device: device.format))
     earlierUnderruns += report?.underruns ?? 0
     report = nil
+    starvation = nil
     (decodedFrom, decodedUntil, nextClockCommand) = (nil, nil, nil)
     clockIsStep = true
     buffer.rewindDecoding(to: (playhead(at: lastAdvance) ?? .zero) - Self.preroll)
@@ -232,6 +237,11 @@ struct Playout {
   mutating func rendered(_ report: RenderReport) -> Bool {
     defer { self.report = report }
     if case .playing = report.activity { histogram.record(report.syncError) }
+    if case .starved = report.activity {
+      starvation = starvation ?? (report.at, self.report?.starvations ?? 0)
+    } else {
+      starvation = nil
+    }
     return report.underruns > self.report?.underruns ?? 0
   }
 
@@ -401,13 +411,20 @@ extension Playout {
     switch activity {
     case .playing: return .playing
     case .paused: return .paused
-    case .starved: return .starved
+    case .starved: return isStarvationHeard ? .starved : .playing
     case .ended: return .idle
     case .settling: return isWanted ? .priming : .idle
     case .idle, .waiting:
       guard isWanted else { return .idle }
       return isClockLocked && hasEnoughToStart ? .ready : .priming
     }
+  }
+
+  /// What is rendered ahead of its packets is rendered again once they have come.
+  private var isStarvationHeard: Bool {
+    guard let report, let starvation else { return false }
+    return report.starvations != starvation.earlier
+      || report.at - starvation.since >= Self.longestWriteAhead
   }
 
   private var hasEnoughToStart: Bool {

@@ -214,11 +214,15 @@ extension ReceiverSession {
   private mutating func controlled(_ message: ControlMessage, at now: LocalTime) {
     switch message {
     case .anchor(let anchor):
+      expectGap(at: now)
       playout.anchor(anchor)
       outputs.append(.render(.anchor(anchor)))
     case .flush(let flush):
+      expectGap(at: now)
       flushed(flush, at: now)
     case .settings(let settings):
+      let change = settings.delay - memory.settings.delay
+      if change != .zero { expectGap(at: now, of: Nanoseconds(abs(change.count))) }
       memory.settings = settings
       applySettings()
       outputs.append(.persist(memory))
@@ -237,6 +241,12 @@ extension ReceiverSession {
     case .hello, .welcome, .refuse, .credit, .flushed, .flushedAutomatically, .status, .codecs:
       violated("this message is not for a receiver with a session", at: now)
     }
+  }
+
+  /// What comes next is on its way; a room with a delay needs what lies by that much farther back, or ahead.
+  private mutating func expectGap(at now: LocalTime, of span: Nanoseconds = .zero) {
+    let delay = Nanoseconds(abs(memory.settings.delay.count))
+    gapsAreExpectedUntil = now + .seconds(1) + delay + span
   }
 
   private mutating func flushed(_ flush: Flush, at now: LocalTime) {

@@ -15,6 +15,9 @@ package struct ReceiverSession {
   var clock: ClockTracker?
   var playout: Playout
   private var lastState: RoomStatus.State?
+  private var starvationWasTold = false
+  /// What was asked for last may leave a gap until then.
+  var gapsAreExpectedUntil: LocalTime?
   var cuts = CutAnswers()
   /// As long as the stream lasts.
   var streamVolume = StreamVolume.full
@@ -213,18 +216,29 @@ package struct ReceiverSession {
 
   private mutating func reportState(at now: LocalTime) {
     let state = playout.state(isClockLocked: clock?.isLocked == true, hasSession: link != nil)
+    tellOfStarvation(state, at: now)
     if state != lastState {
       switch state {
       case .playing: outputs.append(.event(.playing))
       case .paused: outputs.append(.event(.paused))
-      case .starved: outputs.append(.event(.starved))
-      case .idle, .priming, .ready, .noDevice: break
+      case .starved, .idle, .priming, .ready, .noDevice: break
       }
       lastState = state
       sendStatus(at: now)
     } else if let link, link.nextStatus <= now {
       sendStatus(at: now)
     }
+  }
+
+  /// A gap after a cut, a start or a change of the delay is heard too, but nobody needs to look for its cause.
+  private mutating func tellOfStarvation(_ state: RoomStatus.State, at now: LocalTime) {
+    guard state == .starved else {
+      starvationWasTold = false
+      return
+    }
+    guard !starvationWasTold, gapsAreExpectedUntil.map({ $0 <= now }) ?? true else { return }
+    starvationWasTold = true
+    outputs.append(.event(.starved))
   }
 
   mutating func sendStatus(at now: LocalTime) {

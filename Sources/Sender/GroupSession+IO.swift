@@ -195,6 +195,7 @@ package struct OpenedItem: Hashable, Sendable {
   package var rate = 1.0
   /// Nil where nothing is known of it.
   package var wire: WireChoice?
+  package var supply = Supply.stored
 
   /// What `position(after:)` makes `position` of; negative before the first frame.
   func span(to position: MediaDuration) -> MediaDuration {
@@ -248,6 +249,10 @@ package enum SenderEvent: Hashable, Sendable {
   case started
   case paused
   case resumed
+  /// All rooms stand still: the source delivers later than it is to sound. They go on by themselves, from the same frame.
+  case buffering(Buffering)
+  /// They go on, after this long a silence.
+  case buffered(after: Nanoseconds)
   /// The item's first frame sounds now: it is the current one from here on.
   case itemStarted(OpenedItem)
   /// The current item says something else of itself from here on, as a radio station does.

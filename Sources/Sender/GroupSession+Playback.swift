@@ -45,7 +45,7 @@ extension GroupSession {
 
   /// Sets the anchor once all rooms are ready, or the first that was has waited long enough.
   mutating func startIfReady(at now: LocalTime) {
-    guard !isHeld, case .starting(let start) = timeline.state, let end = store.end, end > start,
+    guard !isHeld, case .starting(let start) = timeline.state, hasEnough(from: start, at: now),
       links.contains(where: \.isReady)
     else {
       startDeadline = nil
@@ -123,8 +123,9 @@ extension GroupSession {
       return emit(.event(.resumed))
     }
     guard case .paused(let paused) = timeline.state else { return }
-    if configuration.holdsAtCuts, let cut = production.cut, cut <= paused.mediaTime {
-      timeline.resumeHolding()
+    let mayHold = configuration.holdsAtCuts && timeline.end == nil
+    if mayHold, !hasEnough(from: paused.mediaTime, at: now) {
+      holdOn(at: now)
     } else {
       play(from: paused.mediaTime, at: now, notBefore: time)
     }
@@ -143,8 +144,12 @@ extension GroupSession {
   ) {
     for index in links.indices where rooms.contains(links[index].id) {
       guard var settings = links[index].live?.settings else { continue }
+      let before = settings.delay
       change(&settings)
       links[index].live?.settings = settings
+      if settings.delay != before {
+        links[index].live?.excuseStarvation(at: now, delayedBy: settings.delay - before)
+      }
       tell(index, .settings(settings), at: now)
     }
   }

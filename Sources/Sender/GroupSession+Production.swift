@@ -80,7 +80,7 @@ extension GroupSession {
     order(.finish(generation: timeline.generation))
   }
 
-  private func hasRoom(at now: LocalTime) -> Bool {
+  func hasRoom(at now: LocalTime) -> Bool {
     let capacities = links.compactMap(\.live?.welcome.capacity)
     let bytes = capacities.map(\.bytes).max().map { min(Int(clamping: $0), Self.largestStore) }
     let span = capacities.map(\.duration).max() ?? .seconds(60)
@@ -92,6 +92,8 @@ extension GroupSession {
   // MARK: - Answers
 
   mutating func produced(_ batch: ProducedBatch, at now: LocalTime) {
+    // What comes now may be too late for what was decided so far.
+    if let holdTime, holdTime < now { holdIfDue(at: now) }
     let isCurrent = batch.generation == timeline.generation
     if isCurrent { production.answered() }
     for step in batch.steps {
@@ -102,7 +104,7 @@ extension GroupSession {
       case .opened, .metadata, .itemEnded, .failed, .finished: if isCurrent { take(step) }
       }
     }
-    meetCut(at: now)
+    if let cut = production.cut, let end = store.end, end > cut { production.metCut() }
     if production.isIdle, production.wasEdited { reconcileTime = now }
   }
 

@@ -8,9 +8,6 @@ extension GroupSession {
   private static let restartInterval = Nanoseconds.milliseconds(40)
   /// How long an answer is waited for that would save a cut.
   private static let answerPatience = Nanoseconds.milliseconds(100)
-  /// How long the first packets behind a cut take to the rooms, at most; where they are later than this before their
-  /// time, the rooms stand still at the cut until they have come.
-  private static let deliveryMargin = Nanoseconds.milliseconds(50)
 
   struct Restart {
     var item: PlayItem
@@ -180,38 +177,12 @@ extension GroupSession {
     from time: MediaTime, after predecessor: PlayItem?, isRamped: Bool, at now: LocalTime
   ) {
     production.restart(from: time, after: predecessor)
+    reserve.restart()
     holdIfDue(at: now)
     let generation = timeline.cut(from: time, isRamped: isRamped)
     store.cut(from: time)
     tellAll(.flush(Flush(from: time, generation: generation, isRamped: isRamped)), at: now)
     for index in links.indices { links[index].live?.announced.flush(from: time) }
     lastCutTime = now
-  }
-
-  /// Lest what comes behind a cut sounds before everyone has it, the rooms stand still there, if it is near.
-  mutating func holdIfDue(at now: LocalTime) {
-    guard let time = holdTime, time <= now, let cut = production.cut,
-      let anchor = timeline.hold(at: cut)
-    else { return }
-    tellAll(.anchor(anchor), at: now)
-  }
-
-  /// Until when the packets behind a cut must have come for the rooms to play on.
-  var holdTime: LocalTime? {
-    guard configuration.holdsAtCuts, case .playing(let anchor) = timeline.state,
-      let cut = production.cut
-    else { return nil }
-    return anchor.groupTime(of: cut).map {
-      LocalTime(onSender: $0) - commitHorizon - Self.deliveryMargin
-    }
-  }
-
-  /// The first packets after a cut are there: where the rooms stand still, playing goes on as soon as they can be with
-  /// all of them.
-  mutating func meetCut(at now: LocalTime) {
-    guard let cut = production.cut, let end = store.end, end > cut else { return }
-    production.metCut()
-    guard case .holding(let anchor) = timeline.state else { return }
-    play(from: anchor.mediaTime, at: now)
   }
 }

@@ -16,8 +16,9 @@ package struct GroupSession {
     package var endsWithPlaylist: Bool
     /// Whether the rooms are filled and then wait for `resume`.
     package var startsHeld: Bool
-    /// Whether the rooms stand still at a cut until there is something behind it. Otherwise media time runs on, in
-    /// silence, as it must where several groups keep the same time.
+    /// Whether the rooms stand still at a cut until there is something behind it, and wherever the source is late.
+    /// Otherwise media time runs on, as it must where several groups keep the same time: in silence, and what comes
+    /// after its time is not heard.
     package var holdsAtCuts: Bool
 
     package init(
@@ -78,6 +79,11 @@ package struct GroupSession {
   /// What sounds, as it was announced.
   var startedItem: PlayItem?
   var observation: Observation?
+  var reserve = Reserve()
+  /// While the rooms stand still, and people have not been told: when they are.
+  var bufferingTime: LocalTime?
+  /// The rooms cannot take another anchor before this.
+  var holdNotBefore: LocalTime?
   /// The room whose welcome has changed what all rooms decode, until what is enqueued has been looked at.
   var newcomer: RoomID?
   package private(set) var isFinished = false
@@ -129,7 +135,7 @@ package struct GroupSession {
     if isFinished { return nil }
     let timers = [
       startDeadline, finishTime, nextBoundary, production.nextDeadline, restartDeadline,
-      reconcileTime, holdTime,
+      reconcileTime, holdTime, nextBufferingTime,
     ]
     // A room that waits for its turn has it when another one is through.
     let isCrowded = links.count(where: \.isConnecting) >= RoomLink.mostAtOnce
@@ -140,7 +146,9 @@ package struct GroupSession {
       case .replaced: false
       }
     }
-    return (timers.compactMap { $0 } + awaited.map(\.nextDeadline)).min().map { $0 - asleep }
+    let starvations = links.compactMap(\.starvationTime)
+    return (timers.compactMap { $0 } + starvations + awaited.map(\.nextDeadline)).min()
+      .map { $0 - asleep }
   }
 
   /// Bytes that a second of the music in store takes; 0 while there is none.
@@ -355,14 +363,6 @@ package struct GroupSession {
     if codecs != before { newcomer = id }
   }
 
-  private mutating func received(_ status: RoomStatus, from index: Int) {
-    let before = links[index].live?.status
-    links[index].live?.status = status
-    if before?.state != status.state || before?.detail != status.detail {
-      emit(.event(.roomState(links[index].id, status.state, detail: status.detail)))
-    }
-  }
-
   mutating func tell(_ index: Int, _ message: ControlMessage, at now: LocalTime) {
     guard links[index].live != nil else { return }
     links[index].live?.spoke(at: now)
@@ -380,13 +380,17 @@ package struct GroupSession {
     for index in links.indices { advance(link: index, to: now) }
     connectWaiting(at: now)
     startIfReady(at: now)
+    goOnIfEnough(at: now)
     announce(at: now)
     store.release(before: timeline.playhead(at: GroupTime(ofSender: now)) - Self.keepAfter)
     carryOutRestart(at: now)
     reconcile(at: now)
     recodeForNewcomer(at: now)
     produceMore(at: now)
+    production.noteWaiting(since: now)
     holdIfDue(at: now)
+    tellOfBuffering(at: now)
+    tellOfStarvation(at: now)
     describe(at: now)
     let pictures = artworkToSend
     for index in links.indices { pump(index, pictures, at: now) }

@@ -7,6 +7,8 @@ package struct GroupStatus: Hashable, Sendable {
     /// Rooms are getting ready.
     case starting
     case playing
+    /// All rooms stand still until more has come from the source.
+    case buffering
     case paused
     /// There is no current item: the list is at its end, and the group waits for more.
     case stopped
@@ -43,6 +45,8 @@ package struct GroupStatus: Hashable, Sendable {
   package var duration: MediaDuration?
   /// How far into the item the part of it reaches that has come so far.
   package var arrived: MediaDuration?
+  /// What is waited for before the group starts or goes on; nil where the source is not what it waits for.
+  package var buffering: Buffering?
   /// What is done to the sound of what is opened.
   package var effects: Effects
   /// When `position` sounds, on the sender's clock; nil while media time stands still.
@@ -77,7 +81,8 @@ extension GroupSession {
       itemCount: items.count, repetition: playlist.repetition, position: position(at: now),
       target: target(at: now),
       duration: item?.duration ?? (arrival?.isAll == true ? arrival?.position : nil),
-      arrived: arrival?.position, effects: effects,
+      arrived: arrival?.position, buffering: isStopped(at: now) ? nil : buffering(at: now),
+      effects: effects,
       presentationTime: timeline.isSounding(at: GroupTime(ofSender: now)) && item != nil
         ? local : nil,
       rate: item?.rate ?? 1, outputLatency: commitHorizon,
@@ -131,7 +136,8 @@ extension GroupSession {
     if isStopped(at: now) { return .stopped }
     return switch timeline.state {
     case .starting: isHeld ? .paused : .starting
-    case .playing, .holding: .playing
+    case .playing: .playing
+    case .holding: bufferingTime == nil ? .buffering : .playing
     case .paused: .paused
     }
   }

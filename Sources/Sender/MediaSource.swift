@@ -20,8 +20,7 @@ package protocol MediaSource: AnyObject {
   var metadata: ItemMetadata { get }
   /// False where `seek` goes nowhere but ahead, or nowhere at all.
   var isSeekable: Bool { get }
-  /// Whether a read may wait for others, such as the network: what it gave is then passed on at once.
-  var mayWait: Bool { get }
+  var supply: Supply { get }
   /// Whether it is worth being kept for a seek, because opening it anew takes long, and is still fit for one.
   var isReusable: Bool { get }
 
@@ -40,8 +39,10 @@ extension MediaSource {
   package var estimatedFrameCount: Int64? { frameCount }
   package var rate: Double { 1 }
   package var isSeekable: Bool { true }
-  package var mayWait: Bool { false }
+  package var supply: Supply { .stored }
   package var isReusable: Bool { false }
+  /// Whether a read may wait for others, such as the network: what it gave is then passed on at once.
+  var mayWait: Bool { supply != .stored }
 
   package func packets() throws(PassObstacle) -> any PacketSource {
     throw .notPassable(codec: "PCM")

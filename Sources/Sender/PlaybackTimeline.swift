@@ -8,7 +8,7 @@ struct PlaybackTimeline {
     /// What begins at this media time waits for the rooms.
     case starting(at: MediaTime)
     case playing(Anchor)
-    /// Stands still at a cut, as the anchor says, until the first packets behind it are there.
+    /// Stands still, as the anchor says, until enough is there of what comes next.
     case holding(Anchor)
     /// The anchor stands still.
     case paused(Anchor)
@@ -117,18 +117,18 @@ struct PlaybackTimeline {
     return anchor
   }
 
-  /// Stops where a cut is, lest what comes behind it sounds before everyone has it. Nil unless playing.
-  mutating func hold(at cut: MediaTime) -> Anchor? {
-    guard case .playing(let playing) = state, let time = playing.groupTime(of: cut) else {
+  /// Stops at `place`, lest what comes next sounds before everyone has it. Nil unless playing.
+  mutating func hold(at place: MediaTime) -> Anchor? {
+    guard case .playing(let playing) = state, let time = playing.groupTime(of: place) else {
       return nil
     }
-    let anchor = Anchor(mediaTime: cut, groupTime: time, rate: .paused)
+    let anchor = Anchor(mediaTime: place, groupTime: time, rate: .paused)
     state = .holding(anchor)
     insert(anchor)
     return anchor
   }
 
-  /// Goes on as soon as the first packets are there. Nothing unless paused.
+  /// Goes on as soon as enough is there. Nothing unless paused.
   mutating func resumeHolding() {
     if case .paused(let anchor) = state { state = .holding(anchor) }
   }

@@ -42,6 +42,8 @@ struct Production {
   var wasEdited = false
   private var isChosen = false
   private var openOrders = 0
+  /// Since when the order under way is waited for.
+  private(set) var waitsSince: LocalTime?
   private var portion = Self.firstPortion
 
   /// Small at first, so that sound begins soon; then larger, so that a long file is there soon.
@@ -69,7 +71,15 @@ struct Production {
   }
 
   mutating func ordered() { openOrders += 1 }
-  mutating func answered() { openOrders = max(0, openOrders - 1) }
+
+  mutating func answered() {
+    openOrders = max(0, openOrders - 1)
+    waitsSince = nil
+  }
+
+  mutating func noteWaiting(since now: LocalTime) {
+    if !isIdle { waitsSince = waitsSince ?? now }
+  }
 
   mutating func nextPortion() -> MediaDuration {
     stage = .item(isUnderWay: true)

@@ -173,6 +173,9 @@ struct RoomLink {
 struct LiveRoom {
   var welcome: Welcome
   var status: RoomStatus?
+  var toldState: ToldState?
+  /// A room that starves before this does so because of what it was told, or because there was nothing to send.
+  private(set) var starvationCountsFrom: LocalTime
   var settings: RoomSettings
   /// What it was told of what plays.
   var announced = AnnouncedItems()
@@ -185,9 +188,19 @@ struct LiveRoom {
   init(welcome: Welcome, at now: LocalTime) {
     self.welcome = welcome
     began = now
+    starvationCountsFrom = now + Self.starvationPatience
     settings = welcome.settings
     lastHeard = now
     nextKeepAlive = now + ProtocolLimits.keepAliveInterval
+  }
+
+  /// How long the first packets after a change may take to a room.
+  private static let starvationPatience = Nanoseconds.milliseconds(500)
+
+  /// What a room with a delay needs may lie by that much farther back, or ahead.
+  mutating func excuseStarvation(at now: LocalTime, delayedBy change: Nanoseconds = .zero) {
+    let span = Nanoseconds(abs(settings.delay.count) + abs(change.count))
+    starvationCountsFrom = max(starvationCountsFrom, now + Self.starvationPatience + span)
   }
 
   var giveUpTime: LocalTime { lastHeard + ProtocolLimits.silence }

@@ -89,7 +89,7 @@ package final class Serializer {
       let described = OpenedItem(
         item: beginning.item, duration: opened.duration, position: position,
         isSeekable: opened.isSeekable, metadata: opened.metadata, rate: opened.rate,
-        wire: choice)
+        wire: choice, supply: opened.supply)
       self.opened = (described, start)
       steps.append(.opened(described, at: start))
     } catch let error as MediaError {

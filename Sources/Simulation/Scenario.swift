@@ -29,7 +29,7 @@ package struct Scenario: Sendable {
 
   package static let names = [
     "wired", "switches", "wander", "wifi", "wifi-bad", "mixed", "house", "usb", "seek",
-    "outage", "sender-killed", "restart", "clock", "device", "swarm",
+    "source", "outage", "sender-killed", "restart", "clock", "device", "swarm",
   ]
 
   /// Nil where there is no scenario of that name. One after the other, rooms get `cards`, which are not empty.
@@ -66,6 +66,7 @@ package struct Scenario: Sendable {
       limit = 60
       for room in configuration.rooms.indices { configuration.rooms[room].card.granularity = .usb }
     }
+    if name == "source" { configuration.delivery = Self.delivery(seconds: seconds, &random) }
     if seconds > 600 { configuration.suitHours() }
     disturbances = Self.disturbances(name, seconds: seconds, rooms: rooms, &random)
   }
@@ -93,6 +94,17 @@ package struct Scenario: Sendable {
     case "swarm": return swarm(seconds: seconds, rooms: rooms, &random)
     default: return []
     }
+  }
+
+  /// A station that falls silent again and again.
+  private static func delivery(seconds: Double, _ random: inout RandomSource) -> SimulatedDelivery {
+    var stalls: [SimulatedDelivery.Stall] = []
+    var time = 0.0
+    while time < seconds - 25 {
+      time += random.exponential(mean: 8)
+      stalls.append(.init(at: time, seconds: min(15, random.exponential(mean: 3))))
+    }
+    return SimulatedDelivery(.live, rate: 1, piece: random.uniform(0.02...0.5), stalls: stalls)
   }
 
   /// Some kinds of faults not at all, the others weighted at random: rare combinations come up that way.

@@ -43,6 +43,8 @@ package final class SimulatedGroup {
     package var interval = Nanoseconds.milliseconds(20)
     /// How long the producer takes for an order.
     package var productionTime = Nanoseconds.milliseconds(3)
+    /// Nil where all of an item is at hand.
+    package var delivery: SimulatedDelivery?
 
     package init(seed: UInt64, senderHost: SimulatedHost.Quality, rooms: [Room]) {
       self.seed = seed

@@ -14,6 +14,9 @@ final class SimulatedSender {
   /// Orders that wait while one is carried out.
   var orders: [ProductionOrder] = []
   var isProducing = false
+  /// What the source has not delivered yet.
+  var awaited: ProducedBatch?
+  var deliveryCount = 0
 
   init(_ configuration: SimulatedGroup.Configuration, process: Int, random: inout RandomSource) {
     let clockID = random.next()
@@ -158,7 +161,10 @@ extension SimulatedGroup {
   // MARK: - Producer
 
   private func produce(_ order: ProductionOrder, _ sender: SimulatedSender) {
-    if order.supersedesWaiting { sender.orders.removeAll() }
+    if order.supersedesWaiting {
+      sender.orders.removeAll()
+      abandonDelivery(to: sender)
+    }
     sender.orders.append(order)
     startNextOrder(sender)
   }
@@ -172,7 +178,6 @@ extension SimulatedGroup {
 
   func produced(_ order: ProductionOrder, process: Int) {
     guard let sender, sender.process == process else { return }
-    sender.isProducing = false
     let batch = sender.serializer.carryOut(order)
     for step in batch.steps {
       guard case .opened(let opened, let time) = step else { continue }
@@ -180,8 +185,43 @@ extension SimulatedGroup {
       let position = (opened.position.flicks + frame - 1) / frame
       sender.sources.value?.start = (time.flicks / frame - position, batch.generation)
     }
+    let arrival = arrival(at: sender.sources.value)
+    guard arrival > now else { return deliver(batch, to: sender) }
+    sender.awaited = batch
+    sender.deliveryCount += 1
+    let number = sender.deliveryCount
+    queue.insert(
+      .action { group in
+        guard let sender = group.sender, sender.process == process,
+          sender.deliveryCount == number, let batch = sender.awaited
+        else { return }
+        group.deliver(batch, to: sender)
+      }, at: arrival)
+  }
+
+  private func deliver(_ batch: ProducedBatch, to sender: SimulatedSender) {
+    sender.awaited = nil
+    sender.isProducing = false
     startNextOrder(sender)
     serveSender([.produced(batch)])
+  }
+
+  /// When all that was read of a source is there.
+  private func arrival(at source: SignalSource?) -> TrueTime {
+    guard let source, let delivery = configuration.delivery else { return now }
+    let opened = source.openedAt ?? now
+    source.openedAt = opened
+    let seconds = delivery.time(of: Double(source.framesRead) / Double(TestSignal.sampleRate))
+    return opened + Nanoseconds(seconds: seconds)
+  }
+
+  /// A new order ends a read that waits; what it had read by then is not wanted.
+  private func abandonDelivery(to sender: SimulatedSender) {
+    guard let batch = sender.awaited else { return }
+    sender.awaited = nil
+    sender.isProducing = false
+    let abandoned = ProducedBatch(generation: batch.generation, steps: [])
+    queue.insert(.action { $0.serveSender([.produced(abandoned)]) }, at: now)
   }
 
   // MARK: - Time

@@ -88,6 +88,10 @@ final class SignalSource: MediaSource {
   let isSeekable = true
   let metadata = ItemMetadata()
   private var next: Int64 = 0
+  let supply: Supply
+  /// Since it was opened.
+  private(set) var framesRead: Int64 = 0
+  var openedAt: TrueTime?
   private let item: Int
   private let isExact: Bool
   private let tellsItems: Bool
@@ -97,6 +101,7 @@ final class SignalSource: MediaSource {
   init(item: Int, frameCount: Int64?, _ configuration: SimulatedGroup.Configuration) {
     self.item = item
     self.frameCount = frameCount
+    supply = configuration.delivery?.supply ?? .stored
     isExact = configuration.isExact
     tellsItems = configuration.tellsItems
     sampleType = isExact ? .float32 : .int16
@@ -116,6 +121,7 @@ final class SignalSource: MediaSource {
       frames.append(contentsOf: repeatElement(0, count: Int(count)))
     }
     next += count
+    framesRead += count
   }
 
   func seek(toFrame frame: Int64) throws(MediaError) { next = frame }

@@ -108,8 +108,8 @@ public final class AudioRenderer: Sendable {
   public var isReadyForMoreMediaData: Bool { queue.room > 0 }
 
   /// Adds a buffer behind those that were enqueued before. Gaps between buffers are silent; of what overlaps, and of what
-  /// comes after its time, the part that is late is dropped. The first buffer, and the first after `flush()`, may begin at
-  /// any time.
+  /// comes after its time, the part that is late is dropped: other renderers may keep the same time, so a renderer does not
+  /// wait for audio, as a ``Player`` does. The first buffer, and the first after `flush()`, may begin at any time.
   ///
   /// - Throws: `TuttiError.queueIsFull` while `isReadyForMoreMediaData` is false; `invalid` for another format, or after
   ///   `finish`; `closed`.

@@ -8,6 +8,8 @@ public struct PlaybackStatus: Hashable, Sendable {
     /// Wants to play, and waits for rooms or audio.
     case starting
     case playing
+    /// All rooms stand still, because the source delivers later than it is to sound. They go on by themselves.
+    case buffering
     case paused
     /// There is nothing to play.
     case stopped
@@ -26,6 +28,8 @@ public struct PlaybackStatus: Hashable, Sendable {
   public let outputLatency: Duration
   /// How far audio is enqueued beyond what sounds.
   public let enqueued: Duration
+  /// How much must be enqueued for playback to start or to go on; nil unless it waits for its source.
+  public let needed: Duration?
   public let rooms: [RoomStatus]
 }
 
@@ -114,6 +118,7 @@ extension PlaybackStatus {
       switch status.state {
       case .starting: .starting
       case .playing: .playing
+      case .buffering: .buffering
       case .paused: .paused
       case .stopped: .stopped
       case .finished: .closed
@@ -123,6 +128,7 @@ extension PlaybackStatus {
     rate = status.rate
     outputLatency = Duration(status.outputLatency)
     enqueued = Duration(status.produced)
+    needed = status.buffering.map { Duration($0.needed) }
     rooms = status.rooms.map { RoomStatus($0, id: name($0.id)) }
   }
 }

@@ -8,6 +8,11 @@ public enum PlayerEvent: Hashable, Sendable, RoomTelling {
   case started
   case paused
   case resumed
+  /// All rooms stand still at one frame, because the source of the item delivers later than it is to sound. They go on
+  /// from the same frame once so much of it is there as `needed` says; `arrived` of that is there already.
+  case buffering(Player.Item.ID, arrived: Duration, needed: Duration)
+  /// They go on, after this long a silence.
+  case buffered(after: Duration)
   /// The item's first frame sounds now: it is the current one from here on.
   case itemStarted(Player.CurrentItem)
   /// The current item says something else of itself from here on, as a radio station does.
@@ -36,6 +41,11 @@ public enum PlayerEvent: Hashable, Sendable, RoomTelling {
     case .started: self = .started
     case .paused: self = .paused
     case .resumed: self = .resumed
+    case .buffering(let buffering):
+      self = .buffering(
+        .init(buffering.item.id), arrived: Duration(buffering.arrived),
+        needed: Duration(buffering.needed))
+    case .buffered(let silence): self = .buffered(after: Duration(silence))
     case .itemStarted(let opened): self = .itemStarted(.init(opened))
     case .itemDescribed(let opened): self = .itemDescribed(.init(opened))
     case .itemEnded(let item): self = .itemEnded(.init(item.id))

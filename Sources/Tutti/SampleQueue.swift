@@ -267,7 +267,7 @@ final class QueueSource: MediaSource {
   let isLossless = true
   let frameCount: Int64? = nil
   let metadata = ItemMetadata()
-  let mayWait = true
+  let supply = Supply.piped
   private let queue: SampleQueue
   private var position: Int64 = 0
   private var hasBegun = false

@@ -57,7 +57,7 @@ private final class Flag: Sendable {
     let source = try open(server.url(name))
     #expect(source.isSeekable)
     #expect(!source.isLive)
-    #expect(source.mayWait)
+    #expect(source.supply == .fetched)
     #expect(try readAll(source) == whole)
     #expect(source.frameCount == Int64(whole.count / 2) || name == "a.mp3")
     #expect(abs((source.estimatedFrameCount ?? 0) - Int64(whole.count / 2)) < 3_000)

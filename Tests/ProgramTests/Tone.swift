@@ -37,6 +37,11 @@ struct ToneRecording {
   /// From the first sound to the last.
   let sounding: ArraySlice<Float>
 
+  private init(rate: Int, sounding: ArraySlice<Float>) {
+    self.rate = rate
+    self.sounding = sounding
+  }
+
   init(_ path: String) throws {
     let recording = try RecordedSound(path)
     (rate, sounding) = (recording.rate, recording.sounding)
@@ -61,6 +66,17 @@ struct ToneRecording {
       let tone = cosine * cosine + sine * sine
       return (sqrt(tone), atan2(cosine, sine) / (2 * .pi), max(0, power - tone) / tone)
     }
+  }
+}
+
+extension ToneRecording {
+  /// Of each tenth of a second but the first and the last, against a tone that never stops, in periods.
+  ///
+  /// - Parameter origin: how many frames of the tone come before the first of `samples`.
+  static func phases(of samples: ArraySlice<Float>, _ rate: Int, at origin: Int = 0) -> [Double] {
+    let part = ToneRecording(rate: rate, sounding: samples)
+    let turns = Tone.frequency * Double(origin) / Double(rate)
+    return part.blocks().map { $0.phase - turns }
   }
 }
 

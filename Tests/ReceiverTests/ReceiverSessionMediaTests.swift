@@ -291,13 +291,46 @@ import WireProtocol
     receiver.send(50, on: media)
     receiver.advance(by: .seconds(1))
     receiver.take()
-    for activity in [RenderReport.Activity.waiting, .playing, .paused, .starved] {
+    for activity in [RenderReport.Activity.waiting, .playing, .paused] {
       receiver.report(activity)
     }
+    receiver.report(.starved, starvations: 1)
     receiver.handle(.deviceLost(reason: "unplugged"))
     let states = receiver.told(control).compactMap {
       if case .status(let status) = $0 { status.state } else { nil }
     }
     #expect(states == [.ready, .playing, .paused, .starved, .noDevice])
+  }
+
+  @Test func `what is written ahead of its packets is no lack until it is heard`() {
+    var (receiver, control, media) = Self.attached()
+    receiver.send(50, on: media)
+    receiver.advance(by: .seconds(3))
+    receiver.report(.playing)
+    receiver.take()
+    receiver.report(.starved)
+    receiver.report(.playing)
+    receiver.report(.starved)
+    #expect(!receiver.events.contains(.starved))
+    receiver.report(.starved, starvations: 1)
+    #expect(receiver.events.contains(.starved))
+    let states = receiver.told(control).compactMap {
+      if case .status(let status) = $0 { status.state } else { nil }
+    }
+    #expect(states == [.starved])
+  }
+
+  @Test func `a gap after a flush is worth a warning only if it lasts`() {
+    var (receiver, control, media) = Self.attached()
+    receiver.send(50, on: media)
+    receiver.report(.playing)
+    receiver.say(
+      .flush(Flush(from: .zero + .milliseconds(100), generation: 1, isRamped: true)), on: control)
+    receiver.take()
+    receiver.report(.starved, starvations: 1)
+    receiver.advance(by: .milliseconds(900))
+    #expect(!receiver.events.contains(.starved))
+    receiver.advance(by: .milliseconds(300))
+    #expect(receiver.events.filter { $0 == .starved }.count == 1)
   }
 }

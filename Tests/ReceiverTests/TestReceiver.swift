@@ -122,12 +122,14 @@ struct TestReceiver {
 
   /// `playhead` is heard in `span`, as so much is written before it.
   mutating func report(
-    _ activity: RenderReport.Activity, playhead: MediaTime = .zero, in span: Nanoseconds = .zero
+    _ activity: RenderReport.Activity, playhead: MediaTime = .zero, in span: Nanoseconds = .zero,
+    starvations: UInt32 = 0
   ) {
     var report = RenderReport()
     report.activity = activity
     report.playhead = playhead
     report.at = now + span
+    report.starvations = starvations
     handle(.rendered(report))
   }
 

@@ -9,7 +9,7 @@ final class TestLive: MediaSource {
   let isLossless = false
   let frameCount: Int64? = nil
   let isSeekable = false
-  let mayWait = true
+  let supply = Supply.live
   let metadata = ItemMetadata()
   private let length: Int64
   private var connections: [(codec: Codec, frames: Int64)]

@@ -13,6 +13,7 @@ final class TestSource: MediaSource {
   /// Reading fails at this frame.
   private let brokenAt: Int64?
   let isSeekable: Bool
+  let supply: Supply
   /// What its packets are called, if it has any to pass on, and the frame at which they end with an error.
   var passed: (codec: Codec, brokenAt: Int64?)?
   var isReusable = false
@@ -20,8 +21,9 @@ final class TestSource: MediaSource {
 
   init(
     rate: Int = 48_000, channels: Int = 2, length: Int64, first: Int64 = 0, brokenAt: Int64? = nil,
-    isSeekable: Bool = true
+    isSeekable: Bool = true, supply: Supply = .stored
   ) {
+    self.supply = supply
     format = AudioFormat(sampleRate: rate, channelCount: channels)
     self.length = length
     self.first = first
@@ -105,7 +107,7 @@ final class TestStation: MediaSource {
   let isLossless = false
   let frameCount: Int64? = nil
   let isSeekable = false
-  let mayWait = true
+  let supply = Supply.live
   private(set) var metadata = ItemMetadata()
   private(set) var readCount = 0
   private let titles: [String]

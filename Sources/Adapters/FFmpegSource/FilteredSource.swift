@@ -56,7 +56,7 @@ package final class FilteredSource: MediaSource {
   package var estimatedFrameCount: Int64? { source.estimatedFrameCount }
   package var metadata: ItemMetadata { source.metadata }
   package var isSeekable: Bool { source.isSeekable }
-  package var mayWait: Bool { source.mayWait }
+  package var supply: Supply { source.supply }
 
   package func read(_ count: Int, appendingTo frames: inout [Float]) throws(MediaError) {
     let channels = format.channelCount
@@ -68,7 +68,7 @@ package final class FilteredSource: MediaSource {
       readyStart += taken * channels
       remaining = remaining.map { $0 - Int64(taken) }
       left -= taken
-      if source.mayWait, left < count { return }
+      if source.supply != .stored, left < count { return }
     }
   }
 

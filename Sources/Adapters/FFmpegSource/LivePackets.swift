@@ -27,18 +27,15 @@ final class LivePackets: PacketSource {
   private let meter: PacketMeter
   private let packets: RawPackets
   private let header: ADTSHeader?
-  private let reserve: Int64
   private var framesToSkip: Int
   private var waiting: [Entry] = []
   private var recent: [Entry] = []
   private var recentFrames = 0
-  private var hasBegun = false
 
   /// - Parameters:
   ///   - audio: the stream, of which no frame was read.
   ///   - frame: the number of its first frame.
-  ///   - reserve: frames that are there before the first packet is given.
-  init(_ audio: DecodedAudio, from frame: Int64, reserve: Int64) throws(PassObstacle) {
+  init(_ audio: DecodedAudio, from frame: Int64) throws(PassObstacle) {
     let recorded = audio.reader.takeRecorded()
     // Who tunes in in the middle of a packet gets something else first.
     guard let first = recorded.last(where: { ADTSHeader($0.payload) != nil }) ?? recorded.last
@@ -51,7 +48,7 @@ final class LivePackets: PacketSource {
       let meter = PacketMeter(
         codec, stream.format.audio, constant: stream.framesPerPacket, demuxer: demuxer)
     else { throw .isLive }
-    (self.stream, self.meter, self.reserve) = (stream, meter, reserve)
+    (self.stream, self.meter) = (stream, meter)
     format = stream.format
     position = frame
     packets = RawPackets(demuxer, waiting: recorded)
@@ -61,7 +58,6 @@ final class LivePackets: PacketSource {
 
   /// - Throws: `MediaError.broken` where the station hangs up, and where its stream becomes another one.
   func next() throws(MediaError) -> EncodedPacket? {
-    if !hasBegun { fillReserve() }
     if waiting.isEmpty, loss == nil { read() }
     guard !waiting.isEmpty else {
       if let loss { throw loss }
@@ -79,17 +75,6 @@ final class LivePackets: PacketSource {
   /// Nowhere but where it is.
   func seek(toFrame frame: Int64) throws(MediaError) {
     guard frame == position else { throw .notSeekable(path: packets.demuxer.path) }
-  }
-
-  private func fillReserve() {
-    hasBegun = true
-    var frames: Int64 = 0
-    while frames < reserve, loss == nil {
-      let before = waiting.count
-      read()
-      guard waiting.count > before else { return }
-      frames += Int64(waiting[before].packet.frameCount)
-    }
   }
 
   private func keep(_ entry: Entry) {

@@ -16,8 +16,6 @@ package struct NetworkSettings: Hashable, Sendable {
   package var redirectLimit = 8
   /// What a file may claim to have; the longest recordings have a few gigabytes.
   package var sizeLimit: Int64 = 64 << 30
-  /// How much of a stream without end is there before its first frame is given.
-  package var liveReserve = Duration.seconds(2)
   /// A file with the certificates, in PEM, of the authorities that servers are to be trusted by; nil for those of
   /// the system.
   package var authorities: String?

@@ -16,7 +16,6 @@ package final class NetworkSource: MediaSource {
   package let isSeekable: Bool
   /// Whether it goes on as long as somebody sends.
   package let isLive: Bool
-  package let mayWait = true
 
   private let url: String
   private let channels: ChannelLimit
@@ -24,9 +23,6 @@ package final class NetworkSource: MediaSource {
   private let network: NetworkInput
   private let isRadio: Bool
   private var reader: ItemReader
-  /// What a live stream has in reserve before it begins.
-  private var reserve: [Float] = []
-  private var reserveStart = 0
   private var hasBegun = false
   private var position: Int64 = 0
   /// A list of segments that was live has been finished.
@@ -71,6 +67,7 @@ package final class NetworkSource: MediaSource {
     self.reader = reader
   }
 
+  package var supply: Supply { isLive ? .live : .fetched }
   package var metadata: ItemMetadata { reader.audio.metadata }
   /// Its connections are: to open them costs several requests. Not a list of segments, which FFmpeg keeps elsewhere.
   package var isReusable: Bool {
@@ -87,31 +84,10 @@ package final class NetworkSource: MediaSource {
       reader.goOn(after: rest.lead, with: rest.waiting)
       (self.passing, hasBegun) = (nil, true)
     }
-    if isLive, !hasBegun { try fillReserve() }
     hasBegun = true
     let before = frames.count
-    takeReserve(count, appendingTo: &frames)
-    if frames.count == before { try readOn(count, appendingTo: &frames) }
+    try readOn(count, appendingTo: &frames)
     position += Int64((frames.count - before) / format.channelCount)
-  }
-
-  /// A live stream without a reserve would fall silent with the first delay of the network.
-  private func fillReserve() throws(MediaError) {
-    let wanted = Int(network.settings.liveReserve / .milliseconds(1)) * format.sampleRate / 1_000
-    while reserve.count < wanted * format.channelCount {
-      let before = reserve.count
-      try readOn(4_096, appendingTo: &reserve)
-      guard reserve.count > before else { return }
-    }
-  }
-
-  private func takeReserve(_ count: Int, appendingTo frames: inout [Float]) {
-    guard reserveStart < reserve.count else { return }
-    let end = min(reserve.count, reserveStart + count * format.channelCount)
-    frames += reserve[reserveStart..<end]
-    reserveStart = end
-    if reserveStart == reserve.count { reserve = [] }
-    if reserve.isEmpty { reserveStart = 0 }
   }
 
   /// Reads, and connects again where the connection was lost.
@@ -183,18 +159,14 @@ package final class NetworkSource: MediaSource {
   /// has sounded.
   private func livePackets() throws(PassObstacle) -> LivePackets {
     guard isRadio, !hasBegun, !hasEnded else { throw .isLive }
-    var reserve = Int64(network.settings.liveReserve / .milliseconds(1)) * Int64(format.sampleRate)
-    reserve /= 1_000
     if let passing {
       guard let loss = passing.loss else { throw .isLive }
       note(framesRead: Int(passing.position - position))
       position = passing.position
       do { try connectAgain(after: loss) } catch { throw .unreadable(error) }
       guard !hasEnded, !network.isInterrupted else { throw .isLive }
-      // There is one already, in the rooms.
-      reserve = 0
     }
-    let packets = try LivePackets(reader.audio, from: position, reserve: reserve)
+    let packets = try LivePackets(reader.audio, from: position)
     passing = packets
     return packets
   }

@@ -11,7 +11,7 @@ package final class StreamSource: MediaSource {
   package let sampleType: SampleType
   package let isLossless: Bool
   package let isSeekable = false
-  package let mayWait = true
+  package let supply = Supply.piped
 
   private let name: String
   private let audio: DecodedAudio

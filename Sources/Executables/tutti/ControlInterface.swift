@@ -131,6 +131,8 @@ struct StatusReport: Codable {
   /// How much of the item has come, from its beginning.
   var arrivedS: Double?
   var producedS: Double
+  /// What is waited for from the source; nothing where that is not what is waited for.
+  var buffering: BufferingReport?
   /// Seconds of the item that pass in a second while it plays.
   var rate: Double
   var effects: EffectsReport
@@ -158,10 +160,25 @@ struct StatusReport: Codable {
     durationS = status.duration?.seconds
     arrivedS = status.arrived?.seconds
     producedS = status.produced.seconds
+    buffering = status.buffering.map(BufferingReport.init)
     rate = status.rate
     effects = EffectsReport(status.effects)
     rooms = status.rooms.map(Room.init)
   }
+}
+
+/// How much is there to play, and how much there must be for the music to go on.
+struct BufferingReport: Codable {
+  var arrivedS: Double
+  var neededS: Double
+
+  init(_ buffering: Buffering) {
+    arrivedS = buffering.arrived.seconds
+    neededS = buffering.needed.seconds
+  }
+
+  /// For people.
+  var sentence: String { String(format: "%.1f of %.1f s", arrivedS, neededS) }
 }
 
 /// As `tutti effects` was told last, or the keys of `tutti play`.

@@ -142,6 +142,8 @@ final class PlayerDisplay {
     case .refused(let refusal): refusal.sentence
     case .recoded(let id, let codec):
       "\(roomName(id)) does not decode \(codec.title): encoded anew for all rooms"
+    case .buffering(let buffering): "\(buffering)"
+    case .buffered(let silence): "goes on after \(Int(silence.seconds.rounded(.up))) s of silence"
     case .stopped: "the list is at its end; go on with: tutti add FILE"
     case .finished: "finished"
     }
@@ -157,7 +159,8 @@ final class PlayerDisplay {
   }
 
   static func line(_ status: StatusReport) -> String {
-    let symbol = ["playing": "▶", "paused": "‖", "starting": "…"][status.state] ?? "■"
+    let symbol =
+      ["playing": "▶", "paused": "‖", "starting": "…", "buffering": "…"][status.state] ?? "■"
     let rooms = status.rooms.map { room in
       guard room.state == "playing", let error = room.syncErrorUs else {
         return "\(room.name) \(room.state)"
@@ -180,6 +183,8 @@ struct JSONEvent: Encodable {
   var positionS: Double?
   /// On the wire.
   var codec: String?
+  var buffering: BufferingReport?
+  var silenceS: Double?
   var status: StatusReport?
 
   init(event: String, status: StatusReport) {
@@ -231,6 +236,10 @@ struct JSONEvent: Encodable {
     case .position(let playing, let position):
       (self.event, item, positionS) = ("position", playing.location, position.seconds)
     case .refused(let refusal): (self.event, reason) = ("refused", refusal.sentence)
+    case .buffering(let buffering):
+      self.event = "buffering"
+      (item, self.buffering) = (buffering.item.location, BufferingReport(buffering))
+    case .buffered(let silence): (self.event, silenceS) = ("buffered", silence.seconds)
     case .stopped: self.event = "stopped"
     case .finished: self.event = "finished"
     }

@@ -122,8 +122,8 @@ final class PlayerService {
       if !hasSounded, let firstFailure { failure = Failure(.noInput, firstFailure) }
       if hasSounded, wasCutShort { failure = Failure(.damaged, nil) }
     case .roomGone, .roomUnreachable, .roomRefused, .roomReplaced, .roomIsTwin, .roomState,
-      .roomFlushed, .started, .paused,
-      .resumed, .itemEnded, .playlistChanged, .recoded, .position, .renewed, .refused:
+      .roomFlushed, .started, .paused, .resumed, .itemEnded, .playlistChanged, .recoded, .position,
+      .renewed, .refused, .buffering, .buffered:
       break
     }
   }

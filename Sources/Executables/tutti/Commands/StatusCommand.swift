@@ -64,6 +64,9 @@ enum StatusText {
     } else if let arrived = status.arrivedS, arrived > 0 {
       line += " / \(TimeText.format(arrived)) so far"
     }
+    if let buffering = status.buffering {
+      line += "  waiting for the source: \(buffering.sentence)"
+    }
     let effects = status.effects.sentence
     return effects.isEmpty ? line : line + "  " + effects
   }

@@ -1,0 +1,147 @@
+import Clock
+import WireProtocol
+
+/// A source that delivers later than the clock needs it is waited for: before the rooms run dry they all stand still at
+/// one sample, and go on from there as soon as enough has come. Nothing of it is lost.
+extension GroupSession {
+  /// How long the first packets behind a standstill take to the rooms, at most; where they are later than this before
+  /// their time, the rooms stand still until they have come.
+  private static let deliveryMargin = Nanoseconds.milliseconds(50)
+  /// What is kept of what is there while the rooms stand still in the middle of an item: their resamplers and their fade
+  /// need frames beyond the one at which they stop.
+  private static let tail = MediaDuration.milliseconds(20)
+  /// How long a producer may compute that does not wait for anybody.
+  private static let producerPatience = Nanoseconds.milliseconds(30)
+  /// A standstill at a cut, or between two items, is worth a word only after this long: something is opened there.
+  private static let openingPatience = Nanoseconds.milliseconds(500)
+  /// An item that begins within this is what the rooms wait for, rather than the end of the one before.
+  private static let shortRest = MediaDuration.milliseconds(100)
+
+  // MARK: - To stand still
+
+  /// Where the rooms must stand still unless more comes: at a cut with nothing behind it, or where all that is there
+  /// has sounded.
+  private var standstill: MediaTime? {
+    guard configuration.holdsAtCuts, case .playing(let anchor) = timeline.state else { return nil }
+    if let cut = production.cut { return cut }
+    // Where nothing was ordered the source is not late: the rooms hold as much as they can, or all has come.
+    guard timeline.end == nil, !production.isIdle, let end = store.end else { return nil }
+    return isBetweenItems ? end : max(anchor.mediaTime, end - Self.tail)
+  }
+
+  /// Until when more must have come for the rooms to play on.
+  var holdTime: LocalTime? {
+    guard case .playing(let anchor) = timeline.state, let place = standstill,
+      let time = anchor.groupTime(of: place)
+    else { return nil }
+    let last = LocalTime(onSender: time) - commitHorizon
+    let due = last - Self.deliveryMargin
+    guard production.cut == nil else { return due }
+    guard let since = production.waitsSince else { return nil }
+    let patient = min(max(due, since + Self.producerPatience), last)
+    return max(patient, holdNotBefore ?? patient)
+  }
+
+  /// Lest anything sounds before everyone has it, or comes too late to sound, the rooms stand still where there is
+  /// nothing more, if that is near.
+  mutating func holdIfDue(at now: LocalTime) {
+    guard let time = holdTime, time <= now, let place = standstill else { return }
+    let isCut = production.cut != nil
+    if !isCut, let room = timeline.timeOfRoom(for: 2, at: GroupTime(ofSender: now)) {
+      holdNotBefore = LocalTime(onSender: room) + Nanoseconds(1)
+      return
+    }
+    guard let anchor = timeline.hold(at: place) else { return }
+    holdNotBefore = nil
+    let isDry = !isCut && !isBetweenItems
+    if isDry, let item = awaitedSegment(from: place)?.opened.item { reserve.ranDry(in: item) }
+    bufferingTime = LocalTime(onSender: anchor.groupTime) + (isDry ? .zero : Self.openingPatience)
+    tellAll(.anchor(anchor), at: now)
+  }
+
+  /// Nothing more comes of the item that was produced last, and nothing is there of the next.
+  private var isBetweenItems: Bool {
+    switch production.stage {
+    case .notBegun, .beginning, .itemEnded, .finishing, .finished: true
+    case .item: false
+    }
+  }
+
+  /// Playing is to go on after a pause, and there is too little to play.
+  mutating func holdOn(at now: LocalTime) {
+    timeline.resumeHolding()
+    bufferingTime = now + Self.openingPatience
+  }
+
+  // MARK: - To go on
+
+  /// Where the rooms stand still, playing goes on as soon as enough is there, and they can all do so.
+  mutating func goOnIfEnough(at now: LocalTime) {
+    guard case .holding(let anchor) = timeline.state, hasEnough(from: anchor.mediaTime, at: now)
+    else { return }
+    play(from: anchor.mediaTime, at: now)
+    guard bufferingTime == nil, case .playing(let next) = timeline.state else {
+      bufferingTime = nil
+      return
+    }
+    emit(.event(.buffered(after: next.groupTime - anchor.groupTime)))
+  }
+
+  /// Whether what is there behind `place` suffices to play from there.
+  func hasEnough(from place: MediaTime, at now: LocalTime) -> Bool {
+    guard let end = store.end, end > place else { return false }
+    guard configuration.holdsAtCuts else { return true }
+    return end - place >= needed(from: place) || isWhole(from: place) || !hasRoom(at: now)
+  }
+
+  private func needed(from place: MediaTime) -> MediaDuration {
+    awaitedSegment(from: place).map { reserve.needed(of: $0.opened) } ?? .zero
+  }
+
+  private func awaitedSegment(from place: MediaTime) -> PlaybackTimeline.Segment? {
+    timeline.segments.last { $0.start < place + Self.shortRest }
+  }
+
+  /// Whether nothing more comes of what plays at `place`.
+  private func isWhole(from place: MediaTime) -> Bool {
+    if timeline.end != nil { return true }
+    if let cut = production.cut { return cut > place }
+    guard let segment = awaitedSegment(from: place) else { return false }
+    return production.hasEndedItem
+      || timeline.segments.contains { $0.start > segment.start && !$0.continuesItem }
+  }
+
+  // MARK: - To say so
+
+  /// What is waited for: nil where nothing is, and for as long as nobody can hear it.
+  func buffering(at now: LocalTime) -> Buffering? {
+    let place: MediaTime
+    switch timeline.state {
+    case .starting(let start): place = start
+    case .holding(let anchor):
+      guard bufferingTime.map({ $0 <= now }) ?? true else { return nil }
+      place = anchor.mediaTime
+    case .playing, .paused: return nil
+    }
+    guard !hasEnough(from: place, at: now), let opened = awaitedSegment(from: place)?.opened
+    else { return nil }
+    return Buffering(
+      item: opened.item, arrived: max(.zero, (store.end ?? place) - place),
+      needed: needed(from: place))
+  }
+
+  var nextBufferingTime: LocalTime? {
+    if case .holding = timeline.state { bufferingTime } else { nil }
+  }
+
+  mutating func tellOfBuffering(at now: LocalTime) {
+    guard case .holding = timeline.state, let time = bufferingTime, time <= now else { return }
+    guard let buffering = buffering(at: now) else {
+      // Nothing is known yet of what is being opened.
+      bufferingTime = now + Self.openingPatience
+      return
+    }
+    bufferingTime = nil
+    emit(.event(.buffering(buffering)))
+  }
+}

@@ -1,0 +1,57 @@
+import Clock
+import WireProtocol
+
+/// A room that has nothing to play has a network that is too slow only where the group has had enough to send for a
+/// while. What a cut, a change of a room's delay or a late source leaves without sound for an instant is no fault of it.
+extension GroupSession {
+  /// How far what is there must reach beyond what sounds for the group to count as supplied.
+  private static let supply = MediaDuration.milliseconds(200)
+
+  mutating func received(_ status: RoomStatus, from index: Int) {
+    links[index].live?.status = status
+    // A starving room is told of once nothing excuses it.
+    if status.state != .starved { tellState(of: index) }
+  }
+
+  /// Tells of rooms that starve by their own network.
+  mutating func tellOfStarvation(at now: LocalTime) {
+    let isSupplied = isSupplied(at: now)
+    for index in links.indices {
+      if !isSupplied { links[index].live?.excuseStarvation(at: now) }
+      if let time = links[index].starvationTime, time <= now { tellState(of: index) }
+    }
+  }
+
+  private mutating func tellState(of index: Int) {
+    guard let status = links[index].live?.status else { return }
+    let state = ToldState(state: status.state, detail: status.detail)
+    guard links[index].live?.toldState != state else { return }
+    links[index].live?.toldState = state
+    emit(.event(.roomState(links[index].id, status.state, detail: status.detail)))
+  }
+
+  private func isSupplied(at now: LocalTime) -> Bool {
+    let time = GroupTime(ofSender: now)
+    guard case .playing(let anchor) = timeline.state, anchor.groupTime <= time,
+      production.cut == nil
+    else { return false }
+    return timeline.end != nil
+      || store.end.map { $0 - timeline.playhead(at: time) >= Self.supply } ?? false
+  }
+}
+
+/// What was said of a room last.
+struct ToldState: Hashable {
+  var state: RoomStatus.State
+  var detail: String
+}
+
+extension RoomLink {
+  /// When to tell that the room starves; nil where it does not, or where that was told.
+  var starvationTime: LocalTime? {
+    guard let live, live.status?.state == .starved, live.toldState?.state != .starved else {
+      return nil
+    }
+    return live.starvationCountsFrom
+  }
+}
