@@ -61,6 +61,8 @@ import WireProtocol
   private static let limits = [
     "length of the first message of a connection": bytes(ProtocolLimits.openingMessage),
     "length of a control message": bytes(ProtocolLimits.controlMessage),
+    "control messages to a receiver":
+      "\(ProtocolLimits.controlMessagesPerSecond) a second, \(ProtocolLimits.controlMessageBurst) at once",
     "length of a media message": bytes(ProtocolLimits.mediaMessage),
     "payload of a packet": bytes(ProtocolLimits.audioPayload),
     "frames of a packet, and skipped frames":
