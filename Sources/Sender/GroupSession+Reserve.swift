@@ -14,7 +14,7 @@ extension GroupSession {
   private static let producerPatience = Nanoseconds.milliseconds(30)
   /// A standstill at a cut, or between two items, is worth a word only after this long: something is opened there.
   private static let openingPatience = Nanoseconds.milliseconds(500)
-  /// An item that begins within this is what the rooms wait for, rather than the end of the one before.
+  /// Not worth being played alone: what follows it is what the rooms wait for.
   private static let shortRest = MediaDuration.milliseconds(100)
 
   // MARK: - To stand still
@@ -24,8 +24,9 @@ extension GroupSession {
   private var standstill: MediaTime? {
     guard configuration.holdsAtCuts, case .playing(let anchor) = timeline.state else { return nil }
     if let cut = production.cut { return cut }
-    // Where nothing was ordered the source is not late: the rooms hold as much as they can, or all has come.
-    guard timeline.end == nil, !production.isIdle, let end = store.end else { return nil }
+    // Where nothing is ordered the source is not late: the rooms hold as much as they can, or all has come.
+    guard timeline.end == nil, !production.isIdle || reconcileTime != nil, let end = store.end
+    else { return nil }
     return isBetweenItems ? end : max(anchor.mediaTime, end - Self.tail)
   }
 
@@ -37,7 +38,7 @@ extension GroupSession {
     let last = LocalTime(onSender: time) - commitHorizon
     let due = last - Self.deliveryMargin
     guard production.cut == nil else { return due }
-    guard let since = production.waitsSince else { return nil }
+    let since = production.waitsSince ?? due
     let patient = min(max(due, since + Self.producerPatience), last)
     return max(patient, holdNotBefore ?? patient)
   }
@@ -47,7 +48,8 @@ extension GroupSession {
   mutating func holdIfDue(at now: LocalTime) {
     guard let time = holdTime, time <= now, let place = standstill else { return }
     let isCut = production.cut != nil
-    if !isCut, let room = timeline.timeOfRoom(for: 2, at: GroupTime(ofSender: now)) {
+    // This one, the one that ends it, and one for a cut.
+    if !isCut, let room = timeline.timeOfRoom(for: 3, at: GroupTime(ofSender: now)) {
       holdNotBefore = LocalTime(onSender: room) + Nanoseconds(1)
       return
     }
@@ -91,7 +93,10 @@ extension GroupSession {
   func hasEnough(from place: MediaTime, at now: LocalTime) -> Bool {
     guard let end = store.end, end > place else { return false }
     guard configuration.holdsAtCuts else { return true }
-    return end - place >= needed(from: place) || isWhole(from: place) || !hasRoom(at: now)
+    if timeline.end != nil || end - place >= needed(from: place) || !hasRoom(at: now) {
+      return true
+    }
+    return end - place >= Self.shortRest && isWhole(from: place)
   }
 
   private func needed(from place: MediaTime) -> MediaDuration {
@@ -104,7 +109,6 @@ extension GroupSession {
 
   /// Whether nothing more comes of what plays at `place`.
   private func isWhole(from place: MediaTime) -> Bool {
-    if timeline.end != nil { return true }
     if let cut = production.cut { return cut > place }
     guard let segment = awaitedSegment(from: place) else { return false }
     return production.hasEndedItem

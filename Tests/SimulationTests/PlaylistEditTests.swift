@@ -1,5 +1,4 @@
 import Clock
-import Sender
 import Simulation
 import TestSupport
 import Testing
@@ -15,28 +14,13 @@ import Testing
   ) {
     var paths = [PathQuality.wired, Self.distant]
     if seed.isMultiple(of: 4) { paths.append(.wifi) }
-    Self.expectAsEdited(.house(paths, seed: seed, cards: [.fine, .edge]), seed: seed)
-  }
-
-  /// Each item stalls soon after it was opened, for long enough that the rooms stand still.
-  @Test(arguments: Array(1...20) as [UInt64])
-  func `the same is heard from a source that stalls again and again`(seed: UInt64) {
-    var house = SimulatedGroup.Configuration.house(
-      [.wired, Self.distant], seed: seed, cards: [.fine, .edge])
-    var random = RandomSource(seed: seed, part: 91)
-    let stall = SimulatedDelivery.Stall(
-      at: random.uniform(0...0.1), seconds: random.uniform(0.1...0.6))
-    house.delivery = SimulatedDelivery(.fetched, rate: random.uniform(2...6), stalls: [stall])
-    Self.expectAsEdited(house, seed: seed)
-  }
-
-  private static func expectAsEdited(_ house: SimulatedGroup.Configuration, seed: UInt64) {
-    let edited = EditedGroup(house, seed: seed, steps: 24)
+    let edited = EditedGroup(
+      .house(paths, seed: seed, cards: [.fine, .edge]), seed: seed, steps: 24)
     edited.play(from: 2.2)
     let verdict = TraceVerdict(edited.model, edges: edited.edges)
     // Nothing is asked of the radio before the place where it is looked at.
     let lateVerdict = TraceVerdict(edited.model, edges: edited.edges.union([edited.finale]))
-    for room in house.rooms.indices {
+    for room in paths.indices {
       let items = edited.group.microphone.records[room].items
       let faults =
         room < 2 ? verdict.faults(of: items) : lateVerdict.faults(of: items, from: edited.finale)
