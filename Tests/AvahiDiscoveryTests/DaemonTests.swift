@@ -150,7 +150,12 @@ import Testing
     try startAll()
     try bed.freeze(.daemon)
     let (publisher, published) = try publish("Empore", text: [])
-    _ = try published.next("failed") { if case .failed = $0 { true } else { nil } }
+    _ = try published.next("trouble") { event -> Bool? in
+      switch event {
+      case .failed, .daemonVanished: true
+      default: nil
+      }
+    }
     try bed.thaw(.daemon)
     try published.next(.published(name: "Empore"))
     withExtendedLifetime(publisher) {}

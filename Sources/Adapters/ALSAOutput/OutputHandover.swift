@@ -53,9 +53,9 @@ package final class OutputHandover<Chain: Sendable>: Sendable {
 
   private func failures(_ told: inout Told) -> [News] {
     let failure = control.failure
-    if control.hasEnded, !told.hasEnded {
-      told.hasEnded = true
-      return [.ended(failure ?? "the output ended")]
+    if control.hasEnded {
+      defer { told.hasEnded = true }
+      return told.hasEnded ? [] : [.ended(failure ?? "the output ended")]
     }
     guard let failure, failure != told.failure, told.opening == 0 || told.isLost else { return [] }
     told.failure = failure
