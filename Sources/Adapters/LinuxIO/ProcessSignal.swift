@@ -13,6 +13,9 @@ package enum ProcessSignal: CaseIterable, Hashable, Sendable {
     case .windowChanged: SIGWINCH
     }
   }
+
+  /// Whether whoever started this process wants it to ignore the signal, as `nohup` does with `hangUp`.
+  package var isIgnored: Bool { csys_signal_is_ignored(number) == 1 }
 }
 
 /// Reports the signals that its thread has blocked, and unblocks them when it goes.

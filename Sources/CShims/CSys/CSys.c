@@ -212,6 +212,11 @@ int csys_signals_unblock(const int *signals, int count) {
   return -pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
+int csys_signal_is_ignored(int signal) {
+  struct sigaction action;
+  return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 int csys_signals_next(int descriptor) {
   struct signalfd_siginfo info;
   ssize_t count = read(descriptor, &info, sizeof info);
