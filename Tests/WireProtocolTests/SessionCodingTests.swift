@@ -68,6 +68,12 @@ import WireProtocol
     }
   }
 
+  @Test func `text for a terminal neither controls it nor turns it around`() {
+    #expect("a\u{1B}[2J\u{9B}\u{7}\r\nb".shownPlainly == "a [2J    b")
+    #expect("\u{202E}3pm.\u{2066}exe\u{2069}\u{2028}".shownPlainly == " 3pm. exe  ")
+    #expect("Ünïcödé 🎵 مرحبا\u{200F}".shownPlainly == "Ünïcödé 🎵 مرحبا\u{200F}")
+  }
+
   @Test func `text is made plain and cut between characters before it is sent`() throws {
     let detail = "two\nlines\u{1b} " + String(repeating: "é", count: 200)
     let sent = ControlMessage.refuse(Refusal(reason: .busy, detail: detail))
