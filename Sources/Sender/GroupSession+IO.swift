@@ -66,7 +66,8 @@ package enum PlayerCommand: Hashable, Sendable {
   case resume
   /// The same: what is to sound next sounds at this time, or as soon after it as all rooms can.
   case resumeAt(GroupTime)
-  /// To a place in the current item, from its beginning; beyond the end means the next item.
+  /// To a place in the current item, from its beginning; beyond the end means the next item, or the last second where
+  /// there is none.
   case seek(to: MediaDuration)
   /// From where the current item is now; before the beginning means the beginning.
   case seekBy(MediaDuration)

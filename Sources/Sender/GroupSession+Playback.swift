@@ -156,7 +156,7 @@ extension GroupSession {
 }
 
 extension RoomSelection {
-  func contains(_ id: RoomID) -> Bool {
+  package func contains(_ id: RoomID) -> Bool {
     switch self {
     case .all: true
     case .room(let only): only == id

@@ -9,6 +9,9 @@ extension GroupSession {
   /// How long an answer is waited for that would save a cut.
   private static let answerPatience = Nanoseconds.milliseconds(100)
 
+  /// What is still heard of the last item where a seek goes beyond its end.
+  private static let lastMoment = MediaDuration.seconds(1)
+
   struct Restart {
     var item: PlayItem
     var position: MediaDuration
@@ -60,8 +63,13 @@ extension GroupSession {
     guard aim.opened?.isSeekable ?? true else {
       return emit(.event(.refused(.notSeekable(aim.item))))
     }
-    if let duration = aim.opened?.duration, position >= duration { return skipForward(at: now) }
-    restart(aim.item, at: max(.zero, position), now: now)
+    guard let duration = aim.opened?.duration, position >= duration else {
+      return restart(aim.item, at: max(.zero, position), now: now)
+    }
+    if playlist.neighbour(after: aim.item) != nil { return skipForward(at: now) }
+    // A seek ends no list: its last moment is heard, and then it ends by itself.
+    let last = max(.zero, duration - Self.lastMoment)
+    if aim.position < last { restart(aim.item, at: last, now: now) }
   }
 
   mutating func skipForward(at now: LocalTime) {

@@ -35,6 +35,10 @@ package struct GroupStatus: Hashable, Sendable {
   /// Number of the item in the list, from 1, and how many there are; 0 where it is not, or not any more, in it.
   package var itemNumber: Int
   package var itemCount: Int
+  /// What a listener has chosen last, where it does not sound yet; else what sounds.
+  package var chosen: PlayItem?
+  /// What plays after that; nil where nothing does.
+  package var next: Upcoming?
   package var repetition: Playlist.Repetition
   /// In the item, from its beginning.
   package var position: MediaDuration
@@ -60,6 +64,13 @@ package struct GroupStatus: Hashable, Sendable {
   package var rooms: [Room]
 }
 
+/// What is to play later.
+package struct Upcoming: Hashable, Sendable {
+  package var item: PlayItem
+  /// Nil where it has not been opened yet.
+  package var opened: OpenedItem?
+}
+
 package struct Playhead: Hashable, Sendable {
   /// Nil where nothing is to sound.
   package var item: PlayItem?
@@ -78,7 +89,8 @@ extension GroupSession {
     let arrival = arrival(at: now)
     return GroupStatus(
       state: displayState(at: now), item: item, itemNumber: index.map { $0 + 1 } ?? 0,
-      itemCount: items.count, repetition: playlist.repetition, position: position(at: now),
+      itemCount: items.count, chosen: aim(at: now)?.item, next: upcoming(at: now),
+      repetition: playlist.repetition, position: position(at: now),
       target: target(at: now),
       duration: item?.duration ?? (arrival?.isAll == true ? arrival?.position : nil),
       arrived: arrival?.position, buffering: isStopped(at: now) ? nil : buffering(at: now),
@@ -130,6 +142,11 @@ extension GroupSession {
 
   /// What people call a room; nil where it is none of the group.
   package func name(of room: RoomID) -> String? { links.first { $0.id == room }?.name }
+  private func upcoming(at now: LocalTime) -> Upcoming? {
+    guard let aim = aim(at: now), let item = playlist.successor(of: aim.item) else { return nil }
+    let opened = timeline.segments.last { $0.opened.item.id == item.id }?.opened
+    return Upcoming(item: item, opened: opened)
+  }
 
   private func displayState(at now: LocalTime) -> GroupStatus.State {
     if isFinished { return .finished }

@@ -151,13 +151,24 @@ import WireProtocol
     #expect(group.packets().first.map(sample) == TestSource.sample(0))
   }
 
-  @Test func `a seek beyond the end goes to the next item, and after the last one ends`() {
+  @Test func `a seek beyond the end goes to the next item, and in the last one to its last second`()
+  {
     var group = TestGroup.playing(Self.twoItems)
     group.command(.seek(to: .seconds(2)))
     group.advance(by: .milliseconds(200))
     #expect(group.session.status(at: group.now).itemNumber == 2)
-    group.command(.seek(to: .seconds(2)))
-    group.advance(by: .seconds(1))
+    group = TestGroup.playing()
+    group.command(.seek(to: .seconds(999)))
+    group.advance(by: .milliseconds(200))
+    var position = group.session.status(at: group.now).position
+    #expect(position >= .seconds(9) && position < .milliseconds(9_300))
+    // A key that is held does not go back.
+    group.command(.seekBy(.seconds(10)))
+    group.advance(by: .milliseconds(200))
+    let before = position
+    position = group.session.status(at: group.now).position
+    #expect(position > before)
+    group.advance(by: .seconds(2))
     #expect(group.events.last == .finished)
   }
 

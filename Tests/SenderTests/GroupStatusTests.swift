@@ -63,6 +63,21 @@ import WireProtocol
     #expect(status.target == nil)
   }
 
+  @Test func `what comes next is known, with its title once it is open, and what was chosen`() {
+    var group = TestGroup(["8000x1:80000", "8000x1:80000"])
+    group.joinReady()
+    group.advance(by: .milliseconds(500))
+    var status = group.session.status(at: group.now)
+    #expect(status.chosen?.id == 0)
+    #expect(status.next?.item.id == 1)
+    #expect(status.next?.opened?.duration == .seconds(10))
+    group.command(.next)
+    status = group.session.status(at: group.now)
+    #expect(status.itemNumber == 1)
+    #expect(status.chosen?.id == 1)
+    #expect(status.next == nil)
+  }
+
   @Test func `a seek is told before it is heard`() {
     var group = TestGroup.playing()
     group.producesAtOnce = false
