@@ -11,10 +11,10 @@ help:
 	@echo "make test                  all tests but the long ones"
 	@echo "make test-long             a simulated day of sixteen rooms: a quarter of an hour"
 	@echo "make soak [SECONDS=600]    random commands, outages and kills in real time"
-	@echo "make check                 lint, the examples, the render path under sanitizers, a short fuzz run"
+	@echo "make check                 lint, the examples, the programs' size, the render path under sanitizers, a short fuzz run"
 	@echo "make fuzz [SECONDS=30]     everything that reads bytes, with random ones, so long for each part"
 	@echo "make docs                  the library's documentation, in .build/docs"
-	@echo "make build                 the programs, in $(BUILD)"
+	@echo "make build                 the programs in $(BUILD), manual pages and completions beside it"
 	@echo "make install [PREFIX=/usr/local]   what was built; sudo make install"
 	@echo "make install-service       the same, and a receiver that systemd starts at boot"
 	@echo "make uninstall             takes both away again, but not what they remember"
@@ -25,6 +25,7 @@ setup:
 build: setup
 	$(SWIFT) build -c release --static-swift-stdlib --product tutti
 	$(SWIFT) build -c release --static-swift-stdlib --product tutti-receiver
+	@scripts/manuals.sh $(BUILD)
 
 run: build
 	@scripts/run.sh "$(FILE)"
@@ -38,7 +39,8 @@ test-long: setup
 soak: setup
 	@TUTTI_SOAK_SECONDS=$(or $(SECONDS),600) scripts/test.sh --filter SoakTests
 
-check: setup lint
+check: build lint
+	scripts/check-size.sh $(BUILD)
 	Tests/RealtimeTests/run.sh
 	$(SWIFT) test --sanitize=thread --scratch-path .build-tsan --filter 'FrameRing|RenderQueue'
 	$(MAKE) fuzz

@@ -142,6 +142,7 @@ extension GroupSession {
 
   /// What people call a room; nil where it is none of the group.
   package func name(of room: RoomID) -> String? { links.first { $0.id == room }?.name }
+
   private func upcoming(at now: LocalTime) -> Upcoming? {
     guard let aim = aim(at: now), let item = playlist.successor(of: aim.item) else { return nil }
     let opened = timeline.segments.last { $0.opened.item.id == item.id }?.opened

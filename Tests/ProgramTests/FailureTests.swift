@@ -24,6 +24,8 @@ import Testing
       #expect(try player.exitCode() == 66, "\(file)")
       let said = player.lines(with: "tutti: ")
       #expect(said.count == 1, "\(player.lines)")
+      // Once, and not again as a list of one item whose only one was skipped.
+      #expect(player.lines(with: file).count == 1, "\(player.lines)")
       #expect(said.first?.contains(file) == true, "\(player.lines)")
     }
     #expect(receiver.program.process.isRunning)

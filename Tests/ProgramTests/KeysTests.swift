@@ -1,6 +1,3 @@
-import Foundation
-import Glibc
-import Synchronization
 import TestSupport
 import Testing
 
@@ -23,13 +20,13 @@ import Testing
     let screen = try Screen(
       "tutti",
       ["play", tone, "--at", receiver.address, "--state-dir", folder.file("player")])
-    try screen.line { $0.hasPrefix("▶ ") && $0.contains(" / 3:20  a ") }
+    try screen.line { $0.hasPrefix("▶ ") && $0.contains(" / 3:20  a in sync") }
     screen.press("]")
-    try screen.line { $0.contains("×1.05  a ") }
+    try screen.line { $0.contains("×1.05  a in sync") }
     screen.press("[[}}{")
-    try screen.line { $0.contains("×0.95 pitch +1  a ") }
+    try screen.line { $0.contains("×0.95 pitch +1  a in sync") }
     screen.press("0")
-    try screen.line { $0.hasPrefix("▶ ") && $0.contains(" / 3:20  a ") }
+    try screen.line { $0.hasPrefix("▶ ") && $0.contains(" / 3:20  a in sync") }
     // A key that is held; the terminal may cut its bytes anywhere.
     for _ in 0..<12 { for part in ["\u{1B}", "[C"] { screen.press(part) } }
     try screen.line { (120...150).contains(Self.position($0) ?? 0) }
@@ -38,76 +35,40 @@ import Testing
     screen.press("q")
     #expect(try screen.exitCode() == 0)
   }
-}
 
-/// A program on a terminal of its own.
-private final class Screen {
-  struct Silence: Error, CustomStringConvertible {
-    let description: String
+  @Test func `keys are explained, and what they set is shown`() throws {
+    let receiver = try ReceiverProgram("a", in: folder, "--output", "null")
+    let tone = try folder.write(Tone.wave(rate: 8_000, seconds: 60, channels: 1), to: "tone.wav")
+    let screen = try Screen(
+      "tutti",
+      ["play", tone, "--at", receiver.address, "--state-dir", folder.file("player")])
+    try screen.line { $0.contains("a in sync") && $0.contains("vol 100") }
+    screen.press("?")
+    try screen.line { $0.hasPrefix("space     pauses") }
+    try screen.line { $0.hasPrefix("q         stops") }
+    screen.press("--")
+    try screen.line { $0.contains("volume 90") }
+    screen.press("q")
+    #expect(try screen.exitCode() == 0)
   }
 
-  private let process = Process()
-  private let terminal: Int32
-  private var text = ""
-
-  init(_ name: String, _ arguments: [String]) throws {
-    var (terminal, side): (Int32, Int32) = (-1, -1)
-    var size = winsize(ws_row: 24, ws_col: 200, ws_xpixel: 0, ws_ypixel: 0)
-    try #require(openpty(&terminal, &side, nil, nil, &size) == 0)
-    for descriptor in [terminal, side] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
-    self.terminal = terminal
-    let handle = FileHandle(fileDescriptor: side, closeOnDealloc: true)
-    let name = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-      .deletingLastPathComponent().appending(path: name)
-    process.executableURL = name
-    process.arguments = arguments
-    (process.standardInput, process.standardOutput) = (handle, handle)
-    process.standardError = handle
-    try process.run()
-  }
-
-  deinit {
-    if process.isRunning { kill(process.processIdentifier, SIGKILL) }
-    process.waitUntilExit()
-    close(terminal)
-  }
-
-  func press(_ keys: String) {
-    var bytes = Array(keys.utf8)
-    _ = write(terminal, &bytes, bytes.count)
-  }
-
-  /// Waits for a line that is shown from now on, for as long as anything is.
-  func line(_ isIt: (Substring) -> Bool) throws {
-    var seen: [Substring] = []
-    while let more = read() {
-      text += more
-      let lines = text.split { $0.isNewline || $0 == "\r" }
-      for line in lines.dropLast() {
-        let shown = line.hasPrefix("\u{1B}[K") ? line.dropFirst(3) : line
-        seen.append(shown)
-        if isIt(shown) {
-          text = ""
-          return
-        }
-      }
-      text = String(lines.last ?? "")
+  @Test(arguments: [30, 40]) func `a line of progress is never wider than the window`(
+    columns: UInt16
+  ) throws {
+    let rooms = try ["Living room with a long name", "Bath", "Kitchen"].map {
+      try ReceiverProgram($0, in: folder, "--output", "null")
     }
-    throw Silence(description: "never shown, but: \(seen.suffix(30))")
-  }
-
-  func exitCode() throws -> Int32 {
-    while read() != nil {}
-    process.waitUntilExit()
-    return process.terminationStatus
-  }
-
-  /// Nil once nothing has come for a minute, and at the end.
-  private func read() -> String? {
-    var waiting = pollfd(fd: terminal, events: Int16(POLLIN), revents: 0)
-    guard poll(&waiting, 1, 60_000) > 0 else { return nil }
-    var buffer = [UInt8](repeating: 0, count: 4_096)
-    let count = Glibc.read(terminal, &buffer, buffer.count)
-    return count > 0 ? String(decoding: buffer.prefix(count), as: UTF8.self) : nil
+    let tone = try folder.write(Tone.wave(rate: 8_000, seconds: 60, channels: 1), to: "tone.wav")
+    let screen = try Screen(
+      "tutti",
+      ["play", tone] + rooms.flatMap { ["--at", $0.address] }
+        + ["--state-dir", folder.file("player")], columns: 200)
+    try screen.line { $0.hasPrefix("▶") && $0.contains("buffered  vol 100  ? for keys") }
+    screen.resize(columns: columns)
+    let line = try screen.line { $0.hasPrefix("▶") && !$0.contains("? for keys") }
+    #expect(line.count < Int(columns))
+    #expect(line.contains("3 rooms"))
+    screen.press("q")
+    #expect(try screen.exitCode() == 0)
   }
 }

@@ -1,9 +1,5 @@
-import Clock
-import Foundation
 import Glibc
 import LinuxIO
-import Sender
-import WireProtocol
 
 /// Answers commands from other terminals: one JSON object a line each way over a Unix-domain socket that only
 /// its owner can open.
@@ -68,63 +64,12 @@ final class ControlServer {
   private func reply(to line: [UInt8], _ player: PlayerService) -> [UInt8] {
     var reply = ControlReply()
     do {
-      let request = try JSONLine.decode(ControlRequest.self, from: line)
-      for command in try request.commands(player) { try player.carryOut(command) }
-      if request.verb.isAboutTheList { reply.queue = player.queue }
-      reply.status = player.statusReport
+      reply = try player.answer(try JSONLine.decode(ControlRequest.self, from: line))
     } catch let failure as Failure {
-      reply.error = failure.description
+      (reply.error, reply.code) = (failure.description, failure.kind.rawValue)
     } catch {
-      reply.error = "not understood: a request is one JSON object with a verb"
+      reply.error = "not understood: is the player of another version?"
     }
     return JSONLine.encode(reply)
-  }
-}
-
-extension ControlRequest {
-  fileprivate func commands(_ player: PlayerService) throws -> [PlayerCommand] {
-    switch verb {
-    case .status: return []
-    case .pause: return [.pause]
-    case .resume: return [.resume]
-    case .stop: return [.stop]
-    case .next: return [.next]
-    case .previous: return [.previous]
-    case .seek:
-      guard let seconds else { throw Failure(.usage, "seek needs seconds") }
-      let span = MediaDuration(seconds: seconds)
-      return [isRelative == true ? .seekBy(span) : .seek(to: span)]
-    case .effects: return [.effects(try newEffects())]
-    case .volume: return try roomCommands(try player.selection(room))
-    case .queue, .add, .remove, .move, .clear, .jump, .shuffle, .repeat:
-      return try listCommands(player.items)
-    }
-  }
-
-  private func roomCommands(_ rooms: RoomSelection) throws -> [PlayerCommand] {
-    var commands: [PlayerCommand] = []
-    if let volume {
-      guard volume.isFinite, abs(volume) <= 100 else {
-        throw Failure(.usage, "volume is 0 to 100, or a step with + or -")
-      }
-      let tenths = Int((volume * 10).rounded())
-      commands.append(
-        isRelative == true
-          ? .volumeBy(rooms, tenths) : .volume(rooms, UInt16(max(0, tenths))))
-    }
-    if let isMuted { commands.append(.mute(rooms, isMuted)) }
-    if let delayMilliseconds {
-      guard abs(delayMilliseconds) <= 2000 else {
-        throw Failure(.usage, "delay is -2000 to 2000 milliseconds")
-      }
-      commands.append(.delay(rooms, Nanoseconds(Int64(delayMilliseconds * 1e6))))
-    }
-    if let channels {
-      guard let map = RoomSettings.ChannelMap.allCases.first(where: { "\($0)" == channels }) else {
-        throw Failure(.usage, "channels are stereo, left, right or mono")
-      }
-      commands.append(.channelMap(rooms, map))
-    }
-    return commands
   }
 }

@@ -1,7 +1,6 @@
 import Clock
 import Driver
 import FFmpegSource
-import Foundation
 import LinuxIO
 import Sender
 
@@ -23,22 +22,30 @@ final class PlayerService {
   static let connectPatience = Nanoseconds.seconds(10)
 
   let reactor: Reactor
-  private let driver: GroupDriver
+  let driver: GroupDriver
   private let notices: Inbox<SourceNotice>
-  private let state: StateDirectory
+  let state: StateDirectory
   private let wish: Wish
+  private let endsWithList: Bool
   private let startedAt = HostClock.now
   private var cover: CoverFile
   private var coverFailed = false
   private(set) var failure: Failure?
   var onEvent: (SenderEvent) -> Void = { _ in }
   var onNotice: (SourceNotice) -> Void = { _ in }
+  /// A line about something that is amiss; music plays on.
+  var onWarning: (String) -> Void = { _ in }
   /// For the exit code: whether anything sounded, any room was reached, and what went wrong first.
   private var hasSounded = false
   private var hasReachedRoom = false
-  private var firstFailure: String?
+  private var failedItems: [Int: String] = [:]
   /// Whether of an item a part was heard and the rest was missing.
   private var wasCutShort = false
+  /// What is known of items that were opened, by their identities.
+  private var openedItems: [Int: OpenedItem] = [:]
+  /// Of rooms that were named by them.
+  private var addresses: [RoomID: String] = [:]
+  private var rooms = LeftRooms()
 
   init(
     state: StateDirectory, wish: Wish, playlist: Playlist, endsWithPlaylist: Bool = true,
@@ -48,14 +55,17 @@ final class PlayerService {
     self.state = state
     cover = CoverFile(directory: state.path)
     self.wish = wish
+    endsWithList = endsWithPlaylist
     reactor = try Reactor()
-    try reactor.watch(signals: [.interrupt, .terminate])
+    // A terminal that is closed stops the music, unless `nohup` was to keep it playing.
+    try reactor.watch(
+      signals: [.interrupt, .terminate, .windowChanged] + [.hangUp].filter { !$0.isIgnored })
     let notices = Inbox<SourceNotice>(limit: 64, waker: reactor.waker)
     self.notices = notices
     driver = try GroupDriver(
       reactor: reactor,
       settings: .init(
-        senderID: try state.senderID(), senderName: ProcessInfo.processInfo.hostName,
+        senderID: try state.senderID(), senderName: HostName.current,
         endsWithPlaylist: endsWithPlaylist),
       playlist: playlist, remembered: state.rememberedRooms(), reads: ReadControl(interruption)
     ) { makeSerializer(notices) }
@@ -64,10 +74,11 @@ final class PlayerService {
       onEvent(event)
     }
     driver.wants = { [unowned self] in isWanted($0) }
-    driver.onWarning = { printError("tutti: \($0)") }
+    driver.onWarning = { [unowned self] in onWarning($0) }
   }
 
   var status: GroupStatus { driver.status() }
+  func roomName(_ id: RoomID) -> String? { driver.session.name(of: id) }
   /// With where the cover of what sounds is.
   var statusReport: StatusReport {
     let status = status
@@ -83,13 +94,13 @@ final class PlayerService {
     defer { show(nil) }
     if wish.usesDiscovery { driver.startDiscovery() }
     addRemembered()
-    for (host, port) in wish.addresses { try driver.addRoom(host: host, port: port) }
+    for (host, port) in wish.addresses { try addRoom(host: host, port: port) }
     while !driver.session.isFinished, failure == nil {
       let deadline = [driver.nextDeadline, observer.nextDeadline, searchDeadline]
         .compactMap { $0 }.min()
       for event in try reactor.wait(until: deadline)
       where !control.handle(event, self) && !observer.handle(event) {
-        if case .signal = event { driver.carryOut(.stop) }
+        if case .signal(let signal) = event, signal != .windowChanged { driver.carryOut(.stop) }
         driver.handle(event)
       }
       for notice in notices.take() { onNotice(notice) }
@@ -98,6 +109,7 @@ final class PlayerService {
       observer.advance(to: HostClock.now)
     }
     try driver.end()
+    state.leftRooms = LeftRooms()
     state.remember(driver.directory.toRemember)
     if let failure { throw failure }
   }
@@ -111,21 +123,54 @@ final class PlayerService {
     switch event {
     case .itemStarted(let opened):
       hasSounded = true
+      remember(opened)
       show(opened.metadata.artwork)
-    case .itemDescribed(let opened): show(opened.metadata.artwork)
+    case .itemDescribed(let opened):
+      remember(opened)
+      show(opened.metadata.artwork)
     case .stopped: show(nil)
-    case .roomConnected: hasReachedRoom = true
-    case .itemFailed(_, let error):
-      firstFailure = firstFailure ?? "\(error)"
+    case .roomConnected(let id):
+      hasReachedRoom = true
+      remember(id)
+    case .itemFailed(let item, let error):
+      failedItems[item.id] = "\(error)"
       wasCutShort = wasCutShort || error.hasSounded
     case .finished:
-      if !hasSounded, let firstFailure { failure = Failure(.noInput, firstFailure) }
+      if !hasSounded { failure = nothingPlayed }
       if hasSounded, wasCutShort { failure = Failure(.damaged, nil) }
     case .roomGone, .roomUnreachable, .roomRefused, .roomReplaced, .roomIsTwin, .roomState,
       .roomFlushed, .started, .paused, .resumed, .itemEnded, .playlistChanged, .recoded, .position,
       .renewed, .refused, .buffering, .buffered:
       break
     }
+  }
+
+  /// Whether this failure is the whole story, and told at the end.
+  func isOnlyFailure(_ item: PlayItem) -> Bool { !hasSounded && items.count == 1 && endsWithList }
+
+  private var nothingPlayed: Failure? {
+    guard let reason = failedItems.values.first else { return nil }
+    guard failedItems.count > 1 || items.count > 1 else { return Failure(.noInput, reason) }
+    return Failure(.noInput, "none of the \(items.count) items can be played")
+  }
+
+  private func remember(_ opened: OpenedItem) {
+    openedItems[opened.item.id] = opened
+    openedItems[opened.item.id]?.metadata.artwork = nil
+    guard openedItems.count > 2 * max(items.count, 100) else { return }
+    let present = Set(items.map(\.id))
+    openedItems = openedItems.filter { present.contains($0.key) }
+  }
+
+  func opened(_ item: PlayItem, _ status: GroupStatus) -> OpenedItem? {
+    if let next = status.next?.opened, next.item.id == item.id { return next }
+    return openedItems[item.id]
+  }
+
+  /// As people call it.
+  func name(of item: PlayItem) -> String {
+    let metadata = opened(item, status)?.metadata
+    return ItemName.text(title: metadata?.title, artist: metadata?.artist, location: item.location)
   }
 
   /// For displays. Where it cannot be written music plays all the same, and one line says so.
@@ -137,7 +182,7 @@ final class PlayerService {
         try cover.remove()
       }
     } catch {
-      if !coverFailed { printError("tutti: the cover cannot be kept for displays: \(error)") }
+      if !coverFailed { onWarning("the cover cannot be kept for displays: \(error)") }
       coverFailed = true
     }
   }
@@ -155,6 +200,23 @@ final class PlayerService {
       let matches = driver.directory.matches(name)
       if matches.count == 1, let record = matches.first { driver.addRoom(record) }
     }
+  }
+
+  private func addRoom(host: String, port: UInt16) throws {
+    let address = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    let room = try driver.addRoom(host: host, port: port)
+    addresses[room] = address
+  }
+
+  /// Where this player is killed, another command can tell whom to silence.
+  private func remember(_ id: RoomID) {
+    if let address = addresses[id] {
+      guard !rooms.addresses.contains(address) else { return }
+      rooms.addresses.append(address)
+    } else if let room = status.rooms.first(where: { $0.id == id }) {
+      guard rooms.names.insert(room.name).inserted else { return }
+    }
+    state.leftRooms = rooms
   }
 
   /// Names that no room was added for.
@@ -193,19 +255,87 @@ final class PlayerService {
       : Failure(.unavailable, "no room called \(name) (\(there)); see: tutti receivers")
   }
 
-  func selection(_ name: String?) throws(Failure) -> RoomSelection {
-    guard let name else { return .all }
+  /// What keeps the music from beginning; nil once it has begun.
+  var waitReason: String? {
+    let status = status
+    guard status.state == .starting else { return nil }
+    if !unfound.isEmpty { return "looking for \(unfound.joined(separator: ", "))" }
+    if driver.lastRoom == 0 { return "looking for receivers on this network" }
+    let absent = status.rooms.filter { !$0.isLive }
+    if absent.count == status.rooms.count { return "waiting for " + Self.list(absent) }
+    if status.item == nil, let first = items.first { return "opening " + name(of: first) }
+    return "waiting for " + Self.list(absent.isEmpty ? status.rooms : absent)
+  }
+
+  private static func list(_ rooms: [GroupStatus.Room]) -> String {
+    rooms.map(\.name).joined(separator: ", ")
+  }
+
+  func selection(_ name: String) throws(Failure) -> RoomSelection { .room(try room(name).id) }
+
+  private func room(_ name: String) throws(Failure) -> GroupStatus.Room {
     let rooms = status.rooms
     guard let room = rooms.first(where: { $0.name.lowercased() == name.lowercased() }) else {
       let names = rooms.map(\.name).joined(separator: ", ")
       throw Failure(.unavailable, "not playing in a room called \(name), but in: \(names)")
     }
-    return .room(room.id)
+    return room
+  }
+
+  // MARK: - Rooms that come and go
+
+  func join(_ room: NewRoom) throws -> String {
+    switch room {
+    case .record(let record):
+      if driver.plays(record) { return "plays in \(record.name) already" }
+      driver.addRoom(record)
+      return "\(record.name) joins"
+    case .address(let host, let port):
+      try addRoom(host: host, port: port)
+      return "\(host):\(port) joins"
+    }
+  }
+
+  func leave(_ names: [String]) throws -> String {
+    let leaving = try names.map { try room($0) }
+    guard Set(leaving.map(\.id)).count < status.rooms.count else {
+      throw Failure(.usage, "no room would be left; end the music with: tutti stop")
+    }
+    for room in leaving {
+      driver.removeRoom(room.id)
+      rooms.names.remove(room.name)
+      rooms.addresses.removeAll { $0 == addresses[room.id] }
+    }
+    state.leftRooms = rooms
+    return leaving.map { "\($0.name) leaves" }.joined(separator: "\n")
+  }
+}
+
+/// A room to play in as well.
+enum NewRoom: Codable {
+  case record(RoomRecord)
+  case address(host: String, port: UInt16)
+}
+
+/// What an item is called: as it says itself, or else as its file or address ends.
+enum ItemName {
+  static func text(title: String?, artist: String?, location: String) -> String {
+    let title = title ?? lastPart(location)
+    return artist.map { "\($0) – \(title)" } ?? title
+  }
+
+  private static func lastPart(_ location: String) -> String {
+    let part = location.split(separator: "/").last.map(String.init)
+    return location == "-" ? "standard input" : part ?? location
   }
 }
 
 extension GroupStatus.Room {
-  fileprivate var explanation: String {
+  fileprivate var isLive: Bool {
+    if case .live = connection { true } else { false }
+  }
+
+  var explanation: String {
     if case .away(let reason) = connection { return "\(name): \(reason)" }
     return "\(name): no answer"
   }

@@ -1,5 +1,6 @@
 import Driver
-import Foundation
+import FoundationEssentials
+import Glibc
 import LinuxIO
 import WireProtocol
 
@@ -8,10 +9,9 @@ struct StateDirectory {
   let path: String
 
   init(_ given: String?) throws {
-    let environment = ProcessInfo.processInfo.environment
-    let home = environment["HOME"] ?? "/root"
     path =
-      given ?? (environment["XDG_STATE_HOME"] ?? home + "/.local/state") + "/tutti"
+      given ?? (Environment["XDG_STATE_HOME"] ?? (Environment["HOME"] ?? "/root") + "/.local/state")
+      + "/tutti"
     do {
       try StateFile.createDirectory(path: path)
     } catch {
@@ -20,6 +20,7 @@ struct StateDirectory {
   }
 
   var controlSocket: String { path + "/control.sock" }
+  private var left: StateFile { StateFile(path: path + "/playing.json") }
   private var rooms: StateFile { StateFile(path: path + "/receivers.json") }
   private var identity: StateFile { StateFile(path: path + "/sender-id") }
 
@@ -40,8 +41,37 @@ struct StateDirectory {
     return (try? JSONDecoder().decode([RoomRecord].self, from: Data(bytes))) ?? []
   }
 
+  /// Rooms of a player that runs, or was killed; where that cannot be kept, nobody is told of them.
+  var leftRooms: LeftRooms {
+    get {
+      guard let bytes = try? left.read(limit: 1 << 20) else { return LeftRooms() }
+      return (try? JSONDecoder().decode(LeftRooms.self, from: Data(bytes))) ?? LeftRooms()
+    }
+    nonmutating set {
+      guard !newValue.isEmpty else { return (try? left.remove()) ?? () }
+      guard let data = try? JSONEncoder().encode(newValue) else { return }
+      try? left.write([UInt8](data))
+    }
+  }
+
   func remember(_ records: [RoomRecord]) {
     guard let data = try? JSONEncoder().encode(records) else { return }
     try? rooms.write([UInt8](data))
+  }
+}
+
+/// The variables of this process's environment; an empty one counts as none.
+enum Environment {
+  static subscript(name: String) -> String? {
+    guard let value = getenv(name).map({ String(cString: $0) }), !value.isEmpty else { return nil }
+    return value
+  }
+}
+
+enum HostName {
+  static var current: String {
+    var bytes = [CChar](repeating: 0, count: 256)
+    guard gethostname(&bytes, bytes.count - 1) == 0 else { return "tutti" }
+    return String(decoding: bytes.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 }

@@ -1,79 +1,111 @@
-import Foundation
+import Clock
 import Glibc
+import LinuxIO
 
-/// One line to standard error.
-func printError(_ line: String) {
-  FileHandle.standardError.write(Data((line + "\n").utf8))
-}
-
-/// One line to standard output, at once.
-func printLine(_ line: String) {
-  FileHandle.standardOutput.write(Data((line + "\n").utf8))
-}
-
-func printJSON(_ value: some Encodable) {
-  FileHandle.standardOutput.write(Data(JSONLine.encode(value)))
-}
-
-/// The terminal, where there is one: keys without Return, and one line that is written over and over.
+/// The terminal of a running player, where there is one: keys without Return, and one line that is written over and
+/// over. Writing never waits and never fails: see `OutputWriter`. While another program has the terminal, as after
+/// `tutti play … &`, it reads no keys and leaves that line out.
 final class Terminal {
-  private let original: termios?
-  private var lineIsOpen = false
+  private let writer: OutputWriter
+  private let isTerminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
+  private let isColoured = Style.isWanted(on: STDOUT_FILENO)
+  private let canMove = TerminalText.canMove(on: STDOUT_FILENO)
+  /// As they were before the keys were taken; nil while they are not.
+  private var original: termios?
+  /// Columns of the line that is written over; nil while there is none.
+  private var openLine: Int?
   /// The beginning of a key of several bytes, of which the rest has not come yet.
   private var partialKey: ArraySlice<UInt8> = []
+  /// Whether keys can still come.
+  private(set) var hasKeys: Bool
 
-  /// Whether keys can be read and lines written over.
-  let isInteractive: Bool
-
-  init() {
-    isInteractive = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
-    var settings = termios()
-    guard isInteractive, tcgetattr(STDIN_FILENO, &settings) == 0 else {
-      original = nil
-      return
-    }
-    original = settings
-    settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
-    tcsetattr(STDIN_FILENO, TCSANOW, &settings)
+  init(_ writer: OutputWriter) {
+    self.writer = writer
+    hasKeys = isTerminal
+    // A program in the background that reads or sets its terminal would be stopped.
+    for number in [SIGTTIN, SIGTTOU, SIGPIPE] { signal(number, SIG_IGN) }
   }
 
-  /// Puts the terminal back as it was.
+  /// Whether a line can be written over: on a terminal that knows how, while it is this program's.
+  var isInteractive: Bool { isTerminal && canMove && isForeground }
+
+  /// Whether another program has the terminal, so that lines written over and over would only disturb it.
+  var isInBackground: Bool { isTerminal && !isForeground }
+
+  /// Whether this program has the terminal, and not the shell that started it.
+  private var isForeground: Bool {
+    guard isTerminal else { return false }
+    // Where it belongs to no session, nobody shares it.
+    let group = tcgetpgrp(STDIN_FILENO)
+    return group < 0 || group == getpgrp()
+  }
+
+  /// Takes the keys where the terminal is this program's, and gives them back where it is not any more. True while
+  /// they are taken.
+  func takeKeys() -> Bool {
+    guard hasKeys, isForeground else {
+      // The shell has set its terminal itself.
+      original = nil
+      return false
+    }
+    guard original == nil else { return true }
+    var settings = termios()
+    guard tcgetattr(STDIN_FILENO, &settings) == 0 else { return false }
+    original = settings
+    settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
+    return tcsetattr(STDIN_FILENO, TCSANOW, &settings) == 0
+  }
+
+  /// Puts the terminal back as it was, and gives what was printed a moment to leave.
   func restore() {
     closeLine()
-    guard var original else { return }
+    writer.finish(within: .milliseconds(300))
+    guard var original, isForeground else { return }
     tcsetattr(STDIN_FILENO, TCSANOW, &original)
   }
 
-  var columns: Int {
-    var size = winsize()
-    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-    return Int(size.ws_col)
-  }
+  var columns: Int { TerminalText.columns(of: STDOUT_FILENO) ?? 80 }
 
-  /// Replaces the line that is written over.
-  func show(_ line: String) {
-    let cut = String(line.prefix(columns - 1))
-    FileHandle.standardOutput.write(Data(("\r\u{1B}[K" + cut).utf8))
-    lineIsOpen = true
+  /// Replaces the line that is written over. Nothing while what was printed before has not left.
+  func show(_ line: StyledText) {
+    guard isInteractive, writer.isIdle else { return }
+    let cut = line.cut(to: columns - 1)
+    post(erasure + cut.text(isColoured: isColoured))
+    openLine = cut.width
   }
 
   /// Prints a line that stays.
-  func print(_ line: String) {
-    if lineIsOpen { FileHandle.standardOutput.write(Data("\r\u{1B}[K".utf8)) }
-    lineIsOpen = false
-    printLine(line)
+  func print(_ line: StyledText) {
+    let shown = isInteractive ? line.cut(to: max(columns - 1, 1)) : line
+    post(erasure + shown.text(isColoured: isColoured) + "\n")
+    openLine = nil
+  }
+
+  func print(_ line: String, _ style: Style = .plain) { print(StyledText(line, style)) }
+
+  /// Where the window has become narrower, the line that is written over lies on several.
+  private var erasure: String {
+    guard let openLine, canMove else { return "" }
+    let above = max(0, openLine - 1) / max(columns, 1)
+    return above > 0 ? "\r\u{1B}[\(above)A\u{1B}[J" : "\r\u{1B}[K"
   }
 
   private func closeLine() {
-    if lineIsOpen { printLine("") }
-    lineIsOpen = false
+    if openLine != nil { post("\n") }
+    openLine = nil
   }
+
+  private func post(_ text: String) { writer.post(Array(text.utf8)) }
 
   /// Keys pressed since the last call.
   func keys() -> [Key] {
+    guard isForeground else { return [] }
     var buffer = [UInt8](repeating: 0, count: 64)
     let count = read(STDIN_FILENO, &buffer, buffer.count)
-    guard count > 0 else { return [] }
+    guard count > 0 else {
+      if count == 0 || (errno != EINTR && errno != EAGAIN) { hasKeys = false }
+      return []
+    }
     partialKey += buffer.prefix(count)
     return Key.parse(&partialKey)
   }

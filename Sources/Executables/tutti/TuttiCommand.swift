@@ -15,12 +15,14 @@ struct TuttiCommand: ParsableCommand {
         tutti seek 1:30
         tutti add more/ --next                      into the list while it plays
 
-      Exit codes: 0 done, 64 wrong usage, 65 an item was damaged, 66 nothing to play, 69 no room or no player, 70 internal error.
+      Exit codes: 0 done, 64 wrong usage, 65 an item was damaged, 66 nothing to play, 69 no room or
+      no player, 70 internal error, 74 the output cannot be written.
       """,
     version: "0.1.0",
     subcommands: [
       ReceiversCommand.self, PlayCommand.self, PauseCommand.self, ResumeCommand.self,
-      StopCommand.self, SeekCommand.self, NextCommand.self, PreviousCommand.self,
+      StopCommand.self, JoinCommand.self, LeaveCommand.self, SeekCommand.self, NextCommand.self,
+      PreviousCommand.self,
       VolumeCommand.self, EffectsCommand.self, StatusCommand.self, QueueCommand.self,
       AddCommand.self,
       RemoveCommand.self, MoveCommand.self, ClearCommand.self, JumpCommand.self,
@@ -49,6 +51,7 @@ struct Failure: Error, CustomStringConvertible {
     case noInput = 66
     case unavailable = 69
     case internalError = 70
+    case output = 74
   }
 
   let kind: Kind
@@ -67,7 +70,8 @@ struct CommonOptions: ParsableArguments {
   @Option(
     help: .init(
       "Where rooms are remembered and a running player is found (default: ~/.local/state/tutti).",
-      valueName: "dir"))
+      valueName: "dir"),
+    completion: .directory)
   var stateDir: String?
 
   @Flag(help: "Print one JSON object a line, for programs.")

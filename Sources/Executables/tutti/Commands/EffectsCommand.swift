@@ -5,48 +5,76 @@ import Sender
 /// How `tutti play` and `tutti effects` are told what to do to the sound.
 struct EffectOptions: ParsableArguments {
   @Option(help: .init("Faster or slower at the same pitch, 0.25 to 4.", valueName: "factor"))
-  var rate: Double = 1
+  var rate: Double?
   @Option(
     parsing: .unconditional,
     help: .init("Higher or lower at the same speed, -12 to 12.", valueName: "semitones"))
-  var pitch: Double = 0
+  var pitch: Double?
   @Option(
     parsing: .unconditional,
-    help: .init("Brings every item to this loudness, such as -16.", valueName: "LUFS"))
+    help: .init("Brings every item to this loudness, -40 to -5, such as -16.", valueName: "LUFS"))
   var loudness: Double?
   @Option(help: .init("A chain of FFmpeg's audio filters.", valueName: "chain"))
   var filter: String?
 
-  func effects() throws -> Effects {
-    var effects = Effects()
-    (effects.rate, effects.pitch) = (rate, pitch)
-    (effects.loudness, effects.filter) = (loudness, filter)
+  var change: EffectsChange {
+    EffectsChange(rate: rate, pitch: pitch, loudness: loudness, filter: filter)
+  }
+}
+
+/// What is to be different; the rest stays.
+struct EffectsChange: Codable {
+  var rate: Double?
+  /// In semitones.
+  var pitch: Double?
+  /// In LUFS.
+  var loudness: Double?
+  /// In FFmpeg's notation.
+  var filter: String?
+  /// Whether all effects end first.
+  var isReset = false
+
+  var isEmpty: Bool { self == EffectsChange() }
+
+  /// Throws a sentence for people where the result cannot be had.
+  func applied(to before: Effects) throws -> Effects {
+    var effects = isReset ? Effects() : before
+    effects.rate = rate ?? effects.rate
+    effects.pitch = pitch ?? effects.pitch
+    effects.loudness = loudness ?? effects.loudness
+    effects.filter = filter ?? effects.filter
     try effects.check()
     return effects
   }
 }
+
+extension EffectsChange: Equatable {}
 
 struct EffectsCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
     commandName: "effects",
     abstract: "Changes speed, pitch, loudness or filters in the middle of what plays.",
     discussion: """
-      What is not named goes back to the item's own; without any option all effects end.
+      Effects that are not named stay as they are. Without any option the present ones are shown.
 
       Examples:
         tutti effects --rate 1.25
         tutti effects --pitch -2 --loudness -16
         tutti effects --filter "bass=g=5"
-        tutti effects
+        tutti effects --off --rate 1.1     only that
+        tutti effects --off
       """)
   @OptionGroup var sound: EffectOptions
+  @Flag(help: "Ends all effects, before the others that are named begin.")
+  var off = false
   @OptionGroup var common: CommonOptions
 
   func request() throws -> ControlRequest {
-    let effects = try sound.effects()
-    return ControlRequest(
-      verb: .effects, rate: effects.rate, pitch: effects.pitch, loudness: effects.loudness,
-      filter: effects.filter)
+    var change = sound.change
+    change.isReset = off
+    // Wrong values are refused here, before a player is asked.
+    _ = try change.applied(to: Effects())
+    return .effects(change: change)
   }
 }
 
@@ -64,15 +92,5 @@ extension Effects {
     } catch {
       throw Failure(.usage, error.description)
     }
-  }
-}
-
-extension ControlRequest {
-  func newEffects() throws -> Effects {
-    var effects = Effects()
-    (effects.rate, effects.pitch) = (rate ?? 1, pitch ?? 0)
-    (effects.loudness, effects.filter) = (loudness, filter)
-    try effects.check()
-    return effects
   }
 }

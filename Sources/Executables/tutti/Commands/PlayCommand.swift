@@ -2,7 +2,6 @@ import ArgumentParser
 import Clock
 import Driver
 import FFmpegSource
-import Foundation
 import LinuxIO
 import Sender
 
@@ -18,14 +17,25 @@ struct PlayCommand: ParsableCommand {
         tutti play song.flac --at 192.168.1.20:7770        without discovery
         arecord -f cd -t raw | tutti play - --raw 44100:16:2
 
-      Keys: space pauses and resumes, ← and → seek by 10 s, ↑ and ↓ or + and - set the volume,
-      n and p go to the next and the previous item, [ and ] change the speed by 5 %, { and } the pitch
-      by a semitone, 0 ends both, q stops.
+      Keys:
+        space           pauses, and plays on
+        left, right     10 s back or ahead
+        + - up down     volume of all rooms
+        n p             next, previous item
+        [ ]             speed by 5 %
+        { }             pitch by a semitone
+        0               ends speed and pitch
+        ? h             shows these keys
+        q               stops
+
+      When the terminal is closed the music stops, unless it was started with nohup. In the
+      background (tutti play album/ &) it plays on without keys.
       """)
 
   @Argument(
     help:
-      "Files, folders, playlists (M3U, PLS, XSPF, JSON), http:// and https:// addresses, or - for standard input."
+      "Files, folders, playlists (M3U, PLS, XSPF, JSON), http:// and https:// addresses, or - for standard input.",
+    completion: .file()
   )
   var files: [String] = []
   @Flag(help: "Play in random order.")
@@ -37,7 +47,8 @@ struct PlayCommand: ParsableCommand {
   @Option(
     help: .init(
       "Rooms, with commas between them (default: every receiver on this network).",
-      valueName: "rooms"))
+      valueName: "rooms"),
+    completion: RoomCompletion.kind)
   var on: String?
   @Option(
     help: .init("A receiver's address; may be given several times.", valueName: "host:port"))
@@ -64,7 +75,7 @@ struct PlayCommand: ParsableCommand {
       guard stay || !files.isEmpty else {
         throw Failure(.usage, "nothing to play; name a file or folder")
       }
-      let effects = try sound.effects()
+      let effects = try sound.change.applied(to: Effects())
       let positionInterval = try positionInterval()
       let items = try MediaPaths.expand(files)
       let choice = try encoderChoice()
@@ -120,26 +131,9 @@ struct PlayCommand: ParsableCommand {
   }
 
   private func wish() throws -> PlayerService.Wish {
-    let names = (on ?? "").split(separator: ",").map {
-      $0.trimmingCharacters(in: .whitespaces)
-    }
+    let rooms = try RoomWish(on: on, at: at)
     return .init(
-      names: names.filter { !$0.isEmpty }, addresses: try at.map(Self.address),
-      usesDiscovery: at.isEmpty || on != nil)
-  }
-
-  /// `host`, `host:port`, or `[IPv6]:port`.
-  static func address(_ text: String) throws -> (host: String, port: UInt16) {
-    let defaultPort: UInt16 = 7770
-    if text.filter({ $0 == ":" }).count > 1, !text.hasPrefix("[") { return (text, defaultPort) }
-    guard let colon = text.lastIndex(of: ":"), !text.hasSuffix("]") else {
-      return (text.trimmingCharacters(in: .init(charactersIn: "[]")), defaultPort)
-    }
-    guard let port = UInt16(text[text.index(after: colon)...]), port > 0 else {
-      throw Failure(.usage, "--at \(text): write host:port, such as 192.168.1.20:7770")
-    }
-    let host = text[..<colon].trimmingCharacters(in: .init(charactersIn: "[]"))
-    return (host, port)
+      names: rooms.names, addresses: rooms.addresses, usesDiscovery: at.isEmpty || on != nil)
   }
 }
 

@@ -1,6 +1,6 @@
 import ArgumentParser
 import FFmpegSource
-import Foundation
+import Glibc
 import Sender
 
 /// A command that asks a running player to show or change its list.
@@ -14,31 +14,31 @@ extension ListCommand {
     try reporting {
       let state = try StateDirectory(common.stateDir)
       let reply = try ControlClient(path: state.controlSocket).ask(try request())
-      show(reply.queue ?? [])
+      // Programs get the list after each command; people only where they ask for it.
+      if common.json {
+        for entry in reply.queue ?? [] { try printJSON(entry) }
+      } else if self is QueueCommand {
+        for line in QueueText.lines(reply) { try printLine(line) }
+      } else if let done = reply.done {
+        try printLine(done)
+      }
     }
-  }
-
-  /// Programs get the list after each command; people only where they ask for it.
-  private func show(_ queue: [QueueEntry]) {
-    if common.json {
-      for entry in queue { printJSON(entry) }
-    } else if self is QueueCommand {
-      for entry in queue { printLine(Self.line(entry)) }
-    }
-  }
-
-  private static func line(_ entry: QueueEntry) -> String {
-    let number = String(repeating: " ", count: max(0, 4 - "\(entry.number)".count))
-    return "\(entry.current ? "▶" : " ")\(number)\(entry.number)  \(entry.item)"
   }
 }
 
 struct QueueCommand: ListCommand {
   static let configuration = CommandConfiguration(
     commandName: "queue", abstract: "Lists what is to be played, the current item marked.",
-    discussion: "Examples:\n  tutti queue\n  tutti queue --json")
+    discussion: """
+      Titles and lengths are those of the files' tags; where a file cannot be read quickly, its
+      name is shown.
+
+      Examples:
+        tutti queue
+        tutti queue --json
+      """)
   @OptionGroup var common: CommonOptions
-  func request() -> ControlRequest { ControlRequest(verb: .queue) }
+  func request() -> ControlRequest { .queue }
 }
 
 struct AddCommand: ListCommand {
@@ -50,7 +50,7 @@ struct AddCommand: ListCommand {
         tutti add album/ --next       after what plays now
         tutti add song.flac --at 1    at the beginning
       """)
-  @Argument(help: "Files and folders.")
+  @Argument(help: "Files and folders.", completion: .file())
   var files: [String]
   @Flag(help: "After the current item.")
   var next = false
@@ -64,10 +64,8 @@ struct AddCommand: ListCommand {
     if next, to != nil { throw Failure(.usage, "either --next or --at, not both") }
     if let to, to < 1 { throw Failure(.usage, "--at counts from 1") }
     // The player runs in a folder of its own.
-    let paths = try MediaPaths.expand(files).map { path in
-      path.contains("://") ? path : URL(fileURLWithPath: path).standardizedFileURL.path
-    }
-    let request = ControlRequest(verb: .add, files: paths, to: next ? 0 : to)
+    let paths = try MediaPaths.expand(files).map(MediaPaths.absolute)
+    let request = ControlRequest.add(files: paths, number: next ? 0 : to)
     guard JSONLine.encode(request).count <= ControlServer.requestLimit else {
       throw Failure(.usage, "too many files at once (\(paths.count)); add them in parts")
     }
@@ -80,6 +78,7 @@ struct RemoveCommand: ListCommand {
     commandName: "remove", abstract: "Removes items from the list, by their numbers.",
     discussion: """
       Where the current item is removed, the one that follows it plays at once.
+
       Examples:
         tutti remove 3
         tutti remove 4 5 6
@@ -87,7 +86,7 @@ struct RemoveCommand: ListCommand {
   @Argument(help: "Numbers, as shown by: tutti queue")
   var numbers: [Int]
   @OptionGroup var common: CommonOptions
-  func request() -> ControlRequest { ControlRequest(verb: .remove, numbers: numbers) }
+  func request() -> ControlRequest { .remove(numbers: numbers) }
 }
 
 struct MoveCommand: ListCommand {
@@ -102,15 +101,16 @@ struct MoveCommand: ListCommand {
 
   func request() throws -> ControlRequest {
     guard to >= 1 else { throw Failure(.usage, "numbers count from 1") }
-    return ControlRequest(verb: .move, numbers: [number], to: to)
+    return .move(number: number, to: to)
   }
 }
 
 struct ClearCommand: ListCommand {
   static let configuration = CommandConfiguration(
-    commandName: "clear", abstract: "Empties the list: the music ends.")
+    commandName: "clear", abstract: "Empties the list: the music ends.",
+    discussion: "Example:\n  tutti clear")
   @OptionGroup var common: CommonOptions
-  func request() -> ControlRequest { ControlRequest(verb: .clear) }
+  func request() -> ControlRequest { .clear }
 }
 
 struct JumpCommand: ListCommand {
@@ -120,15 +120,16 @@ struct JumpCommand: ListCommand {
   @Argument(help: "Its number, as shown by: tutti queue")
   var number: Int
   @OptionGroup var common: CommonOptions
-  func request() -> ControlRequest { ControlRequest(verb: .jump, numbers: [number]) }
+  func request() -> ControlRequest { .jump(number: number) }
 }
 
 struct ShuffleCommand: ListCommand {
   static let configuration = CommandConfiguration(
     commandName: "shuffle",
-    abstract: "Puts all other items behind the current one, in random order.")
+    abstract: "Puts all other items behind the current one, in random order.",
+    discussion: "Example:\n  tutti shuffle")
   @OptionGroup var common: CommonOptions
-  func request() -> ControlRequest { ControlRequest(verb: .shuffle) }
+  func request() -> ControlRequest { .shuffle }
 }
 
 struct RepeatCommand: ListCommand {
@@ -138,7 +139,7 @@ struct RepeatCommand: ListCommand {
   @Argument(help: "off, one or all.")
   var mode: RepeatOption
   @OptionGroup var common: CommonOptions
-  func request() -> ControlRequest { ControlRequest(verb: .repeat, mode: mode.rawValue) }
+  func request() -> ControlRequest { .repeat(mode: mode.rawValue) }
 }
 
 enum RepeatOption: String, ExpressibleByArgument, CaseIterable {
@@ -155,5 +156,26 @@ enum MediaPaths {
     } catch let error as MediaError {
       throw Failure(.noInput, error.description)
     }
+  }
+
+  /// The player runs in a folder of its own.
+  static func absolute(_ path: String) -> String {
+    if path.contains("://") || path == "-" { return path }
+    var parts: [Substring] = []
+    let whole = path.hasPrefix("/") ? path : workingDirectory + "/" + path
+    for part in whole.split(separator: "/") where part != "." {
+      if part == "..", !parts.isEmpty {
+        parts.removeLast()
+      } else if part != ".." {
+        parts.append(part)
+      }
+    }
+    return "/" + parts.joined(separator: "/")
+  }
+
+  private static var workingDirectory: String {
+    guard let path = getcwd(nil, 0) else { return "" }
+    defer { free(path) }
+    return String(cString: path)
   }
 }

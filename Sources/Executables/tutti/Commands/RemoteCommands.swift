@@ -1,7 +1,7 @@
 import ArgumentParser
-import Foundation
+import Sender
 
-/// A command that asks a running player for one thing.
+/// A command that asks a running player for one thing and says what was done.
 protocol RemoteCommand: ParsableCommand {
   var common: CommonOptions { get }
   func request() throws -> ControlRequest
@@ -11,128 +11,191 @@ extension RemoteCommand {
   func run() throws {
     try reporting {
       let state = try StateDirectory(common.stateDir)
-      let reply = try ControlClient(path: state.controlSocket).ask(try request())
-      if common.json, let status = reply.status { printJSON(status) }
+      try common.show(try ControlClient(path: state.controlSocket).ask(try request()))
+    }
+  }
+}
+
+extension CommonOptions {
+  /// Programs get the state of the player, people a few words.
+  func show(_ reply: ControlReply) throws {
+    if json {
+      if let status = reply.status { try printJSON(status) }
+    } else if let done = reply.done {
+      for line in done.split(separator: "\n") { try printLine(String(line)) }
     }
   }
 }
 
 struct PauseCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
-    commandName: "pause", abstract: "Pauses, in all rooms at one sample.")
+    commandName: "pause", abstract: "Pauses, in all rooms at one sample.",
+    discussion: "Example:\n  tutti pause")
   @OptionGroup var common: CommonOptions
-  func request() -> ControlRequest { ControlRequest(verb: .pause) }
+  func request() -> ControlRequest { .pause }
 }
 
 struct ResumeCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
-    commandName: "resume", abstract: "Goes on after a pause.")
+    commandName: "resume", abstract: "Goes on after a pause.",
+    discussion: "Example:\n  tutti resume")
   @OptionGroup var common: CommonOptions
-  func request() -> ControlRequest { ControlRequest(verb: .resume) }
-}
-
-struct StopCommand: RemoteCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "stop", abstract: "Stops playing; the player ends.")
-  @OptionGroup var common: CommonOptions
-  func request() -> ControlRequest { ControlRequest(verb: .stop) }
+  func request() -> ControlRequest { .resume }
 }
 
 struct NextCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
-    commandName: "next", abstract: "Skips to the next item.")
+    commandName: "next", abstract: "Skips to the next item.",
+    discussion: "After the last item the player ends.\n\nExample:\n  tutti next")
   @OptionGroup var common: CommonOptions
-  func request() -> ControlRequest { ControlRequest(verb: .next) }
+  func request() -> ControlRequest { .next }
 }
 
 struct PreviousCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
     commandName: "previous",
-    abstract: "Goes to the beginning of the item, or to the one before it.")
+    abstract: "Goes to the beginning of the item, or to the one before it.",
+    discussion: """
+      In the first three seconds of an item it goes to the one before it.
+
+      Example:
+        tutti previous
+      """)
   @OptionGroup var common: CommonOptions
-  func request() -> ControlRequest { ControlRequest(verb: .previous) }
+  func request() -> ControlRequest { .previous }
 }
 
 struct SeekCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
     commandName: "seek", abstract: "Goes to a place in the current item.",
-    discussion:
-      "Examples:\n  tutti seek 90\n  tutti seek 1:30\n  tutti seek +15\n  tutti seek -- -15")
-  @Argument(help: "Seconds or [h:]m:s; with + or - from where it is now.")
-  var position: String
+    discussion: """
+      A place beyond the end is refused. A step beyond the end goes to the next item, or to the
+      last second where there is none.
+
+      Examples:
+        tutti seek 90
+        tutti seek 1:30
+        tutti seek +15
+        tutti seek -15
+      """)
+  @Argument(
+    parsing: .allUnrecognized,
+    help: .init(
+      "Seconds or [h:]m:s; with + or - from where it is now.", valueName: "position"))
+  var position: [String]
   @OptionGroup var common: CommonOptions
 
   func request() throws -> ControlRequest {
+    let position = try SignedArgument.only(of: position, called: "place")
     guard let (seconds, isRelative) = TimeText.parse(position) else {
-      throw Failure(.usage, "\(position) is not a time; write 90, 1:30, +15 or -- -15")
+      throw Failure(.usage, "\(position) is not a time; write 90, 1:30, +15 or -15")
     }
-    return ControlRequest(verb: .seek, seconds: seconds, isRelative: isRelative)
+    return .seek(seconds: seconds, isRelative: isRelative)
   }
 }
 
-struct VolumeCommand: RemoteCommand {
+/// An argument that may begin with a minus, which the parser would take for an option: all that it does not know comes
+/// here.
+enum SignedArgument {
+  /// Nil where there is none.
+  static func only(ofAtMostOne given: [String]) throws -> String? {
+    let words = given.filter { $0 != "--" }
+    if let option = words.first(where: {
+      $0.hasPrefix("-") && !($0.dropFirst().first?.isNumber ?? false)
+    }) {
+      throw Failure(.usage, "there is no option \(option); see: --help")
+    }
+    guard words.count <= 1 else { throw Failure(.usage, "\(words[1]) is one argument too many") }
+    return words.first
+  }
+
+  static func only(of words: [String], called name: String) throws -> String {
+    guard let word = try only(ofAtMostOne: words) else { throw Failure(.usage, "name a \(name)") }
+    return word
+  }
+}
+
+struct VolumeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "volume",
-    abstract: "Sets volume, mute, delay or channels of one room or of all.",
+    abstract: "Sets volume, mute, delay or channels of rooms.",
     discussion: """
+      Rooms remember what they are told. Without a running player, name the rooms with --on: they
+      are told in a short session of its own.
+
       Examples:
         tutti volume 40 --on Kitchen
         tutti volume +5
+        tutti volume -5
         tutti volume --mute --on Bath
         tutti volume --delay -12.5 --on Kitchen    sounds 12.5 ms earlier
         tutti volume --channels left --on Desk-L
       """)
-  @Argument(help: "0 to 100, or a step with + or -.")
-  var volume: String?
-  @Option(help: .init("The room; all if not given.", valueName: "room"))
+  @Argument(
+    parsing: .allUnrecognized,
+    help: .init("0 to 100, or a step with + or -.", valueName: "volume"))
+  var volume: [String] = []
+  @Option(
+    help: .init(
+      "Rooms, with commas between them (default: all that play).", valueName: "rooms"),
+    completion: RoomCompletion.kind)
   var on: String?
+  @Option(
+    help: .init(
+      "A receiver's address, without a player; may be given several times.", valueName: "host:port")
+  )
+  var at: [String] = []
   @Flag(inversion: .prefixedNo, help: "Silence.")
   var mute: Bool?
-  @Option(help: .init("Later (positive) or earlier by so much.", valueName: "ms"))
+  @Option(
+    parsing: .unconditional,
+    help: .init("Later (positive) or earlier by so much, -2000 to 2000.", valueName: "ms"))
   var delay: Double?
-  @Option(help: "stereo, left, right or mono.")
+  @Option(
+    help: "stereo, left, right or mono.",
+    completion: .list(["stereo", "left", "right", "mono"]))
   var channels: String?
   @OptionGroup var common: CommonOptions
 
-  func request() throws -> ControlRequest {
-    var request = ControlRequest(
-      verb: .volume, isMuted: mute, delayMilliseconds: delay, channels: channels, room: on)
-    guard let volume else {
-      guard mute != nil || delay != nil || channels != nil else {
-        throw Failure(.usage, "nothing to set; see: tutti volume --help")
+  func run() throws {
+    try reporting {
+      let change = try change()
+      let state = try StateDirectory(common.stateDir)
+      let client = ControlClient(path: state.controlSocket)
+      if at.isEmpty, let reply = try client.askIfRunning(.set(change: change)) {
+        return try common.show(reply)
       }
-      return request
+      let wish = try RoomWish(on: on, at: at)
+      guard !wish.names.isEmpty || !wish.addresses.isEmpty else {
+        throw Failure(
+          .unavailable, "nothing is playing; name the rooms, such as: tutti volume 40 --on Kitchen")
+      }
+      let rooms = try SilentVisit(state: state, wish: wish).set(change)
+      for room in rooms {
+        if common.json {
+          try printJSON(room)
+        } else if let line = room.settingsSentence {
+          try printLine(line)
+        }
+      }
     }
-    guard let value = Double(volume), value.isFinite else {
-      throw Failure(.usage, "\(volume) is not a volume; write 0 to 100, +5 or -- -5")
-    }
-    request.volume = value
-    request.isRelative = volume.hasPrefix("+") || volume.hasPrefix("-")
-    return request
-  }
-}
-
-/// Times as people write them.
-enum TimeText {
-  static func parse(_ text: String) -> (seconds: Double, isRelative: Bool)? {
-    let isRelative = text.hasPrefix("+") || text.hasPrefix("-")
-    let parts = (isRelative ? text.dropFirst() : text[...]).split(
-      separator: ":", omittingEmptySubsequences: false)
-    guard (1...3).contains(parts.count) else { return nil }
-    var seconds = 0.0
-    for part in parts {
-      guard let value = Double(part), value.isFinite, value >= 0 else { return nil }
-      seconds = seconds * 60 + value
-    }
-    return (text.hasPrefix("-") ? -seconds : seconds, isRelative)
   }
 
-  static func format(_ seconds: Double) -> String {
-    let whole = Int(max(0, min(seconds, 1e9)))
-    let (hours, minutes, rest) = (whole / 3600, whole / 60 % 60, whole % 60)
-    let tail = (rest < 10 ? "0" : "") + "\(rest)"
-    return hours > 0
-      ? "\(hours):" + (minutes < 10 ? "0" : "") + "\(minutes):\(tail)"
-      : "\(minutes):\(tail)"
+  private func change() throws -> RoomChange {
+    let step = try SignedArgument.only(ofAtMostOne: volume)
+    var change = RoomChange(
+      rooms: RoomWish.names(on), isMuted: mute, delayMs: delay, channels: channels)
+    if let step {
+      guard let value = Double(step), value.isFinite else {
+        throw Failure(.usage, "\(step) is not a volume; write 0 to 100, +5 or -5")
+      }
+      (change.volume, change.isStep) = (value, step.hasPrefix("+") || step.hasPrefix("-"))
+    }
+    guard !change.isEmpty else {
+      throw Failure(.usage, "nothing to set; see: tutti volume --help")
+    }
+    // Wrong values are refused here, before anybody is asked.
+    _ = try change.commands(for: .all)
+    return change
   }
 }

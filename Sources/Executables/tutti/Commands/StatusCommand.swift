@@ -1,26 +1,41 @@
 import ArgumentParser
-import Foundation
+import Glibc
 
 struct StatusCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status", abstract: "Shows what plays where, and how well in sync.",
-    discussion: "Examples:\n  tutti status\n  tutti status --watch\n  tutti status --json")
+    discussion: """
+      Columns that do not fit the window are left out. The columns delay and channels are there
+      where a room has other than the usual.
+
+      Examples:
+        tutti status
+        tutti status --details
+        tutti status --watch
+        tutti status --json
+      """)
   @Flag(help: "Go on, once a second, until Ctrl-C.")
   var watch = false
+  @Flag(help: "Clocks, packets and buffers of each room as well.")
+  var details = false
   @OptionGroup var common: CommonOptions
 
   func run() throws {
     try reporting {
       let client = ControlClient(path: try StateDirectory(common.stateDir).controlSocket)
+      let isTerminal = TerminalText.canMove(on: STDOUT_FILENO)
       repeat {
-        guard let status = try client.ask(ControlRequest(verb: .status)).status else { return }
+        guard let status = try client.ask(.status).status else { return }
         if common.json {
-          printJSON(status)
+          try printJSON(status)
         } else {
-          if watch { printLine("\u{1B}[2J\u{1B}[H") }
-          printLine(StatusText.table(status))
+          if watch, isTerminal { try output(Array("\u{1B}[2J\u{1B}[H".utf8)) }
+          let width = TerminalText.columns(of: STDOUT_FILENO)
+          for line in StatusText.lines(status, width: width, hasDetails: details) {
+            try printLine(line)
+          }
         }
-        if watch { Thread.sleep(forTimeInterval: 1) }
+        if watch { sleep(1) }
       } while watch
     }
   }
@@ -28,32 +43,45 @@ struct StatusCommand: ParsableCommand {
 
 /// The status for people.
 enum StatusText {
-  static func table(_ status: StatusReport) -> String {
-    var lines = [headline(status)] + details(status) + [""]
-    let header = [
-      "room", "state", "vol", "sync µs", "p50", "p99", "max", "clock ±µs", "rtt µs", "machine ppm",
-      "card ppm", "ahead", "underruns", "late", "lost", "corrupt",
-    ]
-    let rows = [header] + status.rooms.map(row)
-    let widths = header.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
-    for row in rows {
-      let cells = row.indices.map { column in
-        let padding = String(repeating: " ", count: widths[column] - row[column].count)
-        return column < 2 ? row[column] + padding : padding + row[column]
-      }
-      lines.append(cells.joined(separator: "  "))
-    }
+  /// - Parameter width: of the window; nil for as wide as it gets.
+  static func lines(_ status: StatusReport, width: Int?, hasDetails: Bool) -> [StyledText] {
+    var lines = headlines(status).map { line in width.map { line.cut(to: $0) } ?? line }
+    lines.append(StyledText())
+    lines += table(status).lines(width: width)
     for room in status.rooms {
-      if let detail = room.detail { lines.append("\(room.name): \(detail)") }
+      if let detail = room.detail { lines.append(StyledText("\(room.name): \(detail)", .warning)) }
     }
-    return lines.joined(separator: "\n")
+    return hasDetails ? lines + status.rooms.flatMap(details) : lines
   }
 
-  static func headline(_ status: StatusReport) -> String {
-    let title = status.title ?? status.item.map { ($0 as NSString).lastPathComponent } ?? "–"
-    let name = status.artist.map { "\($0) – \(title)" } ?? title
-    return "\(status.state): \(name) (\(status.itemNumber) of \(status.itemCount))  "
-      + progress(status)
+  private static func headlines(_ status: StatusReport) -> [StyledText] {
+    var lines = [StyledText("\(status.state)  ", status.state == "playing" ? .good : .warning)]
+    if let item = status.item {
+      let name = ItemName.text(title: status.title, artist: status.artist, location: item)
+      lines[0] = lines[0] + StyledText(name, .strong)
+    }
+    let place = status.itemNumber > 0 ? "\(status.itemNumber) of \(status.itemCount)" : ""
+    lines.append(
+      labelled("item", [place, progress(status)].filter { !$0.isEmpty }.joined(separator: "  ")))
+    let track = status.track.map { "track \($0)" }
+    let album = [status.album, track].compactMap { $0 }.joined(separator: ", ")
+    if !album.isEmpty { lines.append(labelled("album", album)) }
+    if let type = status.artworkType, let bytes = status.artworkBytes {
+      let size = NumberText.fixed(Double(bytes) / 1000, 1) + " kB"
+      lines.append(labelled("cover", status.artworkPath ?? "\(type), \(size)"))
+    }
+    if let next = status.nextItem {
+      let length = status.nextDurationS.map { " (\(TimeText.format($0)))" } ?? ""
+      let name = ItemName.text(title: status.nextTitle, artist: status.nextArtist, location: next)
+      lines.append(labelled("next", name + length))
+    }
+    if status.repeat != "off" { lines.append(labelled("repeats", status.repeat)) }
+    return lines
+  }
+
+  private static func labelled(_ label: String, _ text: String) -> StyledText {
+    StyledText(label + String(repeating: " ", count: max(1, 9 - label.count)), .faint)
+      + StyledText(text)
   }
 
   /// Where it is, of how much, and with which effects. Of what has no length yet, as a radio station, what has come.
@@ -71,32 +99,93 @@ enum StatusText {
     return effects.isEmpty ? line : line + "  " + effects
   }
 
-  /// What else is known of the item.
-  static func details(_ status: StatusReport) -> [String] {
-    let track = status.track.map { "track \($0)" }
-    let album = [status.album, track].compactMap { $0 }.joined(separator: ", ")
-    var lines = album.isEmpty ? [] : ["album: \(album)"]
-    if let type = status.artworkType, let bytes = status.artworkBytes {
-      let size = String(format: "%.1f kB", Double(bytes) / 1000)
-      let path = status.artworkPath.map { ", \($0)" } ?? ""
-      lines.append("cover: \(type), \(size)\(path)")
+  // MARK: - Rooms
+
+  private static func table(_ status: StatusReport) -> TextTable {
+    let hasDelay = status.rooms.contains { ($0.delayMs ?? 0) != 0 }
+    let hasChannels = status.rooms.contains { ($0.channels ?? "stereo") != "stereo" }
+    let hasTrouble = status.rooms.contains { $0.troubles > 0 }
+    var columns: [(column: TextTable.Column, cell: (StatusReport.Room) -> StyledText)] = [
+      (.init(title: "room", isCuttable: true), { StyledText($0.name) }),
+      (.init(title: "state"), { StyledText($0.state, $0.state == "playing" ? .good : .warning) }),
+      (.init(title: "volume", isRight: true, dispensability: 1), { StyledText($0.volumeText) }),
+    ]
+    if hasDelay {
+      columns.append(
+        (
+          .init(title: "delay ms", isRight: true, dispensability: 3),
+          { number($0.delayMs) { NumberText.signed($0) } }
+        ))
+    }
+    if hasChannels {
+      columns.append(
+        (.init(title: "channels", dispensability: 4), { StyledText($0.channels ?? "–") }))
+    }
+    columns += [
+      (
+        .init(title: "off µs", isRight: true, dispensability: 2),
+        { number($0.syncErrorUs) { NumberText.fixed($0, 1) } }
+      ),
+      (
+        .init(title: "max µs", isRight: true, dispensability: 6),
+        { number($0.syncErrorMaxUs) { NumberText.fixed($0, 1) } }
+      ),
+      (
+        .init(title: "buffered", isRight: true, dispensability: 5),
+        { number($0.bufferedS) { TimeText.format($0) } }
+      ),
+    ]
+    if hasTrouble {
+      columns.append(
+        (
+          .init(title: "lost", isRight: true, dispensability: 7),
+          { StyledText("\($0.troubles)", $0.troubles > 0 ? .warning : .plain) }
+        ))
+    }
+    var table = TextTable(columns: columns.map(\.column))
+    table.rows = status.rooms.map { room in columns.map { $0.cell(room) } }
+    return table
+  }
+
+  private static func number(_ value: Double?, _ text: (Double) -> String) -> StyledText {
+    StyledText(value.map(text) ?? "–")
+  }
+
+  /// Short lines, which fit narrow windows as well.
+  private static func details(_ room: StatusReport.Room) -> [StyledText] {
+    func us(_ value: Double?) -> String { value.map { NumberText.fixed($0, 1) + " µs" } ?? "–" }
+    func ppm(_ value: Double?) -> String { value.map { NumberText.fixed($0, 2) + " ppm" } ?? "–" }
+    func count(_ value: UInt32?) -> String { value.map(String.init) ?? "–" }
+    let buffer = room.bufferedS.map(TimeText.format) ?? "–"
+    let megabytes = room.bufferedBytes.map { NumberText.fixed(Double($0) / 1e6, 1) + " MB" } ?? "–"
+    let rows: [(String, String)] = [
+      ("sync error now", us(room.syncErrorUs)), ("  median", us(room.syncErrorP50Us)),
+      ("  99 % below", us(room.syncErrorP99Us)), ("  at most", us(room.syncErrorMaxUs)),
+      ("clock known to ±", us(room.clockErrorBoundUs)), ("round trip", us(room.roundTripUs)),
+      ("machine's drift", ppm(room.clockDriftPpm)), ("card's drift", ppm(room.deviceDriftPpm)),
+      ("buffered", "\(buffer), \(megabytes)"), ("card ran dry", count(room.underruns)),
+      ("packets late", count(room.latePackets)), ("packets lost", count(room.lostPackets)),
+      ("packets corrupt", count(room.corruptPackets)),
+    ]
+    var lines = [StyledText(), StyledText(room.name, .strong)]
+    if let settings = room.settingsSentence {
+      lines[1] = StyledText(settings, .strong)
+    }
+    for (label, value) in rows {
+      let space = String(repeating: " ", count: max(1, 20 - label.count))
+      lines.append(StyledText("  " + label + space, .faint) + StyledText(value))
     }
     return lines
   }
+}
 
-  private static func row(_ room: StatusReport.Room) -> [String] {
-    func number(_ value: Double?, _ digits: Int) -> String {
-      value.map { String(format: "%.\(digits)f", $0) } ?? "–"
-    }
-    func count(_ value: UInt32?) -> String { value.map(String.init) ?? "–" }
-    return [
-      room.name, room.state, room.muted == true ? "mute" : number(room.volume, 0),
-      number(room.syncErrorUs, 1), number(room.syncErrorP50Us, 1),
-      number(room.syncErrorP99Us, 1), number(room.syncErrorMaxUs, 1),
-      number(room.clockErrorBoundUs, 0), number(room.roundTripUs, 0),
-      number(room.clockDriftPpm, 2), number(room.deviceDriftPpm, 2),
-      room.bufferedS.map(TimeText.format) ?? "–", count(room.underruns),
-      count(room.latePackets), count(room.lostPackets), count(room.corruptPackets),
-    ]
+extension StatusReport.Room {
+  fileprivate var volumeText: String {
+    muted == true ? "muted" : volume.map { NumberText.short($0) } ?? "–"
+  }
+
+  /// Everything that was not heard as it should.
+  fileprivate var troubles: UInt64 {
+    [underruns, latePackets, lostPackets, corruptPackets].reduce(0) { $0 + UInt64($1 ?? 0) }
   }
 }

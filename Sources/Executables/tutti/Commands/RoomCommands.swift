@@ -1,0 +1,57 @@
+import ArgumentParser
+import Driver
+
+struct JoinCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "join", abstract: "Plays in another room as well, in step with the others.",
+    discussion: """
+      Examples:
+        tutti join Bedroom
+        tutti join --at 192.168.1.20:7770
+      """)
+  @Argument(help: "Rooms.", completion: RoomCompletion.kind)
+  var rooms: [String] = []
+  @Option(help: .init("A receiver's address; may be given several times.", valueName: "host:port"))
+  var at: [String] = []
+  @OptionGroup var common: CommonOptions
+
+  func run() throws {
+    try reporting {
+      guard !rooms.isEmpty || !at.isEmpty else { throw Failure(.usage, "name a room") }
+      let state = try StateDirectory(common.stateDir)
+      let client = ControlClient(path: state.controlSocket)
+      // Whether there is a player, before rooms are looked for.
+      _ = try client.ask(.status)
+      let found = try ReceiverSearch(state: state).records(
+        named: rooms.flatMap { RoomWish.names($0) })
+      let addresses = try at.map(RoomWish.address)
+      let new: [NewRoom] =
+        found.map { .record($0) } + addresses.map { .address(host: $0, port: $1) }
+      for room in new { try common.show(try client.ask(.join(room: room))) }
+    }
+  }
+}
+
+struct LeaveCommand: RemoteCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "leave", abstract: "Ends playing in a room; the others play on.",
+    discussion: "Example:\n  tutti leave Bedroom")
+  @Argument(help: "Rooms that play.", completion: RoomCompletion.kind)
+  var rooms: [String]
+  @OptionGroup var common: CommonOptions
+
+  func request() -> ControlRequest { .leave(rooms: rooms.flatMap { RoomWish.names($0) }) }
+}
+
+/// Names for `--on`, as the shell completes them: rooms that are remembered, and those that a short search finds.
+enum RoomCompletion {
+  static let kind = CompletionKind.custom { words, _, prefix in
+    let option = words.firstIndex(of: "--state-dir").map { words.index(after: $0) }
+    let directory = option.flatMap { words.indices.contains($0) ? words[$0] : nil }
+    guard let state = try? StateDirectory(directory) else { return [] }
+    let rooms = (try? ReceiverSearch(state: state).names()) ?? []
+    // In a list with commas it is the last one that is being written.
+    let before = prefix.lastIndex(of: ",").map { String(prefix[...$0]) } ?? ""
+    return rooms.map { before + $0 }
+  }
+}

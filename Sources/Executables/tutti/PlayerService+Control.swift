@@ -1,0 +1,167 @@
+import Clock
+import Driver
+import LinuxIO
+import Sender
+import WireProtocol
+
+/// What other terminals ask for, carried out, each with an answer. People say numbers and names, the session wants
+/// identities; whatever is out of range is refused here.
+extension PlayerService {
+  func answer(_ request: ControlRequest) throws -> ControlReply {
+    var reply = ControlReply()
+    reply.done = try perform(request)
+    if request.isAboutTheList { reply.queue = queue }
+    reply.status = statusReport
+    return reply
+  }
+
+  private func perform(_ request: ControlRequest) throws -> String? {
+    switch request {
+    case .status, .queue: return nil
+    case .pause, .resume, .stop, .next, .previous: return try transport(request)
+    case .seek(let seconds, let isRelative): return try seek(seconds, isRelative: isRelative)
+    case .set(let change): return try set(change)
+    case .effects(let change): return try setEffects(change)
+    case .add, .remove, .move, .jump, .clear, .shuffle, .repeat: return try edit(request)
+    case .join(let room): return try join(room)
+    case .leave(let names): return try leave(names)
+    }
+  }
+
+  private func transport(_ request: ControlRequest) throws -> String? {
+    let before = status
+    switch request {
+    case .pause:
+      try carryOut(.pause)
+      return before.state == .paused ? "is paused already" : "paused"
+    case .resume:
+      try carryOut(.resume)
+      return before.state == .paused ? "plays on" : "plays already"
+    case .stop:
+      try carryOut(.stop)
+      return "stopped"
+    case .next:
+      try carryOut(.next)
+      return before.next == nil ? "that was the last item" : chosen
+    case .previous:
+      try carryOut(.previous)
+      return chosen
+    default: return nil
+    }
+  }
+
+  /// What was chosen last: it sounds in an instant.
+  private var chosen: String? {
+    guard let item = status.chosen else { return nil }
+    let number = items.firstIndex { $0.id == item.id }.map { "\($0 + 1): " } ?? ""
+    return number + name(of: item)
+  }
+
+  private func seek(_ seconds: Double, isRelative: Bool) throws -> String? {
+    let span = MediaDuration(seconds: seconds)
+    if !isRelative, let duration = status.duration, span >= duration, span > .zero {
+      let length = TimeText.format(duration.seconds)
+      throw Failure(.usage, "the item is \(length) long; the next one: tutti next")
+    }
+    try carryOut(isRelative ? .seekBy(span) : .seek(to: span))
+    let after = status
+    let place = after.target ?? (isRelative ? after.position : span)
+    let length = after.duration.map { " of " + TimeText.format($0.seconds) } ?? ""
+    return "to " + TimeText.format(place.seconds) + length
+  }
+
+  private func set(_ change: RoomChange) throws -> String {
+    let selections = try change.rooms.isEmpty ? [.all] : change.rooms.map(selection)
+    for rooms in selections {
+      for command in try change.commands(for: rooms) { try carryOut(command) }
+    }
+    let set = statusReport.rooms.enumerated().filter { index, _ in
+      selections.contains { $0.contains(status.rooms[index].id) }
+    }
+    let sentences = set.map { $0.element.settingsSentence ?? "\($0.element.name): not connected" }
+    return sentences.joined(separator: "\n")
+  }
+
+  private func setEffects(_ change: EffectsChange) throws -> String {
+    if !change.isEmpty { try carryOut(.effects(try change.applied(to: status.effects))) }
+    let sentence = statusReport.effects.longSentence
+    return sentence.isEmpty ? "no effects" : sentence
+  }
+
+  // MARK: - The list
+
+  private func edit(_ request: ControlRequest) throws -> String? {
+    let before = items
+    switch request {
+    case .add(let files, let number):
+      try carryOut(.edit(.insert(files, try place(number, last: items.count + 1))))
+      return count(files.count, "item") + " added"
+    case .remove(let numbers):
+      try carryOut(.edit(.remove(try numbers.map { try item($0).id })))
+      return count(Set(numbers).count, "item") + " removed"
+    case .move(let number, let to):
+      try carryOut(.edit(.move(try item(number).id, try place(to, last: items.count))))
+      return "\(name(of: before[number - 1])) is number \(to)"
+    case .jump(let number):
+      try carryOut(.jump(to: try item(number).id))
+      return chosen
+    case .clear:
+      try carryOut(.edit(.clear))
+      return count(before.count, "item") + " removed"
+    case .shuffle:
+      try carryOut(.edit(.shuffle(seed: try SystemRandom.number())))
+      return "shuffled"
+    case .repeat(let mode):
+      guard let repetition = Playlist.Repetition(rawValue: mode) else {
+        throw Failure(.usage, "repeat is off, one or all")
+      }
+      try carryOut(.edit(.setRepetition(repetition)))
+      return ["off": "repeats nothing", "one": "repeats this item", "all": "repeats the list"][mode]
+    default: return nil
+    }
+  }
+
+  private func item(_ number: Int) throws -> PlayItem {
+    let items = items
+    guard (1...max(items.count, 1)).contains(number), !items.isEmpty else {
+      let range = items.isEmpty ? "it is empty" : "it has 1 to \(items.count)"
+      throw Failure(.usage, "there is no number \(number) in the list: \(range)")
+    }
+    return items[number - 1]
+  }
+
+  private func place(_ number: Int?, last: Int) throws -> PlaylistEdit.Place {
+    guard let number else { return .end }
+    if number == 0 { return .next }
+    guard (1...max(last, 1)).contains(number) else {
+      throw Failure(.usage, "there is no number \(number) to be had in the list: 1 to \(last)")
+    }
+    return .index(number - 1)
+  }
+
+  private func count(_ number: Int, _ thing: String) -> String {
+    "\(number) \(thing)\(number == 1 ? "" : "s")"
+  }
+
+  /// The list as other terminals see it.
+  var queue: [QueueEntry] {
+    let status = status
+    return items.enumerated().map { index, item in
+      let opened = opened(item, status)
+      return QueueEntry(
+        number: index + 1, id: item.id, item: item.location,
+        current: item.id == status.item?.item.id, title: opened?.metadata.title,
+        artist: opened?.metadata.artist, durationS: opened?.duration?.seconds.rounded(to: 9))
+    }
+  }
+}
+
+extension ControlRequest {
+  fileprivate var isAboutTheList: Bool {
+    switch self {
+    case .queue, .add, .remove, .move, .jump, .clear, .shuffle, .repeat: true
+    case .status, .pause, .resume, .stop, .next, .previous, .seek, .set, .effects, .join, .leave:
+      false
+    }
+  }
+}

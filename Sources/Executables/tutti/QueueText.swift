@@ -1,0 +1,53 @@
+import Audio
+import Clock
+import FFmpegSource
+import Glibc
+import LinuxIO
+import Sender
+
+/// The list for people: titles and lengths. What the player has not opened yet is looked up in the files, as many as
+/// a moment allows.
+enum QueueText {
+  private static let patience = Nanoseconds.milliseconds(700)
+
+  static func lines(_ reply: ControlReply) -> [StyledText] {
+    guard var queue = reply.queue, !queue.isEmpty else { return [StyledText("the list is empty")] }
+    describe(&queue)
+    var table = TextTable(columns: [
+      .init(title: ""), .init(title: "", isRight: true), .init(title: "", isCuttable: true),
+      .init(title: "", isRight: true, dispensability: 1),
+    ])
+    table.rows = queue.map(row)
+    let width = TerminalText.columns(of: STDOUT_FILENO)
+    return table.lines(width: width, hasHeader: false) + [sum(queue)]
+  }
+
+  private static func row(_ entry: QueueEntry) -> [StyledText] {
+    let name = ItemName.text(title: entry.title, artist: entry.artist, location: entry.item)
+    return [
+      StyledText(entry.current ? "▶" : " ", .good), StyledText("\(entry.number)"),
+      StyledText(name, entry.current ? .strong : .plain),
+      StyledText(entry.durationS.map(TimeText.format) ?? ""),
+    ]
+  }
+
+  private static func sum(_ queue: [QueueEntry]) -> StyledText {
+    let lengths = queue.compactMap(\.durationS)
+    let count = "\(queue.count) item\(queue.count == 1 ? "" : "s")"
+    let isAll = lengths.count == queue.count
+    let total = TimeText.format(lengths.reduce(0, +))
+    return StyledText(isAll ? "\(count), \(total)" : count, .faint)
+  }
+
+  private static func describe(_ queue: inout [QueueEntry]) {
+    let until = HostClock.now + patience
+    for index in queue.indices where queue[index].durationS == nil {
+      guard HostClock.now < until else { return }
+      guard queue[index].item.hasPrefix("/"), let file = try? FileSource(path: queue[index].item)
+      else { continue }
+      queue[index].title = file.metadata.title
+      queue[index].artist = file.metadata.artist
+      queue[index].durationS = file.frameCount.map { Double($0) / Double(file.format.sampleRate) }
+    }
+  }
+}

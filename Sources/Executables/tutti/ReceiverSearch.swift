@@ -1,0 +1,103 @@
+import AvahiDiscovery
+import Clock
+import Driver
+import LinuxIO
+import WireProtocol
+
+/// Looks for receivers on this network, beside those that are remembered.
+struct ReceiverSearch {
+  /// For a person who waits for a completion.
+  private static let glance = Nanoseconds.milliseconds(400)
+  /// For a room that somebody has named.
+  private static let patience = Nanoseconds.seconds(5)
+  /// After so long a person is told what is waited for.
+  private static let silence = Nanoseconds.seconds(1)
+
+  let state: StateDirectory
+
+  /// What is known after a search, and whether Avahi was there to ask.
+  struct Result {
+    var directory: RoomDirectory
+    var daemonIsThere: Bool
+  }
+
+  func names() throws -> [String] {
+    try search(for: Self.glance, endsWhenSettled: true).directory.records.map(\.name)
+  }
+
+  /// One record for each name; throws where there is none, or more than one.
+  func records(named names: [String]) throws -> [RoomRecord] {
+    if names.isEmpty { return [] }
+    let remembered = RoomDirectory(remembered: state.rememberedRooms())
+    if names.allSatisfy({ remembered.matches($0).count == 1 }) {
+      return try names.map { try remembered.only($0) }
+    }
+    let found = try search(for: Self.patience, says: "looking for " + names.joined(separator: ", "))
+    { directory in
+      names.allSatisfy { directory.matches($0).count == 1 }
+    }
+    return try names.map { try found.directory.only($0) }
+  }
+
+  func search(
+    for time: Nanoseconds, says reason: String? = nil, endsWhenSettled: Bool = false,
+    isDone: (RoomDirectory) -> Bool = { _ in false }
+  ) throws -> Result {
+    var directory = RoomDirectory(remembered: state.rememberedRooms())
+    let reactor = try Reactor()
+    let waker = reactor.waker
+    let news = ServiceNews(identifierKey: "id") { waker.wake() }
+    let browser = try? ServiceBrowser(
+      type: ReceiverAdvertisement.serviceType, identifierKey: "id"
+    ) { news.post($0) }
+    defer { withExtendedLifetime(browser) {} }
+    var daemonIsThere = browser != nil
+    let began = HostClock.now
+    var speaksAt = reason.map { _ in began + Self.silence }
+    var isSettled = false
+    while HostClock.now < began + time, !isDone(directory), !(endsWhenSettled && isSettled) {
+      if let at = speaksAt, at <= HostClock.now, let reason {
+        printError("tutti: \(reason)")
+        speaksAt = nil
+      }
+      _ = try reactor.wait(until: min(speaksAt ?? began + time, began + time))
+      for event in news.take() {
+        switch event {
+        case .found(let service), .updated(let service): _ = directory.found(service)
+        case .lost(let service): directory.gone(serviceNamed: service.name)
+        case .daemonAppeared: daemonIsThere = true
+        case .daemonVanished, .failed: daemonIsThere = false
+        case .settled: isSettled = true
+        }
+      }
+    }
+    state.remember(directory.toRemember)
+    for line in directory.takeWarnings() { printError("tutti: \(line)") }
+    return Result(directory: directory, daemonIsThere: daemonIsThere)
+  }
+}
+
+extension RoomDirectory {
+  /// The one room of this name.
+  func only(_ name: String) throws(Failure) -> RoomRecord {
+    let matches = matches(name)
+    if matches.count > 1 { throw Failure.twins(name, matches) }
+    guard let record = matches.first else { throw Failure.noRoom(name, present: present) }
+    return record
+  }
+}
+
+extension Failure {
+  static func twins(_ name: String, _ records: [RoomRecord]) -> Failure {
+    Failure(
+      .usage,
+      "there are \(records.count) rooms called \(name); say which: "
+        + records.map { "\($0.name)#\($0.id.prefix(4))" }.joined(separator: ", "))
+  }
+
+  static func noRoom(_ name: String, present: [RoomRecord]) -> Failure {
+    let names = present.map(\.name).joined(separator: ", ")
+    let there = names.isEmpty ? "no receiver was found" : "found: \(names)"
+    return Failure(.unavailable, "no room called \(name) (\(there)); see: tutti receivers")
+  }
+}

@@ -1,0 +1,81 @@
+import Clock
+import Driver
+import FFmpegSource
+import LinuxIO
+import Sender
+
+/// A short session without music, in which rooms are told something while no player runs here.
+struct SilentVisit {
+  /// How long a room may take to answer.
+  private static let patience = Nanoseconds.seconds(10)
+  /// After so long a person is told what is waited for.
+  private static let silence = Nanoseconds.seconds(1)
+
+  let state: StateDirectory
+  let wish: RoomWish
+
+  /// Returns what the rooms are set to then.
+  func set(_ change: RoomChange) throws -> [StatusReport.Room] {
+    let driver = try driver()
+    if let refusal = try awaitRooms(driver) {
+      throw Failure(.unavailable, "not every room could be reached: \(refusal)")
+    }
+    for command in try change.commands(for: .all) { driver.carryOut(command) }
+    let rooms = StatusReport(driver.status()).rooms
+    try end(driver)
+    return rooms
+  }
+
+  /// The goodbye says that nothing follows.
+  private func end(_ driver: GroupDriver) throws {
+    driver.carryOut(.stop)
+    while !driver.session.isFinished { try turn(driver, until: nil) }
+    try driver.end()
+  }
+
+  private func driver() throws -> GroupDriver {
+    let interruption = try ReadInterruption()
+    let opener = SourceOpener(interruption: interruption) { _ in }
+    let choice = try EncoderChoice(codec: .auto, bitrate: nil, packetLength: 20)
+    let driver = try GroupDriver(
+      reactor: try Reactor(),
+      settings: .init(
+        senderID: try state.senderID(), senderName: HostName.current, endsWithPlaylist: false),
+      playlist: Playlist(), reads: ReadControl(interruption)
+    ) {
+      Serializer(
+        passesPackets: choice.passesPackets, openSource: opener.open,
+        applyEffects: SourceOpener.filtered, makeEncoder: choice.makeEncoder)
+    }
+    for record in try ReceiverSearch(state: state).records(named: wish.names) {
+      driver.addRoom(record)
+    }
+    for (host, port) in wish.addresses { try driver.addRoom(host: host, port: port) }
+    return driver
+  }
+
+  /// Why not all have answered; nil where they have.
+  private func awaitRooms(_ driver: GroupDriver) throws -> String? {
+    let began = HostClock.now
+    var speaksAt: LocalTime? = began + Self.silence
+    while true {
+      let absent = driver.status().rooms.filter { $0.settings == nil }
+      if absent.isEmpty { return nil }
+      let names = absent.map(\.explanation).joined(separator: "; ")
+      // A room that refuses would be asked again and again.
+      let areDecided = absent.allSatisfy { if case .away = $0.connection { true } else { false } }
+      guard HostClock.now < began + Self.patience, !areDecided else { return names }
+      if let time = speaksAt, time <= HostClock.now {
+        printError("tutti: waiting for " + absent.map(\.name).joined(separator: ", "))
+        speaksAt = nil
+      }
+      try turn(driver, until: speaksAt ?? began + Self.patience)
+    }
+  }
+
+  private func turn(_ driver: GroupDriver, until deadline: LocalTime?) throws {
+    let deadline = [deadline, driver.nextDeadline].compactMap { $0 }.min()
+    for event in try driver.reactor.wait(until: deadline) { driver.handle(event) }
+    driver.turn()
+  }
+}

@@ -1,0 +1,195 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Commands of other terminals: each does what its help says, says what it did, and refuses what is out of range.
+@Suite struct CommandTests {
+  let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func tutti(_ arguments: String...) throws -> (code: Int32, said: [String]) {
+    let program = try Program(
+      "tutti",
+      arguments.prefix(1) + ["--state-dir", folder.file("player")] + arguments.dropFirst())
+    let code = try program.exitCode()
+    return (code, program.lines)
+  }
+
+  /// A player of three items in a room of its own.
+  private func playing(_ body: (ReceiverProgram) throws -> Void) throws {
+    let receiver = try ReceiverProgram("a", in: folder, "--output", "null")
+    let files = try ["one", "two", "three"].map {
+      try folder.write(Tone.wave(rate: 8_000, seconds: 180, channels: 1), to: "\($0).wav")
+    }
+    let player = try player(files, at: [receiver.address], in: folder)
+    try receiver.program.line(with: "playing")
+    try body(receiver)
+    #expect(player.process.isRunning)
+    #expect(try player.stop() == 0)
+  }
+
+  @Test func `commands say what they did`() throws {
+    try playing { _ in
+      let done = [
+        try tutti("pause"), try tutti("pause"), try tutti("resume"), try tutti("seek", "1:30"),
+        try tutti("volume", "40"), try tutti("volume", "-5"), try tutti("volume", "+2.5"),
+        try tutti("volume", "--delay", "-12.5", "--on", "a"),
+        try tutti("volume", "--channels", "left"), try tutti("move", "3", "2"),
+        try tutti("next"), try tutti("repeat", "all"), try tutti("effects", "--rate", "1.25"),
+        try tutti("effects", "--pitch", "-2"), try tutti("effects"), try tutti("effects", "--off"),
+        try tutti("remove", "3"), try tutti("jump", "1"),
+      ]
+      #expect(done.allSatisfy { $0.code == 0 })
+      #expect(
+        done.flatMap(\.said) == [
+          "paused", "is paused already", "plays on", "to 1:30 of 3:00", "a: volume 40",
+          "a: volume 35", "a: volume 37.5", "a: volume 37.5, 12.5 ms earlier",
+          "a: volume 37.5, 12.5 ms earlier, left", "three.wav is number 2", "2: three.wav",
+          "repeats the list", "rate 1.25", "rate 1.25, pitch -2", "rate 1.25, pitch -2",
+          "no effects", "1 item removed", "1: one.wav",
+        ])
+    }
+  }
+
+  @Test func `steps back are written as the help says`() throws {
+    try playing { _ in
+      _ = try tutti("pause")
+      #expect(try tutti("seek", "1:00").code == 0)
+      #expect(try tutti("seek", "-15").said == ["to 0:45 of 3:00"])
+      #expect(try tutti("seek", "--", "-15").said == ["to 0:30 of 3:00"])
+      #expect(try tutti("seek", "-1:00").said == ["to 0:00 of 3:00"])
+      #expect(try tutti("seek", "--far").code == 64)
+      #expect(try tutti("seek", "1", "2").code == 64)
+    }
+  }
+
+  @Test func `what is out of range is refused with its reason, and plays on`() throws {
+    try playing { _ in
+      let beyond = ["4", "0", "9223372036854775807", "-9223372036854775808"]
+      for number in beyond {
+        for command in [["jump"], ["remove"], ["move"]] {
+          let place = command == ["move"] ? ["1"] : []
+          let program = try Program(
+            "tutti",
+            command + ["--state-dir", folder.file("player"), "--", number] + place)
+          #expect(try program.exitCode() == 64, "\(command) \(number): \(program.lines)")
+        }
+      }
+      #expect(try tutti("move", "1", "99").code == 64)
+      #expect(try tutti("add", folder.file("one.wav"), "--at", "99").code == 64)
+      #expect(try tutti("volume", "101").code == 64)
+      #expect(try tutti("volume", "--delay", "-2001").code == 64)
+      let beyondEnd = try tutti("seek", "999")
+      #expect(beyondEnd.code == 64)
+      #expect(beyondEnd.said == ["tutti: the item is 3:00 long; the next one: tutti next"])
+    }
+  }
+
+  @Test func `the list and the status show titles and lengths, in a narrow table`() throws {
+    try playing { _ in
+      let queue = try tutti("queue").said
+      #expect(
+        queue == [
+          "▶  1  one.wav    3:00", "   2  two.wav    3:00", "   3  three.wav  3:00",
+          "3 items, 9:00",
+        ])
+      _ = try tutti("volume", "--delay", "20")
+      let status = try tutti("status").said
+      #expect(status.first == "playing  one.wav")
+      #expect(status.contains { $0.hasPrefix("next     two.wav") })
+      #expect(status.contains { $0.hasPrefix("room  state    volume  delay ms  off µs") })
+      #expect(status.contains { $0.hasPrefix("a     playing     100       +20") })
+      #expect(status.allSatisfy { $0.count <= 80 })
+    }
+  }
+
+  @Test func `numbers for programs have no more digits than they mean`() throws {
+    try playing { _ in
+      _ = try tutti("pause")
+      #expect(try tutti("seek", "15").code == 0)
+      _ = try tutti("seek", "+0.1")
+      let status = try tutti("status", "--json").said.first ?? ""
+      let digits = status.split { !$0.isNumber && $0 != "." }.compactMap {
+        $0.split(separator: ".", omittingEmptySubsequences: false).dropFirst().first?.count
+      }
+      #expect(!digits.isEmpty && digits.allSatisfy { $0 <= 9 }, "\(status)")
+      #expect(!status.contains(":-0,"))
+    }
+  }
+
+  @Test func `a room is told its volume while nothing plays, and remembers it`() throws {
+    let receiver = try ReceiverProgram("a", in: folder, "--output", "null")
+    let set = try tutti("volume", "40", "--delay", "-12.5", "--at", receiver.address)
+    #expect(set.code == 0)
+    #expect(set.said == ["a: volume 40, 12.5 ms earlier"])
+    #expect(
+      try tutti("volume", "+5", "--at", receiver.address).said == ["a: volume 45, 12.5 ms earlier"])
+    let nobody = try tutti("volume", "40")
+    #expect(nobody.code == 69)
+    #expect(nobody.said.count == 1)
+  }
+
+  @Test func `rooms that a killed player has left are named, and can be silenced`() throws {
+    let receiver = try ReceiverProgram("a", in: folder, "--output", "null")
+    let tone = try folder.write(Tone.wave(rate: 8_000, seconds: 600, channels: 1), to: "tone.wav")
+    let player = try player([tone], at: [receiver.address], in: folder)
+    try receiver.program.line(with: "playing")
+    kill(player.process.processIdentifier, SIGKILL)
+    _ = try player.exitCode()
+    let stop = try tutti("stop")
+    #expect(stop.code == 69)
+    #expect(stop.said.first?.hasSuffix("tutti stop --at \(receiver.address)") == true)
+    let silenced = try tutti("stop", "--at", receiver.address)
+    #expect(silenced.code == 0)
+    #expect(silenced.said.count == 1)
+    #expect(silenced.said.first?.hasPrefix("a: silent; ") == true, "\(silenced.said)")
+    try receiver.program.line(with: "finished")
+    #expect(try tutti("stop").said.first?.contains("killed") == false)
+  }
+
+  @Test func `rooms join and leave while the others play`() throws {
+    try playing { first in
+      let second = try ReceiverProgram("b", in: folder, "--output", "null")
+      let joined = try tutti("join", "--at", second.address)
+      #expect(joined.code == 0)
+      try second.program.line(with: "playing")
+      #expect(try tutti("leave", "b").said == ["b leaves"])
+      try second.program.line(with: "finished")
+      let last = try tutti("leave", "a")
+      #expect(last.code == 64)
+      #expect(first.program.lines(with: "finished").isEmpty)
+    }
+  }
+
+  @Test func `the shell completes files and rooms`() throws {
+    let song = try folder.write([], to: "t3 song.flac")
+    let state = folder.file("player")
+    try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true)
+    let room = """
+      [{"id":"\(String(repeating: "ab", count: 16))","name":"Kitchen","model":"x","state":"away",\
+      "addresses":[],"port":7770,"codecs":[]}]
+      """
+    try folder.write(room.utf8, to: "player/receivers.json")
+    let script = """
+      PATH=\(Screen.programs.path):$PATH; source <(tutti --generate-completion-script bash)
+      complete_line() { COMP_LINE="$*"; COMP_POINT=${#COMP_LINE}; COMP_WORDS=("$@")
+        COMP_CWORD=$(($# - 1)); _tutti tutti "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+        printf '%s\\n' "${COMPREPLY[@]}"; }
+      complete_line tutti play "\(folder.path)/t3"
+      complete_line tutti play --state-dir "\(state)" --on Bath,Ki
+      """
+    let process = Process()
+    let pipe = Pipe()
+    process.executableURL = URL(filePath: "/bin/bash")
+    process.arguments = ["-c", script]
+    process.standardOutput = pipe
+    try process.run()
+    let said = String(
+      decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    process.waitUntilExit()
+    let lines = said.split(separator: "\n").map { $0.filter { $0 != "\\" } }
+    #expect(lines.contains(song))
+    #expect(lines.contains { $0.hasPrefix("Bath,Kitchen") })
+  }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import Glibc
+import Testing
+
+/// A program on a terminal of its own.
+final class Screen {
+  struct Silence: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  /// The programs are built beside the tests.
+  static let programs = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+    .deletingLastPathComponent()
+
+  private let process = Process()
+  private var terminal: Int32
+  private var text = ""
+
+  /// - Parameter hasSession: whether the terminal is that of the program's session, so that signals come from it and
+  ///   a shell on it controls jobs.
+  init(_ name: String, _ arguments: [String], columns: UInt16 = 200, hasSession: Bool = false)
+    throws
+  {
+    var (terminal, side): (Int32, Int32) = (-1, -1)
+    var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+    try #require(openpty(&terminal, &side, nil, nil, &size) == 0)
+    for descriptor in [terminal, side] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+    self.terminal = terminal
+    let handle = FileHandle(fileDescriptor: side, closeOnDealloc: true)
+    let program = name.hasPrefix("/") ? name : Self.programs.appending(path: name).path
+    process.executableURL = URL(filePath: hasSession ? "/usr/bin/setsid" : program)
+    process.arguments = (hasSession ? ["--ctty", "--wait", program] : []) + arguments
+    process.environment = ProcessInfo.processInfo.environment.merging([
+      "TERM": "xterm", "TUTTI": Self.programs.appending(path: "tutti").path,
+    ]) { $1 }
+    (process.standardInput, process.standardOutput) = (handle, handle)
+    process.standardError = handle
+    try process.run()
+  }
+
+  deinit {
+    if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+    process.waitUntilExit()
+    hangUp()
+  }
+
+  func press(_ keys: String) {
+    var bytes = Array(keys.utf8)
+    _ = write(terminal, &bytes, bytes.count)
+  }
+
+  /// Somebody closes the window.
+  func hangUp() {
+    if terminal >= 0 { close(terminal) }
+    terminal = -1
+  }
+
+  func resize(columns: UInt16) {
+    var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+    _ = ioctl(terminal, UInt(TIOCSWINSZ), &size)
+    // The terminal is no session's here, so nobody else says it.
+    kill(process.processIdentifier, SIGWINCH)
+  }
+
+  /// Waits for a line that is shown from now on, for as long as anything is. Colours are left out.
+  @discardableResult
+  func line(_ isIt: (Substring) -> Bool) throws -> String {
+    var seen: [Substring] = []
+    while let more = read() {
+      text += more
+      let lines = text.split { $0.isNewline || $0 == "\r" }
+      for line in lines.dropLast() {
+        let shown = Self.withoutColours(line)
+        seen.append(shown)
+        if isIt(shown) {
+          text = ""
+          return String(shown)
+        }
+      }
+      text = String(lines.last ?? "")
+    }
+    throw Silence(description: "never shown, but: \(seen.suffix(30))")
+  }
+
+  private static func withoutColours(_ line: Substring) -> Substring {
+    line.replacing(/\u{1B}\[[0-9;]*[A-Za-z]/, with: "")
+  }
+
+  func exitCode() throws -> Int32 {
+    while read() != nil {}
+    process.waitUntilExit()
+    return process.terminationStatus
+  }
+
+  /// Nil once nothing has come for a minute, and at the end.
+  private func read() -> String? {
+    guard terminal >= 0 else { return nil }
+    var waiting = pollfd(fd: terminal, events: Int16(POLLIN), revents: 0)
+    guard poll(&waiting, 1, 60_000) > 0 else { return nil }
+    var buffer = [UInt8](repeating: 0, count: 4_096)
+    let count = Glibc.read(terminal, &buffer, buffer.count)
+    return count > 0 ? String(decoding: buffer.prefix(count), as: UTF8.self) : nil
+  }
+}

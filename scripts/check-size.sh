@@ -1,0 +1,28 @@
+#!/bin/sh
+# Fails where a program carries ICU, which is 40 MB that nothing here needs: some call of Foundation's has dragged it
+# in. Programs are linked as `make build` links them.
+set -eu
+cd "$(dirname "$0")/.."
+programs=${1:-.build/release}
+code=0
+
+for name in tutti tutti-receiver; do
+  [ -x "$programs/$name" ] || {
+    echo "check-size: $programs/$name is not there; build it: make build" >&2
+    exit 69
+  }
+  if nm "$programs/$name" 2>/dev/null | grep -q 'icudt\|uloc_open\|ucol_open'; then
+    echo "check-size: $name carries ICU; import FoundationEssentials, and see what was added" >&2
+    code=1
+  fi
+  copy=$(mktemp)
+  strip -o "$copy" "$programs/$name"
+  size=$(wc -c <"$copy")
+  rm -f "$copy"
+  echo "check-size: $name: $((size / 1000000)) MB stripped"
+  if [ "$size" -gt 20000000 ]; then
+    echo "check-size: $name is larger than 20 MB" >&2
+    code=1
+  fi
+done
+exit $code

@@ -1,0 +1,14 @@
+#!/bin/sh
+# Makes manual pages and shell completions of the built programs, in .build/man and .build/completions, under the names
+# that they are installed with.
+set -eu
+cd "$(dirname "$0")/.."
+programs=${1:-.build/release}
+mkdir -p .build/man .build/completions/bash .build/completions/zsh .build/completions/fish
+
+for name in tutti tutti-receiver; do
+  "$programs/$name" --experimental-dump-help | python3 scripts/manual.py >".build/man/$name.1"
+  "$programs/$name" --generate-completion-script bash >".build/completions/bash/$name"
+  "$programs/$name" --generate-completion-script zsh >".build/completions/zsh/_$name"
+  "$programs/$name" --generate-completion-script fish >".build/completions/fish/$name.fish"
+done
