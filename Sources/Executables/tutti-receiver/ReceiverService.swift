@@ -227,12 +227,16 @@ final class ReceiverService {
 
   // MARK: - Sound
 
-  /// A wrong name in a setting is better known at the start than at the first music.
+  /// A wrong name in a setting is better known at the start than at the first music. On a thread of its own, for a sound
+  /// server may hang.
   private func lookForDevice() {
-    guard case .soundCard(let settings, _) = configuration.output,
-      let error = ALSALibrary.obstacle(toOpening: settings.device)
-    else { return }
-    log.warning("no sound device", "\(error); it is tried again when there is something to play")
+    guard case .soundCard(let settings, _) = configuration.output else { return }
+    let log = log
+    let thread = try? RealtimeThread.start(name: "device check", priority: nil) {
+      guard let error = ALSALibrary.obstacle(toOpening: settings.device) else { return }
+      log.warning("no sound device", "\(error); it is tried again when there is something to play")
+    }
+    if let thread { thread.detach() }
   }
 
   private func noteStart(_ notice: RealtimeThread.Notice?) {
