@@ -19,6 +19,7 @@ protocol DaemonUser: AnyObject {
 /// runs, and outlives restarts of both. It belongs to Avahi's thread.
 final class DaemonConnection {
   static let retryDelay = Duration.seconds(1)
+  private static let askAgainDelay = Duration.seconds(10)
 
   private let poll: Poll
   private var client: OpaquePointer?
@@ -47,9 +48,12 @@ final class DaemonConnection {
   func reconnect(reason: String) {
     if isPresent != false { user?.daemonVanished(reason) }
     isPresent = false
-    guard retry == nil else { return }
-    retry = after(
-      Self.retryDelay, retryDue, Unmanaged.passUnretained(self).toOpaque())
+    connectAgain(after: Self.retryDelay)
+  }
+
+  private func connectAgain(after delay: Duration) {
+    if let retry { cancel(retry) }
+    retry = after(delay, retryDue, Unmanaged.passUnretained(self).toOpaque())
   }
 
   /// Calls `callback` once on Avahi's thread; the caller frees the timer with `cancel`.
@@ -93,11 +97,15 @@ final class DaemonConnection {
     case AVAHI_CLIENT_CONNECTING:
       if isPresent != false { user?.daemonVanished("the Avahi daemon is not running") }
       isPresent = false
+      // The bus tells when a daemon starts, but not when one that hung goes on.
+      connectAgain(after: Self.askAgainDelay)
     default: reconnect(reason: lossReason(client))
     }
   }
 
   private func appear(_ client: OpaquePointer) {
+    if let retry { cancel(retry) }
+    retry = nil
     guard isPresent != true else { return }
     isPresent = true
     user?.daemonAppeared(client)
