@@ -36,6 +36,8 @@ final class Screen {
     (process.standardInput, process.standardOutput) = (handle, handle)
     process.standardError = handle
     try process.run()
+    // The program's end closes the terminal only if nobody else has it open.
+    try handle.close()
   }
 
   deinit {
@@ -45,6 +47,7 @@ final class Screen {
   }
 
   func press(_ keys: String) {
+    text = ""
     var bytes = Array(keys.utf8)
     _ = write(terminal, &bytes, bytes.count)
   }
@@ -56,30 +59,33 @@ final class Screen {
   }
 
   func resize(columns: UInt16) {
+    text = ""
     var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
     _ = ioctl(terminal, UInt(TIOCSWINSZ), &size)
     // The terminal is no session's here, so nobody else says it.
     kill(process.processIdentifier, SIGWINCH)
   }
 
-  /// Waits for a line that is shown from now on, for as long as anything is. Colours are left out.
+  /// Waits for a line, for as long as anything is shown. Each line is looked at once: those that came with the one that
+  /// was waited for are there for the next wait, until a key is pressed. Colours are left out.
   @discardableResult
   func line(_ isIt: (Substring) -> Bool) throws -> String {
     var seen: [Substring] = []
-    while let more = read() {
-      text += more
-      let lines = text.split { $0.isNewline || $0 == "\r" }
-      for line in lines.dropLast() {
-        let shown = Self.withoutColours(line)
+    repeat {
+      while let end = text.firstIndex(where: { $0.isNewline }) {
+        let shown = Self.withoutColours(text[..<end])
+        text = String(text[text.index(after: end)...])
         seen.append(shown)
-        if isIt(shown) {
-          text = ""
-          return String(shown)
-        }
+        if isIt(shown) { return String(shown) }
       }
-      text = String(lines.last ?? "")
-    }
+    } while show()
     throw Silence(description: "never shown, but: \(seen.suffix(30))")
+  }
+
+  private func show() -> Bool {
+    guard let more = read() else { return false }
+    text += more
+    return true
   }
 
   private static func withoutColours(_ line: Substring) -> Substring {
