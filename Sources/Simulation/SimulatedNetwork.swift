@@ -102,10 +102,10 @@ extension SimulatedGroup {
     switch payload {
     case .bytes(let bytes): serve(connection.room, [.received(ConnectionID(connection.id), bytes)])
     case .flushEnd(let generation):
-      let effect = now + rooms[connection.room].quality.card.commitHorizon
+      let effect = now + rooms[connection.room].quality.card.traits.commitHorizon
       microphone.flushReached(connection.room, generation: generation, effect: effect)
     case .anchorEnd(let anchor):
-      let effect = now + rooms[connection.room].quality.card.commitHorizon
+      let effect = now + rooms[connection.room].quality.card.traits.commitHorizon
       microphone.anchorReached(connection.room, anchor, effect: effect)
     case .end:
       connection.receiverHolds = false

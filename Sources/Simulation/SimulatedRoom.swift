@@ -218,7 +218,7 @@ extension SimulatedGroup {
     schedule(.turn(room: index, card: attempt), at: card.nextTurn(after: now))
     let device = OutputDevice(
       format: AudioFormat(sampleRate: TestSignal.sampleRate, channelCount: card.ring.channelCount),
-      commitHorizon: room.quality.card.commitHorizon)
+      commitHorizon: room.quality.card.traits.commitHorizon)
     serve(index, [.deviceOpened(device, ring: card.ring)])
   }
 

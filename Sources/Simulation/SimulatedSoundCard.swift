@@ -34,7 +34,7 @@ final class SimulatedSoundCard {
     ring = FrameRing(minimumCapacity: 3 * rate, channelCount: configuration.channelCount)
     renderer = Renderer(
       sampleRate: rate, ring: ring, commands: commands, reports: reports,
-      device: quality.deviceClass, storedDrift: storedDrift)
+      device: quality.traits.clockClass, storedDrift: storedDrift)
     content = CardContent(
       isExact: configuration.isExact, channelCount: configuration.channelCount)
     startElapsed = crystal.value.elapsed(at: now.seconds)
@@ -161,20 +161,21 @@ package struct CardQuality: Sendable {
 
   package init(crystal: Oscillator.Quality) { self.crystal = crystal }
 
-  var deviceClass: RenderClock.DeviceClass {
-    switch granularity {
-    case .exact: .exact
-    case .fine: .fine
-    case .edge: .edge
-    case .usb: .coarse
-    }
+  var traits: CardTraits {
+    CardTraits(
+      sampleRate: TestSignal.sampleRate, periodFrames: periodFrames, leadFrames: leadFrames,
+      canRewind: canRewind, positionTime: granularity.positionTime,
+      positionStep: granularity == .edge ? periodFrames : granularity == .usb ? 48 : 1)
   }
+}
 
-  /// As the real driver says it: what cannot be taken back, a period until the loop wakes, and the fade.
-  var commitHorizon: Nanoseconds {
-    let frames = canRewind ? TestSignal.sampleRate / 50 : leadFrames
-    let span = Int64(frames + periodFrames) * 1_000_000_000 / Int64(TestSignal.sampleRate)
-    return Nanoseconds(span) + .milliseconds(15)
+extension CardQuality.Granularity {
+  fileprivate var positionTime: CardTraits.PositionTime {
+    switch self {
+    case .exact: .watched
+    case .fine, .edge: .stamped
+    case .usb: .read
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 package import Clock
+package import Receiver
 
 /// What the user wants of the sound card.
 package struct OutputSettings: Sendable {
@@ -63,6 +64,14 @@ package struct DeviceDescription: Hashable, Sendable, CustomStringConvertible {
   /// there is no stamp that belongs to it, and while the card is kept supplied.
   package var movesAreWatched: Bool {
     (positionTime == .reading || movesByMilliseconds) && positionStep * 4 <= leadFrames
+  }
+
+  package var traits: CardTraits {
+    CardTraits(
+      sampleRate: sampleRate, periodFrames: periodFrames, leadFrames: leadFrames,
+      canRewind: canRewind,
+      positionTime: movesAreWatched ? .watched : positionTime == .reading ? .read : .stamped,
+      positionStep: positionStep)
   }
 
   package var description: String {

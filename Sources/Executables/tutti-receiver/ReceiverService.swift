@@ -270,7 +270,7 @@ final class ReceiverService {
     hardwareVolume?.use(chain.description.device)
     let device = OutputDevice(
       format: AudioFormat(sampleRate: chain.description.sampleRate, channelCount: 2),
-      commitHorizon: chain.description.commitHorizon)
+      commitHorizon: chain.description.traits.commitHorizon)
     handle(.deviceOpened(device, ring: chain.ring))
   }
 
@@ -299,16 +299,6 @@ private func makeDecoder(_ format: StreamFormat) throws(CodecError) -> any Audio
   case .pcm: try PCMDecoder(format: format)
   case .flac, .opus: try AudioCodecs.makeDecoder(for: format)
   case .mp3, .aac, .alac, .vorbis, .ac3, .eac3: try FFmpegDecoder(format: format)
-  }
-}
-
-extension DeviceDescription {
-  /// How long before it is heard a change must reach the render thread: what cannot be taken back, a period
-  /// until the thread wakes, and the fade.
-  var commitHorizon: Nanoseconds {
-    let frames = canRewind ? sampleRate / 50 : leadFrames
-    let fixed = Nanoseconds.milliseconds(15)
-    return Nanoseconds(Int64(frames + periodFrames) * 1_000_000_000 / Int64(sampleRate)) + fixed
   }
 }
 

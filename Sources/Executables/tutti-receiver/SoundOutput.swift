@@ -146,16 +146,6 @@ final class SoundOutput {
   }
 }
 
-extension DeviceDescription {
-  /// How the renderer should read this card's positions.
-  fileprivate var clockClass: RenderClock.DeviceClass {
-    if movesAreWatched { return .exact }
-    if positionStep <= 8 { return .fine }
-    guard positionTime == .reading else { return .edge }
-    return .coarse
-  }
-}
-
 extension ReceiverConfiguration.Output {
   /// The body of the output thread.
   fileprivate func play(rate: Int, handover: SoundOutput.Handover, storedDrift: Double?) {
@@ -166,7 +156,7 @@ extension ReceiverConfiguration.Output {
       handover.offer(chain)
       return Renderer(
         sampleRate: device.sampleRate, ring: chain.ring, commands: chain.commands,
-        reports: chain.reports, device: device.clockClass, storedDrift: storedDrift)
+        reports: chain.reports, device: device.traits.clockClass, storedDrift: storedDrift)
     }
     switch self {
     case .soundCard(var settings, _):
