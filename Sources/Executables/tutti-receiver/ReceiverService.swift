@@ -14,6 +14,8 @@ import WireProtocol
 final class ReceiverService {
   /// What others could make change many times a second is written, and announced, no more often than this.
   private static let restInterval = Nanoseconds.seconds(1)
+  /// Connections at a time: those of the lobby, two of a sender, and two of the one that takes its place.
+  private static let connectionLimit = 32
 
   private let configuration: ReceiverConfiguration
   private let log: ReceiverLog
@@ -25,7 +27,8 @@ final class ReceiverService {
   private var publisher: ServicePublisher?
   private var browser: ServiceBrowser?
   private var advertisement: ReceiverAdvertisement
-  private var connections = ConnectionTable()
+  private let peers: PeerConnections<Receiver.ConnectionID>
+  private var acceptedCount = 0
   private var requests: [TransmitID: UInt32] = [:]
   private var suspends = SuspendDetector()
   /// Nil where the renderer sets the volume.
@@ -47,6 +50,7 @@ final class ReceiverService {
     writer = try state.writer(log)
     ALSALibrary.configure()
     reactor = try Reactor()
+    peers = PeerConnections(reactor: reactor, limit: Self.connectionLimit)
     try reactor.watch(signals: [.interrupt, .terminate])
     var options = ConnectionOptions()
     // What a cut makes obsolete must be read all the same before what comes behind it.
@@ -99,12 +103,10 @@ final class ReceiverService {
 
   private func carryOut(_ output: ReceiverSession.Output) {
     switch output {
-    case .send(let id, let bytes):
-      if let connection = connections[id] { reactor.send(bytes, on: connection) }
-    case .close(let id):
-      if let connection = connections.remove(id) { reactor.finish(connection) }
+    case .send(let id, let bytes): peers.send(bytes, to: id)
+    case .close(let id): peers.close(id)
     case .sendTimeRequest(let bytes, let sequence, let id, let port):
-      sendTimeRequest(bytes, sequence: sequence, to: connections.host(of: id)?.with(port: port))
+      sendTimeRequest(bytes, sequence: sequence, to: peers.address(of: id)?.with(port: port))
     case .openDevice(let rate): noteStart(self.output.open(rate: rate, at: HostClock.now))
     case .closeDevice:
       self.output.close()
@@ -154,14 +156,13 @@ final class ReceiverService {
   // MARK: - Network
 
   private func handle(_ event: ReactorEvent) {
+    switch peers.event(event) {
+    case .received(let id, let bytes): handle(.received(id, bytes))
+    case .closed(let id, _): handle(.closed(id))
+    case .connected, .failed, nil: break
+    }
     switch event {
-    case .accepted(let connection, _, let peer):
-      let id = connections.insert(connection, from: peer)
-      handle(.accepted(id, peer: peer.map { $0.host } ?? "this host"))
-    case .received(let connection, let bytes):
-      if let id = connections.id(of: connection) { handle(.received(id, bytes)) }
-    case .closed(let connection, _):
-      if let id = connections.forget(connection) { handle(.closed(id)) }
+    case .accepted(let connection, _, let address): accept(connection, from: address)
     case .datagram(_, let datagram):
       handle(.datagram(datagram.bytes, receivedAt: datagram.receivedAt))
     case .transmitted(_, let stamp):
@@ -170,8 +171,15 @@ final class ReceiverService {
       }
     case .acceptFailed(_, let error): log.warning("connections wait", "\(error)")
     case .signal: isStopping = true
-    case .connected, .connectFailed, .drained, .woken, .readable: break
+    case .connected, .connectFailed, .received, .closed, .drained, .woken, .readable: break
     }
+  }
+
+  private func accept(_ connection: LinuxIO.ConnectionID, from address: SocketAddress?) {
+    acceptedCount += 1
+    let id = Receiver.ConnectionID(acceptedCount)
+    guard peers.accept(connection, from: address, as: id) else { return }
+    handle(.accepted(id, peer: address.map { $0.host } ?? "this host"))
   }
 
   private func sendTimeRequest(_ bytes: [UInt8], sequence: UInt32, to address: SocketAddress?) {
