@@ -87,6 +87,24 @@ private final class Flag: Sendable {
     #expect(server.requestCount(of: "a.flac") > 2)
   }
 
+  @Test func `a server that is away is asked until it is back, without a lost sample`() throws {
+    let (path, bytes) = try recording("a.flac", frames: 400_000)
+    let server = try TestServer { request, connection in
+      switch request.number {
+      case 0: connection.send(file: bytes, from: request.rangeStart, upTo: bytes.count / 3)
+      case 1..<20: connection.reset()
+      default: connection.send(file: bytes, from: request.rangeStart)
+      }
+    }
+    defer { server.stop() }
+    var settings = NetworkSettings.withoutPauses
+    (settings.reconnectDelay, settings.longestOutage) = (.zero, .seconds(60))
+    let source = try NetworkSource(
+      url: server.url("a.flac"), settings: settings, interruption: interruption)
+    #expect(try readAll(source) == readAll(FileSource(path: path)))
+    #expect(server.requestCount(of: "a.flac") > 20)
+  }
+
   @Test func `a server that answers a range with the whole file does not give false sound`() throws
   {
     let (path, bytes) = try recording("a.flac", frames: 400_000)

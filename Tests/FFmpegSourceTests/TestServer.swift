@@ -217,7 +217,7 @@ extension NetworkSettings {
   /// Two attempts more, at once.
   static var withoutPauses: NetworkSettings {
     var settings = NetworkSettings()
-    settings.longestReconnectDelay = 0
+    settings.longestOutage = .zero
     settings.retryDelays = [.zero, .zero]
     return settings
   }

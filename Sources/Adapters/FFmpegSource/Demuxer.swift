@@ -26,6 +26,7 @@ final class Demuxer {
   /// Where it comes from the network.
   let bytes: NetworkBytes?
   private var search: PlaceSearch?
+  private var searchInFLAC: FLACSearch?
   private(set) var context: UnsafeMutablePointer<AVFormatContext>?
   /// Counts the times that what is told of the stream has changed.
   private(set) var metadataVersion = 0
@@ -262,9 +263,13 @@ final class Demuxer {
   }
 
   /// Where from there is nothing but packets in a row, over the network, the place is searched for; else FFmpeg would
-  /// read all that lies before it.
+  /// read all that lies before it, or ask for many parts.
   private func reach(_ timestamp: Int64) -> Int64 {
     guard case .network = input, isSeekable else { return timestamp }
+    if formatName == "flac" {
+      searchInFLAC = searchInFLAC ?? FLACSearch(in: self)
+      return searchInFLAC?.reach(timestamp) ?? timestamp
+    }
     search = search ?? PlaceSearch(in: self)
     return search?.reach(timestamp) ?? timestamp
   }

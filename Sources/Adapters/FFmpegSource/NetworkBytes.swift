@@ -140,7 +140,24 @@ final class NetworkBytes {
     return given > 0 ? Int32(given) : cff_io_error
   }
 
+  /// A server that is gone is asked again until it is back, or has been gone for too long.
   private func readOn(into buffer: UnsafeMutablePointer<UInt8>, count: Int) -> Int32 {
+    let deadline = ContinuousClock.now + network.settings.longestOutage
+    let pause = Int32(network.settings.reconnectDelay / .milliseconds(1))
+    while true {
+      let given = readOnce(into: buffer, count: count)
+      guard Self.isOutage(given), ContinuousClock.now < deadline, !network.isInterrupted,
+        network.waits(milliseconds: pause)
+      else { return given }
+      connection?.pointee.error = 0
+      connection?.pointee.eof_reached = 0
+    }
+  }
+
+  /// The codes of the system, unlike FFmpeg's own: for an end, a refusal of the server, an interruption.
+  private static func isOutage(_ code: Int32) -> Bool { (-4_095..<0).contains(code) }
+
+  private func readOnce(into buffer: UnsafeMutablePointer<UInt8>, count: Int) -> Int32 {
     guard let connection else { return cff_io_error }
     if historyStart + Int64(history.count) != position {
       // What was abandoned or broke off before says nothing of another place.

@@ -9,8 +9,10 @@ package struct NetworkSettings: Hashable, Sendable {
   package var patience = Duration.seconds(2)
   /// The same for a live list of segments: nothing comes of it between two segments, which last up to 10 s.
   package var listPatience = Duration.seconds(15)
-  /// A broken download is taken up again after 0, 1, 3, 7 ... seconds, up to this long; then it is given up.
-  package var longestReconnectDelay = 15
+  /// A broken download is taken up again at once, and then after each such pause.
+  package var reconnectDelay = Duration.seconds(1)
+  /// How long; then it is given up.
+  package var longestOutage = Duration.seconds(30)
   /// The pauses before a radio station, or a file that could not be taken up again, is asked for anew.
   package var retryDelays: [Duration] = [0, 1, 2, 4, 8, 16].map { .seconds($0) }
   package var redirectLimit = 8
@@ -87,7 +89,8 @@ final class NetworkInput {
   func open(_ url: String, _ context: inout UnsafeMutablePointer<AVIOContext>?) -> Int32 {
     var options: OpaquePointer?
     defer { library.calls.av_dict_free(&options) }
-    set(&options)
+    // `NetworkBytes` pauses and asks again itself.
+    set(&options, longestReconnectDelay: 0)
     var callback = interruptCallback
     return library.calls.avio_open2(&context, url, AVIO_FLAG_READ, &callback, &options)
   }
@@ -115,10 +118,11 @@ final class NetworkInput {
       callback: mustStopReading, opaque: Unmanaged.passUnretained(self).toOpaque())
   }
 
-  private func set(_ options: inout OpaquePointer?) {
+  /// - Parameter longestReconnectDelay: FFmpeg takes up what broke off after 0, 1, 3, 7 seconds, up to this.
+  private func set(_ options: inout OpaquePointer?, longestReconnectDelay: Int = 15) {
     var values = [
       "protocol_whitelist": Self.protocols, "user_agent": "tutti", "icy": "1",
-      "reconnect": "1", "reconnect_delay_max": "\(settings.longestReconnectDelay)",
+      "reconnect": "1", "reconnect_delay_max": "\(longestReconnectDelay)",
       "rw_timeout": "\(Int(settings.timeout / .microseconds(1)))",
       "max_redirects": "\(settings.redirectLimit)", "tls_verify": "1",
     ]
