@@ -56,7 +56,9 @@ package final class GroupDriver {
   /// Receivers that play no more because the user said so.
   private var left: Set<String> = []
   private var suspends = SuspendDetector()
-  private var lastRefusal: CommandRefusal?
+  private var commandCount: UInt64 = 0
+  /// Those that `carryOut` has not taken yet.
+  private var replies: [CommandID: CommandReply] = [:]
 
   /// Rooms that are added because they were found: more than any home has, and few for a forger.
   private static let mostFoundRooms = 64
@@ -129,13 +131,17 @@ package final class GroupDriver {
     while HostClock.now < until, rooms.isSending { _ = try reactor.wait(until: until) }
   }
 
-  /// Returns why it was refused, if it was.
+  /// The session answers each command before it takes anything else.
   @discardableResult
-  package func carryOut(_ command: PlayerCommand) -> CommandRefusal? {
-    lastRefusal = nil
+  package func carryOut(_ command: PlayerCommand) -> CommandReply {
     noteSuspend()
-    handle(.command(command))
-    return lastRefusal
+    commandCount += 1
+    let id = CommandID(commandCount)
+    handle(.command(id, command))
+    guard let reply = replies.removeValue(forKey: id) else {
+      preconditionFailure("the session did not answer a command")
+    }
+    return reply
   }
 
   package func status() -> GroupStatus { session.status(at: HostClock.now) }
@@ -158,6 +164,7 @@ package final class GroupDriver {
       rooms.close(.init(room: room, channel: channel))
       if channel == .control { lookups.stopWaiting(room) }
     case .produce(let order): producer.carryOut(order, at: HostClock.now)
+    case .reply(let id, let reply): replies[id] = reply
     case .event(let event):
       note(event)
       onEvent(event)
@@ -166,7 +173,6 @@ package final class GroupDriver {
 
   private func note(_ event: SenderEvent) {
     switch event {
-    case .refused(let refusal): lastRefusal = refusal
     case .roomConnected(let room):
       addresses[room]?.reached(rooms.reached[room])
       foundRooms.remove(room)

@@ -38,7 +38,8 @@ extension GroupSession {
     /// What was sent on the media connection has left, so that more may be sent.
     case drained(RoomID)
     case produced(ProducedBatch)
-    case command(PlayerCommand)
+    /// The answer is one `reply` with the same identifier, before anything else is taken.
+    case command(CommandID, PlayerCommand)
     /// `nextDeadline` has come.
     case timeout
   }
@@ -53,55 +54,11 @@ extension GroupSession {
     /// Orders are carried out one after the other, but some make those that wait obsolete:
     /// `ProductionOrder.supersedesWaiting`.
     case produce(ProductionOrder)
+    /// What became of a command.
+    case reply(CommandID, CommandReply)
     /// For the display and the log.
     case event(SenderEvent)
   }
-}
-
-/// What a user can ask for while music plays.
-package enum PlayerCommand: Hashable, Sendable {
-  case pause
-  /// The same, not before this time.
-  case pauseAt(GroupTime)
-  case resume
-  /// The same: what is to sound next sounds at this time, or as soon after it as all rooms can.
-  case resumeAt(GroupTime)
-  /// To a place in the current item, from its beginning; beyond the end means the next item, or the last second where
-  /// there is none.
-  case seek(to: MediaDuration)
-  /// From where the current item is now; before the beginning means the beginning.
-  case seekBy(MediaDuration)
-  case next
-  /// To the beginning of the item, or of the one before where this one has just begun.
-  case previous
-  /// 0...1000.
-  case volume(RoomSelection, UInt16)
-  case volumeBy(RoomSelection, Int)
-  case mute(RoomSelection, Bool)
-  /// In all rooms, besides their own, and only as long as this sender plays there.
-  case streamVolume(StreamVolume)
-  case delay(RoomSelection, Nanoseconds)
-  case channelMap(RoomSelection, RoomSettings.ChannelMap)
-  /// To a place in an item, by its identity.
-  case jump(to: Int, at: MediaDuration = .zero)
-  /// What the item that was begun last gives from this place on has changed: it is taken from its source again, and
-  /// what is enqueued before that place plays on. `renewed` says from where.
-  case renew(from: MediaDuration)
-  /// While time stands still: go on here in what is enqueued. Only ahead, and without forgetting anything.
-  case cue(to: MediaDuration)
-  case edit(PlaylistEdit)
-  /// From now on, in the middle of what sounds: where it is played from goes on.
-  case effects(Effects)
-  /// Tell the position so often while music plays; nil ends it. At least 10 ms.
-  case observePosition(every: Nanoseconds?)
-  /// Ends playing in all rooms at one sample, then everything.
-  case stop
-}
-
-/// All rooms, or one.
-package enum RoomSelection: Hashable, Sendable {
-  case all
-  case room(RoomID)
 }
 
 /// One entry of what is to be played. Has an identity of its own, so that one file may stand twice.
@@ -224,14 +181,6 @@ package struct ProducedPacket: Hashable, Sendable {
   package var encoded: EncodedPacket
 }
 
-/// Why a command had no effect.
-package enum CommandRefusal: Hashable, Sendable {
-  /// The item can only be played from its beginning.
-  case notSeekable(PlayItem)
-  case noSuchItem(Int)
-  case playlistIsFull
-}
-
 /// What people may want to read.
 package enum SenderEvent: Hashable, Sendable {
   case roomConnected(RoomID)
@@ -266,11 +215,6 @@ package enum SenderEvent: Hashable, Sendable {
   case recoded(RoomID, from: Codec)
   /// Where the current item is; only where `observePosition` has asked for it.
   case position(PlayItem, MediaDuration)
-  /// The item is taken from its source again from this place on: the one asked for, or the first that all rooms can
-  /// still change.
-  case renewed(PlayItem, from: MediaDuration)
-  /// What was asked for cannot be done, and was not.
-  case refused(CommandRefusal)
   /// The list has come to its end, and the group waits for more.
   case stopped
   /// Everything has sounded, or playing was stopped.

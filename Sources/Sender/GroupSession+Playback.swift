@@ -3,42 +3,56 @@ import WireProtocol
 
 /// Start, pause, seek and skip: what the user asks for, as anchors and cuts.
 extension GroupSession {
-  mutating func carryOut(_ command: PlayerCommand, at now: LocalTime) {
-    guard !isFinished else { return }
+  mutating func carryOut(_ id: CommandID, _ command: PlayerCommand, at now: LocalTime) {
+    do {
+      emit(.reply(id, .success(try outcome(of: command, at: now))))
+    } catch {
+      emit(.reply(id, .failure(error)))
+    }
+  }
+
+  private mutating func outcome(
+    of command: PlayerCommand, at now: LocalTime
+  ) throws(CommandRefusal) -> CommandOutcome {
+    if isFinished {
+      guard command == .stop else { throw .finished }
+      return .done
+    }
     switch command {
     case .pause: pause(at: now)
     case .pauseAt(let time): pause(at: now, notBefore: time + asleep)
     case .resume: resume(at: now)
     case .resumeAt(let time): resume(at: now, notBefore: time + asleep)
-    case .seek(let position): seek(to: position, at: now)
+    case .seek(let position): try seek(to: position, at: now)
     case .seekBy(let span):
-      if let aim = aim(at: now) { seek(to: max(.zero, aim.position + span), at: now) }
+      if let aim = aim(at: now) { try seek(to: max(.zero, aim.position + span), at: now) }
     case .next: skipForward(at: now)
     case .previous: skipBack(at: now)
-    case .jump(let id, let position): jump(to: id, at: position, now: now)
-    case .renew(let position): renew(from: position, at: now)
+    case .jump(let id, let position): try jump(to: id, at: position, now: now)
+    case .renew(let position): return .renewed(from: renew(from: position, at: now))
     case .cue(let position): cue(to: position, at: now)
-    case .edit(let edit): apply(edit, at: now)
+    case .edit(let edit): return try apply(edit, at: now)
     case .observePosition(let interval):
       observation = interval.map { .init(interval: max($0, .milliseconds(10))) }
     case .stop: stop(at: now)
-    case .effects(let effects): change(to: effects, at: now)
+    case .effects(let effects): try change(to: effects, at: now)
     case .volume(let rooms, let volume):
-      set(rooms, at: now) { $0.volume = min(volume, 1000) }
+      try set(rooms, at: now) { $0.volume = min(volume, 1000) }
     case .volumeBy(let rooms, let step):
-      set(rooms, at: now) { $0.volume = UInt16(min(max(Int($0.volume) + step, 0), 1000)) }
-    case .mute(let rooms, let isMuted): set(rooms, at: now) { $0.isMuted = isMuted }
+      try set(rooms, at: now) { $0.volume = UInt16(min(max(Int($0.volume) + step, 0), 1000)) }
+    case .mute(let rooms, let isMuted): try set(rooms, at: now) { $0.isMuted = isMuted }
     case .streamVolume(let volume):
-      guard volume != self.volume else { return }
+      guard volume != self.volume else { break }
       self.volume = volume
       tellAll(.streamVolume(volume), at: now)
     case .delay(let rooms, let delay):
       let limits = ProtocolLimits.roomDelay
-      set(rooms, at: now) {
+      try set(rooms, at: now) {
         $0.delay = Nanoseconds(min(max(delay.count, limits.lowerBound), limits.upperBound))
       }
-    case .channelMap(let rooms, let map): set(rooms, at: now) { $0.channelMap = map }
+    case .channelMap(let rooms, let map): try set(rooms, at: now) { $0.channelMap = map }
     }
+    return .done
   }
 
   // MARK: - Start
@@ -132,7 +146,7 @@ extension GroupSession {
     emit(.event(.resumed))
   }
 
-  private mutating func stop(at now: LocalTime) {
+  mutating func stop(at now: LocalTime) {
     let time = commitTime(at: now)
     pendingRestart = nil
     pause(at: now)
@@ -141,7 +155,8 @@ extension GroupSession {
 
   private mutating func set(
     _ rooms: RoomSelection, at now: LocalTime, _ change: (inout RoomSettings) -> Void
-  ) {
+  ) throws(CommandRefusal) {
+    if case .room(let id) = rooms, !links.contains(where: { $0.id == id }) { throw .noSuchRoom(id) }
     for index in links.indices where rooms.contains(links[index].id) {
       guard var settings = links[index].live?.settings else { continue }
       let before = settings.delay

@@ -22,15 +22,19 @@ extension GroupSession {
     case link(Link, after: PlayItem, isLast: Bool)
   }
 
-  mutating func apply(_ edit: PlaylistEdit, at now: LocalTime) {
+  mutating func apply(
+    _ edit: PlaylistEdit, at now: LocalTime
+  ) throws(CommandRefusal) -> CommandOutcome {
     if case .insert(let locations, _) = edit, playlist.count + locations.count > Playlist.limit {
-      return emit(.event(.refused(.playlistIsFull)))
+      throw .playlistIsFull
     }
     let current = aim(at: now)?.item ?? production.predecessor
-    guard playlist.apply(edit, current: current) else { return }
+    let firstID = playlist.nextID
+    guard playlist.apply(edit, current: current) else { return .done }
     production.listChanged()
     reconcileTime = reconcileTime ?? now + Self.editInterval
     emit(.event(.playlistChanged))
+    return firstID < playlist.nextID ? .added(firstID..<playlist.nextID) : .done
   }
 
   /// Brings what is enqueued into line with the list.

@@ -3,15 +3,12 @@ import WireProtocol
 
 /// Taking an item from its source again, in the middle of it: what a program has enqueued was changed.
 extension GroupSession {
-  /// The item that was begun last, from `position` on.
-  mutating func renew(from position: MediaDuration, at now: LocalTime) {
-    if let pendingRestart {
-      // Nothing behind its place was taken from the source yet.
-      let from = max(position, pendingRestart.position)
-      return emit(.event(.renewed(pendingRestart.item, from: from)))
-    }
-    guard let begun else { return }
-    renew(begun, from: begun.start + begun.opened.span(to: position), at: now)
+  /// The item that was begun last, from `position` on. Returns from where really.
+  mutating func renew(from position: MediaDuration, at now: LocalTime) -> MediaDuration {
+    // Nothing behind its place was taken from the source yet.
+    if let pendingRestart { return max(position, pendingRestart.position) }
+    guard let begun else { return position }
+    return renew(begun, from: begun.start + begun.opened.span(to: position), at: now)
   }
 
   /// Whether `cue` can go to this place: time stands still before it.
@@ -50,12 +47,14 @@ extension GroupSession {
     var start: MediaTime
   }
 
-  private mutating func renew(_ begun: Begun, from asked: MediaTime, at now: LocalTime) {
+  private mutating func renew(
+    _ begun: Begun, from asked: MediaTime, at now: LocalTime
+  ) -> MediaDuration {
     let time = max(asked, timeline.cutTime(by: commitTime(at: now)))
     let from = max(.zero, begun.opened.position(after: time - begun.start))
     cut(from: time, after: nil, isRamped: time > asked, at: now)
     begin(begun.opened.item, at: from, from: time, continues: false, isChosen: true)
-    emit(.event(.renewed(begun.opened.item, from: from)))
+    return from
   }
 
   /// The item that was begun last, or the last part of it.

@@ -58,11 +58,9 @@ extension GroupSession {
 
   // MARK: - What people ask for
 
-  mutating func seek(to position: MediaDuration, at now: LocalTime) {
+  mutating func seek(to position: MediaDuration, at now: LocalTime) throws(CommandRefusal) {
     guard let aim = aim(at: now) else { return }
-    guard aim.opened?.isSeekable ?? true else {
-      return emit(.event(.refused(.notSeekable(aim.item))))
-    }
+    guard aim.opened?.isSeekable ?? true else { throw .notSeekable(aim.item) }
     guard let duration = aim.opened?.duration, position >= duration else {
       return restart(aim.item, at: max(.zero, position), now: now)
     }
@@ -77,7 +75,7 @@ extension GroupSession {
     if let next = playlist.neighbour(after: aim.item) {
       restart(next, at: .zero, now: now)
     } else if configuration.endsWithPlaylist {
-      carryOut(.stop, at: now)
+      stop(at: now)
     } else {
       halt(after: aim.item, at: now)
     }
@@ -93,20 +91,18 @@ extension GroupSession {
     restart(target, at: .zero, now: now)
   }
 
-  mutating func jump(to id: Int, at position: MediaDuration, now: LocalTime) {
-    guard let item = playlist.item(id) else {
-      return emit(.event(.refused(.noSuchItem(id))))
-    }
+  mutating func jump(
+    to id: Int, at position: MediaDuration, now: LocalTime
+  ) throws(CommandRefusal) {
+    guard let item = playlist.item(id) else { throw .noSuchItem(id) }
     restart(item, at: max(.zero, position), now: now)
   }
 
   /// What sounds goes on from where it will be at the cut, made anew; items to come are opened with the effects.
-  mutating func change(to effects: Effects, at now: LocalTime) {
+  mutating func change(to effects: Effects, at now: LocalTime) throws(CommandRefusal) {
     guard effects != self.effects else { return }
     let aim = aim(at: now) ?? firstAim
-    if let aim, aim.opened?.isSeekable == false {
-      return emit(.event(.refused(.notSeekable(aim.item))))
-    }
+    if let aim, aim.opened?.isSeekable == false { throw .notSeekable(aim.item) }
     self.effects = effects
     guard let aim else { return }
     // An item that was chosen and does not sound yet begins where it was to; opening the next one changes nothing.

@@ -54,7 +54,7 @@ package struct GroupSession {
   var artworks = ArtworkStore()
   var lastCutTime: LocalTime?
   /// Of what is opened from now on.
-  var effects = Effects()
+  package internal(set) var effects = Effects()
   /// Of what plays, besides what the rooms are set to.
   var volume = StreamVolume.full
   var links: [RoomLink] = []
@@ -113,7 +113,7 @@ package struct GroupSession {
     case .closed(let id, let channel, let reason): closed(id, channel, reason, at: now)
     case .drained(let id): withLink(id) { $0.live?.media?.drained() }
     case .produced(let batch): produced(batch, at: now)
-    case .command(let command): carryOut(command, at: now)
+    case .command(let id, let command): carryOut(id, command, at: now)
     case .timeout: break
     }
     advance(to: now)

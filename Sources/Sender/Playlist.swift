@@ -21,7 +21,7 @@ package struct Playlist {
   private var entries: [Entry] = []
   package private(set) var repetition = Repetition.off
   /// The identity of the next item that is added.
-  package private(set) var nextID = 0
+  private(set) var nextID = 0
 
   package init(_ locations: [String] = []) { insert(locations, .end) }
 

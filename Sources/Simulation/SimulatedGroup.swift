@@ -83,6 +83,7 @@ package final class SimulatedGroup {
   package private(set) var violations: [String] = []
   package internal(set) var senderEvents: [(at: TrueTime, event: SenderEvent)] = []
   package private(set) var eventCount = 0
+  private var commandCount: UInt64 = 0
   /// Is told what has become of the sender's session after each input, and when that was.
   package var onSenderTurn: ((GroupSession, LocalTime) -> Void)?
   var queue = EventQueue<Event>()
@@ -211,7 +212,10 @@ package final class SimulatedGroup {
 // MARK: - Disturbances
 
 extension SimulatedGroup {
-  package func command(_ command: PlayerCommand) { serveSender([.command(command)]) }
+  package func command(_ command: PlayerCommand) {
+    commandCount += 1
+    serveSender([.command(CommandID(commandCount), command)])
+  }
 
   /// Nothing gets through between the sender and a room.
   package func partition(_ room: Int) { rooms[room].isPartitioned = true }

@@ -137,6 +137,7 @@ extension SimulatedGroup {
         end(connection, fromRoom: false, "closed")
       }
     case .produce(let order): produce(order, sender)
+    case .reply: break
     case .event(let event): senderEvents.append((now, event))
     }
   }

@@ -97,9 +97,7 @@ public final class AudioRenderer: Sendable {
     _ change: @escaping @Sendable (inout StreamVolume) -> Void
   ) async throws(TuttiError) {
     let state = state
-    try await engine.perform { loop in
-      _ = loop.driver.carryOut(.streamVolume(state.change(change)))
-    }
+    try await engine.answer { $0.driver.carryOut(.streamVolume(state.change(change))) }
   }
 
   // MARK: - Enqueuing
@@ -204,14 +202,9 @@ extension GroupLoop {
 
   /// Where it goes on.
   func renew(from position: MediaDuration) -> MediaDuration {
-    var answer = position
-    let report = driver.onEvent
-    driver.onEvent = { event in
-      if case .renewed(_, let from) = event { answer = from }
-      report(event)
+    guard case .success(.renewed(let from)) = driver.carryOut(.renew(from: position)) else {
+      return position
     }
-    driver.carryOut(.renew(from: position))
-    driver.onEvent = report
-    return answer
+    return from
   }
 }

@@ -77,10 +77,16 @@ final class GroupEngine: Sendable {
   /// The same for a command.
   ///
   /// - Throws: also what the session refuses.
-  func carryOut(_ command: PlayerCommand) async throws(TuttiError) {
-    if let refusal = try await perform({ $0.driver.carryOut(command) }) {
-      throw TuttiError(refusal)
-    }
+  @discardableResult
+  func carryOut(_ command: PlayerCommand) async throws(TuttiError) -> CommandOutcome {
+    try await answer { $0.driver.carryOut(command) }
+  }
+
+  @discardableResult
+  func answer(
+    _ body: @escaping @Sendable (GroupLoop) -> CommandReply
+  ) async throws(TuttiError) -> CommandOutcome {
+    try await perform(body).mapError(TuttiError.init).get()
   }
 
   /// Without waiting, for what a program may ask for as often as it likes; why not, where it is not taken.
@@ -164,6 +170,8 @@ extension TuttiError {
     case .notSeekable: self = .notSeekable
     case .noSuchItem: self = .noSuchItem
     case .playlistIsFull: self = .playlistIsFull
+    case .noSuchRoom: self = .noSuchRoom
+    case .finished: self = .closed
     }
   }
 }

@@ -117,14 +117,10 @@ extension Player {
     _ media: [Media], _ edit: @escaping @Sendable ([String]) -> PlaylistEdit
   ) async throws(TuttiError) -> [Item.ID] {
     let registry = self.media
-    let result: Result<[Item.ID], TuttiError> = try await engine.perform { loop in
-      let locations = media.map(registry.location)
-      let first = loop.driver.session.playlist.nextID
-      if let refusal = loop.driver.carryOut(.edit(edit(locations))) {
-        return .failure(TuttiError(refusal))
-      }
-      return .success((first..<loop.driver.session.playlist.nextID).map(Item.ID.init))
+    let outcome = try await engine.answer { loop in
+      loop.driver.carryOut(.edit(edit(media.map(registry.location))))
     }
-    return try result.get()
+    guard case .added(let ids) = outcome else { return [] }
+    return ids.map(Item.ID.init)
   }
 }

@@ -3,7 +3,6 @@ internal import Driver
 internal import FFmpegSource
 internal import LinuxIO
 internal import Sender
-internal import Synchronization
 
 /// Plays a playlist in any number of rooms, exactly together.
 ///
@@ -15,7 +14,6 @@ public final class Player: Sendable {
   public let rooms: RoomGroup
   let media: CustomMedia
   private let hub: EventHub<PlayerEvent>
-  private let effects: EffectsBox
 
   /// Opens sockets and starts two threads.
   ///
@@ -26,8 +24,7 @@ public final class Player: Sendable {
   public init(rooms: [Room] = [], settings: OutputSettings = .init()) async throws(TuttiError) {
     let hub = EventHub<PlayerEvent>()
     let media = CustomMedia()
-    let effects = EffectsBox()
-    (self.hub, self.media, self.effects) = (hub, media, effects)
+    (self.hub, self.media) = (hub, media)
     let interruption: ReadInterruption
     do {
       interruption = try ReadInterruption()
@@ -73,7 +70,7 @@ public final class Player: Sendable {
   ///
   /// - Throws: `TuttiError.closed`.
   public func play() async throws(TuttiError) {
-    _ = try await engine.perform { loop in
+    try await engine.answer { loop in
       let session = loop.driver.session
       if session.playhead(at: HostClock.now).item == nil, session.hasBegun,
         let first = session.playlist.first
@@ -145,11 +142,11 @@ public final class Player: Sendable {
   private func change(_ change: @escaping @Sendable (inout Effects) -> Void)
     async throws(TuttiError)
   {
-    let effects = effects
-    let refusal = try await engine.perform { loop in
-      loop.driver.carryOut(.effects(effects.change(change)))
+    try await engine.answer { loop in
+      var effects = loop.driver.session.effects
+      change(&effects)
+      return loop.driver.carryOut(.effects(effects))
     }
-    if let refusal { throw TuttiError(refusal) }
   }
 
   // MARK: - Time
@@ -199,18 +196,6 @@ public final class Player: Sendable {
   /// - Throws: `TuttiError.closed`.
   public func outputLatency() async throws(TuttiError) -> Duration {
     try await engine.perform { Duration($0.driver.status().outputLatency) }
-  }
-}
-
-/// The effects as they were set last, one by one.
-final class EffectsBox: Sendable {
-  private let effects = Mutex(Effects())
-
-  func change(_ change: (inout Effects) -> Void) -> Effects {
-    effects.withLock { effects in
-      change(&effects)
-      return effects
-    }
   }
 }
 

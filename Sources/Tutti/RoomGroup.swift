@@ -75,11 +75,10 @@ public struct RoomGroup: Sendable {
   private func set(
     _ id: Room.ID?, _ command: @escaping @Sendable (RoomSelection) -> PlayerCommand
   ) async throws(TuttiError) {
-    let isKnown = try await engine.perform { loop in
-      guard let rooms = loop.selection(id) else { return false }
-      loop.driver.carryOut(command(rooms))
-      return true
+    let reply = try await engine.perform { loop in
+      loop.selection(id).map { loop.driver.carryOut(command($0)) }
     }
-    guard isKnown else { throw .noSuchRoom }
+    guard let reply else { throw .noSuchRoom }
+    _ = try reply.mapError(TuttiError.init).get()
   }
 }

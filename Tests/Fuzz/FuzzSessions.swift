@@ -248,6 +248,8 @@ struct GroupUnderFire {
   private var now = LocalTime(nanoseconds: 1_000_000_000)
   private var orders: [ProductionOrder] = []
   private var isFinished = false
+  private var commandCount: UInt64 = 0
+  private var replyCount: UInt64 = 0
 
   init() {
     session = GroupSession(
@@ -279,13 +281,13 @@ struct GroupUnderFire {
     case 7: step(.drained(room))
     case 8: now = now + .milliseconds(Int64(script.byte()) * 20)
     case 9: if !orders.isEmpty { step(.produced(serializer.carryOut(orders.removeFirst()))) }
-    case 10: step(.command(command(&script)))
+    case 10: ask(command(&script))
     default: step(.timeout)
     }
   }
 
   mutating func settle() {
-    step(.command(.stop))
+    ask(.stop)
     var wakes = 0
     while let deadline = session.nextDeadline {
       wakes = deadline > now ? 0 : wakes + 1
@@ -294,6 +296,12 @@ struct GroupUnderFire {
       step(.timeout)
     }
     precondition(session.isFinished)
+  }
+
+  private mutating func ask(_ command: PlayerCommand) {
+    commandCount += 1
+    step(.command(CommandID(commandCount), command))
+    precondition(replyCount == commandCount, "a command has one reply")
   }
 
   private mutating func step(_ input: GroupSession.Input) {
@@ -306,6 +314,9 @@ struct GroupUnderFire {
         if order.supersedesWaiting { orders.removeAll() }
         orders.append(order)
       case .send(_, .control, let bytes): checkControl(bytes)
+      case .reply(let id, _):
+        replyCount += 1
+        precondition(id.number == commandCount, "a reply to another command")
       default: break
       }
     }

@@ -95,9 +95,8 @@ struct GroupSessionEffectsTests {
     group.advance(by: .seconds(1))
     var effects = Effects()
     effects.rate = 1.1
-    group.command(.effects(effects))
-    let refusals = group.events.filter { if case .refused = $0 { true } else { false } }
-    #expect(refusals.count == 1)
+    let item = PlayItem(id: 0, location: "8000x1:80000")
+    #expect(group.command(.effects(effects)) == .failure(.notSeekable(item)))
     #expect(group.session.status(at: group.now).effects == Effects())
     #expect(group.flushes.isEmpty)
   }

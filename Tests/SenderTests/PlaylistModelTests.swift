@@ -135,7 +135,8 @@ struct EditedRun {
   private mutating func repeatOrClear() {
     if random.next() % 8 == 0 {
       model.removeAll()
-      return group.command(.edit(.clear))
+      group.command(.edit(.clear))
+      return
     }
     let repetition = random.element(Playlist.Repetition.allCases)
     model.repetition = PlaylistModel.Repetition(rawValue: repetition.rawValue) ?? .off

@@ -16,6 +16,7 @@ struct TestGroup {
   private(set) var orders: [ProductionOrder] = []
   private let serializer: Serializer
   private var framers: [RoomID: MessageFramer] = [:]
+  private var commandCount: UInt64 = 0
 
   static let room = RoomID(1)
   static let other = RoomID(2)
@@ -49,7 +50,16 @@ struct TestGroup {
     handle(.received(room, .control, message.encoded()))
   }
 
-  mutating func command(_ command: PlayerCommand) { handle(.command(command)) }
+  /// What the session replies; nil where it does not, or not with the command's identifier.
+  @discardableResult
+  mutating func command(_ command: PlayerCommand) -> CommandReply? {
+    commandCount += 1
+    let id = CommandID(commandCount)
+    handle(.command(id, command))
+    defer { outputs.removeAll { if case .reply = $0 { true } else { false } } }
+    return outputs.lazy.compactMap { if case .reply(id, let reply) = $0 { reply } else { nil } }
+      .first
+  }
 
   /// Sleeps until `nextDeadline`, again and again, for this long.
   mutating func advance(by span: Nanoseconds) {

@@ -22,11 +22,10 @@ struct EventSentences {
     case .roomState(let id, .starved, _):
       warning("\(roomName(id)): nothing to play; its network is too slow")
     case .roomState, .roomFlushed, .started, .paused, .resumed, .itemEnded, .playlistChanged,
-      .position, .renewed:
+      .position:
       nil
     case .itemStarted(let opened), .itemDescribed(let opened): name(opened)
     case .itemFailed(_, let error): warning(error.hasSounded ? "\(error)" : "skipped: \(error)")
-    case .refused(let refusal): warning(refusal.sentence)
     case .recoded(let id, let codec):
       StyledText("\(roomName(id)) does not decode \(codec.title): encoded anew for all rooms")
     case .buffering(let buffering): warning("\(buffering)")
@@ -46,15 +45,5 @@ struct EventSentences {
     let duration = opened.duration.map { " (\(TimeText.format($0.seconds)))" } ?? ""
     let wire = opened.wire.map { ", \($0.sentence)" } ?? ""
     return StyledText(name, .strong) + StyledText(duration) + StyledText(wire, .faint)
-  }
-}
-
-extension CommandRefusal {
-  var sentence: String {
-    switch self {
-    case .notSeekable(let item): "\(item.location): cannot be sought; it plays on"
-    case .noSuchItem: "that item is not in the list any more; see: tutti queue"
-    case .playlistIsFull: "the list is full: \(Playlist.limit) items"
-    }
   }
 }

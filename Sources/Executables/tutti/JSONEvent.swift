@@ -68,8 +68,6 @@ struct JSONEvent: Encodable {
       (item, reason) = (failed.location, "\(error)")
     case .itemEnded(let ended): (self.event, item) = ("item_ended", ended.location)
     case .playlistChanged: self.event = "playlist_changed"
-    case .renewed(let renewed, let position):
-      (self.event, item, positionS) = ("renewed", renewed.location, position.seconds.rounded(to: 9))
     case .roomFlushed(let id): (self.event, room) = ("room_flushed", names(id))
     case .recoded(let id, let codec):
       (self.event, room, self.codec) = ("recoded", names(id), codec.name)
@@ -77,7 +75,6 @@ struct JSONEvent: Encodable {
       (self.event, item, positionS) = (
         "position", playing.location, position.seconds.rounded(to: 9)
       )
-    case .refused(let refusal): (self.event, reason) = ("refused", refusal.sentence)
     case .buffering(let buffering):
       self.event = "buffering"
       (item, self.buffering) = (buffering.item.location, BufferingReport(buffering))

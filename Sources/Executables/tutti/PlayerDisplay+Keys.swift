@@ -36,7 +36,11 @@ extension PlayerDisplay {
       case .character: nil
       }
     guard let command else { return }
-    try? player.carryOut(command)
+    do {
+      try player.carryOut(command)
+    } catch {
+      return terminal.print(error.description, .warning)
+    }
     if case .volumeBy = command { tell(ProgressLine.volumes(player.statusReport)) }
   }
 

@@ -116,7 +116,7 @@ final class PlayerService {
 
   /// Throws where the session refuses it.
   func carryOut(_ command: PlayerCommand) throws(Failure) {
-    if let refusal = driver.carryOut(command) { throw Failure(.usage, refusal.sentence) }
+    _ = try driver.carryOut(command).mapError { Failure(.usage, $0.description) }.get()
   }
 
   private func note(_ event: SenderEvent) {
@@ -140,7 +140,7 @@ final class PlayerService {
       if hasSounded, wasCutShort { failure = Failure(.damaged, nil) }
     case .roomGone, .roomUnreachable, .roomRefused, .roomReplaced, .roomIsTwin, .roomState,
       .roomFlushed, .started, .paused, .resumed, .itemEnded, .playlistChanged, .recoded, .position,
-      .renewed, .refused, .buffering, .buffered:
+      .buffering, .buffered:
       break
     }
   }

@@ -20,7 +20,9 @@ struct SilentVisit {
     if let refusal = try awaitRooms(driver) {
       throw Failure(.unavailable, "not every room could be reached: \(refusal)")
     }
-    for command in try change.commands(for: .all) { driver.carryOut(command) }
+    for command in try change.commands(for: .all) {
+      _ = try driver.carryOut(command).mapError { Failure(.usage, $0.description) }.get()
+    }
     let rooms = StatusReport(driver.status()).rooms
     try end(driver)
     return rooms

@@ -1,0 +1,93 @@
+package import Clock
+package import WireProtocol
+
+/// What a user can ask for while music plays.
+package enum PlayerCommand: Hashable, Sendable {
+  case pause
+  /// The same, not before this time.
+  case pauseAt(GroupTime)
+  case resume
+  /// The same: what is to sound next sounds at this time, or as soon after it as all rooms can.
+  case resumeAt(GroupTime)
+  /// To a place in the current item, from its beginning; beyond the end means the next item, or the last second where
+  /// there is none.
+  case seek(to: MediaDuration)
+  /// From where the current item is now; before the beginning means the beginning.
+  case seekBy(MediaDuration)
+  case next
+  /// To the beginning of the item, or of the one before where this one has just begun.
+  case previous
+  /// 0...1000.
+  case volume(RoomSelection, UInt16)
+  case volumeBy(RoomSelection, Int)
+  case mute(RoomSelection, Bool)
+  /// In all rooms, besides their own, and only as long as this sender plays there.
+  case streamVolume(StreamVolume)
+  case delay(RoomSelection, Nanoseconds)
+  case channelMap(RoomSelection, RoomSettings.ChannelMap)
+  /// To a place in an item, by its identity.
+  case jump(to: Int, at: MediaDuration = .zero)
+  /// What the item that was begun last gives from this place on has changed: it is taken from its source again, and
+  /// what is enqueued before that place plays on. The outcome says from where.
+  case renew(from: MediaDuration)
+  /// While time stands still: go on here in what is enqueued. Only ahead, and without forgetting anything.
+  case cue(to: MediaDuration)
+  case edit(PlaylistEdit)
+  /// From now on, in the middle of what sounds: where it is played from goes on.
+  case effects(Effects)
+  /// Tell the position so often while music plays; nil ends it. At least 10 ms.
+  case observePosition(every: Nanoseconds?)
+  /// Ends playing in all rooms at one sample, then everything.
+  case stop
+}
+
+/// All rooms, or one.
+package enum RoomSelection: Hashable, Sendable {
+  case all
+  case room(RoomID)
+}
+
+/// Tells the reply to a command from others. Whoever asks numbers the commands, and uses no number twice.
+package struct CommandID: Hashable, Sendable {
+  package var number: UInt64
+
+  package init(_ number: UInt64) { self.number = number }
+}
+
+package typealias CommandReply = Result<CommandOutcome, CommandRefusal>
+
+/// What a command has done.
+package enum CommandOutcome: Hashable, Sendable {
+  /// Everything that was asked for; nothing, where it was so already.
+  case done
+  /// Items with these identities are in the list now.
+  case added(Range<Int>)
+  /// The item is taken from its source again from this place on: the one asked for, or the first that all rooms can
+  /// still change.
+  case renewed(from: MediaDuration)
+}
+
+/// Why a command had no effect.
+package enum CommandRefusal: Error, Hashable, Sendable {
+  /// The item can only be played from its beginning.
+  case notSeekable(PlayItem)
+  case noSuchItem(Int)
+  case playlistIsFull
+  /// The group does not play in this room, or not any more.
+  case noSuchRoom(RoomID)
+  /// The group has ended.
+  case finished
+}
+
+extension CommandRefusal: CustomStringConvertible {
+  /// One line for people.
+  package var description: String {
+    switch self {
+    case .notSeekable(let item): "\(item.location): cannot be sought; it plays on"
+    case .noSuchItem: "that item is not in the list any more"
+    case .playlistIsFull: "the list is full: \(Playlist.limit) items"
+    case .noSuchRoom: "that room does not play here any more"
+    case .finished: "playing has ended"
+    }
+  }
+}
