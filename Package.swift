@@ -148,8 +148,8 @@ let package = Package(
     tests(
       "DriverTests",
       [
-        "Driver", "LinuxIO", "AvahiDiscovery", "Sender", "Audio", "Clock", "WireProtocol",
-        "TestSupport",
+        "Driver", "LinuxIO", "AvahiDiscovery", "FFmpegSource", "Sender", "Audio", "Clock",
+        "WireProtocol", "TestSupport",
       ]),
     // Starts the finished programs, which are built beside the tests.
     tests("TuttiTests", ["Tutti", "Sender", "Clock", "TestSupport"]),

@@ -1,5 +1,6 @@
 import AvahiDiscovery
 package import Clock
+package import FFmpegSource
 package import LinuxIO
 package import Sender
 package import WireProtocol
@@ -32,7 +33,9 @@ package final class GroupDriver {
   package private(set) var directory: RoomDirectory
   /// Whether a receiver that discovery has found, and that does not play yet, shall play too.
   package var wants: (RoomRecord) -> Bool = { _ in false }
-  package var onEvent: (SenderEvent) -> Void = { _ in }
+  package var onEvent: (GroupEvent) -> Void = { _ in }
+  /// Of the last event.
+  package private(set) var revision: UInt64 = 0
   /// Something is wrong around the rooms, in one line; each is told once.
   package var onWarning: (String) -> Void = { _ in }
   /// The number of the room that was added last; 0 before the first.
@@ -43,6 +46,7 @@ package final class GroupDriver {
   private var stamped: [TransmitID: (peer: SocketAddress, sequence: UInt32)] = [:]
   private let producer: ProducerThread
   private let batches: Inbox<ProducedBatch>
+  private let notices: Inbox<SourceNotice>
   private let discovered: ServiceNews
   private let resolved: Inbox<(room: RoomID, result: Result<[SocketAddress], HostResolver.Failure>)>
   private var search = RoomSearch()
@@ -64,10 +68,14 @@ package final class GroupDriver {
   private static let mostFoundRooms = 64
 
   /// `makeSerializer` is called on the producer's thread, and again on another one where that does not come back from
-  /// the network; `reads` ends what its sources wait for.
+  /// the network; it is given what hears of sources that wait. `reads` ends what its sources wait for.
   package init(
     reactor: Reactor, settings: Settings, playlist: Playlist, remembered: [RoomRecord] = [],
-    reads: ReadControl, makeSerializer: @escaping @Sendable () -> Serializer
+    reads: ReadControl,
+    makeSerializer:
+      @escaping @Sendable (
+        _ report: @escaping @Sendable (SourceNotice) -> Void
+      ) -> Serializer
   ) throws(IOError) {
     self.reactor = reactor
     clockSocket = try reactor.openDatagrams(on: .any(port: 0), trafficClass: .clock)
@@ -85,7 +93,11 @@ package final class GroupDriver {
     let waker = reactor.waker
     discovered = ServiceNews(identifierKey: "id") { waker.wake() }
     resolved = Inbox(limit: 256, waker: reactor.waker)
-    producer = ProducerThread(batches: batches, reads: reads, makeSerializer: makeSerializer)
+    let notices = Inbox<SourceNotice>(limit: 64, waker: waker)
+    self.notices = notices
+    producer = ProducerThread(batches: batches, reads: reads) {
+      makeSerializer { notices.post($0) }
+    }
     directory = RoomDirectory(remembered: remembered)
     try producer.start()
   }
@@ -102,6 +114,7 @@ package final class GroupDriver {
     let produced = batches.take()
     if !produced.isEmpty { producer.tookBatches() }
     for batch in produced { handle(.produced(batch)) }
+    for notice in notices.take() { tell(.source(notice)) }
     for event in discovered.take() { discovered(event) }
     continueSearch()
     for (room, result) in resolved.take() { lookedUp(room, result) }
@@ -167,8 +180,13 @@ package final class GroupDriver {
     case .reply(let id, let reply): replies[id] = reply
     case .event(let event):
       note(event)
-      onEvent(event)
+      tell(.init(event, name: session.name))
     }
+  }
+
+  private func tell(_ change: GroupEvent.Change) {
+    if !change.isPassing { revision += 1 }
+    onEvent(GroupEvent(revision: revision, change))
   }
 
   private func note(_ event: SenderEvent) {

@@ -69,6 +69,12 @@ package struct Buffering: Hashable, Sendable {
   package var arrived: MediaDuration
   /// How much of it must be there for the group to go on.
   package var needed: MediaDuration
+
+  package init(item: PlayItem, arrived: MediaDuration, needed: MediaDuration) {
+    self.item = item
+    self.arrived = arrived
+    self.needed = needed
+  }
 }
 
 extension Buffering: CustomStringConvertible {

@@ -36,11 +36,11 @@ public final class AudioRenderer: Sendable {
     let engine = try await GroupEngine.start(
       .init(
         settings: settings, items: ["enqueued"], holdsAtCuts: false,
-        open: { _ throws(MediaError) in QueueSource(queue) },
+        open: { _, _ throws(MediaError) in QueueSource(queue) },
         reads: ReadControl(
           abandon: { queue.abandonRead() }, resume: { queue.readAgain() }, end: { queue.close() }),
         onEvent: { event, loop in
-          guard let event = AudioRendererEvent(event, name: loop.name) else { return }
+          guard let event = AudioRendererEvent(event.change, id: loop.id) else { return }
           state.take(event)
           hub.send(event)
         },

@@ -1,3 +1,4 @@
+internal import Driver
 internal import Sender
 internal import Synchronization
 internal import WireProtocol
@@ -18,15 +19,14 @@ public enum AudioRendererEvent: Hashable, Sendable, RoomTelling {
   var room: RoomEvent? { if case .room(let event) = self { event } else { nil } }
 
   /// Nil for what concerns nobody outside.
-  init?(_ event: SenderEvent, name: (RoomID) -> (id: Room.ID, name: String)) {
-    if let event = RoomEvent(event, name: name) {
+  init?(_ change: GroupEvent.Change, id: (RoomID) -> Room.ID) {
+    switch change {
+    case .room:
+      guard let event = RoomEvent(change, id: id) else { return nil }
       self = .room(event)
-      return
-    }
-    switch event {
     case .started: self = .started
     case .stopped: self = .ended
-    case .itemFailed(_, let error): self = .failed(reason: error.description)
+    case .itemFailed(_, let reason, _): self = .failed(reason: reason)
     default: return nil
     }
   }

@@ -13,10 +13,14 @@ final class GroupEngine: Sendable {
     var settings: OutputSettings
     var items: [String]
     var holdsAtCuts: Bool
-    var open: @Sendable (PlayItem) throws(MediaError) -> any MediaSource
+    /// Opens an item; a source that waits for the network reports it.
+    var open:
+      @Sendable (
+        PlayItem, _ report: @escaping @Sendable (SourceNotice) -> Void
+      ) throws(MediaError) -> any MediaSource
     var reads: ReadControl
     /// Called on the engine's thread.
-    var onEvent: @Sendable (SenderEvent, GroupLoop) -> Void
+    var onEvent: @Sendable (GroupEvent, GroupLoop) -> Void
     /// A room was let go. Called on the engine's thread.
     var onRemoval: @Sendable (Room.ID) -> Void
     /// After each turn of the engine's thread, on it.

@@ -33,9 +33,10 @@ final class GroupLoop {
         senderID: id, senderName: Self.bounded(plan.settings.senderName), endsWithPlaylist: false,
         startsHeld: true, holdsAtCuts: plan.holdsAtCuts),
       playlist: Playlist(plan.items), reads: plan.reads
-    ) {
+    ) { report in
       Serializer(
-        openSource: open, applyEffects: SourceOpener.filtered, makeEncoder: encoders.makeEncoder)
+        openSource: { item throws(MediaError) in try open(item, report) },
+        applyEffects: SourceOpener.filtered, makeEncoder: encoders.makeEncoder)
     }
     driver.onEvent = { [unowned self] event in self.plan.onEvent(event, self) }
   }
@@ -149,9 +150,4 @@ final class GroupLoop {
   }
 
   func id(of room: RoomID) -> Room.ID { rooms.first { $0.room == room }?.id ?? "" }
-
-  /// The room as the program and as people know it.
-  func name(of room: RoomID) -> (id: Room.ID, name: String) {
-    (id(of: room), driver.session.name(of: room) ?? "")
-  }
 }

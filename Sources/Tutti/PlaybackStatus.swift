@@ -16,21 +16,39 @@ public struct PlaybackStatus: Hashable, Sendable {
     case closed
   }
 
-  public let state: State
+  /// All that is told here is a view of this.
+  let status: GroupStatus
+  public let rooms: [RoomStatus]
+
+  init(_ status: GroupStatus, name: (RoomID) -> Room.ID) {
+    self.status = status
+    rooms = status.rooms.map { RoomStatus(id: name($0.id), room: $0) }
+  }
+
+  public var state: State {
+    switch status.state {
+    case .starting: .starting
+    case .playing: .playing
+    case .buffering: .buffering
+    case .paused: .paused
+    case .stopped: .stopped
+    case .finished: .closed
+    }
+  }
+
   /// In the current item, or on the timeline of a renderer.
-  public let position: PlaybackTime
+  public var position: PlaybackTime { PlaybackTime(status.position) }
   /// When `position` sounds in all rooms; nil unless playing. Together with `rate` it tells where the sound is at any
   /// other instant.
-  public let presentationTime: HostTime?
+  public var presentationTime: HostTime? { status.presentationTime.map(HostTime.init) }
   /// Seconds of the item in one second while it plays.
-  public let rate: Double
+  public var rate: Double { status.rate }
   /// From a command to its sound, in all rooms at once.
-  public let outputLatency: Duration
+  public var outputLatency: Duration { Duration(status.outputLatency) }
   /// How far audio is enqueued beyond what sounds.
-  public let enqueued: Duration
+  public var enqueued: Duration { Duration(status.produced) }
   /// How much must be enqueued for playback to start or to go on; nil unless it waits for its source.
-  public let needed: Duration?
-  public let rooms: [RoomStatus]
+  public var needed: Duration? { status.buffering.map { Duration($0.needed) } }
 }
 
 /// One room at one instant, as it told last: about once a second.
@@ -62,88 +80,82 @@ public struct RoomStatus: Hashable, Sendable, Identifiable {
 
   /// What the user can set for one room.
   public struct Settings: Hashable, Sendable {
+    let settings: RoomSettings
+
     /// 0 (silent) to 1 (full), perceptual.
-    public let volume: Double
-    public let isMuted: Bool
+    public var volume: Double { Double(settings.volume) / 1000 }
+    public var isMuted: Bool { settings.isMuted }
     /// Positive: sounds later than the others.
-    public let delay: Duration
-    public let channels: Channels
+    public var delay: Duration { Duration(settings.delay) }
+    public var channels: Channels {
+      switch settings.channelMap {
+      case .stereo: .stereo
+      case .left: .left
+      case .right: .right
+      case .mono: .mono
+      }
+    }
   }
 
   /// Distance from the schedule. The room measures it, against what its sound card has really played.
   public struct SyncError: Hashable, Sendable {
+    let error: SyncErrorStatistics
+
     /// Positive is early.
-    public let now: Duration
+    public var now: Duration { Duration(error.now) }
     /// Of magnitudes, since the room was connected.
-    public let median: Duration
-    public let p99: Duration
-    public let maximum: Duration
+    public var median: Duration { Duration(error.median) }
+    public var p99: Duration { Duration(error.p99) }
+    public var maximum: Duration { Duration(error.maximum) }
   }
 
   /// What the room tells while it is connected.
   public struct Report: Hashable, Sendable {
-    public let syncError: SyncError
+    let status: WireProtocol.RoomStatus
+
+    public var syncError: SyncError { SyncError(error: status.syncError) }
     /// How far off the room's idea of this host's clock may be; hours while it has none.
-    public let clockErrorBound: Duration
-    public let roundTrip: Duration
+    public var clockErrorBound: Duration { Duration(status.clockErrorBound) }
+    public var roundTrip: Duration { Duration(status.roundTrip) }
     /// What it holds beyond what sounds, and in bytes of compressed audio.
-    public let buffered: Duration
-    public let bufferedBytes: UInt64
+    public var buffered: Duration { Duration(max(.zero, status.bufferedUntil - status.playhead)) }
+    public var bufferedBytes: UInt64 { status.heldBytes }
     /// Parts per million: its machine's clock against this one, its card's against its machine's.
-    public let clockDrift: Double
-    public let deviceDrift: Double
+    public var clockDrift: Double { Double(status.clockDrift) / 1000 }
+    public var deviceDrift: Double { Double(status.deviceDrift) / 1000 }
     /// Since it was connected.
-    public let underruns: Int
-    public let latePackets: Int
-    public let lostPackets: Int
-    public let corruptPackets: Int
+    public var underruns: Int { Int(status.underruns) }
+    public var latePackets: Int { Int(status.latePackets) }
+    public var lostPackets: Int { Int(status.lostPackets) }
+    public var corruptPackets: Int { Int(status.corruptPackets) }
   }
 
   public let id: Room.ID
-  public let name: String
-  public let state: State
-  /// In people's words where `state` does not say it all; else empty.
-  public let detail: String
-  /// Nil before the first connection.
-  public let settings: Settings?
-  /// Nil unless connected.
-  public let report: Report?
-}
+  let room: GroupStatus.Room
 
-// MARK: - From the session
-
-extension PlaybackStatus {
-  init(_ status: GroupStatus, name: (RoomID) -> Room.ID) {
-    state =
-      switch status.state {
-      case .starting: .starting
-      case .playing: .playing
-      case .buffering: .buffering
-      case .paused: .paused
-      case .stopped: .stopped
-      case .finished: .closed
-      }
-    position = PlaybackTime(status.position)
-    presentationTime = status.presentationTime.map(HostTime.init)
-    rate = status.rate
-    outputLatency = Duration(status.outputLatency)
-    enqueued = Duration(status.produced)
-    needed = status.buffering.map { Duration($0.needed) }
-    rooms = status.rooms.map { RoomStatus($0, id: name($0.id)) }
-  }
-}
-
-extension RoomStatus {
-  init(_ room: GroupStatus.Room, id: Room.ID) {
-    self.id = id
-    name = room.name
-    settings = room.settings.map(Settings.init)
+  public var name: String { room.name }
+  public var state: State {
     switch room.connection {
-    case .connecting: (state, detail, report) = (.connecting, "", nil)
-    case .away(let reason): (state, detail, report) = (.away, reason, nil)
-    case .live(let status):
-      (state, detail, report) = (State(status.state), status.detail, Report(status))
+    case .connecting: .connecting
+    case .away: .away
+    case .live(let status): State(status.state)
     }
+  }
+
+  /// In people's words where `state` does not say it all; else empty.
+  public var detail: String {
+    switch room.connection {
+    case .connecting: ""
+    case .away(let reason): reason
+    case .live(let status): status.detail
+    }
+  }
+
+  /// Nil before the first connection.
+  public var settings: Settings? { room.settings.map { Settings(settings: $0) } }
+  /// Nil unless connected.
+  public var report: Report? {
+    if case .live(let status) = room.connection { Report(status: status) } else { nil }
   }
 }
 
@@ -162,21 +174,6 @@ extension RoomStatus.State {
   }
 }
 
-extension RoomStatus.Settings {
-  init(_ settings: RoomSettings) {
-    volume = Double(settings.volume) / 1000
-    isMuted = settings.isMuted
-    delay = Duration(settings.delay)
-    channels =
-      switch settings.channelMap {
-      case .stereo: .stereo
-      case .left: .left
-      case .right: .right
-      case .mono: .mono
-      }
-  }
-}
-
 extension RoomStatus.Channels {
   var map: RoomSettings.ChannelMap {
     switch self {
@@ -185,23 +182,5 @@ extension RoomStatus.Channels {
     case .right: .right
     case .mono: .mono
     }
-  }
-}
-
-extension RoomStatus.Report {
-  init(_ status: WireProtocol.RoomStatus) {
-    syncError = .init(
-      now: Duration(status.syncError.now), median: Duration(status.syncError.median),
-      p99: Duration(status.syncError.p99), maximum: Duration(status.syncError.maximum))
-    clockErrorBound = Duration(status.clockErrorBound)
-    roundTrip = Duration(status.roundTrip)
-    buffered = Duration(max(.zero, status.bufferedUntil - status.playhead))
-    bufferedBytes = status.heldBytes
-    clockDrift = Double(status.clockDrift) / 1000
-    deviceDrift = Double(status.deviceDrift) / 1000
-    underruns = Int(status.underruns)
-    latePackets = Int(status.latePackets)
-    lostPackets = Int(status.lostPackets)
-    corruptPackets = Int(status.corruptPackets)
   }
 }

@@ -31,20 +31,17 @@ public final class Player: Sendable {
     } catch {
       throw .unavailable(error.description)
     }
-    let opener = SourceOpener(interruption: interruption) { notice in
-      hub.send(.sourceNotice("\(notice)"))
-    }
     let engine = try await GroupEngine.start(
       .init(
         settings: settings, items: [], holdsAtCuts: true,
-        open: { item throws(MediaError) in
+        open: { item, report throws(MediaError) in
           if let source = try media.open(item.location) { return source }
-          return try opener.open(item)
+          return try SourceOpener(interruption: interruption, report: report).open(item)
         },
         reads: ReadControl(interruption),
         onEvent: { event, loop in
-          if case .playlistChanged = event { media.keep(loop.locations) }
-          if let event = PlayerEvent(event, name: loop.name) { hub.send(event) }
+          if case .playlistChanged = event.change { media.keep(loop.locations) }
+          if let event = PlayerEvent(event.change, id: loop.id) { hub.send(event) }
         },
         onRemoval: { hub.forget($0) },
         onTurn: { _ in },
@@ -155,7 +152,7 @@ public final class Player: Sendable {
   ///
   /// - Throws: `TuttiError.closed`.
   public func currentItem() async throws(TuttiError) -> CurrentItem? {
-    try await engine.perform { $0.driver.status().item.map(CurrentItem.init) }
+    try await engine.perform { $0.driver.status().item.map { CurrentItem(.init($0)) } }
   }
 
   /// Where in the current item the sound is; zero where there is none.

@@ -1,4 +1,5 @@
 internal import Driver
+internal import FFmpegSource
 internal import Sender
 internal import WireProtocol
 
@@ -32,12 +33,11 @@ public enum PlayerEvent: Hashable, Sendable, RoomTelling {
   var room: RoomEvent? { if case .room(let event) = self { event } else { nil } }
 
   /// Nil for what concerns nobody outside.
-  init?(_ event: SenderEvent, name: (RoomID) -> (id: Room.ID, name: String)) {
-    if let event = RoomEvent(event, name: name) {
+  init?(_ change: GroupEvent.Change, id: (RoomID) -> Room.ID) {
+    switch change {
+    case .room:
+      guard let event = RoomEvent(change, id: id) else { return nil }
       self = .room(event)
-      return
-    }
-    switch event {
     case .started: self = .started
     case .paused: self = .paused
     case .resumed: self = .resumed
@@ -46,14 +46,14 @@ public enum PlayerEvent: Hashable, Sendable, RoomTelling {
         .init(buffering.item.id), arrived: Duration(buffering.arrived),
         needed: Duration(buffering.needed))
     case .buffered(let silence): self = .buffered(after: Duration(silence))
-    case .itemStarted(let opened): self = .itemStarted(.init(opened))
-    case .itemDescribed(let opened): self = .itemDescribed(.init(opened))
+    case .itemStarted(let item): self = .itemStarted(.init(item))
+    case .itemDescribed(let item): self = .itemDescribed(.init(item))
     case .itemEnded(let item): self = .itemEnded(.init(item.id))
-    case .itemFailed(let item, let error):
-      self = .itemFailed(.init(item.id), reason: error.description)
+    case .itemFailed(let item, let reason, _): self = .itemFailed(.init(item.id), reason: reason)
     case .playlistChanged: self = .playlistChanged
     case .stopped: self = .stopped
-    default: return nil
+    case .source(let notice): self = .sourceNotice(notice.description)
+    case .position, .finished, .status, .waiting, .leftOut: return nil
     }
   }
 }
@@ -88,13 +88,11 @@ extension Player {
     public let artist: String?
     public let album: String?
 
-    init(_ opened: OpenedItem) {
-      item = Item(opened.item)
-      duration = opened.duration.map { Duration($0) }
-      isSeekable = opened.isSeekable
-      title = opened.metadata.title
-      artist = opened.metadata.artist
-      album = opened.metadata.album
+    init(_ item: GroupEvent.Item) {
+      self.item = Item(item.item)
+      duration = item.duration.map { Duration($0) }
+      isSeekable = item.isSeekable
+      (title, artist, album) = (item.title, item.artist, item.album)
     }
   }
 }

@@ -1,3 +1,4 @@
+internal import Driver
 internal import Sender
 
 /// What happens to a room. `description` is one line for people, with the room's name.
@@ -42,19 +43,18 @@ public struct RoomEvent: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension RoomEvent {
-  /// Nil for what does not happen to a room.
-  init?(_ event: SenderEvent, name: (RoomID) -> (id: Room.ID, name: String)) {
-    let room: RoomID
-    switch event {
-    case .roomConnected(let id): (room, change) = (id, .connected)
-    case .roomGone(let id, let reason): (room, change) = (id, .gone(reason: reason))
-    case .roomUnreachable(let id, let reason): (room, change) = (id, .unreachable(reason: reason))
-    case .roomRefused(let id, let reason): (room, change) = (id, .refused(reason: reason))
-    case .roomState(let id, let state, let detail):
-      (room, change) = (id, .changed(.init(state), detail: detail))
-    case .roomFlushed(let id): (room, change) = (id, .flushedAutomatically)
-    default: return nil
+  /// Nil for what does not happen to a room, and for what concerns nobody outside.
+  init?(_ change: GroupEvent.Change, id: (RoomID) -> Room.ID) {
+    guard case .room(let room, let what) = change else { return nil }
+    switch what {
+    case .connected: self.change = .connected
+    case .gone(let reason): self.change = .gone(reason: reason)
+    case .unreachable(let reason): self.change = .unreachable(reason: reason)
+    case .refused(let reason): self.change = .refused(reason: reason)
+    case .state(let state, let detail): self.change = .changed(.init(state), detail: detail)
+    case .flushed: self.change = .flushedAutomatically
+    case .replaced, .namedTwice, .recoded: return nil
     }
-    (id, self.name) = name(room)
+    (self.id, name) = (id(room.id), room.name)
   }
 }

@@ -64,13 +64,19 @@ import Testing
     let arguments = ["play", tone, "--at", receiver.address, "--state-dir", folder.file("player")]
     let player = try Program("tutti", arguments + ["--json", "--position-every", "0.05"])
     #expect(try player.exitCode() == 0, "\(player.lines)")
-    let places = try player.lines.compactMap { line -> Double? in
-      let event = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
-      return event?["event"] as? String == "position" ? event?["position_s"] as? Double : nil
+    let events = try player.lines.compactMap { line in
+      try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
     }
+    let places = events.filter { $0["event"] as? String == "position" }
+      .compactMap { $0["position_s"] as? Double }
     #expect(places.count > 2)
     #expect(places == places.sorted())
     #expect(places.allSatisfy { (0...2).contains($0) })
+    // Whoever has missed an event can tell.
+    let revisions = events.filter { event in
+      !["position", "status", "waiting"].contains { $0 == event["event"] as? String }
+    }.map { $0["revision"] as? Int }
+    #expect(revisions == (1...max(1, revisions.count)).map { $0 })
     let wrong = try Program("tutti", arguments + ["--position-every", "0.05"])
     #expect(try wrong.exitCode() == 64)
     #expect(wrong.lines.count == 1, "\(wrong.lines)")

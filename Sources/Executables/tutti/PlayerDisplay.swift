@@ -1,9 +1,8 @@
 import Clock
-import FFmpegSource
+import Driver
 import Glibc
 import LinuxIO
 import Sender
-import WireProtocol
 
 /// Shows a player at work: a line that is written over on a terminal, lines that stay otherwise, JSON for programs.
 /// Nothing here waits for a reader, and where writing fails the display is given up; the player goes on without.
@@ -35,7 +34,9 @@ final class PlayerDisplay {
     let waker = player.reactor.waker
     writer = try OutputWriter(descriptor: STDOUT_FILENO, waker: waker) { dropped in
       isJSON
-        ? JSONLine.encode(JSONEvent(dropped: dropped))
+        ? JSONLine.encode(
+          GroupEvent(
+            revision: 0, .leftOut(events: dropped.lasting, positions: dropped.passing)))
         : Array("(\(dropped.lasting + dropped.passing) lines left out: nobody read them)\n".utf8)
     }
     errors = try OutputWriter(descriptor: STDERR_FILENO, limit: 64 << 10) { _ in [] }
@@ -49,7 +50,6 @@ final class PlayerDisplay {
       errors.finish(within: .milliseconds(300))
     }
     player.onEvent = { [unowned self] in show($0) }
-    player.onNotice = { [unowned self] in show($0) }
     player.onWarning = { [unowned self] in warn($0) }
     try player.run(observer: self)
   }
@@ -66,7 +66,7 @@ final class PlayerDisplay {
     if isJSON {
       guard nextLog <= now else { return }
       nextLog = now + .seconds(1)
-      post(JSONEvent(event: "status", status: player.statusReport), .passing)
+      post(.status(player.statusReport))
     } else if terminal.isInteractive {
       showProgress(at: now)
     } else if !terminal.isInBackground, nextLog <= now {
@@ -131,7 +131,7 @@ final class PlayerDisplay {
     }
     wait?.isSaid = true
     if isJSON {
-      post(JSONEvent(event: "waiting", reason: reason))
+      post(.waiting(reason: reason))
     } else if !terminal.isInteractive {
       terminal.print(reason)
     }
@@ -139,20 +139,12 @@ final class PlayerDisplay {
 
   // MARK: - What happens
 
-  private func show(_ event: SenderEvent) {
-    if case .paused = event { isPaused = true }
-    if case .resumed = event { isPaused = false }
-    if isJSON {
-      var kind = OutputWriter.Kind.lasting
-      if case .position = event { kind = .passing }
-      return post(JSONEvent(event, names: roomName), kind)
-    }
-    if case .itemFailed(let item, _) = event, player.isOnlyFailure(item) { return }
-    if let line = EventSentences(roomName: roomName).line(event) { terminal.print(line) }
-  }
-
-  private func show(_ notice: SourceNotice) {
-    isJSON ? post(JSONEvent(notice)) : terminal.print("\(notice)", .warning)
+  private func show(_ event: GroupEvent) {
+    if case .paused = event.change { isPaused = true }
+    if case .resumed = event.change { isPaused = false }
+    if isJSON { return post(event) }
+    if case .itemFailed(let item, _, _) = event.change, player.isOnlyFailure(item) { return }
+    if let line = EventSentences.line(event.change) { terminal.print(line) }
   }
 
   private func warn(_ line: String) {
@@ -160,11 +152,11 @@ final class PlayerDisplay {
     errors.post(Array((text + "\n").utf8))
   }
 
-  private func post(_ event: JSONEvent, _ kind: OutputWriter.Kind = .lasting) {
-    writer.post(JSONLine.encode(event), kind)
+  private func post(_ change: GroupEvent.Change) {
+    post(GroupEvent(revision: player.driver.revision, change))
   }
 
-  private func roomName(_ id: RoomID) -> String {
-    player.roomName(id) ?? "room \(id.number)"
+  private func post(_ event: GroupEvent) {
+    writer.post(JSONLine.encode(event), event.change.isPassing ? .passing : .lasting)
   }
 }

@@ -150,8 +150,8 @@ extension PlayerService {
       let opened = opened(item, status)
       return QueueEntry(
         number: index + 1, id: item.id, item: item.location,
-        current: item.id == status.item?.item.id, title: opened?.metadata.title,
-        artist: opened?.metadata.artist, durationS: opened?.duration?.seconds.rounded(to: 9))
+        current: item.id == status.item?.item.id, title: opened?.title,
+        artist: opened?.artist, durationS: opened?.duration?.seconds.rounded(to: 9))
     }
   }
 }

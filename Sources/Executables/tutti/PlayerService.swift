@@ -23,7 +23,6 @@ final class PlayerService {
 
   let reactor: Reactor
   let driver: GroupDriver
-  private let notices: Inbox<SourceNotice>
   let state: StateDirectory
   private let wish: Wish
   private let endsWithList: Bool
@@ -31,8 +30,7 @@ final class PlayerService {
   private var cover: CoverFile
   private var coverFailed = false
   private(set) var failure: Failure?
-  var onEvent: (SenderEvent) -> Void = { _ in }
-  var onNotice: (SourceNotice) -> Void = { _ in }
+  var onEvent: (GroupEvent) -> Void = { _ in }
   /// A line about something that is amiss; music plays on.
   var onWarning: (String) -> Void = { _ in }
   /// For the exit code: whether anything sounded, any room was reached, and what went wrong first.
@@ -42,7 +40,7 @@ final class PlayerService {
   /// Whether of an item a part was heard and the rest was missing.
   private var wasCutShort = false
   /// What is known of items that were opened, by their identities.
-  private var openedItems: [Int: OpenedItem] = [:]
+  private var openedItems: [Int: GroupEvent.Item] = [:]
   /// Of rooms that were named by them.
   private var addresses: [RoomID: String] = [:]
   private var rooms = LeftRooms()
@@ -50,7 +48,10 @@ final class PlayerService {
   init(
     state: StateDirectory, wish: Wish, playlist: Playlist, endsWithPlaylist: Bool = true,
     interruption: ReadInterruption,
-    makeSerializer: @escaping @Sendable (_ notices: Inbox<SourceNotice>) -> Serializer
+    makeSerializer:
+      @escaping @Sendable (
+        _ report: @escaping @Sendable (SourceNotice) -> Void
+      ) -> Serializer
   ) throws {
     self.state = state
     cover = CoverFile(directory: state.path)
@@ -60,17 +61,15 @@ final class PlayerService {
     // A terminal that is closed stops the music, unless `nohup` was to keep it playing.
     try reactor.watch(
       signals: [.interrupt, .terminate, .windowChanged] + [.hangUp].filter { !$0.isIgnored })
-    let notices = Inbox<SourceNotice>(limit: 64, waker: reactor.waker)
-    self.notices = notices
     driver = try GroupDriver(
       reactor: reactor,
       settings: .init(
         senderID: try state.senderID(), senderName: HostName.current,
         endsWithPlaylist: endsWithPlaylist),
-      playlist: playlist, remembered: state.rememberedRooms(), reads: ReadControl(interruption)
-    ) { makeSerializer(notices) }
+      playlist: playlist, remembered: state.rememberedRooms(), reads: ReadControl(interruption),
+      makeSerializer: makeSerializer)
     driver.onEvent = { [unowned self] event in
-      note(event)
+      note(event.change)
       onEvent(event)
     }
     driver.wants = { [unowned self] in isWanted($0) }
@@ -78,12 +77,12 @@ final class PlayerService {
   }
 
   var status: GroupStatus { driver.status() }
-  func roomName(_ id: RoomID) -> String? { driver.session.name(of: id) }
   /// With where the cover of what sounds is.
   var statusReport: StatusReport {
     let status = status
     let isShown = status.item?.metadata.artwork.map { $0.bytes == cover.shown } ?? false
-    return StatusReport(status, artworkPath: isShown ? cover.path : nil)
+    return StatusReport(
+      status, revision: driver.revision, artworkPath: isShown ? cover.path : nil)
   }
   var items: [PlayItem] { driver.session.playlist.items }
 
@@ -103,7 +102,6 @@ final class PlayerService {
         if case .signal(let signal) = event, signal != .windowChanged { driver.carryOut(.stop) }
         driver.handle(event)
       }
-      for notice in notices.take() { onNotice(notice) }
       driver.turn()
       checkSearch()
       observer.advance(to: HostClock.now)
@@ -119,28 +117,27 @@ final class PlayerService {
     _ = try driver.carryOut(command).mapError { Failure(.usage, $0.description) }.get()
   }
 
-  private func note(_ event: SenderEvent) {
-    switch event {
-    case .itemStarted(let opened):
+  private func note(_ change: GroupEvent.Change) {
+    switch change {
+    case .itemStarted(let item):
       hasSounded = true
-      remember(opened)
-      show(opened.metadata.artwork)
-    case .itemDescribed(let opened):
-      remember(opened)
-      show(opened.metadata.artwork)
+      remember(item)
+      show(status.item?.metadata.artwork)
+    case .itemDescribed(let item):
+      remember(item)
+      show(status.item?.metadata.artwork)
     case .stopped: show(nil)
-    case .roomConnected(let id):
+    case .room(let room, .connected):
       hasReachedRoom = true
-      remember(id)
-    case .itemFailed(let item, let error):
-      failedItems[item.id] = "\(error)"
-      wasCutShort = wasCutShort || error.hasSounded
+      remember(room)
+    case .itemFailed(let item, let reason, let hasSounded):
+      failedItems[item.id] = reason
+      wasCutShort = wasCutShort || hasSounded
     case .finished:
       if !hasSounded { failure = nothingPlayed }
       if hasSounded, wasCutShort { failure = Failure(.damaged, nil) }
-    case .roomGone, .roomUnreachable, .roomRefused, .roomReplaced, .roomIsTwin, .roomState,
-      .roomFlushed, .started, .paused, .resumed, .itemEnded, .playlistChanged, .recoded, .position,
-      .buffering, .buffered:
+    case .room, .started, .paused, .resumed, .itemEnded, .playlistChanged, .position, .buffering,
+      .buffered, .source, .status, .waiting, .leftOut:
       break
     }
   }
@@ -154,23 +151,22 @@ final class PlayerService {
     return Failure(.noInput, "none of the \(items.count) items can be played")
   }
 
-  private func remember(_ opened: OpenedItem) {
+  private func remember(_ opened: GroupEvent.Item) {
     openedItems[opened.item.id] = opened
-    openedItems[opened.item.id]?.metadata.artwork = nil
     guard openedItems.count > 2 * max(items.count, 100) else { return }
     let present = Set(items.map(\.id))
     openedItems = openedItems.filter { present.contains($0.key) }
   }
 
-  func opened(_ item: PlayItem, _ status: GroupStatus) -> OpenedItem? {
-    if let next = status.next?.opened, next.item.id == item.id { return next }
+  func opened(_ item: PlayItem, _ status: GroupStatus) -> GroupEvent.Item? {
+    if let next = status.next?.opened, next.item.id == item.id { return .init(next) }
     return openedItems[item.id]
   }
 
   /// As people call it.
   func name(of item: PlayItem) -> String {
-    let metadata = opened(item, status)?.metadata
-    return ItemName.text(title: metadata?.title, artist: metadata?.artist, location: item.location)
+    let opened = opened(item, status)
+    return ItemName.text(title: opened?.title, artist: opened?.artist, location: item.location)
   }
 
   /// For displays. Where it cannot be written music plays all the same, and one line says so.
@@ -209,11 +205,11 @@ final class PlayerService {
   }
 
   /// Where this player is killed, another command can tell whom to silence.
-  private func remember(_ id: RoomID) {
-    if let address = addresses[id] {
+  private func remember(_ room: GroupEvent.Room) {
+    if let address = addresses[room.id] {
       guard !rooms.addresses.contains(address) else { return }
       rooms.addresses.append(address)
-    } else if let room = status.rooms.first(where: { $0.id == id }) {
+    } else {
       guard rooms.names.insert(room.name).inserted else { return }
     }
     state.leftRooms = rooms

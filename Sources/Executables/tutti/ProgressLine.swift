@@ -1,3 +1,5 @@
+import Driver
+
 /// The line of `tutti play` that is written over and over. What matters least is left out where the window is narrow.
 struct ProgressLine {
   /// Beyond this people begin to hear it, in microseconds.

@@ -1,4 +1,5 @@
 import Clock
+import Driver
 import Sender
 import WireProtocol
 

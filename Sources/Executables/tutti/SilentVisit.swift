@@ -37,16 +37,16 @@ struct SilentVisit {
 
   private func driver() throws -> GroupDriver {
     let interruption = try ReadInterruption()
-    let opener = SourceOpener(interruption: interruption) { _ in }
     let choice = try EncoderChoice(codec: .auto, bitrate: nil, packetLength: 20)
     let driver = try GroupDriver(
       reactor: try Reactor(),
       settings: .init(
         senderID: try state.senderID(), senderName: HostName.current, endsWithPlaylist: false),
       playlist: Playlist(), reads: ReadControl(interruption)
-    ) {
+    ) { report in
       Serializer(
-        passesPackets: choice.passesPackets, openSource: opener.open,
+        passesPackets: choice.passesPackets,
+        openSource: SourceOpener(interruption: interruption, report: report).open,
         applyEffects: SourceOpener.filtered, makeEncoder: choice.makeEncoder)
     }
     for record in try ReceiverSearch(state: state).records(named: wish.names) {

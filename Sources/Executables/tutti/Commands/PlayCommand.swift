@@ -84,9 +84,8 @@ struct PlayCommand: ParsableCommand {
       let player = try PlayerService(
         state: try StateDirectory(common.stateDir), wish: try wish(), playlist: Playlist(items),
         endsWithPlaylist: !stay, interruption: interruption
-      ) { notices in
-        let opener = SourceOpener(
-          raw: rawFormat, interruption: interruption, report: { notices.post($0) })
+      ) { report in
+        let opener = SourceOpener(raw: rawFormat, interruption: interruption, report: report)
         return Serializer(
           passesPackets: choice.passesPackets, openSource: opener.open,
           applyEffects: SourceOpener.filtered,

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Driver
 import Sender
 
 /// A command that asks a running player for one thing and says what was done.

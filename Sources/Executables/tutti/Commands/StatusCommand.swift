@@ -1,4 +1,5 @@
 import ArgumentParser
+import Driver
 import Glibc
 
 struct StatusCommand: ParsableCommand {

@@ -1,10 +1,8 @@
-import Audio
-import Sender
-import WireProtocol
+package import Audio
 
 extension Codec {
   /// As people write it.
-  var title: String {
+  package var title: String {
     switch self {
     case .pcm: "PCM"
     case .flac: "FLAC"
@@ -19,9 +17,9 @@ extension Codec {
   }
 }
 
-extension WireChoice {
-  /// For the display: the codec, and why it is this one.
-  var sentence: String {
+extension WireChoice: CustomStringConvertible {
+  /// For people: the codec, and why it is this one.
+  package var description: String {
     switch reason {
     case .passedOn: "\(codec.title) as it is"
     case .asked: codec.title

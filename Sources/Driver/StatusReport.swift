@@ -1,78 +1,81 @@
-import Clock
+package import Clock
 import LinuxIO
-import Sender
+package import Sender
 import WireProtocol
 
-/// The state of the player as programs read it. Times in seconds, errors in microseconds, drifts in ppm.
-struct StatusReport: Codable {
-  struct Room: Codable {
-    var name: String
+/// A group at one instant, as programs read it: the only form of a `GroupStatus` that leaves the process. Times in seconds, errors in microseconds, drifts in ppm.
+package struct StatusReport: Codable, Hashable, Sendable {
+  package struct Room: Codable, Hashable, Sendable {
+    package var name: String
     /// A room state, `connecting`, or `away`.
-    var state: String
-    var detail: String?
-    var volume: Double?
-    var muted: Bool?
-    var delayMs: Double?
-    var channels: String?
-    var bufferedS: Double?
-    var bufferedBytes: UInt64?
-    var syncErrorUs: Double?
-    var syncErrorP50Us: Double?
-    var syncErrorP99Us: Double?
-    var syncErrorMaxUs: Double?
-    var clockErrorBoundUs: Double?
-    var roundTripUs: Double?
-    var clockDriftPpm: Double?
-    var deviceDriftPpm: Double?
-    var underruns: UInt32?
-    var latePackets: UInt32?
-    var lostPackets: UInt32?
-    var corruptPackets: UInt32?
+    package var state: String
+    package var detail: String?
+    package var volume: Double?
+    package var muted: Bool?
+    package var delayMs: Double?
+    package var channels: String?
+    package var bufferedS: Double?
+    package var bufferedBytes: UInt64?
+    package var syncErrorUs: Double?
+    package var syncErrorP50Us: Double?
+    package var syncErrorP99Us: Double?
+    package var syncErrorMaxUs: Double?
+    package var clockErrorBoundUs: Double?
+    package var roundTripUs: Double?
+    package var clockDriftPpm: Double?
+    package var deviceDriftPpm: Double?
+    package var underruns: UInt32?
+    package var latePackets: UInt32?
+    package var lostPackets: UInt32?
+    package var corruptPackets: UInt32?
   }
 
-  var state: String
-  var item: String?
-  var title: String?
-  var artist: String?
-  var album: String?
-  var albumArtist: String?
-  var track: Int?
-  var disc: Int?
-  var date: String?
+  /// Of the last event before it.
+  package var revision: UInt64
+  package var state: String
+  package var item: String?
+  package var title: String?
+  package var artist: String?
+  package var album: String?
+  package var albumArtist: String?
+  package var track: Int?
+  package var disc: Int?
+  package var date: String?
   /// Such as `image/jpeg`; nil where the item has no picture.
-  var artworkType: String?
-  var artworkBytes: Int?
+  package var artworkType: String?
+  package var artworkBytes: Int?
   /// Of a file with it, as soon as the item sounds.
-  var artworkPath: String?
-  var itemNumber: Int
-  var itemCount: Int
+  package var artworkPath: String?
+  package var itemNumber: Int
+  package var itemCount: Int
   /// What plays after it. Title, artist and length are there once it has been opened.
-  var nextItem: String?
-  var nextTitle: String?
-  var nextArtist: String?
-  var nextDurationS: Double?
-  var `repeat`: String
-  var positionS: Double
+  package var nextItem: String?
+  package var nextTitle: String?
+  package var nextArtist: String?
+  package var nextDurationS: Double?
+  package var `repeat`: String
+  package var positionS: Double
   /// Where a seek goes that is under way.
-  var targetS: Double?
+  package var targetS: Double?
   /// When that position sounds: nanoseconds of CLOCK_MONOTONIC_RAW, and of CLOCK_MONOTONIC. Nothing unless media time runs.
-  var presentationTimeNs: Int64?
-  var presentationTimeMonotonicNs: Int64?
+  package var presentationTimeNs: Int64?
+  package var presentationTimeMonotonicNs: Int64?
   /// From a command to its sound.
-  var outputLatencyMs: Double
+  package var outputLatencyMs: Double
   /// Nothing where the item does not say it and more of it may come.
-  var durationS: Double?
+  package var durationS: Double?
   /// How much of the item has come, from its beginning.
-  var arrivedS: Double?
-  var producedS: Double
+  package var arrivedS: Double?
+  package var producedS: Double
   /// What is waited for from the source; nothing where that is not what is waited for.
-  var buffering: BufferingReport?
+  package var buffering: BufferingReport?
   /// Seconds of the item that pass in a second while it plays.
-  var rate: Double
-  var effects: EffectsReport
-  var rooms: [Room]
+  package var rate: Double
+  package var effects: EffectsReport
+  package var rooms: [Room]
 
-  init(_ status: GroupStatus, artworkPath: String? = nil) {
+  package init(_ status: GroupStatus, revision: UInt64 = 0, artworkPath: String? = nil) {
+    self.revision = revision
     state = status.state.rawValue
     item = status.item?.item.location
     title = status.item?.metadata.title
@@ -106,53 +109,34 @@ struct StatusReport: Codable {
 }
 
 /// How much is there to play, and how much there must be for the music to go on.
-struct BufferingReport: Codable {
-  var arrivedS: Double
-  var neededS: Double
+package struct BufferingReport: Codable, Hashable, Sendable {
+  package var arrivedS: Double
+  package var neededS: Double
 
   init(_ buffering: Buffering) {
     arrivedS = buffering.arrived.seconds.rounded(to: 6)
     neededS = buffering.needed.seconds.rounded(to: 6)
   }
 
-  /// For people.
-  var sentence: String {
-    "\(NumberText.fixed(arrivedS, 1)) of \(NumberText.fixed(neededS, 1)) s"
+  func typed(_ item: PlayItem) -> Buffering {
+    Buffering(
+      item: item, arrived: MediaDuration(seconds: arrivedS),
+      needed: MediaDuration(seconds: neededS))
   }
 }
 
 /// As `tutti effects` was told last, or the keys of `tutti play`.
-struct EffectsReport: Codable {
-  var rate: Double
+package struct EffectsReport: Codable, Hashable, Sendable {
+  package var rate: Double
   /// In semitones.
-  var pitch: Double
+  package var pitch: Double
   /// In LUFS.
-  var loudness: Double?
-  var filter: String?
+  package var loudness: Double?
+  package var filter: String?
 
-  init(_ effects: Effects) {
+  package init(_ effects: Effects) {
     (rate, pitch) = (effects.rate, effects.pitch)
     (loudness, filter) = (effects.loudness, effects.filter)
-  }
-
-  /// For people; empty where there are none.
-  var sentence: String {
-    var parts: [String] = []
-    if rate != 1 { parts.append("×" + NumberText.fixed(rate, 2)) }
-    if pitch != 0 { parts.append("pitch " + NumberText.signed(pitch)) }
-    if let loudness { parts.append("\(NumberText.short(loudness)) LUFS") }
-    if filter != nil { parts.append("filter") }
-    return parts.joined(separator: " ")
-  }
-
-  /// As `tutti effects` would be told them.
-  var longSentence: String {
-    var parts: [String] = []
-    if rate != 1 { parts.append("rate \(NumberText.short(rate))") }
-    if pitch != 0 { parts.append("pitch \(NumberText.signed(pitch))") }
-    if let loudness { parts.append("loudness \(NumberText.short(loudness)) LUFS") }
-    if let filter { parts.append("filter \(filter)") }
-    return parts.joined(separator: ", ")
   }
 }
 
@@ -194,7 +178,7 @@ extension StatusReport.Room {
 
 extension Double {
   /// To so many digits behind the point, as JSON then shows it: 15.000000000000002 is 15.
-  func rounded(to digits: Int) -> Double {
+  package func rounded(to digits: Int) -> Double {
     let scale = (0..<digits).reduce(1.0) { scale, _ in scale * 10 }
     let result = (self * scale).rounded() / scale
     // Also without a negative zero.
@@ -204,7 +188,7 @@ extension Double {
 
 extension MediaDuration {
   /// Seconds, as far as an `Int64` of flicks reaches.
-  init(seconds: Double) {
+  package init(seconds: Double) {
     let limit = 4e8
     let bounded = seconds.isNaN ? 0 : Swift.min(Swift.max(seconds, -limit), limit)
     self.init(flicks: Int64(bounded * Double(Self.flicksPerSecond)))

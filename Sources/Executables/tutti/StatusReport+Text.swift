@@ -1,0 +1,30 @@
+import Driver
+
+extension BufferingReport {
+  /// For people.
+  var sentence: String {
+    "\(NumberText.fixed(arrivedS, 1)) of \(NumberText.fixed(neededS, 1)) s"
+  }
+}
+
+extension EffectsReport {
+  /// For people; empty where there are none.
+  var sentence: String {
+    var parts: [String] = []
+    if rate != 1 { parts.append("×" + NumberText.fixed(rate, 2)) }
+    if pitch != 0 { parts.append("pitch " + NumberText.signed(pitch)) }
+    if let loudness { parts.append("\(NumberText.short(loudness)) LUFS") }
+    if filter != nil { parts.append("filter") }
+    return parts.joined(separator: " ")
+  }
+
+  /// As `tutti effects` would be told them.
+  var longSentence: String {
+    var parts: [String] = []
+    if rate != 1 { parts.append("rate \(NumberText.short(rate))") }
+    if pitch != 0 { parts.append("pitch \(NumberText.signed(pitch))") }
+    if let loudness { parts.append("loudness \(NumberText.short(loudness)) LUFS") }
+    if let filter { parts.append("filter \(filter)") }
+    return parts.joined(separator: ", ")
+  }
+}
