@@ -129,22 +129,4 @@ import Testing
     #expect(receiver.program.lines.count < 20, "\(receiver.program.lines)")
     expectOneTone(try ToneRecording(folder.file("a.wav")), seconds: 3)
   }
-
-  /// The UDP ports that a process has open, from the kernel's tables.
-  private func udpPorts(of process: Process) throws -> [UInt16] {
-    let folder = "/proc/\(process.processIdentifier)/fd"
-    let inodes = try FileManager.default.contentsOfDirectory(atPath: folder).compactMap {
-      try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")
-    }
-    let table =
-      try String(contentsOfFile: "/proc/net/udp", encoding: .utf8)
-      + String(contentsOfFile: "/proc/net/udp6", encoding: .utf8)
-    let ports = table.split(separator: "\n").compactMap { line -> UInt16? in
-      let words = line.split(separator: " ")
-      guard words.count > 9, inodes.contains("socket:[\(words[9])]") else { return nil }
-      return words[1].split(separator: ":").last.flatMap { UInt16($0, radix: 16) }
-    }
-    try #require(!ports.isEmpty)
-    return ports
-  }
 }

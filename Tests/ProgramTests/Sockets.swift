@@ -10,10 +10,18 @@ final class TestConnection: Sendable {
   init(_ socket: Int32) { self.socket = socket }
 
   /// `nil` where nobody listens, or no descriptors are left.
-  convenience init?(port: UInt16) {
+  ///
+  /// - Parameter host: this connection comes from 127.0.0.`host`: what is counted by host sees another one.
+  convenience init?(port: UInt16, fromHost host: UInt32 = 1) {
     let number = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_in.loopback(port: port)
+    var own = sockaddr_in.loopback(port: 0, host: host)
     let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    if host != 1 {
+      _ = withUnsafePointer(to: &own) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(number, $0, size) }
+      }
+    }
     let result = withUnsafePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(number, $0, size) }
     }
@@ -98,11 +106,11 @@ final class TestPeer: Sendable {
 }
 
 extension sockaddr_in {
-  static func loopback(port: UInt16) -> sockaddr_in {
+  static func loopback(port: UInt16, host: UInt32 = 1) -> sockaddr_in {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0000 | host).bigEndian
     return address
   }
 }
@@ -120,4 +128,22 @@ func sendDatagrams(_ datagrams: [[UInt8]], to port: UInt16) {
       }
     }
   }
+}
+
+/// The UDP ports that a process has open, from the kernel's tables.
+func udpPorts(of process: Process) throws -> [UInt16] {
+  let folder = "/proc/\(process.processIdentifier)/fd"
+  let inodes = try FileManager.default.contentsOfDirectory(atPath: folder).compactMap {
+    try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")
+  }
+  let table =
+    try String(contentsOfFile: "/proc/net/udp", encoding: .utf8)
+    + String(contentsOfFile: "/proc/net/udp6", encoding: .utf8)
+  let ports = table.split(separator: "\n").compactMap { line -> UInt16? in
+    let words = line.split(separator: " ")
+    guard words.count > 9, inodes.contains("socket:[\(words[9])]") else { return nil }
+    return words[1].split(separator: ":").last.flatMap { UInt16($0, radix: 16) }
+  }
+  try #require(!ports.isEmpty)
+  return ports
 }
