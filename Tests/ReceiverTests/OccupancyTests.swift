@@ -112,6 +112,21 @@ import WireProtocol
     #expect(receiver.welcome(again)?.dropped == nil)
   }
 
+  @Test func `a room that has missed a pause forgets what it was to play for what comes again`() {
+    var (receiver, control) = Self.playing(1000)
+    receiver.say(
+      .flush(Flush(from: TestReceiver.time(900), generation: 1, isRamped: true)), on: control)
+    receiver.handle(.closed(control))
+    _ = receiver.hello(session: 6)
+    let media = receiver.attach(session: 6)
+    receiver.take()
+    receiver.send(10, from: 10, on: media)
+    // What was decoded is obsolete, and the flush still holds for what is decoded now.
+    let cuts = receiver.cuts
+    #expect(cuts.map(\.from) == [.zero, TestReceiver.time(900)])
+    #expect(cuts.map(\.generation) == cuts.map(\.generation).sorted())
+  }
+
   @Test func `another sender with the same clock identity inherits nothing`() {
     var (receiver, control) = Self.playing(1000)
     receiver.handle(.closed(control))

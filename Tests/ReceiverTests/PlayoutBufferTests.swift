@@ -55,6 +55,22 @@ import WireProtocol
     #expect(buffer.heldBytes == 50 * each)
   }
 
+  @Test func `the sender may go back with the first packet of a connection, and with no other`() {
+    var buffer = Self.buffer()
+    Self.insert(0..<100, into: &buffer)
+    for _ in 0..<60 { _ = buffer.nextToDecode() }
+    buffer.release(before: TestReceiver.time(50))
+    #expect(buffer.heldFrom == TestReceiver.time(50))
+    buffer.forgetFormats()
+    buffer.define(TestReceiver.format, id: 0)
+    #expect(
+      Self.insert(20..<23, into: &buffer) == [.insertedAfterGoingBack, .inserted, .inserted])
+    #expect(Self.insert(10..<12, into: &buffer) == [.stale, .stale])
+    #expect(buffer.heldFrom == TestReceiver.time(20))
+    #expect(buffer.bufferedUntil == TestReceiver.time(23))
+    #expect(Self.sequences(&buffer) == [20, 21, 22])
+  }
+
   @Test func `what is not decoded is not released`() {
     var buffer = Self.buffer()
     Self.insert(0..<10, into: &buffer)
