@@ -7,10 +7,12 @@ extension GroupSession {
   /// How far what is there must reach beyond what sounds for the group to count as supplied.
   private static let supply = MediaDuration.milliseconds(200)
 
-  mutating func received(_ status: RoomStatus, from index: Int) {
+  mutating func received(_ status: RoomStatus, from index: Int, at now: LocalTime) {
     links[index].live?.status = status
     // A starving room is told of once nothing excuses it.
-    if status.state != .starved { tellState(of: index) }
+    if status.state != .starved, links[index].live?.isToldOf(at: now) == true {
+      tellState(of: index)
+    }
   }
 
   /// Tells of rooms that starve by their own network.

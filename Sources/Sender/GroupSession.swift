@@ -325,7 +325,7 @@ package struct GroupSession {
     case .flushedAutomatically(let flushed):
       links[index].live?.media?.goBack(to: store.sequence(at: flushed.from))
       emit(.event(.roomFlushed(id)))
-    case .status(let status): received(status, from: index)
+    case .status(let status): received(status, from: index, at: now)
     case .codecs(let listed): received(listed, from: index, at: now)
     case .goodbye(let goodbye) where goodbye.reason == .replaced: replaced(id, goodbye)
     case .goodbye(let goodbye):

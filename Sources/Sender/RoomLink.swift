@@ -174,6 +174,8 @@ struct LiveRoom {
   var welcome: Welcome
   var status: RoomStatus?
   var toldState: ToldState?
+  /// A room says how it is once a second, so what is not told of a room that changes all the time is told soon.
+  private var tellings = RateLimit(perSecond: 2, burst: 10)
   /// A room that starves before this does so because of what it was told, or because there was nothing to send.
   private(set) var starvationCountsFrom: LocalTime
   var settings: RoomSettings
@@ -202,6 +204,9 @@ struct LiveRoom {
     let span = Nanoseconds(abs(settings.delay.count) + abs(change.count))
     starvationCountsFrom = max(starvationCountsFrom, now + Self.starvationPatience + span)
   }
+
+  /// Whether one more change of its state may be told; one that repeats what was told counts as well.
+  mutating func isToldOf(at now: LocalTime) -> Bool { tellings.admits(at: now) }
 
   var giveUpTime: LocalTime { lastHeard + ProtocolLimits.silence }
   mutating func heard(at now: LocalTime) { lastHeard = now }

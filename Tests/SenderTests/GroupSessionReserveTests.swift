@@ -230,6 +230,23 @@ import WireProtocol
     #expect(group.events.last == .finished)
   }
 
+  @Test func `a room that changes all the time is told of twice a second, and how it ends up`() {
+    var group = TestGroup.playing()
+    group.take()
+    func told() -> Int {
+      group.events.count { if case .roomState = $0 { true } else { false } }
+    }
+    for turn in 0..<1000 { group.say(.status(.test(turn % 2 == 0 ? .noDevice : .playing))) }
+    #expect(told() <= 10)
+    group.advance(by: .seconds(5))
+    let before = told()
+    for turn in 0..<1000 { group.say(.status(.test(turn % 2 == 0 ? .noDevice : .playing))) }
+    #expect(told() - before <= 10)
+    group.advance(by: .seconds(1))
+    group.say(.status(.test(.noDevice)))
+    #expect(group.events.last == .roomState(TestGroup.room, .noDevice, detail: ""))
+  }
+
   // MARK: - Whose fault it is
 
   private static func blamed(_ group: TestGroup) -> Int {
