@@ -52,6 +52,7 @@ final class ProducerThread: Sendable {
   private func start(worker: Int) throws(IOError) {
     let thread = try RealtimeThread.start(name: "producer", priority: nil) { [self] in
       let serializer = makeSerializer()
+      serializer.giveEarly = { [self] in postEarly($0, of: worker) }
       while let order = nextOrder(of: worker) { post(serializer.carryOut(order), of: worker) }
     }
     thread.detach()
@@ -116,6 +117,15 @@ final class ProducerThread: Sendable {
   private func post(_ batch: ProducedBatch, of worker: Int) {
     state.withLock { state in
       if state.worker == worker { batches.post(batch) }
+    }
+  }
+
+  /// The order that made it makes another batch, for which a place is left. False where there is none.
+  private func postEarly(_ batch: ProducedBatch, of worker: Int) -> Bool {
+    state.withLock { state in
+      guard state.worker == worker, batches.room > 1 else { return false }
+      batches.post(batch)
+      return true
     }
   }
 

@@ -12,6 +12,9 @@ package final class Serializer {
     (any MediaSource, Effects, PlayItem) throws(MediaError) -> any MediaSource
   package typealias MakeEncoder = (SourceShape) throws(CodecError) -> any AudioEncoder
 
+  /// Takes what an order has made of the item before it, which is needed before the next one is open. False where it
+  /// does not; then it comes with the rest.
+  package var giveEarly: (ProducedBatch) -> Bool = { _ in false }
   /// Frames read at once.
   private static let readFrames = 4096
 
@@ -71,6 +74,11 @@ package final class Serializer {
     forgetSource()
     if !beginning.continues || beginning.generation != generation {
       leaveRun(before: beginning.mediaTime)
+      if !steps.isEmpty, generation != beginning.generation,
+        giveEarly(ProducedBatch(generation: generation, steps: steps))
+      {
+        steps.removeAll(keepingCapacity: true)
+      }
     }
     generation = beginning.generation
     item = beginning.item

@@ -204,6 +204,35 @@ import WireProtocol
     #expect(left.steps == [.itemEnded(at: end)])
   }
 
+  @Test func `what lies before a cut is given before the next item is opened`() {
+    var given: [ProducedBatch] = []
+    var frameCounts: [Int] = []
+    let serializer = Serializer(
+      openSource: { item throws(MediaError) in
+        frameCounts.append(
+          Self.packets(given.flatMap(\.steps)).map(\.encoded.frameCount).reduce(0, +))
+        return try openTestSource(item)
+      }, makeEncoder: makePCMEncoder)
+    serializer.giveEarly = { batch in
+      given.append(batch)
+      return true
+    }
+    var batches = [serializer.carryOut(Self.begin("8000x1:8123"))]
+    batches.append(serializer.carryOut(.more(.seconds(9), generation: 0)))
+    let produced = Self.packets(batches.flatMap(\.steps)).map(\.encoded.frameCount).reduce(0, +)
+    guard case .itemEnded(let end)? = batches.last?.steps.last else {
+      Issue.record("no end")
+      return
+    }
+    let cut = serializer.carryOut(Self.begin("8000x1:50", at: end, generation: 1))
+    #expect(produced < 8123)
+    #expect(frameCounts == [0, 8123 - produced])
+    // Not an answer to the order: the session goes on waiting for that.
+    #expect(given.map(\.generation) == [0])
+    #expect(cut.generation == 1)
+    #expect(Self.packets(cut.steps).isEmpty)
+  }
+
   @Test func `an item that claims to be endless has no duration`() {
     let serializer = Serializer(
       openSource: { (_) throws(MediaError) in TestSource(rate: 8000, length: .max) },

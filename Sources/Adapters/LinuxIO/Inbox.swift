@@ -17,7 +17,10 @@ package final class Inbox<Element: Sendable>: Sendable {
   package var droppedCount: Int { dropped.load(ordering: .relaxed) }
 
   /// Whether the next value is kept. Where only one thread posts, that cannot change to false under its hands.
-  package var hasRoom: Bool { elements.withLock { $0.count < limit } }
+  package var hasRoom: Bool { room > 0 }
+
+  /// How many more values are kept.
+  package var room: Int { elements.withLock { limit - $0.count } }
 
   /// From any thread but a render thread.
   package func post(_ element: Element) {
