@@ -152,7 +152,7 @@ let package = Package(
         "WireProtocol", "TestSupport",
       ]),
     // Starts the finished programs, which are built beside the tests.
-    tests("TuttiTests", ["Tutti", "Sender", "Clock", "TestSupport"]),
+    tests("TuttiTests", ["Tutti", "Driver", "Sender", "Clock", "TestSupport"]),
     tests("ProgramTests", ["Driver", "Sender", "WireProtocol", "Audio", "Clock", "TestSupport"]),
     // A program, for RealtimeSanitizer must be linked into it: Tests/RealtimeTests/run.sh.
     .executableTarget(

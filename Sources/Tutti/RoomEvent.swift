@@ -10,6 +10,12 @@ public struct RoomEvent: Hashable, Sendable, CustomStringConvertible {
     /// Said once for each new reason, while it is tried again.
     case unreachable(reason: String)
     case refused(reason: String)
+    /// Another sender has taken the room over, or somebody has silenced it. It is not tried again; remove the room and
+    /// add it to play there again.
+    case replaced(reason: String)
+    /// Another room that was added is the same receiver under another address: that one has been removed, and this one
+    /// plays on.
+    case namedTwice
     case changed(RoomStatus.State, detail: String)
     /// It has lost audio that it held, and gets it again by itself: nothing needs to be enqueued again.
     case flushedAutomatically
@@ -23,7 +29,9 @@ public struct RoomEvent: Hashable, Sendable, CustomStringConvertible {
   public var description: String {
     switch change {
     case .connected: "\(name): connected"
-    case .gone(let reason), .unreachable(let reason), .refused(let reason): "\(name): \(reason)"
+    case .gone(let reason), .unreachable(let reason), .refused(let reason), .replaced(let reason):
+      "\(name): \(reason)"
+    case .namedTwice: "\(name): named twice, and plays once"
     case .changed(let state, let detail):
       detail.isEmpty ? "\(name): \(state)" : "\(name): \(state), \(detail)"
     case .flushedAutomatically: "\(name): lost audio that it held, and gets it again"
@@ -34,10 +42,12 @@ public struct RoomEvent: Hashable, Sendable, CustomStringConvertible {
   func isOutdated(by later: RoomEvent) -> Bool {
     guard id == later.id else { return false }
     switch (change, later.change) {
-    case (.changed, .changed), (.changed, .gone), (.flushedAutomatically, _): return true
+    case (.flushedAutomatically, _), (.namedTwice, _): return true
+    case (_, .flushedAutomatically), (_, .namedTwice): return false
+    case (.changed, .changed), (.changed, .gone), (.changed, .replaced): return true
     case (.changed, _): return false
-    case (_, .connected), (_, .gone), (_, .unreachable), (_, .refused): return true
-    case (_, .changed), (_, .flushedAutomatically): return false
+    case (_, .connected), (_, .gone), (_, .unreachable), (_, .refused), (_, .replaced): return true
+    case (_, .changed): return false
     }
   }
 }
@@ -53,7 +63,9 @@ extension RoomEvent {
     case .refused(let reason): self.change = .refused(reason: reason)
     case .state(let state, let detail): self.change = .changed(.init(state), detail: detail)
     case .flushed: self.change = .flushedAutomatically
-    case .replaced, .namedTwice, .recoded: return nil
+    case .replaced(let reason): self.change = .replaced(reason: reason)
+    case .namedTwice: self.change = .namedTwice
+    case .recoded: return nil
     }
     (self.id, name) = (id(room.id), room.name)
   }

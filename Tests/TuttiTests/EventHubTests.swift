@@ -1,5 +1,7 @@
 import Testing
 
+@testable import Driver
+@testable import Sender
 @testable import Tutti
 
 @Suite struct EventHubTests {
@@ -40,6 +42,33 @@ import Testing
     hub.send(Self.room("a", .gone(reason: "unplugged")))
     hub.forget("b")
     #expect(await told(by: hub) == [Self.room("a", .gone(reason: "unplugged"))])
+  }
+
+  @Test func `who comes late hears that another has a room, and not that one was named twice`()
+    async
+  {
+    let hub = EventHub<PlayerEvent>()
+    for id in ["a", "b"] {
+      hub.send(Self.room(id, .connected))
+      hub.send(Self.room(id, .namedTwice))
+      hub.send(Self.room(id, .changed(.playing, detail: "")))
+    }
+    hub.send(Self.room("a", .replaced(reason: "loft at 10.0.0.7 has taken it over")))
+    let told = await told(by: hub)
+    #expect(
+      told == [
+        Self.room("b", .connected), Self.room("b", .changed(.playing, detail: "")),
+        Self.room("a", .replaced(reason: "loft at 10.0.0.7 has taken it over")),
+      ])
+  }
+
+  @Test func `what happens to the rooms of a group is told to the library's users`() {
+    func change(_ change: GroupEvent.RoomChange) -> RoomEvent.Change? {
+      RoomEvent(.room(.init(id: RoomID(1), name: "Loft"), change)) { "\($0.number)" }?.change
+    }
+    #expect(change(.replaced(reason: "gone")) == .replaced(reason: "gone"))
+    #expect(change(.namedTwice) == .namedTwice)
+    #expect(change(.refused(reason: "busy")) == .refused(reason: "busy"))
   }
 
   @Test func `a listener that takes nothing loses the oldest`() async {
