@@ -43,7 +43,7 @@ package final class GroupDriver {
   private var rooms: RoomConnections
   private var responder: TimeResponder<SocketAddress>
   private let clockSocket: DatagramID
-  private var stamped: [TransmitID: (peer: SocketAddress, sequence: UInt32)] = [:]
+  private var stamped = AwaitedStamps<(peer: SocketAddress, sequence: UInt32)>()
   private let producer: ProducerThread
   private let batches: Inbox<ProducedBatch>
   private let notices: Inbox<SourceNotice>
@@ -63,6 +63,10 @@ package final class GroupDriver {
   private var commandCount: UInt64 = 0
   /// Those that `carryOut` has not taken yet.
   private var replies: [CommandID: CommandReply] = [:]
+
+  /// What sources on the network tell of themselves, and answers to look-ups of names, that were not taken yet.
+  private static let noticeLimit = 64
+  private static let lookupLimit = 256
 
   /// Rooms that are added because they were found: more than any home has, and few for a forger.
   private static let mostFoundRooms = 64
@@ -92,8 +96,8 @@ package final class GroupDriver {
     batches = Inbox(limit: ProducerThread.batchLimit, waker: reactor.waker)
     let waker = reactor.waker
     discovered = ServiceNews(identifierKey: "id") { waker.wake() }
-    resolved = Inbox(limit: 256, waker: reactor.waker)
-    let notices = Inbox<SourceNotice>(limit: 64, waker: waker)
+    resolved = Inbox(limit: Self.lookupLimit, waker: reactor.waker)
+    let notices = Inbox<SourceNotice>(limit: Self.noticeLimit, waker: waker)
     self.notices = notices
     producer = ProducerThread(batches: batches, reads: reads) {
       makeSerializer { notices.post($0) }
@@ -238,9 +242,7 @@ package final class GroupDriver {
     guard let answer,
       let id = try? reactor.send(answer.bytes, to: datagram.from, from: clockSocket)
     else { return }
-    stamped[id] = (datagram.from, answer.sequence)
-    // Stamps come at once or never; what is older is of no use.
-    if stamped.count > 512 { stamped = [id: (datagram.from, answer.sequence)] }
+    stamped.note(id, for: (datagram.from, answer.sequence))
   }
 
   private func transmitted(_ stamp: TransmitStamp) {

@@ -9,6 +9,9 @@ package struct RoomDirectory {
   /// Receivers that are worth a line in a file for the next run.
   static let mostRemembered = 64
 
+  /// All that are known. Where there are more, one that is gone is forgotten.
+  static let limit = mostServices + mostRemembered
+
   /// Newest knowledge first within the order of names.
   package private(set) var records: [RoomRecord]
   /// What discovery shows, in the order in which it came.
@@ -106,8 +109,17 @@ package struct RoomDirectory {
     let before = records.first { $0.id == record.id && $0.port == record.port }?.addresses ?? []
     record.addresses += before.filter { !record.addresses.contains($0) }.prefix(4)
     records.removeAll { $0.id == record.id }
+    if records.count >= Self.limit { forgetOne() }
     records.append(record)
     records.sort { ($0.name, $0.id) < ($1.name, $1.id) }
+  }
+
+  /// One that is away: best one that nobody has played in.
+  private mutating func forgetOne() {
+    let away = records.indices.filter { records[$0].state == "away" }
+    let known = Set(met + remembered)
+    let strange = away.first { !known.contains(records[$0].id) }
+    if let index = strange ?? away.first { records.remove(at: index) }
   }
 
   private mutating func warnOfTwins(_ first: RoomRecord, _ second: RoomRecord) {

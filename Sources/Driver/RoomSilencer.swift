@@ -33,6 +33,10 @@ package final class RoomSilencer {
   /// Rooms that are there have been found by then; what is remembered is tried after it.
   private static let searchTime = Nanoseconds.milliseconds(1500)
 
+  /// What discovery has found, and answers to look-ups of names, that were not taken yet.
+  private static let sightingLimit = 1024
+  private static let lookupLimit = 64
+
   private let reactor: Reactor
   private let discovered: Inbox<ServiceBrowser.Event>
   private let resolved: Inbox<(index: Int, addresses: [SocketAddress], failure: String?)>
@@ -49,8 +53,8 @@ package final class RoomSilencer {
     senderID: Identifier, senderName: String, remembered: [RoomRecord]
   ) throws(IOError) {
     reactor = try Reactor()
-    discovered = Inbox(limit: 1024, waker: reactor.waker)
-    resolved = Inbox(limit: 64, waker: reactor.waker)
+    discovered = Inbox(limit: Self.sightingLimit, waker: reactor.waker)
+    resolved = Inbox(limit: Self.lookupLimit, waker: reactor.waker)
     session = SilencingSession(
       senderID: senderID, senderName: senderName, clockID: try SystemRandom.number(),
       firstSession: try SystemRandom.number())

@@ -175,7 +175,8 @@ struct LiveRoom {
   var status: RoomStatus?
   var toldState: ToldState?
   /// A room says how it is once a second, so what is not told of a room that changes all the time is told soon.
-  private var tellings = RateLimit(perSecond: 2, burst: 10)
+  private var tellings = RateLimit(perSecond: 2, burst: tellingBurst)
+  private static let tellingBurst: Int64 = 10
   /// A room that starves before this does so because of what it was told, or because there was nothing to send.
   private(set) var starvationCountsFrom: LocalTime
   var settings: RoomSettings

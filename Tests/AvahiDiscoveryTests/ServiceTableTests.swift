@@ -50,6 +50,15 @@ struct ServiceTableTests {
     #expect(service.addresses == ["192.0.2.1", "2001:db8::1"])
   }
 
+  @Test mutating func `announcements beyond the limit are not looked at`() {
+    for number in 0..<1100 {
+      var sighting = sighting(on: "eth0", address: "192.0.2.1")
+      sighting.hostName = "\(number).local"
+      #expect(table.see(sighting, at: key(Int32(number), 0)).count == (number < 1000 ? 1 : 0))
+    }
+    #expect(table.loseAll().count == ServiceTable.limit)
+  }
+
   private func key(_ interface: Int32, _ network: Int32) -> ServiceTable.Key {
     ServiceTable.Key(interface: interface, network: network, name: "Kitchen", domain: "local")
   }

@@ -73,6 +73,19 @@ import Testing
     #expect(directory.takeWarnings().count == 1)
   }
 
+  @Test func `receivers that come and go are forgotten, those that were played in last`() {
+    var directory = RoomDirectory(remembered: [])
+    _ = directory.found(Self.service("Kitchen", id: 9999, at: "10.0.0.9"))
+    directory.met(Self.id(9999))
+    directory.gone(serviceNamed: "Kitchen")
+    for number in 0..<1000 {
+      _ = directory.found(Self.service("room \(number)", id: number, at: "10.0.0.1"))
+      directory.gone(serviceNamed: "room \(number)")
+    }
+    #expect(directory.records.count == RoomDirectory.limit)
+    #expect(directory.matches("Kitchen").count == 1)
+  }
+
   @Test func `rooms that were played in are remembered before those that were only announced`() {
     let old = (1...10).map { number in
       RoomRecord(

@@ -1,4 +1,4 @@
-import FFmpegSource
+@testable import FFmpegSource
 import Foundation
 import Sender
 import TestSupport
@@ -60,6 +60,17 @@ import Testing
   @Test func `a folder without media says so`() throws {
     try folder.write([0], to: "cover.jpg")
     #expect(throws: MediaError.self) { try MediaFolder.files(at: folder.path) }
+  }
+
+  @Test func `folders that lie too deep, and files beyond the limit, are left out`() throws {
+    var path = ""
+    for depth in 0..<40 {
+      try folder.write([0], to: "\(path)\(depth).mp3")
+      path += "f/"
+    }
+    let files = try MediaFolder.files(at: folder.path)
+    #expect(files.count == MediaFolder.depthLimit + 1)
+    #expect(try MediaFolder.files(at: folder.path, atMost: 3) == Array(files.prefix(3)))
   }
 
   @Test func `a link that leads back up is not followed`() throws {

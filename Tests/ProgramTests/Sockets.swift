@@ -32,6 +32,23 @@ final class TestConnection: Sendable {
     self.init(number)
   }
 
+  /// `nil` where no program listens on this path.
+  convenience init?(path: String) {
+    let number = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+    let result = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(number, $0, size) }
+    }
+    guard number >= 0, result == 0 else {
+      close(number)
+      return nil
+    }
+    self.init(number)
+  }
+
   deinit { close(socket) }
 
   /// False once the other side is gone.

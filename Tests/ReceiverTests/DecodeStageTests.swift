@@ -118,11 +118,11 @@ import WireProtocol
     let encoded =
       arePackets
       ? [
-        EncodedPacket(payload: payload(400..<600), frameCount: 0),
+        EncodedPacket(payload: payload(-1_400..<600), frameCount: 0),
         EncodedPacket(payload: payload(600..<800), skippedFrames: 200, frameCount: 0),
         EncodedPacket(payload: payload(800..<1_600), frameCount: 800),
       ]
-      : [EncodedPacket(payload: payload(400..<1_600), skippedFrames: 400, frameCount: 800)]
+      : [EncodedPacket(payload: payload(-1_400..<1_600), skippedFrames: 2_200, frameCount: 800)]
     for (number, packet) in encoded.enumerated() {
       try stage.decode(
         AudioPacket(

@@ -36,9 +36,6 @@ package final class ServiceBrowser {
 
 /// A browser's work, on Avahi's thread.
 private final class Search: DaemonUser {
-  /// Announcements that are watched; a service has one for each interface and protocol. The daemon grants a client
-  /// 1024 objects.
-  static let mostResolvers = 1000
   /// A service that did not answer in the daemon's five seconds is asked again after this.
   static let retryDelay = Duration.seconds(2)
 
@@ -93,7 +90,7 @@ private final class Search: DaemonUser {
   }
 
   func appear(_ key: ServiceTable.Key) {
-    guard let client, resolvers[key] == nil, resolvers.count < Self.mostResolvers else { return }
+    guard let client, resolvers[key] == nil, resolvers.count < ServiceTable.limit else { return }
     resolvers[key] = avahi_service_resolver_new(
       client, key.interface, key.network, key.name, type, key.domain, key.network,
       AvahiLookupFlags(0), resolverReported, context)
@@ -133,7 +130,7 @@ private final class Search: DaemonUser {
   }
 
   private func askAgain(_ key: ServiceTable.Key) {
-    guard unanswered.count < Self.mostResolvers else { return }
+    guard unanswered.count < ServiceTable.limit else { return }
     unanswered.insert(key)
     guard retry == nil else { return }
     retry = connection.after(Self.retryDelay, retryDue, context)

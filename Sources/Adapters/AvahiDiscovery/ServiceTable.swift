@@ -33,6 +33,10 @@ struct ServiceTable {
     var identifier: String?
   }
 
+  /// Announcements that are watched; a service has one for each interface and protocol. The daemon grants a client
+  /// 1024 objects.
+  static let limit = 1000
+
   /// The text key whose value tells two services of one name and host name apart.
   private let identifierKey: String
   /// In the order of the latest news.
@@ -43,6 +47,7 @@ struct ServiceTable {
 
   mutating func see(_ sighting: Sighting, at key: Key) -> [Change] {
     sightings.removeAll { $0.key == key }
+    guard sightings.count < Self.limit else { return [] }
     sightings.append((key, sighting))
     return update()
   }

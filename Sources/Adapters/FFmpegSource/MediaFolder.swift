@@ -9,9 +9,10 @@ package enum MediaFolder {
     "eac3", "flac", "m4a", "m4b", "mka", "mp2", "mp3", "mp4", "mpc", "oga", "ogg", "opus", "ra",
     "shn", "snd", "spx", "tak", "tta", "w64", "wav", "weba", "webm", "wma", "wv",
   ]
-  private static let depthLimit = 32
-  /// Items of one argument; what lies beyond is a mistake or a loop.
-  private static let itemLimit = 100_000
+  /// Folders in folders; what lies deeper is left out.
+  static let depthLimit = 32
+  /// Files of one folder and those in it; the rest is left out. No list takes more.
+  static let itemLimit = Playlist.limit
 
   /// The path itself for a file, the files below it for a folder, in natural order, and what a playlist names
   /// for a playlist, be it a file or an address.
@@ -19,6 +20,10 @@ package enum MediaFolder {
   /// - Throws: `MediaError.notFound` or `unreadable`; `notAudio` for a folder without any media file and for a
   ///   broken playlist.
   package static func files(at path: String) throws(MediaError) -> [String] {
+    try files(at: path, atMost: itemLimit)
+  }
+
+  static func files(at path: String, atMost limit: Int) throws(MediaError) -> [String] {
     if NetworkSource.isNetwork(path) {
       return try ListFile.isList(path) ? ListFile.locations(at: path) : [path]
     }
@@ -27,7 +32,7 @@ package enum MediaFolder {
       return try ListFile.isList(path) ? ListFile.locations(at: path) : [path]
     }
     var files: [String] = []
-    try collect(below: path, depth: 0, into: &files)
+    try collect(below: path, depth: 0, atMost: limit, into: &files)
     guard !files.isEmpty else {
       throw .notAudio(path: path, reason: "there is no media file in this folder")
     }
@@ -50,15 +55,15 @@ package enum MediaFolder {
   }
 
   private static func collect(
-    below folder: String, depth: Int, into files: inout [String]
+    below folder: String, depth: Int, atMost limit: Int, into files: inout [String]
   ) throws(MediaError) {
     let prefix = folder.hasSuffix("/") ? folder : folder + "/"
     for name in try entries(of: folder).sorted(by: precedesNaturally) {
-      guard files.count < itemLimit else { return }
+      guard files.count < limit else { return }
       let path = prefix + name
       switch kind(of: path) {
       case .folder where depth < depthLimit && !isLink(path):
-        try collect(below: path, depth: depth + 1, into: &files)
+        try collect(below: path, depth: depth + 1, atMost: limit, into: &files)
       case .file where isMedia(name): files.append(path)
       case .folder, .file, nil: break
       }

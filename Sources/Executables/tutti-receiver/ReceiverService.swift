@@ -29,7 +29,7 @@ final class ReceiverService {
   private var advertisement: ReceiverAdvertisement
   private let peers: PeerConnections<Receiver.ConnectionID>
   private var acceptedCount = 0
-  private var requests: [TransmitID: UInt32] = [:]
+  private var requests = AwaitedStamps<UInt32>()
   private var suspends = SuspendDetector()
   /// Nil where the renderer sets the volume.
   private let hardwareVolume: HardwareVolume?
@@ -186,9 +186,7 @@ final class ReceiverService {
     guard let address, let id = try? reactor.send(bytes, to: address, from: clockSocket) else {
       return
     }
-    // Stamps come at once or never; what is older is of no use.
-    if requests.count > 64 { requests.removeAll() }
-    requests[id] = sequence
+    requests.note(id, for: sequence)
   }
 
   // MARK: - Discovery

@@ -1,0 +1,16 @@
+/// What is to be known of sent datagrams when their transmit stamps come. Those come at once or never, so where many are
+/// awaited, all of them are too old to be of use and are forgotten.
+package struct AwaitedStamps<Value> {
+  package static var limit: Int { 512 }
+
+  private var values: [TransmitID: Value] = [:]
+
+  package init() {}
+
+  package subscript(_ id: TransmitID) -> Value? { values[id] }
+
+  package mutating func note(_ id: TransmitID, for value: Value) {
+    if values.count >= Self.limit { values.removeAll(keepingCapacity: true) }
+    values[id] = value
+  }
+}
