@@ -1,8 +1,9 @@
-@testable import FFmpegSource
 import Foundation
 import Sender
 import TestSupport
 import Testing
+
+@testable import FFmpegSource
 
 @Suite struct MediaFolderTests {
   private let folder: TemporaryFolder
