@@ -38,16 +38,20 @@ import Testing
     return (liars.program, player)
   }
 
-  @Test func `a room that breaks the protocol is let go, and disturbs nobody`() throws {
+  @Test func `a room that breaks the protocol is told how, and disturbs nobody`() throws {
     let faults = [
       "unknown-state", "short-status", "endless-horizon", "negative-bytes", "endless-credit",
       "no-generation", "an-anchor", "no-length", "long-length",
     ]
-    let (_, player) = try play(toRoomsThat: faults)
+    let (liars, player) = try play(toRoomsThat: faults)
     for fault in faults {
-      let gone = player.lines(with: "\(fault): gone (it broke the protocol: ")
+      let told = liars.lines(with: "\(fault) was told goodbye 3: ")
+      #expect(!told.isEmpty, "\(fault)")
+      #expect(told.allSatisfy { !$0.hasSuffix(": ") }, "\(told)")
       // It is tried again, each time after a longer while.
-      #expect((1..<12).contains(gone.count), "\(player.lines)")
+      #expect(told.count < 12, "\(told)")
+      #expect(
+        !player.lines(with: "\(fault): gone (it broke the protocol: ").isEmpty, "\(player.lines)")
     }
   }
 
