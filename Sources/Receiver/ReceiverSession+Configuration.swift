@@ -14,13 +14,16 @@ extension ReceiverSession {
     package var makeDecoder: DecodeStage.MakeDecoder
     /// How long the sound device stays open with nothing to play.
     package var idleTime: Nanoseconds
+    /// How often a room that plays tells its figures.
+    package var figuresInterval: Nanoseconds
     /// Sows the jitter of time requests.
     package var seed: UInt64
 
     package init(
       receiverID: Identifier, name: String, model: String, capacity: Capacity, codecs: [Codec],
       remainingCodecs: (@Sendable () -> [Codec])? = nil,
-      makeDecoder: @escaping DecodeStage.MakeDecoder, idleTime: Nanoseconds, seed: UInt64
+      makeDecoder: @escaping DecodeStage.MakeDecoder, idleTime: Nanoseconds,
+      figuresInterval: Nanoseconds = .seconds(600), seed: UInt64
     ) {
       self.remainingCodecs = remainingCodecs ?? { codecs }
       self.receiverID = receiverID
@@ -30,6 +33,7 @@ extension ReceiverSession {
       self.codecs = codecs
       self.makeDecoder = makeDecoder
       self.idleTime = idleTime
+      self.figuresInterval = figuresInterval
       self.seed = seed
     }
   }

@@ -120,4 +120,10 @@ package enum ReceiverEvent: Hashable, Sendable {
   case packetCorrupt(reason: String, total: UInt32)
   /// A decoder could not be made: the sender was told to use others.
   case codecWithdrawn(Codec, reason: String)
+  /// How the room has been, at intervals while it plays.
+  case figures(RoomFigures)
+  /// Something goes wrong that did not before.
+  case worse(RoomFaults, RoomStatus)
+  /// Nothing has gone wrong any more for a while: how long it did, and how much.
+  case wellAgain(after: Nanoseconds, RoomFaults)
 }

@@ -19,6 +19,7 @@ package struct ReceiverSession {
   /// What was asked for last may leave a gap until then.
   var gapsAreExpectedUntil: LocalTime?
   var cuts = CutAnswers()
+  private var diary: RoomDiary
   /// As long as the stream lasts.
   var streamVolume = StreamVolume.full
   /// Whose music this is, as long as anything of it is left to play.
@@ -48,6 +49,7 @@ package struct ReceiverSession {
   package init(_ configuration: Configuration, memory: ReceiverMemory) {
     self.configuration = configuration
     self.memory = memory
+    diary = RoomDiary(interval: configuration.figuresInterval)
     codecs = CodecList(configuration.codecs, remaining: configuration.remainingCodecs)
     playout = Playout(
       capacity: configuration.capacity, makeDecoder: configuration.makeDecoder,
@@ -93,7 +95,7 @@ package struct ReceiverSession {
     [
       lobby.nextDeadline, link?.nextDeadline, clock?.nextDeadline(asks: link != nil),
       reservation?.until,
-      playout.nextDeadline, cuts.nextDeadline,
+      playout.nextDeadline, cuts.nextDeadline, diary.nextDeadline,
     ]
     .compactMap { $0 }.min()
   }
@@ -204,7 +206,9 @@ package struct ReceiverSession {
       case .corrupt(let reason, let total):
         outputs.append(.event(.packetCorrupt(reason: reason, total: total)))
       case .undecodable(let codec, let error): withdraw(codec, because: error)
-      case .late(let by, let total): outputs.append(.event(.packetLate(by: by, total: total)))
+      case .late(let by, let total):
+        diary.late(by: by)
+        outputs.append(.event(.packetLate(by: by, total: total)))
       case .nowPlaying(let item): outputs.append(.nowPlaying(item))
       }
     }
@@ -228,6 +232,9 @@ package struct ReceiverSession {
     } else if let link, link.nextStatus <= now {
       sendStatus(at: now)
     }
+    if diary.isDue(at: now) {
+      outputs += diary.look(at: status(at: now), now: now).map { .event($0) }
+    }
   }
 
   /// A gap after a cut, a start or a change of the delay is heard too, but nobody needs to look for its cause.
@@ -244,14 +251,16 @@ package struct ReceiverSession {
   mutating func sendStatus(at now: LocalTime) {
     guard link != nil else { return }
     link?.statusSent(at: now)
+    send(.status(status(at: now)))
+  }
+
+  private mutating func status(at now: LocalTime) -> RoomStatus {
     let estimate = clock?.estimate(at: now)
-    send(
-      .status(
-        playout.status(
-          state: lastState ?? .idle, at: now,
-          clockErrorBound: clock?.isLocked == true
-            ? estimate?.errorBound ?? .seconds(1) : .seconds(1),
-          clockDrift: estimate?.drift ?? 0, roundTrip: clock?.roundTrip ?? .zero)))
+    return playout.status(
+      state: lastState ?? .idle, at: now,
+      clockErrorBound: clock?.isLocked == true
+        ? estimate?.errorBound ?? .seconds(1) : .seconds(1),
+      clockDrift: estimate?.drift ?? 0, roundTrip: clock?.roundTrip ?? .zero)
   }
 
   mutating func send(_ message: ControlMessage) {

@@ -45,6 +45,9 @@ struct ReceiverCommand: ParsableCommand {
   @Option(help: .init("The sound device is released after so much silence.", valueName: "seconds"))
   var idle: Int64 = 60
   @Option(
+    help: .init("Figures of the room are logged after so much music.", valueName: "minutes"))
+  var figures: Int64 = 10
+  @Option(
     help: .init(
       "Where volume, identity and clock drift are kept (default: ~/.local/state/tutti-receiver).",
       valueName: "dir"))

@@ -22,6 +22,7 @@ struct ReceiverConfiguration {
   let port: UInt16
   let capacity: Capacity
   let idleTime: Nanoseconds
+  let figuresInterval: Nanoseconds
   let stateDirectory: String?
   let announces: Bool
   let logLevel: Logger.Level
@@ -44,6 +45,9 @@ struct ReceiverConfiguration {
     guard (1...600).contains(command.bufferMinutes) else {
       throw StartFailure.usage("--buffer-minutes must be 1 to 600")
     }
+    guard (1...10_080).contains(command.figures) else {
+      throw StartFailure.usage("--figures must be 1 to 10080 minutes")
+    }
     guard (1...86_400).contains(command.idle) else {
       throw StartFailure.usage("--idle must be 1 to 86400 seconds")
     }
@@ -58,6 +62,7 @@ struct ReceiverConfiguration {
     capacity = Capacity(
       bytes: command.buffer << 20, duration: .seconds(command.bufferMinutes * 60))
     idleTime = .seconds(command.idle)
+    figuresInterval = .seconds(60 * command.figures)
     announces = command.mdns
     logLevel = level
     stateDirectory = command.stateDir

@@ -98,8 +98,73 @@ final class ReceiverLog: Sendable {
       write(
         .warning, "a codec cannot be decoded, so the sender is asked for others",
         ["codec": "\(codec)", "detail": "\(reason)"])
+    case .figures(let figures): write(.notice, "figures", figures.values)
+    case .worse(let faults, let status):
+      write(
+        .warning, "the room got worse",
+        ["detail": "\(Self.cause(faults, status))"]
+          .merging(faults.values) { first, _ in first }
+          .merging(status.values) { first, _ in first })
+    case .wellAgain(let after, let faults):
+      write(
+        .notice, "the room is well again",
+        ["after_s": "\(after.seconds.inTenths)"].merging(faults.values) { first, _ in first })
     case .packetCorrupt(let reason, let total):
       write(.warning, "packet corrupt", ["detail": "\(reason)", "total": "\(total)"])
     }
   }
+
+  private static func cause(_ faults: RoomFaults, _ status: RoomStatus) -> String {
+    if faults.underruns > 0 {
+      return "this machine did not feed its sound device in time: it is too busy"
+    }
+    if faults.corrupt > 0 { return "packets cannot be decoded" }
+    if faults.late > 0 {
+      return "packets come too late: the network is too slow, or the sender"
+    }
+    if faults.lost > 0 { return "the sender left packets out, as they would have come too late" }
+    if status.state == .starved { return "the sender does not deliver" }
+    return "the room is out of step, and catches up"
+  }
+}
+
+extension RoomFigures {
+  fileprivate var values: Logger.Metadata {
+    [
+      "for_s": "\(time.seconds.inTenths)",
+      "sync_p50_us": "\(syncError.median.microseconds.inTenths)",
+      "sync_p99_us": "\(syncError.p99.microseconds.inTenths)",
+      "sync_max_us": "\(syncError.maximum.microseconds.inTenths)",
+      "least_buffered_s": "\(leastBuffered.seconds.inTenths)",
+      "round_trip_ms": "\((roundTrip.seconds * 1000).inTenths)",
+      "clock_ppm": "\((Double(clockDrift) / 1000).inTenths)",
+      "card_ppm": "\((Double(deviceDrift) / 1000).inTenths)",
+    ].merging(faults.values) { first, _ in first }
+  }
+}
+
+extension RoomFaults {
+  /// Only what there was.
+  fileprivate var values: Logger.Metadata {
+    let counts = ["late": late, "lost": lost, "corrupt": corrupt, "underruns": underruns]
+    var values = counts.filter { $0.value > 0 }.mapValues { Logger.MetadataValue("\($0)") }
+    if worstLateness > .zero {
+      values["worst_late_ms"] = "\((worstLateness.seconds * 1000).inTenths)"
+    }
+    return values
+  }
+}
+
+extension RoomStatus {
+  fileprivate var values: Logger.Metadata {
+    [
+      "sync_us": "\(syncError.now.microseconds.inTenths)",
+      "buffered_s": "\(max(.zero, bufferedUntil - playhead).seconds.inTenths)",
+      "round_trip_ms": "\((roundTrip.seconds * 1000).inTenths)",
+    ]
+  }
+}
+
+extension Double {
+  fileprivate var inTenths: Double { (self * 10).rounded() / 10 }
 }

@@ -70,6 +70,7 @@ final class ReceiverService {
         capacity: configuration.capacity, codecs: codecs, remainingCodecs: decodableCodecs,
         makeDecoder: { format throws(CodecError) in try makeDecoder(format) },
         idleTime: configuration.output.idleTime(configuration.idleTime),
+        figuresInterval: configuration.figuresInterval,
         seed: try SystemRandom.number()),
       memory: memory)
     advertisement = ReceiverAdvertisement(
