@@ -89,6 +89,14 @@ let package = Package(
       ],
       path: "Sources/Driver", swiftSettings: strict),
 
+    // A player without a terminal.
+    .target(
+      name: "Service",
+      dependencies: [
+        "Clock", "WireProtocol", "Sender", "Driver", "LinuxIO", "FFmpegSource",
+      ],
+      path: "Sources/Service", swiftSettings: strict),
+
     // The library, the only public module.
     .target(
       name: "Tutti",
@@ -102,8 +110,8 @@ let package = Package(
     .executableTarget(
       name: "tutti",
       dependencies: [
-        "Clock", "Audio", "WireProtocol", "Sender", "Driver", "LinuxIO", "AvahiDiscovery",
-        "FFmpegSource", arguments, logging,
+        "Clock", "Audio", "WireProtocol", "Sender", "Driver", "Service", "LinuxIO",
+        "AvahiDiscovery", "FFmpegSource", arguments, logging,
       ],
       path: "Sources/Executables/tutti", swiftSettings: strict),
     .executableTarget(
@@ -150,6 +158,12 @@ let package = Package(
       [
         "Driver", "LinuxIO", "AvahiDiscovery", "FFmpegSource", "Sender", "Audio", "Clock",
         "WireProtocol", "TestSupport",
+      ]),
+    tests(
+      "ServiceTests",
+      [
+        "Service", "Driver", "LinuxIO", "FFmpegSource", "Sender", "WireProtocol", "Audio", "Clock",
+        "TestSupport",
       ]),
     // Starts the finished programs, which are built beside the tests.
     tests("TuttiTests", ["Tutti", "Driver", "Sender", "Clock", "TestSupport"]),

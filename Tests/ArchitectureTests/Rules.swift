@@ -67,7 +67,8 @@ enum Rules {
   /// Above the adapters: what may import each module. Programs stand on top, and nothing stands on the library. What
   /// tests use is for tests.
   static let importers = [
-    "Driver": ["Driver", "Tutti", "tutti"], "Tutti": ["Tutti"], "TestSupport": [],
+    "Driver": ["Driver", "Service", "Tutti", "tutti"], "Service": ["Service", "tutti"],
+    "Tutti": ["Tutti"], "TestSupport": [],
   ]
 
   static func importsFromBelow(_ file: File) -> [String] {
@@ -85,6 +86,13 @@ enum Rules {
       guard let place = words.firstIndex(of: "import") else { return false }
       return words[..<place] != ["internal"] || words.last == "Foundation"
     }.map { "\(file.path):\($0.offset + 1): \($0.element)" }
+  }
+
+  /// A player stands without a terminal, so that any program can have one, and Foundation would drag ICU into each.
+  static func importsOfPrograms(_ file: File) -> [String] {
+    guard file.module == "Service" else { return [] }
+    let kept = ["ArgumentParser", "Foundation", "FoundationEssentials", "Glibc", "Logging"]
+    return file.imports.filter(kept.contains).map { "\(file.path): imports \($0)" }
   }
 
   static func adaptersThatImportAdapters(_ files: [File]) -> [String] {

@@ -54,6 +54,7 @@ import Testing
       ("import Driver", "Sources/Adapters/LinuxIO/X.swift"),
       ("import Tutti", "Sources/Executables/tutti/X.swift"),
       ("import TestSupport", "Sources/Driver/X.swift"),
+      ("import Service", "Sources/Driver/X.swift"),
     ] {
       #expect(!Rules.importsFromBelow(Self.file(line, at: path)).isEmpty)
     }
@@ -63,6 +64,15 @@ import Testing
     }
     let good = Self.file("internal import Audio", at: "Sources/Tutti/X.swift")
     #expect(Rules.leakyImports(good).isEmpty)
+  }
+
+  @Test func `a player with a terminal is found`() {
+    for name in ["ArgumentParser", "FoundationEssentials", "Glibc"] {
+      let file = Self.file("import \(name)", at: "Sources/Service/X.swift")
+      #expect(Rules.importsOfPrograms(file).count == 1)
+    }
+    let good = Self.file("import LinuxIO", at: "Sources/Service/X.swift")
+    #expect(Rules.importsOfPrograms(good).isEmpty)
   }
 
   @Test func `adapters that lean on each other are found`() {

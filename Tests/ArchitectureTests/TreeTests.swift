@@ -32,6 +32,12 @@ import Testing
     Self.expectNone(files.flatMap(Rules.leakyImports))
   }
 
+  @Test func `a player knows no terminal`() throws {
+    let files = try SourceTree.files(in: "Sources/Service")
+    #expect(files.count > 5)
+    Self.expectNone(files.flatMap(Rules.importsOfPrograms))
+  }
+
   @Test func `adapters stand alone, and each C library has one`() throws {
     let files = try SourceTree.files(in: "Sources")
     Self.expectNone(Rules.adaptersThatImportAdapters(files))

@@ -1,5 +1,6 @@
 import Clock
 import LinuxIO
+import Service
 
 /// Asks a running player for something and waits for its answer.
 struct ControlClient {
@@ -10,7 +11,8 @@ struct ControlClient {
   let path: String
 
   /// Nil where no player runs.
-  func askIfRunning(_ request: ControlRequest) throws -> ControlReply? {
+  func askIfRunning(_ request: ControlRequest) throws -> ControlAnswer? {
+    let call = ControlCall(id: 1, request)
     let reactor = try Reactor()
     let connection = reactor.connect(toPath: path)
     var line: [UInt8] = []
@@ -24,12 +26,12 @@ struct ControlClient {
       for event in try reactor.wait(until: speaksAt ?? began + Self.patience) {
         switch event {
         case .connected:
-          reactor.send(JSONLine.encode(request), on: connection)
+          reactor.send(JSONLine.encode(call), on: connection)
         case .connectFailed:
           return nil
         case .received(_, let bytes):
           line += bytes
-          if line.last == UInt8(ascii: "\n") { return try understood(line) }
+          if line.last == UInt8(ascii: "\n") { return try answer(to: call, in: line) }
         case .closed:
           throw Failure(.unavailable, "the player ended before it answered")
         default: break
@@ -39,18 +41,22 @@ struct ControlClient {
     throw Failure(.unavailable, "the player did not answer within 5 s")
   }
 
-  func ask(_ request: ControlRequest) throws -> ControlReply {
-    guard let reply = try askIfRunning(request) else {
+  func ask(_ request: ControlRequest) throws -> ControlAnswer {
+    guard let answer = try askIfRunning(request) else {
       throw Failure(.unavailable, "nothing is playing; begin with: tutti play FILE")
     }
-    return reply
+    return answer
   }
 
-  private func understood(_ line: [UInt8]) throws -> ControlReply {
-    let reply = try JSONLine.decode(ControlReply.self, from: line)
-    if let error = reply.error {
-      throw Failure(reply.code.flatMap(Failure.Kind.init(rawValue:)) ?? .usage, error)
+  private func answer(to call: ControlCall, in line: [UInt8]) throws -> ControlAnswer {
+    guard let reply = try? JSONLine.decode(ControlReply.self, from: line) else {
+      throw Failure(
+        .unavailable, "the player's answer was not understood; is it of another version?")
     }
-    return reply
+    switch reply.outcome {
+    case .refused(let error): throw error
+    case .done(let answer) where reply.id == call.id: return answer
+    case .done: throw Failure(.internalError, "the player answered another command")
+    }
   }
 }

@@ -1,17 +1,23 @@
 import Glibc
 import LinuxIO
+import Service
 
 /// Answers commands from other terminals: one JSON object a line each way over a Unix-domain socket that only
-/// its owner can open.
+/// its owner can open. Both ends are this program: the socket is no interface for others, who have `--json`.
 final class ControlServer {
   /// Bytes of a request; the longest is a list of files.
   static let requestLimit = 1 << 20
   private static let clientLimit = 32
 
+  typealias Answer = (ControlRequest) throws(ServiceError) -> ControlAnswer
+
+  private let reactor: Reactor
+  private let answer: Answer
   private let listener: ListenerID
   private var clients: [(connection: LinuxIO.ConnectionID, line: [UInt8])] = []
 
-  init(path: String, reactor: Reactor) throws {
+  init(path: String, reactor: Reactor, _ answer: @escaping Answer) throws {
+    (self.reactor, self.answer) = (reactor, answer)
     do {
       listener = try reactor.listen(onPath: path)
     } catch  where error.code == EADDRINUSE {
@@ -26,17 +32,17 @@ final class ControlServer {
   }
 
   /// True if the event was for this server.
-  func handle(_ event: ReactorEvent, _ player: PlayerService) -> Bool {
+  func handle(_ event: ReactorEvent) -> Bool {
     switch event {
     case .accepted(let connection, by: listener, _):
       clients.append((connection, []))
-      if clients.count > Self.clientLimit { player.reactor.close(clients.removeFirst().connection) }
+      if clients.count > Self.clientLimit { reactor.close(clients.removeFirst().connection) }
       return true
     case .received(let connection, let bytes):
       guard let index = clients.firstIndex(where: { $0.connection == connection }) else {
         return false
       }
-      received(bytes, from: index, player)
+      received(bytes, from: index)
       return true
     case .closed(let connection, _):
       let count = clients.count
@@ -47,29 +53,29 @@ final class ControlServer {
     }
   }
 
-  private func received(_ bytes: [UInt8], from index: Int, _ player: PlayerService) {
+  private func received(_ bytes: [UInt8], from index: Int) {
     let connection = clients[index].connection
     clients[index].line += bytes
     while let end = clients[index].line.firstIndex(of: UInt8(ascii: "\n")) {
       let line = Array(clients[index].line[..<end])
       clients[index].line.removeFirst(end + 1)
-      player.reactor.send(reply(to: line, player), on: connection)
+      reactor.send(JSONLine.encode(reply(to: line)), on: connection)
     }
     guard clients[index].line.count <= Self.requestLimit else {
       clients.remove(at: index)
-      return player.reactor.close(connection)
+      return reactor.close(connection)
     }
   }
 
-  private func reply(to line: [UInt8], _ player: PlayerService) -> [UInt8] {
-    var reply = ControlReply()
-    do {
-      reply = try player.answer(try JSONLine.decode(ControlRequest.self, from: line))
-    } catch let failure as Failure {
-      (reply.error, reply.code) = (failure.description, failure.kind.rawValue)
-    } catch {
-      reply.error = "not understood: is the player of another version?"
+  private func reply(to line: [UInt8]) -> ControlReply {
+    guard let call = try? JSONLine.decode(ControlCall.self, from: line) else {
+      let error = ServiceError.invalid("not understood: is the player of another version?")
+      return ControlReply(id: 0, .refused(error: error))
     }
-    return JSONLine.encode(reply)
+    do throws(ServiceError) {
+      return ControlReply(id: call.id, .done(answer: try answer(call.request)))
+    } catch {
+      return ControlReply(id: call.id, .refused(error: error))
+    }
   }
 }

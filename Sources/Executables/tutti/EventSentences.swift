@@ -1,6 +1,7 @@
 import Clock
 import Driver
 import Sender
+import Service
 import WireProtocol
 
 /// What happens to a player, in lines for people; nil where nobody needs to know.

@@ -1,5 +1,6 @@
 import Clock
 import Sender
+import Service
 
 extension PlayerDisplay {
   private static let seekStep = MediaDuration.seconds(10)

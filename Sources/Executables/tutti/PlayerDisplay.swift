@@ -3,6 +3,7 @@ import Driver
 import Glibc
 import LinuxIO
 import Sender
+import Service
 
 /// Shows a player at work: a line that is written over on a terminal, lines that stay otherwise, JSON for programs.
 /// Nothing here waits for a reader, and where writing fails the display is given up; the player goes on without.
@@ -18,6 +19,7 @@ final class PlayerDisplay {
   let player: PlayerService
   let isJSON: Bool
   let terminal: Terminal
+  private let reactor: Reactor
   private let writer: OutputWriter
   private let errors: OutputWriter
   private var keyboard: DescriptorID?
@@ -28,11 +30,9 @@ final class PlayerDisplay {
   private var answer: (text: StyledText, until: LocalTime)?
   private(set) var isPaused = false
 
-  init(_ player: PlayerService, isJSON: Bool) throws {
-    self.player = player
-    self.isJSON = isJSON
-    let waker = player.reactor.waker
-    writer = try OutputWriter(descriptor: STDOUT_FILENO, waker: waker) { dropped in
+  init(_ player: PlayerService, reactor: Reactor, isJSON: Bool) throws {
+    (self.player, self.reactor, self.isJSON) = (player, reactor, isJSON)
+    writer = try OutputWriter(descriptor: STDOUT_FILENO, waker: reactor.waker) { dropped in
       isJSON
         ? JSONLine.encode(
           GroupEvent(
@@ -42,16 +42,14 @@ final class PlayerDisplay {
     errors = try OutputWriter(descriptor: STDERR_FILENO, limit: 64 << 10) { _ in [] }
     terminal = Terminal(writer)
     nextLog = HostClock.now + (isJSON ? .zero : Self.logInterval)
-  }
-
-  func run() throws {
-    defer {
-      terminal.restore()
-      errors.finish(within: .milliseconds(300))
-    }
     player.onEvent = { [unowned self] in show($0) }
     player.onWarning = { [unowned self] in warn($0) }
-    try player.run(observer: self)
+  }
+
+  /// Gives the terminal back, and what was printed a moment to leave.
+  func end() {
+    terminal.restore()
+    errors.finish(within: .milliseconds(300))
   }
 
   /// When the display wants to be updated next; nil once it has been given up.
@@ -100,9 +98,9 @@ final class PlayerDisplay {
 
   private func watchKeys() {
     let areTaken = !isJSON && terminal.takeKeys()
-    if areTaken, keyboard == nil { keyboard = try? player.reactor.watch(descriptor: STDIN_FILENO) }
+    if areTaken, keyboard == nil { keyboard = try? reactor.watch(descriptor: STDIN_FILENO) }
     if !areTaken, let id = keyboard {
-      player.reactor.unwatch(id)
+      reactor.unwatch(id)
       keyboard = nil
     }
   }
@@ -112,9 +110,9 @@ final class PlayerDisplay {
   private func giveUpIfBroken() {
     guard !isGivenUp, let failure = writer.failure else { return }
     isGivenUp = true
-    if let id = keyboard { player.reactor.unwatch(id) }
+    if let id = keyboard { reactor.unwatch(id) }
     if failure.code == EPIPE {
-      try? player.carryOut(.stop)
+      _ = try? player.carryOut(.stop)
     } else if failure.code != EIO {
       warn("nothing more is shown: standard output: \(failure); music plays on")
     }
@@ -153,7 +151,7 @@ final class PlayerDisplay {
   }
 
   private func post(_ change: GroupEvent.Change) {
-    post(GroupEvent(revision: player.driver.revision, change))
+    post(GroupEvent(revision: player.revision, change))
   }
 
   private func post(_ event: GroupEvent) {

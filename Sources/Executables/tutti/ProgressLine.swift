@@ -1,4 +1,5 @@
 import Driver
+import Service
 
 /// The line of `tutti play` that is written over and over. What matters least is left out where the window is narrow.
 struct ProgressLine {

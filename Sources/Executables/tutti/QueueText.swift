@@ -4,14 +4,16 @@ import FFmpegSource
 import Glibc
 import LinuxIO
 import Sender
+import Service
 
 /// The list for people: titles and lengths. What the player has not opened yet is looked up in the files, as many as
 /// a moment allows.
 enum QueueText {
   private static let patience = Nanoseconds.milliseconds(700)
 
-  static func lines(_ reply: ControlReply) -> [StyledText] {
-    guard var queue = reply.queue, !queue.isEmpty else { return [StyledText("the list is empty")] }
+  static func lines(_ queue: [QueueEntry]) -> [StyledText] {
+    if queue.isEmpty { return [StyledText("the list is empty")] }
+    var queue = queue
     describe(&queue)
     var table = TextTable(columns: [
       .init(title: ""), .init(title: "", isRight: true), .init(title: "", isCuttable: true),

@@ -2,6 +2,7 @@ import AvahiDiscovery
 import Clock
 import Driver
 import LinuxIO
+import Service
 import WireProtocol
 
 /// Looks for receivers on this network, beside those that are remembered.
@@ -74,30 +75,5 @@ struct ReceiverSearch {
     state.remember(directory.toRemember)
     for line in directory.takeWarnings() { printError("tutti: \(line)") }
     return Result(directory: directory, daemonIsThere: daemonIsThere)
-  }
-}
-
-extension RoomDirectory {
-  /// The one room of this name.
-  func only(_ name: String) throws(Failure) -> RoomRecord {
-    let matches = matches(name)
-    if matches.count > 1 { throw Failure.twins(name, matches) }
-    guard let record = matches.first else { throw Failure.noRoom(name, present: present) }
-    return record
-  }
-}
-
-extension Failure {
-  static func twins(_ name: String, _ records: [RoomRecord]) -> Failure {
-    Failure(
-      .usage,
-      "there are \(records.count) rooms called \(name); say which: "
-        + records.map { "\($0.name)#\($0.id.prefix(4))" }.joined(separator: ", "))
-  }
-
-  static func noRoom(_ name: String, present: [RoomRecord]) -> Failure {
-    let names = present.map(\.name).joined(separator: ", ")
-    let there = names.isEmpty ? "no receiver was found" : "found: \(names)"
-    return Failure(.unavailable, "no room called \(name) (\(there)); see: tutti receivers")
   }
 }

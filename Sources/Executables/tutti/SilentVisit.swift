@@ -3,6 +3,7 @@ import Driver
 import FFmpegSource
 import LinuxIO
 import Sender
+import Service
 
 /// A short session without music, in which rooms are told something while no player runs here.
 struct SilentVisit {

@@ -2,6 +2,7 @@ import Driver
 import FoundationEssentials
 import Glibc
 import LinuxIO
+import Service
 import WireProtocol
 
 /// Where the sender keeps what it must find again.

@@ -1,4 +1,5 @@
 import Driver
+import Service
 
 extension BufferingReport {
   /// For people.
@@ -16,15 +17,5 @@ extension EffectsReport {
     if let loudness { parts.append("\(NumberText.short(loudness)) LUFS") }
     if filter != nil { parts.append("filter") }
     return parts.joined(separator: " ")
-  }
-
-  /// As `tutti effects` would be told them.
-  var longSentence: String {
-    var parts: [String] = []
-    if rate != 1 { parts.append("rate \(NumberText.short(rate))") }
-    if pitch != 0 { parts.append("pitch \(NumberText.signed(pitch))") }
-    if let loudness { parts.append("loudness \(NumberText.short(loudness)) LUFS") }
-    if let filter { parts.append("filter \(filter)") }
-    return parts.joined(separator: ", ")
   }
 }

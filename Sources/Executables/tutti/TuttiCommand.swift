@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import Sender
+import Service
 
 @main
 struct TuttiCommand: ParsableCommand {
@@ -84,8 +85,25 @@ extension ParsableCommand {
     do {
       try body()
     } catch let failure as Failure {
-      if let line = failure.line { printError("tutti: \(line)") }
-      throw ExitCode(failure.kind.rawValue)
+      throw report(failure)
+    } catch let error as ServiceError {
+      throw report(Failure(error))
+    }
+  }
+
+  private func report(_ failure: Failure) -> ExitCode {
+    if let line = failure.line { printError("tutti: \(line)") }
+    return ExitCode(failure.kind.rawValue)
+  }
+}
+
+extension Failure {
+  init(_ error: ServiceError) {
+    switch error {
+    case .invalid(let line): self.init(.usage, line)
+    case .unavailable(let line): self.init(.unavailable, line)
+    case .nothingPlayable(let line): self.init(.noInput, line)
+    case .damaged: self.init(.damaged, nil)
     }
   }
 }

@@ -1,6 +1,6 @@
 import ArgumentParser
-import FFmpegSource
 import Sender
+import Service
 
 /// How `tutti play` and `tutti effects` are told what to do to the sound.
 struct EffectOptions: ParsableArguments {
@@ -21,34 +21,6 @@ struct EffectOptions: ParsableArguments {
     EffectsChange(rate: rate, pitch: pitch, loudness: loudness, filter: filter)
   }
 }
-
-/// What is to be different; the rest stays.
-struct EffectsChange: Codable {
-  var rate: Double?
-  /// In semitones.
-  var pitch: Double?
-  /// In LUFS.
-  var loudness: Double?
-  /// In FFmpeg's notation.
-  var filter: String?
-  /// Whether all effects end first.
-  var isReset = false
-
-  var isEmpty: Bool { self == EffectsChange() }
-
-  /// Throws a sentence for people where the result cannot be had.
-  func applied(to before: Effects) throws -> Effects {
-    var effects = isReset ? Effects() : before
-    effects.rate = rate ?? effects.rate
-    effects.pitch = pitch ?? effects.pitch
-    effects.loudness = loudness ?? effects.loudness
-    effects.filter = filter ?? effects.filter
-    try effects.check()
-    return effects
-  }
-}
-
-extension EffectsChange: Equatable {}
 
 struct EffectsCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
@@ -75,22 +47,5 @@ struct EffectsCommand: RemoteCommand {
     // Wrong values are refused here, before a player is asked.
     _ = try change.applied(to: Effects())
     return .effects(change: change)
-  }
-}
-
-extension Effects {
-  /// Throws a sentence for people where they cannot be had.
-  func check() throws {
-    guard Self.rates.contains(rate) else { throw Failure(.usage, "--rate is 0.25 to 4") }
-    guard Self.pitches.contains(pitch) else { throw Failure(.usage, "--pitch is -12 to 12") }
-    if let loudness, !Self.loudnesses.contains(loudness) {
-      throw Failure(.usage, "--loudness is -40 to -5")
-    }
-    if changesNothing { return }
-    do {
-      try FilteredSource.check(self)
-    } catch {
-      throw Failure(.usage, error.description)
-    }
   }
 }

@@ -4,6 +4,7 @@ import Driver
 import FFmpegSource
 import LinuxIO
 import Sender
+import Service
 
 struct PlayCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -81,9 +82,15 @@ struct PlayCommand: ParsableCommand {
       let choice = try encoderChoice()
       let rawFormat = try rawFormat()
       let interruption = try ReadInterruption()
+      let state = try StateDirectory(common.stateDir)
+      let reactor = try Reactor()
       let player = try PlayerService(
-        state: try StateDirectory(common.stateDir), wish: try wish(), playlist: Playlist(items),
-        endsWithPlaylist: !stay, interruption: interruption
+        reactor: reactor,
+        settings: .init(
+          senderID: try state.senderID(), senderName: HostName.current, endsWithPlaylist: !stay,
+          rooms: try RoomWish(on: on, at: at), remembered: state.rememberedRooms(),
+          directory: state.path),
+        playlist: Playlist(items), reads: ReadControl(interruption)
       ) { report in
         let opener = SourceOpener(raw: rawFormat, interruption: interruption, report: report)
         return Serializer(
@@ -93,13 +100,13 @@ struct PlayCommand: ParsableCommand {
       }
       try prepare(player, effects)
       try player.carryOut(.observePosition(every: positionInterval))
-      try PlayerDisplay(player, isJSON: common.json).run()
+      try PlayerProgram(player, reactor: reactor, state: state, isJSON: common.json).run()
     }
   }
 
   private func prepare(_ player: PlayerService, _ effects: Effects) throws {
     try player.carryOut(.effects(effects))
-    if shuffle { try player.carryOut(.edit(.shuffle(seed: try SystemRandom.number()))) }
+    if shuffle { try player.shuffle() }
     if let repetition = Playlist.Repetition(rawValue: repetition.rawValue) {
       try player.carryOut(.edit(.setRepetition(repetition)))
     }
@@ -127,12 +134,6 @@ struct PlayCommand: ParsableCommand {
       throw Failure(.usage, "--raw \(raw): write rate:bits:channels, such as 48000:16:2")
     }
     return format
-  }
-
-  private func wish() throws -> PlayerService.Wish {
-    let rooms = try RoomWish(on: on, at: at)
-    return .init(
-      names: rooms.names, addresses: rooms.addresses, usesDiscovery: at.isEmpty || on != nil)
   }
 }
 

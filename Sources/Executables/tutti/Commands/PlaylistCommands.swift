@@ -2,31 +2,9 @@ import ArgumentParser
 import FFmpegSource
 import Glibc
 import Sender
+import Service
 
-/// A command that asks a running player to show or change its list.
-protocol ListCommand: ParsableCommand {
-  var common: CommonOptions { get }
-  func request() throws -> ControlRequest
-}
-
-extension ListCommand {
-  func run() throws {
-    try reporting {
-      let state = try StateDirectory(common.stateDir)
-      let reply = try ControlClient(path: state.controlSocket).ask(try request())
-      // Programs get the list after each command; people only where they ask for it.
-      if common.json {
-        for entry in reply.queue ?? [] { try printJSON(entry) }
-      } else if self is QueueCommand {
-        for line in QueueText.lines(reply) { try printLine(line) }
-      } else if let done = reply.done {
-        try printLine(done)
-      }
-    }
-  }
-}
-
-struct QueueCommand: ListCommand {
+struct QueueCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
     commandName: "queue", abstract: "Lists what is to be played, the current item marked.",
     discussion: """
@@ -39,9 +17,14 @@ struct QueueCommand: ListCommand {
       """)
   @OptionGroup var common: CommonOptions
   func request() -> ControlRequest { .queue }
+
+  func show(_ answer: ControlAnswer) throws {
+    if common.json { return try common.show(answer) }
+    for line in QueueText.lines(answer.queue ?? []) { try printLine(line) }
+  }
 }
 
-struct AddCommand: ListCommand {
+struct AddCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
     commandName: "add", abstract: "Adds files and folders to the list, without a gap.",
     discussion: """
@@ -66,14 +49,14 @@ struct AddCommand: ListCommand {
     // The player runs in a folder of its own.
     let paths = try MediaPaths.expand(files).map(MediaPaths.absolute)
     let request = ControlRequest.add(files: paths, number: next ? 0 : to)
-    guard JSONLine.encode(request).count <= ControlServer.requestLimit else {
+    guard JSONLine.encode(ControlCall(id: 1, request)).count <= ControlServer.requestLimit else {
       throw Failure(.usage, "too many files at once (\(paths.count)); add them in parts")
     }
     return request
   }
 }
 
-struct RemoveCommand: ListCommand {
+struct RemoveCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
     commandName: "remove", abstract: "Removes items from the list, by their numbers.",
     discussion: """
@@ -89,7 +72,7 @@ struct RemoveCommand: ListCommand {
   func request() -> ControlRequest { .remove(numbers: numbers) }
 }
 
-struct MoveCommand: ListCommand {
+struct MoveCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
     commandName: "move", abstract: "Moves an item to another place in the list.",
     discussion: "Example:\n  tutti move 7 2    what was number 7 is number 2 then")
@@ -105,7 +88,7 @@ struct MoveCommand: ListCommand {
   }
 }
 
-struct ClearCommand: ListCommand {
+struct ClearCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
     commandName: "clear", abstract: "Empties the list: the music ends.",
     discussion: "Example:\n  tutti clear")
@@ -113,7 +96,7 @@ struct ClearCommand: ListCommand {
   func request() -> ControlRequest { .clear }
 }
 
-struct JumpCommand: ListCommand {
+struct JumpCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
     commandName: "jump", abstract: "Plays an item of the list from its beginning.",
     discussion: "Example:\n  tutti jump 3")
@@ -123,7 +106,7 @@ struct JumpCommand: ListCommand {
   func request() -> ControlRequest { .jump(number: number) }
 }
 
-struct ShuffleCommand: ListCommand {
+struct ShuffleCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
     commandName: "shuffle",
     abstract: "Puts all other items behind the current one, in random order.",
@@ -132,7 +115,7 @@ struct ShuffleCommand: ListCommand {
   func request() -> ControlRequest { .shuffle }
 }
 
-struct RepeatCommand: ListCommand {
+struct RepeatCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
     commandName: "repeat", abstract: "Repeats the list, one item, or nothing.",
     discussion: "Examples:\n  tutti repeat all\n  tutti repeat one\n  tutti repeat off")

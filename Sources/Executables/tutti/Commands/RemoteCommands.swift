@@ -1,28 +1,34 @@
 import ArgumentParser
 import Driver
 import Sender
+import Service
 
 /// A command that asks a running player for one thing and says what was done.
 protocol RemoteCommand: ParsableCommand {
   var common: CommonOptions { get }
   func request() throws -> ControlRequest
+  func show(_ answer: ControlAnswer) throws
 }
 
 extension RemoteCommand {
   func run() throws {
     try reporting {
       let state = try StateDirectory(common.stateDir)
-      try common.show(try ControlClient(path: state.controlSocket).ask(try request()))
+      try show(try ControlClient(path: state.controlSocket).ask(try request()))
     }
   }
+
+  func show(_ answer: ControlAnswer) throws { try common.show(answer) }
 }
 
 extension CommonOptions {
-  /// Programs get the state of the player, people a few words.
-  func show(_ reply: ControlReply) throws {
-    if json {
-      if let status = reply.status { try printJSON(status) }
-    } else if let done = reply.done {
+  /// Programs get the list where the command was about it, else the state of the player; people a few words.
+  func show(_ answer: ControlAnswer) throws {
+    if json, let queue = answer.queue {
+      for entry in queue { try printJSON(entry) }
+    } else if json {
+      try printJSON(answer.status)
+    } else if let done = answer.done {
       for line in done.split(separator: "\n") { try printLine(String(line)) }
     }
   }

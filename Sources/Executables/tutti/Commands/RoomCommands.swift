@@ -1,5 +1,6 @@
 import ArgumentParser
 import Driver
+import Service
 
 struct JoinCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

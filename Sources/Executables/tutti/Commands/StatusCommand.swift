@@ -1,6 +1,7 @@
 import ArgumentParser
 import Driver
 import Glibc
+import Service
 
 struct StatusCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -26,7 +27,7 @@ struct StatusCommand: ParsableCommand {
       let client = ControlClient(path: try StateDirectory(common.stateDir).controlSocket)
       let isTerminal = TerminalText.canMove(on: STDOUT_FILENO)
       repeat {
-        guard let status = try client.ask(.status).status else { return }
+        let status = try client.ask(.status).status
         if common.json {
           try printJSON(status)
         } else {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Clock
 import Driver
 import Sender
+import Service
 
 struct StopCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -60,7 +61,7 @@ struct StopCommand: ParsableCommand {
 
   /// Ends playing in those that are the running player's. Returns the others.
   private func leave(_ names: [String], _ client: ControlClient) throws -> [String] {
-    guard let rooms = try client.askIfRunning(.status)?.status?.rooms else { return names }
+    guard let rooms = try client.askIfRunning(.status)?.status.rooms else { return names }
     let playing = Set(rooms.map { $0.name.lowercased() })
     let own = names.filter { playing.contains($0.lowercased()) }
     if own.isEmpty { return names }
@@ -94,15 +95,9 @@ struct StopCommand: ParsableCommand {
   }
 }
 
-/// Rooms of a player that has not ended as it should.
-struct LeftRooms: Codable, Equatable {
-  var names: Set<String> = []
-  var addresses: [String] = []
-
-  var isEmpty: Bool { names.isEmpty && addresses.isEmpty }
-
+extension LeftRooms {
   /// As `tutti stop` takes them.
-  var options: String {
+  fileprivate var options: String {
     let on = names.isEmpty ? [] : ["--on '\(names.sorted().joined(separator: ","))'"]
     return (on + addresses.map { "--at \($0)" }).joined(separator: " ")
   }

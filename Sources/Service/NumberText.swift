@@ -1,7 +1,7 @@
 /// Numbers as people read them.
-enum NumberText {
+package enum NumberText {
   /// With so many digits behind the point, at most 6, and never a negative zero.
-  static func fixed(_ value: Double, _ digits: Int) -> String {
+  package static func fixed(_ value: Double, _ digits: Int) -> String {
     var scale: Int64 = 1
     for _ in 0..<min(max(digits, 0), 6) { scale *= 10 }
     let scaled = (value * Double(scale)).rounded()
@@ -14,7 +14,7 @@ enum NumberText {
   }
 
   /// As short as it can be: 1, 1.5, -12.25.
-  static func short(_ value: Double) -> String {
+  package static func short(_ value: Double) -> String {
     let text = fixed(value, 3)
     guard text.contains(".") else { return text }
     var digits = text[...]
@@ -23,12 +23,12 @@ enum NumberText {
   }
 
   /// The same with a plus where it is positive.
-  static func signed(_ value: Double) -> String { (value > 0 ? "+" : "") + short(value) }
+  package static func signed(_ value: Double) -> String { (value > 0 ? "+" : "") + short(value) }
 }
 
 /// Times as people write them.
-enum TimeText {
-  static func parse(_ text: String) -> (seconds: Double, isRelative: Bool)? {
+package enum TimeText {
+  package static func parse(_ text: String) -> (seconds: Double, isRelative: Bool)? {
     let isRelative = text.hasPrefix("+") || text.hasPrefix("-")
     let parts = (isRelative ? text.dropFirst() : text[...]).split(
       separator: ":", omittingEmptySubsequences: false)
@@ -42,7 +42,7 @@ enum TimeText {
     return (text.hasPrefix("-") ? -seconds : seconds, isRelative)
   }
 
-  static func format(_ seconds: Double) -> String {
+  package static func format(_ seconds: Double) -> String {
     let whole = Int(max(0, min(seconds, 1e9)))
     let (hours, minutes, rest) = (whole / 3600, whole / 60 % 60, whole % 60)
     let tail = (rest < 10 ? "0" : "") + "\(rest)"

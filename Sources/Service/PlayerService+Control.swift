@@ -1,21 +1,28 @@
 import Clock
 import Driver
 import LinuxIO
-import Sender
-import WireProtocol
+package import Sender
 
 /// What other terminals ask for, carried out, each with an answer. People say numbers and names, the session wants
 /// identities; whatever is out of range is refused here.
 extension PlayerService {
-  func answer(_ request: ControlRequest) throws -> ControlReply {
-    var reply = ControlReply()
-    reply.done = try perform(request)
-    if request.isAboutTheList { reply.queue = queue }
-    reply.status = statusReport
-    return reply
+  package func answer(_ request: ControlRequest) throws(ServiceError) -> ControlAnswer {
+    let done = try perform(request)
+    return ControlAnswer(
+      done: done, queue: request.isAboutTheList ? queue : nil, status: statusReport)
   }
 
-  private func perform(_ request: ControlRequest) throws -> String? {
+  /// Throws where the session refuses it.
+  @discardableResult
+  package func carryOut(_ command: PlayerCommand) throws(ServiceError) -> CommandOutcome {
+    switch driver.carryOut(command) {
+    case .success(let outcome): return outcome
+    case .failure(.finished): throw .unavailable(CommandRefusal.finished.description)
+    case .failure(let refusal): throw .invalid(refusal.description)
+    }
+  }
+
+  private func perform(_ request: ControlRequest) throws(ServiceError) -> String? {
     switch request {
     case .status, .queue: return nil
     case .pause, .resume, .stop, .next, .previous: return try transport(request)
@@ -28,7 +35,7 @@ extension PlayerService {
     }
   }
 
-  private func transport(_ request: ControlRequest) throws -> String? {
+  private func transport(_ request: ControlRequest) throws(ServiceError) -> String? {
     let before = status
     switch request {
     case .pause:
@@ -57,11 +64,11 @@ extension PlayerService {
     return number + name(of: item)
   }
 
-  private func seek(_ seconds: Double, isRelative: Bool) throws -> String? {
+  private func seek(_ seconds: Double, isRelative: Bool) throws(ServiceError) -> String? {
     let span = MediaDuration(seconds: seconds)
     if !isRelative, let duration = status.duration, span >= duration, span > .zero {
       let length = TimeText.format(duration.seconds)
-      throw Failure(.usage, "the item is \(length) long; the next one: tutti next")
+      throw .invalid("the item is \(length) long; the next one: tutti next")
     }
     try carryOut(isRelative ? .seekBy(span) : .seek(to: span))
     let after = status
@@ -70,8 +77,9 @@ extension PlayerService {
     return "to " + TimeText.format(place.seconds) + length
   }
 
-  private func set(_ change: RoomChange) throws -> String {
-    let selections = try change.rooms.isEmpty ? [.all] : change.rooms.map(selection)
+  private func set(_ change: RoomChange) throws(ServiceError) -> String {
+    var selections: [RoomSelection] = change.rooms.isEmpty ? [.all] : []
+    for name in change.rooms { selections.append(.room(try room(name).id)) }
     for rooms in selections {
       for command in try change.commands(for: rooms) { try carryOut(command) }
     }
@@ -82,7 +90,7 @@ extension PlayerService {
     return sentences.joined(separator: "\n")
   }
 
-  private func setEffects(_ change: EffectsChange) throws -> String {
+  private func setEffects(_ change: EffectsChange) throws(ServiceError) -> String {
     if !change.isEmpty { try carryOut(.effects(try change.applied(to: status.effects))) }
     let sentence = statusReport.effects.longSentence
     return sentence.isEmpty ? "no effects" : sentence
@@ -90,14 +98,16 @@ extension PlayerService {
 
   // MARK: - The list
 
-  private func edit(_ request: ControlRequest) throws -> String? {
+  private func edit(_ request: ControlRequest) throws(ServiceError) -> String? {
     let before = items
     switch request {
     case .add(let files, let number):
       try carryOut(.edit(.insert(files, try place(number, last: items.count + 1))))
       return count(files.count, "item") + " added"
     case .remove(let numbers):
-      try carryOut(.edit(.remove(try numbers.map { try item($0).id })))
+      var ids: [Int] = []
+      for number in numbers { ids.append(try item(number).id) }
+      try carryOut(.edit(.remove(ids)))
       return count(Set(numbers).count, "item") + " removed"
     case .move(let number, let to):
       try carryOut(.edit(.move(try item(number).id, try place(to, last: items.count))))
@@ -109,11 +119,11 @@ extension PlayerService {
       try carryOut(.edit(.clear))
       return count(before.count, "item") + " removed"
     case .shuffle:
-      try carryOut(.edit(.shuffle(seed: try SystemRandom.number())))
+      try shuffle()
       return "shuffled"
     case .repeat(let mode):
       guard let repetition = Playlist.Repetition(rawValue: mode) else {
-        throw Failure(.usage, "repeat is off, one or all")
+        throw .invalid("repeat is off, one or all")
       }
       try carryOut(.edit(.setRepetition(repetition)))
       return ["off": "repeats nothing", "one": "repeats this item", "all": "repeats the list"][mode]
@@ -121,20 +131,30 @@ extension PlayerService {
     }
   }
 
-  private func item(_ number: Int) throws -> PlayItem {
+  package func shuffle() throws(ServiceError) {
+    let seed: UInt64
+    do {
+      seed = try SystemRandom.number()
+    } catch {
+      throw ServiceError(error)
+    }
+    try carryOut(.edit(.shuffle(seed: seed)))
+  }
+
+  private func item(_ number: Int) throws(ServiceError) -> PlayItem {
     let items = items
     guard (1...max(items.count, 1)).contains(number), !items.isEmpty else {
       let range = items.isEmpty ? "it is empty" : "it has 1 to \(items.count)"
-      throw Failure(.usage, "there is no number \(number) in the list: \(range)")
+      throw .invalid("there is no number \(number) in the list: \(range)")
     }
     return items[number - 1]
   }
 
-  private func place(_ number: Int?, last: Int) throws -> PlaylistEdit.Place {
+  private func place(_ number: Int?, last: Int) throws(ServiceError) -> PlaylistEdit.Place {
     guard let number else { return .end }
     if number == 0 { return .next }
     guard (1...max(last, 1)).contains(number) else {
-      throw Failure(.usage, "there is no number \(number) to be had in the list: 1 to \(last)")
+      throw .invalid("there is no number \(number) to be had in the list: 1 to \(last)")
     }
     return .index(number - 1)
   }

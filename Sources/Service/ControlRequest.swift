@@ -1,0 +1,82 @@
+package import Driver
+
+/// What somebody asks of a running player. The answer has the same identifier, so that several can wait for theirs.
+package struct ControlCall: Codable, Hashable, Sendable {
+  package var id: UInt64
+  package var request: ControlRequest
+
+  package init(id: UInt64, _ request: ControlRequest) {
+    self.id = id
+    self.request = request
+  }
+}
+
+package struct ControlReply: Codable, Hashable, Sendable {
+  package enum Outcome: Codable, Hashable, Sendable {
+    case done(answer: ControlAnswer)
+    case refused(error: ServiceError)
+  }
+
+  /// That of the call; 0 where the call could not be understood.
+  package var id: UInt64
+  package var outcome: Outcome
+
+  package init(id: UInt64, _ outcome: Outcome) {
+    self.id = id
+    self.outcome = outcome
+  }
+}
+
+package enum ControlRequest: Codable, Hashable, Sendable {
+  case status
+  case pause
+  case resume
+  case stop
+  case next
+  case previous
+  /// Seconds from the item's beginning, or from here.
+  case seek(seconds: Double, isRelative: Bool)
+  case set(change: RoomChange)
+  case effects(change: EffectsChange)
+  case queue
+  /// So that the first of them gets this number; 0 is after the current item, nothing the end.
+  case add(files: [String], number: Int?)
+  /// By their numbers in the list, from 1.
+  case remove(numbers: [Int])
+  case move(number: Int, to: Int)
+  case jump(number: Int)
+  case clear
+  case shuffle
+  /// `off`, `one` or `all`.
+  case `repeat`(mode: String)
+  case join(room: NewRoom)
+  case leave(rooms: [String])
+}
+
+/// A room to play in as well.
+package enum NewRoom: Codable, Hashable, Sendable {
+  case record(RoomRecord)
+  case address(host: String, port: UInt16)
+}
+
+/// What was done, and how things are then.
+package struct ControlAnswer: Codable, Hashable, Sendable {
+  /// In a few words; nil where nothing was to be done.
+  package var done: String?
+  /// The list; only where it was about the list.
+  package var queue: [QueueEntry]?
+  package var status: StatusReport
+}
+
+package struct QueueEntry: Codable, Hashable, Sendable {
+  /// From 1; changes with every edit.
+  package var number: Int
+  /// Stays, and is never used again.
+  package var id: Int
+  package var item: String
+  package var current: Bool
+  /// As far as the player knows: of what it has opened.
+  package var title: String?
+  package var artist: String?
+  package var durationS: Double?
+}

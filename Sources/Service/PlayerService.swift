@@ -1,0 +1,279 @@
+package import Clock
+package import Driver
+package import FFmpegSource
+package import LinuxIO
+package import Sender
+package import WireProtocol
+
+/// A player without a terminal: the rooms it was asked to play in, its list, the cover of what sounds, and answers to
+/// requests. Whoever owns it waits for events, hands each to `handle`, and calls `turn` after them, all on one thread.
+package final class PlayerService {
+  package struct Settings: Sendable {
+    package var senderID: Identifier
+    package var senderName: String
+    /// Whether it is over with its list; else it waits for more.
+    package var endsWithPlaylist: Bool
+    package var rooms: RoomWish
+    /// Receivers that were seen before.
+    package var remembered: [RoomRecord]
+    /// Where the cover is kept for displays.
+    package var directory: String
+
+    package init(
+      senderID: Identifier, senderName: String, endsWithPlaylist: Bool, rooms: RoomWish,
+      remembered: [RoomRecord], directory: String
+    ) {
+      self.senderID = senderID
+      self.senderName = senderName
+      self.endsWithPlaylist = endsWithPlaylist
+      self.rooms = rooms
+      self.remembered = remembered
+      self.directory = directory
+    }
+  }
+
+  package var onEvent: (GroupEvent) -> Void = { _ in }
+  /// A line about something that is amiss; music plays on.
+  package var onWarning: (String) -> Void = { _ in }
+  /// These rooms would play on if the process were killed.
+  package var onRooms: (LeftRooms) -> Void = { _ in }
+  let driver: GroupDriver
+  private let endsWithList: Bool
+  private var hunt: RoomHunt
+  private var huntFailure: ServiceError?
+  private var cover: CoverFile
+  private var coverFailed = false
+  /// What has become of the items, for the end: whether anything sounded, and what could not be played.
+  private var hasSounded = false
+  private var failedItems: [Int: String] = [:]
+  /// Whether of an item a part was heard and the rest was missing.
+  private var wasCutShort = false
+  /// What is known of items that were opened, by their identities.
+  private var openedItems: [Int: GroupEvent.Item] = [:]
+  /// Of rooms that were named by them.
+  private var addresses: [RoomID: String] = [:]
+  private var leftRooms = LeftRooms()
+
+  /// Opens sockets and starts a thread; plays from `start` on.
+  package init(
+    reactor: Reactor, settings: Settings, playlist: Playlist, reads: ReadControl,
+    makeSerializer:
+      @escaping @Sendable (
+        _ report: @escaping @Sendable (SourceNotice) -> Void
+      ) -> Serializer
+  ) throws(IOError) {
+    cover = CoverFile(directory: settings.directory)
+    endsWithList = settings.endsWithPlaylist
+    hunt = RoomHunt(settings.rooms, at: HostClock.now)
+    driver = try GroupDriver(
+      reactor: reactor,
+      settings: .init(
+        senderID: settings.senderID, senderName: settings.senderName,
+        endsWithPlaylist: settings.endsWithPlaylist),
+      playlist: playlist, remembered: settings.remembered, reads: reads,
+      makeSerializer: makeSerializer)
+    driver.onEvent = { [unowned self] event in
+      note(event.change)
+      onEvent(event)
+    }
+    driver.wants = { [unowned self] in hunt.wants($0, of: driver.directory) }
+    driver.onWarning = { [unowned self] in onWarning($0) }
+  }
+
+  // MARK: - Running
+
+  package func start() throws(IOError) {
+    show(nil)
+    let wish = hunt.wish
+    if wish.isForAll || !wish.names.isEmpty { driver.startDiscovery() }
+    for record in hunt.remembered(in: driver.directory) { driver.addRoom(record) }
+    for (host, port) in wish.addresses { try addRoom(host: host, port: port) }
+  }
+
+  /// When `turn` must be called if nothing else happens first.
+  package var nextDeadline: LocalTime? {
+    [driver.nextDeadline, hunt.deadline].compactMap { $0 }.min()
+  }
+
+  package func handle(_ event: ReactorEvent) { driver.handle(event) }
+
+  package func turn() {
+    driver.turn()
+    guard hunt.deadline != nil else { return }
+    do {
+      let known = RoomHunt.Knowledge(
+        directory: driver.directory, plays: driver.plays, rooms: status.rooms)
+      try hunt.look(at: HostClock.now, known)
+    } catch {
+      huntFailure = error
+    }
+  }
+
+  package var isOver: Bool { driver.session.isFinished || huntFailure != nil }
+
+  /// Lets the rooms go and ends the producer's thread. Nothing can be played after it.
+  package func end() throws(IOError) {
+    show(nil)
+    try driver.end()
+  }
+
+  /// Why it has ended, where not as it should.
+  package var failure: ServiceError? {
+    if let huntFailure { return huntFailure }
+    if hasSounded { return wasCutShort ? .damaged : nil }
+    guard driver.session.isFinished, let reason = failedItems.values.first else { return nil }
+    let count = max(items.count, failedItems.count)
+    return .nothingPlayable(count > 1 ? "none of the \(count) items can be played" : reason)
+  }
+
+  /// Whether this failure is the whole story, and told at the end.
+  package func isOnlyFailure(_ item: PlayItem) -> Bool {
+    !hasSounded && items.count == 1 && endsWithList
+  }
+
+  private func note(_ change: GroupEvent.Change) {
+    switch change {
+    case .itemStarted(let item):
+      hasSounded = true
+      remember(item)
+      show(status.item?.metadata.artwork)
+    case .itemDescribed(let item):
+      remember(item)
+      show(status.item?.metadata.artwork)
+    case .stopped: show(nil)
+    case .room(let room, .connected):
+      hunt.reachedRoom()
+      remember(room)
+    case .itemFailed(let item, let reason, let hasSounded):
+      failedItems[item.id] = reason
+      wasCutShort = wasCutShort || hasSounded
+    case .room, .started, .paused, .resumed, .itemEnded, .playlistChanged, .position, .buffering,
+      .buffered, .source, .status, .waiting, .leftOut, .finished:
+      break
+    }
+  }
+
+  // MARK: - What it shows
+
+  package var status: GroupStatus { driver.status() }
+
+  /// Of the last event.
+  package var revision: UInt64 { driver.revision }
+
+  /// With where the cover of what sounds is.
+  package var statusReport: StatusReport {
+    let status = status
+    let isShown = status.item?.metadata.artwork.map { $0.bytes == cover.shown } ?? false
+    return StatusReport(status, revision: revision, artworkPath: isShown ? cover.path : nil)
+  }
+
+  package var items: [PlayItem] { driver.session.playlist.items }
+
+  /// Receivers worth remembering for the next time.
+  package var roomsToRemember: [RoomRecord] { driver.directory.toRemember }
+
+  /// What keeps the music from beginning; nil once it has begun.
+  package var waitReason: String? {
+    let status = status
+    guard status.state == .starting else { return nil }
+    if !hunt.missing.isEmpty { return "looking for \(hunt.missing.joined(separator: ", "))" }
+    if status.rooms.isEmpty { return "looking for receivers on this network" }
+    let absent = status.rooms.filter { if case .live = $0.connection { false } else { true } }
+    if absent.count < status.rooms.count, status.item == nil, let first = items.first {
+      return "opening " + name(of: first)
+    }
+    let awaited = absent.isEmpty ? status.rooms : absent
+    return "waiting for " + awaited.map(\.name).joined(separator: ", ")
+  }
+
+  private func remember(_ item: GroupEvent.Item) {
+    openedItems[item.item.id] = item
+    guard openedItems.count > 2 * max(items.count, 100) else { return }
+    let present = Set(items.map(\.id))
+    openedItems = openedItems.filter { present.contains($0.key) }
+  }
+
+  func opened(_ item: PlayItem, _ status: GroupStatus) -> GroupEvent.Item? {
+    if let next = status.next?.opened, next.item.id == item.id { return .init(next) }
+    return openedItems[item.id]
+  }
+
+  /// As people call it.
+  func name(of item: PlayItem) -> String {
+    let opened = opened(item, status)
+    return ItemName.text(title: opened?.title, artist: opened?.artist, location: item.location)
+  }
+
+  /// For displays. Where it cannot be written music plays all the same, and one line says so.
+  private func show(_ artwork: Artwork?) {
+    do throws(IOError) {
+      if let artwork {
+        try cover.show(artwork.bytes, mimeType: artwork.mimeType)
+      } else {
+        try cover.remove()
+      }
+    } catch {
+      if !coverFailed { onWarning("the cover cannot be kept for displays: \(error)") }
+      coverFailed = true
+    }
+  }
+}
+
+// MARK: - Rooms
+
+extension PlayerService {
+  private func addRoom(host: String, port: UInt16) throws(IOError) {
+    let room = try driver.addRoom(host: host, port: port)
+    addresses[room] = RoomWish.text(host: host, port: port)
+  }
+
+  private func remember(_ room: GroupEvent.Room) {
+    if let address = addresses[room.id] {
+      guard !leftRooms.addresses.contains(address) else { return }
+      leftRooms.addresses.append(address)
+    } else {
+      guard leftRooms.names.insert(room.name).inserted else { return }
+    }
+    onRooms(leftRooms)
+  }
+
+  func room(_ name: String) throws(ServiceError) -> GroupStatus.Room {
+    let rooms = status.rooms
+    guard let room = rooms.first(where: { $0.name.lowercased() == name.lowercased() }) else {
+      let names = rooms.map(\.name).joined(separator: ", ")
+      throw .unavailable("not playing in a room called \(name), but in: \(names)")
+    }
+    return room
+  }
+
+  func join(_ room: NewRoom) throws(ServiceError) -> String {
+    switch room {
+    case .record(let record):
+      if driver.plays(record) { return "plays in \(record.name) already" }
+      driver.addRoom(record)
+      return "\(record.name) joins"
+    case .address(let host, let port):
+      do {
+        try addRoom(host: host, port: port)
+      } catch {
+        throw ServiceError(error)
+      }
+      return "\(host):\(port) joins"
+    }
+  }
+
+  func leave(_ names: [String]) throws(ServiceError) -> String {
+    var leaving: [GroupStatus.Room] = []
+    for name in names { leaving.append(try room(name)) }
+    guard Set(leaving.map(\.id)).count < status.rooms.count else {
+      throw .invalid("no room would be left; end the music with: tutti stop")
+    }
+    for room in leaving {
+      driver.removeRoom(room.id)
+      leftRooms.names.remove(room.name)
+      leftRooms.addresses.removeAll { $0 == addresses[room.id] }
+    }
+    onRooms(leftRooms)
+    return leaving.map { "\($0.name) leaves" }.joined(separator: "\n")
+  }
+}

@@ -1,0 +1,66 @@
+/// Which rooms are meant: those that are named, and those whose addresses are given.
+package struct RoomWish: Sendable {
+  private static let defaultPort: UInt16 = 7770
+
+  /// As given; where there are no addresses either, every receiver on this network is meant.
+  package var names: [String]
+  package var addresses: [(host: String, port: UInt16)]
+
+  package init(names: [String], addresses: [(host: String, port: UInt16)] = []) {
+    self.names = names
+    self.addresses = addresses
+  }
+
+  /// - Parameters:
+  ///   - names: with commas between them.
+  ///   - addresses: each as `address` takes it.
+  package init(on names: String?, at addresses: [String]) throws(ServiceError) {
+    var parsed: [(host: String, port: UInt16)] = []
+    for text in addresses { parsed.append(try Self.address(text)) }
+    self.init(names: Self.names(names), addresses: parsed)
+  }
+
+  package var isForAll: Bool { names.isEmpty && addresses.isEmpty }
+
+  /// The parts of a list with commas.
+  package static func names(_ list: String?) -> [String] {
+    (list ?? "").split(separator: ",").map(trimmed).filter { !$0.isEmpty }
+  }
+
+  private static func trimmed(_ text: Substring) -> String {
+    let front = text.drop { $0.isWhitespace }
+    guard let last = front.lastIndex(where: { !$0.isWhitespace }) else { return "" }
+    return String(front[...last])
+  }
+
+  /// `host`, `host:port`, or `[IPv6]:port`.
+  package static func address(_ text: String) throws(ServiceError) -> (host: String, port: UInt16) {
+    if text.filter({ $0 == ":" }).count > 1, !text.hasPrefix("[") { return (text, defaultPort) }
+    guard let colon = text.lastIndex(of: ":"), !text.hasSuffix("]") else {
+      return (bare(text[...]), defaultPort)
+    }
+    guard let port = UInt16(text[text.index(after: colon)...]), port > 0 else {
+      throw .invalid("--at \(text): write host:port, such as 192.168.1.20:7770")
+    }
+    return (bare(text[..<colon]), port)
+  }
+
+  private static func bare(_ host: Substring) -> String {
+    String(host.filter { $0 != "[" && $0 != "]" })
+  }
+
+  /// As `address` takes it.
+  static func text(host: String, port: UInt16) -> String {
+    host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+  }
+}
+
+/// Rooms of a player that may be killed: by these, somebody else can find and silence them.
+package struct LeftRooms: Codable, Hashable, Sendable {
+  package var names: Set<String> = []
+  package var addresses: [String] = []
+
+  package init() {}
+
+  package var isEmpty: Bool { names.isEmpty && addresses.isEmpty }
+}

@@ -1,0 +1,32 @@
+package import Driver
+
+extension StatusReport.Room {
+  /// Such as `Kitchen: volume 40, 12.5 ms later, left`; nothing where the room has not said.
+  package var settingsSentence: String? {
+    guard let volume else { return nil }
+    var parts = [
+      muted == true
+        ? "muted (volume \(NumberText.short(volume)))" : "volume \(NumberText.short(volume))"
+    ]
+    if let delay = delayText { parts.append(delay) }
+    if let channels, channels != "stereo" { parts.append(channels) }
+    return "\(name): " + parts.joined(separator: ", ")
+  }
+
+  private var delayText: String? {
+    guard let delayMs, delayMs != 0 else { return nil }
+    return "\(NumberText.short(delayMs.magnitude)) ms \(delayMs > 0 ? "later" : "earlier")"
+  }
+}
+
+extension EffectsReport {
+  /// Such as `rate 1.25, pitch -2`; empty where there are none.
+  package var longSentence: String {
+    var parts: [String] = []
+    if rate != 1 { parts.append("rate \(NumberText.short(rate))") }
+    if pitch != 0 { parts.append("pitch \(NumberText.signed(pitch))") }
+    if let loudness { parts.append("loudness \(NumberText.short(loudness)) LUFS") }
+    if let filter { parts.append("filter \(filter)") }
+    return parts.joined(separator: ", ")
+  }
+}

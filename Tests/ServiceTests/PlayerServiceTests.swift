@@ -1,0 +1,78 @@
+import Audio
+import Clock
+import Driver
+import FFmpegSource
+import Foundation
+import LinuxIO
+import Sender
+import TestSupport
+import Testing
+import WireProtocol
+
+@testable import Service
+
+/// What a player answers to requests, without a terminal, a room or a network.
+@Suite struct PlayerServiceTests {
+  private static func player(_ items: [String]) throws -> PlayerService {
+    let interruption = try ReadInterruption()
+    let id = try #require(Identifier(Array(0..<16)))
+    return try PlayerService(
+      reactor: Reactor(),
+      settings: .init(
+        senderID: id, senderName: "study", endsWithPlaylist: false,
+        rooms: RoomWish(names: []), remembered: [],
+        directory: FileManager.default.temporaryDirectory.path),
+      playlist: Playlist(items), reads: ReadControl(interruption)
+    ) { report in
+      let opener = SourceOpener(interruption: interruption, report: report)
+      return Serializer(openSource: opener.open, applyEffects: SourceOpener.filtered) {
+        (_) throws(CodecError) in throw .unsupported("nothing is encoded here")
+      }
+    }
+  }
+
+  @Test func `requests about the list are answered with the list, others without`() throws {
+    let player = try Self.player(["/music/a.flac", "/music/b.flac"])
+    let added = try player.answer(.add(files: ["/music/c.flac"], number: 1))
+    #expect(added.done == "1 item added")
+    #expect(added.queue?.map(\.item) == ["/music/c.flac", "/music/a.flac", "/music/b.flac"])
+    #expect(added.queue?.map(\.id) == [2, 0, 1])
+    #expect(added.status.itemCount == 3)
+    #expect(try player.answer(.move(number: 1, to: 3)).done == "c.flac is number 3")
+    #expect(try player.answer(.status).queue == nil)
+    try player.end()
+  }
+
+  @Test(arguments: [
+    ControlRequest.jump(number: 4), .remove(numbers: [0]), .move(number: 1, to: 9),
+    .add(files: ["/a"], number: 9), .repeat(mode: "sometimes"),
+    .effects(change: .init(rate: 9)), .set(change: .init(delayMs: 9_000)),
+    .leave(rooms: []),
+  ]) func `what is out of range is refused with a sentence`(request: ControlRequest) throws {
+    let player = try Self.player(["/music/a.flac", "/music/b.flac"])
+    let error = #expect(throws: ServiceError.self) { try player.answer(request) }
+    guard case .invalid(let line) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(!line.isEmpty)
+    #expect(player.items.map(\.id) == [0, 1])
+    try player.end()
+  }
+
+  @Test func `calls and replies survive the way over a socket`() throws {
+    let player = try Self.player(["/music/a.flac"])
+    let call = ControlCall(id: 9, .set(change: .init(rooms: ["Kitchen"], isMuted: true)))
+    let sent = try JSONEncoder().encode(call)
+    #expect(try JSONDecoder().decode(ControlCall.self, from: sent) == call)
+    let replies = [
+      ControlReply(id: 9, .done(answer: try player.answer(.queue))),
+      ControlReply(id: 9, .refused(error: .unavailable("no such room"))),
+    ]
+    for reply in replies {
+      let sent = try JSONEncoder().encode(reply)
+      #expect(try JSONDecoder().decode(ControlReply.self, from: sent) == reply)
+    }
+    try player.end()
+  }
+}
