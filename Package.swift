@@ -60,6 +60,7 @@ let package = Package(
     core("Audio", ["Clock"]),
     core("WireProtocol", ["Clock", "Audio"]),
     core("Sender", ["Clock", "Audio", "WireProtocol"]),
+    core("PlaylistFormats", ["Sender"]),
     core("Receiver", ["Clock", "Audio", "WireProtocol"]),
     core("Simulation", ["Clock", "Audio", "WireProtocol", "Sender", "Receiver"]),
 
@@ -69,7 +70,9 @@ let package = Package(
     adapter("AvahiDiscovery", ["CAvahi"]),
     adapter("Codecs", ["Audio", "COpus", "CFLAC"]),
     adapter("FFmpegDecoder", ["Audio", "CAVCodec"]),
-    adapter("FFmpegSource", ["Clock", "Audio", "WireProtocol", "Sender", "CFFmpeg"]),
+    adapter(
+      "FFmpegSource",
+      ["Clock", "Audio", "WireProtocol", "Sender", "PlaylistFormats", "CFFmpeg"]),
 
     // C made callable.
     .target(name: "CSys", path: "Sources/CShims/CSys"),
@@ -131,6 +134,7 @@ let package = Package(
     tests("AudioTests", ["Audio", "Clock", "TestSupport"]),
     tests("WireProtocolTests", ["WireProtocol", "Audio", "Clock", "TestSupport"]),
     tests("SenderTests", ["Sender", "WireProtocol", "Audio", "Clock", "TestSupport"]),
+    tests("PlaylistFormatsTests", ["PlaylistFormats", "Sender", "TestSupport"]),
     tests(
       "ReceiverTests", ["Receiver", "WireProtocol", "Audio", "Clock", "TestSupport"],
       resources: [.copy("Vectors")]),

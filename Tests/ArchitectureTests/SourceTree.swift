@@ -40,7 +40,9 @@ enum SourceTree {
     }
   }
 
-  static let core = ["Clock", "Audio", "WireProtocol", "Sender", "Receiver", "Simulation"]
+  static let core = [
+    "Clock", "Audio", "WireProtocol", "Sender", "PlaylistFormats", "Receiver", "Simulation",
+  ]
 
   static let root = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()

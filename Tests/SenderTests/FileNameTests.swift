@@ -23,12 +23,4 @@ import Testing
     #expect(FileName.shown(name) == "Für")
     #expect("\(MediaError.notFound(path: name))".hasPrefix("Für: "))
   }
-
-  @Test func `a list in Latin-1 names files in Latin-1`() throws {
-    let list: [UInt8] = Array("#EXTM3U\n".utf8) + [0x46, 0xfc, 0x72, 0x0a]
-    let found = try PlaylistFile.locations(in: list, format: .m3u, base: "/music/a.m3u")
-    #expect(
-      found.map(FileName.bytes)
-        == [(Array("/music/F".utf8) + [0xfc, 0x72, 0]).map { CChar(bitPattern: $0) }])
-  }
 }

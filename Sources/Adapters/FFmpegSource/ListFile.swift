@@ -1,5 +1,6 @@
 import CFFmpeg
 import Glibc
+import PlaylistFormats
 import Sender
 
 /// Reads playlists from files and from the network.

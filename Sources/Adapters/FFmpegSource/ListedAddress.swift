@@ -1,4 +1,5 @@
 import CFFmpeg
+import PlaylistFormats
 import Sender
 
 /// Follows addresses that answer with a list in the place of sound, as those of many radio stations do.

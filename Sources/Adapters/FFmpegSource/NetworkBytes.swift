@@ -1,5 +1,6 @@
 import CFFmpeg
 import Glibc
+import PlaylistFormats
 import Sender
 
 /// The bytes behind an address as FFmpeg reads them, by a connection of their own.

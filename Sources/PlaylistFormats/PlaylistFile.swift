@@ -1,3 +1,5 @@
+import Sender
+
 /// A list of items in a file: M3U, PLS, XSPF or JSON. Pure: the bytes come from whoever reads files.
 package enum PlaylistFile {
   /// What a list may have at most; a larger file is a mistake or an attack.
