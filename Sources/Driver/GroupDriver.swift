@@ -1,12 +1,11 @@
-import AvahiDiscovery
 package import Clock
 package import FFmpegSource
 package import LinuxIO
 package import Sender
 package import WireProtocol
 
-/// Drives a `GroupSession`: sockets, discovery and the producer's thread. Whoever owns it calls `wait` and `handle` over
-/// and over on one thread; nothing here is for any other.
+/// Drives a `GroupSender` on a `GroupHost`, with a producer's thread. A program with one group can have both in one: then
+/// it calls `handle` and `turn` here. For the host's thread.
 package final class GroupDriver {
   /// Who plays, and how; see `GroupSession.Configuration`.
   package struct Settings: Sendable {
@@ -28,30 +27,20 @@ package final class GroupDriver {
     }
   }
 
-  package let reactor: Reactor
-  package private(set) var session: GroupSession
-  package private(set) var directory: RoomDirectory
+  package let host: GroupHost
   /// Whether a receiver that discovery has found, and that does not play yet, shall play too.
   package var wants: (RoomRecord) -> Bool = { _ in false }
   package var onEvent: (GroupEvent) -> Void = { _ in }
   /// Of the last event.
   package private(set) var revision: UInt64 = 0
-  /// Something is wrong around the rooms, in one line; each is told once.
-  package var onWarning: (String) -> Void = { _ in }
   /// The number of the room that was added last; 0 before the first.
   package private(set) var lastRoom = 0
-  private var rooms: RoomConnections
-  private var responder: TimeResponder<SocketAddress>
-  private let clockSocket: DatagramID
-  private var stamped = AwaitedStamps<(peer: SocketAddress, sequence: UInt32)>()
+  private var sender: GroupSender<SocketAddress>
+  /// The host's for it.
+  private var number = 0
   private let producer: ProducerThread
   private let batches: Inbox<ProducedBatch>
   private let notices: Inbox<SourceNotice>
-  private let discovered: ServiceNews
-  private let resolved: Inbox<(room: RoomID, result: Result<[SocketAddress], HostResolver.Failure>)>
-  private var search = RoomSearch()
-  private var addresses: [RoomID: RoomAddresses] = [:]
-  private var lookups = RoomLookups()
   private var roomIDs: [String: RoomID] = [:]
   /// Rooms that turned out to be others, which play on.
   private var twins: [RoomID: RoomID] = [:]
@@ -59,99 +48,64 @@ package final class GroupDriver {
   private var foundRooms: Set<RoomID> = []
   /// Receivers that play no more because the user said so.
   private var left: Set<String> = []
-  private var suspends = SuspendDetector()
   private var commandCount: UInt64 = 0
   /// Those that `carryOut` has not taken yet.
   private var replies: [CommandID: CommandReply] = [:]
 
-  /// What sources on the network tell of themselves, and answers to look-ups of names, that were not taken yet.
+  /// What sources on the network tell of themselves, and was not taken yet.
   private static let noticeLimit = 64
-  private static let lookupLimit = 256
-
   /// Rooms that are added because they were found: more than any home has, and few for a forger.
   private static let mostFoundRooms = 64
+
+  package typealias MakeSerializer =
+    @Sendable (_ report: @escaping @Sendable (SourceNotice) -> Void) -> Serializer
 
   /// `makeSerializer` is called on the producer's thread, and again on another one where that does not come back from
   /// the network; it is given what hears of sources that wait. `reads` ends what its sources wait for.
   package init(
-    reactor: Reactor, settings: Settings, playlist: Playlist, remembered: [RoomRecord] = [],
-    reads: ReadControl,
-    makeSerializer:
-      @escaping @Sendable (
-        _ report: @escaping @Sendable (SourceNotice) -> Void
-      ) -> Serializer
+    host: GroupHost, settings: Settings, playlist: Playlist, reads: ReadControl,
+    makeSerializer: @escaping MakeSerializer
   ) throws(IOError) {
-    self.reactor = reactor
-    clockSocket = try reactor.openDatagrams(on: .any(port: 0), trafficClass: .clock)
-    let clockID = try SystemRandom.number()
-    responder = TimeResponder(clockID: clockID)
-    session = GroupSession(
+    self.host = host
+    sender = GroupSender(
       .init(
         senderID: settings.senderID, senderName: settings.senderName,
-        clockID: clockID, clockPort: reactor.localAddress(of: clockSocket)?.port ?? 0,
+        clockID: try SystemRandom.number(), clockPort: host.clockPort,
         firstSession: try SystemRandom.number(), endsWithPlaylist: settings.endsWithPlaylist,
         startsHeld: settings.startsHeld, holdsAtCuts: settings.holdsAtCuts),
       playing: playlist)
-    rooms = RoomConnections(reactor: reactor)
-    batches = Inbox(limit: ProducerThread.batchLimit, waker: reactor.waker)
-    let waker = reactor.waker
-    discovered = ServiceNews(identifierKey: "id") { waker.wake() }
-    resolved = Inbox(limit: Self.lookupLimit, waker: reactor.waker)
-    let notices = Inbox<SourceNotice>(limit: Self.noticeLimit, waker: waker)
+    batches = Inbox(limit: ProducerThread.batchLimit, waker: host.reactor.waker)
+    let notices = Inbox<SourceNotice>(limit: Self.noticeLimit, waker: host.reactor.waker)
     self.notices = notices
     producer = ProducerThread(batches: batches, reads: reads) {
       makeSerializer { notices.post($0) }
     }
-    directory = RoomDirectory(remembered: remembered)
     try producer.start()
+    number = host.join(self)
   }
 
-  /// When `wait` must end if nothing else happens first.
-  package var nextDeadline: LocalTime? {
-    [session.nextDeadline, rooms.deadline, producer.deadline, search.deadline]
-      .compactMap { $0 }.min()
+  /// The only group of its process.
+  package convenience init(
+    reactor: Reactor, settings: Settings, playlist: Playlist, remembered: [RoomRecord] = [],
+    reads: ReadControl, makeSerializer: @escaping MakeSerializer
+  ) throws(IOError) {
+    try self.init(
+      host: GroupHost(reactor: reactor, remembered: remembered), settings: settings,
+      playlist: playlist, reads: reads, makeSerializer: makeSerializer)
   }
 
-  /// After the events of each `wait`: takes what other threads have made, and what time has brought.
-  package func turn() {
-    noteSuspend()
-    let produced = batches.take()
-    if !produced.isEmpty { producer.tookBatches() }
-    for batch in produced { handle(.produced(batch)) }
-    for notice in notices.take() { tell(.source(notice)) }
-    for event in discovered.take() { discovered(event) }
-    continueSearch()
-    for (room, result) in resolved.take() { lookedUp(room, result) }
-    for (place, reason) in rooms.advance(to: HostClock.now) {
-      handle(.closed(place.room, place.channel, reason: reason))
-    }
-    paceRooms(at: HostClock.now)
-    for room in session.roomsAwaitingDrain
-    where rooms.queuedBytes(on: .init(room: room, channel: .media)) <= 16 << 10 {
-      handle(.drained(room))
-    }
-    producer.replaceIfStuck(at: HostClock.now)
-    handle(.timeout)
-  }
+  package var session: GroupSession { sender.session }
 
-  private func paceRooms(at now: LocalTime) {
-    rooms.pace(at: now, needed: session.mediaByteRate) { room in
-      session.lead(of: room, at: now).map { $0 >= MediaPacing.patientLead } ?? false
-    }
-  }
-
-  /// Gives what was sent last a moment to leave, and ends the producer's thread. Nothing can be played after it.
+  /// Ends the producer's thread. Nothing can be played after it.
   package func end() throws(IOError) {
     producer.stop()
-    search.end()
-    let until = HostClock.now + .milliseconds(200)
-    while HostClock.now < until, rooms.isSending { _ = try reactor.wait(until: until) }
+    try host.leave(number)
   }
 
   /// The session answers each command before it takes anything else.
   @discardableResult
   package func carryOut(_ command: PlayerCommand) -> CommandReply {
-    noteSuspend()
+    host.noteSuspend()
     commandCount += 1
     let id = CommandID(commandCount)
     handle(.command(id, command))
@@ -163,23 +117,58 @@ package final class GroupDriver {
 
   package func status() -> GroupStatus { session.status(at: HostClock.now) }
 
-  // MARK: - Session
+  // MARK: - The host's calls
 
-  private func handle(_ input: GroupSession.Input) {
-    session.handle(input, at: HostClock.now)
-    while let output = session.nextOutput() { carryOut(output) }
+  var groupDeadline: LocalTime? {
+    [sender.nextDeadline, producer.deadline].compactMap { $0 }.min()
   }
 
-  private func carryOut(_ output: GroupSession.Output) {
+  func takeTurn() {
+    let produced = batches.take()
+    if !produced.isEmpty { producer.tookBatches() }
+    for batch in produced { handle(.produced(batch)) }
+    for notice in notices.take() { tell(.source(notice)) }
+    let isLook = sender.looksAtPaths(at: HostClock.now)
+    let queues = sender.mediaConnections.map { connection in
+      let line = line(connection)
+      return MediaQueue(
+        connection, bytes: host.peers.queuedBytes(to: line),
+        path: isLook ? host.peers.path(to: line).map(MediaPath.init) : nil)
+    }
+    producer.replaceIfStuck(at: HostClock.now)
+    handle(.turn(queues))
+  }
+
+  func handle(_ input: GroupSender<SocketAddress>.Input) {
+    sender.handle(input, at: HostClock.now)
+    while let output = sender.nextOutput() { carryOut(output) }
+  }
+
+  func answer(_ datagram: Datagram) -> (bytes: [UInt8], sequence: UInt32)? {
+    sender.answer(
+      datagram.bytes, from: datagram.from, of: datagram.from.with(port: 0),
+      receivedAt: datagram.receivedAt, now: HostClock.now)
+  }
+
+  func transmitted(to peer: SocketAddress, sequence: UInt32, at time: LocalTime) {
+    sender.transmitted(to: peer, sequence: sequence, at: time)
+  }
+
+  private func line(_ connection: RoomConnectionID) -> GroupHost.Line {
+    .init(group: number, connection: connection)
+  }
+
+  private func carryOut(_ output: GroupSender<SocketAddress>.Output) {
+    let peers = host.peers
     switch output {
-    case .connect(let room, .control): connect(room)
-    case .connect(let room, .media):
-      rooms.dial(.init(room: room, channel: .media), candidates: [], at: HostClock.now)
-    case .send(let room, let channel, let bytes):
-      rooms.send(bytes, to: .init(room: room, channel: channel))
-    case .close(let room, let channel):
-      rooms.close(.init(room: room, channel: channel))
-      if channel == .control { lookups.stopWaiting(room) }
+    case .connect(let id, let address, let channel):
+      guard !peers.connect(to: address, as: line(id), options: .init(for: channel)) else { break }
+      handle(.connectFailed(id, reason: "this machine has too many connections"))
+    case .send(let id, let bytes): peers.send(bytes, to: line(id))
+    case .close(let id): peers.close(line(id))
+    case .lookUp(let room, let name): host.lookUp(name, of: room, in: number)
+    case .pace(let id, let rate): peers.pace(line(id), bytesPerSecond: rate)
+    case .setTurn(let id, let bytes): peers.setTurn(line(id), bytes: bytes)
     case .produce(let order): producer.carryOut(order, at: HostClock.now)
     case .reply(let id, let reply): replies[id] = reply
     case .event(let event):
@@ -196,120 +185,82 @@ package final class GroupDriver {
   private func note(_ event: SenderEvent) {
     switch event {
     case .roomConnected(let room):
-      addresses[room]?.reached(rooms.reached[room])
       foundRooms.remove(room)
-      for (id, other) in roomIDs where other == room { directory.met(id) }
+      for (id, other) in roomIDs where other == room { host.met(id) }
     case .roomIsTwin(let twin, let room):
       twins[twin] = room
       for (id, other) in roomIDs where other == twin { roomIDs[id] = room }
-      forget(twin)
+      foundRooms.remove(twin)
     default: break
     }
   }
+}
 
-  /// The rooms play on while this machine sleeps, and its clock does not: everything must hear of it first.
-  private func noteSuspend() {
-    guard let span = suspends.suspendedSinceLastCall() else { return }
-    responder.resumedFromSuspend(after: span)
-    handle(.resumedFromSuspend(after: span))
+extension MediaPath {
+  init(_ path: Reactor.Path) {
+    self.init(
+      roundTrip: path.roundTrip, shortest: path.shortest, deliveryRate: path.deliveryRate)
   }
+}
 
-  // MARK: - Events
-
-  package func handle(_ event: ReactorEvent) {
-    noteSuspend()
-    switch event {
-    case .connected(let id):
-      if let place = rooms.connected(id) { handle(.connected(place.room, place.channel)) }
-    case .connectFailed(let id, let error):
-      rooms.failed(id, error.text, at: HostClock.now)
-    case .received(let id, let bytes):
-      if let place = rooms.place(of: id) { handle(.received(place.room, place.channel, bytes)) }
-    case .closed(let id, let reason):
-      if let place = rooms.closed(id) {
-        handle(.closed(place.room, place.channel, reason: "\(reason)"))
-      }
-    case .datagram(_, let datagram): answer(datagram)
-    case .transmitted(_, let stamp): transmitted(stamp)
-    case .signal, .drained, .woken, .accepted, .acceptFailed, .readable: break
-    }
+extension ConnectionOptions {
+  init(for channel: Channel) {
+    self.init()
+    lowMark = GroupSender<SocketAddress>.lowMark
+    // A room whose buffer is full may read nothing for as long as a pause lasts. Whether it lives is seen on control.
+    if channel == .media { answerTimeout = nil }
   }
+}
 
-  private func answer(_ datagram: Datagram) {
-    let answer = responder.answer(
-      datagram.bytes, from: datagram.from, of: datagram.from.with(port: 0),
-      receivedAt: datagram.receivedAt, now: HostClock.now)
-    guard let answer,
-      let id = try? reactor.send(answer.bytes, to: datagram.from, from: clockSocket)
-    else { return }
-    stamped.note(id, for: (datagram.from, answer.sequence))
-  }
+// MARK: - One group alone
 
-  private func transmitted(_ stamp: TransmitStamp) {
-    guard let (peer, sequence) = stamped[stamp.id] else { return }
-    responder.transmitted(to: peer, sequence: sequence, at: stamp.at)
+extension GroupDriver {
+  package var reactor: Reactor { host.reactor }
+  package var directory: RoomDirectory { host.directory }
+  package var nextDeadline: LocalTime? { host.nextDeadline }
+  package var onWarning: (String) -> Void {
+    get { host.onWarning }
+    set { host.onWarning = newValue }
   }
+  package func handle(_ event: ReactorEvent) { host.handle(event) }
+  package func turn() { host.turn() }
+  package func startDiscovery() { host.startDiscovery() }
 }
 
 // MARK: - Rooms
 
 extension GroupDriver {
-  /// Rooms that are found are added where `wants` says so, and those that play are found again at new addresses.
-  package func startDiscovery() {
-    search.begin(at: HostClock.now)
-    continueSearch()
+  /// Plays already, and may be somewhere else by now.
+  func seen(_ record: RoomRecord) {
+    if let room = roomIDs[record.id] { handle(.roomFound(room, at: record.socketAddresses)) }
   }
 
-  private func continueSearch() {
-    guard search.isDue(at: HostClock.now) else { return }
-    directory.allGone()
-    search.start(at: HostClock.now) { [discovered] event in discovered.post(event) }
+  func looksFor(_ record: RoomRecord) -> Bool { !left.contains(record.id) && wants(record) }
+
+  func foundNew(_ record: RoomRecord) {
+    guard foundRooms.count < Self.mostFoundRooms else { return host.isCrowded() }
+    foundRooms.insert(addRoom(record))
   }
 
-  private func discovered(_ event: ServiceBrowser.Event) {
-    switch event {
-    case .found(let service), .updated(let service):
-      if let record = directory.found(service) { found(record) }
-      for line in directory.takeWarnings() { onWarning(line) }
-    case .lost(let service):
-      directory.gone(serviceNamed: service.name)
-      // What was announced and never reached is not worth trying for ever.
-      let lost = roomIDs.filter { id, room in
-        foundRooms.contains(room) && !directory.present.contains { $0.id == id }
-      }
-      for (id, room) in lost {
-        removeRoom(room)
-        left.remove(id)
-      }
-    case .failed: search.failed(at: HostClock.now)
-    case .daemonAppeared, .daemonVanished, .settled: break
-    }
-  }
-
-  private func found(_ record: RoomRecord) {
-    if let room = roomIDs[record.id] {
-      addresses[room]?.learned(record.socketAddresses)
-      handle(.roomSeen(room))
-    } else if wants(record), !left.contains(record.id) {
-      guard foundRooms.count < Self.mostFoundRooms else { return search.isCrowded(onWarning) }
-      foundRooms.insert(addRoom(record))
+  /// Rooms that were announced and never reached are not worth trying for ever.
+  func removeLost(present: Set<String>) {
+    for (id, room) in roomIDs where foundRooms.contains(room) && !present.contains(id) {
+      removeRoom(room)
+      left.remove(id)
     }
   }
 
   /// A receiver whose identity is known. One that plays already is only tried again. With `takesOver`, it is asked for
-  /// though another sender has it.
+  /// though another sender, or another group here, has it.
   @discardableResult
   package func addRoom(_ record: RoomRecord, takesOver: Bool = false) -> RoomID {
     left.remove(record.id)
-    let room = roomIDs[record.id] ?? nextRoom()
-    if roomIDs[record.id] == nil {
-      roomIDs[record.id] = room
-      addresses[room] = RoomAddresses(record.socketAddresses)
-      handle(.roomAdded(room, name: record.name, receiverID: Identifier(hex: record.id)))
-    } else {
-      addresses[room]?.learned(record.socketAddresses)
-      handle(.roomSeen(room))
-    }
+    if roomIDs[record.id] != nil { seen(record) }
+    let room =
+      roomIDs[record.id]
+      ?? addRoom(
+        record.name, receiverID: Identifier(hex: record.id), at: record.socketAddresses)
+    roomIDs[record.id] = room
     if takesOver { handle(.roomTaken(room)) }
     return room
   }
@@ -322,14 +273,22 @@ extension GroupDriver {
   /// Whatever receiver answers at this address. A name is looked up on a thread of its own, at each attempt.
   @discardableResult
   package func addRoom(
-    host: String, port: UInt16, takesOver: Bool = false
+    host name: String, port: UInt16, takesOver: Bool = false
   ) throws(IOError) -> RoomID {
-    let room = nextRoom()
-    let address = SocketAddress(host: host, port: port)
-    addresses[room] = RoomAddresses(address.map { [$0] } ?? [])
-    if address == nil { lookups.add(room, host: host, port: port) }
-    handle(.roomAdded(room, name: "\(host):\(port)", receiverID: nil))
+    let address = SocketAddress(host: name, port: port)
+    let room = addRoom(
+      "\(name):\(port)", receiverID: nil, at: address.map { [$0] } ?? [],
+      host: address == nil ? RoomHost(name: name, port: port) : nil)
     if takesOver { handle(.roomTaken(room)) }
+    return room
+  }
+
+  private func addRoom(
+    _ name: String, receiverID: Identifier?, at addresses: [SocketAddress], host: RoomHost? = nil
+  ) -> RoomID {
+    lastRoom += 1
+    let room = RoomID(lastRoom)
+    handle(.roomAdded(room, name: name, receiverID: receiverID, at: addresses, host: host))
     return room
   }
 
@@ -341,49 +300,6 @@ extension GroupDriver {
       roomIDs[id] = nil
       if left.count < RoomDirectory.mostServices { left.insert(id) }
     }
-    forget(room)
-  }
-
-  private func forget(_ room: RoomID) {
-    addresses[room] = nil
     foundRooms.remove(room)
-    lookups.remove(room)
-    rooms.forget(room)
-  }
-
-  private func nextRoom() -> RoomID {
-    lastRoom += 1
-    return RoomID(lastRoom)
-  }
-
-  // MARK: - Addresses
-
-  private func connect(_ room: RoomID) {
-    if let place = lookups.begin(room, isNeeded: addresses[room]?.isEmpty ?? true) {
-      let resolved = resolved
-      do throws(IOError) {
-        try HostResolver.resolve(host: place.host, port: place.port) { result in
-          resolved.post((room, result))
-        }
-      } catch {
-        resolved.post((room, .success([])))
-      }
-    }
-    if !lookups.isAwaited(by: room) { dial(room) }
-  }
-
-  private func dial(_ room: RoomID) {
-    let candidates = addresses[room]?.nextCandidates() ?? []
-    rooms.dial(.init(room: room, channel: .control), candidates: candidates, at: HostClock.now)
-  }
-
-  private func lookedUp(_ room: RoomID, _ result: Result<[SocketAddress], HostResolver.Failure>) {
-    let isAwaited = lookups.ended(room)
-    if case .success(let found) = result, !found.isEmpty { addresses[room]?.learned(found) }
-    guard isAwaited else { return }
-    if case .failure(let failure) = result {
-      return handle(.closed(room, .control, reason: "\(failure)"))
-    }
-    dial(room)
   }
 }

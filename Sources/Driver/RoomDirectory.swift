@@ -1,5 +1,6 @@
 package import AvahiDiscovery
 import LinuxIO
+import Sender
 import WireProtocol
 
 /// The receivers that are known: remembered from earlier, and found by discovery now.
@@ -49,7 +50,7 @@ package struct RoomDirectory {
     let record = RoomRecord(
       id: advertisement.id.hex, name: advertisement.name, model: advertisement.model,
       state: advertisement.state.rawValue,
-      addresses: Array(service.addresses.prefix(RoomAddresses.limit)), port: service.port,
+      addresses: Array(service.addresses.prefix(RoomDial.addressLimit)), port: service.port,
       codecs: advertisement.codecs.map(\.name))
     if let index = sightings.firstIndex(where: { $0.service == service.name }) {
       sightings[index].record = record

@@ -41,7 +41,8 @@ package final class RoomSilencer {
   private let discovered: Inbox<ServiceBrowser.Event>
   private let resolved: Inbox<(index: Int, addresses: [SocketAddress], failure: String?)>
   private var session: SilencingSession
-  private var rooms: RoomConnections
+  private var dialler = RoomDialler<SocketAddress>()
+  private let peers: PeerConnections<RoomConnectionID>
   package private(set) var directory: RoomDirectory
   private var wish = Wish()
   private var candidates: [RoomID: [SocketAddress]] = [:]
@@ -58,7 +59,7 @@ package final class RoomSilencer {
     session = SilencingSession(
       senderID: senderID, senderName: senderName, clockID: try SystemRandom.number(),
       firstSession: try SystemRandom.number())
-    rooms = RoomConnections(reactor: reactor)
+    peers = PeerConnections(reactor: reactor, limit: GroupHost.connectionLimit)
     directory = RoomDirectory(remembered: remembered)
   }
 
@@ -71,21 +72,15 @@ package final class RoomSilencer {
     try resolveAddresses()
     var isSearching = true
     while isSearching || session.isBusy || unresolved > 0 {
-      let deadline = [isSearching ? searchEnd : nil, session.nextDeadline, rooms.deadline]
+      let deadline = [isSearching ? searchEnd : nil, session.nextDeadline, dialler.nextDeadline]
       for event in try reactor.wait(until: deadline.compactMap { $0 }.min()) { handle(event) }
       turn()
       guard isSearching, HostClock.now >= searchEnd || hasFoundAll else { continue }
       isSearching = false
       addRemembered()
     }
-    try flush()
+    try peers.drain(for: .milliseconds(500))
     return reports
-  }
-
-  /// Lets what was said leave.
-  private func flush() throws(IOError) {
-    let until = HostClock.now + .milliseconds(500)
-    while HostClock.now < until, rooms.isSending { _ = try reactor.wait(until: until) }
   }
 
   private var reports: [Report] {
@@ -161,6 +156,7 @@ package final class RoomSilencer {
     attempts.append((id, key, nil))
     names[id] = name
     candidates[id] = addresses
+    dialler.add(id, at: addresses)
     handle(.roomAdded(id, receiverID: receiver))
   }
 
@@ -193,23 +189,25 @@ package final class RoomSilencer {
   private func turn() {
     for event in discovered.take() { discovered(event) }
     for (index, addresses, failure) in resolved.take() { found(index, addresses, failure) }
-    for (place, reason) in rooms.advance(to: HostClock.now) {
-      handle(.closed(place.room, reason: reason))
-    }
+    dialler.advance(to: HostClock.now)
     handle(.timeout)
   }
 
   private func handle(_ input: SilencingSession.Input) {
     session.handle(input, at: HostClock.now)
-    while let output = session.nextOutput() { carryOut(output) }
+    while let output = session.nextOutput() {
+      carryOut(output)
+      dial()
+    }
+    dial()
   }
 
   private func carryOut(_ output: SilencingSession.Output) {
     switch output {
-    case .connect(let room):
-      rooms.dial(Self.place(room), candidates: candidates[room] ?? [], at: HostClock.now)
-    case .send(let room, let bytes): rooms.send(bytes, to: Self.place(room))
-    case .close(let room): rooms.close(Self.place(room))
+    case .connect(let room): dialler.dial(room, .control, at: HostClock.now)
+    case .send(let room, let bytes):
+      if let id = dialler.connection(to: room, .control) { peers.send(bytes, to: id) }
+    case .close(let room): dialler.close(room, .control)
     case .done(let room, let silenced):
       guard let index = attempts.firstIndex(where: { $0.id == room }) else { return }
       attempts[index].report = Report(
@@ -217,21 +215,29 @@ package final class RoomSilencer {
     }
   }
 
-  private static func place(_ room: RoomID) -> RoomConnections.Place {
-    RoomConnections.Place(room: room, channel: .control)
+  private func dial() {
+    while let output = dialler.nextOutput() {
+      switch output {
+      case .connect(let id, let address, _):
+        guard !peers.connect(to: address, as: id) else { break }
+        dialler.failed(id, "too many connections", at: HostClock.now)
+      case .close(let id): peers.close(id)
+      case .unreachable(let place, let reason): handle(.closed(place.room, reason: reason))
+      case .lookUp: break
+      }
+    }
   }
 
   private func handle(_ event: ReactorEvent) {
-    switch event {
+    switch peers.event(event) {
     case .connected(let id):
-      if let place = rooms.connected(id) { handle(.connected(place.room)) }
-    case .connectFailed(let id, let error): rooms.failed(id, error.text, at: HostClock.now)
+      if let place = dialler.connected(id) { handle(.connected(place.room)) }
+    case .failed(let id, let reason): dialler.failed(id, reason, at: HostClock.now)
     case .received(let id, let bytes):
-      if let place = rooms.place(of: id) { handle(.received(place.room, bytes)) }
+      if let place = dialler.place(of: id) { handle(.received(place.room, bytes)) }
     case .closed(let id, let reason):
-      if let place = rooms.closed(id) { handle(.closed(place.room, reason: "\(reason)")) }
-    case .datagram, .transmitted, .signal, .drained, .woken, .accepted, .acceptFailed, .readable:
-      break
+      if let place = dialler.closed(id) { handle(.closed(place.room, reason: reason)) }
+    case nil: break
     }
   }
 }

@@ -11,7 +11,8 @@ package struct RoomID: Hashable, Comparable, Sendable {
   package static func < (a: RoomID, b: RoomID) -> Bool { a.number < b.number }
 }
 
-/// The two TCP connections to a room.
+/// What a connection to a room may carry. Over TCP each has a connection of its own, so that a pause never stands behind
+/// music; a room on a pipe of another kind may carry both on one.
 package enum Channel: Hashable, Sendable {
   case control
   case media

@@ -19,6 +19,8 @@ package struct LinkQuality: Sendable {
   package var reordering = 0.0
   /// Bytes a second.
   package var rate = 12.5e6
+  /// Whether datagrams wait behind the bytes of streams, as in a router with one queue.
+  package var hasOneQueue = false
 
   package init() {}
 
@@ -64,6 +66,16 @@ package struct PathQuality: Sendable {
     link.noise = (2, 12e-6)
     link.spikes = [(0.03, 1e-3)]
     return PathQuality(up: link, down: link)
+  }
+
+  /// An old access point, which keeps 20 Mbit/s of packets in order and drops none.
+  package static var slowRadio: PathQuality {
+    var path = PathQuality.wired
+    path.down.delay = .milliseconds(1)
+    path.up.delay = .milliseconds(1)
+    path.down.rate = 2.5e6
+    path.down.hasOneQueue = true
+    return path
   }
 
   /// A wire that downloads fill at times.
@@ -140,6 +152,11 @@ struct NetworkLink {
     if quality.jitter > .zero { seconds += quality.jitter.seconds * random.unit() }
     if let traffic = quality.traffic { seconds += queue(traffic, at: time.seconds) }
     return quality.delay + Nanoseconds(seconds: seconds)
+  }
+
+  /// How long a datagram waits behind what was given to the link before `time`.
+  func backlog(at time: TrueTime) -> Nanoseconds {
+    quality.hasOneQueue ? max(.zero, free - time) : .zero
   }
 
   /// When the last of `count` bytes leaves that are given to the link at `time`.

@@ -29,7 +29,7 @@ package struct Scenario: Sendable {
 
   package static let names = [
     "wired", "switches", "wander", "wifi", "wifi-bad", "mixed", "house", "usb", "seek",
-    "source", "outage", "sender-killed", "restart", "clock", "device", "swarm",
+    "filling", "source", "outage", "sender-killed", "restart", "clock", "device", "swarm",
   ]
 
   /// Nil where there is no scenario of that name. One after the other, rooms get `cards`, which are not empty.
@@ -54,6 +54,7 @@ package struct Scenario: Sendable {
     case "house":
       paths = (0..<rooms).map { $0.isMultiple(of: 4) ? .wifi : .wired }
       limit = 60
+    case "filling": paths = Array(repeating: .slowRadio, count: rooms)
     case "mixed", "swarm":
       let kinds: [PathQuality] = [.wired, .wifi, .wifiBad, .wiredLoad]
       paths = (0..<rooms).map { kinds[$0 % 4] }
@@ -61,6 +62,7 @@ package struct Scenario: Sendable {
     default: break
     }
     configuration = .house(paths, seed: seed, cards: cards)
+    if name == "filling" { configuration.fillLong() }
     if name == "wander" { configuration.letCrystalsWander() }
     if name == "usb" {
       limit = 60

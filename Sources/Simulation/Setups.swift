@@ -1,4 +1,5 @@
 import Clock
+import WireProtocol
 
 /// Groups as they are found in houses, each a little different by its seed.
 extension SimulatedGroup.Configuration {
@@ -24,6 +25,14 @@ extension SimulatedGroup.Configuration {
     isExact = false
     interval = .milliseconds(500)
     for room in rooms.indices { rooms[room].card.periodFrames = TestSignal.sampleRate / 25 }
+  }
+
+  /// One access point for all rooms, and buffers that take it most of a minute to fill.
+  mutating func fillLong() {
+    sharesDownlink = true
+    for room in rooms.indices {
+      rooms[room].capacity = Capacity(bytes: 32 << 20, duration: .seconds(200))
+    }
   }
 
   /// By some ppm within a minute or two, as they do while they warm up; no two alike.

@@ -43,6 +43,8 @@ package final class SimulatedGroup {
     package var interval = Nanoseconds.milliseconds(20)
     /// How long the producer takes for an order.
     package var productionTime = Nanoseconds.milliseconds(3)
+    /// Whether the packets of all rooms come through the first one's downlink.
+    package var sharesDownlink = false
     /// Nil where all of an item is at hand.
     package var delivery: SimulatedDelivery?
 
@@ -63,10 +65,11 @@ package final class SimulatedGroup {
     case wakeRoom(Int)
     case turn(room: Int, card: Int)
     case arrived(SimulatedConnection, toRoom: Bool, SimulatedConnection.Payload)
-    case dialed(room: Int, Channel, dial: Int, attempt: Int)
+    case dialed(SimulatedConnection, attempt: Int)
     case accepted(SimulatedConnection)
-    case established(SimulatedConnection, dial: Int)
-    case dialFailed(room: Int, Channel, dial: Int)
+    case established(SimulatedConnection)
+    case dialFailed(SimulatedConnection)
+    case released(SimulatedConnection)
     case request(room: Int, process: Int, [UInt8], arrivedAt: TrueTime)
     case answer(room: Int, process: Int, [UInt8], arrivedAt: TrueTime)
     case requestLeft(room: Int, process: Int, sequence: UInt32, at: TrueTime)
@@ -105,7 +108,9 @@ package final class SimulatedGroup {
       roomCount: configuration.rooms.count, interval: configuration.interval,
       groupTime: { host.value.groupTime(at: $0) })
     for (index, room) in configuration.rooms.enumerated() {
-      rooms.append(SimulatedRoom(room, index: index, seed: configuration.seed))
+      let shared = configuration.sharesDownlink ? rooms.first?.down : nil
+      rooms.append(
+        SimulatedRoom(room, index: index, seed: configuration.seed, sharing: shared))
       startReceiver(index)
     }
     startSender()
@@ -160,11 +165,11 @@ package final class SimulatedGroup {
     case .turn(let room, let card): turn(room, card)
     case .arrived(let connection, let toRoom, let payload):
       arrived(payload, on: connection, toRoom: toRoom)
-    case .dialed(let room, let channel, let dial, let attempt):
-      dialed(room, channel, dial: dial, attempt: attempt)
+    case .dialed(let connection, let attempt): dialed(connection, attempt: attempt)
     case .accepted(let connection): accepted(connection)
-    case .established(let connection, let dial): established(connection, dial: dial)
-    case .dialFailed(let room, let channel, let dial): dialFailed(room, channel, dial: dial)
+    case .established(let connection): established(connection)
+    case .dialFailed(let connection): dialFailed(connection)
+    case .released(let connection): released(connection)
     case .request(let room, let process, let bytes, let time):
       answer(bytes, from: room, process: process, arrivedAt: time)
     case .answer(let room, let process, let bytes, let time):
@@ -196,7 +201,7 @@ package final class SimulatedGroup {
   /// A machine that stands still takes its events when it goes on.
   private func frozenUntil(for event: Event) -> TrueTime? {
     switch event {
-    case .wakeSender, .produced, .established, .dialFailed, .request:
+    case .wakeSender, .produced, .established, .dialFailed, .request, .released:
       senderHost.value.frozenUntil
     case .wakeRoom(let room), .turn(let room, _), .answer(let room, _, _, _),
       .requestLeft(let room, _, _, _), .opened(let room, _):
@@ -227,13 +232,7 @@ extension SimulatedGroup {
 
   /// The sender's program ends, and its connections with it.
   package func killSender() {
-    for room in rooms {
-      for channel in [Channel.control, .media] {
-        if let connection = room.connections[channel] { end(connection, fromRoom: false, "killed") }
-        room.connections[channel] = nil
-        room.dials[channel] = nil
-      }
-    }
+    for connection in sender?.connections ?? [] { letGo(connection, "killed") }
     sender = nil
   }
 
@@ -248,7 +247,8 @@ extension SimulatedGroup {
   package func restartReceiver(_ room: Int) {
     startReceiver(room)
     let announced = now + .milliseconds(100)
-    queue.insert(.action { $0.serveSender([.roomSeen(RoomID(room + 1))]) }, at: announced)
+    queue.insert(
+      .action { $0.serveSender([.roomFound(RoomID(room + 1), at: ["\(room)"])]) }, at: announced)
   }
 
   /// The whole machine stands still, but its clock goes on and its card plays what it has.
@@ -269,7 +269,6 @@ extension SimulatedGroup {
           group.rooms[room].partitionDuringSuspend = false
           group.release(room)
         }
-        group.sender?.responder.resumedFromSuspend(after: span + error)
         group.serveSender([.resumedFromSuspend(after: span + error)])
       }, at: end)
   }

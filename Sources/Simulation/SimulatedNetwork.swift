@@ -14,7 +14,7 @@ extension SimulatedGroup {
     guard !rooms[room].isCutOff else { return }
     let link = toRoom ? rooms[room].down : rooms[room].up
     if link.value.isLost() { return }
-    var delay = link.value.delay(at: time)
+    var delay = link.value.delay(at: time) + link.value.backlog(at: time)
     if link.value.isReordered() {
       delay = delay + Nanoseconds(seconds: link.value.random(in: 0...0.03))
     }
@@ -38,6 +38,35 @@ extension SimulatedGroup {
     }
   }
 
+  /// Sends from the sender's program what its limits allow now, and the rest later.
+  func push(_ bytes: [UInt8], on connection: SimulatedConnection) {
+    connection.outgoing.append(bytes)
+    released(connection)
+  }
+
+  func released(_ connection: SimulatedConnection) {
+    if let look = connection.outgoing.nextLook, look <= now { connection.outgoing.nextLook = nil }
+    while let piece = connection.outgoing.next(at: now) {
+      transmit(piece, on: connection, toRoom: true)
+    }
+    guard connection.outgoing.nextLook == nil, let next = connection.outgoing.nextDeparture else {
+      return
+    }
+    connection.outgoing.nextLook = next
+    schedule(.released(connection), at: next)
+  }
+
+  /// The sender's program has done with it: what it sent leaves first.
+  func letGo(_ connection: SimulatedConnection, _ reason: String) {
+    guard connection.isEstablished else {
+      connection.senderHolds = false
+      return
+    }
+    connection.outgoing.endLimits()
+    released(connection)
+    end(connection, fromRoom: false, reason)
+  }
+
   func end(_ connection: SimulatedConnection, fromRoom: Bool, _ reason: String) {
     if fromRoom { connection.receiverHolds = false } else { connection.senderHolds = false }
     transmit(.end(reason: reason), on: connection, toRoom: !fromRoom)
@@ -52,9 +81,16 @@ extension SimulatedGroup {
     if case .end = payload { stream.isEnded = true }
     stream.undelivered += payload.count
     let departure = link.value.departure(of: payload.count, at: now)
-    let late = link.value.delay(at: now) + link.value.retransmissionDelay()
-    stream.lastArrival = max(departure + late, stream.lastArrival)
-    if toRoom { connection.down = stream } else { connection.up = stream }
+    let delay = link.value.delay(at: now)
+    stream.lastArrival = max(
+      departure + delay + link.value.retransmissionDelay(), stream.lastArrival)
+    if toRoom {
+      connection.down = stream
+      let back = rooms[connection.room].quality.path.up.delay
+      connection.path.left(payload.count, roundTrip: departure - now + delay + back, at: now)
+    } else {
+      connection.up = stream
+    }
     schedule(.arrived(connection, toRoom: toRoom, payload), at: stream.lastArrival)
   }
 
@@ -70,6 +106,7 @@ extension SimulatedGroup {
     }
     if toRoom {
       connection.down.undelivered -= payload.count
+      connection.path.arrived(at: now)
       deliverToRoom(payload, connection)
     } else {
       connection.up.undelivered -= payload.count
@@ -119,46 +156,49 @@ extension SimulatedGroup {
   private func deliverToSender(
     _ payload: SimulatedConnection.Payload, _ connection: SimulatedConnection
   ) {
-    guard connection.senderHolds,
-      rooms[connection.room].connections[connection.channel] === connection
+    guard connection.senderHolds, let sender,
+      sender.connections.contains(where: { $0 === connection })
     else { return }
-    let id = RoomID(connection.room + 1)
     switch payload {
-    case .bytes(let bytes): serveSender([.received(id, connection.channel, bytes)])
+    case .bytes(let bytes): serveSender([.received(connection.senderID, bytes)])
     case .flushEnd, .anchorEnd: break
     case .end(let reason):
-      rooms[connection.room].connections[connection.channel] = nil
       connection.senderHolds = false
-      serveSender([.closed(id, connection.channel, reason: reason)])
+      sender.connections.removeAll { $0 === connection }
+      serveSender([.closed(connection.senderID, reason: reason)])
     }
   }
 
   // MARK: - Connecting
 
-  func dial(_ room: Int, _ channel: Channel) {
+  func dial(
+    _ id: RoomConnectionID, address: String, _ channel: Channel, from sender: SimulatedSender
+  ) {
+    // Nothing answers at other addresses.
+    guard let room = Int(address), rooms.indices.contains(room) else { return }
     connectionCount += 1
-    rooms[room].dials[channel] = connectionCount
-    schedule(.dialed(room: room, channel, dial: connectionCount, attempt: 0), at: now)
+    let connection = SimulatedConnection(
+      id: connectionCount, senderID: id, room: room, channel: channel)
+    sender.connections.append(connection)
+    schedule(.dialed(connection, attempt: 0), at: now)
   }
 
   /// The first packet of a connection goes out; where it gets no answer, again after 1, 2 and 4 seconds.
-  func dialed(_ room: Int, _ channel: Channel, dial: Int, attempt: Int) {
-    guard rooms[room].dials[channel] == dial else { return }
-    if rooms[room].isCutOff || rooms[room].down.value.isLost() {
+  func dialed(_ connection: SimulatedConnection, attempt: Int) {
+    guard connection.senderHolds else { return }
+    let room = rooms[connection.room]
+    if room.isCutOff || room.down.value.isLost() {
       guard attempt < 3 else { return }
       let later = now + .seconds(1 << Int64(attempt))
-      return schedule(.dialed(room: room, channel, dial: dial, attempt: attempt + 1), at: later)
+      return schedule(.dialed(connection, attempt: attempt + 1), at: later)
     }
-    let there = now + rooms[room].down.value.delay(at: now)
-    let back = there + rooms[room].up.value.delay(at: now)
-    guard rooms[room].session != nil else {
-      return schedule(.dialFailed(room: room, channel, dial: dial), at: back)
-    }
-    let connection = SimulatedConnection(id: dial, room: room, channel: channel)
+    let there = now + room.down.value.delay(at: now)
+    let back = there + room.up.value.delay(at: now)
+    guard room.session != nil else { return schedule(.dialFailed(connection), at: back) }
     connection.down.lastArrival = there
     connection.up.lastArrival = back
     schedule(.accepted(connection), at: there)
-    schedule(.established(connection, dial: dial), at: back)
+    schedule(.established(connection), at: back)
   }
 
   func accepted(_ connection: SimulatedConnection) {
@@ -169,19 +209,18 @@ extension SimulatedGroup {
     serve(connection.room, [.accepted(ConnectionID(connection.id), peer: "sender")])
   }
 
-  func established(_ connection: SimulatedConnection, dial: Int) {
-    let room = rooms[connection.room]
-    guard room.dials[connection.channel] == dial, sender != nil else {
+  func established(_ connection: SimulatedConnection) {
+    connection.isEstablished = true
+    guard connection.senderHolds, sender != nil else {
       return end(connection, fromRoom: false, "not wanted any more")
     }
-    room.dials[connection.channel] = nil
-    room.connections[connection.channel] = connection
-    serveSender([.connected(RoomID(connection.room + 1), connection.channel)])
+    serveSender([.connected(connection.senderID)])
   }
 
-  func dialFailed(_ room: Int, _ channel: Channel, dial: Int) {
-    guard rooms[room].dials[channel] == dial else { return }
-    rooms[room].dials[channel] = nil
-    serveSender([.closed(RoomID(room + 1), channel, reason: "connection refused")])
+  func dialFailed(_ connection: SimulatedConnection) {
+    guard connection.senderHolds, let sender else { return }
+    connection.senderHolds = false
+    sender.connections.removeAll { $0 === connection }
+    serveSender([.connectFailed(connection.senderID, reason: "connection refused")])
   }
 }

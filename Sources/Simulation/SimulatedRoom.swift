@@ -17,9 +17,6 @@ final class SimulatedRoom {
   var partitionDuringSuspend = false
   var isCutOff: Bool { isPartitioned || partitionDuringSuspend }
 
-  /// The sender's ends of its connections, and the attempts under way.
-  var connections: [Channel: SimulatedConnection] = [:]
-  var dials: [Channel: Int] = [:]
   /// What this room's end has accepted.
   var accepted: [SimulatedConnection] = []
   /// Connections with something that could not arrive.
@@ -42,13 +39,18 @@ final class SimulatedRoom {
   var lastEstimate: ClockEstimate?
   var underrunCount = 0
 
-  init(_ quality: SimulatedGroup.Room, index: Int, seed: UInt64) {
+  /// `sharing` is the access point of another room, where it is this one's as well.
+  init(
+    _ quality: SimulatedGroup.Room, index: Int, seed: UInt64,
+    sharing sharedDown: Pointer<NetworkLink>? = nil
+  ) {
     self.quality = quality
     self.index = index
     let part = UInt64(index * 16 + 1)
     host = SimulatedHost(quality.host, seed: seed, part: part)
-    down = Pointer(
-      NetworkLink(quality.path.down, random: RandomSource(seed: seed, part: part + 2)))
+    down =
+      sharedDown
+      ?? Pointer(NetworkLink(quality.path.down, random: RandomSource(seed: seed, part: part + 2)))
     up = Pointer(NetworkLink(quality.path.up, random: RandomSource(seed: seed, part: part + 3)))
     crystal = Pointer(
       Oscillator(quality.card.crystal, random: RandomSource(seed: seed, part: part + 4)))

@@ -3,10 +3,11 @@ import Clock
 import Sender
 import WireProtocol
 
-/// The sender's program, from its start to its end.
+/// The sender's program, from its start to its end. The addresses of rooms are their numbers.
 final class SimulatedSender {
-  var session: GroupSession
-  var responder: TimeResponder<String>
+  var group: GroupSender<String>
+  /// In the order in which they were begun.
+  var connections: [SimulatedConnection] = []
   let serializer: Serializer
   let sources: Pointer<SignalSource?>
   let process: Int
@@ -21,12 +22,11 @@ final class SimulatedSender {
   init(_ configuration: SimulatedGroup.Configuration, process: Int, random: inout RandomSource) {
     let clockID = random.next()
     let locations = configuration.items.map { $0.map { "\($0)" } ?? "endless" }
-    session = GroupSession(
+    group = GroupSender(
       .init(
         senderID: Identifier.simulated(1), senderName: "sender", clockID: clockID, clockPort: 4000,
         firstSession: random.next(), endsWithPlaylist: configuration.endsWithPlaylist),
       playing: Playlist(locations))
-    responder = TimeResponder(clockID: clockID)
     self.process = process
     let sources = Pointer<SignalSource?>(nil)
     self.sources = sources
@@ -42,6 +42,14 @@ final class SimulatedSender {
         if isExact { return PCMEncoder(audio: shape.format, sampleType: shape.sampleType) }
         return SilenceEncoder(shape)
       })
+  }
+}
+
+extension SimulatedSender {
+  var session: GroupSession { group.session }
+
+  subscript(id: RoomConnectionID) -> SimulatedConnection? {
+    connections.first { $0.senderID == id }
   }
 }
 
@@ -67,35 +75,41 @@ extension SimulatedGroup {
   package func addRoom(_ index: Int) {
     serveSender([
       .roomAdded(
-        RoomID(index + 1), name: "room \(index)", receiverID: Identifier.simulated(100 + index))
+        RoomID(index + 1), name: "room \(index)", receiverID: Identifier.simulated(100 + index),
+        at: ["\(index)"])
     ])
   }
 
-  /// What the real driver does in each turn of its loop.
-  func serveSender(_ inputs: [GroupSession.Input]) {
+  /// A turn of the sender's loop, as the real driver takes it.
+  func serveSender(_ inputs: [GroupSender<String>.Input]) {
     guard let sender else { return }
     if senderHost.value.frozenUntil > now {
       return queue.insert(
         .action { $0.serveSender(inputs) }, at: senderHost.value.frozenUntil)
     }
     for input in inputs { handle(input, sender) }
-    for room in sender.session.roomsAwaitingDrain where queuedBytes(on: room) <= 16 << 10 {
-      handle(.drained(room), sender)
-    }
-    // After an input the session has looked at what follows already, at the same instant.
-    if inputs.isEmpty { handle(.timeout, sender) }
-    checkQueues()
+    handle(.turn(queues(of: sender)), sender)
+    checkQueues(of: sender)
     scheduleWake(sender)
   }
 
-  private func handle(_ input: GroupSession.Input, _ sender: SimulatedSender) {
-    sender.session.handle(input, at: senderHost.value.local(at: now))
+  private func queues(of sender: SimulatedSender) -> [MediaQueue] {
+    let isLook = sender.group.looksAtPaths(at: senderHost.value.local(at: now))
+    return sender.group.mediaConnections.map { id in
+      let connection = sender[id]
+      return MediaQueue(
+        id, bytes: connection?.queuedBytes ?? 0, path: isLook ? connection?.path.path : nil)
+    }
+  }
+
+  private func handle(_ input: GroupSender<String>.Input, _ sender: SimulatedSender) {
+    sender.group.handle(input, at: senderHost.value.local(at: now))
     onSenderTurn?(sender.session, senderHost.value.local(at: now))
-    while let output = sender.session.nextOutput() { carryOut(output, sender) }
+    while let output = sender.group.nextOutput() { carryOut(output, sender) }
   }
 
   private func scheduleWake(_ sender: SimulatedSender) {
-    guard let deadline = sender.session.nextDeadline else {
+    guard let deadline = sender.group.nextDeadline else {
       sender.nextWake = nil
       return
     }
@@ -108,34 +122,33 @@ extension SimulatedGroup {
     queue.insert(.wakeSender, at: wake)
   }
 
-  private func queuedBytes(on room: RoomID) -> Int {
-    rooms[room.number - 1].connections[.media]?.queuedBytes ?? 0
-  }
-
   /// What waits for a room stays small, so that a flush never stands behind much.
-  private func checkQueues() {
-    for room in rooms {
-      let queued = room.connections[.media]?.queuedBytes ?? 0
-      if queued > 256 << 10 { violated("\(queued) bytes wait for room \(room.index)") }
+  private func checkQueues(of sender: SimulatedSender) {
+    for connection in sender.connections where connection.queuedBytes > 256 << 10 {
+      violated("\(connection.queuedBytes) bytes wait for room \(connection.room)")
     }
   }
 
-  private func carryOut(_ output: GroupSession.Output, _ sender: SimulatedSender) {
+  private func carryOut(_ output: GroupSender<String>.Output, _ sender: SimulatedSender) {
     switch output {
-    case .connect(let room, let channel): dial(room.number - 1, channel)
-    case .send(let room, let channel, let bytes):
+    case .connect(let id, let address, let channel):
+      dial(id, address: address, channel, from: sender)
+    case .send(let id, let bytes):
       digest.add(now.nanoseconds)
       digest.add(bytes)
-      guard let connection = rooms[room.number - 1].connections[channel] else { return }
-      transmit(bytes, on: connection, toRoom: true)
-      if channel == .control { listen(to: bytes, on: connection) }
-    case .close(let room, let channel):
-      let index = room.number - 1
-      rooms[index].dials[channel] = nil
-      if let connection = rooms[index].connections[channel] {
-        rooms[index].connections[channel] = nil
-        end(connection, fromRoom: false, "closed")
-      }
+      guard let connection = sender[id] else { return }
+      push(bytes, on: connection)
+      if connection.channel == .control { listen(to: bytes, on: connection) }
+    case .close(let id):
+      guard let connection = sender[id] else { return }
+      sender.connections.removeAll { $0 === connection }
+      letGo(connection, "closed")
+    case .pace(let id, let rate):
+      sender[id]?.outgoing.setRate(Double(rate))
+    case .setTurn(let id, let bytes):
+      sender[id]?.outgoing.setTurn(bytes)
+      if let connection = sender[id] { released(connection) }
+    case .lookUp(let room, _): serveSender([.lookedUp(room, [], failure: "there are no names")])
     case .produce(let order): produce(order, sender)
     case .reply: break
     case .event(let event): senderEvents.append((now, event))
@@ -229,12 +242,12 @@ extension SimulatedGroup {
 
   func answer(_ bytes: [UInt8], from room: Int, process: Int, arrivedAt: TrueTime) {
     guard let sender else { return }
-    let answered = sender.responder.answer(
+    let answered = sender.group.answer(
       bytes, from: "\(room).\(process)", of: "\(room)",
       receivedAt: senderHost.value.local(at: arrivedAt), now: senderHost.value.local(at: now))
     guard let answered else { return }
     let left = now + senderHost.value.workTime()
-    sender.responder.transmitted(
+    sender.group.transmitted(
       to: "\(room).\(process)", sequence: answered.sequence, at: senderHost.value.local(at: left))
     sendDatagram(answered.bytes, toRoom: true, room, at: left) { bytes, arrival in
       .answer(room: room, process: process, bytes, arrivedAt: arrival)

@@ -102,48 +102,4 @@ import Testing
     #expect(kept.first?.id == Self.id(250))
     #expect(kept.dropFirst().prefix(10).map(\.id) == old.map(\.id))
   }
-
-  // MARK: - Addresses
-
-  private static func address(_ host: Int) -> SocketAddress {
-    .ipv4(address: 0x0a00_0000 + UInt32(host), port: 7770)
-  }
-
-  @Test func `a forged record does not displace the address that works`() {
-    var addresses = RoomAddresses([Self.address(1)])
-    addresses.reached(Self.address(1))
-    addresses.learned([Self.address(66)])
-    #expect(addresses.nextCandidates() == [Self.address(1), Self.address(66)])
-  }
-
-  @Test func `each address is tried first at some attempt`() {
-    var addresses = RoomAddresses([Self.address(1), Self.address(2), Self.address(3)])
-    let firsts = (0..<3).map { _ in addresses.nextCandidates().first }
-    #expect(Set(firsts) == [Self.address(1), Self.address(2), Self.address(3)])
-  }
-
-  @Test func `few addresses of a room are tried`() {
-    var addresses = RoomAddresses((0..<100).map(Self.address))
-    #expect(addresses.nextCandidates().count == RoomAddresses.limit)
-  }
-
-  // MARK: - Names
-
-  @Test func `a name is looked up at each attempt, and once at a time`() {
-    var lookups = RoomLookups()
-    lookups.add(.init(1), host: "kitchen.local", port: 7770)
-    let first = lookups.begin(.init(1), isNeeded: true)
-    #expect(first?.host == "kitchen.local")
-    #expect(lookups.isAwaited(by: .init(1)))
-    lookups.stopWaiting(.init(1))
-    let meanwhile = lookups.begin(.init(1), isNeeded: true)
-    #expect(meanwhile == nil)
-    let wasAwaited = lookups.ended(.init(1))
-    #expect(wasAwaited)
-    let again = lookups.begin(.init(1), isNeeded: false)
-    #expect(again != nil)
-    #expect(!lookups.isAwaited(by: .init(1)))
-    let unknown = lookups.begin(.init(2), isNeeded: true)
-    #expect(unknown == nil)
-  }
 }

@@ -1,0 +1,201 @@
+import AvahiDiscovery
+package import Clock
+package import LinuxIO
+import Sender
+import WireProtocol
+
+/// What the groups of one process share: the event loop, the clock's socket, the connections, the look-up of names and
+/// discovery. Whoever owns it calls `wait` and `handle` over and over on one thread; nothing here is for any other.
+package final class GroupHost {
+  /// A connection to a room, by its group's number for it.
+  struct Line: Hashable, Sendable {
+    var group: Int
+    var connection: RoomConnectionID
+  }
+
+  /// An answer to a time request whose transmit stamp is awaited.
+  private struct Answer {
+    var group: Int
+    var peer: SocketAddress
+    var sequence: UInt32
+  }
+
+  private struct Member {
+    let number: Int
+    weak var group: GroupDriver?
+  }
+
+  /// Connections to rooms at a time, of all groups: two to each room, and the attempts.
+  static let connectionLimit = 1024
+  /// Answers to look-ups of names that were not taken yet; each room has one at a time.
+  private static let lookupLimit = 1024
+
+  package let reactor: Reactor
+  package private(set) var directory: RoomDirectory
+  /// Something is wrong around the rooms, in one line; each is told once.
+  package var onWarning: (String) -> Void = { _ in }
+  let peers: PeerConnections<Line>
+  private let clockSocket: DatagramID
+  private var stamped = AwaitedStamps<Answer>()
+  private let discovered: ServiceNews
+  private let resolved: Inbox<(group: Int, room: RoomID, found: [SocketAddress], failure: String?)>
+  private var search = RoomSearch()
+  private var suspends = SuspendDetector()
+  /// In the order in which they joined.
+  private var members: [Member] = []
+  private var lastMember = 0
+
+  package init(reactor: Reactor, remembered: [RoomRecord] = []) throws(IOError) {
+    self.reactor = reactor
+    directory = RoomDirectory(remembered: remembered)
+    peers = PeerConnections(reactor: reactor, limit: Self.connectionLimit)
+    clockSocket = try reactor.openDatagrams(on: .any(port: 0), trafficClass: .clock)
+    resolved = Inbox(limit: Self.lookupLimit, waker: reactor.waker)
+    let waker = reactor.waker
+    discovered = ServiceNews(identifierKey: "id") { waker.wake() }
+  }
+
+  deinit { reactor.close(clockSocket) }
+
+  private var groups: [GroupDriver] { members.compactMap(\.group) }
+
+  var clockPort: UInt16 { reactor.localAddress(of: clockSocket)?.port ?? 0 }
+
+  /// Returns the group's number.
+  func join(_ group: GroupDriver) -> Int {
+    lastMember += 1
+    members.append(Member(number: lastMember, group: group))
+    return lastMember
+  }
+
+  /// The last group gives what was sent a moment to leave; the others play on, and it leaves meanwhile.
+  func leave(_ number: Int) throws(IOError) {
+    members.removeAll { $0.number == number || $0.group == nil }
+    guard members.isEmpty else { return }
+    search.end()
+    try peers.drain(for: .milliseconds(200))
+  }
+
+  // MARK: - Event loop
+
+  /// When `wait` must end if nothing else happens first.
+  package var nextDeadline: LocalTime? {
+    (groups.map(\.groupDeadline) + [search.deadline]).compactMap { $0 }.min()
+  }
+
+  package func handle(_ event: ReactorEvent) {
+    noteSuspend()
+    switch peers.event(event) {
+    case .connected(let line): group(line.group)?.handle(.connected(line.connection))
+    case .failed(let line, let reason):
+      group(line.group)?.handle(.connectFailed(line.connection, reason: reason))
+    case .received(let line, let bytes):
+      group(line.group)?.handle(.received(line.connection, bytes))
+    case .closed(let line, let reason):
+      group(line.group)?.handle(.closed(line.connection, reason: reason))
+    case nil: break
+    }
+    switch event {
+    case .datagram(let id, let datagram) where id == clockSocket: answer(datagram)
+    case .transmitted(let id, let stamp) where id == clockSocket: transmitted(stamp)
+    default: break
+    }
+  }
+
+  /// After the events of each `wait`: takes what other threads have made, and what time has brought.
+  package func turn() {
+    noteSuspend()
+    for event in discovered.take() { discovered(event) }
+    continueSearch()
+    for (number, room, found, failure) in resolved.take() {
+      group(number)?.handle(.lookedUp(room, found, failure: failure))
+    }
+    for group in groups { group.takeTurn() }
+  }
+
+  private func group(_ number: Int) -> GroupDriver? {
+    members.first { $0.number == number }?.group
+  }
+
+  /// The rooms play on while this machine sleeps, and its clock does not: everything must hear of it first.
+  func noteSuspend() {
+    guard let span = suspends.suspendedSinceLastCall() else { return }
+    for group in groups { group.handle(.resumedFromSuspend(after: span)) }
+  }
+
+  // MARK: - Clock
+
+  /// Each group has a clock of its own, by which a request says whom it is for.
+  private func answer(_ datagram: Datagram) {
+    for member in members {
+      guard let answer = member.group?.answer(datagram) else { continue }
+      let sent = try? reactor.send(answer.bytes, to: datagram.from, from: clockSocket)
+      guard let sent else { return }
+      let awaited = Answer(
+        group: member.number, peer: datagram.from, sequence: answer.sequence)
+      return stamped.note(sent, for: awaited)
+    }
+  }
+
+  private func transmitted(_ stamp: TransmitStamp) {
+    guard let answer = stamped[stamp.id] else { return }
+    group(answer.group)?.transmitted(to: answer.peer, sequence: answer.sequence, at: stamp.at)
+  }
+
+  // MARK: - Finding rooms
+
+  /// Rooms that are found are added to the group that wants them, and those that play are found again at new addresses.
+  package func startDiscovery() {
+    search.begin(at: HostClock.now)
+    continueSearch()
+  }
+
+  private func continueSearch() {
+    guard search.isDue(at: HostClock.now) else { return }
+    directory.allGone()
+    search.start(at: HostClock.now) { [discovered] event in discovered.post(event) }
+  }
+
+  private func discovered(_ event: ServiceBrowser.Event) {
+    switch event {
+    case .found(let service), .updated(let service):
+      if let record = directory.found(service) { found(record) }
+      for line in directory.takeWarnings() { onWarning(line) }
+    case .lost(let service):
+      directory.gone(serviceNamed: service.name)
+      let present = Set(directory.present.map(\.id))
+      for group in groups { group.removeLost(present: present) }
+    case .failed: search.failed(at: HostClock.now)
+    case .daemonAppeared, .daemonVanished, .settled: break
+    }
+  }
+
+  /// A room plays in one group at a time: another one does not take it because it was found.
+  private func found(_ record: RoomRecord) {
+    let owners = groups.filter { $0.plays(record) }
+    for group in owners { group.seen(record) }
+    if owners.isEmpty, let group = groups.first(where: { $0.looksFor(record) }) {
+      group.foundNew(record)
+    }
+  }
+
+  func isCrowded() { search.isCrowded(onWarning) }
+
+  /// A session was held with these receivers.
+  func met(_ id: String) { directory.met(id) }
+
+  /// The answer goes to the group of this number, in a later turn.
+  func lookUp(_ host: RoomHost, of room: RoomID, in group: Int) {
+    let resolved = resolved
+    do throws(IOError) {
+      try HostResolver.resolve(host: host.name, port: host.port) { result in
+        switch result {
+        case .success(let found): resolved.post((group, room, found, nil))
+        case .failure(let failure): resolved.post((group, room, [], "\(failure)"))
+        }
+      }
+    } catch {
+      resolved.post((group, room, [], "\(error)"))
+    }
+  }
+}

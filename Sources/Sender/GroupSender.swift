@@ -1,0 +1,179 @@
+package import Clock
+
+/// A group with its ways to the rooms, without I/O: what the session says, how rooms are dialled and names looked up, how
+/// fast buffers are filled, and the answers about the time. The programs and the simulation drive the same one.
+package struct GroupSender<Address: Hashable & Sendable> {
+  package private(set) var session: GroupSession
+  private var dialler = RoomDialler<Address>()
+  private var pacing = GroupPacing()
+  private var responder: TimeResponder<Address>
+  /// Places that the session has still to hear of.
+  private var unreachable: [(place: RoomDialler<Address>.Place, reason: String)] = []
+  private var outputs: [Output] = []
+  private var nextOutputIndex = 0
+
+  package init(_ configuration: GroupSession.Configuration, playing playlist: Playlist) {
+    session = GroupSession(configuration, playing: playlist)
+    responder = TimeResponder(clockID: configuration.clockID)
+  }
+
+  /// Takes one input into account. `now` never decreases.
+  package mutating func handle(_ input: Input, at now: LocalTime) {
+    switch input {
+    case .roomAdded(let room, let name, let receiverID, let addresses, let host):
+      dialler.add(room, at: addresses, host: host)
+      session.handle(.roomAdded(room, name: name, receiverID: receiverID), at: now)
+    case .roomFound(let room, let addresses):
+      dialler.learned(room, addresses)
+      session.handle(.roomSeen(room), at: now)
+    case .roomTaken(let room): session.handle(.roomTaken(room), at: now)
+    case .roomRemoved(let room):
+      session.handle(.roomRemoved(room), at: now)
+      settle(at: now)
+      dialler.remove(room)
+    case .lookedUp(let room, let addresses, let failure):
+      dialler.lookedUp(room, addresses, failure: failure, at: now)
+    case .connected(let id):
+      if let place = dialler.connected(id) {
+        session.handle(.connected(place.room, place.channel), at: now)
+      }
+    case .connectFailed(let id, let reason): dialler.failed(id, reason, at: now)
+    case .received(let id, let bytes):
+      if let place = dialler.place(of: id) {
+        session.handle(.received(place.room, place.channel, bytes), at: now)
+      }
+    case .closed(let id, let reason):
+      if let place = dialler.closed(id) {
+        session.handle(.closed(place.room, place.channel, reason: reason), at: now)
+      }
+    case .resumedFromSuspend(let span):
+      responder.resumedFromSuspend(after: span)
+      session.handle(.resumedFromSuspend(after: span), at: now)
+    case .produced(let batch): session.handle(.produced(batch), at: now)
+    case .command(let id, let command): session.handle(.command(id, command), at: now)
+    case .turn(let queues): turn(queues, at: now)
+    }
+    settle(at: now)
+  }
+
+  private mutating func turn(_ queues: [MediaQueue], at now: LocalTime) {
+    dialler.advance(to: now)
+    pace(queues, at: now)
+    for room in session.roomsAwaitingDrain {
+      let connection = dialler.connection(to: room, .media)
+      let queue = queues.first { $0.connection == connection }
+      if (queue?.bytes ?? 0) <= Self.lowMark { session.handle(.drained(room), at: now) }
+    }
+    if let deadline = session.nextDeadline, deadline <= now { session.handle(.timeout, at: now) }
+  }
+
+  private mutating func pace(_ queues: [MediaQueue], at now: LocalTime) {
+    let limits = pacing.limits(queues, needed: session.mediaByteRate, at: now) { connection in
+      guard let room = dialler.place(of: connection)?.room,
+        let lead = session.lead(of: room, at: now)
+      else { return false }
+      return lead >= MediaPacing.patientLead
+    }
+    for limit in limits {
+      switch limit {
+      case .rate(let connection, let rate):
+        outputs.append(.pace(connection, bytesPerSecond: UInt32(rate)))
+      case .turn(let connection, let bytes): outputs.append(.setTurn(connection, bytes: bytes))
+      }
+    }
+  }
+
+  /// Carries what the session and the dialler want of each other to and fro. It ends: a room that could not be reached is
+  /// not dialled again at the same instant.
+  private mutating func settle(at now: LocalTime) {
+    takeFromDialler()
+    repeat {
+      let lost = unreachable
+      unreachable = []
+      for (place, reason) in lost {
+        session.handle(.closed(place.room, place.channel, reason: reason), at: now)
+      }
+      while let output = session.nextOutput() {
+        carryOut(output, at: now)
+        takeFromDialler()
+      }
+    } while !unreachable.isEmpty
+  }
+
+  private mutating func takeFromDialler() {
+    while let output = dialler.nextOutput() {
+      switch output {
+      case .connect(let id, let address, let channel):
+        outputs.append(.connect(id, address, for: channel))
+      case .close(let id): outputs.append(.close(id))
+      case .lookUp(let room, let name): outputs.append(.lookUp(room, name))
+      case .unreachable(let place, let reason): unreachable.append((place, reason))
+      }
+    }
+  }
+
+  private mutating func carryOut(_ output: GroupSession.Output, at now: LocalTime) {
+    switch output {
+    case .connect(let room, let channel): dialler.dial(room, channel, at: now)
+    case .send(let room, let channel, let bytes):
+      guard let id = dialler.connection(to: room, channel) else { return }
+      if channel == .media { pacing.sent() }
+      outputs.append(.send(id, bytes))
+    case .close(let room, let channel): dialler.close(room, channel)
+    case .produce(let order): outputs.append(.produce(order))
+    case .reply(let id, let reply): outputs.append(.reply(id, reply))
+    case .event(let event):
+      note(event)
+      outputs.append(.event(event))
+    }
+  }
+
+  private mutating func note(_ event: SenderEvent) {
+    switch event {
+    case .roomConnected(let room): dialler.confirmed(room)
+    case .roomIsTwin(let twin, _): dialler.remove(twin)
+    default: break
+    }
+  }
+
+  /// What the driver must do next; `nil` when there is nothing left to do.
+  package mutating func nextOutput() -> Output? {
+    guard nextOutputIndex < outputs.count else {
+      outputs.removeAll(keepingCapacity: true)
+      nextOutputIndex = 0
+      return nil
+    }
+    defer { nextOutputIndex += 1 }
+    return outputs[nextOutputIndex]
+  }
+
+  /// When to send `.turn` if nothing else happens first.
+  package var nextDeadline: LocalTime? {
+    [session.nextDeadline, dialler.nextDeadline, pacing.nextDeadline].compactMap { $0 }.min()
+  }
+
+  // MARK: - What drivers look at
+
+  /// A media connection with no more than this in its queue is sent more. Bytes.
+  package static var lowMark: Int { 16 << 10 }
+
+  /// Of the rooms that have one, in the order of the rooms.
+  package var mediaConnections: [RoomConnectionID] { dialler.mediaConnections }
+
+  /// Whether the next `.turn` is to say what is known of the paths.
+  package func looksAtPaths(at now: LocalTime) -> Bool { pacing.looksAtPaths(at: now) }
+
+  // MARK: - Clock
+
+  /// See `TimeResponder.answer`.
+  package mutating func answer(
+    _ bytes: [UInt8], from peer: Address, of host: Address, receivedAt: LocalTime, now: LocalTime
+  ) -> (bytes: [UInt8], sequence: UInt32)? {
+    responder.answer(bytes, from: peer, of: host, receivedAt: receivedAt, now: now)
+  }
+
+  /// The kernel's stamp of an answer.
+  package mutating func transmitted(to peer: Address, sequence: UInt32, at time: LocalTime) {
+    responder.transmitted(to: peer, sequence: sequence, at: time)
+  }
+}

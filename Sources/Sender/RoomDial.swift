@@ -1,0 +1,57 @@
+import Clock
+
+/// A connection to a room, or an attempt at one, as the core numbers them. Never used twice.
+package struct RoomConnectionID: Hashable, Sendable {
+  package let number: Int
+}
+
+/// The name of a machine, to be looked up, and the port of the receiver there.
+package struct RoomHost: Hashable, Sendable {
+  package var name: String
+  package var port: UInt16
+
+  package init(name: String, port: UInt16) {
+    self.name = name
+    self.port = port
+  }
+}
+
+/// How connections to one room's addresses are tried: the next one when the one before refuses or does not answer for a
+/// moment, and the first that answers wins.
+package enum RoomDial {
+  /// A host on the same network answers well within this.
+  static let headStart = Nanoseconds.milliseconds(300)
+  /// Addresses of a room that are tried: more than any machine has that a group can play to.
+  package static let addressLimit = 8
+
+  struct Attempts<Address> {
+    private var candidates: [Address]
+    private(set) var underWay: [(id: RoomConnectionID, address: Address)] = []
+    private var nextAttempt: LocalTime
+    private(set) var lastError = "no address is known"
+
+    init(_ candidates: [Address], at now: LocalTime) {
+      self.candidates = candidates
+      nextAttempt = now
+    }
+
+    /// Whether everything has failed.
+    var isExhausted: Bool { candidates.isEmpty && underWay.isEmpty }
+    var deadline: LocalTime? { candidates.isEmpty ? nil : nextAttempt }
+
+    /// The address to try now, as attempt `id`.
+    mutating func begin(_ id: RoomConnectionID, at now: LocalTime) -> Address? {
+      guard !candidates.isEmpty, nextAttempt <= now else { return nil }
+      let address = candidates.removeFirst()
+      underWay.append((id, address))
+      nextAttempt = now + RoomDial.headStart
+      return address
+    }
+
+    mutating func failed(_ id: RoomConnectionID, _ reason: String, at now: LocalTime) {
+      underWay.removeAll { $0.id == id }
+      lastError = reason
+      nextAttempt = now
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import Audio
+import Clock
+import LinuxIO
+import Sender
+import WireProtocol
+
+@testable import Driver
+
+/// A receiver on a real socket that is always ready, plays nothing, asks for more as it gets something, and keeps what it
+/// was told.
+final class TestRoom {
+  /// What a sender did in one session.
+  struct Session {
+    let hello: Hello
+    var messages: [ControlMessage] = []
+    var packets: [AudioPacket] = []
+    var mediaBytes = 0
+    var isOpen = true
+  }
+
+  /// Little, so that a sender who has given as much has only just begun.
+  private static let credit: UInt64 = 256 << 10
+
+  let record: RoomRecord
+  private(set) var sessions: [Session] = []
+  private let listener: ListenerID
+  private let peers: PeerConnections<Int>
+  private var acceptedCount = 0
+  /// What each connection is for: a session, and whether it is its media connection.
+  private var uses: [Int: (session: Int, isMedia: Bool)] = [:]
+  private var framers: [Int: MessageFramer] = [:]
+  private let receiverID: Identifier
+
+  init(_ number: Int, on reactor: Reactor) throws {
+    listener = try reactor.listen(on: .loopback(port: 0))
+    peers = PeerConnections(reactor: reactor, limit: 16)
+    receiverID = Identifier([UInt8](repeating: UInt8(number), count: Identifier.byteCount))!
+    record = RoomRecord(
+      id: receiverID.hex, name: "source-\(number)", model: "test", state: "free",
+      addresses: ["127.0.0.1"], port: reactor.localAddress(of: listener)?.port ?? 0,
+      codecs: ["pcm"])
+  }
+
+  func handle(_ event: ReactorEvent) {
+    if case .accepted(let id, by: listener, let address) = event {
+      acceptedCount += 1
+      framers[acceptedCount] = MessageFramer(limit: ProtocolLimits.mediaMessage)
+      _ = peers.accept(id, from: address, as: acceptedCount)
+    }
+    switch peers.event(event) {
+    case .received(let id, let bytes): received(bytes, on: id)
+    case .closed(let id, _):
+      if let use = uses[id], !use.isMedia { sessions[use.session].isOpen = false }
+    case .connected, .failed, nil: break
+    }
+  }
+
+  private func received(_ bytes: [UInt8], on id: Int) {
+    framers[id]?.append(bytes)
+    if let use = uses[id], use.isMedia { count(bytes.count, in: use.session) }
+    while let raw = try? framers[id]?.next() {
+      guard let use = uses[id] else {
+        if let opening = try? OpeningMessage.decode(raw) { open(opening, on: id) }
+        continue
+      }
+      if use.isMedia {
+        if case .packet(let packet)? = try? MediaMessage.decode(raw) {
+          sessions[use.session].packets.append(packet)
+        }
+      } else if let message = try? ControlMessage.decode(raw) {
+        sessions[use.session].messages.append(message)
+      }
+    }
+  }
+
+  private func open(_ opening: OpeningMessage, on id: Int) {
+    switch opening {
+    case .control(let hello):
+      sessions.append(Session(hello: hello))
+      uses[id] = (sessions.count - 1, false)
+      say(.welcome(welcome), on: id)
+      say(.status(.ready), on: id)
+    case .media(let session):
+      guard let index = sessions.lastIndex(where: { $0.hello.session == session }) else { return }
+      uses[id] = (index, true)
+      grant(in: index)
+    }
+  }
+
+  private func count(_ bytes: Int, in session: Int) {
+    sessions[session].mediaBytes += bytes
+    grant(in: session)
+  }
+
+  private func grant(in session: Int) {
+    let limit = UInt64(sessions[session].mediaBytes) + Self.credit
+    guard let id = uses.first(where: { $0.value == (session, false) })?.key else { return }
+    say(.credit(Credit(limit: limit, bufferedUntil: .zero, heldBytes: 0)), on: id)
+  }
+
+  private func say(_ message: ControlMessage, on id: Int) { peers.send(message.encoded(), to: id) }
+
+  private var welcome: Welcome {
+    Welcome(
+      version: ProtocolVersion.newest, receiverID: receiverID, name: record.name, model: "test",
+      capacity: Capacity(bytes: 64 << 20, duration: .seconds(600)), codecs: [.pcm],
+      settings: RoomSettings(
+        volume: 1000, isMuted: false, delay: .zero, channelMap: .stereo), held: nil)
+  }
+}
+
+extension RoomStatus {
+  fileprivate static var ready: RoomStatus {
+    let none = SyncErrorStatistics(now: .zero, median: .zero, p99: .zero, maximum: .zero)
+    return RoomStatus(
+      state: .ready, detail: "", playhead: .zero, bufferedUntil: .zero, heldBytes: 0,
+      syncError: none, clockErrorBound: .zero, roundTrip: .zero,
+      commitHorizon: .milliseconds(40), clockDrift: 0, deviceDrift: 0, underruns: 0,
+      latePackets: 0, lostPackets: 0, corruptPackets: 0)
+  }
+}
