@@ -164,6 +164,8 @@ package final class GroupDriver {
     case .connect(let id, let address, let channel):
       guard !peers.connect(to: address, as: line(id), options: .init(for: channel)) else { break }
       handle(.connectFailed(id, reason: "this machine has too many connections"))
+    // No adapter has connections on which rooms come in by themselves.
+    case .adopt(let id, _, _): handle(.connectFailed(id, reason: "it did not come in"))
     case .send(let id, let bytes): peers.send(bytes, to: line(id))
     case .close(let id): peers.close(line(id))
     case .lookUp(let room, let name): host.lookUp(name, of: room, in: number)

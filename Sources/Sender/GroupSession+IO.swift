@@ -23,7 +23,8 @@ extension GroupSession {
   package enum Input {
     /// Play in this room as well. `receiverID`, where known, is the only receiver that is taken for it; the
     /// name is replaced by the one that the receiver gives itself.
-    case roomAdded(RoomID, name: String, receiverID: Identifier?)
+    /// One that `comesIn` is never asked to be connected: it is waited for.
+    case roomAdded(RoomID, name: String, receiverID: Identifier?, comesIn: Bool = false)
     /// Play in this room no more. Nothing more is said about it.
     case roomRemoved(RoomID)
     /// Discovery has seen the room: if it is not connected, now is the time to try.

@@ -101,8 +101,9 @@ package struct GroupSession {
     if case .resumedFromSuspend(let span) = input { asleep = asleep + max(.zero, span) }
     let now = now + asleep
     switch input {
-    case .roomAdded(let id, let name, let receiverID):
-      links.append(RoomLink(id: id, name: name, receiverID: receiverID, at: now))
+    case .roomAdded(let id, let name, let receiverID, let comesIn):
+      links.append(
+        RoomLink(id: id, name: name, receiverID: receiverID, comesIn: comesIn, at: now))
     case .roomRemoved(let id): remove(id)
     case .roomSeen(let id): withLink(id) { $0.seen(at: now) }
     case .roomTaken(let id): withLink(id) { $0.take(at: now) }
@@ -141,7 +142,7 @@ package struct GroupSession {
     let isCrowded = links.count(where: \.isConnecting) >= RoomLink.mostAtOnce
     let awaited = links.filter { link in
       switch link.state {
-      case .waiting: !isCrowded
+      case .waiting: !isCrowded && !link.dialling.comesIn
       case .connecting, .greeting, .live: true
       case .replaced: false
       }

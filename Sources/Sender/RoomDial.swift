@@ -39,9 +39,10 @@ package enum RoomDial {
     var isExhausted: Bool { candidates.isEmpty && underWay.isEmpty }
     var deadline: LocalTime? { candidates.isEmpty ? nil : nextAttempt }
 
-    /// The address to try now, as attempt `id`.
-    mutating func begin(_ id: RoomConnectionID, at now: LocalTime) -> Address? {
-      guard !candidates.isEmpty, nextAttempt <= now else { return nil }
+    func isDue(at now: LocalTime) -> Bool { deadline.map { $0 <= now } ?? false }
+
+    /// The address to try now, as attempt `id`. Only where one is due.
+    mutating func begin(_ id: RoomConnectionID, at now: LocalTime) -> Address {
       let address = candidates.removeFirst()
       underWay.append((id, address))
       nextAttempt = now + RoomDial.headStart

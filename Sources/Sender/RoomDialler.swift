@@ -6,6 +6,8 @@ package struct RoomDialler<Address: Hashable & Sendable> {
   package enum Output: Equatable {
     /// The answer is `connected` or `failed`.
     case connect(RoomConnectionID, Address, for: Channel)
+    /// The connection on which the room came in carries this channel too. The answer is the same.
+    case adopt(RoomConnectionID, RoomID, for: Channel)
     /// After what was sent has left; an attempt ends at once. Nothing more is heard of it.
     case close(RoomConnectionID)
     /// The answer is `lookedUp`.
@@ -22,6 +24,8 @@ package struct RoomDialler<Address: Hashable & Sendable> {
   private enum Line {
     case closed
     case dialling(RoomDial.Attempts<Address>)
+    /// Of a room that came in by itself.
+    case adopting(RoomConnectionID)
     case open(RoomConnectionID)
   }
 
@@ -38,6 +42,7 @@ package struct RoomDialler<Address: Hashable & Sendable> {
     let id: RoomID
     var addresses: RoomAddresses<Address>
     var lookUp: LookUp?
+    var comesIn = false
     /// Where it was reached last; its media connection goes there too.
     var reached: Address?
     var control = Line.closed
@@ -66,6 +71,13 @@ package struct RoomDialler<Address: Hashable & Sendable> {
         id: room, addresses: RoomAddresses(addresses), lookUp: host.map { LookUp(host: $0) }))
   }
 
+  /// A room that came in by itself, and is never dialled. True where it is new.
+  mutating func addIncoming(_ room: RoomID) -> Bool {
+    guard index(of: room) == nil else { return false }
+    rooms.append(Room(id: room, addresses: RoomAddresses(), comesIn: true))
+    return true
+  }
+
   /// Discovery says that it is there now.
   package mutating func learned(_ room: RoomID, _ addresses: [Address]) {
     with(room) { $0.addresses.learned(addresses) }
@@ -87,6 +99,11 @@ package struct RoomDialler<Address: Hashable & Sendable> {
   package mutating func dial(_ room: RoomID, _ channel: Channel, at now: LocalTime) {
     close(room, channel)
     guard let index = index(of: room) else { return }
+    if rooms[index].comesIn {
+      let id = newConnection(Place(room: room, channel: channel))
+      rooms[index][channel] = .adopting(id)
+      return outputs.append(.adopt(id, room, for: channel))
+    }
     if channel == .media {
       let reached = rooms[index].reached.map { [$0] } ?? []
       rooms[index].media = .dialling(.init(reached, at: now))
@@ -131,7 +148,7 @@ package struct RoomDialler<Address: Hashable & Sendable> {
     switch rooms[index][channel] {
     case .closed: break
     case .dialling(let attempts): for attempt in attempts.underWay { drop(attempt.id) }
-    case .open(let id): drop(id)
+    case .open(let id), .adopting(let id): drop(id)
     }
     rooms[index][channel] = .closed
   }
@@ -143,22 +160,32 @@ package struct RoomDialler<Address: Hashable & Sendable> {
 
   /// Returns what is connected now, where it is wanted still.
   package mutating func connected(_ id: RoomConnectionID) -> Place? {
-    guard let place = places[id], let index = index(of: place.room),
-      case .dialling(let attempts) = rooms[index][place.channel]
-    else { return nil }
-    for attempt in attempts.underWay where attempt.id != id { drop(attempt.id) }
+    guard let place = places[id], let index = index(of: place.room) else { return nil }
+    switch rooms[index][place.channel] {
+    case .closed, .open: return nil
+    case .adopting: break
+    case .dialling(let attempts):
+      for attempt in attempts.underWay where attempt.id != id { drop(attempt.id) }
+      rooms[index].reached = attempts.underWay.first { $0.id == id }?.address
+    }
     rooms[index][place.channel] = .open(id)
-    rooms[index].reached = attempts.underWay.first { $0.id == id }?.address
     return place
   }
 
   package mutating func failed(_ id: RoomConnectionID, _ reason: String, at now: LocalTime) {
-    guard let place = places.removeValue(forKey: id), let index = index(of: place.room),
-      case .dialling(var attempts) = rooms[index][place.channel]
-    else { return }
-    attempts.failed(id, reason, at: now)
-    rooms[index][place.channel] = .dialling(attempts)
-    advance(to: now)
+    guard let place = places.removeValue(forKey: id), let index = index(of: place.room) else {
+      return
+    }
+    switch rooms[index][place.channel] {
+    case .closed, .open: break
+    case .adopting:
+      rooms[index][place.channel] = .closed
+      outputs.append(.unreachable(place, reason: reason))
+    case .dialling(var attempts):
+      attempts.failed(id, reason, at: now)
+      rooms[index][place.channel] = .dialling(attempts)
+      advance(to: now)
+    }
   }
 
   /// A connection that stood is gone; returns which.
@@ -206,12 +233,18 @@ package struct RoomDialler<Address: Hashable & Sendable> {
       rooms[index][channel] = .closed
       return outputs.append(.unreachable(place, reason: attempts.lastError))
     }
-    let id = RoomConnectionID(number: lastConnection + 1)
-    guard let address = attempts.begin(id, at: now) else { return }
-    lastConnection = id.number
+    guard attempts.isDue(at: now) else { return }
+    let id = newConnection(place)
+    let address = attempts.begin(id, at: now)
     rooms[index][channel] = .dialling(attempts)
-    places[id] = place
     outputs.append(.connect(id, address, for: channel))
+  }
+
+  private mutating func newConnection(_ place: Place) -> RoomConnectionID {
+    lastConnection += 1
+    let id = RoomConnectionID(number: lastConnection)
+    places[id] = place
+    return id
   }
 
   /// What is to be done next; nil when there is nothing left to do.

@@ -4,13 +4,6 @@ import WireProtocol
 
 /// The protocol with one room: connect, greet, stream, and try again when it breaks.
 struct RoomLink {
-  /// A room that has just gone is back in a moment or in a while.
-  static let firstRetry = Nanoseconds.milliseconds(250)
-  static let lastRetry = Nanoseconds.seconds(5)
-  /// A refusal is looked at again this much later.
-  static let refusedRetry = Nanoseconds.seconds(5)
-  /// A session that has lasted this long with its media connection was sound: the next one is tried at once.
-  static let soundSession = Nanoseconds.seconds(3)
   /// Rooms that are being connected at a time. Whoever announces rooms that do not exist cannot make a group open more.
   static let mostAtOnce = 16
   /// A codec that a room has withdrawn is not used for it again before.
@@ -41,19 +34,22 @@ struct RoomLink {
   /// What the room decodes, as it said last; nil before it was connected.
   private(set) var codecs: CodecSet?
   private var withdrawnUntil: LocalTime?
-  private var retryAfter = Self.firstRetry
+  private(set) var dialling: RoomDialling
   /// Whether the next `hello` asks for the room though somebody else has it.
   private(set) var takesOver = false
   /// One more than the number of the newest packet that the room was ever sent.
   private(set) var sentUpTo: UInt64 = 0
   var framer = MessageFramer(limit: ProtocolLimits.controlMessage)
 
-  init(id: RoomID, name: String, receiverID: Identifier?, at now: LocalTime) {
+  init(
+    id: RoomID, name: String, receiverID: Identifier?, comesIn: Bool = false, at now: LocalTime
+  ) {
     self.id = id
     self.name = name
     self.receiverID = receiverID
     isCertain = receiverID != nil
-    state = .waiting(until: now)
+    dialling = RoomDialling(comesIn: comesIn)
+    state = .waiting(until: dialling.heard(at: now))
   }
 
   var isReady: Bool {
@@ -94,14 +90,13 @@ struct RoomLink {
   mutating func take(at now: LocalTime) {
     if case .live = state { return }
     takesOver = true
-    if case .replaced = state { state = .waiting(until: now) }
+    if case .replaced = state { state = .waiting(until: dialling.heard(at: now)) }
     seen(at: now)
   }
 
   mutating func seen(at now: LocalTime) {
     guard case .waiting = state else { return }
-    state = .waiting(until: now)
-    retryAfter = Self.firstRetry
+    state = .waiting(until: dialling.heard(at: now))
   }
 
   mutating func controlConnected(at now: LocalTime) {
@@ -137,17 +132,13 @@ struct RoomLink {
   mutating func sent() { sentUpTo = max(sentUpTo, live?.media?.nextSequence ?? 0) }
 
   mutating func broke(_ reason: String, at now: LocalTime) {
-    // A welcome alone proves little: the media connection may never come about.
-    if let live, live.media != nil, now - live.began >= Self.soundSession {
-      retryAfter = Self.firstRetry
-    }
-    state = .waiting(until: now + retryAfter)
+    let session = live.flatMap { $0.media == nil ? nil : now - $0.began }
+    state = .waiting(until: dialling.broke(session, at: now))
     lastObstacle = reason
-    retryAfter = min(Nanoseconds(retryAfter.count * 2), Self.lastRetry)
   }
 
   mutating func refused(_ reason: String, at now: LocalTime) {
-    state = .waiting(until: now + Self.refusedRetry)
+    state = .waiting(until: dialling.refused(at: now))
     lastObstacle = reason
   }
 

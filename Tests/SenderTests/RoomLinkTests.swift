@@ -99,20 +99,20 @@ import WireProtocol
       let isDueAgain = link.retryIsDue(at: now)
       #expect(!isDueAgain)
     }
-    #expect(pauses.first == RoomLink.firstRetry)
-    #expect(pauses.last == RoomLink.lastRetry)
+    #expect(pauses.first == RoomDialling.firstRetry)
+    #expect(pauses.last == RoomDialling.lastRetry)
     link.controlConnected(at: now)
     _ = link.welcomed(.test(), at: now)
-    now = now + RoomLink.soundSession
+    now = now + RoomDialling.soundSession
     link.broke("", at: now)
-    #expect(link.nextDeadline - now == RoomLink.lastRetry)
+    #expect(link.nextDeadline - now == RoomDialling.lastRetry)
     now = link.nextDeadline
     link.controlConnected(at: now)
     _ = link.welcomed(.test(), at: now)
     link.live?.media = MediaFlow(from: 0)
-    now = now + RoomLink.soundSession
+    now = now + RoomDialling.soundSession
     link.broke("", at: now)
-    #expect(link.nextDeadline - now == RoomLink.firstRetry)
+    #expect(link.nextDeadline - now == RoomDialling.firstRetry)
   }
 
   @Test func `a welcome that nobody waits for changes nothing`() {

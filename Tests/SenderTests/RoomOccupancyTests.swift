@@ -210,7 +210,7 @@ import WireProtocol
     group.advance(by: .seconds(4))
     group.handle(.closed(TestGroup.room, .control, reason: "cut"))
     group.take()
-    group.advance(by: RoomLink.firstRetry)
+    group.advance(by: RoomDialling.firstRetry)
     #expect(Self.connects(group) == 1)
   }
 

@@ -10,14 +10,14 @@ import WireProtocol
     let times = [
       "silence on control after which `keepAlive` is due": ProtocolLimits.keepAliveInterval,
       "wait for a TCP connection, and then for `welcome`": ProtocolLimits.silence,
-      "first wait before connecting again": RoomLink.firstRetry,
-      "longest wait before connecting again": RoomLink.lastRetry,
-      "wait after a `refuse` before asking again": RoomLink.refusedRetry,
+      "first wait before connecting again": RoomDialling.firstRetry,
+      "longest wait before connecting again": RoomDialling.lastRetry,
+      "wait after a `refuse` before asking again": RoomDialling.refusedRetry,
       "wait at a start for rooms that are not *ready*": GroupSession.startPatience,
       "largest commit horizon that is reckoned with": GroupSession.longestHorizon,
       "least time on top of the largest commit horizon": GroupSession.commitMargin,
       "most time on top of the largest commit horizon": GroupSession.longestCommitMargin,
-      "session with media after which the first wait is the first again": RoomLink.soundSession,
+      "session with media after which the first wait is the first again": RoomDialling.soundSession,
       "wait before a codec is used again that a room has withdrawn": RoomLink.withdrawalTime,
       "audio kept behind the playhead for rooms that come back":
         Nanoseconds(GroupSession.keepAfter),
