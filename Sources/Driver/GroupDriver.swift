@@ -1,11 +1,10 @@
-package import Clock
+import Clock
 package import FFmpegSource
 package import LinuxIO
 package import Sender
 package import WireProtocol
 
-/// Drives a `GroupSender` on a `GroupHost`, with a producer's thread. A program with one group can have both in one: then
-/// it calls `handle` and `turn` here. For the host's thread.
+/// Drives a `GroupSender` on a `GroupHost`, with a producer's thread. For the host's thread.
 package final class GroupDriver {
   /// Who plays, and how; see `GroupSession.Configuration`.
   package struct Settings: Sendable {
@@ -82,16 +81,6 @@ package final class GroupDriver {
     }
     try producer.start()
     number = host.join(self)
-  }
-
-  /// The only group of its process.
-  package convenience init(
-    reactor: Reactor, settings: Settings, playlist: Playlist, remembered: [RoomRecord] = [],
-    reads: ReadControl, makeSerializer: @escaping MakeSerializer
-  ) throws(IOError) {
-    try self.init(
-      host: GroupHost(reactor: reactor, remembered: remembered), settings: settings,
-      playlist: playlist, reads: reads, makeSerializer: makeSerializer)
   }
 
   package var session: GroupSession { sender.session }
@@ -212,21 +201,6 @@ extension ConnectionOptions {
     // A room whose buffer is full may read nothing for as long as a pause lasts. Whether it lives is seen on control.
     if channel == .media { answerTimeout = nil }
   }
-}
-
-// MARK: - One group alone
-
-extension GroupDriver {
-  package var reactor: Reactor { host.reactor }
-  package var directory: RoomDirectory { host.directory }
-  package var nextDeadline: LocalTime? { host.nextDeadline }
-  package var onWarning: (String) -> Void {
-    get { host.onWarning }
-    set { host.onWarning = newValue }
-  }
-  package func handle(_ event: ReactorEvent) { host.handle(event) }
-  package func turn() { host.turn() }
-  package func startDiscovery() { host.startDiscovery() }
 }
 
 // MARK: - Rooms

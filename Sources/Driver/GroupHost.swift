@@ -5,8 +5,8 @@ import Sender
 import WireProtocol
 
 /// What the groups of one process share: the event loop, the clock's socket, the connections, the look-up of names and
-/// discovery. Whoever owns it calls `wait` and `handle` over and over on one thread; nothing here is for any other.
-package final class GroupHost {
+/// discovery. It is a member of an `EventLoop`, whose thread alone may call it.
+package final class GroupHost: LoopMember {
   /// A connection to a room, by its group's number for it.
   struct Line: Hashable, Sendable {
     var group: Int
@@ -83,7 +83,8 @@ package final class GroupHost {
     (groups.map(\.groupDeadline) + [search.deadline]).compactMap { $0 }.min()
   }
 
-  package func handle(_ event: ReactorEvent) {
+  @discardableResult
+  package func handle(_ event: ReactorEvent) -> Bool {
     noteSuspend()
     switch peers.event(event) {
     case .connected(let line): group(line.group)?.handle(.connected(line.connection))
@@ -100,6 +101,7 @@ package final class GroupHost {
     case .transmitted(let id, let stamp) where id == clockSocket: transmitted(stamp)
     default: break
     }
+    return false
   }
 
   /// After the events of each `wait`: takes what other threads have made, and what time has brought.

@@ -1,33 +1,29 @@
 package import Clock
 package import Driver
-package import FFmpegSource
 package import LinuxIO
 package import Sender
 package import WireProtocol
 
 /// A player without a terminal: the rooms it was asked to play in, its list, the cover of what sounds, and answers to
-/// requests. Whoever owns it waits for events, hands each to `handle`, and calls `turn` after them, all on one thread.
-package final class PlayerService {
+/// requests. It is a member of its owner's `EventLoop`, as its host is, which it may share with other players.
+package final class PlayerService: LoopMember {
   package struct Settings: Sendable {
     package var senderID: Identifier
     package var senderName: String
     /// Whether it is over with its list; else it waits for more.
     package var endsWithPlaylist: Bool
     package var rooms: RoomWish
-    /// Receivers that were seen before.
-    package var remembered: [RoomRecord]
     /// Where the cover is kept for displays.
     package var directory: String
 
     package init(
       senderID: Identifier, senderName: String, endsWithPlaylist: Bool, rooms: RoomWish,
-      remembered: [RoomRecord], directory: String
+      directory: String
     ) {
       self.senderID = senderID
       self.senderName = senderName
       self.endsWithPlaylist = endsWithPlaylist
       self.rooms = rooms
-      self.remembered = remembered
       self.directory = directory
     }
   }
@@ -38,6 +34,7 @@ package final class PlayerService {
   /// These rooms would play on if the process were killed.
   package var onRooms: (LeftRooms) -> Void = { _ in }
   let driver: GroupDriver
+  private var host: GroupHost { driver.host }
   private let endsWithList: Bool
   private var hunt: RoomHunt
   private var huntFailure: ServiceError?
@@ -54,30 +51,25 @@ package final class PlayerService {
   private var addresses: [RoomID: String] = [:]
   private var leftRooms = LeftRooms()
 
-  /// Opens sockets and starts a thread; plays from `start` on.
+  /// Starts a thread; plays from `start` on.
   package init(
-    reactor: Reactor, settings: Settings, playlist: Playlist, reads: ReadControl,
-    makeSerializer:
-      @escaping @Sendable (
-        _ report: @escaping @Sendable (SourceNotice) -> Void
-      ) -> Serializer
+    host: GroupHost, settings: Settings, playlist: Playlist, reads: ReadControl,
+    makeSerializer: @escaping GroupDriver.MakeSerializer
   ) throws(IOError) {
     cover = CoverFile(directory: settings.directory)
     endsWithList = settings.endsWithPlaylist
     hunt = RoomHunt(settings.rooms, at: HostClock.now)
     driver = try GroupDriver(
-      reactor: reactor,
+      host: host,
       settings: .init(
         senderID: settings.senderID, senderName: settings.senderName,
         endsWithPlaylist: settings.endsWithPlaylist),
-      playlist: playlist, remembered: settings.remembered, reads: reads,
-      makeSerializer: makeSerializer)
+      playlist: playlist, reads: reads, makeSerializer: makeSerializer)
     driver.onEvent = { [unowned self] event in
       note(event.change)
       onEvent(event)
     }
-    driver.wants = { [unowned self] in hunt.wants($0, of: driver.directory) }
-    driver.onWarning = { [unowned self] in onWarning($0) }
+    driver.wants = { [unowned self] in hunt.wants($0, of: host.directory) }
   }
 
   // MARK: - Running
@@ -85,24 +77,20 @@ package final class PlayerService {
   package func start() throws(IOError) {
     show(nil)
     let wish = hunt.wish
-    if wish.isForAll || !wish.names.isEmpty { driver.startDiscovery() }
-    for record in hunt.remembered(in: driver.directory) { driver.addRoom(record) }
+    if wish.isForAll || !wish.names.isEmpty { host.startDiscovery() }
+    for record in hunt.remembered(in: host.directory) { driver.addRoom(record) }
     for (host, port) in wish.addresses { try addRoom(host: host, port: port) }
   }
 
-  /// When `turn` must be called if nothing else happens first.
-  package var nextDeadline: LocalTime? {
-    [driver.nextDeadline, hunt.deadline].compactMap { $0 }.min()
-  }
+  package var nextDeadline: LocalTime? { hunt.deadline }
 
-  package func handle(_ event: ReactorEvent) { driver.handle(event) }
+  package func handle(_ event: ReactorEvent) -> Bool { false }
 
   package func turn() {
-    driver.turn()
     guard hunt.deadline != nil else { return }
     do {
       let known = RoomHunt.Knowledge(
-        directory: driver.directory, plays: driver.plays, rooms: status.rooms)
+        directory: host.directory, plays: driver.plays, rooms: status.rooms)
       try hunt.look(at: HostClock.now, known)
     } catch {
       huntFailure = error
@@ -168,9 +156,6 @@ package final class PlayerService {
   }
 
   package var items: [PlayItem] { driver.session.playlist.items }
-
-  /// Receivers worth remembering for the next time.
-  package var roomsToRemember: [RoomRecord] { driver.directory.toRemember }
 
   /// What keeps the music from beginning; nil once it has begun.
   package var waitReason: String? {

@@ -3,7 +3,6 @@ internal import Driver
 internal import FFmpegSource
 internal import LinuxIO
 internal import Sender
-internal import Synchronization
 internal import WireProtocol
 
 /// A `GroupDriver` on a thread of its own, which programs reach by jobs. The thread ends with `close`; whoever is public
@@ -29,9 +28,11 @@ final class GroupEngine: Sendable {
     var onEnd: @Sendable () -> Void
   }
 
-  private let mailbox: Mailbox
+  typealias Job = Mailbox<GroupLoop>.Job
 
-  private init(_ mailbox: Mailbox) { self.mailbox = mailbox }
+  private let mailbox: Mailbox<GroupLoop>
+
+  private init(_ mailbox: Mailbox<GroupLoop>) { self.mailbox = mailbox }
 
   deinit { close() }
 
@@ -71,11 +72,11 @@ final class GroupEngine: Sendable {
   func perform<Value: Sendable>(
     _ body: @escaping @Sendable (GroupLoop) -> Value
   ) async throws(TuttiError) -> Value {
-    let result: Result<Value, TuttiError> = await withCheckedContinuation { answer in
-      let obstacle = mailbox.offer { loop in answer.resume(returning: .success(body(loop))) }
-      if let obstacle { answer.resume(returning: .failure(obstacle)) }
+    do {
+      return try await mailbox.perform(body)
+    } catch {
+      throw TuttiError(error)
     }
-    return try result.get()
   }
 
   /// The same for a command.
@@ -94,15 +95,15 @@ final class GroupEngine: Sendable {
   }
 
   /// Without waiting, for what a program may ask for as often as it likes; why not, where it is not taken.
-  func offer(_ body: @escaping Mailbox.Job) -> TuttiError? { mailbox.offer(body) }
+  func offer(_ body: @escaping Job) -> TuttiError? { mailbox.offer(body).map(TuttiError.init) }
 
   /// Without waiting, for what must not be lost and what something else bounds; false where the engine is closed.
   @discardableResult
-  func post(_ body: @escaping Mailbox.Job) -> Bool { mailbox.post(body) }
+  func post(_ body: @escaping Job) -> Bool { mailbox.post(body) }
 
   /// Fades out, tells the rooms, and ends the thread.
   func close() {
-    _ = mailbox.post { $0.close() }
+    mailbox.post { $0.close() }
   }
 
   /// The same, and waits for it.
@@ -117,57 +118,6 @@ final class GroupEngine: Sendable {
   }
 }
 
-/// Jobs for the engine's thread, in order. After `close` none is taken any more.
-final class Mailbox: Sendable {
-  typealias Job = @Sendable (GroupLoop) -> Void
-
-  /// Calls that wait for the engine's thread. It takes all of them many times a second, so that only a program that
-  /// calls from very many tasks at once gets here.
-  static let limit = 1024
-
-  private let state = Mutex<(jobs: [Job], isClosed: Bool)>(([], false))
-  private let waker: Waker
-
-  init(waker: Waker) { self.waker = waker }
-
-  /// Why the job is not taken, where it is not.
-  func offer(_ job: @escaping Job) -> TuttiError? {
-    let obstacle: TuttiError? = state.withLock { state in
-      if state.isClosed { return .closed }
-      guard state.jobs.count < Self.limit else { return .busy }
-      state.jobs.append(job)
-      return nil
-    }
-    if obstacle == nil { waker.wake() }
-    return obstacle
-  }
-
-  /// Beyond the limit, too: for ends of what was offered before, of which each comes once.
-  func post(_ job: @escaping Job) -> Bool {
-    let isTaken = state.withLock { state in
-      if !state.isClosed { state.jobs.append(job) }
-      return !state.isClosed
-    }
-    if isTaken { waker.wake() }
-    return isTaken
-  }
-
-  func take() -> [Job] {
-    state.withLock { state in
-      defer { state.jobs = [] }
-      return state.jobs
-    }
-  }
-
-  func close() -> [Job] {
-    state.withLock { state in
-      state.isClosed = true
-      defer { state.jobs = [] }
-      return state.jobs
-    }
-  }
-}
-
 extension TuttiError {
   init(_ refusal: CommandRefusal) {
     switch refusal {
@@ -176,6 +126,13 @@ extension TuttiError {
     case .playlistIsFull: self = .playlistIsFull
     case .noSuchRoom: self = .noSuchRoom
     case .finished: self = .closed
+    }
+  }
+
+  init(_ refusal: MailboxRefusal) {
+    switch refusal {
+    case .closed: self = .closed
+    case .busy: self = .busy
     }
   }
 }

@@ -5,14 +5,14 @@ internal import Sender
 internal import WireProtocol
 
 /// What the engine's thread does, and what jobs may touch. Never leaves that thread.
-final class GroupLoop {
+final class GroupLoop: LoopMember {
   /// How long a group that could begin waits for the rooms that could not.
   private static let startPatience = Nanoseconds.seconds(2)
 
-  let mailbox: Mailbox
+  let mailbox: Mailbox<GroupLoop>
   let driver: GroupDriver
   var observers = TimeObservers()
-  private let reactor: Reactor
+  private let host: GroupHost
   private let plan: GroupEngine.Plan
   /// Rooms as the program named them.
   private(set) var rooms: [(id: Room.ID, room: RoomID)] = []
@@ -21,14 +21,14 @@ final class GroupLoop {
 
   init(_ plan: GroupEngine.Plan, encoders: EncoderChoice) throws(IOError) {
     self.plan = plan
-    reactor = try Reactor()
-    mailbox = Mailbox(waker: reactor.waker)
+    host = try GroupHost(reactor: Reactor())
+    mailbox = Mailbox(waker: host.reactor.waker)
     guard let id = Identifier(try SystemRandom.bytes(Identifier.byteCount)) else {
       throw IOError(call: "getrandom", code: 0, text: "no random bytes to be had")
     }
     let open = plan.open
     driver = try GroupDriver(
-      reactor: reactor,
+      host: host,
       settings: .init(
         senderID: id, senderName: Self.bounded(plan.settings.senderName), endsWithPlaylist: false,
         startsHeld: true, holdsAtCuts: plan.holdsAtCuts),
@@ -50,8 +50,8 @@ final class GroupLoop {
 
   func run() {
     // Where the event loop itself fails there is nothing left to do but to let the rooms play out.
-    try? turnUntilFinished()
-    for job in mailbox.close() { job(self) }
+    try? EventLoop(host.reactor, [host, self]).run { driver.session.isFinished }
+    mailbox.close(in: self)
     for waiter in primed { waiter.answer(false) }
     primed = []
     observers.finish()
@@ -62,19 +62,17 @@ final class GroupLoop {
     for tell in ended { tell() }
   }
 
-  private func turnUntilFinished() throws(IOError) {
-    while !driver.session.isFinished {
-      for event in try reactor.wait(until: deadline) { driver.handle(event) }
-      for job in mailbox.take() { job(self) }
-      driver.turn()
-      plan.onTurn(self)
-      observe()
-      answerPrimed()
-    }
+  var nextDeadline: LocalTime? {
+    [observers.deadline, primedDeadline].compactMap { $0 }.min()
   }
 
-  private var deadline: LocalTime? {
-    [driver.nextDeadline, observers.deadline, primedDeadline].compactMap { $0 }.min()
+  func handle(_ event: ReactorEvent) -> Bool { false }
+
+  func turn() {
+    mailbox.runJobs(in: self)
+    plan.onTurn(self)
+    observe()
+    answerPrimed()
   }
 
   func close() { driver.carryOut(.stop) }
@@ -127,7 +125,7 @@ final class GroupLoop {
     guard !rooms.contains(where: { $0.id == room.id }) else { return }
     if let record = room.record {
       rooms.append((room.id, driver.addRoom(record)))
-      driver.startDiscovery()
+      host.startDiscovery()
     } else if let host = room.addresses.first,
       let added = try? driver.addRoom(host: host, port: room.port)
     {

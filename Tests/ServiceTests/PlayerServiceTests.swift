@@ -17,11 +17,10 @@ import WireProtocol
     let interruption = try ReadInterruption()
     let id = try #require(Identifier(Array(0..<16)))
     return try PlayerService(
-      reactor: Reactor(),
+      host: GroupHost(reactor: Reactor()),
       settings: .init(
         senderID: id, senderName: "study", endsWithPlaylist: false,
-        rooms: RoomWish(names: []), remembered: [],
-        directory: FileManager.default.temporaryDirectory.path),
+        rooms: RoomWish(names: []), directory: FileManager.default.temporaryDirectory.path),
       playlist: Playlist(items), reads: ReadControl(interruption)
     ) { report in
       let opener = SourceOpener(interruption: interruption, report: report)

@@ -1,4 +1,5 @@
 import Dispatch
+import Driver
 import Testing
 
 @testable import Tutti
@@ -19,7 +20,7 @@ import Testing
   func `more calls than can wait are refused, and those that wait are answered`() async throws {
     let player = try await Player()
     let released = stall(player)
-    for _ in 0..<Mailbox.limit { #expect(player.engine.offer { _ in } == nil) }
+    for _ in 0..<Mailbox<GroupLoop>.limit { #expect(player.engine.offer { _ in } == nil) }
     #expect(player.engine.offer { _ in } == .busy)
     await #expect(throws: TuttiError.busy) { try await player.pause() }
     // A sequence that cannot be served is over; what must not be lost is not.

@@ -1,10 +1,12 @@
+import Clock
+import Driver
 import Glibc
 import LinuxIO
 import Service
 
 /// Answers commands from other terminals: one JSON object a line each way over a Unix-domain socket that only
 /// its owner can open. Both ends are this program: the socket is no interface for others, who have `--json`.
-final class ControlServer {
+final class ControlServer: LoopMember {
   /// Bytes of a request; the longest is a list of files.
   static let requestLimit = 1 << 20
   private static let clientLimit = 32
@@ -31,7 +33,10 @@ final class ControlServer {
     }
   }
 
-  /// True if the event was for this server.
+  var nextDeadline: LocalTime? { nil }
+
+  func turn() {}
+
   func handle(_ event: ReactorEvent) -> Bool {
     switch event {
     case .accepted(let connection, by: listener, _):

@@ -7,7 +7,7 @@ import Service
 
 /// Shows a player at work: a line that is written over on a terminal, lines that stay otherwise, JSON for programs.
 /// Nothing here waits for a reader, and where writing fails the display is given up; the player goes on without.
-final class PlayerDisplay {
+final class PlayerDisplay: LoopMember {
   private static let interval = Nanoseconds.milliseconds(200)
   /// Between lines that stay.
   private static let logInterval = Nanoseconds.seconds(5)
@@ -55,8 +55,9 @@ final class PlayerDisplay {
   /// When the display wants to be updated next; nil once it has been given up.
   var nextDeadline: LocalTime? { isGivenUp ? nil : nextUpdate }
 
-  func advance(to now: LocalTime) {
+  func turn() {
     giveUpIfBroken()
+    let now = HostClock.now
     guard !isGivenUp, nextUpdate <= now else { return }
     nextUpdate = now + Self.interval
     watchKeys()
@@ -81,10 +82,10 @@ final class PlayerDisplay {
     terminal.show(line.text(columns: terminal.columns - 1))
   }
 
-  /// True if the event was for the display alone.
   func handle(_ event: ReactorEvent) -> Bool {
     switch event {
     case .signal(.windowChanged): break
+    case .signal: stop()
     case .readable(let id) where id == keyboard:
       for key in terminal.keys() { press(key) }
     default: return false
@@ -112,11 +113,14 @@ final class PlayerDisplay {
     isGivenUp = true
     if let id = keyboard { reactor.unwatch(id) }
     if failure.code == EPIPE {
-      _ = try? player.carryOut(.stop)
+      stop()
     } else if failure.code != EIO {
       warn("nothing more is shown: standard output: \(failure); music plays on")
     }
   }
+
+  /// No player refuses it.
+  private func stop() { _ = try? player.carryOut(.stop) }
 
   private func sayWhatIsWaitedFor(at now: LocalTime) {
     guard let reason = player.waitReason else {

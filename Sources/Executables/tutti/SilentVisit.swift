@@ -40,7 +40,7 @@ struct SilentVisit {
     let interruption = try ReadInterruption()
     let choice = try EncoderChoice(codec: .auto, bitrate: nil, packetLength: 20)
     let driver = try GroupDriver(
-      reactor: try Reactor(),
+      host: try GroupHost(reactor: try Reactor()),
       settings: .init(
         senderID: try state.senderID(), senderName: HostName.current, endsWithPlaylist: false),
       playlist: Playlist(), reads: ReadControl(interruption)
@@ -77,8 +77,6 @@ struct SilentVisit {
   }
 
   private func turn(_ driver: GroupDriver, until deadline: LocalTime?) throws {
-    let deadline = [deadline, driver.nextDeadline].compactMap { $0 }.min()
-    for event in try driver.reactor.wait(until: deadline) { driver.handle(event) }
-    driver.turn()
+    try EventLoop(driver.host.reactor, [driver.host]).turn(until: deadline)
   }
 }

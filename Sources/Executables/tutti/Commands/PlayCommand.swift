@@ -83,13 +83,12 @@ struct PlayCommand: ParsableCommand {
       let rawFormat = try rawFormat()
       let interruption = try ReadInterruption()
       let state = try StateDirectory(common.stateDir)
-      let reactor = try Reactor()
+      let host = try GroupHost(reactor: Reactor(), remembered: state.rememberedRooms())
       let player = try PlayerService(
-        reactor: reactor,
+        host: host,
         settings: .init(
           senderID: try state.senderID(), senderName: HostName.current, endsWithPlaylist: !stay,
-          rooms: try RoomWish(on: on, at: at), remembered: state.rememberedRooms(),
-          directory: state.path),
+          rooms: try RoomWish(on: on, at: at), directory: state.path),
         playlist: Playlist(items), reads: ReadControl(interruption)
       ) { report in
         let opener = SourceOpener(raw: rawFormat, interruption: interruption, report: report)
@@ -100,7 +99,7 @@ struct PlayCommand: ParsableCommand {
       }
       try prepare(player, effects)
       try player.carryOut(.observePosition(every: positionInterval))
-      try PlayerProgram(player, reactor: reactor, state: state, isJSON: common.json).run()
+      try PlayerProgram(player, on: host, state: state, isJSON: common.json).run()
     }
   }
 
