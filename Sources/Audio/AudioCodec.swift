@@ -34,9 +34,9 @@ package struct CodecSet: Hashable, Sendable {
 package struct StreamFormat: Hashable, Sendable {
   package var codec: Codec
   package var audio: AudioFormat
-  /// How a sample is stored, for codecs that keep it (PCM); what the source had, for those that do not.
+  /// How the packets store a sample, for PCM; how the source stored it, for other codecs.
   package var sampleType: SampleType
-  /// The codec's own header: docs/protocol/media.md says what of each.
+  /// The codec's own header; docs/protocol/media.md specifies it for each codec.
   package var configuration: [UInt8]
 
   package init(
@@ -104,9 +104,9 @@ package protocol AudioEncoder: AnyObject {
 
 /// What can go wrong in a codec.
 package enum CodecError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// This build or machine cannot do that.
+  /// This build or machine does not support that.
   case unsupported(String)
-  /// The bytes are not what they should be.
+  /// The bytes are malformed.
   case malformed(String)
   /// The library refused: its call and its message.
   case failed(call: String, reason: String)

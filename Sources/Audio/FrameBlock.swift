@@ -48,7 +48,7 @@ package struct FrameCut: Hashable, Sendable {
   }
 }
 
-/// What the ring has from a stream frame on: frames of one block, or a hole.
+/// The ring's content from a stream frame on: frames of one block, or a hole.
 package struct FrameRun: Hashable, Sendable {
   /// Where the first frame lies in the ring's memory, in frames; nil for a hole.
   package var place: Int?

@@ -1,11 +1,12 @@
 /// The consumer's end of a `FrameRing`, on the render thread; there is one per ring. It looks frames up by their
-/// place in the stream, so the same frames can be rendered twice, and it gives back what nobody needs any more.
+/// place in the stream, so the same frames can be rendered twice, and it gives back blocks that are not needed any
+/// more.
 ///
 /// Where two generations have the same frame, the older one is heard: it is there only until its cut.
 @safe
 package struct FrameRingReader: ~Copyable {
   private let ring: FrameRing
-  // What the ring's references lead to, because following a reference counts references.
+  // Copies of the ring's pointers, because access through a class reference would change its reference count.
   private let samples: UnsafeMutablePointer<Float>
   private let filled: UnsafeMutablePointer<FilledBlock>
   private let empty: UnsafeMutablePointer<Int>
@@ -69,7 +70,7 @@ package struct FrameRingReader: ~Copyable {
 // MARK: - Looking frames up
 
 extension FrameRingReader {
-  /// What there is from `streamFrame` on, no farther than `limit`, which lies behind it.
+  /// The content from `streamFrame` on, up to `limit`, which lies behind it.
   @_noLocks @_noAllocation
   package func run(at streamFrame: Int64, limit: Int64) -> FrameRun {
     guard let holder = holder(of: streamFrame) else {
@@ -129,14 +130,14 @@ extension FrameRingReader {
 // MARK: - Giving blocks back
 
 extension FrameRingReader {
-  /// Begins to collect what must be kept: nothing so far.
+  /// Begins to mark the blocks that must be kept; at first none is marked.
   @_noLocks @_noAllocation
   package mutating func beginRelease() {
     for i in 0..<heldCount { unsafe held[i].isKept = false }
   }
 
-  /// Keeps what a playhead at `streamFrame` has before it. Of generations that a cut has ended it keeps only what
-  /// the playhead can reach within the ring's length: a stream that goes on elsewhere does not come back to them.
+  /// Keeps the frames ahead of a playhead at `streamFrame`. Of generations that a cut has ended it keeps only frames
+  /// within the ring's length: a stream that continues elsewhere does not return to them.
   @_noLocks @_noAllocation
   package mutating func keep(from streamFrame: Int64) {
     let newest = unsafe cutCount > 0 ? cuts[cutCount - 1].generation : 0
@@ -178,6 +179,6 @@ extension FrameRingReader {
 
 /// `FrameRing.blockFrames`; a static constant of a class is not accepted on the render thread.
 private let blockFrames = 256
-/// Cuts that frames still on their way may have to be told of. Whoever writes frames knows of a cut before the
-/// reader does, so one would do; eight are for a listener who skips faster than the queue drains.
+/// Cuts that may apply to frames which have not arrived yet. The writer knows of a cut before the reader does, so one
+/// would be enough; eight allow for a listener who skips faster than the queue drains.
 private let cutCapacity = 8

@@ -40,7 +40,7 @@ package final class PCMDecoder: AudioDecoder {
   private let sampleFormat: SampleFormat
   private let bytesPerFrame: Int
 
-  /// - Throws: `CodecError.unsupported` where the format is not PCM or its shape is none of ours.
+  /// - Throws: `CodecError.unsupported` where the format is not PCM or its shape is not supported.
   package init(format: StreamFormat) throws(CodecError) {
     guard format.codec == .pcm else { throw .unsupported("not PCM") }
     guard format.audio.isSupported else {

@@ -66,8 +66,8 @@ package struct RateConverter {
     finish(followedBy: silence, before: .max, appendingTo: &output)
   }
 
-  /// The same where other audio follows: `frames` is what it is on the input's grid. Appends the output frames up to
-  /// `end`, which is the index of the first that belongs to what follows.
+  /// Like `finish(appendingTo:)`, if other audio follows: `frames` is that audio on the input's grid. Appends the
+  /// output frames before `end`, the index of the first frame of the following audio.
   package mutating func finish(
     followedBy frames: [Float], before end: Int64, appendingTo output: inout [Float]
   ) {
@@ -114,7 +114,8 @@ package struct RateConverter {
 
 /// How the frames of two rates lie to each other.
 package struct RateRatio: Hashable, Sendable {
-  /// How often, in output frames, both grids meet; one over it is the unit of fractions of an input frame.
+  /// Output frames from one meeting of both grids to the next; its inverse is the unit of fractions of an input
+  /// frame.
   let up: Int
   /// From one output frame to the next, in those fractions.
   let down: Int
@@ -139,8 +140,8 @@ package struct RateRatio: Hashable, Sendable {
   }
 }
 
-/// The coefficients of a conversion at each fraction of an input frame that occurs. Making them takes milliseconds, so
-/// they are to be kept.
+/// The coefficients of a conversion at each fraction of an input frame that occurs. Computing them takes
+/// milliseconds, so keep them.
 package struct RateFilter: Sendable {
   package let ratio: RateRatio
   /// Input frames at or before the output, and as many after it. A multiple of four; 0 at equal rates.

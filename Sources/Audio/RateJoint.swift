@@ -3,8 +3,9 @@ import Clock
 /// Where audio of one rate follows audio of another without a gap. A converter's filter looks across the joint, so each
 /// side is asked for on the other's grid: interpolated between the nearest frames of both, by Lagrange's polynomial.
 ///
-/// With twelve frames of the lower rate to either side, a tone of a tenth of that rate comes out 120 dB above what the
-/// interpolation adds, and one of a quarter of it 70 dB; only a millisecond or two around the joint is made of it.
+/// With twelve frames of the lower rate to either side, a tone of a tenth of that rate comes out 120 dB above what
+/// the interpolation adds, and one of a quarter of it 70 dB; only a millisecond or two around the joint is
+/// interpolated.
 package struct RateJoint {
   /// Frames of the lower rate that are looked at on either side.
   static let reach = 12
@@ -29,8 +30,8 @@ package struct RateJoint {
   private let channelCount: Int
   /// The first frame of `before`'s grid that it does not have.
   private let end: Int64
-  /// What is interpolated between, in the order of time, in flicks from `after`'s first frame on. Of the finer side only
-  /// so many that they lie about as far apart as the other's.
+  /// Times of the frames between which to interpolate, ascending, in flicks from `after`'s first frame. The finer
+  /// side is thinned so that its frames lie about as far apart as the other's.
   private var places: [Double] = []
   /// The first sample of each of `places`: of `before`, or behind those of `after`.
   private var indices: [Int] = []
@@ -54,7 +55,7 @@ package struct RateJoint {
     }
   }
 
-  /// Frames of `rate` that must be there behind the joint to tell `count` frames of `other`.
+  /// Frames of `rate` that are needed behind the joint to compute `count` frames of `other`.
   package static func framesNeeded(ofRate rate: Int, forFrames count: Int, ofRate other: Int) -> Int
   {
     let (own, theirs) = (
@@ -64,12 +65,12 @@ package struct RateJoint {
     return Int(span / own) + 1
   }
 
-  /// What is there of `after`, as `count` frames that follow `before`.
+  /// `after` on `before`'s grid: the `count` frames that follow `before`.
   package func following(_ count: Int) -> [Float] {
     frames(from: end, count: count, of: before)
   }
 
-  /// What is there of `before`, as `count` frames that precede `after`.
+  /// `before` on `after`'s grid: the `count` frames that precede `after`.
   package func preceding(_ count: Int) -> [Float] {
     frames(from: after.first - Int64(count), count: count, of: after)
   }
@@ -89,7 +90,7 @@ package struct RateJoint {
     if next < places.count, places[next] == place {
       return (0..<channelCount).map { sample(indices[next] + $0) }
     }
-    // As many on either side: a polynomial that leans to one side makes noise louder.
+    // Equally many on both sides: a polynomial with more on one side amplifies noise.
     let half = min(Self.reach, next, places.count - next)
     var sums = [Double](repeating: 0, count: channelCount)
     for node in next - half..<next + half {

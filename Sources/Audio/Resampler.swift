@@ -10,8 +10,8 @@
 @safe
 package struct ResamplerKernel: ~Copyable {
   package let channelCount: Int
-  /// A multiple of four; as many before a position as behind it. More would carry what is near half the sample rate
-  /// through more exactly, and cost in proportion.
+  /// A multiple of four; as many before a position as behind it. More taps keep frequencies near half the sample rate
+  /// more exactly, at proportional cost.
   package let tapCount: Int
   package let framesBefore: Int
   package let framesAfter: Int
@@ -24,7 +24,7 @@ package struct ResamplerKernel: ~Copyable {
   package init(channelCount: Int, sampleRate: Int) {
     precondition((1...AudioFormat.maximumChannelCount).contains(channelCount))
     self.channelCount = channelCount
-    // At 44.1 kHz, what can be heard reaches nearer to half the rate.
+    // At 44.1 kHz, the audible range comes closer to half the rate.
     tapCount = sampleRate < 48_000 ? 72 : 64
     framesBefore = tapCount / 2 - 1
     framesAfter = tapCount / 2

@@ -46,9 +46,9 @@ extension SampleType {
 // MARK: Bytes to samples
 
 extension SampleFormat {
-  /// Appends the samples in `bytes`, full scale ±1. Exact, except that `int32` keeps 24 significant bits.
-  /// A float that is not finite becomes 0, because it would spoil what a filter makes of its neighbours.
-  /// Bytes at the end that do not make a whole sample are left out.
+  /// Appends the samples in `bytes`, full scale ±1. Exact, except that `int32` keeps 24 significant bits. A float
+  /// that is not finite becomes 0, because a filter would spread it to its neighbours. Bytes at the end that do not
+  /// make a whole sample are left out.
   package func decode(_ bytes: [UInt8], appendingTo samples: inout [Float]) {
     let count = bytes.count / byteCount
     samples.reserveCapacity(samples.count + count)

@@ -1,5 +1,5 @@
-/// From time samples to a `ClockEstimate`: the line through the samples of two minutes, a detector of steps, and an output
-/// that glides.
+/// Turns time samples into a `ClockEstimate`: fits a line to the samples of the last two minutes, detects steps of
+/// the clocks, and smooths the output.
 ///
 /// One filter serves one group clock; another sender's clock needs another filter. Not for the render thread.
 package struct ClockFilter: Sendable {
@@ -14,7 +14,7 @@ package struct ClockFilter: Sendable {
   }
 
   package enum State: Hashable, Sendable {
-    /// Too few samples to play by.
+    /// Not enough samples to begin playing.
     case acquiring
     case locked
     /// No sample for 10 s; the estimate is extrapolated.
@@ -29,8 +29,8 @@ package struct ClockFilter: Sendable {
   /// True once the estimate is good enough to play by, until the next step or reset.
   package private(set) var isLocked = false
 
-  /// Whether the estimate glides to each new corridor within `smoothing`. Off, it jumps: right as long as
-  /// nothing is audible. A step is never smoothed.
+  /// Whether the estimate approaches each new line gradually, with the time constant `smoothing`. If false it jumps,
+  /// which is right while nothing is audible. A step is never smoothed.
   package var isSmoothed = false {
     didSet { if !isSmoothed { lag = 0 } }
   }
@@ -43,14 +43,14 @@ package struct ClockFilter: Sendable {
   private var samples: [TimeSample] = []
   private var suspect: Suspect?
   private var prior: SlopePrior
-  /// Bounds the clocks, and tells which samples can be true.
+  /// Bounds the clocks, and decides which samples are possible.
   private var line: CorridorLine?
-  /// What the estimate follows; there whenever `line` is.
+  /// The line that the estimate follows; nil only if `line` is.
   private var refined: ClockLine?
   private var solvedAt: LocalTime?
   /// Samples accepted since the last step or reset, unlike `samples` not bounded by the window.
   private var acceptedCount = 0
-  /// What the smoothed output is ahead of `refined`, in seconds, at the line's origin.
+  /// Smoothed output minus `refined`, in seconds, at the line's origin.
   private var lag = 0.0
 
   /// A sample that no line near the present one explains.
@@ -60,9 +60,9 @@ package struct ClockFilter: Sendable {
     var direction: Direction
   }
 
-  /// `storedDrift` is a `drift` of this pair of clocks from an earlier session, dimensionless; what is not
-  /// within ±500 ppm is ignored. `solveInterval` is the least time between two solutions once 24 samples are
-  /// there; zero solves for each sample.
+  /// `storedDrift` is the `drift` of this pair of clocks in an earlier session, dimensionless; values beyond ±500 ppm
+  /// are ignored. `solveInterval` is the least time between two solutions once there are 24 samples; zero solves for
+  /// each sample.
   package init(storedDrift: Double? = nil, solveInterval: Nanoseconds = .milliseconds(400)) {
     self.solveInterval = solveInterval
     if let storedDrift, storedDrift.isFinite, abs(storedDrift) <= 500e-6 {
@@ -76,12 +76,11 @@ package struct ClockFilter: Sendable {
 // MARK: - Samples
 
 extension ClockFilter {
-  /// Two minutes: longer, and the drift wanders more than the corridor gains. Seconds; 60, 120 and 180 were
-  /// scanned together with the ageing.
+  /// How long samples are kept, 60...180 s. Over a longer time the drift wanders by more than the corridor gains.
   static let window = Nanoseconds.seconds(120)
 
-  /// Three times the samples of two minutes at the usual rate, for the dense ones of the start: 100 kB, and half a
-  /// millisecond for a solution.
+  /// Samples, at least 2400, which is two minutes at the usual rate; the dense ones of the start come on top. 4096
+  /// take 100 kB, and 0.5 ms for each solution.
   package static let sampleLimit = 4096
 
   package mutating func insert(_ sample: TimeSample) -> Outcome {
@@ -107,8 +106,8 @@ extension ClockFilter {
     return .inserted
   }
 
-  /// A slope that may be farther off than this, dimensionless, is not carried over a step: queues that empty bend the
-  /// corridor by tens of ppm, while a radio's own scatter leaves it to 10 ppm after 20 s.
+  /// After a step, a slope with a larger error than this is discarded. Dimensionless, above 10e-6: the scatter of
+  /// Wi-Fi leaves an error of 10 ppm after 20 s, while emptying queues bend the corridor by tens of ppm.
   static let bentSlopeError = 25e-6
 
   /// Forgets all samples. The drift is kept if asked for and if it has been measured over 20 s.
@@ -175,18 +174,18 @@ extension ClockFilter {
 // MARK: - Steps
 
 extension ClockFilter {
-  /// What a packet may be faster than the fastest before, in seconds, before it is suspect. 100 µs is above the
-  /// wander within a probe interval; guarded by the golden vectors and the simulation of false steps.
+  /// A packet that is faster than the fastest before it by more than this is suspect. Seconds, above the wander
+  /// within a probe interval. Guarded by the golden vectors and the simulation of false steps.
   static let suspicionFloor = 100e-6
 
-  /// Two suspects within this time make a step.
+  /// Two suspects within this time confirm a step.
   static let confirmationTime = Nanoseconds.seconds(5)
 
   /// Samples that contradict each other by more than this, in seconds, come from two clocks or from a broken
   /// one. Guarded by the test of a corrupt sample at the start.
   static let contradiction = 100e-6
 
-  /// A packet that was faster than any can be means that a clock was stepped, or that its stamp is wrong.
+  /// A packet that is faster than possible shows that a clock was stepped or that a timestamp is wrong.
   private func suspicion(of sample: TimeSample) -> Suspect? {
     guard let line, acceptedCount > 12 else { return nil }
     let expected = line.relativeOffset(at: sample.midpoint)
@@ -195,7 +194,7 @@ extension ClockFilter {
     let scale = Self.suspicionFloor + line.noise
     let slopeError = min(max(4 * scale / max(sampleSpan, 1e-3), 1e-6), 100e-6)
     let distance = abs((sample.midpoint - line.origin).seconds)
-    // The noise is small by chance at times; a line that is off by its own deviation contradicts true samples too.
+    // `noise` can be small by chance, and a line with a large deviation contradicts correct samples, too.
     let noise = max(line.noise, refined?.deviation ?? 0)
     let tolerance = Self.suspicionFloor + 3 * noise + slopeError * distance
     guard max(below, above) > tolerance else { return nil }
@@ -222,8 +221,8 @@ extension ClockFilter {
 // MARK: - Estimates
 
 extension ClockFilter {
-  /// The time in which the smoothed output comes closer to a new line by a factor of e, in seconds: less than the time to
-  /// the next line. Guarded by the test of a smooth output.
+  /// Time constant with which the smoothed output approaches a new line. Seconds, less than the time to the next
+  /// line. Guarded by the test of a smooth output.
   static let smoothing = 0.3
 
   /// How the clocks relate at `now`; `nil` before the first sample.
@@ -255,8 +254,8 @@ extension ClockFilter {
   /// Over a shorter span, in seconds, the same queues may have shifted all midpoints alike. Guarded by `ErrorBoundTests`.
   static let regressionSpan = 5.0
 
-  /// How far off `estimate(at: now)` may be if the fastest packets of both directions take equally long. Holds
-  /// in more than 99 of 100 cases; see `ErrorBoundTests`. Before the first sample, the greatest span there is.
+  /// Error bound of `estimate(at: now)`, if the fastest packets of both directions take equally long. It holds in
+  /// more than 99 of 100 cases; see `ErrorBoundTests`. Before the first sample, the greatest span there is.
   package func errorBound(at now: LocalTime) -> Nanoseconds {
     guard let line else { return Nanoseconds(.max) }
     var bound = line.error(prior: prior) + abs(refined?.shift ?? 0)
@@ -278,13 +277,13 @@ extension ClockFilter {
 // MARK: - Lock
 
 extension ClockFilter {
-  /// Playing may begin on eight samples if the error is bounded by this. 150 µs, in seconds: wired links have
-  /// round trips below 250 µs, and half of it bounds the error. Guarded by the test of a quick start.
+  /// Error bound in seconds with which eight samples are enough to begin. Wired links have round trips below 250 µs,
+  /// and half of that bounds the error. Guarded by the test of a quick start.
   static let quickBound = 150e-6
 
-  /// Sixteen samples show a link with a switch or two, whose packets all take about equally long: half the round
-  /// trip then says far more than the error is. In seconds, of the bound and of the scatter that it may have.
-  /// Guarded by the test of a quick start on a wired network with switches.
+  /// Error bound and scatter, in seconds, with which sixteen samples are enough. They show a link with a switch or
+  /// two, where all packets take about equally long and the error is far smaller than half the round trip. Guarded by
+  /// the test of a quick start on a wired network with switches.
   static let steadyBound = 500e-6
   static let steadyNoise = 100e-6
 
@@ -322,7 +321,7 @@ extension ClockFilter {
   /// How far the third fastest packet of a direction is from the fastest.
   package var noise: Nanoseconds? { line.map { Nanoseconds(saturating: $0.noise * 1e9) } }
 
-  /// What the estimate is off, as a standard deviation in seconds; `nil` before the first sample.
+  /// Standard deviation of the estimate, in seconds; `nil` before the first sample.
   package var deviation: Double? { refined?.deviation }
 
   package var sampleCount: Int { samples.count }

@@ -1,10 +1,11 @@
 /// The line that the clocks are taken to follow now: Kalman filters over the midpoints of all samples, kept within what the
 /// corridor allows.
 ///
-/// A midpoint is the more exact the less its round trip exceeds the shortest one. Crystals differ in how fast they wander, and a
-/// filter that expects more wander follows sooner but averages less, so three filters run side by side and the line is their
-/// mean, weighed by how well each of them predicted the midpoints of the last `evidenceTime`. Where queues fill one direction
-/// for long, midpoints are biased alike; the corridor knows, because its edges are the fastest packets.
+/// A midpoint is the more exact the less its round trip exceeds the shortest one. Crystals differ in how fast they
+/// wander, and a filter that expects more wander follows sooner but averages less, so three filters run side by side
+/// and the line is their mean, weighed by how well each of them predicted the midpoints of the last `evidenceTime`.
+/// If queues fill one direction for long, all midpoints have the same bias. The corridor does not, because its edges
+/// are the fastest packets.
 struct ClockLine: Hashable, Sendable {
   /// Where `intercept` holds: the midpoint of the newest sample.
   var origin: LocalTime
@@ -20,8 +21,8 @@ struct ClockLine: Hashable, Sendable {
   /// How far `intercept` is from the corridor's middle, in seconds.
   var shift = 0.0
 
-  /// The time in seconds over which the present slope gives way to the lasting one, without samples. A slope that was
-  /// measured over a few seconds says nothing about the next minutes.
+  /// Time constant, in seconds, with which extrapolation moves from the present slope to the lasting one. A slope
+  /// that was measured over a few seconds says nothing about the next minutes.
   static let slopeMemory = 10.0
 
   init(_ corridor: CorridorLine) {
@@ -35,8 +36,8 @@ struct ClockLine: Hashable, Sendable {
   /// With fewer midpoints, their own scatter cannot be told.
   static let leastMidpoints = 6
 
-  /// How far the line may be from the corridor's middle, in terms of how far the third fastest packet is from the fastest,
-  /// and in seconds on top: the wander within its two minutes. Guarded by `ClockLineTests`.
+  /// Largest distance of the line from the corridor's middle: `toleratedNoise` (dimensionless) times the corridor's
+  /// noise, plus `toleratedWander` (seconds), the wander within two minutes. Guarded by `ClockLineTests`.
   static let toleratedNoise = 2.0
   static let toleratedWander = 8e-6
 
@@ -97,16 +98,16 @@ private struct MidpointWeights {
   /// How far the shortest is taken to be above the shortest possible, in seconds.
   private let gap: Double
 
-  /// The standard deviation of a midpoint in terms of how much longer its round trip was than the shortest possible.
-  /// Dimensionless, 0.1...0.3: half of it in the worst case, 0.29 of it where all ways to divide the excess between
-  /// the directions are alike, and less where several hops add up. Chosen on wires with two hops.
+  /// Standard deviation of a midpoint divided by the excess of its round trip over the shortest possible one.
+  /// Dimensionless, 0.1...0.3: 0.5 in the worst case, 0.29 if all divisions of the excess between the directions are
+  /// equally likely, and less if several hops add up. Chosen on wires with two hops.
   private static let excessShare = 0.18
 
-  /// The distance to the shortest possible round trip, in terms of the distance from the shortest to the sixth shortest:
-  /// without it the few shortest outweigh all others. Dimensionless, 1...4.
+  /// Assumed distance of the shortest round trip from the shortest possible one, divided by its distance from the
+  /// sixth shortest. Dimensionless, 1...4. With 0, the few shortest would outweigh all others.
   private static let gapFactor = 2.0
 
-  /// What a midpoint may be off although its round trip was the shortest, in seconds: the stamps' own error.
+  /// Standard deviation of a midpoint with the shortest round trip, in seconds: the error of the timestamps.
   private static let stampError = 2e-6
 
   init(_ samples: [TimeSample]) {
@@ -122,24 +123,24 @@ private struct MidpointWeights {
   }
 }
 
-/// Filters that expect crystals to wander differently, and how well each has done of late.
+/// Filters that expect different wanders, and how well each has predicted the newest midpoints.
 private struct CompetingFilters {
-  /// How fast a drift may wander, in 1/√s: a crystal at room temperature, one in a machine whose load changes, and one that
-  /// warms up by a tenth of a ppm a second and more.
+  /// Wander that each filter expects, in 1/√s: a crystal at room temperature, one in a machine whose load changes,
+  /// and one that warms up by a tenth of a ppm a second and more.
   private static let wanders = [1e-9, 2e-8, 5e-7]
 
-  /// For how many seconds a prediction counts: 6...20 make no difference.
+  /// Time constant, in seconds, with which the likelihood of old predictions fades; 6...20 give the same results.
   private static let evidenceTime = 20.0
 
-  /// By how much evidence, as the logarithm of a likelihood, a filter is behind the next steadier one before there is any:
-  /// queues that outlast a probe interval look like wander.
+  /// Prior disadvantage of each filter against the next steadier one, as the logarithm of a likelihood.
+  /// Dimensionless, above 0, because queues that outlast a probe interval look like wander.
   private static let handicap = 1.0
 
-  /// Of squared errors in terms of their variance, beyond which they are outliers.
+  /// A midpoint whose squared error exceeds this many times its variance is an outlier: three standard deviations.
   private static let outlier = 9.0
 
   private var filters: [DriftFilter]
-  /// The logarithm of each one's likelihood, but for the handicap.
+  /// Log-likelihood of each filter, without the handicap.
   private var evidence: [Double]
 
   init(prior: SlopePrior, span: Double) {
@@ -161,7 +162,7 @@ private struct CompetingFilters {
     for index in filters.indices {
       let error = offset - filters[index].offset
       let surplus = filters[index].variance / noise
-      // While a filter knows less than a single midpoint tells, it predicts nothing.
+      // A filter that is less certain than a single midpoint makes no useful prediction.
       if surplus < 1 {
         let square = error * error / (filters[index].variance + noise)
         evidence[index] -= 0.5 * (min(square, Self.outlier) + logarithm(onePlus: surplus))
@@ -172,7 +173,7 @@ private struct CompetingFilters {
 
   var steadiest: DriftFilter { filters[0] }
 
-  /// Its variance has what the filters disagree by.
+  /// Its variance includes the disagreement of the filters.
   var mean: (offset: Double, drift: Double, variance: Double) {
     let scores = evidence.indices.map { evidence[$0] - Self.handicap * Double($0) }
     let best = scores.max() ?? 0

@@ -44,8 +44,8 @@ struct CorridorLine: Hashable, Sendable {
 }
 
 extension CorridorLine {
-  /// How fast the bounds of a sample relax, in 1/s: a drift that changes by 8 ppb a second stays within. 0...1.5e-8 were
-  /// compared together with windows of one to three minutes.
+  /// Rate at which the bounds of a sample relax, in 1/s, 0...1.5e-8: a drift that changes by 8 ppb a second stays
+  /// within them.
   static let ageing = 4e-9
 
   /// The widest corridor through `samples`, which are in order of their midpoints; `nil` if there are none.
@@ -214,7 +214,7 @@ private func slopeWhere(
 }
 
 extension Nanoseconds {
-  /// The nearest span that can be told; spans beyond 146 years are cut, and what is not a number is zero.
+  /// The nearest representable span; saturates at 146 years, and NaN becomes zero.
   init(saturating nanoseconds: Double) {
     guard nanoseconds.isFinite else {
       self.init(0)

@@ -1,5 +1,6 @@
-/// When the next time request is due: densely at the start, so that playing can begin at once, then 20 times a second, or
-/// once while nothing plays. No two intervals are alike, lest the probes keep step with beacons or other periodic traffic.
+/// When the next time request is due: densely at the start, so that playing can begin at once, then 20 times a
+/// second, or once while nothing plays. Intervals are random, so that requests do not fall into step with beacons or
+/// other periodic traffic.
 package struct ProbeSchedule: Hashable, Sendable {
   /// When to send the next request.
   package private(set) var nextProbe: LocalTime
@@ -44,7 +45,7 @@ package struct ProbeSchedule: Hashable, Sendable {
   static let quickProbes = 64
   static let quickInterval = Nanoseconds.microseconds(2500)
 
-  /// The drift is not known yet in the first half minute, and each probe narrows it.
+  /// In the first half minute the drift is not known yet, and each probe narrows it.
   static let learningTime = Nanoseconds.seconds(30)
   static let learningInterval = Nanoseconds.milliseconds(10)
 

@@ -1,4 +1,4 @@
-/// What is known about the drift between two clocks before the samples tell, and for how long it holds.
+/// Prior knowledge of the drift between two clocks, and how long it holds.
 struct SlopePrior: Hashable, Sendable {
   /// Group seconds that pass in a local second, less one.
   var center: Double
@@ -7,11 +7,11 @@ struct SlopePrior: Hashable, Sendable {
   /// Below this span of samples, in seconds, the samples cannot improve on `center`: noise over a short span
   /// makes any slope.
   var fixedBelow: Double
-  /// From this span of samples on, in seconds, the samples know better than the prior.
+  /// Span of samples, in seconds, from which on they are more exact than the prior.
   var opensAfter: Double
 
-  /// ±100 ppm for two crystals that nothing is known about. The second without a slope is of the report's cold
-  /// start table; both are guarded by the golden vectors.
+  /// For two unknown crystals: ±100 ppm, and no slope from samples of less than a second. Guarded by the golden
+  /// vectors.
   static let cold = SlopePrior(center: 0, halfWidth: 100e-6, fixedBelow: 1, opensAfter: .infinity)
 
   /// For clocks that contradict the prior in use: ±500 ppm is beyond any crystal that audio runs on. Guarded

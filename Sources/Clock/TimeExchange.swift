@@ -11,12 +11,12 @@ package struct TimeSample: Hashable, Sendable {
   /// `t3 - t4`: the offset less the delay of the answer.
   package let lowerOffset: Nanoseconds
 
-  /// Stamps farther from zero than 2^60 ns (36 years since boot) are nobody's monotonic clock. The limit keeps
-  /// each difference of two offsets within an `Int64`. Guarded by `TimeExchangeTests`.
+  /// No monotonic clock is farther from zero than 2^60 ns, which is 36 years since boot. The limit keeps each
+  /// difference of two offsets within an `Int64`. Guarded by `TimeExchangeTests`.
   static let stampLimit: Int64 = 1 << 60
 
-  /// Nothing that took longer than this tells anything about the clocks; probes are sent faster than once a
-  /// second. Nanoseconds; guarded by `TimeExchangeTests`.
+  /// Longest useful round trip, in nanoseconds: while music plays, requests are sent more often than once a second.
+  /// Guarded by `TimeExchangeTests`.
   static let longestRoundTrip: Int64 = 1_000_000_000
 
   /// `nil` for stamps that no exchange can have produced, or that took longer than a second.

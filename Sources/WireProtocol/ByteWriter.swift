@@ -1,5 +1,5 @@
-/// Writes big-endian fields. What lies outside a field's range is brought into it, so that nothing this
-/// side sends is refused as malformed.
+/// Writes big-endian fields. Values outside a field's range are clamped, so that nothing this side sends is refused
+/// as malformed.
 package struct ByteWriter {
   package private(set) var bytes: [UInt8] = []
 

@@ -3,8 +3,8 @@ import Clock
 
 /// Layouts: docs/protocol/control-messages.md.
 extension ControlMessage {
-  /// Nil for what this version does not know: another type, or a message about another stream. Such
-  /// messages are skipped and counted.
+  /// Nil for messages that this version does not know: another type, or another stream. Such messages are skipped and
+  /// counted.
   package static func decode(_ message: RawMessage) throws(DecodeError) -> ControlMessage? {
     var reader = ByteReader(message.payload)
     switch message.type {

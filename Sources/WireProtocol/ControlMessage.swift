@@ -6,33 +6,33 @@ package enum ControlMessage: Hashable, Sendable {
   // From the sender.
   /// Opens a session; the first message on a control connection.
   case hello(Hello)
-  /// From when on what media time sounds.
+  /// Which media time sounds from which group time on.
   case anchor(Anchor)
-  /// Forget what is at and after a media time; what follows is of a new generation.
+  /// Discard everything at and after a media time; later packets have a new generation.
   case flush(Flush)
   /// Volume, mute, delay and channel map of this room.
   case settings(RoomSettings)
-  /// How loud the stream is in all rooms, besides their own settings.
+  /// Volume of the stream in all rooms, on top of their own settings.
   case streamVolume(StreamVolume)
-  /// What plays from a media time on.
+  /// Which item plays from a media time on.
   case nowPlaying(NowPlaying)
-  /// The sender is there; sent when nothing else was for a while.
+  /// The sender is alive; sent after a while without other messages.
   case keepAlive
 
   // From the receiver.
   /// Answers `hello`.
   case welcome(Welcome)
-  /// Answers `hello` with a no; the receiver closes the connection after it.
+  /// Refuses `hello`; the receiver closes the connection after it.
   case refuse(Refusal)
   /// How much more the sender may send on the media connection.
   case credit(Credit)
   /// Answers `flush`.
   case flushed(Flushed)
-  /// The receiver lost buffered audio of its own accord; the sender sends again from there.
+  /// The receiver lost buffered audio by itself; the sender sends it again from there.
   case flushedAutomatically(Flushed)
-  /// How this room is doing, once a second and at each change of `state`.
+  /// State and figures of this room, once a second and at each change of `state`.
   case status(RoomStatus)
-  /// What the receiver decodes from now on, in the place of the list in its `welcome`.
+  /// Codecs that the receiver decodes from now on; replaces the list in its `welcome`.
   case codecs([Codec])
 
   // From either.
@@ -40,9 +40,9 @@ package enum ControlMessage: Hashable, Sendable {
   case goodbye(Goodbye)
 }
 
-/// How loud a sender plays, which no room keeps.
+/// Volume of the whole stream, which rooms do not remember.
 package struct StreamVolume: Hashable, Sendable {
-  /// 0 (silent) to 1000 (full), perceptual, as that of a room.
+  /// 0 (silent) to 1000 (full), perceptual, like that of a room.
   package var volume: UInt16
   package var isMuted: Bool
 
@@ -54,7 +54,7 @@ package struct StreamVolume: Hashable, Sendable {
   }
 }
 
-/// Sixteen random bytes that tell two of a kind apart for good.
+/// Sixteen random bytes: a unique and permanent identity.
 package struct Identifier: Hashable, Sendable {
   package static let byteCount = 16
   /// Always `byteCount` bytes.
@@ -79,7 +79,7 @@ package struct Hello: Hashable, Sendable {
   package var clockID: UInt64
   /// The UDP port on which the sender answers time requests.
   package var clockPort: UInt16
-  /// Whether a room that is kept for another sender is asked for all the same.
+  /// Whether the sender asks for the room even if it is kept for another sender.
   package var takesOver: Bool
 
   package init(
@@ -101,15 +101,15 @@ package struct Welcome: Hashable, Sendable {
   package var receiverID: Identifier
   package var name: String
   package var model: String
-  /// What the deep buffer holds at most: bytes of packets with their headers, and media time.
+  /// Capacity of the deep buffer: bytes of packets with their headers, and media time.
   package var capacity: Capacity
   /// What the receiver can decode; unknown codecs of a later version are left out when decoding.
   package var codecs: [Codec]
-  /// As this room keeps them; the sender shows them and may change them.
+  /// As this room remembers them; the sender shows them and may change them.
   package var settings: RoomSettings
   /// What the deep buffer still holds of an earlier session with the same clock.
   package var held: HeldStream?
-  /// What another sender, or the same one before a restart, had left here to play, and this session has ended.
+  /// Music of another sender, or of the same one before a restart, that this session has ended.
   package var dropped: DroppedStream?
 
   package init(
@@ -128,12 +128,12 @@ package struct Welcome: Hashable, Sendable {
   }
 }
 
-/// Where a sender goes on after its connection broke.
+/// Where a sender continues after its connection broke.
 package struct HeldStream: Hashable, Sendable {
   package var generation: UInt32
   /// The number of the first packet that is missing.
   package var nextSequence: UInt64
-  /// Where the oldest packet begins that is still held: what lies before it has sounded, and is gone.
+  /// Where the oldest packet begins that is still held; audio before it has been played and discarded.
   package var from: MediaTime
 
   package init(generation: UInt32, nextSequence: UInt64, from: MediaTime) {
@@ -143,9 +143,9 @@ package struct HeldStream: Hashable, Sendable {
   }
 }
 
-/// What a session has put an end to.
+/// Music that a session has ended.
 package struct DroppedStream: Hashable, Sendable {
-  /// How much had not been heard yet.
+  /// How much of it had not been heard yet.
   package var unheard: MediaDuration
   /// For people: who had sent it. At most `ProtocolLimits.name` bytes of UTF-8.
   package var senderName: String
@@ -205,7 +205,7 @@ package struct Credit: Hashable, Sendable {
 package struct Flush: Hashable, Sendable {
   /// Everything at and after this is forgotten.
   package var from: MediaTime
-  /// What comes next carries this generation, one more than before.
+  /// Later packets carry this generation, one more than before.
   package var generation: UInt32
   /// Whether the cut is faded: yes for seek and skip, no where the new audio continues the old without a seam.
   package var isRamped: Bool
@@ -219,7 +219,7 @@ package struct Flush: Hashable, Sendable {
 
 package struct Flushed: Hashable, Sendable {
   package var generation: UInt32
-  /// Where it really cut: the time asked for, or later where that had already sounded.
+  /// The actual cut: the requested time, or a later one if that had already been heard.
   package var from: MediaTime
 
   package init(generation: UInt32, from: MediaTime) {
@@ -260,26 +260,26 @@ package struct RoomStatus: Hashable, Sendable {
     case ready = 3
     case playing = 4
     case paused = 5
-    /// Should play, has nothing to play.
+    /// Should play, but has no audio.
     case starved = 6
     /// The sound device is not there.
     case noDevice = 7
   }
   package var state: State
-  /// In people's words where `state` alone does not say it, such as why there is no device. May be empty.
+  /// For people: details that `state` does not tell, such as why there is no device. May be empty.
   package var detail: String
-  /// What sounds now. Meaningless unless playing or paused.
+  /// The playhead. Meaningless unless playing or paused.
   package var playhead: MediaTime
   package var bufferedUntil: MediaTime
   package var heldBytes: UInt64
   package var syncError: SyncErrorStatistics
-  /// How far off the clock estimate may be; `Nanoseconds.max`-like values mean not locked.
+  /// Error bound of the clock estimate; very large if it is not locked.
   package var clockErrorBound: Nanoseconds
   package var roundTrip: Nanoseconds
   /// How long before its group time an anchor or a flush must arrive to take effect on time, the network not
   /// counted. The sound device decides it: it changes when another one is opened.
   package var commitHorizon: Nanoseconds
-  /// Parts per thousand million: this machine's clock against the sender's, the card's against this machine's.
+  /// Parts per billion (10⁻⁹): this machine's clock against the sender's, the card's against this machine's.
   package var clockDrift: Int32
   package var deviceDrift: Int32
   /// Since the session began.

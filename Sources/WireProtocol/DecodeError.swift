@@ -1,4 +1,4 @@
-/// What can be wrong with bytes from outside. `description` is one sentence that may be sent back.
+/// Errors in bytes from outside. `description` is one sentence that may be sent back.
 package enum DecodeError: Error, Hashable, Sendable {
   /// The message ends before its last field does.
   case truncated(field: String)

@@ -14,7 +14,7 @@ package enum MediaMessage: Hashable, Sendable {
 
 /// One packet of compressed audio, with its place in the stream.
 package struct AudioPacket: Hashable, Sendable {
-  /// Streams are plural on the wire; version 1 has only stream 0.
+  /// The wire allows several streams; version 1 has only stream 0.
   package var stream: UInt32
   package var generation: UInt32
   /// Counts packets of a stream from 0, across generations; a packet sent again keeps its number.
@@ -24,7 +24,7 @@ package struct AudioPacket: Hashable, Sendable {
   package var formatID: UInt16
   /// The first packet of a run: its decoder starts afresh.
   package var startsRun: Bool
-  /// The last packet before the end of what there is to play.
+  /// The last packet of the stream, as far as the sender knows.
   package var endsStream: Bool
   package var encoded: EncodedPacket
 

@@ -14,8 +14,8 @@ package struct RawMessage: Hashable, Sendable {
 
 /// Cuts a byte stream into messages. Append what arrived, then take messages until there are none.
 ///
-/// A message that lies within one append is a slice of it and is not copied; of one that does not, the
-/// pieces are collected. So at most one incomplete message is held, of `limit` bytes at most.
+/// A message within one append is a slice of it and is not copied. A message that spans several is assembled from its
+/// pieces. So at most one incomplete message is held, of `limit` bytes at most.
 package struct MessageFramer {
   package static let headerByteCount = 6
 
@@ -77,7 +77,7 @@ package struct MessageFramer {
     return message
   }
 
-  /// Moves up to `count` bytes from what is unread to the message begun.
+  /// Moves up to `count` unread bytes to the incomplete message.
   private mutating func take(_ count: Int) {
     begun.append(contentsOf: unread.prefix(max(0, count)))
     unread = unread.dropFirst(max(0, count))

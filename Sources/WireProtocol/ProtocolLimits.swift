@@ -10,10 +10,10 @@ package enum ProtocolLimits {
   /// Bytes of a control message after its length field: far above the largest of version 1, which leaves
   /// later versions room, and small enough to hold for any number of connections.
   package static let controlMessage = 64 * 1024
-  /// Control messages that a sender may send for ever: a listener who seeks and turns the volume with held keys
-  /// causes less than a hundred a second.
+  /// Control messages a second that a sender may send all the time: seeking and changing the volume with held keys
+  /// causes less than a hundred.
   package static let controlMessagesPerSecond: Int64 = 200
-  /// Control messages that may come at once: what the network can hold back before the receiver gives up.
+  /// Control messages that may arrive at once: those that the network can hold back before the receiver gives up.
   package static let controlMessageBurst: Int64 = 2000
   /// Bytes of one packet's payload: 85 ms of the largest PCM (192 kHz, 8 channels, 4 bytes a sample).
   package static let audioPayload = 512 * 1024
@@ -24,7 +24,7 @@ package enum ProtocolLimits {
   package static let name = 64
   /// Bytes of UTF-8: one sentence for people.
   package static let detail = 256
-  /// Bytes of UTF-8 of a title, an artist or an album: what is longer is no name.
+  /// Bytes of UTF-8 of a title, an artist or an album; longer texts are not names.
   package static let itemText = 512
   /// Announcements that a sender has made and that still count: what sounds, and an album's worth that follows.
   package static let announcements = 16
@@ -34,7 +34,8 @@ package enum ProtocolLimits {
   package static let artwork = 4 << 20
   /// Bytes of all pictures that a sender's announcements name: two of the largest.
   package static let announcedArtwork = 8 << 20
-  /// Bytes of all pictures that a receiver holds: one of the largest more, which sounds a little longer here.
+  /// Bytes of all pictures that a receiver holds: one more of the largest, because a room with a delay needs it
+  /// longer.
   package static let heldArtwork = 12 << 20
   /// Bytes of a piece: a link of 1 Mbit/s has sent it within 130 ms, and music never waits long behind one.
   package static let artworkPiece = 16 * 1024
@@ -62,19 +63,19 @@ package enum ProtocolLimits {
 
   /// Nanoseconds: two seconds cover any amplifier and any room.
   package static let roomDelay: ClosedRange<Int64> = -2_000_000_000...2_000_000_000
-  /// Nanoseconds: a receiver that commits ten seconds ahead cannot be played with.
+  /// Nanoseconds: beyond ten seconds, no command would act in a useful time.
   package static let commitHorizon: ClosedRange<Int64> = 0...10_000_000_000
   /// 0 is silent, 1000 is full.
   package static let volume: ClosedRange<UInt16> = 0...1000
 
-  /// The sender says something on control at least this often.
+  /// The sender sends something on control at least this often.
   package static let keepAliveInterval = Nanoseconds.seconds(2)
   /// The receiver sends its status this often.
   package static let statusInterval = Nanoseconds.seconds(1)
-  /// A side that hears nothing on control for this long gives up: four keep-alives may get stuck behind a
-  /// bad radio, more may not.
+  /// A side that hears nothing on control for this long gives up: four keep-alives may be delayed by bad Wi-Fi, more
+  /// may not.
   package static let silence = Nanoseconds.seconds(10)
-  /// A room is kept this long at least for a sender that has left in the middle of its music: longer than a sender
-  /// takes to come back after an outage that it notices by `silence`.
+  /// A room is kept at least this long for a sender that disappeared in the middle of its music: longer than a sender
+  /// needs to come back after an outage that it notices by `silence`.
   package static let reservation = Nanoseconds.seconds(30)
 }

@@ -1,10 +1,10 @@
 package import Clock
 
-/// How often a peer may do something: so many times a second for ever, and so many at once after a pause.
+/// Limits how often a peer may do something: a sustained rate, and a burst after a pause.
 package struct RateLimit: Sendable {
   private let interval: Nanoseconds
   private let patience: Nanoseconds
-  /// When all that was admitted would be done at the sustained rate.
+  /// When everything admitted so far would be done at the sustained rate.
   private var doneAt = LocalTime(nanoseconds: .min / 2)
 
   /// Both at least 1.
@@ -13,13 +13,13 @@ package struct RateLimit: Sendable {
     patience = Nanoseconds((burst - 1) * interval.count)
   }
 
-  /// Counts one more, unless it is one too many.
+  /// Counts one more and answers true, or answers false if that is too many.
   package mutating func admits(at now: LocalTime) -> Bool {
     guard doneAt <= now + patience else { return false }
     doneAt = max(doneAt, now) + interval
     return true
   }
 
-  /// Nothing of it counts any more.
+  /// Whether nothing that was admitted counts any more.
   package func isUnused(at now: LocalTime) -> Bool { doneAt <= now }
 }

@@ -1,7 +1,6 @@
 package import Audio
 
-/// What a receiver announces of itself on the local network, as the text record of its service.
-/// See docs/protocol/README.md.
+/// The text record with which a receiver announces itself on the local network. See docs/protocol/README.md.
 package struct ReceiverAdvertisement: Hashable, Sendable {
   package static let serviceType = "_tutti._tcp"
 

@@ -4,8 +4,8 @@ import Clock
 // How sessions begin and end. Layouts: docs/protocol/control-messages.md.
 
 extension Hello {
-  /// Later versions may only append to this layout. Where theirs cannot be read all the same, what is
-  /// wrong is the version, and the error says so.
+  /// Later versions may only append to this layout. If a message of a later version still cannot be read, the error
+  /// names the version as the cause.
   init(decoding payload: ArraySlice<UInt8>) throws(DecodeError) {
     var reader = ByteReader(payload)
     let version = try reader.magicAndVersion()

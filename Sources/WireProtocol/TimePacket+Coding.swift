@@ -2,7 +2,7 @@ import Clock
 
 /// Layout: docs/protocol/time-exchange.md.
 extension TimePacket {
-  /// Of a request and of an answer, so that an answer is never larger than what asked for it.
+  /// Of a request and of an answer, so that an answer is never larger than its request.
   package static let byteCount = 64
 
   private static let version: UInt8 = 1

@@ -2,22 +2,23 @@ import CALSA
 import Clock
 import Glibc
 
-/// Watches a running card for 20 to 50 ms, to learn what it cannot say of itself.
+/// Watches a running card for 20 to 50 ms, to learn properties that the driver does not report.
 enum DeviceProbe {
   /// Pauses between bursts let the position move by many of its steps, whose common divisor is one step.
   private static let bursts = 16
-  /// Where it has moved less than `leastMoves` times by then, a few more.
+  /// Used if the position has moved less than `leastMoves` times by then.
   private static let mostBursts = 28
   private static let burstLength = 10
-  /// Not a divisor of a millisecond, and longer each time, so that the pauses do not fall into the rhythm of USB
-  /// frames or show one distance only.
+  /// Pause between two readings: not a divisor of a millisecond and longer each time, so that readings neither fall
+  /// into step with USB frames nor show a single distance only.
   private static let interval = Nanoseconds.microseconds(900)
   private static let lengthening = Nanoseconds.microseconds(70)
   private static let leastMoves = 4
   /// A stamp older than this does not belong to the reading.
   private static let oldestStamp: Int64 = 100_000_000
 
-  /// Corrects `canRewind` and what concerns the position. Answers false where the card stopped meanwhile, and they are guesses.
+  /// Corrects `canRewind` and the properties of the position. Returns false if the card stopped meanwhile; they are
+  /// then guesses.
   static func refine(_ description: inout DeviceDescription, watching pcm: borrowing PCMDevice)
     -> Bool
   {
@@ -49,10 +50,11 @@ enum DeviceProbe {
       }
     }
     if !stampsAreGood || last == nil { description.positionTime = .reading }
-    // What a card that stopped meanwhile was seen to do says little.
+    // Observations of a card that stopped meanwhile say little.
     if !isWhole { step = step % description.periodFrames == 0 ? 0 : 1 }
     description.positionStep = step == 0 ? description.periodFrames : step
-    // At 44.1 kHz, a millisecond is 44 frames or 45, whose common divisor is 1. A few may be told as they change.
+    // At 44.1 kHz, a millisecond is 44 frames or 45, whose common divisor is 1. A few may be read just as they
+    // change.
     let millisecond = description.sampleRate / 1000
     description.movesByMilliseconds =
       isWhole && moves >= leastMoves && milliseconds * 8 >= moves * 7 && step <= millisecond + 1
@@ -65,7 +67,7 @@ enum DeviceProbe {
 
   /// Whether so many frames are one millisecond or several, rounded to frames.
   private static func takesMilliseconds(_ frames: Int, at rate: Int) -> Bool {
-    // A broken driver may tell anything.
+    // A broken driver may report anything.
     guard frames < rate else { return false }
     let thousandths = frames * 1000
     let rest = thousandths % rate

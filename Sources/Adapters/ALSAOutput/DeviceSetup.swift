@@ -25,8 +25,8 @@ struct DeviceSetup: ~Copyable {
     snd_pcm_sw_params_free(software)
   }
 
-  /// What was agreed on. The card is prepared, but it does not run; so `canRewind` and what concerns the
-  /// position are guesses until `DeviceProbe` has seen it run.
+  /// The agreed settings. The card is prepared but not running, so `canRewind` and the properties of the position are
+  /// guesses until `DeviceProbe` has watched it run.
   func apply(to pcm: borrowing PCMDevice) throws(ALSAError) -> DeviceDescription {
     try pcm.check(snd_pcm_hw_params_any(pcm.handle, hardware), "snd_pcm_hw_params_any")
     // Resampling is the renderer's; alsa-lib's would hide the card's true rate.

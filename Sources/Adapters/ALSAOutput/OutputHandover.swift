@@ -1,8 +1,8 @@
 import Synchronization
 
-/// What the output thread tells the session's thread: the newest `Chain`, which is what both share of an opened device,
-/// and what became of that device. However many events there were since it last looked, the session's thread is told
-/// how things are now, so that nothing lasts which a device that came and went has left behind.
+/// Hands the newest `Chain`, the objects that both threads share for an opened device, and the state of that device
+/// from the output thread to the session's thread. The session's thread gets the current state, however many events
+/// there were since it last looked, so nothing remains of a device that came and went in between.
 package final class OutputHandover<Chain: Sendable>: Sendable {
   package enum News: Sendable {
     case opened(Chain)
@@ -15,7 +15,7 @@ package final class OutputHandover<Chain: Sendable>: Sendable {
 
   private struct Told {
     var offered: (opening: Int, chain: Chain)?
-    /// The device that was told of last, and whether its loss was; 0 for none.
+    /// The device that was reported last, and whether its loss was reported; 0 for none.
     var opening = 0
     var isLost = false
     var failure: String?
@@ -28,7 +28,7 @@ package final class OutputHandover<Chain: Sendable>: Sendable {
   /// - Parameter wake: as `OutputControl`'s.
   package init(wake: @escaping @Sendable () -> Void) { control = OutputControl(wake: wake) }
 
-  /// On the output thread, before it tells that the device is open.
+  /// On the output thread, before it reports that the device is open.
   package func offer(_ chain: Chain) {
     told.withLock { $0.offered = (control.openings + 1, chain) }
   }

@@ -10,11 +10,11 @@ struct OutputLoop: ~Copyable {
     case lost(code: Int32)
   }
 
-  /// How near to the card's own pointer frames may be taken back, as a share of a second: the card may
-  /// have fetched that much already. And it may be a step of its position ahead of what it says.
+  /// Frames are rewound no closer to the card's pointer than one second divided by this, because the card may have
+  /// fetched that much already, plus one step of its position.
   private static let rewindSafety = 100
 
-  /// How often a card is started to learn how it tells its position.
+  /// How often a card is started, at most, to learn how it reports its position.
   private static let probes = 3
 
   private let pcm: PCMDevice
@@ -70,7 +70,7 @@ struct OutputLoop: ~Copyable {
     return .stopped
   }
 
-  /// One period: wait, see where the card is, obey, supply. Negative where the card is gone.
+  /// One period: wait, read the position, obey commands, supply frames. Negative if the card is gone.
   private mutating func turn(_ source: inout some RenderSource & ~Copyable) -> Int32 {
     var reading = positions.next(pcm, waiting: waitMilliseconds)
     if !reading.isPrecise, !positions.awaitsMove {

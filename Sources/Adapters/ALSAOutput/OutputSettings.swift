@@ -1,7 +1,7 @@
 package import Clock
 package import Receiver
 
-/// What the user wants of the sound card.
+/// Settings of the sound card that the user chooses.
 package struct OutputSettings: Sendable {
   /// ALSA's name of the device: `hw:0`, `plughw:1,0`, `default` …
   package var device: String
@@ -13,13 +13,12 @@ package struct OutputSettings: Sendable {
   package var period = Nanoseconds.milliseconds(10)
   /// The card's ring buffer.
   package var ring = Nanoseconds.milliseconds(600)
-  /// How much is kept written ahead of the card, where what is written cannot be taken back. It is
-  /// both what a stalled machine may eat up unheard and what a flush cannot silence.
+  /// How much is written ahead of the card if it cannot be rewound. A stall of the machine up to this long is
+  /// inaudible, but a flush cannot silence this much.
   package var lead = Nanoseconds.milliseconds(80)
-  /// The same where it can be taken back: machines that many share stall for up to half a second.
+  /// The same if the card can be rewound: shared machines stall for up to half a second.
   package var rewindableLead = Nanoseconds.milliseconds(500)
-  /// How much silence a card is started with, or less where its lead is shorter. Sound cannot begin before it has
-  /// passed.
+  /// Silence with which a card is started, or less if its lead is shorter. Sound cannot begin earlier.
   package var startSilence = Nanoseconds.milliseconds(80)
   /// Whether frames may be taken back on cards that can; off for drivers that only claim to.
   package var usesRewind = true
@@ -27,7 +26,7 @@ package struct OutputSettings: Sendable {
   package init(device: String) { self.device = device }
 }
 
-/// What the card turned out to be.
+/// Properties of the opened card.
 package struct DeviceDescription: Hashable, Sendable, CustomStringConvertible {
   /// Where the time of a position comes from.
   package enum PositionTime: Hashable, Sendable {
@@ -40,8 +39,7 @@ package struct DeviceDescription: Hashable, Sendable, CustomStringConvertible {
   }
 
   package var device: String
-  /// The same for the same card on every day, whatever its number: the key to what was learnt about its
-  /// crystal.
+  /// Identifies the same card from day to day, whatever its number; the key to the stored drift of its crystal.
   package var identity: String
   package var sampleRate: Int
   package var channelCount: Int
@@ -56,12 +54,12 @@ package struct DeviceDescription: Hashable, Sendable, CustomStringConvertible {
   package var positionTime: PositionTime
   /// The smallest step of the position that was seen, in frames. 1 is exact, a period is coarse.
   package var positionStep: Int
-  /// Whether it moves by milliseconds, as cards on USB do, which count the frames of the bus and stamp when they were asked. At
-  /// 44.1 kHz, one step in ten is a frame longer than the others.
+  /// Whether it moves by milliseconds, as USB cards do: they count the frames of the bus, and their timestamp is that
+  /// of the query. At 44.1 kHz, one step in ten is a frame longer than the others.
   package var movesByMilliseconds = false
 
-  /// Whether the instant at which the position moves is watched, instead of taking the time at which it was read: where
-  /// there is no stamp that belongs to it, and while the card is kept supplied.
+  /// Whether the instant at which the position moves is watched, instead of taking the time of a reading. Used if no
+  /// timestamp belongs to the position, and while the card is kept supplied.
   package var movesAreWatched: Bool {
     (positionTime == .reading || movesByMilliseconds) && positionStep * 4 <= leadFrames
   }

@@ -1,7 +1,7 @@
 package import Clock
 
-/// Plays a source through a sound card, whatever becomes of the card. `run` is the body of the output
-/// thread, which should have real-time priority.
+/// Plays a source through a sound card, and opens the card again whenever it was lost. `run` is the body of the
+/// output thread, which should have real-time priority.
 package struct OutputThread<Source: RenderSource & ~Copyable>: ~Copyable {
   private static var firstPause: Nanoseconds { .milliseconds(200) }
   private static var longestPause: Nanoseconds { .seconds(2) }
@@ -39,7 +39,7 @@ package struct OutputThread<Source: RenderSource & ~Copyable>: ~Copyable {
       }
       // The handle must be closed before the device is opened again.
       _ = consume loop
-      // A device that opens and fails at once may not keep this thread busy.
+      // A device that opens and fails at once must not keep this thread busy.
       wait(Self.firstPause)
       guard let next = openWhenPresent() else { return }
       loop = next
@@ -48,7 +48,7 @@ package struct OutputThread<Source: RenderSource & ~Copyable>: ~Copyable {
     }
   }
 
-  /// Tries until it is there; `nil` once `control` is stopped.
+  /// Tries until the device can be opened; `nil` once `control` is stopped.
   private func openWhenPresent() -> OutputLoop? {
     var span = Self.firstPause
     while !control.isStopping {

@@ -2,32 +2,32 @@ import CALSA
 import Clock
 import Glibc
 
-/// Reads how far the card is, and when that was so. Output thread only.
+/// Reads the card's position and the time of that position. Output thread only.
 struct PositionReader {
   struct Reading {
     var status: PCMDevice.Status
     var code: Int32
     /// When `status` was so, by the host's clock.
     var at: LocalTime
-    /// How far off `at` may be; the steps of a position do not count where they are never watched.
+    /// Uncertainty of `at`; without the step of the position if moves are never watched.
     var uncertainty: Nanoseconds
-    /// Whether the time is of use. A thread that lost the CPU within the reading does not know it.
+    /// Whether the time is usable. It is not if the thread lost the CPU during the reading.
     var isPrecise: Bool
   }
 
-  /// Readings that took longer are of no use whatever is usual on this machine.
+  /// Readings that took longer are never used.
   private static let longest = Nanoseconds.microseconds(500)
-  /// Readings as short as this are good whatever is usual.
+  /// Readings at most this long are always used.
   private static let short = Nanoseconds.microseconds(10)
-  /// How far above the usual a reading may be.
+  /// Readings up to this many times as long as usual are used. Dimensionless.
   private static let tolerance: Int64 = 3
 
-  /// A position that moves at least this often is watched without knowing when it will.
+  /// A position that moves at least this often is watched without a forecast.
   private static let soon = Nanoseconds.microseconds(500)
-  /// While it is not known when the position will move, this thread sleeps between two looks.
+  /// Without a forecast of the next move, this thread sleeps this long between two readings.
   private static let nap = Nanoseconds.microseconds(50)
 
-  /// What this thread wakes up earlier by after it was late once, and at most.
+  /// By how much earlier this thread wakes after it was late once, and the limit of that.
   private static let lateStep = Nanoseconds.microseconds(19)
   private static let mostLateness = Nanoseconds.microseconds(300)
 
@@ -37,8 +37,8 @@ struct PositionReader {
   /// half a step. A driver's stamp does say it.
   private let step: Nanoseconds
   private let stepFrames: ClosedRange<Int>
-  /// How much earlier a position was reached than it is told, give or take as much, where milliseconds are rounded down to
-  /// frames.
+  /// Where milliseconds are rounded down to frames: how much earlier a position was reached than reported, with the
+  /// same uncertainty.
   private let rounding: Nanoseconds
   private let leadFrames: Int
   private let isWatched: Bool
@@ -73,7 +73,7 @@ struct PositionReader {
     if forecast != nil { forecast = StepForecast(step: step) }
   }
 
-  /// Waits until there is room for about a period, and reads then; where moves of the position are watched, at a move.
+  /// Waits until there is room for about a period, then reads; if moves of the position are watched, reads at a move.
   mutating func next(_ pcm: borrowing PCMDevice, waiting milliseconds: Int32) -> Reading {
     if let window = forecast?.window(from: clock() + pace) {
       if window.begin - clock() > pace + pace {
@@ -92,22 +92,22 @@ struct PositionReader {
     return watch(pcm, until: now + step + halfStep, napping: Self.nap) ?? read(pcm)
   }
 
-  /// Whether only moves are of use at present. A thread that is woken by the card would read always at the same time after one,
-  /// which no average cures.
+  /// Whether only moves are usable at present. A thread that the card wakes always reads at the same time after a
+  /// move, an error that no average removes.
   var awaitsMove: Bool { forecast?.isPromising(at: clock()) ?? false }
 
   private var halfStep: Nanoseconds { Nanoseconds(step.count / 2) }
 
-  /// Wakes up before `time` nineteen times in twenty.
+  /// Wakes up before `time` in nineteen of twenty cases.
   private mutating func sleep(until time: LocalTime) {
     pause(for: max(time - lateness - clock(), .zero))
     lateness = lateness + (clock() > time ? Self.lateStep : Nanoseconds(-Self.lateStep.count / 19))
     lateness = min(max(lateness, .zero), Self.mostLateness)
   }
 
-  /// A driver's stamp and position belong together. A plugin has no such stamp: it is asked once more for
-  /// the position alone, the shortest of its calls, between two readings of the clock; the stamps
-  /// that alsa-lib makes up leave outliers.
+  /// A driver's stamp and position belong together. A plugin has no such stamp: it is asked once more for the
+  /// position alone, the shortest of its calls, between two readings of the clock; the timestamps that alsa-lib makes
+  /// up have outliers.
   mutating func read(_ pcm: borrowing PCMDevice) -> Reading {
     switch time {
     case .driverRaw:

@@ -1,8 +1,8 @@
 package import Clock
 package import Receiver
 
-/// What the output loop plays: the receiver's `Renderer`, or a test's stand-in. All of it is called on
-/// the output thread and may neither allocate, lock nor wait.
+/// The source that the output loop plays: the receiver's `Renderer`, or a test's stand-in. All of it is called on the
+/// output thread and may neither allocate, lock nor wait.
 package protocol RenderSource: ~Copyable {
   /// Takes waiting commands into account. The first frame already rendered that is no longer right.
   mutating func takeCommands(at now: LocalTime) -> DeviceFrame?

@@ -1,40 +1,40 @@
 package import Clock
 
-/// When a position that moves in steps will move next.
+/// Forecasts when a position that moves in steps will move next.
 ///
-/// A move is an instant. One that is watched tells the card's clock as exactly as a position that moves frame by
-/// frame; one that is merely found to have happened, only to a step.
+/// A move is an instant. A watched move gives the card's clock as exactly as a position that moves frame by frame; a
+/// move that is only noticed afterwards gives it to within a step.
 package struct StepForecast {
-  /// Moves are watched for from `begin` on, and given up at `end`.
+  /// The thread watches for a move from `begin` to `end`.
   package struct Window: Equatable {
     package var begin: LocalTime
     package var end: LocalTime
   }
 
-  /// Moves are looked for by at least this much longer than is known to be needed.
+  /// Added to the window in which a move is expected.
   private static let spare = Nanoseconds.microseconds(10)
-  /// No crystal is further off than one part in this many.
+  /// No crystal is off by more than one part in this many.
   private static let crystal: Int64 = 3000
-  /// A move this long ago tells nothing of the next one, if steps are not quite even.
+  /// A move longer ago than this does not predict the next one, because steps may be uneven.
   private static let longestMemory = Nanoseconds.milliseconds(1000)
 
-  /// A thread that asks without a pause keeps a processor busy: not for longer than twice this.
+  /// Half of the longest time for which the thread polls without a pause, because polling keeps a processor busy.
   private static let mostMargin = Nanoseconds.microseconds(500)
-  /// A move that was watched as exactly as this tells how even steps are.
+  /// Moves watched with at most this uncertainty are used to measure how even steps are.
   private static let exact = Nanoseconds.microseconds(20)
-  /// Unevenness fades by this part of itself with each move.
+  /// With each move, the measured unevenness falls by one part in this many.
   private static let fading: Int64 = 32
-  /// How often a move is sought in that time.
+  /// How often, at most, a move is sought in `longestMemory`.
   private static let searches = 4
 
   /// What a step lasts at the nominal rate.
   private let step: Nanoseconds
   private var last: LocalTime?
-  /// How far off `last` may be.
+  /// Uncertainty of `last`.
   private var lastWidth = Nanoseconds(0)
-  /// How uneven steps were of late, beyond what crystals explain.
+  /// Recent unevenness of steps, beyond the drift of crystals.
   private var unevenness = Nanoseconds(0)
-  /// Since when moves have been sought, and how often.
+  /// When the present search for moves began, and how often moves were sought since.
   private var search: (began: LocalTime, count: Int)?
 
   package init(step: Nanoseconds) { self.step = step }
@@ -62,15 +62,15 @@ package struct StepForecast {
     return last.count < Self.searches
   }
 
-  /// Whether a move was seen of late, or may soon be: what is read at other times says little then.
+  /// Whether a move was seen recently or is expected soon; readings at other times say little then.
   package func isPromising(at now: LocalTime) -> Bool {
     if let last, now - last < Self.longestMemory { return true }
     return last == nil && (search?.count ?? 0) < Self.searches
   }
 
-  /// The position moved by a step at `time`, give or take `width`. The uncertainty of that as news of the card's clock:
-  /// steps that are not even, such as those at the end of a USB transfer, are off by as much as the last ones were off the
-  /// forecast.
+  /// The position moved by a step at `time`, give or take `width`. Returns its uncertainty as a measurement of the
+  /// card's clock: uneven steps, such as those at the end of a USB transfer, are as uncertain as the last ones were
+  /// off the forecast.
   package mutating func moved(at time: LocalTime, width: Nanoseconds) -> Nanoseconds {
     defer { (last, lastWidth) = (time, width) }
     guard let last, time - last < Self.longestMemory else {

@@ -1,13 +1,12 @@
 internal import CAvahi
 
-/// What happens to the connection to the Avahi daemon. All of it is told on Avahi's thread.
+/// Events of the connection to the Avahi daemon, delivered on Avahi's thread.
 protocol DaemonUser: AnyObject {
-  /// The daemon is there. It may still be settling its host's name.
+  /// The daemon runs. Its host name may not be established yet.
   func daemonAppeared(_ client: OpaquePointer)
-  /// The host's name stands, so that services can be published under it. Follows `daemonAppeared`, also
-  /// again and again.
+  /// The host name is established, so services can be published. Follows `daemonAppeared`, and may repeat.
   func hostNameEstablished(_ client: OpaquePointer)
-  /// The host's name is in question; what was published is withdrawn.
+  /// The host name is in conflict; published services are withdrawn.
   func hostNameLost()
   /// All objects made with the client are about to be freed.
   func daemonVanished(_ reason: String)
@@ -15,8 +14,8 @@ protocol DaemonUser: AnyObject {
   func wokenUp()
 }
 
-/// A connection to the Avahi daemon that comes back by itself. It may begin before the daemon or the system bus
-/// runs, and outlives restarts of both. It belongs to Avahi's thread.
+/// A connection to the Avahi daemon that reconnects by itself. It can be made before the daemon or the system bus
+/// runs, and survives restarts of both. It belongs to Avahi's thread.
 final class DaemonConnection {
   static let retryDelay = Duration.seconds(1)
   private static let askAgainDelay = Duration.seconds(10)
@@ -29,7 +28,7 @@ final class DaemonConnection {
 
   init(_ poll: Poll) { self.poll = poll }
 
-  /// The owner has let go: nobody wants to hear anything.
+  /// The owner has released it; no more events are delivered.
   var isEnding: Bool { poll.isEnding }
 
   /// Returns when the owner has let go.
@@ -97,7 +96,7 @@ final class DaemonConnection {
     case AVAHI_CLIENT_CONNECTING:
       if isPresent != false { user?.daemonVanished("the Avahi daemon is not running") }
       isPresent = false
-      // The bus tells when a daemon starts, but not when one that hung goes on.
+      // The bus reports when a daemon starts, but not when one that hung continues.
       connectAgain(after: Self.askAgainDelay)
     default: reconnect(reason: lossReason(client))
     }

@@ -2,8 +2,8 @@ internal import CAvahi
 internal import Glibc
 internal import Synchronization
 
-/// Avahi's thread, as others hold it. Calls to the daemon go over D-Bus and wait for as long as 25 s where the daemon
-/// or the bus hangs, so they are made on that thread alone: nothing here waits for it.
+/// Handle of Avahi's thread. Calls to the daemon go over D-Bus and wait for as long as 25 s where the daemon or the
+/// bus hangs, so they are made on that thread alone: nothing here waits for it.
 final class DaemonThread: Sendable {
   private let poll: Poll
 
@@ -27,8 +27,8 @@ final class DaemonThread: Sendable {
     pthread_detach(thread)
   }
 
-  /// Ends the thread as soon as it is free; what it has published is then withdrawn. Events of it are not told any
-  /// more, but for one that is being told.
+  /// Ends the thread as soon as it is free, and withdraws what it published. No more events are delivered, except one
+  /// whose delivery has begun.
   deinit { poll.end() }
 
   /// Calls the user's `wokenUp` soon. From any thread; never waits.

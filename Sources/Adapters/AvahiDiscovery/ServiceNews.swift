@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// What a browser finds, on its way to another thread. Of each service only the latest change is kept: so there is never
-/// more of it than there are services, and nothing gets lost, however long nobody looks.
+/// Hands what a browser finds to another thread. Only the latest change of each service is kept, so there are never
+/// more entries than services, and no service is lost however long nobody takes them.
 package final class ServiceNews: Sendable {
   private struct Key: Hashable {
     var name: String
@@ -77,7 +77,7 @@ package final class ServiceNews: Sendable {
 extension ServiceBrowser.Event {
   fileprivate enum Kind { case service, daemon, settled, failed }
 
-  /// Whether the daemon is there is one thing, of which the latest holds.
+  /// Daemon events replace each other; only the latest counts.
   fileprivate var kind: Kind {
     switch self {
     case .found, .updated, .lost: .service

@@ -27,11 +27,11 @@ package final class ServicePublisher {
     case daemonAppeared
     /// With a reason in words.
     case daemonVanished(String)
-    /// Under this name, which is another one than asked for after `renamed`.
+    /// Published under this name, which differs from the requested one after `renamed`.
     case published(name: String)
     /// Another service of this type has the name.
     case renamed(from: String, to: String)
-    /// It is tried again. Told once for each reason.
+    /// It is tried again. Posted once for each reason.
     case failed(DiscoveryError)
   }
 
@@ -81,10 +81,10 @@ private final class Publication: DaemonUser {
   private let connection: DaemonConnection
   private let text: WantedText
   private var service: PublishedService
-  /// There only while the host's name stands.
+  /// Present only while the host name is established.
   private var client: OpaquePointer?
   private var group: OpaquePointer?
-  /// What the daemon was told to announce; nil where it announces nothing.
+  /// The service that the daemon announces; nil if none.
   private var announced: [TextPair]?
   private var retry: OpaquePointer?
   private var pause = firstPause
@@ -151,7 +151,7 @@ private final class Publication: DaemonUser {
     work()
   }
 
-  /// Brings what is announced to what is wanted; where that fails, again after a pause.
+  /// Announces the wanted service; if that fails, tries again after a pause.
   private func work() {
     guard retry == nil, let client else { return }
     let wanted = text.pairs.withLock { $0 }

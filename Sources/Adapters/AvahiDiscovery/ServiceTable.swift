@@ -1,4 +1,4 @@
-/// What has been seen of services, by interface and protocol, joined into one entry for each service.
+/// Sightings of services, by interface and protocol, joined into one entry for each service.
 ///
 /// A service is seen several times where this host has several interfaces. Sightings with one name, host and
 /// identifier are one service; two hosts of the same name on different networks stay apart.

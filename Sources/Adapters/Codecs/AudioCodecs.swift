@@ -1,13 +1,12 @@
 package import Audio
 
-/// The codecs that need a library. PCM needs none: `Audio` has it, and whoever joins the two asks there
-/// first.
+/// The codecs that need a library. PCM needs none: it is in `Audio`, which callers ask first.
 package enum AudioCodecs {
   /// What `makeDecoder` can decode.
   package static let decodable: [Codec] = [.flac, .opus]
 
-  /// - Throws: `CodecError.unsupported` for a codec that is not in `decodable`, `malformed` for a
-  ///   configuration that is not that of the codec.
+  /// - Throws: `CodecError.unsupported` for a codec that is not in `decodable`, `malformed` for a configuration that
+  /// does not fit the codec.
   package static func makeDecoder(for format: StreamFormat) throws(CodecError) -> any AudioDecoder {
     switch format.codec {
     case .pcm: throw .unsupported("PCM is not decoded by a library")

@@ -5,7 +5,7 @@ import CFLAC
 package final class FLACDecoder: AudioDecoder {
   private let handle: UnsafeMutablePointer<FLAC__StreamDecoder>
   private let info: StreamInfo
-  /// What the library may read now, and how far it has come.
+  /// The bytes that the library may read now, and how many it has read.
   private var input: [UInt8] = []
   private var inputPosition = 0
   private var output: [Float] = []
@@ -64,7 +64,7 @@ package final class FLACDecoder: AudioDecoder {
     frames += output
   }
 
-  /// Hands over what is left of the packet; returns the count of bytes.
+  /// Hands the rest of the packet to the library; returns the number of bytes.
   fileprivate func read(into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
     let count = min(buffer.count, input.count - inputPosition)
     _ = buffer.update(fromContentsOf: input[inputPosition..<inputPosition + count])

@@ -38,7 +38,7 @@ package final class FLACEncoder: AudioEncoder {
     try open(settings)
   }
 
-  // The library writes what it still holds back into the sink, which outlives it.
+  // The library writes its remaining frames into the sink, which outlives it.
   deinit { FLAC__stream_encoder_delete(handle) }
 
   /// About 43 ms: longer blocks compress little better and make a seek coarser.
@@ -111,7 +111,7 @@ package final class FLACEncoder: AudioEncoder {
     let top = scale - 1
     return frames.map { sample in
       let scaled = (sample * scale).rounded(.toNearestOrEven)
-      // Not a number is below nothing and above nothing: it becomes silence.
+      // Comparisons with NaN are false, so NaN becomes silence.
       guard scaled > -scale else { return scaled <= -scale ? Int32(-scale) : 0 }
       return Int32(min(scaled, top))
     }

@@ -40,7 +40,7 @@ package final class OpusDecoder: AudioDecoder {
   package func decode(
     _ payload: [UInt8], appendingTo frames: inout [Float]
   ) throws(CodecError) {
-    // Nothing at all would make the library conceal a loss.
+    // An empty packet would make the library conceal a loss.
     guard !payload.isEmpty, let length = Int32(exactly: payload.count) else {
       throw .malformed("an Opus packet of \(payload.count) bytes")
     }

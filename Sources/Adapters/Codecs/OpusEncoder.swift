@@ -40,7 +40,7 @@ package final class OpusEncoder: AudioEncoder {
   private let order: [Int]
   private var scratch: [UInt8]
   private var pending: [Float] = []
-  /// Of the delay of the codec, what is not yet behind us.
+  /// Frames of the codec's delay that have not come out yet.
   private var framesToSkip: Int
   /// Frames that went in and are not yet valid frames of a packet.
   private var framesOwed = 0

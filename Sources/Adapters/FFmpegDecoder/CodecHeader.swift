@@ -3,10 +3,10 @@ import Audio
 /// The configuration of the wire in the form in which libavcodec wants it.
 enum CodecHeader {
   private static let alacSize = 24
-  /// The library takes ALAC's with the header of the box in which MP4 keeps it: its size, its name, its version.
+  /// The library expects ALAC's configuration with the header of its MP4 box: size, name, version.
   private static let alacBox: [UInt8] = [0, 0, 0, 36] + Array("alac".utf8) + [0, 0, 0, 0]
 
-  /// - Throws: `malformed` where there is none that the codec cannot do without, or one of another size.
+  /// - Throws: `malformed` if a required configuration is missing or has the wrong size.
   static func library(of format: StreamFormat) throws(CodecError) -> [UInt8] {
     let configuration = format.configuration
     switch format.codec {

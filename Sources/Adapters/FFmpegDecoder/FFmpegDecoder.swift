@@ -3,14 +3,14 @@ import CAVCodec
 
 /// Decodes what FFmpeg's libavcodec decodes, one packet at a time. One thread at a time.
 package final class FFmpegDecoder: AudioDecoder {
-  /// Frames that one packet may give: what one may announce, and the priming that may come with it.
+  /// Frames that one packet may decode to: the number that it may announce, and priming.
   private static let frameLimit = 2 * 65_536
 
-  /// What `init` takes where the library is there.
+  /// Codecs that `init` accepts if the library is installed.
   package static let decodable: [Codec] = [.mp3, .aac, .alac, .vorbis, .ac3, .eac3]
 
-  /// Whether the library lies on this machine, and has not refused to be loaded. Loads nothing, so that a receiver
-  /// starts fast and stays small.
+  /// Whether the library is on this machine and has not failed to load. Loads nothing, so a receiver starts fast and
+  /// stays small.
   package static var isInstalled: Bool { cav_is_installed() != 0 }
 
   private let calls: CAVCalls

@@ -1,4 +1,4 @@
-/// What an AAC decoder must know (ISO 14496-3, 1.6), as far as passing its packets on needs it.
+/// The configuration of an AAC decoder (ISO 14496-3, 1.6), as far as pass-through needs it.
 struct AudioSpecificConfig: Equatable {
   static let rates = [
     96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000,
@@ -32,7 +32,7 @@ struct AudioSpecificConfig: Equatable {
     let isShort = reader.read(1) == 1
     let dependsOnCore = reader.read(1) == 1
     let isExtended = reader.read(1) == 1
-    // Without a channel configuration the channels would be told in the packets.
+    // Without a channel configuration, the packets themselves would define the channels.
     guard type == Self.lowComplexity, (1...7).contains(channels), !dependsOnCore, !isExtended,
       !reader.isPastEnd
     else { return nil }
@@ -43,7 +43,7 @@ struct AudioSpecificConfig: Equatable {
     signalsBandReplication = hasReplication || Self.extensionSignals(&reader)
   }
 
-  /// What older decoders take for fill: a mark, the object type, and whether it is there.
+  /// An extension that older decoders take for padding: a mark, the object type, and whether SBR is present.
   private static func extensionSignals(_ reader: inout BitReader) -> Bool {
     guard reader.bitsLeft >= 17, reader.read(11) == 0x2b7 else { return false }
     return reader.read(5) == bandReplication && reader.read(1) == 1

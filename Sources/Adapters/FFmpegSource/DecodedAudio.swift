@@ -2,7 +2,7 @@ import Audio
 import CFFmpeg
 import Sender
 
-/// The frames of an opened stream in the shape in which they are played.
+/// The frames of an opened stream, in the format in which they are played.
 final class DecodedAudio {
   let format: AudioFormat
   let facts: MediaFacts
@@ -11,12 +11,12 @@ final class DecodedAudio {
   private let converter: FrameConverter
   private var pending: [Float] = []
   private var pendingStart = 0
-  /// Frames, of those that are still to come, that are not to be given.
+  /// Coming frames that must be skipped.
   private var framesToDrop = 0
   private var isDrained = false
   private var known: (version: Int, metadata: ItemMetadata)?
 
-  /// - Parameter wanted: what the frames become; nil for what comes nearest to those that are decoded.
+  /// - Parameter wanted: the format of the frames; nil for the supported one nearest to the decoded frames.
   init(
     _ demuxer: Demuxer, channels: ChannelLimit, format wanted: AudioFormat? = nil
   ) throws(MediaError) {
@@ -39,7 +39,7 @@ final class DecodedAudio {
     return metadata
   }
 
-  /// The rate itself where it is one of ours, else the nearest, and of two the higher.
+  /// The rate itself if it is supported, else the nearest one, and of two equally near ones the higher.
   static func playableRate(for rate: Int) -> Int {
     AudioFormat.supportedRates.min { (abs($0 - rate), -$0) < (abs($1 - rate), -$1) } ?? rate
   }
@@ -74,7 +74,7 @@ final class DecodedAudio {
     return given
   }
 
-  /// Gives, from now on, what the reader decodes next, without the first `count` frames.
+  /// Continues with the frames that the reader decodes next, without the first `count`.
   func restart(dropping count: Int) {
     converter.reset()
     pending.removeAll(keepingCapacity: true)

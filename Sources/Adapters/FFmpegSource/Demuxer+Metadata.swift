@@ -2,7 +2,7 @@ import CFFmpeg
 import Sender
 import WireProtocol
 
-/// What a container tells of the item in it.
+/// Metadata of the item in a container.
 extension Demuxer {
   var metadata: ItemMetadata {
     var metadata = ItemMetadata(
@@ -35,7 +35,7 @@ extension Demuxer {
     return nil
   }
 
-  /// Tags go to terminals: without control characters, and not without end.
+  /// Tags are shown on terminals, so control characters are removed and the length is limited.
   private func printable(_ text: String) -> String {
     String(String.UnicodeScalarView(text.unicodeScalars.prefix(500))).shownPlainly
   }
@@ -46,7 +46,7 @@ extension Demuxer {
       .flatMap { (1...9_999).contains($0) ? $0 : nil }
   }
 
-  /// ReplayGain says what takes an item to -18 LUFS, Opus in 256ths of a decibel what takes it to -23.
+  /// ReplayGain is the gain that brings an item to -18 LUFS; Opus gives the gain to -23 LUFS in 256ths of a decibel.
   private var taggedLoudness: Double? {
     let loudness =
       tag("R128_TRACK_GAIN").flatMap(leadingNumber).map { -23 - $0 / 256 }

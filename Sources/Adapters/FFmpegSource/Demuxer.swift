@@ -11,7 +11,7 @@ final class Demuxer {
     case network(NetworkInput)
   }
 
-  /// How much of a file may be read to find out what it is.
+  /// Bytes of a file that may be read to find out its format.
   private static let probeLimit: Int64 = 5_000_000
   private static let analysisLimitInMicroseconds: Int64 = 5_000_000
   /// The same for a stream, which may be live.
@@ -28,7 +28,7 @@ final class Demuxer {
   private var search: PlaceSearch?
   private var searchInFLAC: FLACSearch?
   private(set) var context: UnsafeMutablePointer<AVFormatContext>?
-  /// Counts the times that what is told of the stream has changed.
+  /// Number of changes of the stream's metadata.
   private(set) var metadataVersion = 0
 
   init(path: String, input: Input, library: FFmpegLibrary) throws(MediaError) {
@@ -63,7 +63,7 @@ final class Demuxer {
 
   deinit { library.calls.avformat_close_input(&context) }
 
-  /// Whether the index was read and stands behind what it tells of.
+  /// Whether the index was read and lies behind the packets that it lists.
   private static func hasPassedItsSamples(
     _ context: UnsafeMutablePointer<AVFormatContext>, _ bytes: NetworkBytes,
     _ library: FFmpegLibrary
@@ -162,8 +162,8 @@ final class Demuxer {
     return library.calls.av_find_input_format(raw.demuxerName)
   }
 
-  /// Reads ahead to see what is in the file. Raw samples say nothing of themselves, and a live source of
-  /// them would be held back for seconds.
+  /// Reads ahead to see what is in the file. Raw samples carry no format, and probing would delay a live source of
+  /// them by seconds.
   private static func analyse(
     _ context: UnsafeMutablePointer<AVFormatContext>, path: String, input: Input,
     bytes: NetworkBytes?, library: FFmpegLibrary
@@ -187,7 +187,7 @@ final class Demuxer {
     if case .network = input, code != cff_invalid_data {
       return .unreadable(path: path, reason: reason)
     }
-    // A demuxer that was chosen by the name of the file refuses what is in it with codes of all kinds.
+    // A demuxer that was chosen by the file's name rejects other content with any error code.
     return code == cff_io_error || code == cff_exit
       ? .unreadable(path: path, reason: reason)
       : .notAudio(path: path, reason: "\(reason); is it a media file, and complete?")
@@ -227,13 +227,13 @@ final class Demuxer {
     }
   }
 
-  /// FFmpeg takes it for a failure when a server hangs up that has not said how long its answer is.
+  /// FFmpeg reports a failure when a server closes the connection without having given the length of its answer.
   private func isPlainEnd(_ code: Int32) -> Bool {
     guard case .network = input else { return false }
     return code == cff_io_error && isLive
   }
 
-  /// Whether nobody waits any more for what is read.
+  /// Whether the read was abandoned.
   var isInterrupted: Bool {
     guard case .network(let network) = input else { return false }
     return network.isInterrupted
@@ -262,8 +262,8 @@ final class Demuxer {
     } >= 0
   }
 
-  /// Where from there is nothing but packets in a row, over the network, the place is searched for; else FFmpeg would
-  /// read all that lies before it, or ask for many parts.
+  /// Over the network, in formats that are nothing but consecutive packets, the place is searched for; FFmpeg alone
+  /// would read everything before it, or request many parts.
   private func reach(_ timestamp: Int64) -> Int64 {
     guard case .network = input, isSeekable else { return timestamp }
     if formatName == "flac" {
@@ -274,7 +274,7 @@ final class Demuxer {
     return search?.reach(timestamp) ?? timestamp
   }
 
-  /// Whether any place can be gone to without reading all that lies before it.
+  /// Whether a seek can reach any place without reading everything before it.
   var isSeekable: Bool {
     guard let context else { return false }
     if formatName == "hls" { return context.pointee.duration > 0 }
@@ -285,20 +285,20 @@ final class Demuxer {
   /// Whether it comes over the network and by one connection.
   var readsBytes: Bool { bytes != nil && formatName != "hls" }
 
-  /// Whether it goes on as long as somebody sends.
+  /// Whether it has no end of its own.
   var isLive: Bool {
     guard let context, case .network = input else { return false }
     if formatName == "hls" { return context.pointee.duration <= 0 }
     return byteCount <= 0 && !isSeekable
   }
 
-  /// As the medium says; negative or 0 where it does not.
+  /// As the medium states it; negative or 0 if unknown.
   var byteCount: Int64 {
     guard let bytes = context?.pointee.pb else { return 0 }
     return library.calls.avio_size(bytes)
   }
 
-  /// Whether the server is a radio station, which is worth being called again when it hangs up.
+  /// Whether the server is a radio station, to which the player reconnects when it closes the connection.
   var isRadio: Bool {
     isLive && (formatName == "hls" || bytes?.isStation ?? false)
   }

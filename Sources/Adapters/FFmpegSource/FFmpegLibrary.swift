@@ -21,13 +21,13 @@ struct FFmpegLibrary {
     return FFmpegLibrary(calls: calls.pointee)
   }
 
-  /// What the failure `code` of an FFmpeg call means, with what FFmpeg had to say about it.
+  /// A message for the failure `code` of an FFmpeg call, with FFmpeg's own log line.
   func reason(of code: Int32) -> String {
     var text = [CChar](repeating: 0, count: 128)
     _ = calls.av_strerror(code, &text, text.count)
     let meaning = text.withUnsafeBufferPointer { String(cString: $0.baseAddress ?? cff_last_log()) }
     let log = String(cString: cff_last_log())
-    // It quotes what stands in files and in the answers of servers.
+    // It quotes text from files and from servers.
     return (log.isEmpty ? meaning : "\(meaning) (\(log))").shownPlainly
   }
 }

@@ -1,12 +1,12 @@
 import CFFmpeg
 
-/// Goes to places in FLAC over the network, of which FFmpeg would ask for up to 18 parts: each frame says which sample it
-/// begins with, so that a guess between two known frames soon leads to the one that is wanted. It is entered into
-/// FFmpeg's index.
+/// Seeks in FLAC over the network, for which FFmpeg would need up to 18 requests. Each frame carries the number of
+/// its first sample, so interpolation between two known frames soon finds the wanted one. It is entered into FFmpeg's
+/// index.
 final class FLACSearch {
   /// Two of the largest frames that encoders make of music in 16 bits, and more than one of 24.
   private static let windowSize = 32 << 10
-  /// So much is read rather than asked for anew.
+  /// A place at most this many bytes ahead is reached by reading instead of by a request.
   private static let nearBytes: Int64 = 32 << 10
   /// More guesses than any file of music needs; then FFmpeg searches.
   private static let guessLimit = 6
@@ -32,7 +32,7 @@ final class FLACSearch {
     end = FLACFrame(sample: stream.pointee.duration, place: demuxer.byteCount)
   }
 
-  /// The time of the frame from which `timestamp` is best reached, both in samples.
+  /// The time of the frame at which to start reading for `timestamp`, both in samples.
   func reach(_ timestamp: Int64) -> Int64 {
     guard var before = entry(AVSEEK_FLAG_BACKWARD, timestamp), end.place > before.place else {
       return timestamp
@@ -73,7 +73,7 @@ final class FLACSearch {
     expected(sample, before, after) - before.place < Self.nearBytes
   }
 
-  /// A little before it, so that the frame begins in what is read.
+  /// A little before it, so that the window contains the start of the frame.
   private func guess(_ sample: Int64, _ before: FLACFrame, _ after: FLACFrame) -> Int64 {
     let place = expected(sample, before, after) - Int64(Self.windowSize / 2)
     return min(max(place, before.place), max(before.place, after.place - Int64(Self.windowSize)))
@@ -104,7 +104,7 @@ struct FLACFrame {
   var sample: Int64
   var place: Int64
 
-  /// What is the same in all frames of a file.
+  /// Properties that all frames of a file share.
   struct Format {
     /// In samples; nil where frames are of several sizes, and say their sample rather than their number.
     let blockSize: Int64?

@@ -82,7 +82,7 @@ final class FilterGraph {
     return end
   }
 
-  /// Gives the chain frames, interleaved; none means that no more come. False where it takes no more.
+  /// Gives interleaved frames to the chain; an empty array marks the end. False if it takes no more.
   func write(_ frames: [Float]) -> Bool {
     guard !frames.isEmpty else { return calls.av_buffersrc_add_frame_flags(input, nil, 0) >= 0 }
     guard let frame else { return false }
@@ -104,7 +104,7 @@ final class FilterGraph {
     return calls.av_buffersrc_add_frame_flags(input, frame, 0) >= 0
   }
 
-  /// Appends what the chain has ready. False where it wants more to be written; nil at its end.
+  /// Appends the frames that the chain has ready. False if it needs more input; nil at its end.
   func read(appendingTo frames: inout [Float]) -> Bool? {
     guard let frame else { return nil }
     let code = calls.av_buffersink_get_frame(output, frame)

@@ -2,10 +2,9 @@ package import Audio
 import Glibc
 package import Sender
 
-/// An item with effects. Frames are counted and sought in the item's own time; what is read is in the time in
-/// which it sounds.
+/// An item with effects. Positions and seeks use the item's own time; the frames that are read are in playing time.
 package final class FilteredSource: MediaSource {
-  /// Filters that remember, such as equalizers, hear this much of what lies before a place.
+  /// Filters with a memory, such as equalizers, get this many seconds of audio before a place.
   private static let leadSeconds: Int64 = 1
   private static let readFrames = 4_096
 
@@ -40,7 +39,7 @@ package final class FilteredSource: MediaSource {
     limit(from: 0)
   }
 
-  /// Finds out whether a user's chain can be played at all, before anything is.
+  /// Checks whether a user's chain is valid, before anything plays.
   ///
   /// - Throws: `MediaError.unsupported`.
   package static func check(_ effects: Effects) throws(MediaError) {
@@ -72,7 +71,7 @@ package final class FilteredSource: MediaSource {
     }
   }
 
-  /// False at the end. What the item gave before it broke is given first.
+  /// False at the end. If the item broke off, the frames before that come first.
   private func refill() throws(MediaError) -> Bool {
     ready.removeAll(keepingCapacity: true)
     readyStart = 0
@@ -115,7 +114,7 @@ package final class FilteredSource: MediaSource {
     limit(from: target)
   }
 
-  /// Changed tempos come out a few frames longer or shorter; longer would shift what follows.
+  /// A changed tempo yields a few frames more or less than expected; more would shift the next item.
   private func limit(from frame: Int64) {
     guard let frameCount = source.frameCount, !hasOwnFilter else {
       remaining = nil
@@ -133,7 +132,7 @@ package final class FilteredSource: MediaSource {
     var filters: [String] = []
     var tempo = effects.rate
     if effects.pitch != 0 {
-      // Played faster the sound is higher; then the tempo alone is taken back.
+      // Resampling changes pitch and tempo together; the tempo is then restored.
       let factor = pow(2, effects.pitch / 12)
       let raised = Int((Double(format.sampleRate) * factor).rounded())
       filters += ["asetrate=\(raised)", "aresample=\(format.sampleRate)"]
@@ -145,7 +144,7 @@ package final class FilteredSource: MediaSource {
     return filters.joined(separator: ",")
   }
 
-  /// A step of more than 2 would leave sound out, and one of less than 0.5 is not possible.
+  /// Factors above 2 would skip sound, and factors below 0.5 are not possible.
   private static func tempos(_ tempo: Double) -> [String] {
     guard tempo != 1 else { return [] }
     var steps: [Double] = []
@@ -155,8 +154,8 @@ package final class FilteredSource: MediaSource {
     return (steps + [rest]).map { "atempo=\($0)" }
   }
 
-  /// A plain gain where the item's tags say how loud it is, without exceeding full scale; else measured on the
-  /// way, which evens out what changes slowly.
+  /// A constant gain if the item's tags give its loudness, limited so that peaks stay within full scale; otherwise
+  /// loudness is measured while playing, which levels slow changes.
   private static func level(to loudness: Double, _ metadata: ItemMetadata) -> String {
     guard let own = metadata.loudness else { return "loudnorm=I=\(loudness):TP=-1.5:LRA=11" }
     var gain = pow(10, (loudness - own) / 20)

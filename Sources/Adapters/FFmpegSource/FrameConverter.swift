@@ -24,7 +24,7 @@ final class FrameConverter {
     library.calls.av_channel_layout_uninit(&inputLayout)
   }
 
-  /// Forgets what came before: the next frames begin a new run.
+  /// Discards the resampler's history: the next frames begin a new run.
   func reset() { library.calls.swr_free(&context) }
 
   func convert(_ block: FrameReader.Block, appendingTo frames: inout [Float]) throws(MediaError) {

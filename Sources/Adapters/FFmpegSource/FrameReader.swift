@@ -12,7 +12,7 @@ final class FrameReader {
     let count: Int
   }
 
-  /// How many packets in a row may give nothing before the rest counts as broken.
+  /// Consecutive packets without frames after which the rest counts as broken.
   private static let faultLimit = 500
   /// Frames a channel that one packet may decode to.
   private static let blockLimit: Int64 = 1 << 20
@@ -23,7 +23,7 @@ final class FrameReader {
   /// Where in the file the first packet lies.
   private(set) var firstPacketOffset: Int64?
   private var firstPacketTimestamp: Int64?
-  /// Why there are no more frames, where that is not the plain end.
+  /// Why there are no more frames, unless the stream simply ended.
   private(set) var fault: String?
 
   private let library: FFmpegLibrary
@@ -40,7 +40,7 @@ final class FrameReader {
   private var firstFrameToGive: Int64 = 0
   /// While frames are skipped after a seek: take the number of each from its timestamp.
   private var followsTimestamps = false
-  /// Nil where they do not lead to frames.
+  /// Nil if timestamps do not identify frames.
   private var timestamps: FrameTimestamps?
 
   init(_ demuxer: Demuxer) throws(MediaError) {
@@ -77,8 +77,8 @@ final class FrameReader {
     // One thread, so that what FFmpeg logs can be told apart, and because audio decodes fast enough.
     fresh.pointee.thread_count = 1
     fresh.pointee.max_samples = blockLimit
-    // FFmpeg counts the frames that the first packet of Vorbis does not give, and cuts as many off the end
-    // of a stream of one page. The length of the stream says where it ends.
+    // FFmpeg counts frames for the first packet of Vorbis although it has none, and cuts as many off the end of a
+    // stream of one page. So the end is taken from the stream's length.
     if fresh.pointee.codec_id == AV_CODEC_ID_VORBIS, demuxer.formatName == "ogg",
       demuxer.durationIsKnown
     {
@@ -126,15 +126,15 @@ final class FrameReader {
     return nil
   }
 
-  /// The packets that were read for the first frame of a live stream, before any was given: whoever takes them reads on
-  /// from the demuxer. Empty where that is not possible.
+  /// The packets that were read for the first frame of a live stream, before any frame was given out. Whoever takes
+  /// them continues to read from the demuxer. Empty if that is not possible.
   func takeRecorded() -> [RawPackets.Packet] {
     defer { recorded = nil }
     return recorded ?? []
   }
 
-  /// Others have read from the demuxer. What is decoded next are the packets that they did not use, and then what comes;
-  /// of those in `lead`, which they did, only the decoder hears.
+  /// Continues after others have read from the demuxer: decodes the packets that they did not use, then the next
+  /// ones. The packets in `lead`, which they did use, only prepare the decoder.
   func goOn(after lead: [[UInt8]], with waiting: [[UInt8]]) {
     guard let codec, let frame else { return }
     library.calls.avcodec_flush_buffers(codec)
@@ -149,8 +149,7 @@ final class FrameReader {
   /// The next frame that `next` gives is `number`, which must not lie before `position`.
   func skip(to number: Int64) { firstFrameToGive = number }
 
-  /// Goes to `number` by way of the timestamps. False where they do not lead to a place before it; the
-  /// reader is then of no more use.
+  /// Seeks to `number` by timestamps. False if they do not lead to a place before it; the reader is then unusable.
   func seek(to number: Int64, decodingBefore lead: Int64) -> Bool {
     guard let codec, let timestamps,
       demuxer.seek(toTimestamp: timestamps.timestamp(of: max(0, number - lead), library))
@@ -220,7 +219,7 @@ final class FrameReader {
     if recorded != nil, demuxer.isLive { recorded?.append(.init(packet, library)) }
     let sent = library.calls.avcodec_send_packet(codec, packet)
     library.calls.av_packet_unref(packet)
-    // A single broken packet is left out; a player does better to go on.
+    // A single broken packet is skipped, so that playback continues.
     if sent < 0 { noteFault(sent) }
   }
 

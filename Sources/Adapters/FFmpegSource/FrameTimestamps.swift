@@ -12,7 +12,7 @@ struct FrameTimestamps {
   private let grid: Int64
   private let gridOffset: Int64
 
-  /// Nil where the timestamps do not tell which frame is which.
+  /// Nil if the timestamps do not identify frames.
   init?(first frame: AVFrame, of demuxer: Demuxer) {
     let stream = demuxer.stream.pointee
     guard frame.pts != cff_no_pts, frame.sample_rate > 0, stream.time_base.num > 0,
@@ -21,7 +21,7 @@ struct FrameTimestamps {
     origin = frame.pts
     timeBase = stream.time_base
     frameBase = AVRational(num: 1, den: frame.sample_rate)
-    // Each frame is a whole number of ticks, or of so many that two roundings do not matter.
+    // Each frame is a whole number of ticks, or of so many ticks that two roundings do not matter.
     let isExact =
       timeBase.num == 1 && timeBase.den % frame.sample_rate == 0
       || Int64(timeBase.den) >= Int64(timeBase.num) * Int64(frame.sample_rate) * 4
@@ -42,7 +42,7 @@ struct FrameTimestamps {
 
   private static let rawStreams: Set<String> = ["ac3", "eac3", "dts", "mp3", "aac", "truehd"]
 
-  /// Ogg says only where pages end: FFmpeg follows that through the packets of Vorbis and Opus. In a chain of
+  /// Ogg has times only at the ends of pages; FFmpeg computes those of Vorbis and Opus packets. In a chain of
   /// streams, of which the duration is not known, timestamps begin anew.
   private static func hasTrueTimestamps(_ demuxer: Demuxer) -> Bool {
     guard demuxer.formatName == "ogg" else { return true }

@@ -1,15 +1,15 @@
 import Audio
 import Sender
 
-/// The frames of one item, from any place in it that its medium can go to.
+/// The frames of one item, from any place that its medium can seek to.
 final class ItemReader {
-  /// What FFmpeg decodes in front of the place that a seek goes to, in seconds, the second value where
-  /// the first did not lead there. Codecs that lose need what came before to come out as from the
-  /// start: MP3's bit reservoir is up to 511 bytes deep, Opus wants 80 ms.
+  /// Seconds before a sought place at which decoding starts; the second value is used if the first did not lead
+  /// there. Lossy codecs need the preceding packets to decode exactly as from the start: MP3's bit reservoir is up to
+  /// 511 bytes deep, Opus wants 80 ms.
   private static let leads = [0.3, 10]
   /// Frames of the file that fill the resampler's filter, many times over.
   private static let filterLength: Int64 = 4_096
-  /// A place so near ahead, in seconds, is reached sooner by decoding.
+  /// A place at most this many seconds ahead is reached faster by decoding than by a seek.
   private static let skippableSeconds: Int64 = 1
 
   private typealias Open = () throws(MediaError) -> DecodedAudio
@@ -27,8 +27,8 @@ final class ItemReader {
   /// Opens the item and decodes its first frames.
   ///
   /// - Parameters:
-  ///   - open: may be called again when a place is best reached from the beginning.
-  ///   - format: what the frames become; nil for what comes nearest to those of the item.
+  ///   - open: may be called again to reach a place from the beginning.
+  ///   - format: the format of the frames; nil for the supported one nearest to the item's.
   init(
     path: String, channels: ChannelLimit, format: AudioFormat? = nil,
     open: @escaping () throws(MediaError) -> Demuxer
@@ -54,7 +54,7 @@ final class ItemReader {
     if let fault = audio.reader.fault {
       throw .broken(path: path, reason: "\(fault); played up to \(seconds(position)) s")
     }
-    // Below a tenth of a second the file's own count may be meant loosely.
+    // Below a tenth of a second the file's own count may be approximate.
     guard let frameCount, frameCount - position > Int64(format.sampleRate / 10) else { return }
     let rate = Int64(format.sampleRate)
     throw .endsEarly(path: path, after: position / rate, of: frameCount / rate)
@@ -65,7 +65,7 @@ final class ItemReader {
     return "\(tenths / 10).\(tenths % 10)"
   }
 
-  /// Goes on with what others have left of a live stream.
+  /// Continues a live stream that others have read from.
   func goOn(after lead: [[UInt8]], with waiting: [[UInt8]]) {
     audio.reader.goOn(after: lead, with: waiting)
     audio.restart(dropping: 0)

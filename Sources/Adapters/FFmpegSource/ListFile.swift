@@ -7,8 +7,8 @@ import Sender
 enum ListFile {
   static func isList(_ location: String) -> Bool { PlaylistFile.format(ofName: location) != nil }
 
-  /// What the list names, with the lists that it names in their places. An HLS stream names itself; what is not
-  /// there is found missing when its turn comes.
+  /// The entries of a list, with nested lists replaced by their entries. An HLS stream is its own entry. A missing
+  /// file is reported when its turn comes.
   ///
   /// - Throws: `MediaError.unreadable`, or `notAudio` that says what is wrong in which line.
   static func locations(at list: String) throws(MediaError) -> [String] {
@@ -36,7 +36,7 @@ enum ListFile {
     }
     for entry in entries {
       guard all.count < PlaylistFile.entryLimit else { return }
-      // What comes from the network names no file of this machine.
+      // A list from the network must not name files of this machine.
       if isRemote, !NetworkSource.isNetwork(entry) { continue }
       if isList(entry) {
         try collect(from: entry, depth: depth + 1, into: &all)

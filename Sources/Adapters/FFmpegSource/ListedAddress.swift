@@ -2,9 +2,9 @@ import CFFmpeg
 import PlaylistFormats
 import Sender
 
-/// Follows addresses that answer with a list in the place of sound, as those of many radio stations do.
+/// Follows addresses that answer with a list instead of audio, as those of many radio stations do.
 enum ListedAddress {
-  /// Connects to what plays: the address itself, or the first entry of its list that answers.
+  /// Connects to the address itself, or to the first entry of its list that answers.
   static func connect(
     _ url: String, _ network: NetworkInput, _ library: FFmpegLibrary
   ) throws(MediaError) -> NetworkBytes {

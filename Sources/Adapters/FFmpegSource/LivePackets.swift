@@ -3,12 +3,12 @@ import Sender
 
 /// The packets of a live stream from the connection on which it was opened, as they come.
 ///
-/// MP3 and AAC with a header before each packet only: these say themselves what they are, so that a stream which
-/// becomes another one in the middle is noticed.
+/// MP3 and AAC with a header before each packet only: their headers give the format, so a change of the stream in the
+/// middle is noticed.
 final class LivePackets: PacketSource {
-  /// Packets in a row that are none of this stream, half a second of them, after which it counts as another one.
+  /// Consecutive packets of another format, about half a second, after which the stream counts as changed.
   private static let faultLimit = 20
-  /// What a decoder is given of what was passed on to go on from there, in seconds.
+  /// Seconds of packets that were passed on and prepare a decoder that continues from there.
   private static let lead = 0.3
   private static let leadWithReplication = 1.0
 
@@ -37,7 +37,7 @@ final class LivePackets: PacketSource {
   ///   - frame: the number of its first frame.
   init(_ audio: DecodedAudio, from frame: Int64) throws(PassObstacle) {
     let recorded = audio.reader.takeRecorded()
-    // Who tunes in in the middle of a packet gets something else first.
+    // A connection that begins in the middle of a packet yields other bytes first.
     guard let first = recorded.last(where: { ADTSHeader($0.payload) != nil }) ?? recorded.last
     else { throw .isLive }
     let stream = try PassedStream(audio, first: first.payload)
@@ -69,7 +69,7 @@ final class LivePackets: PacketSource {
     return entry.packet
   }
 
-  /// What lies before `position`, for a decoder to come into full swing, and what was read and not given.
+  /// The packets before `position`, which prepare a decoder, and those that were read but not given out.
   var rest: (lead: [[UInt8]], waiting: [[UInt8]]) { (recent.map(\.raw), waiting.map(\.raw)) }
 
   /// Nowhere but where it is.

@@ -1,8 +1,8 @@
 import Glibc
 import Sender
 
-/// The frame in front of an MP3 stream in which encoders say what they added to it. FFmpeg honours it without
-/// telling: the length of the stream needs it.
+/// The first frame of an MP3 stream, in which encoders record delay and padding. FFmpeg applies it but does not
+/// report it, and the stream's length needs it.
 enum MP3Tag {
   /// An MPEG audio frame is never longer.
   static let frameLimit = 1_441
@@ -41,7 +41,7 @@ enum MP3Tag {
   }
 }
 
-/// How the bytes of an MP3 stream are distributed over its time, as encoders write it into the tag: to about 1/256 of the
+/// The distribution of an MP3 stream's bytes over its time, from the encoder's tag; exact to about 1/256 of the
 /// whole.
 struct MP3Table {
   /// The share of bytes up to equidistant times, from 0 to 1.

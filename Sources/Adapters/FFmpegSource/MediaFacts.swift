@@ -2,16 +2,16 @@ import Audio
 import CFFmpeg
 import Sender
 
-/// What is known of an opened stream before the rest of it is read.
+/// Properties of an opened stream that are known before the rest of it is read.
 struct MediaFacts {
   /// Of the frames as they are decoded.
   var decodedRate: Int
   var decodedChannelCount: Int
   var sampleType: SampleType
   var isLossless: Bool
-  /// Decoded frames from the first valid to the last; nil where the file does not tell exactly.
+  /// Decoded frames from the first valid one to the last; nil if the file does not give the exact number.
   var frameCount: Int64?
-  /// The same where the file tells only about; nil where it does not tell at all.
+  /// The same, approximately; nil if the file gives no estimate either.
   var estimatedFrameCount: Int64?
 
   init(_ reader: FrameReader, path: String, library: FFmpegLibrary) throws(MediaError) {
@@ -72,7 +72,7 @@ struct MediaFacts {
       count -= library.calls.av_rescale_q(frame.pts, base, frameBase) + padding
     default:
       count = exactCount(count, reader, rate: Int64(frame.sample_rate)) ?? count
-      // FFmpeg leaves out the beginning that the tag speaks of, but not the end.
+      // FFmpeg skips the tag's delay at the beginning, but not its padding at the end.
       if let tagged = reader.demuxer.tag("iTunSMPB").flatMap(Self.gaplessFrameCount) {
         count = min(count, tagged)
       }

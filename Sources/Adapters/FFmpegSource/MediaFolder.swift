@@ -11,7 +11,7 @@ package enum MediaFolder {
   ]
   /// Folders in folders; what lies deeper is left out.
   static let depthLimit = 32
-  /// Files of one folder and those in it; the rest is left out. No list takes more.
+  /// Files of a folder and its folders; the rest is left out, because no list takes more.
   static let itemLimit = Playlist.limit
 
   /// The path itself for a file, the files below it for a folder, in natural order, and what a playlist names
@@ -146,7 +146,7 @@ private func missing(_ path: String) -> MediaError {
     : .unreadable(path: path, reason: String(cString: strerror(errno)))
 }
 
-/// Says in plain words what FFmpeg would not, before it opens the file.
+/// Checks a path before FFmpeg opens it, to give a clearer error.
 func checkMediaFile(_ path: String) throws(MediaError) {
   var status = stat()
   guard stat(FileName.bytes(of: path), &status) == 0 else { throw missing(path) }

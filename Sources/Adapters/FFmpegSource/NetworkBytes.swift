@@ -3,20 +3,19 @@ import Glibc
 import PlaylistFormats
 import Sender
 
-/// The bytes behind an address as FFmpeg reads them, by a connection of their own.
+/// The bytes at an address as FFmpeg reads them, on a connection of their own.
 ///
-/// Where the server gives them from any place on, the first bytes and those that were read last are kept, so that a look back at them
-/// costs no request.
+/// If the server supports ranges, the first and the newest bytes are kept, so reading them again costs no request.
 final class NetworkBytes {
-  /// What is kept, at least as much as FFmpeg goes back by itself.
+  /// Bytes that are kept: at least as many as FFmpeg goes back by itself.
   private static let historyLimit = 128 << 10
   private static let bufferSize = 32 << 10
-  /// A list that trickles in is taken for what has come by then.
+  /// A list that arrives slowly is cut off after this time.
   private static let listPatience = Duration.seconds(20)
 
-  /// What FFmpeg reads from: the connection itself, or what keeps its last bytes.
+  /// The context that FFmpeg reads from: the connection itself, or the buffer of its newest bytes.
   var context: UnsafeMutablePointer<AVIOContext>? { keeping ?? connection }
-  /// What moves on while anything comes.
+  /// The connection, whose position advances while bytes arrive.
   var watched: UnsafeMutablePointer<AVIOContext>? { connection }
   private var connection: UnsafeMutablePointer<AVIOContext>?
   private var keeping: UnsafeMutablePointer<AVIOContext>?
@@ -24,12 +23,12 @@ final class NetworkBytes {
   /// FFmpeg asks it whether to go on for as long as the connection is open.
   private let network: NetworkInput
   let url: String
-  /// The first bytes that came, which say what the whole is.
+  /// The first bytes, which identify the format.
   private var head: [UInt8] = []
-  /// The last bytes that came, the first of which has the number `historyStart`.
+  /// The newest bytes; the first of them has the number `historyStart`.
   private var history: [UInt8] = []
   private var historyStart: Int64 = 0
-  /// All that has come, in a file without a name, where that was asked for.
+  /// All bytes so far, in a file without a name, if that was requested.
   private var spool: Spool?
   /// The number of the next byte to give.
   private var position: Int64 = 0
@@ -51,16 +50,16 @@ final class NetworkBytes {
     if keeping == nil { library.calls.av_free(buffer) }
   }
 
-  /// Whether the server gives what it has from any place on.
+  /// Whether the server supports ranges.
   var knowsRanges: Bool {
     connection.map { $0.pointee.seekable & AVIO_SEEKABLE_NORMAL != 0 } ?? false
   }
 
-  /// In bytes, as the server says; negative or 0 where it does not.
+  /// In bytes, as the server states it; negative or 0 if unknown.
   var size: Int64 { connection.map { library.calls.avio_size($0) } ?? 0 }
 
-  /// From now on any place can be read where the server gives its file only from the beginning: all that comes is
-  /// kept, and what lies ahead is loaded first. Before anything is read.
+  /// Makes any place readable on a server without ranges: keeps all bytes, and loads those before a place ahead
+  /// first. Call it before reading.
   func keepAll() throws(MediaError) {
     guard !knowsRanges, spool == nil else { return }
     guard (1...Spool.limit).contains(size) else {
@@ -93,8 +92,8 @@ final class NetworkBytes {
     _ = library.calls.avio_closep(&connection)
   }
 
-  /// Up to `limit` bytes, and one more where there are more. A server that hangs up may have said all that it had to
-  /// say.
+  /// Up to `limit` bytes, and one more where there are more. A server that closes the connection may have sent
+  /// everything.
   func readAll(upTo limit: Int) -> [UInt8] {
     var bytes: [UInt8] = []
     var block = [UInt8](repeating: 0, count: 16_384)
@@ -141,7 +140,7 @@ final class NetworkBytes {
     return given > 0 ? Int32(given) : cff_io_error
   }
 
-  /// A server that is gone is asked again until it is back, or has been gone for too long.
+  /// Repeats the request to a server that is gone, until it is back or has been gone for too long.
   private func readOn(into buffer: UnsafeMutablePointer<UInt8>, count: Int) -> Int32 {
     let deadline = ContinuousClock.now + network.settings.longestOutage
     let pause = Int32(network.settings.reconnectDelay / .milliseconds(1))
@@ -155,13 +154,14 @@ final class NetworkBytes {
     }
   }
 
-  /// The codes of the system, unlike FFmpeg's own: for an end, a refusal of the server, an interruption.
+  /// Whether it is a code of the system; FFmpeg's own codes mean the end, a refusal of the server, or an
+  /// interruption.
   private static func isOutage(_ code: Int32) -> Bool { (-4_095..<0).contains(code) }
 
   private func readOnce(into buffer: UnsafeMutablePointer<UInt8>, count: Int) -> Int32 {
     guard let connection else { return cff_io_error }
     if historyStart + Int64(history.count) != position {
-      // What was abandoned or broke off before says nothing of another place.
+      // An earlier abandoned or broken read says nothing about another place.
       connection.pointee.error = 0
       let reached = library.calls.avio_seek(connection, position, SEEK_SET)
       guard reached == position else { return reached < 0 ? Int32(reached) : cff_io_error }
@@ -197,7 +197,7 @@ final class NetworkBytes {
 
   // MARK: - What the server says
 
-  /// In small letters and without parameters; empty where it does not say it.
+  /// In lower case and without parameters; empty if the server does not state it.
   var contentType: String {
     let type = option("mime_type").prefix { $0 != ";" }
     return String(PlaylistFile.trim(type)).lowercased()

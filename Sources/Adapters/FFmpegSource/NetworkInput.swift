@@ -1,22 +1,22 @@
 import CFFmpeg
 import Glibc
 
-/// What is true of all network sources.
+/// Settings of all network sources.
 package struct NetworkSettings: Hashable, Sendable {
   /// How long a server may be silent before it counts as gone.
   package var timeout = Duration.seconds(10)
-  /// After how long a silence is worth a word.
+  /// How long a silence must last to be reported.
   package var patience = Duration.seconds(2)
   /// The same for a live list of segments: nothing comes of it between two segments, which last up to 10 s.
   package var listPatience = Duration.seconds(15)
-  /// A broken download is taken up again at once, and then after each such pause.
+  /// A broken download is resumed at once, and then after each of these pauses.
   package var reconnectDelay = Duration.seconds(1)
-  /// How long; then it is given up.
+  /// After this time it is given up.
   package var longestOutage = Duration.seconds(30)
   /// The pauses before a radio station, or a file that could not be taken up again, is asked for anew.
   package var retryDelays: [Duration] = [0, 1, 2, 4, 8, 16].map { .seconds($0) }
   package var redirectLimit = 8
-  /// What a file may claim to have; the longest recordings have a few gigabytes.
+  /// Bytes that a file may claim to have; the longest recordings have a few gigabytes.
   package var sizeLimit: Int64 = 64 << 30
   /// A file with the certificates, in PEM, of the authorities that servers are to be trusted by; nil for those of
   /// the system.
@@ -26,7 +26,7 @@ package struct NetworkSettings: Hashable, Sendable {
   package init() { authorities = getenv("SSL_CERT_FILE").map { String(cString: $0) } }
 }
 
-/// What happened to a network source that people may want to know.
+/// Events of a network source that are reported to the user.
 package enum SourceNotice: Hashable, Sendable, CustomStringConvertible {
   case stalled(location: String)
   case resumed(location: String, afterSeconds: Int)
@@ -41,9 +41,9 @@ package enum SourceNotice: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// How FFmpeg reads from the network: its limits, who can stop it, and who hears that it waits.
+/// How FFmpeg reads from the network: its limits, its interruption, and the report that it waits.
 final class NetworkInput {
-  /// Nothing that comes from elsewhere may name files of this machine.
+  /// Content from the network must not name files of this machine.
   private static let protocols = "http,https,tcp,tls,crypto,data"
 
   let settings: NetworkSettings
@@ -53,7 +53,7 @@ final class NetworkInput {
   private let location: String
   private let library: FFmpegLibrary
   private let report: @Sendable (SourceNotice) -> Void
-  /// Since when nothing has come; nil while nobody waits.
+  /// Since when no bytes have arrived; nil while nobody waits.
   private var quietSince: ContinuousClock.Instant?
   private var hasReportedStall = false
   /// What is waited for, where that is bytes of one connection, and how far it was when that was last looked at.
@@ -95,8 +95,8 @@ final class NetworkInput {
     return library.calls.avio_open2(&context, url, AVIO_FLAG_READ, &callback, &options)
   }
 
-  /// The same for what a demuxer opens by itself, as the segments of HLS, with what it wants on top. FFmpeg would
-  /// look at the certificate of the playlist's server only.
+  /// The same for connections that a demuxer opens by itself, such as HLS segments, with the demuxer's own options
+  /// added. FFmpeg alone would check only the certificate of the playlist's server.
   fileprivate func open(
     _ url: UnsafePointer<CChar>, flags: Int32,
     _ context: UnsafeMutablePointer<UnsafeMutablePointer<AVIOContext>?>,
@@ -118,7 +118,7 @@ final class NetworkInput {
       callback: mustStopReading, opaque: Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// - Parameter longestReconnectDelay: FFmpeg takes up what broke off after 0, 1, 3, 7 seconds, up to this.
+  /// - Parameter longestReconnectDelay: FFmpeg reconnects after 0, 1, 3, 7 seconds, up to this.
   private func set(_ options: inout OpaquePointer?, longestReconnectDelay: Int = 15) {
     var values = [
       "protocol_whitelist": Self.protocols, "user_agent": "tutti", "icy": "1",
@@ -130,12 +130,12 @@ final class NetworkInput {
     for (key, value) in values { _ = library.calls.av_dict_set(&options, key, value, 0) }
   }
 
-  /// It is a list of segments, of which new ones come only from time to time.
+  /// Call it for a live list of segments, where bytes arrive only from time to time.
   func followsList() { patience = max(settings.listPatience, settings.patience) }
 
-  /// Does what may wait for the network.
+  /// Runs an operation that may wait for the network.
   ///
-  /// - Parameter bytes: while these move on, nothing is said of a silence, however long it takes.
+  /// - Parameter bytes: while these arrive, no silence is reported, however long it takes.
   func waiting<T>(for bytes: UnsafeMutablePointer<AVIOContext>? = nil, _ body: () -> T) -> T {
     quietSince = .now
     watched = bytes.map { ($0, $0.pointee.pos) }

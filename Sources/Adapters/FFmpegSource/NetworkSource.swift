@@ -3,18 +3,18 @@ package import Sender
 
 /// A file, a radio station or an HLS stream, by HTTP or HTTPS.
 ///
-/// Opening and reading wait for the network; a `ReadInterruption` ends that within a tenth of a second, but for
-/// the look-up of the server's name: the C library cannot be interrupted there, so that who is in a hurry has to disown
-/// the thread.
+/// Opening and reading wait for the network; a `ReadInterruption` ends that within a tenth of a second. The exception
+/// is the look-up of the server's name, in which the C library cannot be interrupted: there the caller can only
+/// disown the thread.
 package final class NetworkSource: MediaSource {
   package let format: AudioFormat
   package let sampleType: SampleType
   package let isLossless: Bool
   package let frameCount: Int64?
-  /// Nothing can be sought in what is live. Where the server gives files only from their beginning, a seek back loads all
-  /// that lies before the place once more, and one ahead what lies between.
+  /// Live sources cannot seek. On a server without ranges, a seek back loads everything before the place again, and a
+  /// seek ahead loads the part between.
   package let isSeekable: Bool
-  /// Whether it goes on as long as somebody sends.
+  /// Whether it has no end of its own.
   package let isLive: Bool
 
   private let url: String
@@ -27,11 +27,11 @@ package final class NetworkSource: MediaSource {
   private var position: Int64 = 0
   /// A list of segments that was live has been finished.
   private var hasEnded = false
-  /// What passes the packets of a live stream on, as long as nobody wants its frames.
+  /// Passes the packets of a live stream on, as long as nobody wants its frames.
   private var passing: LivePackets?
-  /// What passes the packets of a file on.
+  /// Passes the packets of a file on.
   private var filePackets: PacketReader?
-  /// Attempts to go on since the last time that a fair stretch was read.
+  /// Attempts to continue since the last time that a fair amount was read.
   private var attempts = 0
   private var framesSinceAttempt = 0
 
@@ -69,7 +69,8 @@ package final class NetworkSource: MediaSource {
 
   package var supply: Supply { isLive ? .live : .fetched }
   package var metadata: ItemMetadata { reader.audio.metadata }
-  /// Its connections are: to open them costs several requests. Not a list of segments, which FFmpeg keeps elsewhere.
+  /// Its connections are reusable, because opening them costs several requests. Not a list of segments, which FFmpeg
+  /// keeps elsewhere.
   package var isReusable: Bool {
     isSeekable && attempts == 0 && reader.audio.reader.demuxer.readsBytes && network.isCurrent
   }
@@ -115,7 +116,7 @@ package final class NetworkSource: MediaSource {
     if framesSinceAttempt > 5 * format.sampleRate { attempts = 0 }
   }
 
-  /// A radio station goes on where it is by now, a file with the frame that comes next.
+  /// A radio station continues at its present position, a file with the next frame.
   private func connectAgain(after loss: MediaError) throws(MediaError) {
     guard isRadio || isSeekable, loss.hasSounded else { throw loss }
     let reason = if case .broken(_, let fault) = loss { fault } else { "it ended early" }
@@ -179,7 +180,7 @@ package final class NetworkSource: MediaSource {
     }
   }
 
-  /// A live stream that was just opened goes on where it is by now, and its frames count from `frame`.
+  /// A live stream that was just opened continues at its present position, and its frames count from `frame`.
   ///
   /// - Throws: `MediaError.notSeekable` where only what lies ahead can be reached, and `frame` does not.
   package func seek(toFrame frame: Int64) throws(MediaError) {
@@ -196,6 +197,6 @@ package final class NetworkSource: MediaSource {
 }
 
 extension Demuxer {
-  /// In bytes, as the server says; 0 where it does not.
+  /// In bytes, as the server states it; 0 if unknown.
   fileprivate var size: Int64 { max(0, byteCount) }
 }

@@ -1,8 +1,8 @@
 import Glibc
 import Sender
 
-/// Ogg streams one after the other in one file, such as a recorded radio programme. FFmpeg takes what the last
-/// one says for the length of all and loses its way; read as if from a pipe, it plays them through.
+/// Consecutive Ogg streams in one file, such as a recorded radio programme. FFmpeg takes the length of the last
+/// stream for that of all, and its seeks fail; read as if from a pipe, the file plays through.
 enum OggChain {
   private static let headerSize = 27
   /// A day of music has some 400 000 pages.

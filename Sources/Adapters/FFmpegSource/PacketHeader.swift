@@ -1,4 +1,4 @@
-/// What the header of a packet of MPEG audio or AAC says, in streams that are nothing but such packets in a row.
+/// The header of a packet of MPEG audio or AAC, in streams that consist only of such packets.
 struct PacketHeader {
   /// Of the whole packet.
   let byteCount: Int

@@ -4,18 +4,18 @@ package import Sender
 
 /// The packets of a file or stream, each with the frames of the item that it stands for.
 package final class PacketReader: PacketSource {
-  /// What comes before a sought place for the decoder to come out as from the start, in seconds: MP3's bit
-  /// reservoir is up to 511 bytes deep, Opus wants 80 ms, and SBR repeats its header about twice a second.
+  /// Seconds of packets before a sought place with which the decoder gives the same result as from the start: MP3's
+  /// bit reservoir is up to 511 bytes deep, Opus wants 80 ms, and SBR repeats its header about twice a second.
   private static let lead = 0.3
   private static let leadWithReplication = 1.0
   /// Packets among which the first is that counts.
   private static let leadingPackets = 8
-  /// Packets in a row that cannot be passed on before the stream counts as broken.
+  /// Consecutive packets that cannot be passed on, after which the stream counts as broken.
   private static let faultLimit = 500
-  /// What one packet of the wire may hold.
+  /// Limits of one packet on the wire.
   private static let frameLimit = 65_536
   private static let byteLimit = 512 * 1_024
-  /// No codec primes its decoder for longer, in seconds: what claims to would be nothing but packets without sound.
+  /// No codec primes its decoder for longer, in seconds: a longer claim would mean endless packets without sound.
   private static let longestPriming = 2
 
   package let format: StreamFormat
@@ -37,7 +37,7 @@ package final class PacketReader: PacketSource {
   /// Whether the next packet decodes to nothing, the first of Vorbis, and is not counted.
   private var nextIsUncounted = false
   private var isAtEnd = false
-  /// Whether `next` or `seek` has thrown: it is then of no more use.
+  /// Whether `next` or `seek` has thrown; the reader is then unusable.
   private(set) var hasFailed = false
 
   /// - Parameters:
@@ -97,7 +97,7 @@ package final class PacketReader: PacketSource {
 
   private func payload(of packet: RawPackets.Packet) -> [UInt8] {
     guard stream.hasADTSHeaders else { return packet.payload }
-    // What is no packet, or several, becomes an empty one, which is left out.
+    // Data that is no packet, or several, becomes an empty packet, which is skipped.
     return ADTSHeader(packet.payload).map { Array(packet.payload[$0.byteCount...]) } ?? []
   }
 
@@ -133,7 +133,7 @@ package final class PacketReader: PacketSource {
     return nil
   }
 
-  /// Decoding has more to say of a file that ends before its time.
+  /// The decoding reader gives the better error for a file that ends early.
   private func checkEnd() throws(MediaError) {
     // Below a tenth of a second the file's own count may be meant loosely.
     guard let frameCount, frameCount - position > Int64(format.audio.sampleRate / 10),
@@ -180,7 +180,7 @@ package final class PacketReader: PacketSource {
     try beginAgain()
   }
 
-  /// What lies ahead is read, and what lies behind is asked for once more.
+  /// Reads ahead to a later place, and requests an earlier one again.
   private func seekWithoutJumps(_ wasAtEnd: Bool) throws(MediaError) {
     guard number <= target - leadFrames, !wasAtEnd else { return try beginAgain() }
     startsRun = true

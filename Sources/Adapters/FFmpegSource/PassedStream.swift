@@ -2,7 +2,7 @@ import Audio
 import CFFmpeg
 import Sender
 
-/// What an opened stream is on the wire when its packets are passed on as they are.
+/// The wire format of an opened stream whose packets are passed on unchanged.
 struct PassedStream {
   let format: StreamFormat
   /// Whether a header stands before each packet, which stays behind.
@@ -66,7 +66,7 @@ struct PassedStream {
     return parts
   }
 
-  /// What a `format` message can carry.
+  /// Bytes that a `format` message can carry.
   private static let configurationLimit = 8 * 1_024
 
   private static func aac(_ header: [UInt8], _ audio: AudioFormat, _ first: [UInt8]) -> Parts? {

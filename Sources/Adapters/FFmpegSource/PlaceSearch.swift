@@ -1,18 +1,19 @@
 import CFFmpeg
 
-/// Goes to places in streams of MP3 or AAC without an index, of which FFmpeg would read all that lies before the place: it
-/// looks at the bytes where the place should be, and enters what is there into FFmpeg's index.
+/// Seeks in MP3 or AAC streams without an index, for which FFmpeg would read everything before the place. It computes
+/// where the place should be, reads the bytes there, and enters the packet that it finds into FFmpeg's index.
 ///
-/// With a constant bit rate each place is exact. Else it is where the table in the first packet says, or the mean bit rate;
-/// a place that was reached so keeps its time, so that what has sounded once is found again.
+/// With a constant bit rate each place is exact. Otherwise it is estimated from the table in the first packet, or
+/// from the mean bit rate. An estimated place keeps its time, so that audio that was heard once is found again.
 final class PlaceSearch {
-  /// So many bytes are read rather than asked for anew: what lies so near is reached exactly.
+  /// A place at most this many bytes ahead is reached by reading, which is exact, instead of by a request.
   static let nearBytes: Int64 = 128 << 10
-  /// The same where asking is as exact.
+  /// The same where a request is as exact as reading.
   private static let nearExactBytes: Int64 = 32 << 10
   /// Enough for four of the largest packets of MP3.
   private static let windowSize = 8 << 10
-  /// By how many bytes packets of a constant bit rate may stand elsewhere than it says: their sizes are rounded.
+  /// Bytes by which packets of a constant bit rate may differ from the computed place, because their sizes are
+  /// rounded.
   private static let tolerance: Int64 = 2
 
   private let library: FFmpegLibrary
@@ -22,7 +23,7 @@ final class PlaceSearch {
   /// Ticks of a packet.
   private let step: Int64
   private let first: AVIndexEntry
-  /// Ticks of the whole; nil where nobody knows.
+  /// Ticks of the whole stream; nil if unknown.
   private let duration: Int64?
   /// In bytes; nil where the bit rate changes.
   private let packetSize: Double?
@@ -55,7 +56,7 @@ final class PlaceSearch {
     packetSize = isMPEG ? Self.constantSize(sizes, near: mean, whole: whole, stream) : nil
   }
 
-  /// The time of the index entry from which `timestamp` is best reached; made where there is none near it.
+  /// The time of the index entry at which to start reading for `timestamp`; adds one if there is none near it.
   func reach(_ timestamp: Int64) -> Int64 {
     guard let known = entry(AVSEEK_FLAG_BACKWARD, timestamp) else { return timestamp }
     let goal = known.timestamp + (timestamp - known.timestamp) / step * step
@@ -171,7 +172,7 @@ final class PlaceSearch {
     }
     let ticks = Double(end - start)
     if let duration { return ticks * Double(size - first.pos) / Double(duration) }
-    // What was read says more than its beginning alone.
+    // The bytes read so far give a better estimate than the beginning alone.
     guard known.timestamp - first.timestamp > 100 * step else {
       return ticks / Double(step) * meanSize
     }

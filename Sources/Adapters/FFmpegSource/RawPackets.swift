@@ -8,7 +8,7 @@ final class RawPackets {
     var payload: [UInt8]
     /// In the stream's time base; nil where there is none.
     var timestamp: Int64?
-    /// Decoded frames at the beginning that the container says do not count; nil where it says nothing.
+    /// Decoded frames at the beginning that the container marks to be skipped; nil if it marks none.
     var skippedFrames: Int?
     /// The same at the end.
     var discardedFrames: Int
@@ -20,7 +20,7 @@ final class RawPackets {
   private var packet: UnsafeMutablePointer<AVPacket>?
   private var waiting: [Packet] = []
 
-  /// - Parameter waiting: what was read of it before.
+  /// - Parameter waiting: packets that were read before.
   init(_ demuxer: Demuxer, waiting: [Packet] = []) {
     self.demuxer = demuxer
     self.waiting = waiting

@@ -2,11 +2,11 @@ import Glibc
 package import Sender
 private import Synchronization
 
-/// Ends reads that wait for a pipe or the network, from any thread: those of now, or all for good.
+/// Ends reads that wait for a pipe or the network, from any thread: the current ones, or all for good.
 ///
-/// What cannot be ended, such as the look-up of a name by the C library, can be disowned with the thread that waits
-/// for it: sources belong to the era in which they were opened, and what is read of an earlier one ends as soon as
-/// it finds out.
+/// Calls that cannot be ended, such as a name look-up of the C library, can be disowned together with the thread that
+/// waits in them. Each source belongs to the era in which it was opened, and reads of an earlier era end as soon as
+/// they notice.
 package final class ReadInterruption: Sendable {
   /// The two ends of a pipe; a byte in it means that reading is over.
   private let readEnd: Int32
@@ -41,13 +41,13 @@ package final class ReadInterruption: Sendable {
     wake()
   }
 
-  /// Ends the read under way, which nobody waits for any more, and those that follow until `readAgain`.
+  /// Ends the current read, and all that follow until `readAgain`.
   package func abandonRead() {
     isObsolete.store(true, ordering: .sequentiallyConsistent)
     wake()
   }
 
-  /// Reads are wanted again, unless it is over for good.
+  /// Allows reads again, unless reading was ended for good.
   package func readAgain() {
     var bytes = [UInt8](repeating: 0, count: 64)
     while read(readEnd, &bytes, bytes.count) > 0 {}
@@ -55,7 +55,7 @@ package final class ReadInterruption: Sendable {
     if isOver.load(ordering: .sequentiallyConsistent) { wake() }
   }
 
-  /// Gives up all sources that are open, and the thread that reads them: another one reads from now on.
+  /// Disowns all open sources and the thread that reads them; another thread reads from now on.
   package func disown() {
     currentEra.wrappingAdd(1, ordering: .sequentiallyConsistent)
     wake()

@@ -1,7 +1,8 @@
 import Glibc
 import Sender
 
-/// A file without a name for what was loaded and may be read again. It goes with its last reader, also if that is killed.
+/// A file without a name for loaded bytes that may be read again. It disappears with its last reader, even if that is
+/// killed.
 final class Spool {
   /// In bytes: longer than any single track, and no more than a small disk has to spare.
   static let limit: Int64 = 512 << 20
@@ -26,7 +27,7 @@ final class Spool {
 
   deinit { close(file) }
 
-  /// False where the disk takes no more.
+  /// False if the disk is full.
   func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard count + Int64(bytes.count) <= Self.limit,
       pwrite(file, bytes.baseAddress, bytes.count, off_t(count)) == bytes.count

@@ -40,7 +40,7 @@ package final class StreamSource: MediaSource {
 
   package var metadata: ItemMetadata { audio.metadata }
 
-  /// A pipe is read once, and its packets would have to be both decoded and passed on.
+  /// A pipe can be read only once, but its packets would have to be both decoded and passed on.
   package func packets() throws(PassObstacle) -> any PacketSource {
     guard !isLossless else { throw .notPassable(codec: "PCM") }
     throw .isPiped
@@ -58,7 +58,7 @@ package final class StreamSource: MediaSource {
     throw .broken(path: name, reason: fault)
   }
 
-  /// Goes nowhere but to where the stream is.
+  /// Succeeds only for the present position of the stream.
   package func seek(toFrame frame: Int64) throws(MediaError) {
     guard frame == position else { throw .notSeekable(path: name) }
   }
