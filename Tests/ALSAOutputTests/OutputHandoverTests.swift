@@ -26,7 +26,7 @@ import Testing
     periodFrames: 480, ringFrames: 4800, leadFrames: 4800, startFrames: 480, canRewind: true,
     positionTime: .reading, positionStep: 1)
 
-  @Test func `a device is told of when it opens and when it goes`() {
+  @Test func `a device is reported when it opens and when it is lost`() {
     #expect(news() == [])
     open("a")
     #expect(news() == ["opened a"])
@@ -64,7 +64,7 @@ import Testing
     #expect(news() == [])
   }
 
-  @Test func `what no event could be posted for is told all the same`() {
+  @Test func `a change is reported even if its event could not be posted`() {
     for _ in 0..<100 { handover.control.post(.underrun) }
     open("a")
     #expect(news() == ["opened a"])

@@ -15,12 +15,12 @@ private func at(_ microseconds: Int64) -> LocalTime {
     return forecast
   }
 
-  @Test func `nothing is foretold before a move was seen`() {
+  @Test func `no move is forecast before one was seen`() {
     #expect(StepForecast(step: .milliseconds(10)).window(from: at(0)) == nil)
   }
 
   @Test(arguments: [(1, 10_000), (10_000, 10_000), (10_001, 20_000), (97_000, 100_000)])
-  func `the next move is looked for around a whole number of steps`(
+  func `the next move is expected a whole number of steps later`(
     from: Int64, move: Int64
   ) throws {
     let window = try #require(forecast().window(from: at(from)))
@@ -30,13 +30,13 @@ private func at(_ microseconds: Int64) -> LocalTime {
     #expect(window.end < at(move + 200))
   }
 
-  @Test func `a move that is not known well is looked for longer`() throws {
+  @Test func `an uncertain move widens the window for the next one`() throws {
     let rough = try #require(forecast(width: 90).window(from: at(9000)))
     let exact = try #require(forecast().window(from: at(9000)))
     #expect(rough.end - rough.begin >= exact.end - exact.begin + .microseconds(2 * 89))
   }
 
-  @Test func `moves that cannot be told apart are not foretold`() {
+  @Test func `moves that cannot be told apart are not forecast`() {
     #expect(forecast(width: 5000).window(from: at(9000)) == nil)
     #expect(forecast(width: 495).window(from: at(9000)) == nil)
     #expect(forecast().window(from: at(1_000_000)) == nil)
@@ -50,7 +50,7 @@ private func at(_ microseconds: Int64) -> LocalTime {
     #expect(uncertainties == [.microseconds(2), .microseconds(2)])
   }
 
-  @Test func `steps are as uncertain as they were unforeseen of late`() {
+  @Test func `steps are as uncertain as the last ones were off the forecast`() {
     var forecast = forecast()
     let uncertainties = [10_300, 20_300, 30_300, 2_030_300].map {
       forecast.moved(at: at($0), width: .microseconds(2)).count
@@ -62,7 +62,7 @@ private func at(_ microseconds: Int64) -> LocalTime {
     #expect(uncertainties[3] == 2000)
   }
 
-  @Test func `a move that was sought tells nothing of how even steps are`() {
+  @Test func `a move found without a forecast does not measure how even steps are`() {
     var forecast = forecast(width: 100)
     let uncertainty = forecast.moved(at: at(10_090), width: .microseconds(2))
     #expect(uncertainty == .microseconds(2))

@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(arguments: 1...8, [44_100, 48_000])
-  func `every channel is rendered as if it were alone`(channelCount: Int, rate: Int) {
+  func `channels do not affect each other`(channelCount: Int, rate: Int) {
     let source = noise(channels: channelCount, frames: 600, seed: UInt64(channelCount))
     let output = resample(source, channelCount, rate: rate, step: 1.000_3)
     for channel in 0..<channelCount {

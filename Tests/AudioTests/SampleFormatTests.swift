@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(arguments: [SampleFormat.int16, .int24, .int24in32, .int32])
-  func `what is too loud saturates and NaN is silence`(format: SampleFormat) {
+  func `values beyond full scale saturate and NaN is silence`(format: SampleFormat) {
     let samples: [Float] = [2, .infinity, -2, -.infinity, .nan]
     let top = decode(encode([1], format), format)[0]
     #expect(top > 0.9999)
@@ -66,7 +66,7 @@ import Testing
     #expect(decode(encode(samples, .int16), .int16) == expected)
   }
 
-  @Test func `16 bits carry on average what lies between their steps`() {
+  @Test func `dithered 16 bits keep values between two steps on average`() {
     let level: Float = 10.3 / 32_768
     let found = decode(write([Float](repeating: level, count: 40_000), .int16), .int16)
     let steps = found.map { Double($0) * 32_768 }

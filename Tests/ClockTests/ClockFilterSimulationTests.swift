@@ -49,7 +49,7 @@ struct ClockFilterSimulationTests {
     }
   }
 
-  @Test func `the smoothed output moves little between two looks`() {
+  @Test func `the smoothed output moves little between two readings`() {
     for seed in 0..<4 as Range<UInt64> {
       let trace = ClockTrace(.wifi, seconds: 120, seed: seed)
       var filter = ClockFilter()

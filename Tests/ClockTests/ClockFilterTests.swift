@@ -99,7 +99,7 @@ struct ClockFilterTests {
     }
   }
 
-  @Test func `a stored drift that is wrong is found out`() throws {
+  @Test func `a wrong stored drift is detected`() throws {
     for stored in [400e-6, -90e-6, 30e-6] {
       var filter = ClockFilter(storedDrift: stored)
       let trace = ClockTrace(.wired, seconds: 60, seed: 7, drift: 20e-6)
@@ -240,7 +240,7 @@ struct ClockFilterTests {
     #expect(smooth.estimate(at: now) == plain.estimate(at: now))
   }
 
-  @Test func `stamps from another world trap nothing`() {
+  @Test func `absurd timestamps trap nothing`() {
     var random = SplitMix64(seed: 14)
     var filter = ClockFilter()
     let edges: [Int64] = [.min, .max, 0, 1, -1, TimeSampleLimits.stamp, -TimeSampleLimits.stamp]

@@ -77,7 +77,7 @@ struct ClockLineTests {
     #expect(spreads.sorted()[spreads.count * 99 / 100] < 4)
   }
 
-  @Test func `without samples the present slope gives way to the lasting one`() throws {
+  @Test func `without samples the slope returns to its lasting value`() throws {
     var line = try ClockLine(#require(CorridorLine(through: [sample()], prior: .cold)))
     line.slope = 5e-6
     line.lastingSlope = 1e-6

@@ -21,7 +21,7 @@ import Testing
     #expect(!without.signalsBandReplication)
   }
 
-  @Test func `what only the decoder has found is written down`() throws {
+  @Test func `properties that only the decoder found are put into the configuration`() throws {
     let stereo = try #require(AudioSpecificConfig([0x13, 0x90]))
     #expect(stereo.signalling(rate: 44_100, channelCount: 2)?.bytes == [0x2b, 0x92, 0x08, 0])
     let mono = try #require(AudioSpecificConfig([0x13, 0x88]))
@@ -31,7 +31,7 @@ import Testing
     #expect(stereo.signalling(rate: 44_100, channelCount: 6) == nil)
   }
 
-  @Test func `other object types, and channels told elsewhere, are none`() {
+  @Test func `other object types, and channels defined in packets, are refused`() {
     // Nothing, half of it, AAC Main, no channel configuration, a rate of its own.
     for bytes: [UInt8] in [[], [0x12], [0x0a, 0x10], [0x12, 0x00], [0x16, 0x90]] {
       #expect(AudioSpecificConfig(bytes) == nil, "\(bytes)")

@@ -150,7 +150,7 @@ import Testing
     try checkSeeks(source, frames)
   }
 
-  @Test func `where the length is known only about, it is said so`() throws {
+  @Test func `a length that is only estimated is marked as such`() throws {
     for (name, arguments) in [("a.mka", ["-c:a", "flac"]), ("a.ts", ["-c:a", "aac"])] {
       let source = try FileSource(path: try Self.recording.write(to: name, arguments, in: folder))
       #expect(source.frameCount == nil)

@@ -121,7 +121,7 @@ import Testing
     #expect(throws: PassObstacle.self) { try source.packets() }
   }
 
-  @Test func `what is no station is decoded, for it may come long before it sounds`() throws {
+  @Test func `live streams that are not radio stations are decoded`() throws {
     let bytes = try recording("a.mp3")
     let server = try TestServer { _, connection in
       connection.head("200 OK", ["Content-Type: audio/mpeg"])

@@ -96,7 +96,7 @@ enum PassedOver: String, CaseIterable, Sendable {
     #expect(server.requestCount(of: "a.flac") >= 4)
   }
 
-  @Test func `packets of a silent server can be waited for no longer`() throws {
+  @Test func `a wait for packets of a silent server can be ended`() throws {
     let bytes = try recording("a.flac")
     let interruption = interruption
     let server = try TestServer { request, connection in

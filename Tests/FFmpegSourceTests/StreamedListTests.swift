@@ -153,7 +153,7 @@ import Testing
     #expect(server.requestCount(of: "live.m3u8") >= 4)
   }
 
-  @Test func `that a live list has no new segment yet is no silence of its server`() throws {
+  @Test func `a live list without a new segment does not count as a silent server`() throws {
     try segment(seconds: 7, type: "ts")
     let server = try liveServer(durations(), ends: true)
     defer { server.stop() }
