@@ -25,7 +25,7 @@ struct EffectOptions: ParsableArguments {
 struct EffectsCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
     commandName: "effects",
-    abstract: "Changes speed, pitch, loudness or filters in the middle of what plays.",
+    abstract: "Changes speed, pitch, loudness or filters while music plays.",
     discussion: """
       Effects that are not named stay as they are. Without any option the present ones are shown.
 
@@ -37,7 +37,7 @@ struct EffectsCommand: RemoteCommand {
         tutti effects --off
       """)
   @OptionGroup var sound: EffectOptions
-  @Flag(help: "Ends all effects, before the others that are named begin.")
+  @Flag(help: "Switch all effects off, then apply those that are given.")
   var off = false
   @OptionGroup var common: CommonOptions
 

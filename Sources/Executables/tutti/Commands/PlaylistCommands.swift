@@ -6,7 +6,7 @@ import Service
 
 struct QueueCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
-    commandName: "queue", abstract: "Lists what is to be played, the current item marked.",
+    commandName: "queue", abstract: "Lists the items to play, and marks the current one.",
     discussion: """
       Titles and lengths are those of the files' tags; where a file cannot be read quickly, its
       name is shown.
@@ -75,10 +75,10 @@ struct RemoveCommand: RemoteCommand {
 struct MoveCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
     commandName: "move", abstract: "Moves an item to another place in the list.",
-    discussion: "Example:\n  tutti move 7 2    what was number 7 is number 2 then")
+    discussion: "Example:\n  tutti move 7 2    number 7 becomes number 2")
   @Argument(help: "Its number, as shown by: tutti queue")
   var number: Int
-  @Argument(help: "The number that it gets.")
+  @Argument(help: "Its new number.")
   var to: Int
   @OptionGroup var common: CommonOptions
 

@@ -5,7 +5,7 @@ import Service
 
 struct StatusCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "status", abstract: "Shows what plays where, and how well in sync.",
+    commandName: "status", abstract: "Shows the current item and the sync error of each room.",
     discussion: """
       Columns that do not fit the window are left out. The columns delay and channels are there
       where a room has other than the usual.
@@ -16,7 +16,7 @@ struct StatusCommand: ParsableCommand {
         tutti status --watch
         tutti status --json
       """)
-  @Flag(help: "Go on, once a second, until Ctrl-C.")
+  @Flag(help: "Repeat once a second, until Ctrl-C.")
   var watch = false
   @Flag(help: "Clocks, packets and buffers of each room as well.")
   var details = false
