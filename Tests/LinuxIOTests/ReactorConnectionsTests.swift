@@ -72,6 +72,20 @@ struct ReactorConnectionsTests {
     #expect(log.received(far) == [1, 2, 3])
   }
 
+  @Test func `the system keeps no more of what came than is asked for`() throws {
+    let log = try EventLog()
+    var options = ConnectionOptions()
+    options.receiveLimit = 32 << 10
+    let (near, far) = try log.pair(.loopback(port: 0), options: options)
+    for id in [near, far] {
+      let descriptor = try #require(log.reactor.connection(id)).descriptor.number
+      var (size, length): (Int32, socklen_t) = (0, 4)
+      #expect(getsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, &length) == 0)
+      // Linux takes twice of what it is told, for its own bookkeeping.
+      #expect(size == 2 * 32 << 10)
+    }
+  }
+
   @Test func `a queue beyond its limit closes the connection`() throws {
     let log = try EventLog()
     var options = ConnectionOptions()
