@@ -165,7 +165,7 @@ extension StatusReport.Room {
     syncErrorP50Us = status.syncError.median.microseconds.rounded(to: 3)
     syncErrorP99Us = status.syncError.p99.microseconds.rounded(to: 3)
     syncErrorMaxUs = status.syncError.maximum.microseconds.rounded(to: 3)
-    clockErrorBoundUs = status.clockErrorBound.microseconds.rounded(to: 3)
+    clockErrorBoundUs = status.knownErrorBound?.microseconds.rounded(to: 3)
     roundTripUs = status.roundTrip.microseconds.rounded(to: 3)
     clockDriftPpm = Double(status.clockDrift) / 1000
     deviceDriftPpm = Double(status.deviceDrift) / 1000

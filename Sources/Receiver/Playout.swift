@@ -43,6 +43,8 @@ struct Playout {
   private var buffer: PlayoutBuffer
   /// What the sender says of what plays.
   var board = NowPlayingBoard()
+  /// How much later than the group this room sounds; may be negative.
+  var delay = Nanoseconds.zero
   /// Packets of these are passed over.
   var undecodable = CodecSet([])
   private var anchors = AnchorHistory()
@@ -67,7 +69,7 @@ struct Playout {
   private var quietSince: LocalTime?
   private var histogram = SyncHistogram()
   private var latePackets: UInt32 = 0
-  /// Never decoded, because their time had passed.
+  /// Never decoded, because their time had passed, though they had come before it.
   private var lostPackets: UInt32 = 0
   private var lateReported: UInt32 = 0
   private var latestLateness = Nanoseconds.zero
@@ -117,8 +119,14 @@ struct Playout {
   /// Nothing plays or is about to: the clock need not be asked often.
   var isIdle: Bool { anchors.isEmpty && buffer.bufferedUntil == nil }
 
+  /// What sounds in this room, whose delay moves it against the group.
   func playhead(at now: LocalTime) -> MediaTime? {
-    estimate.flatMap { anchors.playhead(at: $0.groupTime(of: now)) }
+    scheduleTime(at: now).flatMap { anchors.playhead(at: $0) }
+  }
+
+  /// The group time whose sound is heard in this room now.
+  private func scheduleTime(at now: LocalTime) -> GroupTime? {
+    estimate.map { $0.groupTime(of: now) - delay }
   }
 
   /// Whether all that was ever sent has sounded.
@@ -334,8 +342,7 @@ struct Playout {
   }
 
   func isSounding(at now: LocalTime) -> Bool {
-    guard let estimate, let until = buffer.bufferedUntil else { return false }
-    let time = estimate.groupTime(of: now)
+    guard let time = scheduleTime(at: now), let until = buffer.bufferedUntil else { return false }
     return anchors.isPlaying(at: time) && (anchors.playhead(at: time) ?? until) < until
   }
 
@@ -395,6 +402,7 @@ struct Playout {
       return
     }
     latePackets &+= 1
+    buffer.markNewestLate()
     latestLateness = Nanoseconds(playhead - packet.mediaTime)
   }
 }
@@ -410,7 +418,8 @@ extension Playout {
     }
     switch activity {
     case .playing: return .playing
-    case .paused: return .paused
+    // The render thread is ahead of what is heard.
+    case .paused: return isRunning(at: lastAdvance) ? .playing : .paused
     case .starved: return isStarvationHeard ? .starved : .playing
     case .ended: return .idle
     case .settling: return isWanted ? .priming : .idle
@@ -425,6 +434,11 @@ extension Playout {
     guard let report, let starvation else { return false }
     return report.starvations != starvation.earlier
       || report.at - starvation.since >= Self.longestWriteAhead
+  }
+
+  /// Whether media time runs in this room, by the anchors.
+  private func isRunning(at now: LocalTime) -> Bool {
+    scheduleTime(at: now).map { anchors.isPlaying(at: $0) } ?? false
   }
 
   private var hasEnoughToStart: Bool {

@@ -6,15 +6,19 @@ package import WireProtocol
 /// they have sounded, so that a sound device which comes back can be served again; a cursor marks what
 /// has been decoded.
 package struct PlayoutBuffer {
-  /// What a packet costs besides its payload: its header and the store's own bookkeeping.
-  package static let overheadPerPacket = 96
+  /// What a packet costs besides its payload, in bytes: its record of 64 in an array that may be twice as long as it has
+  /// to be, and what an array of its own takes for the payload.
+  package static let overheadPerPacket = 192
+  /// Bytes that may come beyond the capacity: where small packets take more memory than they had bytes on the way, they
+  /// are all here before the next credit says so.
+  package static let allowance: UInt64 = 4 << 20
 
   package let capacity: Capacity
   private var packets: [Held] = []
   /// Index into `packets` of the oldest one still held; what lies before was released.
   private var first = 0
   private var cursor = 0
-  private var formats: [UInt16: StreamFormat] = [:]
+  private var formats = FormatTable()
   private var cuts = CutHistory()
 
   package private(set) var heldBytes: UInt64 = 0
@@ -32,11 +36,13 @@ package struct PlayoutBuffer {
   /// A packet and what it is: its format's identifier may get another meaning for later ones.
   private struct Held {
     var packet: AudioPacket
-    let format: StreamFormat
+    let format: HeldFormat
+    /// It came when its time had passed, and was counted then.
+    var isLate = false
 
     var mediaTime: MediaTime { packet.mediaTime }
     var end: MediaTime {
-      packet.mediaTime + format.audio.duration(ofFrames: packet.encoded.frameCount)
+      packet.mediaTime + format.meaning.audio.duration(ofFrames: packet.encoded.frameCount)
     }
     /// Covers no time: it only readies the decoder for the next.
     var isPreparing: Bool { packet.encoded.frameCount == 0 }
@@ -53,6 +59,8 @@ package struct PlayoutBuffer {
   package var heldFrom: MediaTime? {
     first < packets.count ? packets[first].mediaTime : bufferedUntil
   }
+  /// Formats that are kept, for packets that are held or to come.
+  package var formatCount: Int { formats.count }
 
   package enum Insertion: Equatable {
     case inserted
@@ -71,12 +79,12 @@ package struct PlayoutBuffer {
   }
 
   package mutating func define(_ format: StreamFormat, id: UInt16) {
-    formats[id] = format
+    formats.define(format, id: id)
   }
 
   /// Another media connection begins: its packets have formats of their own.
   package mutating func forgetFormats() {
-    formats.removeAll()
+    formats.forgetIdentifiers()
     beginsConnection = true
   }
 
@@ -84,7 +92,7 @@ package struct PlayoutBuffer {
     guard let format = formats[packet.formatID] else {
       return .corrupt("packet \(packet.sequence) names format \(packet.formatID), not known here")
     }
-    guard packet.mediaTime.flicks % format.audio.duration(ofFrames: 1).flicks == 0 else {
+    guard packet.mediaTime.flicks % format.meaning.audio.duration(ofFrames: 1).flicks == 0 else {
       return .corrupt("packet \(packet.sequence) begins between two frames")
     }
     let held = Held(packet: packet, format: format)
@@ -97,8 +105,8 @@ package struct PlayoutBuffer {
     if lostFrom != nil, packet.sequence > nextSequence, packet.generation <= generation {
       return .stale
     }
-    // Twice the capacity, because what was released since the last credit may already be on its way.
-    guard heldBytes + held.cost <= 2 * capacity.bytes else {
+    let most = capacity.bytes + min(capacity.bytes, Self.allowance)
+    guard heldBytes + held.cost + format.costOfOneMore <= most else {
       lostFrom = packet.mediaTime
       nextSequence = packet.sequence
       return .lost(from: packet.mediaTime)
@@ -113,7 +121,7 @@ package struct PlayoutBuffer {
       return .violation("packet \(packet.sequence) begins before the one before it ends")
     }
     packets.append(held)
-    heldBytes += held.cost
+    hold(held)
     nextSequence = packet.sequence + 1
     bufferedUntil = cuts.limit(of: packet.generation).map { min($0, held.end) } ?? held.end
     endsStream = packet.endsStream
@@ -127,7 +135,7 @@ package struct PlayoutBuffer {
     cuts.append(generation: generation, from: time)
     lostFrom = nil
     while packets.count > first, let last = packets.last, last.mediaTime >= time {
-      heldBytes -= last.cost
+      letGo(last)
       packets.removeLast()
     }
     cursor = min(cursor, packets.count)
@@ -142,9 +150,10 @@ package struct PlayoutBuffer {
 
   /// All but the flushes that were made, and what formats there are.
   private mutating func forgetPackets() {
+    for held in packets[first...] { letGo(held) }
     packets.removeAll()
     (first, cursor) = (0, 0)
-    (heldBytes, nextSequence) = (0, 0)
+    nextSequence = 0
     (bufferedUntil, lostFrom) = (nil, nil)
     endsStream = false
   }
@@ -153,13 +162,13 @@ package struct PlayoutBuffer {
   package mutating func nextToDecode() -> (packet: AudioPacket, format: StreamFormat)? {
     guard cursor < packets.count else { return nil }
     defer { cursor += 1 }
-    return (packets[cursor].packet, packets[cursor].format)
+    return (packets[cursor].packet, packets[cursor].format.meaning)
   }
 
   /// The packet that `nextToDecode` would return begins here, in this format; `nil` if there is none.
   package var upcoming: (mediaTime: MediaTime, format: StreamFormat)? {
     guard cursor < packets.count else { return nil }
-    return (packets[cursor].mediaTime, packets[cursor].format)
+    return (packets[cursor].mediaTime, packets[cursor].format.meaning)
   }
 
   /// Decodes again from the packet that sounds at `time`, or the first one held.
@@ -169,13 +178,20 @@ package struct PlayoutBuffer {
     while cursor > first, packets[cursor - 1].isPreparing { cursor -= 1 }
   }
 
-  /// Passes over packets that end at or before `time` without having been decoded; returns how many.
+  /// The newest packet came too late.
+  package mutating func markNewestLate() {
+    guard packets.count > first else { return }
+    packets[packets.count - 1].isLate = true
+  }
+
+  /// Passes over packets that end at or before `time` without having been decoded; returns how many of them had come in
+  /// time.
   package mutating func skipLate(before time: MediaTime) -> Int {
     let start = cursor
     while cursor < packets.count, packets[cursor].end <= time { cursor += 1 }
     // What readies the decoder for the one that is not late is not late either.
     while cursor > start, packets[cursor - 1].isPreparing { cursor -= 1 }
-    return cursor - start
+    return packets[start..<cursor].count { !$0.isLate }
   }
 
   /// Releases packets that end at or before `time` and are decoded.
@@ -183,7 +199,7 @@ package struct PlayoutBuffer {
     // The sender does not have it any more either.
     if let lostFrom, lostFrom < time { self.lostFrom = nil }
     while first < cursor, packets[first].end <= time {
-      heldBytes -= packets[first].cost
+      letGo(packets[first])
       packets[first].packet.encoded.payload = []
       first += 1
     }
@@ -192,6 +208,18 @@ package struct PlayoutBuffer {
     packets.removeFirst(first)
     cursor -= first
     first = 0
+  }
+
+  /// A format counts for as long as a packet is held that has it.
+  private mutating func hold(_ held: Held) {
+    heldBytes += held.cost + held.format.costOfOneMore
+    held.format.packetCount += 1
+  }
+
+  private mutating func letGo(_ held: Held) {
+    held.format.packetCount -= 1
+    heldBytes -= held.cost + held.format.costOfOneMore
+    if held.format.packetCount == 0 { formats.released(held.format) }
   }
 }
 

@@ -18,6 +18,7 @@ extension ReceiverSession {
       } else if id == link?.media {
         link?.heard(at: now)
         link?.receivedMedia(bytes: bytes.count)
+        if link?.overrunsCredit == true { return violated("more than was granted", at: now) }
         mediaFramer.append(bytes)
         try readMedia(at: now)
       } else if let first = try lobby.received(bytes, on: id) {

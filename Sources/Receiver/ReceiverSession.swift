@@ -54,6 +54,7 @@ package struct ReceiverSession {
     playout = Playout(
       capacity: configuration.capacity, makeDecoder: configuration.makeDecoder,
       idleTime: configuration.idleTime)
+    playout.delay = memory.settings.delay
   }
 
   /// Takes one input into account. `now` never decreases. Drivers end each turn with `.timeout`: what is said of the time
@@ -158,6 +159,7 @@ package struct ReceiverSession {
   }
 
   mutating func applySettings() {
+    playout.delay = memory.settings.delay
     for command in memory.settings.renderCommands(streamVolume) { outputs.append(.render(command)) }
   }
 
@@ -259,9 +261,12 @@ package struct ReceiverSession {
     return playout.status(
       state: lastState ?? .idle, at: now,
       clockErrorBound: clock?.isLocked == true
-        ? estimate?.errorBound ?? .seconds(1) : .seconds(1),
+        ? estimate?.errorBound ?? Self.notKnown : Self.notKnown,
       clockDrift: estimate?.drift ?? 0, roundTrip: clock?.roundTrip ?? .zero)
   }
+
+  /// What `status` says of a clock that is not locked.
+  private static let notKnown = Nanoseconds(ProtocolLimits.span.upperBound)
 
   mutating func send(_ message: ControlMessage) {
     guard let control = link?.control else { return }

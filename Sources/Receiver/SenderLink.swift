@@ -46,12 +46,20 @@ struct SenderLink {
 
   mutating func receivedMedia(bytes: Int) { mediaBytes += UInt64(bytes) }
 
-  /// The new limit to grant, if it is worth a message: a sixteenth of the capacity more than before. Never
-  /// more than a quarter ahead, so that what packets cost in memory beyond their bytes is seen in time.
+  /// Whether more came than was granted, by more than is read at once.
+  var overrunsCredit: Bool { mediaBytes > grantedLimit + Self.toleratedOverrun }
+
+  private static let toleratedOverrun: UInt64 = 64 << 10
+  private static let largestMessage = UInt64(ProtocolLimits.mediaMessage + 4)
+
+  /// The new limit to grant, if it is worth a message: a sixteenth of the capacity more than before. No more than half
+  /// of what is free, so that what small packets take in memory beyond their bytes is seen in time; but always
+  /// what the largest message needs, where there is room for it.
   mutating func limitToGrant(heldBytes: UInt64, capacity: UInt64) -> UInt64? {
     guard media != nil else { return nil }
-    let free = capacity > heldBytes ? capacity - heldBytes : 0
-    let limit = mediaBytes + min(free, capacity / 4)
+    guard heldBytes < capacity else { return nil }
+    let free = capacity - heldBytes
+    let limit = mediaBytes + min(free, max(free / 2, Self.largestMessage))
     guard limit > grantedLimit, grantedLimit == 0 || limit - grantedLimit >= capacity / 16 else {
       return nil
     }

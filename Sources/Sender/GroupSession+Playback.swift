@@ -105,8 +105,13 @@ extension GroupSession {
   var commitHorizon: Nanoseconds {
     let rooms = links.compactMap(\.live)
     // One room with an absurd figure must not make all others wait.
-    let device = min(
-      rooms.compactMap(\.status?.commitHorizon).max() ?? .milliseconds(40), Self.longestHorizon)
+    // A room that sounds before the others must be told as much earlier.
+    let device =
+      rooms.compactMap { room in
+        room.status.map {
+          min($0.commitHorizon, Self.longestHorizon) + max(.zero, -room.settings.delay)
+        }
+      }.max() ?? .milliseconds(40)
     let longest = Self.longestCommitMargin
     let roundTrip = min(rooms.compactMap(\.status?.roundTrip).max() ?? .zero, longest)
     return device + min(Self.commitMargin + Nanoseconds(8 * roundTrip.count), longest)

@@ -8,9 +8,14 @@ extension GroupSession {
   private static let supply = MediaDuration.milliseconds(200)
 
   mutating func received(_ status: RoomStatus, from index: Int, at now: LocalTime) {
+    var status = status
+    if status.detail.isEmpty, links[index].withholdsCredit(at: now) {
+      status.detail = "it has not let itself be sent anything for 10 s"
+    }
     links[index].live?.status = status
     // A starving room is told of once nothing excuses it.
-    if status.state != .starved, links[index].live?.isToldOf(at: now) == true {
+    let isTold = links[index].live?.toldState?.state == .starved
+    if status.state != .starved || isTold, links[index].live?.isToldOf(at: now) == true {
       tellState(of: index)
     }
   }

@@ -190,9 +190,10 @@ package struct GroupSession {
         clockPort: configuration.clockPort, takesOver: links[index].takesOver)
       emit(.send(id, .control, ControlMessage.hello(hello).encoded()))
     case .media:
-      guard links[index].live != nil, let session = sessions[id] else { return }
+      guard let room = links[index].live, let session = sessions[id] else { return }
       let attach = MediaMessage.attach(session: session).encoded()
-      var flow = MediaFlow(from: firstSequence(for: links[index], at: now))
+      var flow = MediaFlow(
+        from: firstSequence(for: links[index], at: now), capacity: room.welcome.capacity.bytes)
       flow.sent(attach.count)
       links[index].live?.media = flow
       emit(.send(id, .media, attach))
@@ -435,12 +436,22 @@ package struct GroupSession {
   ) {
     let codecs = links[index].codecs ?? .all
     let plan = plan(for: index, pictures, at: now)
+    let schedule = schedule(for: index, at: now)
     guard
-      let bytes = links[index].live?.media?.nextBytes(from: store, decodedAs: codecs, plan),
+      let bytes = links[index].live?.media?.nextBytes(
+        from: store, schedule, decodedAs: codecs, plan),
       !bytes.isEmpty
     else { return }
     links[index].sent()
     emit(.send(links[index].id, .media, bytes))
+  }
+
+  private func schedule(for index: Int, at now: LocalTime) -> MediaSchedule {
+    guard let room = links[index].live else { return MediaSchedule() }
+    let playhead = timeline.playhead(at: GroupTime(ofSender: now))
+    let capacity = min(
+      room.welcome.capacity.duration.flicks, ProtocolLimits.mediaTime.upperBound)
+    return MediaSchedule(now: now, end: playhead + MediaDuration(flicks: max(capacity, 1)))
   }
 
   /// Ends playing after `time`: rooms are told to let go once the last of it has sounded.

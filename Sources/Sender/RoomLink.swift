@@ -59,6 +59,14 @@ struct RoomLink {
     }
   }
 
+  /// Whether the room lacks music and has not let itself be sent any for as long as a side may be silent.
+  func withholdsCredit(at now: LocalTime) -> Bool {
+    switch live?.status?.state {
+    case .priming, .starved: live?.media?.isWithheld(for: ProtocolLimits.silence, at: now) ?? false
+    case .idle, .ready, .playing, .paused, .noDevice, nil: false
+    }
+  }
+
   /// Why the room does not play, in people's words; empty if it does or nothing is known.
   var obstacle: String {
     switch state {
@@ -203,74 +211,4 @@ struct LiveRoom {
   var giveUpTime: LocalTime { lastHeard + ProtocolLimits.silence }
   mutating func heard(at now: LocalTime) { lastHeard = now }
   mutating func spoke(at now: LocalTime) { nextKeepAlive = now + ProtocolLimits.keepAliveInterval }
-}
-
-/// How far the packets have got on one media connection.
-struct MediaFlow {
-  /// What may wait in the connection's queue: little, so that a flush never stands behind much.
-  static let queueLimit = 64 * 1024
-
-  private(set) var sentBytes: UInt64 = 0
-  private var limit: UInt64 = 0
-  private var queuedBytes = 0
-  /// The packet to send next.
-  private(set) var nextSequence: UInt64
-  private var artwork = ArtworkFlow()
-  /// As announced on this connection.
-  private var knownFormats: [UInt16: StreamFormat] = [:]
-
-  init(from sequence: UInt64) {
-    nextSequence = sequence
-  }
-
-  mutating func granted(_ limit: UInt64) { self.limit = max(self.limit, limit) }
-  mutating func goBack(to sequence: UInt64) { nextSequence = min(nextSequence, sequence) }
-  var isFull: Bool { queuedBytes >= Self.queueLimit }
-  mutating func drained() { queuedBytes = 0 }
-  mutating func sent(_ count: Int) {
-    sentBytes += UInt64(count)
-    queuedBytes += count
-  }
-
-  /// Where the packet begins that is sent next; nil where there has been none yet.
-  func position(in store: PacketStore) -> MediaTime? {
-    store.entry(from: nextSequence)?.mediaTime ?? store.end
-  }
-
-  /// What may be sent now. What the room does not decode is left out. Pictures come between packets, as
-  /// `plan` says.
-  mutating func nextBytes(
-    from store: PacketStore, decodedAs codecs: CodecSet = .all, _ plan: ArtworkPlan = ArtworkPlan()
-  ) -> [UInt8] {
-    var bytes: [UInt8] = []
-    artwork.keep(plan.pictures)
-    while queuedBytes + bytes.count < Self.queueLimit {
-      let entry = store.entry(from: nextSequence)
-      if entry.map({ $0.mediaTime >= plan.lead }) ?? plan.fillsGaps,
-        let piece = artwork.next(of: plan.pictures),
-        sentBytes + UInt64(bytes.count + piece.count) <= limit
-      {
-        bytes += piece
-        artwork.sent(plan.pictures)
-        continue
-      }
-      guard let entry else { break }
-      guard codecs.contains(entry.format.codec) else {
-        nextSequence = entry.sequence + 1
-        continue
-      }
-      var announced: [UInt8] = []
-      if knownFormats[entry.formatID] != entry.format {
-        announced = MediaMessage.format(id: entry.formatID, entry.format).encoded()
-      }
-      let size = announced.count + entry.bytes.count
-      guard sentBytes + UInt64(bytes.count + size) <= limit else { break }
-      bytes += announced
-      bytes += entry.bytes
-      knownFormats[entry.formatID] = entry.format
-      nextSequence = entry.sequence + 1
-    }
-    sent(bytes.count)
-    return bytes
-  }
 }

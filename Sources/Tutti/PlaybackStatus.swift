@@ -114,8 +114,8 @@ public struct RoomStatus: Hashable, Sendable, Identifiable {
     let status: WireProtocol.RoomStatus
 
     public var syncError: SyncError { SyncError(error: status.syncError) }
-    /// How far off the room's idea of this host's clock may be; hours while it has none.
-    public var clockErrorBound: Duration { Duration(status.clockErrorBound) }
+    /// How far off the room's idea of this host's clock may be; nil while it has none.
+    public var clockErrorBound: Duration? { status.knownErrorBound.map { Duration($0) } }
     public var roundTrip: Duration { Duration(status.roundTrip) }
     /// What it holds beyond what sounds, and in bytes of compressed audio.
     public var buffered: Duration { Duration(max(.zero, status.bufferedUntil - status.playhead)) }

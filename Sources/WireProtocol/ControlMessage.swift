@@ -275,6 +275,9 @@ package struct RoomStatus: Hashable, Sendable {
   package var syncError: SyncErrorStatistics
   /// Error bound of the clock estimate; very large if it is not locked.
   package var clockErrorBound: Nanoseconds
+  package var knownErrorBound: Nanoseconds? {
+    clockErrorBound.count < ProtocolLimits.span.upperBound ? clockErrorBound : nil
+  }
   package var roundTrip: Nanoseconds
   /// How long before its group time an anchor or a flush must arrive to take effect on time, the network not
   /// counted. The sound device decides it: it changes when another one is opened.

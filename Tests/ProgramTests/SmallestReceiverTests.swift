@@ -36,7 +36,10 @@ import Testing
       "--position-every", "0.05")
     try wait(for: player, at: 0.6)
     try tutti("pause")
-    try player.line(with: #"{"event":"room_state","room":"smallest","state":"paused"}"#)
+    try player.line("a pause of the room") {
+      $0.contains(#""event":"room_state""#) && $0.contains(#""room":"smallest""#)
+        && $0.contains(#""state":"paused""#)
+    }
     try tutti("resume")
     try wait(for: player, at: 1.3)
     try tutti("seek", "4")

@@ -67,8 +67,59 @@ import WireProtocol
       Self.insert(20..<23, into: &buffer) == [.insertedAfterGoingBack, .inserted, .inserted])
     #expect(Self.insert(10..<12, into: &buffer) == [.stale, .stale])
     #expect(buffer.heldFrom == TestReceiver.time(20))
+    #expect(buffer.heldBytes == 3 * 2112)
     #expect(buffer.bufferedUntil == TestReceiver.time(23))
     #expect(Self.sequences(&buffer) == [20, 21, 22])
+  }
+
+  /// A format of eight kilobytes for each empty packet, as nobody sends it who means well.
+  @Test func `what formats take is counted, and bounded like everything else`() {
+    var buffer = Self.buffer(bytes: 1 << 20)
+    var configuration = [UInt8](repeating: 0, count: 8192)
+    var format = TestReceiver.format
+    var results: [PlayoutBuffer.Insertion] = []
+    for number in 0..<1000 {
+      configuration[0] = UInt8(number % 256)
+      configuration[1] = UInt8(number / 256)
+      format.configuration = configuration
+      buffer.define(format, id: UInt16(number % 2))
+      var packet = TestReceiver.packet(number, at: .zero)
+      packet.formatID = UInt16(number % 2)
+      packet.encoded = EncodedPacket(payload: [], frameCount: 0)
+      results.append(buffer.insert(packet))
+    }
+    let taken = results.prefix { $0 == .inserted }.count
+    #expect((200...256).contains(taken))
+    #expect(buffer.heldBytes >= UInt64(taken * 8192) && buffer.heldBytes <= 2 << 20)
+    #expect(buffer.formatCount <= taken + 2)
+    _ = buffer.flush(from: .zero, generation: 1)
+    #expect(buffer.heldBytes == 0)
+    #expect(buffer.formatCount == 2)
+  }
+
+  @Test func `of formats that no packet has, one is kept for each identifier`() {
+    var buffer = Self.buffer()
+    var format = TestReceiver.format
+    for number in 0..<1000 {
+      format.configuration = [UInt8(number % 256), UInt8(number / 256)]
+      buffer.define(format, id: UInt16(number % ProtocolLimits.formats))
+    }
+    #expect(buffer.formatCount == 256)
+  }
+
+  @Test func `a format that is defined again and again is kept once`() {
+    var buffer = Self.buffer()
+    var format = TestReceiver.format
+    format.configuration = [UInt8](repeating: 1, count: 8192)
+    for number in 0..<200 {
+      buffer.define(format, id: UInt16(number))
+      var packet = TestReceiver.packet(number)
+      packet.formatID = UInt16(number)
+      let result = buffer.insert(packet)
+      #expect(result == .inserted)
+    }
+    #expect(buffer.formatCount == 1)
+    #expect(buffer.heldBytes < 200 * 2112 + 9000)
   }
 
   @Test func `what is not decoded is not released`() {
@@ -96,6 +147,14 @@ import WireProtocol
     #expect(ahead.allSatisfy { $0 == .stale })
     let again = Self.insert(taken..<30, into: &buffer)
     #expect(again.first == .inserted)
+  }
+
+  @Test func `a large buffer takes a little more than its capacity`() {
+    var buffer = Self.buffer(bytes: 5 << 20)
+    let results = Self.insert(0..<4_600, into: &buffer)
+    #expect(results.contains { if case .lost = $0 { true } else { false } })
+    let held = buffer.heldBytes
+    #expect(((9 << 20) - 4_096...9 << 20).contains(held))
   }
 
   /// As after an outage: the sender keeps nothing that has sounded, and goes on with what sounds now.
@@ -270,7 +329,7 @@ import WireProtocol
             at: random.next() % 4 == 0 ? time : buffer.bufferedUntil))
       }
       #expect(buffer.heldBytes <= 400_000)
-      #expect(buffer.heldBytes == UInt64(buffer.packetCount) * 2016)
+      #expect(buffer.heldBytes == UInt64(buffer.packetCount) * 2112)
     }
   }
 }

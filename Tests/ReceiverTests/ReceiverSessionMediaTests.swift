@@ -72,12 +72,19 @@ import WireProtocol
     #expect(receiver.closed == [next] || receiver.closed.isEmpty)
   }
 
-  @Test func `a sender that ignores the credit is told where to go back to, once`() {
+  @Test
+  func `a sender that ignores the credit is told where to go back to, once, and then sent away`() {
     var (receiver, control, media) = Self.attached(
       capacity: Capacity(bytes: 50_000, duration: .seconds(600)))
     receiver.opensDevice = false
-    for number in 0..<1000 { receiver.send(1, from: number, on: media) }
+    for number in 0..<52 { receiver.send(1, from: number, on: media) }
     #expect(receiver.closed.isEmpty)
+    for number in 52..<70 { receiver.send(1, from: number, on: media) }
+    #expect(receiver.closed == [control, media])
+    #expect(
+      receiver.told(control).contains {
+        if case .goodbye(let goodbye) = $0 { goodbye.reason == .protocolViolation } else { false }
+      })
     let lost = receiver.told(control).compactMap {
       if case .flushedAutomatically(let flushed) = $0 { flushed } else { nil }
     }
@@ -284,6 +291,84 @@ import WireProtocol
     }
     #expect(!receiver.events.contains { if case .clockLocked = $0 { true } else { false } })
     #expect(receiver.closed.isEmpty)
+  }
+
+  private static func statuses(
+    _ receiver: TestReceiver, _ control: ConnectionID
+  ) -> [RoomStatus] {
+    receiver.told(control).compactMap { if case .status(let status) = $0 { status } else { nil } }
+  }
+
+  @Test func `a clock that is not locked has no error bound`() {
+    var receiver = TestReceiver()
+    receiver.answersTime = false
+    let control = receiver.hello()
+    receiver.advance(by: .seconds(2))
+    #expect(Self.statuses(receiver, control).allSatisfy { $0.clockErrorBound.count == 1 << 60 })
+  }
+
+  private static func playhead(delayedBy milliseconds: Int64) throws -> MediaTime {
+    var (receiver, control, media) = Self.attached(
+      capacity: Capacity(bytes: 4 << 20, duration: .seconds(600)))
+    receiver.say(
+      .settings(
+        RoomSettings(
+          volume: 1000, isMuted: false, delay: .milliseconds(milliseconds), channelMap: .stereo)),
+      on: control)
+    receiver.send(500, on: media)
+    receiver.advance(by: .seconds(1))
+    let anchor = Anchor(
+      mediaTime: .zero, groupTime: receiver.groupTime(in: .seconds(-4)), rate: .playing)
+    receiver.say(.anchor(anchor), on: control)
+    receiver.report(.playing)
+    receiver.take()
+    receiver.advance(by: .seconds(1))
+    return try #require(Self.statuses(receiver, control).last).playhead
+  }
+
+  @Test func `what a room says that it plays is moved by its delay`() throws {
+    let group = try Self.playhead(delayedBy: 0)
+    let early = try Self.playhead(delayedBy: -1500) - group
+    let late = group - (try Self.playhead(delayedBy: 1500))
+    #expect(abs(early.seconds - 1.5) < 0.001 && abs(late.seconds - 1.5) < 0.001)
+  }
+
+  @Test func `a pause is said when it is heard, not when it is rendered`() throws {
+    var (receiver, control, media) = Self.attached()
+    receiver.send(200, on: media)
+    receiver.advance(by: .seconds(1))
+    let begin = Anchor(
+      mediaTime: .zero, groupTime: receiver.groupTime(in: .milliseconds(-500)), rate: .playing)
+    let pause = Anchor(
+      mediaTime: .zero + .seconds(1), groupTime: receiver.groupTime(in: .milliseconds(500)),
+      rate: .paused)
+    receiver.say(.anchor(begin), .anchor(pause), on: control)
+    receiver.report(.playing)
+    receiver.take()
+    receiver.report(.paused, in: .milliseconds(500))
+    receiver.advance(by: .milliseconds(400))
+    #expect(Self.statuses(receiver, control).allSatisfy { $0.state == .playing })
+    receiver.advance(by: .milliseconds(300))
+    #expect(Self.statuses(receiver, control).last?.state == .paused)
+  }
+
+  @Test func `a packet that comes too late is late, and not lost besides`() throws {
+    var (receiver, control, media) = Self.attached()
+    receiver.send(50, on: media)
+    receiver.advance(by: .seconds(1))
+    receiver.say(
+      .anchor(
+        Anchor(
+          mediaTime: .zero, groupTime: receiver.groupTime(in: .seconds(-3)), rate: .playing)),
+      on: control)
+    receiver.report(.playing)
+    receiver.advance(by: .milliseconds(200))
+    let before = try #require(Self.statuses(receiver, control).last).lostPackets
+    receiver.send(20, from: 60, at: TestReceiver.time(60), on: media)
+    receiver.advance(by: .seconds(1))
+    let status = try #require(Self.statuses(receiver, control).last)
+    #expect(status.latePackets == 20)
+    #expect(status.lostPackets == before)
   }
 
   @Test func `a room says ready, playing and paused as its device does`() {

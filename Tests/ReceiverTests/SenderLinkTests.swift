@@ -25,11 +25,34 @@ import WireProtocol
     #expect(first == nil)
     link.receivedMedia(bytes: 1000)
     let limit = link.limitToGrant(heldBytes: 0, capacity: 1600)
-    #expect(limit == 1400)
+    #expect(limit == 2600)
     let old = link.attach(ConnectionID(3))
     #expect(old == ConnectionID(2))
     let again = link.limitToGrant(heldBytes: 0, capacity: 1600)
-    #expect(again == 400)
+    #expect(again == 1600)
+  }
+
+  @Test func `a large buffer is granted a part of what is free, and a message always`() {
+    var link = Self.link()
+    _ = link.attach(ConnectionID(2))
+    let capacity: UInt64 = 64 << 20
+    let first = link.limitToGrant(heldBytes: 0, capacity: capacity)
+    #expect(first == 32 << 20)
+    link.receivedMedia(bytes: 32 << 20)
+    let next = link.limitToGrant(heldBytes: 63 << 20, capacity: capacity)
+    #expect(next == nil)
+    let later = link.limitToGrant(heldBytes: 56 << 20, capacity: capacity)
+    #expect(later == 36 << 20)
+  }
+
+  @Test func `a little more than granted is no overrun, a read more is`() {
+    var link = Self.link()
+    _ = link.attach(ConnectionID(2))
+    let limit = link.limitToGrant(heldBytes: 0, capacity: 1 << 20) ?? 0
+    link.receivedMedia(bytes: Int(limit) + 65_536)
+    #expect(!link.overrunsCredit)
+    link.receivedMedia(bytes: 1)
+    #expect(link.overrunsCredit)
   }
 
   /// A sender that uses all it gets, a room that plays at random.

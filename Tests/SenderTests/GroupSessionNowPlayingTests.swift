@@ -261,7 +261,7 @@ import WireProtocol
     let sent = group.bytes(to: TestGroup.room, .media).count
     #expect((248_000...250_000).contains(sent))
     #expect((1..<13).contains(group.pieces().count))
-    group.say(.credit(.test(limit: 1 << 30)))
+    group.say(.credit(.test(limit: 1_000_000)))
     #expect(group.pieces().reduce(0) { $0 + $1.bytes.count } == 200_000)
   }
 

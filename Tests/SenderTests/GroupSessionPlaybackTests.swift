@@ -57,6 +57,55 @@ import WireProtocol
     #expect(ahead == .milliseconds(200 + 5 + 80))
   }
 
+  @Test func `a room that sounds before the group is told as much earlier`() throws {
+    var group = TestGroup()
+    var welcome = Welcome.test()
+    welcome.settings.delay = .milliseconds(-1500)
+    group.joinReady(with: welcome)
+    let ahead = try #require(group.anchors.first).groupTime - GroupTime(ofSender: group.now)
+    #expect(ahead == .milliseconds(40 + 5 + 1500))
+    group.advance(by: .seconds(3))
+    group.take()
+    group.command(.delay(.all, .milliseconds(700)))
+    group.command(.pause)
+    let pause = try #require(group.anchors.first).groupTime - GroupTime(ofSender: group.now)
+    #expect(pause == .milliseconds(40 + 5))
+  }
+
+  @Test func `a room that comes back is told what holds and what is to come, not what is over`() {
+    var group = TestGroup.playing()
+    for _ in 0..<2 {
+      group.command(.pause)
+      group.advance(by: .seconds(1))
+      group.command(.resume)
+      group.advance(by: .seconds(1))
+    }
+    group.handle(.closed(TestGroup.room, .control, reason: "test"))
+    group.take()
+    group.advance(by: .seconds(1))
+    group.greet()
+    #expect(group.anchors.map(\.rate) == [.playing])
+    #expect(group.anchors.first == group.session.timeline.anchors.last)
+  }
+
+  @Test(arguments: [RoomStatus.State.priming, .starved])
+  func `a room that lets itself be sent nothing is said to`(state: RoomStatus.State) {
+    var group = TestGroup(rooms: 2)
+    group.joinReady(TestGroup.other)
+    group.greet()
+    group.handle(.connected(TestGroup.room, .media))
+    group.say(.credit(.test(limit: 100)))
+    for _ in 0..<15 {
+      group.advance(by: .seconds(1))
+      group.say(.status(.test(.playing)), in: TestGroup.other)
+      group.say(.status(.test(state)))
+    }
+    let details = group.events.compactMap {
+      if case .roomState(TestGroup.room, state, let detail) = $0 { detail } else { nil }
+    }
+    #expect(details.count == 2 && details.first == "" && details.last?.contains("10 s") == true)
+  }
+
   @Test func `a room that joins while music plays is told when what sounds`() throws {
     var group = TestGroup.playing()
     group.handle(.roomAdded(TestGroup.other, name: "late", receiverID: nil))

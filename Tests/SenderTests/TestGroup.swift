@@ -17,6 +17,8 @@ struct TestGroup {
   private let serializer: Serializer
   private var framers: [RoomID: MessageFramer] = [:]
   private var commandCount: UInt64 = 0
+  /// Rooms that have room for all that they are sent, what they can hold, and what they were sent.
+  private var free: [RoomID: (capacity: UInt64, sent: UInt64)] = [:]
 
   static let room = RoomID(1)
   static let other = RoomID(2)
@@ -121,8 +123,8 @@ struct TestGroup {
 
   mutating func join(_ room: RoomID = room, with welcome: Welcome = .test()) {
     greet(room, with: welcome)
+    free[room] = (welcome.capacity.bytes, 0)
     handle(.connected(room, .media))
-    say(.credit(.test(limit: 1 << 40)), in: room)
   }
 
   mutating func joinReady(_ room: RoomID = room, with welcome: Welcome = .test()) {
@@ -195,6 +197,14 @@ struct TestGroup {
     return found
   }
 
+  private mutating func grant(_ room: RoomID, after count: Int) {
+    guard let (capacity, sent) = free[room] else { return }
+    let total = sent + UInt64(count)
+    free[room] = (capacity, total)
+    let credit = ControlMessage.credit(.test(limit: min(total + capacity, 1 << 60)))
+    session.handle(.received(room, .control, credit.encoded()), at: now)
+  }
+
   private mutating func drain() {
     while let output = session.nextOutput() {
       outputs.append(output)
@@ -202,7 +212,10 @@ struct TestGroup {
         if order.supersedesWaiting { orders.removeAll() }
         orders.append(order)
       }
-      if case .send(let room, .media, _) = output { session.handle(.drained(room), at: now) }
+      if case .send(let room, .media, let bytes) = output {
+        session.handle(.drained(room), at: now)
+        grant(room, after: bytes.count)
+      }
     }
     if producesAtOnce { produce() }
   }

@@ -1,0 +1,51 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A sender that fills a receiver with what takes memory and is no music.
+@Suite struct CreditTests {
+  let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private static func bytes(_ value: UInt64, _ count: Int) -> [UInt8] {
+    (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64(count - 1 - $0))) }
+  }
+
+  private static func message(_ type: [UInt8], _ payload: [UInt8]) -> [UInt8] {
+    bytes(UInt64(payload.count + 2), 4) + type + payload
+  }
+
+  /// PCM, with as large a configuration as there may be, different for each number.
+  private static func format(_ number: Int) -> [UInt8] {
+    let header =
+      bytes(0, 2) + bytes(1, 2) + bytes(48_000, 4) + [2, 1] + bytes(8192, 2)
+      + bytes(UInt64(number), 8)
+    return message([3, 2], header + [UInt8](repeating: 7, count: 8184))
+  }
+
+  private static func packet(_ number: Int) -> [UInt8] {
+    message(
+      [3, 3],
+      bytes(0, 8) + bytes(UInt64(number), 8) + bytes(0, 8) + bytes(0, 2) + bytes(1, 2)
+        + bytes(0, 4) + bytes(0, 4) + bytes(0, 4) + [UInt8](repeating: 0, count: 16))
+  }
+
+  @Test func `formats without music fill no more than the buffer, and who ignores the credit goes`()
+    throws
+  {
+    let receiver = try ReceiverProgram("a", in: folder, "--buffer", "8")
+    let control = try #require(TestConnection(port: receiver.port))
+    control.send(try Specification.example("control.hello"))
+    let media = try #require(TestConnection(port: receiver.port))
+    try receiver.program.line(with: "sender connected")
+    let before = try receiver.program.status("VmRSS")
+    media.send(try Specification.example("media.attach"))
+    for number in 0..<60_000 {
+      guard media.send(Self.format(number) + Self.packet(number)) else { break }
+    }
+    #expect(media.receiveAll() == [])
+    #expect(try receiver.program.status("VmHWM") < before + (8 + 16) << 10)
+    withExtendedLifetime(control) {}
+  }
+}
