@@ -35,7 +35,7 @@ struct GroupPacing {
   enum Limit: Equatable {
     /// Bytes a second.
     case rate(RoomConnectionID, Double)
-    /// Bytes that may leave in this turn; nil ends the turns.
+    /// Bytes that may leave from now on in this turn; nil ends the turns.
     case turn(RoomConnectionID, Int?)
   }
 
@@ -44,6 +44,8 @@ struct GroupPacing {
     var media = MediaPacing()
     /// When the next turn to send begins; nil while the room may be sent everything at once.
     var nextTurn: LocalTime?
+    /// When the present turn ends; nil between turns.
+    var turnEnd: LocalTime?
 
     /// Bytes a second, where they change.
     mutating func rate(on path: MediaPath, needed: Double) -> Double? {
@@ -56,12 +58,17 @@ struct GroupPacing {
 
     mutating func turn(at now: LocalTime, isPatient: Bool) -> Limit? {
       guard isPatient, let bytes = media.turnBytes else {
-        defer { nextTurn = nil }
+        defer { (nextTurn, turnEnd) = (nil, nil) }
         return nextTurn == nil ? nil : .turn(connection, nil)
       }
-      guard nextTurn.map({ $0 <= now }) ?? true else { return nil }
-      nextTurn = now + MediaPacing.turnInterval
-      return .turn(connection, bytes)
+      if nextTurn.map({ $0 <= now }) ?? true {
+        nextTurn = now + MediaPacing.turnInterval
+        turnEnd = now + MediaPacing.turnTime
+        return .turn(connection, bytes)
+      }
+      guard let end = turnEnd, end <= now else { return nil }
+      turnEnd = nil
+      return .turn(connection, 0)
     }
   }
 
@@ -83,7 +90,7 @@ struct GroupPacing {
     _ queues: [MediaQueue], needed: Double, at now: LocalTime,
     isPatient: (RoomConnectionID) -> Bool
   ) -> [Limit] {
-    isStreaming = queues.contains { $0.bytes > 0 }
+    isStreaming = queues.contains { $0.bytes > 0 } || rooms.contains { $0.turnEnd != nil }
     guard isStreaming else { return [] }
     rooms = queues.map { queue in
       rooms.first { $0.connection == queue.connection } ?? Room(connection: queue.connection)

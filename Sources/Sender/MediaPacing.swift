@@ -23,6 +23,7 @@ package struct MediaPacing: Sendable {
   package static let turnInterval = Nanoseconds.milliseconds(250)
   /// A turn lasts for this part of the interval. `run.py --scenario wifi-bad`, before and after: docs/adr/0011.
   private static let turnShare = 0.25
+  package static let turnTime = Nanoseconds(Int64(Double(turnInterval.count) * turnShare))
   /// A room that has been sent this much more than it has played can wait for its turn.
   package static let patientLead = MediaDuration.seconds(5)
 

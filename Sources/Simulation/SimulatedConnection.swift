@@ -78,7 +78,6 @@ struct OutgoingQueue {
     bytes.removeFirst(count)
     turn? -= count
     if let rate { nextPiece = now + Nanoseconds(seconds: Double(count) / rate) }
-    if bytes.isEmpty, turn != nil { turn = 0 }
     return piece
   }
 

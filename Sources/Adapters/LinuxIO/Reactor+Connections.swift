@@ -71,8 +71,7 @@ extension Reactor {
     _ = csys_pace(connection.descriptor.number, bytesPerSecond)
   }
 
-  /// Lets a connection send this many bytes of its queue, or until there is nothing left in it; no more before the next
-  /// turn. Without a limit, which is how it begins, where `bytes` is nil.
+  /// Lets a connection send this many bytes, and no more before the next call. Nil, which is how it begins, sets no limit.
   package func setTurn(_ id: ConnectionID, bytes: Int?) {
     guard let connection = connection(id) else { return }
     connection.turn = bytes.map { max($0, 0) }
@@ -197,7 +196,6 @@ extension Reactor {
       connection.turn? -= sent
       written += sent
     }
-    if connection.queue.isEmpty, connection.turn != nil { connection.turn = 0 }
     if connection.isAboveMark, connection.queue.count <= connection.options.lowMark {
       connection.isAboveMark = false
       report(.drained(id))
