@@ -39,6 +39,27 @@ struct RealtimeThreadTests {
     #expect(seen.name.withLock { $0 } == "a-name-too-long\n")
   }
 
+  @Test func `signals are left to the thread that watches for them`() throws {
+    let watched = [SIGINT, SIGTERM, SIGHUP, SIGWINCH]
+    let seen = Seen()
+    var (none, before) = (sigset_t(), sigset_t())
+    sigemptyset(&none)
+    pthread_sigmask(SIG_SETMASK, &none, &before)
+    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+    try RealtimeThread.start(name: "audio", priority: nil) {
+      seen.signals.withLock { $0 = Self.blocked(of: watched) }
+    }.join()
+    #expect(seen.signals.withLock { $0 } == watched)
+    #expect(Self.blocked(of: watched) == [])
+  }
+
+  /// Those that the calling thread does not take.
+  private static func blocked(of signals: [Int32]) -> [Int32] {
+    var mask = sigset_t()
+    pthread_sigmask(SIG_SETMASK, nil, &mask)
+    return signals.filter { sigismember(&mask, $0) == 1 }
+  }
+
   @Test func `memory is locked, or the answer says how to allow it`() {
     let error = lockMemory()
     #expect(error == nil || error?.text.contains("CAP_IPC_LOCK") == true)
@@ -49,6 +70,7 @@ struct RealtimeThreadTests {
 private final class Seen: Sendable {
   private let state = Mutex<(priority: Int32?, runs: Int)>((nil, 0))
   let name = Mutex("")
+  let signals = Mutex<[Int32]>([])
 
   var priority: Int32? { state.withLock { $0.priority } }
   var runs: Int { state.withLock { $0.runs } }

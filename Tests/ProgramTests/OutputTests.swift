@@ -33,7 +33,7 @@ import Testing
     ]) { $1 }
     (process.standardInput, process.standardOutput) = (FileHandle.nullDevice, pipe)
     process.standardError = pipe
-    try process.run()
+    try process.runUnblocked()
     let said = try pipe.fileHandleForReading.readToEnd() ?? Data()
     process.waitUntilExit()
     return String(decoding: said, as: UTF8.self)
@@ -83,7 +83,7 @@ import Testing
     player.arguments = playing(try tone(seconds: 600)) + ["--json", "--position-every", "0.01"]
     (player.standardInput, player.standardOutput) = (FileHandle.nullDevice, pipe)
     player.standardError = FileHandle.nullDevice
-    try player.run()
+    try player.runUnblocked()
     defer { player.terminate() }
     try receiver.program.line(with: "playing")
     // F_SETPIPE_SZ and F_GETPIPE_SZ of fcntl(2), which Swift does not see.

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 /// A program on a terminal of its own.
@@ -35,7 +36,7 @@ final class Screen {
     ]) { $1 }
     (process.standardInput, process.standardOutput) = (handle, handle)
     process.standardError = handle
-    try process.run()
+    try process.runUnblocked()
     // The program's end closes the terminal only if nobody else has it open.
     try handle.close()
   }

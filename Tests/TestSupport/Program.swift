@@ -35,7 +35,7 @@ package final class Program: Sendable {
     let pipe = Pipe()
     process.standardError = pipe
     process.standardOutput = pipe
-    try process.run()
+    try process.runUnblocked()
     let output = pipe.fileHandleForReading
     Thread { [weak self] in
       while case let data = output.availableData, !data.isEmpty {
@@ -123,6 +123,18 @@ package final class Program: Sendable {
     try FileManager.default.contentsOfDirectory(
       atPath: "/proc/\(process.processIdentifier)/fd"
     ).count
+  }
+}
+
+extension Process {
+  /// Runs it with no signal blocked, as a shell would: a program inherits what is blocked in the thread that starts it, and
+  /// in those that run tests nearly everything is.
+  package func runUnblocked() throws {
+    var (none, before) = (sigset_t(), sigset_t())
+    sigemptyset(&none)
+    pthread_sigmask(SIG_SETMASK, &none, &before)
+    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+    try run()
   }
 }
 

@@ -447,7 +447,14 @@ int csys_thread_start(pthread_t *thread, void *(*body)(void *), void *context, s
     pthread_attr_setschedpolicy(&attributes, SCHED_FIFO);
     error = pthread_attr_setschedparam(&attributes, &parameters);
   }
-  if (!error) error = pthread_create(thread, &attributes, body, context);
+  // A signal goes to any thread that does not block it: it must find none but the one that watches for it.
+  sigset_t all, before;
+  sigfillset(&all);
+  if (!error) error = pthread_sigmask(SIG_SETMASK, &all, &before);
+  if (!error) {
+    error = pthread_create(thread, &attributes, body, context);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+  }
   pthread_attr_destroy(&attributes);
   return -error;
 }
