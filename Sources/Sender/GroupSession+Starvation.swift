@@ -8,6 +8,7 @@ extension GroupSession {
   private static let supply = MediaDuration.milliseconds(200)
 
   mutating func received(_ status: RoomStatus, from index: Int, at now: LocalTime) {
+    links[index].live?.media?.delivered(until: status.bufferedUntil, at: now)
     var status = status
     if status.detail.isEmpty, links[index].withholdsCredit(at: now) {
       status.detail = "it has not let itself be sent anything for 10 s"
@@ -15,6 +16,9 @@ extension GroupSession {
     links[index].live?.status = status
     // A starving room is told of once nothing excuses it.
     let isTold = links[index].live?.toldState?.state == .starved
+    // Between the holes that a slow network leaves it plays, and starves again: that is one trouble.
+    let isBetweenHoles = isTold && status.state == .playing && links[index].isTooSlow(at: now)
+    if isBetweenHoles { return }
     if status.state != .starved || isTold, links[index].live?.isToldOf(at: now) == true {
       tellState(of: index)
     }

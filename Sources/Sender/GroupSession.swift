@@ -322,7 +322,9 @@ package struct GroupSession {
       emit(.close(id, .control))
       links[index].refused(reason, at: now)
       if isNew { emit(.event(.roomRefused(id, reason: reason))) }
-    case .credit(let credit): links[index].live?.media?.granted(credit.limit)
+    case .credit(let credit):
+      links[index].live?.media?.granted(credit.limit)
+      links[index].live?.media?.delivered(until: credit.bufferedUntil, at: now)
     case .flushed: break
     case .flushedAutomatically(let flushed):
       links[index].live?.media?.goBack(to: store.sequence(at: flushed.from))
@@ -451,7 +453,10 @@ package struct GroupSession {
     let playhead = timeline.playhead(at: GroupTime(ofSender: now))
     let capacity = min(
       room.welcome.capacity.duration.flicks, ProtocolLimits.mediaTime.upperBound)
-    return MediaSchedule(now: now, end: playhead + MediaDuration(flicks: max(capacity, 1)))
+    return MediaSchedule(
+      now: now, timeline: timeline,
+      horizon: min(room.status?.commitHorizon ?? .zero, Self.longestHorizon) - room.settings.delay,
+      end: playhead + MediaDuration(flicks: max(capacity, 1)))
   }
 
   /// Ends playing after `time`: rooms are told to let go once the last of it has sounded.

@@ -17,6 +17,7 @@ struct PacketStore {
     let formatID: UInt16
     /// What the identifier means for this packet; later ones may give it another meaning.
     let format: StreamFormat
+    let endsStream: Bool
     /// The whole message, framing included.
     let bytes: [UInt8]
 
@@ -44,7 +45,8 @@ struct PacketStore {
     let bytes = MediaMessage.packet(packet).encoded()
     let entry = Entry(
       sequence: packet.sequence, generation: packet.generation, mediaTime: packet.mediaTime,
-      end: time, formatID: packet.formatID, format: format, bytes: bytes)
+      end: time, formatID: packet.formatID, format: format,
+      endsStream: packet.endsStream, bytes: bytes)
     entries.append(entry)
     byteCount += bytes.count
     nextSequence = packet.sequence + 1

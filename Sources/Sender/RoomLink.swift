@@ -67,6 +67,9 @@ struct RoomLink {
     }
   }
 
+  /// Whether the network to the room is slower than the music.
+  func isTooSlow(at now: LocalTime) -> Bool { live?.media?.isTooSlow(at: now) ?? false }
+
   /// Why the room does not play, in people's words; empty if it does or nothing is known.
   var obstacle: String {
     switch state {

@@ -5,6 +5,86 @@ import Testing
 import WireProtocol
 
 @Suite struct WeakLinkTests {
+  /// Bytes that a second of the music takes on the wire.
+  private static let byteRate: Double = {
+    let group = SimulatedGroup(.house([.wired], seed: 1))
+    var rate = 0.0
+    group.onSenderTurn = { session, _ in rate = max(rate, session.mediaByteRate) }
+    group.run(until: 5)
+    return rate
+  }()
+
+  /// Two rooms. The second one's network carries `part` of what the music takes.
+  private static func house(part: Double, seed: UInt64) -> SimulatedGroup.Configuration {
+    var house = SimulatedGroup.Configuration.house([.wired, .wired], seed: seed)
+    house.rooms[1].path.down.rate = part * byteRate
+    return house
+  }
+
+  private static func starvations(of room: Int, in group: SimulatedGroup) -> Int {
+    group.senderEvents.count {
+      if case .roomState(RoomID(room + 1), .starved, _) = $0.event { true } else { false }
+    }
+  }
+
+  @Test(arguments: [1, 2, 3] as [UInt64])
+  func `a room that gets seven tenths of what the music takes hears nearly as much of it`(
+    seed: UInt64
+  ) {
+    let group = SimulatedGroup(Self.house(part: 0.7, seed: seed))
+    group.run(until: 90)
+    let share = group.microphone.soundingShare(of: 1, from: 10, to: 90)
+    print("   share", share, "late", group.status(of: 1)?.latePackets ?? 0)
+    #expect(share > 0.65)
+    group.expectSounding([0], from: 3, to: 90)
+    #expect(group.microphone.breaks.allSatisfy { $0.room == 1 && $0.kind == .hole })
+    expectBounded(group)
+    #expect(Self.starvations(of: 1, in: group) == 1)
+  }
+
+  @Test func `a room that gets a third of what the music takes hears some of it`() {
+    let group = SimulatedGroup(Self.house(part: 0.35, seed: 4))
+    group.run(until: 60)
+    let share = group.microphone.soundingShare(of: 1, from: 10, to: 60)
+    print("   share", share, "late", group.status(of: 1)?.latePackets ?? 0)
+    #expect(share > 0.3)
+    group.expectSounding([0], from: 3, to: 60)
+    expectBounded(group)
+  }
+
+  @Test(arguments: [1, 2, 3] as [UInt64])
+  func `a room that gets a little more than the music takes hears all of it`(seed: UInt64) {
+    let group = SimulatedGroup(Self.house(part: 1.15, seed: seed))
+    group.at(20) { $0.command(.seek(to: .seconds(100))) }
+    group.run(until: 45)
+    group.expectSounding([1], from: 12, to: 19)
+    // What the seek has made obsolete arrives first, so the new audio is a second late, and catches up slowly.
+    group.expectSounding([1], from: 28, to: 45)
+    group.expectSounding([0], from: 20.2, to: 45)
+    expectFlawless(group, rooms: [0])
+  }
+
+  @Test(arguments: [1, 2, 3] as [UInt64])
+  func `seeks leave nothing out where the network is fast, and little where it is slow`(
+    seed: UInt64
+  ) {
+    var random = RandomSource(seed: seed, part: 54)
+    let group = SimulatedGroup(Self.house(part: 0.7, seed: seed))
+    var times: [Double] = []
+    for index in 0..<5 {
+      let time = 10 + 10 * Double(index) + random.uniform(0...4)
+      times.append(time)
+      let target = MediaDuration.milliseconds(Int64(random.uniform(0...200_000)))
+      group.at(time) { $0.command(.seek(to: target)) }
+    }
+    group.run(until: 60)
+    let share = group.microphone.soundingShare(of: 1, from: 10, to: 60)
+    print("   share", share, "late", group.status(of: 1)?.latePackets ?? 0)
+    #expect(share > 0.4)
+    expectFlawless(group, rooms: [0])
+    for time in times { group.expectSounding([0], from: time + 0.2, to: time + 5.9) }
+  }
+
   /// A pause in which the room's buffer is full, and longer than any side may be silent.
   @Test func `a long pause with a full buffer disconnects nobody`() {
     var house = SimulatedGroup.Configuration.house([.wired, .wired], seed: 5)
