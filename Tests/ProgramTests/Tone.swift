@@ -81,11 +81,12 @@ extension ToneRecording {
 }
 
 /// The recording is one tone of this length with no frame missing, doubled or wrong. `flaw` is the part that may be
-/// something else, as a power ratio: resampling and 16 bits leave 1e-7, lossy codecs more;
+/// something else, as a power ratio: resampling and 16 bits leave 1e-7, steering by half a microsecond 1e-5, a wrong
+/// frame 1e-4, lossy codecs more;
 /// `tolerance` is that of the amplitude, and `steering` how far the tone may move, in periods.
 func expectOneTone(
-  _ recording: ToneRecording, seconds: Double, flaw: Double = 1e-6,
-  tolerance: Double = 0.005, steering: Double = 0.006, _ location: SourceLocation = #_sourceLocation
+  _ recording: ToneRecording, seconds: Double, flaw: Double = 2e-5,
+  tolerance: Double = 0.005, steering: Double = 0.008, _ location: SourceLocation = #_sourceLocation
 ) {
   // The first and the last samples of a sine are silence, and ramps make some more. A machine that is busy at the
   // start joins late, in time.
