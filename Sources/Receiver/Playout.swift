@@ -5,15 +5,6 @@ import WireProtocol
 /// What is played: the deep buffer, its decoding ahead of the playhead, the anchors, and the sound device as far as
 /// the session knows it.
 struct Playout {
-  /// How far decoding runs ahead of what sounds: what is written ahead to the sound card, and as much again while
-  /// the machine stalls.
-  static let decodeAhead = MediaDuration.milliseconds(1500)
-  /// What must be decoded before a start is promised.
-  static let startThreshold = MediaDuration.milliseconds(100)
-  /// Decoding again after a gap begins this much early, so that codecs with memory have settled.
-  static let preroll = MediaDuration.milliseconds(100)
-  /// How long sounded packets are kept for a device that comes back with its unheard frames lost.
-  static let keepAfter = MediaDuration.milliseconds(500)
   /// Packets decoded in one go, so that a control message never waits for more than a few milliseconds.
   static let decodeSlice = 8
   /// More than any sound card is written ahead.
@@ -40,6 +31,7 @@ struct Playout {
 
   private let makeDecoder: DecodeStage.MakeDecoder
   private let idleTime: Nanoseconds
+  private let profile: LatencyProfile
   private var buffer: PlayoutBuffer
   /// What the sender says of what plays.
   var board = NowPlayingBoard()
@@ -77,8 +69,10 @@ struct Playout {
   private var earlierUnderruns: UInt32 = 0
 
   init(
-    capacity: Capacity, makeDecoder: @escaping DecodeStage.MakeDecoder, idleTime: Nanoseconds
+    capacity: Capacity, makeDecoder: @escaping DecodeStage.MakeDecoder, idleTime: Nanoseconds,
+    profile: LatencyProfile = .deep
   ) {
+    self.profile = profile
     buffer = PlayoutBuffer(capacity: capacity)
     self.makeDecoder = makeDecoder
     self.idleTime = idleTime
@@ -106,7 +100,7 @@ struct Playout {
   /// Until the device is open, the worst that is expected of one.
   var commitHorizon: Nanoseconds {
     if case .open(let device, _) = device { return device.commitHorizon }
-    return .milliseconds(40)
+    return profile.expectedHorizon
   }
 
   var isAudible: Bool {
@@ -230,7 +224,7 @@ struct Playout {
     starvation = nil
     (decodedFrom, decodedUntil, nextClockCommand) = (nil, nil, nil)
     clockIsStep = true
-    buffer.rewindDecoding(to: (playhead(at: lastAdvance) ?? .zero) - Self.preroll)
+    buffer.rewindDecoding(to: (playhead(at: lastAdvance) ?? .zero) - profile.preroll)
   }
 
   /// What a render thread that has just begun must be told.
@@ -264,7 +258,7 @@ struct Playout {
     if mayDecode { decodeAhead(at: now, &steps) } else { hasMoreToDecode = true }
     announceEnd(&steps)
     if let change = board.advance(to: heard(at: now)) { steps.append(.nowPlaying(change.item)) }
-    if let playhead = playhead(at: now) { buffer.release(before: playhead - Self.keepAfter) }
+    if let playhead = playhead(at: now) { buffer.release(before: playhead - profile.keepAfter) }
     if latePackets != lateReported {
       lateReported = latePackets
       steps.append(.late(by: latestLateness, total: latePackets))
@@ -351,7 +345,7 @@ struct Playout {
     guard case .open(_, let stage) = device else { return }
     let playhead = playhead(at: now)
     if let playhead {
-      lostPackets &+= UInt32(clamping: buffer.skipLate(before: playhead - Self.preroll))
+      lostPackets &+= UInt32(clamping: buffer.skipLate(before: playhead - profile.preroll))
     }
     for _ in 0..<Self.decodeSlice {
       guard stage.isReadyForMore(), let next = buffer.upcoming,
@@ -366,7 +360,7 @@ struct Playout {
 
   private func needsDecoding(_ time: MediaTime, playhead: MediaTime?) -> Bool {
     guard let base = playhead ?? decodedFrom else { return true }
-    return time - base < Self.decodeAhead
+    return time - base < profile.decodeAhead
   }
 
   private mutating func decodeNext(with stage: DecodeStage, _ steps: inout [Step]) {
@@ -443,7 +437,7 @@ extension Playout {
 
   private var hasEnoughToStart: Bool {
     guard let decodedFrom, let decodedUntil else { return false }
-    return decodedUntil - decodedFrom >= Self.startThreshold
+    return decodedUntil - decodedFrom >= profile.startThreshold
       || buffer.endsStream && buffer.upcoming == nil
   }
 

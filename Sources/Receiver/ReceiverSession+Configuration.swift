@@ -16,6 +16,7 @@ extension ReceiverSession {
     package var idleTime: Nanoseconds
     /// How often a room that plays tells its figures.
     package var figuresInterval: Nanoseconds
+    package var profile: LatencyProfile
     /// Sows the jitter of time requests.
     package var seed: UInt64
 
@@ -23,7 +24,7 @@ extension ReceiverSession {
       receiverID: Identifier, name: String, model: String, capacity: Capacity, codecs: [Codec],
       remainingCodecs: (@Sendable () -> [Codec])? = nil,
       makeDecoder: @escaping DecodeStage.MakeDecoder, idleTime: Nanoseconds,
-      figuresInterval: Nanoseconds = .seconds(600), seed: UInt64
+      figuresInterval: Nanoseconds = .seconds(600), profile: LatencyProfile = .deep, seed: UInt64
     ) {
       self.remainingCodecs = remainingCodecs ?? { codecs }
       self.receiverID = receiverID
@@ -34,6 +35,7 @@ extension ReceiverSession {
       self.makeDecoder = makeDecoder
       self.idleTime = idleTime
       self.figuresInterval = figuresInterval
+      self.profile = profile
       self.seed = seed
     }
   }

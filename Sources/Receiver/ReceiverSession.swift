@@ -53,7 +53,7 @@ package struct ReceiverSession {
     codecs = CodecList(configuration.codecs, remaining: configuration.remainingCodecs)
     playout = Playout(
       capacity: configuration.capacity, makeDecoder: configuration.makeDecoder,
-      idleTime: configuration.idleTime)
+      idleTime: configuration.idleTime, profile: configuration.profile)
     playout.delay = memory.settings.delay
   }
 

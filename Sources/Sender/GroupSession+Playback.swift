@@ -1,3 +1,4 @@
+import Audio
 import Clock
 import WireProtocol
 
@@ -66,7 +67,7 @@ extension GroupSession {
       return
     }
     if !links.allSatisfy(\.isReady) {
-      let deadline = startDeadline ?? now + Self.startPatience
+      let deadline = startDeadline ?? now + configuration.profile.startPatience
       startDeadline = deadline
       guard deadline <= now else { return }
     }
@@ -111,7 +112,7 @@ extension GroupSession {
         room.status.map {
           min($0.commitHorizon, Self.longestHorizon) + max(.zero, -room.settings.delay)
         }
-      }.max() ?? .milliseconds(40)
+      }.max() ?? configuration.profile.expectedHorizon
     let longest = Self.longestCommitMargin
     let roundTrip = min(rooms.compactMap(\.status?.roundTrip).max() ?? .zero, longest)
     return device + min(Self.commitMargin + Nanoseconds(8 * roundTrip.count), longest)

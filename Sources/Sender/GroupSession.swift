@@ -1,4 +1,4 @@
-import Audio
+package import Audio
 package import Clock
 package import WireProtocol
 
@@ -20,12 +20,14 @@ package struct GroupSession {
     /// Otherwise media time runs on, as it must where several groups keep the same time: in silence, and what comes
     /// after its time is not heard.
     package var holdsAtCuts: Bool
+    package var profile: LatencyProfile
 
     package init(
       senderID: Identifier, senderName: String, clockID: UInt64, clockPort: UInt16,
       firstSession: UInt64, endsWithPlaylist: Bool = true, startsHeld: Bool = false,
-      holdsAtCuts: Bool = true
+      holdsAtCuts: Bool = true, profile: LatencyProfile = .deep
     ) {
+      self.profile = profile
       self.senderID = senderID
       self.senderName = senderName
       self.clockID = clockID
@@ -37,12 +39,6 @@ package struct GroupSession {
     }
   }
 
-  /// How long the first ready room waits for the others.
-  static let startPatience = Nanoseconds.seconds(2)
-  /// What lies behind the playhead is kept this long for a room that comes back.
-  static let keepAfter = MediaDuration.milliseconds(500)
-  /// A room that joins begins this much early, so that codecs with memory have settled.
-  static let preroll = MediaDuration.milliseconds(100)
   /// "Previous" goes to the beginning of an item that has played longer than this.
   static let restartThreshold = MediaDuration.seconds(3)
 
@@ -204,7 +200,7 @@ package struct GroupSession {
   /// as it was sent that. A room that has missed a pause has played on, and what sounds now is gone there.
   private func firstSequence(for link: RoomLink, at now: LocalTime) -> UInt64 {
     let playhead = timeline.playhead(at: GroupTime(ofSender: now))
-    let sounding = store.sequence(at: playhead - Self.preroll)
+    let sounding = store.sequence(at: playhead - configuration.profile.preroll)
     guard let held = link.live?.welcome.held, held.generation <= timeline.generation,
       store.sequence(at: playhead) >= store.sequence(at: held.from)
     else { return sounding }
@@ -386,7 +382,8 @@ package struct GroupSession {
     startIfReady(at: now)
     goOnIfEnough(at: now)
     announce(at: now)
-    store.release(before: timeline.playhead(at: GroupTime(ofSender: now)) - Self.keepAfter)
+    store.release(
+      before: timeline.playhead(at: GroupTime(ofSender: now)) - configuration.profile.keepAfter)
     carryOutRestart(at: now)
     reconcile(at: now)
     recodeForNewcomer(at: now)

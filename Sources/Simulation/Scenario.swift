@@ -1,3 +1,4 @@
+import Audio
 import Clock
 package import Sender
 
@@ -29,7 +30,7 @@ package struct Scenario: Sendable {
 
   package static let names = [
     "wired", "switches", "wander", "wifi", "wifi-bad", "mixed", "house", "usb", "seek",
-    "filling", "source", "outage", "sender-killed", "restart", "clock", "device", "swarm",
+    "filling", "live", "source", "outage", "sender-killed", "restart", "clock", "device", "swarm",
   ]
 
   /// Nil where there is no scenario of that name. One after the other, rooms get `cards`, which are not empty.
@@ -62,6 +63,7 @@ package struct Scenario: Sendable {
     default: break
     }
     configuration = .house(paths, seed: seed, cards: cards)
+    if name == "live" { configuration.profile = .live }
     if name == "filling" { configuration.fillLong() }
     if name == "wander" { configuration.letCrystalsWander() }
     if name == "usb" {

@@ -45,6 +45,10 @@ package final class SimulatedGroup {
     package var productionTime = Nanoseconds.milliseconds(3)
     /// Whether the packets of all rooms come through the first one's downlink.
     package var sharesDownlink = false
+    /// Of the sender, and of all rooms and their cards.
+    package var profile = LatencyProfile.deep {
+      didSet { for room in rooms.indices { rooms[room].card.profile = profile } }
+    }
     /// Nil where all of an item is at hand.
     package var delivery: SimulatedDelivery?
 

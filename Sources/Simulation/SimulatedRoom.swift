@@ -31,7 +31,7 @@ final class SimulatedRoom {
   var cardNumber = 0
   var wantsCard = false
   var isPlugged = true
-  var unsent: [RenderCommand] = []
+  var unsent = RenderBacklog()
 
   var events: [(at: TrueTime, event: ReceiverEvent)] = []
   var lastStatus: RoomStatus?
@@ -62,7 +62,7 @@ final class SimulatedRoom {
     process = 0
     card = nil
     wantsCard = false
-    unsent = []
+    unsent.removeAll()
     nextWake = nil
     lastStatus = nil
     lastCredit = nil
@@ -86,7 +86,7 @@ extension SimulatedGroup {
         guard !missing.contains(format.codec) else { throw .unsupported("it is missing") }
         return isExact ? try SignalPackets.makeDecoder(format) : SilenceDecoder(format)
       },
-      idleTime: .seconds(30), seed: random.next())
+      idleTime: .seconds(30), profile: configuration.profile, seed: random.next())
     room.session = Pointer(ReceiverSession(settings, memory: room.memory))
   }
 
@@ -175,7 +175,7 @@ extension SimulatedGroup {
 
   private func retry(_ room: SimulatedRoom) {
     guard let card = room.card else { return room.unsent.removeAll() }
-    while let first = room.unsent.first, card.commands.send(first) { room.unsent.removeFirst() }
+    room.unsent.drain(card.commands.send)
   }
 
   private func note(_ bytes: [UInt8], _ room: SimulatedRoom) {
@@ -216,7 +216,7 @@ extension SimulatedGroup {
       room.quality.card, configuration, crystal: room.crystal, random: room.cardRandom,
       storedDrift: room.memory.deviceDrift, at: now)
     room.card = card
-    room.unsent = []
+    room.unsent.removeAll()
     schedule(.turn(room: index, card: attempt), at: card.nextTurn(after: now))
     let device = OutputDevice(
       format: AudioFormat(sampleRate: TestSignal.sampleRate, channelCount: card.ring.channelCount),

@@ -25,7 +25,8 @@ final class SimulatedSender {
     group = GroupSender(
       .init(
         senderID: Identifier.simulated(1), senderName: "sender", clockID: clockID, clockPort: 4000,
-        firstSession: random.next(), endsWithPlaylist: configuration.endsWithPlaylist),
+        firstSession: random.next(), endsWithPlaylist: configuration.endsWithPlaylist,
+        profile: configuration.profile),
       playing: Playlist(locations))
     self.process = process
     let sources = Pointer<SignalSource?>(nil)

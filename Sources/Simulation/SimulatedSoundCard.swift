@@ -31,7 +31,9 @@ final class SimulatedSoundCard {
     self.crystal = crystal
     self.random = random
     let rate = TestSignal.sampleRate
-    ring = FrameRing(minimumCapacity: 3 * rate, channelCount: configuration.channelCount)
+    ring = FrameRing(
+      minimumCapacity: quality.profile.frameRing.frames(at: rate),
+      channelCount: configuration.channelCount)
     renderer = Renderer(
       sampleRate: rate, ring: ring, commands: commands, reports: reports,
       device: quality.traits.clockClass, storedDrift: storedDrift)
@@ -47,7 +49,7 @@ final class SimulatedSoundCard {
   }
 
   private func start() {
-    content.appendSilence(min(quality.leadFrames, CardQuality.startFrames))
+    content.appendSilence(min(quality.leadFrames, quality.startFrames))
     renderer.deviceRestarted(at: DeviceFrame(content.end))
   }
 
@@ -155,9 +157,13 @@ package struct CardQuality: Sendable {
   package var granularity = Granularity.fine
   package var periodFrames = TestSignal.sampleRate / 100
   package var canRewind = true
+  var profile = LatencyProfile.deep
   /// As the real driver has it.
-  package var leadFrames: Int { canRewind ? TestSignal.sampleRate / 2 : Self.startFrames }
-  static var startFrames: Int { TestSignal.sampleRate * 8 / 100 }
+  var leadFrames: Int {
+    canRewind
+      ? MediaDuration(profile.rewindableLead).frames(at: TestSignal.sampleRate) : startFrames
+  }
+  var startFrames: Int { MediaDuration(profile.fixedLead).frames(at: TestSignal.sampleRate) }
 
   package init(crystal: Oscillator.Quality) { self.crystal = crystal }
 

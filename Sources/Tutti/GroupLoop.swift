@@ -1,3 +1,4 @@
+internal import Audio
 internal import Clock
 internal import Driver
 internal import LinuxIO
@@ -7,7 +8,7 @@ internal import WireProtocol
 /// What the engine's thread does, and what jobs may touch. Never leaves that thread.
 final class GroupLoop: LoopMember {
   /// How long a group that could begin waits for the rooms that could not.
-  private static let startPatience = Nanoseconds.seconds(2)
+  private static let startPatience = LatencyProfile.deep.startPatience
 
   let mailbox: Mailbox<GroupLoop>
   let driver: GroupDriver

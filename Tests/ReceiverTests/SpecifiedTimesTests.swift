@@ -1,3 +1,4 @@
+import Audio
 import Clock
 import TestSupport
 import Testing
@@ -11,7 +12,7 @@ import WireProtocol
     let times = [
       "interval of `status`": ProtocolLimits.statusInterval,
       "a room is kept for a sender that left, at least": ProtocolLimits.reservation,
-      "decoded audio that makes a room *ready*": Nanoseconds(Playout.startThreshold),
+      "decoded audio that makes a room *ready*": Nanoseconds(LatencyProfile.deep.startThreshold),
       "ramp of a start, a stop, a jump and a cut":
         Nanoseconds(cursor.fadeFrames * 1_000_000_000 / 48_000),
       "ramp of volume, mute and channel map": OutputMix.rampLength,
@@ -28,7 +29,7 @@ import WireProtocol
     #expect(numbers["ramp at every start, stop, jump and ramped cut"] == fade)
     #expect(numbers["anchors to keep"]?.hasPrefix("\(AnchorHistory.limit):") == true)
     #expect(numbers["flushes to remember"] == "\(CutHistory.limit)")
-    let kept = Specification.span(nanoseconds: Nanoseconds(Playout.keepAfter).count)
+    let kept = Specification.span(nanoseconds: Nanoseconds(LatencyProfile.deep.keepAfter).count)
     #expect(numbers["audio to keep behind what sounds"] == kept)
   }
 

@@ -1,3 +1,4 @@
+import Audio
 import Clock
 import TestSupport
 import Testing
@@ -13,14 +14,14 @@ import WireProtocol
       "first wait before connecting again": RoomDialling.firstRetry,
       "longest wait before connecting again": RoomDialling.lastRetry,
       "wait after a `refuse` before asking again": RoomDialling.refusedRetry,
-      "wait at a start for rooms that are not *ready*": GroupSession.startPatience,
+      "wait at a start for rooms that are not *ready*": LatencyProfile.deep.startPatience,
       "largest commit horizon that is reckoned with": GroupSession.longestHorizon,
       "least time on top of the largest commit horizon": GroupSession.commitMargin,
       "most time on top of the largest commit horizon": GroupSession.longestCommitMargin,
       "session with media after which the first wait is the first again": RoomDialling.soundSession,
       "wait before a codec is used again that a room has withdrawn": RoomLink.withdrawalTime,
       "audio kept behind the playhead for rooms that come back":
-        Nanoseconds(GroupSession.keepAfter),
+        Nanoseconds(LatencyProfile.deep.keepAfter),
     ]
     #expect(
       try Specification.times(of: "sender")

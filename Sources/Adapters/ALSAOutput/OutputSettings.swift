@@ -1,3 +1,4 @@
+package import Audio
 package import Clock
 package import Receiver
 
@@ -15,15 +16,20 @@ package struct OutputSettings: Sendable {
   package var ring = Nanoseconds.milliseconds(600)
   /// How much is written ahead of the card if it cannot be rewound. A stall of the machine up to this long is
   /// inaudible, but a flush cannot silence this much.
-  package var lead = Nanoseconds.milliseconds(80)
-  /// The same if the card can be rewound: shared machines stall for up to half a second.
-  package var rewindableLead = Nanoseconds.milliseconds(500)
+  package var lead: Nanoseconds
+  /// The same if the card can be rewound.
+  package var rewindableLead: Nanoseconds
   /// Silence with which a card is started, or less if its lead is shorter. Sound cannot begin earlier.
-  package var startSilence = Nanoseconds.milliseconds(80)
+  package var startSilence: Nanoseconds
   /// Whether frames may be taken back on cards that can; off for drivers that only claim to.
   package var usesRewind = true
 
-  package init(device: String) { self.device = device }
+  package init(device: String, profile: LatencyProfile = .deep) {
+    self.device = device
+    lead = profile.fixedLead
+    rewindableLead = profile.rewindableLead
+    startSilence = profile.fixedLead
+  }
 }
 
 /// Properties of the opened card.

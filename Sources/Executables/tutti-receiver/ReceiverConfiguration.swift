@@ -1,4 +1,5 @@
 import ALSAOutput
+import Audio
 import Clock
 import Glibc
 import LinuxIO
@@ -15,6 +16,8 @@ struct ReceiverConfiguration {
 
   /// Bytes: what a service record holds.
   private static let longestName = 63
+  /// There is one for programs so far.
+  static let profile = LatencyProfile.deep
 
   let name: String
   let model: String
@@ -85,7 +88,7 @@ struct ReceiverConfiguration {
       throw StartFailure.usage(
         "--output \(command.output) is not known; allowed are: alsa, null, wav:PATH")
     }
-    var settings = OutputSettings(device: command.device)
+    var settings = OutputSettings(device: command.device, profile: profile)
     if let format = command.format {
       guard let known = DeviceFormat(rawValue: format) else {
         let all = DeviceFormat.allCases.map(\.rawValue).joined(separator: ", ")

@@ -71,7 +71,7 @@ final class ReceiverService {
         makeDecoder: { format throws(CodecError) in try makeDecoder(format) },
         idleTime: configuration.output.idleTime(configuration.idleTime),
         figuresInterval: configuration.figuresInterval,
-        seed: try SystemRandom.number()),
+        profile: ReceiverConfiguration.profile, seed: try SystemRandom.number()),
       memory: memory)
     advertisement = ReceiverAdvertisement(
       id: id, name: configuration.name, model: configuration.model,

@@ -19,8 +19,6 @@ final class SoundOutput {
 
   typealias Handover = OutputHandover<Chain>
 
-  /// Decoded frames that fit: more than the session decodes ahead, and what may be rendered again.
-  private static let ringTime = 3
   /// Above the clock's and the network's threads, below the kernel's own.
   private static let priority: Int32 = 70
   /// A system without a thread to spare is asked again.
@@ -141,7 +139,9 @@ final class SoundOutput {
   fileprivate static func makeChain(for device: DeviceDescription) -> Chain {
     Chain(
       description: device,
-      ring: FrameRing(minimumCapacity: device.sampleRate * ringTime, channelCount: 2),
+      ring: FrameRing(
+        minimumCapacity: ReceiverConfiguration.profile.frameRing.frames(at: device.sampleRate),
+        channelCount: 2),
       commands: .commands(), reports: .reports())
   }
 }

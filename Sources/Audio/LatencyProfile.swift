@@ -1,0 +1,46 @@
+package import Clock
+
+/// How far ahead of its sound a group works, in one place: what is gained against stalls and outages is lost on the way
+/// from a source to the ear. A sender and its rooms have the same one.
+package struct LatencyProfile: Hashable, Sendable {
+  /// How long the first room that is ready waits for the others at a start.
+  package var startPatience: Nanoseconds
+  /// How long audio is kept behind the playhead, for rooms and devices that come back.
+  package var keepAfter: MediaDuration
+  /// How much earlier than needed decoding begins, so that codecs with memory have settled.
+  package var preroll: MediaDuration
+  /// How far decoding runs ahead of what sounds: what is written ahead to the card, and more for a machine that stalls.
+  package var decodeAhead: MediaDuration
+  /// Decoded audio that makes a room ready for a start.
+  package var startThreshold: MediaDuration
+  /// What the ring of decoded frames holds: more than is decoded ahead, and what may be rendered again.
+  package var frameRing: MediaDuration
+  /// Written ahead to a card where it can be taken back: machines that many share stall for up to half a second.
+  package var rewindableLead: Nanoseconds
+  /// The same where it cannot: both what a stalled machine may eat up unheard and what a cut cannot silence. The silence
+  /// that a card is started with is as long.
+  package var fixedLead: Nanoseconds
+  /// The commit horizon that is reckoned with while no device is open.
+  package var expectedHorizon: Nanoseconds
+
+  /// Minutes of music, which outages of minutes do not reach.
+  package static let deep = LatencyProfile(
+    startPatience: .seconds(2), keepAfter: .milliseconds(500), preroll: .milliseconds(100),
+    decodeAhead: .milliseconds(1500), startThreshold: .milliseconds(100), frameRing: .seconds(3),
+    rewindableLead: .milliseconds(500), fixedLead: .milliseconds(80),
+    expectedHorizon: .milliseconds(40))
+
+  /// Sources that are heard as they happen. No program offers it yet; the simulation plays it.
+  package static let live = LatencyProfile(
+    startPatience: .milliseconds(200), keepAfter: .milliseconds(100), preroll: .milliseconds(40),
+    decodeAhead: .milliseconds(120), startThreshold: .milliseconds(40),
+    frameRing: .milliseconds(300), rewindableLead: .milliseconds(40), fixedLead: .milliseconds(40),
+    expectedHorizon: .milliseconds(40))
+}
+
+extension MediaDuration {
+  /// Frames that it takes at a sample rate, rounded down.
+  package func frames(at sampleRate: Int) -> Int {
+    Int(flicks / MediaDuration(frames: 1, at: sampleRate).flicks)
+  }
+}
