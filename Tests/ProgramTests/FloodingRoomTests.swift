@@ -70,7 +70,7 @@ import WireProtocol
 
   @Test(arguments: Flood.allCases)
   func `a room that floods its sender disturbs no other`(flood: Flood) throws {
-    let tone = try folder.write(Tone.wave(rate: 48_000, seconds: 6), to: "tone.wav")
+    let tone = try folder.write(Tone.wave(rate: 48_000, seconds: 3), to: "tone.wav")
     let receiver = try ReceiverProgram("a", in: folder)
     let evil = try Self.room(flood)
     let player = try player(
@@ -80,11 +80,11 @@ import WireProtocol
     #expect(try player.exitCode() == 0, "\(player.lines.suffix(20))")
     #expect(try receiver.program.stop() == 0)
     #expect(player.lines.count < 60, "\(player.lines.count): \(player.lines.prefix(20))")
-    try expectNoGap(seconds: 6)
+    try expectNoGap(seconds: 3)
   }
 
   @Test func `a room that takes nothing disturbs no other`() throws {
-    let tone = try folder.write(Tone.wave(rate: 48_000, seconds: 6), to: "tone.wav")
+    let tone = try folder.write(Tone.wave(rate: 48_000, seconds: 3), to: "tone.wav")
     let receiver = try ReceiverProgram("a", in: folder)
     let welcome = try Self.welcome()
     let held = Held()
@@ -99,7 +99,7 @@ import WireProtocol
     let player = try player([tone], at: [receiver.address, evil.address], in: folder)
     #expect(try player.exitCode() == 0, "\(player.lines.suffix(20))")
     #expect(try receiver.program.stop() == 0)
-    try expectNoGap(seconds: 6)
+    try expectNoGap(seconds: 3)
   }
 
   /// Connections that are neither read nor closed.
