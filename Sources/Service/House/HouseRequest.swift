@@ -1,0 +1,104 @@
+/// What somebody asks of the household, from whatever surface: page, terminal or program.
+package enum HouseRequest: Hashable, Sendable {
+  case createGroup(rooms: [String], name: String?)
+  case deleteGroup(String)
+  case change(group: String, GroupChange)
+  case transport(group: String, Transport)
+  case seek(group: String, seconds: Double, isRelative: Bool)
+  /// With `takes`, also from another sender that has the room.
+  case join(group: String, room: String, takes: Bool)
+  case leave(group: String, room: String)
+  /// The rooms of `other` join, and its queue is forgotten.
+  case merge(group: String, other: String)
+  /// Fails with `.outdated` where the queue has another revision than `expected`.
+  case edit(group: String, QueueEdit, expected: UInt64?)
+  case change(room: String, RoomSettingsChange)
+  case identify(room: String)
+
+  package enum Transport: String, Codable, CaseIterable, Hashable, Sendable {
+    case play, pause, stop, next, previous
+  }
+
+  package struct GroupChange: Codable, Hashable, Sendable {
+    package var name: String?
+    package var volume: Double?
+    package var muted: Bool?
+    package var `repeat`: String?
+    package var effects: Effects?
+    package var roomIds: [String]?
+    /// Seconds from now; 0 ends the timer.
+    package var sleepInS: Double?
+
+    package struct Effects: Codable, Hashable, Sendable {
+      package var rate: Double?
+      package var pitch: Double?
+      package var loudness: Double?
+      package var filter: String?
+    }
+  }
+
+  package struct RoomSettingsChange: Codable, Hashable, Sendable {
+    package var volume: Double?
+    package var muted: Bool?
+    package var delayMs: Double?
+    package var channels: String?
+  }
+
+  package enum QueueEdit: Hashable, Sendable {
+    case add([NewEntry], at: Place)
+    case clear
+    case undo
+    case shuffle
+    case remove(Int)
+    /// Before another entry; nil is the end.
+    case move(Int, before: Int?)
+    case play(Int)
+  }
+
+  package enum Place: String, Codable, CaseIterable, Hashable, Sendable {
+    /// In place of the list, and at once.
+    case now
+    /// After what sounds.
+    case next
+    case end
+  }
+
+  /// Something to be played, found in the library already, or an address.
+  package struct NewEntry: Codable, Hashable, Sendable {
+    package var location: String
+    package var title: String?
+    package var artist: String?
+    package var album: String?
+    package var durationS: Double?
+    package var artwork: String?
+    package var trackId: String?
+
+    package init(location: String) { self.location = location }
+  }
+}
+
+package enum HouseAnswer: Hashable, Sendable {
+  case group(HouseState.Group)
+  case room(HouseState.Room)
+  case queue(revision: UInt64, added: [Int])
+  case done
+}
+
+/// Why a request was not carried out, in one sentence for people that says what to do.
+package enum HouseProblem: Error, Hashable, Sendable {
+  case noSuch(String)
+  case invalid(String)
+  /// The queue has this revision by now.
+  case outdated(revision: UInt64)
+  /// It cannot be done now.
+  case unavailable(String)
+}
+
+/// The household as its surfaces see it, from any thread.
+package protocol HouseControl: Sendable {
+  func state() async throws(HouseProblem) -> HouseState
+  func perform(_ request: HouseRequest) async throws(HouseProblem) -> HouseAnswer
+  func queue(group: String, offset: Int, limit: Int) async throws(HouseProblem) -> QueuePage
+  /// Everything that changes from now on, in order. Who reads too slowly is ended, and begins with a new state.
+  func changes() async throws(HouseProblem) -> AsyncStream<HouseChange>
+}

@@ -1,0 +1,240 @@
+package import Driver
+
+/// Everything that a household plays, at one instant, as pages and programs read it: the bodies of the HTTP API. Times
+/// in seconds, positions at milliseconds of the server's monotonic clock, volumes 0 to 100. Absent is not known.
+package struct HouseState: Codable, Hashable, Sendable {
+  /// Grows with every change.
+  package var revision: UInt64
+  /// The server's monotonic clock, in milliseconds.
+  package var nowMs: Double
+  package var server: Server
+  package var groups: [Group]
+  /// All that are known, those of no group too, in the order of their names.
+  package var rooms: [Room]
+  package var library: LibraryFigures
+
+  package init(
+    revision: UInt64, nowMs: Double, server: Server, groups: [Group], rooms: [Room],
+    library: LibraryFigures
+  ) {
+    (self.revision, self.nowMs, self.server) = (revision, nowMs, server)
+    (self.groups, self.rooms, self.library) = (groups, rooms, library)
+  }
+
+  package struct Server: Codable, Hashable, Sendable {
+    package var name: String
+    package var version: String
+    package var needsToken: Bool
+
+    package init(name: String, version: String, needsToken: Bool) {
+      (self.name, self.version, self.needsToken) = (name, version, needsToken)
+    }
+  }
+
+  package struct LibraryFigures: Codable, Hashable, Sendable {
+    package struct Scan: Codable, Hashable, Sendable {
+      package var done: Int
+      package var total: Int
+      package var folder: String
+
+      package init(done: Int, total: Int, folder: String) {
+        (self.done, self.total, self.folder) = (done, total, folder)
+      }
+    }
+
+    package var trackCount: Int
+    package var albumCount: Int
+    package var scan: Scan?
+
+    package init(trackCount: Int = 0, albumCount: Int = 0, scan: Scan? = nil) {
+      (self.trackCount, self.albumCount, self.scan) = (trackCount, albumCount, scan)
+    }
+  }
+
+  /// Rooms that play the same.
+  package struct Group: Codable, Hashable, Sendable {
+    package var id: String
+    /// As its user calls it, else made of its rooms' names.
+    package var name: String
+    package var isNamed: Bool
+    package var roomIds: [String]
+    /// `stopped`, `starting`, `playing`, `paused` or `buffering`.
+    package var state: String
+    /// What is amiss, in a few words.
+    package var detail: String?
+    package var item: Item?
+    /// This place of the item sounds at `positionAtMs`; from there it moves on with `rate` while the group plays.
+    package var positionS: Double
+    package var positionAtMs: Double
+    package var rate: Double
+    /// Where a seek goes that is under way.
+    package var targetS: Double?
+    /// So far all rooms hold the item.
+    package var bufferedUntilS: Double?
+    package var volume: Double
+    package var muted: Bool
+    /// `off`, `one` or `all`.
+    package var `repeat`: String
+    package var effects: EffectsReport
+    package var queue: QueueFigures
+    /// When the sleep timer stops the music.
+    package var sleepAtMs: Double?
+
+    package init(
+      id: String, name: String, isNamed: Bool, roomIds: [String], state: String,
+      detail: String? = nil, item: Item? = nil, positionS: Double = 0, positionAtMs: Double = 0,
+      rate: Double = 1, targetS: Double? = nil, bufferedUntilS: Double? = nil, volume: Double,
+      muted: Bool, repeat: String, effects: EffectsReport, queue: QueueFigures,
+      sleepAtMs: Double? = nil
+    ) {
+      (self.id, self.name, self.isNamed, self.roomIds) = (id, name, isNamed, roomIds)
+      (self.state, self.detail, self.item) = (state, detail, item)
+      (self.positionS, self.positionAtMs, self.rate) = (positionS, positionAtMs, rate)
+      (self.targetS, self.bufferedUntilS) = (targetS, bufferedUntilS)
+      (self.volume, self.muted, self.repeat) = (volume, muted, `repeat`)
+      (self.effects, self.queue, self.sleepAtMs) = (effects, queue, sleepAtMs)
+    }
+  }
+
+  /// What sounds.
+  package struct Item: Codable, Hashable, Sendable {
+    package var entryId: Int
+    package var title: String
+    package var artist: String?
+    package var album: String?
+    /// In the library, where it is of it.
+    package var trackId: String?
+    package var albumId: String?
+    /// The hash of its picture.
+    package var artwork: String?
+    package var durationS: Double?
+    package var isSeekable: Bool
+    package var isLive: Bool
+    package var hasVideo: Bool
+    package var codec: String?
+    package var codecReason: String?
+
+    package init(entryId: Int, title: String, isSeekable: Bool, isLive: Bool, hasVideo: Bool) {
+      (self.entryId, self.title) = (entryId, title)
+      (self.isSeekable, self.isLive, self.hasVideo) = (isSeekable, isLive, hasVideo)
+    }
+  }
+
+  package struct QueueFigures: Codable, Hashable, Sendable {
+    /// Grows with every edit.
+    package var revision: UInt64
+    package var count: Int
+    /// Of what sounds, from 0.
+    package var index: Int?
+    /// What an undo would bring back, in a few words.
+    package var canUndo: String?
+
+    package init(revision: UInt64, count: Int, index: Int?, canUndo: String?) {
+      (self.revision, self.count) = (revision, count)
+      (self.index, self.canUndo) = (index, canUndo)
+    }
+  }
+
+  package struct Room: Codable, Hashable, Sendable {
+    package var id: String
+    package var name: String
+    package var model: String?
+    package var groupId: String?
+    /// `free`, `starting`, `playing`, `paused`, `buffering`, `away`, `taken`, `notPaired` or `noDevice`.
+    package var state: String
+    package var detail: String?
+    package var isPaired: Bool
+    /// Whether discovery shows it now.
+    package var isPresent: Bool
+    package var volume: Double?
+    package var muted: Bool?
+    package var delayMs: Double?
+    package var channels: String?
+    package var sync: Sync?
+
+    package init(id: String, name: String, state: String, isPaired: Bool, isPresent: Bool) {
+      (self.id, self.name, self.state) = (id, name, state)
+      (self.isPaired, self.isPresent) = (isPaired, isPresent)
+    }
+  }
+
+  /// How well a room keeps time, and what it holds.
+  package struct Sync: Codable, Hashable, Sendable {
+    package var errorUs: Double?
+    package var p50Us: Double?
+    package var p99Us: Double?
+    package var maxUs: Double?
+    package var boundUs: Double?
+    package var roundTripUs: Double?
+    package var clockDriftPpm: Double?
+    package var deviceDriftPpm: Double?
+    package var bufferedS: Double?
+    package var bufferedBytes: UInt64?
+    package var underruns: UInt32?
+    package var late: UInt32?
+    package var lost: UInt32?
+    package var corrupt: UInt32?
+
+    package init(_ room: StatusReport.Room) {
+      (errorUs, p50Us, p99Us) = (room.syncErrorUs, room.syncErrorP50Us, room.syncErrorP99Us)
+      (maxUs, boundUs) = (room.syncErrorMaxUs, room.clockErrorBoundUs)
+      (roundTripUs, clockDriftPpm) = (room.roundTripUs, room.clockDriftPpm)
+      (deviceDriftPpm, bufferedS) = (room.deviceDriftPpm, room.bufferedS)
+      (bufferedBytes, underruns, late) = (room.bufferedBytes, room.underruns, room.latePackets)
+      (lost, corrupt) = (room.lostPackets, room.corruptPackets)
+    }
+  }
+}
+
+/// A part of a group's queue.
+package struct QueuePage: Codable, Hashable, Sendable {
+  package struct Entry: Codable, Hashable, Sendable {
+    /// Stays, and is never used again.
+    package var id: Int
+    package var title: String
+    package var artist: String?
+    package var album: String?
+    package var durationS: Double?
+    package var artwork: String?
+    package var trackId: String?
+    /// A path or an address.
+    package var uri: String
+    package var isCurrent: Bool
+    /// Why it could not be played.
+    package var problem: String?
+
+    package init(id: Int, title: String, uri: String, isCurrent: Bool) {
+      (self.id, self.title, self.uri, self.isCurrent) = (id, title, uri, isCurrent)
+    }
+  }
+
+  package var revision: UInt64
+  package var count: Int
+  package var index: Int?
+  package var entries: [Entry]
+
+  package init(revision: UInt64, count: Int, index: Int?, entries: [Entry]) {
+    (self.revision, self.count, self.index) = (revision, count, index)
+    self.entries = entries
+  }
+}
+
+/// What has changed since a revision.
+package struct HouseChange: Codable, Hashable, Sendable {
+  package var revision: UInt64
+  package var nowMs: Double
+  package var groups: [HouseState.Group]
+  package var rooms: [HouseState.Room]
+  package var removedGroups: [String]
+  package var removedRooms: [String]
+  package var library: HouseState.LibraryFigures?
+
+  package init(
+    revision: UInt64, nowMs: Double, groups: [HouseState.Group], rooms: [HouseState.Room],
+    removedGroups: [String], removedRooms: [String], library: HouseState.LibraryFigures?
+  ) {
+    (self.revision, self.nowMs, self.groups, self.rooms) = (revision, nowMs, groups, rooms)
+    (self.removedGroups, self.removedRooms) = (removedGroups, removedRooms)
+    self.library = library
+  }
+}
