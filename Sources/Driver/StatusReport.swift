@@ -98,7 +98,7 @@ package struct StatusReport: Codable, Hashable, Sendable {
     arrivedS = status.arrived?.seconds.rounded(to: 9)
     producedS = status.produced.seconds.rounded(to: 6)
     nextItem = status.next?.item.location
-    nextTitle = status.next?.opened?.metadata.title
+    nextTitle = status.next?.opened?.metadata.title ?? status.next?.item.title
     nextArtist = status.next?.opened?.metadata.artist
     nextDurationS = status.next?.opened?.duration?.seconds.rounded(to: 9)
     buffering = status.buffering.map(BufferingReport.init)

@@ -1,4 +1,4 @@
-import Sender
+package import Sender
 
 /// A list of items in a file: M3U, PLS, XSPF or JSON. Pure: the bytes come from whoever reads files.
 package enum PlaylistFile {
@@ -47,79 +47,113 @@ package enum PlaylistFile {
     }
   }
 
-  /// The locations in the list, in order, each resolved against `base`: the path or address of the list.
-  package static func locations(
+  /// What the list names, in order, each location resolved against `base`: the path or address of the list.
+  package static func entries(
     in bytes: [UInt8], format: Format, base: String
-  ) throws(ParseError) -> [String] {
+  ) throws(ParseError) -> [PlaylistEntry] {
     guard bytes.count <= sizeLimit else { throw .tooLarge(bytes: bytes.count) }
     let hasMark = bytes.starts(with: [0xEF, 0xBB, 0xBF])
     let text = FileName.text(bytes.dropFirst(hasMark ? 3 : 0))
-    let entries: [String]
+    let entries: [PlaylistEntry]
     switch format {
     case .m3u: entries = try m3u(text)
     case .pls: entries = try pls(text)
     case .xspf: entries = try xspf(text)
     case .json:
       var reader = JSONListReader(text)
-      entries = try reader.read()
+      entries = try reader.read().map { PlaylistEntry($0) }
     }
     guard !entries.isEmpty else { throw .empty }
     guard entries.count <= entryLimit else { throw .tooManyEntries }
     // Locations in XSPF are addresses, in which a space is written %20.
     let isEscaped = format == .xspf && schemeEnd(of: base) == nil
     return entries.map { entry in
-      let isPath = isEscaped && schemeEnd(of: entry) == nil
-      return resolve(isPath ? unescape(entry.utf8[...]) : entry, against: base)
+      var (entry, location) = (entry, entry.location)
+      if isEscaped, schemeEnd(of: location) == nil { location = unescape(location.utf8[...]) }
+      entry.location = resolve(location, against: base)
+      return entry
     }
   }
 
   // MARK: - Formats
 
-  private static func m3u(_ text: String) throws(ParseError) -> [String] {
-    var entries: [String] = []
+  /// `#EXTINF:123,Title` belongs to the location below it.
+  private static func m3u(_ text: String) throws(ParseError) -> [PlaylistEntry] {
+    var entries: [PlaylistEntry] = []
+    var title: String?
     for line in lines(of: text) {
       if line.hasPrefix("#EXT-X-") { throw .stream }
-      if !line.isEmpty, !line.hasPrefix("#") { entries.append(String(line)) }
+      if line.hasPrefix("#EXTINF:") { title = extendedTitle(line.dropFirst(8)) }
+      guard !line.isEmpty, !line.hasPrefix("#") else { continue }
+      entries.append(PlaylistEntry(String(line), title: title))
+      title = nil
     }
     return entries
   }
 
-  /// `File1=...` and so on; the numbers give the order.
-  private static func pls(_ text: String) throws(ParseError) -> [String] {
-    var entries: [(number: Int, location: String)] = []
+  /// Behind the first comma that stands in no quoted attribute: `-1 group="a, b",Title`.
+  private static func extendedTitle(_ line: Substring) -> String? {
+    var isQuoted = false
+    for index in line.indices {
+      if line[index] == "\"" { isQuoted.toggle() }
+      guard line[index] == ",", !isQuoted else { continue }
+      return String(trim(line[line.index(after: index)...]))
+    }
+    return nil
+  }
+
+  /// `File1=...`, `Title1=...` and so on; the numbers give the order.
+  private static func pls(_ text: String) throws(ParseError) -> [PlaylistEntry] {
+    var files: [(number: Int, location: String)] = []
+    var titles: [Int: String] = [:]
     var hasHead = false
     for line in lines(of: text) {
       if line.lowercased() == "[playlist]" { hasHead = true }
-      guard let equals = line.firstIndex(of: "="), line.lowercased().hasPrefix("file"),
-        let number = Int(trim(line[..<equals].dropFirst(4)))
-      else { continue }
-      let location = trim(line[line.index(after: equals)...])
-      if !location.isEmpty { entries.append((number, String(location))) }
+      guard let equals = line.firstIndex(of: "=") else { continue }
+      let value = String(trim(line[line.index(after: equals)...]))
+      if let number = number(in: line[..<equals], after: "file"), !value.isEmpty {
+        files.append((number, value))
+      } else if let number = number(in: line[..<equals], after: "title") {
+        titles[number] = value
+      }
     }
     guard hasHead else { throw .malformed(line: 1, expected: "[playlist]") }
-    let sorted = entries.enumerated().sorted {
+    let sorted = files.enumerated().sorted {
       ($0.element.number, $0.offset) < ($1.element.number, $1.offset)
     }
-    return sorted.map(\.element.location)
+    return sorted.map { PlaylistEntry($0.element.location, title: titles[$0.element.number]) }
   }
 
-  /// The first location of each track.
-  private static func xspf(_ text: String) throws(ParseError) -> [String] {
+  /// `1` of `File1`.
+  private static func number(in key: Substring, after word: String) -> Int? {
+    key.lowercased().hasPrefix(word) ? Int(trim(key.dropFirst(word.count))) : nil
+  }
+
+  /// The first location of each track, and its title.
+  private static func xspf(_ text: String) throws(ParseError) -> [PlaylistEntry] {
     guard text.contains("<playlist") else { throw .malformed(line: 1, expected: "<playlist>") }
     var reader = MarkupReader(text)
-    var entries: [String] = []
-    var isInTrack = false
+    var entries: [PlaylistEntry] = []
+    var track: (location: String, title: String)?
+    func endTrack() {
+      if let track, !track.location.isEmpty {
+        entries.append(PlaylistEntry(track.location, title: String(trim(track.title[...]))))
+      }
+      track = nil
+    }
     while let element = reader.next() {
       switch element {
-      case .open("track"): isInTrack = true
-      case .close("track"): isInTrack = false
-      case .text(let location, inside: "location") where isInTrack:
-        let location = trim(location[...])
-        if !location.isEmpty { entries.append(String(location)) }
-        isInTrack = false
+      case .open("track"):
+        endTrack()
+        track = ("", "")
+      case .close("track"): endTrack()
+      case .text(let text, inside: "location") where track?.location.isEmpty ?? false:
+        track?.location = String(trim(text[...]))
+      case .text(let text, inside: "title"): track?.title += text
       case .open, .close, .text: break
       }
     }
+    endTrack()
     return entries
   }
 

@@ -68,10 +68,13 @@ package struct PlayItem: Hashable, Sendable {
   package var id: Int
   /// A path, or `-` for standard input.
   package var location: String
+  /// What the list that named it calls it.
+  package var title: String?
 
-  package init(id: Int, location: String) {
+  package init(id: Int, location: String, title: String? = nil) {
     self.id = id
     self.location = location
+    self.title = title
   }
 }
 

@@ -25,7 +25,7 @@ extension GroupSession {
   mutating func apply(
     _ edit: PlaylistEdit, at now: LocalTime
   ) throws(CommandRefusal) -> CommandOutcome {
-    if case .insert(let locations, _) = edit, playlist.count + locations.count > Playlist.limit {
+    if case .insert(let new, _) = edit, playlist.count + new.count > Playlist.limit {
       throw .playlistIsFull
     }
     let current = aim(at: now)?.item ?? production.predecessor

@@ -71,6 +71,14 @@ package struct ItemMetadata: Hashable, Sendable {
     self.artist = artist
     self.album = album
   }
+
+  /// Characters of a tag or title: several lines of a terminal, and more than any display has room for.
+  package static let textLimit = 500
+
+  /// A text of a file or list, as it may stand on a terminal.
+  package static func shown(_ text: String) -> String {
+    String(String.UnicodeScalarView(text.unicodeScalars.prefix(textLimit))).shownPlainly
+  }
 }
 
 /// The picture that comes with an item, in the form in which it was stored.

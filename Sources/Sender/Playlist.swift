@@ -23,7 +23,7 @@ package struct Playlist {
   /// The identity of the next item that is added.
   private(set) var nextID = 0
 
-  package init(_ locations: [String] = []) { insert(locations, .end) }
+  package init(_ new: [PlaylistEntry] = []) { insert(new, .end) }
 
   package var items: [PlayItem] { entries.filter { !$0.isRemoved }.map(\.item) }
   package var count: Int { entries.count { !$0.isRemoved } }
@@ -76,10 +76,10 @@ extension Playlist {
 
 /// A change of what is to be played. Items are named by their identities; those that do not exist are passed over.
 package enum PlaylistEdit: Hashable, Sendable {
-  case insert([String], Place)
+  case insert([PlaylistEntry], Place)
   case remove([Int])
   /// Others take an item's place.
-  case replace(Int, with: [String])
+  case replace(Int, with: [PlaylistEntry])
   case move(Int, Place)
   case clear
   /// All other items, behind the current one, in an order that `seed` alone decides.
@@ -102,11 +102,11 @@ extension Playlist {
     let before = self
     let items = before.items
     switch edit {
-    case .insert(let locations, let place): insert(locations, place, current: current)
+    case .insert(let new, let place): insert(new, place, current: current)
     case .remove(let ids): for id in ids { remove(id) }
-    case .replace(let id, let locations):
+    case .replace(let id, let new):
       guard contains(id) else { return false }
-      insert(locations, .after(id), current: current)
+      insert(new, .after(id), current: current)
       remove(id)
     case .move(let id, let place): move(id, place, current: current)
     case .clear: for index in entries.indices { entries[index].isRemoved = true }
@@ -120,10 +120,10 @@ extension Playlist {
   }
 
   private mutating func insert(
-    _ locations: [String], _ place: PlaylistEdit.Place, current: PlayItem? = nil
+    _ new: [PlaylistEntry], _ place: PlaylistEdit.Place, current: PlayItem? = nil
   ) {
-    let added = locations.prefix(max(0, Self.limit - count)).enumerated().map {
-      Entry(item: PlayItem(id: nextID + $0.offset, location: $0.element))
+    let added = new.prefix(max(0, Self.limit - count)).enumerated().map { offset, entry in
+      Entry(item: PlayItem(id: nextID + offset, location: entry.location, title: entry.title))
     }
     nextID += added.count
     entries.insert(contentsOf: added, at: entryIndex(of: place, current: current))

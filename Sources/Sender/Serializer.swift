@@ -96,7 +96,8 @@ package final class Serializer {
       let choice = try takeUp(opened, at: frame, &start, isRecoding: beginning.isRecoding)
       let described = OpenedItem(
         item: beginning.item, duration: opened.duration, position: position,
-        isSeekable: opened.isSeekable, metadata: opened.metadata, rate: opened.rate,
+        isSeekable: opened.isSeekable, metadata: metadata(of: opened, for: beginning.item),
+        rate: opened.rate,
         wire: choice, supply: opened.supply)
       self.opened = (described, start)
       steps.append(.opened(described, at: start))
@@ -156,7 +157,7 @@ package final class Serializer {
   func note(_ choice: WireChoice, of source: any MediaSource, at time: MediaTime) {
     guard let opened, opened.item.wire != choice else { return }
     var item = opened.item
-    (item.wire, item.metadata) = (choice, source.metadata)
+    (item.wire, item.metadata) = (choice, metadata(of: source, for: item.item))
     item.position = item.position(after: time - opened.start)
     self.opened = (item, time)
     steps.append(.metadata(item, at: time))
@@ -214,12 +215,21 @@ package final class Serializer {
 
   /// A radio station says what it plays now.
   func noteMetadata(of source: any MediaSource, at time: MediaTime) {
-    guard let opened, source.metadata != opened.item.metadata else { return }
+    guard let opened else { return }
+    let metadata = metadata(of: source, for: opened.item.item)
+    guard metadata != opened.item.metadata else { return }
     var item = opened.item
-    item.metadata = source.metadata
+    item.metadata = metadata
     item.position = item.position(after: time - opened.start)
     self.opened = (item, time)
     steps.append(.metadata(item, at: time))
+  }
+
+  /// Where the source has no title, that of the list.
+  private func metadata(of source: any MediaSource, for item: PlayItem) -> ItemMetadata {
+    var metadata = source.metadata
+    if metadata.title?.isEmpty ?? true { metadata.title = item.title }
+    return metadata
   }
 
   private func finish() {

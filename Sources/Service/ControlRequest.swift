@@ -1,4 +1,5 @@
 package import Driver
+package import Sender
 
 /// What somebody asks of a running player. The answer has the same identifier, so that several can wait for theirs.
 package struct ControlCall: Codable, Hashable, Sendable {
@@ -40,7 +41,7 @@ package enum ControlRequest: Codable, Hashable, Sendable {
   case effects(change: EffectsChange)
   case queue
   /// So that the first of them gets this number; 0 is after the current item, nothing the end.
-  case add(files: [String], number: Int?)
+  case add(entries: [PlaylistEntry], number: Int?)
   /// By their numbers in the list, from 1.
   case remove(numbers: [Int])
   case move(number: Int, to: Int)
@@ -75,7 +76,7 @@ package struct QueueEntry: Codable, Hashable, Sendable {
   package var id: Int
   package var item: String
   package var current: Bool
-  /// As far as the player knows: of what it has opened.
+  /// As far as the player knows: of what it has opened; else as the list called it that it comes from.
   package var title: String?
   package var artist: String?
   package var durationS: Double?

@@ -101,9 +101,9 @@ extension PlayerService {
   private func edit(_ request: ControlRequest) throws(ServiceError) -> String? {
     let before = items
     switch request {
-    case .add(let files, let number):
-      try carryOut(.edit(.insert(files, try place(number, last: items.count + 1))))
-      return count(files.count, "item") + " added"
+    case .add(let entries, let number):
+      try carryOut(.edit(.insert(entries, try place(number, last: items.count + 1))))
+      return count(entries.count, "item") + " added"
     case .remove(let numbers):
       var ids: [Int] = []
       for number in numbers { ids.append(try item(number).id) }
@@ -170,7 +170,7 @@ extension PlayerService {
       let opened = opened(item, status)
       return QueueEntry(
         number: index + 1, id: item.id, item: item.location,
-        current: item.id == status.item?.item.id, title: opened?.title,
+        current: item.id == status.item?.item.id, title: opened?.title ?? item.title,
         artist: opened?.artist, durationS: opened?.duration?.seconds.rounded(to: 9))
     }
   }

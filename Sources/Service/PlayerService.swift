@@ -186,7 +186,8 @@ package final class PlayerService: LoopMember {
   /// As people call it.
   func name(of item: PlayItem) -> String {
     let opened = opened(item, status)
-    return ItemName.text(title: opened?.title, artist: opened?.artist, location: item.location)
+    return ItemName.text(
+      title: opened?.title ?? item.title, artist: opened?.artist, location: item.location)
   }
 
   /// For displays. Where it cannot be written music plays all the same, and one line says so.

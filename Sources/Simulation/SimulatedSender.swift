@@ -21,13 +21,13 @@ final class SimulatedSender {
 
   init(_ configuration: SimulatedGroup.Configuration, process: Int, random: inout RandomSource) {
     let clockID = random.next()
-    let locations = configuration.items.map { $0.map { "\($0)" } ?? "endless" }
+    let entries = configuration.items.map { PlaylistEntry($0.map { "\($0)" } ?? "endless") }
     group = GroupSender(
       .init(
         senderID: Identifier.simulated(1), senderName: "sender", clockID: clockID, clockPort: 4000,
         firstSession: random.next(), endsWithPlaylist: configuration.endsWithPlaylist,
         profile: configuration.profile),
-      playing: Playlist(locations))
+      playing: Playlist(entries))
     self.process = process
     let sources = Pointer<SignalSource?>(nil)
     self.sources = sources

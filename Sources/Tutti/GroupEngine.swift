@@ -10,7 +10,7 @@ internal import WireProtocol
 final class GroupEngine: Sendable {
   struct Plan: Sendable {
     var settings: OutputSettings
-    var items: [String]
+    var items: [PlaylistEntry]
     var holdsAtCuts: Bool
     /// Opens an item; a source that waits for the network reports it.
     var open:

@@ -5,7 +5,7 @@ internal import Synchronization
 /// What a playlist item plays.
 public struct Media: Sendable {
   enum Kind: Sendable {
-    case location(String)
+    case entry(PlaylistEntry)
     case custom(name: String, @Sendable () throws -> any SampleSource)
   }
 
@@ -14,12 +14,12 @@ public struct Media: Sendable {
   /// A file of any format that FFmpeg reads. It is opened when its turn comes: one that is missing is skipped then.
   ///
   /// - Parameter path: best absolute; else from the program's working directory.
-  public static func file(_ path: String) -> Media { Media(kind: .location(path)) }
+  public static func file(_ path: String) -> Media { Media(kind: .entry(PlaylistEntry(path))) }
 
   /// A file, radio station or HLS stream.
   ///
   /// - Parameter url: `http://` or `https://`.
-  public static func url(_ url: String) -> Media { Media(kind: .location(url)) }
+  public static func url(_ url: String) -> Media { Media(kind: .entry(PlaylistEntry(url))) }
 
   /// The files in a folder and the folders in it, in natural order; the items of a list (M3U, PLS, XSPF, JSON); or the
   /// file itself. Reads the folder, or the network, at once.
@@ -27,7 +27,7 @@ public struct Media: Sendable {
   /// - Throws: `TuttiError.unavailable`, with a line that names the path.
   public static func files(at path: String) throws(TuttiError) -> [Media] {
     do {
-      return try MediaFolder.files(at: path).map(Media.file)
+      return try MediaFolder.files(at: path).map { Media(kind: .entry($0)) }
     } catch {
       throw .unavailable(error.description)
     }
@@ -55,15 +55,15 @@ final class CustomMedia: Sendable {
   private static let scheme = "custom:"
   private let state = Mutex<(count: Int, entries: [String: Entry])>((0, [:]))
 
-  func location(of media: Media) -> String {
+  func entry(for media: Media) -> PlaylistEntry {
     switch media.kind {
-    case .location(let location): location
+    case .entry(let entry): entry
     case .custom(let name, let make):
       state.withLock { state in
         state.count += 1
         let location = "\(Self.scheme)\(state.count):\(name)"
         state.entries[location] = Entry(name: name, make: make)
-        return location
+        return PlaylistEntry(location)
       }
     }
   }

@@ -114,11 +114,11 @@ extension Player {
   }
 
   private func add(
-    _ media: [Media], _ edit: @escaping @Sendable ([String]) -> PlaylistEdit
+    _ media: [Media], _ edit: @escaping @Sendable ([PlaylistEntry]) -> PlaylistEdit
   ) async throws(TuttiError) -> [Item.ID] {
     let registry = self.media
     let outcome = try await engine.answer { loop in
-      loop.driver.carryOut(.edit(edit(media.map(registry.location))))
+      loop.driver.carryOut(.edit(edit(media.map(registry.entry))))
     }
     guard case .added(let ids) = outcome else { return [] }
     return ids.map(Item.ID.init)

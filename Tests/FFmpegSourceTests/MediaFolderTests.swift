@@ -21,7 +21,7 @@ import Testing
       "b/1.wav",
       "b/2.wav", "B.opus",
     ]
-    #expect(try MediaFolder.files(at: folder.path) == expected.map(folder.file))
+    #expect(try MediaFolder.files(at: folder.path).map(\.location) == expected.map(folder.file))
   }
 
   @Test func `a file whose name is no UTF-8 is found, named and in a folder, and plays`() throws {
@@ -32,9 +32,9 @@ import Testing
     let path = FileName.text(name)
     try folder.write(
       Array("#EXTM3U\n".utf8) + [0x46, 0xfc, 0x72] + Array(".wav\n".utf8), to: "l.m3u")
-    #expect(try MediaFolder.files(at: path) == [path])
-    #expect(try MediaFolder.files(at: folder.path) == [path])
-    #expect(try MediaFolder.files(at: folder.file("l.m3u")) == [path])
+    #expect(try MediaFolder.files(at: path).map(\.location) == [path])
+    #expect(try MediaFolder.files(at: folder.path).map(\.location) == [path])
+    #expect(try MediaFolder.files(at: folder.file("l.m3u")).map(\.location) == [path])
     #expect(try readAll(FileSource(path: path)) == recording.floats)
   }
 
@@ -42,12 +42,12 @@ import Testing
     let names = ["9.mp3", "99999999999999999999998.mp3", "99999999999999999999999.mp3", "0010.mp3"]
     for name in names { try folder.write([0], to: name) }
     let expected = [names[0], names[3], names[1], names[2]]
-    #expect(try MediaFolder.files(at: folder.path) == expected.map(folder.file))
+    #expect(try MediaFolder.files(at: folder.path).map(\.location) == expected.map(folder.file))
   }
 
   @Test func `a file that is named is taken, whatever its ending`() throws {
     let path = try folder.write([0], to: "song.xyz")
-    #expect(try MediaFolder.files(at: [path, path]) == [path, path])
+    #expect(try MediaFolder.files(at: [path, path]).map(\.location) == [path, path])
   }
 
   @Test func `a missing path is found missing before anything is played`() throws {
@@ -69,16 +69,17 @@ import Testing
       try folder.write([0], to: "\(path)\(depth).mp3")
       path += "f/"
     }
-    let files = try MediaFolder.files(at: folder.path)
+    let files = try MediaFolder.files(at: folder.path).map(\.location)
     #expect(files.count == MediaFolder.depthLimit + 1)
-    #expect(try MediaFolder.files(at: folder.path, atMost: 3) == Array(files.prefix(3)))
+    #expect(
+      try MediaFolder.files(at: folder.path, atMost: 3).map(\.location) == Array(files.prefix(3)))
   }
 
   @Test func `a link that leads back up is not followed`() throws {
     try folder.write([0], to: "a/1.mp3")
     try FileManager.default.createSymbolicLink(
       atPath: folder.file("a/up"), withDestinationPath: folder.path)
-    #expect(try MediaFolder.files(at: folder.path) == [folder.file("a/1.mp3")])
+    #expect(try MediaFolder.files(at: folder.path).map(\.location) == [folder.file("a/1.mp3")])
   }
 
   @Test func `a playlist is what it names, with the lists that it names`() throws {
@@ -86,8 +87,23 @@ import Testing
     let list = try folder.write(
       Array("[playlist]\nFile1=1.mp3\nFile2=sub/inner.m3u\n".utf8), to: "outer.pls")
     #expect(
-      try MediaFolder.files(at: list)
+      try MediaFolder.files(at: list).map(\.location)
         == [folder.file("1.mp3"), folder.file("sub/2.mp3"), "http://host/3.mp3"])
+  }
+
+  @Test func `an item without a title gets that of the list that it comes from`() throws {
+    try folder.write(Array("#EXTINF:9,Two\n2.mp3\n3.mp3\n".utf8), to: "inner.m3u")
+    try folder.write(Array("#EXTM3U\n#EXT-X-TARGETDURATION:5\n1.ts\n".utf8), to: "live.m3u8")
+    let text = "[playlist]\nFile1=1.mp3\nTitle1=One\nFile2=inner.m3u\nTitle2=Inner\n"
+    let list = try folder.write(
+      Array((text + "File3=live.m3u8\nTitle3=Station\n").utf8), to: "outer.pls")
+    #expect(
+      try MediaFolder.files(at: list) == [
+        PlaylistEntry(folder.file("1.mp3"), title: "One"),
+        PlaylistEntry(folder.file("2.mp3"), title: "Two"),
+        PlaylistEntry(folder.file("3.mp3"), title: "Inner"),
+        PlaylistEntry(folder.file("live.m3u8"), title: "Station"),
+      ])
   }
 
   @Test func `a playlist that names itself, or is none, says so in one line`() throws {
@@ -116,10 +132,13 @@ import Testing
     }
     defer { server.stop() }
     #expect(
-      try MediaFolder.files(at: server.url("a/list.m3u"))
+      try MediaFolder.files(at: server.url("a/list.m3u")).map(\.location)
         == [server.url("a/1.mp3"), "http://other/2.mp3"])
-    #expect(try MediaFolder.files(at: server.url("live.m3u8")) == [server.url("live.m3u8")])
-    #expect(try MediaFolder.files(at: server.url("a.mp3")) == [server.url("a.mp3")])
+    #expect(
+      try MediaFolder.files(at: server.url("live.m3u8")).map(\.location) == [
+        server.url("live.m3u8")
+      ])
+    #expect(try MediaFolder.files(at: server.url("a.mp3")).map(\.location) == [server.url("a.mp3")])
     #expect(throws: MediaError.self) { try MediaFolder.files(at: server.url("no.pls")) }
   }
 }

@@ -8,9 +8,14 @@ import Testing
   private func locations(
     _ text: String, _ name: String, base: String? = nil
   ) throws(PlaylistFile.ParseError) -> [String] {
-    try PlaylistFile.locations(
+    try PlaylistFile.entries(
       in: Array(text.utf8), format: PlaylistFile.format(ofName: name) ?? .m3u,
-      base: base ?? "/music/" + name)
+      base: base ?? "/music/" + name
+    ).map(\.location)
+  }
+
+  private func titles(_ text: String, _ format: PlaylistFile.Format) throws -> [String?] {
+    try PlaylistFile.entries(in: Array(text.utf8), format: format, base: "/music/x").map(\.title)
   }
 
   @Test func `a list is known by its name`() {
@@ -63,6 +68,45 @@ import Testing
     #expect(try locations(plain, "a.xspf") == expected)
   }
 
+  @Test func `M3U: a title belongs to the location below it`() throws {
+    let text = """
+      #EXTM3U
+      #EXTINF:123, Nina Simone - Sinnerman, live
+      1.mp3
+      2.mp3
+      #EXTINF:-1 group-title="a, b",Station
+      # a comment
+      http://h/3
+      #EXTINF:7
+      4.mp3
+      #EXTINF:7,
+      5.mp3
+      """
+    #expect(try titles(text, .m3u) == ["Nina Simone - Sinnerman, live", nil, "Station", nil, nil])
+  }
+
+  @Test func `PLS: a title belongs to the location of its number`() throws {
+    let text = "[playlist]\nTitle2=B = b\nFile1=a\nFile2=b\ntitle3 = C\nFile3=c\nLength1=-1\n"
+    #expect(try titles(text, .pls) == [nil, "B = b", "C"])
+  }
+
+  @Test func `XSPF: a title belongs to its track, wherever it stands in it`() throws {
+    let text = """
+      <playlist><title>The list</title><trackList>
+      <track><title> Rock &amp; <![CDATA[<Roll>]]> </title><location>1</location></track>
+      <track><location>2</location><title>Two</title></track>
+      <track><location>3</location></track><track><title>none</title></track>
+      <track><location>4</location><title/>
+      """
+    #expect(try titles(text, .xspf) == ["Rock & <Roll>", "Two", nil, nil])
+  }
+
+  @Test func `a title in Latin-1 is shown as such`() throws {
+    let list: [UInt8] = Array("#EXTINF:1,F".utf8) + [0xfc] + Array("r\na.mp3\n".utf8)
+    let found = try PlaylistFile.entries(in: list, format: .m3u, base: "a.m3u")
+    #expect(found.map(\.title) == ["Für"])
+  }
+
   @Test func `JSON: strings and objects, alone or in an object`() throws {
     #expect(try locations("[\"a.mp3\", \"/b\\u00e9\\n\"]", "a.json") == ["/music/a.mp3", "/bé\n"])
     let text = """
@@ -95,7 +139,7 @@ import Testing
   @Test func `size, entries and emptiness are told`() {
     let large = [UInt8](repeating: 65, count: PlaylistFile.sizeLimit + 1)
     #expect(throws: PlaylistFile.ParseError.tooLarge(bytes: large.count)) {
-      try PlaylistFile.locations(in: large, format: .m3u, base: "a")
+      try PlaylistFile.entries(in: large, format: .m3u, base: "a")
     }
     #expect(throws: PlaylistFile.ParseError.tooManyEntries) {
       try locations(String(repeating: "a\n", count: 20_001), "a.m3u")
@@ -113,7 +157,7 @@ import Testing
       "<", ">", "</track>", "<track>", "<location>", "&#", ";", "&amp", "]]>", "<![CDATA[", "{",
       "}",
       "[", "]", "\"", "\\u", "d83d", ",", ":", "File1=", "[playlist]", "\n", "#EXT", "x", "<!--",
-      "<playlist",
+      "<playlist", "#EXTINF:", "Title1=", "<title>", "</title>",
     ]
     for seed in UInt64(1)...300 {
       var random = SplitMix64(seed: seed)
@@ -122,15 +166,15 @@ import Testing
         bytes += Array((words.randomElement(using: &random) ?? "").utf8)
         if Bool.random(using: &random) { bytes.append(UInt8.random(in: 0...255, using: &random)) }
       }
-      _ = try? PlaylistFile.locations(in: bytes, format: format, base: "/a/b")
+      _ = try? PlaylistFile.entries(in: bytes, format: format, base: "/a/b")
     }
   }
 
   @Test func `a list in Latin-1 names files in Latin-1`() throws {
     let list: [UInt8] = Array("#EXTM3U\n".utf8) + [0x46, 0xfc, 0x72, 0x0a]
-    let found = try PlaylistFile.locations(in: list, format: .m3u, base: "/music/a.m3u")
+    let found = try PlaylistFile.entries(in: list, format: .m3u, base: "/music/a.m3u")
     #expect(
-      found.map(FileName.bytes)
+      found.map { FileName.bytes(of: $0.location) }
         == [(Array("/music/F".utf8) + [0xfc, 0x72, 0]).map { CChar(bitPattern: $0) }])
   }
 }

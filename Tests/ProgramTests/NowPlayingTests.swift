@@ -92,6 +92,29 @@ import Testing
     }
   }
 
+  @Test func `a file without a title is called what its list calls it, everywhere`() throws {
+    let receiver = try ReceiverProgram("a", in: folder, "--output", "null")
+    try folder.write(Tone.wave(rate: 8_000, seconds: 60, channels: 1), to: "1.wav")
+    try folder.write(Tone.wave(rate: 8_000, seconds: 60, channels: 1), to: "2.wav")
+    let list = try folder.write(
+      "#EXTM3U\n#EXTINF:60,Jo - One\n1.wav\n#EXTINF:60,Jo - Two\n2.wav\n".utf8, to: "list.m3u")
+    let player = try player([list], at: [receiver.address], in: folder)
+    try receiver.program.line(with: "now playing: Jo - One")
+    try player.line(with: "Jo - One")
+    #expect(try tutti("add", list).first == "2 items added")
+    let queue = try tutti("queue")
+    #expect(
+      queue.map { $0.replacing(#/ +/#, with: " ") } == [
+        "▶ 1 Jo - One 1:00", " 2 Jo - Two 1:00", " 3 Jo - One 1:00", " 4 Jo - Two 1:00",
+        "4 items, 4:00",
+      ])
+    let status = try tutti("status")
+    #expect(status.first == "playing  Jo - One")
+    #expect(status.contains { $0.hasPrefix("next     Jo - Two") })
+    _ = try tutti("stop")
+    #expect(try player.exitCode() == 0, "\(player.lines)")
+  }
+
   private func expectStatus(of cover: Data) throws {
     let text = try tutti("status")
     #expect(text.first == "playing  Jo Bä – One")

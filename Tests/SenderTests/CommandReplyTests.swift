@@ -33,7 +33,7 @@ import WireProtocol
     #expect(group.command(.jump(to: 9)) == .failure(.noSuchItem(9)))
     let stranger = RoomID(7)
     #expect(group.command(.mute(.room(stranger), true)) == .failure(.noSuchRoom(stranger)))
-    let many = Array(repeating: "a", count: Playlist.limit)
+    let many: [PlaylistEntry] = Array(repeating: "a", count: Playlist.limit)
     #expect(group.command(.edit(.insert(many, .end))) == .failure(.playlistIsFull))
   }
 

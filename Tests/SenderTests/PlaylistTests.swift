@@ -1,9 +1,12 @@
+import Foundation
 import Testing
 
 @testable import Sender
 
 @Suite struct PlaylistTests {
-  private static func list(_ names: String) -> Playlist { Playlist(names.map { String($0) }) }
+  private static func list(_ names: String) -> Playlist {
+    Playlist(names.map { PlaylistEntry(String($0)) })
+  }
 
   private func names(_ list: Playlist) -> String { list.items.map(\.location).joined() }
 
@@ -109,6 +112,16 @@ import Testing
     var again = Self.list("abcdefgh")
     _ = again.apply(.shuffle(seed: seed), current: current)
     #expect(again.items == list.items)
+  }
+
+  @Test func `titles of strangers are cleaned and cut off, and empty ones are none`() throws {
+    #expect(PlaylistEntry("a", title: "\u{1B}[2Jx\u{202E}y").title == " [2Jx y")
+    let long = String(repeating: "é", count: 2 * ItemMetadata.textLimit)
+    #expect(PlaylistEntry("a", title: long).title?.count == ItemMetadata.textLimit)
+    #expect(PlaylistEntry("a", title: " \n").title == nil)
+    let sent = Data("{\"location\": \"a\", \"title\": \"x\\u001by\"}".utf8)
+    let entry = PlaylistEntry("a", title: "x y")
+    #expect(try JSONDecoder().decode(PlaylistEntry.self, from: sent) == entry)
   }
 
   @Test func `a list has an end to its length`() {

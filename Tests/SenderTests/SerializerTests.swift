@@ -9,11 +9,12 @@ import WireProtocol
 @Suite struct SerializerTests {
   private static func begin(
     _ location: String, at time: MediaTime = .zero, position: MediaDuration = .zero,
-    generation: UInt32 = 0, continues: Bool = false
+    generation: UInt32 = 0, continues: Bool = false, title: String? = nil
   ) -> ProductionOrder {
     .begin(
       .init(
-        item: PlayItem(id: 0, location: location), position: position, mediaTime: time,
+        item: PlayItem(id: 0, location: location, title: title), position: position,
+        mediaTime: time,
         generation: generation, continues: continues))
   }
 
@@ -80,6 +81,38 @@ import WireProtocol
     sources[4].isReusable = false
     begin("far", at: 4, generation: 6)
     #expect(sources.count == 6)
+  }
+
+  @Test(arguments: [nil, "", "Own"] as [String?])
+  func `an item without a title has that of its list`(own: String?) {
+    let source = TestSource(length: 48_000)
+    source.metadata.title = own
+    let serializer = Serializer(
+      openSource: { _ throws(MediaError) in source }, makeEncoder: makePCMEncoder)
+    let steps = serializer.carryOut(Self.begin("a", title: "Listed")).steps
+    guard case .opened(let opened, _)? = steps.last else {
+      Issue.record("not opened")
+      return
+    }
+    #expect(opened.metadata.title == (own == "Own" ? "Own" : "Listed"))
+    let more = serializer.carryOut(.more(.seconds(60), generation: 0)).steps
+    #expect(!more.contains { if case .metadata = $0 { true } else { false } })
+  }
+
+  @Test func `what a station says comes before the title of its list`() {
+    let station = TestStation(titles: ["One"])
+    let serializer = Serializer(
+      openSource: { _ throws(MediaError) in station }, makeEncoder: makePCMEncoder)
+    let steps =
+      serializer.carryOut(Self.begin("radio", title: "Listed")).steps
+      + serializer.carryOut(.more(.seconds(60), generation: 0)).steps
+    let titles = steps.compactMap { step -> String? in
+      switch step {
+      case .opened(let item, _), .metadata(let item, _): item.metadata.title
+      default: nil
+      }
+    }
+    #expect(titles == ["Listed", "One"])
   }
 
   @Test func `what a station says belongs to the frames that were read with it, at once`() {

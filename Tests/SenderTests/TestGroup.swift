@@ -33,7 +33,7 @@ struct TestGroup {
       senderID: .counting(from: 1), senderName: "study", clockID: 77, clockPort: 46_000,
       firstSession: 100, endsWithPlaylist: endsWithPlaylist, startsHeld: startsHeld,
       holdsAtCuts: holdsAtCuts)
-    session = GroupSession(configuration, playing: Playlist(items))
+    session = GroupSession(configuration, playing: Playlist(items.map { PlaylistEntry($0) }))
     serializer = Serializer(
       passesPackets: true, openSource: openSource, makeEncoder: makePCMEncoder)
     for number in 1...max(1, rooms) where rooms > 0 {

@@ -13,7 +13,7 @@ import WireProtocol
 
 /// What a player answers to requests, without a terminal, a room or a network.
 @Suite struct PlayerServiceTests {
-  private static func player(_ items: [String]) throws -> PlayerService {
+  private static func player(_ items: [PlaylistEntry]) throws -> PlayerService {
     let interruption = try ReadInterruption()
     let id = try #require(Identifier(Array(0..<16)))
     return try PlayerService(
@@ -32,7 +32,7 @@ import WireProtocol
 
   @Test func `requests about the list are answered with the list, others without`() throws {
     let player = try Self.player(["/music/a.flac", "/music/b.flac"])
-    let added = try player.answer(.add(files: ["/music/c.flac"], number: 1))
+    let added = try player.answer(.add(entries: ["/music/c.flac"], number: 1))
     #expect(added.done == "1 item added")
     #expect(added.queue?.map(\.item) == ["/music/c.flac", "/music/a.flac", "/music/b.flac"])
     #expect(added.queue?.map(\.id) == [2, 0, 1])
@@ -42,9 +42,20 @@ import WireProtocol
     try player.end()
   }
 
+  @Test func `items that are not open yet are called what their list calls them`() throws {
+    let player = try Self.player(["/music/a.flac"])
+    let entry = PlaylistEntry("/music/b.flac", title: "Sinnerman")
+    let call = ControlCall(id: 1, .add(entries: [entry], number: nil))
+    let received = try JSONDecoder().decode(
+      ControlCall.self, from: try JSONEncoder().encode(call))
+    #expect(try player.answer(received.request).queue?.map(\.title) == [nil, "Sinnerman"])
+    #expect(try player.answer(.move(number: 2, to: 1)).done == "Sinnerman is number 1")
+    try player.end()
+  }
+
   @Test(arguments: [
     ControlRequest.jump(number: 4), .remove(numbers: [0]), .move(number: 1, to: 9),
-    .add(files: ["/a"], number: 9), .repeat(mode: "sometimes"),
+    .add(entries: ["/a"], number: 9), .repeat(mode: "sometimes"),
     .effects(change: .init(rate: 9)), .set(change: .init(delayMs: 9_000)),
     .leave(rooms: []),
   ]) func `what is out of range is refused with a sentence`(request: ControlRequest) throws {

@@ -30,14 +30,9 @@ extension Demuxer {
       guard let entry = library.calls.av_dict_get(dictionary, key, nil, 0),
         let value = entry.pointee.value
       else { continue }
-      return printable(String(cString: value))
+      return ItemMetadata.shown(String(cString: value))
     }
     return nil
-  }
-
-  /// Tags are shown on terminals, so control characters are removed and the length is limited.
-  private func printable(_ text: String) -> String {
-    String(String.UnicodeScalarView(text.unicodeScalars.prefix(500))).shownPlainly
   }
 
   /// `3` of `3/12`.

@@ -8,37 +8,39 @@ enum ListFile {
   static func isList(_ location: String) -> Bool { PlaylistFile.format(ofName: location) != nil }
 
   /// The entries of a list, with nested lists replaced by their entries. An HLS stream is its own entry. A missing
-  /// file is reported when its turn comes.
+  /// file is reported when its turn comes. An entry without a title gets that of the list that it comes from.
   ///
   /// - Throws: `MediaError.unreadable`, or `notAudio` that says what is wrong in which line.
-  static func locations(at list: String) throws(MediaError) -> [String] {
-    var all: [String] = []
-    try collect(from: list, depth: 0, into: &all)
+  static func entries(at list: String) throws(MediaError) -> [PlaylistEntry] {
+    var all: [PlaylistEntry] = []
+    try collect(from: PlaylistEntry(list), depth: 0, into: &all)
     return all
   }
 
   private static func collect(
-    from list: String, depth: Int, into all: inout [String]
+    from named: PlaylistEntry, depth: Int, into all: inout [PlaylistEntry]
   ) throws(MediaError) {
+    let list = named.location
     guard depth < PlaylistFile.nestingLimit else {
       throw .notAudio(path: list, reason: "lists name lists without end")
     }
     guard let format = PlaylistFile.format(ofName: list) else { return }
     let isRemote = NetworkSource.isNetwork(list)
     let bytes = isRemote ? try fetch(list) : try read(list)
-    let entries: [String]
+    let entries: [PlaylistEntry]
     do throws(PlaylistFile.ParseError) {
-      entries = try PlaylistFile.locations(in: bytes, format: format, base: list)
+      entries = try PlaylistFile.entries(in: bytes, format: format, base: list)
     } catch .stream {
-      return all.append(list)
+      return all.append(named)
     } catch {
       throw .notAudio(path: list, reason: "as a playlist: \(error)")
     }
     for entry in entries {
       guard all.count < PlaylistFile.entryLimit else { return }
       // A list from the network must not name files of this machine.
-      if isRemote, !NetworkSource.isNetwork(entry) { continue }
-      if isList(entry) {
+      if isRemote, !NetworkSource.isNetwork(entry.location) { continue }
+      let entry = PlaylistEntry(entry.location, title: entry.title ?? named.title)
+      if isList(entry.location) {
         try collect(from: entry, depth: depth + 1, into: &all)
       } else {
         all.append(entry)

@@ -21,9 +21,9 @@ enum ListedAddress {
     guard depth < PlaylistFile.nestingLimit else {
       throw .notAudio(path: url, reason: "lists name lists without end")
     }
-    let entries: [String]
+    let entries: [PlaylistEntry]
     do throws(PlaylistFile.ParseError) {
-      entries = try PlaylistFile.locations(
+      entries = try PlaylistFile.entries(
         in: bytes.readAll(upTo: PlaylistFile.sizeLimit), format: format, base: url)
     } catch .stream {
       // FFmpeg reads it itself, from its beginning.
@@ -32,11 +32,11 @@ enum ListedAddress {
       throw .notAudio(path: url, reason: "as a playlist: \(error)")
     }
     var failure = MediaError.notAudio(path: url, reason: "its list names no address")
-    for entry in entries.filter(NetworkSource.isNetwork) {
+    for address in entries.map(\.location).filter(NetworkSource.isNetwork) {
       guard attempts > 0, !network.isInterrupted else { break }
       attempts -= 1
       do throws(MediaError) {
-        return try connect(entry, depth: depth + 1, &attempts, network, library)
+        return try connect(address, depth: depth + 1, &attempts, network, library)
       } catch {
         failure = error
       }

@@ -19,29 +19,29 @@ package enum MediaFolder {
   ///
   /// - Throws: `MediaError.notFound` or `unreadable`; `notAudio` for a folder without any media file and for a
   ///   broken playlist.
-  package static func files(at path: String) throws(MediaError) -> [String] {
+  package static func files(at path: String) throws(MediaError) -> [PlaylistEntry] {
     try files(at: path, atMost: itemLimit)
   }
 
-  static func files(at path: String, atMost limit: Int) throws(MediaError) -> [String] {
+  static func files(at path: String, atMost limit: Int) throws(MediaError) -> [PlaylistEntry] {
     if NetworkSource.isNetwork(path) {
-      return try ListFile.isList(path) ? ListFile.locations(at: path) : [path]
+      return try ListFile.isList(path) ? ListFile.entries(at: path) : [PlaylistEntry(path)]
     }
     guard let kind = kind(of: path) else { throw missing(path) }
     guard kind == .folder else {
-      return try ListFile.isList(path) ? ListFile.locations(at: path) : [path]
+      return try ListFile.isList(path) ? ListFile.entries(at: path) : [PlaylistEntry(path)]
     }
     var files: [String] = []
     try collect(below: path, depth: 0, atMost: limit, into: &files)
     guard !files.isEmpty else {
       throw .notAudio(path: path, reason: "there is no media file in this folder")
     }
-    return files
+    return files.map { PlaylistEntry($0) }
   }
 
   /// All that the arguments name, in their order.
-  package static func files(at paths: [String]) throws(MediaError) -> [String] {
-    var all: [String] = []
+  package static func files(at paths: [String]) throws(MediaError) -> [PlaylistEntry] {
+    var all: [PlaylistEntry] = []
     for path in paths { all += try files(at: path) }
     return all
   }

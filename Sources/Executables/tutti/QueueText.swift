@@ -47,7 +47,7 @@ enum QueueText {
       guard HostClock.now < until else { return }
       guard queue[index].item.hasPrefix("/"), let file = try? FileSource(path: queue[index].item)
       else { continue }
-      queue[index].title = file.metadata.title
+      queue[index].title = file.metadata.title ?? queue[index].title
       queue[index].artist = file.metadata.artist
       queue[index].durationS = file.frameCount.map { Double($0) / Double(file.format.sampleRate) }
     }

@@ -8,8 +8,8 @@ struct QueueCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
     commandName: "queue", abstract: "Lists the items to play, and marks the current one.",
     discussion: """
-      Titles and lengths are those of the files' tags; where a file cannot be read quickly, its
-      name is shown.
+      Titles and lengths are those of the files' tags; where a file has no title, that of its
+      playlist. Where a file cannot be read quickly, its name is shown.
 
       Examples:
         tutti queue
@@ -47,10 +47,13 @@ struct AddCommand: RemoteCommand {
     if next, to != nil { throw Failure(.usage, "either --next or --at, not both") }
     if let to, to < 1 { throw Failure(.usage, "--at counts from 1") }
     // The player runs in a folder of its own.
-    let paths = try MediaPaths.expand(files).map(MediaPaths.absolute)
-    let request = ControlRequest.add(files: paths, number: next ? 0 : to)
+    var entries = try MediaPaths.expand(files)
+    for index in entries.indices {
+      entries[index].location = MediaPaths.absolute(entries[index].location)
+    }
+    let request = ControlRequest.add(entries: entries, number: next ? 0 : to)
     guard JSONLine.encode(ControlCall(id: 1, request)).count <= ControlServer.requestLimit else {
-      throw Failure(.usage, "too many files at once (\(paths.count)); add them in parts")
+      throw Failure(.usage, "too many files at once (\(entries.count)); add them in parts")
     }
     return request
   }
@@ -131,10 +134,10 @@ enum RepeatOption: String, ExpressibleByArgument, CaseIterable {
 
 enum MediaPaths {
   /// The files in what was named, folders opened.
-  static func expand(_ names: [String]) throws -> [String] {
+  static func expand(_ names: [String]) throws -> [PlaylistEntry] {
     do {
       return try names.flatMap { name in
-        name == "-" ? [name] : try MediaFolder.files(at: name)
+        name == "-" ? [PlaylistEntry(name)] : try MediaFolder.files(at: name)
       }
     } catch let error as MediaError {
       throw Failure(.noInput, error.description)

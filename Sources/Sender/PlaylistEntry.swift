@@ -1,0 +1,26 @@
+/// What becomes an item of a playlist: where it is, and what the list that named it calls it.
+package struct PlaylistEntry: Codable, Hashable, Sendable {
+  /// A path or an address, or `-` for standard input.
+  package var location: String
+  /// As it may stand on a terminal, and not empty. The item's own title comes before it.
+  package let title: String?
+
+  /// - Parameter title: as the list has it; from a stranger.
+  package init(_ location: String, title: String? = nil) {
+    self.location = location
+    let shown = title.map { ItemMetadata.shown(FileName.shown($0)) }
+    self.title = shown.flatMap { text in text.allSatisfy(\.isWhitespace) ? nil : text }
+  }
+
+  package init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      try values.decode(String.self, forKey: .location),
+      title: try values.decodeIfPresent(String.self, forKey: .title))
+  }
+}
+
+/// A location alone is an entry without a title.
+extension PlaylistEntry: ExpressibleByStringInterpolation {
+  package init(stringLiteral location: String) { self.init(location) }
+}
