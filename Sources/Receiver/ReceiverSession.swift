@@ -27,8 +27,7 @@ package struct ReceiverSession {
   /// For whom the room is kept, as its session ended in the middle of its music.
   var reservation: Reservation?
   var codecs: CodecList
-  var outputs: [Output] = []
-  private var nextOutputIndex = 0
+  var outputs = OutputQueue<Output>()
 
   struct Occupant {
     let senderID: Identifier
@@ -81,15 +80,7 @@ package struct ReceiverSession {
   }
 
   /// What the driver must do next; `nil` when there is nothing left to do.
-  package mutating func nextOutput() -> Output? {
-    guard nextOutputIndex < outputs.count else {
-      outputs.removeAll(keepingCapacity: true)
-      nextOutputIndex = 0
-      return nil
-    }
-    defer { nextOutputIndex += 1 }
-    return outputs[nextOutputIndex]
-  }
+  package mutating func nextOutput() -> Output? { outputs.next() }
 
   /// When to send `.timeout` if nothing else happens first.
   package var nextDeadline: LocalTime? {
@@ -217,7 +208,7 @@ package struct ReceiverSession {
   }
 
   private var hasUndeliveredCommands: Bool {
-    outputs[nextOutputIndex...].contains { if case .render = $0 { true } else { false } }
+    outputs.waiting.contains { if case .render = $0 { true } else { false } }
   }
 
   private mutating func reportState(at now: LocalTime) {
@@ -235,7 +226,8 @@ package struct ReceiverSession {
       sendStatus(at: now)
     }
     if diary.isDue(at: now) {
-      outputs += diary.look(at: status(at: now), now: now).map { .event($0) }
+      outputs.append(
+        contentsOf: diary.look(at: status(at: now), now: now).map { .event($0) })
     }
   }
 

@@ -9,8 +9,7 @@ package struct GroupSender<Address: Hashable & Sendable> {
   private var responder: TimeResponder<Address>
   /// Places that the session has still to hear of.
   private var unreachable: [(place: RoomDialler<Address>.Place, reason: String)] = []
-  private var outputs: [Output] = []
-  private var nextOutputIndex = 0
+  private var outputs = OutputQueue<Output>()
 
   package init(_ configuration: GroupSession.Configuration, playing playlist: Playlist) {
     session = GroupSession(configuration, playing: playlist)
@@ -144,15 +143,7 @@ package struct GroupSender<Address: Hashable & Sendable> {
   }
 
   /// What the driver must do next; `nil` when there is nothing left to do.
-  package mutating func nextOutput() -> Output? {
-    guard nextOutputIndex < outputs.count else {
-      outputs.removeAll(keepingCapacity: true)
-      nextOutputIndex = 0
-      return nil
-    }
-    defer { nextOutputIndex += 1 }
-    return outputs[nextOutputIndex]
-  }
+  package mutating func nextOutput() -> Output? { outputs.next() }
 
   /// When to send `.turn` if nothing else happens first.
   package var nextDeadline: LocalTime? {

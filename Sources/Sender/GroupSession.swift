@@ -83,8 +83,7 @@ package struct GroupSession {
   /// The room whose welcome has changed what all rooms decode, until what is enqueued has been looked at.
   var newcomer: RoomID?
   package private(set) var isFinished = false
-  private var outputs: [Output] = []
-  private var nextOutputIndex = 0
+  private var outputs = OutputQueue<Output>()
 
   package init(_ configuration: Configuration, playing playlist: Playlist) {
     self.configuration = configuration
@@ -117,15 +116,7 @@ package struct GroupSession {
   }
 
   /// What the driver must do next; `nil` when there is nothing left to do.
-  package mutating func nextOutput() -> Output? {
-    guard nextOutputIndex < outputs.count else {
-      outputs.removeAll(keepingCapacity: true)
-      nextOutputIndex = 0
-      return nil
-    }
-    defer { nextOutputIndex += 1 }
-    return outputs[nextOutputIndex]
-  }
+  package mutating func nextOutput() -> Output? { outputs.next() }
 
   /// When to send `.timeout` if nothing else happens first.
   package var nextDeadline: LocalTime? {

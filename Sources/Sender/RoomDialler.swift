@@ -58,8 +58,7 @@ package struct RoomDialler<Address: Hashable & Sendable> {
   private var rooms: [Room] = []
   private var places: [RoomConnectionID: Place] = [:]
   private var lastConnection = 0
-  private var outputs: [Output] = []
-  private var nextOutputIndex = 0
+  private var outputs = OutputQueue<Output>()
 
   package init() {}
 
@@ -248,15 +247,7 @@ package struct RoomDialler<Address: Hashable & Sendable> {
   }
 
   /// What is to be done next; nil when there is nothing left to do.
-  package mutating func nextOutput() -> Output? {
-    guard nextOutputIndex < outputs.count else {
-      outputs.removeAll(keepingCapacity: true)
-      nextOutputIndex = 0
-      return nil
-    }
-    defer { nextOutputIndex += 1 }
-    return outputs[nextOutputIndex]
-  }
+  package mutating func nextOutput() -> Output? { outputs.next() }
 
   private func index(of room: RoomID) -> Int? { rooms.firstIndex { $0.id == room } }
 

@@ -42,8 +42,7 @@ package struct SilencingSession {
   private let clockID: UInt64
   private var sessionNumber: UInt64
   private var links: [Link] = []
-  private var outputs: [Output] = []
-  private var nextOutputIndex = 0
+  private var outputs = OutputQueue<Output>()
 
   /// - Parameters:
   ///   - clockID: random, so that the rooms hold nothing of it.
@@ -76,15 +75,7 @@ package struct SilencingSession {
   }
 
   /// What the driver must do next; `nil` when there is nothing left to do.
-  package mutating func nextOutput() -> Output? {
-    guard nextOutputIndex < outputs.count else {
-      outputs.removeAll(keepingCapacity: true)
-      nextOutputIndex = 0
-      return nil
-    }
-    defer { nextOutputIndex += 1 }
-    return outputs[nextOutputIndex]
-  }
+  package mutating func nextOutput() -> Output? { outputs.next() }
 
   /// When to send `.timeout` if nothing else happens first.
   package var nextDeadline: LocalTime? { links.compactMap(\.giveUpAt).min() }
