@@ -29,11 +29,16 @@ package enum HouseRequest: Hashable, Sendable {
     /// Seconds from now; 0 ends the timer.
     package var sleepInS: Double?
 
+    package init() {}
+
+    /// All that the group is to have: nil is neutral.
     package struct Effects: Codable, Hashable, Sendable {
       package var rate: Double?
       package var pitch: Double?
       package var loudness: Double?
       package var filter: String?
+
+      package init() {}
     }
   }
 
@@ -42,6 +47,8 @@ package enum HouseRequest: Hashable, Sendable {
     package var muted: Bool?
     package var delayMs: Double?
     package var channels: String?
+
+    package init() {}
   }
 
   package enum QueueEdit: Hashable, Sendable {
