@@ -74,6 +74,8 @@ let package = Package(
       "FFmpegSource",
       ["Clock", "Audio", "WireProtocol", "Sender", "PlaylistFormats", "CFFmpeg"]),
 
+    adapter("SQLiteStore", ["CSQLite"]),
+
     // C made callable.
     .target(name: "CSys", path: "Sources/CShims/CSys"),
     .target(name: "CAVCodec", path: "Sources/CShims/CAVCodec"),
@@ -82,6 +84,7 @@ let package = Package(
     shim("CAvahi", "avahi-client", apt: "libavahi-client-dev"),
     shim("COpus", "opus", apt: "libopus-dev"),
     shim("CFLAC", "flac", apt: "libflac-dev"),
+    shim("CSQLite", "sqlite3", apt: "libsqlite3-dev"),
 
     // What the player and the library share: a session with its sockets, rooms and threads.
     .target(
@@ -156,6 +159,7 @@ let package = Package(
         "Clock", "TestSupport",
       ]),
     tests("ALSAOutputTests", ["ALSAOutput", "Receiver", "Audio", "Clock"]),
+    tests("SQLiteStoreTests", ["SQLiteStore", "TestSupport"]),
     tests("ArchitectureTests", []),
     tests(
       "DriverTests",

@@ -9,7 +9,7 @@ enum Rules {
   /// Core is pure: no files, sockets, clocks, tasks, logs, randomness of its own.
   static let impureImports = [
     "Foundation", "Glibc", "Dispatch", "Logging", "ArgumentParser", "CSys",
-    "CALSA", "CAvahi", "CAVCodec", "COpus", "CFLAC", "CFFmpeg",
+    "CALSA", "CAvahi", "CAVCodec", "COpus", "CFLAC", "CFFmpeg", "CSQLite",
   ]
   static let impureWords = [
     "ContinuousClock", "SuspendingClock", "Date(", "SystemRandomNumberGenerator", "Task {",

@@ -1,0 +1,39 @@
+internal import CSQLite
+
+/// What SQLite refused, and why, in a line fit for the user.
+package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
+  package enum Kind: Hashable, Sendable {
+    /// The file is damaged, or is no database.
+    case damaged
+    /// The disk is full, cannot be written or cannot be read.
+    case disk
+    /// Another connection has held it for too long.
+    case busy
+    /// A value that the tables do not allow, such as a second row of a unique key.
+    case constraint
+    /// Anything else: a mistake in a statement, a limit, too little memory.
+    case other
+  }
+
+  package let kind: Kind
+  /// SQLite's extended number of it.
+  package let code: Int32
+  /// With the file's path.
+  package let description: String
+
+  init(code: Int32, path: String, reason: String) {
+    self.code = code
+    kind = Self.kind(code)
+    description = "\(path): \(reason)"
+  }
+
+  private static func kind(_ code: Int32) -> Kind {
+    switch code & 0xff {
+    case SQLITE_CORRUPT, SQLITE_NOTADB: .damaged
+    case SQLITE_FULL, SQLITE_IOERR, SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM: .disk
+    case SQLITE_BUSY, SQLITE_LOCKED: .busy
+    case SQLITE_CONSTRAINT: .constraint
+    default: .other
+    }
+  }
+}
