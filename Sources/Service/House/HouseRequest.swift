@@ -12,7 +12,7 @@ package enum HouseRequest: Hashable, Sendable {
   case merge(group: String, other: String)
   /// Fails with `.outdated` where the queue has another revision than `expected`.
   case edit(group: String, QueueEdit, expected: UInt64?)
-  case change(room: String, RoomSettingsChange)
+  case set(room: String, RoomSettingsChange)
   case identify(room: String)
 
   package enum Transport: String, Codable, CaseIterable, Hashable, Sendable {
