@@ -69,6 +69,7 @@ let package = Package(
     adapter("ALSAOutput", ["Clock", "Audio", "Receiver", "CALSA"]),
     adapter("AvahiDiscovery", ["CAvahi"]),
     adapter("Codecs", ["Audio", "COpus", "CFLAC"]),
+    adapter("OpenSSLSecurity", ["WireProtocol", "COpenSSL"]),
     adapter("FFmpegDecoder", ["Audio", "CAVCodec"]),
     adapter(
       "FFmpegSource",
@@ -85,6 +86,7 @@ let package = Package(
     shim("COpus", "opus", apt: "libopus-dev"),
     shim("CFLAC", "flac", apt: "libflac-dev"),
     shim("CSQLite", "sqlite3", apt: "libsqlite3-dev"),
+    shim("COpenSSL", "openssl", apt: "libssl-dev"),
 
     // What the player and the library share: a session with its sockets, rooms and threads.
     .target(
@@ -149,6 +151,7 @@ let package = Package(
     tests("LinuxIOTests", ["LinuxIO", "Clock", "TestSupport"]),
     tests("AvahiDiscoveryTests", ["AvahiDiscovery", "TestSupport"]),
     tests("CodecsTests", ["Codecs", "Audio", "TestSupport"]),
+    tests("OpenSSLSecurityTests", ["OpenSSLSecurity", "COpenSSL", "WireProtocol", "TestSupport"]),
     tests("FFmpegDecoderTests", ["FFmpegDecoder", "Audio", "TestSupport"]),
     tests("FFmpegSourceTests", ["FFmpegSource", "Sender", "Audio", "TestSupport"]),
     // What goes from a file to a room as it is: both sides of it, without the network.
