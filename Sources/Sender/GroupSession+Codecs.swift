@@ -9,19 +9,11 @@ extension GroupSession {
   /// In this step, 40 ms, frames of all rates coincide.
   private static let commonFrames = MediaDuration.milliseconds(40)
 
-  /// Of rooms that are away, what they said last: they may be back in a moment. Before any room is known, everything
-  /// goes: the first one changes it before anything has sounded.
-  var codecs: CodecSet {
-    links.compactMap(\.codecs).reduce(into: .all) { $0.formIntersection($1) }
-  }
-
   /// A room has come that decodes less than the others: from as soon as possible on, what it cannot decode is made
   /// anew in a codec that all can. The others hear no seam.
   mutating func recodeForNewcomer(at now: LocalTime) {
-    guard let newcomer, production.isIdle, pendingRestart == nil, reconcileTime == nil else {
-      return
-    }
-    self.newcomer = nil
+    guard let newcomer = rooms.newcomer, production.isIdle, !restart.isPending else { return }
+    rooms.newcomer = nil
     var earliest = timeline.cutTime(by: commitTime(at: now) + Self.recodingTime)
     if let live = liveSegment(from: earliest) {
       guard live.end == nil else {
@@ -54,10 +46,12 @@ extension GroupSession {
     let opened = segment.opened
     let isWithin = time > segment.start
     let before = timeline.segments.last { $0.start < segment.start }?.opened.item
-    cut(from: time, after: isWithin ? opened.item : before, isRamped: false, at: now)
-    self.begin(
-      opened.item, at: opened.position(after: time - segment.start), from: time, continues: false,
-      isChosen: isWithin || segment.isChosen, isRecoding: isWithin)
+    makeAnew(
+      .init(
+        item: opened.item, position: opened.position(after: time - segment.start), start: time,
+        isChosen: isWithin || segment.isChosen),
+      from: time, after: isWithin ? opened.item : before, isRamped: false, isRecoding: isWithin,
+      at: now)
     emit(.event(.recoded(newcomer, from: codec)))
   }
 
@@ -70,9 +64,7 @@ extension GroupSession {
   }
 
   /// Where frames of any two rates begin together, counted from the item's first; not beyond what there is.
-  private func recodingStart(
-    _ time: MediaTime, in segment: PlaybackTimeline.Segment
-  ) -> MediaTime {
+  private func recodingStart(_ time: MediaTime, in segment: PlaybackTimeline.Segment) -> MediaTime {
     let step = Self.commonFrames.flicks
     let steps = ((time - segment.start).flicks + step - 1) / step
     let common = segment.start + MediaDuration(flicks: max(0, steps) * step)

@@ -11,18 +11,18 @@ extension GroupSession {
 
   func soundingItem(at now: LocalTime) -> OpenedItem? {
     guard !isStopped(at: now) else { return nil }
-    return timeline.segment(at: timeline.playhead(at: GroupTime(ofSender: now)))?.opened
+    return timeline.segment(at: mediaTime(at: now))?.opened
   }
 
   func position(at now: LocalTime) -> MediaDuration {
-    let playhead = timeline.playhead(at: GroupTime(ofSender: now))
+    let playhead = mediaTime(at: now)
     guard !isStopped(at: now), let segment = timeline.segment(at: playhead) else { return .zero }
     return max(.zero, segment.opened.position(after: playhead - segment.start))
   }
 
   /// How far into the sounding item what was produced of it reaches, and whether more of it may come.
   func arrival(at now: LocalTime) -> (position: MediaDuration, isAll: Bool)? {
-    let playhead = timeline.playhead(at: GroupTime(ofSender: now))
+    let playhead = mediaTime(at: now)
     guard !isStopped(at: now), let segment = timeline.segment(at: playhead) else { return nil }
     let next = timeline.segments.first { $0.start > segment.start && !$0.continuesItem }
     let end = max(segment.start, next?.start ?? store.end ?? segment.start)
@@ -41,7 +41,7 @@ extension GroupSession {
 
   /// Whether there is no current item: everything has sounded, and nothing is on its way.
   func isStopped(at now: LocalTime) -> Bool {
-    if let end = timeline.end { return timeline.playhead(at: GroupTime(ofSender: now)) >= end }
+    if let end = timeline.end { return mediaTime(at: now) >= end }
     if case .notBegun = production.stage { return playlist.first == nil }
     return false
   }

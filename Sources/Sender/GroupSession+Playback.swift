@@ -38,20 +38,24 @@ extension GroupSession {
     case .stop: stop(at: now)
     case .effects(let effects): try change(to: effects, at: now)
     case .volume(let rooms, let volume):
-      try set(rooms, at: now) { $0.volume = min(volume, 1000) }
+      try self.rooms.set(rooms, at: now) { $0.volume = min(volume, 1000) }
     case .volumeBy(let rooms, let step):
-      try set(rooms, at: now) { $0.volume = UInt16(min(max(Int($0.volume) + step, 0), 1000)) }
-    case .mute(let rooms, let isMuted): try set(rooms, at: now) { $0.isMuted = isMuted }
+      try self.rooms.set(rooms, at: now) {
+        $0.volume = UInt16(min(max(Int($0.volume) + step, 0), 1000))
+      }
+    case .mute(let rooms, let isMuted):
+      try self.rooms.set(rooms, at: now) { $0.isMuted = isMuted }
     case .streamVolume(let volume):
       guard volume != self.volume else { break }
       self.volume = volume
       tellAll(.streamVolume(volume), at: now)
     case .delay(let rooms, let delay):
       let limits = ProtocolLimits.roomDelay
-      try set(rooms, at: now) {
+      try self.rooms.set(rooms, at: now) {
         $0.delay = Nanoseconds(min(max(delay.count, limits.lowerBound), limits.upperBound))
       }
-    case .channelMap(let rooms, let map): try set(rooms, at: now) { $0.channelMap = map }
+    case .channelMap(let rooms, let map):
+      try self.rooms.set(rooms, at: now) { $0.channelMap = map }
     }
     return .done
   }
@@ -61,12 +65,12 @@ extension GroupSession {
   /// Sets the anchor once all rooms are ready, or the first that was has waited long enough.
   mutating func startIfReady(at now: LocalTime) {
     guard !isHeld, case .starting(let start) = timeline.state, hasEnough(from: start, at: now),
-      links.contains(where: \.isReady)
+      rooms.links.contains(where: \.isReady)
     else {
       startDeadline = nil
       return
     }
-    if !links.allSatisfy(\.isReady) {
+    if !rooms.links.allSatisfy(\.isReady) {
       let deadline = startDeadline ?? now + configuration.profile.startPatience
       startDeadline = deadline
       guard deadline <= now else { return }
@@ -97,25 +101,8 @@ extension GroupSession {
     GroupTime(ofSender: now) + commitHorizon
   }
 
-  /// Longer than any sound card takes.
-  static let longestHorizon = Nanoseconds.seconds(1)
-  /// Put on top of the rooms' horizon for the way there: at least, and at most.
-  static let commitMargin = Nanoseconds.milliseconds(5)
-  static let longestCommitMargin = Nanoseconds.milliseconds(150)
-
   var commitHorizon: Nanoseconds {
-    let rooms = links.compactMap(\.live)
-    // One room with an absurd figure must not make all others wait.
-    // A room that sounds before the others must be told as much earlier.
-    let device =
-      rooms.compactMap { room in
-        room.status.map {
-          min($0.commitHorizon, Self.longestHorizon) + max(.zero, -room.settings.delay)
-        }
-      }.max() ?? configuration.profile.expectedHorizon
-    let longest = Self.longestCommitMargin
-    let roundTrip = min(rooms.compactMap(\.status?.roundTrip).max() ?? .zero, longest)
-    return device + min(Self.commitMargin + Nanoseconds(8 * roundTrip.count), longest)
+    rooms.commitHorizon(expected: configuration.profile.expectedHorizon)
   }
 
   // MARK: - Pause and resume
@@ -154,25 +141,9 @@ extension GroupSession {
 
   mutating func stop(at now: LocalTime) {
     let time = commitTime(at: now)
-    pendingRestart = nil
+    restart.forget()
     pause(at: now)
     finish(at: LocalTime(onSender: time) + .milliseconds(20))
-  }
-
-  private mutating func set(
-    _ rooms: RoomSelection, at now: LocalTime, _ change: (inout RoomSettings) -> Void
-  ) throws(CommandRefusal) {
-    if case .room(let id) = rooms, !links.contains(where: { $0.id == id }) { throw .noSuchRoom(id) }
-    for index in links.indices where rooms.contains(links[index].id) {
-      guard var settings = links[index].live?.settings else { continue }
-      let before = settings.delay
-      change(&settings)
-      links[index].live?.settings = settings
-      if settings.delay != before {
-        links[index].live?.excuseStarvation(at: now, delayedBy: settings.delay - before)
-      }
-      tell(index, .settings(settings), at: now)
-    }
   }
 }
 

@@ -4,9 +4,6 @@ import WireProtocol
 /// Edits while music plays: what was enqueued is compared with the list, its longest part that still matches stays,
 /// and production goes on from the first media time that does not.
 extension GroupSession {
-  /// Edits that follow each other this fast are one.
-  private static let editInterval = Nanoseconds.milliseconds(5)
-
   /// An item that was enqueued, or is about to be.
   private struct Link {
     let item: PlayItem
@@ -32,32 +29,28 @@ extension GroupSession {
     let firstID = playlist.nextID
     guard playlist.apply(edit, current: current) else { return .done }
     production.listChanged()
-    reconcileTime = reconcileTime ?? now + Self.editInterval
+    restart.edited(at: now)
     emit(.event(.playlistChanged))
     return firstID < playlist.nextID ? .added(firstID..<playlist.nextID) : .done
   }
 
   /// Brings what is enqueued into line with the list.
   mutating func reconcile(at now: LocalTime) {
-    guard let time = reconcileTime, time <= now else { return }
-    reconcileTime = nil
+    guard restart.takeEdit(at: now) else { return }
     production.wasEdited = false
-    if let pendingRestart, !playlist.contains(pendingRestart.item.id) {
-      goOn(after: pendingRestart.item, at: now)
-    } else if pendingRestart == nil {
-      let chain = enqueued(at: now)
-      if let mismatch = firstMismatch(in: chain, at: now) {
-        resolve(mismatch, at: now)
-      } else {
-        goOnAfterEnd(at: now)
-      }
+    if let target = restart.target {
+      if !playlist.contains(target.item.id) { goOn(after: target.item, at: now) }
+    } else if let mismatch = firstMismatch(in: enqueued(at: now), at: now) {
+      resolve(mismatch, at: now)
+    } else {
+      goOnAfterEnd(at: now)
     }
     forgetRemovedItems()
   }
 
   /// What sounds or was chosen to, and what follows it.
   private func enqueued(at now: LocalTime) -> [Link] {
-    let playhead = timeline.playhead(at: GroupTime(ofSender: now))
+    let playhead = mediaTime(at: now)
     let segments = timeline.segments
     let first =
       segments.lastIndex { $0.isChosen && $0.start > playhead }
@@ -104,7 +97,7 @@ extension GroupSession {
   /// The current item was removed: the one that follows it takes its place at once.
   private mutating func goOn(after item: PlayItem, at now: LocalTime) {
     if let next = playlist.neighbour(after: item) {
-      restart(next, at: .zero, now: now)
+      goTo(next, at: .zero, now: now)
     } else {
       halt(after: item, at: now)
     }
@@ -114,12 +107,10 @@ extension GroupSession {
   private mutating func replace(from link: Link, after predecessor: PlayItem, at now: LocalTime) {
     let time = max(link.start, timeline.cutTime(by: commitTime(at: now)))
     let isLate = time > link.start
-    cut(from: time, after: predecessor, isRamped: isLate, at: now)
-    if let next = playlist.successor(of: predecessor) {
-      begin(next, from: time, continues: false, isChosen: isLate)
-    } else {
-      order(.leave(from: time, generation: timeline.generation))
-    }
+    let next = playlist.successor(of: predecessor)
+    makeAnew(
+      next.map { .init(item: $0, start: time, isChosen: isLate) }, from: time, after: predecessor,
+      isRamped: isLate, at: now)
   }
 
   /// Something was put behind what was the end: the stream, marked as ended, goes on there.
@@ -131,15 +122,16 @@ extension GroupSession {
         let next = playlist.successor(of: production.predecessor, passing: production.passed)
       else { return }
       let time = max(end, timeline.cutTime(by: commitTime(at: now)))
-      cut(from: time, after: production.predecessor, isRamped: time > end, at: now)
-      begin(next, from: time, continues: false, isChosen: false)
+      makeAnew(
+        .init(item: next, start: time, isChosen: false), from: time,
+        after: production.predecessor, isRamped: time > end, at: now)
     case .notBegun, .beginning, .item, .itemEnded: break
     }
   }
 
   private mutating func forgetRemovedItems() {
     var needed = Set(timeline.segments.map(\.opened.item.id))
-    needed.formUnion([production.predecessor, pendingRestart?.item].compactMap { $0?.id })
+    needed.formUnion([production.predecessor, restart.target?.item].compactMap { $0?.id })
     if case .beginning(let beginning) = production.stage { needed.insert(beginning.item.id) }
     playlist.forgetRemoved { needed.contains($0) }
   }

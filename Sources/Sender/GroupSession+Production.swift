@@ -5,7 +5,7 @@ import WireProtocol
 /// Keeps the producer at work: one order at a time, as much ahead as the rooms can hold.
 extension GroupSession {
   /// Before any room has said what it holds.
-  private static let capacityUnknown = 4 << 20
+  private static let capacityUnknown = Capacity(bytes: 4 << 20, duration: .seconds(60))
   /// Bytes stored for the rooms at most, whatever they say: four times a receiver's default capacity.
   static let largestStore = 128 << 20
   /// The stream is marked as ended this long before it is: late, because what is appended until then joins without a
@@ -17,27 +17,25 @@ extension GroupSession {
     emit(.produce(order))
   }
 
-  /// Production goes on with `item`; without `continues`, after a cut at `time`.
-  mutating func begin(
-    _ item: PlayItem, at position: MediaDuration = .zero, from time: MediaTime, continues: Bool,
-    isChosen: Bool, isRecoding: Bool = false
-  ) {
-    production.begin(.init(item: item, position: position, start: time, isChosen: isChosen))
+  /// Production goes on with an item; without `continues`, after a cut.
+  mutating func begin(_ next: Production.Beginning, continues: Bool, isRecoding: Bool = false) {
+    production.begin(next)
     order(
       .begin(
         .init(
-          item: item, position: position, mediaTime: time, generation: timeline.generation,
-          effects: effects, continues: continues, codecs: codecs, isRecoding: isRecoding)))
+          item: next.item, position: next.position, mediaTime: next.start,
+          generation: timeline.generation, effects: effects, continues: continues,
+          codecs: codecs, isRecoding: isRecoding)))
   }
 
   mutating func produceMore(at now: LocalTime) {
     production.nextDeadline = nil
     // An edit is looked at within milliseconds; what was produced until then might be in vain.
-    guard production.isIdle, reconcileTime == nil else { return }
+    guard production.isIdle, restart.reconcileTime == nil else { return }
     switch production.stage {
     case .notBegun:
       if let item = playlist.first {
-        begin(item, from: .zero, continues: false, isChosen: false)
+        begin(.init(item: item, start: .zero, isChosen: false), continues: false)
       } else if configuration.endsWithPlaylist {
         finishProduction(at: .zero)
       }
@@ -50,7 +48,7 @@ extension GroupSession {
       order(.more(production.nextPortion(), generation: timeline.generation))
     case .itemEnded(let time):
       if let next = itemToProduce {
-        begin(next, from: time, continues: true, isChosen: false)
+        begin(.init(item: next, start: time, isChosen: false), continues: true)
       } else {
         finishProductionIfDue(endingAt: time, at: now)
       }
@@ -68,7 +66,7 @@ extension GroupSession {
 
   private mutating func finishProductionIfDue(endingAt end: MediaTime, at now: LocalTime) {
     let due = end - Self.finishMargin
-    guard timeline.playhead(at: GroupTime(ofSender: now)) < due else {
+    guard mediaTime(at: now) < due else {
       return finishProduction(at: end)
     }
     production.nextDeadline = timeline.groupTime(of: due).map { LocalTime(onSender: $0) }
@@ -81,12 +79,10 @@ extension GroupSession {
   }
 
   func hasRoom(at now: LocalTime) -> Bool {
-    let capacities = links.compactMap(\.live?.welcome.capacity)
-    let bytes = capacities.map(\.bytes).max().map { min(Int(clamping: $0), Self.largestStore) }
-    let span = capacities.map(\.duration).max() ?? .seconds(60)
-    let playhead = timeline.playhead(at: GroupTime(ofSender: now))
-    return store.heldBytes < bytes ?? Self.capacityUnknown
-      && (store.end ?? playhead) - playhead < span
+    let capacity = rooms.capacity ?? Self.capacityUnknown
+    let playhead = mediaTime(at: now)
+    return store.heldBytes < min(Int(clamping: capacity.bytes), Self.largestStore)
+      && (store.end ?? playhead) - playhead < capacity.duration
   }
 
   // MARK: - Answers
@@ -105,22 +101,20 @@ extension GroupSession {
       }
     }
     if let cut = production.cut, let end = store.end, end > cut { production.metCut() }
-    if production.isIdle, production.wasEdited { reconcileTime = now }
+    if production.isIdle, production.wasEdited { restart.reconcile(at: now) }
   }
 
   private mutating func take(_ step: ProducedBatch.Step) {
     switch step {
     case .opened(let opened, let time):
-      let opened = artworks.sharing(opened, with: timeline.segments)
+      let (opened, description) = announcer.describe(opened, after: timeline.segments)
       var segment = production.opened(opened, at: time)
-      segment.description = artworks.description(of: opened)
+      segment.description = description
       timeline.append(segment)
     case .metadata(let described, let time):
-      let described = artworks.sharing(described, with: timeline.segments)
+      let (opened, description) = announcer.describe(described, after: timeline.segments)
       timeline.append(
-        .init(
-          start: time, opened: described, continuesItem: true,
-          description: artworks.description(of: described)))
+        .init(start: time, opened: opened, continuesItem: true, description: description))
     case .itemEnded(let time):
       if case .finishing = production.stage { break }
       production.stage = .itemEnded(at: time)

@@ -6,7 +6,7 @@ extension GroupSession {
   /// The item that was begun last, from `position` on. Returns from where really.
   mutating func renew(from position: MediaDuration, at now: LocalTime) -> MediaDuration {
     // Nothing behind its place was taken from the source yet.
-    if let pendingRestart { return max(position, pendingRestart.position) }
+    if let target = restart.target { return max(position, target.position) }
     guard let begun else { return position }
     return renew(begun, from: begun.start + begun.opened.span(to: position), at: now)
   }
@@ -52,8 +52,9 @@ extension GroupSession {
   ) -> MediaDuration {
     let time = max(asked, timeline.cutTime(by: commitTime(at: now)))
     let from = max(.zero, begun.opened.position(after: time - begun.start))
-    cut(from: time, after: nil, isRamped: time > asked, at: now)
-    begin(begun.opened.item, at: from, from: time, continues: false, isChosen: true)
+    makeAnew(
+      .init(item: begun.opened.item, position: from, start: time, isChosen: true), from: time,
+      after: nil, isRamped: time > asked, at: now)
     return from
   }
 

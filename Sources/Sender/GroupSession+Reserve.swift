@@ -25,7 +25,8 @@ extension GroupSession {
     guard configuration.holdsAtCuts, case .playing(let anchor) = timeline.state else { return nil }
     if let cut = production.cut { return cut }
     // Where nothing is ordered the source is not late: the rooms hold as much as they can, or all has come.
-    guard timeline.end == nil, !production.isIdle || reconcileTime != nil, let end = store.end
+    guard timeline.end == nil, !production.isIdle || restart.reconcileTime != nil,
+      let end = store.end
     else { return nil }
     return isBetweenItems ? end : max(anchor.mediaTime, end - Self.tail)
   }

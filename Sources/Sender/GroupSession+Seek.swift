@@ -4,20 +4,8 @@ import WireProtocol
 /// Seek, skip and jump: one item and place in it in the stead of everything from the next instant on that all rooms
 /// can still change.
 extension GroupSession {
-  /// Restarts that follow each other faster than this are one: a listener who drags a slider wants the last place.
-  private static let restartInterval = Nanoseconds.milliseconds(40)
-  /// How long an answer is waited for that would save a cut.
-  private static let answerPatience = Nanoseconds.milliseconds(100)
-
   /// What is still heard of the last item where a seek goes beyond its end.
   private static let lastMoment = MediaDuration.seconds(1)
-
-  struct Restart {
-    var item: PlayItem
-    var position: MediaDuration
-    /// The same place, or what has followed it by then, wherever that is at the cut.
-    var isThere = false
-  }
 
   /// What a listener means who says "here": what sounds, or what was asked for last and will sound in an instant.
   struct Aim {
@@ -28,14 +16,12 @@ extension GroupSession {
   }
 
   func aim(at now: LocalTime) -> Aim? {
-    if let pendingRestart {
-      return aim(at: pendingRestart.item, pendingRestart.position)
-    }
+    if let target = restart.target { return aim(at: target.item, target.position) }
     if case .beginning(let beginning) = production.stage, beginning.isChosen {
       return aim(at: beginning.item, beginning.position)
     }
     guard !isStopped(at: now) else { return nil }
-    let playhead = timeline.playhead(at: GroupTime(ofSender: now))
+    let playhead = mediaTime(at: now)
     if let segment = timeline.segments.last(where: { $0.isChosen && $0.start > playhead }) {
       return Aim(
         item: segment.opened.item, position: segment.opened.position, opened: segment.opened)
@@ -62,18 +48,18 @@ extension GroupSession {
     guard let aim = aim(at: now) else { return }
     guard aim.opened?.isSeekable ?? true else { throw .notSeekable(aim.item) }
     guard let duration = aim.opened?.duration, position >= duration else {
-      return restart(aim.item, at: max(.zero, position), now: now)
+      return goTo(aim.item, at: max(.zero, position), now: now)
     }
     if playlist.neighbour(after: aim.item) != nil { return skipForward(at: now) }
     // A seek ends no list: its last moment is heard, and then it ends by itself.
     let last = max(.zero, duration - Self.lastMoment)
-    if aim.position < last { restart(aim.item, at: last, now: now) }
+    if aim.position < last { goTo(aim.item, at: last, now: now) }
   }
 
   mutating func skipForward(at now: LocalTime) {
     guard let aim = aim(at: now) else { return }
     if let next = playlist.neighbour(after: aim.item) {
-      restart(next, at: .zero, now: now)
+      goTo(next, at: .zero, now: now)
     } else if configuration.endsWithPlaylist {
       stop(at: now)
     } else {
@@ -83,19 +69,18 @@ extension GroupSession {
 
   mutating func skipBack(at now: LocalTime) {
     guard let aim = aim(at: now) else {
-      if let last = playlist.items.last { restart(last, at: .zero, now: now) }
+      if let last = playlist.items.last { goTo(last, at: .zero, now: now) }
       return
     }
     let isAtBeginning = aim.position < Self.restartThreshold
     let target = isAtBeginning ? playlist.neighbour(before: aim.item) ?? aim.item : aim.item
-    restart(target, at: .zero, now: now)
+    goTo(target, at: .zero, now: now)
   }
 
-  mutating func jump(
-    to id: Int, at position: MediaDuration, now: LocalTime
-  ) throws(CommandRefusal) {
+  mutating func jump(to id: Int, at position: MediaDuration, now: LocalTime) throws(CommandRefusal)
+  {
     guard let item = playlist.item(id) else { throw .noSuchItem(id) }
-    restart(item, at: max(.zero, position), now: now)
+    goTo(item, at: max(.zero, position), now: now)
   }
 
   /// What sounds goes on from where it will be at the cut, made anew; items to come are opened with the effects.
@@ -106,26 +91,25 @@ extension GroupSession {
     self.effects = effects
     guard let aim else { return }
     // An item that was chosen and does not sound yet begins where it was to; opening the next one changes nothing.
-    var isThere = pendingRestart?.isThere ?? true
+    var isThere = restart.target?.isThere ?? true
     if case .beginning(let next) = production.stage, next.isChosen || timeline.segments.isEmpty {
       isThere = false
     }
-    pendingRestart = Restart(item: aim.item, position: aim.position, isThere: isThere)
+    restart.ask(for: .init(item: aim.item, position: aim.position, isThere: isThere))
     carryOutRestart(at: now)
   }
 
-  mutating func restart(_ item: PlayItem, at position: MediaDuration, now: LocalTime) {
-    pendingRestart = Restart(item: item, position: position)
+  mutating func goTo(_ item: PlayItem, at position: MediaDuration, now: LocalTime) {
+    restart.ask(for: .init(item: item, position: position))
     carryOutRestart(at: now)
   }
 
   /// The sound ends as soon as it can, and nothing follows.
   mutating func halt(after item: PlayItem, at now: LocalTime) {
-    pendingRestart = nil
+    restart.forget()
     let time = timeline.cutTime(by: commitTime(at: now))
     if production.cut == time, production.hasEnded { return }
-    cut(from: time, after: item, isRamped: true, at: now)
-    order(.leave(from: time, generation: timeline.generation))
+    makeAnew(nil, from: time, after: item, isRamped: true, at: now)
     // Else an item that repeats would follow itself.
     if playlist.successor(of: item) != nil { finishProduction(at: time) }
   }
@@ -135,50 +119,32 @@ extension GroupSession {
   /// Several restarts in quick succession become one: while a cut has nothing behind it, another place is simply put
   /// there, and no room hears of it.
   mutating func carryOutRestart(at now: LocalTime) {
-    restartDeadline = nil
-    guard var target = pendingRestart else { return }
+    guard let target = restart.target else { return }
     let time = timeline.cutTime(by: commitTime(at: now))
+    var next = Production.Beginning(
+      item: target.item, position: target.position, start: time, isChosen: true)
     if target.isThere, let segment = timeline.segment(at: time), time >= segment.start {
-      target.item = segment.opened.item
-      target.position = segment.opened.position(after: time - segment.start)
+      next.item = segment.opened.item
+      next.position = segment.opened.position(after: time - segment.start)
     }
-    if production.cut == time {
-      guard production.isIdle || isOverdue(at: now) else { return }
-      if production.isIdle {
-        timeline.removeSegments(from: time)
-      } else {
-        cut(from: time, after: nil, isRamped: true, at: now)
-        restartedAt = now
-      }
-    } else {
-      if let restartedAt, now < restartedAt + Self.restartInterval {
-        restartDeadline = restartedAt + Self.restartInterval
-        return
-      }
-      if let room = timeline.timeOfRoom(for: 2, at: GroupTime(ofSender: now)) {
-        restartDeadline = LocalTime(onSender: room) + Nanoseconds(1)
-        return
-      }
-      cut(from: time, after: nil, isRamped: true, at: now)
-      restartedAt = now
+    let room = timeline.timeOfRoom(for: 2, at: GroupTime(ofSender: now))
+    let step = restart.nextStep(
+      isAtCut: production.cut == time, isIdle: production.isIdle,
+      room: room.map { LocalTime(onSender: $0) + Nanoseconds(1) }, at: now)
+    switch step {
+    case .wait: break
+    case .replace:
+      timeline.removeSegments(from: time)
+      begin(next, continues: false)
+    case .cut: makeAnew(next, from: time, after: nil, isRamped: true, at: now)
     }
-    pendingRestart = nil
-    begin(target.item, at: target.position, from: time, continues: false, isChosen: true)
   }
 
-  /// The answer to the order under way wakes this session; but a source may wait for its network for ever.
-  private mutating func isOverdue(at now: LocalTime) -> Bool {
-    let since = restartedAt ?? now
-    restartedAt = since
-    let deadline = since + Self.answerPatience
-    guard deadline > now else { return true }
-    restartDeadline = deadline
-    return false
-  }
-
-  /// Begins a generation: everything from `time` on is made anew, as what follows `predecessor`.
-  mutating func cut(
-    from time: MediaTime, after predecessor: PlayItem?, isRamped: Bool, at now: LocalTime
+  /// Begins a generation: everything from `time` on is made anew, as what follows `predecessor`. It begins with `next`, or
+  /// nothing is known that follows.
+  mutating func makeAnew(
+    _ next: Production.Beginning?, from time: MediaTime, after predecessor: PlayItem?,
+    isRamped: Bool, isRecoding: Bool = false, at now: LocalTime
   ) {
     production.restart(from: time, after: predecessor)
     reserve.restart()
@@ -186,7 +152,11 @@ extension GroupSession {
     let generation = timeline.cut(from: time, isRamped: isRamped)
     store.cut(from: time)
     tellAll(.flush(Flush(from: time, generation: generation, isRamped: isRamped)), at: now)
-    for index in links.indices { links[index].live?.announced.flush(from: time) }
-    lastCutTime = now
+    announcer.cut(at: now)
+    if let next {
+      begin(next, continues: false, isRecoding: isRecoding)
+    } else {
+      order(.leave(from: time, generation: generation))
+    }
   }
 }

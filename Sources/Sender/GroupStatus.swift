@@ -83,7 +83,7 @@ extension GroupSession {
   package func status(at local: LocalTime) -> GroupStatus {
     let now = local + asleep
     let item = soundingItem(at: now)
-    let playhead = timeline.playhead(at: GroupTime(ofSender: now))
+    let playhead = mediaTime(at: now)
     let items = playlist.items
     let index = item.flatMap { item in items.firstIndex { $0.id == item.item.id } }
     let arrival = arrival(at: now)
@@ -98,7 +98,7 @@ extension GroupSession {
       presentationTime: timeline.isSounding(at: GroupTime(ofSender: now)) && item != nil
         ? local : nil,
       rate: item?.rate ?? 1, outputLatency: commitHorizon,
-      produced: max(.zero, (store.end ?? playhead) - playhead), rooms: links.map(\.displayed))
+      produced: max(.zero, (store.end ?? playhead) - playhead), rooms: rooms.links.map(\.displayed))
   }
 
   /// When this place in the current item sounds, or sounded lately, by what is decided now: a pause or a seek moves
@@ -134,14 +134,14 @@ extension GroupSession {
   /// Whether something is there to begin with, and a room that could play it.
   package var isPrimed: Bool {
     guard production.cut == nil, let end = store.end else { return false }
-    return end > timeline.nextStart && links.contains(where: \.isReady)
+    return end > timeline.nextStart && rooms.links.contains(where: \.isReady)
   }
 
   /// Whether every room could play.
-  package var allRoomsAreReady: Bool { links.allSatisfy(\.isReady) }
+  package var allRoomsAreReady: Bool { rooms.links.allSatisfy(\.isReady) }
 
   /// What people call a room; nil where it is none of the group.
-  package func name(of room: RoomID) -> String? { links.first { $0.id == room }?.name }
+  package func name(of room: RoomID) -> String? { rooms[room]?.name }
 
   private func upcoming(at now: LocalTime) -> Upcoming? {
     guard let aim = aim(at: now), let item = playlist.successor(of: aim.item) else { return nil }

@@ -17,8 +17,9 @@ struct Production {
   }
 
   struct Beginning {
-    let item: PlayItem
-    let position: MediaDuration
+    var item: PlayItem
+    /// How far into the item.
+    var position = MediaDuration.zero
     let start: MediaTime
     /// Whether it was cut to, rather than following what lies before it.
     let isChosen: Bool

@@ -85,6 +85,14 @@ struct RoomLink {
     }
   }
 
+  /// Whether there is a connection, or one is being made.
+  var isOpen: Bool {
+    switch state {
+    case .connecting, .greeting, .live: true
+    case .waiting, .replaced: false
+    }
+  }
+
   /// Since when a connection could be tried; nil where none is to be, or not yet.
   func due(at now: LocalTime) -> LocalTime? {
     if case .waiting(let until) = state, until <= now { until } else { nil }
@@ -207,6 +215,10 @@ struct LiveRoom {
     let span = Nanoseconds(abs(settings.delay.count) + abs(change.count))
     starvationCountsFrom = max(starvationCountsFrom, now + Self.starvationPatience + span)
   }
+
+  /// How long before its time the room must hear of a change; nil while it has not said so. One room with an absurd figure
+  /// must not make all others wait.
+  var horizon: Nanoseconds? { status.map { min($0.commitHorizon, RoomSet.longestHorizon) } }
 
   /// Whether one more change of its state may be told; one that repeats what was told counts as well.
   mutating func isToldOf(at now: LocalTime) -> Bool { tellings.admits(at: now) }

@@ -15,9 +15,9 @@ import WireProtocol
       "longest wait before connecting again": RoomDialling.lastRetry,
       "wait after a `refuse` before asking again": RoomDialling.refusedRetry,
       "wait at a start for rooms that are not *ready*": LatencyProfile.deep.startPatience,
-      "largest commit horizon that is reckoned with": GroupSession.longestHorizon,
-      "least time on top of the largest commit horizon": GroupSession.commitMargin,
-      "most time on top of the largest commit horizon": GroupSession.longestCommitMargin,
+      "largest commit horizon that is reckoned with": RoomSet.longestHorizon,
+      "least time on top of the largest commit horizon": RoomSet.commitMargin,
+      "most time on top of the largest commit horizon": RoomSet.longestCommitMargin,
       "session with media after which the first wait is the first again": RoomDialling.soundSession,
       "wait before a codec is used again that a room has withdrawn": RoomLink.withdrawalTime,
       "audio kept behind the playhead for rooms that come back":

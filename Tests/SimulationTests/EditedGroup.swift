@@ -93,10 +93,10 @@ final class EditedGroup {
     var cuts: [Int] = []
     let commit = Self.commit(of: session, at: now)
     if isMade(in: session) { make(at: commit, &cuts) }
-    if reconcileTime != nil, session.reconcileTime == nil {
+    if reconcileTime != nil, session.restart.reconcileTime == nil {
       reconcile(session, at: now, commit: commit, &cuts)
     }
-    reconcileTime = session.reconcileTime
+    reconcileTime = session.restart.reconcileTime
     for anchor in session.timeline.anchors { edges.insert(Self.index(anchor.mediaTime)) }
     for cut in session.timeline.cuts where cut.generation > generation {
       let place = Self.index(cut.from)
@@ -114,7 +114,7 @@ final class EditedGroup {
     case nil: return false
     case .nothing: return true
     case .item(let id, let frame):
-      guard let pending = session.pendingRestart else { return true }
+      guard let pending = session.restart.target else { return true }
       guard case .beginning(let begun) = session.production.stage, begun.isChosen,
         begun.item.id == id, begun.position == Self.span(frame)
       else { return false }

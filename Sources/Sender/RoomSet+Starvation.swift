@@ -3,10 +3,7 @@ import WireProtocol
 
 /// A room that has nothing to play has a network that is too slow only where the group has had enough to send for a
 /// while. What a cut, a change of a room's delay or a late source leaves without sound for an instant is no fault of it.
-extension GroupSession {
-  /// How far what is there must reach beyond what sounds for the group to count as supplied.
-  private static let supply = MediaDuration.milliseconds(200)
-
+extension RoomSet {
   mutating func received(_ status: RoomStatus, from index: Int, at now: LocalTime) {
     links[index].live?.media?.delivered(until: status.bufferedUntil, at: now)
     var status = status
@@ -24,9 +21,8 @@ extension GroupSession {
     }
   }
 
-  /// Tells of rooms that starve by their own network.
-  mutating func tellOfStarvation(at now: LocalTime) {
-    let isSupplied = isSupplied(at: now)
+  /// Tells of rooms that starve by their own network; `isSupplied` says whether the group has enough to send.
+  mutating func tellOfStarvation(isSupplied: Bool, at now: LocalTime) {
     for index in links.indices {
       if !isSupplied { links[index].live?.excuseStarvation(at: now) }
       if let time = links[index].starvationTime, time <= now { tellState(of: index) }
@@ -38,16 +34,7 @@ extension GroupSession {
     let state = ToldState(state: status.state, detail: status.detail)
     guard links[index].live?.toldState != state else { return }
     links[index].live?.toldState = state
-    emit(.event(.roomState(links[index].id, status.state, detail: status.detail)))
-  }
-
-  private func isSupplied(at now: LocalTime) -> Bool {
-    let time = GroupTime(ofSender: now)
-    guard case .playing(let anchor) = timeline.state, anchor.groupTime <= time,
-      production.cut == nil
-    else { return false }
-    return timeline.end != nil
-      || store.end.map { $0 - timeline.playhead(at: time) >= Self.supply } ?? false
+    outputs.append(.event(.roomState(links[index].id, status.state, detail: status.detail)))
   }
 }
 

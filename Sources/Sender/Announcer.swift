@@ -1,15 +1,28 @@
 import Clock
 import WireProtocol
 
-/// Telling the rooms what plays from which media time on, ahead of time, and sending them the pictures.
-extension GroupSession {
+/// What the rooms are told of what plays, ahead of time: an announcement for each item, and the pictures that those name.
+struct Announcer {
   /// Pictures wait while a room has less music than this ahead.
   private static let artworkLead = MediaDuration.seconds(5)
   /// So long after a start or a cut nothing more is to be expected that they should wait for.
   private static let artworkPatience = Nanoseconds.seconds(5)
 
+  private var artworks = ArtworkStore()
+  private var lastCutTime: LocalTime?
+
+  mutating func cut(at now: LocalTime) { lastCutTime = now }
+
+  /// The item as it is kept, and what the rooms are told of it; `segments` are what is enqueued before it.
+  mutating func describe(
+    _ opened: OpenedItem, after segments: [PlaybackTimeline.Segment]
+  ) -> (OpenedItem, ItemDescription) {
+    let opened = artworks.sharing(opened, with: segments)
+    return (opened, artworks.description(of: opened))
+  }
+
   /// What sounds, and what follows it as far as it is enqueued.
-  private var announcements: [NowPlaying] {
+  func announcements(of timeline: PlaybackTimeline) -> [NowPlaying] {
     var announcements: [NowPlaying] = []
     for segment in timeline.segments {
       // Of what could not be played nothing sounds.
@@ -26,18 +39,8 @@ extension GroupSession {
     return announcements + [NowPlaying(generation: timeline.generation, from: end, item: nil)]
   }
 
-  /// Brings what each room was told into line with what is enqueued.
-  mutating func describe(at now: LocalTime) {
-    let announcements = announcements
-    for index in links.indices {
-      for message in links[index].live?.announced.replace(with: announcements) ?? [] {
-        tell(index, .nowPlaying(message), at: now)
-      }
-    }
-  }
-
   /// The pictures that the announcements name, the next first, as far as each room can hold them.
-  var artworkToSend: [NumberedArtwork] {
+  func pictures(of timeline: PlaybackTimeline) -> [NumberedArtwork] {
     var pictures: [NumberedArtwork] = []
     var byteCount = 0
     for segment in timeline.segments.prefix(ProtocolLimits.announcements) {
@@ -53,8 +56,11 @@ extension GroupSession {
 
   /// The lead is half of what the room can hold where that is less than the usual one. What is live never gets that far,
   /// and after a start or a cut there are gaps until it does: then pictures wait for a while.
-  func plan(for index: Int, _ pictures: [NumberedArtwork], at now: LocalTime) -> ArtworkPlan {
-    guard !pictures.isEmpty, let room = links[index].live else { return ArtworkPlan() }
+  func plan(
+    for room: LiveRoom?, _ pictures: [NumberedArtwork], _ timeline: PlaybackTimeline,
+    _ store: PacketStore, at now: LocalTime
+  ) -> ArtworkPlan {
+    guard !pictures.isEmpty, let room else { return ArtworkPlan() }
     let held = Double(room.welcome.capacity.bytes) / max(store.byteRate, 1)
     let half = MediaDuration(flicks: Int64(min(held / 2, 60) * 705_600_000))
     let lead =
@@ -65,37 +71,4 @@ extension GroupSession {
       fillsGaps: timeline.end != nil || store.end ?? .zero >= lead
         || now - begun >= Self.artworkPatience)
   }
-}
-
-/// What one room was told, in order of media time.
-struct AnnouncedItems {
-  private var announced: [NowPlaying] = []
-
-  /// The room forgets what it was told of `time` and later.
-  mutating func flush(from time: MediaTime) { announced.removeAll { $0.from >= time } }
-
-  /// The messages that make it so.
-  mutating func replace(with wanted: [NowPlaying]) -> [NowPlaying] {
-    if let first = wanted.first { announced.removeAll { $0.from < first.from } }
-    var common = 0
-    while common < min(announced.count, wanted.count),
-      announced[common].says(wanted[common])
-    {
-      common += 1
-    }
-    var messages = Array(wanted[common...])
-    // What is taken back and replaced by nothing yet.
-    if messages.isEmpty, common < announced.count, announced[common].item != nil {
-      messages = [announced[common]]
-      messages[0].item = nil
-    }
-    guard !messages.isEmpty else { return [] }
-    announced = announced[..<common] + messages
-    return messages
-  }
-}
-
-extension NowPlaying {
-  /// Generations aside: what an older one says holds until a flush takes it back.
-  fileprivate func says(_ other: NowPlaying) -> Bool { from == other.from && item == other.item }
 }

@@ -1,0 +1,46 @@
+import Audio
+import Clock
+import WireProtocol
+
+/// Sending music and pictures to the rooms.
+extension RoomSet {
+  /// How far the room has been sent what `store` holds; nil while it is sent nothing.
+  func position(of id: RoomID, in store: PacketStore) -> MediaTime? {
+    self[id]?.live?.media?.position(in: store)
+  }
+
+  /// Rooms that are sent no more until they are `drained`.
+  var awaitingDrain: [RoomID] { links.filter { $0.live?.media?.isFull ?? false }.map(\.id) }
+
+  /// Sends each room what it lacks, as far as its credit allows.
+  mutating func send(
+    from store: PacketStore, by timeline: PlaybackTimeline, with announcer: Announcer,
+    at now: LocalTime
+  ) {
+    let pictures = announcer.pictures(of: timeline)
+    for index in links.indices {
+      let codecs = links[index].codecs ?? .all
+      let plan = announcer.plan(for: links[index].live, pictures, timeline, store, at: now)
+      let schedule = schedule(for: links[index].live, timeline, at: now)
+      guard
+        let bytes = links[index].live?.media?.nextBytes(
+          from: store, schedule, decodedAs: codecs, plan),
+        !bytes.isEmpty
+      else { continue }
+      links[index].sent()
+      outputs.append(.send(links[index].id, .media, bytes))
+    }
+  }
+
+  private func schedule(
+    for room: LiveRoom?, _ timeline: PlaybackTimeline, at now: LocalTime
+  ) -> MediaSchedule {
+    guard let room else { return MediaSchedule() }
+    let playhead = timeline.playhead(at: GroupTime(ofSender: now))
+    let capacity = min(
+      room.welcome.capacity.duration.flicks, ProtocolLimits.mediaTime.upperBound)
+    return MediaSchedule(
+      now: now, timeline: timeline, horizon: (room.horizon ?? .zero) - room.settings.delay,
+      end: playhead + MediaDuration(flicks: max(capacity, 1)))
+  }
+}

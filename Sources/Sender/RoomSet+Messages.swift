@@ -1,0 +1,120 @@
+import Audio
+import Clock
+import WireProtocol
+
+/// What rooms say, and what becomes of those that say what they must not.
+extension RoomSet {
+  mutating func received(_ bytes: [UInt8], from id: RoomID, at now: LocalTime) {
+    guard let index = index(of: id), links[index].isOpen else { return }
+    links[index].live?.heard(at: now)
+    links[index].framer.append(bytes)
+  }
+
+  /// Takes into account what a room has said, up to something that the group must answer first.
+  mutating func nextNews(from id: RoomID, at now: LocalTime) -> News? {
+    do {
+      // A message may end the session.
+      while let index = index(of: id), links[index].isOpen,
+        let raw = try links[index].framer.next()
+      {
+        guard let message = try ControlMessage.decode(raw) else { continue }
+        if let news = received(message, from: index, at: now) { return news }
+      }
+    } catch {
+      violated(id, "\(error)", at: now)
+    }
+    return nil
+  }
+
+  private mutating func received(
+    _ message: ControlMessage, from index: Int, at now: LocalTime
+  ) -> News? {
+    let id = links[index].id
+    switch message {
+    case .welcome(let welcome): return welcomed(index, welcome, at: now)
+    case .refuse(let refusal): refused(index, refusal, at: now)
+    case .credit(let credit):
+      links[index].live?.media?.granted(credit.limit)
+      links[index].live?.media?.delivered(until: credit.bufferedUntil, at: now)
+    case .flushed: break
+    case .flushedAutomatically(let flushed): return .flushed(id, from: flushed.from)
+    case .status(let status): received(status, from: index, at: now)
+    case .codecs(let listed): received(listed, from: index, at: now)
+    case .goodbye(let goodbye) where goodbye.reason == .replaced: replaced(index, goodbye)
+    case .goodbye(let goodbye):
+      broke(id, goodbye.detail.isEmpty ? "it said goodbye" : goodbye.detail, at: now)
+    case .hello, .anchor, .flush, .settings, .streamVolume, .nowPlaying, .keepAlive:
+      violated(id, "this message is not for a sender", at: now)
+    }
+    return nil
+  }
+
+  private mutating func welcomed(_ index: Int, _ welcome: Welcome, at now: LocalTime) -> News? {
+    let id = links[index].id
+    guard links[index].isExpected(welcome.receiverID) else {
+      broke(id, "another receiver, \(welcome.name), answers at its address", at: now)
+      return nil
+    }
+    guard ProtocolVersion.isSpoken(welcome.version) else {
+      let detail = DecodeError.unsupportedVersion(welcome.version).description
+      sayGoodbye(id, .protocolViolation, detail: detail)
+      broke(id, detail, at: now)
+      return nil
+    }
+    let before = codecs
+    guard links[index].welcomed(welcome, at: now) else { return nil }
+    if codecs != before { newcomer = id }
+    outputs.append(.event(.roomConnected(id)))
+    return .welcomed(id, welcome)
+  }
+
+  private mutating func refused(_ index: Int, _ refusal: Refusal, at now: LocalTime) {
+    let id = links[index].id
+    guard links[index].live == nil else {
+      return violated(id, "a refusal after its welcome", at: now)
+    }
+    let reason = refusal.sentence
+    let isNew = links[index].lastObstacle != reason
+    outputs.append(.close(id, .control))
+    links[index].refused(reason, at: now)
+    if isNew { outputs.append(.event(.roomRefused(id, reason: reason))) }
+  }
+
+  private mutating func replaced(_ index: Int, _ goodbye: Goodbye) {
+    let id = links[index].id
+    let reason = goodbye.detail.isEmpty ? "another sender plays there" : goodbye.detail
+    close(id)
+    links[index].replaced(reason)
+    outputs.append(.event(.roomReplaced(id, reason: reason)))
+  }
+
+  /// A room has found that it cannot decode what it had listed.
+  private mutating func received(_ listed: [Codec], from index: Int, at now: LocalTime) {
+    let id = links[index].id
+    guard links[index].live != nil else {
+      return violated(id, "codecs before its welcome", at: now)
+    }
+    let before = codecs
+    links[index].lists(listed, at: now)
+    if codecs != before { newcomer = id }
+  }
+
+  /// The room is told what was wrong, so that its people can be.
+  private mutating func violated(_ id: RoomID, _ how: String, at now: LocalTime) {
+    sayGoodbye(id, .protocolViolation, detail: how)
+    broke(id, "it broke the protocol: \(how)", at: now)
+  }
+}
+
+extension Refusal {
+  /// One line for people.
+  var sentence: String {
+    switch reason {
+    case .busy: "busy: \(detail) is playing there"
+    case .unsupportedVersion:
+      "it speaks another protocol version (\(detail)); update the older side"
+    case .protocolViolation: "it refused what this sender said: \(detail)"
+    case .other: detail.isEmpty ? "it refused, for a reason that it did not say" : detail
+    }
+  }
+}

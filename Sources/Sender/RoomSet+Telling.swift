@@ -1,0 +1,51 @@
+import Clock
+import WireProtocol
+
+/// What rooms are told: of the group's decisions all the same, and each what it has missed.
+extension RoomSet {
+  mutating func tell(_ index: Int, _ message: ControlMessage, at now: LocalTime) {
+    guard links[index].live != nil else { return }
+    links[index].live?.spoke(at: now)
+    outputs.append(.send(links[index].id, .control, message.encoded()))
+  }
+
+  mutating func tellAll(_ message: ControlMessage, at now: LocalTime) {
+    for index in links.indices {
+      if case .flush(let flush) = message { links[index].live?.announced.flush(from: flush.from) }
+      tell(index, message, at: now)
+    }
+  }
+
+  /// Brings what each room was told into line with what is enqueued.
+  mutating func announce(_ announcements: [NowPlaying], at now: LocalTime) {
+    for index in links.indices {
+      for message in links[index].live?.announced.replace(with: announcements) ?? [] {
+        tell(index, .nowPlaying(message), at: now)
+      }
+    }
+  }
+
+  /// The answer to a welcome: what the room has missed, and a connection for its media.
+  mutating func admit(_ id: RoomID, telling messages: [ControlMessage], at now: LocalTime) {
+    guard let index = index(of: id) else { return }
+    for message in messages { tell(index, message, at: now) }
+    outputs.append(.connect(id, .media))
+    removeTwins(of: id)
+  }
+
+  mutating func set(
+    _ rooms: RoomSelection, at now: LocalTime, _ change: (inout RoomSettings) -> Void
+  ) throws(CommandRefusal) {
+    if case .room(let id) = rooms, self[id] == nil { throw .noSuchRoom(id) }
+    for index in links.indices where rooms.contains(links[index].id) {
+      guard var settings = links[index].live?.settings else { continue }
+      let before = settings.delay
+      change(&settings)
+      links[index].live?.settings = settings
+      if settings.delay != before {
+        links[index].live?.excuseStarvation(at: now, delayedBy: settings.delay - before)
+      }
+      tell(index, .settings(settings), at: now)
+    }
+  }
+}
