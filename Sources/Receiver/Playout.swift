@@ -2,14 +2,11 @@ import Audio
 import Clock
 import WireProtocol
 
-/// What is played: the deep buffer, its decoding ahead of the playhead, the anchors, and the sound device as far as
-/// the session knows it.
+/// What is played, from the deep buffer to the sound device: asks `RoomSchedule` what sounds, `DeviceSlot` whether there is
+/// a device, and has `DecodeAhead` fill its ring.
 struct Playout {
   /// Packets decoded in one go, so that a control message never waits for more than a few milliseconds.
   static let decodeSlice = 8
-  /// More than any sound card is written ahead.
-  static let longestWriteAhead = Nanoseconds.seconds(1)
-  static let clockInterval = Nanoseconds.milliseconds(100)
 
   enum Step {
     case render(RenderCommand)
@@ -22,51 +19,19 @@ struct Playout {
     case undecodable(Codec, CodecError)
   }
 
-  private enum Device {
-    case closed
-    case opening
-    case open(OutputDevice, DecodeStage)
-    case lost(reason: String)
-  }
-
   private let makeDecoder: DecodeStage.MakeDecoder
   private let idleTime: Nanoseconds
   private let profile: LatencyProfile
   private var buffer: PlayoutBuffer
   /// What the sender says of what plays.
   var board = NowPlayingBoard()
-  /// How much later than the group this room sounds; may be negative.
-  var delay = Nanoseconds.zero
-  /// Packets of these are passed over.
-  var undecodable = CodecSet([])
-  private var anchors = AnchorHistory()
-  /// The newest, as the sender numbers generations.
-  private var cuts: [(from: MediaTime, generation: UInt32)] = []
-  /// What the generations of this stream are raised by on their way to the render thread, whose ring may still
-  /// hold frames and cuts of the stream before.
-  private var generationBase: UInt32 = 0
-  private var device = Device.closed
-  private var report: RenderReport?
-  /// Since when there is nothing to render, and how often that had been heard before.
-  private var starvation: (since: LocalTime, earlier: UInt32)?
-  private var estimate: ClockEstimate?
-  private var clockIsStep = true
-  private var nextClockCommand: LocalTime?
-  /// The span of media time that was decoded without a jump.
-  private var decodedFrom: MediaTime?
-  private var decodedUntil: MediaTime?
-  private var hasMoreToDecode = false
+  var schedule = RoomSchedule()
+  var decoding: DecodeAhead
+  private var generations = RenderGenerations()
+  private var device = DeviceSlot()
+  private var figures = StreamFigures()
   private var announcedEnd: MediaTime?
   private var lastAdvance = LocalTime(nanoseconds: 0)
-  private var quietSince: LocalTime?
-  private var histogram = SyncHistogram()
-  private var latePackets: UInt32 = 0
-  /// Never decoded, because their time had passed, though they had come before it.
-  private var lostPackets: UInt32 = 0
-  private var lateReported: UInt32 = 0
-  private var latestLateness = Nanoseconds.zero
-  private var corruptPackets: UInt32 = 0
-  private var earlierUnderruns: UInt32 = 0
 
   init(
     capacity: Capacity, makeDecoder: @escaping DecodeStage.MakeDecoder, idleTime: Nanoseconds,
@@ -74,6 +39,7 @@ struct Playout {
   ) {
     self.profile = profile
     buffer = PlayoutBuffer(capacity: capacity)
+    decoding = DecodeAhead(profile)
     self.makeDecoder = makeDecoder
     self.idleTime = idleTime
   }
@@ -83,7 +49,7 @@ struct Playout {
   var heldBytes: UInt64 { buffer.heldBytes }
   var generation: UInt32 { buffer.generation }
   var bufferedUntil: MediaTime? { buffer.bufferedUntil }
-  var deviceDrift: Double? { report?.deviceDrift }
+  var deviceDrift: Double? { device.report?.deviceDrift }
 
   var held: HeldStream? {
     buffer.heldFrom.map {
@@ -98,29 +64,18 @@ struct Playout {
   }
 
   /// Until the device is open, the worst that is expected of one.
-  var commitHorizon: Nanoseconds {
-    if case .open(let device, _) = device { return device.commitHorizon }
-    return profile.expectedHorizon
-  }
+  var commitHorizon: Nanoseconds { device.commitHorizon ?? profile.expectedHorizon }
 
-  var isAudible: Bool {
-    switch report?.activity {
-    case .playing, .paused, .starved: true
-    case .idle, .settling, .waiting, .ended, nil: false
-    }
-  }
+  var isAudible: Bool { device.isAudible }
 
   /// Nothing plays or is about to: the clock need not be asked often.
-  var isIdle: Bool { anchors.isEmpty && buffer.bufferedUntil == nil }
+  var isIdle: Bool { schedule.anchors.isEmpty && buffer.bufferedUntil == nil }
 
-  /// What sounds in this room, whose delay moves it against the group.
-  func playhead(at now: LocalTime) -> MediaTime? {
-    scheduleTime(at: now).flatMap { anchors.playhead(at: $0) }
-  }
+  func playhead(at now: LocalTime) -> MediaTime? { schedule.playhead(at: now) }
 
-  /// The group time whose sound is heard in this room now.
-  private func scheduleTime(at now: LocalTime) -> GroupTime? {
-    estimate.map { $0.groupTime(of: now) - delay }
+  func isSounding(at now: LocalTime) -> Bool {
+    guard schedule.isRunning(at: now), let until = buffer.bufferedUntil else { return false }
+    return playhead(at: now) ?? until < until
   }
 
   /// Whether all that was ever sent has sounded.
@@ -146,10 +101,7 @@ struct Playout {
   }
 
   /// A packet that cannot be used; returns how many there were.
-  mutating func countCorrupt() -> UInt32 {
-    corruptPackets &+= 1
-    return corruptPackets
-  }
+  mutating func countCorrupt() -> UInt32 { figures.countCorrupt() }
 
   mutating func flush(from time: MediaTime, generation: UInt32) -> Bool {
     guard buffer.flush(from: time, generation: generation) else { return false }
@@ -159,27 +111,23 @@ struct Playout {
 
   private mutating func remember(cutFrom time: MediaTime, _ generation: UInt32) {
     board.flush(from: time, generation: generation)
-    cuts.append((time, generation))
-    if cuts.count > 4 { cuts.removeFirst() }
-    cutDecoded(at: time)
+    generations.cut(from: time, generation)
+    decoding.cut(at: time, device.stage)
   }
 
-  mutating func anchor(_ anchor: Anchor) { anchors.insert(anchor) }
-
-  mutating func clockStepped() { clockIsStep = true }
+  mutating func anchor(_ anchor: Anchor) { schedule.insert(anchor) }
 
   /// Forgets the stream: another sender, or the end.
   mutating func removeAll() -> [Step] {
     let steps = [.render(.unanchor)] + supersedeGenerations()
     buffer.removeAll()
     board.removeAll()
-    anchors.removeAll()
-    cuts.removeAll()
-    (decodedFrom, decodedUntil, estimate, announcedEnd) = (nil, nil, nil, nil)
-    clockIsStep = true
-    histogram = SyncHistogram()
-    (latePackets, lateReported, lostPackets, corruptPackets) = (0, 0, 0, 0)
-    if case .open(_, let stage) = device { stage.reset() }
+    schedule.forget()
+    generations.forgetCuts()
+    decoding.forget()
+    figures = StreamFigures()
+    announcedEnd = nil
+    device.stage?.reset()
     return steps
   }
 
@@ -187,64 +135,45 @@ struct Playout {
   /// for what comes instead.
   mutating func wentBack() -> [Step] {
     let steps = supersedeGenerations()
-    (decodedFrom, decodedUntil) = (nil, nil)
-    if case .open(_, let stage) = device { stage.endRun() }
-    return steps + cutCommands.map { .render($0) }
+    decoding.forget()
+    device.stage?.endRun()
+    return steps + generations.commands.map { .render($0) }
   }
 
-  private var cutCommands: [RenderCommand] {
-    cuts.map { .cut(from: $0.from, generation: renderGeneration($0.generation), isRamped: false) }
-  }
-
-  /// Makes what the ring holds obsolete; by a new ring where the numbers would run out, which only a sender that
-  /// invents generations brings about.
+  /// Makes what the ring holds obsolete; by a new ring where the numbers would run out.
   private mutating func supersedeGenerations() -> [Step] {
-    guard case .open = device else {
-      generationBase = 0
-      return []
+    if device.stage != nil {
+      if let command = generations.supersede(buffer.generation) { return [.render(command)] }
+      generations.startOver()
+      return [device.close()]
     }
-    guard generationBase < 1 << 30, buffer.generation < 1 << 30 else {
-      generationBase = 0
-      device = .closed
-      report = nil
-      return [.closeDevice]
-    }
-    generationBase += buffer.generation + 1
-    return [.render(.cut(from: .zero, generation: generationBase, isRamped: true))]
+    generations.startOver()
+    return []
   }
 
   /// The number under which the render thread knows a generation of this stream.
-  func renderGeneration(_ generation: UInt32) -> UInt32 { generationBase + generation }
+  func renderGeneration(_ generation: UInt32) -> UInt32 { generations.number(of: generation) }
 
   mutating func opened(_ device: OutputDevice, ring: FrameRing) {
-    self.device = .open(
+    self.device.opened(
       device, DecodeStage(makeDecoder: makeDecoder, ring: ring, device: device.format))
-    earlierUnderruns += report?.underruns ?? 0
-    report = nil
-    starvation = nil
-    (decodedFrom, decodedUntil, nextClockCommand) = (nil, nil, nil)
-    clockIsStep = true
+    decoding.forget()
+    schedule.deviceOpened()
     buffer.rewindDecoding(to: (playhead(at: lastAdvance) ?? .zero) - profile.preroll)
   }
 
   /// What a render thread that has just begun must be told.
   func commandsForNewDevice() -> [RenderCommand] {
     let end = announcedEnd.map { [RenderCommand.end(at: $0)] } ?? []
-    return cutCommands + anchors.all.map { .anchor($0) } + end
+    return generations.commands + schedule.anchors.all.map { .anchor($0) } + end
   }
 
-  mutating func lostDevice(_ reason: String) { device = .lost(reason: reason) }
+  mutating func lostDevice(_ reason: String) { device.lost(reason) }
 
   /// True if the device has run dry since the last report.
   mutating func rendered(_ report: RenderReport) -> Bool {
-    defer { self.report = report }
-    if case .playing = report.activity { histogram.record(report.syncError) }
-    if case .starved = report.activity {
-      starvation = starvation ?? (report.at, self.report?.starvations ?? 0)
-    } else {
-      starvation = nil
-    }
-    return report.underruns > self.report?.underruns ?? 0
+    figures.played(report)
+    return device.rendered(report)
   }
 
   /// With `mayDecode` false, decoding waits: the render thread must hear of a cut before frames that follow it.
@@ -253,59 +182,37 @@ struct Playout {
   ) -> [Step] {
     lastAdvance = now
     var steps: [Step] = []
-    follow(clock, at: now, &steps)
-    workDevice(at: now, hasSession: hasSession, &steps)
-    if mayDecode { decodeAhead(at: now, &steps) } else { hasMoreToDecode = true }
+    if let clock = schedule.follow(clock, hasDevice: device.stage != nil, at: now) {
+      steps.append(.render(clock))
+    }
+    let rate = buffer.upcoming?.format.audio.sampleRate
+    let isNeeded = hasSession && rate != nil || isSounding(at: now)
+    if let step = device.work(isNeeded: isNeeded, rate: rate, idleTime: idleTime, at: now) {
+      steps.append(step)
+    }
+    if mayDecode { decodeAhead(at: now, &steps) } else { decoding.hasMore = true }
     announceEnd(&steps)
     if let change = board.advance(to: heard(at: now)) { steps.append(.nowPlaying(change.item)) }
     if let playhead = playhead(at: now) { buffer.release(before: playhead - profile.keepAfter) }
-    if latePackets != lateReported {
-      lateReported = latePackets
-      steps.append(.late(by: latestLateness, total: latePackets))
-    }
+    if let late = figures.takeLate() { steps.append(late) }
     return steps
   }
 
   var nextDeadline: LocalTime? {
-    if hasMoreToDecode { return lastAdvance }
+    if decoding.hasMore { return lastAdvance }
     // Where the device is missing, time goes on too: the stream may end, and then nobody needs the device.
-    if case .closed = device { return nil }
-    return lastAdvance + Self.clockInterval
+    return device.isClosed ? nil : lastAdvance + RoomSchedule.clockInterval
   }
 
   // MARK: - Parts of `advance`
 
-  private mutating func follow(
-    _ clock: ClockEstimate?, at now: LocalTime, _ steps: inout [Step]
-  ) {
-    guard let clock else { return }
-    estimate = clock
-    guard case .open = device, clockIsStep || nextClockCommand.map({ $0 <= now }) ?? true else {
+  private mutating func decodeAhead(at now: LocalTime, _ steps: inout [Step]) {
+    guard let stage = device.stage else {
+      decoding.hasMore = false
       return
     }
-    steps.append(.render(.clock(clock, isStep: clockIsStep)))
-    clockIsStep = false
-    nextClockCommand = now + Self.clockInterval
-  }
-
-  /// Opens the device when there is something to play, and lets it go when it was quiet for long.
-  private mutating func workDevice(
-    at now: LocalTime, hasSession: Bool, _ steps: inout [Step]
-  ) {
-    let isNeeded = hasSession && buffer.upcoming != nil || isSounding(at: now)
-    if isNeeded { quietSince = nil } else if quietSince == nil { quietSince = now }
-    let wasQuietForLong = quietSince.map { now - $0 >= idleTime } ?? false
-    switch device {
-    case .closed:
-      guard isNeeded, let format = buffer.upcoming?.format else { return }
-      device = .opening
-      steps.append(.openDevice(rate: format.audio.sampleRate))
-    case .opening, .open, .lost:
-      guard wasQuietForLong else { return }
-      device = .closed
-      report = nil
-      steps.append(.closeDevice)
-    }
+    decoding.run(
+      &buffer, with: stage, playhead: playhead(at: now), generations, &figures, &steps)
   }
 
   /// Silence after the last packet of the stream is not a lack of packets.
@@ -319,12 +226,9 @@ struct Playout {
   /// What comes out of the loudspeakers, by what the render thread has said last: the room's delay and what is written
   /// and not heard yet are in it.
   private func heard(at now: LocalTime) -> NowPlayingBoard.Position {
-    switch device {
-    case .closed, .opening, .lost: return .nothing
-    case .open: break
-    }
+    guard device.stage != nil else { return .nothing }
     // Before there is an anchor, the render thread may still report the stream before.
-    guard let report, estimate != nil, !anchors.isEmpty else { return .unknown }
+    guard let report = device.report, schedule.isKnown else { return .unknown }
     let sounding = report.playhead - MediaDuration(max(.zero, report.at - now))
     switch report.activity {
     case .playing: return .sounding(sounding)
@@ -335,69 +239,12 @@ struct Playout {
     }
   }
 
-  func isSounding(at now: LocalTime) -> Bool {
-    guard let time = scheduleTime(at: now), let until = buffer.bufferedUntil else { return false }
-    return anchors.isPlaying(at: time) && (anchors.playhead(at: time) ?? until) < until
-  }
-
-  private mutating func decodeAhead(at now: LocalTime, _ steps: inout [Step]) {
-    hasMoreToDecode = false
-    guard case .open(_, let stage) = device else { return }
-    let playhead = playhead(at: now)
-    if let playhead {
-      lostPackets &+= UInt32(clamping: buffer.skipLate(before: playhead - profile.preroll))
-    }
-    for _ in 0..<Self.decodeSlice {
-      guard stage.isReadyForMore(), let next = buffer.upcoming,
-        needsDecoding(next.mediaTime, playhead: playhead)
-      else { break }
-      decodeNext(with: stage, &steps)
-    }
-    hasMoreToDecode =
-      stage.isReadyForMore()
-      && buffer.upcoming.map { needsDecoding($0.mediaTime, playhead: playhead) } ?? false
-  }
-
-  private func needsDecoding(_ time: MediaTime, playhead: MediaTime?) -> Bool {
-    guard let base = playhead ?? decodedFrom else { return true }
-    return time - base < profile.decodeAhead
-  }
-
-  private mutating func decodeNext(with stage: DecodeStage, _ steps: inout [Step]) {
-    guard let (packet, format) = buffer.nextToDecode() else { return }
-    guard !undecodable.contains(format.codec) else { return }
-    let generation = renderGeneration(packet.generation)
-    do {
-      try stage.prepare(for: packet, format: format, generation: generation)
-    } catch {
-      undecodable.insert(format.codec)
-      return steps.append(.undecodable(format.codec, error))
-    }
-    if decodedUntil != packet.mediaTime { decodedFrom = packet.mediaTime }
-    decodedUntil =
-      packet.mediaTime + format.audio.duration(ofFrames: packet.encoded.frameCount)
-    do {
-      try stage.decode(packet, format: format, generation: generation)
-    } catch {
-      steps.append(.corrupt(reason: "\(error)", total: countCorrupt()))
-    }
-  }
-
-  /// Decoded frames from `time` on are obsolete; the ring cuts them itself.
-  private mutating func cutDecoded(at time: MediaTime) {
-    guard let until = decodedUntil, until > time else { return }
-    if case .open(_, let stage) = device { stage.endRun() }
-    decodedUntil = time
-    if let from = decodedFrom, from >= time { (decodedFrom, decodedUntil) = (nil, nil) }
-  }
-
   private mutating func noteLateness(of packet: AudioPacket) {
     guard isAudible, let playhead = playhead(at: lastAdvance), packet.mediaTime < playhead else {
       return
     }
-    latePackets &+= 1
+    figures.late(by: Nanoseconds(playhead - packet.mediaTime))
     buffer.markNewestLate()
-    latestLateness = Nanoseconds(playhead - packet.mediaTime)
   }
 }
 
@@ -406,55 +253,36 @@ struct Playout {
 extension Playout {
   func state(isClockLocked: Bool, hasSession: Bool) -> RoomStatus.State {
     let isWanted = hasSession && buffer.bufferedUntil != nil
-    guard case .open = device, let activity = report?.activity else {
-      if case .lost = device, hasSession { return .noDevice }
+    guard let activity = device.activity else {
+      if device.lossReason != nil, hasSession { return .noDevice }
       return isWanted ? .priming : .idle
     }
     switch activity {
     case .playing: return .playing
     // The render thread is ahead of what is heard.
-    case .paused: return isRunning(at: lastAdvance) ? .playing : .paused
-    case .starved: return isStarvationHeard ? .starved : .playing
+    case .paused: return schedule.isRunning(at: lastAdvance) ? .playing : .paused
+    case .starved: return device.isStarvationHeard ? .starved : .playing
     case .ended: return .idle
     case .settling: return isWanted ? .priming : .idle
     case .idle, .waiting:
       guard isWanted else { return .idle }
-      return isClockLocked && hasEnoughToStart ? .ready : .priming
+      return isClockLocked && decoding.hasEnoughToStart(buffer) ? .ready : .priming
     }
-  }
-
-  /// What is rendered ahead of its packets is rendered again once they have come.
-  private var isStarvationHeard: Bool {
-    guard let report, let starvation else { return false }
-    return report.starvations != starvation.earlier
-      || report.at - starvation.since >= Self.longestWriteAhead
-  }
-
-  /// Whether media time runs in this room, by the anchors.
-  private func isRunning(at now: LocalTime) -> Bool {
-    scheduleTime(at: now).map { anchors.isPlaying(at: $0) } ?? false
-  }
-
-  private var hasEnoughToStart: Bool {
-    guard let decodedFrom, let decodedUntil else { return false }
-    return decodedUntil - decodedFrom >= profile.startThreshold
-      || buffer.endsStream && buffer.upcoming == nil
   }
 
   func status(
     state: RoomStatus.State, at now: LocalTime, clockErrorBound: Nanoseconds, clockDrift: Double,
     roundTrip: Nanoseconds
   ) -> RoomStatus {
-    var detail = ""
-    if case .lost(let reason) = device { detail = reason }
-    return RoomStatus(
-      state: state, detail: detail, playhead: playhead(at: now) ?? .zero,
+    RoomStatus(
+      state: state, detail: device.lossReason ?? "", playhead: playhead(at: now) ?? .zero,
       bufferedUntil: buffer.bufferedUntil ?? .zero, heldBytes: buffer.heldBytes,
-      syncError: histogram.statistics, clockErrorBound: clockErrorBound, roundTrip: roundTrip,
+      syncError: figures.histogram.statistics, clockErrorBound: clockErrorBound,
+      roundTrip: roundTrip,
       commitHorizon: commitHorizon, clockDrift: partsPerBillion(clockDrift),
-      deviceDrift: partsPerBillion(report?.deviceDrift ?? 0),
-      underruns: earlierUnderruns + (report?.underruns ?? 0), latePackets: latePackets,
-      lostPackets: lostPackets, corruptPackets: corruptPackets)
+      deviceDrift: partsPerBillion(deviceDrift ?? 0),
+      underruns: device.underruns, latePackets: figures.late,
+      lostPackets: figures.lost, corruptPackets: figures.corrupt)
   }
 
   private func partsPerBillion(_ ratio: Double) -> Int32 {

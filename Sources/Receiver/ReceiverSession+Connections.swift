@@ -115,7 +115,7 @@ extension ReceiverSession {
       rememberDrift()
       carryOut(playout.removeAll())
       codecs.senderChanged()
-      playout.undecodable = CodecSet([])
+      playout.decoding.undecodable = CodecSet([])
       cuts.forget()
       streamVolume = .full
       clock = ClockTracker(

@@ -53,7 +53,7 @@ package struct ReceiverSession {
     playout = Playout(
       capacity: configuration.capacity, makeDecoder: configuration.makeDecoder,
       idleTime: configuration.idleTime, profile: configuration.profile)
-    playout.delay = memory.settings.delay
+    playout.schedule.delay = memory.settings.delay
   }
 
   /// Takes one input into account. `now` never decreases. Drivers end each turn with `.timeout`: what is said of the time
@@ -73,7 +73,7 @@ package struct ReceiverSession {
     case .resumedFromSuspend:
       clock?.suspended(at: now)
       // The estimate from before is of another time, however close the next one is to it.
-      playout.clockStepped()
+      playout.schedule.clockStepped()
     case .timeout: break
     }
     advance(to: now)
@@ -104,7 +104,7 @@ package struct ReceiverSession {
     case nil: break
     case .locked(let bound): outputs.append(.event(.clockLocked(errorBound: bound)))
     case .stepped:
-      playout.clockStepped()
+      playout.schedule.clockStepped()
       outputs.append(.event(.clockStepped))
     case .lost: outputs.append(.event(.clockLost))
     }
@@ -150,7 +150,7 @@ package struct ReceiverSession {
   }
 
   mutating func applySettings() {
-    playout.delay = memory.settings.delay
+    playout.schedule.delay = memory.settings.delay
     for command in memory.settings.renderCommands(streamVolume) { outputs.append(.render(command)) }
   }
 

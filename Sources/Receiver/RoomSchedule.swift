@@ -1,0 +1,53 @@
+import Clock
+
+/// When which media time sounds in this room: the group's anchors, its clock, and the room's delay.
+struct RoomSchedule {
+  static let clockInterval = Nanoseconds.milliseconds(100)
+
+  /// How much later than the group this room sounds; may be negative.
+  var delay = Nanoseconds.zero
+  private(set) var anchors = AnchorHistory()
+  private var estimate: ClockEstimate?
+  private var clockIsStep = true
+  private var nextClockCommand: LocalTime?
+
+  var isKnown: Bool { estimate != nil && !anchors.isEmpty }
+
+  /// The group time whose sound is heard in this room now.
+  private func time(at now: LocalTime) -> GroupTime? {
+    estimate.map { $0.groupTime(of: now) - delay }
+  }
+
+  /// What sounds in this room.
+  func playhead(at now: LocalTime) -> MediaTime? { time(at: now).flatMap(anchors.playhead(at:)) }
+
+  /// Whether media time runs in this room, by the anchors.
+  func isRunning(at now: LocalTime) -> Bool { time(at: now).map(anchors.isPlaying(at:)) ?? false }
+
+  mutating func insert(_ anchor: Anchor) { anchors.insert(anchor) }
+
+  mutating func clockStepped() { clockIsStep = true }
+
+  mutating func forget() {
+    anchors.removeAll()
+    estimate = nil
+    clockIsStep = true
+  }
+
+  mutating func deviceOpened() {
+    nextClockCommand = nil
+    clockIsStep = true
+  }
+
+  /// What the render thread must hear of the clock, if there is one.
+  mutating func follow(
+    _ clock: ClockEstimate?, hasDevice: Bool, at now: LocalTime
+  ) -> RenderCommand? {
+    guard let clock else { return nil }
+    estimate = clock
+    guard hasDevice, clockIsStep || nextClockCommand.map({ $0 <= now }) ?? true else { return nil }
+    defer { clockIsStep = false }
+    nextClockCommand = now + Self.clockInterval
+    return .clock(clock, isStep: clockIsStep)
+  }
+}
