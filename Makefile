@@ -4,12 +4,13 @@ SWIFT ?= swift
 BUILD := .build/release
 FILE ?=
 
-.PHONY: help setup build run test test-long soak check fuzz lint format docs install install-service uninstall clean
+.PHONY: help setup build run test test-long test-page soak check fuzz lint format docs install install-service uninstall clean
 
 help:
 	@echo "make run [FILE=song.flac]  build, start a receiver here and play to it"
 	@echo "make test                  all tests but the long ones"
 	@echo "make test-long             a simulated day of sixteen rooms: a quarter of an hour"
+	@echo "make test-page             the web page in Chromium, against an invented house"
 	@echo "make soak [SECONDS=600]    random commands, outages and kills in real time"
 	@echo "make check                 lint, the examples, the programs' size, the render path under sanitizers, a short fuzz run"
 	@echo "make fuzz [SECONDS=30]     everything that reads bytes, with random ones, so long for each part"
@@ -35,6 +36,9 @@ test: setup
 
 test-long: setup
 	@scripts/test.sh --filter LongTests
+
+test-page:
+	@Tests/Page/run.sh
 
 soak: setup
 	@TUTTI_SOAK_SECONDS=$(or $(SECONDS),600) scripts/test.sh --filter SoakTests

@@ -79,6 +79,8 @@ let package = Package(
 
     // C made callable.
     .target(name: "CSys", path: "Sources/CShims/CSys"),
+    // The web page, embedded by page.c.
+    .target(name: "CPage", path: "Sources/CShims/CPage", exclude: ["files"]),
     .target(name: "CAVCodec", path: "Sources/CShims/CAVCodec"),
     .target(name: "CFFmpeg", path: "Sources/CShims/CFFmpeg"),
     shim("CALSA", "alsa", apt: "libasound2-dev"),

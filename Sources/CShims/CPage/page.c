@@ -1,0 +1,135 @@
+#include "CPage.h"
+
+// Each file of `files`, in one table. A test compares it with the folder, so that none is forgotten.
+
+// #embed is C23, and clang says so at each one.
+#pragma clang diagnostic ignored "-Wc23-extensions"
+
+#define HTML "text/html; charset=utf-8"
+#define CSS "text/css; charset=utf-8"
+#define JS "text/javascript; charset=utf-8"
+#define SVG "image/svg+xml"
+#define PNG "image/png"
+#define MANIFEST "application/manifest+json"
+
+static const unsigned char index_html[] = {
+#embed "files/index.html"
+};
+static const unsigned char actions_js[] = {
+#embed "files/actions.js"
+};
+static const unsigned char api_js[] = {
+#embed "files/api.js"
+};
+static const unsigned char app_js[] = {
+#embed "files/app.js"
+};
+static const unsigned char base_css[] = {
+#embed "files/base.css"
+};
+static const unsigned char dom_js[] = {
+#embed "files/dom.js"
+};
+static const unsigned char drag_js[] = {
+#embed "files/drag.js"
+};
+static const unsigned char entries_js[] = {
+#embed "files/entries.js"
+};
+static const unsigned char events_js[] = {
+#embed "files/events.js"
+};
+static const unsigned char icon_png[] = {
+#embed "files/icon.png"
+};
+static const unsigned char icon_svg[] = {
+#embed "files/icon.svg"
+};
+static const unsigned char keys_js[] = {
+#embed "files/keys.js"
+};
+static const unsigned char library_js[] = {
+#embed "files/library.js"
+};
+static const unsigned char manifest_webmanifest[] = {
+#embed "files/manifest.webmanifest"
+};
+static const unsigned char now_js[] = {
+#embed "files/now.js"
+};
+static const unsigned char overlay_js[] = {
+#embed "files/overlay.js"
+};
+static const unsigned char plot_js[] = {
+#embed "files/plot.js"
+};
+static const unsigned char queue_js[] = {
+#embed "files/queue.js"
+};
+static const unsigned char room_js[] = {
+#embed "files/room.js"
+};
+static const unsigned char rooms_js[] = {
+#embed "files/rooms.js"
+};
+static const unsigned char slider_js[] = {
+#embed "files/slider.js"
+};
+static const unsigned char sound_js[] = {
+#embed "files/sound.js"
+};
+static const unsigned char sync_js[] = {
+#embed "files/sync.js"
+};
+static const unsigned char theme_js[] = {
+#embed "files/theme.js"
+};
+static const unsigned char truth_js[] = {
+#embed "files/truth.js"
+};
+static const unsigned char video_js[] = {
+#embed "files/video.js"
+};
+static const unsigned char views_css[] = {
+#embed "files/views.css"
+};
+static const unsigned char virtual_js[] = {
+#embed "files/virtual.js"
+};
+
+#define FILE_NAMED(name, type, bytes) {name, type, bytes, sizeof(bytes)}
+
+static const struct cpage_file files[] = {
+    FILE_NAMED("index.html", HTML, index_html),
+    FILE_NAMED("actions.js", JS, actions_js),
+    FILE_NAMED("api.js", JS, api_js),
+    FILE_NAMED("app.js", JS, app_js),
+    FILE_NAMED("base.css", CSS, base_css),
+    FILE_NAMED("dom.js", JS, dom_js),
+    FILE_NAMED("drag.js", JS, drag_js),
+    FILE_NAMED("entries.js", JS, entries_js),
+    FILE_NAMED("events.js", JS, events_js),
+    FILE_NAMED("icon.png", PNG, icon_png),
+    FILE_NAMED("icon.svg", SVG, icon_svg),
+    FILE_NAMED("keys.js", JS, keys_js),
+    FILE_NAMED("library.js", JS, library_js),
+    FILE_NAMED("manifest.webmanifest", MANIFEST, manifest_webmanifest),
+    FILE_NAMED("now.js", JS, now_js),
+    FILE_NAMED("overlay.js", JS, overlay_js),
+    FILE_NAMED("plot.js", JS, plot_js),
+    FILE_NAMED("queue.js", JS, queue_js),
+    FILE_NAMED("room.js", JS, room_js),
+    FILE_NAMED("rooms.js", JS, rooms_js),
+    FILE_NAMED("slider.js", JS, slider_js),
+    FILE_NAMED("sound.js", JS, sound_js),
+    FILE_NAMED("sync.js", JS, sync_js),
+    FILE_NAMED("theme.js", JS, theme_js),
+    FILE_NAMED("truth.js", JS, truth_js),
+    FILE_NAMED("video.js", JS, video_js),
+    FILE_NAMED("views.css", CSS, views_css),
+    FILE_NAMED("virtual.js", JS, virtual_js),
+};
+
+size_t cpage_count(void) { return sizeof files / sizeof files[0]; }
+
+const struct cpage_file *cpage_file_at(size_t index) { return &files[index]; }

@@ -1,0 +1,336 @@
+"""The living state of the mock server: rooms, groups, queues, and what changes by itself."""
+
+import copy
+import hashlib
+import math
+import queue
+import random
+import threading
+import time
+
+import catalogue
+
+
+class Refusal(Exception):
+    """An answer that is not a success: status, and a sentence for people."""
+
+    def __init__(self, status, detail, headers=None):
+        super().__init__(detail)
+        self.status, self.detail, self.headers = status, detail, headers or {}
+
+
+def room_id(name):
+    return hashlib.md5(name.encode()).hexdigest()
+
+
+def now_ms():
+    return time.monotonic() * 1000
+
+
+ROOMS = [  # name, state, detail, volume, offset and spread of the sync error in µs, round trip in µs
+    ("Kitchen", "free", None, 55, -2.0, 3.0, 380), ("Bathroom", "free", None, 70, 4.0, 6.0, 2100),
+    ("Living room", "free", None, 48, 0.5, 1.6, 210), ("Bedroom", "away", "away since 14:02", 30, 0, 2, 300),
+    ("Office", "notPaired", "the receiver asks for a PIN", 50, 0, 2, 300), ("Terrace", "free", None, 62, -6.0, 8.0, 5200),
+    ("Workshop", "noDevice", "its sound card is unplugged", 80, 0, 2, 300), ("Guest room", "taken", "plays for study-pi", 40, 0, 2, 300),
+]
+IDLE_ITEM = dict(entryId=None, trackId=None, albumId=None, title="", artist=None, album=None, artwork=None, durationS=None,
+                 isSeekable=True, isLive=False, hasVideo=False, codec="MP3", codecReason="as it is")
+
+
+class House:
+    def __init__(self, scene="home"):
+        self.lock = threading.RLock()
+        self.revision, self.next_id, self.chance = 800, 100, random.Random(7)
+        self.listeners, self.ring = [], []
+        self.rooms, self.groups, self.queues, self.undos, self.snapshots = {}, {}, {}, {}, {}
+        self.radios, self.playlists = list(catalogue.RADIOS), {}
+        self.library = {"trackCount": 31480, "albumCount": catalogue.ALBUMS, "scan": None}
+        self.points, self.marks, self.noise = {}, [], {}
+        self._furnish(scene)
+        threading.Thread(target=self._live, daemon=True).start()
+
+    def _furnish(self, scene):
+        if scene == "empty":
+            self.library = {"trackCount": 0, "albumCount": 0, "scan": None}
+            return
+        for name, state, detail, volume, *noise in ROOMS:
+            key = room_id(name)
+            self.noise[key] = noise
+            self.rooms[key] = dict(id=key, name=name, groupId=None, state=state, detail=detail, isPaired=state != "notPaired",
+                                   isPresent=state not in ("away",), volume=volume, muted=False, delayMs=0, channels="stereo",
+                                   model="Raspberry Pi 4", sync=None)
+        if scene == "silent":
+            return
+        first = self.add_group([room_id("Kitchen"), room_id("Bathroom")], None)
+        second = self.add_group([room_id("Living room"), room_id("Bedroom")], None)
+        items = [{"albumId": "a12"}, {"albumId": "a30"}, {"albumId": "a7"}]
+        if scene == "long":
+            items = [{"albumId": f"a{n}"} for n in range(952)]
+        self.enqueue(first, items, "now")
+        self.play_entry(first, self.queues[first][3]["id"])
+        self.groups[first]["positionS"] = 70.2
+        self.enqueue(second, [{"albumId": "a22"}], "now")
+        self.pause(second)
+        self.playlists["p1"] = ("Sunday breakfast", [self._entry(t) for t in catalogue.tracks("a3")])
+        self.playlists["p2"] = ("Dinner with friends", [self._entry(t) for t in catalogue.tracks("a9") + catalogue.tracks("a4")])
+        self._remember()
+
+    def _remember(self):
+        """Five minutes of sync points before the page was opened."""
+        now = now_ms()
+        for room in self.rooms.values():
+            if room["groupId"] and room["isPresent"]:
+                self.points[room["id"]] = [self._point(room, now - s * 1000) for s in range(300, 0, -1)]
+        self.marks = [{"atMs": now - 171000, "roomId": room_id("Bathroom"), "text": "underrun"},
+                      {"atMs": now - 64000, "roomId": room_id("Living room"), "text": "joined"}]
+
+    def _point(self, room, at):
+        centre, spread, trip = self.noise[room["id"]]
+        slow = math.sin(at / 47000 + trip) * spread * 0.6 + math.sin(at / 9100) * spread * 0.3
+        return [at, round(centre + slow + self.chance.gauss(0, spread / 4), 1), round(6 + trip / 420 + 2 * math.sin(at / 61000 + trip), 1)]
+
+    # Changes
+
+    def announce(self, groups=(), rooms=(), removed_groups=(), library=False):
+        self.revision += 1
+        change = {"revision": self.revision, "nowMs": now_ms(), "groups": [self.group(g) for g in groups if g in self.groups],
+                  "rooms": [self.rooms[r] for r in rooms], "removedGroups": list(removed_groups), "removedRooms": []}
+        if library:
+            change["library"] = self.library
+        self.ring = (self.ring + [copy.deepcopy(change)])[-1000:]
+        self._send("change", change, self.revision)
+
+    def _send(self, event, body, identity=None):
+        for listener in list(self.listeners):
+            try:
+                listener.put_nowait((event, copy.deepcopy(body), identity))
+            except queue.Full:
+                pass
+
+    def state(self):
+        return {"revision": self.revision, "nowMs": now_ms(), "server": {"name": "study", "version": "1.0.0", "needsToken": False},
+                "groups": [self.group(g) for g in self.groups], "rooms": list(self.rooms.values()), "inputs": [], "library": self.library}
+
+    def group(self, key):
+        group = copy.deepcopy(self.groups[key])
+        rooms = [self.rooms[r] for r in group["roomIds"]]
+        names = [r["name"] for r in rooms]
+        if not group["isNamed"]:
+            group["name"] = " + ".join(names) if len(names) < 4 else f"{names[0]} + {len(names) - 1} rooms"
+        if rooms and key not in self.snapshots:
+            group["volume"] = round(sum(r["volume"] for r in rooms) / len(rooms), 1)
+        entries = self.queues[key]
+        index = next((i for i, e in enumerate(entries) if e["isCurrent"]), None)
+        group["queue"] = {"revision": group.pop("queueRevision"), "count": len(entries), "index": index,
+                          "canUndo": self.undos[key][-1][0] if self.undos[key] else None}
+        return group
+
+    def position(self, group):
+        if group["state"] != "playing":
+            return group["positionS"]
+        return group["positionS"] + max(0, now_ms() - group["positionAtMs"]) / 1000 * group["rate"]
+
+    def settle(self, group, position=None):
+        group["positionS"] = self.position(group) if position is None else position
+        group["positionAtMs"] = now_ms()
+        item = group["item"]
+        group["bufferedUntilS"] = min(group["positionS"] + 152, (item or {}).get("durationS") or 1e9)
+
+    # Groups
+
+    def add_group(self, rooms, name):
+        self.next_id += 1
+        key = f"g{self.next_id}"
+        self.groups[key] = dict(id=key, name=name or "", isNamed=bool(name), roomIds=[], state="stopped", detail=None, item=None, positionS=0,
+                                positionAtMs=now_ms(), rate=1.0, targetS=None, bufferedUntilS=0, volume=50, muted=False, repeat="off",
+                                effects=dict(rate=1, pitch=0, loudness=None, filter=None), queueRevision=1, sleepAtMs=None)
+        self.queues[key], self.undos[key] = [], []
+        for room in rooms:
+            self.move(room, key)
+        return key
+
+    def move(self, room, key):
+        self.leave(room)
+        self.rooms[room]["groupId"] = key
+        self.groups[key]["roomIds"].append(room)
+        self.snapshots.pop(key, None)
+        if self.rooms[room]["state"] != "away":
+            self.rooms[room].update(state="free", detail=None)
+
+    def leave(self, room):
+        old = self.rooms[room]["groupId"]
+        if old in self.groups:
+            self.groups[old]["roomIds"].remove(room)
+            self.snapshots.pop(old, None)
+        self.rooms[room]["groupId"] = None
+        return old
+
+    def set_volume(self, key, volume):
+        rooms = [self.rooms[r] for r in self.groups[key]["roomIds"]]
+        if not rooms:
+            return
+        if key not in self.snapshots:
+            self.snapshots[key] = (self.group(key)["volume"], {r["id"]: r["volume"] for r in rooms})
+        start, members = self.snapshots[key]
+        for room in rooms:
+            own = members[room["id"]]
+            share = (volume - start) / (100 - start) if volume > start else (start - volume) / start if start else 0
+            room["volume"] = round(own + (100 - own) * share if volume > start else own * (1 - share), 1)
+        self.groups[key]["volume"] = volume
+
+    def room_states(self, key):
+        for room in self.groups[key]["roomIds"]:
+            if self.rooms[room]["isPresent"]:
+                self.rooms[room]["state"] = "free" if self.groups[key]["state"] == "stopped" else self.groups[key]["state"]
+
+    # Playing
+
+    def play_entry(self, key, entry_id):
+        group = self.groups[key]
+        for entry in self.queues[key]:
+            entry["isCurrent"] = entry["id"] == entry_id
+        entry = next((e for e in self.queues[key] if e["isCurrent"]), None)
+        if entry is None:
+            raise Refusal(404, "This entry is no longer in the queue.")
+        if not group["roomIds"]:
+            raise Refusal(409, "This group has no rooms. Add one, then play.")
+        track = entry["track"]
+        codec = catalogue.CODECS[int(track["albumId"][1:]) % 4] if track.get("albumId") else ("MP3", "as it is")
+        group["item"] = dict(IDLE_ITEM, entryId=entry["id"], trackId=track.get("id"), albumId=track.get("albumId"), title=entry["title"],
+                             artist=entry["artist"], album=entry["album"], artwork=entry["artwork"], durationS=entry["durationS"],
+                             isSeekable=entry["durationS"] is not None, isLive=entry["durationS"] is None,
+                             hasVideo=track.get("hasVideo", False), codec=codec[0], codecReason=codec[1])
+        group["state"] = "playing"
+        self.settle(group, 0)
+        self.room_states(key)
+
+    def step(self, key, by):
+        entries = self.queues[key]
+        index = next((i for i, e in enumerate(entries) if e["isCurrent"]), None)
+        if by < 0 and self.position(self.groups[key]) > 3:
+            by = 0
+        target = (index or 0) + by
+        if self.groups[key]["repeat"] == "all" and entries:
+            target %= len(entries)
+        if index is None or not 0 <= target < len(entries):
+            self.stop(key)
+        else:
+            self.play_entry(key, entries[target]["id"])
+
+    def play(self, key):
+        group = self.groups[key]
+        if group["item"]:
+            group["state"], group["positionAtMs"] = "playing", now_ms()
+            self.room_states(key)
+        elif self.queues[key]:
+            self.play_entry(key, self.queues[key][0]["id"])
+        else:
+            raise Refusal(409, "The queue is empty. Choose something in the library first.")
+
+    def pause(self, key):
+        group = self.groups[key]
+        if group["item"]:
+            self.settle(group)
+            group["state"] = "paused"
+            self.room_states(key)
+
+    def stop(self, key):
+        self.groups[key].update(state="stopped", item=None, positionS=0)
+        for entry in self.queues[key]:
+            entry["isCurrent"] = False
+        self.room_states(key)
+
+    # Queue
+
+    def _entry(self, track):
+        self.next_id += 1
+        return {"id": self.next_id, "title": track["title"], "artist": track.get("artist"), "album": track.get("album"),
+                "durationS": track.get("durationS"), "artwork": track.get("artwork"), "trackId": track.get("id"),
+                "uri": track.get("uri", track["title"] + ".mp3"), "isCurrent": False, "problem": None, "track": track}
+
+    def resolve(self, item):
+        (kind, value), *_ = item.items()
+        if kind == "trackId":
+            return [catalogue.track(value)]
+        if kind == "albumId":
+            return catalogue.tracks(value)
+        if kind == "artistId":
+            return [t for a in catalogue.SORTED["artist"] if a["artistId"] == value for t in catalogue.tracks(a["id"])]
+        if kind == "folder":
+            found = catalogue.folder(value)
+            return found["tracks"] + [t for f in found["folders"] for t in self.resolve({"folder": f["path"]})]
+        if kind == "playlistId":
+            return [e["track"] for e in self.playlists[value][1]]
+        if kind == "radioId":
+            radio = next(r for r in self.radios if r["id"] == value)
+            return [{"title": radio["name"], "artist": "Radio", "artwork": radio["artwork"], "uri": radio["uri"]}]
+        if kind == "uri" and value.startswith(("http://", "https://")):
+            return [{"title": value.rsplit("/", 1)[-1] or value, "uri": value}]
+        raise Refusal(422, "Only library items and http addresses can be added.")
+
+    def edit(self, key, what):
+        self.undos[key].append((what, list(self.queues[key])))
+        self.groups[key]["queueRevision"] += 1
+
+    def enqueue(self, key, items, at):
+        entries = [self._entry(t) for item in items for t in self.resolve(item)]
+        old = self.queues[key]
+        if at == "now":
+            if old:
+                self.edit(key, f"replaced {len(old)} items")
+            self.queues[key] = entries
+            if entries:
+                self.play_entry(key, entries[0]["id"])
+        else:
+            index = next((i + 1 for i, e in enumerate(old) if e["isCurrent"]), 0) if at == "next" else len(old)
+            self.queues[key] = old[:index] + entries + old[index:]
+            if not old and entries:
+                self.play_entry(key, entries[0]["id"])
+        self.groups[key]["queueRevision"] += 1
+        return [e["id"] for e in entries]
+
+    def undo(self, key):
+        if not self.undos[key]:
+            raise Refusal(409, "There is nothing to undo.")
+        _, self.queues[key] = self.undos[key].pop()
+        current = (self.groups[key]["item"] or {}).get("entryId")
+        for entry in self.queues[key]:
+            entry["isCurrent"] = entry["id"] == current
+        self.groups[key]["queueRevision"] += 1
+
+    # Time passes
+
+    def _live(self):
+        while True:
+            time.sleep(1)
+            with self.lock:
+                self._second()
+
+    def _second(self):
+        now = now_ms()
+        for key, group in list(self.groups.items()):
+            item = group["item"]
+            if group["sleepAtMs"] and now > group["sleepAtMs"]:
+                group["sleepAtMs"] = None
+                self.pause(key)
+                self.announce([key])
+            if group["state"] == "playing" and item and item["durationS"] and self.position(group) >= item["durationS"]:
+                self.step(key, 0 if group["repeat"] == "one" else 1)
+                self.announce([key], group["roomIds"])
+            elif group["state"] == "playing":
+                self.settle(group)
+        told = []
+        for room in self.rooms.values():
+            if room["state"] != "playing":
+                room["sync"] = None
+                continue
+            at, error, bound = point = self._point(room, now)
+            self.points[room["id"]] = (self.points.get(room["id"], []) + [point])[-300:]
+            centre, spread, trip = self.noise[room["id"]]
+            room["sync"] = dict(errorUs=error, p50Us=round(spread * 0.5, 1), p99Us=round(abs(centre) + spread * 1.8, 1),
+                                maxUs=round(abs(centre) + spread * 3, 1), boundUs=bound, roundTripUs=trip + round(self.chance.gauss(0, 20)),
+                                clockDriftPpm=round(-12.3 + centre, 2), deviceDriftPpm=round(48 - spread * 3, 2), bufferedS=182.2 - trip / 100,
+                                bufferedBytes=7340032, underruns=int(trip > 2000), late=0, lost=trip // 900, corrupt=0)
+            told.append({"id": room["id"], "sync": room["sync"]})
+        self._send("sync", {"nowMs": now, "rooms": told, "groups": [
+            {k: g[k] for k in ("id", "positionS", "positionAtMs", "bufferedUntilS")} for g in self.groups.values()]})

@@ -1,0 +1,470 @@
+#!/usr/bin/env python3
+"""A server with the HTTP API of `tutti serve` and an invented house behind it: for work on the page, and for its tests.
+
+    Tests/Page/mock.py [--port 8080] [--scene home|silent|empty|long] [--media FILE]
+"""
+
+import argparse
+import json
+import mimetypes
+import pathlib
+import queue
+import re
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import catalogue
+import covers
+from house import House, Refusal, now_ms
+
+FILES = pathlib.Path(__file__).resolve().parents[2] / "Sources/CShims/CPage/files"
+API = "/api/v1"
+ROUTES = []
+
+
+def route(method, pattern):
+    def register(handler):
+        ROUTES.append((method, re.compile(re.sub(r"{(\w+)}", r"(?P<\1>[^/]+)", pattern) + "$"), handler))
+        return handler
+    return register
+
+
+def known(table, key, what):
+    if key not in table:
+        raise Refusal(404, f"This {what} no longer exists.")
+    return key
+
+
+def page_of(items, query, name):
+    offset, limit = int(query.get("offset", 0)), min(int(query.get("limit", 200)), 1000)
+    return {"count": len(items), name: items[offset:offset + limit]}
+
+
+@route("GET", "/state")
+def _(house, query, body):
+    return 200, house.state()
+
+
+@route("GET", "/sync")
+def _(house, query, body):
+    return 200, {"nowMs": now_ms(), "rooms": [{"id": k, "points": p} for k, p in house.points.items()], "marks": house.marks}
+
+
+@route("POST", "/groups")
+def _(house, query, body):
+    old = {house.rooms[known(house.rooms, r, "room")]["groupId"] for r in body["roomIds"]} - {None}
+    key = house.add_group(body["roomIds"], body.get("name"))
+    house.announce([key, *old], body["roomIds"])
+    return 201, house.group(key)
+
+
+@route("PATCH", "/groups/{key}")
+def _(house, query, body, key):
+    group, rooms = house.groups[known(house.groups, key, "group")], []
+    if "volume" in body:
+        house.set_volume(key, body["volume"])
+        rooms = group["roomIds"]
+    if "name" in body:
+        group.update(name=body["name"] or "", isNamed=bool(body["name"]))
+    if "effects" in body:
+        house.settle(group)
+        group["effects"].update(body["effects"])
+        group["rate"] = group["effects"]["rate"]
+    if "sleepInS" in body:
+        group["sleepAtMs"] = now_ms() + body["sleepInS"] * 1000 if body["sleepInS"] else None
+    group.update({k: body[k] for k in ("muted", "repeat") if k in body})
+    house.announce([key], rooms)
+    return 200, house.group(key)
+
+
+@route("DELETE", "/groups/{key}")
+def _(house, query, body, key):
+    rooms = list(house.groups[known(house.groups, key, "group")]["roomIds"])
+    for room in rooms:
+        house.leave(room)
+        house.rooms[room]["state"] = "free" if house.rooms[room]["isPresent"] else "away"
+    del house.groups[key]
+    house.announce([], rooms, [key])
+    return 204, None
+
+
+@route("POST", "/groups/{key}/(?P<verb>play|pause|stop|next|previous|seek|rooms|merge)")
+def _(house, query, body, key, verb):
+    group = house.groups[known(house.groups, key, "group")]
+    touched, gone = [key], []
+    if verb in ("play", "pause", "stop"):
+        getattr(house, verb)(key)
+    elif verb in ("next", "previous"):
+        house.step(key, 1 if verb == "next" else -1)
+    elif verb == "seek":
+        target = body["positionS"] if "positionS" in body else house.position(group) + body["byS"]
+        if not group["item"] or not group["item"]["isSeekable"]:
+            raise Refusal(409, "This station is live: there is nothing to seek in.")
+        house.settle(group, max(0, min(target, group["item"]["durationS"])))
+    elif verb == "rooms":
+        room = house.rooms[known(house.rooms, body["roomId"], "room")]
+        if room["state"] == "taken" and not body.get("take"):
+            raise Refusal(409, f'{room["name"]} plays for another sender. Take it over to use it here.')
+        touched += [room["groupId"]] if room["groupId"] else []
+        house.move(room["id"], key)
+        house.room_states(key)
+    else:
+        gone = [known(house.groups, body["groupId"], "group")]
+        for room in list(house.groups[gone[0]]["roomIds"]):
+            house.move(room, key)
+        house.room_states(key)
+        del house.groups[gone[0]]
+    house.announce(touched, group["roomIds"], gone)
+    return 200, house.group(key)
+
+
+@route("DELETE", "/groups/{key}/rooms/{room}")
+def _(house, query, body, key, room):
+    house.leave(room)
+    house.rooms[room]["state"] = "free" if house.rooms[room]["isPresent"] else "away"
+    house.announce([key], [room])
+    return 200, house.group(key)
+
+
+@route("GET", "/groups/{key}/presentation")
+def _(house, query, body, key):
+    group = house.groups[known(house.groups, key, "group")]
+    return 200, {"nowMs": now_ms(), **{k: group[k] for k in ("positionS", "positionAtMs", "rate", "state")},
+                 "entryId": (group["item"] or {}).get("entryId")}
+
+
+@route("GET", "/groups/{key}/queue")
+def _(house, query, body, key):
+    listing = page_of(house.queues[known(house.groups, key, "group")], query, "entries")
+    listing["entries"] = [{k: v for k, v in e.items() if k != "track"} for e in listing["entries"]]
+    return 200, {**listing, **{k: house.group(key)["queue"][k] for k in ("revision", "index")}}
+
+
+def edited(house, key, **more):
+    house.announce([key], house.groups[key]["roomIds"])
+    return 200, {"revision": house.groups[key]["queueRevision"], **more}
+
+
+@route("POST", "/groups/{key}/queue")
+def _(house, query, body, key):
+    return edited(house, known(house.groups, key, "group"), added=house.enqueue(key, body["items"], body["at"]))
+
+
+@route("DELETE", "/groups/{key}/queue")
+def _(house, query, body, key):
+    house.edit(key, f"cleared {len(house.queues[key])} items")
+    house.queues[key] = []
+    house.stop(key)
+    return edited(house, key)
+
+
+@route("POST", "/groups/{key}/queue/undo")
+def _(house, query, body, key):
+    house.undo(key)
+    return edited(house, key)
+
+
+@route("POST", "/groups/{key}/queue/shuffle")
+def _(house, query, body, key):
+    house.edit(key, "shuffled")
+    entries = house.queues[key]
+    current = [e for e in entries if e["isCurrent"]]
+    rest = [e for e in entries if not e["isCurrent"]]
+    house.chance.shuffle(rest)
+    house.queues[key] = current + rest
+    return edited(house, key)
+
+
+@route("POST", "/groups/{key}/queue/save")
+def _(house, query, body, key):
+    identity = f"p{len(house.playlists) + 10}"
+    house.playlists[identity] = (body["name"], list(house.queues[key]))
+    return 201, {"id": identity, "name": body["name"], "trackCount": len(house.queues[key])}
+
+
+@route("DELETE", "/groups/{key}/queue/{entry}")
+def _(house, query, body, key, entry):
+    house.edit(key, "removed 1 item")
+    house.queues[key] = [e for e in house.queues[key] if e["id"] != int(entry)]
+    return edited(house, key)
+
+
+@route("PATCH", "/groups/{key}/queue/{entry}")
+def _(house, query, body, key, entry):
+    entries = house.queues[key]
+    moved = next((e for e in entries if e["id"] == int(entry)), None)
+    if moved is None:
+        raise Refusal(404, "This entry is no longer in the queue.")
+    house.edit(key, "moved 1 item")
+    rest = [e for e in entries if e is not moved]
+    at = next((i for i, e in enumerate(rest) if e["id"] == body["before"]), len(rest))
+    house.queues[key] = rest[:at] + [moved] + rest[at:]
+    return edited(house, key)
+
+
+@route("POST", "/groups/{key}/queue/{entry}/play")
+def _(house, query, body, key, entry):
+    house.play_entry(key, int(entry))
+    house.announce([key], house.groups[key]["roomIds"])
+    return 200, house.group(key)
+
+
+@route("PATCH", "/rooms/{key}")
+def _(house, query, body, key):
+    room = house.rooms[known(house.rooms, key, "room")]
+    room.update({k: body[k] for k in ("volume", "muted", "delayMs", "channels") if k in body})
+    house.snapshots.pop(room["groupId"], None)
+    house.announce([room["groupId"]] if room["groupId"] else [], [key])
+    return 200, room
+
+
+@route("POST", "/rooms/{key}/pair")
+def _(house, query, body, key):
+    if re.sub(r"\D", "", body["pin"]) != "12345678":
+        raise Refusal(422, "This PIN is not the one that the receiver shows. Check it and try again.")
+    house.rooms[key].update(isPaired=True, state="free", detail=None)
+    house.announce([], [key])
+    return 200, house.rooms[key]
+
+
+@route("DELETE", "/rooms/{key}/pairing")
+def _(house, query, body, key):
+    house.leave(key)
+    house.rooms[key].update(isPaired=False, state="notPaired", detail="the receiver asks for a PIN")
+    house.announce(list(house.groups), [key])
+    return 200, house.rooms[key]
+
+
+@route("POST", "/rooms/{key}/identify")
+def _(house, query, body, key):
+    return 204, None
+
+
+@route("GET", "/library/albums")
+def _(house, query, body):
+    albums = catalogue.SORTED[query.get("sort", "artist")] if house.library["albumCount"] else []
+    if query.get("artistId"):
+        albums = [a for a in albums if a["artistId"] == query["artistId"]]
+    return 200, page_of(albums, query, "albums")
+
+
+@route("GET", "/library/albums/{key}")
+def _(house, query, body, key):
+    return 200, {"album": catalogue.ALBUM[known(catalogue.ALBUM, key, "album")], "tracks": catalogue.tracks(key)}
+
+
+@route("GET", "/library/artists")
+def _(house, query, body):
+    count = len(catalogue.ARTISTS) if house.library["albumCount"] else 0
+    return 200, page_of([catalogue.artist(n) for n in range(count)], query, "artists")
+
+
+@route("GET", "/library/folders")
+def _(house, query, body):
+    return 200, catalogue.folder(query.get("path", ""))
+
+
+@route("GET", "/library/search")
+def _(house, query, body):
+    found = catalogue.search(query["q"], int(query.get("limit", 20)))
+    return 200, {**found, "playlists": [p for p in listed(house) if query["q"].lower() in p["name"].lower()]}
+
+
+@route("GET", "/library/radios")
+def _(house, query, body):
+    return 200, {"radios": house.radios if house.library["albumCount"] else []}
+
+
+@route("POST", "/library/radios")
+def _(house, query, body):
+    radio = {"id": f"s{len(house.radios) + 10}", "name": body["name"], "uri": body["uri"], "artwork": None}
+    house.radios.append(radio)
+    return 201, radio
+
+
+@route("DELETE", "/library/radios/{key}")
+def _(house, query, body, key):
+    house.radios = [r for r in house.radios if r["id"] != key]
+    return 204, None
+
+
+def listed(house):
+    return [{"id": k, "name": n, "trackCount": len(e)} for k, (n, e) in house.playlists.items()]
+
+
+@route("GET", "/library/playlists")
+def _(house, query, body):
+    return 200, {"playlists": listed(house)}
+
+
+@route("GET", "/library/playlists/{key}")
+def _(house, query, body, key):
+    name, entries = house.playlists[known(house.playlists, key, "playlist")]
+    return 200, {"playlist": {"id": key, "name": name, "trackCount": len(entries)},
+                 "entries": [{k: v for k, v in e.items() if k != "track"} for e in entries]}
+
+
+@route("DELETE", "/library/playlists/{key}")
+def _(house, query, body, key):
+    house.playlists.pop(key, None)
+    return 204, None
+
+
+@route("POST", "/library/scan")
+def _(house, query, body):
+    return 202, None
+
+
+@route("POST", "/mock/room/{key}")
+def _(house, query, body, key):
+    """What no request can do: a room goes away, loses its card, comes back."""
+    house.rooms[key].update(body)
+    house.announce(list(house.groups), [key])
+    return 200, house.rooms[key]
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    house = media = None
+
+    def log_message(self, *arguments):
+        pass
+
+    def do_GET(self):
+        url = urlsplit(self.path)
+        query = {k: v[0] for k, v in parse_qs(url.query).items()}
+        if url.path == API + "/events":
+            self.events(int(query.get("limit", 0)))
+        elif url.path.startswith(API + "/artwork/"):
+            self.reply(200, covers.cover(url.path.rsplit("/", 1)[1]), "image/svg+xml", {"Cache-Control": "public, max-age=31536000, immutable"})
+        elif url.path.endswith("/media"):
+            self.send_media()
+        elif url.path.startswith(API):
+            self.call("GET", unquote(url.path[len(API):]), query, None)
+        else:
+            self.send_file(url.path)
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if body and self.headers.get_content_type() != "application/json":
+            return self.problem(415, "Send the body as application/json.")
+        self.call(self.command, unquote(urlsplit(self.path).path[len(API):]), {}, json.loads(body or "{}"))
+
+    do_PATCH = do_DELETE = do_POST
+
+    def call(self, method, path, query, body):
+        for verb, pattern, handler in ROUTES:
+            found = pattern.match(path)
+            if verb == method and found:
+                try:
+                    with self.house.lock:
+                        status, answer = handler(self.house, query, body, **found.groupdict())
+                        headers = {} if method == "GET" else {"Tutti-Revision": str(self.house.revision)}
+                        text = b"" if answer is None else json.dumps(answer).encode()
+                except Refusal as refusal:
+                    return self.problem(refusal.status, refusal.detail)
+                return self.reply(status, text, "application/json", headers)
+        self.problem(404, "There is nothing at this address.")
+
+    def problem(self, status, detail):
+        text = json.dumps({"type": "about:blank", "title": "Refused", "status": status, "detail": detail}).encode()
+        self.reply(status, text, "application/problem+json")
+
+    def reply(self, status, data, kind, headers=None):
+        self.send_response(status)
+        if status != 204:
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(data)))
+        for name, value in (headers or {"Cache-Control": "no-store"}).items():
+            self.send_header(name, value)
+        self.send_header("Content-Security-Policy", "default-src 'self'")
+        self.end_headers()
+        if status != 204:
+            self.wfile.write(data)
+
+    def send_file(self, path):
+        name = "index.html" if path == "/" else path.removeprefix("/assets/")
+        file = FILES / name
+        if "/" in name or not file.is_file():
+            return self.problem(404, "There is nothing at this address.")
+        data = file.read_bytes()
+        if name == "index.html":
+            with self.house.lock:
+                state = json.dumps(self.house.state()).replace("<", "\\u003c").encode()
+            data = data.replace(b"<!--state-->", state)
+        kind = {".js": "text/javascript", ".webmanifest": "application/manifest+json"}.get(file.suffix) or mimetypes.guess_type(name)[0]
+        self.reply(200, data, kind)
+
+    def send_media(self):
+        if not self.media:
+            return self.problem(404, "This track has no file.")
+        data = pathlib.Path(self.media).read_bytes()
+        wanted = re.match(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
+        start = int(wanted[1]) if wanted else 0
+        end = min(int(wanted[2]) if wanted and wanted[2] else len(data) - 1, len(data) - 1)
+        headers = {"Accept-Ranges": "bytes", "Content-Range": f"bytes {start}-{end}/{len(data)}"}
+        kind = mimetypes.guess_type(self.media)[0] or "video/mp4"
+        self.reply(206 if wanted else 200, data[start:end + 1], kind, headers)
+
+    def events(self, limit):
+        inbox = queue.Queue(2000)
+        with self.house.lock:
+            last = self.headers.get("Last-Event-ID", "")
+            missed = [c for c in self.house.ring if last.isdigit() and c["revision"] > int(last)]
+            if last.isdigit() and self.house.ring and self.house.ring[0]["revision"] <= int(last) + 1 and int(last) <= self.house.revision:
+                for change in missed:
+                    inbox.put(("change", change, change["revision"]))
+            else:
+                inbox.put(("state", json.loads(json.dumps(self.house.state())), self.house.revision))
+            self.house.listeners.append(inbox)
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Cache-Control", "no-store")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.close_connection = True
+        sent = 0
+        try:
+            while not limit or sent < limit:
+                try:
+                    event, body, identity = inbox.get(timeout=10)
+                    text = f"event: {event}\n" + (f"id: {identity}\n" if identity else "") + f"data: {json.dumps(body)}\n\n"
+                    sent += 1
+                except queue.Empty:
+                    text = ": still here\n\n"
+                self.wfile.write(text.encode())
+                self.wfile.flush()
+        except OSError:
+            pass
+        finally:
+            with self.house.lock:
+                self.house.listeners.remove(inbox)
+
+
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+    allow_reuse_address = True
+    request_queue_size = 128
+
+
+def start(port=0, scene="home", media=None):
+    handler = type("Bound", (Handler,), {"house": House(scene), "media": media})
+    return Server(("127.0.0.1", port), handler)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--port", type=int, default=8080)
+    parser.add_argument("--scene", default="home", choices=["home", "silent", "empty", "long"])
+    parser.add_argument("--media")
+    arguments = parser.parse_args()
+    server = start(arguments.port, arguments.scene, arguments.media)
+    print(f"http://127.0.0.1:{server.server_address[1]}/", flush=True)
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        pass
+
+
+if __name__ == "__main__":
+    main()

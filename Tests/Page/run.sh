@@ -1,0 +1,22 @@
+#!/bin/sh
+# Tests the web page in Chromium; installs what is missing first. Arguments go to test_page.py.
+set -eu
+cd "$(dirname "$0")"
+
+missing=
+for package in chromium ffmpeg python3-pip; do
+  dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"
+done
+if [ -n "$missing" ]; then
+  as_root=
+  [ "$(id -u)" -eq 0 ] || as_root=sudo
+  echo "test-page: installing$missing"
+  $as_root apt-get update -qq
+  $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $missing >/dev/null
+fi
+# The library only: the browser is Debian's.
+python3 -c 'import playwright, axe_playwright_python' 2>/dev/null ||
+  python3 -m pip install --quiet --break-system-packages playwright axe-playwright-python 2>/dev/null ||
+  python3 -m pip install --quiet playwright axe-playwright-python
+
+exec python3 test_page.py "$@"

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Takes pictures of every view at three widths, dark and light, and of the empty states.
+
+    Tests/Page/screenshots.py OUTDIR [--base http://localhost:7780/]
+"""
+
+import argparse
+import pathlib
+
+import browser as support
+from browser import LAPTOP, PHONE, TABLET
+
+VIEWS = {"now": "now", "queue": "queue", "library": "library", "rooms": "rooms", "sync": "sync"}
+MORE = {"album": "library/album/a12", "artist": "library/artist/r3", "folders": "library/folders", "radio": "library/radio",
+        "search": "library/search/amber"}
+
+
+def taken(page, folder, name):
+    page.wait_for_timeout(900)
+    page.screenshot(path=folder / f"{name}.png")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--base")
+    arguments = parser.parse_args()
+    folder = arguments.folder
+    folder.mkdir(parents=True, exist_ok=True)
+    with support.chromium() as browser:
+        with support.Server(address=arguments.base) as server:
+            for scheme in ["dark", "light"]:
+                for size in [PHONE, TABLET, LAPTOP]:
+                    shoot(browser, server, folder, scheme, size)
+        if arguments.base:
+            return
+        for scene in ["empty", "silent"]:
+            with support.Server(scene) as server:
+                page = support.context(browser, PHONE, color_scheme="dark").new_page()
+                for view in VIEWS:
+                    page.goto(f"{server.address}#/{view}")
+                    taken(page, folder, f"{scene}-{view}")
+        lost(browser, folder)
+
+
+def shoot(browser, server, folder, scheme, size):
+    context = support.context(browser, size, color_scheme=scheme)
+    page = context.new_page()
+    for name, view in {**VIEWS, **(MORE if scheme == "dark" else {})}.items():
+        page.goto(f"{server.address}#/{view}")
+        taken(page, folder, f"{size[0]}-{scheme}-{name}")
+    page.goto(f"{server.address}#/rooms")
+    for name, button in [("room", "More for Kitchen"), ("members", "Add or remove rooms"), ("group-menu", "More for this group")]:
+        page.get_by_role("button", name=button).first.click()
+        taken(page, folder, f"{size[0]}-{scheme}-{name}")
+        page.keyboard.press("Escape")
+    page.goto(f"{server.address}#/now")
+    for name, button in [("sound", "Sound and sleep timer"), ("truth", "ahead")]:
+        page.get_by_role("button", name=button).first.click()
+        taken(page, folder, f"{size[0]}-{scheme}-{name}")
+        page.keyboard.press("Escape")
+    context.close()
+
+
+def lost(browser, folder):
+    with support.Server() as server:
+        page = support.context(browser, PHONE, color_scheme="dark").new_page()
+        page.goto(f"{server.address}#/now")
+        page.wait_for_timeout(500)
+        server.stop()
+        page.wait_for_timeout(3000)
+        taken(page, folder, "lost-now")
+
+
+if __name__ == "__main__":
+    main()
