@@ -59,10 +59,11 @@ let package = Package(
     core("Clock"),
     core("Audio", ["Clock"]),
     core("WireProtocol", ["Clock", "Audio"]),
-    core("Sender", ["Clock", "Audio", "WireProtocol"]),
+    core("Pairing", ["Clock", "WireProtocol"]),
+    core("Sender", ["Clock", "Audio", "WireProtocol", "Pairing"]),
     core("PlaylistFormats", ["Sender"]),
-    core("Receiver", ["Clock", "Audio", "WireProtocol"]),
-    core("Simulation", ["Clock", "Audio", "WireProtocol", "Sender", "Receiver"]),
+    core("Receiver", ["Clock", "Audio", "WireProtocol", "Pairing"]),
+    core("Simulation", ["Clock", "Audio", "WireProtocol", "Pairing", "Sender", "Receiver"]),
 
     // Adapters: each wraps one outside thing and imports no other adapter.
     adapter("LinuxIO", ["Clock", "CSys"]),
@@ -136,19 +137,23 @@ let package = Package(
       path: "Sources/Executables/tutti-simulate", swiftSettings: strict),
 
     // What several test targets use.
-    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+    .target(
+      name: "TestSupport", dependencies: ["Pairing"], path: "Tests/TestSupport",
+      swiftSettings: strict),
     tests("ClockTests", ["Clock", "TestSupport"], resources: [.copy("Vectors")]),
     tests("AudioTests", ["Audio", "Clock", "TestSupport"]),
     tests("WireProtocolTests", ["WireProtocol", "Audio", "Clock", "TestSupport"]),
-    tests("SenderTests", ["Sender", "WireProtocol", "Audio", "Clock", "TestSupport"]),
+    tests("PairingTests", ["Pairing", "WireProtocol", "Clock", "TestSupport"]),
+    tests("SenderTests", ["Sender", "Pairing", "WireProtocol", "Audio", "Clock", "TestSupport"]),
     tests("PlaylistFormatsTests", ["PlaylistFormats", "Sender", "TestSupport"]),
     tests(
-      "ReceiverTests", ["Receiver", "WireProtocol", "Audio", "Clock", "TestSupport"],
+      "ReceiverTests", ["Receiver", "Pairing", "WireProtocol", "Audio", "Clock", "TestSupport"],
       resources: [.copy("Vectors")]),
     tests(
       "SimulationTests",
       [
-        "Simulation", "Sender", "Receiver", "WireProtocol", "Audio", "Clock", "TestSupport",
+        "Simulation", "Sender", "Receiver", "Pairing", "WireProtocol", "Audio", "Clock",
+        "TestSupport",
       ]),
     tests("LinuxIOTests", ["LinuxIO", "Clock", "TestSupport"]),
     tests("AvahiDiscoveryTests", ["AvahiDiscovery", "TestSupport"]),

@@ -20,6 +20,7 @@ FLICKS = 705_600_000  # in a second
 CAPACITY = 8 << 20  # bytes
 SILENCE = 10_000_000_000  # ns
 COMMIT_HORIZON = 50_000_000  # ns; frames are recorded when their time has come, so nothing is rendered ahead
+MASK = (1 << 64) - 1
 IDLE, PRIMING, READY, PLAYING, PAUSED, STARVED = 1, 2, 3, 4, 5, 6
 HELLO, ANCHOR, FLUSH, SETTINGS, WELCOME, REFUSE, CREDIT, FLUSHED = 1, 2, 3, 4, 0x101, 0x102, 0x103, 0x104
 STREAM_VOLUME, STATUS, GOODBYE, ATTACH, FORMAT, PACKET = 7, 0x106, 0x201, 0x301, 0x302, 0x303
@@ -56,6 +57,29 @@ def gain(volume, flags):
     return 0.0 if flags & 1 else (volume / 1000) ** 3
 
 
+def sipHash(key, data):
+    """SipHash-2-4 of 56 bytes, which are seven words."""
+    k0, k1 = struct.unpack("<QQ", key)
+    a, b, c, d = k0 ^ 0x736F6D6570736575, k1 ^ 0x646F72616E646F6D, k0 ^ 0x6C7967656E657261, k1 ^ 0x7465646279746573
+
+    def turn(x, bits):
+        return (x << bits | x >> 64 - bits) & MASK
+
+    for word, rounds in [(w, 2) for w in struct.unpack("<7Q", data) + (len(data) << 56,)] + [(None, 4)]:
+        if word is None:
+            c ^= 0xFF
+        else:
+            d ^= word
+        for _ in range(rounds):
+            a, c = (a + b) & MASK, (c + d) & MASK
+            b, d, a = turn(b, 13) ^ a, turn(d, 16) ^ c, turn(a, 32)
+            c, a = (c + b) & MASK, (a + d) & MASK
+            b, d, c = turn(b, 17) ^ c, turn(d, 21) ^ a, turn(c, 32)
+        if word is not None:
+            a ^= word
+    return struct.pack("<Q", a ^ b ^ c ^ d)
+
+
 class Connection:
     def __init__(self, sock):
         self.socket, self.kind, self.limit = sock, "new", 1024
@@ -84,6 +108,7 @@ class GroupClock:
 
     def __init__(self, clockID, address):
         self.id, self.address, self.count, self.sequence = clockID, address, 0, 0
+        self.session, self.key = 0, bytes(16)
         self.low, self.high, self.last, self.due, self.sent = -(1 << 62), 1 << 62, now(), 0, {}
         self.roundTrip = 0
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -94,9 +119,9 @@ class GroupClock:
         self.due = at + (20_000_000 if self.sequence < 32 else 100_000_000)
         self.sent = {k: v for k, v in self.sent.items() if k > self.sequence - 16}
         self.sent[self.sequence] = t1 = now()
-        head = struct.pack(">4sBBHQIIq", b"TUTI", 1, 1, 0, self.id, self.sequence, 0, t1)
+        head = struct.pack(">4sBBHQIIq24x", b"TUTI", 2, 1, 0, self.id, self.sequence, self.session & 0xFFFFFFFF, t1)
         try:
-            self.socket.sendto(head + bytes(32), self.address)
+            self.socket.sendto(head + sipHash(self.key, head), self.address)
         except OSError:
             pass  # The next one may come through.
 
@@ -105,7 +130,9 @@ class GroupClock:
         if len(data) < 64:
             return
         magic, version, kind, _, clockID, sequence, _, t1, t2, t3 = struct.unpack_from(">4sBBHQIIqqq", data)
-        if (magic, version, kind, clockID) != (b"TUTI", 1, 2, self.id) or self.sent.pop(sequence, None) != t1:
+        if data[56:64] != sipHash(self.key, data[:56]):
+            return
+        if (magic, version, kind, clockID) != (b"TUTI", 2, 2, self.id) or self.sent.pop(sequence, None) != t1:
             return
         drift = (t4 - self.last) * 100 // 1_000_000
         low, high = max(self.low - drift, t3 - t4), min(self.high + drift, t2 - t1)
@@ -431,8 +458,8 @@ class Receiver:
         magic, version, flags, sender, session, clockID, port = unpack(">4sHH16sQQH", payload)
         check(magic == b"TUTI" and port > 0, "this is no hello")
         name = payload[44 : 44 + unpack(">H", payload[42:])[0]].decode(errors="replace")
-        if version < 1:
-            connection.send(REFUSE, struct.pack(">BB", VERSION, 0) + text("1"))
+        if version < 2:
+            connection.send(REFUSE, struct.pack(">BB", VERSION, 0) + text("2"))
             return self.close(connection)
         if self.control and self.sender[0] != sender and not flags & 1:
             connection.send(REFUSE, struct.pack(">BB", BUSY, 0) + text(self.sender[1]))
@@ -449,12 +476,13 @@ class Receiver:
             self.stream, self.clock = Stream(), GroupClock(clockID, address)
             self.selector.register(self.clock.socket, selectors.EVENT_READ, self.clock)
         self.clock.address, self.sender, self.session = address, (sender, name), session
+        self.clock.session = session
         connection.kind, connection.limit, self.control, self.heard = "control", 65_536, connection, now()
         room, held = self.room, b"\0\0"
         if self.stream.blocks:
             first = self.stream.blocks[0].first * self.stream.blocks[0].form.flicks
             held = struct.pack(">BIQqB", 1, self.stream.generation, self.stream.next, first, 0)
-        head = struct.pack(">HH16sQqHBBq", 1, 0, self.id, CAPACITY, 600 * FLICKS, room.volume, room.isMuted, room.map, room.delay)
+        head = struct.pack(">HH16sQqHBBq", 2, 0, self.id, CAPACITY, 600 * FLICKS, room.volume, room.isMuted, room.map, room.delay)
         connection.send(WELCOME, head + text(self.name) + text("receiver.py") + struct.pack(">HH", 1, 1) + held)
         self.status(now())
 

@@ -9,6 +9,7 @@ extension ControlMessage {
     var reader = ByteReader(message.payload)
     switch message.type {
     case MessageType.hello: return .hello(try Hello(decoding: message.payload))
+    case MessageType.prove: return .prove(try reader.proof())
     case MessageType.anchor: return try Anchor(decoding: &reader).map(ControlMessage.anchor)
     case MessageType.flush: return try Flush(decoding: &reader).map(ControlMessage.flush)
     case MessageType.settings: return .settings(try RoomSettings(decoding: &reader))
@@ -35,6 +36,7 @@ extension ControlMessage {
     ByteWriter.message(type, appendingTo: &bytes) { writer in
       switch self {
       case .hello(let hello): hello.encode(to: &writer)
+      case .prove(let proof): writer.bytes(proof)
       case .anchor(let anchor): anchor.encode(to: &writer)
       case .flush(let flush): flush.encode(to: &writer)
       case .settings(let settings): settings.encode(to: &writer)
@@ -55,6 +57,7 @@ extension ControlMessage {
   private var type: UInt16 {
     switch self {
     case .hello: MessageType.hello
+    case .prove: MessageType.prove
     case .anchor: MessageType.anchor
     case .flush: MessageType.flush
     case .settings: MessageType.settings

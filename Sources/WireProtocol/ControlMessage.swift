@@ -6,6 +6,8 @@ package enum ControlMessage: Hashable, Sendable {
   // From the sender.
   /// Opens a session; the first message on a control connection.
   case hello(Hello)
+  /// Before `hello`: the sender can read what only this receiver's own user can. 32 bytes.
+  case prove([UInt8])
   /// Which media time sounds from which group time on.
   case anchor(Anchor)
   /// Discard everything at and after a media time; later packets have a new generation.
@@ -54,7 +56,7 @@ package struct StreamVolume: Hashable, Sendable {
   }
 }
 
-/// Sixteen random bytes: a unique and permanent identity.
+/// Who a sender or a receiver is: the first sixteen bytes of SHA-256 of its public identity key.
 package struct Identifier: Hashable, Sendable {
   package static let byteCount = 16
   /// Always `byteCount` bytes.
@@ -68,6 +70,8 @@ package struct Identifier: Hashable, Sendable {
 }
 
 package struct Hello: Hashable, Sendable {
+  package static let usualPriority: UInt8 = 100
+
   /// The newest protocol version that the sender speaks.
   package var version: UInt16
   package var senderID: Identifier
@@ -81,12 +85,19 @@ package struct Hello: Hashable, Sendable {
   package var clockPort: UInt16
   /// Whether the sender asks for the room even if it is kept for another sender.
   package var takesOver: Bool
+  /// Whether the sender that loses the room by this gets it back afterwards.
+  package var givesBack: Bool
+  /// Where receivers go by it, the higher one has the room.
+  package var priority: UInt8
 
   package init(
     version: UInt16, senderID: Identifier, senderName: String, session: UInt64, clockID: UInt64,
-    clockPort: UInt16, takesOver: Bool = false
+    clockPort: UInt16, takesOver: Bool = false, givesBack: Bool = false,
+    priority: UInt8 = Hello.usualPriority
   ) {
     self.takesOver = takesOver
+    self.givesBack = givesBack
+    self.priority = priority
     self.version = version
     self.senderID = senderID
     self.senderName = senderName
@@ -174,6 +185,8 @@ package struct Refusal: Hashable, Sendable {
     case unsupportedVersion = 2
     /// The sender broke the protocol; `detail` says how.
     case protocolViolation = 3
+    /// The sender is not paired with this receiver.
+    case notPaired = 4
     /// One of a later version; `detail` says which.
     case other = 0
   }
@@ -342,6 +355,10 @@ package struct Goodbye: Hashable, Sendable {
     case timeout = 4
     /// From a receiver: another sender has the room now; `detail` says which. The sender does not come back by itself.
     case replaced = 5
+    /// From a receiver: another sender has the room for a while; `detail` says which. The sender asks for it again.
+    case lent = 6
+    /// From a receiver: the sender is not paired with it any more.
+    case notPaired = 7
     /// One of a later version; `detail` says which.
     case other = 0
   }

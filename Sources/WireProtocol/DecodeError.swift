@@ -11,8 +11,10 @@ package enum DecodeError: Error, Hashable, Sendable {
   case tooLong(field: String, byteCount: Int, limit: Int)
   /// Not UTF-8, or with control characters.
   case malformedText(field: String)
-  /// A packet is encrypted, which version 1 does not know.
+  /// A packet is sealed by itself, which no version does yet.
   case sealed
+  /// The tag of a time packet is not that of its key, or there is no such key.
+  case notAuthentic
   /// A service record lacks a key.
   case missing(key: String)
 }
@@ -24,12 +26,13 @@ extension DecodeError: CustomStringConvertible {
     case .badLength(let length, let limit): "message of \(length) bytes, allowed are 2 to \(limit)"
     case .notThisProtocol: "not a Tutti connection"
     case .unsupportedVersion(let version):
-      "protocol version \(version), spoken are \(ProtocolVersion.oldest) to \(ProtocolVersion.newest)"
+      "protocol version \(version), spoken is \(ProtocolVersion.spoken)"
     case .outOfRange(let field, let value): "\(field) out of range: \(value)"
     case .tooLong(let field, let byteCount, let limit):
       "\(field) has \(byteCount) bytes, allowed are \(limit)"
     case .malformedText(let field): "\(field) is not plain UTF-8 text"
     case .sealed: "packet is sealed"
+    case .notAuthentic: "packet is not from this session"
     case .missing(let key): "service record lacks the key \(key)"
     }
   }

@@ -1,5 +1,6 @@
 /// The numbers of the messages on the wire. The high byte says who sends: 0 the sender and 1 the receiver
-/// on the control connection, 2 either, 3 the sender on the media connection.
+/// on the control connection, 2 either, 3 the sender on the media connection; 4 the sender and 5 the receiver
+/// where they pair.
 enum MessageType {
   static let hello: UInt16 = 0x0001
   static let anchor: UInt16 = 0x0002
@@ -8,6 +9,7 @@ enum MessageType {
   static let keepAlive: UInt16 = 0x0005
   static let nowPlaying: UInt16 = 0x0006
   static let streamVolume: UInt16 = 0x0007
+  static let prove: UInt16 = 0x0008
 
   static let welcome: UInt16 = 0x0101
   static let refuse: UInt16 = 0x0102
@@ -23,4 +25,15 @@ enum MessageType {
   static let format: UInt16 = 0x0302
   static let packet: UInt16 = 0x0303
   static let artwork: UInt16 = 0x0304
+
+  static let pairRequest: UInt16 = 0x0401
+  static let pairShare: UInt16 = 0x0402
+  static let pairConfirm: UInt16 = 0x0403
+  static let unpair: UInt16 = 0x0404
+
+  static let pairSalt: UInt16 = 0x0501
+  static let pairAnswer: UInt16 = 0x0502
+  static let paired: UInt16 = 0x0503
+  static let pairRefused: UInt16 = 0x0504
+  static let unpaired: UInt16 = 0x0505
 }

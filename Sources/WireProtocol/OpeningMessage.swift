@@ -2,6 +2,9 @@
 package enum OpeningMessage: Hashable, Sendable {
   case control(Hello)
   case media(session: UInt64)
+  /// `hello` follows on the same connection.
+  case proof([UInt8])
+  case pairing(PairingMessage)
 
   /// - Throws: `unsupportedVersion` where the other side speaks this protocol, but no version in common:
   ///   answer with `Refusal.Reason.unsupportedVersion`. Anything else is a violation of the protocol.
@@ -9,8 +12,20 @@ package enum OpeningMessage: Hashable, Sendable {
     switch message.type {
     case MessageType.hello: .control(try Hello(decoding: message.payload))
     case MessageType.attach: .media(session: try MediaMessage.session(ofAttach: message.payload))
+    case MessageType.prove: .proof(try proof(message.payload))
+    case MessageType.pairRequest, MessageType.unpair: .pairing(try pairing(message))
     default: throw .notThisProtocol
     }
+  }
+
+  private static func proof(_ payload: ArraySlice<UInt8>) throws(DecodeError) -> [UInt8] {
+    var reader = ByteReader(payload)
+    return try reader.proof()
+  }
+
+  private static func pairing(_ message: RawMessage) throws(DecodeError) -> PairingMessage {
+    guard let message = try PairingMessage.decode(message) else { throw .notThisProtocol }
+    return message
   }
 }
 

@@ -7,7 +7,9 @@ package import Clock
 package enum ProtocolLimits {
   /// Bytes of the first message of a connection, whose peer nobody knows yet.
   package static let openingMessage = 1024
-  /// Bytes of a control message after its length field: far above the largest of version 1, which leaves
+  /// Bytes of a TLS handshake, each way: many times what two certificates of small keys take.
+  package static let handshake = 64 * 1024
+  /// Bytes of a control message after its length field: far above the largest that there is, which leaves
   /// later versions room, and small enough to hold for any number of connections.
   package static let controlMessage = 64 * 1024
   /// Control messages a second that a sender may send all the time: seeking and changing the volume with held keys

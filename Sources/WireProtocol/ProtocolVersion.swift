@@ -1,7 +1,8 @@
-/// Which versions of the protocol this program speaks, and how two sides settle on one.
+/// Which versions of the protocol this program speaks, and how two sides settle on one. Version 1 was in the clear, and
+/// nothing speaks it any more.
 package enum ProtocolVersion {
-  package static let oldest: UInt16 = 1
-  package static let newest: UInt16 = 1
+  package static let oldest: UInt16 = 2
+  package static let newest: UInt16 = 2
 
   /// Begins the first message of each connection and every time packet: "TUTI".
   package static let magic: UInt32 = 0x5455_5449

@@ -4,6 +4,9 @@ import Clock
 // How sessions begin and end. Layouts: docs/protocol/control-messages.md.
 
 extension Hello {
+  private static let takesOverFlag: UInt16 = 1
+  private static let givesBackFlag: UInt16 = 2
+
   /// Later versions may only append to this layout. If a message of a later version still cannot be read, the error
   /// names the version as the cause.
   init(decoding payload: ArraySlice<UInt8>) throws(DecodeError) {
@@ -25,18 +28,20 @@ extension Hello {
     let senderName = try reader.text(atMost: ProtocolLimits.name, "sender name")
     self.init(
       version: version, senderID: senderID, senderName: senderName, session: session,
-      clockID: clockID, clockPort: clockPort, takesOver: flags & 1 != 0)
+      clockID: clockID, clockPort: clockPort, takesOver: flags & Self.takesOverFlag != 0,
+      givesBack: flags & Self.givesBackFlag != 0, priority: try reader.uint8("priority"))
   }
 
   func encode(to writer: inout ByteWriter) {
     writer.uint32(ProtocolVersion.magic)
     writer.uint16(version)
-    writer.uint16(takesOver ? 1 : 0)
+    writer.uint16((takesOver ? Self.takesOverFlag : 0) | (givesBack ? Self.givesBackFlag : 0))
     writer.bytes(senderID.bytes)
     writer.uint64(session)
     writer.uint64(clockID)
     writer.uint16(max(1, clockPort))
     writer.text(senderName, atMost: ProtocolLimits.name)
+    writer.uint8(priority)
   }
 }
 
@@ -149,6 +154,8 @@ extension ByteReader {
     }
     return identifier
   }
+
+  mutating func proof() throws(DecodeError) -> [UInt8] { Array(try bytes(32, "proof")) }
 
   /// Codecs that this version does not know are left out.
   mutating func codecs() throws(DecodeError) -> [Codec] {

@@ -5,12 +5,47 @@ extension TimePacket {
   /// Of a request and of an answer, so that an answer is never larger than its request.
   package static let byteCount = 64
 
-  private static let version: UInt8 = 1
+  private static let version: UInt8 = 2
   fileprivate static let requestKind: UInt8 = 1
   fileprivate static let answerKind: UInt8 = 2
   private static let tagByteCount = 8
 
-  package static func decode(_ datagram: ArraySlice<UInt8>) throws(DecodeError) -> TimePacket {
+  /// Of one key, for whoever waits for answers.
+  package static func decode(_ datagram: ArraySlice<UInt8>, key: ClockKey) throws(DecodeError)
+    -> TimePacket
+  {
+    try decode(datagram) { _ in key }
+  }
+
+  /// `key` finds the key of a packet whose tag has not been looked at yet: take nothing else from that packet.
+  ///
+  /// - Throws: `notAuthentic` where there is no key, or the tag is not of it.
+  package static func decode(
+    _ datagram: ArraySlice<UInt8>, key: (TimePacket) -> ClockKey?
+  ) throws(DecodeError) -> TimePacket {
+    let packet = try decodeFields(datagram)
+    let covered = datagram.prefix(byteCount - tagByteCount)
+    let tag = datagram.dropFirst(covered.count).prefix(tagByteCount)
+    guard let key = key(packet), isTag(tag, of: covered, key: key) else { throw .notAuthentic }
+    return packet
+  }
+
+  /// In a time that does not depend on the tag's bytes.
+  private static func isTag(
+    _ tag: ArraySlice<UInt8>, of covered: ArraySlice<UInt8>, key: ClockKey
+  ) -> Bool {
+    zip(tag, Self.tag(of: covered, key: key)).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+  }
+
+  /// The least byte first, as SipHash's authors write it.
+  package static func tag(of covered: ArraySlice<UInt8>, key: ClockKey) -> [UInt8] {
+    let hash = SipHash.hash(covered, key: key)
+    return (0..<tagByteCount).map { UInt8(truncatingIfNeeded: hash >> (8 * $0)) }
+  }
+
+  private static func decodeFields(_ datagram: ArraySlice<UInt8>) throws(DecodeError)
+    -> TimePacket
+  {
     guard datagram.count >= byteCount else { throw .badLength(datagram.count, limit: byteCount) }
     var reader = ByteReader(datagram)
     guard try reader.uint32("magic") == ProtocolVersion.magic else { throw .notThisProtocol }
@@ -24,7 +59,7 @@ extension TimePacket {
     }
   }
 
-  package func encode(appendingTo bytes: inout [UInt8]) {
+  package func encode(key: ClockKey, appendingTo bytes: inout [UInt8]) {
     var writer = ByteWriter()
     writer.uint32(ProtocolVersion.magic)
     writer.uint8(Self.version)
@@ -32,7 +67,7 @@ extension TimePacket {
     case .request(let request): request.encode(to: &writer)
     case .answer(let answer): answer.encode(to: &writer)
     }
-    writer.zeros(Self.tagByteCount)
+    writer.bytes(Self.tag(of: writer.bytes[...], key: key))
     bytes += writer.bytes
   }
 }
@@ -42,8 +77,9 @@ extension TimeRequest {
     try reader.skip(2, "flags")
     let clockID = try reader.uint64("clock id")
     let sequence = try reader.uint32("sequence")
-    try reader.skip(4, "reserved")
-    self.init(clockID: clockID, sequence: sequence, sentAt: try reader.localTime("sent at"))
+    let keyID = try reader.uint32("key id")
+    self.init(
+      clockID: clockID, keyID: keyID, sequence: sequence, sentAt: try reader.localTime("sent at"))
   }
 
   fileprivate func encode(to writer: inout ByteWriter) {
@@ -51,7 +87,7 @@ extension TimeRequest {
     writer.uint16(0)
     writer.uint64(clockID)
     writer.uint32(sequence)
-    writer.zeros(4)
+    writer.uint32(keyID)
     writer.localTime(sentAt)
     writer.zeros(24)
   }

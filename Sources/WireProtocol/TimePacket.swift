@@ -10,14 +10,21 @@ package enum TimePacket: Hashable, Sendable {
 
 package struct TimeRequest: Hashable, Sendable {
   package var clockID: UInt64
+  /// Names the key of the tag: the low half of the session's number.
+  package var keyID: UInt32
   package var sequence: UInt32
   /// When the receiver sent this, by its own clock; the answer brings it back.
   package var sentAt: LocalTime
 
-  package init(clockID: UInt64, sequence: UInt32, sentAt: LocalTime) {
+  package init(clockID: UInt64, keyID: UInt32, sequence: UInt32, sentAt: LocalTime) {
     self.clockID = clockID
+    self.keyID = keyID
     self.sequence = sequence
     self.sentAt = sentAt
+  }
+
+  package static func keyID(ofSession session: UInt64) -> UInt32 {
+    UInt32(truncatingIfNeeded: session)
   }
 }
 

@@ -41,7 +41,8 @@ enum SourceTree {
   }
 
   static let core = [
-    "Clock", "Audio", "WireProtocol", "Sender", "PlaylistFormats", "Receiver", "Simulation",
+    "Clock", "Audio", "WireProtocol", "Pairing", "Sender", "PlaylistFormats", "Receiver",
+    "Simulation",
   ]
 
   static let root = URL(filePath: #filePath).deletingLastPathComponent()

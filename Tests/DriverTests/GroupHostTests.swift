@@ -71,15 +71,15 @@ import WireProtocol
 
     func ask(_ hello: Hello, sequence: UInt32) throws {
       let request = TimeRequest(
-        clockID: hello.clockID, sequence: sequence, sentAt: HostClock.now)
+        clockID: hello.clockID, keyID: 0, sequence: sequence, sentAt: HostClock.now)
       try reactor.send(
-        TimePacket.request(request).encoded(),
+        TimePacket.request(request).encoded(key: .none),
         to: SocketAddress.loopback(port: hello.clockPort), from: socket)
     }
 
     var answers: [TimeAnswer] {
       datagrams.compactMap { datagram in
-        if case .answer(let answer)? = try? TimePacket.decode(datagram.bytes[...]) {
+        if case .answer(let answer)? = try? TimePacket.decode(datagram.bytes[...], key: .none) {
           answer
         } else {
           nil

@@ -70,11 +70,14 @@ private func fuzzArithmetic(_ message: ControlMessage) {
 }
 
 private func fuzzTimePacket(_ bytes: ArraySlice<UInt8>) {
-  guard let packet = try? TimePacket.decode(bytes) else { return }
-  var encoded: [UInt8] = []
-  packet.encode(appendingTo: &encoded)
+  let key = ClockKey([1, 2, 3])
+  precondition((try? TimePacket.decode(bytes, key: key)) == nil, "guessed a tag")
+  let fields = bytes.prefix(TimePacket.byteCount - 8)
+  let tagged = fields + TimePacket.tag(of: fields, key: key)
+  guard let packet = try? TimePacket.decode(tagged, key: key) else { return }
+  let encoded = packet.encoded(key: key)
   precondition(encoded.count == TimePacket.byteCount)
-  precondition((try? TimePacket.decode(encoded[...])) == packet)
+  precondition((try? TimePacket.decode(encoded[...], key: key)) == packet)
 }
 
 /// Lines of `key=value`.

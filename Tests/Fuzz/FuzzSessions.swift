@@ -162,7 +162,7 @@ struct ReceiverUnderFire {
   private func hello(sender: UInt8, session: UInt64, clock: UInt64) -> [UInt8] {
     ControlMessage.hello(
       Hello(
-        version: 1, senderID: fuzzIdentifier(sender), senderName: "s", session: session,
+        version: 2, senderID: fuzzIdentifier(sender), senderName: "s", session: session,
         clockID: clock, clockPort: 9, takesOver: session % 2 == 0)
     ).encoded()
   }
@@ -230,7 +230,7 @@ struct ReceiverUnderFire {
         requestSentAt: script.byte() % 2 == 0
           ? now : LocalTime(nanoseconds: script.number(in: ProtocolLimits.clockTime)),
         receivedAt: time, sentAt: time, previous: nil)
-    ).encoded()
+    ).encoded(key: .none)
   }
 
   private func device(_ script: inout Script) -> OutputDevice {
@@ -329,7 +329,7 @@ struct GroupUnderFire {
     case 0, 1:
       .welcome(
         Welcome(
-          version: 1, receiverID: fuzzIdentifier(9 + script.byte() % 8), name: "", model: "",
+          version: 2, receiverID: fuzzIdentifier(9 + script.byte() % 8), name: "", model: "",
           capacity: Capacity(
             bytes: UInt64(script.number(in: 0...(1 << 60))),
             duration: MediaDuration(flicks: script.mediaTime().flicks)), codecs: [.pcm],

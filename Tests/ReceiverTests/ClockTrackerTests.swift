@@ -20,7 +20,7 @@ import WireProtocol
     let last = LocalTime(nanoseconds: end * 1_000_000)
     while now <= last {
       if let change = tracker.advance(to: now) { changes.append(change) }
-      if let request = tracker.request(at: now, isIdle: isIdle) {
+      if let request = tracker.request(session: 3, at: now, isIdle: isIdle) {
         requests += 1
         let arrival = GroupTime(nanoseconds: now.nanoseconds + 10_000_100_000)
         let answer = TimeAnswer(

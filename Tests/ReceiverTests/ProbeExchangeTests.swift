@@ -20,8 +20,8 @@ import WireProtocol
 
   @Test func `a sample waits for the sender's stamp, which comes with the next answer`() throws {
     var exchange = ProbeExchange()
-    let first = exchange.nextRequest(clockID: 1, at: Self.local(0))
-    let second = exchange.nextRequest(clockID: 1, at: Self.local(1000))
+    let first = exchange.nextRequest(clockID: 1, keyID: 0, at: Self.local(0))
+    let second = exchange.nextRequest(clockID: 1, keyID: 0, at: Self.local(1000))
     let none = exchange.answered(Self.answer(to: first, at: 5000), receivedAt: Self.local(300))
     #expect(none == nil)
     let stamp = TimeAnswer.TransmitStamp(
@@ -33,8 +33,8 @@ import WireProtocol
 
   @Test func `a stamp of another answer improves nothing`() throws {
     var exchange = ProbeExchange()
-    let first = exchange.nextRequest(clockID: 1, at: Self.local(0))
-    let second = exchange.nextRequest(clockID: 1, at: Self.local(1000))
+    let first = exchange.nextRequest(clockID: 1, keyID: 0, at: Self.local(0))
+    let second = exchange.nextRequest(clockID: 1, keyID: 0, at: Self.local(1000))
     _ = exchange.answered(Self.answer(to: first, at: 5000), receivedAt: Self.local(300))
     let stamp = TimeAnswer.TransmitStamp(
       sequence: 99, sentAt: GroupTime(nanoseconds: 5_050_000))
@@ -45,7 +45,7 @@ import WireProtocol
 
   @Test func `a sample does not wait for ever`() {
     var exchange = ProbeExchange()
-    let request = exchange.nextRequest(clockID: 1, at: Self.local(0))
+    let request = exchange.nextRequest(clockID: 1, keyID: 0, at: Self.local(0))
     _ = exchange.answered(Self.answer(to: request, at: 5000), receivedAt: Self.local(300))
     #expect(exchange.nextDeadline == Self.local(300) + ProbeExchange.patience)
     let early = exchange.overdueSample(at: Self.local(300_000))
@@ -57,7 +57,7 @@ import WireProtocol
 
   @Test func `the kernel's stamp of a request counts, an earlier one does not`() throws {
     var exchange = ProbeExchange()
-    let request = exchange.nextRequest(clockID: 1, at: Self.local(100))
+    let request = exchange.nextRequest(clockID: 1, keyID: 0, at: Self.local(100))
     exchange.transmitted(sequence: request.sequence, at: Self.local(50))
     exchange.transmitted(sequence: request.sequence, at: Self.local(130))
     exchange.transmitted(sequence: 77, at: Self.local(999))
@@ -68,7 +68,7 @@ import WireProtocol
 
   @Test func `an answer counts once, and only with its request's stamp`() {
     var exchange = ProbeExchange()
-    let request = exchange.nextRequest(clockID: 1, at: Self.local(100))
+    let request = exchange.nextRequest(clockID: 1, keyID: 0, at: Self.local(100))
     var forged = Self.answer(to: request, at: 5000)
     forged.requestSentAt = Self.local(101)
     _ = exchange.answered(forged, receivedAt: Self.local(300))
@@ -82,7 +82,9 @@ import WireProtocol
 
   @Test func `answers that overtake each other are all samples`() {
     var exchange = ProbeExchange()
-    let requests = (0..<4).map { exchange.nextRequest(clockID: 1, at: Self.local($0 * 10)) }
+    let requests = (0..<4).map {
+      exchange.nextRequest(clockID: 1, keyID: 0, at: Self.local($0 * 10))
+    }
     var samples = 0
     for index in [2, 0, 3, 1] {
       let answer = Self.answer(to: requests[index], at: 5000)
@@ -94,9 +96,9 @@ import WireProtocol
 
   @Test func `requests beyond the limit are forgotten`() {
     var exchange = ProbeExchange()
-    let first = exchange.nextRequest(clockID: 1, at: Self.local(0))
+    let first = exchange.nextRequest(clockID: 1, keyID: 0, at: Self.local(0))
     for step in 0..<Int64(ProbeExchange.limit) {
-      _ = exchange.nextRequest(clockID: 1, at: Self.local(step))
+      _ = exchange.nextRequest(clockID: 1, keyID: 0, at: Self.local(step))
     }
     _ = exchange.answered(Self.answer(to: first, at: 5000), receivedAt: Self.local(400))
     #expect(exchange.nextDeadline == nil)

@@ -285,7 +285,8 @@ import WireProtocol
         clockID: step % 2 == 0 ? 77 : 78, sequence: UInt32(step % 70),
         requestSentAt: LocalTime(nanoseconds: Int64(truncatingIfNeeded: random.next()) >> 3),
         receivedAt: far, sentAt: far, previous: nil)
-      receiver.handle(.datagram(TimePacket.answer(answer).encoded(), receivedAt: receiver.now))
+      receiver.handle(
+        .datagram(TimePacket.answer(answer).encoded(key: .none), receivedAt: receiver.now))
       receiver.handle(
         .datagram((0..<64).map { _ in UInt8(random.next() % 256) }, receivedAt: receiver.now))
     }

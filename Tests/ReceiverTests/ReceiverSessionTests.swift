@@ -18,7 +18,7 @@ import WireProtocol
       Issue.record("no welcome and status")
       return
     }
-    #expect(welcome.version == 1)
+    #expect(welcome.version == 2)
     #expect(welcome.name == "Kitchen")
     #expect(welcome.held == nil)
     #expect(status.state == .idle)
@@ -29,7 +29,7 @@ import WireProtocol
     var receiver = TestReceiver()
     let id = receiver.accept()
     let hello = Hello(
-      version: 1, senderID: .counting(from: 1), senderName: "s", session: 5, clockID: 7,
+      version: 2, senderID: .counting(from: 1), senderName: "s", session: 5, clockID: 7,
       clockPort: 9)
     let bytes =
       ControlMessage.hello(hello).encoded()
@@ -78,19 +78,19 @@ import WireProtocol
     var receiver = TestReceiver()
     let id = receiver.hello(version: 0)
     #expect(
-      receiver.told(id) == [.refuse(Refusal(reason: .unsupportedVersion, detail: "1"))])
+      receiver.told(id) == [.refuse(Refusal(reason: .unsupportedVersion, detail: "2"))])
     let strange = receiver.accept()
-    // A hello of version 2 that is too short for version 1.
+    // A hello of version 3 that is too short for version 2.
     receiver.handle(
-      .received(strange, [0, 0, 0, 8, 0, 1, 0x54, 0x55, 0x54, 0x49, 0, 2]))
+      .received(strange, [0, 0, 0, 8, 0, 1, 0x54, 0x55, 0x54, 0x49, 0, 3]))
     #expect(
-      receiver.told(strange) == [.refuse(Refusal(reason: .unsupportedVersion, detail: "1"))])
+      receiver.told(strange) == [.refuse(Refusal(reason: .unsupportedVersion, detail: "2"))])
     let newer = receiver.hello(version: 9)
     guard case .welcome(let welcome)? = receiver.told(newer).first else {
-      Issue.record("a newer sender speaks version 1 as well")
+      Issue.record("a newer sender speaks version 2 as well")
       return
     }
-    #expect(welcome.version == 1)
+    #expect(welcome.version == 2)
   }
 
   @Test func `a first message that is none is refused`() {
@@ -123,7 +123,7 @@ import WireProtocol
     let wrong = receiver.accept()
     receiver.stream(.attach(session: 4), on: wrong)
     let strange = receiver.accept()
-    receiver.handle(.received(strange, [0, 0, 0, 8, 3, 1, 0x54, 0x55, 0x54, 0x49, 0, 2]))
+    receiver.handle(.received(strange, [0, 0, 0, 8, 3, 1, 0x54, 0x55, 0x54, 0x49, 0, 3]))
     #expect(receiver.closed == [early, wrong, strange])
     #expect(receiver.told(wrong).isEmpty)
     #expect(receiver.told(strange).isEmpty)

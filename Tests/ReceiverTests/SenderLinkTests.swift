@@ -9,7 +9,7 @@ import WireProtocol
   private static func link() -> SenderLink {
     SenderLink(
       hello: Hello(
-        version: 1, senderID: .counting(from: 1), senderName: "", session: 1, clockID: 1,
+        version: 2, senderID: .counting(from: 1), senderName: "", session: 1, clockID: 1,
         clockPort: 1), peer: "", control: ConnectionID(1), at: LocalTime(nanoseconds: 0))
   }
 

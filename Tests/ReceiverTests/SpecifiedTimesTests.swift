@@ -1,5 +1,6 @@
 import Audio
 import Clock
+import Pairing
 import TestSupport
 import Testing
 import WireProtocol
@@ -10,6 +11,9 @@ import WireProtocol
   @Test func `the receiver's times are those of the document`() throws {
     let cursor = PlayoutCursor(sampleRate: 48_000, device: .exact, storedDrift: nil)
     let times = [
+      "a pairing that is not complete is over after": ProtocolLimits.silence,
+      "first delay after three wrong PINs": GuessLimit.firstDelay,
+      "longest delay after wrong PINs": GuessLimit.longestDelay,
       "interval of `status`": ProtocolLimits.statusInterval,
       "a room is kept for a sender that left, at least": ProtocolLimits.reservation,
       "decoded audio that makes a room *ready*": Nanoseconds(LatencyProfile.deep.startThreshold),

@@ -67,7 +67,7 @@ struct TestReceiver {
   }
 
   mutating func hello(
-    sender: UInt8 = 1, session number: UInt64 = 5, clock: UInt64 = 77, version: UInt16 = 1,
+    sender: UInt8 = 1, session number: UInt64 = 5, clock: UInt64 = 77, version: UInt16 = 2,
     takesOver: Bool = false
   ) -> ConnectionID {
     let id = accept()
@@ -238,14 +238,16 @@ struct TestReceiver {
   }
 
   private mutating func answer(_ bytes: [UInt8]) {
-    guard case .request(let request)? = try? TimePacket.decode(bytes[...]) else { return }
+    guard case .request(let request)? = try? TimePacket.decode(bytes[...], key: .none) else {
+      return
+    }
     let arrival = GroupTime(nanoseconds: now.nanoseconds + 100_000) + Self.clockAhead
     let answer = TimeAnswer(
       clockID: request.clockID, sequence: request.sequence, requestSentAt: request.sentAt,
       receivedAt: arrival, sentAt: arrival, previous: nil)
     handle(
       .datagram(
-        TimePacket.answer(answer).encoded(), receivedAt: now + .microseconds(200)))
+        TimePacket.answer(answer).encoded(key: .none), receivedAt: now + .microseconds(200)))
   }
 }
 

@@ -89,7 +89,7 @@ import WireProtocol
   @Test func `a welcome in a version that nobody asked for ends with a goodbye`() {
     var group = TestGroup()
     var welcome = Welcome.test()
-    welcome.version = 2
+    welcome.version = 3
     group.greet(with: welcome)
     #expect(!group.outputs.contains(.connect(TestGroup.room, .media)))
     let goodbyes = group.told().compactMap {

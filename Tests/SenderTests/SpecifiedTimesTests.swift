@@ -13,7 +13,9 @@ import WireProtocol
       "wait for a TCP connection, and then for `welcome`": ProtocolLimits.silence,
       "first wait before connecting again": RoomDialling.firstRetry,
       "longest wait before connecting again": RoomDialling.lastRetry,
-      "wait after a `refuse` before asking again": RoomDialling.refusedRetry,
+      "wait after a `refuse` before asking again, and after `goodbye(lent)`":
+        RoomDialling.refusedRetry,
+      "wait before asking again a receiver that is not paired": RoomDialling.notPairedRetry,
       "wait at a start for rooms that are not *ready*": LatencyProfile.deep.startPatience,
       "largest commit horizon that is reckoned with": RoomSet.longestHorizon,
       "least time on top of the largest commit horizon": RoomSet.commitMargin,

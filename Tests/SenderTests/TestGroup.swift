@@ -234,7 +234,7 @@ extension Welcome {
     codecs: [Codec] = [.pcm]
   ) -> Welcome {
     Welcome(
-      version: 1, receiverID: .counting(from: 9), name: "Kitchen", model: "test",
+      version: 2, receiverID: .counting(from: 9), name: "Kitchen", model: "test",
       capacity: Capacity(bytes: bytes, duration: span), codecs: codecs,
       settings: RoomSettings(volume: 500, isMuted: false, delay: .zero, channelMap: .stereo),
       held: held)

@@ -9,12 +9,12 @@ import WireProtocol
   @Test func `a machine's sleep is in the group's time`() throws {
     var responder = TimeResponder<String>(clockID: 7)
     responder.resumedFromSuspend(after: .seconds(3))
-    let request = TimeRequest(clockID: 7, sequence: 1, sentAt: LocalTime(nanoseconds: 5))
+    let request = TimeRequest(clockID: 7, keyID: 0, sequence: 1, sentAt: LocalTime(nanoseconds: 5))
     let answered = responder.answer(
-      TimePacket.request(request).encoded(), from: "a", of: "a",
+      TimePacket.request(request).encoded(key: .none), from: "a", of: "a",
       receivedAt: LocalTime(nanoseconds: 10), now: LocalTime(nanoseconds: 20))
     let bytes = try #require(answered).bytes
-    guard case .answer(let answer)? = try? TimePacket.decode(bytes[...]) else {
+    guard case .answer(let answer)? = try? TimePacket.decode(bytes[...], key: .none) else {
       Issue.record("no answer")
       return
     }
@@ -26,8 +26,8 @@ import WireProtocol
 
   private static func request(_ sequence: UInt32, clock: UInt64 = 7) -> [UInt8] {
     TimePacket.request(
-      TimeRequest(clockID: clock, sequence: sequence, sentAt: LocalTime(nanoseconds: 123))
-    ).encoded()
+      TimeRequest(clockID: clock, keyID: 0, sequence: sequence, sentAt: LocalTime(nanoseconds: 123))
+    ).encoded(key: .none)
   }
 
   private static func answer(
@@ -36,7 +36,7 @@ import WireProtocol
     let answered = responder.answer(
       request(sequence), from: peer, of: peer, receivedAt: LocalTime(nanoseconds: 4_000), now: now)
     let bytes = try #require(answered).bytes
-    guard case .answer(let answer) = try TimePacket.decode(bytes[...]) else {
+    guard case .answer(let answer) = try TimePacket.decode(bytes[...], key: .none) else {
       throw Missing()
     }
     return answer
@@ -76,7 +76,7 @@ import WireProtocol
 
   @Test func `requests for another clock, answers and garbage stay unanswered`() throws {
     var responder = TimeResponder<String>(clockID: 7)
-    let echo = TimePacket.answer(try Self.answer(&responder, 1)).encoded()
+    let echo = TimePacket.answer(try Self.answer(&responder, 1)).encoded(key: .none)
     var random = SplitMix64(seed: 1)
     let strangers = [Self.request(1, clock: 8), echo, [], random.bytes(63), random.bytes(64)]
     for bytes in strangers {

@@ -15,9 +15,13 @@ import WireProtocol
       let raw = try #require(try onlyMessage(in: message.bytes))
       #expect(try MediaMessage.decode(raw) == message)
     }
+    for message in random.pairingMessages() {
+      let raw = try #require(try onlyMessage(in: message.encoded()))
+      #expect(try PairingMessage.decode(raw) == message)
+    }
     for packet in random.timePackets() {
       #expect(packet.bytes.count == TimePacket.byteCount)
-      #expect(try TimePacket.decode(packet.bytes[...]) == packet)
+      #expect(try TimePacket.decode(packet.bytes[...], key: .example) == packet)
     }
   }
 
@@ -35,8 +39,13 @@ import WireProtocol
       raw.payload += more
       #expect(try MediaMessage.decode(raw) == message)
     }
+    for message in random.pairingMessages() {
+      var raw = try #require(try onlyMessage(in: message.encoded()))
+      raw.payload += more
+      #expect(try PairingMessage.decode(raw) == message)
+    }
     for packet in random.timePackets() {
-      #expect(try TimePacket.decode((packet.bytes + more)[...]) == packet)
+      #expect(try TimePacket.decode((packet.bytes + more)[...], key: .example) == packet)
     }
   }
 
@@ -57,9 +66,18 @@ import WireProtocol
         #expect(throws: DecodeError.self) { try MediaMessage.decode(cut) }
       }
     }
+    for message in random.pairingMessages() {
+      let raw = try #require(try onlyMessage(in: message.encoded()))
+      for count in 0..<raw.payload.count {
+        let cut = RawMessage(type: raw.type, payload: raw.payload.prefix(count))
+        #expect(throws: DecodeError.self) { try PairingMessage.decode(cut) }
+      }
+    }
     for packet in random.timePackets() {
       for count in 0..<packet.bytes.count {
-        #expect(throws: DecodeError.self) { try TimePacket.decode(packet.bytes.prefix(count)) }
+        #expect(throws: DecodeError.self) {
+          try TimePacket.decode(packet.bytes.prefix(count), key: .example)
+        }
       }
     }
   }
@@ -69,7 +87,7 @@ import WireProtocol
     var random = SplitMix64(seed: seed)
     let messages =
       random.controlMessages().map(\.bytes) + random.mediaMessages().map(\.bytes)
-      + random.timePackets().map(\.bytes)
+      + random.timePackets().map(\.bytes) + random.pairingMessages().map { $0.encoded() }
     for message in messages {
       for _ in 0..<60 {
         var bytes = message
@@ -85,7 +103,8 @@ import WireProtocol
   func `random bytes never trap`(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     let types: [UInt16] =
-      Array(1...6) + Array(0x101...0x106) + [0x201] + Array(0x301...0x304) + [0xffff]
+      Array(1...8) + Array(0x101...0x107) + [0x201] + Array(0x301...0x304)
+      + Array(0x401...0x404) + Array(0x501...0x505) + [0xffff]
     for type in types {
       for _ in 0..<40 {
         let payload = random.bytes(Int.random(in: 0...200, using: &random))
@@ -99,8 +118,11 @@ import WireProtocol
 
   /// Whatever decodes encodes to something that decodes to the same.
   private func expectStable(_ bytes: [UInt8]) {
-    if let packet = try? TimePacket.decode(bytes[...]) {
-      #expect((try? TimePacket.decode(packet.bytes[...])) == packet)
+    // With the right tag, as otherwise nothing would be looked at.
+    let fields = bytes.prefix(TimePacket.byteCount - 8)
+    let tagged = fields + TimePacket.tag(of: fields, key: .example)
+    if let packet = try? TimePacket.decode(tagged, key: .example) {
+      #expect((try? TimePacket.decode(packet.bytes[...], key: .example)) == packet)
     }
     guard let raw = try? onlyMessage(in: bytes) else { return }
     if let message = try? ControlMessage.decode(raw) {
@@ -110,6 +132,12 @@ import WireProtocol
     if let message = try? MediaMessage.decode(raw) {
       #expect(
         (try? onlyMessage(in: message.bytes)).flatMap { try? MediaMessage.decode($0) } == message)
+    }
+    if let message = try? PairingMessage.decode(raw) {
+      let again = (try? onlyMessage(in: message.encoded())).flatMap {
+        try? PairingMessage.decode($0)
+      }
+      #expect(again == message)
     }
     if let opening = try? OpeningMessage.decode(raw) {
       #expect((try? OpeningMessage.decode(raw)) == opening)

@@ -6,6 +6,7 @@ import WireProtocol
 enum Meaning: Hashable {
   case control(ControlMessage)
   case media(MediaMessage)
+  case pairing(PairingMessage)
   case time(TimePacket)
 
   /// Decodes to the meaning of that name, and is what the meaning is encoded as.
@@ -19,8 +20,11 @@ enum Meaning: Hashable {
       case .media(let message):
         guard let raw = try onlyMessage(in: bytes) else { return false }
         return try MediaMessage.decode(raw) == message && message.bytes == bytes
+      case .pairing(let message):
+        guard let raw = try onlyMessage(in: bytes) else { return false }
+        return try PairingMessage.decode(raw) == message && message.encoded() == bytes
       case .time(let packet):
-        return try TimePacket.decode(bytes[...]) == packet && packet.bytes == bytes
+        return try TimePacket.decode(bytes[...], key: .example) == packet && packet.bytes == bytes
       }
     } catch {
       return false
@@ -32,6 +36,7 @@ enum Meaning: Hashable {
     switch self {
     case .control(let message): "control.\(caseName(of: message))"
     case .media(let message): "media.\(caseName(of: message))"
+    case .pairing(let message): "pairing.\(caseName(of: message))"
     case .time(let packet): "time.\(caseName(of: packet))"
     }
   }
@@ -42,7 +47,7 @@ enum Meaning: Hashable {
 
   private static func seconds(_ count: Int64) -> MediaTime { MediaTime.zero + .seconds(count) }
 
-  static let all: [(name: String, value: Meaning)] = session + playing + media + time
+  static let all: [(name: String, value: Meaning)] = session + playing + media + pairing + time
 
   private static let session: [(name: String, value: Meaning)] = [
     (
@@ -50,7 +55,7 @@ enum Meaning: Hashable {
       .control(
         .hello(
           Hello(
-            version: 1, senderID: .counting(from: 0x10), senderName: "study",
+            version: 2, senderID: .counting(from: 0x10), senderName: "study",
             session: 0x0102_0304_0506_0708, clockID: 0x1112_1314_1516_1718, clockPort: 46_000)))
     ),
     (
@@ -58,16 +63,16 @@ enum Meaning: Hashable {
       .control(
         .hello(
           Hello(
-            version: 1, senderID: .counting(from: 0x20), senderName: "loft",
+            version: 2, senderID: .counting(from: 0x20), senderName: "loft",
             session: 0x0102_0304_0506_0709, clockID: 0x1112_1314_1516_1719, clockPort: 46_001,
-            takesOver: true)))
+            takesOver: true, givesBack: true, priority: 200)))
     ),
     (
       "control.welcome",
       .control(
         .welcome(
           Welcome(
-            version: 1, receiverID: .counting(from: 0xa0), name: "Küche", model: "Raspberry Pi 4",
+            version: 2, receiverID: .counting(from: 0xa0), name: "Küche", model: "Raspberry Pi 4",
             capacity: Capacity(bytes: 32 << 20, duration: .seconds(1800)),
             codecs: [.pcm, .flac, .opus],
             settings: RoomSettings(volume: 800, isMuted: true, delay: .zero, channelMap: .stereo),
@@ -78,13 +83,15 @@ enum Meaning: Hashable {
       .control(
         .welcome(
           Welcome(
-            version: 1, receiverID: .counting(from: 0xa0), name: "Bad", model: "",
+            version: 2, receiverID: .counting(from: 0xa0), name: "Bad", model: "",
             capacity: Capacity(bytes: 32 << 20, duration: .seconds(1800)), codecs: [.pcm],
             settings: RoomSettings(volume: 800, isMuted: false, delay: .zero, channelMap: .stereo),
             held: nil,
             dropped: DroppedStream(unheard: .seconds(90), senderName: "study"))))
     ),
     ("control.refuse", .control(.refuse(Refusal(reason: .busy, detail: "study")))),
+    ("control.refuse.notPaired", .control(.refuse(Refusal(reason: .notPaired, detail: "")))),
+    ("control.prove", .control(.prove(counting(from: 0x40, 32)))),
     ("control.keepAlive", .control(.keepAlive)),
     ("control.codecs", .control(.codecs([.pcm, .flac, .opus]))),
     (
@@ -95,6 +102,11 @@ enum Meaning: Hashable {
       "control.goodbye.replaced",
       .control(.goodbye(Goodbye(reason: .replaced, detail: "loft plays here now")))
     ),
+    (
+      "control.goodbye.lent",
+      .control(.goodbye(Goodbye(reason: .lent, detail: "loft plays here for a while")))
+    ),
+    ("control.goodbye.notPaired", .control(.goodbye(Goodbye(reason: .notPaired, detail: "")))),
   ]
 
   private static let playing: [(name: String, value: Meaning)] = [
@@ -249,13 +261,48 @@ enum Meaning: Hashable {
     ),
   ]
 
+  /// From the worked example of RFC 9383, appendix C.
+  private static let shareP: [UInt8] = hex(
+    "04ef3bd051bf78a2234ec0df197f7828060fe9856503579bb1733009042c15c0c1"
+      + "de127727f418b5966afadfdd95a6e4591d171056b333dab97a79c7193e341727")
+  private static let shareV: [UInt8] = hex(
+    "04c0f65da0d11927bdf5d560c69e1d7d939a05b0e88291887d679fcadea75810fb"
+      + "5cc1ca7494db39e82ff2f50665255d76173e09986ab46742c798a9a68437b048")
+  private static let confirmP: [UInt8] = hex(
+    "926cc713504b9b4d76c9162ded04b5493e89109f6d89462cd33adc46fda27527")
+  private static let confirmV: [UInt8] = hex(
+    "9747bcc4f8fe9f63defee53ac9b07876d907d55047e6ff2def2e7529089d3e68")
+
+  private static func hex(_ digits: String) -> [UInt8] {
+    let digits = Array(digits)
+    return stride(from: 0, to: digits.count, by: 2).compactMap {
+      UInt8(String(digits[$0...$0 + 1]), radix: 16)
+    }
+  }
+
+  private static func counting(from first: UInt8, _ count: UInt8) -> [UInt8] {
+    (0..<count).map { first + $0 }
+  }
+
+  private static let pairing: [(name: String, value: Meaning)] = [
+    ("pairing.request", .pairing(.request(name: "study"))),
+    ("pairing.salt", .pairing(.salt(counting(from: 0x30, 16)))),
+    ("pairing.share", .pairing(.share(shareP))),
+    ("pairing.answer", .pairing(.answer(share: shareV, confirm: confirmV))),
+    ("pairing.confirm", .pairing(.confirm(confirmP))),
+    ("pairing.paired", .pairing(.paired(name: "Küche"))),
+    ("pairing.refused", .pairing(.refused(PairingRefusal(reason: .wait, wait: 60_000)))),
+    ("pairing.unpair", .pairing(.unpair)),
+    ("pairing.unpaired", .pairing(.unpaired)),
+  ]
+
   private static let time: [(name: String, value: Meaning)] = [
     (
       "time.request",
       .time(
         .request(
           TimeRequest(
-            clockID: 0x1112_1314_1516_1718, sequence: 77,
+            clockID: 0x1112_1314_1516_1718, keyID: 0x0506_0708, sequence: 77,
             sentAt: LocalTime(nanoseconds: 5_000_000_000_123))))
     ),
     (

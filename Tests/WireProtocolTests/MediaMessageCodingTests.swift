@@ -10,8 +10,8 @@ import WireProtocol
 
   @Test func `an attach of another version is refused`() throws {
     var raw = try #require(try onlyMessage(in: MediaMessage.attach(session: 7).bytes))
-    raw.payload[raw.payload.startIndex + 5] = 2
-    #expect(throws: DecodeError.unsupportedVersion(2)) { try MediaMessage.decode(raw) }
+    raw.payload[raw.payload.startIndex + 5] = 1
+    #expect(throws: DecodeError.unsupportedVersion(1)) { try MediaMessage.decode(raw) }
   }
 
   @Test func `formats out of range are refused`() {

@@ -43,7 +43,7 @@ import WireProtocol
     #expect(try MediaMessage.decode(raw) == .packet(packet))
 
     let hello = Hello(
-      version: 1, senderID: .counting(from: 0), senderName: String(repeating: "é", count: 32),
+      version: 2, senderID: .counting(from: 0), senderName: String(repeating: "é", count: 32),
       session: 0, clockID: 0, clockPort: 1)
     #expect(ControlMessage.hello(hello).bytes.count <= ProtocolLimits.openingMessage)
 

@@ -7,7 +7,8 @@ import WireProtocol
 extension SplitMix64 {
   mutating func controlMessages() -> [ControlMessage] {
     [
-      .hello(hello()), .anchor(anchor()), .flush(flush()), .settings(settings()), .keepAlive,
+      .hello(hello()), .prove(bytes(32)), .anchor(anchor()), .flush(flush()), .settings(settings()),
+      .keepAlive,
       .nowPlaying(nowPlaying()), .welcome(welcome()),
       .streamVolume(
         StreamVolume(volume: pick(ProtocolLimits.volume), isMuted: next() % 2 == 0)),
@@ -32,9 +33,23 @@ extension SplitMix64 {
     ]
   }
 
+  mutating func pairingMessages() -> [PairingMessage] {
+    [
+      .request(name: text(atMost: 64)), .share(bytes(65)), .confirm(bytes(32)), .unpair,
+      .salt(bytes(16)), .answer(share: bytes(65), confirm: bytes(32)),
+      .paired(name: text(atMost: 64)),
+      .refused(
+        PairingRefusal(
+          reason: element(PairingRefusal.Reason.allCases), wait: pick(0...UInt32.max),
+          detail: text(atMost: 256))),
+      .unpaired,
+    ]
+  }
+
   mutating func timePackets() -> [TimePacket] {
     let request = TimeRequest(
-      clockID: next(), sequence: pick(0...UInt32.max), sentAt: localTime())
+      clockID: next(), keyID: pick(0...UInt32.max), sequence: pick(0...UInt32.max),
+      sentAt: localTime())
     let stamp = TimeAnswer.TransmitStamp(sequence: pick(0...UInt32.max), sentAt: groupTime())
     let answer = TimeAnswer(
       clockID: next(), sequence: pick(0...UInt32.max), requestSentAt: localTime(),
@@ -55,7 +70,8 @@ extension SplitMix64 {
     Hello(
       version: pick(1...UInt16.max), senderID: identifier(), senderName: text(atMost: 64),
       session: next(), clockID: next(), clockPort: pick(1...UInt16.max),
-      takesOver: Bool.random(using: &self))
+      takesOver: Bool.random(using: &self), givesBack: Bool.random(using: &self),
+      priority: pick(0...UInt8.max))
   }
 
   private mutating func anchor() -> Anchor {
@@ -183,10 +199,13 @@ extension MediaMessage {
 
 extension TimePacket {
   var bytes: [UInt8] {
-    var bytes: [UInt8] = []
-    encode(appendingTo: &bytes)
-    return bytes
+    encoded(key: .example)
   }
+}
+
+extension ClockKey {
+  /// Of the specification's examples, and of SipHash's test vectors.
+  static let example = ClockKey((0..<16).map { $0 })
 }
 
 /// The one message that `bytes` are.

@@ -12,14 +12,14 @@ import WireProtocol
       return
     }
     #expect(hello.version == 9)
-    #expect(ProtocolVersion.common(withNewest: hello.version) == 1)
+    #expect(ProtocolVersion.common(withNewest: hello.version) == 2)
   }
 
   @Test func `a hello of another version that cannot be read tells its version`() throws {
     var message = try hello(version: 9)
     message.payload = message.payload.prefix(6)
     #expect(throws: DecodeError.unsupportedVersion(9)) { try OpeningMessage.decode(message) }
-    message = try hello(version: 1)
+    message = try hello(version: 2)
     message.payload = message.payload.prefix(6)
     #expect(throws: DecodeError.truncated(field: "flags")) { try OpeningMessage.decode(message) }
   }
@@ -29,7 +29,7 @@ import WireProtocol
   }
 
   @Test func `another protocol is told apart`() throws {
-    var message = try hello(version: 1)
+    var message = try hello(version: 2)
     message.payload[message.payload.startIndex] = 0x47
     #expect(throws: DecodeError.notThisProtocol) { try OpeningMessage.decode(message) }
     let packet = RawMessage(type: 0x0303, payload: [])
@@ -37,7 +37,7 @@ import WireProtocol
   }
 
   @Test func `a reason that only a later version knows is another one, with its words`() throws {
-    for reason in [0, 6, 200] as [UInt8] {
+    for reason in [0, 8, 200] as [UInt8] {
       var farewell = ControlMessage.goodbye(Goodbye(reason: .timeout, detail: "moon")).bytes
       farewell[6] = reason
       let goodbye = try #require(try onlyMessage(in: farewell))
@@ -93,7 +93,7 @@ import WireProtocol
   private func welcome(_ codecs: [Codec]) -> ControlMessage {
     .welcome(
       Welcome(
-        version: 1, receiverID: .counting(from: 1), name: "a", model: "b",
+        version: 2, receiverID: .counting(from: 1), name: "a", model: "b",
         capacity: Capacity(bytes: 1, duration: .zero), codecs: codecs,
         settings: RoomSettings(volume: 0, isMuted: false, delay: .zero, channelMap: .stereo),
         held: nil))

@@ -25,6 +25,9 @@ import WireProtocol
       #expect(kinds.contains(Meaning.control(message).kind))
     }
     for message in random.mediaMessages() { #expect(kinds.contains(Meaning.media(message).kind)) }
+    for message in random.pairingMessages() {
+      #expect(kinds.contains(Meaning.pairing(message).kind))
+    }
     for packet in random.timePackets() { #expect(kinds.contains(Meaning.time(packet).kind)) }
   }
 
@@ -59,7 +62,9 @@ import WireProtocol
   }
 
   private static let limits = [
-    "length of the first message of a connection": bytes(ProtocolLimits.openingMessage),
+    "length of the first message of a connection, and of all that pair":
+      bytes(ProtocolLimits.openingMessage),
+    "bytes of a handshake, each way": bytes(ProtocolLimits.handshake),
     "length of a control message": bytes(ProtocolLimits.controlMessage),
     "control messages to a receiver":
       "\(ProtocolLimits.controlMessagesPerSecond) a second, \(ProtocolLimits.controlMessageBurst) at once",
@@ -121,6 +126,8 @@ import WireProtocol
   @Test func `numbers of the introduction are those of the programs`() throws {
     let text = try Specification.text(of: "README.md")
     let span = Specification.span(nanoseconds: ProtocolLimits.silence.count)
-    #expect(text.contains("The first message of a connection must be complete within \(span)."))
+    #expect(
+      text.contains(
+        "The handshake and the first message of a connection must be complete within \(span)."))
   }
 }

@@ -42,11 +42,12 @@ struct ClockTracker {
   }
 
   /// The request that is due, if one is.
-  mutating func request(at now: LocalTime, isIdle: Bool) -> TimeRequest? {
+  mutating func request(session: UInt64, at now: LocalTime, isIdle: Bool) -> TimeRequest? {
     if isIdle { schedule.rest() } else if schedule.isIdle { schedule.wake(at: now) }
     guard schedule.nextProbe <= now else { return nil }
     schedule.sent(at: now, random: random.next())
-    return exchange.nextRequest(clockID: clockID, at: now)
+    return exchange.nextRequest(
+      clockID: clockID, keyID: TimeRequest.keyID(ofSession: session), at: now)
   }
 
   mutating func transmitted(sequence: UInt32, at time: LocalTime) {

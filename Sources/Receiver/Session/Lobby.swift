@@ -64,6 +64,7 @@ struct Lobby {
     framer.limit =
       switch message {
       case .control: ProtocolLimits.controlMessage
+      case .proof, .pairing: ProtocolLimits.openingMessage
       case .media: ProtocolLimits.mediaMessage
       }
     return FirstMessage(message: message, framer: framer, byteCount: guests[index].byteCount)

@@ -37,11 +37,13 @@ struct ProbeExchange {
   private var waiting: Answered?
   private(set) var lastSequence: UInt32 = 0
 
-  mutating func nextRequest(clockID: UInt64, at now: LocalTime) -> TimeRequest {
+  mutating func nextRequest(
+    clockID: UInt64, keyID: UInt32, at now: LocalTime
+  ) -> TimeRequest {
     lastSequence &+= 1
     requests.append(Request(sequence: lastSequence, stamp: now, sentAt: now))
     if requests.count > Self.limit { requests.removeFirst() }
-    return TimeRequest(clockID: clockID, sequence: lastSequence, sentAt: now)
+    return TimeRequest(clockID: clockID, keyID: keyID, sequence: lastSequence, sentAt: now)
   }
 
   /// The kernel's stamp is later than our own, so it only tightens the sample.

@@ -98,6 +98,8 @@ extension ReceiverSession {
       mediaFramer = first.framer
       link?.receivedMedia(bytes: first.byteCount)
       try readMedia(at: now)
+    case .proof, .pairing:
+      refuse(id, peer: peer, .protocolViolation, "pairing is not there yet")
     }
   }
 
@@ -239,7 +241,8 @@ extension ReceiverSession {
         forgetStream()
         giveUpReservation()
       }
-    case .hello, .welcome, .refuse, .credit, .flushed, .flushedAutomatically, .status, .codecs:
+    case .hello, .prove, .welcome, .refuse, .credit, .flushed, .flushedAutomatically, .status,
+      .codecs:
       violated("this message is not for a receiver with a session", at: now)
     }
   }

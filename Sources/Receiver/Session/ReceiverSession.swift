@@ -95,7 +95,7 @@ package struct ReceiverSession {
   // MARK: - Clock
 
   private mutating func receivedDatagram(_ bytes: [UInt8], at time: LocalTime) {
-    guard case .answer(let answer)? = try? TimePacket.decode(bytes[...]) else { return }
+    guard case .answer(let answer)? = try? TimePacket.decode(bytes[...], key: .none) else { return }
     clockChanged(clock?.answered(answer, receivedAt: time))
   }
 
@@ -111,10 +111,12 @@ package struct ReceiverSession {
   }
 
   private mutating func probe(at now: LocalTime) {
-    guard let link, let request = clock?.request(at: now, isIdle: playout.isIdle) else { return }
+    guard let link,
+      let request = clock?.request(session: link.hello.session, at: now, isIdle: playout.isIdle)
+    else { return }
     outputs.append(
       .sendTimeRequest(
-        TimePacket.request(request).encoded(), sequence: request.sequence,
+        TimePacket.request(request).encoded(key: .none), sequence: request.sequence,
         toHostOf: link.control, port: link.hello.clockPort))
   }
 

@@ -8,6 +8,8 @@ struct RoomDialling {
   static let lastRetry = Nanoseconds.seconds(5)
   /// A refusal is looked at again this much later.
   static let refusedRetry = Nanoseconds.seconds(5)
+  /// A room that this sender is not paired with is asked again this much later, for its user may pair meanwhile.
+  static let notPairedRetry = Nanoseconds.seconds(60)
   /// A session that has lasted this long with its media connection was sound: the next one is tried at once.
   static let soundSession = Nanoseconds.seconds(3)
 

@@ -43,7 +43,7 @@ extension RoomSet {
     case .goodbye(let goodbye) where goodbye.reason == .replaced: replaced(index, goodbye)
     case .goodbye(let goodbye):
       broke(id, goodbye.detail.isEmpty ? "it said goodbye" : goodbye.detail, at: now)
-    case .hello, .anchor, .flush, .settings, .streamVolume, .nowPlaying, .keepAlive:
+    case .hello, .prove, .anchor, .flush, .settings, .streamVolume, .nowPlaying, .keepAlive:
       violated(id, "this message is not for a sender", at: now)
     }
     return nil
@@ -114,6 +114,7 @@ extension Refusal {
     case .unsupportedVersion:
       "it speaks another protocol version (\(detail)); update the older side"
     case .protocolViolation: "it refused what this sender said: \(detail)"
+    case .notPaired: "it is not paired with this machine"
     case .other: detail.isEmpty ? "it refused, for a reason that it did not say" : detail
     }
   }

@@ -40,7 +40,7 @@ package struct TimeResponder<Address: Hashable & Sendable> {
   package mutating func answer(
     _ bytes: [UInt8], from peer: Address, of host: Address, receivedAt: LocalTime, now: LocalTime
   ) -> (bytes: [UInt8], sequence: UInt32)? {
-    guard case .request(let request)? = try? TimePacket.decode(bytes[...]),
+    guard case .request(let request)? = try? TimePacket.decode(bytes[...], key: .none),
       request.clockID == clockID, admits(host, at: now)
     else { return nil }
     let previous = remember(peer, sequence: request.sequence)
@@ -49,7 +49,7 @@ package struct TimeResponder<Address: Hashable & Sendable> {
       receivedAt: GroupTime(ofSender: receivedAt + asleep),
       sentAt: GroupTime(ofSender: now + asleep),
       previous: previous)
-    return (TimePacket.answer(answer).encoded(), request.sequence)
+    return (TimePacket.answer(answer).encoded(key: .none), request.sequence)
   }
 
   /// The kernel's stamp of an answer.

@@ -1,0 +1,76 @@
+package import WireProtocol
+
+/// The sender's side of one exchange: it proves that its user knows the PIN, and sees whether the receiver does. Send
+/// `request`, then give it each message that arrives.
+package struct PairingProver: Sendable {
+  package enum Step: Hashable, Sendable {
+    case send(PairingMessage)
+    case ended(PairingOutcome)
+  }
+
+  private enum State {
+    case awaitsSalt
+    case awaitsAnswer(PairingProverState)
+    case awaitsVerdict
+    case ended
+  }
+
+  private let pin: PIN
+  private let context: [UInt8]
+  private let arithmetic: any PairingArithmetic
+  private var state = State.awaitsSalt
+
+  /// `context` is `Transcript.pairing` of both ends and their connection.
+  package init(pin: PIN, context: [UInt8], arithmetic: any PairingArithmetic) {
+    self.pin = pin
+    self.context = context
+    self.arithmetic = arithmetic
+  }
+
+  package mutating func received(_ message: PairingMessage) -> Step {
+    do {
+      return try step(message)
+    } catch {
+      state = .ended
+      return .ended(.failed(error))
+    }
+  }
+
+  private mutating func step(_ message: PairingMessage) throws(PairingError) -> Step {
+    switch (state, message) {
+    case (.awaitsSalt, .salt(let salt)):
+      let share = try arithmetic.proverShare(pin: pin.digits, salt: salt)
+      state = .awaitsAnswer(share)
+      return .send(.share(share.shareP))
+    case (.awaitsAnswer(let secrets), .answer(let shareV, let confirmV)):
+      let made = try arithmetic.proverConfirm(secrets, shareV: shareV, context: context)
+      // Whoever has another PIN gets nothing that the right one could be guessed from.
+      guard made.expectedConfirmV.isEqualInConstantTime(to: confirmV) else {
+        return end(.wrongPIN)
+      }
+      state = .awaitsVerdict
+      return .send(.confirm(made.confirmP))
+    case (.awaitsVerdict, .paired(let name)): return end(.paired(name: name))
+    case (.awaitsSalt, .refused(let refusal)), (.awaitsAnswer, .refused(let refusal)),
+      (.awaitsVerdict, .refused(let refusal)):
+      return end(refusal.reason == .wrongPIN ? .wrongPIN : .refused(refusal))
+    default: return end(.outOfTurn)
+    }
+  }
+
+  private mutating func end(_ outcome: PairingOutcome) -> Step {
+    state = .ended
+    return .ended(outcome)
+  }
+}
+
+/// How an exchange ended for the sender.
+package enum PairingOutcome: Hashable, Sendable {
+  /// The name is the room's.
+  case paired(name: String)
+  case wrongPIN
+  case refused(PairingRefusal)
+  case failed(PairingError)
+  /// The receiver said what does not belong here.
+  case outOfTurn
+}

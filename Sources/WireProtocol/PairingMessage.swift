@@ -1,0 +1,126 @@
+/// What is said on a connection that serves pairing and nothing else. See docs/protocol/pairing.md.
+package enum PairingMessage: Hashable, Sendable {
+  // From the sender, who proves that its user knows the PIN.
+  /// Opens the exchange. The name is what the receiver shows of this sender.
+  case request(name: String)
+  case share([UInt8])
+  case confirm([UInt8])
+  /// Asks, instead of `request`, to be forgotten.
+  case unpair
+
+  // From the receiver, who verifies it.
+  case salt([UInt8])
+  case answer(share: [UInt8], confirm: [UInt8])
+  /// Both know each other from now on. The name is the room's.
+  case paired(name: String)
+  case refused(PairingRefusal)
+  /// Answers `unpair`.
+  case unpaired
+}
+
+package struct PairingRefusal: Hashable, Sendable {
+  package enum Reason: UInt8, CaseIterable, Sendable {
+    case wrongPIN = 1
+    /// There were too many wrong ones: none is looked at before `wait` has passed.
+    case wait = 2
+    /// Another sender is pairing.
+    case busy = 3
+    /// This receiver cannot pair; `detail` says why.
+    case notPossible = 4
+    /// One of a later version; `detail` says which.
+    case other = 0
+  }
+  package var reason: Reason
+  /// Milliseconds until the next PIN is looked at; 0 where that is at once or means nothing.
+  package var wait: UInt32
+  /// For people.
+  package var detail: String
+
+  package init(reason: Reason, wait: UInt32 = 0, detail: String = "") {
+    self.reason = reason
+    self.wait = wait
+    self.detail = detail
+  }
+}
+
+extension PairingMessage {
+  /// Bytes of a salt, of a share (a point of P-256, uncompressed), and of a confirmation.
+  package static let saltByteCount = 16
+  package static let shareByteCount = 65
+  package static let confirmByteCount = 32
+
+  /// Layouts: docs/protocol/pairing.md. Nil for messages that this version does not know.
+  package static func decode(_ message: RawMessage) throws(DecodeError) -> PairingMessage? {
+    var reader = ByteReader(message.payload)
+    switch message.type {
+    case MessageType.pairRequest: return .request(name: try reader.peerName("sender name"))
+    case MessageType.pairShare:
+      return .share(Array(try reader.bytes(shareByteCount, "share")))
+    case MessageType.pairConfirm:
+      return .confirm(Array(try reader.bytes(confirmByteCount, "confirmation")))
+    case MessageType.unpair: return .unpair
+    case MessageType.pairSalt: return .salt(Array(try reader.bytes(saltByteCount, "salt")))
+    case MessageType.pairAnswer:
+      let share = Array(try reader.bytes(shareByteCount, "share"))
+      return .answer(
+        share: share, confirm: Array(try reader.bytes(confirmByteCount, "confirmation")))
+    case MessageType.paired: return .paired(name: try reader.peerName("name"))
+    case MessageType.pairRefused: return .refused(try PairingRefusal(decoding: &reader))
+    case MessageType.unpaired: return .unpaired
+    default: return nil
+    }
+  }
+
+  /// Appends the message with its framing.
+  package func encode(appendingTo bytes: inout [UInt8]) {
+    ByteWriter.message(type, appendingTo: &bytes) { writer in
+      switch self {
+      case .request(let name), .paired(let name):
+        writer.text(name, atMost: ProtocolLimits.name)
+      case .share(let value), .confirm(let value), .salt(let value): writer.bytes(value)
+      case .answer(let share, let confirm):
+        writer.bytes(share)
+        writer.bytes(confirm)
+      case .refused(let refusal): refusal.encode(to: &writer)
+      case .unpair, .unpaired: break
+      }
+    }
+  }
+
+  private var type: UInt16 {
+    switch self {
+    case .request: MessageType.pairRequest
+    case .share: MessageType.pairShare
+    case .confirm: MessageType.pairConfirm
+    case .unpair: MessageType.unpair
+    case .salt: MessageType.pairSalt
+    case .answer: MessageType.pairAnswer
+    case .paired: MessageType.paired
+    case .refused: MessageType.pairRefused
+    case .unpaired: MessageType.unpaired
+    }
+  }
+}
+
+extension PairingRefusal {
+  fileprivate init(decoding reader: inout ByteReader) throws(DecodeError) {
+    let reason = Reason(rawValue: try reader.uint8("reason")) ?? .other
+    try reader.skip(1, "reserved")
+    let wait = try reader.uint32("wait")
+    self.init(
+      reason: reason, wait: wait, detail: try reader.text(atMost: ProtocolLimits.detail, "detail"))
+  }
+
+  fileprivate func encode(to writer: inout ByteWriter) {
+    writer.uint8(reason.rawValue)
+    writer.zeros(1)
+    writer.uint32(wait)
+    writer.text(detail, atMost: ProtocolLimits.detail)
+  }
+}
+
+extension ByteReader {
+  fileprivate mutating func peerName(_ field: String) throws(DecodeError) -> String {
+    try text(atMost: ProtocolLimits.name, field)
+  }
+}
