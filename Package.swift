@@ -53,6 +53,7 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
   ],
   targets: [
     // Core: pure, sans-IO; each imports only what stands above it.
@@ -77,8 +78,16 @@ let package = Package(
       ["Clock", "Audio", "WireProtocol", "Sender", "PlaylistFormats", "CFFmpeg"]),
 
     adapter("SQLiteStore", ["CSQLite"]),
+    adapter(
+      "WebServer",
+      [
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+      ]),
 
     // C made callable.
+    .target(name: "COpenAPI", path: "Sources/CShims/COpenAPI"),
     .target(name: "CSys", path: "Sources/CShims/CSys"),
     // The web page, embedded by page.c.
     .target(name: "CPage", path: "Sources/CShims/CPage", exclude: ["files"]),
@@ -107,6 +116,11 @@ let package = Package(
         "Clock", "WireProtocol", "Sender", "Driver", "LinuxIO", "FFmpegSource",
       ],
       path: "Sources/Service", swiftSettings: strict),
+
+    // What browsers and programs ask of a household over HTTP, and their page.
+    .target(
+      name: "WebAPI", dependencies: ["Driver", "Service", "WebServer", "COpenAPI", "CPage"],
+      path: "Sources/WebAPI", swiftSettings: strict),
 
     // The library, the only public module.
     .target(
@@ -186,6 +200,17 @@ let package = Package(
     // Starts the finished programs, which are built beside the tests.
     tests("TuttiTests", ["Tutti", "Driver", "Sender", "Clock", "TestSupport"]),
     tests("ProgramTests", ["Driver", "Sender", "WireProtocol", "Audio", "Clock", "TestSupport"]),
+    // The page's server, and a household that is none. The program serves it for Tests/API/schemathesis.sh.
+    .target(
+      name: "WebTestSupport", dependencies: ["WebAPI", "Service", "Driver", "Sender"],
+      path: "Tests/WebTestSupport", swiftSettings: strict),
+    .executableTarget(
+      name: "fake-house", dependencies: ["WebTestSupport", "WebAPI", "WebServer", "Service"],
+      path: "Tests/API", exclude: ["schemathesis.sh"], swiftSettings: strict),
+    tests("WebServerTests", ["WebServer", "WebTestSupport", "TestSupport"]),
+    tests(
+      "WebAPITests",
+      ["WebAPI", "WebServer", "WebTestSupport", "Service", "Driver", "Sender", "TestSupport"]),
     // A program, for RealtimeSanitizer must be linked into it: Tests/RealtimeTests/run.sh.
     .executableTarget(
       name: "RealtimeTests", dependencies: ["ALSAOutput", "Receiver", "Audio", "Clock"],

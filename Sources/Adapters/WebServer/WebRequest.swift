@@ -1,0 +1,72 @@
+internal import NIOCore
+internal import NIOHTTP1
+
+/// A request that is complete, and may be answered as far as its head tells.
+package struct WebRequest: Sendable {
+  /// In capitals; `HEAD` is answered as `GET` without its body.
+  package var method: String
+  /// Between the slashes, decoded. `/` is one empty part.
+  package var path: [String]
+  /// Decoded, in the order in which they came.
+  package var query: [(name: String, value: String)]
+  package var body: [UInt8] = []
+  /// Whether it carries the token, or none is needed.
+  package var isAuthorized: Bool
+  let headers: HTTPHeaders
+
+  /// The last of several with the same name.
+  package func query(_ name: String) -> String? { query.last { $0.name == name }?.value }
+
+  /// Of several headers with the same name, all with commas between.
+  package func header(_ name: String) -> String? {
+    let values = headers[name]
+    return values.isEmpty ? nil : values.joined(separator: ", ")
+  }
+}
+
+/// The parts of what stands behind the method in a request's first line.
+struct RequestTarget {
+  let path: [String]
+  let query: [(name: String, value: String)]
+
+  /// Nil where it is no path of this server, or is wrongly encoded.
+  init?(_ text: String) {
+    guard text.utf8.first == UInt8(ascii: "/") else { return nil }
+    let halves = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    var path: [String] = []
+    for part in halves[0].split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
+      guard let part = Self.decode(part) else { return nil }
+      path.append(part)
+    }
+    var query: [(name: String, value: String)] = []
+    for pair in halves.dropFirst().flatMap({ $0.split(separator: "&") }) {
+      let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard let name = Self.decode(sides[0], isQuery: true),
+        let value = Self.decode(sides.count > 1 ? sides[1] : "", isQuery: true)
+      else { return nil }
+      query.append((name, value))
+    }
+    (self.path, self.query) = (path, query)
+  }
+
+  /// Nil where a `%` is followed by no number, or where it is no UTF-8 or contains a NUL.
+  private static func decode(_ text: Substring, isQuery: Bool = false) -> String? {
+    var bytes: [UInt8] = []
+    var rest = text.utf8
+    while let byte = rest.popFirst() {
+      switch byte {
+      case UInt8(ascii: "%"):
+        guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit)
+        else { return nil }
+        bytes.append(high << 4 | low)
+      case UInt8(ascii: "+") where isQuery: bytes.append(UInt8(ascii: " "))
+      default: bytes.append(byte)
+      }
+    }
+    return bytes.contains(0) ? nil : String(validating: bytes, as: UTF8.self)
+  }
+
+  private static func digit(_ byte: UInt8) -> UInt8? {
+    Character(UnicodeScalar(byte)).hexDigitValue.map { UInt8($0) }
+  }
+}

@@ -1,0 +1,80 @@
+/// What a request is answered with.
+package struct WebResponse: Sendable {
+  package enum Body: Sendable {
+    case none
+    case bytes([UInt8], type: String)
+    /// A file of the disk, also in parts where the request has a range. Whether it may be read was decided before.
+    case file(path: String, type: String)
+    /// A stream of events, until the closure returns nil; called again only once the bytes before are on their way.
+    case events(@Sendable () async -> [UInt8]?)
+  }
+
+  package enum Caching: Sendable {
+    case never
+    /// Asked for again each time, and sent only if it is another one.
+    case revalidated(tag: String)
+    /// Another content has another address.
+    case immutable(tag: String)
+  }
+
+  package var status: Int
+  package var headers: [(name: String, value: String)] = []
+  package var body: Body
+  package var caching = Caching.never
+  /// The pattern of the path, to count requests by; never text of the request.
+  package var route = "none"
+
+  package init(
+    status: Int = 200, _ body: Body = .none, headers: [(name: String, value: String)] = []
+  ) {
+    (self.status, self.body, self.headers) = (status, body, headers)
+  }
+
+  /// An error in the form of RFC 9457.
+  ///
+  /// - Parameter detail: one sentence for people that says what to do.
+  package static func problem(
+    _ status: Int, _ detail: String, headers: [(name: String, value: String)] = []
+  ) -> WebResponse {
+    let text =
+      #"{"type":"about:blank","title":"\#(title(status))","status":\#(status),"detail":"\#(escaped(detail))"}"#
+    return WebResponse(
+      status: status, .bytes([UInt8](text.utf8), type: "application/problem+json"), headers: headers
+    )
+  }
+
+  private static func escaped(_ text: String) -> String {
+    var result = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"", "\\": result += "\\\(scalar)"
+      case "\0"..<" ", "\u{7f}": result += " "
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+
+  private static func title(_ status: Int) -> String {
+    switch status {
+    case 400: "Bad Request"
+    case 401: "Unauthorized"
+    case 403: "Forbidden"
+    case 404: "Not Found"
+    case 405: "Method Not Allowed"
+    case 408: "Request Timeout"
+    case 409: "Conflict"
+    case 412: "Precondition Failed"
+    case 413: "Content Too Large"
+    case 414: "URI Too Long"
+    case 415: "Unsupported Media Type"
+    case 416: "Range Not Satisfiable"
+    case 421: "Misdirected Request"
+    case 422: "Unprocessable Content"
+    case 429: "Too Many Requests"
+    case 431: "Request Header Fields Too Large"
+    case 503: "Service Unavailable"
+    default: "Internal Server Error"
+    }
+  }
+}

@@ -1,0 +1,180 @@
+internal import Glibc
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+
+/// An HTTP/1.1 server on a thread of its own, which gives way to all others: what answers runs there too. It bounds
+/// everything that a client can make it keep, and refuses what a page of another site asks.
+package struct WebServer: Sendable {
+  package typealias Answer = @Sendable (WebRequest) async -> WebResponse
+
+  /// One line that says what to do.
+  package struct ListenError: Error, CustomStringConvertible {
+    package let description: String
+  }
+
+  private let configuration: WebServerConfiguration
+  private let figures: WebFigures
+  private let answer: Answer
+
+  package init(
+    _ configuration: WebServerConfiguration, figures: WebFigures, answer: @escaping Answer
+  ) {
+    (self.configuration, self.figures, self.answer) = (configuration, figures, answer)
+  }
+
+  /// Listens, and answers until the task is cancelled.
+  ///
+  /// - Parameters:
+  ///   - began: called with the port once it listens.
+  ///   - work: what goes on beside, on the same thread.
+  package func run(
+    began: @Sendable (Int) -> Void = { _ in },
+    beside work: @escaping @Sendable () async -> Void = {}
+  ) async throws(ListenError) {
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    let pool = NIOThreadPool(numberOfThreads: 2)
+    pool.start()
+    let loop = group.next()
+    loop.execute { setpriority(CInt(PRIO_PROCESS.rawValue), 0, Self.niceness) }
+    defer {
+      pool.shutdownGracefully { _ in }
+      group.shutdownGracefully { _ in }
+    }
+    try await withTaskExecutorPreference(LoopExecutor(loop)) { () throws(ListenError) in
+      let listener = try await listen(on: group)
+      began(listener.channel.localAddress?.port ?? 0)
+      await serve(listener, pool: pool, beside: work)
+    }
+  }
+
+  /// Of its thread, below that of the music.
+  private static let niceness: CInt = 10
+
+  private typealias Connection = NIOAsyncChannel<HTTPServerRequestPart, ResponsePart>
+  private typealias Listener = NIOAsyncChannel<Connection?, Never>
+
+  private func listen(on group: MultiThreadedEventLoopGroup) async throws(ListenError) -> Listener {
+    do {
+      if let address = configuration.address { return try await bind(address, group) }
+      do {
+        return try await bind("::", group)
+      } catch let error as IOError where error.errnoCode != EADDRINUSE {
+        // A machine without IPv6.
+        return try await bind("0.0.0.0", group)
+      }
+    } catch let error as IOError {
+      throw ListenError(description: sentence(on: error.errnoCode))
+    } catch {
+      throw ListenError(
+        description:
+          "cannot listen on \(configuration.address ?? ""): it is no address of this machine")
+    }
+  }
+
+  private func sentence(on code: CInt) -> String {
+    let port = configuration.port
+    return switch code {
+    case EADDRINUSE:
+      "cannot listen on port \(port): another program has it; end that, or choose another port"
+    case EACCES: "cannot listen on port \(port): only root may; choose one above 1023"
+    case EADDRNOTAVAIL:
+      "cannot listen on \(configuration.address ?? ""): it is no address of this machine"
+    default: "cannot listen on port \(port): \(String(cString: strerror(code)))"
+    }
+  }
+
+  private func bind(_ address: String, _ group: MultiThreadedEventLoopGroup) async throws
+    -> Listener
+  {
+    let limits = WebServerConfiguration.Limits.self
+    return try await ServerBootstrap(group: group)
+      .serverChannelOption(.backlog, value: 128)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+      .childChannelOption(.socketOption(.so_sndbuf), value: limits.socket)
+      // A phone that has gone without a word is dropped as soon as a reader who takes nothing.
+      .childChannelOption(
+        .tcpOption(.init(rawValue: TCP_USER_TIMEOUT)),
+        value: Int(configuration.limits.readerPatience / .milliseconds(1))
+      )
+      .childChannelOption(
+        .writeBufferWaterMark, value: .init(low: limits.waiting / 2, high: limits.waiting)
+      )
+      .bind(host: address, port: configuration.port) { channel in
+        channel.eventLoop.makeCompletedFuture { try setUp(channel) }
+      }
+  }
+
+  /// Nil for a connection too many.
+  private func setUp(_ channel: any Channel) throws -> Connection? {
+    let address = channel.remoteAddress?.ipAddress ?? ""
+    guard figures.open(from: address) else {
+      try channel.pipeline.syncOperations.addHandler(BusyAnswer())
+      return nil
+    }
+    channel.closeFuture.whenComplete { [figures] _ in figures.close(from: address) }
+    let clock = ConnectionClock(configuration.limits, on: channel)
+    var limits = NIOHTTPDecoderLimitConfiguration()
+    limits.maxHeaderListSize = WebServerConfiguration.Limits.head
+    limits.maxHeaderFieldSize = WebServerConfiguration.Limits.head
+    limits.maxHeaderFieldCount = WebServerConfiguration.Limits.headerCount
+    let pipeline = channel.pipeline.syncOperations
+    try pipeline.addHandler(ByteWatch(clock))
+    try pipeline.configureHTTPServerPipeline(
+      withPipeliningAssistance: false, withErrorHandling: false, withEncoderConfiguration: .init(),
+      withDecoderLimitConfiguration: limits)
+    try pipeline.addHandler(PartWatch(clock))
+    return try Connection(wrappingChannelSynchronously: channel)
+  }
+
+  private func serve(
+    _ listener: Listener, pool: NIOThreadPool, beside work: @escaping @Sendable () async -> Void
+  ) async {
+    let screen = RequestScreen(configuration)
+    try? await listener.executeThenClose { connections in
+      await withDiscardingTaskGroup { group in
+        group.addTask(operation: work)
+        var arrivals = connections.makeAsyncIterator()
+        while let connection = try? await arrivals.next() {
+          guard let connection else { continue }
+          group.addTask {
+            await WebConnection(
+              channel: connection, screen: screen, figures: figures, pool: pool, answer: answer
+            ).serve()
+          }
+        }
+        group.cancelAll()
+      }
+    }
+  }
+}
+
+/// Runs tasks on the thread of an event loop, so that no other thread takes part.
+private final class LoopExecutor: TaskExecutor {
+  private let loop: any EventLoop
+
+  init(_ loop: any EventLoop) { self.loop = loop }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    loop.execute { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+  }
+}
+
+/// Tells a client that it has too many connections, or all clients together.
+private final class BusyAnswer: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  func channelActive(context: ChannelHandlerContext) {
+    let response = WebResponse.problem(
+      503, "Too many connections are open; close some pages, and try again.")
+    guard case .bytes(let body, let type) = response.body else { return }
+    let head =
+      "HTTP/1.1 503 Service Unavailable\r\nContent-Type: \(type)\r\nContent-Length: \(body.count)\r\nRetry-After: 5\r\nConnection: close\r\n\r\n"
+    let buffer = ByteBuffer(bytes: [UInt8](head.utf8) + body)
+    context.writeAndFlush(Self.wrapOutboundOut(buffer), promise: nil)
+    context.close(promise: nil)
+  }
+}

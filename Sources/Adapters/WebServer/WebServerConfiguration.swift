@@ -1,0 +1,44 @@
+/// Where and for whom a server listens, and what it bears.
+package struct WebServerConfiguration: Sendable {
+  /// Nil is every address of the machine.
+  package var address: String?
+  /// 0 is a free one.
+  package var port: Int
+  /// Names by which browsers may call it, on top of `localhost` and addresses: the machine's, and those of its user.
+  package var hostNames: [String]
+  /// What every request must carry, if set: see `WebToken`.
+  package var token: String?
+  package var limits: Limits
+
+  package init(
+    address: String? = nil, port: Int, hostNames: [String] = [], token: String? = nil,
+    limits: Limits = Limits()
+  ) {
+    (self.address, self.port, self.hostNames) = (address, port, hostNames)
+    (self.token, self.limits) = (token, limits)
+  }
+
+  package struct Limits: Sendable {
+    package static let connections = 256
+    package static let connectionsOfOneAddress = 32
+    package static let eventStreams = 32
+    /// Bytes of a request's body.
+    package static let body = 64 * 1_024
+    /// Bytes of all headers, and of the path.
+    package static let head = 16 * 1_024
+    package static let headerCount = 64
+    /// Bytes that wait in the program for a reader who is too slow, until nothing more is produced for it.
+    static let waiting = 64 * 1_024
+    /// Bytes that wait in the kernel for one, which doubles the number.
+    static let socket = 256 * 1_024
+
+    /// From a connection, or from the first byte of a request, to its end.
+    package var requestPatience = Duration.seconds(10)
+    /// From an answer to the next request.
+    package var idlePatience = Duration.seconds(60)
+    /// For a reader of an answer who takes nothing.
+    package var readerPatience = Duration.seconds(20)
+
+    package init() {}
+  }
+}

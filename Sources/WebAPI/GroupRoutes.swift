@@ -1,0 +1,138 @@
+import Driver
+import Service
+import WebServer
+
+extension WebAPI {
+  static let groupRoutes: [Route] =
+    [
+      Route("GET", "/api/v1/state") { api, _ in try json(await api.house.state()) },
+      Route("GET", "/api/v1/events") { api, call in try await api.events(call) },
+      Route("POST", "/api/v1/groups") { api, call in
+        var fields = try call.fields()
+        let rooms = try fields.strings("roomIds", count: 1...roomLimit)
+        let name = try fields.string("name", lengths: 1...100)
+        try fields.end()
+        guard let rooms else { throw APIProblem.missing("roomIds") }
+        return try await api.group(.createGroup(rooms: rooms, name: name), status: 201)
+      },
+      Route("PATCH", "/api/v1/groups/{id}") { api, call in
+        let change = try await api.groupChange(call)
+        return try await api.group(.change(group: call["id"], change))
+      },
+      Route("DELETE", "/api/v1/groups/{id}") { api, call in
+        try call.noFields()
+        _ = try await api.house.perform(.deleteGroup(call["id"]))
+        return try await api.done()
+      },
+      Route("POST", "/api/v1/groups/{id}/seek") { api, call in
+        var fields = try call.fields()
+        let place = try fields.number("positionS", in: 0...10_000_000)
+        let step = try fields.number("byS", in: -10_000_000...10_000_000)
+        try fields.end()
+        guard let seconds = place ?? step, place == nil || step == nil else {
+          throw APIProblem.invalid("Exactly one of positionS and byS must be there.")
+        }
+        return try await api.group(
+          .seek(group: call["id"], seconds: seconds, isRelative: place == nil))
+      },
+      Route("POST", "/api/v1/groups/{id}/rooms") { api, call in
+        var fields = try call.fields()
+        let room = try fields.string("roomId")
+        let takes = try fields.bool("take") ?? false
+        try fields.end()
+        guard let room else { throw APIProblem.missing("roomId") }
+        return try await api.group(.join(group: call["id"], room: room, takes: takes))
+      },
+      Route("DELETE", "/api/v1/groups/{id}/rooms/{roomId}") { api, call in
+        try call.noFields()
+        return try await api.group(.leave(group: call["id"], room: call["roomId"]))
+      },
+      Route("POST", "/api/v1/groups/{id}/merge") { api, call in
+        var fields = try call.fields()
+        let other = try fields.string("groupId")
+        try fields.end()
+        guard let other else { throw APIProblem.missing("groupId") }
+        return try await api.group(.merge(group: call["id"], other: other))
+      },
+      Route("GET", "/api/v1/groups/{id}/presentation") { api, call in
+        try await json(api.presentation(call["id"]))
+      },
+    ]
+    + HouseRequest.Transport.allCases.map { transport in
+      Route("POST", "/api/v1/groups/{id}/\(transport.rawValue)") { api, call in
+        try call.noFields()
+        return try await api.group(.transport(group: call["id"], transport))
+      }
+    }
+
+  /// Rooms in one request.
+  static let roomLimit = 64
+
+  func group(_ request: HouseRequest, status: Int = 200) async throws -> WebResponse {
+    switch try await house.perform(request) {
+    case .group(let group): try await done(group, status: status)
+    // A group whose last room has left is no more.
+    case .room, .queue, .done: try await done()
+    }
+  }
+
+  func groupState(_ id: String) async throws -> (state: HouseState, group: HouseState.Group) {
+    let state = try await house.state()
+    guard let group = state.groups.first(where: { $0.id == id }) else {
+      throw APIProblem.noSuch("There is no group \(id) any more; see the list of groups.")
+    }
+    return (state, group)
+  }
+
+  private func groupChange(_ call: RouteCall) async throws -> HouseRequest.GroupChange {
+    var fields = try call.fields()
+    var change = HouseRequest.GroupChange()
+    change.name = try fields.string("name", lengths: 1...100)
+    change.volume = try fields.number("volume", in: 0...100)
+    change.muted = try fields.bool("muted")
+    change.repeat = try fields.choice("repeat", of: ["off", "one", "all"])
+    change.roomIds = try fields.strings("roomIds", count: 1...Self.roomLimit)
+    change.sleepInS = try fields.number("sleepInS", in: 0...86_400)
+    if var effects = try fields.object("effects") {
+      change.effects = try await self.effects(&effects, of: call["id"])
+    }
+    try fields.end()
+    return change
+  }
+
+  /// Those that the group has, but for what the fields say; null is neutral.
+  private func effects(_ fields: inout JSONFields, of group: String) async throws
+    -> HouseRequest.GroupChange.Effects
+  {
+    let before = try await groupState(group).group.effects
+    var effects = HouseRequest.GroupChange.Effects()
+    effects.rate =
+      fields.isNull("rate") ? nil : try fields.number("rate", in: 0.25...4) ?? before.rate
+    effects.pitch =
+      fields.isNull("pitch") ? nil : try fields.number("pitch", in: -12...12) ?? before.pitch
+    effects.loudness =
+      fields.isNull("loudness")
+      ? nil : try fields.number("loudness", in: -40 ... -5) ?? before.loudness
+    effects.filter =
+      fields.isNull("filter")
+      ? nil : try fields.string("filter", lengths: 1...1_000) ?? before.filter
+    try fields.end()
+    return effects
+  }
+
+  private struct Presentation: Encodable {
+    let nowMs: Double
+    let positionS: Double
+    let positionAtMs: Double
+    let rate: Double
+    let state: String
+    let entryId: Int?
+  }
+
+  private func presentation(_ id: String) async throws -> Presentation {
+    let (state, group) = try await groupState(id)
+    return Presentation(
+      nowMs: state.nowMs, positionS: group.positionS, positionAtMs: group.positionAtMs,
+      rate: group.rate, state: group.state, entryId: group.item?.entryId)
+  }
+}

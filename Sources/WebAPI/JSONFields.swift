@@ -1,0 +1,163 @@
+import FoundationEssentials
+
+/// The object in a request's body. Each key is asked for once, with what it may be; what is left in the end was
+/// misspelt, and is refused.
+struct JSONFields {
+  private var values: [String: JSONValue]
+  private var known: [String] = []
+  /// Where it stands in the body, to begin messages with.
+  private let place: String
+
+  /// An empty body is an object without keys.
+  init(_ body: [UInt8]) throws(APIProblem) {
+    guard !body.isEmpty else {
+      self.init([:], in: "")
+      return
+    }
+    guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(body)) else {
+      throw .invalid("The body is no JSON.")
+    }
+    guard case .object(let values) = value else {
+      throw .invalid("The body must be a JSON object.")
+    }
+    self.init(values, in: "")
+  }
+
+  private init(_ values: [String: JSONValue], in place: String) {
+    (self.values, self.place) = (values, place)
+  }
+
+  /// To be called when all keys have been asked for.
+  func end() throws(APIProblem) {
+    guard let stranger = values.keys.min() else { return }
+    let rest = known.isEmpty ? "no key belongs here" : "known are \(known.joined(separator: ", "))"
+    throw .invalid("The key \(place)\(stranger) is not known; \(rest).")
+  }
+
+  func has(_ key: String) -> Bool { values[key] != nil }
+
+  // MARK: - One value
+
+  mutating func string(_ key: String, lengths: ClosedRange<Int> = 1...1_000) throws(APIProblem)
+    -> String?
+  {
+    guard let value = take(key) else { return nil }
+    guard case .string(let text) = value, lengths.contains(text.unicodeScalars.count),
+      !text.unicodeScalars.contains("\0")
+    else {
+      throw wrong(key, "a text of \(lengths.lowerBound) to \(lengths.upperBound) characters")
+    }
+    return text
+  }
+
+  mutating func number(_ key: String, in range: ClosedRange<Double>) throws(APIProblem) -> Double? {
+    guard let value = take(key) else { return nil }
+    guard case .number(let number) = value, range.contains(number) else {
+      throw wrong(
+        key, "a number from \(Self.text(range.lowerBound)) to \(Self.text(range.upperBound))")
+    }
+    return number
+  }
+
+  mutating func integer(_ key: String) throws(APIProblem) -> Int? {
+    guard let value = take(key) else { return nil }
+    guard case .number(let number) = value, let integer = Int(exactly: number) else {
+      throw wrong(key, "a whole number")
+    }
+    return integer
+  }
+
+  mutating func bool(_ key: String) throws(APIProblem) -> Bool? {
+    guard let value = take(key) else { return nil }
+    guard case .bool(let bool) = value else { throw wrong(key, "true or false") }
+    return bool
+  }
+
+  mutating func choice(_ key: String, of choices: [String]) throws(APIProblem) -> String? {
+    guard let value = take(key) else { return nil }
+    guard case .string(let text) = value, choices.contains(text) else {
+      throw wrong(key, choices.joined(separator: ", ") + " (one of them)")
+    }
+    return text
+  }
+
+  // MARK: - Several
+
+  mutating func strings(_ key: String, count: ClosedRange<Int>) throws(APIProblem) -> [String]? {
+    guard let value = take(key) else { return nil }
+    guard case .array(let array) = value, count.contains(array.count) else {
+      throw wrong(key, "a list of \(count.lowerBound) to \(count.upperBound) texts")
+    }
+    var texts: [String] = []
+    for case .string(let text) in array where !text.isEmpty { texts.append(text) }
+    guard texts.count == array.count else { throw wrong(key, "a list of texts") }
+    return texts
+  }
+
+  mutating func objects(_ key: String, count: ClosedRange<Int>) throws(APIProblem) -> [JSONFields]?
+  {
+    guard let value = take(key) else { return nil }
+    guard case .array(let array) = value, count.contains(array.count) else {
+      throw wrong(key, "a list of \(count.lowerBound) to \(count.upperBound) objects")
+    }
+    var objects: [JSONFields] = []
+    for case .object(let values) in array {
+      objects.append(JSONFields(values, in: "\(place)\(key)[\(objects.count)]."))
+    }
+    guard objects.count == array.count else { throw wrong(key, "a list of objects") }
+    return objects
+  }
+
+  mutating func object(_ key: String) throws(APIProblem) -> JSONFields? {
+    guard let value = take(key) else { return nil }
+    guard case .object(let values) = value else { throw wrong(key, "an object") }
+    return JSONFields(values, in: "\(place)\(key).")
+  }
+
+  /// Whether the key is there and null, which is taken.
+  mutating func isNull(_ key: String) -> Bool {
+    guard values[key] == .null else { return false }
+    values[key] = nil
+    return true
+  }
+
+  /// Nil where it is not there. Null is no value of any kind.
+  private mutating func take(_ key: String) -> JSONValue? {
+    known.append(key)
+    return values.removeValue(forKey: key)
+  }
+
+  private func wrong(_ key: String, _ expected: String) -> APIProblem {
+    .invalid("\(place)\(key) must be \(expected).")
+  }
+
+  private static func text(_ number: Double) -> String {
+    Int(exactly: number).map { "\($0)" } ?? "\(number)"
+  }
+}
+
+enum JSONValue: Hashable, Decodable {
+  case null
+  case bool(Bool)
+  case number(Double)
+  case string(String)
+  case array([JSONValue])
+  case object([String: JSONValue])
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    if container.decodeNil() {
+      self = .null
+    } else if let bool = try? container.decode(Bool.self) {
+      self = .bool(bool)
+    } else if let number = try? container.decode(Double.self) {
+      self = .number(number)
+    } else if let string = try? container.decode(String.self) {
+      self = .string(string)
+    } else if let array = try? container.decode([JSONValue].self) {
+      self = .array(array)
+    } else {
+      self = .object(try container.decode([String: JSONValue].self))
+    }
+  }
+}

@@ -1,0 +1,71 @@
+package import Service
+
+/// The music that a household owns, and its stations and playlists, from any thread. Problems are sentences for people.
+package protocol LibraryControl: Sendable {
+  func albums(_ query: AlbumQuery) async throws(HouseProblem) -> AlbumPage
+  func album(_ id: String) async throws(HouseProblem) -> AlbumContents
+  func artists(offset: Int, limit: Int) async throws(HouseProblem) -> ArtistPage
+  /// Of the library's folders; the empty path is their list. A path that leads out of them is none.
+  func folder(_ path: String) async throws(HouseProblem) -> FolderContents
+  func search(_ text: String, limit: Int) async throws(HouseProblem) -> SearchResult
+  func radios() async throws(HouseProblem) -> [Radio]
+  func addRadio(name: String, uri: String) async throws(HouseProblem) -> Radio
+  func removeRadio(_ id: String) async throws(HouseProblem)
+  func playlists() async throws(HouseProblem) -> [StoredPlaylist]
+  func playlist(_ id: String) async throws(HouseProblem) -> PlaylistContents
+  func savePlaylist(_ name: String, _ entries: [QueuePage.Entry]) async throws(HouseProblem)
+    -> StoredPlaylist
+  func removePlaylist(_ id: String) async throws(HouseProblem)
+  /// What an item stands for, in the order in which it plays.
+  func entries(of item: LibraryItem) async throws(HouseProblem) -> [HouseRequest.NewEntry]
+  /// Returns once it has begun.
+  func scan() async throws(HouseProblem)
+  /// A picture by its hash, no larger than `size` pixels each way.
+  func artwork(_ hash: String, size: Int) async throws(HouseProblem) -> ServableFile
+  /// The file of a track, which lies in the library's folders.
+  func media(track: String) async throws(HouseProblem) -> ServableFile
+}
+
+/// Rooms that the household may use, and those that are to become so.
+package protocol PairingControl: Sendable {
+  func pair(room: String, pin: String) async throws(PairingProblem)
+  func unpair(room: String) async throws(PairingProblem)
+}
+
+/// Why a room was not paired, in a sentence for people that says what to do.
+package enum PairingProblem: Error, Hashable, Sendable {
+  case wrongPIN(String)
+  /// Too many wrong ones: the next counts after so many seconds.
+  case tooMany(String, retryAfterS: Int)
+  case noSuch(String)
+  case unavailable(String)
+}
+
+/// What can be put into a queue.
+package enum LibraryItem: Hashable, Sendable {
+  case track(String)
+  case album(String)
+  case artist(String)
+  case folder(String)
+  case playlist(String)
+  case radio(String)
+}
+
+package struct ServableFile: Hashable, Sendable {
+  package var path: String
+  /// Such as `video/mp4`.
+  package var type: String
+
+  package init(path: String, type: String) { (self.path, self.type) = (path, type) }
+}
+
+package struct AlbumQuery: Hashable, Sendable {
+  package enum Order: String, CaseIterable, Sendable {
+    case artist, title, added, year
+  }
+
+  package var order: Order
+  package var artistId: String?
+  package var offset: Int
+  package var limit: Int
+}

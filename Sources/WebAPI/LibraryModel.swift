@@ -1,0 +1,128 @@
+package import Service
+
+// The bodies that tell of the library. Durations in seconds; absent is not known.
+
+package struct Track: Codable, Hashable, Sendable {
+  package var id: String
+  package var title: String
+  package var artist: String?
+  package var albumArtist: String?
+  package var album: String?
+  package var albumId: String?
+  package var artistId: String?
+  package var track: Int?
+  package var disc: Int?
+  package var year: Int?
+  package var durationS: Double?
+  package var codec: String?
+  package var artwork: String?
+  package var hasVideo = false
+
+  package init(id: String, title: String) { (self.id, self.title) = (id, title) }
+}
+
+package struct Album: Codable, Hashable, Sendable {
+  package var id: String
+  package var title: String
+  package var artist: String?
+  package var artistId: String?
+  package var year: Int?
+  package var trackCount: Int
+  package var durationS: Double?
+  package var artwork: String?
+  /// Seconds since 1970.
+  package var addedAtS: Double?
+
+  package init(id: String, title: String, trackCount: Int) {
+    (self.id, self.title, self.trackCount) = (id, title, trackCount)
+  }
+}
+
+package struct Artist: Codable, Hashable, Sendable {
+  package var id: String
+  package var name: String
+  package var albumCount: Int
+  package var artwork: String?
+
+  package init(id: String, name: String, albumCount: Int) {
+    (self.id, self.name, self.albumCount) = (id, name, albumCount)
+  }
+}
+
+package struct Radio: Codable, Hashable, Sendable {
+  package var id: String
+  package var name: String
+  package var uri: String
+  package var artwork: String?
+
+  package init(id: String, name: String, uri: String) {
+    (self.id, self.name, self.uri) = (id, name, uri)
+  }
+}
+
+package struct StoredPlaylist: Codable, Hashable, Sendable {
+  package var id: String
+  package var name: String
+  package var trackCount: Int
+
+  package init(id: String, name: String, trackCount: Int) {
+    (self.id, self.name, self.trackCount) = (id, name, trackCount)
+  }
+}
+
+package struct AlbumPage: Codable, Hashable, Sendable {
+  package var count: Int
+  package var albums: [Album]
+
+  package init(count: Int, albums: [Album]) { (self.count, self.albums) = (count, albums) }
+}
+
+package struct AlbumContents: Codable, Hashable, Sendable {
+  package var album: Album
+  package var tracks: [Track]
+
+  package init(album: Album, tracks: [Track]) { (self.album, self.tracks) = (album, tracks) }
+}
+
+package struct ArtistPage: Codable, Hashable, Sendable {
+  package var count: Int
+  package var artists: [Artist]
+
+  package init(count: Int, artists: [Artist]) { (self.count, self.artists) = (count, artists) }
+}
+
+package struct FolderContents: Codable, Hashable, Sendable {
+  package struct Folder: Codable, Hashable, Sendable {
+    package var path: String
+    package var name: String
+
+    package init(path: String, name: String) { (self.path, self.name) = (path, name) }
+  }
+
+  package var path: String
+  package var folders: [Folder]
+  package var tracks: [Track]
+
+  package init(path: String, folders: [Folder], tracks: [Track]) {
+    (self.path, self.folders, self.tracks) = (path, folders, tracks)
+  }
+}
+
+package struct SearchResult: Codable, Hashable, Sendable {
+  package var tracks: [Track] = []
+  package var albums: [Album] = []
+  package var artists: [Artist] = []
+  package var radios: [Radio] = []
+  package var playlists: [StoredPlaylist] = []
+
+  package init() {}
+}
+
+package struct PlaylistContents: Codable, Hashable, Sendable {
+  package var playlist: StoredPlaylist
+  package var entries: [QueuePage.Entry]
+
+  package init(playlist: StoredPlaylist, entries: [QueuePage.Entry]) {
+    (self.playlist, self.entries) = (playlist, entries)
+  }
+}

@@ -1,0 +1,81 @@
+import WebServer
+
+/// One of the requests that the server answers.
+struct Route: Sendable {
+  typealias Answer = @Sendable (WebAPI, RouteCall) async throws -> WebResponse
+
+  let method: String
+  /// Such as `/api/v1/groups/{id}`.
+  let pattern: String
+  /// Whether it is answered without the token.
+  var isOpen = false
+  let answer: Answer
+  private let parts: [String]
+
+  init(_ method: String, _ pattern: String, isOpen: Bool = false, _ answer: @escaping Answer) {
+    (self.method, self.pattern, self.isOpen, self.answer) = (method, pattern, isOpen, answer)
+    parts = pattern.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(
+      String.init)
+  }
+
+  /// What stands in the places of the braces; nil where it is another path.
+  func parameters(of path: [String]) -> [String: String]? {
+    guard path.count == parts.count else { return nil }
+    var found: [String: String] = [:]
+    for (part, text) in zip(parts, path) {
+      if part.hasPrefix("{") {
+        guard !text.isEmpty else { return nil }
+        found[String(part.dropFirst().dropLast())] = text
+      } else if part != text {
+        return nil
+      }
+    }
+    return found
+  }
+}
+
+/// A request with what its path says.
+struct RouteCall: Sendable {
+  let request: WebRequest
+  let parameters: [String: String]
+
+  /// A part of the path that the route names, so that it is there.
+  subscript(name: String) -> String { parameters[name] ?? "" }
+
+  func fields() throws(APIProblem) -> JSONFields { try JSONFields(request.body) }
+
+  /// For requests that need no body: an empty object at most.
+  func noFields() throws(APIProblem) { try fields().end() }
+
+  func integer(_ name: String, in range: ClosedRange<Int>, default standard: Int) throws(APIProblem)
+    -> Int
+  {
+    guard let text = request.query(name) else { return standard }
+    guard let number = Int(text), range.contains(number) else {
+      throw .invalid(
+        "\(name) must be a whole number from \(range.lowerBound) to \(range.upperBound).")
+    }
+    return number
+  }
+
+  /// Where a list begins.
+  var offset: Int {
+    get throws(APIProblem) { try integer("offset", in: 0...1_000_000, default: 0) }
+  }
+
+  func entryID() throws(APIProblem) -> Int {
+    guard let id = Int(self["entryId"]) else {
+      throw .noSuch("There is no entry \(self["entryId"]) in this queue.")
+    }
+    return id
+  }
+
+  /// The queue's revision that an edit was made for.
+  func expectedRevision() throws(APIProblem) -> UInt64? {
+    guard let text = request.header("if-match"), text != "*" else { return nil }
+    guard text.count > 2, text.hasPrefix("\""), text.hasSuffix("\""),
+      let revision = UInt64(text.dropFirst().dropLast())
+    else { throw .invalid("If-Match must be a queue's revision in quotes, such as \"44\".") }
+    return revision
+  }
+}

@@ -1,0 +1,18 @@
+package import Service
+package import WebServer
+
+/// Serves the page, the requests of programs and the figures, until the task is cancelled.
+///
+/// - Parameter began: called with the port once it listens.
+package func serveHTTP(
+  _ configuration: WebServerConfiguration, house: any HouseControl, library: any LibraryControl,
+  pairing: any PairingControl, rhythm: EventFeed.Rhythm = EventFeed.Rhythm(),
+  began: @escaping @Sendable (Int) -> Void = { _ in }
+) async throws(WebServer.ListenError) {
+  let figures = WebFigures()
+  let api = WebAPI(
+    house: house, library: library, pairing: pairing, figures: figures,
+    token: configuration.token, rhythm: rhythm)
+  let server = WebServer(configuration, figures: figures) { await api.answer($0) }
+  try await server.run(began: began) { await api.feed.run() }
+}

@@ -1,0 +1,93 @@
+import FoundationEssentials
+package import Service
+package import WebServer
+
+/// What browsers and programs ask of a household, over HTTP.
+package struct WebAPI: Sendable {
+  let house: any HouseControl
+  let library: any LibraryControl
+  let pairing: any PairingControl
+  let figures: WebFigures
+  let page: WebPage
+  let feed: EventFeed
+  /// What everybody must know, if set.
+  let token: String?
+
+  package init(
+    house: any HouseControl, library: any LibraryControl, pairing: any PairingControl,
+    figures: WebFigures, token: String?, rhythm: EventFeed.Rhythm = EventFeed.Rhythm()
+  ) {
+    (self.house, self.library, self.pairing) = (house, library, pairing)
+    (self.figures, self.token) = (figures, token)
+    page = WebPage()
+    feed = EventFeed(house, rhythm)
+  }
+
+  /// In the order in which they are tried.
+  static let routes =
+    pageRoutes + groupRoutes + queueRoutes + roomRoutes + libraryRoutes + fileRoutes
+
+  /// Methods and patterns, to be compared with the document.
+  package static var routeNames: [String] { routes.map { "\($0.method) \($0.pattern)" } }
+
+  package func answer(_ request: WebRequest) async -> WebResponse {
+    let fitting = Self.routes.compactMap { route in
+      route.parameters(of: request.path).map { (route, $0) }
+    }
+    guard let (route, parameters) = fitting.first(where: { $0.0.method == request.method }) else {
+      return Self.stranger(request, known: fitting.map(\.0.method))
+    }
+    var response: WebResponse
+    if route.isOpen || request.isAuthorized {
+      do {
+        response = try await route.answer(
+          self, RouteCall(request: request, parameters: parameters))
+      } catch {
+        response = APIProblem(error).response
+      }
+    } else {
+      response = .problem(
+        401,
+        "This server needs its token: log in on its page, or send it as Authorization: Bearer.",
+        headers: [("WWW-Authenticate", "Bearer")])
+    }
+    response.route = route.pattern
+    return response
+  }
+
+  private static func stranger(_ request: WebRequest, known: [String]) -> WebResponse {
+    if known.isEmpty {
+      return .problem(404, "There is nothing here; what there is stands in /api/v1/openapi.json.")
+    }
+    let allowed = (known + (known.contains("GET") ? ["HEAD"] : [])).joined(separator: ", ")
+    return .problem(
+      405, "\(allowed) can be done here, but not \(request.method).", headers: [("Allow", allowed)])
+  }
+
+  // MARK: - Answers
+
+  /// With the revision that contains what was done, so that a page knows from which event on it sees it.
+  func done(_ value: some Encodable, status: Int = 200) async throws -> WebResponse {
+    let revision = try await house.state().revision
+    var response = try Self.json(value, status: status)
+    response.headers.append(("Tutti-Revision", "\(revision)"))
+    return response
+  }
+
+  func done() async throws -> WebResponse {
+    let revision = try await house.state().revision
+    return WebResponse(status: 204, headers: [("Tutti-Revision", "\(revision)")])
+  }
+
+  static func json(_ value: some Encodable, status: Int = 200) throws -> WebResponse {
+    WebResponse(status: status, .bytes(try JSONText.encode(value), type: "application/json"))
+  }
+}
+
+enum JSONText {
+  static func encode(_ value: some Encodable) throws -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return [UInt8](try encoder.encode(value))
+  }
+}

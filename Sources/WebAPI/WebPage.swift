@@ -1,0 +1,55 @@
+internal import COpenAPI
+internal import CPage
+
+/// The files that the program carries: the page, and the document of its requests.
+package struct WebPage: Sendable {
+  struct File: Sendable {
+    let bytes: [UInt8]
+    let type: String
+    /// Changes with the bytes.
+    let tag: String
+
+    init(_ bytes: [UInt8], type: String) {
+      (self.bytes, self.type) = (bytes, type)
+      // FNV-1a, to tell versions apart.
+      var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+      for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+      tag = String(hash, radix: 36)
+    }
+  }
+
+  /// By their names in `/assets/`.
+  let assets: [String: File]
+  let document: File
+  /// Before and behind the state.
+  private let halves: (head: [UInt8], tail: [UInt8])
+
+  init() {
+    document = File(Self.bytes(tutti_openapi, tutti_openapi_size), type: "application/json")
+    var files: [String: File] = [:]
+    for index in 0..<cpage_count() {
+      guard let file = cpage_file_at(index)?.pointee, let name = file.name, let type = file.type
+      else { continue }
+      files[String(cString: name)] = File(
+        Self.bytes(file.bytes, file.size), type: String(cString: type))
+    }
+    halves = Self.split(String(decoding: files["index.html"]?.bytes ?? [], as: UTF8.self))
+    assets = files
+  }
+
+  /// The page with the state in it, for its first picture; or without, for one who has to log in first.
+  func index(state: [UInt8]) -> [UInt8] {
+    // Nothing in it may end the element.
+    let escaped = state.flatMap { $0 == UInt8(ascii: "<") ? [UInt8](#"\u003c"#.utf8) : [$0] }
+    return halves.head + escaped + halves.tail
+  }
+
+  private static func split(_ page: String) -> (head: [UInt8], tail: [UInt8]) {
+    let place = page.firstRange(of: "<!--state-->") ?? page.endIndex..<page.endIndex
+    return ([UInt8](page[..<place.lowerBound].utf8), [UInt8](page[place.upperBound...].utf8))
+  }
+
+  private static func bytes(_ start: UnsafePointer<UInt8>, _ count: Int) -> [UInt8] {
+    [UInt8](UnsafeBufferPointer(start: start, count: count))
+  }
+}

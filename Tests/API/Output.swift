@@ -1,0 +1,4 @@
+import Glibc
+
+/// The address must be read while the program runs.
+func flushOutput() { fflush(nil) }

@@ -1,0 +1,16 @@
+// A server with a household that is none, for tools that send anything: Tests/API/schemathesis.sh.
+import Service
+import WebAPI
+import WebServer
+import WebTestSupport
+
+let house = FakeHouse()
+_ = try await house.perform(.createGroup(rooms: [String(repeating: "1", count: 32)], name: nil))
+try await serveHTTP(
+  WebServerConfiguration(address: "127.0.0.1", port: 0), house: house,
+  library: FakeLibrary(folder: CommandLine.arguments.dropFirst().first ?? "."),
+  pairing: FakePairing(),
+  began: { port in
+    print("http://127.0.0.1:\(port)")
+    flushOutput()
+  })

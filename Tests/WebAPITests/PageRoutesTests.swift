@@ -1,0 +1,148 @@
+import Foundation
+import Service
+import TestSupport
+import Testing
+import WebAPI
+import WebTestSupport
+
+/// The page, the token, the figures and the document.
+@Suite struct PageRoutesTests {
+  @Test func `the page has the state in it, and nothing in the state can end it`() async throws {
+    try await withHouse { client, _ in
+      let page = try await client.ask("GET", "/")
+      #expect(page.headers["content-type"] == "text/html; charset=utf-8")
+      let state = try #require(page.text.split(separator: #"id="state">"#).last)
+      #expect(state.contains(#""name":"study \u003c/script>""#))
+      let json = state.prefix { $0 != "<" }
+      let told = try JSONDecoder().decode(HouseState.self, from: Data(json.utf8))
+      #expect(told.server.name == "study </script>")
+    }
+  }
+
+  @Test func `the parts of the page are served, and kept until they change`() async throws {
+    try await withHouse { client, _ in
+      let page = try await client.ask("GET", "/")
+      let parts = page.text.matches(of: /(?:src|href)="(assets\/[^"]+)"/).map { String($0.1) }
+      #expect(parts.count > 3)
+      for part in parts {
+        let answer = try await client.ask("GET", "/\(part)")
+        #expect(answer.status == 200 && !answer.body.isEmpty, "\(part)")
+        let tag = try #require(answer.headers["etag"])
+        let again = [("If-None-Match", tag)]
+        try await expectStatus(304, client.ask("GET", "/\(part)", headers: again))
+      }
+      try expectProblem(await client.ask("GET", "/assets/none.js"), 404)
+    }
+  }
+
+  @Test func `with a token nothing is told or done without it`() async throws {
+    try await withHouse(token: "correct-horse") { client, house in
+      for (method, path) in [
+        ("GET", "/api/v1/state"), ("GET", "/api/v1/events"), ("GET", "/metrics"),
+        ("POST", "/api/v1/groups/g1/play"), ("GET", "/api/v1/library/tracks/t1/media"),
+      ] {
+        let answer = try await client.ask(method, path)
+        try expectProblem(answer, 401, "token")
+        #expect(answer.headers["www-authenticate"] == "Bearer")
+      }
+      let page = try await client.ask("GET", "/")
+      #expect(page.status == 200 && !page.text.contains("Kitchen"))
+      try await expectStatus(200, client.ask("GET", "/api/v1/openapi.json"))
+      try expectProblem(await client.ask("POST", "/api/v1/login", #"{"token":"wrong"}"#), 401)
+      let login = try await client.ask("POST", "/api/v1/login", #"{"token":"correct-horse"}"#)
+      #expect(login.status == 204)
+      let cookie = try #require(login.headers["set-cookie"])
+      #expect(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"))
+      let pair = String(cookie.prefix { $0 != ";" })
+      for header in [("Cookie", pair), ("Authorization", "Bearer correct-horse")] {
+        try await expectStatus(200, client.ask("GET", "/api/v1/state", headers: [header]))
+      }
+      #expect(await house.requests.count == 1)
+    }
+  }
+
+  @Test func `figures are those of the rooms, and Prometheus takes them`() async throws {
+    try await withHouse { client, house in
+      let sync = try JSONDecoder().decode(
+        HouseState.Sync.self,
+        from: Data(
+          #"{"errorUs":-3,"p50Us":2,"p99Us":9,"maxUs":31,"boundUs":15,"clockDriftPpm":-12.5,"bufferedS":182.2,"bufferedBytes":7340032,"underruns":1,"late":2,"lost":3,"corrupt":4}"#
+            .utf8))
+      await house.hold(sync: sync, room: 0)
+      _ = try await client.ask("GET", "/api/v1/state")
+      _ = try await client.ask("GET", "/no/such/thing")
+      let answer = try await client.ask("GET", "/metrics")
+      #expect(answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8")
+      let kitchen = #"{room="Kitchen",id="\#(room(1))""#
+      for line in [
+        #"tutti_build_info{version="1.0.0"} 1"#, "tutti_room_up\(kitchen)} 1",
+        #"tutti_room_sync_error_seconds\#(kitchen),quantile="0.99"} 9e-06"#,
+        "tutti_room_clock_drift_ratio\(kitchen)} -1.25e-05",
+        "tutti_room_buffered_bytes\(kitchen)} 7340032",
+        "tutti_room_packets_lost_total\(kitchen)} 3", "tutti_room_volume_ratio\(kitchen)} 0.5",
+        #"tutti_group_playing{group="Kitchen",id="g1"} 0"#,
+        #"tutti_http_requests_total{route="/api/v1/state",code="200"} 1"#,
+        #"tutti_http_requests_total{route="none",code="404"} 1"#, "tutti_events_clients 0",
+      ] { #expect(answer.text.split(separator: "\n").contains { $0 == line }, "\(line)") }
+      let folder = try TemporaryFolder()
+      try Data(answer.body).write(to: URL(filePath: folder.file("metrics")))
+      let check = try Program(
+        "/usr/bin/promtool", ["check", "metrics"], input: folder.file("metrics"))
+      #expect(try check.exitCode() == 0)
+      #expect(check.lines == [])
+    }
+  }
+
+  // MARK: - The document
+
+  private struct Document: Decodable {
+    let openapi: String
+    let paths: [String: [String: Operation]]
+
+    struct Operation: Decodable {
+      let responses: [String: Response]
+    }
+
+    struct Response: Decodable {}
+  }
+
+  private static func document() throws -> Document {
+    let file = URL(filePath: #filePath).appending(path: "../../../docs/openapi.json").standardized
+    return try JSONDecoder().decode(Document.self, from: Data(contentsOf: file))
+  }
+
+  @Test func `the document that is served is that of the docs`() async throws {
+    try await withHouse { client, _ in
+      let answer = try await client.ask("GET", "/api/v1/openapi.json")
+      let file = URL(filePath: #filePath).appending(path: "../../../docs/openapi.json").standardized
+      #expect(try Data(answer.body) == Data(contentsOf: file))
+    }
+  }
+
+  @Test func `every route is in the document, and all that is in it is a route`() throws {
+    let documented = try Self.document().paths.flatMap { path, operations in
+      operations.keys.map { "\($0.uppercased()) \(path)" }
+    }
+    #expect(Set(documented) == Set(WebAPI.routeNames))
+  }
+
+  @Test func `every documented path answers with a documented code`() async throws {
+    let document = try Self.document()
+    try await withHouse { client, _ in
+      for (path, operations) in document.paths {
+        let values = [
+          "id": path.contains("rooms/{id}") ? room(1) : "g1", "name": "x", "hash": "abc123",
+        ]
+        let filled = values.reduce(path) { $0.replacing("{\($1.key)}", with: $1.value) }
+          .replacing("{roomId}", with: room(1)).replacing("{entryId}", with: "1")
+        for (method, operation) in operations.sorted(by: { $0.key > $1.key }) {
+          let target = path.hasSuffix("events") ? "\(filled)?limit=1" : filled
+          let answer = try await client.ask(method.uppercased(), target)
+          #expect(
+            operation.responses["\(answer.status)"] != nil, "\(method) \(path): \(answer.status)")
+          #expect(answer.status != 405 && answer.status < 500)
+        }
+      }
+    }
+  }
+}

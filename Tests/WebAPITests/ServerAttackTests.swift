@@ -1,0 +1,63 @@
+import TestSupport
+import Testing
+import WebTestSupport
+
+/// A whole server in a process of its own, whose memory is measured under attack.
+@Suite struct ServerAttackTests {
+  private let server: Program
+  private let client: WebClient
+
+  init() throws {
+    server = try Program("fake-house", [])
+    let address = try server.line(with: "http://")
+    client = WebClient(port: try #require(Int(address.split(separator: ":").last ?? "")))
+  }
+
+  /// Megabytes that an attack may cost.
+  private static let cost = 48
+
+  @Test func `ten thousand connections leave nothing behind`() async throws {
+    for _ in 0..<100 { _ = try await client.ask("GET", "/api/v1/state") }
+    let before = try (server.status("VmHWM"), server.descriptorCount())
+    for number in 0..<10_000 {
+      let connection = try WebConnectionClient(
+        port: client.port, fromHost: 2 + UInt32(number % 200))
+      if number % 3 == 0 { await connection.send("GET / HT") }
+    }
+    // Each answer tells that those before have been seen.
+    while try await client.ask("GET", "/metrics").text.contains("tutti_http_connections 1\n")
+      == false
+    {}
+    #expect(try server.status("VmHWM") < before.0 + Self.cost * 1_024)
+    #expect(try server.descriptorCount() <= before.1 + 2)
+  }
+
+  @Test func `listeners that never read cost no more than their buffers`() async throws {
+    for _ in 0..<100 { _ = try await client.ask("GET", "/api/v1/state") }
+    let before = try server.status("VmHWM")
+    let deaf = try (0..<31).map { _ in try WebConnectionClient(port: client.port) }
+    for connection in deaf { await connection.send(client.request("GET", "/api/v1/events")) }
+    // Each of these changes every listener is told.
+    let bodies = (0..<5_000).map { #"{"name":"\#(String(repeating: "x", count: 90))\#($0)"}"# }
+    let connection = try WebConnectionClient(port: client.port)
+    let reader = WebReader(connection)
+    for body in bodies {
+      await connection.send(client.request("PATCH", "/api/v1/groups/g1", body))
+      #expect(await reader.answer()?.status == 200)
+    }
+    #expect(try server.status("VmHWM") < before + Self.cost * 1_024)
+    withExtendedLifetime(deaf) {}
+  }
+
+  @Test func `a gigabyte is not taken in`() async throws {
+    let before = try server.status("VmHWM")
+    let connection = try WebConnectionClient(port: client.port)
+    let headers = [("Content-Type", "application/json"), ("Content-Length", "1000000000")]
+    await connection.send(client.request("POST", "/api/v1/groups", headers: headers))
+    let part = [UInt8](repeating: 0x20, count: 1 << 20)
+    var sent = 0
+    while sent < 1_000, await connection.send(part) { sent += 1 }
+    #expect(sent < 100)
+    #expect(try server.status("VmHWM") < before + Self.cost * 1_024)
+  }
+}

@@ -1,0 +1,146 @@
+import Testing
+import WebServer
+import WebTestSupport
+
+/// Clients that want to break or fill a server: they are refused, and others are served as before.
+@Suite struct WebAttackTests {
+  private static func hurried() -> WebServerConfiguration.Limits {
+    var limits = WebServerConfiguration.Limits()
+    limits.requestPatience = .milliseconds(200)
+    limits.idlePatience = .milliseconds(200)
+    limits.readerPatience = .milliseconds(200)
+    return limits
+  }
+
+  @Test func `a body that says it is too long is not read`() async throws {
+    try await withServer { client in
+      let connection = try WebConnectionClient(port: client.port)
+      let headers = [("Content-Type", "application/json"), ("Content-Length", "1000000000")]
+      await connection.send(client.request("POST", "/", headers: headers))
+      try expectProblem(await WebReader(connection).answer(), 413)
+    }
+  }
+
+  @Test func `a body without an end is cut off`() async throws {
+    try await withServer { client in
+      let connection = try WebConnectionClient(port: client.port)
+      let headers = [("Content-Type", "application/json"), ("Transfer-Encoding", "chunked")]
+      await connection.send(client.request("POST", "/", headers: headers))
+      let chunk = [UInt8]("10000\r\n".utf8) + [UInt8](repeating: 0x20, count: 1 << 16) + [13, 10]
+      var sent = 0
+      while sent < 16_384, await connection.send(chunk) { sent += 1 }
+      // Far less than a gigabyte: what the kernel took, and what is read after the answer.
+      #expect(sent < 512)
+    }
+  }
+
+  @Test func `a body of the greatest length is taken`() async throws {
+    try await withServer { client in
+      let body = String(repeating: " ", count: 65_536)
+      try await expectStatus(200, client.ask("POST", "/", body))
+      try expectProblem(await client.ask("POST", "/", body + " "), 413)
+    }
+  }
+
+  @Test(arguments: [
+    ("GARBAGE\r\n\r\n", 400), ("GET / HTTP/1.1\r\nHost: localhost\r\nBad Header: 1\r\n\r\n", 400),
+    ("GET / HTTP/9.9\r\n\r\n", 400), ("\u{16}\u{3}\u{1}\u{2}\u{0}\u{1}\r\n\r\n", 400),
+    (
+      "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n",
+      400
+    ),
+    ("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n", 400),
+    (
+      "GET / HTTP/1.1\r\nHost: localhost\r\nA: \(String(repeating: "a", count: 20_000))\r\n\r\n",
+      431
+    ),
+    ("GET / HTTP/1.1\r\n\(String(repeating: "A: 1\r\n", count: 70))\r\n", 431),
+    ("GET /\(String(repeating: "a", count: 9_000)) HTTP/1.1\r\nHost: localhost\r\n\r\n", 414),
+  ])
+  func `what is no request is told so`(bytes: String, status: Int) async throws {
+    try await withServer { client in
+      let connection = try WebConnectionClient(port: client.port)
+      await connection.send(bytes)
+      try expectProblem(await WebReader(connection).answer(), status)
+      #expect(await connection.end())
+      try await expectStatus(200, client.ask("GET", "/"))
+    }
+  }
+
+  @Test func `a request that comes by single bytes is ended`() async throws {
+    try await withServer(limits: Self.hurried()) { client in
+      let connection = try WebConnectionClient(port: client.port)
+      await connection.send("GET / HTTP/1.1\r\nHost: loc")
+      try expectProblem(await WebReader(connection).answer(), 408)
+      #expect(await connection.end())
+    }
+  }
+
+  @Test func `a body that does not come is not waited for`() async throws {
+    try await withServer(limits: Self.hurried()) { client in
+      let connection = try WebConnectionClient(port: client.port)
+      let headers = [("Content-Type", "application/json"), ("Content-Length", "10")]
+      await connection.send(client.request("POST", "/", headers: headers) + "{")
+      try expectProblem(await WebReader(connection).answer(), 408)
+    }
+  }
+
+  @Test func `a connection that asks nothing more is closed`() async throws {
+    try await withServer(limits: Self.hurried()) { client in
+      let connection = try WebConnectionClient(port: client.port)
+      await connection.send(client.request("GET", "/"))
+      #expect(await WebReader(connection).answer()?.status == 200)
+      #expect(await connection.end())
+    }
+  }
+
+  @Test func `more listeners than there is room for are told so`() async throws {
+    let figures = WebFigures()
+    try await withServer(figures: figures) { client in
+      var listeners: [WebConnectionClient] = []
+      for number in 0..<32 {
+        let connection = try WebConnectionClient(
+          port: client.port, fromHost: 1 + UInt32(number % 4))
+        await connection.send(client.request("GET", "/one"))
+        #expect(await WebReader(connection).head()?.contains("200 OK") == true)
+        listeners.append(connection)
+      }
+      #expect(figures.eventStreamCount == 32)
+      let answer = try await client.ask("GET", "/one")
+      try expectProblem(answer, 503, "events")
+      #expect(answer.headers["retry-after"] == "5")
+      withExtendedLifetime(listeners) {}
+    }
+  }
+
+  @Test func `connections of one machine and of all are bounded`() async throws {
+    let figures = WebFigures()
+    try await withServer(figures: figures) { client in
+      var open: [WebConnectionClient] = []
+      var refusedCount = 0
+      for number in 0..<300 {
+        let connection = try WebConnectionClient(
+          port: client.port, fromHost: 2 + UInt32(number / 40))
+        await connection.send(client.request("GET", "/asset"))
+        let answer = await WebReader(connection).answer()
+        if answer?.status == 200 { open.append(connection) } else { refusedCount += 1 }
+      }
+      // 32 of the 40 of each machine, and no more than 256 of all.
+      #expect(open.count == 7 * 32 + 20)
+      #expect(refusedCount == 300 - open.count)
+      #expect(figures.refusedCount == refusedCount)
+      #expect(figures.connectionCount == open.count)
+      try await expectStatus(200, client.ask("GET", "/"))
+    }
+  }
+
+  @Test func `who sends requests ahead and reads nothing is ended`() async throws {
+    try await withServer(limits: Self.hurried()) { client in
+      let connection = try WebConnectionClient(port: client.port)
+      let requests = String(repeating: client.request("GET", "/asset"), count: 1_000)
+      var count = 0
+      while count < 1_000, await connection.send(requests) { count += 1 }
+      #expect(count < 1_000)
+    }
+  }
+}

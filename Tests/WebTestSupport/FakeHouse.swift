@@ -1,0 +1,268 @@
+import Driver
+import Sender
+package import Service
+
+/// A household of three rooms and a group, which lives: it does what is asked, and tells it.
+package actor FakeHouse: HouseControl {
+  private struct Queue {
+    var revision: UInt64 = 1
+    var entries: [QueuePage.Entry] = []
+    var index: Int?
+    var cleared: [QueuePage.Entry]?
+  }
+
+  private var groups: [HouseState.Group] = []
+  private var rooms: [HouseState.Room] = []
+  private var queues: [String: Queue] = [:]
+  private var revision: UInt64 = 100
+  private var lastGroup = 0
+  private var lastEntry = 0
+  private var listeners: [AsyncStream<HouseChange>.Continuation] = []
+  private let start = ContinuousClock.now
+  /// What was asked, in order.
+  package private(set) var requests: [HouseRequest] = []
+
+  package init() {
+    rooms = ["Kitchen", "Bath", "Bedroom"].enumerated().map { number, name in
+      var room = HouseState.Room(
+        id: String(repeating: "\(number + 1)", count: 32), name: name, state: "free",
+        isPaired: true, isPresent: true)
+      (room.volume, room.muted, room.delayMs, room.channels) = (50, false, 0, "stereo")
+      return room
+    }
+  }
+
+  // MARK: - What surfaces see
+
+  package func state() throws(HouseProblem) -> HouseState {
+    let elapsed = ContinuousClock.now - start
+    return HouseState(
+      revision: revision, nowMs: elapsed / .milliseconds(1),
+      server: .init(name: "study </script>", version: "1.0.0", needsToken: false), groups: groups,
+      rooms: rooms, library: .init(trackCount: 3, albumCount: 1))
+  }
+
+  package func queue(group: String, offset: Int, limit: Int) throws(HouseProblem) -> QueuePage {
+    guard let queue = queues[group] else { throw .noSuch("There is no group \(group).") }
+    return QueuePage(
+      revision: queue.revision, count: queue.entries.count, index: queue.index,
+      entries: Array(queue.entries.dropFirst(offset).prefix(limit)))
+  }
+
+  package func changes() throws(HouseProblem) -> AsyncStream<HouseChange> {
+    let (stream, continuation) = AsyncStream.makeStream(
+      of: HouseChange.self, bufferingPolicy: .bufferingOldest(10_000))
+    listeners.append(continuation)
+    return stream
+  }
+
+  /// So many changes that nobody has asked for.
+  package func stir(_ count: Int) {
+    for _ in 0..<count { tell(group: groups.first?.id) }
+  }
+
+  /// Whoever follows the changes is sent away, as one who was too slow, and misses some.
+  package func endChanges(missing count: Int) {
+    for listener in listeners { listener.finish() }
+    listeners = []
+    stir(count)
+  }
+
+  package func hold(sync: HouseState.Sync, room: Int) { rooms[room].sync = sync }
+
+  // MARK: - What is asked
+
+  package func perform(_ request: HouseRequest) throws(HouseProblem) -> HouseAnswer {
+    requests.append(request)
+    switch request {
+    case .createGroup(let ids, let name):
+      lastGroup += 1
+      let id = "g\(lastGroup)"
+      for room in ids { _ = try index(room: room) }
+      groups.append(Self.group(id, named: name))
+      queues[id] = Queue()
+      return try setRooms(ids, of: id)
+    case .deleteGroup(let id):
+      _ = try index(group: id)
+      remove(group: id)
+      return .done
+    case .change(group: let id, let change): return try apply(change, to: id)
+    case .transport(group: let id, let transport):
+      return try edit(group: id) {
+        $0.state = ["play": "playing", "stop": "stopped"][transport.rawValue] ?? "paused"
+      }
+    case .seek(group: let id, let seconds, let isRelative):
+      return try edit(group: id) {
+        $0.positionS = max(0, isRelative ? $0.positionS + seconds : seconds)
+      }
+    case .join(group: let id, let room, takes: _):
+      _ = try index(room: room)
+      return try setRooms(groups[index(group: id)].roomIds + [room], of: id)
+    case .leave(group: let id, let room):
+      let others = try groups[index(group: id)].roomIds.filter { $0 != room }
+      return try setRooms(others, of: id)
+    case .merge(group: let id, let other):
+      guard id != other else { throw .invalid("A group cannot join itself.") }
+      let all = try groups[index(group: id)].roomIds + groups[index(group: other)].roomIds
+      return try setRooms(all, of: id)
+    case .edit(group: let id, let edit, let expected):
+      return try perform(edit, on: id, expected: expected)
+    case .set(room: let id, let change): return .room(try apply(change, to: id))
+    case .identify(room: let id):
+      _ = try index(room: id)
+      return .done
+    }
+  }
+
+  private static func group(_ id: String, named name: String?) -> HouseState.Group {
+    HouseState.Group(
+      id: id, name: name ?? "", isNamed: name != nil, roomIds: [], state: "stopped", volume: 50,
+      muted: false, repeat: "off", effects: EffectsReport(Effects()),
+      queue: .init(revision: 1, count: 0, index: nil, canUndo: nil))
+  }
+
+  private func index(group: String) throws(HouseProblem) -> Int {
+    guard let index = groups.firstIndex(where: { $0.id == group }) else {
+      throw .noSuch("There is no group \(group).")
+    }
+    return index
+  }
+
+  private func index(room: String) throws(HouseProblem) -> Int {
+    guard let index = rooms.firstIndex(where: { $0.id == room }) else {
+      throw .noSuch("There is no room \(room).")
+    }
+    return index
+  }
+
+  private func edit(group: String, _ change: (inout HouseState.Group) -> Void)
+    throws(HouseProblem) -> HouseAnswer
+  {
+    let index = try index(group: group)
+    change(&groups[index])
+    tell(group: group)
+    return .group(groups[index])
+  }
+
+  private func apply(_ change: HouseRequest.GroupChange, to id: String) throws(HouseProblem)
+    -> HouseAnswer
+  {
+    if let roomIds = change.roomIds {
+      for room in roomIds { _ = try index(room: room) }
+      _ = try setRooms(roomIds, of: id)
+    }
+    return try edit(group: id) {
+      if let name = change.name { ($0.name, $0.isNamed) = (name, true) }
+      $0.volume = change.volume ?? $0.volume
+      $0.muted = change.muted ?? $0.muted
+      $0.repeat = change.repeat ?? $0.repeat
+      guard let effects = change.effects else { return }
+      var report = EffectsReport(Effects())
+      (report.rate, report.pitch) = (effects.rate ?? 1, effects.pitch ?? 0)
+      (report.loudness, report.filter) = (effects.loudness, effects.filter)
+      $0.effects = report
+    }
+  }
+
+  private func apply(_ change: HouseRequest.RoomSettingsChange, to id: String)
+    throws(HouseProblem) -> HouseState.Room
+  {
+    let index = try index(room: id)
+    rooms[index].volume = change.volume ?? rooms[index].volume
+    rooms[index].muted = change.muted ?? rooms[index].muted
+    rooms[index].delayMs = change.delayMs ?? rooms[index].delayMs
+    rooms[index].channels = change.channels ?? rooms[index].channels
+    tell(rooms: [rooms[index]])
+    return rooms[index]
+  }
+
+  /// Rooms leave where they were; a group without any goes.
+  private func setRooms(_ ids: [String], of group: String) throws(HouseProblem) -> HouseAnswer {
+    let ids = ids.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+    for place in groups.indices { groups[place].roomIds.removeAll { ids.contains($0) } }
+    let own = try index(group: group)
+    groups[own].roomIds = ids
+    if !groups[own].isNamed {
+      groups[own].name = rooms.filter { ids.contains($0.id) }.map(\.name).joined(separator: " + ")
+    }
+    for place in rooms.indices {
+      let id = rooms[place].id
+      rooms[place].groupId = groups.first { $0.roomIds.contains(id) }?.id
+    }
+    let answer = groups[own]
+    for empty in groups.filter(\.roomIds.isEmpty) { remove(group: empty.id) }
+    tell(group: group, rooms: rooms)
+    return ids.isEmpty ? .done : .group(answer)
+  }
+
+  private func remove(group: String) {
+    groups.removeAll { $0.id == group }
+    queues[group] = nil
+    for place in rooms.indices where rooms[place].groupId == group { rooms[place].groupId = nil }
+    tell(removed: [group], rooms: rooms)
+  }
+
+  // MARK: - Queue
+
+  private func perform(_ edit: HouseRequest.QueueEdit, on group: String, expected: UInt64?)
+    throws(HouseProblem) -> HouseAnswer
+  {
+    guard var queue = queues[group] else { throw .noSuch("There is no group \(group).") }
+    if let expected, expected != queue.revision { throw .outdated(revision: queue.revision) }
+    var added: [Int] = []
+    switch edit {
+    case .add(let entries, let place):
+      let new = entries.map(entry)
+      added = new.map(\.id)
+      if place == .now { (queue.cleared, queue.entries) = (queue.entries, []) }
+      let spot = place == .next ? min(1, queue.entries.count) : queue.entries.count
+      queue.entries.insert(contentsOf: new, at: spot)
+    case .clear: (queue.cleared, queue.entries) = (queue.entries, [])
+    case .undo:
+      guard let cleared = queue.cleared else { throw .unavailable("Nothing can be undone.") }
+      (queue.entries, queue.cleared) = (cleared, nil)
+    case .shuffle: queue.entries.reverse()
+    case .remove(let id):
+      queue.entries.remove(at: try place(of: id, in: queue))
+    case .move(let id, let before):
+      let target = try before.map { other throws(HouseProblem) in try place(of: other, in: queue) }
+      let entry = queue.entries[try place(of: id, in: queue)]
+      queue.entries.removeAll { $0.id == id }
+      queue.entries.insert(entry, at: min(target ?? queue.entries.count, queue.entries.count))
+    case .play(let id): queue.index = try place(of: id, in: queue)
+    }
+    queue.revision += 1
+    queues[group] = queue
+    let answer = try self.edit(group: group) {
+      $0.queue = .init(
+        revision: queue.revision, count: queue.entries.count, index: queue.index, canUndo: nil)
+    }
+    if case .play = edit { return answer }
+    return .queue(revision: queue.revision, added: added)
+  }
+
+  private func place(of id: Int, in queue: Queue) throws(HouseProblem) -> Int {
+    guard let place = queue.entries.firstIndex(where: { $0.id == id }) else {
+      throw .noSuch("There is no entry \(id).")
+    }
+    return place
+  }
+
+  private func entry(_ new: HouseRequest.NewEntry) -> QueuePage.Entry {
+    lastEntry += 1
+    return QueuePage.Entry(
+      id: lastEntry, title: new.title ?? new.location, uri: new.location, isCurrent: false)
+  }
+
+  // MARK: - News
+
+  private func tell(
+    group: String? = nil, removed: [String] = [], rooms: [HouseState.Room] = []
+  ) {
+    revision += 1
+    let change = HouseChange(
+      revision: revision, nowMs: 0, groups: groups.filter { $0.id == group }, rooms: rooms,
+      removedGroups: removed, removedRooms: [], library: nil)
+    for listener in listeners { listener.yield(change) }
+  }
+}

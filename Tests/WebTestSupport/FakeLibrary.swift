@@ -1,0 +1,130 @@
+package import Service
+package import WebAPI
+
+/// A library of one album, with one picture and one film in a folder.
+package struct FakeLibrary: LibraryControl {
+  private let folder: String
+
+  /// - Parameter folder: with the files `picture.jpg` and `film.mp4`.
+  package init(folder: String) { self.folder = folder }
+
+  private static let tracks = (1...3).map { number in
+    var track = Track(id: "t\(number)", title: "Sinnerman \(number)")
+    (track.artist, track.albumId, track.durationS) = ("Nina Simone", "a1", 622.1)
+    track.artwork = "abc123"
+    return track
+  }
+
+  private static let album = Album(id: "a1", title: "Pastel Blues", trackCount: 3)
+
+  package func albums(_ query: AlbumQuery) throws(HouseProblem) -> AlbumPage {
+    AlbumPage(count: 1, albums: query.offset == 0 ? [Self.album] : [])
+  }
+
+  package func album(_ id: String) throws(HouseProblem) -> AlbumContents {
+    guard id == "a1" else { throw .noSuch("There is no album \(id).") }
+    return AlbumContents(album: Self.album, tracks: Self.tracks)
+  }
+
+  package func artists(offset: Int, limit: Int) throws(HouseProblem) -> ArtistPage {
+    ArtistPage(count: 1, artists: [Artist(id: "r1", name: "Nina Simone", albumCount: 1)])
+  }
+
+  package func folder(_ path: String) throws(HouseProblem) -> FolderContents {
+    guard path.isEmpty || path == "Jazz" else { throw .noSuch("There is no folder \(path).") }
+    let folders = path.isEmpty ? [FolderContents.Folder(path: "Jazz", name: "Jazz")] : []
+    return FolderContents(path: path, folders: folders, tracks: path.isEmpty ? [] : Self.tracks)
+  }
+
+  package func search(_ text: String, limit: Int) throws(HouseProblem) -> SearchResult {
+    var result = SearchResult()
+    result.tracks = Self.tracks.filter { $0.title.lowercased().hasPrefix(text.lowercased()) }
+    return result
+  }
+
+  package func radios() throws(HouseProblem) -> [Radio] {
+    [Radio(id: "s1", name: "FIP", uri: "http://example.org/fip")]
+  }
+
+  package func addRadio(name: String, uri: String) throws(HouseProblem) -> Radio {
+    Radio(id: "s2", name: name, uri: uri)
+  }
+
+  package func removeRadio(_ id: String) throws(HouseProblem) {
+    guard id == "s1" else { throw .noSuch("There is no station \(id).") }
+  }
+
+  package func playlists() throws(HouseProblem) -> [StoredPlaylist] {
+    [StoredPlaylist(id: "p1", name: "Sunday", trackCount: 3)]
+  }
+
+  package func playlist(_ id: String) throws(HouseProblem) -> PlaylistContents {
+    guard id == "p1" else { throw .noSuch("There is no playlist \(id).") }
+    return PlaylistContents(
+      playlist: StoredPlaylist(id: "p1", name: "Sunday", trackCount: 0), entries: [])
+  }
+
+  package func savePlaylist(_ name: String, _ entries: [QueuePage.Entry]) throws(HouseProblem)
+    -> StoredPlaylist
+  {
+    StoredPlaylist(id: "p2", name: name, trackCount: entries.count)
+  }
+
+  package func removePlaylist(_ id: String) throws(HouseProblem) {
+    guard id == "p1" else { throw .noSuch("There is no playlist \(id).") }
+  }
+
+  package func entries(of item: LibraryItem) throws(HouseProblem) -> [HouseRequest.NewEntry] {
+    switch item {
+    case .track(let id):
+      guard let track = Self.tracks.first(where: { $0.id == id }) else {
+        throw .noSuch("There is no track \(id).")
+      }
+      return [entry(track)]
+    case .album("a1"), .artist("r1"), .folder("Jazz"), .playlist("p1"):
+      return Self.tracks.map(entry)
+    case .radio("s1"): return [HouseRequest.NewEntry(location: "http://example.org/fip")]
+    case .album, .artist, .folder, .playlist, .radio:
+      throw .noSuch("There is no such thing in the library.")
+    }
+  }
+
+  private func entry(_ track: Track) -> HouseRequest.NewEntry {
+    var entry = HouseRequest.NewEntry(location: "\(folder)/film.mp4")
+    (entry.title, entry.artist, entry.trackId) = (track.title, track.artist, track.id)
+    return entry
+  }
+
+  package func scan() throws(HouseProblem) {}
+
+  package func artwork(_ hash: String, size: Int) throws(HouseProblem) -> ServableFile {
+    guard hash == "abc123" else { throw .noSuch("There is no such picture.") }
+    return ServableFile(path: "\(folder)/picture.jpg", type: "image/jpeg")
+  }
+
+  package func media(track: String) throws(HouseProblem) -> ServableFile {
+    guard track == "t1" else { throw .noSuch("There is no track \(track).") }
+    return ServableFile(path: "\(folder)/film.mp4", type: "video/mp4")
+  }
+}
+
+/// Takes one PIN, and grows impatient at a second wrong one.
+package actor FakePairing: PairingControl {
+  private var wrongCount = 0
+
+  package init() {}
+
+  package func pair(room: String, pin: String) throws(PairingProblem) {
+    guard room.count == 32 else { throw .noSuch("There is no room \(room).") }
+    guard pin != "1234 5678" else { return }
+    wrongCount += 1
+    guard wrongCount == 1 else {
+      throw .tooMany("Too many wrong PINs; wait for half a minute.", retryAfterS: 30)
+    }
+    throw .wrongPIN("This is not the PIN that stands on the room; read it again.")
+  }
+
+  package func unpair(room: String) throws(PairingProblem) {
+    guard room.count == 32 else { throw .noSuch("There is no room \(room).") }
+  }
+}
