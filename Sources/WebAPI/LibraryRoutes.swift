@@ -39,8 +39,8 @@ extension WebAPI {
       try fields.end()
       guard let name else { throw APIProblem.missing("name") }
       guard let uri else { throw APIProblem.missing("uri") }
-      guard isAddress(uri) else {
-        throw APIProblem.invalid("uri must begin with http:// or https://.")
+      guard WebAddress.isOne(uri) else {
+        throw APIProblem.invalid("uri must be an address such as http://host/path.")
       }
       return try json(await api.library.addRadio(name: name, uri: uri), status: 201)
     },

@@ -118,9 +118,9 @@ extension WebAPI {
       throw APIProblem.noSuch("There is no folder \(path) in the library.")
     case (let item?, nil) where found.count == 1: return try await library.entries(of: item)
     case (nil, let uri?):
-      guard Self.isAddress(uri) else {
+      guard WebAddress.isOne(uri) else {
         throw APIProblem.invalid(
-          "uri must begin with http:// or https://; files play through the library.")
+          "uri must be an address such as http://host/path; files play through the library.")
       }
       return [HouseRequest.NewEntry(location: uri)]
     default:
@@ -133,12 +133,4 @@ extension WebAPI {
     ("trackId", { .track($0) }), ("albumId", { .album($0) }), ("artistId", { .artist($0) }),
     ("folder", { .folder($0) }), ("playlistId", { .playlist($0) }), ("radioId", { .radio($0) }),
   ]
-
-  static func isAddress(_ text: String) -> Bool {
-    let small = text.lowercased()
-    guard ["http://", "https://"].contains(where: { small.hasPrefix($0) && small != $0 }) else {
-      return false
-    }
-    return text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f }
-  }
 }

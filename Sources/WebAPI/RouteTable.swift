@@ -42,10 +42,13 @@ struct RouteCall: Sendable {
   /// A part of the path that the route names, so that it is there.
   subscript(name: String) -> String { parameters[name] ?? "" }
 
-  func fields() throws(APIProblem) -> JSONFields { try JSONFields(request.body) }
+  func fields() throws(APIProblem) -> JSONFields {
+    guard !request.body.isEmpty else { throw .invalid("The body is missing; it is a JSON object.") }
+    return try JSONFields(request.body)
+  }
 
   /// For requests that need no body: an empty object at most.
-  func noFields() throws(APIProblem) { try fields().end() }
+  func noFields() throws(APIProblem) { try JSONFields(request.body).end() }
 
   func integer(_ name: String, in range: ClosedRange<Int>, default standard: Int) throws(APIProblem)
     -> Int
@@ -70,12 +73,12 @@ struct RouteCall: Sendable {
     return id
   }
 
-  /// The queue's revision that an edit was made for.
+  /// The queue's revision that an edit was made for. Some clients forget the quotes.
   func expectedRevision() throws(APIProblem) -> UInt64? {
     guard let text = request.header("if-match"), text != "*" else { return nil }
-    guard text.count > 2, text.hasPrefix("\""), text.hasSuffix("\""),
-      let revision = UInt64(text.dropFirst().dropLast())
-    else { throw .invalid("If-Match must be a queue's revision in quotes, such as \"44\".") }
+    guard let revision = UInt64(text.filter { $0 != "\"" }) else {
+      throw .invalid("If-Match must be a queue's revision in quotes, such as \"44\".")
+    }
     return revision
   }
 }

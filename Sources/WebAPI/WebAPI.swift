@@ -31,9 +31,12 @@ package struct WebAPI: Sendable {
   package static var routeNames: [String] { routes.map { "\($0.method) \($0.pattern)" } }
 
   package func answer(_ request: WebRequest) async -> WebResponse {
-    let fitting = Self.routes.compactMap { route in
+    let candidates = Self.routes.compactMap { route in
       route.parameters(of: request.path).map { (route, $0) }
     }
+    // A word in a path is no name: `queue/undo` is not the entry "undo".
+    let fewest = candidates.map(\.1.count).min()
+    let fitting = candidates.filter { $0.1.count == fewest }
     guard let (route, parameters) = fitting.first(where: { $0.0.method == request.method }) else {
       return Self.stranger(request, known: fitting.map(\.0.method))
     }

@@ -2,8 +2,11 @@ package import Service
 package import WebAPI
 
 /// A library of one album, with one picture and one film in a folder.
-package struct FakeLibrary: LibraryControl {
+package actor FakeLibrary: LibraryControl {
   private let folder: String
+  private var stations = [Radio(id: "s1", name: "FIP", uri: "http://example.org/fip")]
+  private var lastNumber = 1
+  private var lists = [StoredPlaylist(id: "p1", name: "Sunday", trackCount: 3)]
 
   /// - Parameter folder: with the files `picture.jpg` and `film.mp4`.
   package init(folder: String) { self.folder = folder }
@@ -43,35 +46,45 @@ package struct FakeLibrary: LibraryControl {
   }
 
   package func radios() throws(HouseProblem) -> [Radio] {
-    [Radio(id: "s1", name: "FIP", uri: "http://example.org/fip")]
+    stations
   }
 
   package func addRadio(name: String, uri: String) throws(HouseProblem) -> Radio {
-    Radio(id: "s2", name: name, uri: uri)
+    stations.append(Radio(id: newID("s"), name: name, uri: uri))
+    return stations[stations.count - 1]
   }
 
   package func removeRadio(_ id: String) throws(HouseProblem) {
-    guard id == "s1" else { throw .noSuch("There is no station \(id).") }
+    guard let place = stations.firstIndex(where: { $0.id == id }) else {
+      throw .noSuch("There is no station \(id).")
+    }
+    stations.remove(at: place)
   }
 
   package func playlists() throws(HouseProblem) -> [StoredPlaylist] {
-    [StoredPlaylist(id: "p1", name: "Sunday", trackCount: 3)]
+    lists
   }
 
   package func playlist(_ id: String) throws(HouseProblem) -> PlaylistContents {
-    guard id == "p1" else { throw .noSuch("There is no playlist \(id).") }
-    return PlaylistContents(
-      playlist: StoredPlaylist(id: "p1", name: "Sunday", trackCount: 0), entries: [])
+    guard let list = lists.first(where: { $0.id == id }) else {
+      throw .noSuch("There is no playlist \(id).")
+    }
+    return PlaylistContents(playlist: list, entries: [])
   }
 
   package func savePlaylist(_ name: String, _ entries: [QueuePage.Entry]) throws(HouseProblem)
     -> StoredPlaylist
   {
-    StoredPlaylist(id: "p2", name: name, trackCount: entries.count)
+    lists.append(
+      StoredPlaylist(id: newID("p"), name: name, trackCount: entries.count))
+    return lists[lists.count - 1]
   }
 
   package func removePlaylist(_ id: String) throws(HouseProblem) {
-    guard id == "p1" else { throw .noSuch("There is no playlist \(id).") }
+    guard let place = lists.firstIndex(where: { $0.id == id }) else {
+      throw .noSuch("There is no playlist \(id).")
+    }
+    lists.remove(at: place)
   }
 
   package func entries(of item: LibraryItem) throws(HouseProblem) -> [HouseRequest.NewEntry] {
@@ -93,6 +106,11 @@ package struct FakeLibrary: LibraryControl {
     var entry = HouseRequest.NewEntry(location: "\(folder)/film.mp4")
     (entry.title, entry.artist, entry.trackId) = (track.title, track.artist, track.id)
     return entry
+  }
+
+  private func newID(_ letter: String) -> String {
+    lastNumber += 1
+    return "\(letter)\(lastNumber)"
   }
 
   package func scan() throws(HouseProblem) {}

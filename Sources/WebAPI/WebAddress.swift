@@ -1,0 +1,30 @@
+internal import Glibc
+
+/// The addresses that can be played: of http and https, in visible ASCII, and without a password.
+enum WebAddress {
+  static func isOne(_ text: String) -> Bool {
+    let small = text.lowercased()
+    guard let scheme = ["http://", "https://"].first(where: { small.hasPrefix($0) }),
+      text.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
+    else { return false }
+    let host = small.dropFirst(scheme.count).prefix { !"/?#".contains($0) }
+    if host.hasPrefix("[") {
+      guard let end = host.firstIndex(of: "]") else { return false }
+      return isIPv6(host[..<end].dropFirst()) && isPort(host[end...].dropFirst())
+    }
+    let name = host.prefix { $0 != ":" }
+    return !name.isEmpty && name.utf8.allSatisfy { letters.contains($0) }
+      && isPort(host.dropFirst(name.count))
+  }
+
+  private static let letters = Set("abcdefghijklmnopqrstuvwxyz0123456789-._".utf8)
+
+  private static func isPort(_ text: Substring) -> Bool {
+    text.isEmpty || (text.hasPrefix(":") && UInt16(text.dropFirst()) != nil)
+  }
+
+  private static func isIPv6(_ text: Substring) -> Bool {
+    var address = in6_addr()
+    return inet_pton(AF_INET6, String(text), &address) == 1
+  }
+}
