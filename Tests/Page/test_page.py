@@ -446,7 +446,7 @@ class Keyboard(PageTest):
         for _ in range(60):
             page.keyboard.press("Tab")
             names.add(page.evaluate("document.activeElement.getAttribute('aria-label') ?? document.activeElement.innerText"))
-        for name in ["New group", "Take Kitchen out of the group", "More for Kitchen", "Volume of Kitchen"]:
+        for name in ["New group", "Take Kitchen out of the group", "More for Kitchen", "Volume: Kitchen"]:
             self.assertIn(name, names)
 
 
@@ -511,7 +511,7 @@ class Silent(PageTest):
     def test_from_nothing_to_music_in_four_taps(self):
         page = self.open("now", PHONE)
         page.get_by_role("button", name="Choose rooms", exact=True).click()
-        page.get_by_role("button", name="Play here").click()
+        page.get_by_role("button", name="Use these rooms").click()
         page.locator(".tile a").first.click()
         page.locator(".verbs").get_by_role("button", name="Play", exact=True).click()
         self.until(page, lambda: self.group(page)["state"] == "playing", "plays")

@@ -1,170 +1,141 @@
 // What a person can do, wherever the button is.
 
-import { act, newest, request, store } from "./api.js";
-import { menu, sheet, toast } from "./overlay.js";
-import { h, icon } from "./dom.js";
+import { act, newest, store } from "./api.js"
+import { clamp, h, icon, lines } from "./dom.js"
+import { menu, sheet, toast } from "./overlay.js"
 
-const chosenKey = "tutti.group";
-
-let chosenId = localStorage.getItem(chosenKey);
+let chosenId = localStorage.getItem("tutti.group")
 
 /** The group that the page shows: the chosen one, else one that plays, else any. It stays, whatever happens to it. */
 export function currentGroup() {
-  const chosen = store.group(chosenId);
-  if (chosen) return chosen;
-  const groups = store.allGroups();
-  const found = groups.find((group) => group.state === "playing") ?? groups.find((group) => group.item) ?? groups[0] ?? null;
-  chosenId = found?.id;
-  return found;
+	const chosen = store.group(chosenId)
+	if (chosen) return chosen
+	const groups = store.allGroups()
+	const found = groups.find((group) => group.state === "playing") ?? groups.find((group) => group.item) ?? groups[0]
+	chosenId = found?.id
+	return found
 }
 
 export function chooseGroup(id) {
-  chosenId = id;
-  localStorage.setItem(chosenKey, id);
-  store.changed();
+	chosenId = id
+	localStorage.setItem("tutti.group", id)
+	store.changed()
 }
 
-export const isRunning = (group) => ["playing", "starting", "buffering"].includes(group?.state);
+export const go = (view) => (location.hash = `#/${view}`)
+export const isRunning = (group) => ["playing", "starting", "buffering"].includes(group?.state)
 
 /** Where the music is now, in seconds. */
 export function position(group) {
-  if (group.state !== "playing") return group.positionS ?? 0;
-  const moved = Math.max(0, store.nowMs() - group.positionAtMs) / 1000;
-  const now = group.positionS + moved * (group.rate ?? 1);
-  return group.item?.durationS ? Math.min(now, group.item.durationS) : now;
+	if (group.state !== "playing") return group.positionS ?? 0
+	const now = group.positionS + (Math.max(0, store.nowMs() - group.positionAtMs) / 1000) * (group.rate ?? 1)
+	return Math.min(now, group.item?.durationS ?? Infinity)
 }
 
-const here = (positionS) => ({ positionS, positionAtMs: store.nowMs() });
-const toGroup = (group, verb, body, patch) =>
-  act("POST", `/groups/${group.id}/${verb}`, body, patch ? [["groups", group.id, patch]] : []);
+const at = (positionS) => ({ positionS, positionAtMs: store.nowMs() })
+const order = (group, verb, body, guess = {}) => act("POST", `/groups/${group.id}/${verb}`, body, [["groups", group.id, guess]])
 
 export function toggle(group = currentGroup()) {
-  if (!group) return chooseRooms();
-  const now = here(position(group));
-  if (isRunning(group)) return toGroup(group, "pause", undefined, { state: "paused", ...now });
-  if (!group.item && !group.queue.count) {
-    toast("The queue is empty. Choose something in the library.");
-    location.hash = "#/library";
-    return undefined;
-  }
-  return toGroup(group, "play", undefined, { state: group.item ? "playing" : "starting", ...now });
+	if (!group) return chooseRooms()
+	const now = at(position(group))
+	if (isRunning(group)) return order(group, "pause", undefined, { state: "paused", ...now })
+	if (group.item || group.queue.count) return order(group, "play", undefined, { state: group.item ? "playing" : "starting", ...now })
+	toast("The queue is empty. Choose something in the library.")
+	return go("library")
 }
 
-export const skip = (verb, group = currentGroup()) => group && toGroup(group, verb, undefined, group.item && here(0));
+export const skip = (verb, group = currentGroup()) => group && order(group, verb, undefined, at(0))
 
+const sendSeek = newest((group, positionS) => order(group, "seek", { positionS: Number(positionS.toFixed(2)) }, at(positionS)))
+export const seekTo = (positionS, group = currentGroup()) => sendSeek(group, clamp(positionS, 0, group.item.durationS ?? Infinity))
 export function seekBy(seconds, group = currentGroup()) {
-  if (group?.item?.isSeekable) seekTo(position(group) + seconds, group);
-}
-
-const sendSeek = newest(({ group, positionS }) =>
-  toGroup(group, "seek", { positionS: Number(positionS.toFixed(2)) }, here(positionS)));
-
-export function seekTo(positionS, group = currentGroup()) {
-  const end = group.item.durationS ?? Infinity;
-  sendSeek({ group, positionS: Math.max(0, Math.min(positionS, end)) });
+	if (group?.item?.isSeekable) seekTo(position(group) + seconds, group)
 }
 
 /** `guess` is what the group will look like, where that is not what is sent. */
-export const patchGroup = (group, patch, guess = patch) => act("PATCH", `/groups/${group.id}`, patch, [["groups", group.id, guess]]);
-export const patchRoom = (room, patch) => act("PATCH", `/rooms/${room.id}`, patch, [["rooms", room.id, patch]]);
+export const patchGroup = (group, patch, guess = patch) => act("PATCH", `/groups/${group.id}`, patch, [["groups", group.id, guess]])
+export const patchRoom = (room, patch) => act("PATCH", `/rooms/${room.id}`, patch, [["rooms", room.id, patch]])
+export const effects = (group, patch) => patchGroup(group, { effects: patch }, { effects: { ...group.effects, ...patch } })
+export const sleepIn = (group, seconds) => patchGroup(group, { sleepInS: seconds }, { sleepAtMs: seconds ? store.nowMs() + seconds * 1000 : null })
 
-/** A function that sends a slider's values for one room or group. */
-export const groupVolume = () => newest(({ group, volume }) => patchGroup(group, { volume }));
-export const roomVolume = () => newest(({ room, volume }) => patchRoom(room, { volume }));
+/** Functions that send a slider's values. */
+export const groupVolume = () => newest((group, volume) => patchGroup(group, { volume }))
+export const roomVolume = () => newest((room, volume) => patchRoom(room, { volume }))
 
-const sendVolume = groupVolume();
-export function louder(by, group = currentGroup()) {
-  if (group) sendVolume({ group, volume: Math.max(0, Math.min(100, Math.round(group.volume + by))) });
-}
-
-export const mute = (group = currentGroup()) => group && patchGroup(group, { muted: !group.muted });
-
-export function effects(group, patch) {
-  const all = { ...group.effects, ...patch };
-  return act("PATCH", `/groups/${group.id}`, { effects: patch }, [["groups", group.id, { effects: all }]]);
-}
+const sendVolume = groupVolume()
+export const louder = (by, group = currentGroup()) => group && sendVolume(group, clamp(Math.round(group.volume + by), 0, 100))
+export const mute = (group = currentGroup()) => group && patchGroup(group, { muted: !group.muted })
 
 export function repeat(group = currentGroup()) {
-  const next = { off: "all", all: "one", one: "off" }[group.repeat];
-  toast({ off: "Repeat is off", all: "Repeats the queue", one: "Repeats this track" }[next]);
-  patchGroup(group, { repeat: next });
+	const [next, text] = { off: ["all", "Repeats the queue"], all: ["one", "Repeats this track"], one: ["off", "Repeat is off"] }[group.repeat]
+	toast(text)
+	patchGroup(group, { repeat: next })
 }
 
-export async function undo(group = currentGroup()) {
-  const done = await act("POST", `/groups/${group.id}/queue/undo`);
-  if (done) toast("Undone");
-}
+export const shuffle = (group = currentGroup()) => order(group, "queue/shuffle")
+export const undo = async (group = currentGroup()) => (await order(group, "queue/undo")) && toast("Undone")
 
-/** Puts items into the queue: "now" replaces it and plays, "next" and "end" add. Asks for rooms where none is chosen. */
-export async function enqueue(items, at, name) {
-  const group = currentGroup();
-  if (!group || !group.roomIds.length) return chooseRooms((chosen) => put(chosen, items, at, name));
-  return put(group, items, at, name);
-}
-
-async function put(group, items, at, name) {
-  const replaced = at === "now" ? group.queue?.count : 0;
-  const done = await act("POST", `/groups/${group.id}/queue`, { items, at });
-  if (!done) return;
-  const undoing = replaced ? { undo: () => undo(group) } : {};
-  toast({ now: `Plays ${name}`, next: `${name} comes next`, end: `Added ${name}` }[at], undoing);
+/** Puts items into the queue: "now" replaces it and plays, "next" and "end" add. Asks for rooms where no group has any. */
+export function enqueue(items, where, name) {
+	const put = async (group) => {
+		const replaced = where === "now" && group.queue.count
+		if (!(await order(group, "queue", { items, at: where }))) return
+		toast({ now: `Plays ${name}`, next: `${name} comes next`, end: `Added ${name}` }[where], replaced ? { undo: () => undo(group) } : {})
+	}
+	const group = currentGroup()
+	return group?.roomIds.length ? put(group) : chooseRooms(put)
 }
 
 /** The three verbs for anything that can be played, as a menu. */
 export function playMenu(anchor, items, name, more = []) {
-  menu(anchor, name, [
-    { icon: "play", text: "Play now, replace the queue", act: () => enqueue(items, "now", name) },
-    { icon: "right", text: "Play next", act: () => enqueue(items, "next", name) },
-    { icon: "plus", text: "Add to the end", act: () => enqueue(items, "end", name) },
-    ...more,
-  ]);
+	menu(anchor, name, [
+		["play", "Play now, replace the queue", () => enqueue(items, "now", name)],
+		["right", "Play next", () => enqueue(items, "next", name)],
+		["plus", "Add to the end", () => enqueue(items, "end", name)],
+		...more,
+	])
 }
 
-/** Asks in which free rooms to play, makes a group of them, and goes on with it. */
-export function chooseRooms(then) {
-  const free = store.allRooms().filter((room) => room.isPresent && room.isPaired && !["noDevice", "taken"].includes(room.state));
-  if (!free.length) {
-    location.hash = "#/rooms";
-    return undefined;
-  }
-  return sheet("Where should it play?", (body, close) => {
-    const boxes = free.map((room, index) => h("label.pick",
-      h("input", { type: "checkbox", value: room.id, ...(index === 0 && { checked: true }) }), h("span", room.name), icon("check")));
-    const start = async () => {
-      const roomIds = [...body.querySelectorAll("input:checked")].map((input) => input.value);
-      if (!roomIds.length) return;
-      close();
-      const group = await newGroup(roomIds);
-      if (group) then?.(group);
-    };
-    body.append(...boxes, h("button.primary", { onclick: start }, "Play here"));
-  }, { className: "small" });
+/** One line of a list of rooms with ticks. */
+export function pick(room, below, onchange, checked) {
+	const text = lines("span", room.name, below)
+	return h("label.pick", h("input", { type: "checkbox", value: room.id, checked, onchange }), text.box, icon("check"))
+}
+
+/** Asks for rooms, makes a group of them, and goes on with it. Rooms that play elsewhere come along only if `withOthers`. */
+export function chooseRooms(then, { title = "Where should it play?", button = "Play here", withOthers = false } = {}) {
+	const rooms = store.allRooms().filter((room) => room.isPresent && room.isPaired && !["noDevice", "taken"].includes(room.state) && (withOthers || !room.groupId))
+	if (!rooms.length) return go("rooms")
+	return sheet(title, (body, close) => {
+		const onclick = async () => {
+			const roomIds = [...body.querySelectorAll("input:checked")].map((input) => input.value)
+			if (!roomIds.length) return
+			close()
+			const group = await newGroup(roomIds)
+			if (group) then?.(group)
+		}
+		body.append(...rooms.map((room, index) => pick(room, store.group(room.groupId)?.name, undefined, !withOthers && index === 0)), h("button.primary", { onclick }, button))
+	})
 }
 
 export async function newGroup(roomIds) {
-  const group = await act("POST", "/groups", { roomIds });
-  if (!group) return null;
-  store.groups.set(group.id, group);
-  chooseGroup(group.id);
-  return group;
+	const group = await act("POST", "/groups", { roomIds })
+	if (!group) return null
+	store.groups.set(group.id, group)
+	chooseGroup(group.id)
+	return group
 }
 
-export const join = (group, room, take = false) =>
-  act("POST", `/groups/${group.id}/rooms`, { roomId: room.id, take }, [
-    ["rooms", room.id, { groupId: group.id, state: group.state === "stopped" ? "free" : "starting", detail: null }],
-    ["groups", group.id, { roomIds: [...group.roomIds, room.id] }],
-    ...moved(room),
-  ]);
+const without = (group, room) => ["groups", group.id, { roomIds: group.roomIds.filter((id) => id !== room.id) }]
 
-export const leave = (group, room) =>
-  act("DELETE", `/groups/${group.id}/rooms/${room.id}`, undefined, [
-    ["rooms", room.id, { groupId: null, state: room.isPresent ? "free" : "away" }],
-    ["groups", group.id, { roomIds: group.roomIds.filter((id) => id !== room.id) }],
-  ]);
-
-function moved(room) {
-  const old = store.group(room.groupId);
-  return old ? [["groups", old.id, { roomIds: old.roomIds.filter((id) => id !== room.id) }]] : [];
+export function join(group, room) {
+	const old = store.group(room.groupId)
+	return act("POST", `/groups/${group.id}/rooms`, { roomId: room.id, take: room.state === "taken" }, [
+		["rooms", room.id, { groupId: group.id, state: group.state === "stopped" ? "free" : "starting", detail: null }],
+		["groups", group.id, { roomIds: [...group.roomIds, room.id] }],
+		...(old ? [without(old, room)] : []),
+	])
 }
 
-export const login = (token) => request("POST", "/login", { token });
+export const leave = (group, room) => act("DELETE", `/groups/${group.id}/rooms/${room.id}`, undefined,
+	[["rooms", room.id, { groupId: null, state: room.isPresent ? "free" : "away" }], without(group, room)])

@@ -1,115 +1,109 @@
 // Elements without a framework: building them, keeping lists of them, and text for numbers.
 
-/** Builds an element: `h("li.row.big", { title, onclick }, "text", child, …)`. The properties may be left out. */
+/** Builds an element: `h("li.row.big", { title, onclick }, "text", child, …)`. The properties may be left out; `label` is aria-label and tooltip. */
 export function h(selector, ...rest) {
-  const [tag, ...classes] = selector.split(".");
-  const element = document.createElement(tag);
-  if (classes.length) element.className = classes.join(" ");
-  if (tag === "button") element.type = "button";
-  const hasProperties = rest[0]?.constructor === Object;
-  for (const [name, value] of Object.entries(hasProperties ? rest.shift() : {})) {
-    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else attribute(element, name, value);
-  }
-  element.append(...rest.flat().filter((child) => child != null && child !== false));
-  return element;
+	const [tag, ...classes] = selector.split(".")
+	const element = document.createElement(tag)
+	if (classes.length) element.className = classes.join(" ")
+	if (tag === "button") element.type = "button"
+	for (const [name, value] of Object.entries(rest[0]?.constructor === Object ? rest.shift() : {})) {
+		if (name.startsWith("on")) element.addEventListener(name.slice(2), value)
+		else if (name === "label") label(element, value)
+		else attribute(element, name, value)
+	}
+	element.append(...rest.flat().filter((child) => child != null && child !== false))
+	return element
 }
 
 /** Sets an attribute where it differs; false and null take it away. */
 export function attribute(element, name, value) {
-  if (value == null || value === false) element.removeAttribute(name);
-  else {
-    const text = value === true && !name.startsWith("aria") ? "" : String(value);
-    if (element.getAttribute(name) !== text) element.setAttribute(name, text);
-  }
+	if (value == null || value === false) return element.removeAttribute(name)
+	const text = value === true && !name.startsWith("aria") ? "" : String(value)
+	if (element.getAttribute(name) !== text) element.setAttribute(name, text)
+}
+
+export function label(element, text) {
+	attribute(element, "aria-label", text)
+	attribute(element, "title", text)
 }
 
 export function setText(element, text) {
-  if (element.textContent !== text) element.textContent = text;
+	if (element.textContent !== text) element.textContent = text
 }
-
-const svgNamespace = "http://www.w3.org/2000/svg";
 
 export function svg(tag, attributes, ...children) {
-  const element = document.createElementNS(svgNamespace, tag);
-  for (const [name, value] of Object.entries(attributes ?? {})) element.setAttribute(name, value);
-  element.append(...children);
-  return element;
+	const element = document.createElementNS("http://www.w3.org/2000/svg", tag)
+	for (const name in attributes) element.setAttribute(name, attributes[name])
+	element.append(...children)
+	return element
 }
 
-export function icon(name) {
-  return svg("svg", { class: "icon", "aria-hidden": "true" }, svg("use", { href: `#i-${name}` }));
+export const icon = (name) => svg("svg", { class: "icon", "aria-hidden": true }, svg("use", { href: `#i-${name}` }))
+export const setIcon = (element, name) => attribute(element.querySelector("use"), "href", `#i-${name}`)
+
+/** A round button that shows an icon only. */
+export const iconButton = (name, label, onclick, classes = "") => h(`button.round${classes}`, { label, onclick }, icon(name))
+export const textButton = (name, text, onclick, classes = ".soft") => h(`button${classes}`, { onclick }, name && icon(name), h("span", text))
+
+/** Two lines of text, the second one quiet. Returns them with their parent as `box`. */
+export function lines(tag = "strong", first = "", second = "") {
+	const [top, below] = [h(tag, first), h("span.dim", second)]
+	return { top, below, box: h("span.two", top, below) }
 }
 
-export function setIcon(button, name) {
-  const use = button.querySelector("use");
-  if (use.getAttribute("href") !== `#i-${name}`) use.setAttribute("href", `#i-${name}`);
-}
-
-/** A button that shows an icon; `label` is what screen readers say and what the tooltip shows. */
-export function iconButton(name, label, onclick, className = "") {
-  return h(`button.round${className && `.${className}`}`, { "aria-label": label, title: label, onclick }, icon(name));
-}
-
-export function label(button, text) {
-  attribute(button, "aria-label", text);
-  attribute(button, "title", text);
-}
+export const bars = () => h("span.bars", { "aria-hidden": true }, h("i"), h("i"), h("i"))
 
 /** Makes `parent`'s children follow `items`: one element a key, kept, moved or removed as needed. */
 export function keyed(parent, items, keyOf, create, update) {
-  const keys = new Set(items.map((item) => String(keyOf(item))));
-  const old = new Map();
-  for (const child of [...parent.children]) {
-    if (keys.has(child.dataset.key)) old.set(child.dataset.key, child);
-    else child.remove();
-  }
-  let place = parent.firstElementChild;
-  for (const item of items) {
-    const key = String(keyOf(item));
-    const child = old.get(key) ?? create(item);
-    child.dataset.key = key;
-    if (child === place) place = place.nextElementSibling;
-    else parent.insertBefore(child, place);
-    update?.(child, item);
-  }
+	const keys = new Set(items.map((item) => String(keyOf(item))))
+	const old = new Map()
+	for (const child of [...parent.children]) {
+		if (keys.has(child.dataset.key)) old.set(child.dataset.key, child)
+		else child.remove()
+	}
+	let place = parent.firstElementChild
+	for (const item of items) {
+		const key = String(keyOf(item))
+		const child = old.get(key) ?? create(item)
+		child.dataset.key = key
+		if (child === place) place = place.nextElementSibling
+		else parent.insertBefore(child, place)
+		update?.(child, item)
+	}
 }
 
 /** A cover, or a quiet note where there is none. */
-export function cover(hash, size = 300) {
-  const box = h("span.cover", icon("note"));
-  setCover(box, hash, size);
-  return box;
-}
+export const cover = (hash, size) => setCover(h("span.cover", icon("note")), hash, size)
 
 export function setCover(box, hash, size = 300) {
-  const address = hash ? `api/v1/artwork/${encodeURIComponent(hash)}?size=${size}` : "";
-  if ((box.dataset.address ?? "") === address) return;
-  box.dataset.address = address;
-  box.querySelector("img")?.remove();
-  if (!address) return;
-  const image = h("img", { src: address, alt: "", loading: size > 300 ? "eager" : "lazy", decoding: "async" });
-  image.addEventListener("error", () => image.remove());
-  box.append(image);
+	const address = hash ? `api/v1/artwork/${encodeURIComponent(hash)}?size=${size}` : ""
+	if ((box.dataset.address ?? "") === address) return box
+	box.dataset.address = address
+	box.querySelector("img")?.remove()
+	if (address) box.append(h("img", { src: address, alt: "", decoding: "async", onerror: (event) => event.target.remove() }))
+	return box
 }
+
+const padded = (number) => String(number).padStart(2, "0")
 
 /** 622 → "10:22". */
 export function clock(seconds) {
-  if (seconds == null) return "";
-  const whole = Math.max(0, Math.floor(seconds));
-  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
-  const tail = `${String(rest).padStart(2, "0")}`;
-  return hours ? `${hours}:${String(minutes).padStart(2, "0")}:${tail}` : `${minutes}:${tail}`;
+	if (seconds == null) return ""
+	const whole = Math.max(0, Math.floor(seconds))
+	const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60]
+	return `${hours ? `${hours}:${padded(minutes)}` : minutes}:${padded(whole % 60)}`
 }
 
 /** 4200 → "1 h 10 min". */
 export function span(seconds) {
-  const minutes = Math.round(seconds / 60);
-  if (minutes < 1) return `${Math.max(1, Math.round(seconds))} s`;
-  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+	const minutes = Math.round(seconds / 60)
+	if (minutes < 1) return `${Math.max(1, Math.round(seconds))} s`
+	return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }
 
 /** 12 → "12 tracks"; 1 → "1 track". */
-export const count = (number, word) => `${number.toLocaleString("en")} ${word}${number === 1 ? "" : "s"}`;
-
-export const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
+export const count = (number, word) => `${number.toLocaleString("en")} ${word}${number === 1 ? "" : "s"}`
+/** What there is of some words, with dots between them. */
+export const dotted = (...words) => words.filter(Boolean).join(" · ")
+export const clamp = (value, low, high) => Math.min(high, Math.max(low, value))
+export const whole = (value) => String(Math.round(value))

@@ -1,78 +1,60 @@
 // The stream of events: one for each page, closed while the page is hidden, opened with a whole snapshot when it is seen again.
 
-import { store } from "./api.js";
+import { store } from "./api.js"
 
-let source = null;
-let lastHeardMs = 0;
-let lostAtMs = 0;
-let retryMs = 500;
-let timer = 0;
+let source = null
+let heardMs = 0
+let lostMs = 0
+let retryMs = 500
+let timer = 0
+let tellLink
+export const onSync = []
 
-const listeners = [];
-
-/** `listener(isLost)`: told two seconds after the connection went, so that a wake-up shows no banner. */
-export const onLink = (listener) => listeners.push(listener);
-export const onSync = [];
+const isHidden = () => document.visibilityState === "hidden"
 
 function open() {
-  close();
-  source = new EventSource("api/v1/events");
-  lastHeardMs = performance.now();
-  listen("state", (state) => store.snapshot(state));
-  listen("change", (change) => store.change(change));
-  listen("sync", (sync) => {
-    store.sync(sync);
-    for (const listener of onSync) listener(sync);
-  });
-  source.onerror = lost;
+	close()
+	if (isHidden()) return
+	source = new EventSource("api/v1/events")
+	heardMs = performance.now()
+	for (const name of ["state", "change", "sync"]) source.addEventListener(name, (event) => hear(name, JSON.parse(event.data)))
+	source.onerror = lost
 }
 
-function listen(name, handle) {
-  source.addEventListener(name, (event) => {
-    lastHeardMs = performance.now();
-    lostAtMs = 0;
-    retryMs = 500;
-    tell(false);
-    handle(JSON.parse(event.data));
-  });
+function hear(name, data) {
+	heardMs = performance.now()
+	lostMs = 0
+	retryMs = 500
+	tellLink(false)
+	store[name === "state" ? "snapshot" : name](data)
+	if (name === "sync") onSync.forEach((listener) => listener(data))
 }
 
 function close() {
-  clearTimeout(timer);
-  source?.close();
-  source = null;
+	clearTimeout(timer)
+	source?.close()
+	source = null
 }
 
 function lost() {
-  close();
-  lostAtMs ||= performance.now();
-  timer = setTimeout(open, retryMs);
-  retryMs = Math.min(retryMs * 1.6, 4000);
+	close()
+	lostMs ||= performance.now()
+	timer = setTimeout(open, retryMs)
+	retryMs = Math.min(retryMs * 1.6, 4000)
 }
 
-let toldLost = false;
-function tell(isLost) {
-  if (toldLost === isLost) return;
-  toldLost = isLost;
-  for (const listener of listeners) listener(isLost);
-}
-
-function seen() {
-  if (document.visibilityState === "hidden") return;
-  retryMs = 500;
-  open();
-}
-
-export function connect() {
-  document.addEventListener("visibilitychange", () => (document.visibilityState === "hidden" ? close() : seen()));
-  window.addEventListener("pageshow", (event) => event.persisted && seen());
-  window.addEventListener("online", seen);
-  window.addEventListener("pagehide", close);
-  open();
-  // A phone's system can end a connection without a word. While music plays, each second brings an event.
-  setInterval(() => {
-    if (document.visibilityState === "hidden") return;
-    if (source && performance.now() - lastHeardMs > 20000) lost();
-    if (lostAtMs && performance.now() - lostAtMs > 2000) tell(true);
-  }, 500);
+/** `tell(isLost)` hears of a lost connection after two seconds, so that a phone that wakes up shows no banner. */
+export function connect(tell) {
+	tellLink = tell
+	document.addEventListener("visibilitychange", open)
+	window.addEventListener("pageshow", (event) => event.persisted && open())
+	window.addEventListener("online", open)
+	window.addEventListener("pagehide", close)
+	open()
+	// A phone's system can end a connection without a word, but an event comes at least every ten seconds.
+	setInterval(() => {
+		if (isHidden()) return
+		if (source && performance.now() - heardMs > 20000) lost()
+		if (lostMs && performance.now() - lostMs > 2000) tellLink(true)
+	}, 500)
 }

@@ -1,176 +1,139 @@
 // What plays now: the large view, and the bar at the bottom.
 
-import { chooseGroup, chooseRooms, currentGroup, groupVolume, isRunning, mute, position, repeat, seekTo, skip, toggle } from "./actions.js";
-import { act, store } from "./api.js";
-import { attribute, clock, cover, h, icon, iconButton, label, setCover, setIcon, setText } from "./dom.js";
-import { empty, menu } from "./overlay.js";
-import { slider } from "./slider.js";
-import { sound } from "./sound.js";
-import { drawFacts } from "./truth.js";
-import { stopVideo, toggleVideo, videoFollows } from "./video.js";
+import { chooseGroup, chooseRooms, currentGroup, go, groupVolume, isRunning, mute, position, repeat, seekTo, shuffle, skip, toggle } from "./actions.js"
+import { store } from "./api.js"
+import { attribute, clock, cover, dotted, h, icon, iconButton, label, lines, setCover, setIcon, setText } from "./dom.js"
+import { empty, menu, noLibrary, noRooms } from "./overlay.js"
+import { slider, volumeRow } from "./slider.js"
+import { sound } from "./sound.js"
+import { drawFacts } from "./truth.js"
+import { stopVideo, toggleVideo, videoFollows } from "./video.js"
 
-const now = document.getElementById("now");
-const bar = document.getElementById("player");
+const now = document.getElementById("now")
+const bar = document.getElementById("player")
 
-/** The controls that both places share. Returns their elements and a function that updates them. */
+/** The controls that both places have, and two functions that keep them up to date. */
 function controls() {
-  const play = h("button.play", { onclick: () => toggle() }, icon("play"));
-  const shuffleButton = iconButton("shuffle", "Shuffle the queue", () => {
-    const group = currentGroup();
-    if (group) act("POST", `/groups/${group.id}/queue/shuffle`);
-  });
-  const repeatButton = iconButton("repeat", "Repeat", () => repeat());
-  const previous = iconButton("previous", "Previous (P)", () => skip("previous"), "skip.previous");
-  const next = iconButton("next", "Next (N)", () => skip("next"), "skip");
-  const scrub = slider({ label: "Position", format: clock, isAbsolute: true, keyStep: 10, className: "scrub", oninput: (value) => seekTo(value) });
-  const [past, left] = [h("time.past"), h("time.left")];
-  const muteButton = iconButton("volume", "Mute (M)", () => mute());
-  const send = groupVolume();
-  const volume = slider({ label: "Volume", format: (value) => String(Math.round(value)), className: "volume",
-    oninput: (value) => send({ group: currentGroup(), volume: value }) });
-  const number = h("span.number", { "aria-hidden": true });
+	const play = h("button.play", { onclick: () => toggle() }, icon("play"))
+	const repeatButton = iconButton("repeat", "Repeat", () => repeat())
+	const transport = h("div.transport", iconButton("shuffle", "Shuffle the queue", () => shuffle()), iconButton("previous", "Previous (P)", () => skip("previous"), ".skip.previous"),
+		play, iconButton("next", "Next (N)", () => skip("next"), ".skip"), repeatButton)
+	const scrub = slider({ label: "Position", format: clock, isAbsolute: true, keyStep: 10, kind: "scrub", oninput: (value) => seekTo(value) })
+	const [past, left] = [h("time.past"), h("time.left")]
+	const send = groupVolume()
+	const volume = volumeRow((value) => send(currentGroup(), value), () => mute())
 
-  function update(group) {
-    const item = group?.item;
-    setIcon(play, isRunning(group) ? "pause" : "play");
-    label(play, isRunning(group) ? "Pause (space)" : "Play (space)");
-    play.classList.toggle("waits", group?.state === "starting" || group?.state === "buffering");
-    setIcon(repeatButton, group?.repeat === "one" ? "one" : "repeat");
-    repeatButton.classList.toggle("on", !!group && group.repeat !== "off");
-    label(repeatButton, `Repeat: ${{ off: "off", all: "the queue", one: "this track" }[group?.repeat] ?? "off"}`);
-    for (const button of [repeatButton, shuffleButton, previous, next, muteButton]) button.disabled = !group;
-    const isMuted = !!group?.muted;
-    setIcon(muteButton, isMuted ? "mute" : "volume");
-    muteButton.classList.toggle("on", isMuted);
-    label(muteButton, isMuted ? "Sound on (M)" : "Mute (M)");
-    volume.input.disabled = !group;
-    volume.set(group?.volume ?? 0);
-    volume.element.classList.toggle("muted", isMuted);
-    setText(number, group ? String(Math.round(volume.value)) : "");
-    scrub.input.disabled = !item?.isSeekable || !item.durationS;
-    scrub.element.classList.toggle("off", scrub.input.disabled);
-    tick(group);
-  }
-
-  function tick(group) {
-    const item = group?.item;
-    const at = scrub.isHeld ? scrub.value : item ? position(group) : 0;
-    scrub.set(at, { max: item?.durationS || 1 });
-    const ahead = item?.durationS ? Math.min(1, (group.bufferedUntilS ?? 0) / item.durationS) : 0;
-    scrub.element.style.setProperty("--ahead", ahead.toFixed(3));
-    setText(past, item ? clock(at) : "0:00");
-    setText(left, !item ? "0:00" : item.isLive ? "Live" : item.durationS ? clock(item.durationS) : "");
-  }
-  return { play, shuffleButton, repeatButton, previous, next, scrub, past, left, muteButton, volume, number, update, tick };
+	function update(group) {
+		const isOn = isRunning(group)
+		setIcon(play, isOn ? "pause" : "play")
+		label(play, isOn ? "Pause (space)" : "Play (space)")
+		play.classList.toggle("waits", isOn && group.state !== "playing")
+		const how = group?.repeat ?? "off"
+		setIcon(repeatButton, how === "one" ? "one" : "repeat")
+		repeatButton.classList.toggle("on", how !== "off")
+		label(repeatButton, `Repeat: ${{ off: "off", all: "the queue", one: "this track" }[how]}`)
+		for (const button of transport.children) button.disabled = !group && button !== play
+		volume.draw(group?.name, group?.volume, !!group?.muted)
+		scrub.input.disabled = !(group?.item?.isSeekable && group.item.durationS)
+		scrub.element.classList.toggle("off", scrub.input.disabled)
+		tick(group)
+	}
+	function tick(group) {
+		const item = group?.item
+		const end = item?.durationS
+		if (!scrub.isHeld) scrub.set(item ? position(group) : 0, end || 1)
+		scrub.element.style.setProperty("--ahead", end ? Math.min(1, (group.bufferedUntilS ?? 0) / end).toFixed(3) : 0)
+		setText(past, clock(item ? scrub.value : 0))
+		setText(left, item?.isLive ? "Live" : clock(item ? end : 0))
+	}
+	return { transport, scrub: scrub.element, past, left, volume: volume.parts, update, tick }
 }
 
-const large = controls();
-const small = controls();
-const art = cover(null, 1200);
-const glow = h("div.glow", { "aria-hidden": true });
-const title = h("h1");
-const byline = h("p.byline");
-const chips = h("div.chips", { role: "group", "aria-label": "What you hear" });
-const groupButton = h("button.group-name", { onclick: (event) => pickGroup(event.currentTarget) }, h("span"), icon("down"));
-const watch = iconButton("video", "Watch the video", () => toggleVideo(art), "watch");
-const nothing = h("div.nothing");
-const stage = h("div.stage",
-  h("div.art-box", h("div.art", art, watch)),
-  h("div.deck",
-    h("div.titles", h("div", title, byline), iconButton("tune", "Sound and sleep timer", () => sound(), "tune")),
-    h("div.scrub-row", large.scrub.element, large.past, large.left),
-    h("div.transport", large.shuffleButton, large.previous, large.play, large.next, large.repeatButton),
-    h("div.volume-row", large.muteButton, large.volume.element, large.number),
-    chips));
-
-const barCover = cover(null);
-const barTitle = h("strong");
-const barArtist = h("span.dim");
+const large = controls()
+const small = controls()
+const art = cover(null)
+const glow = h("div.glow", { "aria-hidden": true })
+const title = h("h1")
+const byline = h("p.byline")
+const chips = h("div.chips", { role: "group", "aria-label": "What you hear" })
+const groupButton = h("button.group-name", { onclick: () => pickGroup() }, h("span"), icon("down"))
+const watch = iconButton("video", "Watch the video", () => toggleVideo(art), ".watch")
+const nothing = h("div.nothing")
+const tune = () => iconButton("tune", "Sound and sleep timer", () => sound(), ".tune")
+const stage = h("div.stage", h("div.art-box", h("div.art", art, watch)), h("div.deck",
+	h("div.titles", h("div", title, byline), tune()), h("div.scrub-row", large.scrub, large.past, large.left),
+	large.transport, h("div.volume-row", large.volume), chips))
+const barCover = cover(null)
+const barText = lines()
 
 export function buildNow() {
-  now.append(glow, h("header.view-head", groupButton), stage, nothing);
-  bar.append(
-    h("a.bar-item", { href: "#/now", "aria-label": "Show what plays now" }, barCover, h("span.two", barTitle, barArtist)),
-    h("div.bar-middle",
-      h("div.transport", small.shuffleButton, small.previous, small.play, small.next, small.repeatButton),
-      h("div.scrub-row", small.past, small.scrub.element, small.left)),
-    h("div.bar-right", small.muteButton, small.volume.element, small.number,
-      h("a.round", { href: "#/rooms", "aria-label": "Rooms", title: "Rooms" }, icon("speaker")),
-      iconButton("tune", "Sound and sleep timer", () => sound()),
-      iconButton("queue", "Show or hide the queue", () => document.documentElement.classList.toggle("queue-closed"), "queue-toggle")));
-  setInterval(tick, 250);
+	now.append(glow, h("header.view-head", groupButton), stage, nothing)
+	bar.append(
+		h("a.bar-item", { href: "#/now", "aria-label": "Show what plays now" }, barCover, barText.box),
+		h("div.bar-middle", small.transport, h("div.scrub-row", small.past, small.scrub, small.left)),
+		h("div.bar-right", small.volume, h("a.round", { href: "#/rooms", label: "Rooms" }, icon("speaker")), tune(),
+			iconButton("queue", "Show or hide the queue", () => document.documentElement.classList.toggle("queue-closed"), ".queue-toggle")))
+	setInterval(() => {
+		if (document.visibilityState === "hidden") return
+		large.tick(currentGroup())
+		small.tick(currentGroup())
+	}, 250)
 }
 
-function pickGroup(anchor) {
-  const groups = store.allGroups();
-  if (groups.length < 2) {
-    location.hash = "#/rooms";
-    return;
-  }
-  const current = currentGroup();
-  menu(anchor, "Which group?", [
-    ...groups.map((group) => ({ icon: "speaker", text: group.name, isOn: group.id === current.id, act: () => chooseGroup(group.id) })),
-    null, { icon: "tune", text: "Rooms and groups", act: () => (location.hash = "#/rooms") },
-  ]);
-}
-
-
-function tick() {
-  if (document.visibilityState === "hidden") return;
-  const group = currentGroup();
-  large.tick(group);
-  small.tick(group);
+function pickGroup() {
+	const groups = store.allGroups()
+	if (groups.length < 2) return go("rooms")
+	const chosen = currentGroup().id
+	return menu(groupButton, "Which group?", [
+		...groups.map((group) => ["speaker", group.name, () => chooseGroup(group.id), group.id === chosen && "on"]),
+		null, ["tune", "Rooms and groups", () => go("rooms")],
+	])
 }
 
 export function drawNow() {
-  const group = currentGroup();
-  const item = group?.item;
-  large.update(group);
-  small.update(group);
-  setText(groupButton.firstChild, group ? group.name : "No rooms yet");
-  attribute(groupButton, "aria-label", group ? `Group: ${group.name}. Choose another` : "Choose rooms");
-  document.title = item ? `${item.title} · ${group.name}` : "Tutti";
+	const group = currentGroup()
+	const item = group?.item
+	large.update(group)
+	small.update(group)
+	setText(groupButton.firstChild, group?.name ?? "Rooms")
+	attribute(groupButton, "aria-label", group ? `Group: ${group.name}. Choose another` : "Rooms")
+	document.title = item ? `${item.title} · ${group.name}` : "Tutti"
 
-  setCover(art, item?.artwork, 1200);
-  setCover(glow, item?.artwork, 300);
-  setText(title, item?.title ?? "");
-  drawByline(item);
-  drawFacts(chips, group);
-  watch.hidden = !item?.hasVideo;
-  if (!item?.hasVideo) stopVideo();
-  else videoFollows(group);
+	setCover(art, item?.artwork, 1200)
+	setCover(glow, item?.artwork)
+	setText(title, item?.title ?? "")
+	drawByline(item)
+	drawFacts(chips, group)
+	watch.hidden = !item?.hasVideo
+	if (item?.hasVideo) videoFollows(group)
+	else stopVideo()
 
-  stage.hidden = !item;
-  nothing.hidden = !!item;
-  if (!item) drawNothing(group);
-  bar.classList.toggle("idle", !item);
-  setCover(barCover, item?.artwork);
-  setText(barTitle, item?.title ?? "Nothing plays");
-  setText(barArtist, item ? [item.artist, group.name].filter(Boolean).join(" · ") : group?.name ?? "Choose something in the library");
+	stage.hidden = !item
+	nothing.hidden = !!item
+	if (!item) drawNothing(group)
+	setCover(barCover, item?.artwork)
+	setText(barText.top, item?.title ?? "Nothing plays")
+	setText(barText.below, item ? dotted(item.artist, group.name) : group?.name ?? "Choose something in the library")
 }
 
 function drawByline(item) {
-  const key = JSON.stringify([item?.artist, item?.album, item?.albumId]);
-  if (byline.dataset.key === key) return;
-  byline.dataset.key = key;
-  const album = item?.album && (item.albumId ? h("a", { href: `#/library/album/${item.albumId}` }, item.album) : item.album);
-  byline.replaceChildren(...[item?.artist, item?.artist && album && " · ", album].filter(Boolean));
+	const { artist, album, albumId } = item ?? {}
+	if (byline.dataset.key === dotted(artist, album, albumId)) return
+	byline.dataset.key = dotted(artist, album, albumId)
+	const link = album && albumId ? h("a", { href: `#/library/album/${albumId}` }, album) : album
+	byline.replaceChildren(...[artist, artist && album && " · ", link].filter(Boolean))
 }
 
 function drawNothing(group) {
-  const rooms = store.rooms.size;
-  const key = !rooms ? "rooms" : !store.library.trackCount ? "library" : group?.queue.count ? "stopped" : group ? "empty" : "group";
-  if (nothing.dataset.key === key) return;
-  nothing.dataset.key = key;
-  const toLibrary = () => (location.hash = "#/library");
-  nothing.replaceChildren({
-    rooms: () => empty("speaker", "No room is there yet", "Start a receiver on any Linux machine in this network. It appears here by itself.",
-      { command: "tutti-receiver --name Kitchen" }),
-    library: () => empty("library", "The library is empty", "Name the folder that holds your music, then restart the server. Radio works without one.",
-      { command: "tutti serve --library ~/Music", button: "Listen to radio", act: () => (location.hash = "#/library/radio") }),
-    stopped: () => empty("play", "Stopped", "The queue is still there.", { button: "Play it", act: () => toggle() }),
-    empty: () => empty("note", "Nothing plays", "Choose an album, and it plays in these rooms.", { button: "Open the library", act: toLibrary }),
-    group: () => empty("speaker", "Where should it play?", "Choose one room or several. They play together.",
-      { button: "Choose rooms", act: () => chooseRooms(toLibrary) }),
-  }[key]());
+	const key = !store.rooms.size ? "rooms" : !store.library.trackCount ? "library" : group?.queue.count ? "stopped" : group ? "empty" : "group"
+	if (nothing.dataset.key === key) return
+	nothing.dataset.key = key
+	nothing.replaceChildren({
+		rooms: noRooms,
+		library: noLibrary,
+		stopped: () => empty("play", "Stopped", "The queue is still there.", { button: "Play it", act: () => toggle() }),
+		empty: () => empty("note", "Nothing plays", "Choose an album, and it plays in these rooms.", { button: "Open the library", act: () => go("library") }),
+		group: () => empty("speaker", "Where should it play?", "Choose one room or several. They play together.",
+			{ button: "Choose rooms", act: () => chooseRooms(() => go("library"), { button: "Use these rooms" }) }),
+	}[key]())
 }

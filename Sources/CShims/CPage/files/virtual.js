@@ -1,101 +1,87 @@
 // A list or grid of any length that holds only the elements that can be seen.
 
-import { h } from "./dom.js";
+import { h } from "./dom.js"
 
 /**
- * `scroller` scrolls, `head` pixels of it lie above the list. `create(index)` makes an `li`, `update(li, index)` fills it.
- * `columns(width)` and `rowHeight(columnWidth)` lay it out; a list has one column.
+ * `create(index)` makes an `li`, `update(li, index)` fills it. `columns(width)` and `rowHeight(columnWidth)`, in pixels, lay it out.
+ * `need(first, end)` is told which items are in view.
  */
 export class VirtualList {
-  constructor(scroller, { create, update, columns = () => 1, rowHeight, gap = 0, className = "" }) {
-    Object.assign(this, { scroller, create, update, columns, rowHeight, gap });
-    this.count = 0;
-    this.items = new Map();
-    this.shift = () => 0;
-    this.element = h(`ul.virtual.${className}`);
-    scroller.addEventListener("scroll", () => this.schedule(), { passive: true });
-    new ResizeObserver(() => this.refresh()).observe(scroller);
-  }
+	constructor(scroller, { create, update, need, rowHeight, columns = () => 1, gap = 0, kind }) {
+		Object.assign(this, { scroller, create, update, need, rowHeight, columns, gap })
+		this.count = 0
+		this.items = new Map()
+		this.shift = () => 0
+		this.element = h(`ul.virtual.${kind}`)
+		scroller.addEventListener("scroll", () => {
+			this.frame ??= requestAnimationFrame(() => {
+				this.frame = undefined
+				this.draw(false)
+			})
+		}, { passive: true })
+		new ResizeObserver(() => this.refresh()).observe(scroller)
+	}
 
-  setCount(count) {
-    this.count = count;
-    this.refresh();
-  }
+	/** Lays everything out again and fills every element that is there. */
+	refresh(count = this.count) {
+		this.count = count
+		const width = this.element.clientWidth
+		if (!width) return
+		this.perRow = this.columns(width)
+		this.cell = (width - this.gap * (this.perRow - 1)) / this.perRow
+		this.height = this.rowHeight(this.cell)
+		this.element.style.height = `${Math.ceil(count / this.perRow) * this.height}px`
+		this.draw(true)
+	}
 
-  /** Lays everything out again and fills every element that is there. */
-  refresh() {
-    const width = this.element.clientWidth;
-    if (!width) return;
-    this.perRow = this.columns(width);
-    this.cell = (width - this.gap * (this.perRow - 1)) / this.perRow;
-    this.height = this.rowHeight(this.cell);
-    this.element.style.height = `${Math.ceil(this.count / this.perRow) * this.height}px`;
-    this.draw(true);
-  }
+	top() {
+		return this.element.offsetTop - this.scroller.offsetTop
+	}
 
-  schedule() {
-    this.frame ??= requestAnimationFrame(() => {
-      this.frame = undefined;
-      this.draw(false);
-    });
-  }
+	draw(isFull) {
+		if (!this.height || !this.element.isConnected) return
+		const top = this.scroller.scrollTop - this.top()
+		const seen = this.scroller.clientHeight
+		const first = Math.max(0, Math.floor((top - seen * 0.6) / this.height)) * this.perRow
+		const end = Math.min(this.count, Math.ceil((top + seen * 1.6) / this.height) * this.perRow)
+		for (const [index, item] of this.items) {
+			const isUsed = index < this.count && (item.contains(document.activeElement) || item.classList.contains("lifted"))
+			if ((index >= first && index < end) || isUsed) continue
+			item.remove()
+			this.items.delete(index)
+		}
+		for (let index = first; index < end; index++) {
+			const old = this.items.get(index)
+			const item = old ?? this.insert(index)
+			if (old && !isFull) continue
+			item.setAttribute("aria-posinset", index + 1)
+			item.setAttribute("aria-setsize", this.count)
+			this.update(item, index)
+			this.place(item, index)
+		}
+		this.need(first, end)
+	}
 
-  /** The first and the one after the last index that should have an element. */
-  window() {
-    const top = this.scroller.scrollTop - this.element.offsetTop + this.scroller.offsetTop;
-    const beyond = this.scroller.clientHeight * 0.6;
-    const first = Math.max(0, Math.floor((top - beyond) / this.height)) * this.perRow;
-    const end = Math.min(this.count, Math.ceil((top + this.scroller.clientHeight + beyond) / this.height) * this.perRow);
-    return [first, end];
-  }
+	/** Keeps the elements in the order of the list, which is the order of the Tab key and of screen readers. */
+	insert(index) {
+		const item = this.create(index)
+		item.dataset.index = index
+		this.items.set(index, item)
+		this.element.insertBefore(item, [...this.element.children].find((other) => Number(other.dataset.index) > index) ?? null)
+		return item
+	}
 
-  draw(isFull) {
-    if (!this.height) return;
-    const [first, end] = this.window();
-    for (const [index, item] of this.items) {
-      if (index >= first && index < end) continue;
-      if (index < this.count && (item.contains(document.activeElement) || item.classList.contains("lifted"))) continue;
-      item.remove();
-      this.items.delete(index);
-    }
-    for (let index = first; index < end; index++) {
-      let item = this.items.get(index);
-      const isNew = !item;
-      if (isNew) {
-        item = this.create(index);
-        this.items.set(index, item);
-        this.insert(item, index);
-      }
-      if (isNew || isFull) {
-        item.setAttribute("aria-posinset", index + 1);
-        item.setAttribute("aria-setsize", this.count);
-        this.update(item, index);
-        this.place(item, index);
-      }
-    }
-    this.ondraw?.(first, end);
-  }
+	place(item, index) {
+		const x = (index % this.perRow) * (this.cell + this.gap)
+		item.style.transform = `translate(${x}px, ${Math.floor(index / this.perRow) * this.height + this.shift(index)}px)`
+		item.style.width = `${this.cell}px`
+	}
 
-  /** Keeps the elements in the order of the list, which is the order of the Tab key and of screen readers. */
-  insert(item, index) {
-    item.dataset.index = index;
-    const next = [...this.element.children].find((other) => Number(other.dataset.index) > index);
-    this.element.insertBefore(item, next ?? null);
-  }
+	placeAll() {
+		for (const [index, item] of this.items) this.place(item, index)
+	}
 
-  place(item, index) {
-    const x = (index % this.perRow) * (this.cell + this.gap);
-    const y = Math.floor(index / this.perRow) * this.height + this.shift(index);
-    item.style.transform = `translate(${x}px, ${y}px)`;
-    item.style.width = `${this.cell}px`;
-  }
-
-  placeAll() {
-    for (const [index, item] of this.items) this.place(item, index);
-  }
-
-  scrollTo(index, behavior = "smooth") {
-    const top = this.element.offsetTop - this.scroller.offsetTop + Math.floor(index / this.perRow) * this.height;
-    this.scroller.scrollTo({ top: top - this.scroller.clientHeight * 0.3, behavior });
-  }
+	scrollTo(index, behavior = "smooth") {
+		this.scroller.scrollTo({ top: this.top() + Math.floor(index / this.perRow) * this.height - this.scroller.clientHeight * 0.3, behavior })
+	}
 }
