@@ -7,7 +7,7 @@ import WebTestSupport
 let house = FakeHouse()
 _ = try await house.perform(.createGroup(rooms: [String(repeating: "1", count: 32)], name: nil))
 try await serveHTTP(
-  WebServerConfiguration(address: "127.0.0.1", port: 0), house: house,
+  WebServerConfiguration(addresses: ["127.0.0.1"], port: 0), house: house,
   library: FakeLibrary(folder: CommandLine.arguments.dropFirst().first ?? "."),
   pairing: FakePairing(),
   began: { port in

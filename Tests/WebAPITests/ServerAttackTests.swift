@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 import WebTestSupport
@@ -47,6 +48,23 @@ import WebTestSupport
     }
     #expect(try server.status("VmHWM") < before + Self.cost * 1_024)
     withExtendedLifetime(deaf) {}
+  }
+
+  @Test func `a server without descriptors left takes connections again when it has some`()
+    async throws
+  {
+    let path = server.process.executableURL?.path ?? ""
+    let poor = try Program("/bin/sh", ["-c", "ulimit -n 40; exec \"$0\"", path])
+    let address = try poor.line(with: "http://")
+    let client = WebClient(port: try #require(Int(address.split(separator: ":").last ?? "")))
+    var crowd: [WebConnectionClient] = []
+    for number in 0..<80 {
+      crowd.append(
+        try WebConnectionClient(port: client.port, fromHost: 2 + UInt32(number % 4)))
+    }
+    while try poor.descriptorCount() < 40 {}
+    crowd = []
+    #expect(try await client.ask("GET", "/api/v1/state").status == 200)
   }
 
   @Test func `a gigabyte is not taken in`() async throws {

@@ -20,7 +20,7 @@ func withHouse<T: Sendable>(
   let result = try await beside(
     { began in
       try await serveHTTP(
-        WebServerConfiguration(address: "127.0.0.1", port: 0, token: token), house: house,
+        WebServerConfiguration(addresses: ["127.0.0.1"], port: 0, token: token), house: house,
         library: FakeLibrary(folder: path), pairing: FakePairing(), rhythm: rhythm, began: began)
     }, { try await body($0, house) })
   withExtendedLifetime(folder) {}

@@ -10,7 +10,7 @@ func withServer<T: Sendable>(
   file: String = "", _ body: @escaping @Sendable (WebClient) async throws -> T
 ) async throws -> T {
   let configuration = WebServerConfiguration(
-    address: "127.0.0.1", port: 0, hostNames: hostNames, token: token, limits: limits)
+    addresses: ["127.0.0.1"], port: 0, hostNames: hostNames, token: token, limits: limits)
   let server = WebServer(configuration, figures: figures) { request in
     switch request.path {
     case ["file"]: return WebResponse(.file(path: file, type: "video/mp4"))

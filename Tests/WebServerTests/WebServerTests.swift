@@ -114,7 +114,7 @@ import WebTestSupport
       let port = client.port
       let error = await #expect(throws: WebServer.ListenError.self) {
         try await WebServer(
-          WebServerConfiguration(address: "127.0.0.1", port: port), figures: WebFigures()
+          WebServerConfiguration(addresses: ["127.0.0.1"], port: port), figures: WebFigures()
         ) { _ in WebResponse() }.run()
       }
       #expect(
@@ -124,7 +124,8 @@ import WebTestSupport
     }
     let error = await #expect(throws: WebServer.ListenError.self) {
       try await WebServer(
-        WebServerConfiguration(address: "192.0.2.7", port: 0), figures: WebFigures()
+        WebServerConfiguration(addresses: ["127.0.0.1", "192.0.2.7"], port: 0),
+        figures: WebFigures()
       ) { _ in WebResponse() }.run()
     }
     #expect(

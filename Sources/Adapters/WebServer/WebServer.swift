@@ -42,9 +42,12 @@ package struct WebServer: Sendable {
       group.shutdownGracefully { _ in }
     }
     try await withTaskExecutorPreference(LoopExecutor(loop)) { () throws(ListenError) in
-      let listener = try await listen(on: group)
-      began(listener.channel.localAddress?.port ?? 0)
-      await serve(listener, pool: pool, beside: work)
+      let listeners = try await listen(on: group)
+      began(listeners.first?.channel.localAddress?.port ?? 0)
+      await withTaskGroup { tasks in
+        for listener in listeners { tasks.addTask { await serve(listener, pool: pool) } }
+        tasks.addTask(operation: work)
+      }
     }
   }
 
@@ -54,32 +57,46 @@ package struct WebServer: Sendable {
   private typealias Connection = NIOAsyncChannel<HTTPServerRequestPart, ResponsePart>
   private typealias Listener = NIOAsyncChannel<Connection?, Never>
 
-  private func listen(on group: MultiThreadedEventLoopGroup) async throws(ListenError) -> Listener {
-    do {
-      if let address = configuration.address { return try await bind(address, group) }
-      do {
-        return try await bind("::", group)
-      } catch let error as IOError where error.errnoCode != EADDRINUSE {
-        // A machine without IPv6.
-        return try await bind("0.0.0.0", group)
+  private func listen(on group: MultiThreadedEventLoopGroup) async throws(ListenError)
+    -> [Listener]
+  {
+    guard !configuration.addresses.isEmpty else {
+      // The second for a machine without IPv6.
+      return [try await listen(at: "::", else: "0.0.0.0", on: group)]
+    }
+    var listeners: [Listener] = []
+    for address in configuration.addresses {
+      do throws(ListenError) {
+        listeners.append(try await listen(at: address, on: group))
+      } catch {
+        for listener in listeners { try? await listener.executeThenClose { _ in } }
+        throw error
       }
+    }
+    return listeners
+  }
+
+  private func listen(
+    at address: String, else other: String? = nil, on group: MultiThreadedEventLoopGroup
+  ) async throws(ListenError) -> Listener {
+    do {
+      return try await bind(address, group)
     } catch let error as IOError {
-      throw ListenError(description: sentence(on: error.errnoCode))
+      if let other, error.errnoCode != EADDRINUSE { return try await listen(at: other, on: group) }
+      throw ListenError(description: sentence(on: error.errnoCode, at: address))
     } catch {
-      throw ListenError(
-        description:
-          "cannot listen on \(configuration.address ?? ""): it is no address of this machine")
+      throw ListenError(description: sentence(on: EADDRNOTAVAIL, at: address))
     }
   }
 
-  private func sentence(on code: CInt) -> String {
+  private func sentence(on code: CInt, at address: String) -> String {
     let port = configuration.port
     return switch code {
     case EADDRINUSE:
       "cannot listen on port \(port): another program has it; end that, or choose another port"
     case EACCES: "cannot listen on port \(port): only root may; choose one above 1023"
     case EADDRNOTAVAIL:
-      "cannot listen on \(configuration.address ?? ""): it is no address of this machine"
+      "cannot listen on \(address): it is no address of this machine"
     default: "cannot listen on port \(port): \(String(cString: strerror(code)))"
     }
   }
@@ -91,6 +108,11 @@ package struct WebServer: Sendable {
     return try await ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: 128)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .serverChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(AcceptPause())
+        }
+      }
       .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
       .childChannelOption(.socketOption(.so_sndbuf), value: limits.socket)
       // A phone that has gone without a word is dropped as soon as a reader who takes nothing.
@@ -128,13 +150,10 @@ package struct WebServer: Sendable {
     return try Connection(wrappingChannelSynchronously: channel)
   }
 
-  private func serve(
-    _ listener: Listener, pool: NIOThreadPool, beside work: @escaping @Sendable () async -> Void
-  ) async {
+  private func serve(_ listener: Listener, pool: NIOThreadPool) async {
     let screen = RequestScreen(configuration)
     try? await listener.executeThenClose { connections in
       await withDiscardingTaskGroup { group in
-        group.addTask(operation: work)
         var arrivals = connections.makeAsyncIterator()
         while let connection = try? await arrivals.next() {
           guard let connection else { continue }
@@ -176,5 +195,31 @@ private final class BusyAnswer: ChannelInboundHandler {
     let buffer = ByteBuffer(bytes: [UInt8](head.utf8) + body)
     context.writeAndFlush(Self.wrapOutboundOut(buffer), promise: nil)
     context.close(promise: nil)
+  }
+}
+
+/// A connection that cannot be taken, because no descriptor is left or the client has gone, ends no server: it waits a
+/// little and goes on.
+private final class AcceptPause: ChannelDuplexHandler {
+  typealias InboundIn = Channel
+  typealias OutboundIn = Never
+  private static let pause = TimeAmount.milliseconds(200)
+  private var isPausing = false
+  private var hasRead = false
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    guard error is IOError else { return context.fireErrorCaught(error) }
+    guard !isPausing else { return }
+    isPausing = true
+    context.eventLoop.assumeIsolated().scheduleTask(in: Self.pause) { [self] in
+      isPausing = false
+      guard hasRead else { return }
+      hasRead = false
+      context.read()
+    }
+  }
+
+  func read(context: ChannelHandlerContext) {
+    if isPausing { hasRead = true } else { context.read() }
   }
 }

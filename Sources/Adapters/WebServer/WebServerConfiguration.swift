@@ -1,7 +1,7 @@
 /// Where and for whom a server listens, and what it bears.
 package struct WebServerConfiguration: Sendable {
-  /// Nil is every address of the machine.
-  package var address: String?
+  /// Of this machine; none is all of them.
+  package var addresses: [String]
   /// 0 is a free one.
   package var port: Int
   /// Names by which browsers may call it, on top of `localhost` and addresses: the machine's, and those of its user.
@@ -11,10 +11,10 @@ package struct WebServerConfiguration: Sendable {
   package var limits: Limits
 
   package init(
-    address: String? = nil, port: Int, hostNames: [String] = [], token: String? = nil,
+    addresses: [String] = [], port: Int, hostNames: [String] = [], token: String? = nil,
     limits: Limits = Limits()
   ) {
-    (self.address, self.port, self.hostNames) = (address, port, hostNames)
+    (self.addresses, self.port, self.hostNames) = (addresses, port, hostNames)
     (self.token, self.limits) = (token, limits)
   }
 

@@ -3,7 +3,7 @@ package enum WebToken {
   package static let cookie = "tutti-token"
 
   /// Characters, all of them visible ASCII: it stands in a header and in a cookie.
-  package static let lengths = 12...256
+  package static let lengths = 8...256
 
   package static func isUsable(_ text: String) -> Bool {
     lengths.contains(text.utf8.count)
