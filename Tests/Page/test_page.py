@@ -406,6 +406,15 @@ class Together(PageTest):
         self.server.start()
         expect(page.locator("#link")).to_be_hidden(timeout=15000)
 
+    def test_a_server_that_fails_is_not_flooded_with_requests(self):
+        page = self.open()
+        asked = []
+        page.on("request", lambda request: "/queue?" in request.url and asked.append(request.url))
+        page.route("**/queue?*", lambda route: route.fulfill(status=500, body=""))
+        page.reload()
+        page.wait_for_timeout(2500)
+        self.assertLess(len(asked), 12)
+
     def test_a_hidden_page_closes_its_stream_and_shows_the_truth_at_once_when_seen(self):
         page = self.open()
         expect(page.locator("#now h1")).not_to_be_empty()
@@ -468,6 +477,11 @@ class Quality(PageTest):
         serious = [f"{v['id']}: {v['nodes'][0]['html'][:120]} ({len(v['nodes'])}) {v['nodes'][0].get('failureSummary', '')[:200]}"
                    for v in results.response["violations"] if v["impact"] in ("serious", "critical")]
         self.assertEqual(serious, [], where)
+
+    def test_the_page_weighs_at_most_135_kb_as_written(self):
+        weight = sum(file.stat().st_size for file in FILES.iterdir())
+        print(f"weight: {weight} bytes", file=sys.stderr)
+        self.assertLessEqual(weight, 135_000)
 
     def test_nothing_scrolls_sideways_and_every_target_is_large_enough(self):
         for size in [PHONE, TABLET, LAPTOP]:

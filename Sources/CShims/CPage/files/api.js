@@ -97,10 +97,7 @@ export const store = {
 	},
 }
 
-/**
- * Changes something. The guesses, [kind, id, patch], show at once. They hold until the events have caught up with the answer, so that
- * nothing jumps back and forth; if the server refuses, they are taken back with a word.
- */
+/** Changes something. The guesses, [kind, id, patch], show at once and hold until the events have caught up with the answer, or it is a refusal. */
 export async function act(method, path, body, guesses = [], { isQuiet } = {}) {
 	const held = guesses.map(([kind, id, patch]) => ({ kind, id, patch }))
 	store.guesses.push(...held)

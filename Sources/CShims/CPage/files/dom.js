@@ -1,6 +1,6 @@
 // Elements without a framework: building them, keeping lists of them, and text for numbers.
 
-/** Builds an element: `h("li.row.big", { title, onclick }, "text", child, …)`. The properties may be left out; `label` is aria-label and tooltip. */
+/** Builds an element: `h("li.row.big", { title, onclick }, "text", child, …)`. `label` is aria-label and tooltip. */
 export function h(selector, ...rest) {
 	const [tag, ...classes] = selector.split(".")
 	const element = document.createElement(tag)
@@ -38,7 +38,7 @@ export function svg(tag, attributes, ...children) {
 	return element
 }
 
-export const icon = (name) => svg("svg", { class: "icon", "aria-hidden": true }, svg("use", { href: `#i-${name}` }))
+export const icon = (name) => svg("svg", { class: "icon", viewBox: "0 0 24 24", "aria-hidden": true }, svg("use", { href: `#i-${name}` }))
 export const setIcon = (element, name) => attribute(element.querySelector("use"), "href", `#i-${name}`)
 
 /** A round button that shows an icon only. */

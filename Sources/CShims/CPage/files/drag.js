@@ -28,7 +28,6 @@ export function reorder(list, onmove) {
 	for (const name of ["pointerup", "pointercancel", "lostpointercapture"]) {
 		element.addEventListener(name, (event) => event.pointerId === drag?.id && drop(name === "pointerup"))
 	}
-	window.addEventListener("keydown", (event) => event.key === "Escape" && drag && drop(false))
 
 	const way = () => drag.y - drag.startY + scroller.scrollTop - drag.startTop
 

@@ -24,11 +24,12 @@ export class Entries {
 			this.revision = found.revision
 			found.entries.forEach((entry, index) => (this.list[page * pageSize + index] = entry))
 			this.fresh.add(page)
+			this.asked.delete(page)
+			this.onchange()
 		} catch {
 			// The next event, or the next look at this page, asks again.
+			this.asked.delete(page)
 		}
-		this.asked.delete(page)
-		this.onchange()
 	}
 
 	/** The server has another revision: what is shown stays until the new list is here. */

@@ -18,7 +18,7 @@ let shown = ""
 
 export function buildLibrary() {
 	for (const part of ["Albums", "Artists", "Folders", "Radio", "Playlists"]) tabs.append(h("a", { href: `#/library/${part.toLowerCase()}` }, part))
-	view.append(h("header.view-head", h("label.search", icon("search"), field, h("kbd", { "aria-hidden": true }, "/"))), tabs, scan, scroller)
+	view.append(h("header.view-head", h("label.search", icon("search"), field)), tabs, scan, scroller)
 	let timer = 0
 	field.addEventListener("input", () => {
 		clearTimeout(timer)

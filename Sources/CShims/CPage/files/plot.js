@@ -62,7 +62,7 @@ export class Plot {
 			const row = Math.max(0, taken.findIndex((end) => end < begin))
 			taken[row] = begin + 160
 			return svg("g", { class: `mark line-${room?.color ?? 7}` }, svg("title", {}, told), line(at, at, top, bottom), svg("path", { d: `M${at} ${top - 5}l5 5-5 5-5-5z` }),
-				isWide ? text(isLeft ? at - 9 : at + 9, top + 4 + row * 16, isLeft ? "end" : "", told) : "")
+				isWide ? text(isLeft ? at - 9 : at + 9, top + 17 + row * 16, isLeft ? "end" : "", told) : "")
 		})
 	}
 }
@@ -90,10 +90,10 @@ function bandOf({ points, color }, { x, y }) {
 const lineOf = ({ points, color }, { x, y }) => svg("path", { class: `line line-${color}`,
 	d: pieces(points).map((piece) => `M${piece.map(([at, error]) => place(x(at), y(error))).join("L")}`).join("") })
 
-/** Each line's name and value at its end, pushed apart where they would cover each other. */
-function ends(rooms, { right, top, bottom, x, y, isWide }) {
+/** The name and value of each room that sounds, at the end of its line, pushed apart where they would cover each other. */
+function ends(rooms, { right, top, bottom, x, y, nowMs, isWide }) {
 	const gap = 32
-	const all = rooms.filter(({ points }) => points.length).map((room) => {
+	const all = rooms.filter(({ points }) => nowMs - (points.at(-1)?.[0] ?? 0) < 3000).map((room) => {
 		const [at, error] = room.points.at(-1)
 		return { ...room, at: x(at), own: y(error), y: y(error), error }
 	}).sort((a, b) => a.y - b.y)

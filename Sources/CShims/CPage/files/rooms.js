@@ -46,7 +46,6 @@ function groupCard(group) {
 		card.classList.toggle("current", isCurrent)
 		attribute(card, "aria-label", group.name)
 		attribute(choose, "aria-pressed", `${isCurrent}`)
-		choose.title = isCurrent ? "This page steers this group" : "Steer this group from this page"
 		setIcon(play, isRunning(group) ? "pause" : "play")
 		label(play, `${isRunning(group) ? "Pause" : "Play"} in ${group.name}`)
 		volume.draw(group.name, group.volume, group.muted)

@@ -6,9 +6,8 @@ import { clamp, h, iconButton, label as setLabel, setIcon, setText, whole } from
 const inset = 8
 
 /**
- * `oninput(value)` is called while the slider moves, and once more when it is let go.
- * `isAbsolute`: a finger's place is the value. Otherwise a drag moves the value by its way, and a tap beside the
- * thumb by one step, so that no touch makes it loud at once. A mouse is always exact enough for its place.
+ * `oninput(value)` is called while the slider moves, and once more when it is let go. `isAbsolute`: a finger's place is the value. Otherwise
+ * a drag moves the value by its way, and a tap beside the thumb by one step, so that no touch makes it loud at once. A mouse is always exact.
  */
 export function slider({ label, min = 0, max = 100, step = 1, tapStep = 2, keyStep = step, format = whole, oninput, isAbsolute, kind = "plain" }) {
 	const input = h("input", { type: "range", min, max, step, "aria-label": label })

@@ -114,7 +114,7 @@ function drawRow(row, room) {
 	cells[ahead].firstChild.style.setProperty("--at", Math.min(1, (room.sync?.bufferedS ?? 0) / 300))
 }
 
-/** The distance between the rooms of the group that this page steers: the median of a quarter of a minute, for single measurements jump about. */
+/** How far apart the rooms are: the median of a quarter of a minute, for single measurements jump about. */
 function tellSpread(rooms) {
 	const group = currentGroup()
 	const own = rooms.filter((room) => room.groupId === group?.id)

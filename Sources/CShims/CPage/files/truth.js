@@ -72,7 +72,6 @@ export function drawFacts(row, group) {
 		chip.className = `chip${fact.isBad ? " bad" : ""}${fact.undo ? " set" : ""}`
 		setIcon(chip, fact.icon)
 		setText(chip.querySelector("span"), fact.text)
-		chip.title = fact.undo ? "Tap to switch it off" : "What does this mean?"
 	})
 }
 

@@ -2,10 +2,7 @@
 
 import { h } from "./dom.js"
 
-/**
- * `create(index)` makes an `li`, `update(li, index)` fills it. `columns(width)` and `rowHeight(columnWidth)`, in pixels, lay it out.
- * `need(first, end)` is told which items are in view.
- */
+/** `create()` makes an `li`, `update(li, index)` fills it. `columns(width)` and `rowHeight(cell)`, in pixels, lay it out. `need(first, end)` hears what is in view. */
 export class VirtualList {
 	constructor(scroller, { create, update, need, rowHeight, columns = () => 1, gap = 0, kind }) {
 		Object.assign(this, { scroller, create, update, need, rowHeight, columns, gap })
@@ -64,7 +61,7 @@ export class VirtualList {
 
 	/** Keeps the elements in the order of the list, which is the order of the Tab key and of screen readers. */
 	insert(index) {
-		const item = this.create(index)
+		const item = this.create()
 		item.dataset.index = index
 		this.items.set(index, item)
 		this.element.insertBefore(item, [...this.element.children].find((other) => Number(other.dataset.index) > index) ?? null)
