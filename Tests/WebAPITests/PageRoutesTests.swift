@@ -2,6 +2,7 @@ import Foundation
 import Service
 import Testing
 import WebAPI
+import WebServer
 import WebTestSupport
 
 /// The page, the token, the figures and the document.
@@ -83,6 +84,24 @@ import WebTestSupport
         #"tutti_http_requests_total{route="/api/v1/state",code="200"} 1"#,
         #"tutti_http_requests_total{route="none",code="404"} 1"#, "tutti_events_clients 0",
       ] { #expect(answer.text.split(separator: "\n").contains { $0 == line }, "\(line)") }
+    }
+  }
+
+  // MARK: - Beside a program's own loop
+
+  @Test func `a service listens once it is there, and tells why it cannot`() async throws {
+    let configuration = WebServerConfiguration(addresses: ["127.0.0.1"], port: 0)
+    let house = FakeHouse()
+    let service = try WebService(
+      configuration, house: house, library: NoLibrary(), pairing: NoPairing())
+    let client = WebClient(port: service.port)
+    let albums = try await client.ask("GET", "/api/v1/library/albums")
+    #expect(try albums.json(AlbumPage.self).count == 0)
+    try expectProblem(await client.ask("POST", "/api/v1/library/scan"), 409, "library = ")
+    var taken = configuration
+    taken.port = service.port
+    #expect(throws: WebServer.ListenError.self) {
+      try WebService(taken, house: house, library: NoLibrary(), pairing: NoPairing())
     }
   }
 

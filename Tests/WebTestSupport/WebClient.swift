@@ -1,5 +1,5 @@
 import Dispatch
-import Foundation
+import FoundationEssentials
 import Glibc
 
 /// A connection to a server on the loopback, which can also break every rule of HTTP. It blocks threads of its own.

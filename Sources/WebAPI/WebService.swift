@@ -1,0 +1,100 @@
+import Dispatch
+package import Service
+internal import Synchronization
+package import WebServer
+
+/// The page and the HTTP interface beside a program's own loop, until it is released.
+package final class WebService: Sendable {
+  /// The one that it listens on.
+  package let port: Int
+  private let task: Task<Void, Never>
+
+  /// Returns once it listens. Blocks the thread until then, which takes no more than a system call.
+  package init(
+    _ configuration: WebServerConfiguration, house: any HouseControl, library: any LibraryControl,
+    pairing: any PairingControl
+  ) throws(WebServer.ListenError) {
+    let start = Start()
+    task = Task.detached {
+      do throws(WebServer.ListenError) {
+        try await serveHTTP(
+          configuration, house: house, library: library, pairing: pairing,
+          began: { start.set(.success($0)) })
+      } catch {
+        start.set(.failure(error))
+      }
+    }
+    port = try start.wait()
+  }
+
+  deinit { task.cancel() }
+
+  /// What became of the start, from one thread to another.
+  private final class Start: Sendable {
+    private let result = Mutex<Result<Int, WebServer.ListenError>?>(nil)
+    private let news = DispatchSemaphore(value: 0)
+
+    func set(_ outcome: Result<Int, WebServer.ListenError>) {
+      result.withLock { $0 = $0 ?? outcome }
+      news.signal()
+    }
+
+    func wait() throws(WebServer.ListenError) -> Int {
+      news.wait()
+      return try result.withLock { $0 }?.get() ?? 0
+    }
+  }
+}
+
+/// The library of a household that has none.
+package struct NoLibrary: LibraryControl {
+  package init() {}
+
+  private static let none = HouseProblem.unavailable(
+    "There is no library; name a folder with music in the configuration: library = /srv/music")
+
+  package func albums(_ query: AlbumQuery) throws(HouseProblem) -> AlbumPage {
+    AlbumPage(count: 0, albums: [])
+  }
+  package func artists(offset: Int, limit: Int) throws(HouseProblem) -> ArtistPage {
+    ArtistPage(count: 0, artists: [])
+  }
+  package func search(_ text: String, limit: Int) throws(HouseProblem) -> SearchResult {
+    SearchResult()
+  }
+  package func radios() throws(HouseProblem) -> [Radio] { [] }
+  package func playlists() throws(HouseProblem) -> [StoredPlaylist] { [] }
+  package func folder(_ path: String) throws(HouseProblem) -> FolderContents {
+    FolderContents(path: path, folders: [], tracks: [])
+  }
+  package func album(_ id: String) throws(HouseProblem) -> AlbumContents { throw Self.none }
+  package func addRadio(name: String, uri: String) throws(HouseProblem) -> Radio {
+    throw Self.none
+  }
+  package func removeRadio(_ id: String) throws(HouseProblem) { throw Self.none }
+  package func playlist(_ id: String) throws(HouseProblem) -> PlaylistContents { throw Self.none }
+  package func savePlaylist(_ name: String, _ entries: [QueuePage.Entry]) throws(HouseProblem)
+    -> StoredPlaylist
+  { throw Self.none }
+  package func removePlaylist(_ id: String) throws(HouseProblem) { throw Self.none }
+  package func entries(of item: LibraryItem) throws(HouseProblem) -> [HouseRequest.NewEntry] {
+    throw Self.none
+  }
+  package func scan() throws(HouseProblem) { throw Self.none }
+  package func artwork(_ hash: String, size: Int) throws(HouseProblem) -> ServableFile {
+    throw Self.none
+  }
+  package func media(track: String) throws(HouseProblem) -> ServableFile { throw Self.none }
+}
+
+/// For rooms that let in everybody.
+package struct NoPairing: PairingControl {
+  package init() {}
+
+  package func pair(room: String, pin: String) throws(PairingProblem) {
+    throw .unavailable("This room needs no pairing.")
+  }
+  package func unpair(room: String) throws(PairingProblem) {
+    throw .unavailable("This room is not paired.")
+  }
+}
