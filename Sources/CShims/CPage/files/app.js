@@ -2,7 +2,7 @@
 
 import { chooseGroup, currentGroup, isRunning } from "./actions.js"
 import { get, request, store } from "./api.js"
-import { bars, cover, h, keyed, lines, setCover, setText } from "./dom.js"
+import { attribute, bars, cover, h, keyed, lines, setCover, setText } from "./dom.js"
 import { connect } from "./events.js"
 import { listenToKeys } from "./keys.js"
 import { buildLibrary, drawLibrary, openLibrary } from "./library.js"
@@ -20,7 +20,7 @@ function show() {
 	const view = views.includes(asked) ? asked : innerWidth >= 1100 ? "library" : "now"
 	root.dataset.view = view
 	for (const name of views) if (name !== "queue") document.getElementById(name).hidden = name !== view
-	for (const link of document.querySelectorAll("#nav a[data-view]")) link.toggleAttribute("aria-current", link.dataset.view === view)
+	for (const link of document.querySelectorAll("#nav a[data-view]")) attribute(link, "aria-current", link.dataset.view === view && "page")
 	for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close()
 	if (view === "queue") root.classList.remove("queue-closed")
 	if (view === "library") openLibrary()

@@ -2,7 +2,7 @@
 
 import { enqueue, playMenu } from "./actions.js"
 import { act, get, store } from "./api.js"
-import { clock, count, cover, dotted, h, icon, iconButton, label, lines, setCover, setText, span, textButton } from "./dom.js"
+import { attribute, clock, count, cover, dotted, h, icon, iconButton, label, lines, setCover, setText, span, textButton } from "./dom.js"
 import { ask, empty, noLibrary } from "./overlay.js"
 import { VirtualList } from "./virtual.js"
 
@@ -46,7 +46,7 @@ export async function openLibrary() {
 	if (shown) scrolled.set(shown, scroller.scrollTop)
 	shown = address
 	const own = ++visit
-	for (const tab of tabs.children) tab.toggleAttribute("aria-current", tab.hash === `#/library/${part}`)
+	for (const tab of tabs.children) attribute(tab, "aria-current", tab.hash === `#/library/${part}` && "page")
 	if (part !== "search") field.value = ""
 	let content
 	try {
