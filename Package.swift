@@ -122,6 +122,14 @@ let package = Package(
       name: "WebAPI", dependencies: ["Driver", "Service", "WebServer", "COpenAPI", "CPage"],
       path: "Sources/WebAPI", swiftSettings: strict),
 
+    // The music in a household's folders, found by its tags.
+    .target(
+      name: "Library",
+      dependencies: [
+        "Clock", "Sender", "PlaylistFormats", "Service", "LinuxIO", "SQLiteStore", "FFmpegSource",
+      ],
+      path: "Sources/Library", swiftSettings: strict),
+
     // The library, the only public module.
     .target(
       name: "Tutti",
@@ -135,7 +143,7 @@ let package = Package(
     .executableTarget(
       name: "tutti",
       dependencies: [
-        "Clock", "Audio", "WireProtocol", "Sender", "Driver", "Service", "LinuxIO",
+        "Clock", "Audio", "WireProtocol", "Sender", "Driver", "Service", "Library", "LinuxIO",
         "AvahiDiscovery", "FFmpegSource", arguments, logging,
       ],
       path: "Sources/Executables/tutti", swiftSettings: strict),
@@ -197,6 +205,8 @@ let package = Package(
         "Service", "Driver", "LinuxIO", "FFmpegSource", "Sender", "WireProtocol", "Audio", "Clock",
         "TestSupport",
       ]),
+    // Reads files by the finished program, as the daemon does.
+    tests("LibraryTests", ["Library", "Service", "SQLiteStore", "LinuxIO", "TestSupport"]),
     // Starts the finished programs, which are built beside the tests.
     tests("TuttiTests", ["Tutti", "Driver", "Sender", "Clock", "TestSupport"]),
     tests("ProgramTests", ["Driver", "Sender", "WireProtocol", "Audio", "Clock", "TestSupport"]),
@@ -229,5 +239,8 @@ if Context.environment["TUTTI_BENCHMARKS"] != nil {
     .executableTarget(
       name: "resampler-benchmark", dependencies: ["Audio", "CResamplers", "TestSupport"],
       path: "Benchmarks/ResamplerBenchmark", swiftSettings: strict),
+    .executableTarget(
+      name: "library-benchmark", dependencies: ["Library", "Service", "TestSupport"],
+      path: "Benchmarks/LibraryBenchmark", swiftSettings: strict),
   ]
 }

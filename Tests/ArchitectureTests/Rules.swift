@@ -69,7 +69,8 @@ enum Rules {
   /// tests use is for tests.
   static let importers = [
     "Driver": ["Driver", "Service", "Tutti", "WebAPI", "tutti"],
-    "Service": ["Service", "WebAPI", "tutti"], "WebAPI": ["WebAPI", "tutti"],
+    "Service": ["Service", "WebAPI", "Library", "tutti"], "WebAPI": ["WebAPI", "tutti"],
+    "Library": ["Library", "tutti"],
     "Tutti": ["Tutti"], "TestSupport": [],
   ]
 

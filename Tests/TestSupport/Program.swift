@@ -55,6 +55,9 @@ package final class Program: Sendable {
   private static let directory = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
     .deletingLastPathComponent()
 
+  /// Where one of ours is.
+  package static func path(of name: String) -> String { directory.appending(path: name).path }
+
   private func said(_ more: String) {
     text.withLock { $0 += more }
     news.signal()

@@ -36,7 +36,9 @@ extension Demuxer {
   }
 
   /// `3` of `3/12`.
-  private func number(_ tag: String?) -> Int? {
+  private func number(_ tag: String?) -> Int? { Self.number(tag) }
+
+  static func number(_ tag: String?) -> Int? {
     tag.flatMap { Int($0.prefix { $0.isASCII && $0.isNumber }) }
       .flatMap { (1...9_999).contains($0) ? $0 : nil }
   }
@@ -70,7 +72,7 @@ extension Demuxer {
     return nil
   }
 
-  private static func mimeType(of codec: AVCodecID) -> String? {
+  static func mimeType(of codec: AVCodecID) -> String? {
     switch codec {
     case AV_CODEC_ID_MJPEG: "image/jpeg"
     case AV_CODEC_ID_PNG: "image/png"

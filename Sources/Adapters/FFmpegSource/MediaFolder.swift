@@ -76,7 +76,7 @@ package enum MediaFolder {
     return lstat(FileName.bytes(of: path), &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
   }
 
-  private static func isMedia(_ name: String) -> Bool {
+  package static func isMedia(_ name: String) -> Bool {
     guard let dot = name.lastIndex(of: ".") else { return false }
     return extensions.contains(name[dot...].dropFirst().lowercased())
   }
@@ -99,7 +99,7 @@ package enum MediaFolder {
   }
 
   /// "2 Song" before "10 Song", without regard to case.
-  static func precedesNaturally(_ a: String, _ b: String) -> Bool {
+  package static func precedesNaturally(_ a: String, _ b: String) -> Bool {
     let left = pieces(of: a)
     let right = pieces(of: b)
     for (x, y) in zip(left, right) where x != y {

@@ -21,6 +21,9 @@ package struct IOError: Error, Hashable, Sendable, CustomStringConvertible {
     self.init(call: call, code: code, text: "\(subject): \(Self.reason(code)) (\(call))")
   }
 
+  /// Whether the system has no more of what was asked for.
+  package var isLimit: Bool { code == ENOSPC || code == EMFILE || code == ENFILE }
+
   static func reason(_ code: Int32) -> String { String(cString: strerror(code)) }
 
   /// Passes on a result of the system shim, where a negative one is an error's number.

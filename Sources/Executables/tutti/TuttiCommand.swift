@@ -27,7 +27,7 @@ struct TuttiCommand: ParsableCommand {
       VolumeCommand.self, EffectsCommand.self, StatusCommand.self, QueueCommand.self,
       AddCommand.self,
       RemoveCommand.self, MoveCommand.self, ClearCommand.self, JumpCommand.self,
-      ShuffleCommand.self, RepeatCommand.self,
+      ShuffleCommand.self, RepeatCommand.self, LibraryWorkerCommand.self,
     ])
 
   static func main() { main(arguments) }

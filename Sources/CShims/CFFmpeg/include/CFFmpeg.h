@@ -6,6 +6,7 @@
 #include <libavfilter/buffersrc.h>
 #include <libavformat/avformat.h>
 #include <libavutil/channel_layout.h>
+#include <libavutil/md5.h>
 #include <libavutil/opt.h>
 #include <libswresample/swresample.h>
 
@@ -16,14 +17,15 @@
   X(av_channel_layout_default) X(av_channel_layout_compare) X(av_channel_layout_copy)             \
   X(av_channel_layout_uninit) X(av_dict_free) X(av_dict_get) X(av_dict_set) X(av_frame_alloc)     \
   X(av_frame_free) X(av_frame_get_buffer) X(av_frame_unref) X(av_free) X(av_get_bytes_per_sample)                        \
-  X(av_log_set_callback) X(av_malloc) X(av_max_alloc) X(av_opt_get) X(av_opt_set_double) X(av_rescale_q)        \
+  X(av_log_set_callback) X(av_malloc) X(av_md5_sum) X(av_max_alloc) X(av_opt_get) X(av_opt_set_double) X(av_rescale_q)        \
   X(av_sample_fmt_is_planar) X(av_strdup) X(av_strerror)
 
 #define CFF_AVCODEC(X)                                                                            \
   X(av_packet_alloc) X(av_packet_free) X(av_packet_get_side_data) X(av_packet_unref)              \
   X(avcodec_alloc_context3) X(avcodec_descriptor_get) X(avcodec_flush_buffers)                    \
   X(avcodec_free_context) X(avcodec_open2) X(avcodec_parameters_to_context)                       \
-  X(avcodec_receive_frame) X(avcodec_send_packet) X(av_vorbis_parse_frame)                        \
+  X(avcodec_find_decoder) X(avcodec_find_encoder) X(avcodec_receive_frame)              \
+  X(avcodec_receive_packet) X(avcodec_send_frame) X(avcodec_send_packet) X(av_vorbis_parse_frame)                        \
   X(av_vorbis_parse_free) X(av_vorbis_parse_init)
 
 #define CFF_AVFORMAT(X)                                                                           \

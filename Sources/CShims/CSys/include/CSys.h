@@ -119,3 +119,25 @@ int csys_thread_priority(void);
 int csys_lock_memory(void);
 
 int csys_random(void *bytes, size_t count);
+
+// The calling thread yields to everything else: the lowest priority, and the disk only when nobody wants it.
+void csys_background(void);
+// Allocations of this process beyond so many bytes fail.
+int csys_limit_memory(uint64_t bytes);
+// Starts the program at `arguments[0]`, with no signal blocked and `descriptor` as its input and output. Its number.
+int csys_spawn(char *const *arguments, int descriptor);
+// Two ends of a stream between two processes; both close on exec.
+int csys_pair(int ends[2]);
+// Whether others may change what is in the file system of `path` without this machine seeing it: NFS, SMB, FUSE.
+int csys_is_network_folder(const char *path);
+
+enum { CSYS_WATCH_OVERFLOW = 1, CSYS_WATCH_GONE = 2 };
+struct csys_watched {
+  int watch;
+  uint32_t flags;
+};
+int csys_watch_open(void);
+// Reports what is made, written, moved or removed in a directory. The watch's number.
+int csys_watch_add(int descriptor, const char *path);
+// At most `capacity` news; their number, 0 where there is none.
+int csys_watch_read(int descriptor, struct csys_watched *news, int capacity);

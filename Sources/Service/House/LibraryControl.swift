@@ -1,5 +1,3 @@
-package import Service
-
 /// The music that a household owns, and its stations and playlists, from any thread. Problems are sentences for people.
 package protocol LibraryControl: Sendable {
   func albums(_ query: AlbumQuery) async throws(HouseProblem) -> AlbumPage
@@ -24,21 +22,6 @@ package protocol LibraryControl: Sendable {
   func artwork(_ hash: String, size: Int) async throws(HouseProblem) -> ServableFile
   /// The file of a track, which lies in the library's folders.
   func media(track: String) async throws(HouseProblem) -> ServableFile
-}
-
-/// Rooms that the household may use, and those that are to become so.
-package protocol PairingControl: Sendable {
-  func pair(room: String, pin: String) async throws(PairingProblem)
-  func unpair(room: String) async throws(PairingProblem)
-}
-
-/// Why a room was not paired, in a sentence for people that says what to do.
-package enum PairingProblem: Error, Hashable, Sendable {
-  case wrongPIN(String)
-  /// Too many wrong ones: the next counts after so many seconds.
-  case tooMany(String, retryAfterS: Int)
-  case noSuch(String)
-  case unavailable(String)
 }
 
 /// What can be put into a queue.
@@ -68,4 +51,9 @@ package struct AlbumQuery: Hashable, Sendable {
   package var artistId: String?
   package var offset: Int
   package var limit: Int
+
+  package init(order: Order, artistId: String? = nil, offset: Int = 0, limit: Int) {
+    (self.order, self.artistId) = (order, artistId)
+    (self.offset, self.limit) = (offset, limit)
+  }
 }

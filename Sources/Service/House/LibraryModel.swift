@@ -1,5 +1,3 @@
-package import Service
-
 // The bodies that tell of the library. Durations in seconds; absent is not known.
 
 package struct Track: Codable, Hashable, Sendable {

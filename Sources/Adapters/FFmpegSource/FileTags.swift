@@ -1,0 +1,188 @@
+import CFFmpeg
+import Glibc
+package import Sender
+
+/// What a media file says of itself, read without decoding any of it.
+package struct FileTags: Hashable, Sendable {
+  package var title: String?
+  package var artist: String?
+  package var albumArtist: String?
+  package var album: String?
+  /// MusicBrainz' own number of the album.
+  package var albumNumber: String?
+  /// From 1.
+  package var track: Int?
+  /// From 1.
+  package var disc: Int?
+  package var year: Int?
+  /// In seconds.
+  package var duration: Double?
+  /// For people, such as `FLAC`.
+  package var codec: String?
+  package var hasVideo = false
+  /// The hash of the picture in it.
+  package var picture: String?
+
+  package init() {}
+
+  /// Blocks the thread while the file is read. Needs no more of it than its header and, where that does not say all, its
+  /// first packets.
+  ///
+  /// - Throws: `MediaError.notAudio` for what is no media file, and for one without sound.
+  package init(path: String) throws(MediaError) {
+    try checkMediaFile(path)
+    self.init(try OpenedFile(path: path))
+  }
+
+  private init(_ file: OpenedFile) {
+    title = file.tag("title")
+    artist = file.tag("artist")
+    albumArtist = file.tag("album_artist") ?? file.tag("albumartist")
+    album = file.tag("album")
+    albumNumber = file.tag("MusicBrainz Album Id") ?? file.tag("MUSICBRAINZ_ALBUMID")
+    track = Demuxer.number(file.tag("track"))
+    disc = Demuxer.number(file.tag("disc"))
+    year = (file.tag("date") ?? file.tag("year")).flatMap(Self.year)
+    duration = file.duration
+    codec = file.codecName
+    hasVideo = file.hasVideo
+    picture = file.picture.map { file.library.hash(of: $0) }
+  }
+
+  /// `1965` of `1965-11-01`.
+  private static func year(_ date: String) -> Int? {
+    Int(date.prefix { $0.isASCII && $0.isNumber }).flatMap {
+      (1_000...9_999).contains($0) ? $0 : nil
+    }
+  }
+
+  /// The picture in a media file; nil where there is none.
+  package static func picture(path: String) throws(MediaError) -> [UInt8]? {
+    try OpenedFile(path: path).picture
+  }
+}
+
+/// A file that is asked for what it says, and not for its sound.
+private final class OpenedFile {
+  /// Bytes and microseconds that may be read where the header does not say all.
+  private static let probeLimit: Int64 = 1_000_000
+  private static let analysisLimit: Int64 = 2_000_000
+  private static let streamLimit: Int32 = 100
+
+  let library: FFmpegLibrary
+  private let context: UnsafeMutablePointer<AVFormatContext>
+
+  init(path: String) throws(MediaError) {
+    cff_clear_log()
+    let library = try FFmpegLibrary.load(toPlay: path)
+    self.library = library
+    context = try Self.open(path, library)
+    guard !hasAll || sound == nil else { return }
+    let code = library.calls.avformat_find_stream_info(context, nil)
+    // A demuxer that was chosen by the file's name finds a stream in anything.
+    let rate = sound?.pointee.codecpar?.pointee.sample_rate ?? 0
+    if code < 0 || rate <= 0 {
+      let reason = code < 0 ? library.reason(of: code) : "there is no audio stream in it"
+      throw .notAudio(path: path, reason: reason)
+    }
+  }
+
+  private static func open(
+    _ path: String, _ library: FFmpegLibrary
+  ) throws(MediaError) -> UnsafeMutablePointer<AVFormatContext> {
+    var context = library.calls.avformat_alloc_context()
+    context?.pointee.probesize = probeLimit
+    context?.pointee.max_analyze_duration = analysisLimit
+    context?.pointee.max_streams = streamLimit
+    var options: OpaquePointer?
+    defer { library.calls.av_dict_free(&options) }
+    // What looks like music may be a list that names other files, or servers.
+    _ = library.calls.av_dict_set(&options, "protocol_whitelist", "file", 0)
+    let code = library.calls.avformat_open_input(
+      &context, FileName.bytes(of: "file:" + path), nil, &options)
+    guard code >= 0, let context else {
+      let reason = library.reason(of: code)
+      throw code == cff_io_error
+        ? .unreadable(path: path, reason: reason) : .notAudio(path: path, reason: reason)
+    }
+    return context
+  }
+
+  deinit {
+    var closing: UnsafeMutablePointer<AVFormatContext>? = context
+    library.calls.avformat_close_input(&closing)
+  }
+
+  private var streams: [UnsafeMutablePointer<AVStream>] {
+    (0..<Int(context.pointee.nb_streams)).compactMap { context.pointee.streams?[$0] }
+  }
+
+  private func kind(_ stream: UnsafeMutablePointer<AVStream>) -> AVMediaType? {
+    stream.pointee.codecpar?.pointee.codec_type
+  }
+
+  private var sound: UnsafeMutablePointer<AVStream>? {
+    streams.first { kind($0) == AVMEDIA_TYPE_AUDIO }
+  }
+
+  /// Whether the header alone has said what there is.
+  private var hasAll: Bool {
+    guard let sound, duration != nil else { return false }
+    return sound.pointee.codecpar?.pointee.codec_id != AV_CODEC_ID_NONE
+  }
+
+  func tag(_ key: String) -> String? {
+    for dictionary in [context.pointee.metadata, sound?.pointee.metadata] {
+      guard let entry = library.calls.av_dict_get(dictionary, key, nil, 0),
+        let value = entry.pointee.value
+      else { continue }
+      let text = ItemMetadata.shown(String(cString: value))
+      if !text.allSatisfy(\.isWhitespace) { return text }
+    }
+    return nil
+  }
+
+  var duration: Double? {
+    if context.pointee.duration > 0 { return Double(context.pointee.duration) / 1_000_000 }
+    guard let sound, sound.pointee.duration > 0, sound.pointee.time_base.den > 0 else { return nil }
+    let base = sound.pointee.time_base
+    return Double(sound.pointee.duration) * Double(base.num) / Double(base.den)
+  }
+
+  var codecName: String? {
+    guard let codec = sound?.pointee.codecpar?.pointee.codec_id,
+      let name = library.calls.avcodec_descriptor_get(codec)?.pointee.name
+    else { return nil }
+    let text = String(cString: name)
+    return text.hasPrefix("pcm_") ? "PCM" : text.uppercased()
+  }
+
+  var hasVideo: Bool {
+    streams.contains { stream in
+      kind(stream) == AVMEDIA_TYPE_VIDEO
+        && stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC == 0
+    }
+  }
+
+  /// FFmpeg shows a picture as a video of one frame.
+  var picture: [UInt8]? {
+    for stream in streams
+    where stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC != 0 {
+      let count = Int(stream.pointee.attached_pic.size)
+      guard let data = stream.pointee.attached_pic.data, (1...Picture.sizeLimit).contains(count),
+        let codec = stream.pointee.codecpar?.pointee.codec_id, Demuxer.mimeType(of: codec) != nil
+      else { continue }
+      return Array(UnsafeBufferPointer(start: data, count: count))
+    }
+    return nil
+  }
+}
+
+extension FFmpegLibrary {
+  /// 32 hexadecimal digits.
+  func hash(of bytes: [UInt8]) -> String {
+    var digest = [UInt8](repeating: 0, count: 16)
+    calls.av_md5_sum(&digest, bytes, bytes.count)
+    return digest.map { $0 < 16 ? "0" + String($0, radix: 16) : String($0, radix: 16) }.joined()
+  }
+}

@@ -1,0 +1,154 @@
+internal import CSys
+internal import Clock
+internal import Glibc
+internal import Synchronization
+
+/// A program of ours that works beside this one and answers one request after the other, so that what it reads can end
+/// or hold up nothing but itself. Ends with its owner, and when this process ends.
+package final class BackgroundProgram: Sendable {
+  package enum Failure: Error, Hashable, Sendable {
+    /// It has ended: by itself, by a fault, or because `end` was called.
+    case ended
+    /// It did not answer in time, and was ended.
+    case silent
+  }
+
+  /// Bytes of a request or an answer.
+  package static let messageLimit = 1 << 20
+
+  private let stream: FileDescriptor
+  /// Nil once it was waited for.
+  private let process: Mutex<pid_t?>
+
+  /// - Parameter command: the path of the program, and its arguments.
+  package init(_ command: [String]) throws(IOError) {
+    var ends: [Int32] = [-1, -1]
+    try IOError.check("socketpair", csys_pair(&ends), command.first ?? "")
+    stream = FileDescriptor(ends[0])
+    let other = FileDescriptor(ends[1])
+    var arguments: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) } + [nil]
+    let result = csys_spawn(&arguments, other.number)
+    for argument in arguments { free(argument) }
+    process = Mutex(result > 0 ? result : nil)
+    try IOError.check("posix_spawn", result, command.first ?? "")
+  }
+
+  deinit {
+    // A process that hangs in the kernel is left behind rather than waited for.
+    process.withLock { process in
+      guard let number = process else { return }
+      kill(number, SIGKILL)
+      var status: Int32 = 0
+      for _ in 0..<100 where waitpid(number, &status, WNOHANG) == 0 { usleep(1_000) }
+      process = nil
+    }
+  }
+
+  /// Ends it, and what waits for its answer. From any thread.
+  package func end() {
+    process.withLock { process in
+      if let process { kill(process, SIGKILL) }
+    }
+  }
+
+  /// Asks for something, which it does at once. For one thread at a time; after a failure there are no more answers.
+  package func ask(_ request: [UInt8]) throws(Failure) {
+    try send(MessageFrame.header(of: request.count) + request)
+  }
+
+  /// Its answer to the oldest request that has none.
+  package func answer(within milliseconds: Int32) throws(Failure) -> [UInt8] {
+    let deadline = HostClock.now.nanoseconds + Int64(milliseconds) * 1_000_000
+    let count = MessageFrame.count(in: try receive(MessageFrame.headerSize, by: deadline))
+    guard count <= Self.messageLimit else { throw fail(.ended) }
+    return try receive(count, by: deadline)
+  }
+
+  private func send(_ bytes: [UInt8]) throws(Failure) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { csys_send(stream.number, $0.baseAddress, $0.count) }
+      guard count > 0 else { throw fail(.ended) }
+      rest = rest.dropFirst(count)
+    }
+  }
+
+  private func receive(_ count: Int, by deadline: Int64) throws(Failure) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var block = [UInt8](repeating: 0, count: count)
+    while bytes.count < count {
+      let left = (deadline - HostClock.now.nanoseconds) / 1_000_000
+      var event = pollfd(fd: stream.number, events: Int16(POLLIN), revents: 0)
+      guard left > 0, poll(&event, 1, Int32(clamping: left)) != 0 else { throw fail(.silent) }
+      let more = csys_receive(stream.number, &block, count - bytes.count)
+      if more == -Int(EINTR) { continue }
+      guard more > 0 else { throw fail(.ended) }
+      bytes += block.prefix(more)
+    }
+    return bytes
+  }
+
+  private func fail(_ failure: Failure) -> Failure {
+    end()
+    return failure
+  }
+}
+
+/// The other side of a `BackgroundProgram`: answers what comes on standard input.
+package enum BackgroundService {
+  /// Bytes of memory that it may take.
+  private static let memoryLimit: UInt64 = 2 << 30
+
+  /// Returns when the one who asks has gone. An answer that takes longer than `seconds` ends the process.
+  package static func run(seconds: UInt32, _ answer: ([UInt8]) -> [UInt8]) {
+    csys_background()
+    _ = csys_limit_memory(memoryLimit)
+    while let header = read(MessageFrame.headerSize) {
+      let count = MessageFrame.count(in: header)
+      guard count <= BackgroundProgram.messageLimit, let request = read(count) else { return }
+      alarm(seconds)
+      let reply = answer(request)
+      alarm(0)
+      guard write(MessageFrame.header(of: reply.count) + reply) else { return }
+    }
+  }
+
+  private static func read(_ count: Int) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var block = [UInt8](repeating: 0, count: count)
+    while bytes.count < count {
+      let more = Glibc.read(STDIN_FILENO, &block, count - bytes.count)
+      if more < 0, errno == EINTR { continue }
+      guard more > 0 else { return nil }
+      bytes += block.prefix(more)
+    }
+    return bytes
+  }
+
+  private static func write(_ bytes: [UInt8]) -> Bool {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return false }
+      rest = rest.dropFirst(count)
+    }
+    return true
+  }
+}
+
+/// Each message has its length before it: four bytes, the lowest first.
+private enum MessageFrame {
+  static let headerSize = 4
+
+  static func header(of count: Int) -> [UInt8] {
+    (0..<headerSize).map { UInt8(truncatingIfNeeded: count >> ($0 * 8)) }
+  }
+
+  static func count(in header: [UInt8]) -> Int {
+    header.reversed().reduce(0) { $0 << 8 | Int($1) }
+  }
+}
+
+/// The calling thread yields to everything else from now on: processor and disk.
+package func yieldToOthers() { csys_background() }

@@ -1,0 +1,67 @@
+internal import CSys
+internal import Glibc
+
+/// Tells in which folders something was made, written, moved or removed. For one thread, which `wake` may wake.
+package final class FolderWatch: Sendable {
+  package enum News: Hashable, Sendable {
+    case changed(watch: Int32)
+    /// The folder is gone, and its watch with it.
+    case gone(watch: Int32)
+    /// More has happened than the system remembers: anything may have changed.
+    case missed
+  }
+
+  /// News that are taken at once.
+  private static let newsLimit: Int32 = 256
+
+  private let descriptor: FileDescriptor
+  private let waker: Waker
+
+  package init() throws(IOError) {
+    descriptor = FileDescriptor(
+      try IOError.check("inotify_init1", csys_watch_open(), "watching folders"))
+    waker = try Waker()
+  }
+
+  /// A folder that is watched already keeps its number. Fails with `ENOSPC` at the system's limit.
+  ///
+  /// - Parameter path: its bytes, ended by a zero.
+  package func add(_ path: [CChar]) throws(IOError) -> Int32 {
+    try IOError.check(
+      "inotify_add_watch", csys_watch_add(descriptor.number, path),
+      "a folder")
+  }
+
+  /// Ends the wait, now or the next. From any thread.
+  package func wake() { waker.wake() }
+
+  /// Waits until there are news, or `wake`, but no longer than this; a negative time is for ever. False where the time
+  /// was over.
+  package func wait(milliseconds: Int32) -> Bool {
+    var events = [
+      pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: waker.descriptor.number, events: Int16(POLLIN), revents: 0),
+    ]
+    let count = poll(&events, 2, milliseconds)
+    waker.clear()
+    return count != 0
+  }
+
+  /// Those that have come; empty where there are none.
+  package func news() -> [News] {
+    var watched = [csys_watched](repeating: csys_watched(), count: Int(Self.newsLimit))
+    let count = csys_watch_read(descriptor.number, &watched, Self.newsLimit)
+    guard count >= 0 else { return [.missed] }
+    return watched.prefix(Int(count)).map { event in
+      if event.flags & UInt32(CSYS_WATCH_OVERFLOW) != 0 { return .missed }
+      return event.flags & UInt32(CSYS_WATCH_GONE) != 0
+        ? .gone(watch: event.watch) : .changed(watch: event.watch)
+    }
+  }
+}
+
+/// Whether others may change the folder without this machine seeing it, as on NFS, SMB and FUSE. False where there is
+/// none.
+///
+/// - Parameter path: its bytes, ended by a zero.
+package func isNetworkFolder(_ path: [CChar]) -> Bool { csys_is_network_folder(path) > 0 }

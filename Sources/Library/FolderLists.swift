@@ -1,0 +1,41 @@
+import FFmpegSource
+import Glibc
+import PlaylistFormats
+import Sender
+
+/// Playlists that lie as files in the library's folders.
+enum FolderLists {
+  /// Nil for what is no playlist. Of the files that it names, those outside of the library are left out.
+  static func read(
+    _ location: String, _ name: String, in folders: LibraryFolders
+  ) -> TrackWriter.FoundList? {
+    guard let format = PlaylistFile.format(ofName: name), let bytes = bytes(of: location),
+      let entries = try? PlaylistFile.entries(in: bytes, format: format, base: location)
+    else { return nil }
+    let found = entries.compactMap { entry -> TrackWriter.FoundList.Entry? in
+      if StoredLists.isAddress(entry.location) {
+        return .init(uri: entry.location, title: entry.title)
+      }
+      guard let path = folders.path(of: entry.location), let folder = LibraryPath.parent(path)
+      else { return nil }
+      return .init(folder: folder, name: LibraryPath.name(path), title: entry.title)
+    }
+    return found.isEmpty ? nil : TrackWriter.FoundList(file: name, entries: found)
+  }
+
+  private static func bytes(of location: String) -> [UInt8]? {
+    let file = open(
+      FileName.bytes(of: location), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    var bytes: [UInt8] = []
+    var block = [UInt8](repeating: 0, count: 1 << 16)
+    while bytes.count <= PlaylistFile.sizeLimit {
+      let count = Glibc.read(file, &block, block.count)
+      guard count >= 0 else { return nil }
+      if count == 0 { break }
+      bytes += block.prefix(count)
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,114 @@
+import Glibc
+import Sender
+
+/// Where the library's folders are. Within the library a path begins with the name of one of them, such as
+/// `Music/Jazz`; a location is where that is on this machine.
+struct LibraryFolders: Sendable {
+  struct Root: Hashable, Sendable {
+    let name: String
+    let location: String
+  }
+
+  let roots: [Root]
+
+  /// Of two folders with the same name, the second gets a number. One that lies in another adds nothing.
+  init(_ locations: [String]) {
+    var roots: [Root] = []
+    // By its own name, and not that of what it leads to: what is not mounted leads nowhere.
+    let all = locations.map(Self.plain)
+    for (place, whole) in all.enumerated() {
+      let isCovered = all.enumerated().contains { other, folder in
+        whole.hasPrefix(folder + "/") || (whole == folder && other < place)
+      }
+      if isCovered { continue }
+      let last = whole.split(separator: "/").last.map(String.init) ?? "Music"
+      var name = last
+      for number in 2... {
+        if !roots.contains(where: { $0.name == name }) { break }
+        name = "\(last) \(number)"
+      }
+      roots.append(Root(name: name, location: whole))
+    }
+    self.roots = roots
+  }
+
+  /// Nil where the path begins with none of the folders.
+  func location(of path: String) -> String? {
+    let parts = path.split(separator: "/", maxSplits: 1)
+    guard let root = roots.first(where: { $0.name == parts.first ?? "" }) else { return nil }
+    return parts.count == 2 ? "\(root.location)/\(parts[1])" : root.location
+  }
+
+  /// Nil for what lies in none of them. Does not look at the disk.
+  func path(of location: String) -> String? {
+    let plain = Self.plain(location)
+    for root in roots {
+      if plain == root.location { return root.name }
+      if plain.hasPrefix(root.location + "/") {
+        return root.name + plain.dropFirst(root.location.count)
+      }
+    }
+    return nil
+  }
+
+  /// The place itself, without any link, if it lies in one of the folders: a link in them may lead out.
+  func confined(_ location: String) -> String? {
+    guard let real = Self.resolved(location) else { return nil }
+    let isInside = roots.contains { root in
+      let base = Self.resolved(root.location) ?? root.location
+      return real.hasPrefix(base + "/")
+    }
+    return isInside ? real : nil
+  }
+
+  private static func resolved(_ location: String) -> String? {
+    guard let real = realpath(FileName.bytes(of: location), nil) else { return nil }
+    defer { free(real) }
+    let count = strlen(real)
+    return real.withMemoryRebound(to: UInt8.self, capacity: count) {
+      FileName.text(UnsafeBufferPointer(start: $0, count: count))
+    }
+  }
+
+  /// Without `.`, `..` and doubled slashes.
+  private static func plain(_ location: String) -> String {
+    var parts: [Substring] = []
+    for part in location.split(separator: "/") where part != "." {
+      if part == ".." { _ = parts.popLast() } else { parts.append(part) }
+    }
+    return "/" + parts.joined(separator: "/")
+  }
+}
+
+/// A path within the library.
+enum LibraryPath {
+  /// Nil for a library folder itself.
+  static func parent(_ path: String) -> String? {
+    path.lastIndex(of: "/").map { String(path[..<$0]) }
+  }
+
+  static func name(_ path: String) -> String {
+    path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
+  }
+
+  static func isInside(_ path: String, _ folder: String) -> Bool {
+    path == folder || path.hasPrefix(folder + "/")
+  }
+
+  /// Without its ending, for people.
+  static func title(_ name: String) -> String {
+    let shown = ItemMetadata.shown(FileName.shown(name))
+    guard let dot = shown.lastIndex(of: "."), dot > shown.startIndex else { return shown }
+    return String(shown[..<dot])
+  }
+
+  /// Whether it is one disc of an album, by its name: `CD1`, `Disc 2 - Live`.
+  static func isDisc(_ path: String) -> Bool {
+    let name = name(path).lowercased()
+    for word in ["cd", "disc", "disk", "disque"] where name.hasPrefix(word) {
+      let rest = name.dropFirst(word.count).drop { " -_#.".contains($0) }
+      return rest.first.map { $0.isASCII && $0.isNumber } ?? false
+    }
+    return false
+  }
+}

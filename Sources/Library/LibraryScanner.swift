@@ -1,0 +1,235 @@
+import Clock
+import Dispatch
+import LinuxIO
+import SQLiteStore
+import Sender
+import Service
+import Synchronization
+
+/// Keeps the tables as the folders are, on a thread of its own that yields to everything else: scans at the beginning, when
+/// asked, and where something changes.
+final class LibraryScanner: Sendable {
+  struct Settings: Sendable {
+    let folders: LibraryFolders
+    let database: String
+    let worker: [String]
+    /// How long a folder must be quiet before it is read, in milliseconds.
+    var quietTime: Int64 = 5_000
+    /// How long it may be busy at most.
+    var busyTime: Int64 = 60_000
+    /// How often folders are read of which nobody tells when they change.
+    var period: Int64 = 15 * 60_000
+  }
+
+  private let settings: Settings
+  private let watch: FolderWatch
+  private let pool: WorkerPool
+  private let isEnding = Atomic<Bool>(false)
+  private let isAsked = Atomic<Bool>(false)
+  private let changed: @Sendable (HouseState.LibraryFigures) -> Void
+  private let report: @Sendable (String) -> Void
+  private let ended = DispatchSemaphore(value: 0)
+
+  /// Begins at once.
+  init(
+    _ settings: Settings, changed: @escaping @Sendable (HouseState.LibraryFigures) -> Void,
+    report: @escaping @Sendable (String) -> Void
+  ) throws(IOError) {
+    self.settings = settings
+    (self.changed, self.report) = (changed, report)
+    watch = try FolderWatch()
+    pool = WorkerPool(settings.worker)
+    let thread = try RealtimeThread.start(name: "library", priority: nil) { [self] in
+      yieldToOthers()
+      run()
+      ended.signal()
+    }
+    thread.detach()
+  }
+
+  /// From any thread.
+  func ask() {
+    isAsked.store(true, ordering: .relaxed)
+    watch.wake()
+  }
+
+  /// Ends what is going on at once, and waits for it.
+  func close() {
+    isEnding.store(true, ordering: .relaxed)
+    pool.end()
+    watch.wake()
+    ended.wait()
+  }
+
+  private func run() {
+    do throws(SQLiteError) {
+      let loop = ScanLoop(
+        settings, try Database(path: settings.database), watch, pool,
+        isEnding: { [weak self] in self?.isEnding.load(ordering: .relaxed) ?? true },
+        changed: changed, report: report)
+      loop.run { [weak self] in
+        self?.isAsked.exchange(false, ordering: .relaxed) ?? false
+      }
+    } catch {
+      report("the library cannot be kept: \(error)")
+    }
+  }
+}
+
+/// What the thread does, with what only it knows.
+private final class ScanLoop {
+  /// Nanoseconds between two figures that others are told of.
+  private static let tellingPeriod: Int64 = 500_000_000
+
+  private let settings: LibraryScanner.Settings
+  private let database: Database
+  private let watch: FolderWatch
+  private let pool: WorkerPool
+  private let isEnding: @Sendable () -> Bool
+  private let changed: (HouseState.LibraryFigures) -> Void
+  private let report: (String) -> Void
+
+  private var paths: [Int32: String] = [:]
+  private var dirty: Set<String> = []
+  /// Whether anything may have changed.
+  private var hasMissed = true
+  /// Times in milliseconds.
+  private var firstNews: Int64 = 0
+  private var lastNews: Int64 = 0
+  private var lastScan: Int64 = 0
+  private var isFull = false
+  private var hasNetwork = false
+  private var isUnclear = false
+  private var figures = HouseState.LibraryFigures()
+  private var lastTold: Int64 = 0
+
+  init(
+    _ settings: LibraryScanner.Settings, _ database: Database, _ watch: FolderWatch,
+    _ pool: WorkerPool, isEnding: @escaping @Sendable () -> Bool,
+    changed: @escaping (HouseState.LibraryFigures) -> Void, report: @escaping (String) -> Void
+  ) {
+    (self.settings, self.database, self.watch, self.pool) = (settings, database, watch, pool)
+    (self.isEnding, self.changed, self.report) = (isEnding, changed, report)
+  }
+
+  func run(_ isAsked: () -> Bool) {
+    refreshFigures()
+    tell()
+    while !isEnding() {
+      takeNews()
+      if isAsked() { hasMissed = true }
+      let wait = timeLeft()
+      if wait > 0 || wait < 0 {
+        _ = watch.wait(milliseconds: Int32(clamping: wait))
+        continue
+      }
+      let what = hasMissed || isTimerOver ? nil : outermost(dirty)
+      (dirty, hasMissed, firstNews) = ([], false, 0)
+      scan(what)
+    }
+  }
+
+  private var now: Int64 { HostClock.now.nanoseconds / 1_000_000 }
+  private var needsTimer: Bool { hasNetwork || isFull || isUnclear }
+  private var isTimerOver: Bool { needsTimer && now >= lastScan + settings.period }
+
+  /// Until the next scan, in milliseconds; negative where nothing is waited for.
+  private func timeLeft() -> Int64 {
+    if hasMissed { return 0 }
+    var end: Int64?
+    if needsTimer { end = lastScan + settings.period }
+    if !dirty.isEmpty {
+      let quiet = min(lastNews + settings.quietTime, firstNews + settings.busyTime)
+      end = min(end ?? .max, quiet)
+    }
+    return end.map { max(0, $0 - now) } ?? -1
+  }
+
+  private func takeNews() {
+    while case let news = watch.news(), !news.isEmpty {
+      lastNews = now
+      if dirty.isEmpty { firstNews = lastNews }
+      for event in news {
+        switch event {
+        case .missed: hasMissed = true
+        case .changed(let number): if let path = paths[number] { dirty.insert(path) }
+        case .gone(let number):
+          if let path = paths.removeValue(forKey: number) {
+            dirty.insert(LibraryPath.parent(path) ?? path)
+          }
+        }
+      }
+    }
+  }
+
+  /// Without those that lie in others of them.
+  private func outermost(_ paths: Set<String>) -> [String] {
+    paths.sorted().filter { path in
+      !paths.contains { $0 != path && LibraryPath.isInside(path, $0) }
+    }
+  }
+
+  private func scan(_ what: [String]?) {
+    let isFirst = figures.trackCount == 0
+    let writer = TrackWriter(database, settings.folders, isFirstScan: isFirst)
+    let scan = Scan(
+      settings.folders, writer, pool, isCancelled: isEnding,
+      watch: { [self] path, location in follow(path, location) },
+      tell: { [self] news in take(news) })
+    do {
+      try scan.run(what)
+    } catch Scan.Outcome.cancelled {
+    } catch Scan.Outcome.failed(let reason) {
+      report("the library was not read to its end: \(reason)")
+    } catch {
+      report("the library was not read to its end: \(error)")
+    }
+    if what == nil {
+      lastScan = now
+      // One that is mounted later tells of nothing either.
+      isUnclear = !scan.unclear.isEmpty
+      hasNetwork = settings.folders.roots.contains {
+        isNetworkFolder(FileName.bytes(of: $0.location))
+      }
+    }
+    figures.scan = nil
+    refreshFigures()
+    tell()
+  }
+
+  private func take(_ news: Scan.News) {
+    switch news {
+    case .report(let line): report(line)
+    case .progress(let progress): figures.scan = progress
+    case .written: break
+    }
+    guard HostClock.now.nanoseconds >= lastTold + Self.tellingPeriod else { return }
+    refreshFigures()
+    tell()
+  }
+
+  private func refreshFigures() {
+    guard var fresh = try? LibraryQueries.figures(database) else { return }
+    fresh.scan = figures.scan
+    figures = fresh
+  }
+
+  private func tell() {
+    lastTold = HostClock.now.nanoseconds
+    changed(figures)
+  }
+
+  private func follow(_ path: String, _ location: String) {
+    do {
+      paths[try watch.add(FileName.bytes(of: location))] = path
+    } catch {
+      // Anything but the system's limit shows when the folder is read.
+      guard error.isLimit, !isFull else { return }
+      isFull = true
+      let period = settings.period / 60_000
+      report(
+        "only \(paths.count) folders can be watched, the others are read every \(period) minutes; "
+          + "raise it with: sysctl fs.inotify.max_user_watches=\(paths.count * 4 + 8_192)")
+    }
+  }
+}

@@ -1,0 +1,131 @@
+import SQLiteStore
+
+/// The tables of the library's file.
+enum LibrarySchema {
+  /// Of these tables; a file of an older version is brought up to it, one of a newer version is left alone.
+  private static let version = 1
+
+  static func prepare(_ database: Database) throws(SQLiteError) -> Bool {
+    let found = try database.version()
+    guard found <= version else { return false }
+    try database.transaction { () throws(SQLiteError) in
+      // Each version adds its step here.
+      if found < 1 { try database.execute(tables + search + labels) }
+      try database.setVersion(version)
+    }
+    return true
+  }
+
+  // A folder's path begins with the name of its library folder: what is mounted elsewhere keeps its tracks. `hash` is
+  // that of the names, sizes and times in it, once all of it was read. Numbers of tracks, albums and artists are never
+  // used again. A track of which the file is gone is `missing` since that second, until it comes back somewhere.
+  private static let tables = """
+    CREATE TABLE folder (
+      id INTEGER PRIMARY KEY, parent INTEGER REFERENCES folder, path TEXT NOT NULL UNIQUE,
+      name TEXT NOT NULL, hash INTEGER NOT NULL DEFAULT 0, image TEXT, image_name TEXT,
+      present INTEGER NOT NULL DEFAULT 1);
+    CREATE INDEX folder_parent ON folder (parent);
+    CREATE INDEX folder_image ON folder (image) WHERE image IS NOT NULL;
+    CREATE TABLE artist (
+      id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, name TEXT NOT NULL,
+      sort TEXT NOT NULL, albums INTEGER NOT NULL DEFAULT 0, loose INTEGER NOT NULL DEFAULT 0,
+      artwork TEXT);
+    CREATE INDEX artist_sort ON artist (sort, id);
+    CREATE TABLE album (
+      id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, title TEXT NOT NULL,
+      sort TEXT NOT NULL, artist INTEGER REFERENCES artist, artist_name TEXT,
+      artist_sort TEXT NOT NULL DEFAULT '', year INTEGER, tracks INTEGER NOT NULL DEFAULT 0,
+      duration REAL, artwork TEXT, added INTEGER);
+    CREATE INDEX album_artist ON album (artist);
+    CREATE TABLE track (
+      id INTEGER PRIMARY KEY AUTOINCREMENT, folder INTEGER NOT NULL REFERENCES folder,
+      name TEXT NOT NULL, size INTEGER NOT NULL, mtime INTEGER NOT NULL, signature INTEGER NOT NULL,
+      title TEXT NOT NULL, album TEXT, artist TEXT, albumartist TEXT,
+      album_id INTEGER REFERENCES album, artist_id INTEGER REFERENCES artist,
+      track INTEGER, disc INTEGER, year INTEGER, duration REAL, codec TEXT, picture TEXT,
+      video INTEGER NOT NULL DEFAULT 0, added INTEGER NOT NULL, missing INTEGER,
+      UNIQUE (folder, name));
+    CREATE INDEX track_album ON track (album_id);
+    CREATE INDEX track_artist ON track (artist_id);
+    CREATE INDEX track_signature ON track (signature);
+    CREATE INDEX track_picture ON track (picture) WHERE picture IS NOT NULL;
+    CREATE INDEX track_missing ON track (missing) WHERE missing IS NOT NULL;
+    CREATE TABLE fault (
+      folder INTEGER NOT NULL REFERENCES folder ON DELETE CASCADE, name TEXT NOT NULL,
+      size INTEGER NOT NULL, mtime INTEGER NOT NULL, reason TEXT NOT NULL,
+      PRIMARY KEY (folder, name)) WITHOUT ROWID;
+    CREATE TABLE radio (
+      id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, uri TEXT NOT NULL UNIQUE,
+      artwork TEXT);
+    CREATE TABLE playlist (
+      id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, folder INTEGER REFERENCES folder,
+      file TEXT, UNIQUE (folder, file));
+    CREATE TABLE playlist_entry (
+      playlist INTEGER NOT NULL REFERENCES playlist ON DELETE CASCADE, position INTEGER NOT NULL,
+      track INTEGER, folder TEXT, name TEXT, uri TEXT, title TEXT, artist TEXT, album TEXT,
+      duration REAL, PRIMARY KEY (playlist, position)) WITHOUT ROWID;
+
+    """
+
+  private static let tokens = "tokenize = 'unicode61 remove_diacritics 2', prefix = '1 2 3'"
+
+  /// Over the tracks' own columns.
+  private static let search = """
+    CREATE VIRTUAL TABLE search USING fts5 (
+      title, album, artist, albumartist, content = 'track', content_rowid = 'id', \(tokens));
+    CREATE TRIGGER track_added AFTER INSERT ON track BEGIN
+      INSERT INTO search (rowid, title, album, artist, albumartist)
+        VALUES (new.id, new.title, new.album, new.artist, new.albumartist);
+    END;
+    CREATE TRIGGER track_removed AFTER DELETE ON track BEGIN
+      INSERT INTO search (search, rowid, title, album, artist, albumartist)
+        VALUES ('delete', old.id, old.title, old.album, old.artist, old.albumartist);
+    END;
+    CREATE TRIGGER track_changed AFTER UPDATE OF title, album, artist, albumartist ON track
+      WHEN old.title IS NOT new.title OR old.album IS NOT new.album OR old.artist IS NOT new.artist
+        OR old.albumartist IS NOT new.albumartist BEGIN
+      INSERT INTO search (search, rowid, title, album, artist, albumartist)
+        VALUES ('delete', old.id, old.title, old.album, old.artist, old.albumartist);
+      INSERT INTO search (rowid, title, album, artist, albumartist)
+        VALUES (new.id, new.title, new.album, new.artist, new.albumartist);
+    END;
+
+    """
+
+  /// Names of everything else: the number of an entry is four times that of what it names, and its kind.
+  private static let labels =
+    """
+    CREATE VIRTUAL TABLE label USING fts5 (text, detail, \(tokens));
+
+    """
+    + LabelKind.allCases.map { kind in
+      let (table, detail) = (kind.table, kind.detail)
+      let number = "* 4 + \(kind.rawValue)"
+      return """
+        CREATE TRIGGER \(table)_added AFTER INSERT ON \(table) BEGIN
+          INSERT INTO label (rowid, text, detail)
+            VALUES (new.id \(number), new.\(kind.text), \(detail.map { "new." + $0 } ?? "NULL"));
+        END;
+        CREATE TRIGGER \(table)_removed AFTER DELETE ON \(table) BEGIN
+          DELETE FROM label WHERE rowid = old.id \(number);
+        END;
+        CREATE TRIGGER \(table)_changed AFTER UPDATE ON \(table)
+          WHEN old.\(kind.text) IS NOT new.\(kind.text)
+            \(detail.map { "OR old.\($0) IS NOT new.\($0)" } ?? "") BEGIN
+          UPDATE label SET text = new.\(kind.text), detail = \(detail.map { "new." + $0 } ?? "NULL")
+            WHERE rowid = new.id \(number);
+        END;
+
+        """
+    }.joined()
+}
+
+/// What has a label to be searched for.
+enum LabelKind: Int, CaseIterable {
+  case album = 0
+  case artist, radio, playlist
+
+  var table: String { "\(self)" }
+  var text: String { self == .album ? "title" : "name" }
+  var detail: String? { self == .album ? "artist_name" : nil }
+}

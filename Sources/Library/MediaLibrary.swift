@@ -1,0 +1,174 @@
+import LinuxIO
+import SQLiteStore
+import Sender
+package import Service
+
+/// The music in some folders, found by its tags: kept in a file, and kept up to date while others play. Every question
+/// is answered on a thread of the library's own.
+package final class MediaLibrary: LibraryControl {
+  package struct Settings: Sendable {
+    /// As the user names them.
+    package var folders: [String]
+    /// The file of the tables; its directory must exist.
+    package var database: String
+    /// A directory for pictures, which is made where there is none. May be emptied at any time.
+    package var pictures: String
+    /// A program that calls `LibraryWorker.run`, and its arguments.
+    package var worker: [String]
+    /// How long a folder must be quiet before it is read, in milliseconds.
+    package var quietTime: Int64 = 5_000
+
+    package init(folders: [String], database: String, pictures: String, worker: [String]) {
+      (self.folders, self.database) = (folders, database)
+      (self.pictures, self.worker) = (pictures, worker)
+    }
+  }
+
+  /// Why there is no library: one line that says what to do.
+  package struct Failure: Error, CustomStringConvertible {
+    package let description: String
+  }
+
+  private let folders: LibraryFolders
+  private let reader: LibraryReader
+  private let scanner: LibraryScanner
+  private let shelf: PictureShelf
+
+  /// Opens it and begins to scan.
+  ///
+  /// - Parameters:
+  ///   - changed: on the library's thread, at most twice a second while it scans.
+  ///   - report: lines for people: what was left out and why. On any of the library's threads.
+  package init(
+    _ settings: Settings, changed: @escaping @Sendable (HouseState.LibraryFigures) -> Void,
+    report: @escaping @Sendable (String) -> Void
+  ) throws(Failure) {
+    let folders = LibraryFolders(settings.folders)
+    do {
+      try Self.prepare(settings)
+      (self.folders, reader) = (folders, try LibraryReader(path: settings.database))
+      shelf = PictureShelf(folder: settings.pictures, command: settings.worker)
+      scanner = try LibraryScanner(
+        .init(
+          folders: folders, database: settings.database, worker: settings.worker,
+          quietTime: settings.quietTime),
+        changed: changed, report: report)
+    } catch let failure as Failure {
+      throw failure
+    } catch {
+      throw Failure(description: "the library cannot be opened: \(error)")
+    }
+  }
+
+  private static func prepare(_ settings: Settings) throws {
+    try StateFile.createDirectory(path: settings.pictures)
+    let database = try Database(path: settings.database)
+    guard try LibrarySchema.prepare(database) else {
+      throw Failure(
+        description: "\(settings.database) is of a newer version of tutti; update tutti")
+    }
+  }
+
+  /// Ends a scan at once, and all threads of it. Call it once.
+  package func close() {
+    scanner.close()
+    shelf.close()
+  }
+
+  // MARK: - Questions
+
+  package func albums(_ query: AlbumQuery) async throws(HouseProblem) -> AlbumPage {
+    try await reader.answer { try LibraryQueries.albums(query, $0) }
+  }
+
+  package func album(_ id: String) async throws(HouseProblem) -> AlbumContents {
+    try await reader.answer { try LibraryQueries.album(id, $0) }
+  }
+
+  package func artists(offset: Int, limit: Int) async throws(HouseProblem) -> ArtistPage {
+    try await reader.answer { try LibraryQueries.artists(offset: offset, limit: limit, $0) }
+  }
+
+  package func folder(_ path: String) async throws(HouseProblem) -> FolderContents {
+    try await reader.answer { [folders] in try LibraryQueries.folder(path, folders, $0) }
+  }
+
+  package func search(_ text: String, limit: Int) async throws(HouseProblem) -> SearchResult {
+    guard let query = SearchQuery(text) else { return SearchResult() }
+    return try await reader.answer { try query.result($0, limit: limit) }
+  }
+
+  package func radios() async throws(HouseProblem) -> [Radio] {
+    try await reader.answer { try StoredLists.radios($0) }
+  }
+
+  package func addRadio(name: String, uri: String) async throws(HouseProblem) -> Radio {
+    try await reader.answer { try StoredLists.addRadio(name: name, uri: uri, $0) }
+  }
+
+  package func removeRadio(_ id: String) async throws(HouseProblem) {
+    try await reader.answer { try StoredLists.removeRadio(id, $0) }
+  }
+
+  package func playlists() async throws(HouseProblem) -> [StoredPlaylist] {
+    try await reader.answer { try StoredLists.playlists($0) }
+  }
+
+  package func playlist(_ id: String) async throws(HouseProblem) -> PlaylistContents {
+    try await reader.answer { [folders] database in
+      let playlist = try StoredLists.playlist(id, database)
+      let entries = try StoredLists.entries(ofPlaylist: id, folders, database)
+      return PlaylistContents(
+        playlist: playlist,
+        entries: entries.enumerated().map { QueuePage.Entry($0.element, id: $0.offset + 1) })
+    }
+  }
+
+  package func savePlaylist(
+    _ name: String, _ entries: [QueuePage.Entry]
+  ) async throws(HouseProblem) -> StoredPlaylist {
+    try await reader.answer { try StoredLists.save(name, entries, $0) }
+  }
+
+  package func removePlaylist(_ id: String) async throws(HouseProblem) {
+    try await reader.answer { try StoredLists.removePlaylist(id, $0) }
+  }
+
+  package func entries(
+    of item: LibraryItem
+  ) async throws(HouseProblem) -> [HouseRequest.NewEntry] {
+    try await reader.answer { [folders] in try QueueEntries.of(item, folders, $0) }
+  }
+
+  package func scan() async throws(HouseProblem) { scanner.ask() }
+
+  // MARK: - Files
+
+  package func artwork(_ hash: String, size: Int) async throws(HouseProblem) -> ServableFile {
+    // It becomes the name of a file.
+    guard hash.utf8.count == 32, hash.utf8.allSatisfy({ Self.digits.contains($0) }),
+      PictureShelf.sizes.contains(size)
+    else { throw .noSuch("There is no such picture.") }
+    if let file = shelf.file(hash, size) { return file }
+    let origins = try await reader.answer { [folders] in
+      try PictureOrigins.of(hash, folders, $0)
+    }
+    guard !origins.isEmpty else { throw .noSuch("There is no such picture.") }
+    return try await shelf.make(hash, size, of: origins)
+  }
+
+  private static let digits = Array("0123456789abcdef".utf8)
+
+  package func media(track id: String) async throws(HouseProblem) -> ServableFile {
+    try await reader.answer { [folders] database in
+      let number = LibraryNumber.parse(id, LibraryNumber.track)
+      guard
+        let track = try FoundTrack.all(database, where: "t.id = ?", [SQLiteValue(number)]).first,
+        let base = folders.location(of: track.folder),
+        let real = folders.confined("\(base)/\(track.name)")
+      else { throw HouseProblem.noSuch("There is no such file in the library any more.") }
+      return ServableFile(
+        path: real, type: MediaType.of(track.name, hasVideo: track.track.hasVideo))
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import SQLiteStore
+import Sender
+import Service
+
+extension QueuePage.Entry {
+  init(_ entry: HouseRequest.NewEntry, id: Int) {
+    self.init(
+      id: id, title: entry.title ?? LibraryPath.title(LibraryPath.name(entry.location)),
+      uri: entry.location, isCurrent: false)
+    (artist, album, durationS) = (entry.artist, entry.album, entry.durationS)
+    (artwork, trackId) = (entry.artwork, entry.trackId)
+  }
+}
+
+/// Files that a picture may be read from.
+enum PictureOrigins {
+  /// A file that was changed since has another picture, or none: some are tried.
+  private static let limit = 4
+
+  static func of(
+    _ hash: String, _ folders: LibraryFolders, _ database: Database
+  ) throws -> [PictureShelf.Origin] {
+    let ofFolders = try database.prepare(
+      "SELECT path, image_name FROM folder WHERE image = ? AND present LIMIT \(limit)"
+    ).all([SQLiteValue(hash)]) { ($0.text(0) ?? "", $0.text(1) ?? "", false) }
+    let ofTracks = try database.prepare(
+      """
+      SELECT f.path, t.name FROM track t JOIN folder f ON f.id = t.folder
+      WHERE t.picture = ? AND t.missing IS NULL LIMIT \(limit)
+      """
+    ).all([SQLiteValue(hash)]) { ($0.text(0) ?? "", $0.text(1) ?? "", true) }
+    return (ofFolders + ofTracks).compactMap { path, name, isInside in
+      guard let base = folders.location(of: path), let real = folders.confined("\(base)/\(name)")
+      else { return nil }
+      return PictureShelf.Origin(location: real, isInside: isInside)
+    }
+  }
+}
+
+/// What a browser is told that a file is, by its ending.
+enum MediaType {
+  static func of(_ name: String, hasVideo: Bool) -> String {
+    let ending = name.lastIndex(of: ".").map { name[name.index(after: $0)...].lowercased() } ?? ""
+    return switch ending {
+    case "mp3": "audio/mpeg"
+    case "flac": "audio/flac"
+    case "ogg", "oga", "opus", "spx": "audio/ogg"
+    case "wav": "audio/wav"
+    case "m4a", "m4b": "audio/mp4"
+    case "aac": "audio/aac"
+    case "mp4", "m4v": hasVideo ? "video/mp4" : "audio/mp4"
+    case "mov": "video/quicktime"
+    case "webm", "weba": hasVideo ? "video/webm" : "audio/webm"
+    case "mkv", "mka": "video/x-matroska"
+    default: "application/octet-stream"
+    }
+  }
+}

@@ -1,0 +1,165 @@
+import SQLiteStore
+import Sender
+import Service
+
+// Stations and playlists.
+
+extension Radio {
+  static let columns = "SELECT id, name, uri, artwork FROM radio "
+
+  init(_ row: borrowing Row) {
+    self.init(id: "s\(row.int64(0) ?? 0)", name: row.text(1) ?? "", uri: row.text(2) ?? "")
+    artwork = row.text(3)
+  }
+}
+
+extension StoredPlaylist {
+  static let columns = """
+    SELECT id, name, (SELECT count(*) FROM playlist_entry WHERE playlist = playlist.id) FROM playlist
+
+    """
+
+  init(_ row: borrowing Row) {
+    self.init(
+      id: "p\(row.int64(0) ?? 0)", name: row.text(1) ?? "", trackCount: row.int(2) ?? 0)
+  }
+}
+
+enum StoredLists {
+  /// Stations, and playlists that somebody saved; those in folders come on top.
+  static let limit = 2_000
+
+  static func radios(_ database: Database) throws -> [Radio] {
+    try database.prepare(Radio.columns + "ORDER BY id").all { Radio($0) }
+      .sorted { (SortKey.of($0.name), $0.id) < (SortKey.of($1.name), $1.id) }
+  }
+
+  /// A station that is there already gets the name.
+  static func addRadio(name: String, uri: String, _ database: Database) throws -> Radio {
+    let count = try database.prepare("SELECT count(*) FROM radio").first { $0.int(0) ?? 0 } ?? 0
+    guard count < limit else {
+      throw HouseProblem.invalid("There are \(limit) stations already; delete one first.")
+    }
+    try database.run(
+      """
+      INSERT INTO radio (name, uri) VALUES (?, ?) ON CONFLICT (uri) DO UPDATE SET name = excluded.name
+      """, SQLiteValue(name), SQLiteValue(uri))
+    guard
+      let radio = try database.prepare(Radio.columns + "WHERE uri = ?")
+        .first([SQLiteValue(uri)], { Radio($0) })
+    else { throw HouseProblem.unavailable("The station was not kept; try again.") }
+    return radio
+  }
+
+  static func removeRadio(_ id: String, _ database: Database) throws {
+    let number = LibraryNumber.parse(id, LibraryNumber.radio)
+    try database.run("DELETE FROM radio WHERE id = ?", SQLiteValue(number))
+    guard database.changedRows == 1 else {
+      throw HouseProblem.noSuch("There is no such station; it may be deleted already.")
+    }
+  }
+
+  static func playlists(_ database: Database) throws -> [StoredPlaylist] {
+    try database.prepare(StoredPlaylist.columns).all { StoredPlaylist($0) }
+      .sorted { (SortKey.of($0.name), $0.id) < (SortKey.of($1.name), $1.id) }
+  }
+
+  static func playlist(_ id: String, _ database: Database) throws -> StoredPlaylist {
+    let number = LibraryNumber.parse(id, LibraryNumber.playlist)
+    guard
+      let playlist = try database.prepare(StoredPlaylist.columns + "WHERE id = ?")
+        .first([SQLiteValue(number)], { StoredPlaylist($0) })
+    else { throw HouseProblem.noSuch("There is no such playlist; it may be deleted already.") }
+    return playlist
+  }
+
+  /// Tracks that are gone are left out; other files than the library's have none of it anyway.
+  static func entries(
+    ofPlaylist id: String, _ folders: LibraryFolders, _ database: Database
+  ) throws -> [HouseRequest.NewEntry] {
+    let number = LibraryNumber.parse(id, LibraryNumber.playlist)
+    let named = try database.prepare(
+      """
+      SELECT uri, title, artist, album, duration, coalesce(track, (
+          SELECT t.id FROM track t JOIN folder f ON f.id = t.folder
+          WHERE f.path = e.folder AND t.name = e.name))
+      FROM playlist_entry e WHERE playlist = ? ORDER BY position
+      """
+    ).all([SQLiteValue(number)]) { row in
+      var entry = HouseRequest.NewEntry(location: row.text(0) ?? "")
+      entry.title = row.text(1)
+      entry.artist = row.text(2)
+      entry.album = row.text(3)
+      entry.durationS = row.double(4)
+      return (entry, row.int64(5))
+    }
+    return try named.compactMap { entry, track in
+      if !entry.location.isEmpty { return entry }
+      return try FoundTrack.all(database, where: "t.id = ?", [SQLiteValue(track)]).first
+        .flatMap { $0.entry(in: folders) }
+    }
+  }
+
+  /// What is of the library is found again by its number; anything else must be an address.
+  static func save(
+    _ name: String, _ entries: [QueuePage.Entry], _ database: Database
+  ) throws -> StoredPlaylist {
+    guard !name.isEmpty, entries.count <= Playlist.limit else {
+      throw HouseProblem.invalid(
+        "A playlist needs a name, and has at most \(Playlist.limit) items.")
+    }
+    let count = try database.prepare("SELECT count(*) FROM playlist WHERE folder IS NULL")
+      .first { $0.int(0) ?? 0 }
+    guard count ?? 0 < limit else {
+      throw HouseProblem.invalid("There are \(limit) playlists already; delete one first.")
+    }
+    let number = try database.transaction { () throws(SQLiteError) in
+      try database.run("INSERT INTO playlist (name) VALUES (?)", SQLiteValue(name))
+      let number = database.lastInsertedID
+      let insert = try database.prepare(
+        """
+        INSERT INTO playlist_entry (playlist, position, track, uri, title, artist, album, duration)
+          VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        """)
+      for (place, entry) in entries.enumerated() {
+        let track = entry.trackId.flatMap { LibraryNumber.parse($0, LibraryNumber.track) }
+        let uri = isAddress(entry.uri) ? entry.uri : nil
+        guard track != nil || uri != nil else { continue }
+        try insert.run(
+          SQLiteValue(number), SQLiteValue(place), SQLiteValue(track), SQLiteValue(uri),
+          SQLiteValue(entry.title), SQLiteValue(entry.artist), SQLiteValue(entry.album),
+          SQLiteValue(entry.durationS))
+      }
+      return number
+    }
+    return try playlist("p\(number)", database)
+  }
+
+  static func isAddress(_ text: String) -> Bool {
+    ["http://", "https://"].contains { text.lowercased().hasPrefix($0) }
+  }
+
+  static func removePlaylist(_ id: String, _ database: Database) throws {
+    let number = LibraryNumber.parse(id, LibraryNumber.playlist)
+    try database.run("DELETE FROM playlist WHERE id = ? AND folder IS NULL", SQLiteValue(number))
+    guard database.changedRows == 0 else { return }
+    _ = try playlist(id, database)
+    throw HouseProblem.invalid(
+      "This playlist is a file in the library's folders; delete the file there.")
+  }
+}
+
+extension FoundTrack {
+  /// As it goes into a queue; nil where its folder is none of the library any more.
+  func entry(in folders: LibraryFolders) -> HouseRequest.NewEntry? {
+    guard let location = folders.location(of: folder) else { return nil }
+    var entry = HouseRequest.NewEntry(location: "\(location)/\(name)")
+    entry.title = track.title
+    entry.artist = track.artist
+    entry.album = track.album
+    entry.durationS = track.durationS
+    entry.artwork = track.artwork
+    entry.trackId = track.id
+    return entry
+  }
+}

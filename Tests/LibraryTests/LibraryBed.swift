@@ -1,0 +1,79 @@
+import Foundation
+import SQLiteStore
+import Service
+import TestSupport
+
+@testable import Library
+
+/// A folder of music and the tables of it, scanned on the test's own thread.
+final class LibraryBed {
+  let temporary: TemporaryFolder
+  var folders: LibraryFolders
+  var database: Database
+  var command = LibraryBed.worker
+  private(set) var reports: [String] = []
+  /// Called for everything that a scan tells.
+  var tell: (Scan.News) -> Void = { _ in }
+  var isCancelled: @Sendable () -> Bool = { false }
+
+  static let worker = [Program.path(of: "tutti"), "library-worker"]
+
+  init() throws {
+    temporary = try TemporaryFolder()
+    let music = temporary.file("Music")
+    try FileManager.default.createDirectory(atPath: music, withIntermediateDirectories: true)
+    folders = LibraryFolders([music])
+    database = try Self.open(temporary.file("library.db"))
+  }
+
+  static func open(_ path: String) throws -> Database {
+    let database = try Database(path: path)
+    guard try LibrarySchema.prepare(database) else { throw Missing(description: "tables") }
+    return database
+  }
+
+  func scan(_ paths: [String]? = nil) throws {
+    reports = []
+    let isFirst = try LibraryQueries.figures(database).trackCount == 0
+    let scan = Scan(
+      folders, TrackWriter(database, folders, isFirstScan: isFirst), WorkerPool(command),
+      isCancelled: isCancelled, watch: { _, _ in },
+      tell: { [self] news in
+        if case .report(let line) = news { reports.append(line) }
+        tell(news)
+      })
+    try scan.run(paths)
+  }
+
+  /// Of the library, such as `Nina/1.flac`.
+  func path(_ name: String) -> String { temporary.file("Music/\(name)") }
+
+  func write(_ file: TaggedFile, to name: String) throws {
+    try temporary.write(file.bytes, to: "Music/\(name)")
+  }
+
+  func move(_ name: String, to other: String) throws {
+    let target = URL(filePath: path(other))
+    try FileManager.default.createDirectory(
+      at: target.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try FileManager.default.moveItem(atPath: path(name), toPath: path(other))
+  }
+
+  func remove(_ name: String) throws {
+    try FileManager.default.removeItem(atPath: path(name))
+  }
+
+  func tracks() throws -> [Track] {
+    try FoundTrack.all(database, where: "1", [], order: " ORDER BY f.path, t.name").map(\.track)
+  }
+
+  func track(_ title: String) throws -> Track? { try tracks().first { $0.title == title } }
+
+  func albums() throws -> [Album] {
+    try LibraryQueries.albums(AlbumQuery(order: .artist, limit: 100), database).albums
+  }
+
+  func search(_ text: String) throws -> SearchResult {
+    try SearchQuery(text)?.result(database, limit: 20) ?? SearchResult()
+  }
+}

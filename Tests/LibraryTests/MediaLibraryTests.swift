@@ -1,0 +1,152 @@
+import Foundation
+import SQLiteStore
+import Service
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Library
+
+/// The whole: threads, watching, files that it serves.
+@Suite struct MediaLibraryTests {
+  private let bed: LibraryBed
+
+  init() throws { bed = try LibraryBed() }
+
+  private final class Open: Sendable {
+    let library: MediaLibrary
+    let figures: AsyncStream<HouseState.LibraryFigures>
+
+    init(_ bed: LibraryBed) throws {
+      var settings = MediaLibrary.Settings(
+        folders: [bed.path("")], database: bed.temporary.file("whole.db"),
+        pictures: bed.temporary.file("pictures"), worker: LibraryBed.worker)
+      settings.quietTime = 20
+      let (figures, continuation) = AsyncStream.makeStream(of: HouseState.LibraryFigures.self)
+      self.figures = figures
+      library = try MediaLibrary(
+        settings, changed: { continuation.yield($0) }, report: { _ in })
+    }
+
+    /// Returns once there are so many tracks and no scan goes on.
+    func wait(for count: Int) async {
+      for await figures in figures where figures.trackCount == count && figures.scan == nil {
+        return
+      }
+    }
+
+    deinit { library.close() }
+  }
+
+  @Test func `what changes in a watched folder is soon in the library`() async throws {
+    try bed.write(TaggedFile("One"), to: "a/1.flac")
+    let open = try Open(bed)
+    await open.wait(for: 1)
+    try bed.write(TaggedFile("Two"), to: "a/2.flac")
+    await open.wait(for: 2)
+    try bed.write(TaggedFile("Three"), to: "new/deep/3.flac")
+    await open.wait(for: 3)
+    try bed.write(TaggedFile("Four"), to: "new/deep/4.flac")
+    await open.wait(for: 4)
+    try bed.remove("a")
+    await open.wait(for: 2)
+    #expect(try await open.library.search("three", limit: 5).tracks.count == 1)
+  }
+
+  @Test func `a page's picture is that of the folder, small and kept`() async throws {
+    try run(
+      "ffmpeg",
+      ["-v", "error", "-f", "lavfi", "-i", "testsrc=size=1600x800", "-frames:v", "1"]
+        + [bed.temporary.file("big.jpg")])
+    let big = try bed.temporary.bytes(of: "big.jpg")
+    try bed.temporary.write(big, to: "Music/a/Cover.JPG")
+    try bed.write(TaggedFile("One", album: "A"), to: "a/1.flac")
+    var inside = TaggedFile("Two", album: "B")
+    inside.picture = try bed.temporary.bytes(of: "big.jpg") + [0]
+    try bed.write(inside, to: "b/1.flac")
+    let open = try Open(bed)
+    await open.wait(for: 2)
+    let library = open.library
+    for title in ["one", "two"] {
+      let hash = try #require(try await library.search(title, limit: 1).tracks.first?.artwork)
+      for (size, width) in [(300, 300), (1_200, 1_200)] {
+        let file = try await library.artwork(hash, size: size)
+        #expect(file.type == "image/jpeg")
+        let bytes = [UInt8](try Data(contentsOf: URL(filePath: file.path)))
+        #expect(Self.width(ofJPEG: bytes) == width)
+        #expect(try await library.artwork(hash, size: size) == file)
+      }
+    }
+    for hash in ["", "../../../etc/passwd", String(repeating: "0", count: 32)] {
+      await #expect(throws: HouseProblem.self) { try await library.artwork(hash, size: 300) }
+    }
+  }
+
+  /// From the frame's header.
+  private static func width(ofJPEG bytes: [UInt8]) -> Int? {
+    for place in bytes.indices.dropLast(9)
+    where bytes[place] == 0xff && [0xc0, 0xc1, 0xc2].contains(bytes[place + 1]) {
+      return Int(bytes[place + 7]) << 8 | Int(bytes[place + 8])
+    }
+    return nil
+  }
+
+  @Test func `a file is served only from inside of the library`() async throws {
+    try bed.write(TaggedFile("One"), to: "a/1.flac")
+    let open = try Open(bed)
+    await open.wait(for: 1)
+    let library = open.library
+    let id = try #require(try await library.search("one", limit: 1).tracks.first?.id)
+    let file = try await library.media(track: id)
+    #expect(file.path.hasSuffix("/Music/a/1.flac") && file.type == "audio/flac")
+    let secret = try bed.temporary.write(Array("secret".utf8), to: "secret.flac")
+    for id in ["", "t", "t999", "1", "../../etc/passwd", "t-1", "t\(Int64.max)0"] {
+      await #expect(throws: HouseProblem.self) { try await library.media(track: id) }
+    }
+    for path in ["..", "Music/..", "/etc", "Music/../..", "Musi", "Music/a/../.."] {
+      await #expect(throws: HouseProblem.self) { try await library.folder(path) }
+      await #expect(throws: HouseProblem.self) { try await library.entries(of: .folder(path)) }
+    }
+    // The whole folder becomes a link out of the library, with a file of the same name.
+    try FileManager.default.createDirectory(
+      atPath: bed.temporary.file("out"), withIntermediateDirectories: true)
+    try FileManager.default.copyItem(atPath: secret, toPath: bed.temporary.file("out/1.flac"))
+    let folders = LibraryFolders([bed.path("")])
+    #expect(folders.confined(bed.path("a/1.flac")) != nil)
+    try FileManager.default.createSymbolicLink(
+      atPath: bed.path("link"), withDestinationPath: bed.temporary.file("out"))
+    #expect(folders.confined(bed.path("link/1.flac")) == nil)
+    #expect(folders.confined(bed.path("a/../../secret.flac")) == nil)
+    #expect(folders.confined(bed.path("")) == nil)
+  }
+
+  @Test func `tables of a newer version are left alone`() throws {
+    try bed.database.setVersion(99)
+    let settings = MediaLibrary.Settings(
+      folders: [], database: bed.database.path, pictures: bed.temporary.file("pictures"),
+      worker: LibraryBed.worker)
+    let failure = #expect(throws: MediaLibrary.Failure.self) {
+      _ = try MediaLibrary(settings, changed: { _ in }, report: { _ in })
+    }
+    #expect(failure?.description.contains("newer version") == true)
+    #expect(try bed.database.version() == 99)
+  }
+
+  @Test func `a scan is ended at once`() async throws {
+    for number in 1...40 { try bed.write(TaggedFile("\(number)"), to: "a/\(number).flac") }
+    let (lines, continuation) = AsyncStream.makeStream(of: HouseState.LibraryFigures.self)
+    // A reader that never answers.
+    let settings = MediaLibrary.Settings(
+      folders: [bed.path("")], database: bed.temporary.file("whole.db"),
+      pictures: bed.temporary.file("pictures"), worker: ["/bin/sleep", "1000"])
+    let library = try MediaLibrary(
+      settings, changed: { continuation.yield($0) }, report: { _ in })
+    var first = lines.makeAsyncIterator()
+    _ = await first.next()
+    // Returns long before a reader's patience is over, or the suite hangs for minutes.
+    let clock = ContinuousClock()
+    let time = clock.measure { library.close() }
+    #expect(time < .seconds(15))
+    #expect(try await library.albums(AlbumQuery(order: .title, limit: 5)).count == 0)
+  }
+}

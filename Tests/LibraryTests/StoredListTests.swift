@@ -1,0 +1,68 @@
+import SQLiteStore
+import Service
+import TestSupport
+import Testing
+
+@testable import Library
+
+/// Stations and playlists.
+@Suite struct StoredListTests {
+  private let bed: LibraryBed
+
+  init() throws { bed = try LibraryBed() }
+
+  @Test func `stations are kept, found by their address and deleted`() throws {
+    let first = try StoredLists.addRadio(name: "FIP", uri: "http://fip/", bed.database)
+    let again = try StoredLists.addRadio(name: "FIP Jazz", uri: "http://fip/", bed.database)
+    #expect(again.id == first.id)
+    #expect(try StoredLists.radios(bed.database).map(\.name) == ["FIP Jazz"])
+    let entry = try QueueEntries.of(.radio(first.id), bed.folders, bed.database).first
+    #expect(entry?.location == "http://fip/" && entry?.title == "FIP Jazz")
+    try StoredLists.removeRadio(first.id, bed.database)
+    #expect(throws: HouseProblem.self) { try StoredLists.removeRadio(first.id, bed.database) }
+    #expect(try StoredLists.radios(bed.database).isEmpty)
+  }
+
+  @Test func `a list in a folder names what is in the library, and addresses`() throws {
+    try bed.write(TaggedFile("One"), to: "a/1.flac")
+    let list = """
+      #EXTM3U
+      ../a/1.flac
+      /etc/passwd
+      ../../../etc/shadow
+      #EXTINF:-1,A station
+      http://radio/
+      """
+    try bed.temporary.write(Array(list.utf8), to: "Music/lists/Évening.m3u8")
+    try bed.scan()
+    let playlist = try #require(try StoredLists.playlists(bed.database).first)
+    #expect(playlist.name == "Évening")
+    let entries = try QueueEntries.of(.playlist(playlist.id), bed.folders, bed.database)
+    #expect(entries.map(\.location) == [bed.path("a/1.flac"), "http://radio/"])
+    #expect(entries.map(\.title) == ["One", "A station"])
+    #expect(throws: HouseProblem.self) { try StoredLists.removePlaylist(playlist.id, bed.database) }
+    try bed.remove("lists/Évening.m3u8")
+    try bed.scan()
+    #expect(try StoredLists.playlists(bed.database).isEmpty)
+  }
+
+  @Test func `a saved playlist finds its tracks where they are now, and no other files`() throws {
+    try bed.write(TaggedFile("One", artist: "Nina"), to: "a/1.flac")
+    try bed.scan()
+    let track = try #require(try bed.track("One"))
+    var entry = QueuePage.Entry(id: 1, title: "One", uri: bed.path("a/1.flac"), isCurrent: false)
+    entry.trackId = track.id
+    let entries = [
+      entry, QueuePage.Entry(id: 2, title: "x", uri: "/etc/passwd", isCurrent: false),
+      QueuePage.Entry(id: 3, title: "Station", uri: "https://radio/", isCurrent: false),
+    ]
+    let saved = try StoredLists.save("Mine", entries, bed.database)
+    #expect(saved.trackCount == 2)
+    try bed.move("a/1.flac", to: "b/moved.flac")
+    try bed.scan()
+    let played = try QueueEntries.of(.playlist(saved.id), bed.folders, bed.database)
+    #expect(played.map(\.location) == [bed.path("b/moved.flac"), "https://radio/"])
+    try StoredLists.removePlaylist(saved.id, bed.database)
+    #expect(throws: HouseProblem.self) { try StoredLists.playlist(saved.id, bed.database) }
+  }
+}
