@@ -165,6 +165,8 @@ import WebTestSupport
       let answer = try await client.ask("PUT", "/api/v1/groups/g1")
       try expectProblem(answer, 405, "PUT")
       #expect(answer.headers["allow"] == "PATCH, DELETE")
+      // A word is no entry's number.
+      try expectProblem(await client.ask("PATCH", "/api/v1/groups/g1/queue/undo", "{}"), 405)
     }
   }
 }
