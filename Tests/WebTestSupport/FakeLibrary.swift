@@ -34,7 +34,7 @@ package actor FakeLibrary: LibraryControl {
   }
 
   package func folder(_ path: String) throws(HouseProblem) -> FolderContents {
-    guard path.isEmpty || path == "Jazz" else { throw .noSuch("There is no folder \(path).") }
+    // Any path: that it stays in the library has been seen to before.
     let folders = path.isEmpty ? [FolderContents.Folder(path: "Jazz", name: "Jazz")] : []
     return FolderContents(path: path, folders: folders, tracks: path.isEmpty ? [] : Self.tracks)
   }
@@ -94,10 +94,10 @@ package actor FakeLibrary: LibraryControl {
         throw .noSuch("There is no track \(id).")
       }
       return [entry(track)]
-    case .album("a1"), .artist("r1"), .folder("Jazz"), .playlist("p1"):
+    case .album("a1"), .artist("r1"), .folder, .playlist("p1"):
       return Self.tracks.map(entry)
     case .radio("s1"): return [HouseRequest.NewEntry(location: "http://example.org/fip")]
-    case .album, .artist, .folder, .playlist, .radio:
+    case .album, .artist, .playlist, .radio:
       throw .noSuch("There is no such thing in the library.")
     }
   }
