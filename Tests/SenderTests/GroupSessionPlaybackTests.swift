@@ -316,6 +316,58 @@ import WireProtocol
     #expect(group.events.last == .finished)
   }
 
+  @Test func `halted, the group keeps its list and its rooms, and plays what is chosen`() throws {
+    var group = TestGroup(Self.twoItems, endsWithPlaylist: false)
+    group.joinReady()
+    group.advance(by: .milliseconds(500))
+    group.command(.halt)
+    group.advance(by: .seconds(10))
+    #expect(group.session.status(at: group.now).state == .stopped)
+    #expect(group.session.status(at: group.now).itemCount == 2)
+    group.take()
+    // Edits begin nothing.
+    group.command(.edit(.insert(["8000x1:16000"], .end)))
+    group.command(.edit(.remove([0])))
+    group.command(.resume)
+    group.advance(by: .seconds(10))
+    #expect(group.session.status(at: group.now).state == .stopped)
+    #expect(group.anchors.isEmpty)
+    group.command(.jump(to: 1, at: .milliseconds(500)))
+    group.say(.status(.test(.ready)))
+    group.advance(by: .milliseconds(300))
+    let status = group.session.status(at: group.now)
+    #expect(status.state == .playing)
+    #expect(status.item?.item.id == 1)
+    #expect(status.position >= .milliseconds(500))
+  }
+
+  @Test func `halted before the start, nothing is opened`() {
+    var group = TestGroup(Self.twoItems, rooms: 0, endsWithPlaylist: false)
+    group.command(.halt)
+    group.handle(.roomAdded(TestGroup.room, name: "a", receiverID: nil))
+    group.joinReady()
+    group.advance(by: .seconds(5))
+    #expect(group.anchors.isEmpty)
+    #expect(group.packets().isEmpty)
+    #expect(group.session.status(at: group.now).state == .stopped)
+  }
+
+  @Test func `halted while paused, what is chosen waits for a resume`() {
+    var group = TestGroup.playing(Self.twoItems)
+    group.command(.pause)
+    group.advance(by: .seconds(1))
+    group.command(.halt)
+    group.advance(by: .seconds(1))
+    #expect(group.session.status(at: group.now).state == .stopped)
+    group.command(.jump(to: 1))
+    group.advance(by: .seconds(1))
+    #expect(group.session.status(at: group.now).state == .paused)
+    group.command(.resume)
+    group.advance(by: .seconds(1))
+    #expect(group.session.status(at: group.now).item?.item.id == 1)
+    #expect(group.session.status(at: group.now).state == .playing)
+  }
+
   @Test func `after the last frame has sounded the rooms are let go`() {
     var group = TestGroup(["8000x1:8000"])
     group.joinReady()

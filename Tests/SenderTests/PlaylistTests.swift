@@ -29,6 +29,35 @@ import Testing
     #expect(list.items.map(\.id) == [2])
   }
 
+  @Test func `a list comes back with its identities, and those of new items are new`() {
+    var list = Self.list("abc")
+    _ = list.apply(.remove([1, 2]), current: nil)
+    _ = list.apply(.setRepetition(.all), current: nil)
+    var other = Playlist(restoring: list.items, nextID: list.nextID, repetition: .all)
+    #expect(other.items == list.items)
+    #expect(other.repetition == .all)
+    _ = other.apply(.insert(["d"], .end), current: nil)
+    #expect(other.items.map(\.id) == [0, 3])
+    // Also where the number was lost.
+    #expect(Playlist(restoring: list.items, nextID: 0, repetition: .off).nextID == 1)
+  }
+
+  @Test func `what was cleared is restored in its order, in the place of what is there`() {
+    var list = Self.list("abc")
+    _ = list.apply(.move(2, .index(0)), current: nil)
+    let before = list.items
+    let current = before[0]
+    _ = list.apply(.clear, current: current)
+    _ = list.apply(.insert(["d"], .end), current: current)
+    let hasChanged = list.apply(.restore(before), current: current)
+    #expect(hasChanged)
+    #expect(list.items == before)
+    #expect(list.successor(of: current) == before[1])
+    // What never was in the list is not taken for one of its items.
+    _ = list.apply(.restore(before + [before[0], PlayItem(id: 99, location: "z")]), current: nil)
+    #expect(list.items == before)
+  }
+
   @Test func `items come where they are wanted`() {
     var list = Self.list("abc")
     let b = list.items[1]

@@ -42,7 +42,7 @@ extension GroupSession {
   /// Whether there is no current item: everything has sounded, and nothing is on its way.
   func isStopped(at now: LocalTime) -> Bool {
     if let end = timeline.end { return mediaTime(at: now) >= end }
-    if case .notBegun = production.stage { return playlist.first == nil }
+    if case .notBegun = production.stage { return isHalted || playlist.first == nil }
     return false
   }
 

@@ -35,6 +35,7 @@ extension GroupSession {
     case .edit(let edit): return try apply(edit, at: now)
     case .observePosition(let interval):
       observation = interval.map { .init(interval: max($0, .milliseconds(10))) }
+    case .halt: halt(at: now)
     case .stop: stop(at: now)
     case .effects(let effects): try change(to: effects, at: now)
     case .volume(let rooms, let volume):

@@ -96,7 +96,7 @@ extension GroupSession {
 
   /// The current item was removed: the one that follows it takes its place at once.
   private mutating func goOn(after item: PlayItem, at now: LocalTime) {
-    if let next = playlist.neighbour(after: item) {
+    if !isHalted, let next = playlist.neighbour(after: item) {
       goTo(next, at: .zero, now: now)
     } else {
       halt(after: item, at: now)
@@ -115,6 +115,7 @@ extension GroupSession {
 
   /// Something was put behind what was the end: the stream, marked as ended, goes on there.
   private mutating func goOnAfterEnd(at now: LocalTime) {
+    guard !isHalted else { return }
     switch production.stage {
     case .finishing: production.wasEdited = true
     case .finished:

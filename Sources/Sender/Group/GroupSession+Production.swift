@@ -34,6 +34,7 @@ extension GroupSession {
     guard production.isIdle, restart.reconcileTime == nil else { return }
     switch production.stage {
     case .notBegun:
+      if isHalted { break }
       if let item = playlist.first {
         begin(.init(item: item, start: .zero, isChosen: false), continues: false)
       } else if configuration.endsWithPlaylist {

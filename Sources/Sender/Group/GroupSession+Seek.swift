@@ -100,8 +100,14 @@ extension GroupSession {
   }
 
   mutating func goTo(_ item: PlayItem, at position: MediaDuration, now: LocalTime) {
+    isHalted = false
     restart.ask(for: .init(item: item, position: position))
     carryOutRestart(at: now)
+  }
+
+  mutating func halt(at now: LocalTime) {
+    isHalted = true
+    if let aim = aim(at: now) ?? firstAim { halt(after: aim.item, at: now) }
   }
 
   /// The sound ends as soon as it can, and nothing follows.
@@ -110,8 +116,8 @@ extension GroupSession {
     let time = timeline.cutTime(by: commitTime(at: now))
     if production.cut == time, production.hasEnded { return }
     makeAnew(nil, from: time, after: item, isRamped: true, at: now)
-    // Else an item that repeats would follow itself.
-    if playlist.successor(of: item) != nil { finishProduction(at: time) }
+    // Else an item that repeats would follow itself, and one that is added meanwhile would follow a halt.
+    if isHalted || playlist.successor(of: item) != nil { finishProduction(at: time) }
   }
 
   // MARK: - Carrying it out

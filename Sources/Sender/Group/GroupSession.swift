@@ -60,6 +60,8 @@ package struct GroupSession {
   var startDeadline: LocalTime?
   /// Nothing starts until `resume`.
   var isHeld: Bool
+  /// Nothing is played until somebody chooses an item.
+  package internal(set) var isHalted = false
   /// Not before this, though all are ready.
   var startTime: GroupTime?
   private(set) var finishTime: LocalTime?

@@ -37,6 +37,8 @@ package enum PlayerCommand: Hashable, Sendable {
   case effects(Effects)
   /// Tell the position so often while music plays; nil ends it. At least 10 ms.
   case observePosition(every: Nanoseconds?)
+  /// Ends what sounds. The list stays, and nothing of it is played before a jump to one of its items.
+  case halt
   /// Ends playing in all rooms at one sample, then everything.
   case stop
 }

@@ -21,9 +21,17 @@ package struct Playlist {
   private var entries: [Entry] = []
   package private(set) var repetition = Repetition.off
   /// The identity of the next item that is added.
-  private(set) var nextID = 0
+  package private(set) var nextID = 0
 
   package init(_ new: [PlaylistEntry] = []) { insert(new, .end) }
+
+  /// A list as it was, with the identities of its items, of which each occurs once. Those of later items are `nextID`
+  /// and above.
+  package init(restoring items: [PlayItem], nextID: Int, repetition: Repetition) {
+    entries = items.prefix(Self.limit).map { Entry(item: $0) }
+    self.nextID = items.reduce(nextID) { max($0, $1.id + 1) }
+    self.repetition = repetition
+  }
 
   package var items: [PlayItem] { entries.filter { !$0.isRemoved }.map(\.item) }
   package var count: Int { entries.count { !$0.isRemoved } }
@@ -82,6 +90,8 @@ package enum PlaylistEdit: Hashable, Sendable {
   case replace(Int, with: [PlaylistEntry])
   case move(Int, Place)
   case clear
+  /// These items in this order and no others: as they were before a clear, with their identities.
+  case restore([PlayItem])
   /// All other items, behind the current one, in an order that `seed` alone decides.
   case shuffle(seed: UInt64)
   case setRepetition(Playlist.Repetition)
@@ -110,6 +120,7 @@ extension Playlist {
       remove(id)
     case .move(let id, let place): move(id, place, current: current)
     case .clear: for index in entries.indices { entries[index].isRemoved = true }
+    case .restore(let items): restore(items)
     case .shuffle(let seed): shuffle(seed: seed, current: current)
     case .setRepetition(let repetition): self.repetition = repetition
     }
@@ -132,6 +143,14 @@ extension Playlist {
   private mutating func remove(_ id: Int) {
     guard let index = index(of: id) else { return }
     entries[index].isRemoved = true
+  }
+
+  private mutating func restore(_ items: [PlayItem]) {
+    var seen: Set<Int> = []
+    let restored = items.filter { $0.id < nextID && seen.insert($0.id).inserted }
+    for index in entries.indices { entries[index].isRemoved = true }
+    entries.removeAll { seen.contains($0.item.id) }
+    entries += restored.prefix(Self.limit).map { Entry(item: $0) }
   }
 
   private mutating func move(_ id: Int, _ place: PlaylistEdit.Place, current: PlayItem?) {
