@@ -4,7 +4,7 @@ SWIFT ?= swift
 BUILD := .build/release
 FILE ?=
 
-.PHONY: help setup build run test test-long test-page soak check fuzz lint format docs install install-service uninstall clean
+.PHONY: help setup build run test test-long test-page soak check fuzz lint format docs install install-service install-daemon uninstall clean
 
 help:
 	@echo "make run [FILE=song.flac]  build, start a receiver here and play to it"
@@ -18,7 +18,8 @@ help:
 	@echo "make build                 the programs in $(BUILD), manual pages and completions beside it"
 	@echo "make install [PREFIX=/usr/local]   what was built; sudo make install"
 	@echo "make install-service       the same, and a receiver that systemd starts at boot"
-	@echo "make uninstall             takes both away again, but not what they remember"
+	@echo "make install-daemon        the programs, and the daemon of a household, which systemd starts at boot"
+	@echo "make uninstall             takes all of them away again, but not what they remember"
 
 setup:
 	@scripts/setup.sh
@@ -71,7 +72,10 @@ install:
 	@scripts/install.sh "$(DESTDIR)" "$(PREFIX)" "$(BUILD)"
 
 install-service: install
-	@scripts/install-service.sh "$(DESTDIR)" "$(PREFIX)" "$(ETC)"
+	@scripts/install-service.sh "$(DESTDIR)" "$(PREFIX)" "$(ETC)" tutti-receiver
+
+install-daemon: install
+	@scripts/install-service.sh "$(DESTDIR)" "$(PREFIX)" "$(ETC)" tutti
 
 uninstall:
 	@scripts/uninstall.sh "$(DESTDIR)" "$(PREFIX)" "$(ETC)"

@@ -113,7 +113,7 @@ let package = Package(
     .target(
       name: "Service",
       dependencies: [
-        "Clock", "WireProtocol", "Sender", "Driver", "LinuxIO", "FFmpegSource",
+        "Clock", "WireProtocol", "Sender", "Driver", "LinuxIO", "FFmpegSource", "SQLiteStore",
       ],
       path: "Sources/Service", swiftSettings: strict),
 
@@ -202,8 +202,8 @@ let package = Package(
     tests(
       "ServiceTests",
       [
-        "Service", "Driver", "LinuxIO", "FFmpegSource", "Sender", "WireProtocol", "Audio", "Clock",
-        "TestSupport",
+        "Service", "Driver", "LinuxIO", "FFmpegSource", "SQLiteStore", "Sender", "WireProtocol",
+        "Audio", "Clock", "TestSupport",
       ]),
     // Reads files by the finished program, as the daemon does.
     tests("LibraryTests", ["Library", "Service", "SQLiteStore", "LinuxIO", "TestSupport"]),

@@ -1,5 +1,5 @@
 #!/bin/bash
-# All tests but the virtual day, which `make test-long` runs; or those that the arguments choose. Release, because the simulation runs hours of virtual time; in a build
+# All tests but the long ones, which `make test-long` runs; or those that the arguments choose. Release, because the simulation runs hours of virtual time; in a build
 # folder of their own, because the flags differ from those of the programs, and each would make the other build anew.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -24,7 +24,7 @@ else
 	all=$(swift build "${build[@]}" --show-bin-path)/tuttiPackageTests.xctest
 	"$all" --testing-library swift-testing --no-parallel --filter "$waiting" > "$log.waiting" 2>&1 &
 	beside=$!
-	run --skip-build --no-parallel --filter "$live"
+	run --skip-build --no-parallel --filter "$live" --skip LongTests
 	wait "$beside" || failed=yes
 	cat "$log.waiting" | tee -a "$log"
 fi

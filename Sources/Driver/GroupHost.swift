@@ -34,6 +34,10 @@ package final class GroupHost: LoopMember {
   package private(set) var directory: RoomDirectory
   /// Something is wrong around the rooms, in one line; each is told once.
   package var onWarning: (String) -> Void = { _ in }
+  /// What is known of the receivers on this network has changed.
+  package var onDiscovery: () -> Void = {}
+  /// Whether it goes on without any group, until `end`.
+  package var outlivesGroups = false
   let peers: PeerConnections<Line>
   private let clockSocket: DatagramID
   private var stamped = AwaitedStamps<Answer>()
@@ -71,7 +75,11 @@ package final class GroupHost: LoopMember {
   /// The last group gives what was sent a moment to leave; the others play on, and it leaves meanwhile.
   func leave(_ number: Int) throws(IOError) {
     members.removeAll { $0.number == number || $0.group == nil }
-    guard members.isEmpty else { return }
+    if members.isEmpty, !outlivesGroups { try end() }
+  }
+
+  /// Ends discovery, and gives what was sent a moment to leave.
+  package func end() throws(IOError) {
     search.end()
     try peers.drain(for: .milliseconds(200))
   }
@@ -170,6 +178,7 @@ package final class GroupHost: LoopMember {
     case .failed: search.failed(at: HostClock.now)
     case .daemonAppeared, .daemonVanished, .settled: break
     }
+    onDiscovery()
   }
 
   /// A room plays in one group at a time: another one does not take it because it was found.
@@ -180,6 +189,9 @@ package final class GroupHost: LoopMember {
       group.foundNew(record)
     }
   }
+
+  /// A receiver that somebody else has found.
+  package func know(_ record: RoomRecord) { directory.know(record) }
 
   func isCrowded() { search.isCrowded(onWarning) }
 

@@ -11,7 +11,7 @@ package struct RoomDirectory {
   static let mostRemembered = 64
 
   /// All that are known. Where there are more, one that is gone is forgotten.
-  static let limit = mostServices + mostRemembered
+  package static let limit = mostServices + mostRemembered
 
   /// Newest knowledge first within the order of names.
   package private(set) var records: [RoomRecord]
@@ -76,6 +76,11 @@ package struct RoomDirectory {
     let id = sightings.remove(at: index).record.id
     if let other = sightings.first(where: { $0.record.id == id }) { return insert(other.record) }
     for index in records.indices where records[index].id == id { records[index].state = "away" }
+  }
+
+  /// One that somebody else has found, unless it is known already.
+  mutating func know(_ record: RoomRecord) {
+    if !records.contains(where: { $0.id == record.id }) { insert(record) }
   }
 
   /// Discovery begins anew.

@@ -141,7 +141,7 @@ package struct EffectsReport: Codable, Hashable, Sendable {
 }
 
 extension StatusReport.Room {
-  init(_ room: GroupStatus.Room) {
+  package init(_ room: GroupStatus.Room) {
     name = room.name
     switch room.connection {
     case .connecting: state = "connecting"

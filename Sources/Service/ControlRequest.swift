@@ -4,10 +4,13 @@ package import Sender
 /// What somebody asks of a running player. The answer has the same identifier, so that several can wait for theirs.
 package struct ControlCall: Codable, Hashable, Sendable {
   package var id: UInt64
+  /// Which of a daemon's groups is meant; nil where nobody has said.
+  package var group: String?
   package var request: ControlRequest
 
-  package init(id: UInt64, _ request: ControlRequest) {
+  package init(id: UInt64, group: String? = nil, _ request: ControlRequest) {
     self.id = id
+    self.group = group
     self.request = request
   }
 }
@@ -30,6 +33,8 @@ package struct ControlReply: Codable, Hashable, Sendable {
 
 package enum ControlRequest: Codable, Hashable, Sendable {
   case status
+  /// Something else, in place of the list; only a daemon does it.
+  case play(request: PlayRequest)
   case pause
   case resume
   case stop
@@ -52,6 +57,53 @@ package enum ControlRequest: Codable, Hashable, Sendable {
   case `repeat`(mode: String)
   case join(room: NewRoom)
   case leave(rooms: [String])
+}
+
+/// What a daemon is to play, and where.
+package struct PlayRequest: Codable, Hashable, Sendable {
+  package var entries: [PlaylistEntry]
+  /// Names, and addresses as `host:port`; none of both is where it was played last.
+  package var rooms: [String]
+  package var addresses: [String]
+  package var shuffles: Bool
+  /// `off`, `one` or `all`; nil leaves it as it is.
+  package var repetition: String?
+  package var effects: EffectsChange
+
+  package init(
+    entries: [PlaylistEntry], rooms: [String], addresses: [String], shuffles: Bool,
+    repetition: String?, effects: EffectsChange
+  ) {
+    (self.entries, self.rooms, self.addresses) = (entries, rooms, addresses)
+    (self.shuffles, self.repetition, self.effects) = (shuffles, repetition, effects)
+  }
+}
+
+extension ControlRequest {
+  /// Whether the answer has the list.
+  var isAboutTheList: Bool {
+    switch self {
+    case .queue, .play, .add, .remove, .move, .jump, .clear, .shuffle, .repeat: true
+    case .status, .pause, .resume, .stop, .next, .previous, .seek, .set, .effects, .join, .leave:
+      false
+    }
+  }
+
+  /// Whether it goes to another place in the music, or stands still at one.
+  var isMove: Bool {
+    switch self {
+    case .pause, .resume, .stop, .next, .previous, .seek: true
+    default: false
+    }
+  }
+
+  var changesSomething: Bool {
+    switch self {
+    case .status, .queue: false
+    case .effects(let change): !change.isEmpty
+    default: true
+    }
+  }
 }
 
 /// A room to play in as well.

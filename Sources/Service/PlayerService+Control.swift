@@ -12,6 +12,14 @@ extension PlayerService {
       done: done, queue: request.isAboutTheList ? queue : nil, status: statusReport)
   }
 
+  package func reply(to call: ControlCall) -> ControlReply {
+    do throws(ServiceError) {
+      return ControlReply(id: call.id, .done(answer: try answer(call.request)))
+    } catch {
+      return ControlReply(id: call.id, .refused(error: error))
+    }
+  }
+
   /// Throws where the session refuses it.
   @discardableResult
   package func carryOut(_ command: PlayerCommand) throws(ServiceError) -> CommandOutcome {
@@ -25,6 +33,9 @@ extension PlayerService {
   private func perform(_ request: ControlRequest) throws(ServiceError) -> String? {
     switch request {
     case .status, .queue: return nil
+    case .play:
+      throw .unavailable(
+        "another player is running with this state directory; stop it with: tutti stop")
     case .pause, .resume, .stop, .next, .previous: return try transport(request)
     case .seek(let seconds, let isRelative): return try seek(seconds, isRelative: isRelative)
     case .set(let change): return try set(change)
@@ -103,12 +114,12 @@ extension PlayerService {
     switch request {
     case .add(let entries, let number):
       try carryOut(.edit(.insert(entries, try place(number, last: items.count + 1))))
-      return count(entries.count, "item") + " added"
+      return Self.count(entries.count, "item") + " added"
     case .remove(let numbers):
       var ids: [Int] = []
       for number in numbers { ids.append(try item(number).id) }
       try carryOut(.edit(.remove(ids)))
-      return count(Set(numbers).count, "item") + " removed"
+      return Self.count(Set(numbers).count, "item") + " removed"
     case .move(let number, let to):
       try carryOut(.edit(.move(try item(number).id, try place(to, last: items.count))))
       return "\(name(of: before[number - 1])) is number \(to)"
@@ -117,7 +128,7 @@ extension PlayerService {
       return chosen
     case .clear:
       try carryOut(.edit(.clear))
-      return count(before.count, "item") + " removed"
+      return Self.count(before.count, "item") + " removed"
     case .shuffle:
       try shuffle()
       return "shuffled"
@@ -141,7 +152,7 @@ extension PlayerService {
     try carryOut(.edit(.shuffle(seed: seed)))
   }
 
-  private func item(_ number: Int) throws(ServiceError) -> PlayItem {
+  func item(_ number: Int) throws(ServiceError) -> PlayItem {
     let items = items
     guard (1...max(items.count, 1)).contains(number), !items.isEmpty else {
       let range = items.isEmpty ? "it is empty" : "it has 1 to \(items.count)"
@@ -159,7 +170,7 @@ extension PlayerService {
     return .index(number - 1)
   }
 
-  private func count(_ number: Int, _ thing: String) -> String {
+  static func count(_ number: Int, _ thing: String) -> String {
     "\(number) \(thing)\(number == 1 ? "" : "s")"
   }
 
@@ -172,16 +183,6 @@ extension PlayerService {
         number: index + 1, id: item.id, item: item.location,
         current: item.id == status.item?.item.id, title: opened?.title ?? item.title,
         artist: opened?.artist, durationS: opened?.duration?.seconds.rounded(to: 9))
-    }
-  }
-}
-
-extension ControlRequest {
-  fileprivate var isAboutTheList: Bool {
-    switch self {
-    case .queue, .add, .remove, .move, .jump, .clear, .shuffle, .repeat: true
-    case .status, .pause, .resume, .stop, .next, .previous, .seek, .set, .effects, .join, .leave:
-      false
     }
   }
 }

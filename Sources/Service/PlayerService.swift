@@ -12,13 +12,14 @@ package final class PlayerService: LoopMember {
     package var senderName: String
     /// Whether it is over with its list; else it waits for more.
     package var endsWithPlaylist: Bool
-    package var rooms: RoomWish
-    /// Where the cover is kept for displays.
-    package var directory: String
+    /// Which rooms it looks for by itself; nil where its owner adds them.
+    package var rooms: RoomWish?
+    /// Where the cover is kept for displays; nil where there are none.
+    package var directory: String?
 
     package init(
-      senderID: Identifier, senderName: String, endsWithPlaylist: Bool, rooms: RoomWish,
-      directory: String
+      senderID: Identifier, senderName: String, endsWithPlaylist: Bool, rooms: RoomWish?,
+      directory: String?
     ) {
       self.senderID = senderID
       self.senderName = senderName
@@ -36,13 +37,13 @@ package final class PlayerService: LoopMember {
   let driver: GroupDriver
   private var host: GroupHost { driver.host }
   private let endsWithList: Bool
-  private var hunt: RoomHunt
+  private var hunt: RoomHunt?
   private var huntFailure: ServiceError?
-  private var cover: CoverFile
+  private var cover: CoverFile?
   private var coverFailed = false
   /// What has become of the items, for the end: whether anything sounded, and what could not be played.
   private var hasSounded = false
-  private var failedItems: [Int: String] = [:]
+  private(set) var failedItems: [Int: String] = [:]
   /// Whether of an item a part was heard and the rest was missing.
   private var wasCutShort = false
   /// What is known of items that were opened, by their identities.
@@ -53,45 +54,45 @@ package final class PlayerService: LoopMember {
 
   /// Starts a thread; plays from `start` on.
   package init(
-    host: GroupHost, settings: Settings, playlist: Playlist, reads: ReadControl,
-    makeSerializer: @escaping GroupDriver.MakeSerializer
+    host: GroupHost, settings: Settings, playlist: Playlist, sources: PlaybackSources
   ) throws(IOError) {
-    cover = CoverFile(directory: settings.directory)
+    cover = settings.directory.map(CoverFile.init)
     endsWithList = settings.endsWithPlaylist
-    hunt = RoomHunt(settings.rooms, at: HostClock.now)
+    hunt = settings.rooms.map { RoomHunt($0, at: HostClock.now) }
     driver = try GroupDriver(
       host: host,
       settings: .init(
         senderID: settings.senderID, senderName: settings.senderName,
         endsWithPlaylist: settings.endsWithPlaylist),
-      playlist: playlist, reads: reads, makeSerializer: makeSerializer)
+      playlist: playlist, reads: sources.reads, makeSerializer: sources.makeSerializer)
     driver.onEvent = { [unowned self] event in
       note(event.change)
       onEvent(event)
     }
-    driver.wants = { [unowned self] in hunt.wants($0, of: host.directory) }
+    driver.wants = { [unowned self] in hunt?.wants($0, of: host.directory) ?? false }
   }
 
   // MARK: - Running
 
   package func start() throws(IOError) {
     show(nil)
+    guard let hunt else { return }
     let wish = hunt.wish
     if wish.isForAll || !wish.names.isEmpty { host.startDiscovery() }
     for record in hunt.remembered(in: host.directory) { driver.addRoom(record) }
     for (host, port) in wish.addresses { try addRoom(host: host, port: port) }
   }
 
-  package var nextDeadline: LocalTime? { hunt.deadline }
+  package var nextDeadline: LocalTime? { hunt?.deadline }
 
   package func handle(_ event: ReactorEvent) -> Bool { false }
 
   package func turn() {
-    guard hunt.deadline != nil else { return }
+    guard hunt?.deadline != nil else { return }
     do {
       let known = RoomHunt.Knowledge(
         directory: host.directory, plays: driver.plays, rooms: status.rooms)
-      try hunt.look(at: HostClock.now, known)
+      try hunt?.look(at: HostClock.now, known)
     } catch {
       huntFailure = error
     }
@@ -130,7 +131,7 @@ package final class PlayerService: LoopMember {
       show(status.item?.metadata.artwork)
     case .stopped: show(nil)
     case .room(let room, .connected):
-      hunt.reachedRoom()
+      hunt?.reachedRoom()
       remember(room)
     case .itemFailed(let item, let reason, let hasSounded):
       failedItems[item.id] = reason
@@ -151,8 +152,8 @@ package final class PlayerService: LoopMember {
   /// With where the cover of what sounds is.
   package var statusReport: StatusReport {
     let status = status
-    let isShown = status.item?.metadata.artwork.map { $0.bytes == cover.shown } ?? false
-    return StatusReport(status, revision: revision, artworkPath: isShown ? cover.path : nil)
+    let isShown = status.item?.metadata.artwork.map { $0.bytes == cover?.shown } ?? false
+    return StatusReport(status, revision: revision, artworkPath: isShown ? cover?.path : nil)
   }
 
   package var items: [PlayItem] { driver.session.playlist.items }
@@ -161,7 +162,9 @@ package final class PlayerService: LoopMember {
   package var waitReason: String? {
     let status = status
     guard status.state == .starting else { return nil }
-    if !hunt.missing.isEmpty { return "looking for \(hunt.missing.joined(separator: ", "))" }
+    if let missing = hunt?.missing, !missing.isEmpty {
+      return "looking for \(missing.joined(separator: ", "))"
+    }
     if status.rooms.isEmpty { return "looking for receivers on this network" }
     let absent = status.rooms.filter { if case .live = $0.connection { false } else { true } }
     if absent.count < status.rooms.count, status.item == nil, let first = items.first {
@@ -194,9 +197,9 @@ package final class PlayerService: LoopMember {
   private func show(_ artwork: Artwork?) {
     do throws(IOError) {
       if let artwork {
-        try cover.show(artwork.bytes, mimeType: artwork.mimeType)
+        try cover?.show(artwork.bytes, mimeType: artwork.mimeType)
       } else {
-        try cover.remove()
+        try cover?.remove()
       }
     } catch {
       if !coverFailed { onWarning("the cover cannot be kept for displays: \(error)") }

@@ -15,8 +15,10 @@ package struct RoomChange: Codable, Hashable, Sendable {
   package var channels: String?
 
   package init(
-    rooms: [String] = [], isMuted: Bool? = nil, delayMs: Double? = nil, channels: String? = nil
+    rooms: [String] = [], isMuted: Bool? = nil, delayMs: Double? = nil, channels: String? = nil,
+    volume: Double? = nil
   ) {
+    self.volume = volume
     self.rooms = rooms
     self.isMuted = isMuted
     self.delayMs = delayMs

@@ -38,13 +38,16 @@ import Testing
   }
 
   @Test func `what was built is installed without a toolchain, and taken away again`() throws {
-    let made = try make("install-service", build: built)
-    #expect(made.code == 0, "\(made.text)")
+    for goal in ["install-service", "install-daemon"] {
+      let made = try make(goal, build: built)
+      #expect(made.code == 0, "\(made.text)")
+    }
     let programs = ["tutti", "tutti-receiver"].map { folder.file("usr/local/bin/\($0)") }
     #expect(Set(programs).isSubset(of: installed))
     let removed = try make("uninstall", build: built)
     #expect(removed.code == 0, "\(removed.text)")
-    #expect(installed == [folder.file("etc/default/tutti-receiver")])
+    // What its owner has written is left.
+    #expect(installed == ["etc/default/tutti-receiver", "etc/tutti/tutti.conf"].map(folder.file))
   }
 
   @Test func `what was not built is asked for`() throws {

@@ -14,20 +14,14 @@ import WireProtocol
 /// What a player answers to requests, without a terminal, a room or a network.
 @Suite struct PlayerServiceTests {
   private static func player(_ items: [PlaylistEntry]) throws -> PlayerService {
-    let interruption = try ReadInterruption()
     let id = try #require(Identifier(Array(0..<16)))
     return try PlayerService(
       host: GroupHost(reactor: Reactor()),
       settings: .init(
         senderID: id, senderName: "study", endsWithPlaylist: false,
         rooms: RoomWish(names: []), directory: FileManager.default.temporaryDirectory.path),
-      playlist: Playlist(items), reads: ReadControl(interruption)
-    ) { report in
-      let opener = SourceOpener(interruption: interruption, report: report)
-      return Serializer(openSource: opener.open, applyEffects: SourceOpener.filtered) {
-        (_) throws(CodecError) in throw .unsupported("nothing is encoded here")
-      }
-    }
+      playlist: Playlist(items),
+      sources: PlaybackSources(EncoderChoice(codec: .auto, bitrate: nil, packetLength: 20)))
   }
 
   @Test func `requests about the list are answered with the list, others without`() throws {

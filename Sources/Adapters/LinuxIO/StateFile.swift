@@ -41,6 +41,12 @@ package struct StateFile: Sendable {
     try replace(with: content, mode: 0o644, isKept: false)
   }
 
+  /// Fails with EEXIST where there is such a file already, which stays as it is.
+  package func move(to other: String) throws(IOError) {
+    try check("link", Int(link(path, other)))
+    try check("unlink", Int(unlink(path)))
+  }
+
   /// Nothing happens where there is no such file.
   package func remove() throws(IOError) {
     guard unlink(path) != 0, errno != ENOENT else { return }

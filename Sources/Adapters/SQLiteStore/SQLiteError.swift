@@ -27,6 +27,11 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
     description = "\(path): \(reason)"
   }
 
+  /// What a check of the file has found.
+  package init(damaged path: String, _ damage: String) {
+    self.init(code: SQLITE_CORRUPT, path: path, reason: damage)
+  }
+
   private static func kind(_ code: Int32) -> Kind {
     switch code & 0xff {
     case SQLITE_CORRUPT, SQLITE_NOTADB: .damaged

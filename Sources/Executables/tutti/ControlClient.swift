@@ -9,10 +9,12 @@ struct ControlClient {
   static let silence = Nanoseconds.seconds(1)
 
   let path: String
+  /// Which of a daemon's groups is meant.
+  var group: String?
 
   /// Nil where no player runs.
   func askIfRunning(_ request: ControlRequest) throws -> ControlAnswer? {
-    let call = ControlCall(id: 1, request)
+    let call = ControlCall(id: 1, group: group, request)
     let reactor = try Reactor()
     let connection = reactor.connect(toPath: path)
     var line: [UInt8] = []

@@ -11,15 +11,17 @@ final class ControlServer: LoopMember {
   static let requestLimit = 1 << 20
   private static let clientLimit = 32
 
-  typealias Answer = (ControlRequest) throws(ServiceError) -> ControlAnswer
+  /// What is asked for, and where the reply goes: now or later, on the loop's thread.
+  typealias Answer = (ControlCall, @escaping (ControlReply) -> Void) -> Void
 
+  /// Set before the loop begins.
+  var answer: Answer = { _, _ in }
   private let reactor: Reactor
-  private let answer: Answer
   private let listener: ListenerID
   private var clients: [(connection: LinuxIO.ConnectionID, line: [UInt8])] = []
 
-  init(path: String, reactor: Reactor, _ answer: @escaping Answer) throws {
-    (self.reactor, self.answer) = (reactor, answer)
+  init(path: String, reactor: Reactor) throws {
+    self.reactor = reactor
     do {
       listener = try reactor.listen(onPath: path)
     } catch  where error.code == EADDRINUSE {
@@ -64,7 +66,7 @@ final class ControlServer: LoopMember {
     while let end = clients[index].line.firstIndex(of: UInt8(ascii: "\n")) {
       let line = Array(clients[index].line[..<end])
       clients[index].line.removeFirst(end + 1)
-      reactor.send(JSONLine.encode(reply(to: line)), on: connection)
+      reply(to: line, on: connection)
     }
     guard clients[index].line.count <= Self.requestLimit else {
       clients.remove(at: index)
@@ -72,15 +74,17 @@ final class ControlServer: LoopMember {
     }
   }
 
-  private func reply(to line: [UInt8]) -> ControlReply {
+  private func reply(to line: [UInt8], on connection: LinuxIO.ConnectionID) {
     guard let call = try? JSONLine.decode(ControlCall.self, from: line) else {
       let error = ServiceError.invalid("not understood: is the player of another version?")
-      return ControlReply(id: 0, .refused(error: error))
+      return send(ControlReply(id: 0, .refused(error: error)), on: connection)
     }
-    do throws(ServiceError) {
-      return ControlReply(id: call.id, .done(answer: try answer(call.request)))
-    } catch {
-      return ControlReply(id: call.id, .refused(error: error))
-    }
+    answer(call) { [weak self] in self?.send($0, on: connection) }
+  }
+
+  /// The client may be gone by now.
+  private func send(_ reply: ControlReply, on connection: LinuxIO.ConnectionID) {
+    guard clients.contains(where: { $0.connection == connection }) else { return }
+    reactor.send(JSONLine.encode(reply), on: connection)
   }
 }

@@ -16,7 +16,8 @@ struct PlayerProgram {
     // A terminal that is closed stops the music, unless `nohup` was to keep it playing.
     try reactor.watch(
       signals: [.interrupt, .terminate, .windowChanged] + [.hangUp].filter { !$0.isIgnored })
-    let control = try ControlServer(path: state.controlSocket, reactor: reactor, player.answer)
+    let control = try ControlServer(path: state.controlSocket, reactor: reactor)
+    control.answer = { call, reply in reply(player.reply(to: call)) }
     display = try PlayerDisplay(player, reactor: reactor, isJSON: isJSON)
     host.onWarning = player.onWarning
     loop = EventLoop(reactor, [control, host, player, display])

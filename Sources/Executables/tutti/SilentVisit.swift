@@ -37,19 +37,13 @@ struct SilentVisit {
   }
 
   private func driver() throws -> GroupDriver {
-    let interruption = try ReadInterruption()
-    let choice = try EncoderChoice(codec: .auto, bitrate: nil, packetLength: 20)
+    let sources = try PlaybackSources(
+      EncoderChoice(codec: .auto, bitrate: nil, packetLength: 20))
     let driver = try GroupDriver(
       host: try GroupHost(reactor: try Reactor()),
       settings: .init(
         senderID: try state.senderID(), senderName: HostName.current, endsWithPlaylist: false),
-      playlist: Playlist(), reads: ReadControl(interruption)
-    ) { report in
-      Serializer(
-        passesPackets: choice.passesPackets,
-        openSource: SourceOpener(interruption: interruption, report: report).open,
-        applyEffects: SourceOpener.filtered, makeEncoder: choice.makeEncoder)
-    }
+      playlist: Playlist(), reads: sources.reads, makeSerializer: sources.makeSerializer)
     for record in try ReceiverSearch(state: state).records(named: wish.names) {
       driver.addRoom(record)
     }

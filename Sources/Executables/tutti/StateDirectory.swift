@@ -11,13 +11,20 @@ struct StateDirectory {
 
   init(_ given: String?) throws {
     path =
-      given ?? (Environment["XDG_STATE_HOME"] ?? (Environment["HOME"] ?? "/root") + "/.local/state")
+      given ?? Self.daemons
+      ?? (Environment["XDG_STATE_HOME"] ?? (Environment["HOME"] ?? "/root") + "/.local/state")
       + "/tutti"
     do {
       try StateFile.createDirectory(path: path)
     } catch {
       throw Failure(.unavailable, "cannot use the state directory \(path): \(error)")
     }
+  }
+
+  /// That of the machine's daemon, for those who may work through it.
+  private static var daemons: String? {
+    guard let path = (try? ConfigurationFile.read(nil))?.stateDirectory else { return nil }
+    return access(path, W_OK | X_OK) == 0 ? path : nil
   }
 
   var controlSocket: String { path + "/control.sock" }

@@ -27,7 +27,7 @@ struct TuttiCommand: ParsableCommand {
       VolumeCommand.self, EffectsCommand.self, StatusCommand.self, QueueCommand.self,
       AddCommand.self,
       RemoveCommand.self, MoveCommand.self, ClearCommand.self, JumpCommand.self,
-      ShuffleCommand.self, RepeatCommand.self, LibraryWorkerCommand.self,
+      ShuffleCommand.self, RepeatCommand.self, ServeCommand.self, LibraryWorkerCommand.self,
     ])
 
   static func main() { main(arguments) }
@@ -74,6 +74,12 @@ struct CommonOptions: ParsableArguments {
       valueName: "dir"),
     completion: .directory)
   var stateDir: String?
+
+  @Option(
+    help: .init(
+      "Of a daemon's groups: its name, or a room of it (default: the one that plays).",
+      valueName: "group"))
+  var group: String?
 
   @Flag(help: "Print one JSON object a line, for programs.")
   var json = false

@@ -81,26 +81,41 @@ struct PlayCommand: ParsableCommand {
       let items = try MediaPaths.expand(files)
       let choice = try encoderChoice()
       let rawFormat = try rawFormat()
-      let interruption = try ReadInterruption()
       let state = try StateDirectory(common.stateDir)
+      if let answer = try playByDaemon(items, state) { return try common.show(answer) }
       let host = try GroupHost(reactor: Reactor(), remembered: state.rememberedRooms())
       let player = try PlayerService(
         host: host,
         settings: .init(
           senderID: try state.senderID(), senderName: HostName.current, endsWithPlaylist: !stay,
           rooms: try RoomWish(on: on, at: at), directory: state.path),
-        playlist: Playlist(items), reads: ReadControl(interruption)
-      ) { report in
-        let opener = SourceOpener(raw: rawFormat, interruption: interruption, report: report)
-        return Serializer(
-          passesPackets: choice.passesPackets, openSource: opener.open,
-          applyEffects: SourceOpener.filtered,
-          makeEncoder: choice.makeEncoder)
-      }
+        playlist: Playlist(items), sources: try PlaybackSources(choice, raw: rawFormat))
       try prepare(player, effects)
       try player.carryOut(.observePosition(every: positionInterval))
       try PlayerProgram(player, on: host, state: state, isJSON: common.json).run()
     }
+  }
+
+  /// Nil where none runs.
+  private func playByDaemon(
+    _ items: [PlaylistEntry], _ state: StateDirectory
+  ) throws -> ControlAnswer? {
+    let client = ControlClient(path: state.controlSocket, group: common.group)
+    let request = ControlRequest.play(
+      request: PlayRequest(
+        entries: items.map { PlaylistEntry(MediaPaths.absolute($0.location), title: $0.title) },
+        rooms: RoomWish.names(on), addresses: at, shuffles: shuffle,
+        repetition: repetition == .off ? nil : repetition.rawValue, effects: sound.change))
+    let isPiped = items.contains { $0.location == "-" }
+    if !isPiped, JSONLine.encode(ControlCall(id: 1, request)).count <= ControlServer.requestLimit {
+      return try client.askIfRunning(request)
+    }
+    guard try client.askIfRunning(.status) != nil else { return nil }
+    throw Failure(
+      .usage,
+      isPiped
+        ? "standard input cannot be handed to the player that runs; take another --state-dir"
+        : "too many files at once (\(items.count)); add them in parts with: tutti add")
   }
 
   private func prepare(_ player: PlayerService, _ effects: Effects) throws {

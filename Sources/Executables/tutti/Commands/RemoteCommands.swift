@@ -14,7 +14,7 @@ extension RemoteCommand {
   func run() throws {
     try reporting {
       let state = try StateDirectory(common.stateDir)
-      try show(try ControlClient(path: state.controlSocket).ask(try request()))
+      try show(try ControlClient(path: state.controlSocket, group: common.group).ask(try request()))
     }
   }
 
@@ -168,7 +168,7 @@ struct VolumeCommand: ParsableCommand {
     try reporting {
       let change = try change()
       let state = try StateDirectory(common.stateDir)
-      let client = ControlClient(path: state.controlSocket)
+      let client = ControlClient(path: state.controlSocket, group: common.group)
       if at.isEmpty, let reply = try client.askIfRunning(.set(change: change)) {
         return try common.show(reply)
       }

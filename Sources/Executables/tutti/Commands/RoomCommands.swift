@@ -20,7 +20,7 @@ struct JoinCommand: ParsableCommand {
     try reporting {
       guard !rooms.isEmpty || !at.isEmpty else { throw Failure(.usage, "name a room") }
       let state = try StateDirectory(common.stateDir)
-      let client = ControlClient(path: state.controlSocket)
+      let client = ControlClient(path: state.controlSocket, group: common.group)
       // Whether there is a player, before rooms are looked for.
       _ = try client.ask(.status)
       let found = try ReceiverSearch(state: state).records(

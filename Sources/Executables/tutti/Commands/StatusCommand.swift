@@ -24,7 +24,8 @@ struct StatusCommand: ParsableCommand {
 
   func run() throws {
     try reporting {
-      let client = ControlClient(path: try StateDirectory(common.stateDir).controlSocket)
+      let client = ControlClient(
+        path: try StateDirectory(common.stateDir).controlSocket, group: common.group)
       let isTerminal = TerminalText.canMove(on: STDOUT_FILENO)
       repeat {
         let status = try client.ask(.status).status

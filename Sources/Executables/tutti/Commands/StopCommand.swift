@@ -29,7 +29,7 @@ struct StopCommand: ParsableCommand {
   func run() throws {
     try reporting {
       let state = try StateDirectory(common.stateDir)
-      let client = ControlClient(path: state.controlSocket)
+      let client = ControlClient(path: state.controlSocket, group: common.group)
       if all { return try stopAll(client, state) }
       if on == nil, at.isEmpty {
         guard let reply = try client.askIfRunning(.stop) else { throw nothingPlays(state) }

@@ -1,0 +1,79 @@
+import ArgumentParser
+import Clock
+import Driver
+import Glibc
+import LinuxIO
+import Sender
+import Service
+
+/// `tutti serve`: a household without a terminal, with a socket for commands, all on one thread.
+final class HouseProgram: LoopMember {
+  /// How long the rooms may take to hear of the end.
+  private static let farewell = Nanoseconds.seconds(2)
+
+  let house: House
+  private let reactor: Reactor
+  private let control: ControlServer
+  private let log: OutputWriter
+  private let rooms: NewestValueThread<[RoomRecord]>
+  private var end: LocalTime?
+
+  init(_ configuration: HouseConfiguration, state: StateDirectory, encoding: EncoderChoice) throws {
+    reactor = try Reactor()
+    log = try OutputWriter(descriptor: STDERR_FILENO, limit: 64 << 10) { _ in [] }
+    // Whoever holds the socket holds the directory: nothing of it is touched before.
+    control = try ControlServer(path: state.controlSocket, reactor: reactor)
+    rooms = try NewestValueThread(name: "rooms") { { state.remember($0) } }
+    let host = try GroupHost(reactor: reactor, remembered: state.rememberedRooms())
+    let log = log
+    house = try House(
+      host: host,
+      settings: .init(
+        senderID: try state.senderID(), name: configuration.name ?? HostName.current,
+        version: TuttiCommand.configuration.version, needsToken: configuration.token != nil,
+        encoding: encoding, path: state.path + "/house.db", resumes: configuration.resume)
+    ) { line in Self.say(line, to: log) }
+    house.onWarning = { line in Self.say(line, to: log) }
+    host.onWarning = house.onWarning
+    house.onRooms = { [rooms] in rooms.post($0) }
+    house.onEvent = { group, change in
+      guard let line = EventSentences.line(change)?.text(isColoured: false) else { return }
+      Self.say("\(group): \(line)", to: log)
+    }
+    control.answer = { [house] call, reply in house.answer(call, reply) }
+    try reactor.watch(signals: [.interrupt, .terminate])
+  }
+
+  func run() throws {
+    house.start()
+    Self.say("ready; play something with: tutti play FILE", to: log)
+    let loop = EventLoop(reactor, [self, control, house.host, house])
+    try loop.run { isOver }
+    try house.end()
+    _ = rooms.finish(within: 1000)
+    log.finish(within: .milliseconds(300))
+  }
+
+  private var isOver: Bool {
+    guard let end else { return false }
+    return house.roomsHaveLeft || end <= HostClock.now
+  }
+
+  var nextDeadline: LocalTime? { end }
+
+  func handle(_ event: ReactorEvent) -> Bool {
+    guard case .signal = event else { return false }
+    if end == nil {
+      end = HostClock.now + Self.farewell
+      house.stop()
+    }
+    return true
+  }
+
+  func turn() {}
+
+  private static func say(_ line: String, to log: OutputWriter) {
+    let text = StyledText("tutti: " + line).text(isColoured: false)
+    log.post(Array((text + "\n").utf8))
+  }
+}

@@ -1,0 +1,245 @@
+import Clock
+import Driver
+import LinuxIO
+import Sender
+
+/// What terminals ask a daemon for, in numbers and names as they ask a player. What a player answers itself, the group's
+/// does; what is different in a household is done here: it never ends, and every edit is kept.
+extension House {
+  /// The reply comes when what was done is on the disk.
+  package func answer(_ call: ControlCall, _ reply: @escaping (ControlReply) -> Void) {
+    do throws(ServiceError) {
+      let (group, done) = try carryOut(call)
+      publish()
+      let answer = ControlAnswer(
+        done: done, queue: call.request.isAboutTheList ? group.player.queue : nil,
+        status: group.player.statusReport)
+      let outcome = ControlReply(id: call.id, .done(answer: answer))
+      guard call.request.changesSomething else { return reply(outcome) }
+      afterSaving { reply(outcome) }
+    } catch {
+      reply(ControlReply(id: call.id, .refused(error: error)))
+    }
+  }
+
+  private func carryOut(_ call: ControlCall) throws(ServiceError) -> (HouseGroup, String?) {
+    do {
+      if case .play(let request) = call.request { return try play(request, in: call.group) }
+      let group = try self.group(named: call.group)
+      if call.request.changesSomething { noteUse(of: group) }
+      if call.request.isMove { noteMove() }
+      return (group, try carryOut(call.request, in: group))
+    } catch let error as ServiceError {
+      throw error
+    } catch let error as HouseProblem {
+      throw ServiceError(error)
+    } catch {
+      throw .unavailable("\(error)")
+    }
+  }
+
+  /// By its name, its identity, or a room of it. Where nobody says which: the one that plays, or that was used last.
+  private func group(named name: String?) throws(ServiceError) -> HouseGroup {
+    if let name {
+      guard let group = find(name) else {
+        let names = plan.groups.map { self.name(ofGroup: $0.id) }.joined(separator: ", ")
+        throw .invalid(
+          "there is no group called \(name)" + (names.isEmpty ? "" : ", but: \(names)"))
+      }
+      return group
+    }
+    let all = plan.groups.compactMap { groups[$0.id] }
+    let playing = all.filter { $0.isPlaying($0.player.status) }
+    guard let group = (playing.isEmpty ? all : playing).max(by: { $0.lastUse < $1.lastUse }) else {
+      throw .unavailable("nothing is playing; begin with: tutti play FILE")
+    }
+    return group
+  }
+
+  private func find(_ name: String) -> HouseGroup? {
+    let wanted = name.lowercased()
+    let found =
+      plan.groups.first { $0.id == name || self.name(ofGroup: $0.id).lowercased() == wanted }
+      ?? plan.groups.first { $0.rooms.contains { self.name(ofRoom: $0).lowercased() == wanted } }
+    return found.flatMap { groups[$0.id] }
+  }
+
+  private func carryOut(_ request: ControlRequest, in group: HouseGroup) throws -> String? {
+    let player = group.player
+    switch request {
+    case .play: return nil
+    case .status, .queue, .effects, .move, .repeat: return try player.answer(request).done
+    case .pause, .resume, .stop, .next, .previous: return try transport(request, in: group)
+    case .seek:
+      guard group.isResting else { return try player.answer(request).done }
+      throw ServiceError.unavailable("nothing plays; begin with: tutti resume")
+    case .set(let change): return try set(change, in: group)
+    case .add(let entries, let number): return try add(entries, at: number, in: group)
+    case .remove(let numbers):
+      var ids: [Int] = []
+      for number in numbers { ids.append(try player.item(number).id) }
+      for id in Set(ids) { _ = try group.edit(.remove(id)) }
+      return PlayerService.count(Set(ids).count, "item") + " removed"
+    case .jump(let number):
+      let item = try player.item(number)
+      _ = try group.edit(.play(item.id))
+      return "\(number): \(player.name(of: item))"
+    case .clear:
+      let count = group.items.count
+      _ = try group.edit(.clear)
+      return PlayerService.count(count, "item") + " removed"
+    case .shuffle:
+      _ = try group.edit(.shuffle)
+      return "shuffled"
+    case .join(let room):
+      let id = try self.id(of: room)
+      if plan.group(ofRoom: id)?.id == group.id { return "plays in \(name(ofRoom: id)) already" }
+      try join([id], group.id, takes: false)
+      return "\(name(ofRoom: id)) joins"
+    case .leave(let names):
+      let ids = try names.map { try room(named: $0, in: group) }
+      for id in ids { carryOut([plan.leave(id)].compactMap { $0 }) }
+      return ids.map { "\(name(ofRoom: $0)) leaves" }.joined(separator: "\n")
+    }
+  }
+
+  private func transport(_ request: ControlRequest, in group: HouseGroup) throws -> String? {
+    let order: HouseRequest.Transport? =
+      switch request {
+      case .pause: .pause
+      case .resume: .play
+      case .stop: .stop
+      case .next: .next
+      case .previous: .previous
+      default: nil
+      }
+    guard let order else { return nil }
+    let wasResting = group.isResting
+    // The player has the words for what it did.
+    if !wasResting, order != .stop { return try group.player.answer(request).done }
+    try group.transport(order)
+    switch order {
+    case .play: return "plays on"
+    case .pause: return "is stopped"
+    case .stop: return "stopped"
+    case .next, .previous:
+      let place = group.place(group.player.status)
+      return place.flatMap { group.driver.session.playlist.item($0.entry) }
+        .map(group.player.name(of:))
+    }
+  }
+
+  private func add(
+    _ entries: [PlaylistEntry], at number: Int?, in group: HouseGroup
+  ) throws -> String? {
+    if let number, number > 0 {
+      return try group.player.answer(.add(entries: entries, number: number)).done
+    }
+    _ = try group.edit(.add(entries.map(\.new), at: number == nil ? .end : .next))
+    return PlayerService.count(entries.count, "item") + " added"
+  }
+
+  /// A volume for no room in particular is the group's.
+  private func set(_ change: RoomChange, in group: HouseGroup) throws -> String? {
+    guard change.rooms.isEmpty else {
+      var sentences: [String] = []
+      for name in change.rooms {
+        var one = change
+        one.rooms = [name]
+        let id = try room(named: name, in: nil)
+        guard let owner = plan.group(ofRoom: id).flatMap({ groups[$0.id] }) else {
+          throw ServiceError.unavailable("\(name) is in no group: tutti join \(name)")
+        }
+        sentences.append(try owner.player.answer(.set(change: one)).done ?? "")
+      }
+      return sentences.joined(separator: "\n")
+    }
+    var rest = change
+    if let volume = change.volume {
+      let now = group.volume.level(of: group.volumes(group.player.status))
+      _ = try change.commands(for: .all)
+      group.setVolume(change.isStep ? now + volume : volume)
+      rest.volume = nil
+    }
+    return try group.player.answer(.set(change: rest)).done
+  }
+
+  // MARK: - Playing something else
+
+  private func play(
+    _ request: PlayRequest, in name: String?
+  ) throws -> (HouseGroup, String?) {
+    let effects = try request.effects.applied(to: Effects())
+    var rooms: [String] = []
+    for name in request.rooms { rooms.append(try host.directory.only(name).id) }
+    for address in request.addresses { rooms.append(try id(ofAddress: address)) }
+    let group = try groupToPlay(in: rooms, named: name)
+    noteUse(of: group)
+    if !effects.changesNothing { try group.player.carryOut(.effects(effects)) }
+    if let mode = request.repetition { _ = try group.player.answer(.repeat(mode: mode)) }
+    let entries = request.shuffles ? request.entries.shuffled() : request.entries
+    let place = self.name(ofGroup: group.id)
+    guard let first = entries.first else { return (group, "waits in \(place) for: tutti add FILE") }
+    _ = try group.edit(.add(entries.map(\.new), at: .now))
+    let title = ItemName.text(title: first.title, artist: nil, location: first.location)
+    let more =
+      entries.count > 1 ? " and \(PlayerService.count(entries.count - 1, "more item"))" : ""
+    return (group, "plays \(title)\(more) in \(place)")
+  }
+
+  /// The group of just these rooms, made where there is none; without rooms the usual one, or, in a new household, all.
+  private func groupToPlay(in rooms: [String], named name: String?) throws -> HouseGroup {
+    if let name, let group = find(name) {
+      if !rooms.isEmpty { carryOut(plan.setRooms(of: group.id, to: rooms)) }
+      return group
+    }
+    if rooms.isEmpty, name == nil, let group = try? group(named: nil) { return group }
+    if name == nil, let plan = plan.groups.first(where: { Set($0.rooms) == Set(rooms) }),
+      !rooms.isEmpty, let group = groups[plan.id]
+    {
+      return group
+    }
+    let free = host.directory.present.map(\.id).filter { plan.group(ofRoom: $0) == nil }
+    let chosen = rooms.isEmpty ? free : rooms
+    guard !chosen.isEmpty else {
+      throw ServiceError.unavailable(
+        "no receiver was found; start tutti-receiver in a room, or name one with --at host:port")
+    }
+    for room in chosen where isTaken(room) && plan.group(ofRoom: room) == nil {
+      throw ServiceError.unavailable(
+        "\(self.name(ofRoom: room)) is busy: somebody else is playing there")
+    }
+    return try group(createGroup(chosen, name: name))
+  }
+
+  private func id(of room: NewRoom) throws(ServiceError) -> String {
+    switch room {
+    case .record(let record):
+      host.know(record)
+      return record.id
+    case .address(let host, let port): return RoomWish.text(host: host, port: port)
+    }
+  }
+
+  private func id(ofAddress text: String) throws(ServiceError) -> String {
+    let (host, port) = try RoomWish.address(text)
+    return RoomWish.text(host: host, port: port)
+  }
+
+  private func room(named name: String, in group: HouseGroup?) throws(ServiceError) -> String {
+    let ids = group.flatMap { plan.group($0.id)?.rooms } ?? roomIDs
+    if let id = ids.first(where: { self.name(ofRoom: $0).lowercased() == name.lowercased() }) {
+      return id
+    }
+    let names = ids.map(self.name(ofRoom:)).joined(separator: ", ")
+    throw .unavailable("there is no room called \(name) here, but: \(names)")
+  }
+}
+
+extension PlaylistEntry {
+  fileprivate var new: HouseRequest.NewEntry {
+    var entry = HouseRequest.NewEntry(location: location)
+    entry.title = title
+    return entry
+  }
+}

@@ -1,0 +1,70 @@
+import Driver
+import LinuxIO
+import Sender
+
+/// Which rooms there are, and how they come to their groups. A room that discovery has shown is called by its receiver's
+/// identity, one that was named by its address by that.
+extension House {
+  func record(_ room: String) -> RoomRecord? { host.directory.records.first { $0.id == room } }
+
+  /// All that are known: announced, remembered, or in a group.
+  var roomIDs: [String] {
+    let known = host.directory.records.map(\.id)
+    let others = plan.groups.flatMap(\.rooms).filter { !known.contains($0) }
+    return known + others
+  }
+
+  func name(ofRoom room: String) -> String {
+    // A room that was added by its address says its name when it is reached.
+    let group = plan.group(ofRoom: room).flatMap { groups[$0.id] }
+    let own = group?.rooms[room].flatMap { group?.driver.session.name(of: $0) }
+    return record(room)?.name ?? (own == room ? savedRooms[room]?.name : own)
+      ?? savedRooms[room]?.name ?? room
+  }
+
+  func name(ofGroup id: String) -> String {
+    guard let group = plan.group(id) else { return id }
+    return group.name ?? HousePlan.name(ofRooms: group.rooms.map(name(ofRoom:)))
+  }
+
+  func carryOut(_ moves: [HousePlan.Move], takes: Bool = false) {
+    for move in moves {
+      if let from = move.from { groups[from]?.remove(move.room) }
+      if let to = move.to {
+        // From one group of ours to another it goes without asking.
+        connect(move.room, in: to, takes: takes || move.from != nil)
+      }
+    }
+    for id in Set(moves.compactMap(\.from)) {
+      guard let group = plan.group(id), Self.isForgotten(group, groups[id]) else { continue }
+      _ = plan.delete(id)
+      close(id)
+    }
+  }
+
+  /// A group without rooms keeps its queue; one without either, that nobody has named, is nothing.
+  private static func isForgotten(_ plan: HousePlan.Group, _ group: HouseGroup?) -> Bool {
+    guard plan.rooms.isEmpty, plan.name == nil, let group else { return false }
+    return group.items.isEmpty && group.undo == nil
+  }
+
+  /// One that was never seen is awaited.
+  func connect(_ room: String, in group: String, takes: Bool) {
+    guard let group = groups[group] else { return }
+    if let record = record(room) { return group.add(record, takes: takes) }
+    guard let (host, port) = try? RoomWish.address(room), Self.isAddress(room) else { return }
+    do throws(HouseProblem) {
+      try group.add(host: host, port: port, as: room, takes: takes)
+    } catch {
+      onWarning("\(room): \(error)")
+    }
+  }
+
+  private static func isAddress(_ room: String) -> Bool { room.contains(":") }
+
+  func check(room: String) throws(HouseProblem) {
+    guard roomIDs.contains(room) || Self.isAddress(room) else {
+      throw .noSuch("there is no such room; it may have been renewed: look at the list of rooms")
+    }
+  }
+}

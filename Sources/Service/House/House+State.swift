@@ -1,0 +1,193 @@
+import Clock
+import Driver
+import LinuxIO
+import Sender
+import WireProtocol
+
+/// How things are, for the surfaces.
+extension House {
+  /// Without its revision.
+  func makeState() -> HouseState {
+    let now = HostClock.now
+    let statuses = groups.mapValues(\.player.status)
+    let rooms = roomIDs.map { room(id: $0, statuses) }
+    return HouseState(
+      revision: 0, nowMs: Self.milliseconds(now),
+      server: .init(
+        name: settings.name, version: settings.version, needsToken: settings.needsToken),
+      groups: plan.groups.compactMap { group in
+        guard let status = statuses[group.id], let house = groups[group.id] else { return nil }
+        return self.group(group, house, status, rooms, at: now)
+      },
+      rooms: rooms.sorted { ($0.name, $0.id) < ($1.name, $1.id) }, library: library)
+  }
+
+  func page(of id: String, offset: Int, limit: Int) throws(HouseProblem) -> QueuePage {
+    let group = try group(id)
+    let items = group.items
+    let status = group.player.status
+    let current = group.place(status)?.entry
+    let start = min(max(offset, 0), items.count)
+    let entries = items[start..<min(start + max(limit, 0), items.count)].map { item in
+      var entry = QueuePage.Entry(
+        id: item.id, title: "", uri: item.location, isCurrent: item.id == current)
+      let known = group.details[item.id]
+      let opened = group.player.opened(item, status)
+      entry.artist = known?.artist ?? opened?.artist
+      entry.album = known?.album ?? opened?.album
+      entry.title = group.title(of: item, opened?.title)
+      entry.durationS = known?.durationS ?? opened?.duration?.seconds
+      (entry.artwork, entry.trackId) = (known?.artwork, known?.trackId)
+      entry.problem = group.player.failedItems[item.id]
+      return entry
+    }
+    return QueuePage(
+      revision: group.queueRevision, count: items.count,
+      index: current.flatMap { id in items.firstIndex { $0.id == id } }, entries: entries)
+  }
+
+  static func milliseconds(_ time: LocalTime) -> Double {
+    (Double(time.nanoseconds) / 1e6).rounded(to: 3)
+  }
+
+  // MARK: - Groups
+
+  private func group(
+    _ plan: HousePlan.Group, _ group: HouseGroup, _ status: GroupStatus,
+    _ rooms: [HouseState.Room], at now: LocalTime
+  ) -> HouseState.Group {
+    let members = plan.rooms.compactMap { id in rooms.first { $0.id == id } }
+    let place = group.place(status)
+    let isResting = group.isResting(status)
+    let items = group.items
+    let volumes = group.volumes(status)
+    let sounds = status.presentationTime ?? now
+    var state = HouseState.Group(
+      id: plan.id, name: plan.name ?? HousePlan.name(ofRooms: members.map(\.name)),
+      isNamed: plan.name != nil, roomIds: plan.rooms,
+      state: isResting ? (place?.seconds ?? 0 > 0 ? "paused" : "stopped") : status.state.rawValue,
+      detail: Self.detail(of: members), item: item(place, group, status),
+      positionS: place?.seconds ?? 0, positionAtMs: Self.milliseconds(sounds), rate: status.rate,
+      targetS: isResting ? nil : status.target?.seconds.rounded(to: 3),
+      volume: group.volume.level(of: volumes),
+      muted: !volumes.isEmpty && members.allSatisfy { $0.muted ?? true },
+      repeat: status.repetition.rawValue, effects: EffectsReport(status.effects),
+      queue: .init(
+        revision: group.queueRevision, count: items.count,
+        index: place.flatMap { place in items.firstIndex { $0.id == place.entry } },
+        canUndo: group.undo?.sentence))
+    let buffered = members.compactMap(\.sync?.bufferedS).min()
+    if !isResting, status.item != nil, let buffered {
+      let end = state.positionS + buffered * status.rate
+      state.bufferedUntilS = min(end, status.duration?.seconds ?? end).rounded(to: 3)
+    }
+    state.sleepAtMs = group.sleepTime.map(Self.milliseconds)
+    return state
+  }
+
+  private func item(
+    _ place: QueuePlace?, _ group: HouseGroup, _ status: GroupStatus
+  ) -> HouseState.Item? {
+    guard let place else { return nil }
+    let opened = status.item.flatMap { $0.item.id == place.entry ? $0 : nil }
+    guard let item = opened?.item ?? group.driver.session.playlist.item(place.entry) else {
+      return nil
+    }
+    let known = group.details[place.entry]
+    let metadata = opened?.metadata
+    var shown = HouseState.Item(
+      entryId: place.entry, title: group.title(of: item, metadata?.title),
+      isSeekable: opened?.isSeekable ?? true, isLive: opened?.supply == .live, hasVideo: false)
+    // A station says what it plays; what the library knows of a file is what its user sees there.
+    shown.artist = shown.isLive ? metadata?.artist : known?.artist ?? metadata?.artist
+    shown.album = known?.album ?? metadata?.album
+    if shown.isLive { shown.title = metadata?.title ?? shown.title }
+    (shown.trackId, shown.artwork) = (known?.trackId, known?.artwork)
+    shown.durationS =
+      (opened.flatMap { _ in status.duration?.seconds } ?? known?.durationS)?.rounded(to: 3)
+    shown.codec = opened?.wire?.codec.title
+    shown.codecReason = opened?.wire?.description
+    return shown
+  }
+
+  /// What is amiss, the worst first.
+  private static func detail(of rooms: [HouseState.Room]) -> String? {
+    for state in ["noDevice", "taken", "notPaired", "away", "buffering"] {
+      guard let room = rooms.first(where: { $0.state == state }) else { continue }
+      return "\(room.name): "
+        + (room.detail ?? (state == "buffering" ? "its network is slow" : state))
+    }
+    return nil
+  }
+
+  // MARK: - Rooms
+
+  func isTaken(_ room: String) -> Bool {
+    guard let group = plan.group(ofRoom: room).flatMap({ groups[$0.id] }) else {
+      return record(room)?.state == "busy"
+    }
+    return group.lost.contains(room)
+  }
+
+  private func room(id: String, _ statuses: [String: GroupStatus]) -> HouseState.Room {
+    let record = record(id)
+    let group = plan.group(ofRoom: id).flatMap { groups[$0.id] }
+    let status = group.flatMap { statuses[$0.id] }
+    let link = status?.rooms.first { $0.id == group?.rooms[id] }
+    var room = HouseState.Room(
+      id: id, name: name(ofRoom: id), state: "free", isPaired: true,
+      isPresent: record.map { $0.state != "away" } ?? false)
+    (room.model, room.groupId) = (record?.model, group?.id)
+    take(link?.settings, into: &room)
+    switch link?.connection {
+    case .live(let live):
+      room.isPresent = true
+      room.state = Self.state(
+        of: live, group: status, isResting: group.map { status.map($0.isResting) ?? true } ?? true)
+      room.detail = live.detail.isEmpty ? nil : live.detail
+      room.sync = link.map { HouseState.Sync(StatusReport.Room($0)) }
+    case .connecting: room.state = room.isPresent ? "starting" : "away"
+    case .away(let reason): (room.state, room.detail) = ("away", reason)
+    case nil: room.state = record.map { $0.state == "away" ? "away" : "free" } ?? "away"
+    }
+    if isTaken(id) { room.state = "taken" }
+    return room
+  }
+
+  private func take(_ settings: RoomSettings?, into room: inout HouseState.Room) {
+    if let settings {
+      room.volume = Double(settings.volume) / 10
+      room.muted = settings.isMuted
+      room.delayMs = (settings.delay.seconds * 1000).rounded(to: 3)
+      room.channels = "\(settings.channelMap)"
+      var saved = HouseRecord.Room(id: room.id, name: room.name)
+      (saved.volume, saved.muted) = (room.volume, room.muted)
+      (saved.delayMs, saved.channels) = (room.delayMs, room.channels)
+      keep(saved)
+    } else if let saved = savedRooms[room.id] {
+      (room.volume, room.muted) = (saved.volume, saved.muted)
+      (room.delayMs, room.channels) = (saved.delayMs, saved.channels)
+    }
+  }
+
+  private static func state(
+    of room: RoomStatus, group: GroupStatus?, isResting: Bool
+  ) -> String {
+    switch room.state {
+    case .noDevice: "noDevice"
+    case _ where isResting: "free"
+    case .playing: "playing"
+    case .starved: "buffering"
+    case .paused: group?.state == .buffering ? "buffering" : "paused"
+    case .idle, .priming, .ready: group?.state == .paused ? "paused" : "starting"
+    }
+  }
+}
+
+extension HouseGroup {
+  /// As people call it.
+  func title(of item: PlayItem, _ opened: String?) -> String {
+    let title = details[item.id]?.title ?? opened ?? item.title
+    return title ?? ItemName.text(title: nil, artist: nil, location: item.location)
+  }
+}

@@ -1,0 +1,310 @@
+package import Clock
+package import Driver
+package import LinuxIO
+import SQLiteStore
+import Sender
+package import WireProtocol
+
+/// Everything that a household plays: many groups on one host, the rooms that are in none, and what survives the end of
+/// the process. A member of the loop of its host; other threads reach it through a `HouseClient`.
+package final class House: LoopMember {
+  package struct Settings: Sendable {
+    package var senderID: Identifier
+    package var name: String
+    package var version: String
+    package var needsToken: Bool
+    package var encoding: EncoderChoice
+    /// Of the file that keeps it.
+    package var path: String
+    /// Whether groups that played when the last process ended play on.
+    package var resumes: Bool
+
+    package init(
+      senderID: Identifier, name: String, version: String, needsToken: Bool,
+      encoding: EncoderChoice, path: String, resumes: Bool
+    ) {
+      (self.senderID, self.name, self.version) = (senderID, name, version)
+      (self.needsToken, self.encoding) = (needsToken, encoding)
+      (self.path, self.resumes) = (path, resumes)
+    }
+  }
+
+  /// Between two changes that nobody has asked for.
+  private static let newsInterval = Nanoseconds.milliseconds(100)
+  /// How often what comes without an event is looked for, such as a position that stands still.
+  private static let lookInterval = Nanoseconds.seconds(1)
+  /// Between two writes of positions alone.
+  private static let saveInterval = Nanoseconds.seconds(10)
+
+  /// What is amiss, in one line; music plays on.
+  package var onWarning: (String) -> Void = { _ in }
+  /// Something has happened to a group, of this name.
+  package var onEvent: (String, GroupEvent.Change) -> Void = { _, _ in }
+  /// The receivers that are worth remembering have changed.
+  package var onRooms: ([RoomRecord]) -> Void = { _ in }
+  package let host: GroupHost
+  let settings: Settings
+  var plan: HousePlan
+  private(set) var groups: [String: HouseGroup] = [:]
+  /// Those that were deleted, until their rooms have been told.
+  private var ending: [HouseGroup] = []
+  /// What is known of rooms that are not there.
+  var savedRooms: [String: HouseRecord.Room] = [:]
+  package var library = HouseState.LibraryFigures() {
+    didSet { if library != oldValue { hasNews = true } }
+  }
+  private let mailbox: Mailbox<House>
+  private var news = HouseNews()
+  private var readers: [(id: Int, stream: AsyncStream<HouseChange>.Continuation)] = []
+  private var readerCount = 0
+  private var hasNews = true
+  private var nextNews: LocalTime
+  private var nextLook: LocalTime
+  private var useCount: UInt64 = 0
+  private var remembered: [RoomRecord] = []
+  // What is on the disk.
+  private let writer: HouseWriter
+  private var posted: (number: UInt64, record: HouseRecord)
+  private var written: UInt64 = 0
+  private var nextSave: LocalTime
+  /// Somebody has chosen another place in the music.
+  private var isMoved = false
+  private var awaitingDisk: [(number: UInt64, body: () -> Void)] = []
+  private var diskHasFailed = false
+  package private(set) var isOver = false
+
+  /// Reads what is kept. `tell` gets a line about a file that had to be set aside.
+  package init(
+    host: GroupHost, settings: Settings, tell: (String) -> Void
+  ) throws(ServiceError) {
+    (self.host, self.settings) = (host, settings)
+    let now = HostClock.now
+    (nextNews, nextLook, nextSave) = (now, now, now + Self.saveInterval)
+    let mailbox = Mailbox<House>(waker: host.reactor.waker)
+    self.mailbox = mailbox
+    let record: HouseRecord
+    do {
+      record = try HouseStore(path: settings.path, tell: tell).record
+      writer = try HouseWriter(path: settings.path) { number, error in
+        mailbox.post { house in house.wrote(number, error) }
+      }
+    } catch {
+      throw .unavailable("what the household plays cannot be kept: \(error)")
+    }
+    posted = (0, record)
+    plan = HousePlan(
+      restoring: record.groups.map { .init(id: $0.id, name: $0.name, rooms: $0.rooms) },
+      lastNumber: record.lastGroup)
+    savedRooms = Dictionary(record.rooms.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+    host.outlivesGroups = true
+    host.onDiscovery = { [unowned self] in discovered() }
+    do {
+      for group in record.groups where plan.group(group.id) != nil { try open(group) }
+    } catch {
+      throw ServiceError(error)
+    }
+  }
+
+  package var client: HouseClient { HouseClient(mailbox: mailbox) }
+
+  // MARK: - Running
+
+  package func start() {
+    host.startDiscovery()
+    for group in plan.groups {
+      for room in group.rooms { connect(room, in: group.id, takes: false) }
+    }
+    guard settings.resumes else { return }
+    for record in posted.record.groups where record.isPlaying {
+      // What cannot be played on waits for its user.
+      try? groups[record.id]?.play(record.place)
+    }
+  }
+
+  package var nextDeadline: LocalTime? {
+    let deadlines = groups.values.compactMap(\.nextDeadline)
+    return (deadlines + [hasNews ? nextNews : nextLook, nextSave]).min()
+  }
+
+  package func handle(_ event: ReactorEvent) -> Bool { false }
+
+  package func turn() {
+    mailbox.runJobs(in: self)
+    let now = HostClock.now
+    for group in groups.values { group.look(at: now) }
+    endDeleted()
+    if nextLook <= now { (nextLook, hasNews) = (now + Self.lookInterval, true) }
+    if hasNews, nextNews <= now { publish() }
+    if nextSave <= now { save(makeRecord()) }
+  }
+
+  /// Ends playing in all rooms; what is kept says what played. Carried out by the loop, until `isOver`.
+  package func stop() {
+    guard !isOver else { return }
+    save(makeRecord())
+    for reader in readers { reader.stream.finish() }
+    readers = []
+    for group in groups.values { _ = group.driver.carryOut(.stop) }
+    ending += groups.values
+    groups = [:]
+    isOver = true
+  }
+
+  /// After the loop: waits for the disk and the network, but not for long.
+  package func end() throws(IOError) {
+    if !writer.finish(within: 2000) {
+      onWarning("the disk is too slow: the last changes may be lost")
+    }
+    mailbox.close(in: self)
+    for waiting in awaitingDisk { waiting.body() }
+    awaitingDisk = []
+    for group in ending { try group.player.end() }
+    try host.end()
+  }
+
+  /// Whether all rooms were told of the end.
+  package var roomsHaveLeft: Bool { ending.allSatisfy(\.hasEnded) }
+
+  // MARK: - Groups
+
+  func open(_ record: HouseRecord.Group) throws(HouseProblem) {
+    let group = try HouseGroup(record, on: host, settings)
+    group.player.onEvent = { [unowned self, unowned group] event in
+      group.note(event.change)
+      guard !event.change.isPassing else { return }
+      hasNews = true
+      if case .finished = event.change { return }
+      onEvent(name(ofGroup: group.id), event.change)
+    }
+    group.player.onWarning = { [unowned self] in onWarning($0) }
+    groups[record.id] = group
+  }
+
+  /// The rooms are told, and then it ends.
+  func close(_ id: String) {
+    guard let group = groups.removeValue(forKey: id) else { return }
+    group.driver.carryOut(.stop)
+    ending.append(group)
+  }
+
+  private func endDeleted() {
+    guard !isOver else { return }
+    for group in ending where group.hasEnded {
+      do throws(IOError) {
+        try group.player.end()
+      } catch {
+        onWarning("\(error)")
+      }
+    }
+    ending.removeAll(where: \.hasEnded)
+  }
+
+  /// The one that somebody means who names none, if nothing plays: the one that was used last.
+  func noteUse(of group: HouseGroup) {
+    useCount += 1
+    group.lastUse = useCount
+  }
+
+  // MARK: - News
+
+  /// Tells what has changed, and returns how things are.
+  @discardableResult
+  func publish() -> HouseState {
+    (hasNews, nextNews) = (false, HostClock.now + Self.newsInterval)
+    var state = makeState()
+    guard let change = news.change(to: &state) else { return state }
+    readers.removeAll { reader in
+      if case .enqueued = reader.stream.yield(change) { return false }
+      reader.stream.finish()
+      return true
+    }
+    return state
+  }
+
+  /// Readers at a time; more than any household has surfaces.
+  static let readerLimit = 64
+  /// Changes that a reader has not taken.
+  static let untakenLimit = 256
+
+  func addReader() throws(HouseProblem) -> AsyncStream<HouseChange> {
+    guard readers.count < Self.readerLimit else {
+      throw .unavailable("too many programs follow what changes; close one")
+    }
+    publish()
+    let (stream, continuation) = AsyncStream.makeStream(
+      of: HouseChange.self, bufferingPolicy: .bufferingOldest(Self.untakenLimit))
+    readerCount += 1
+    let id = readerCount
+    let mailbox = mailbox
+    continuation.onTermination = { _ in
+      mailbox.post { house in house.readers.removeAll { $0.id == id } }
+    }
+    if isOver { continuation.finish() } else { readers.append((id, continuation)) }
+    return stream
+  }
+
+  /// Rooms whose settings are remembered: as many as may be known.
+  static let savedRoomLimit = RoomDirectory.limit
+
+  func keep(_ room: HouseRecord.Room) {
+    guard savedRooms[room.id] != nil || savedRooms.count < Self.savedRoomLimit else { return }
+    savedRooms[room.id] = room
+  }
+
+  private func discovered() {
+    hasNews = true
+    for group in plan.groups {
+      for room in group.rooms where groups[group.id]?.rooms[room] == nil {
+        connect(room, in: group.id, takes: false)
+      }
+    }
+    let records = host.directory.toRemember
+    guard records != remembered else { return }
+    remembered = records
+    onRooms(records)
+  }
+
+  // MARK: - What is kept
+
+  /// Somebody has chosen another place in the music, which is to be kept as an edit is.
+  func noteMove() { isMoved = true }
+
+  /// Calls `body` once all that was done so far is on the disk, or the disk has failed.
+  func afterSaving(_ body: @escaping () -> Void) {
+    let record = makeRecord()
+    // Where music has come to by itself, and what rooms are set to, can wait.
+    if isMoved || record.edits != posted.record.edits { save(record) }
+    if written >= posted.number { return body() }
+    awaitingDisk.append((posted.number, body))
+  }
+
+  private func save(_ record: HouseRecord) {
+    (nextSave, isMoved) = (HostClock.now + Self.saveInterval, false)
+    guard record != posted.record || diskHasFailed else { return }
+    posted = (posted.number + 1, record)
+    writer.write((posted.number, record))
+  }
+
+  private func wrote(_ number: UInt64, _ error: SQLiteError?) {
+    written = max(written, number)
+    if let error, !diskHasFailed {
+      onWarning("groups and queues cannot be kept: \(error); music plays on")
+    }
+    diskHasFailed = error != nil
+    let done = awaitingDisk.filter { $0.number <= number }
+    awaitingDisk.removeAll { $0.number <= number }
+    for waiting in done { waiting.body() }
+  }
+
+  private func makeRecord() -> HouseRecord {
+    // After `stop` there is nothing more to read.
+    guard !isOver else { return posted.record }
+    var record = HouseRecord()
+    record.lastGroup = plan.lastNumber
+    record.groups = plan.groups.compactMap { group in
+      groups[group.id]?.record(name: group.name, rooms: group.rooms)
+    }
+    record.rooms = savedRooms.values.sorted { $0.id < $1.id }
+    return record
+  }
+}

@@ -1,0 +1,56 @@
+import Driver
+
+/// The household for other threads. Each request is carried out on the loop's thread, and answered when it is on the
+/// disk.
+package struct HouseClient: HouseControl {
+  private static let isOver = HouseProblem.unavailable("the daemon is ending; try again")
+  private static let isBusy = HouseProblem.unavailable("too much is asked for at once; try again")
+
+  let mailbox: Mailbox<House>
+
+  package func state() async throws(HouseProblem) -> HouseState {
+    try await ask { house, answer in answer(.success(house.publish())) }
+  }
+
+  package func perform(_ request: HouseRequest) async throws(HouseProblem) -> HouseAnswer {
+    try await ask { house, answer in house.perform(request, answer) }
+  }
+
+  package func queue(
+    group: String, offset: Int, limit: Int
+  ) async throws(HouseProblem) -> QueuePage {
+    try await ask { house, answer in
+      answer(
+        Result { () throws(HouseProblem) in
+          try house.page(of: group, offset: offset, limit: limit)
+        })
+    }
+  }
+
+  package func changes() async throws(HouseProblem) -> AsyncStream<HouseChange> {
+    try await ask { house, answer in
+      answer(Result { () throws(HouseProblem) in try house.addReader() })
+    }
+  }
+
+  /// Tells the surfaces how far the library is.
+  package func show(_ library: HouseState.LibraryFigures) {
+    mailbox.post { house in house.library = library }
+  }
+
+  private func ask<Value: Sendable>(
+    _ body: @escaping @Sendable (House, @escaping (Result<Value, HouseProblem>) -> Void) -> Void
+  ) async throws(HouseProblem) -> Value {
+    let result = await withCheckedContinuation { continuation in
+      let refusal = mailbox.offer { house in
+        body(house) { continuation.resume(returning: $0) }
+      }
+      switch refusal {
+      case .closed: continuation.resume(returning: Result<Value, _>.failure(Self.isOver))
+      case .busy: continuation.resume(returning: .failure(Self.isBusy))
+      case nil: break
+      }
+    }
+    return try result.get()
+  }
+}

@@ -1,0 +1,110 @@
+/// How a daemon is set up: by a file of lines `key = value`, of which each can also be given as an option.
+package struct HouseConfiguration: Hashable, Sendable {
+  /// What can be set. A key with several values is written several times.
+  package enum Key: String, CaseIterable, Sendable {
+    case name, port, listen, token, hosts, library, resume
+    case stateDirectory = "state-dir"
+  }
+
+  /// Larger than anybody writes one, in bytes.
+  package static let sizeLimit = 64 << 10
+
+  /// As the rooms show it; nil is the machine's.
+  package var name: String?
+  /// Of the page and the HTTP interface.
+  package var port: UInt16 = 8770
+  /// Addresses of this machine; none is all of them.
+  package var listen: [String] = []
+  /// What every surface must know; nil lets in everybody on the network.
+  package var token: String?
+  /// Further names under which the page is opened.
+  package var hosts: [String] = []
+  /// Folders with music.
+  package var library: [String] = []
+  /// Whether music that played when the daemon ended goes on when it starts.
+  package var resume = true
+  package var stateDirectory: String?
+
+  package init() {}
+
+  /// Reads a file's text. What is wrong in it is one line with the place, such as `tutti.conf:3: …`.
+  package mutating func read(_ text: String, from path: String) throws(ServiceError) {
+    var seen: Set<Key> = []
+    let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+    for (index, line) in lines.enumerated() {
+      let place = "\(path):\(index + 1)"
+      let line = Self.trimmed(line[...])
+      if line.isEmpty || line.hasPrefix("#") || line.hasPrefix(";") { continue }
+      guard let equals = line.firstIndex(of: "=") else {
+        let isSection = line.hasPrefix("[")
+        throw .invalid(
+          "\(place): " + (isSection ? "there are no sections here; " : "") + "write: key = value")
+      }
+      let name = Self.trimmed(line[..<equals])
+      guard let key = Key(rawValue: name) else {
+        let names = Key.allCases.map(\.rawValue).joined(separator: ", ")
+        throw .invalid("\(place): there is no key \(name); there are: \(names)")
+      }
+      // The first of several values takes the place of the default, as an option does.
+      if seen.insert(key).inserted { clear(key) }
+      do {
+        try set(key, to: Self.trimmed(line[line.index(after: equals)...]))
+      } catch {
+        throw .invalid("\(place): \(error)")
+      }
+    }
+  }
+
+  /// Forgets what a key with several values has been set to.
+  package mutating func clear(_ key: Key) {
+    switch key {
+    case .listen: listen = []
+    case .hosts: hosts = []
+    case .library: library = []
+    case .name, .port, .token, .resume, .stateDirectory: break
+    }
+  }
+
+  /// - Throws: a sentence that says what is allowed.
+  package mutating func set(_ key: Key, to value: String) throws(ServiceError) {
+    guard !value.isEmpty else { throw .invalid("\(key.rawValue) has no value") }
+    switch key {
+    case .name:
+      guard value.utf8.count <= 64 else { throw .invalid("name has at most 64 bytes") }
+      name = value
+    case .port:
+      guard let port = UInt16(value), port > 0 else { throw .invalid("port is 1 to 65535") }
+      self.port = port
+    case .listen: listen += Self.parts(value)
+    case .token:
+      guard (8...256).contains(value.utf8.count) else {
+        throw .invalid("token has 8 to 256 characters")
+      }
+      token = value
+    case .hosts: hosts += Self.parts(value)
+    case .library:
+      guard value.hasPrefix("/") else {
+        throw .invalid("library is the whole path of a folder, such as /srv/music")
+      }
+      library.append(value)
+    case .resume:
+      guard let resumes = ["yes": true, "no": false][value] else {
+        throw .invalid("resume is yes or no")
+      }
+      resume = resumes
+    case .stateDirectory:
+      guard value.hasPrefix("/") else { throw .invalid("state-dir is the whole path of a folder") }
+      stateDirectory = value
+    }
+  }
+
+  private static func parts(_ list: String) -> [String] {
+    list.split(separator: ",").map { trimmed($0) }.filter { !$0.isEmpty }
+  }
+
+  private static func trimmed(_ text: Substring) -> String {
+    let front = text.drop { $0.isWhitespace }
+    guard let last = front.lastIndex(where: { !$0.isWhitespace }) else { return "" }
+    return String(front[...last])
+  }
+}

@@ -1,0 +1,406 @@
+import Clock
+import Driver
+import LinuxIO
+import Sender
+
+/// A group of a household: a player that never ends by itself, what is known of its entries, and where it goes on while
+/// it plays nothing. For the loop's thread.
+final class HouseGroup {
+  typealias Entry = HouseRequest.NewEntry
+
+  let id: String
+  let player: PlayerService
+  /// Grows with every edit of the list.
+  private(set) var queueRevision: UInt64
+  private(set) var undo: QueueUndo?
+  /// What was said of entries when they were added.
+  private(set) var details: [Int: Entry]
+  var volume = GroupVolume()
+  /// When the sleep timer ends the music.
+  var sleepTime: LocalTime?
+  /// What the rooms are called here that the player has, by their identities in the household.
+  private(set) var rooms: [String: RoomID] = [:]
+  /// Rooms that another sender has taken.
+  private(set) var lost: Set<String> = []
+  /// Grows with every use: the group that was used last is meant where none is named.
+  var lastUse: UInt64 = 0
+  /// Where it goes on while it plays nothing; nil is the first entry.
+  private var restingPlace: QueuePlace?
+  private var absence = RoomAbsence()
+  private var storedEntries: (revision: UInt64, entries: [HouseRecord.Entry])?
+
+  init(
+    _ record: HouseRecord.Group, on host: GroupHost, _ settings: House.Settings
+  ) throws(HouseProblem) {
+    id = record.id
+    queueRevision = record.revision
+    restingPlace = record.place
+    details = Dictionary(record.entries.map { ($0.id, $0.entry) }, uniquingKeysWith: { $1 })
+    let items = record.entries.map {
+      PlayItem(id: $0.id, location: $0.entry.location, title: $0.entry.title)
+    }
+    let playlist = Playlist(
+      restoring: items, nextID: record.nextEntry,
+      repetition: Playlist.Repetition(rawValue: record.repetition) ?? .off)
+    do {
+      player = try PlayerService(
+        host: host,
+        settings: .init(
+          senderID: settings.senderID, senderName: settings.name, endsWithPlaylist: false,
+          rooms: nil, directory: nil),
+        playlist: playlist, sources: try PlaybackSources(settings.encoding))
+    } catch {
+      throw .unavailable("the group cannot be made: \(error)")
+    }
+    carryOut(.halt)
+    if let effects = try? Effects(record.effects) { carryOut(.effects(effects)) }
+  }
+
+  var driver: GroupDriver { player.driver }
+  var items: [PlayItem] { player.items }
+  /// Whether its rooms were told that it ends.
+  var hasEnded: Bool { driver.session.isFinished }
+  /// Whether it plays nothing, and nothing is on its way.
+  var isResting: Bool { isResting(player.status) }
+
+  func isResting(_ status: GroupStatus) -> Bool {
+    driver.session.isHalted || status.state == .stopped || status.state == .finished
+  }
+
+  /// What happened to the player.
+  func note(_ change: GroupEvent.Change) {
+    switch change {
+    case .playlistChanged: queueRevision += 1
+    case .stopped: if !driver.session.isHalted { restingPlace = nil }
+    case .room(let room, .replaced):
+      if let id = rooms.first(where: { $0.value == room.id })?.key { lost.insert(id) }
+    case .room(let room, .connected):
+      if let id = rooms.first(where: { $0.value == room.id })?.key { lost.remove(id) }
+    default: break
+    }
+  }
+
+  /// The session refuses none of these.
+  private func carryOut(_ command: PlayerCommand) { driver.carryOut(command) }
+
+  private func tryOut(_ command: PlayerCommand) throws(HouseProblem) {
+    do {
+      try player.carryOut(command)
+    } catch {
+      throw HouseProblem(error)
+    }
+  }
+
+  // MARK: - Where it is
+
+  /// What it plays, or goes on with.
+  func place(_ status: GroupStatus) -> QueuePlace? {
+    if !isResting(status), let item = status.item {
+      return QueuePlace(entry: item.item.id, seconds: status.position.seconds.rounded(to: 3))
+    }
+    guard !isResting(status), let chosen = status.chosen, chosen.id != restingPlace?.entry else {
+      return restingPlace
+    }
+    return QueuePlace(entry: chosen.id, seconds: 0)
+  }
+
+  /// Where it is to go on after a restart: where somebody has sent it, though that does not sound yet.
+  private func goal(_ status: GroupStatus) -> QueuePlace? {
+    guard !isResting(status), let chosen = status.chosen, let target = status.target else {
+      return place(status)
+    }
+    return QueuePlace(entry: chosen.id, seconds: target.seconds.rounded(to: 3))
+  }
+
+  /// Whether it is to play on after a restart.
+  func isPlaying(_ status: GroupStatus) -> Bool {
+    !isResting(status) && (status.state != .paused || absence.hasPaused)
+  }
+
+  // MARK: - Transport
+
+  func transport(_ order: HouseRequest.Transport) throws(HouseProblem) {
+    absence.userDecided()
+    let status = player.status
+    let isResting = isResting(status)
+    switch order {
+    case .play where isResting: try play(restingPlace)
+    case .play: if status.state == .paused { carryOut(.resume) }
+    case .pause: if !isResting { carryOut(.pause) }
+    case .stop:
+      restingPlace = place(status).map { QueuePlace(entry: $0.entry, seconds: 0) }
+      carryOut(.halt)
+    case .next where isResting: moveRest(by: 1)
+    case .next: carryOut(.next)
+    case .previous where isResting: moveRest(by: -1)
+    case .previous: carryOut(.previous)
+    }
+  }
+
+  func seek(_ seconds: Double, isRelative: Bool) throws(HouseProblem) {
+    guard seconds.isFinite else { throw .invalid("a position is a number of seconds") }
+    if isResting {
+      guard var place = restingPlace ?? items.first.map({ .init(entry: $0.id, seconds: 0) }) else {
+        throw .unavailable("nothing plays; choose something first")
+      }
+      place.seconds = max(0, isRelative ? place.seconds + seconds : seconds)
+      restingPlace = place
+      return
+    }
+    let span = MediaDuration(seconds: seconds)
+    try tryOut(isRelative ? .seekBy(span) : .seek(to: span))
+  }
+
+  /// From this place of the list; nil, or one that is not there any more, is its beginning.
+  func play(_ place: QueuePlace?) throws(HouseProblem) {
+    let items = items
+    guard let first = items.first else {
+      throw .unavailable("there is nothing in the queue; add something first")
+    }
+    let found = place.flatMap { place in items.contains { $0.id == place.entry } ? place : nil }
+    let start = found ?? QueuePlace(entry: first.id, seconds: 0)
+    restingPlace = start
+    try tryOut(.jump(to: start.entry, at: MediaDuration(seconds: start.seconds)))
+    if player.status.state == .paused { carryOut(.resume) }
+  }
+
+  private func moveRest(by steps: Int) {
+    let ids = items.map(\.id)
+    let repeats = driver.session.playlist.repetition == .all
+    let place = restingPlace ?? ids.first.map { QueuePlace(entry: $0, seconds: 0) }
+    restingPlace = place?.moved(by: steps, in: ids, repeats: repeats) ?? restingPlace
+  }
+
+  // MARK: - Rooms
+
+  func add(_ record: RoomRecord, takes: Bool) {
+    lost.remove(record.id)
+    rooms[record.id] = driver.addRoom(record, takesOver: takes)
+  }
+
+  func add(host: String, port: UInt16, as room: String, takes: Bool) throws(HouseProblem) {
+    lost.remove(room)
+    do {
+      rooms[room] = try driver.addRoom(host: host, port: port, takesOver: takes)
+    } catch {
+      throw .unavailable("\(error)")
+    }
+  }
+
+  func remove(_ room: String) {
+    lost.remove(room)
+    guard let id = rooms.removeValue(forKey: room) else { return }
+    let status = player.status
+    // Music that nobody can hear does not run on.
+    if rooms.isEmpty, !isResting(status) {
+      restingPlace = goal(status)
+      carryOut(.halt)
+    }
+    driver.removeRoom(id)
+  }
+
+  /// Pauses once no room can hear the music any more, and goes on when one is back.
+  func look(at now: LocalTime) {
+    let status = player.status
+    let isResting = isResting(status)
+    if let time = sleepTime, time <= now {
+      sleepTime = nil
+      absence.userDecided()
+      if !isResting { carryOut(.pause) }
+    }
+    guard !isResting, !rooms.isEmpty else { return absence.userDecided() }
+    switch absence.order(status, at: now) {
+    case .pause: carryOut(.pause)
+    case .resume: carryOut(.resume)
+    case nil: break
+    }
+  }
+
+  var nextDeadline: LocalTime? { [sleepTime, absence.deadline].compactMap { $0 }.min() }
+
+  // MARK: - Queue
+
+  /// Returns the identities of what was added.
+  func edit(_ edit: HouseRequest.QueueEdit) throws(HouseProblem) -> [Int] {
+    switch edit {
+    case .add(let entries, at: .now): return try replace(with: entries)
+    case .clear: clear()
+    case .undo: try bringBack()
+    case .play(let id):
+      try check(id)
+      try play(QueuePlace(entry: id, seconds: 0))
+    case .add(let entries, let place):
+      let added = try add(entries, at: place)
+      undo = nil
+      return added
+    case .shuffle:
+      do {
+        try player.shuffle()
+      } catch {
+        throw HouseProblem(error)
+      }
+      undo = nil
+    case .remove(let id):
+      try check(id)
+      if restingPlace?.entry == id {
+        restingPlace = restingPlace?.moved(by: 1, in: items.map(\.id), repeats: false)
+      }
+      carryOut(.edit(.remove([id])))
+      undo = nil
+    case .move(let id, let other):
+      try move(id, before: other)
+      undo = nil
+    }
+    return []
+  }
+
+  private func check(_ id: Int) throws(HouseProblem) {
+    guard driver.session.playlist.contains(id) else {
+      throw .noSuch("that entry is not in the queue any more")
+    }
+  }
+
+  private func replace(with entries: [Entry]) throws(HouseProblem) -> [Int] {
+    keepForUndo("replaced")
+    carryOut(.edit(.clear))
+    let added = try insert(entries, .end)
+    if let first = added.first { try play(QueuePlace(entry: first, seconds: 0)) }
+    return added
+  }
+
+  private func clear() {
+    keepForUndo("cleared")
+    restingPlace = nil
+    carryOut(.halt)
+    carryOut(.edit(.clear))
+  }
+
+  private func add(
+    _ entries: [Entry], at place: HouseRequest.Place
+  ) throws(HouseProblem) -> [Int] {
+    let isResting = isResting
+    if place == .next {
+      let current = isResting ? restingPlace : nil
+      return try insert(entries, current.map { .after($0.entry) } ?? .next)
+    }
+    let wasEmpty = items.isEmpty
+    let added = try insert(entries, .end)
+    if wasEmpty, isResting, !rooms.isEmpty, let first = added.first {
+      try play(QueuePlace(entry: first, seconds: 0))
+    }
+    return added
+  }
+
+  private func insert(
+    _ entries: [Entry], _ place: PlaylistEdit.Place
+  ) throws(HouseProblem) -> [Int] {
+    let new = entries.map { PlaylistEntry($0.location, title: $0.title) }
+    let outcome: CommandOutcome
+    do {
+      outcome = try player.carryOut(.edit(.insert(new, place)))
+    } catch {
+      throw HouseProblem(error)
+    }
+    guard case .added(let ids) = outcome else { return [] }
+    for (id, entry) in zip(ids, entries) { details[id] = entry }
+    forgetDetails()
+    return Array(ids)
+  }
+
+  private func move(_ id: Int, before other: Int?) throws(HouseProblem) {
+    try check(id)
+    guard let other else { return carryOut(.edit(.move(id, .end))) }
+    try check(other)
+    guard other != id else { return }
+    let rest = items.filter { $0.id != id }
+    carryOut(.edit(.move(id, .index(rest.firstIndex { $0.id == other } ?? rest.count))))
+  }
+
+  private func keepForUndo(_ done: String) {
+    let status = player.status
+    guard !items.isEmpty else { return }
+    undo = QueueUndo(
+      done, items, details, at: place(status), wasPlaying: isPlaying(status))
+  }
+
+  private func bringBack() throws(HouseProblem) {
+    guard let undo else { throw .unavailable("there is nothing to undo") }
+    self.undo = nil
+    details.merge(undo.details) { $1 }
+    carryOut(.edit(.restore(undo.items)))
+    forgetDetails()
+    if undo.wasPlaying, !rooms.isEmpty { return try play(undo.place) }
+    carryOut(.halt)
+    restingPlace = undo.place
+  }
+
+  private func forgetDetails() {
+    guard details.count > 2 * max(items.count, 100) else { return }
+    let kept = Set((items + (undo?.items ?? [])).map(\.id))
+    details = details.filter { kept.contains($0.key) }
+  }
+
+  // MARK: - What is kept
+
+  func record(name: String?, rooms: [String]) -> HouseRecord.Group {
+    let status = player.status
+    var record = HouseRecord.Group(id: id, name: name)
+    record.rooms = rooms
+    record.entries = entriesToStore
+    record.nextEntry = driver.session.playlist.nextID
+    record.revision = queueRevision
+    record.place = goal(status)
+    record.isPlaying = isPlaying(status)
+    record.repetition = status.repetition.rawValue
+    let effects = status.effects
+    (record.effects.rate, record.effects.pitch) = (effects.rate, effects.pitch)
+    (record.effects.loudness, record.effects.filter) = (effects.loudness, effects.filter)
+    return record
+  }
+
+  /// Made once for each edit: a long list is not walked through for every position.
+  private var entriesToStore: [HouseRecord.Entry] {
+    if let storedEntries, storedEntries.revision == queueRevision { return storedEntries.entries }
+    let entries = items.map { item in
+      var entry = details[item.id] ?? Entry(location: item.location)
+      entry.title = entry.title ?? item.title
+      return HouseRecord.Entry(id: item.id, entry)
+    }
+    storedEntries = (queueRevision, entries)
+    return entries
+  }
+}
+
+extension Effects {
+  init(_ change: HouseRequest.GroupChange.Effects) throws(HouseProblem) {
+    self.init()
+    rate = change.rate ?? 1
+    pitch = change.pitch ?? 0
+    (loudness, filter) = (change.loudness, change.filter.flatMap { $0.isEmpty ? nil : $0 })
+    do {
+      try check()
+    } catch {
+      throw HouseProblem(error)
+    }
+  }
+}
+
+extension HouseProblem {
+  init(_ error: ServiceError) {
+    switch error {
+    case .invalid(let line): self = .invalid(line)
+    case .unavailable(let line), .nothingPlayable(let line): self = .unavailable(line)
+    case .damaged: self = .unavailable(error.description)
+    }
+  }
+}
+
+extension ServiceError {
+  init(_ problem: HouseProblem) {
+    switch problem {
+    case .noSuch(let line), .invalid(let line): self = .invalid(line)
+    case .unavailable(let line): self = .unavailable(line)
+    case .outdated: self = .unavailable("the queue was changed by somebody else meanwhile")
+    }
+  }
+}

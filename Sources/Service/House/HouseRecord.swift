@@ -1,0 +1,53 @@
+/// What of a household survives the end of its process.
+package struct HouseRecord: Hashable, Sendable {
+  package struct Entry: Hashable, Sendable {
+    package var id: Int
+    package var entry: HouseRequest.NewEntry
+
+    package init(id: Int, _ entry: HouseRequest.NewEntry) { (self.id, self.entry) = (id, entry) }
+  }
+
+  package struct Group: Hashable, Sendable {
+    package var id: String
+    package var name: String?
+    package var rooms: [String] = []
+    package var entries: [Entry] = []
+    /// The identity of the next entry: none is used twice.
+    package var nextEntry = 0
+    /// Grows with every edit.
+    package var revision: UInt64 = 0
+    package var place: QueuePlace?
+    package var isPlaying = false
+    package var repetition = "off"
+    package var effects = HouseRequest.GroupChange.Effects()
+
+    package init(id: String, name: String?) { (self.id, self.name) = (id, name) }
+  }
+
+  /// What a room was set to when it was last heard of; it remembers that itself, and this is for displays.
+  package struct Room: Hashable, Sendable {
+    package var id: String
+    package var name: String
+    package var volume: Double?
+    package var muted: Bool?
+    package var delayMs: Double?
+    package var channels: String?
+
+    package init(id: String, name: String) { (self.id, self.name) = (id, name) }
+  }
+
+  package var groups: [Group] = []
+  package var rooms: [Room] = []
+  /// The number of the newest group.
+  package var lastGroup = 0
+
+  package init() {}
+
+  /// All but what changes without anybody's doing.
+  var edits: HouseRecord {
+    var edits = self
+    edits.rooms = []
+    for index in edits.groups.indices { edits.groups[index].place?.seconds = 0 }
+    return edits
+  }
+}

@@ -1,0 +1,272 @@
+package import LinuxIO
+package import SQLiteStore
+
+/// A household on the disk. Each save is one transaction: after a kill at any moment the file holds it, or what was
+/// before. For one thread.
+package final class HouseStore {
+  /// Of the tables; a file with a higher one was written by a later program.
+  private static let version = 1
+
+  private let database: Database
+  /// What the file holds.
+  private var saved: HouseRecord
+
+  /// Reads what is there, and makes the file where there is none. One that is damaged is set aside under another name
+  /// and begun anew; `tell` gets a line about it.
+  package convenience init(path: String, tell: (String) -> Void = { _ in }) throws(SQLiteError) {
+    do {
+      try self.init(checking: path)
+    } catch {
+      guard error.kind == .damaged, let aside = Self.setAside(path) else { throw error }
+      tell("\(error); it was set aside as \(aside), and groups and queues begin anew")
+      try self.init(checking: path)
+    }
+  }
+
+  private init(checking path: String) throws(SQLiteError) {
+    database = try Database(path: path)
+    saved = HouseRecord()
+    if let damage = try database.damage() { throw SQLiteError(damaged: path, damage) }
+    if try database.version() == 0 { try makeTables() }
+    saved = try load()
+  }
+
+  package var record: HouseRecord { saved }
+
+  /// Returns when it is in the file.
+  package func save(_ record: HouseRecord) throws(SQLiteError) {
+    guard record != saved else { return }
+    try database.transaction { () throws(SQLiteError) in
+      try write(record)
+    }
+    saved = record
+  }
+
+  /// Under a name that nothing has; nil where it cannot be.
+  private static func setAside(_ path: String) -> String? {
+    for number in 1...99 {
+      let aside = path + ".damaged" + (number == 1 ? "" : "-\(number)")
+      guard (try? StateFile(path: path).move(to: aside)) != nil else { continue }
+      for ending in ["-wal", "-shm"] {
+        try? StateFile(path: path + ending).move(to: aside + ending)
+      }
+      return aside
+    }
+    return nil
+  }
+
+  private func makeTables() throws(SQLiteError) {
+    try database.transaction { () throws(SQLiteError) in
+      try database.execute(
+        """
+        CREATE TABLE house (last_group INTEGER NOT NULL);
+        INSERT INTO house VALUES (0);
+        CREATE TABLE groups (
+          id TEXT PRIMARY KEY, place INTEGER NOT NULL, name TEXT, entry_order BLOB NOT NULL,
+          next_entry INTEGER NOT NULL, revision INTEGER NOT NULL, current_entry INTEGER,
+          position REAL NOT NULL, is_playing INTEGER NOT NULL, repetition TEXT NOT NULL, rate REAL,
+          pitch REAL, loudness REAL, filter TEXT) WITHOUT ROWID;
+        CREATE TABLE group_rooms (
+          room TEXT PRIMARY KEY, group_id TEXT NOT NULL REFERENCES groups ON DELETE CASCADE,
+          place INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE TABLE entries (
+          group_id TEXT NOT NULL REFERENCES groups ON DELETE CASCADE, id INTEGER NOT NULL,
+          location TEXT NOT NULL, title TEXT, artist TEXT, album TEXT, duration REAL, artwork TEXT,
+          track TEXT, PRIMARY KEY (group_id, id)) WITHOUT ROWID;
+        CREATE TABLE rooms (
+          id TEXT PRIMARY KEY, name TEXT NOT NULL, volume REAL, muted INTEGER, delay REAL,
+          channels TEXT) WITHOUT ROWID;
+        """)
+      try database.setVersion(Self.version)
+    }
+  }
+
+  // MARK: - Reading
+
+  private func load() throws(SQLiteError) -> HouseRecord {
+    var record = HouseRecord()
+    record.lastGroup =
+      try database.prepare("SELECT last_group FROM house").first { $0.int(0) ?? 0 } ?? 0
+    let groups = try database.prepare(
+      """
+      SELECT id, name, entry_order, next_entry, revision, current_entry, position, is_playing,
+        repetition, rate, pitch, loudness, filter FROM groups ORDER BY place
+      """)
+    var orders: [[UInt8]] = []
+    record.groups = try groups.all { row in
+      var group = HouseRecord.Group(id: row.text(0) ?? "", name: row.text(1))
+      orders.append(row.blob(2) ?? [])
+      (group.nextEntry, group.revision) = (row.int(3) ?? 0, UInt64(max(0, row.int(4) ?? 0)))
+      group.place = row.int(5).map { QueuePlace(entry: $0, seconds: row.double(6) ?? 0) }
+      (group.isPlaying, group.repetition) = (row.bool(7), row.text(8) ?? "off")
+      (group.effects.rate, group.effects.pitch) = (row.double(9), row.double(10))
+      (group.effects.loudness, group.effects.filter) = (row.double(11), row.text(12))
+      return group
+    }
+    let rooms = try database.prepare(
+      "SELECT room FROM group_rooms WHERE group_id = ? ORDER BY place")
+    for index in record.groups.indices {
+      let id = SQLiteValue.text(record.groups[index].id)
+      record.groups[index].rooms = try rooms.all([id]) { $0.text(0) ?? "" }
+      record.groups[index].entries = try entries(of: id, order: Self.ids(orders[index]))
+    }
+    record.rooms = try loadRooms()
+    return record
+  }
+
+  private func entries(
+    of group: SQLiteValue, order: [Int]
+  ) throws(SQLiteError) -> [HouseRecord.Entry] {
+    let statement = try database.prepare(
+      """
+      SELECT id, location, title, artist, album, duration, artwork, track FROM entries
+      WHERE group_id = ?
+      """)
+    var found: [Int: HouseRequest.NewEntry] = [:]
+    try statement.forEach([group]) { row in
+      var entry = HouseRequest.NewEntry(location: row.text(1) ?? "")
+      (entry.title, entry.artist, entry.album) = (row.text(2), row.text(3), row.text(4))
+      (entry.durationS, entry.artwork, entry.trackId) = (row.double(5), row.text(6), row.text(7))
+      found[row.int(0) ?? 0] = entry
+    }
+    return order.compactMap { id in found[id].map { HouseRecord.Entry(id: id, $0) } }
+  }
+
+  private func loadRooms() throws(SQLiteError) -> [HouseRecord.Room] {
+    try database.prepare("SELECT id, name, volume, muted, delay, channels FROM rooms ORDER BY id")
+      .all { row in
+        var room = HouseRecord.Room(id: row.text(0) ?? "", name: row.text(1) ?? "")
+        (room.volume, room.delayMs, room.channels) = (row.double(2), row.double(4), row.text(5))
+        room.muted = row.int(3).map { $0 != 0 }
+        return room
+      }
+  }
+
+  // MARK: - Writing: only what differs
+
+  private func write(_ record: HouseRecord) throws(SQLiteError) {
+    if record.lastGroup != saved.lastGroup {
+      try database.run("UPDATE house SET last_group = ?", .init(record.lastGroup))
+    }
+    let ids = Set(record.groups.map(\.id))
+    for group in saved.groups where !ids.contains(group.id) {
+      try database.run("DELETE FROM groups WHERE id = ?", .text(group.id))
+    }
+    for (place, group) in record.groups.enumerated() {
+      let index = saved.groups.firstIndex { $0.id == group.id }
+      let before = index.map { saved.groups[$0] }
+      if index != place || before != group { try write(group, at: place, before: before) }
+    }
+    if record.groups.map(\.rooms) != saved.groups.map(\.rooms)
+      || record.groups.map(\.id) != saved.groups.map(\.id)
+    {
+      try writeRooms(of: record.groups)
+    }
+    try write(record.rooms)
+  }
+
+  private func write(
+    _ group: HouseRecord.Group, at place: Int, before: HouseRecord.Group?
+  ) throws(SQLiteError) {
+    try database.run(
+      """
+      INSERT INTO groups VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT (id) DO UPDATE SET place = excluded.place, name = excluded.name,
+        entry_order = excluded.entry_order, next_entry = excluded.next_entry,
+        revision = excluded.revision, current_entry = excluded.current_entry,
+        position = excluded.position, is_playing = excluded.is_playing,
+        repetition = excluded.repetition, rate = excluded.rate, pitch = excluded.pitch,
+        loudness = excluded.loudness, filter = excluded.filter
+      """,
+      .text(group.id), .init(place), .init(group.name), .blob(Self.bytes(group.entries.map(\.id))),
+      .init(group.nextEntry), .integer(Int64(clamping: group.revision)), .init(group.place?.entry),
+      .real(group.place?.seconds ?? 0), .init(group.isPlaying), .text(group.repetition),
+      .init(group.effects.rate), .init(group.effects.pitch), .init(group.effects.loudness),
+      .init(group.effects.filter))
+    guard group.entries != before?.entries ?? [] else { return }
+    try write(group.entries, of: .text(group.id), before: before?.entries ?? [])
+  }
+
+  private func write(
+    _ entries: [HouseRecord.Entry], of group: SQLiteValue, before: [HouseRecord.Entry]
+  ) throws(SQLiteError) {
+    let known = Dictionary(before.map { ($0.id, $0.entry) }, uniquingKeysWith: { $1 })
+    let kept = Set(entries.map(\.id))
+    let delete = try database.prepare("DELETE FROM entries WHERE group_id = ? AND id = ?")
+    for entry in before where !kept.contains(entry.id) { try delete.run(group, .init(entry.id)) }
+    let insert = try database.prepare(
+      "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
+    for entry in entries where known[entry.id] != entry.entry {
+      let new = entry.entry
+      try insert.run(
+        group, .init(entry.id), .text(new.location), .init(new.title), .init(new.artist),
+        .init(new.album), .init(new.durationS), .init(new.artwork), .init(new.trackId))
+    }
+  }
+
+  private func writeRooms(of groups: [HouseRecord.Group]) throws(SQLiteError) {
+    try database.run("DELETE FROM group_rooms")
+    let insert = try database.prepare("INSERT INTO group_rooms VALUES (?, ?, ?)")
+    for group in groups {
+      for (place, room) in group.rooms.enumerated() {
+        try insert.run(.text(room), .text(group.id), .init(place))
+      }
+    }
+  }
+
+  private func write(_ rooms: [HouseRecord.Room]) throws(SQLiteError) {
+    guard rooms != saved.rooms else { return }
+    try database.run("DELETE FROM rooms")
+    let insert = try database.prepare("INSERT OR REPLACE INTO rooms VALUES (?, ?, ?, ?, ?, ?)")
+    for room in rooms {
+      try insert.run(
+        .text(room.id), .text(room.name), .init(room.volume), room.muted.map { .init($0) } ?? .null,
+        .init(room.delayMs), .init(room.channels))
+    }
+  }
+
+  // MARK: - The order of entries, in one value: an edit of a long list then writes little
+
+  private static func bytes(_ ids: [Int]) -> [UInt8] {
+    ids.flatMap { id in (0..<8).map { UInt8(truncatingIfNeeded: id >> (8 * $0)) } }
+  }
+
+  private static func ids(_ bytes: [UInt8]) -> [Int] {
+    stride(from: 0, to: bytes.count - 7, by: 8).map { start in
+      (0..<8).reduce(0) { $0 | Int(bytes[start + $1]) << (8 * $1) }
+    }
+  }
+}
+
+/// Writes what changes on a thread of its own, so that no slow disk is waited for by what plays. Of what comes while it
+/// writes, the newest alone is written next.
+package final class HouseWriter: Sendable {
+  package typealias Job = (number: UInt64, record: HouseRecord)
+
+  private let thread: NewestValueThread<Job>
+
+  /// - Parameter done: called on the thread with the number of each job that was written, and of all before it.
+  package init(
+    path: String, done: @escaping @Sendable (UInt64, SQLiteError?) -> Void
+  ) throws(IOError) {
+    thread = try NewestValueThread(name: "house") {
+      var store: HouseStore?
+      return { job in
+        do throws(SQLiteError) {
+          if store == nil { store = try HouseStore(path: path) }
+          try store?.save(job.record)
+          done(job.number, nil)
+        } catch {
+          // The next one reads again what the file holds.
+          store = nil
+          done(job.number, error)
+        }
+      }
+    }
+  }
+
+  package func write(_ job: Job) { thread.post(job) }
+
+  /// False where the disk takes longer.
+  package func finish(within milliseconds: Int32) -> Bool { thread.finish(within: milliseconds) }
+}

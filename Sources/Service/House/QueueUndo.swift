@@ -1,0 +1,37 @@
+import Sender
+
+/// A list that was cleared or replaced, as long as it can be brought back: until the list that took its place is edited.
+package struct QueueUndo: Hashable, Sendable {
+  /// For people, such as `cleared 12 items`.
+  package let sentence: String
+  let items: [PlayItem]
+  let details: [Int: HouseRequest.NewEntry]
+  let place: QueuePlace?
+  let wasPlaying: Bool
+
+  init(
+    _ done: String, _ items: [PlayItem], _ details: [Int: HouseRequest.NewEntry],
+    at place: QueuePlace?, wasPlaying: Bool
+  ) {
+    sentence = "\(done) \(items.count) item\(items.count == 1 ? "" : "s")"
+    (self.items, self.details, self.place) = (items, details, place)
+    self.wasPlaying = wasPlaying
+  }
+}
+
+/// Where in its queue a group goes on.
+package struct QueuePlace: Hashable, Sendable {
+  package var entry: Int
+  package var seconds: Double
+
+  package init(entry: Int, seconds: Double) { (self.entry, self.seconds) = (entry, seconds) }
+
+  /// The entry `steps` further on, at its beginning; nil beyond the ends of a list that does not repeat.
+  func moved(by steps: Int, in entries: [Int], repeats: Bool) -> QueuePlace? {
+    guard let index = entries.firstIndex(of: entry) else { return nil }
+    let moved = index + steps
+    let count = entries.count
+    if repeats { return QueuePlace(entry: entries[((moved % count) + count) % count], seconds: 0) }
+    return entries.indices.contains(moved) ? QueuePlace(entry: entries[moved], seconds: 0) : nil
+  }
+}

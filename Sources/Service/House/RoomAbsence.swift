@@ -1,0 +1,52 @@
+import Clock
+import Sender
+import WireProtocol
+
+/// Lets a group wait while no room can hear it: it is paused once what the rooms held when they went must have sounded,
+/// and goes on when one is back. Of a pause that the user asked for it knows nothing.
+struct RoomAbsence {
+  enum Order: Hashable {
+    case pause
+    case resume
+  }
+
+  /// A room that goes and comes at once plays on meanwhile.
+  private static let patience = Nanoseconds.seconds(10)
+
+  /// Whatever a room says, in seconds.
+  private static let longest = 3600.0
+
+  /// What the rooms held when they were last there.
+  private var held = Nanoseconds.zero
+  /// When to pause; nil while a room is there.
+  private(set) var deadline: LocalTime?
+  /// Whether the group is paused by this.
+  private(set) var hasPaused = false
+
+  /// The user has given an order of another kind.
+  mutating func userDecided() { (deadline, hasPaused) = (nil, false) }
+
+  /// What to do now, if anything. The group plays, or is paused.
+  mutating func order(_ status: GroupStatus, at now: LocalTime) -> Order? {
+    let live = status.rooms.compactMap { room -> Nanoseconds? in
+      guard case .live(let status) = room.connection else { return nil }
+      let held = (status.bufferedUntil - status.playhead).seconds
+      return Nanoseconds.seconds(Int64(min(held, Self.longest)))
+    }
+    if let most = live.max() {
+      held = max(most, .zero)
+      deadline = nil
+      defer { hasPaused = false }
+      return hasPaused && status.state == .paused ? .resume : nil
+    }
+    guard status.state == .playing || status.state == .buffering else {
+      deadline = nil
+      return nil
+    }
+    let time = deadline ?? now + max(held, Self.patience)
+    deadline = time
+    guard time <= now else { return nil }
+    (deadline, hasPaused) = (nil, true)
+    return .pause
+  }
+}

@@ -1,0 +1,250 @@
+import Dispatch
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// The daemon as a process, with real receivers, and the commands that work through it.
+@Suite struct ServeTests {
+  let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  @Test func `two groups play different things, and a room moves while music plays`() throws {
+    let (one, other) = (try tone("one"), try tone("other"))
+    let rooms = try ["a", "b", "c"].map { try ReceiverProgram($0, in: folder) }
+    let daemon = try Daemon(in: folder)
+    let said = try daemon.run("play", one, "--at", rooms[0].address, "--at", rooms[1].address)
+    #expect(said.first?.contains("plays \(one.split(separator: "/").last ?? "")") ?? false)
+    _ = try daemon.run("play", other, "--at", rooms[2].address)
+    for room in rooms { try room.program.line(with: "playing") }
+
+    #expect(try daemon.rooms("--group", "a") == ["a": "playing", "b": "playing"])
+    #expect(try daemon.rooms("--group", "c") == ["c": "playing"])
+    let before = try daemon.status("--group", "a")
+    _ = try daemon.run("join", "--at", rooms[1].address, "--group", "c")
+    try daemon.wait { try $0.rooms("--group", "c") == ["c": "playing", "b": "playing"] }
+    #expect(try daemon.rooms("--group", "a") == ["a": "playing"])
+    // The others hear nothing of it.
+    let after = try daemon.status("--group", "a")
+    #expect(after["underruns"] as? Int == before["underruns"] as? Int)
+    #expect(after["state"] as? String == "playing")
+
+    _ = try daemon.run("pause", "--group", "a")
+    #expect(try daemon.status("--group", "a")["state"] as? String == "paused")
+    #expect(try daemon.status("--group", "c")["state"] as? String == "playing")
+    #expect(try daemon.stop() == 0)
+  }
+
+  @Test func `killed and started again, music goes on where it was`() throws {
+    let receiver = try ReceiverProgram("a", in: folder)
+    let daemon = try Daemon(in: folder)
+    _ = try daemon.run("play", try tone("one"), try tone("other"), "--at", receiver.address)
+    try receiver.program.line(with: "playing")
+    _ = try daemon.run("next")
+    _ = try daemon.run("seek", "30")
+    daemon.kill()
+
+    let again = try Daemon(in: folder)
+    try again.wait { try $0.status()["state"] as? String == "playing" }
+    let status = try again.status()
+    #expect(status["item_number"] as? Int == 2)
+    #expect((30.0...60).contains(try #require(status["position_s"] as? Double)))
+    _ = try again.run("pause")
+    again.kill()
+
+    let third = try Daemon(in: folder)
+    #expect(try third.status()["state"] as? String == "stopped")
+    _ = try third.run("resume")
+    try third.wait { try $0.status()["state"] as? String == "playing" }
+    #expect(try #require(third.status()["position_s"] as? Double) >= 30)
+  }
+
+  @Test func `with --resume no, it waits for its user`() throws {
+    let receiver = try ReceiverProgram("a", in: folder)
+    let daemon = try Daemon(in: folder)
+    _ = try daemon.run("play", try tone("one"), "--at", receiver.address)
+    try receiver.program.line(with: "playing")
+    #expect(try daemon.stop() == 0)
+    let again = try Daemon(in: folder, "--resume", "no")
+    #expect(try again.status()["state"] as? String == "stopped")
+    #expect(try again.run("queue").count == 2)
+  }
+
+  @Test func `killed at any moment, no edit is lost, doubled or half`() throws {
+    try HouseKills(in: folder).run(kills: 12, seed: 1)
+  }
+
+  @Test func `a wrong line of the configuration is named`() throws {
+    let file = try folder.write(Array("name = x\nprot = 1\n".utf8), to: "my.conf")
+    let program = try Program(
+      "tutti", ["serve", "--config", file, "--state-dir", folder.file("daemon")])
+    #expect(try program.exitCode() == 64)
+    #expect(program.lines.count == 1)
+    #expect(program.lines[0].hasPrefix("tutti: \(file):2: there is no key prot; there are: name"))
+  }
+
+  @Test func `a second daemon of one state directory is refused`() throws {
+    let daemon = try Daemon(in: folder)
+    let second = try Program("tutti", ["serve", "--state-dir", folder.file("daemon")])
+    #expect(try second.exitCode() == 69)
+    #expect(second.lines(with: "another player is running").count == 1)
+    #expect(try daemon.stop() == 0)
+  }
+
+  private func tone(_ name: String) throws -> String {
+    try folder.write(Tone.wave(rate: 8_000, seconds: 90, channels: 1), to: "\(name).wav")
+  }
+}
+
+/// Two hundred kills take minutes.
+@Suite struct HouseLongTests {
+  @Test func `killed two hundred times, no edit is lost, doubled or half`() throws {
+    try HouseKills(in: TemporaryFolder()).run(kills: 200, seed: 2)
+  }
+}
+
+/// A daemon of its own state directory, and the commands that find it there.
+struct Daemon: Sendable {
+  struct Refused: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  let program: Program
+  private let directory: String
+
+  /// Returns once it answers.
+  init(in folder: TemporaryFolder, _ arguments: String...) throws {
+    directory = folder.file("daemon")
+    let none = try folder.write([], to: "empty.conf")
+    program = try Program(
+      "tutti", ["serve", "--config", none, "--state-dir", directory] + arguments)
+    try program.line(with: "ready")
+  }
+
+  var socket: String { directory + "/control.sock" }
+
+  func run(_ arguments: String...) throws -> [String] { try run(arguments) }
+
+  private func run(_ arguments: [String]) throws -> [String] {
+    let command = try Program("tutti", arguments + ["--state-dir", directory])
+    guard try command.exitCode() == 0 else {
+      throw Refused(description: "\(arguments): \(command.lines)")
+    }
+    return command.lines
+  }
+
+  func status(_ arguments: String...) throws -> [String: Any] {
+    let line = try run(["status", "--json"] + arguments).first ?? ""
+    return try #require(
+      JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any], "\(line)")
+  }
+
+  func rooms(_ arguments: String...) throws -> [String: String] {
+    let line = try run(["status", "--json"] + arguments).first ?? ""
+    let status = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+    let rooms = status?["rooms"] as? [[String: Any]] ?? []
+    return Dictionary(
+      rooms.map { ($0["name"] as? String ?? "", $0["state"] as? String ?? "") },
+      uniquingKeysWith: { $1 })
+  }
+
+  /// Asks again and again; what has not come after a long time never will.
+  func wait(until isSo: (Daemon) throws -> Bool) throws {
+    let deadline = ContinuousClock.now + .seconds(60)
+    while try !isSo(self) {
+      guard ContinuousClock.now < deadline else {
+        throw Refused(description: "it did not come: \(try run("status"))")
+      }
+    }
+  }
+
+  func kill() {
+    Glibc.kill(program.process.processIdentifier, SIGKILL)
+    program.process.waitUntilExit()
+  }
+
+  func stop() throws -> Int32 { try program.stop() }
+}
+
+/// Edits the queue of a daemon that is killed again and again, and compares what it knows then with what it has
+/// answered. One edit is under way at a time, which may or may not have been done.
+struct HouseKills {
+  private let folder: TemporaryFolder
+
+  init(in folder: TemporaryFolder) { self.folder = folder }
+
+  func run(kills: Int, seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    var daemon = try Daemon(in: folder)
+    _ = try daemon.run("play", "--stay", "--at", "127.0.0.1:1")
+    _ = try daemon.run("add", "http://127.0.0.1:1/first")
+    _ = try daemon.run("leave", "127.0.0.1:1")
+    var model = ["http://127.0.0.1:1/first"]
+    var count = 0
+    for kill in 1...kills {
+      let connection = try #require(TestConnection(path: daemon.socket))
+      let end = DispatchSemaphore(value: 0)
+      let doomed = daemon
+      let moment = DispatchTime.now() + .milliseconds(.random(in: 0...150, using: &random))
+      DispatchQueue.global().asyncAfter(deadline: moment) {
+        doomed.kill()
+        end.signal()
+      }
+      var next = model
+      while true {
+        let request = Self.change(&next, count: &count, &random)
+        let line = #"{"id":1,"request":\#(request)}"# + "\n"
+        guard connection.send(Array(line.utf8)), Self.answers(connection) else { break }
+        model = next
+      }
+      end.wait()
+      daemon = try Daemon(in: folder)
+      let found = try queue(daemon)
+      #expect([model, next].contains(found), "after kill \(kill)")
+      #expect(daemon.program.lines(with: "set aside").isEmpty)
+      model = found
+    }
+    #expect(try daemon.stop() == 0)
+  }
+
+  private func queue(_ daemon: Daemon) throws -> [String] {
+    try daemon.run("queue", "--json").compactMap { line in
+      let entry = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+      return entry?["item"] as? String
+    }
+  }
+
+  private static func change(
+    _ list: inout [String], count: inout Int, _ random: inout SplitMix64
+  ) -> String {
+    switch list.count > 2 ? Int.random(in: 0..<5, using: &random) : 0 {
+    case 0, 1:
+      count += 1
+      list.append("/music/\(count)")
+      return #"{"add":{"entries":[{"location":"/music/\#(count)"}]}}"#
+    case 2:
+      let index = Int.random(in: list.indices, using: &random)
+      list.remove(at: index)
+      return #"{"remove":{"numbers":[\#(index + 1)]}}"#
+    default:
+      let (from, to) = (
+        Int.random(in: list.indices, using: &random), Int.random(in: list.indices, using: &random)
+      )
+      list.insert(list.remove(at: from), at: to)
+      return #"{"move":{"number":\#(from + 1),"to":\#(to + 1)}}"#
+    }
+  }
+
+  /// False where the daemon was killed before.
+  private static func answers(_ connection: TestConnection) -> Bool {
+    var line: [UInt8] = []
+    while line.last != UInt8(ascii: "\n") {
+      let bytes = connection.receive()
+      guard !bytes.isEmpty else { return false }
+      line += bytes
+    }
+    #expect(String(decoding: line, as: UTF8.self).contains(#""done""#))
+    return true
+  }
+}

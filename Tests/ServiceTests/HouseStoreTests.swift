@@ -1,0 +1,102 @@
+import SQLiteStore
+import TestSupport
+import Testing
+
+@testable import Service
+
+/// A household on the disk.
+@Suite struct HouseStoreTests {
+  private let folder: TemporaryFolder
+  private var path: String { folder.file("house.db") }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private static func entry(_ id: Int) -> HouseRecord.Entry {
+    var entry = HouseRequest.NewEntry(location: "/music/\(id).flac")
+    (entry.title, entry.artist, entry.album) = ("Title \(id)", "Ärtist", nil)
+    (entry.durationS, entry.artwork, entry.trackId) = (1.5, "abc", "t\(id)")
+    return HouseRecord.Entry(id: id, entry)
+  }
+
+  private static var record: HouseRecord {
+    var group = HouseRecord.Group(id: "g1", name: "Party")
+    group.rooms = ["b", "a"]
+    group.entries = [3, 1, 2].map(entry)
+    (group.nextEntry, group.revision) = (4, 9)
+    group.place = QueuePlace(entry: 1, seconds: 12.25)
+    (group.isPlaying, group.repetition) = (true, "all")
+    (group.effects.rate, group.effects.filter) = (1.25, "bass=g=5")
+    var record = HouseRecord()
+    record.groups = [group, HouseRecord.Group(id: "g2", name: nil)]
+    record.lastGroup = 2
+    var room = HouseRecord.Room(id: "a", name: "Kitchen")
+    (room.volume, room.muted, room.delayMs, room.channels) = (40.5, true, -3, "left")
+    record.rooms = [room, HouseRecord.Room(id: "b", name: "Bath")]
+    return record
+  }
+
+  @Test func `everything comes back as it was`() throws {
+    try HouseStore(path: path).save(Self.record)
+    #expect(try HouseStore(path: path).record == Self.record)
+    #expect(try HouseStore(path: folder.file("new.db")).record == HouseRecord())
+  }
+
+  /// Random changes, written one after the other; each time the file holds just what was saved.
+  @Test(arguments: 1...5) func `what was changed is written, and nothing else is lost`(
+    seed: UInt64
+  ) throws {
+    var random = SplitMix64(seed: seed)
+    let store = try HouseStore(path: path)
+    var record = Self.record
+    for _ in 0..<40 {
+      Self.change(&record, &random)
+      try store.save(record)
+      #expect(try HouseStore(path: path).record == record)
+    }
+  }
+
+  private static func change(_ record: inout HouseRecord, _ random: inout SplitMix64) {
+    let index =
+      record.groups.isEmpty ? nil : Int.random(in: 0..<record.groups.count, using: &random)
+    guard let index, Int.random(in: 0..<8, using: &random) > 0 else {
+      record.lastGroup += 1
+      return record.groups.insert(.init(id: "g\(record.lastGroup)", name: nil), at: 0)
+    }
+    switch Int.random(in: 0..<8, using: &random) {
+    case 0: record.groups.remove(at: index)
+    case 1: record.groups[index].entries.shuffle(using: &random)
+    case 2: record.groups[index].entries = []
+    case 3: record.groups[index].name = "n\(record.lastGroup)"
+    case 4: record.groups[index].rooms = ["r\(index)", "s\(index)"].shuffled(using: &random)
+    case 5: record.groups[index].place?.seconds += 10
+    default:
+      let id = record.groups[index].nextEntry
+      record.groups[index].entries.insert(entry(id), at: record.groups[index].entries.count / 2)
+      record.groups[index].nextEntry += 1
+    }
+    var seen: Set<String> = []
+    for index in record.groups.indices {
+      record.groups[index].rooms.removeAll { !seen.insert($0).inserted }
+    }
+  }
+
+  @Test func `a damaged file is set aside with a line, and all begins anew`() throws {
+    try HouseStore(path: path).save(Self.record)
+    for aside in ["house.db.damaged", "house.db.damaged-2"] {
+      try folder.write([UInt8](repeating: 0x61, count: 4096), to: "house.db")
+      var lines: [String] = []
+      let store = try HouseStore(path: path) { lines.append($0) }
+      #expect(store.record == HouseRecord())
+      #expect(lines.count == 1)
+      #expect(lines.first?.contains("was set aside as \(folder.file(aside))") ?? false, "\(lines)")
+      #expect(try folder.bytes(of: aside).count == 4096)
+    }
+  }
+
+  @Test func `a disk that cannot be written is told, and what was there stays`() throws {
+    let error = #expect(throws: SQLiteError.self) {
+      try HouseStore(path: folder.file("missing/house.db"))
+    }
+    #expect(error?.kind == .disk)
+  }
+}

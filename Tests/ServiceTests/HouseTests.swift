@@ -1,0 +1,210 @@
+import Clock
+import Driver
+import LinuxIO
+import Sender
+import TestSupport
+import Testing
+import WireProtocol
+
+@testable import Service
+
+/// A household in its loop, with its file, and without rooms.
+@Suite struct HouseTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// One that is asked on the loop's own thread.
+  private final class Home {
+    let house: House
+    private let loop: EventLoop
+
+    init(in folder: TemporaryFolder) throws {
+      let host = try GroupHost(reactor: Reactor())
+      house = try House(
+        host: host,
+        settings: .init(
+          senderID: try #require(Identifier(Array(0..<16))), name: "study", version: "1",
+          needsToken: false,
+          encoding: EncoderChoice(codec: .auto, bitrate: nil, packetLength: 20),
+          path: folder.file("house.db"), resumes: true)
+      ) { Issue.record("\($0)") }
+      loop = EventLoop(host.reactor, [host, house])
+    }
+
+    /// The answer, which comes when it is on the disk.
+    @discardableResult
+    func ask(_ request: HouseRequest) throws -> HouseAnswer {
+      var result: Result<HouseAnswer, HouseProblem>?
+      house.perform(request) { result = $0 }
+      while result == nil { try loop.turn(until: HostClock.now + .seconds(10)) }
+      return try #require(result).get()
+    }
+
+    func edit(_ group: String, _ edit: HouseRequest.QueueEdit) throws -> [Int] {
+      guard case .queue(_, let added) = try ask(.edit(group: group, edit, expected: nil)) else {
+        Issue.record("no queue")
+        return []
+      }
+      return added
+    }
+
+    func ids(_ group: String) throws -> [Int] {
+      try house.page(of: group, offset: 0, limit: 1000).entries.map(\.id)
+    }
+
+    func newGroup(_ name: String? = "Party", rooms: [String] = []) throws -> HouseState.Group {
+      guard case .group(let group) = try ask(.createGroup(rooms: rooms, name: name)) else {
+        throw HouseProblem.noSuch("group")
+      }
+      return group
+    }
+  }
+
+  private static func entries(_ numbers: Int...) -> [HouseRequest.NewEntry] {
+    numbers.map { number in
+      var entry = HouseRequest.NewEntry(location: "/music/\(number).flac")
+      entry.title = "Title \(number)"
+      return entry
+    }
+  }
+
+  @Test func `groups and queues are as they were after the process has gone without a word`() throws
+  {
+    let home = try Home(in: folder)
+    let group = try home.newGroup()
+    _ = try home.edit(group.id, .add(Self.entries(1, 2, 3), at: .end))
+    _ = try home.edit(group.id, .move(2, before: 0))
+    _ = try home.edit(group.id, .remove(1))
+    var change = HouseRequest.GroupChange()
+    change.repeat = "all"
+    try home.ask(.change(group: group.id, change))
+    try home.ask(.transport(group: group.id, .next))
+
+    let again = try Home(in: folder)
+    let state = again.house.publish()
+    let found = try #require(state.groups.first)
+    #expect((found.name, found.isNamed, found.repeat) == ("Party", true, "all"))
+    #expect(found.item?.title == "Title 1")
+    #expect(found.queue.index == 1)
+    let page = try again.house.page(of: group.id, offset: 0, limit: 10)
+    #expect(page.entries.map(\.id) == [2, 0])
+    #expect(page.entries.map(\.title) == ["Title 3", "Title 1"])
+    // An identity that was used before is not used again.
+    #expect(try again.edit(group.id, .add(Self.entries(4), at: .end)) == [3])
+  }
+
+  @Test(arguments: 1...3) func `after each of many edits the file has just what was answered`(
+    seed: UInt64
+  ) throws {
+    var random = SplitMix64(seed: seed)
+    var home = try Home(in: folder)
+    let id = try home.newGroup().id
+    var model: [Int] = []
+    for step in 0..<60 {
+      switch model.isEmpty ? 0 : Int.random(in: 0..<6, using: &random) {
+      case 0, 1: model += try home.edit(id, .add(Self.entries(step, step), at: .end))
+      case 2:
+        let entry = model.remove(at: Int.random(in: model.indices, using: &random))
+        _ = try home.edit(id, .remove(entry))
+      case 3:
+        let entry = model.remove(at: Int.random(in: model.indices, using: &random))
+        let place = Int.random(in: 0...model.count, using: &random)
+        let before = place < model.count ? model[place] : nil
+        model.insert(entry, at: place)
+        _ = try home.edit(id, .move(entry, before: before))
+      case 4:
+        _ = try home.edit(id, .clear)
+        if Bool.random(using: &random) { _ = try home.edit(id, .undo) } else { model = [] }
+      default: home = try Home(in: folder)
+      }
+      #expect(try home.ids(id) == model)
+    }
+    #expect(try Home(in: folder).ids(id) == model)
+  }
+
+  @Test func `a clear can be undone until the list is edited`() throws {
+    let home = try Home(in: folder)
+    let id = try home.newGroup().id
+    _ = try home.edit(id, .add(Self.entries(1, 2, 3), at: .end))
+    try home.ask(.transport(group: id, .next))
+    _ = try home.edit(id, .clear)
+    #expect(try home.ids(id).isEmpty)
+    #expect(home.house.publish().groups[0].queue.canUndo == "cleared 3 items")
+    _ = try home.edit(id, .undo)
+    #expect(try home.ids(id) == [0, 1, 2])
+    #expect(home.house.publish().groups[0].queue.index == 1)
+    _ = try home.edit(id, .clear)
+    _ = try home.edit(id, .add(Self.entries(4), at: .end))
+    #expect(home.house.publish().groups[0].queue.canUndo == nil)
+    #expect(throws: HouseProblem.unavailable("there is nothing to undo")) {
+      try home.edit(id, .undo)
+    }
+  }
+
+  @Test func `an edit of a list that is not that any more is refused with the new revision`() throws
+  {
+    let home = try Home(in: folder)
+    let id = try home.newGroup().id
+    _ = try home.edit(id, .add(Self.entries(1), at: .end))
+    let revision = home.house.publish().groups[0].queue.revision
+    _ = try home.edit(id, .add(Self.entries(2), at: .end))
+    #expect(throws: HouseProblem.outdated(revision: revision + 1)) {
+      try home.ask(.edit(group: id, .clear, expected: revision))
+    }
+    try home.ask(.edit(group: id, .clear, expected: revision + 1))
+  }
+
+  @Test(arguments: [
+    HouseRequest.deleteGroup("g9"), .transport(group: "g9", .play),
+    .transport(group: "g1", .play), .edit(group: "g1", .remove(5), expected: nil),
+    .edit(group: "g1", .move(0, before: 9), expected: nil),
+    .join(group: "g1", room: "x", takes: false),
+    .leave(group: "g1", room: "x"), .merge(group: "g1", other: "g1"),
+    .seek(group: "g1", seconds: .nan, isRelative: false), .set(room: "x", .init()),
+    .createGroup(rooms: ["x"], name: nil),
+    .createGroup(rooms: [], name: String(repeating: "x", count: 101)),
+  ]) func `what cannot be had is refused with a sentence`(request: HouseRequest) throws {
+    let home = try Home(in: folder)
+    _ = try home.newGroup()
+    let before = home.house.publish().revision
+    let error = #expect(throws: HouseProblem.self) { try home.ask(request) }
+    switch error {
+    case .noSuch(let line), .invalid(let line), .unavailable(let line): #expect(line.count > 10)
+    case .outdated, nil: Issue.record("\(String(describing: error))")
+    }
+    #expect(home.house.publish().revision == before)
+  }
+
+  @Test func `a group without rooms and without a queue, that nobody has named, is forgotten`()
+    throws
+  {
+    let home = try Home(in: folder)
+    let room = "127.0.0.1:1"
+    let first = try home.newGroup(nil, rooms: [room])
+    _ = try home.edit(first.id, .add(Self.entries(1), at: .next))
+    let second = try home.newGroup(nil, rooms: [room])
+    let third = try home.newGroup(nil, rooms: [room])
+    #expect(home.house.publish().groups.map(\.id) == [first.id, third.id])
+    #expect(home.house.publish().groups.map(\.name) == ["No rooms", room])
+    #expect(second.id != third.id)
+    try home.ask(.merge(group: third.id, other: first.id))
+    #expect(home.house.publish().groups.map(\.roomIds) == [[room]])
+    #expect(try Home(in: folder).house.publish().groups.map(\.roomIds) == [[room]])
+  }
+
+  @Test func `whoever reads too slowly is ended, and others are told all`() async throws {
+    let home = try Home(in: folder)
+    let slow = try home.house.addReader()
+    let id = try home.newGroup().id
+    for number in 0..<House.untakenLimit + 8 {
+      _ = try home.edit(id, .add(Self.entries(number), at: .end))
+    }
+    var told: [HouseChange] = []
+    for await change in slow { told.append(change) }
+    #expect(told.count == House.untakenLimit)
+    #expect(zip(told, told.dropFirst()).allSatisfy { $0.revision + 1 == $1.revision })
+    for _ in 0..<House.readerLimit { _ = try home.house.addReader() }
+    #expect(throws: HouseProblem.self) { try home.house.addReader() }
+  }
+}
