@@ -144,7 +144,7 @@ let package = Package(
       name: "tutti",
       dependencies: [
         "Clock", "Audio", "WireProtocol", "Sender", "Driver", "Service", "Library", "LinuxIO",
-        "AvahiDiscovery", "FFmpegSource", arguments, logging,
+        "AvahiDiscovery", "FFmpegSource", "WebAPI", "WebServer", arguments, logging,
       ],
       path: "Sources/Executables/tutti", swiftSettings: strict),
     .executableTarget(

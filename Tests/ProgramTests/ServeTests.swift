@@ -78,7 +78,7 @@ import Testing
   @Test func `a wrong line of the configuration is named`() throws {
     let file = try folder.write(Array("name = x\nprot = 1\n".utf8), to: "my.conf")
     let program = try Program(
-      "tutti", ["serve", "--config", file, "--state-dir", folder.file("daemon")])
+      "tutti", ["serve", "--config", file, "--port", "0", "--state-dir", folder.file("daemon")])
     #expect(try program.exitCode() == 64)
     #expect(program.lines.count == 1)
     #expect(program.lines[0].hasPrefix("tutti: \(file):2: there is no key prot; there are: name"))
@@ -86,7 +86,8 @@ import Testing
 
   @Test func `a second daemon of one state directory is refused`() throws {
     let daemon = try Daemon(in: folder)
-    let second = try Program("tutti", ["serve", "--state-dir", folder.file("daemon")])
+    let second = try Program(
+      "tutti", ["serve", "--port", "0", "--state-dir", folder.file("daemon")])
     #expect(try second.exitCode() == 69)
     #expect(second.lines(with: "another player is running").count == 1)
     #expect(try daemon.stop() == 0)
@@ -118,7 +119,7 @@ struct Daemon: Sendable {
     directory = folder.file("daemon")
     let none = try folder.write([], to: "empty.conf")
     program = try Program(
-      "tutti", ["serve", "--config", none, "--state-dir", directory] + arguments)
+      "tutti", ["serve", "--config", none, "--port", "0", "--state-dir", directory] + arguments)
     try program.line(with: "ready")
   }
 

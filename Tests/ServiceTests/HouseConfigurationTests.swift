@@ -42,8 +42,8 @@ import Testing
 
   @Test(arguments: [
     ("port = 1\nprot = 2", "tutti.conf:2: there is no key prot; there are: name, port"),
-    ("port = 0", "tutti.conf:1: port is 1 to 65535"),
-    ("port = 65536", "tutti.conf:1: port is 1 to 65535"),
+    ("port = -1", "tutti.conf:1: port is 0 to 65535"),
+    ("port = 65536", "tutti.conf:1: port is 0 to 65535"),
     ("\n\nresume = maybe", "tutti.conf:3: resume is yes or no"),
     ("[server]", "tutti.conf:1: there are no sections here; write: key = value"),
     ("port", "tutti.conf:1: write: key = value"),

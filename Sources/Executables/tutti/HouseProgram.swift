@@ -16,6 +16,7 @@ final class HouseProgram: LoopMember {
   private let control: ControlServer
   private let log: OutputWriter
   private let rooms: NewestValueThread<[RoomRecord]>
+  private let surfaces: HouseSurfaces
   private var end: LocalTime?
 
   init(_ configuration: HouseConfiguration, state: StateDirectory, encoding: EncoderChoice) throws {
@@ -33,6 +34,9 @@ final class HouseProgram: LoopMember {
         version: TuttiCommand.configuration.version, needsToken: configuration.token != nil,
         encoding: encoding, path: state.path + "/house.db", resumes: configuration.resume)
     ) { line in Self.say(line, to: log) }
+    surfaces = try HouseSurfaces(configuration, state: state, house: house.client) { line in
+      Self.say(line, to: log)
+    }
     house.onWarning = { line in Self.say(line, to: log) }
     host.onWarning = house.onWarning
     house.onRooms = { [rooms] in rooms.post($0) }
@@ -47,8 +51,10 @@ final class HouseProgram: LoopMember {
   func run() throws {
     house.start()
     Self.say("ready; play something with: tutti play FILE", to: log)
+    Self.say("the page is http://\(HostName.current):\(surfaces.port)", to: log)
     let loop = EventLoop(reactor, [self, control, house.host, house])
     try loop.run { isOver }
+    surfaces.end()
     try house.end()
     _ = rooms.finish(within: 1000)
     log.finish(within: .milliseconds(300))

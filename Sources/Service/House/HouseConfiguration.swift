@@ -11,7 +11,7 @@ package struct HouseConfiguration: Hashable, Sendable {
 
   /// As the rooms show it; nil is the machine's.
   package var name: String?
-  /// Of the page and the HTTP interface.
+  /// Of the page and the HTTP interface; 0 is a free one.
   package var port: UInt16 = 8770
   /// Addresses of this machine; none is all of them.
   package var listen: [String] = []
@@ -73,7 +73,7 @@ package struct HouseConfiguration: Hashable, Sendable {
       guard value.utf8.count <= 64 else { throw .invalid("name has at most 64 bytes") }
       name = value
     case .port:
-      guard let port = UInt16(value), port > 0 else { throw .invalid("port is 1 to 65535") }
+      guard let port = UInt16(value) else { throw .invalid("port is 0 to 65535") }
       self.port = port
     case .listen: listen += Self.parts(value)
     case .token:
