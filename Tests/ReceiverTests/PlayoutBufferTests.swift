@@ -220,6 +220,22 @@ import WireProtocol
     #expect(fresh == [.inserted, .inserted])
   }
 
+  @Test func `a packet that a cut goes through ends there, whether it came before or after`() {
+    let cut = TestReceiver.time(4) + .milliseconds(5)
+    for count in [5, 4] {
+      var buffer = Self.buffer()
+      Self.insert(0..<count, into: &buffer)
+      let isNew = buffer.flush(from: cut, generation: 1)
+      #expect(isNew)
+      let again = Self.insert(4..<5, into: &buffer)
+      #expect(again == [count == 4 ? .inserted : .stale])
+      #expect(buffer.bufferedUntil == cut)
+      let behind = Self.insert(5..<7, generation: 1, at: cut, into: &buffer)
+      #expect(behind == [.inserted, .inserted])
+      #expect(buffer.bufferedUntil == cut + (TestReceiver.time(2) - .zero))
+    }
+  }
+
   @Test func `a newer generation cuts where it begins`() {
     var buffer = Self.buffer()
     Self.insert(0..<10, into: &buffer)
