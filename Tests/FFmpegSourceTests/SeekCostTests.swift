@@ -40,6 +40,8 @@ import Testing
       isExact: false),
     File(name: "a.aac", arguments: ["-b:a", "320k", "-aac_pns", "0"], requests: 1, isExact: false),
     File(name: "a.mp2", arguments: ["-b:a", "320k"], requests: 1),
+    File(name: "a.ac3", arguments: ["-b:a", "448k"], requests: 1),
+    File(name: "a.eac3", arguments: ["-b:a", "448k"], requests: 1),
     File(name: "a.m4a", arguments: ["-b:a", "320k", "-aac_pns", "0"], requests: 1),
     File(name: "a.wav", requests: 1), File(name: "a.flac", requests: 3),
     File(name: "a.ogg", arguments: ["-b:a", "320k"], requests: 12),
@@ -87,6 +89,27 @@ import Testing
       #expect(
         server.requestCount(of: file.name) - after.0 <= file.requests,
         "at \(place) s: \(server.starts(of: file.name))")
+    }
+  }
+
+  @Test func `in AC-3 whose bit rate changes a seek is exact`() throws {
+    var bytes: [UInt8] = []
+    for (name, bitRate) in [("1.ac3", "448k"), ("2.ac3", "192k")] {
+      try Recording(rate: Self.rate, frames: Self.rate * 20).write(
+        to: name, ["-b:a", bitRate], in: folder)
+      bytes += try folder.bytes(of: name)
+    }
+    let path = try folder.write(bytes, to: "a.ac3")
+    let whole = try readAll(FileSource(path: path))
+    let server = try TestServer { [bytes] in $1.send(file: bytes, from: $0.rangeStart) }
+    defer { server.stop() }
+    let source = try open(server.url("a.ac3"))
+    for place in [32, 12, 25] {
+      var frames: [Float] = []
+      try source.seek(toFrame: Int64(place * Self.rate))
+      try source.read(4_800, appendingTo: &frames)
+      let expected = whole[2 * place * Self.rate..<2 * (place * Self.rate + 4_800)]
+      #expect(zip(frames, expected).allSatisfy { abs($0 - $1) < 0.001 }, "at \(place) s")
     }
   }
 

@@ -84,7 +84,12 @@ final class FrameReader {
     {
       fresh.pointee.flags2 |= AV_CODEC_FLAG2_SKIP_MANUAL
     }
-    if code >= 0 { code = calls.avcodec_open2(fresh, demuxer.decoder, nil) }
+    // The noise that AC-3 and E-AC-3 decoders fill in then depends on the packet alone, so that a seek gives the frames
+    // that playing gives. Other decoders do not know the option.
+    var options: OpaquePointer?
+    defer { calls.av_dict_free(&options) }
+    _ = calls.av_dict_set(&options, "cons_noisegen", "1", 0)
+    if code >= 0 { code = calls.avcodec_open2(fresh, demuxer.decoder, &options) }
     guard code >= 0 else {
       calls.avcodec_free_context(&context)
       throw .unsupported(path: demuxer.path, reason: demuxer.library.reason(of: code))

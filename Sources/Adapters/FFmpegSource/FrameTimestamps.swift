@@ -25,12 +25,18 @@ struct FrameTimestamps {
     let isExact =
       timeBase.num == 1 && timeBase.den % frame.sample_rate == 0
       || Int64(timeBase.den) >= Int64(timeBase.num) * Int64(frame.sample_rate) * 4
+    let step = Self.grid(of: parameters.pointee.codec_id)
     // Rounded durations that were added up drift away from the frames.
-    guard isExact || !Self.rawStreams.contains(demuxer.formatName) else { return nil }
+    let isWhole = step.map { [base = stream.time_base] step in
+      step * Int64(base.den) % (Int64(base.num) * Int64(frame.sample_rate)) == 0
+    }
+    guard isExact || isWhole ?? false || !Self.rawStreams.contains(demuxer.formatName) else {
+      return nil
+    }
     gridOffset = isExact ? 0 : Int64(frame.nb_samples)
     if isExact {
       grid = 1
-    } else if let step = Self.grid(of: parameters.pointee.codec_id) {
+    } else if let step {
       grid = step
     } else {
       return nil

@@ -1,4 +1,4 @@
-/// The header of a packet of MPEG audio or AAC, in streams that consist only of such packets.
+/// The header of a packet of MPEG audio, AAC, AC-3 or E-AC-3, in streams that consist only of such packets.
 struct PacketHeader {
   /// Of the whole packet.
   let byteCount: Int
@@ -7,11 +7,15 @@ struct PacketHeader {
 
   /// The header that stands at `place`; nil where there is none.
   init?(_ bytes: [UInt8], at place: Int) {
-    guard place >= 0, place + 7 <= bytes.count, bytes[place] == 0xff else { return nil }
+    guard place >= 0, place + 7 <= bytes.count else { return nil }
     let head = bytes[place..<place + 7].map(Int.init)
-    guard let header = head[1] & 0xf6 == 0xf0 ? Self.adts(head) : Self.mpeg(head) else {
-      return nil
-    }
+    let header: (Int, Int)? =
+      switch (head[0], head[1]) {
+      case (0xff, let next): next & 0xf6 == 0xf0 ? Self.adts(head) : Self.mpeg(head)
+      case (0x0b, 0x77): head[5] >> 3 > 10 ? Self.enhancedDolby(head) : Self.dolby(head)
+      default: nil
+      }
+    guard let header else { return nil }
     (byteCount, shape) = header
   }
 
@@ -39,6 +43,35 @@ struct PacketHeader {
     return (byteCount, (head[1] & 0xfe) << 16 | (head[2] & 0xfd) << 8 | head[3] & 0xc0)
   }
 
+  /// A/52, 5.3 and table 5.18. At 44.1 kHz, where packets differ in size, places are not computed.
+  private static func dolby(_ head: [Int]) -> (Int, Int)? {
+    let (rateCode, sizeCode, version) = (head[4] >> 6, head[4] & 0x3f, head[5] >> 3)
+    guard rateCode == 0 || rateCode == 2, sizeCode / 2 < dolbyBitRates.count, version <= 8 else {
+      return nil
+    }
+    let bytesPerKilobit = rateCode == 0 ? 4 : 6
+    return (dolbyBitRates[sizeCode / 2] * bytesPerKilobit, head[4] << 8 | version)
+  }
+
+  /// A/52, E.1.2. Only packets of one substream and six blocks: others are several in one access unit.
+  private static func enhancedDolby(_ head: [Int]) -> (Int, Int)? {
+    let (type, substream) = (head[2] >> 6, head[2] >> 3 & 7)
+    let (rateCode, blockCode, version) = (head[4] >> 6, head[4] >> 4 & 3, head[5] >> 3)
+    let byteCount = 2 * ((head[2] & 7) << 8 | head[3] + 1)
+    guard type != 1, type != 3, substream == 0, rateCode != 3, blockCode == 3, version <= 16,
+      byteCount > 7
+    else { return nil }
+    return (byteCount, (head[4] & 0xf0) << 4 | version)
+  }
+
+  /// Six blocks.
+  static let dolbyFrameCount: Int64 = 1_536
+
+  /// In kbit/s.
+  private static let dolbyBitRates = [
+    32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 576, 640,
+  ]
+
   /// In kbit/s: of layers 1, 2 and 3, and of layer 1 and the others at the lower sample rates.
   static let bitRates = [
     [32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448],
@@ -52,7 +85,7 @@ struct PacketHeader {
   static func firstPacket(in bytes: [UInt8], from start: Int) -> Int? {
     var place = max(0, start)
     while place + 7 <= bytes.count {
-      if bytes[place] == 0xff, beginsRow(bytes, at: place) { return place }
+      if bytes[place] == 0xff || bytes[place] == 0x0b, beginsRow(bytes, at: place) { return place }
       place += 1
     }
     return nil

@@ -1,17 +1,19 @@
 import CFFmpeg
 
-/// Seeks in MP3 or AAC streams without an index, for which FFmpeg would read everything before the place. It computes
-/// where the place should be, reads the bytes there, and enters the packet that it finds into FFmpeg's index.
+/// Seeks in MP3, AAC, AC-3 or E-AC-3 streams without an index, for which FFmpeg would read everything before the
+/// place. It computes where the place should be, reads the bytes there, and enters the packet that it finds into
+/// FFmpeg's index.
 ///
 /// With a constant bit rate each place is exact. Otherwise it is estimated from the table in the first packet, or
-/// from the mean bit rate. An estimated place keeps its time, so that audio that was heard once is found again.
+/// from the mean bit rate. An estimated place keeps its time, so that audio that was heard once is found again. In
+/// AC-3 and E-AC-3, whose bit rate seldom changes, FFmpeg reads on to the place instead.
 final class PlaceSearch {
   /// A place at most this many bytes ahead is reached by reading, which is exact, instead of by a request.
   static let nearBytes: Int64 = 128 << 10
   /// The same where a request is as exact as reading.
   private static let nearExactBytes: Int64 = 32 << 10
-  /// Enough for four of the largest packets of MP3.
-  private static let windowSize = 8 << 10
+  /// Enough for four of the largest packets: those of E-AC-3 have up to 4 KiB.
+  private static let windowSize = 16 << 10
   /// Bytes by which packets of a constant bit rate may differ from the computed place, because their sizes are
   /// rounded.
   private static let tolerance: Int64 = 2
@@ -29,6 +31,7 @@ final class PlaceSearch {
   private let packetSize: Double?
   /// That of the first packets.
   private let meanSize: Double
+  private let mayEstimate: Bool
   private let mayHaveTable: Bool
   /// Nil until it was looked for.
   private var table: MP3Table??
@@ -37,14 +40,16 @@ final class PlaceSearch {
   init?(in demuxer: Demuxer) {
     let (library, stream) = (demuxer.library, demuxer.stream)
     let size = demuxer.byteCount
-    guard ["mp3", "aac"].contains(demuxer.formatName), size > 2 * Int64(Self.windowSize),
+    let name = demuxer.formatName
+    guard ["mp3", "aac", "ac3", "eac3"].contains(name), size > 2 * Int64(Self.windowSize),
       let bytes = demuxer.bytes, let step = Self.step(of: stream),
       let first = library.calls.avformat_index_get_entry(stream, 0)?.pointee
     else { return nil }
     (self.library, self.stream, self.bytes, self.first) = (library, stream, bytes, first)
     let duration = demuxer.durationIsKnown ? stream.pointee.duration : nil
     (self.size, self.step, self.duration) = (size, step, duration)
-    let isMPEG = demuxer.formatName == "mp3"
+    let (isMPEG, isDolby) = (name == "mp3", name.hasSuffix("ac3"))
+    mayEstimate = !isDolby
     mayHaveTable = isMPEG && duration != nil
     // It was kept, so that this costs no request, unless a picture stands before it.
     let begin = Self.read(from: first.pos, bytes, library)
@@ -53,7 +58,15 @@ final class PlaceSearch {
     let mean = Double(sizes.reduce(0, +)) / Double(sizes.count)
     meanSize = mean
     let whole = duration.map { Double(size - first.pos) / Double($0 / step) }
-    packetSize = isMPEG ? Self.constantSize(sizes, near: mean, whole: whole, stream) : nil
+    packetSize =
+      if isMPEG {
+        Self.constantSize(sizes, near: mean, whole: whole, stream)
+      } else if isDolby, sizes.allSatisfy({ $0 == sizes[0] }) {
+        mean
+      } else {
+        nil
+      }
+    guard packetSize != nil || !isDolby else { return nil }
   }
 
   /// The time of the index entry at which to start reading for `timestamp`; adds one if there is none near it.
@@ -66,9 +79,9 @@ final class PlaceSearch {
       guard place - known.pos > Self.nearExactBytes else { return timestamp }
       if enter(goal, between: place - Self.tolerance, and: place + Self.tolerance) { return goal }
     }
-    guard let place = estimate(goal, after: known), place - known.pos > Self.nearBytes else {
-      return timestamp
-    }
+    guard mayEstimate, let place = estimate(goal, after: known),
+      place - known.pos > Self.nearBytes
+    else { return timestamp }
     return enter(goal, between: place, and: .max) ? goal : timestamp
   }
 
@@ -109,12 +122,13 @@ final class PlaceSearch {
 
   /// Ticks of a packet. FFmpeg leaves every second entry of a long index out.
   private static func step(of stream: UnsafeMutablePointer<AVStream>) -> Int64? {
-    guard let parameters = stream.pointee.codecpar?.pointee, parameters.frame_size > 0 else {
-      return nil
-    }
+    guard let parameters = stream.pointee.codecpar?.pointee else { return nil }
+    let isDolby = [AV_CODEC_ID_AC3, AV_CODEC_ID_EAC3].contains(parameters.codec_id)
+    let frames = isDolby ? PacketHeader.dolbyFrameCount : Int64(parameters.frame_size)
+    guard frames > 0 else { return nil }
     let base = stream.pointee.time_base
     let rate = Int64(parameters.sample_rate) * Int64(base.num)
-    let ticks = Int64(parameters.frame_size) * Int64(base.den)
+    let ticks = frames * Int64(base.den)
     return rate > 0 && ticks % rate == 0 ? ticks / rate : nil
   }
 
