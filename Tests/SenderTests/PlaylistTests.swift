@@ -151,6 +151,7 @@ import Testing
     let sent = Data("{\"location\": \"a\", \"title\": \"x\\u001by\"}".utf8)
     let entry = PlaylistEntry("a", title: "x y")
     #expect(try JSONDecoder().decode(PlaylistEntry.self, from: sent) == entry)
+    #expect(Playlist([entry, "b"]).items.map(\.title) == ["x y", nil])
   }
 
   @Test func `a list has an end to its length`() {

@@ -43,6 +43,7 @@ import WireProtocol
     let received = try JSONDecoder().decode(
       ControlCall.self, from: try JSONEncoder().encode(call))
     #expect(try player.answer(received.request).queue?.map(\.title) == [nil, "Sinnerman"])
+    #expect(try player.answer(.jump(number: 1)).status.nextTitle == "Sinnerman")
     #expect(try player.answer(.move(number: 2, to: 1)).done == "Sinnerman is number 1")
     try player.end()
   }
