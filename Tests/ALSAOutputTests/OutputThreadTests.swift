@@ -106,6 +106,21 @@ private let slow = "PPM=-900000"
     #expect(try ramp(card).frames.contains(restarted + 2000))
   }
 
+  @Test func `a card that runs dry as soon as it is started is given a pause before each start`()
+    throws
+  {
+    let card = try VirtualCard()
+    let output = RunningOutput(OutputSettings(device: card.device))
+    output.wait(for: .opened)
+    try card.set(.dry)
+    let before = output.control.underruns
+    while output.control.underruns < before + 20 { _ = output.nextEvent() }
+    output.stop()
+    // The first start after a gap comes at once.
+    let starts = try card.starts().suffix(19).map(\.nanoseconds)
+    #expect(zip(starts, starts.dropFirst()).allSatisfy { $1 - $0 >= 5_000_000 })
+  }
+
   @Test func `a device that vanishes is opened again when it is back`() throws {
     let card = try VirtualCard()
     let output = RunningOutput(OutputSettings(device: card.device))

@@ -16,7 +16,7 @@ final class VirtualCard {
 
   deinit { try? FileManager.default.removeItem(at: directory) }
 
-  enum Control: String { case vanish, suspend, underrun }
+  enum Control: String { case vanish, suspend, underrun, dry }
 
   func set(_ control: Control) throws {
     try Data().write(to: directory.appending(path: control.rawValue))

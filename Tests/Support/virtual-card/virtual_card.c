@@ -14,6 +14,7 @@
  * DIR/vanish     while this file exists the card is gone
  * DIR/suspend    while this file exists the card is suspended
  * DIR/underrun   makes one underrun; removed by the card
+ * DIR/dry        while this file exists the card runs dry as soon as it is started
  *
  * Nothing runs in the background: each call works out where the pointer is by now.
  */
@@ -71,7 +72,7 @@ static int look(struct card *c) {
     snd_pcm_ioplug_set_state(io, SND_PCM_STATE_SUSPENDED);
     return -ESTRPIPE;
   }
-  if (c->position >= (double)io->appl_ptr || control(c, "underrun", true)) {
+  if (c->position >= (double)io->appl_ptr || control(c, "underrun", true) || control(c, "dry", false)) {
     c->position = fmin(c->position, (double)io->appl_ptr);
     c->running = false;
     snd_pcm_ioplug_set_state(io, SND_PCM_STATE_XRUN);
