@@ -161,6 +161,16 @@ import Testing
     withExtendedLifetime(publisher) {}
   }
 
+  @Test func `what the daemon may not be told is told to it again, until it may`() throws {
+    try startAll()
+    try bed.refuseServices()
+    let (publisher, published) = try publish("Loggia", text: [])
+    _ = try published.next("failure") { if case .failed = $0 { true } else { nil } }
+    try bed.allowServices()
+    try published.next(.published(name: "Loggia"))
+    withExtendedLifetime(publisher) {}
+  }
+
   @Test func `nobody waits for a bus that hangs`() throws {
     try startAll()
     try bed.freeze(.bus)

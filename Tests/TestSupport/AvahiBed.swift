@@ -64,6 +64,10 @@ package final class AvahiBed {
   package func freeze(_ victim: Process) throws { try command("freeze_\(victim)") }
   package func thaw(_ victim: Process) throws { try command("thaw_\(victim)") }
 
+  /// The bus hands the daemon no more services to announce.
+  package func refuseServices() throws { try command("refuse_services") }
+  package func allowServices() throws { try command("allow_services") }
+
   package enum Process { case bus, daemon }
 
   private func command(_ name: String) throws {
@@ -211,6 +215,16 @@ private let script = #"""
   thaw_daemon() { kill -CONT $daemon && echo thaw_daemon; }
   freeze_bus() { kill -STOP $bus && echo freeze_bus; }
   thaw_bus() { kill -CONT $bus && echo thaw_bus; }
+
+  denial='<deny send_interface="org.freedesktop.Avahi.EntryGroup" send_member="AddService"/>'
+  # The bus answers once it has read its rules anew.
+  reload() {
+    dbus-send --system --print-reply --dest=org.freedesktop.DBus / \
+      org.freedesktop.DBus.ReloadConfig >/dev/null 2>rules.log && echo "$1" ||
+      echo "the bus keeps its rules: $(tail -n 1 rules.log)"
+  }
+  refuse_services() { sed -i "s|</policy>|$denial&|" bus.conf && reload refuse_services; }
+  allow_services() { sed -i "s|$denial||" bus.conf && reload allow_services; }
 
   while read -r command; do $command; done
   """#
