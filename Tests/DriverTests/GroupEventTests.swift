@@ -64,6 +64,7 @@ import WireProtocol
       #"{"event":"item_ended","item":"/music/a.flac","item_id":4,"revision":7}"#,
       #"{"event":"position","item":"/music/a.flac","item_id":4,"position_s":1.5,"revision":7}"#,
       #"{"event":"room_state","reason":"unplugged","revision":7,"room":"Kitchen","room_id":2,"state":"noDevice"}"#,
+      #"{"event":"room_state","revision":7,"room":"Kitchen","room_id":2,"state":"playing"}"#,
       #"{"event":"buffered","revision":7,"silence_s":7.25}"#,
       #"{"album":"C","artist":"B","codec":"flac","duration_s":61,"event":"item_started","item":"/music/a.flac","item_id":4,"reason":"FLAC as it is","revision":7,"seekable":false,"title":"A"}"#,
     ] { #expect(lines.contains(line)) }

@@ -382,10 +382,11 @@ import WireProtocol
     }
     receiver.report(.starved, starvations: 1)
     receiver.handle(.deviceLost(reason: "unplugged"))
-    let states = receiver.told(control).compactMap {
-      if case .status(let status) = $0 { status.state } else { nil }
+    let statuses = receiver.told(control).compactMap {
+      if case .status(let status) = $0 { status } else { nil }
     }
-    #expect(states == [.ready, .playing, .paused, .starved, .noDevice])
+    #expect(statuses.map(\.state) == [.ready, .playing, .paused, .starved, .noDevice])
+    #expect(statuses.map(\.detail) == ["", "", "", "", "unplugged"])
   }
 
   @Test func `what is written ahead of its packets is no lack until it is heard`() {

@@ -44,6 +44,19 @@ import Testing
     #expect(room.largestGainStep(0..<10_000) < Self.steepestFade)
   }
 
+  @Test func `who missed that media time stood still jumps when it hears of a later anchor`() {
+    let room = TestRoom()
+    room.feed(0..<60_000)
+    room.sendAnchor(.playing, frame: 0, atDevice: 9600)
+    room.run(toDevice: 24_000)
+    // The others stood still for 480 frames meanwhile.
+    room.sendAnchor(.playing, frame: 20_000, atDevice: 30_080)
+    room.run(toDevice: 36_000)
+    #expect(abs(room.heard(29_800).position - 20_200) < 0.02)
+    #expect(abs(room.heard(30_400).position - 20_320) < 0.02)
+    #expect(room.largestGainStep(9000..<36_000) < Self.steepestFade)
+  }
+
   @Test func `a pause is silent from its frame on, and playing goes on where it stopped`() {
     let room = TestRoom()
     room.feed(0..<60_000)
