@@ -50,6 +50,26 @@ import Testing
     #expect(installed == ["etc/default/tutti-receiver", "etc/tutti/tutti.conf"].map(folder.file))
   }
 
+  @Test func `the receiver that systemd starts may do no more than it needs`() throws {
+    let made = try make("install-service", build: built)
+    #expect(made.code == 0, "\(made.text)")
+    let unit = try #require(installed.first { $0.hasSuffix("/tutti-receiver.service") })
+    let lines = try String(contentsOfFile: unit, encoding: .utf8).split(separator: "\n")
+    let settings = Dictionary(
+      grouping: lines.filter { !$0.hasPrefix("#") }.map { $0.split(separator: "=", maxSplits: 1) },
+      by: { $0[0] }
+    ).mapValues { $0.map { $0.count > 1 ? String($0[1]) : "" } }
+    #expect(settings["CapabilityBoundingSet"] == [""])
+    #expect(settings["AmbientCapabilities"] == nil)
+    for name in ["NoNewPrivileges", "MemoryDenyWriteExecute", "ProtectHome", "RestrictNamespaces"] {
+      #expect(settings[Substring(name)] == ["yes"], "\(name)")
+    }
+    #expect(settings["SystemCallFilter"]?.first == "@system-service")
+    #expect(settings["SystemCallFilter"]?.contains { $0.hasPrefix("~@privileged") } == true)
+    #expect(settings["MemoryMax"] == ["512M"])
+    #expect(settings["User"] == ["tutti"])
+  }
+
   @Test func `what was not built is asked for`() throws {
     let made = try make("install", build: folder.file("nothing"))
     #expect(made.code != 0)
