@@ -67,7 +67,7 @@ let package = Package(
     core("Simulation", ["Clock", "Audio", "WireProtocol", "Pairing", "Sender", "Receiver"]),
 
     // Adapters: each wraps one outside thing and imports no other adapter.
-    adapter("LinuxIO", ["Clock", "CSys"]),
+    adapter("LinuxIO", ["Clock", "WireProtocol", "CSys"]),
     adapter("ALSAOutput", ["Clock", "Audio", "Receiver", "CALSA"]),
     adapter("AvahiDiscovery", ["CAvahi"]),
     adapter("Codecs", ["Audio", "COpus", "CFLAC"]),
@@ -104,8 +104,8 @@ let package = Package(
     .target(
       name: "Driver",
       dependencies: [
-        "Clock", "Audio", "WireProtocol", "Sender", "LinuxIO", "AvahiDiscovery", "Codecs",
-        "FFmpegSource",
+        "Clock", "Audio", "WireProtocol", "Sender", "LinuxIO", "OpenSSLSecurity", "AvahiDiscovery",
+        "Codecs", "FFmpegSource",
       ],
       path: "Sources/Driver", swiftSettings: strict),
 
@@ -134,8 +134,8 @@ let package = Package(
     .target(
       name: "Tutti",
       dependencies: [
-        "Clock", "Audio", "WireProtocol", "Sender", "Driver", "LinuxIO", "AvahiDiscovery",
-        "FFmpegSource",
+        "Clock", "Audio", "WireProtocol", "Sender", "Driver", "LinuxIO", "OpenSSLSecurity",
+        "AvahiDiscovery", "FFmpegSource",
       ],
       path: "Sources/Tutti", swiftSettings: strict),
 
@@ -144,13 +144,15 @@ let package = Package(
       name: "tutti",
       dependencies: [
         "Clock", "Audio", "WireProtocol", "Sender", "Driver", "Service", "Library", "LinuxIO",
-        "AvahiDiscovery", "FFmpegSource", "WebAPI", "WebServer", arguments, logging,
+        "OpenSSLSecurity", "AvahiDiscovery", "FFmpegSource", "WebAPI", "WebServer", arguments,
+        logging,
       ],
       path: "Sources/Executables/tutti", swiftSettings: strict),
     .executableTarget(
       name: "tutti-receiver",
       dependencies: [
-        "Clock", "Audio", "WireProtocol", "Receiver", "LinuxIO", "ALSAOutput", "AvahiDiscovery",
+        "Clock", "Audio", "WireProtocol", "Receiver", "LinuxIO", "OpenSSLSecurity", "ALSAOutput",
+        "AvahiDiscovery",
         "Codecs", "FFmpegDecoder", arguments, logging,
       ],
       path: "Sources/Executables/tutti-receiver", swiftSettings: strict),
@@ -177,7 +179,8 @@ let package = Package(
         "Simulation", "Sender", "Receiver", "Pairing", "WireProtocol", "Audio", "Clock",
         "TestSupport",
       ]),
-    tests("LinuxIOTests", ["LinuxIO", "Clock", "TestSupport"]),
+    tests(
+      "LinuxIOTests", ["LinuxIO", "OpenSSLSecurity", "WireProtocol", "Clock", "TestSupport"]),
     tests("AvahiDiscoveryTests", ["AvahiDiscovery", "TestSupport"]),
     tests("CodecsTests", ["Codecs", "Audio", "TestSupport"]),
     tests("OpenSSLSecurityTests", ["OpenSSLSecurity", "COpenSSL", "WireProtocol", "TestSupport"]),
@@ -196,20 +199,26 @@ let package = Package(
     tests(
       "DriverTests",
       [
-        "Driver", "LinuxIO", "AvahiDiscovery", "FFmpegSource", "Sender", "Audio", "Clock",
-        "WireProtocol", "TestSupport",
+        "Driver", "LinuxIO", "OpenSSLSecurity", "AvahiDiscovery", "FFmpegSource", "Sender", "Audio",
+        "Clock", "WireProtocol", "TestSupport",
       ]),
     tests(
       "ServiceTests",
       [
-        "Service", "Driver", "LinuxIO", "FFmpegSource", "SQLiteStore", "Sender", "WireProtocol",
+        "Service", "Driver", "LinuxIO", "OpenSSLSecurity", "FFmpegSource", "SQLiteStore", "Sender",
+        "WireProtocol",
         "Audio", "Clock", "TestSupport",
       ]),
     // Reads files by the finished program, as the daemon does.
     tests("LibraryTests", ["Library", "Service", "SQLiteStore", "LinuxIO", "TestSupport"]),
     // Starts the finished programs, which are built beside the tests.
     tests("TuttiTests", ["Tutti", "Driver", "Sender", "Clock", "TestSupport"]),
-    tests("ProgramTests", ["Driver", "Sender", "WireProtocol", "Audio", "Clock", "TestSupport"]),
+    tests(
+      "ProgramTests",
+      [
+        "Driver", "LinuxIO", "OpenSSLSecurity", "Sender", "WireProtocol", "Audio", "Clock",
+        "TestSupport",
+      ]),
     // The page's server, and a household that is none. The program serves it for Tests/API/schemathesis.sh.
     .target(
       name: "WebTestSupport", dependencies: ["WebAPI", "Service", "Driver", "Sender"],

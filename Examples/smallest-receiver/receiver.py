@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """The smallest receiver of Tutti: plays PCM in step with other rooms, into a WAV file instead of a sound card.
 
-Written from docs/protocol/smallest-receiver.md alone; needs nothing but Python 3 on Linux.
+Written from docs/protocol/smallest-receiver.md alone; needs nothing but Python 3 and OpenSSL 3 on Linux.
 
     receiver.py kitchen.wav --port 7771        then: tutti play song.flac --at 127.0.0.1:7771 --codec pcm
 """
 import argparse
 import array
+import ctypes
+import hashlib
 import math
 import os
 import selectors
@@ -30,6 +32,125 @@ BUSY, VERSION, VIOLATION, TIMEOUT, REPLACED, FINISHED = 1, 2, 3, 4, 5, 1
 
 class Broken(Exception):
     """The other side breaks the rules; says how."""
+
+
+class OpenSSL:
+    """Calls libssl and libcrypto. Python's own ssl module takes no certificate that nobody has signed."""
+
+    libraries = [ctypes.CDLL(name) for name in ("libssl.so.3", "libcrypto.so.3")]
+
+    def __getattr__(self, name):
+        library = next(library for library in self.libraries if hasattr(library, name))
+        function = getattr(library, name)
+        function.restype = ctypes.c_long if name in ("BIO_ctrl_pending", "SSL_get_error") else ctypes.c_void_p
+
+        def call(*arguments):
+            # Numbers as they are where C has int; pointers, which are large, whole.
+            wrapped = [ctypes.c_void_p(a) if isinstance(a, int) and a > 1 << 31 else a for a in arguments]
+            return function(*wrapped)
+
+        return call
+
+
+openssl = OpenSSL()
+
+
+def truth(result):
+    """What a C function that answers an int means; as a pointer it was widened."""
+    return ctypes.c_int((result or 0) & 0xFFFFFFFF).value
+
+
+class Identity:
+    """An Ed25519 key with its certificate, and how to speak TLS with it."""
+
+    Verify = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+    Select = ctypes.CFUNCTYPE(
+        ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_ubyte),
+        ctypes.POINTER(ctypes.c_ubyte), ctypes.c_uint, ctypes.c_void_p)
+    ED25519, PROTOCOL = 1087, b"\x07tutti/2"
+
+    def __init__(self):
+        key = openssl.EVP_PKEY_new_raw_private_key(self.ED25519, None, os.urandom(32), ctypes.c_size_t(32))
+        certificate = openssl.X509_new()
+        openssl.X509_set_version(certificate, 2)
+        openssl.ASN1_TIME_set_string(openssl.X509_getm_notBefore(certificate), b"19700101000000Z")
+        openssl.ASN1_TIME_set_string(openssl.X509_getm_notAfter(certificate), b"99991231235959Z")
+        openssl.X509_set_pubkey(certificate, key)
+        openssl.X509_sign(certificate, key, None)
+        self.id = self.identifier(key)
+        self.context = openssl.SSL_CTX_new(openssl.TLS_server_method())
+        openssl.SSL_CTX_ctrl(self.context, 123, ctypes.c_long(0x0304), None)  # TLS 1.3 at least
+        openssl.SSL_CTX_use_certificate(self.context, certificate)
+        openssl.SSL_CTX_use_PrivateKey(self.context, key)
+        openssl.SSL_CTX_set_num_tickets(self.context, ctypes.c_size_t(0))
+        # Kept, for OpenSSL calls them.
+        self.verify, self.select = self.Verify(lambda store, _: 1), self.Select(self.selected)
+        openssl.SSL_CTX_set_verify(self.context, 3, None)  # a certificate, or no handshake
+        openssl.SSL_CTX_set_cert_verify_callback(self.context, self.verify, None)
+        openssl.SSL_CTX_set_alpn_select_cb(self.context, self.select, None)
+
+    def selected(self, _, chosen, chosenCount, offers, count, __):
+        place = bytes(offers[:count]).find(self.PROTOCOL)
+        if place < 0:
+            return 2
+        chosen[0] = ctypes.addressof(offers.contents) + place + 1
+        chosenCount[0] = len(self.PROTOCOL) - 1
+        return 0
+
+    def identifier(self, key):
+        raw, count = ctypes.create_string_buffer(32), ctypes.c_size_t(32)
+        check(key and truth(openssl.EVP_PKEY_get_base_id(key)) == self.ED25519, "no Ed25519 key")
+        openssl.EVP_PKEY_get_raw_public_key(key, raw, ctypes.byref(count))
+        return hashlib.sha256(raw.raw).digest()[:16]
+
+
+class Secure:
+    """One connection's TLS, as its server."""
+
+    def __init__(self, identity):
+        self.identity, self.peer, self.clockKey = identity, None, bytes(16)
+        self.ssl = openssl.SSL_new(identity.context)
+        self.input, self.output = (openssl.BIO_new(openssl.BIO_s_mem()) for _ in range(2))
+        openssl.SSL_set_bio(self.ssl, self.input, self.output)
+        openssl.SSL_set_accept_state(self.ssl)
+        self.buffer = ctypes.create_string_buffer(1 << 16)
+
+    def __del__(self):
+        openssl.SSL_free(self.ssl)
+
+    def receive(self, data):
+        openssl.ERR_clear_error()
+        openssl.BIO_write(self.input, data, len(data))
+        if self.peer is None:
+            result = truth(openssl.SSL_do_handshake(self.ssl))
+            if result != 1:
+                check(openssl.SSL_get_error(self.ssl, result) == 2, "the handshake failed")
+                return b""
+            self.meet()
+        plain = b""
+        while (count := truth(openssl.SSL_read(self.ssl, self.buffer, len(self.buffer)))) > 0:
+            plain += self.buffer.raw[:count]
+        check(openssl.SSL_get_error(self.ssl, count) in (2, 6), "a record is damaged")
+        return plain
+
+    def meet(self):
+        certificate = openssl.SSL_get1_peer_certificate(self.ssl)
+        self.peer = self.identity.identifier(openssl.X509_get0_pubkey(certificate))
+        openssl.X509_free(certificate)
+        key, label = ctypes.create_string_buffer(16), b"EXPORTER-tutti-clock"
+        openssl.SSL_export_keying_material(
+            self.ssl, key, ctypes.c_size_t(16), label, ctypes.c_size_t(len(label)), None, ctypes.c_size_t(0), 0)
+        self.clockKey = key.raw
+
+    def send(self, data):
+        if self.peer:
+            openssl.SSL_write(self.ssl, data, len(data))
+
+    def takeOutput(self):
+        count = openssl.BIO_ctrl_pending(self.output)
+        data = ctypes.create_string_buffer(max(count, 1))
+        openssl.BIO_read(self.output, data, count)
+        return data.raw[:count]
 
 
 def now():
@@ -81,8 +202,8 @@ def sipHash(key, data):
 
 
 class Connection:
-    def __init__(self, sock):
-        self.socket, self.kind, self.limit = sock, "new", 1024
+    def __init__(self, sock, identity):
+        self.socket, self.kind, self.limit, self.secure = sock, "new", 1024, Secure(identity)
         self.input, self.received, self.since = bytearray(), 0, now()
         sock.setblocking(False)
 
@@ -96,9 +217,23 @@ class Connection:
             del self.input[: 4 + length]
             yield kind, payload
 
+    def receive(self):
+        """Nothing at the end of the stream."""
+        data = self.socket.recv(1 << 16)
+        self.input += self.secure.receive(data) if data else b""
+        self.flush()
+        return data
+
     def send(self, kind, payload):
+        self.sendBytes(struct.pack(">IH", len(payload) + 2, kind) + payload)
+
+    def sendBytes(self, data):
+        self.secure.send(data)
+        self.flush()
+
+    def flush(self):
         try:
-            self.socket.send(struct.pack(">IH", len(payload) + 2, kind) + payload)
+            self.socket.send(self.secure.takeOutput())
         except OSError:
             pass  # Reading finds out.
 
@@ -363,7 +498,8 @@ class Room:
 
 class Receiver:
     def __init__(self, path, name, port):
-        self.path, self.name, self.id = path, name, os.urandom(16)
+        self.path, self.name, self.identity = path, name, Identity()
+        self.id = self.identity.id
         self.listener = socket.create_server(("", port))
         self.selector = selectors.DefaultSelector()
         self.selector.register(self.listener, selectors.EVENT_READ, None)
@@ -388,7 +524,7 @@ class Receiver:
             self.advance(now())
 
     def accept(self):
-        connection = Connection(self.listener.accept()[0])
+        connection = Connection(self.listener.accept()[0], self.identity)
         connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 16)
         self.connections.append(connection)
         self.selector.register(connection.socket, selectors.EVENT_READ, connection)
@@ -412,9 +548,9 @@ class Receiver:
         if connection is self.media and self.stream.held(self.playhead) > CAPACITY:
             return time.sleep(0.005)  # There is no room for more; the sender should know.
         try:
-            data = connection.socket.recv(1 << 16)
-            connection.input += data
-            connection.received += len(data)
+            before = len(connection.input)
+            data = connection.receive()
+            connection.received += len(connection.input) - before
             if connection.kind != "new":
                 self.heard = now()
             for kind, payload in connection.messages():

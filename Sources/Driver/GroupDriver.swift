@@ -2,23 +2,21 @@ import Clock
 package import FFmpegSource
 package import LinuxIO
 package import Sender
-package import WireProtocol
+import WireProtocol
 
 /// Drives a `GroupSender` on a `GroupHost`, with a producer's thread. For the host's thread.
 package final class GroupDriver {
   /// Who plays, and how; see `GroupSession.Configuration`.
   package struct Settings: Sendable {
-    package var senderID: Identifier
     package var senderName: String
     package var endsWithPlaylist: Bool
     package var startsHeld: Bool
     package var holdsAtCuts: Bool
 
     package init(
-      senderID: Identifier, senderName: String, endsWithPlaylist: Bool = true,
-      startsHeld: Bool = false, holdsAtCuts: Bool = true
+      senderName: String, endsWithPlaylist: Bool = true, startsHeld: Bool = false,
+      holdsAtCuts: Bool = true
     ) {
-      self.senderID = senderID
       self.senderName = senderName
       self.endsWithPlaylist = endsWithPlaylist
       self.startsHeld = startsHeld
@@ -68,7 +66,7 @@ package final class GroupDriver {
     self.host = host
     sender = GroupSender(
       .init(
-        senderID: settings.senderID, senderName: settings.senderName,
+        senderID: host.senderID, senderName: settings.senderName,
         clockID: try SystemRandom.number(), clockPort: host.clockPort,
         firstSession: try SystemRandom.number(), endsWithPlaylist: settings.endsWithPlaylist,
         startsHeld: settings.startsHeld, holdsAtCuts: settings.holdsAtCuts),

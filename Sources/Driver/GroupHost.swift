@@ -1,6 +1,7 @@
 import AvahiDiscovery
 package import Clock
 package import LinuxIO
+package import OpenSSLSecurity
 import Sender
 import WireProtocol
 
@@ -39,6 +40,8 @@ package final class GroupHost: LoopMember {
   /// Whether it goes on without any group, until `end`.
   package var outlivesGroups = false
   let peers: PeerConnections<Line>
+  /// Of its key: the same for all groups.
+  let senderID: Identifier
   private let clockSocket: DatagramID
   private var stamped = AwaitedStamps<Answer>()
   private let discovered: ServiceNews
@@ -49,10 +52,15 @@ package final class GroupHost: LoopMember {
   private var members: [Member] = []
   private var lastMember = 0
 
-  package init(reactor: Reactor, remembered: [RoomRecord] = []) throws(IOError) {
+  /// `security` holds the key by which rooms know this machine.
+  package init(
+    reactor: Reactor, security: TLSContext, remembered: [RoomRecord] = []
+  ) throws(IOError) {
     self.reactor = reactor
+    senderID = security.identifier
     directory = RoomDirectory(remembered: remembered)
-    peers = PeerConnections(reactor: reactor, limit: Self.connectionLimit)
+    peers = PeerConnections(
+      reactor: reactor, limit: Self.connectionLimit, secure: security.channel)
     clockSocket = try reactor.openDatagrams(on: .any(port: 0), trafficClass: .clock)
     resolved = Inbox(limit: Self.lookupLimit, waker: reactor.waker)
     let waker = reactor.waker
@@ -94,22 +102,25 @@ package final class GroupHost: LoopMember {
   @discardableResult
   package func handle(_ event: ReactorEvent) -> Bool {
     noteSuspend()
-    switch peers.event(event) {
-    case .connected(let line): group(line.group)?.handle(.connected(line.connection))
-    case .failed(let line, let reason):
-      group(line.group)?.handle(.connectFailed(line.connection, reason: reason))
-    case .received(let line, let bytes):
-      group(line.group)?.handle(.received(line.connection, bytes))
-    case .closed(let line, let reason):
-      group(line.group)?.handle(.closed(line.connection, reason: reason))
-    case nil: break
-    }
+    peers.take(event, handle)
     switch event {
     case .datagram(let id, let datagram) where id == clockSocket: answer(datagram)
     case .transmitted(let id, let stamp) where id == clockSocket: transmitted(stamp)
     default: break
     }
     return false
+  }
+
+  private func handle(_ event: PeerConnections<Line>.Event) {
+    switch event {
+    case .connected(let line, _): group(line.group)?.handle(.connected(line.connection))
+    case .failed(let line, let reason):
+      group(line.group)?.handle(.connectFailed(line.connection, reason: reason))
+    case .received(let line, let bytes):
+      group(line.group)?.handle(.received(line.connection, bytes))
+    case .closed(let line, let reason):
+      group(line.group)?.handle(.closed(line.connection, reason: reason))
+    }
   }
 
   /// After the events of each `wait`: takes what other threads have made, and what time has brought.

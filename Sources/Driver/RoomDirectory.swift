@@ -131,7 +131,7 @@ package struct RoomDirectory {
   private mutating func warnOfTwins(_ first: RoomRecord, _ second: RoomRecord) {
     warn(
       "two receivers have one identity: \(first.whereabouts) and \(second.whereabouts); "
-        + "only the first is used. Where one is a copy of the other, delete receiver-id "
+        + "only the first is used. Where one is a copy of the other, delete receiver-key.pem "
         + "in its state directory and start it again")
   }
 

@@ -1,8 +1,9 @@
 import AvahiDiscovery
 import Clock
 package import LinuxIO
+package import OpenSSLSecurity
 package import Sender
-package import WireProtocol
+import WireProtocol
 
 /// Ends what rooms play from anywhere, also where the player that sent it is gone. `run` does it all, within seconds, on
 /// the caller's thread.
@@ -51,15 +52,16 @@ package final class RoomSilencer {
   private var unresolved = 0
 
   package init(
-    senderID: Identifier, senderName: String, remembered: [RoomRecord]
+    security: TLSContext, senderName: String, remembered: [RoomRecord]
   ) throws(IOError) {
     reactor = try Reactor()
     discovered = Inbox(limit: Self.sightingLimit, waker: reactor.waker)
     resolved = Inbox(limit: Self.lookupLimit, waker: reactor.waker)
     session = SilencingSession(
-      senderID: senderID, senderName: senderName, clockID: try SystemRandom.number(),
+      senderID: security.identifier, senderName: senderName, clockID: try SystemRandom.number(),
       firstSession: try SystemRandom.number())
-    peers = PeerConnections(reactor: reactor, limit: GroupHost.connectionLimit)
+    peers = PeerConnections(
+      reactor: reactor, limit: GroupHost.connectionLimit, secure: security.channel)
     directory = RoomDirectory(remembered: remembered)
   }
 
@@ -228,16 +230,17 @@ package final class RoomSilencer {
     }
   }
 
-  private func handle(_ event: ReactorEvent) {
-    switch peers.event(event) {
-    case .connected(let id):
+  private func handle(_ event: ReactorEvent) { peers.take(event, handle) }
+
+  private func handle(_ event: PeerConnections<RoomConnectionID>.Event) {
+    switch event {
+    case .connected(let id, _):
       if let place = dialler.connected(id) { handle(.connected(place.room)) }
     case .failed(let id, let reason): dialler.failed(id, reason, at: HostClock.now)
     case .received(let id, let bytes):
       if let place = dialler.place(of: id) { handle(.received(place.room, bytes)) }
     case .closed(let id, let reason):
       if let place = dialler.closed(id) { handle(.closed(place.room, reason: reason)) }
-    case nil: break
     }
   }
 }

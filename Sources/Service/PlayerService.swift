@@ -2,13 +2,12 @@ package import Clock
 package import Driver
 package import LinuxIO
 package import Sender
-package import WireProtocol
+import WireProtocol
 
 /// A player without a terminal: the rooms it was asked to play in, its list, the cover of what sounds, and answers to
 /// requests. It is a member of its owner's `EventLoop`, as its host is, which it may share with other players.
 package final class PlayerService: LoopMember {
   package struct Settings: Sendable {
-    package var senderID: Identifier
     package var senderName: String
     /// Whether it is over with its list; else it waits for more.
     package var endsWithPlaylist: Bool
@@ -18,10 +17,9 @@ package final class PlayerService: LoopMember {
     package var directory: String?
 
     package init(
-      senderID: Identifier, senderName: String, endsWithPlaylist: Bool, rooms: RoomWish?,
+      senderName: String, endsWithPlaylist: Bool, rooms: RoomWish?,
       directory: String?
     ) {
-      self.senderID = senderID
       self.senderName = senderName
       self.endsWithPlaylist = endsWithPlaylist
       self.rooms = rooms
@@ -62,8 +60,7 @@ package final class PlayerService: LoopMember {
     driver = try GroupDriver(
       host: host,
       settings: .init(
-        senderID: settings.senderID, senderName: settings.senderName,
-        endsWithPlaylist: settings.endsWithPlaylist),
+        senderName: settings.senderName, endsWithPlaylist: settings.endsWithPlaylist),
       playlist: playlist, reads: sources.reads, makeSerializer: sources.makeSerializer)
     driver.onEvent = { [unowned self] event in
       note(event.change)

@@ -2,6 +2,7 @@ internal import Audio
 internal import Clock
 internal import Driver
 internal import LinuxIO
+internal import OpenSSLSecurity
 internal import Sender
 internal import WireProtocol
 
@@ -22,16 +23,13 @@ final class GroupLoop: LoopMember {
 
   init(_ plan: GroupEngine.Plan, encoders: EncoderChoice) throws(IOError) {
     self.plan = plan
-    host = try GroupHost(reactor: Reactor())
+    host = try GroupHost(reactor: Reactor(), security: try Self.security())
     mailbox = Mailbox(waker: host.reactor.waker)
-    guard let id = Identifier(try SystemRandom.bytes(Identifier.byteCount)) else {
-      throw IOError(call: "getrandom", code: 0, text: "no random bytes to be had")
-    }
     let open = plan.open
     driver = try GroupDriver(
       host: host,
       settings: .init(
-        senderID: id, senderName: Self.bounded(plan.settings.senderName), endsWithPlaylist: false,
+        senderName: Self.bounded(plan.settings.senderName), endsWithPlaylist: false,
         startsHeld: true, holdsAtCuts: plan.holdsAtCuts),
       playlist: Playlist(plan.items), reads: plan.reads
     ) { report in
@@ -40,6 +38,15 @@ final class GroupLoop: LoopMember {
         applyEffects: SourceOpener.filtered, makeEncoder: encoders.makeEncoder)
     }
     driver.onEvent = { [unowned self] event in self.plan.onEvent(event, self) }
+  }
+
+  /// A key that lasts as long as this: rooms take each engine for another sender.
+  private static func security() throws(IOError) -> TLSContext {
+    do throws(SecurityError) {
+      return try TLSContext(try IdentityKey.generate())
+    } catch {
+      throw IOError(call: "OpenSSL", code: 0, text: "\(error)")
+    }
   }
 
   /// As many characters of a name as fit.

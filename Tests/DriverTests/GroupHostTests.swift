@@ -1,6 +1,7 @@
 import Audio
 import Clock
 import LinuxIO
+import OpenSSLSecurity
 import Sender
 import Testing
 import WireProtocol
@@ -34,17 +35,15 @@ import WireProtocol
     init(rooms count: Int, groups groupCount: Int) throws {
       let reactor = try Reactor()
       self.reactor = reactor
-      host = try GroupHost(reactor: reactor)
+      host = try GroupHost(
+        reactor: reactor, security: try TLSContext(try IdentityKey.generate()))
       rooms = try (1...count).map { try TestRoom($0, on: reactor) }
       socket = try reactor.openDatagrams(on: .loopback(port: 0))
       for number in 1...groupCount {
         groups.append(
           try GroupDriver(
             host: host,
-            settings: .init(
-              senderID: try #require(
-                Identifier([UInt8](repeating: UInt8(100 + number), count: Identifier.byteCount))),
-              senderName: "group \(number)"),
+            settings: .init(senderName: "group \(number)"),
             playlist: Playlist(["endless"]),
             reads: ReadControl(abandon: {}, resume: {}, end: {})
           ) { _ in
@@ -147,7 +146,8 @@ import WireProtocol
 
   @Test func `two hosts on one event loop keep their sockets apart`() throws {
     let bed = try Bed(rooms: 1, groups: 1)
-    let other = try GroupHost(reactor: bed.reactor)
+    let other = try GroupHost(
+      reactor: bed.reactor, security: try TLSContext(try IdentityKey.generate()))
     bed.groups[0].addRoom(bed.rooms[0].record)
     try bed.run(until: "greeted") { !bed.rooms[0].sessions.isEmpty }
     let hello = bed.rooms[0].sessions[0].hello

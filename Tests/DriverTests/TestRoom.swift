@@ -1,6 +1,7 @@
 import Audio
 import Clock
 import LinuxIO
+import OpenSSLSecurity
 import Sender
 import WireProtocol
 
@@ -33,8 +34,9 @@ final class TestRoom {
 
   init(_ number: Int, on reactor: Reactor) throws {
     listener = try reactor.listen(on: .loopback(port: 0))
-    peers = PeerConnections(reactor: reactor, limit: 16)
-    receiverID = Identifier([UInt8](repeating: UInt8(number), count: Identifier.byteCount))!
+    let security = try TLSContext(try IdentityKey.generate())
+    peers = PeerConnections(reactor: reactor, limit: 16, secure: security.channel)
+    receiverID = security.identifier
     record = RoomRecord(
       id: receiverID.hex, name: "source-\(number)", model: "test", state: "free",
       addresses: ["127.0.0.1"], port: reactor.localAddress(of: listener)?.port ?? 0,
@@ -47,11 +49,13 @@ final class TestRoom {
       framers[acceptedCount] = MessageFramer(limit: ProtocolLimits.mediaMessage)
       _ = peers.accept(id, from: address, as: acceptedCount)
     }
-    switch peers.event(event) {
-    case .received(let id, let bytes): received(bytes, on: id)
-    case .closed(let id, _):
-      if let use = uses[id], !use.isMedia { sessions[use.session].isOpen = false }
-    case .connected, .failed, nil: break
+    peers.take(event) { event in
+      switch event {
+      case .received(let id, let bytes): received(bytes, on: id)
+      case .closed(let id, _):
+        if let use = uses[id], !use.isMedia { sessions[use.session].isOpen = false }
+      case .connected, .failed: break
+      }
     }
   }
 

@@ -1,7 +1,9 @@
 import Foundation
+import OpenSSLSecurity
 import Synchronization
 import TestSupport
 import Testing
+import WireProtocol
 
 /// Peers that misbehave, while music plays between those that do not.
 @Suite struct AttackTests {
@@ -13,8 +15,10 @@ import Testing
   private final class Flood: Sendable {
     private let held = Mutex<[TestConnection]>([])
 
-    func connect(to port: UInt16, saying bytes: [UInt8]) {
+    /// In the clear without a key.
+    func connect(to port: UInt16, _ key: IdentityKey?, saying bytes: [UInt8]) {
       guard let connection = TestConnection(port: port) else { return }
+      if let key { _ = connection.secure(.dialled, key) }
       connection.send(bytes)
       held.withLock { $0.append(connection) }
     }
@@ -46,8 +50,11 @@ import Testing
 
     let flood = Flood()
     let openings = try openings()
+    let key = try IdentityKey.generate()
     for turn in 0..<600 {
-      flood.connect(to: receiver.port, saying: openings[turn % openings.count])
+      flood.connect(
+        to: receiver.port, turn / openings.count % 2 == 0 ? key : nil,
+        saying: openings[turn % openings.count])
     }
     #expect(try receiver.program.descriptorCount() < 200)
     #expect(try receiver.program.status("VmHWM") < 128 << 10)
@@ -74,7 +81,11 @@ import Testing
 
   @Test func `a player among strange peers plays on, and names each of them`() throws {
     let receiver = try ReceiverProgram("a", in: folder)
-    let welcome = try Specification.example("control.welcome")
+    let key = try IdentityKey.generate()
+    var welcome = try Specification.example("control.welcome")
+    // The identifier, which must be that of the key.
+    welcome.replaceSubrange(10..<26, with: key.identifier.bytes)
+    let greeting = welcome
     let credit = try Specification.example("control.credit")
     let noise = try TestPeer { connection in
       while connection.send(Array("garbage ".utf8)) { _ = connection.receive() }
@@ -82,16 +93,18 @@ import Testing
     let closing = try TestPeer { _ in }
     let silent = try TestPeer { connection in _ = connection.receiveAll() }
     let newer = try TestPeer { connection in
-      var welcome = welcome
+      guard connection.secure(.accepted, key) else { return }
+      var welcome = greeting
       welcome.replaceSubrange(6..<8, with: [0, 99])
       connection.send(welcome)
       _ = connection.receiveAll()
     }
     let generous = try TestPeer { connection in
+      guard connection.secure(.accepted, key) else { return }
       var credit = credit
       // The limit: the largest that may stand there.
       credit.replaceSubrange(6..<14, with: [0x10, 0, 0, 0, 0, 0, 0, 0])
-      connection.send(welcome + credit)
+      connection.send(greeting + credit)
       _ = connection.receiveAll()
     }
     let peers = [noise, closing, silent, newer, generous]

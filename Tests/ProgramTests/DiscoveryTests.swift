@@ -1,3 +1,4 @@
+import OpenSSLSecurity
 import TestSupport
 import Testing
 
@@ -22,12 +23,11 @@ import Testing
 
     try bed.freeze(.daemon)
     let begun = ContinuousClock.now
-    let (hello, goodbye) = (
-      try Specification.example("control.hello"), try Specification.example("control.goodbye")
-    )
+    let key = try IdentityKey.generate()
+    let (hello, goodbye) = (try greeting(of: key), try Specification.example("control.goodbye"))
     // Each turns the room from free to busy and back, which is announced at most once a second.
     while ContinuousClock.now - begun < .seconds(3) {
-      let sender = try #require(TestConnection(port: port))
+      let sender = try #require(TestConnection.sender(to: port, key))
       sender.send(hello)
       #expect(!sender.receive().isEmpty)
       sender.send(goodbye)

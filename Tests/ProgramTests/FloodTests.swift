@@ -1,6 +1,7 @@
 import Audio
 import Clock
 import Foundation
+import OpenSSLSecurity
 import Synchronization
 import TestSupport
 import Testing
@@ -61,22 +62,23 @@ import WireProtocol
       1, Int((programs / Double(ProcessInfo.processInfo.activeProcessorCount)).rounded(.up)))
   }
 
-  /// How long a newcomer from another host waits for an answer to its greeting, be it a welcome or a refusal. How soon
+  /// How long a newcomer from another host waits for the handshake and an answer to its greeting, be it a welcome or a refusal. How soon
   /// its connection opens is the kernel's affair, which makes a newcomer wait for a second where too many come at once.
   private func answerTime(_ port: UInt16) throws -> Duration {
     let newcomer = try #require(TestConnection(port: port, fromHost: 2))
-    let hello = try hello(99)
+    let key = try IdentityKey.generate()
+    let hello = try hello(99, key)
     let start = ContinuousClock.now
+    #expect(newcomer.secure(.dialled, key))
     newcomer.send(hello)
     #expect(!newcomer.receive().isEmpty)
     return ContinuousClock.now - start
   }
 
-  private func hello(_ sender: UInt8) throws -> [UInt8] {
-    let id = try #require(Identifier([UInt8](repeating: sender, count: 16)))
-    return ControlMessage.hello(
+  private func hello(_ sender: UInt8, _ key: IdentityKey) throws -> [UInt8] {
+    ControlMessage.hello(
       Hello(
-        version: ProtocolVersion.newest, senderID: id, senderName: "flood \(sender)",
+        version: ProtocolVersion.newest, senderID: key.identifier, senderName: "flood \(sender)",
         session: UInt64(sender), clockID: UInt64(sender), clockPort: 9)
     ).encoded()
   }
@@ -94,8 +96,9 @@ import WireProtocol
       return { held.keep(TestConnection(port: port)) }
     case .garbage: return { _ = TestConnection(port: port)?.send(noise) }
     case .hellos:
-      let hello = try hello(7)
-      return { _ = TestConnection(port: port)?.send(hello) }
+      let key = try IdentityKey.generate()
+      let hello = try hello(7, key)
+      return { _ = TestConnection.sender(to: port, key)?.send(hello) }
     case .datagrams:
       let ports = try udpPorts(of: receiver.program.process)
       let answers = Array(repeating: try Specification.example("time.answer"), count: 50)

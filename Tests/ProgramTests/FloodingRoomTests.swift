@@ -1,6 +1,7 @@
 import Audio
 import Clock
 import Foundation
+import OpenSSLSecurity
 import Synchronization
 import TestSupport
 import Testing
@@ -14,11 +15,10 @@ import WireProtocol
 
   fileprivate static let decodable: [Codec] = [.pcm, .flac, .opus]
 
-  private static func welcome() throws -> [UInt8] {
-    let id = try #require(Identifier([UInt8](repeating: 66, count: 16)))
-    return ControlMessage.welcome(
+  private static func welcome(_ key: IdentityKey) -> [UInt8] {
+    ControlMessage.welcome(
       Welcome(
-        version: ProtocolVersion.newest, receiverID: id, name: "Evil", model: "",
+        version: ProtocolVersion.newest, receiverID: key.identifier, name: "Evil", model: "",
         capacity: Capacity(bytes: 1 << 40, duration: .seconds(1 << 20)), codecs: decodable,
         settings: RoomSettings(volume: 1000, isMuted: false, delay: .zero, channelMap: .stereo),
         held: nil)
@@ -52,8 +52,10 @@ import WireProtocol
 
   /// A room that says this, 20 000 times, once it is played to; it reads all that it is sent.
   private static func room(_ flood: Flood) throws -> TestPeer {
-    let welcome = try welcome()
+    let key = try IdentityKey.generate()
+    let welcome = welcome(key)
     return try TestPeer { connection in
+      guard connection.secure(.accepted, key) else { return }
       let first = connection.receive()
       if first.count > 5, first[5] == 0x01, first[4] == 0 {
         connection.send(welcome)
@@ -86,9 +88,11 @@ import WireProtocol
   @Test func `a room that takes nothing disturbs no other`() throws {
     let tone = try folder.write(Tone.wave(rate: 48_000, seconds: 3), to: "tone.wav")
     let receiver = try ReceiverProgram("a", in: folder)
-    let welcome = try Self.welcome()
+    let key = try IdentityKey.generate()
+    let welcome = Self.welcome(key)
     let held = Held()
     let evil = try TestPeer { connection in
+      guard connection.secure(.accepted, key) else { return }
       connection.send(welcome)
       connection.send(
         ControlMessage.credit(

@@ -1,4 +1,5 @@
 import Foundation
+import OpenSSLSecurity
 import Synchronization
 import Testing
 import WireProtocol
@@ -27,8 +28,10 @@ final class Interceptor: Sendable {
   init(to port: UInt16, rewriting rewrite: @escaping Rewrite = { $1 }) throws {
     let connections = Connections(to: port)
     self.connections = connections
+    let key = try IdentityKey.generate()
     peer = try TestPeer { sender in
-      guard let port = connections.port.withLock({ $0 }), let receiver = TestConnection(port: port)
+      guard let port = connections.port.withLock({ $0 }), sender.secure(.accepted, key),
+        let receiver = TestConnection.sender(to: port, key)
       else { return sender.end() }
       Thread {
         while case let bytes = receiver.receive(), !bytes.isEmpty { sender.send(bytes) }

@@ -1,4 +1,5 @@
 import Foundation
+import OpenSSLSecurity
 import TestSupport
 import Testing
 
@@ -40,8 +41,9 @@ import Testing
   }
 
   private func expectAnswer(at port: UInt16) throws {
-    let sender = try #require(TestConnection(port: port))
-    sender.send(try Specification.example("control.hello"))
+    let key = try IdentityKey.generate()
+    let sender = try #require(TestConnection.sender(to: port, key))
+    sender.send(try greeting(of: key))
     #expect(!sender.receive(within: 20).isEmpty, "no welcome")
     sender.send(try Specification.example("control.goodbye"))
   }
@@ -49,8 +51,9 @@ import Testing
   @Test func `a disk that hangs holds up nobody`() throws {
     let (program, port) = try receiver("--output", "null")
     try put(.fsync)
-    let sender = try #require(TestConnection(port: port))
-    sender.send(try Specification.example("control.hello"))
+    let key = try IdentityKey.generate()
+    let sender = try #require(TestConnection.sender(to: port, key))
+    sender.send(try greeting(of: key))
     #expect(!sender.receive(within: 20).isEmpty)
     sender.send(try Specification.example("control.settings"))
     let begun = ContinuousClock.now

@@ -1,6 +1,7 @@
 import Clock
 import Driver
 import Foundation
+import OpenSSLSecurity
 import Sender
 import TestSupport
 import Testing
@@ -13,8 +14,8 @@ import WireProtocol
   init() throws { folder = try TemporaryFolder() }
 
   private func silence(_ receiver: ReceiverProgram) throws -> [RoomSilencer.Report] {
-    let id = try #require(Identifier([UInt8](repeating: 7, count: Identifier.byteCount)))
-    let silencer = try RoomSilencer(senderID: id, senderName: "stopper", remembered: [])
+    let security = try TLSContext(try IdentityKey.generate())
+    let silencer = try RoomSilencer(security: security, senderName: "stopper", remembered: [])
     return try silencer.run(.init(addresses: [("127.0.0.1", receiver.port)]))
   }
 
@@ -58,10 +59,11 @@ import WireProtocol
 
   @Test func `two machines with one identity do not fight for a room`() throws {
     let long = try folder.write(Tone.wave(rate: 8000, seconds: 60), to: "long.wav")
+    let key = try IdentityKey.generate().pem()
     for state in ["player", "copy"] {
       try FileManager.default.createDirectory(
         atPath: folder.file(state), withIntermediateDirectories: true)
-      _ = try folder.write([UInt8](repeating: 9, count: 16), to: "\(state)/sender-id")
+      _ = try folder.write(key, to: "\(state)/sender-key.pem")
     }
     let receiver = try ReceiverProgram("a", in: folder)
     let first = try player([long], at: [receiver.address], in: folder)

@@ -76,15 +76,15 @@ import Testing
   @Test func `damaged state is named and made anew`() throws {
     try FileManager.default.createDirectory(
       atPath: folder.file("state-a"), withIntermediateDirectories: true)
-    _ = try folder.write([1, 2, 3], to: "state-a/receiver-id")
+    _ = try folder.write([1, 2, 3], to: "state-a/receiver-key.pem")
     _ = try folder.write("volume 400\nvolume 4000\n\u{0}\u{1}".utf8, to: "state-a/memory")
     let receiver = try ReceiverProgram("a", in: folder)
-    #expect(receiver.program.lines(with: "receiver-id was damaged").count == 1)
+    #expect(receiver.program.lines(with: "receiver-key.pem was damaged").count == 1)
     #expect(receiver.program.lines(with: "2 of 3 lines are damaged").count == 1)
     #expect(try receiver.program.stop() == 0)
 
     let again = try ReceiverProgram("a", in: folder)
-    #expect(again.program.lines(with: "receiver-id was damaged").isEmpty)
+    #expect(again.program.lines(with: "receiver-key.pem was damaged").isEmpty)
   }
 
   @Test func `an absent sound device is named, and the receiver is there all the same`() throws {

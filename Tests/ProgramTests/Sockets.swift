@@ -1,13 +1,52 @@
 import Foundation
 import Glibc
+import OpenSSLSecurity
 import Synchronization
+import TestSupport
 import Testing
+import WireProtocol
 
-/// A TCP connection on the loopback, for tests that misbehave on it. Blocking; closes with its owner.
+/// A TCP connection on the loopback, for tests that misbehave on it. Blocking; closes with its owner. One thread may send
+/// while another receives.
 final class TestConnection: Sendable {
   private let socket: Int32
+  /// Nil while it speaks in the clear.
+  private let channel = Mutex<TLSChannel?>(nil)
+  /// What came in the same piece as the end of the handshake.
+  private let early = Mutex<[UInt8]>([])
 
   init(_ socket: Int32) { self.socket = socket }
+
+  /// From here on it speaks TLS as ours do, and is known by `key`. False where the other side does not take part.
+  func secure(_ role: SecureRole, _ key: IdentityKey) -> Bool {
+    channel.withLock { channel in
+      channel = shakeHands(role, key)
+      return channel != nil
+    }
+  }
+
+  private func shakeHands(_ role: SecureRole, _ key: IdentityKey) -> sending TLSChannel? {
+    guard let context = try? TLSContext(key) else { return nil }
+    let channel = context.channel(role)
+    while sendRaw(channel.takeOutput()), channel.peer == nil {
+      guard case let bytes = receiveRaw(), !bytes.isEmpty,
+        let plain = try? channel.receive(bytes)
+      else { return nil }
+      early.withLock { $0 += plain }
+    }
+    guard channel.peer != nil, sendRaw(channel.takeOutput()) else { return nil }
+    return channel
+  }
+
+  /// A sender that has connected to a receiver, and has said nothing yet.
+  static func sender(
+    to port: UInt16, fromHost host: UInt32 = 1, _ key: IdentityKey
+  ) -> TestConnection? {
+    guard let connection = TestConnection(port: port, fromHost: host),
+      connection.secure(.dialled, key)
+    else { return nil }
+    return connection
+  }
 
   /// `nil` where nobody listens, or no descriptors are left.
   ///
@@ -54,11 +93,36 @@ final class TestConnection: Sendable {
   /// False once the other side is gone.
   @discardableResult
   func send(_ bytes: [UInt8]) -> Bool {
+    // What is encrypted first must be sent first.
+    channel.withLock { channel in
+      guard let channel else { return sendRaw(bytes) }
+      channel.send(bytes)
+      return sendRaw(channel.takeOutput())
+    }
+  }
+
+  private func sendRaw(_ bytes: [UInt8]) -> Bool {
     Glibc.send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
   }
 
   /// Some bytes; empty at the end.
   func receive() -> [UInt8] {
+    let early = early.withLock { bytes in
+      defer { bytes = [] }
+      return bytes
+    }
+    if !early.isEmpty { return early }
+    while case let bytes = receiveRaw(), !bytes.isEmpty {
+      let plain = channel.withLock { channel in
+        guard let channel else { return bytes }
+        return (try? channel.receive(bytes)) ?? []
+      }
+      if !plain.isEmpty { return plain }
+    }
+    return []
+  }
+
+  private func receiveRaw() -> [UInt8] {
     var buffer = [UInt8](repeating: 0, count: 65_536)
     let count = recv(socket, &buffer, buffer.count, 0)
     return Array(buffer.prefix(max(0, count)))
@@ -68,6 +132,7 @@ final class TestConnection: Sendable {
   func end() { shutdown(socket, Int32(SHUT_RDWR)) }
   /// As `receive`, but no longer than this: empty where nothing comes.
   func receive(within seconds: Int32) -> [UInt8] {
+    if early.withLock({ !$0.isEmpty }) { return receive() }
     var event = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
     return poll(&event, 1, seconds * 1000) == 1 ? receive() : []
   }
@@ -120,6 +185,13 @@ final class TestPeer: Sendable {
 
   var address: String { "127.0.0.1:\(port)" }
   var connectionCount: Int { count.value.withLock { $0 } }
+}
+
+/// The specification's `hello`, from the sender that has this key.
+func greeting(of key: IdentityKey) throws -> [UInt8] {
+  var hello = try Specification.example("control.hello")
+  hello.replaceSubrange(14..<30, with: key.identifier.bytes)
+  return hello
 }
 
 extension sockaddr_in {

@@ -1,6 +1,7 @@
 import Clock
 import Driver
 import LinuxIO
+import OpenSSLSecurity
 import Sender
 import TestSupport
 import Testing
@@ -20,12 +21,12 @@ import WireProtocol
     private let loop: EventLoop
 
     init(in folder: TemporaryFolder) throws {
-      let host = try GroupHost(reactor: Reactor())
+      let host = try GroupHost(
+        reactor: Reactor(), security: TLSContext(IdentityKey.generate()))
       house = try House(
         host: host,
         settings: .init(
-          senderID: try #require(Identifier(Array(0..<16))), name: "study", version: "1",
-          needsToken: false,
+          name: "study", version: "1", needsToken: false,
           encoding: EncoderChoice(codec: .auto, bitrate: nil, packetLength: 20),
           path: folder.file("house.db"), resumes: true)
       ) { Issue.record("\($0)") }

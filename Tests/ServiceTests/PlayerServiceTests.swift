@@ -4,6 +4,7 @@ import Driver
 import FFmpegSource
 import Foundation
 import LinuxIO
+import OpenSSLSecurity
 import Sender
 import TestSupport
 import Testing
@@ -14,11 +15,11 @@ import WireProtocol
 /// What a player answers to requests, without a terminal, a room or a network.
 @Suite struct PlayerServiceTests {
   private static func player(_ items: [PlaylistEntry]) throws -> PlayerService {
-    let id = try #require(Identifier(Array(0..<16)))
     return try PlayerService(
-      host: GroupHost(reactor: Reactor()),
+      host: GroupHost(
+        reactor: Reactor(), security: TLSContext(IdentityKey.generate())),
       settings: .init(
-        senderID: id, senderName: "study", endsWithPlaylist: false,
+        senderName: "study", endsWithPlaylist: false,
         rooms: RoomWish(names: []), directory: FileManager.default.temporaryDirectory.path),
       playlist: Playlist(items),
       sources: PlaybackSources(EncoderChoice(codec: .auto, bitrate: nil, packetLength: 20)))

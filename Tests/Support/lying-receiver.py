@@ -87,7 +87,7 @@ class Liar(honest.Receiver):
         def lie(kind, payload):
             for kind, payload in self.fault(kind, payload):
                 if kind == MARKER:
-                    connection.socket.send(payload)
+                    connection.sendBytes(payload)
                 else:
                     tell(kind, payload)
 

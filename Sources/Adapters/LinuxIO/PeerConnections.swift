@@ -1,35 +1,52 @@
 package import Clock
+package import WireProtocol
 
-/// Connections to peers of the protocol: made or accepted, bounded in number, drained and closed. Its user names them;
-/// a name is never used twice. For the thread of its `Reactor`.
+/// Encrypted connections to peers of the protocol: made or accepted, bounded in number, drained and closed. Its user names
+/// them; a name is never used twice. For the thread of its `Reactor`.
 ///
-/// Every byte between a peer and its session passes through here, out through `send` and in through `event`. A secure
-/// channel belongs at these two places: `Peer` owns its state, and `connected` waits for its handshake.
+/// Every byte between a peer and its session passes through here and through the connection's secure channel, out through
+/// `send` and in through `take`. Nothing is told of a peer before its handshake is complete.
 package final class PeerConnections<Name: Hashable & Sendable> {
   package enum Event {
-    case connected(Name)
+    /// The handshake is complete, on a connection that was dialled or accepted.
+    case connected(Name, SecuredPeer)
+    /// One that was dialled, and was never `connected`.
     case failed(Name, reason: String)
     case received(Name, [UInt8])
     case closed(Name, reason: String)
   }
 
+  /// Bytes that a peer may send before its handshake is complete. Ours takes about 1 kB.
+  static var handshakeLimit: Int { 64 << 10 }
+
   private struct Peer {
     let name: Name
     let address: SocketAddress?
-    var isConnected: Bool
+    let role: SecureRole
+    /// Nil before there is something to say or to hear, so that a connection that says nothing costs little.
+    var channel: (any SecureChannel)?
+    var handshakeBytes = 0
+
+    var isSecured: Bool { channel?.peer != nil }
+
+    func named(_ reason: String) -> String { address.map { "\($0): \(reason)" } ?? reason }
   }
 
   private let reactor: Reactor
   private let limit: Int
+  private let secure: (SecureRole) -> any SecureChannel
   private var peers: [ConnectionID: Peer] = [:]
   private var connections: [Name: ConnectionID] = [:]
   /// Closed here, and still to be sent something. Those that the reactor has given up are removed late.
   private var closing: [ConnectionID] = []
 
-  /// At most `limit` connections at a time, not counting those that are closing.
-  package init(reactor: Reactor, limit: Int) {
+  /// At most `limit` connections at a time, not counting those that are closing. `secure` makes a channel for each.
+  package init(
+    reactor: Reactor, limit: Int, secure: @escaping (SecureRole) -> any SecureChannel
+  ) {
     self.reactor = reactor
     self.limit = limit
+    self.secure = secure
   }
 
   /// Begins to connect; `connected` or `failed` follows. False where there are too many connections.
@@ -38,12 +55,13 @@ package final class PeerConnections<Name: Hashable & Sendable> {
   ) -> Bool {
     guard peers.count < limit else { return false }
     insert(
-      Peer(name: name, address: address, isConnected: false),
+      Peer(name: name, address: address, role: .dialled),
       reactor.connect(to: address, options: options))
     return true
   }
 
-  /// Names a connection that the reactor accepted. False where there are too many: then it is closed.
+  /// Names a connection that the reactor accepted; `connected` or `closed` follows. False where there are too many: then
+  /// it is closed.
   package func accept(
     _ connection: ConnectionID, from address: SocketAddress?, as name: Name
   ) -> Bool {
@@ -51,7 +69,7 @@ package final class PeerConnections<Name: Hashable & Sendable> {
       reactor.close(connection)
       return false
     }
-    insert(Peer(name: name, address: address, isConnected: true), connection)
+    insert(Peer(name: name, address: address, role: .accepted), connection)
     return true
   }
 
@@ -60,36 +78,106 @@ package final class PeerConnections<Name: Hashable & Sendable> {
     connections[peer.name] = connection
   }
 
-  /// Queues bytes. A peer that takes nothing is closed when `ConnectionOptions.outputLimit` is reached.
+  /// Queues bytes; drops them before the handshake is complete. A peer that takes nothing is closed when
+  /// `ConnectionOptions.outputLimit` is reached.
   package func send(_ bytes: [UInt8], to name: Name) {
-    if let connection = connections[name] { reactor.send(bytes, on: connection) }
+    guard let connection = connections[name], let channel = peers[connection]?.channel,
+      channel.peer != nil
+    else { return }
+    channel.send(bytes)
+    flush(channel, connection)
   }
 
-  /// Lets what was sent leave first; an attempt to connect ends at once. Nothing more is reported of it.
+  private func flush(_ channel: any SecureChannel, _ connection: ConnectionID) {
+    let bytes = channel.takeOutput()
+    if !bytes.isEmpty { reactor.send(bytes, on: connection) }
+  }
+
+  /// Lets what was sent leave first; an attempt to connect, or a handshake, ends at once. Nothing more is reported of it.
   package func close(_ name: Name) {
-    guard let connection = connections.removeValue(forKey: name),
-      let peer = peers.removeValue(forKey: connection)
-    else { return }
-    guard peer.isConnected else { return reactor.close(connection) }
+    guard let connection = connections[name], let peer = remove(connection) else { return }
+    guard peer.isSecured else { return reactor.close(connection) }
+    finish(connection, peer.channel)
+  }
+
+  private func finish(_ connection: ConnectionID, _ channel: (any SecureChannel)?) {
+    if let channel {
+      channel.finish()
+      flush(channel, connection)
+    }
     closing.removeAll { reactor.queuedBytes(on: $0) == 0 }
     closing.append(connection)
     reactor.finish(connection)
   }
 
-  /// What an event of the reactor means for a peer; nil where it concerns none.
-  package func event(_ event: ReactorEvent) -> Event? {
+  // MARK: - Events
+
+  /// Tells what an event of the reactor means for a peer, which may be nothing, or two things. `tell` may call everything
+  /// here.
+  package func take(_ event: ReactorEvent, _ tell: (Event) -> Void) {
     switch event {
-    case .connected(let id):
-      peers[id]?.isConnected = true
-      return peers[id].map { .connected($0.name) }
+    case .connected(let id): if let channel = channel(of: id) { flush(channel, id) }
+    case .received(let id, let bytes): received(bytes, on: id, tell)
     case .connectFailed(let id, let error):
-      return remove(id).map { .failed($0.name, reason: error.text) }
-    case .received(let id, let bytes): return peers[id].map { .received($0.name, bytes) }
+      if let peer = remove(id) { tell(.failed(peer.name, reason: error.text)) }
     case .closed(let id, let reason):
-      return remove(id).map { .closed($0.name, reason: "\(reason)") }
+      guard let peer = remove(id) else { return }
+      tell(peer.isSecured ? .closed(peer.name, reason: "\(reason)") : ended(peer, reason))
     case .accepted, .acceptFailed, .drained, .datagram, .transmitted, .woken, .signal, .readable:
-      return nil
+      return
     }
+  }
+
+  private func received(_ bytes: [UInt8], on id: ConnectionID, _ tell: (Event) -> Void) {
+    guard let channel = channel(of: id) else { return }
+    let wasSecured = channel.peer != nil
+    do throws(SecureChannelError) {
+      let plain = try channel.receive(bytes)
+      if !wasSecured { try countHandshake(bytes.count, channel, id) }
+      flush(channel, id)
+      if !wasSecured, let secured = channel.peer, let name = peers[id]?.name {
+        tell(.connected(name, secured))
+      }
+      // Whoever was told of the peer may have closed it.
+      if !plain.isEmpty, let name = peers[id]?.name { tell(.received(name, plain)) }
+    } catch {
+      guard let peer = remove(id) else { return }
+      finish(id, channel)
+      tell(Self.event(peer, wasSecured: wasSecured, peer.named(error.reason)))
+    }
+  }
+
+  private func channel(of id: ConnectionID) -> (any SecureChannel)? {
+    guard let peer = peers[id] else { return nil }
+    if let channel = peer.channel { return channel }
+    let channel = secure(peer.role)
+    peers[id]?.channel = channel
+    return channel
+  }
+
+  private func countHandshake(
+    _ count: Int, _ channel: any SecureChannel, _ id: ConnectionID
+  ) throws(SecureChannelError) {
+    peers[id]?.handshakeBytes += count
+    guard channel.peer == nil, let sum = peers[id]?.handshakeBytes, sum > Self.handshakeLimit else {
+      return
+    }
+    throw SecureChannelError(
+      reason: "it sent \(sum) bytes without a complete handshake: another program, not Tutti")
+  }
+
+  private func ended(_ peer: Peer, _ reason: CloseReason) -> Event {
+    let text =
+      reason == .endOfStream
+      ? peer.named(
+        "it ended the handshake: it is too busy, an older version of Tutti, or another program")
+      : "\(reason)"
+    return Self.event(peer, wasSecured: false, text)
+  }
+
+  private static func event(_ peer: Peer, wasSecured: Bool, _ reason: String) -> Event {
+    !wasSecured && peer.role == .dialled
+      ? .failed(peer.name, reason: reason) : .closed(peer.name, reason: reason)
   }
 
   private func remove(_ id: ConnectionID) -> Peer? {

@@ -11,6 +11,8 @@ package final class TLSContext {
   /// A certificate of ours takes some 250 bytes.
   private static let certificateLimit = 4 << 10
 
+  /// Of the key that this side shows.
+  package let identifier: Identifier
   let pointer: OpaquePointer
   /// Lets OpenSSL read from memory and write into it.
   let transport: OpaquePointer
@@ -23,6 +25,7 @@ package final class TLSContext {
     }
     self.pointer = pointer
     self.transport = transport
+    identifier = identity.identifier
     try restrict()
     try show(identity)
     requireProtocol()
@@ -40,7 +43,7 @@ package final class TLSContext {
     // The receiver's choice counts unless the sender says that it has no AES.
     let ciphers = ["TLS_AES_128_GCM_SHA256", "TLS_CHACHA20_POLY1305_SHA256"]
     let order = copenssl_has_aes() != 0 ? ciphers : ciphers.reversed()
-    guard copenssl_only_tls13(pointer) == 1, copenssl_set_groups(pointer, "X25519") == 1,
+    guard copenssl_only_tls13(pointer) == 1, copenssl_set_groups(pointer, "X25519:P-256") == 1,
       copenssl_set_signatures(pointer, "ed25519") == 1,
       SSL_CTX_set_ciphersuites(pointer, order.joined(separator: ":")) == 1,
       SSL_CTX_set_num_tickets(pointer, 0) == 1

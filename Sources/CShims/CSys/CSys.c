@@ -482,6 +482,8 @@ int csys_thread_priority(void) {
 
 int csys_lock_memory(void) { return outcome(mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT)); }
 
+int csys_hide_memory(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) ? -errno : 0; }
+
 int csys_random(void *bytes, size_t count) {
   for (size_t filled = 0; filled < count;) {
     ssize_t more = getrandom((char *)bytes + filled, count - filled, 0);

@@ -47,7 +47,8 @@ final class ReceiverLog: Sendable {
     write(
       .warning, "another receiver has this one's identity, so senders see only one of the two",
       [
-        "detail": "remove receiver-id from the state directory of one of them, and start it again",
+        "detail":
+          "remove receiver-key.pem from the state directory of one of them, and start it again",
         "name": "\(service.name)", "host": "\(service.hostName)", "port": "\(service.port)",
       ])
   }

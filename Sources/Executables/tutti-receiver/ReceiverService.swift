@@ -6,6 +6,7 @@ import Codecs
 import FFmpegDecoder
 import LinuxIO
 import Logging
+import OpenSSLSecurity
 import Receiver
 import WireProtocol
 
@@ -50,7 +51,9 @@ final class ReceiverService {
     writer = try state.writer(log)
     ALSALibrary.configure()
     reactor = try Reactor()
-    peers = PeerConnections(reactor: reactor, limit: Self.connectionLimit)
+    let security = try TLSContext(try state.identityKey(log))
+    peers = PeerConnections(
+      reactor: reactor, limit: Self.connectionLimit, secure: security.channel)
     try reactor.watch(signals: [.interrupt, .terminate])
     var options = ConnectionOptions()
     // What a cut makes obsolete must be read all the same before what comes behind it.
@@ -62,7 +65,7 @@ final class ReceiverService {
     let waker = reactor.waker
     output = SoundOutput(configuration.output, storedDrift: memory.deviceDrift) { waker.wake() }
     hardwareVolume = try configuration.hardwareVolume { waker.wake() }
-    let id = try state.receiverID(log)
+    let id = security.identifier
     let codecs = decodableCodecs()
     session = ReceiverSession(
       .init(
@@ -157,10 +160,12 @@ final class ReceiverService {
   // MARK: - Network
 
   private func handle(_ event: ReactorEvent) {
-    switch peers.event(event) {
-    case .received(let id, let bytes): handle(.received(id, bytes))
-    case .closed(let id, _): handle(.closed(id))
-    case .connected, .failed, nil: break
+    peers.take(event) { event in
+      switch event {
+      case .received(let id, let bytes): handle(.received(id, bytes))
+      case .closed(let id, _): handle(.closed(id))
+      case .connected, .failed: break
+      }
     }
     switch event {
     case .accepted(let connection, _, let address): accept(connection, from: address)

@@ -1,6 +1,7 @@
 import Clock
 import Glibc
 import LinuxIO
+import OpenSSLSecurity
 import Receiver
 import WireProtocol
 
@@ -32,31 +33,32 @@ struct ReceiverState: ~Copyable {
 
   /// Made at the first start, and anew, with a warning, where the file is damaged, or was copied from another machine
   /// with the rest of its disk: two receivers with one identity are taken for one.
-  func receiverID(_ log: ReceiverLog) throws -> Identifier {
-    let file = StateFile(path: directory + "/receiver-id")
+  func identityKey(_ log: ReceiverLog) throws -> IdentityKey {
+    ProcessMemory.hide()
+    let file = StateFile(path: directory + "/receiver-key.pem")
     let hardware = HardwareIdentity()
-    if let bytes = try content(of: file, limit: 64) {
-      let id = Identifier(bytes)
+    if let pem = try content(of: file, limit: 4096) {
+      let key = try? IdentityKey(pem: pem)
       let known = knownHardware
-      if let id, hardware.mayBe(known) {
+      if let key, hardware.mayBe(known) {
         remember(hardware.marks + known.filter { !hardware.marks.contains($0) }, log)
-        return id
+        return key
       }
       log.warning(
         "the receiver's identity is new, so senders take it for another receiver",
-        id == nil ? "\(file.path) was damaged" : "\(directory) was copied from another machine")
+        key == nil ? "\(file.path) was damaged" : "\(directory) was copied from another machine")
     }
-    let bytes = try SystemRandom.bytes(Identifier.byteCount)
+    let key = try IdentityKey.generate()
+    let pem = try key.pem()
     do throws(IOError) {
-      try file.write(bytes)
+      try file.write(pem)
     } catch {
       throw StartFailure.unavailable(
         "cannot keep the receiver's identity: \(error); repair that, or choose another place with "
           + "--state-dir")
     }
     remember(hardware.marks, log)
-    guard let id = Identifier(bytes) else { throw StartFailure.unavailable("no random bytes") }
-    return id
+    return key
   }
 
   private var hardwareFile: StateFile { StateFile(path: directory + "/receiver-hardware") }

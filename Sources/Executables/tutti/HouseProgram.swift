@@ -25,12 +25,13 @@ final class HouseProgram: LoopMember {
     // Whoever holds the socket holds the directory: nothing of it is touched before.
     control = try ControlServer(path: state.controlSocket, reactor: reactor)
     rooms = try NewestValueThread(name: "rooms") { { state.remember($0) } }
-    let host = try GroupHost(reactor: reactor, remembered: state.rememberedRooms())
+    let host = try GroupHost(
+      reactor: reactor, security: state.security(), remembered: state.rememberedRooms())
     let log = log
     house = try House(
       host: host,
       settings: .init(
-        senderID: try state.senderID(), name: configuration.name ?? HostName.current,
+        name: configuration.name ?? HostName.current,
         version: TuttiCommand.configuration.version, needsToken: configuration.token != nil,
         encoding: encoding, path: state.path + "/house.db", resumes: configuration.resume)
     ) { line in Self.say(line, to: log) }

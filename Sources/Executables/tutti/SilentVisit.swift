@@ -40,9 +40,9 @@ struct SilentVisit {
     let sources = try PlaybackSources(
       EncoderChoice(codec: .auto, bitrate: nil, packetLength: 20))
     let driver = try GroupDriver(
-      host: try GroupHost(reactor: try Reactor()),
+      host: try GroupHost(reactor: try Reactor(), security: try state.security()),
       settings: .init(
-        senderID: try state.senderID(), senderName: HostName.current, endsWithPlaylist: false),
+        senderName: HostName.current, endsWithPlaylist: false),
       playlist: Playlist(), reads: sources.reads, makeSerializer: sources.makeSerializer)
     for record in try ReceiverSearch(state: state).records(named: wish.names) {
       driver.addRoom(record)

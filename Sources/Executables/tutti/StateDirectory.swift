@@ -2,8 +2,8 @@ import Driver
 import FoundationEssentials
 import Glibc
 import LinuxIO
+import OpenSSLSecurity
 import Service
-import WireProtocol
 
 /// Where the sender keeps what it must find again.
 struct StateDirectory {
@@ -30,17 +30,22 @@ struct StateDirectory {
   var controlSocket: String { path + "/control.sock" }
   private var left: StateFile { StateFile(path: path + "/playing.json") }
   private var rooms: StateFile { StateFile(path: path + "/receivers.json") }
-  private var identity: StateFile { StateFile(path: path + "/sender-id") }
+  private var keyFile: StateFile { StateFile(path: path + "/sender-key.pem") }
 
-  /// This sender's identity, made at first use.
-  func senderID() throws -> Identifier {
-    if let bytes = try identity.read(limit: 64), let id = Identifier(bytes) { return id }
-    let bytes = try SystemRandom.bytes(Identifier.byteCount)
-    try identity.write(bytes)
-    guard let id = Identifier(bytes) else {
-      throw Failure(.internalError, "no random bytes to be had")
+  /// With the key by which rooms know this sender, made at first use.
+  func security() throws -> TLSContext {
+    ProcessMemory.hide()
+    guard let pem = try keyFile.read(limit: 4096) else {
+      let key = try IdentityKey.generate()
+      try keyFile.write(try key.pem())
+      return try TLSContext(key)
     }
-    return id
+    guard let key = try? IdentityKey(pem: pem) else {
+      throw Failure(
+        .unavailable,
+        "\(keyFile.path) is damaged; restore it, or delete it and this machine gets a new identity")
+    }
+    return try TLSContext(key)
   }
 
   /// Rooms that were seen before; empty where the file is missing or cannot be understood.

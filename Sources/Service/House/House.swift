@@ -9,7 +9,6 @@ package import WireProtocol
 /// the process. A member of the loop of its host; other threads reach it through a `HouseClient`.
 package final class House: LoopMember {
   package struct Settings: Sendable {
-    package var senderID: Identifier
     package var name: String
     package var version: String
     package var needsToken: Bool
@@ -20,10 +19,10 @@ package final class House: LoopMember {
     package var resumes: Bool
 
     package init(
-      senderID: Identifier, name: String, version: String, needsToken: Bool,
-      encoding: EncoderChoice, path: String, resumes: Bool
+      name: String, version: String, needsToken: Bool, encoding: EncoderChoice, path: String,
+      resumes: Bool
     ) {
-      (self.senderID, self.name, self.version) = (senderID, name, version)
+      (self.name, self.version) = (name, version)
       (self.needsToken, self.encoding) = (needsToken, encoding)
       (self.path, self.resumes) = (path, resumes)
     }

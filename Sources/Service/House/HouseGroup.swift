@@ -46,8 +46,7 @@ final class HouseGroup {
       player = try PlayerService(
         host: host,
         settings: .init(
-          senderID: settings.senderID, senderName: settings.name, endsWithPlaylist: false,
-          rooms: nil, directory: nil),
+          senderName: settings.name, endsWithPlaylist: false, rooms: nil, directory: nil),
         playlist: playlist, sources: try PlaybackSources(settings.encoding))
     } catch {
       throw .unavailable("the group cannot be made: \(error)")

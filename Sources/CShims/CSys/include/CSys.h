@@ -117,6 +117,7 @@ void csys_thread_prepare(const char *name, size_t touched);
 // The calling thread's SCHED_FIFO priority, or zero.
 int csys_thread_priority(void);
 int csys_lock_memory(void);
+int csys_hide_memory(void);
 
 int csys_random(void *bytes, size_t count);
 

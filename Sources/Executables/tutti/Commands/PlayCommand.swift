@@ -83,11 +83,12 @@ struct PlayCommand: ParsableCommand {
       let rawFormat = try rawFormat()
       let state = try StateDirectory(common.stateDir)
       if let answer = try playByDaemon(items, state) { return try common.show(answer) }
-      let host = try GroupHost(reactor: Reactor(), remembered: state.rememberedRooms())
+      let host = try GroupHost(
+        reactor: Reactor(), security: state.security(), remembered: state.rememberedRooms())
       let player = try PlayerService(
         host: host,
         settings: .init(
-          senderID: try state.senderID(), senderName: HostName.current, endsWithPlaylist: !stay,
+          senderName: HostName.current, endsWithPlaylist: !stay,
           rooms: try RoomWish(on: on, at: at), directory: state.path),
         playlist: Playlist(items), sources: try PlaybackSources(choice, raw: rawFormat))
       try prepare(player, effects)

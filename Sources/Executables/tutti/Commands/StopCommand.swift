@@ -73,7 +73,7 @@ struct StopCommand: ParsableCommand {
   private func silence(_ wish: RoomSilencer.Wish, _ state: StateDirectory) throws {
     guard wish.isAll || !wish.names.isEmpty || !wish.addresses.isEmpty else { return }
     let silencer = try RoomSilencer(
-      senderID: try state.senderID(), senderName: HostName.current,
+      security: try state.security(), senderName: HostName.current,
       remembered: state.rememberedRooms())
     var hasFailed = false
     for report in try silencer.run(wish) {
