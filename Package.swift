@@ -71,7 +71,7 @@ let package = Package(
     adapter("ALSAOutput", ["Clock", "Audio", "Receiver", "CALSA"]),
     adapter("AvahiDiscovery", ["CAvahi"]),
     adapter("Codecs", ["Audio", "COpus", "CFLAC"]),
-    adapter("OpenSSLSecurity", ["WireProtocol", "COpenSSL"]),
+    adapter("OpenSSLSecurity", ["WireProtocol", "Pairing", "COpenSSL"]),
     adapter("FFmpegDecoder", ["Audio", "CAVCodec"]),
     adapter(
       "FFmpegSource",
@@ -183,7 +183,9 @@ let package = Package(
       "LinuxIOTests", ["LinuxIO", "OpenSSLSecurity", "WireProtocol", "Clock", "TestSupport"]),
     tests("AvahiDiscoveryTests", ["AvahiDiscovery", "TestSupport"]),
     tests("CodecsTests", ["Codecs", "Audio", "TestSupport"]),
-    tests("OpenSSLSecurityTests", ["OpenSSLSecurity", "COpenSSL", "WireProtocol", "TestSupport"]),
+    tests(
+      "OpenSSLSecurityTests",
+      ["OpenSSLSecurity", "COpenSSL", "Pairing", "WireProtocol", "TestSupport"]),
     tests("FFmpegDecoderTests", ["FFmpegDecoder", "Audio", "TestSupport"]),
     tests("FFmpegSourceTests", ["FFmpegSource", "Sender", "Audio", "TestSupport"]),
     // What goes from a file to a room as it is: both sides of it, without the network.
@@ -237,7 +239,7 @@ let package = Package(
   ]
 )
 
-// Comparisons with other libraries, which nobody needs who only builds: TUTTI_BENCHMARKS=1.
+// Benchmarks, which nobody needs who only builds: TUTTI_BENCHMARKS=1.
 if Context.environment["TUTTI_BENCHMARKS"] != nil {
   package.targets += [
     .target(
@@ -251,5 +253,8 @@ if Context.environment["TUTTI_BENCHMARKS"] != nil {
     .executableTarget(
       name: "library-benchmark", dependencies: ["Library", "Service", "TestSupport"],
       path: "Benchmarks/LibraryBenchmark", swiftSettings: strict),
+    .executableTarget(
+      name: "security-benchmark", dependencies: ["OpenSSLSecurity", "WireProtocol"],
+      path: "Benchmarks/SecurityBenchmark", swiftSettings: strict),
   ]
 }
