@@ -104,8 +104,8 @@ let package = Package(
     .target(
       name: "Driver",
       dependencies: [
-        "Clock", "Audio", "WireProtocol", "Sender", "LinuxIO", "OpenSSLSecurity", "AvahiDiscovery",
-        "Codecs", "FFmpegSource",
+        "Clock", "Audio", "WireProtocol", "Pairing", "Sender", "LinuxIO", "OpenSSLSecurity",
+        "AvahiDiscovery", "Codecs", "FFmpegSource",
       ],
       path: "Sources/Driver", swiftSettings: strict),
 
@@ -151,7 +151,8 @@ let package = Package(
     .executableTarget(
       name: "tutti-receiver",
       dependencies: [
-        "Clock", "Audio", "WireProtocol", "Receiver", "LinuxIO", "OpenSSLSecurity", "ALSAOutput",
+        "Clock", "Audio", "WireProtocol", "Pairing", "Receiver", "LinuxIO", "OpenSSLSecurity",
+        "ALSAOutput",
         "AvahiDiscovery",
         "Codecs", "FFmpegDecoder", arguments, logging,
       ],

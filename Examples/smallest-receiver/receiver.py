@@ -25,9 +25,9 @@ COMMIT_HORIZON = 50_000_000  # ns; frames are recorded when their time has come,
 MASK = (1 << 64) - 1
 IDLE, PRIMING, READY, PLAYING, PAUSED, STARVED = 1, 2, 3, 4, 5, 6
 HELLO, ANCHOR, FLUSH, SETTINGS, WELCOME, REFUSE, CREDIT, FLUSHED = 1, 2, 3, 4, 0x101, 0x102, 0x103, 0x104
-STREAM_VOLUME, STATUS, GOODBYE, ATTACH, FORMAT, PACKET = 7, 0x106, 0x201, 0x301, 0x302, 0x303
+STREAM_VOLUME, PROVE, STATUS, GOODBYE, ATTACH, FORMAT, PACKET = 7, 8, 0x106, 0x201, 0x301, 0x302, 0x303
 FROM_RECEIVERS = range(WELCOME, 0x108)
-BUSY, VERSION, VIOLATION, TIMEOUT, REPLACED, FINISHED = 1, 2, 3, 4, 5, 1
+BUSY, VERSION, VIOLATION, TIMEOUT, REPLACED, LENT, FINISHED = 1, 2, 3, 4, 5, 6, 1
 
 
 class Broken(Exception):
@@ -577,7 +577,7 @@ class Receiver:
                 self.hello(connection, payload)
             elif kind == ATTACH:
                 self.attach(connection, payload)
-            else:
+            elif kind != PROVE:  # Everybody may play here, proof or not.
                 raise Broken("the first message is neither hello nor attach")
         elif connection is self.control:
             self.controlled(kind, payload)
@@ -593,6 +593,7 @@ class Receiver:
     def hello(self, connection, payload):
         magic, version, flags, sender, session, clockID, port = unpack(">4sHH16sQQH", payload)
         check(magic == b"TUTI" and port > 0, "this is no hello")
+        check(sender == connection.secure.peer, "a sender id that is not that of the key")
         name = payload[44 : 44 + unpack(">H", payload[42:])[0]].decode(errors="replace")
         if version < 2:
             connection.send(REFUSE, struct.pack(">BB", VERSION, 0) + text("2"))
@@ -600,8 +601,8 @@ class Receiver:
         if self.control and self.sender[0] != sender and not flags & 1:
             connection.send(REFUSE, struct.pack(">BB", BUSY, 0) + text(self.sender[1]))
             return self.close(connection)
-        if self.control and self.clock.id != clockID:
-            self.control.send(GOODBYE, struct.pack(">BB", REPLACED, 0) + text(name))
+        if self.control and (self.clock.id != clockID or self.sender[0] != sender):
+            self.control.send(GOODBYE, struct.pack(">BB", LENT if flags & 2 else REPLACED, 0) + text(name))
         if self.control:
             self.close(self.control)
         address = (connection.socket.getpeername()[0], port)
@@ -612,7 +613,7 @@ class Receiver:
             self.stream, self.clock = Stream(), GroupClock(clockID, address)
             self.selector.register(self.clock.socket, selectors.EVENT_READ, self.clock)
         self.clock.address, self.sender, self.session = address, (sender, name), session
-        self.clock.session = session
+        self.clock.session, self.clock.key = session, connection.secure.clockKey
         connection.kind, connection.limit, self.control, self.heard = "control", 65_536, connection, now()
         room, held = self.room, b"\0\0"
         if self.stream.blocks:
@@ -625,6 +626,8 @@ class Receiver:
     def attach(self, connection, payload):
         magic, _, _, session = unpack(">4sHHQ", payload)
         if magic != b"TUTI" or not self.control or session != self.session:
+            return self.close(connection)
+        if connection.secure.peer != self.sender[0]:
             return self.close(connection)
         if self.media:
             self.close(self.media)

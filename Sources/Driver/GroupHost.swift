@@ -113,7 +113,9 @@ package final class GroupHost: LoopMember {
 
   private func handle(_ event: PeerConnections<Line>.Event) {
     switch event {
-    case .connected(let line, _): group(line.group)?.handle(.connected(line.connection))
+    case .connected(let line, let peer):
+      group(line.group)?.handle(
+        .connected(line.connection, peer, proof: LocalProof.proof(to: peer)))
     case .failed(let line, let reason):
       group(line.group)?.handle(.connectFailed(line.connection, reason: reason))
     case .received(let line, let bytes):

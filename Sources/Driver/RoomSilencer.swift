@@ -234,8 +234,10 @@ package final class RoomSilencer {
 
   private func handle(_ event: PeerConnections<RoomConnectionID>.Event) {
     switch event {
-    case .connected(let id, _):
-      if let place = dialler.connected(id) { handle(.connected(place.room)) }
+    case .connected(let id, let peer):
+      if let place = dialler.connected(id) {
+        handle(.connected(place.room, peer, proof: LocalProof.proof(to: peer)))
+      }
     case .failed(let id, let reason): dialler.failed(id, reason, at: HostClock.now)
     case .received(let id, let bytes):
       if let place = dialler.place(of: id) { handle(.received(place.room, bytes)) }

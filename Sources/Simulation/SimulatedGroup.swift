@@ -1,5 +1,6 @@
 package import Audio
 package import Clock
+package import Pairing
 package import Receiver
 package import Sender
 package import WireProtocol
@@ -16,6 +17,10 @@ package final class SimulatedGroup {
     package var codecs = [Codec.pcm]
     /// Of these, what its decoder turns out to be missing for when it is needed.
     package var missingDecoders: [Codec] = []
+    /// At first it is paired with the sender, and has no PIN.
+    package var trust = TrustMemory(
+      pairings: Pairings([.init(id: .simulatedSender, name: "sender")]))
+    package var whenBusy = BusyPolicy.refuse
 
     package init(path: PathQuality, host: SimulatedHost.Quality, card: CardQuality) {
       self.path = path
@@ -49,6 +54,10 @@ package final class SimulatedGroup {
     package var profile = LatencyProfile.deep {
       didSet { for room in rooms.indices { rooms[room].card.profile = profile } }
     }
+    /// Of the sender.
+    package var priority = Hello.usualPriority
+    /// Nil where nobody pairs.
+    package var arithmetic: (any PairingArithmetic)?
     /// Nil where all of an item is at hand.
     package var delivery: SimulatedDelivery?
 
@@ -89,6 +98,8 @@ package final class SimulatedGroup {
   /// Promises of the programs that were broken, in plain words.
   package private(set) var violations: [String] = []
   package internal(set) var senderEvents: [(at: TrueTime, event: SenderEvent)] = []
+  package internal(set) var pairingReports: [(at: TrueTime, report: PairingReport)] = []
+  var visitors: [SimulatedVisitor] = []
   package private(set) var eventCount = 0
   private var commandCount: UInt64 = 0
   /// Is told what has become of the sender's session after each input, and when that was.

@@ -1,6 +1,7 @@
 import Clock
 import Receiver
 import Sender
+import WireProtocol
 
 /// Packets and connections between the sender and the rooms.
 extension SimulatedGroup {
@@ -206,7 +207,13 @@ extension SimulatedGroup {
     guard room.session != nil else { return end(connection, fromRoom: true, "reset") }
     room.accepted.removeAll { !$0.receiverHolds }
     room.accepted.append(connection)
-    serve(connection.room, [.accepted(ConnectionID(connection.id), peer: "sender")])
+    let id = ConnectionID(connection.id)
+    serve(
+      connection.room,
+      [
+        .accepted(id, peer: "sender"),
+        .secured(id, .simulated(.simulatedSender, connection: connection.id)),
+      ])
   }
 
   func established(_ connection: SimulatedConnection) {
@@ -214,7 +221,10 @@ extension SimulatedGroup {
     guard connection.senderHolds, sender != nil else {
       return end(connection, fromRoom: false, "not wanted any more")
     }
-    serveSender([.connected(connection.senderID)])
+    let receiver = Identifier.simulated(receiver: connection.room)
+    serveSender([
+      .connected(connection.senderID, .simulated(receiver, connection: connection.id))
+    ])
   }
 
   func dialFailed(_ connection: SimulatedConnection) {

@@ -1,5 +1,6 @@
 import Audio
 import Clock
+import Pairing
 import Receiver
 import Sender
 import WireProtocol
@@ -25,6 +26,8 @@ final class SimulatedRoom {
   var session: Pointer<ReceiverSession>?
   var process = 0
   var memory = ReceiverMemory()
+  /// What is on disk.
+  var trust: TrustMemory
   var nextWake: TrueTime?
   var card: SimulatedSoundCard?
   /// Counts the cards opened, so that a turn of an earlier one is known.
@@ -46,6 +49,7 @@ final class SimulatedRoom {
   ) {
     self.quality = quality
     self.index = index
+    trust = quality.trust
     let part = UInt64(index * 16 + 1)
     host = SimulatedHost(quality.host, seed: seed, part: part)
     down =
@@ -80,14 +84,16 @@ extension SimulatedGroup {
     let isExact = configuration.isExact
     let missing = room.quality.missingDecoders
     let settings = ReceiverSession.Configuration(
-      receiverID: Identifier.simulated(100 + index), name: "room \(index)", model: "simulated",
+      receiverID: .simulated(receiver: index), name: "room \(index)", model: "simulated",
       capacity: room.quality.capacity, codecs: room.quality.codecs,
       makeDecoder: { format throws(CodecError) -> any AudioDecoder in
         guard !missing.contains(format.codec) else { throw .unsupported("it is missing") }
         return isExact ? try SignalPackets.makeDecoder(format) : SilenceDecoder(format)
       },
-      idleTime: .seconds(30), profile: configuration.profile, seed: random.next())
-    room.session = Pointer(ReceiverSession(settings, memory: room.memory))
+      idleTime: .seconds(30), profile: configuration.profile, seed: random.next(),
+      whenBusy: room.quality.whenBusy, arithmetic: configuration.arithmetic)
+    room.session = Pointer(
+      ReceiverSession(settings, memory: room.memory, trust: room.trust))
   }
 
   /// What the real driver does in each turn of its loop.
@@ -139,8 +145,11 @@ extension SimulatedGroup {
       note(bytes, room)
       if let connection = room.accepted.first(where: { $0.id == id.number }) {
         transmit(bytes, on: connection, toRoom: false)
+      } else {
+        heard(bytes, by: id)
       }
     case .close(let id):
+      dismissed(id)
       if let connection = room.accepted.first(where: { $0.id == id.number }),
         connection.receiverHolds
       {
@@ -160,6 +169,7 @@ extension SimulatedGroup {
       retry(room)
     case .advertise, .advertiseCodecs, .nowPlaying: break
     case .persist(let memory): room.memory = memory
+    case .keepTrust(let trust, let number): keep(trust, number, room)
     case .event(let event): room.events.append((now, event))
     }
   }

@@ -24,9 +24,9 @@ final class SimulatedSender {
     let entries = configuration.items.map { PlaylistEntry($0.map { "\($0)" } ?? "endless") }
     group = GroupSender(
       .init(
-        senderID: Identifier.simulated(1), senderName: "sender", clockID: clockID, clockPort: 4000,
+        senderID: .simulatedSender, senderName: "sender", clockID: clockID, clockPort: 4000,
         firstSession: random.next(), endsWithPlaylist: configuration.endsWithPlaylist,
-        profile: configuration.profile),
+        profile: configuration.profile, priority: configuration.priority),
       playing: Playlist(entries))
     self.process = process
     let sources = Pointer<SignalSource?>(nil)
@@ -76,7 +76,7 @@ extension SimulatedGroup {
   package func addRoom(_ index: Int) {
     serveSender([
       .roomAdded(
-        RoomID(index + 1), name: "room \(index)", receiverID: Identifier.simulated(100 + index),
+        RoomID(index + 1), name: "room \(index)", receiverID: .simulated(receiver: index),
         at: ["\(index)"])
     ])
   }

@@ -8,9 +8,6 @@ package struct ClockKey: Hashable, Sendable {
     low = bytes.prefix(8).littleEndianInteger
     high = bytes.dropFirst(8).prefix(8).littleEndianInteger
   }
-
-  /// Of connections that are not secured yet.
-  package static let none = ClockKey([])
 }
 
 /// SipHash-2-4 by Aumasson and Bernstein: a keyed hash that is fast for short messages. Its 64 bits tell whether a

@@ -70,20 +70,29 @@ import WireProtocol
 
     func ask(_ hello: Hello, sequence: UInt32) throws {
       let request = TimeRequest(
-        clockID: hello.clockID, keyID: 0, sequence: sequence, sentAt: HostClock.now)
+        clockID: hello.clockID, keyID: TimeRequest.keyID(ofSession: hello.session),
+        sequence: sequence, sentAt: HostClock.now)
       try reactor.send(
-        TimePacket.request(request).encoded(key: .none),
+        TimePacket.request(request).encoded(key: key(of: hello)),
         to: SocketAddress.loopback(port: hello.clockPort), from: socket)
     }
 
     var answers: [TimeAnswer] {
       datagrams.compactMap { datagram in
-        if case .answer(let answer)? = try? TimePacket.decode(datagram.bytes[...], key: .none) {
-          answer
-        } else {
-          nil
+        let packet = try? TimePacket.decode(datagram.bytes[...]) { packet in
+          guard case .answer(let answer) = packet else { return nil }
+          return sessions.last { $0.hello.clockID == answer.clockID }.map { key(of: $0.hello) }
         }
+        return if case .answer(let answer)? = packet { answer } else { nil }
       }
+    }
+
+    private var sessions: [TestRoom.Session] { rooms.flatMap(\.sessions) }
+
+    /// Of the session that began so; of no session where it is made up.
+    private func key(of hello: Hello) -> ClockKey {
+      let session = sessions.last { $0.hello.session == hello.session }
+      return ClockKey(session?.peer?.clockKey ?? [])
     }
 
     func end() throws { for group in groups { try group.end() } }

@@ -13,6 +13,7 @@ final class TestRoom {
   /// What a sender did in one session.
   struct Session {
     let hello: Hello
+    let peer: SecuredPeer?
     var messages: [ControlMessage] = []
     var packets: [AudioPacket] = []
     var mediaBytes = 0
@@ -30,6 +31,7 @@ final class TestRoom {
   /// What each connection is for: a session, and whether it is its media connection.
   private var uses: [Int: (session: Int, isMedia: Bool)] = [:]
   private var framers: [Int: MessageFramer] = [:]
+  private var known: [Int: SecuredPeer] = [:]
   private let receiverID: Identifier
 
   init(_ number: Int, on reactor: Reactor) throws {
@@ -54,7 +56,8 @@ final class TestRoom {
       case .received(let id, let bytes): received(bytes, on: id)
       case .closed(let id, _):
         if let use = uses[id], !use.isMedia { sessions[use.session].isOpen = false }
-      case .connected, .failed: break
+      case .connected(let id, let peer): known[id] = peer
+      case .failed: break
       }
     }
   }
@@ -80,7 +83,7 @@ final class TestRoom {
   private func open(_ opening: OpeningMessage, on id: Int) {
     switch opening {
     case .control(let hello):
-      sessions.append(Session(hello: hello))
+      sessions.append(Session(hello: hello, peer: known[id]))
       uses[id] = (sessions.count - 1, false)
       say(.welcome(welcome), on: id)
       say(.status(.ready), on: id)

@@ -90,14 +90,19 @@ struct ReceiverUnderFire {
         receiverID: fuzzIdentifier(9), name: "room", model: "fuzz",
         capacity: Capacity(bytes: Self.capacity, duration: .seconds(60)), codecs: [.pcm],
         makeDecoder: { (format) throws(CodecError) in try PCMDecoder(format: format) },
-        idleTime: .seconds(5), seed: 1),
+        idleTime: .seconds(5), seed: 1, access: .open),
       memory: ReceiverMemory())
-    step(.accepted(ConnectionID(1), peer: ""))
+    accept(1, sender: 1)
     step(.received(ConnectionID(1), hello(sender: 1, session: 1, clock: 1)))
-    step(.accepted(ConnectionID(2), peer: ""))
+    accept(2, sender: 1)
     step(.received(ConnectionID(2), MediaMessage.attach(session: 1).encoded()))
     step(.received(ConnectionID(2), MediaMessage.format(id: 0, fuzzFormat).encoded()))
     lastConnection = 2
+  }
+
+  private mutating func accept(_ number: Int, sender: UInt8) {
+    step(.accepted(ConnectionID(number), peer: ""))
+    step(.secured(ConnectionID(number), fuzzPeer(sender)))
   }
 
   mutating func step(_ script: inout Script) {
@@ -105,7 +110,7 @@ struct ReceiverUnderFire {
     switch script.byte() % 16 {
     case 0:
       lastConnection += 1
-      step(.accepted(ConnectionID(lastConnection), peer: ""))
+      accept(lastConnection, sender: script.byte() % 3)
     case 1: step(.closed(id))
     case 2: step(.received(id, script.take(Int(script.byte()))))
     case 3:
@@ -230,7 +235,7 @@ struct ReceiverUnderFire {
         requestSentAt: script.byte() % 2 == 0
           ? now : LocalTime(nanoseconds: script.number(in: ProtocolLimits.clockTime)),
         receivedAt: time, sentAt: time, previous: nil)
-    ).encoded(key: .none)
+    ).encoded(key: ClockKey(fuzzPeer(1).clockKey))
   }
 
   private func device(_ script: inout Script) -> OutputDevice {
@@ -273,7 +278,9 @@ struct GroupUnderFire {
     let room = RoomID(Int(script.byte() % 3))
     let channel = script.byte() % 2 == 0 ? Channel.control : .media
     switch script.byte() % 12 {
-    case 0: step(.connected(room, channel))
+    case 0:
+      let peer = fuzzPeer(9 + script.byte() % 8)
+      step(.connected(room, channel, peer, proof: script.byte() % 4 == 0 ? peer.binding : nil))
     case 1: step(.closed(room, channel, reason: ""))
     case 2: step(.received(room, channel, script.take(Int(script.byte()))))
     case 3, 4, 5: step(.received(room, .control, message(&script).encoded()))
@@ -418,6 +425,11 @@ private func fuzzIdentifier(_ number: UInt8) -> Identifier {
     preconditionFailure("sixteen bytes")
   }
   return identifier
+}
+
+private func fuzzPeer(_ number: UInt8) -> SecuredPeer {
+  let id = fuzzIdentifier(number)
+  return SecuredPeer(id: id, clockKey: id.bytes, binding: id.bytes + id.bytes)
 }
 
 /// What a session says is what the other side can read.

@@ -35,6 +35,29 @@ import WireProtocol
     return (requests, changes)
   }
 
+  /// As if somebody kept answers back: the offset would move by half of that.
+  @Test func `round trips many times the usual are dropped once the clock is locked`() throws {
+    var tracker = Self.tracker()
+    _ = Self.run(&tracker, to: 500)
+    let locked = tracker.estimate(at: LocalTime(nanoseconds: 500_000_000))
+    let before = try #require(locked)
+    var now = LocalTime(nanoseconds: 501_000_000)
+    for _ in 0..<100 {
+      now = now + .milliseconds(10)
+      guard let request = tracker.request(session: 3, at: now, isIdle: false) else { continue }
+      let arrival = GroupTime(nanoseconds: now.nanoseconds + 10_000_100_000)
+      let answer = TimeAnswer(
+        clockID: 7, sequence: request.sequence, requestSentAt: request.sentAt,
+        receivedAt: arrival, sentAt: arrival, previous: nil)
+      _ = tracker.answered(answer, receivedAt: now + .milliseconds(400))
+    }
+    #expect(tracker.roundTrip < .milliseconds(1))
+    let delayed = tracker.estimate(at: now)
+    let after = try #require(delayed)
+    let moved = after.groupTime(of: now) - before.groupTime(of: now)
+    #expect(abs(moved.count) < 10_000)
+  }
+
   @Test func `the clock locks within half a second, and once`() {
     var tracker = Self.tracker()
     let changes = Self.run(&tracker, to: 500).changes

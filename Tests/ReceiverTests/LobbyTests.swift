@@ -23,7 +23,7 @@ import WireProtocol
       lobby.admit(ConnectionID($0), peer: "flood", at: Self.start)
     }
     #expect(evicted == (1...(100 - Lobby.limit + 1)).map { ConnectionID($0) })
-    #expect(lobby.peer(of: ConnectionID(0)) == "study")
+    #expect(lobby[ConnectionID(0)]?.peer == "study")
   }
 
   @Test func `guests leave after their patience, in order`() {
@@ -39,18 +39,47 @@ import WireProtocol
     #expect(lobby.nextDeadline == nil)
   }
 
+  @Test func `a host that begins connections without end is turned away, and others are not`() {
+    var lobby = Lobby()
+    var now = Self.start
+    var turnedAway = 0
+    for number in 0..<1000 {
+      let id = ConnectionID(number)
+      if lobby.admit(id, peer: "flood", at: now) == id { turnedAway += 1 }
+      lobby.remove(id)
+    }
+    #expect(turnedAway == 1000 - Int(Lobby.connectionBurst))
+    #expect(lobby.admit(ConnectionID(1000), peer: "study", at: now) == nil)
+    now = now + .seconds(1)
+    #expect(lobby.admit(ConnectionID(1001), peer: "flood", at: now) == nil)
+  }
+
+  @Test func `nothing is read of a guest before its handshake is complete`() throws {
+    var lobby = Lobby()
+    _ = lobby.admit(ConnectionID(1), peer: "study", at: Self.start)
+    lobby.received(MediaMessage.attach(session: 3).encoded(), on: ConnectionID(1))
+    let early = try lobby.nextMessage(of: ConnectionID(1))
+    #expect(early == nil)
+    lobby.secured(ConnectionID(1), .test(1))
+    let message = try lobby.nextMessage(of: ConnectionID(1))
+    #expect(message == .media(session: 3))
+  }
+
   @Test func `what comes behind the first message is kept and counted`() throws {
     var lobby = Lobby()
     _ = lobby.admit(ConnectionID(1), peer: "study", at: Self.start)
+    lobby.secured(ConnectionID(1), .test(1))
     let attach = MediaMessage.attach(session: 3).encoded()
     let packet = MediaMessage.packet(TestReceiver.packet(0)).encoded()
-    let none = try lobby.received(Array(attach.prefix(5)), on: ConnectionID(1))
+    lobby.received(Array(attach.prefix(5)), on: ConnectionID(1))
+    let none = try lobby.nextMessage(of: ConnectionID(1))
     #expect(none == nil)
-    let found = try lobby.received(Array(attach.dropFirst(5)) + packet, on: ConnectionID(1))
-    let first = try #require(found)
-    #expect(first.message == .media(session: 3))
-    #expect(first.byteCount == attach.count + packet.count)
-    var framer = first.framer
+    lobby.received(Array(attach.dropFirst(5)) + packet, on: ConnectionID(1))
+    let message = try lobby.nextMessage(of: ConnectionID(1))
+    #expect(message == .media(session: 3))
+    let guest = try #require(lobby[ConnectionID(1)])
+    #expect(guest.byteCount == attach.count + packet.count)
+    var framer = guest.framer
     let next = try framer.next()
     #expect(next.map(MediaMessage.isPacket) == true)
   }
@@ -58,22 +87,16 @@ import WireProtocol
   @Test func `a first message of more than a kilobyte is not stored`() {
     var lobby = Lobby()
     _ = lobby.admit(ConnectionID(1), peer: "", at: Self.start)
-    #expect(throws: DecodeError.self) {
-      try lobby.received([0, 0, 4, 1], on: ConnectionID(1))
-    }
+    lobby.secured(ConnectionID(1), .test(1))
+    lobby.received([0, 0, 4, 1], on: ConnectionID(1))
+    #expect(throws: DecodeError.self) { try lobby.nextMessage(of: ConnectionID(1)) }
   }
 
   @Test func `bytes of nobody are nothing`() throws {
     var lobby = Lobby()
-    let first = try lobby.received([1, 2, 3], on: ConnectionID(1))
-    #expect(first == nil)
-    #expect(lobby.peer(of: ConnectionID(1)) == nil)
-    #expect(!lobby.isMedia(ConnectionID(1)))
-  }
-}
-
-extension Lobby.FirstMessage: Equatable {
-  static func == (a: Self, b: Self) -> Bool {
-    a.message == b.message && a.byteCount == b.byteCount
+    lobby.received([1, 2, 3], on: ConnectionID(1))
+    let message = try lobby.nextMessage(of: ConnectionID(1))
+    #expect(message == nil)
+    #expect(lobby[ConnectionID(1)] == nil)
   }
 }

@@ -92,7 +92,7 @@ import WireProtocol
     #expect(receiver.closed.contains(control))
   }
 
-  @Test func `a sender whose identity another machine has is told so`() throws {
+  @Test func `a program whose sender begins another one in the room is told so`() throws {
     var (receiver, control) = Self.playing(1000)
     _ = receiver.hello(sender: 1, session: 7, clock: 78)
     guard case .goodbye(let goodbye)? = receiver.farewell(control) else {
@@ -100,7 +100,7 @@ import WireProtocol
       return
     }
     #expect(goodbye.reason == .replaced)
-    #expect(goodbye.detail.hasPrefix("another machine plays with this sender's identity"))
+    #expect(goodbye.detail.hasPrefix("another program of this sender plays there"))
   }
 
   @Test func `a program that has lost its connection is told nothing`() {

@@ -286,7 +286,9 @@ import WireProtocol
         requestSentAt: LocalTime(nanoseconds: Int64(truncatingIfNeeded: random.next()) >> 3),
         receivedAt: far, sentAt: far, previous: nil)
       receiver.handle(
-        .datagram(TimePacket.answer(answer).encoded(key: .none), receivedAt: receiver.now))
+        .datagram(
+          TimePacket.answer(answer).encoded(key: ClockKey(SecuredPeer.test(1).clockKey)),
+          receivedAt: receiver.now))
       receiver.handle(
         .datagram((0..<64).map { _ in UInt8(random.next() % 256) }, receivedAt: receiver.now))
     }

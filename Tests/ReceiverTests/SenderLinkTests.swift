@@ -10,7 +10,8 @@ import WireProtocol
     SenderLink(
       hello: Hello(
         version: 2, senderID: .counting(from: 1), senderName: "", session: 1, clockID: 1,
-        clockPort: 1), peer: "", control: ConnectionID(1), at: LocalTime(nanoseconds: 0))
+        clockPort: 1), secured: .test(1), peer: "", control: ConnectionID(1),
+      at: LocalTime(nanoseconds: 0))
   }
 
   @Test func `without a media connection nothing is granted`() {

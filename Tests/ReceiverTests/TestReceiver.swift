@@ -1,8 +1,11 @@
 import Audio
 import Clock
-import Receiver
+import Pairing
+import TestSupport
 import Testing
 import WireProtocol
+
+@testable import Receiver
 
 /// A `ReceiverSession` and its surroundings: connections that the test opens, a sender's clock, and a sound
 /// device of which only the ring is there. What the session sends is kept until it is taken.
@@ -26,7 +29,8 @@ struct TestReceiver {
   init(
     capacity: Capacity = Capacity(bytes: 1 << 20, duration: .seconds(600)),
     memory: ReceiverMemory = ReceiverMemory(), codecs: [Codec] = [.pcm],
-    remainingCodecs: [Codec]? = nil,
+    remainingCodecs: [Codec]? = nil, access: AccessPolicy = .open,
+    whenBusy: BusyPolicy = .refuse, trust: TrustMemory = TrustMemory(), token: [UInt8]? = nil,
     makeDecoder: @escaping DecodeStage.MakeDecoder = { (format) throws(CodecError) in
       try PCMDecoder(format: format)
     }
@@ -36,8 +40,9 @@ struct TestReceiver {
       ReceiverSession.Configuration(
         receiverID: .counting(from: 9), name: "Kitchen", model: "test", capacity: capacity,
         codecs: codecs, remainingCodecs: { remaining }, makeDecoder: makeDecoder,
-        idleTime: .seconds(5), seed: 1),
-      memory: memory)
+        idleTime: .seconds(5), seed: 1, access: access, whenBusy: whenBusy, token: token,
+        arithmetic: FakeArithmetic()),
+      memory: memory, trust: trust)
   }
 
   // MARK: - Inputs
@@ -52,9 +57,11 @@ struct TestReceiver {
     }
   }
 
-  mutating func accept() -> ConnectionID {
+  /// By the key of that sender.
+  mutating func accept(sender: UInt8 = 1, peer: String = "study") -> ConnectionID {
     connections += 1
-    handle(.accepted(ConnectionID(connections), peer: "study"))
+    handle(.accepted(ConnectionID(connections), peer: peer))
+    handle(.secured(ConnectionID(connections), .test(sender)))
     return ConnectionID(connections)
   }
 
@@ -68,19 +75,22 @@ struct TestReceiver {
 
   mutating func hello(
     sender: UInt8 = 1, session number: UInt64 = 5, clock: UInt64 = 77, version: UInt16 = 2,
-    takesOver: Bool = false
+    takesOver: Bool = false, givesBack: Bool = false, priority: UInt8 = 100,
+    before proof: [UInt8]? = nil
   ) -> ConnectionID {
-    let id = accept()
+    let id = accept(sender: sender)
+    if let proof { say(.prove(proof), on: id) }
     say(
       .hello(
         Hello(
           version: version, senderID: .counting(from: sender), senderName: "sender \(sender)",
-          session: number, clockID: clock, clockPort: 46_000, takesOver: takesOver)), on: id)
+          session: number, clockID: clock, clockPort: 46_000, takesOver: takesOver,
+          givesBack: givesBack, priority: priority)), on: id)
     return id
   }
 
-  mutating func attach(session number: UInt64 = 5) -> ConnectionID {
-    let id = accept()
+  mutating func attach(session number: UInt64 = 5, sender: UInt8 = 1) -> ConnectionID {
+    let id = accept(sender: sender)
     stream(.attach(session: number), .format(id: 0, Self.format), on: id)
     return id
   }
@@ -156,6 +166,17 @@ struct TestReceiver {
   mutating func take() -> [ReceiverSession.Output] {
     defer { outputs = [] }
     return outputs
+  }
+
+  /// Bytes for `id`, which are then forgotten.
+  mutating func takeSent(_ id: ConnectionID) -> [[UInt8]] {
+    var sent: [[UInt8]] = []
+    outputs.removeAll { output in
+      guard case .send(id, let bytes) = output else { return false }
+      sent.append(bytes)
+      return true
+    }
+    return sent
   }
 
   func told(_ id: ConnectionID) -> [ControlMessage] {
@@ -238,16 +259,23 @@ struct TestReceiver {
   }
 
   private mutating func answer(_ bytes: [UInt8]) {
-    guard case .request(let request)? = try? TimePacket.decode(bytes[...], key: .none) else {
-      return
-    }
+    let key = ClockKey(session.link?.secured.clockKey ?? [])
+    guard case .request(let request)? = try? TimePacket.decode(bytes[...], key: key) else { return }
     let arrival = GroupTime(nanoseconds: now.nanoseconds + 100_000) + Self.clockAhead
     let answer = TimeAnswer(
       clockID: request.clockID, sequence: request.sequence, requestSentAt: request.sentAt,
       receivedAt: arrival, sentAt: arrival, previous: nil)
     handle(
       .datagram(
-        TimePacket.answer(answer).encoded(key: .none), receivedAt: now + .microseconds(200)))
+        TimePacket.answer(answer).encoded(key: key), receivedAt: now + .microseconds(200)))
+  }
+}
+
+extension SecuredPeer {
+  /// Of the sender with this number.
+  static func test(_ sender: UInt8) -> SecuredPeer {
+    let id = Identifier.counting(from: sender)
+    return SecuredPeer(id: id, clockKey: id.bytes, binding: id.bytes + id.bytes)
   }
 }
 

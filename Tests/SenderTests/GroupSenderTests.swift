@@ -61,7 +61,7 @@ struct GroupSenderTests {
       bed.handle(.roomCameIn(room, name: "browser")) == [
         .adopt(Self.control, room, for: .control)
       ])
-    let greeting = Self.messages(bed.handle(.connected(Self.control)), to: Self.control)
+    let greeting = Self.messages(bed.handle(.connected(Self.control, .test())), to: Self.control)
     guard case .control? = greeting.first.flatMap({ try? OpeningMessage.decode($0) }) else {
       Issue.record("no hello")
       return
@@ -69,7 +69,7 @@ struct GroupSenderTests {
     let welcomed = bed.handle(
       .received(Self.control, ControlMessage.welcome(.test()).encoded()))
     #expect(welcomed.contains(.adopt(Self.media, room, for: .media)))
-    _ = bed.handle(.connected(Self.media))
+    _ = bed.handle(.connected(Self.media, .test()))
     let sent = bed.handle(
       .received(Self.control, ControlMessage.credit(.test(limit: 1 << 20)).encoded()))
     #expect(Self.messages(sent, to: Self.media).contains { MediaMessage.isPacket($0) })

@@ -101,13 +101,13 @@ import WireProtocol
     }
     #expect(pauses.first == RoomDialling.firstRetry)
     #expect(pauses.last == RoomDialling.lastRetry)
-    link.controlConnected(at: now)
+    link.controlConnected(.test(), session: 1, at: now)
     _ = link.welcomed(.test(), at: now)
     now = now + RoomDialling.soundSession
     link.broke("", at: now)
     #expect(link.nextDeadline - now == RoomDialling.lastRetry)
     now = link.nextDeadline
-    link.controlConnected(at: now)
+    link.controlConnected(.test(), session: 1, at: now)
     _ = link.welcomed(.test(), at: now)
     link.live?.media = MediaFlow(from: 0)
     now = now + RoomDialling.soundSession
@@ -119,7 +119,7 @@ import WireProtocol
     let now = LocalTime(nanoseconds: 0)
     var link = RoomLink(id: RoomID(1), name: "", receiverID: nil, at: now)
     var counts = [link.welcomed(.test(), at: now)]
-    link.controlConnected(at: now)
+    link.controlConnected(.test(), session: 1, at: now)
     counts += [link.welcomed(.test(), at: now), link.welcomed(.test(), at: now)]
     #expect(counts == [false, true, false])
     #expect(link.name == "Kitchen")
@@ -133,7 +133,7 @@ import WireProtocol
     let isDue = link.retryIsDue(at: retry)
     #expect(isDue)
     #expect(link.obstacle == "busy")
-    link.controlConnected(at: retry)
+    link.controlConnected(.test(), session: 1, at: retry)
     #expect(link.obstacle == "busy")
   }
 }

@@ -46,7 +46,7 @@ import WireProtocol
     var rooms = Rooms()
     rooms.handle(.roomAdded(Self.room, receiverID: nil))
     #expect(rooms.outputs == [.connect(Self.room)])
-    rooms.handle(.connected(Self.room))
+    rooms.handle(.connected(Self.room, .test()))
     guard case .hello(let hello)? = rooms.told(Self.room).first else {
       Issue.record("no hello")
       return
@@ -69,7 +69,7 @@ import WireProtocol
   @Test func `a room that was silent already is reported so`() {
     var rooms = Rooms()
     rooms.handle(.roomAdded(Self.room, receiverID: .counting(from: 9)))
-    rooms.handle(.connected(Self.room))
+    rooms.handle(.connected(Self.room, .test()))
     rooms.say(.welcome(.test()), in: Self.room)
     #expect(rooms.outcomes == [.wasSilent])
   }
@@ -87,7 +87,7 @@ import WireProtocol
     for wrong in wrongs {
       var rooms = Rooms()
       rooms.handle(.roomAdded(Self.room, receiverID: nil))
-      rooms.handle(.connected(Self.room))
+      rooms.handle(.connected(Self.room, .test()))
       rooms.handle(wrong)
       guard case .unreachable? = rooms.outcomes.first else {
         Issue.record("\(wrong)")
@@ -102,16 +102,16 @@ import WireProtocol
   @Test func `another receiver at the address is not taken for the room`() {
     var rooms = Rooms()
     rooms.handle(.roomAdded(Self.room, receiverID: .counting(from: 3)))
-    rooms.handle(.connected(Self.room))
+    rooms.handle(.connected(Self.room, .test()))
     rooms.say(.welcome(.test()), in: Self.room)
     #expect(
-      rooms.outcomes == [.unreachable("another receiver, Kitchen, answers at its address")])
+      rooms.outcomes == [.unreachable("another receiver answers at its address")])
   }
 
   @Test func `a room that does not answer is given up`() {
     var rooms = Rooms()
     rooms.handle(.roomAdded(Self.room, receiverID: nil))
-    rooms.handle(.connected(Self.room))
+    rooms.handle(.connected(Self.room, .test()))
     rooms.now = rooms.now + SilencingSession.patience
     #expect(rooms.session.nextDeadline == rooms.now)
     rooms.handle(.timeout)

@@ -117,14 +117,15 @@ struct TestGroup {
     if welcome.receiverID == Welcome.test().receiverID {
       welcome.receiverID = .counting(from: UInt8(8 + room.number))
     }
-    handle(.connected(room, .control))
+    handle(.connected(room, .control, .test(welcome.receiverID)))
     say(.welcome(welcome), in: room)
   }
 
   mutating func join(_ room: RoomID = room, with welcome: Welcome = .test()) {
     greet(room, with: welcome)
     free[room] = (welcome.capacity.bytes, 0)
-    handle(.connected(room, .media))
+    guard let peer = session.rooms[room]?.peer else { return }
+    handle(.connected(room, .media, peer))
   }
 
   mutating func joinReady(_ room: RoomID = room, with welcome: Welcome = .test()) {
@@ -225,6 +226,25 @@ extension Identifier {
   static func counting(from first: UInt8) -> Identifier {
     guard let identifier = Identifier((0..<16).map { first &+ $0 }) else { preconditionFailure() }
     return identifier
+  }
+}
+
+extension SecuredPeer {
+  /// The clock key tells receivers apart.
+  static func test(_ id: Identifier) -> SecuredPeer {
+    SecuredPeer(id: id, clockKey: id.bytes, binding: id.bytes + id.bytes)
+  }
+
+  /// Of the receiver that `TestGroup` has in a room.
+  static func test(_ room: RoomID = TestGroup.room) -> SecuredPeer {
+    test(.counting(from: UInt8(8 + room.number)))
+  }
+}
+
+extension GroupSession.Input {
+  /// By the receiver that `TestGroup` has in the room.
+  static func connected(_ room: RoomID, _ channel: Channel) -> Self {
+    .connected(room, channel, .test(room))
   }
 }
 

@@ -9,12 +9,12 @@ import WireProtocol
   @Test func `a machine's sleep is in the group's time`() throws {
     var responder = TimeResponder<String>(clockID: 7)
     responder.resumedFromSuspend(after: .seconds(3))
-    let request = TimeRequest(clockID: 7, keyID: 0, sequence: 1, sentAt: LocalTime(nanoseconds: 5))
+    let request = TimeRequest(clockID: 7, keyID: 5, sequence: 1, sentAt: LocalTime(nanoseconds: 5))
     let answered = responder.answer(
-      TimePacket.request(request).encoded(key: .none), from: "a", of: "a",
-      receivedAt: LocalTime(nanoseconds: 10), now: LocalTime(nanoseconds: 20))
+      TimePacket.request(request).encoded(key: Self.clockKey), from: "a", of: "a",
+      receivedAt: LocalTime(nanoseconds: 10), now: LocalTime(nanoseconds: 20), key: Self.key)
     let bytes = try #require(answered).bytes
-    guard case .answer(let answer)? = try? TimePacket.decode(bytes[...], key: .none) else {
+    guard case .answer(let answer)? = try? TimePacket.decode(bytes[...], key: Self.clockKey) else {
       Issue.record("no answer")
       return
     }
@@ -22,21 +22,26 @@ import WireProtocol
     #expect(answer.sentAt == GroupTime(nanoseconds: 3_000_000_020))
   }
 
+  private static let clockKey = ClockKey([1, 2, 3])
+
+  private static func key(_ id: UInt32) -> ClockKey? { id == 5 ? clockKey : nil }
+
   private static let now = LocalTime(nanoseconds: 5_000)
 
   private static func request(_ sequence: UInt32, clock: UInt64 = 7) -> [UInt8] {
     TimePacket.request(
-      TimeRequest(clockID: clock, keyID: 0, sequence: sequence, sentAt: LocalTime(nanoseconds: 123))
-    ).encoded(key: .none)
+      TimeRequest(clockID: clock, keyID: 5, sequence: sequence, sentAt: LocalTime(nanoseconds: 123))
+    ).encoded(key: Self.clockKey)
   }
 
   private static func answer(
     _ responder: inout TimeResponder<String>, _ sequence: UInt32, from peer: String = "kitchen"
   ) throws -> TimeAnswer {
     let answered = responder.answer(
-      request(sequence), from: peer, of: peer, receivedAt: LocalTime(nanoseconds: 4_000), now: now)
+      request(sequence), from: peer, of: peer, receivedAt: LocalTime(nanoseconds: 4_000), now: now,
+      key: key)
     let bytes = try #require(answered).bytes
-    guard case .answer(let answer) = try TimePacket.decode(bytes[...], key: .none) else {
+    guard case .answer(let answer) = try TimePacket.decode(bytes[...], key: Self.clockKey) else {
       throw Missing()
     }
     return answer
@@ -76,13 +81,35 @@ import WireProtocol
 
   @Test func `requests for another clock, answers and garbage stay unanswered`() throws {
     var responder = TimeResponder<String>(clockID: 7)
-    let echo = TimePacket.answer(try Self.answer(&responder, 1)).encoded(key: .none)
+    let echo = TimePacket.answer(try Self.answer(&responder, 1)).encoded(key: Self.clockKey)
     var random = SplitMix64(seed: 1)
     let strangers = [Self.request(1, clock: 8), echo, [], random.bytes(63), random.bytes(64)]
     for bytes in strangers {
       #expect(
-        responder.answer(bytes, from: "x", of: "x", receivedAt: Self.now, now: Self.now) == nil)
+        responder.answer(
+          bytes, from: "x", of: "x", receivedAt: Self.now, now: Self.now, key: Self.key) == nil)
     }
+  }
+
+  @Test
+  func `a request of no session, or with another key, is not answered and costs the host nothing`()
+    throws
+  {
+    var responder = TimeResponder<String>(clockID: 7)
+    let request = TimeRequest(
+      clockID: 7, keyID: 6, sequence: 1, sentAt: LocalTime(nanoseconds: 123))
+    for _ in 0..<3000 {
+      let bytes = TimePacket.request(request).encoded(key: Self.clockKey)
+      #expect(
+        responder.answer(
+          bytes, from: "x", of: "x", receivedAt: Self.now, now: Self.now, key: Self.key) == nil)
+    }
+    var forged = Self.request(1)
+    forged[63] ^= 1
+    #expect(
+      responder.answer(
+        forged, from: "x", of: "x", receivedAt: Self.now, now: Self.now, key: Self.key) == nil)
+    _ = try Self.answer(&responder, 1, from: "x")
   }
 
   @Test func `peers beyond the limit are forgotten, the longest silent first`() throws {
@@ -108,7 +135,8 @@ import WireProtocol
       (0..<count).count { number in
         let bytes = Self.request(UInt32(number))
         return responder.answer(
-          bytes, from: "\(host):\(number)", of: host, receivedAt: now, now: now) != nil
+          bytes, from: "\(host):\(number)", of: host, receivedAt: now, now: now, key: Self.key)
+          != nil
       }
     }
     #expect(answered(of: 10_000, host: "flood") == 2000)

@@ -3,6 +3,13 @@ import Testing
 import WireProtocol
 
 @Suite struct RateLimitTests {
+  @Test func `hosts beyond the limit are forgotten, the longest silent first`() {
+    var limits = HostLimits<Int>(perSecond: 1, burst: 1, hosts: 2)
+    let now = LocalTime(nanoseconds: 0)
+    let admitted = [1, 2, 1, 3, 1, 2].map { limits.admits($0, at: now) }
+    #expect(admitted == [true, true, false, true, false, true])
+  }
+
   private var limit = RateLimit(perSecond: 10, burst: 3)
   private var now = LocalTime(nanoseconds: 5)
 

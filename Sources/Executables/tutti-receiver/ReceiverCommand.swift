@@ -34,8 +34,16 @@ struct ReceiverCommand: ParsableCommand {
   var format: String?
   @Option(help: .init("Hardware volume: none, auto or a mixer element's name.", valueName: "name"))
   var mixer = "none"
-  @Option(help: .init("Who may play here; open: anybody on this network.", valueName: "policy"))
+  @Option(
+    help: .init(
+      "Who may play here; paired: senders that were paired, open: anybody on this network.",
+      valueName: "policy"))
   var access = "open"
+  @Option(
+    help: .init(
+      "When another sender wants the room: refuse, take-over, or priority (the higher has it).",
+      valueName: "policy"))
+  var whenBusy = "refuse"
   @Option(help: "TCP port; 0 for any.")
   var port = 7770
   @Option(help: .init("What the deep buffer holds at most.", valueName: "MiB"))

@@ -4,6 +4,7 @@ import Clock
 import Glibc
 import LinuxIO
 import Logging
+import Receiver
 import WireProtocol
 
 /// The options, checked and with units.
@@ -28,6 +29,8 @@ struct ReceiverConfiguration {
   let figuresInterval: Nanoseconds
   let stateDirectory: String?
   let announces: Bool
+  let access: AccessPolicy
+  let whenBusy: BusyPolicy
   let logLevel: Logger.Level
 
   init(_ command: ReceiverCommand) throws {
@@ -39,9 +42,16 @@ struct ReceiverConfiguration {
     guard let port = UInt16(exactly: command.port) else {
       throw StartFailure.usage("--port must be 0 to 65535; 0 is any")
     }
-    guard command.access == "open" else {
-      throw StartFailure.usage("--access \(command.access) is not known; allowed is: open")
+    guard let access = AccessPolicy(rawValue: command.access) else {
+      throw StartFailure.usage(
+        "--access \(command.access) is not known; allowed are: paired, open")
     }
+    guard let whenBusy = BusyPolicy(rawValue: command.whenBusy) else {
+      throw StartFailure.usage(
+        "--when-busy \(command.whenBusy) is not known; allowed are: refuse, take-over, priority")
+    }
+    self.access = access
+    self.whenBusy = whenBusy
     guard (1...4096).contains(command.buffer) else {
       throw StartFailure.usage("--buffer must be 1 to 4096 MiB")
     }

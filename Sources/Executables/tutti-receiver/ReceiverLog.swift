@@ -76,6 +76,11 @@ final class ReceiverLog: Sendable {
       write(.notice, "sender gone", ["detail": "\(reason)", "sender": "\(name)"])
     case .senderRefused(let peer, let reason):
       write(.warning, "sender refused", ["detail": "\(reason)", "peer": "\(peer)"])
+    case .paired(let name, let peer):
+      write(.notice, "paired", ["detail": "\(name)", "peer": "\(peer)"])
+    case .pairingFailed(let peer, let reason):
+      write(.warning, "pairing failed", ["detail": "\(reason)", "peer": "\(peer)"])
+    case .unpaired(let name): write(.notice, "unpaired", ["detail": "\(name)"])
     case .playing: write(.notice, "playing")
     case .paused: write(.notice, "paused")
     case .starved: write(.warning, "nothing to play: the sender does not deliver")

@@ -36,6 +36,8 @@ final class ReceiverService {
   private let hardwareVolume: HardwareVolume?
   private var display: NowPlayingDisplay
   private let writer: NewestValueThread<ReceiverMemory>
+  private let keeper: TrustKeeper
+  private let token: LocalToken
   private var unsaved: ReceiverMemory?
   private var nextSave = HostClock.now
   private var announced: ReceiverAdvertisement
@@ -66,6 +68,9 @@ final class ReceiverService {
     output = SoundOutput(configuration.output, storedDrift: memory.deviceDrift) { waker.wake() }
     hardwareVolume = try configuration.hardwareVolume { waker.wake() }
     let id = security.identifier
+    let trustFile = TrustFile(directory: state.directory)
+    keeper = try TrustKeeper(trustFile, log, waker: waker)
+    token = LocalToken.own(id)
     let codecs = decodableCodecs()
     session = ReceiverSession(
       .init(
@@ -74,8 +79,10 @@ final class ReceiverService {
         makeDecoder: { format throws(CodecError) in try makeDecoder(format) },
         idleTime: configuration.output.idleTime(configuration.idleTime),
         figuresInterval: configuration.figuresInterval,
-        profile: ReceiverConfiguration.profile, seed: try SystemRandom.number()),
-      memory: memory)
+        profile: ReceiverConfiguration.profile, seed: try SystemRandom.number(),
+        access: configuration.access, whenBusy: configuration.whenBusy,
+        token: token.made(log), arithmetic: SPAKE2()),
+      memory: memory, trust: state.trust(trustFile, log))
     advertisement = ReceiverAdvertisement(
       id: id, name: configuration.name, model: configuration.model,
       version: ProtocolVersion.newest, codecs: codecs, state: .free)
@@ -89,6 +96,7 @@ final class ReceiverService {
       let deadline = [session.nextDeadline, restDeadline, output.deadline].compactMap(\.self).min()
       for event in try reactor.wait(until: deadline) { handle(event) }
       takeFromOutput()
+      if let number = keeper.takeKept() { handle(.trustKept(number)) }
       if suspends.suspendedSinceLastCall() != nil { handle(.resumedFromSuspend) }
       handle(.timeout)
       catchUp(at: HostClock.now)
@@ -119,6 +127,7 @@ final class ReceiverService {
     case .advertise(let isBusy): advertise(isBusy: isBusy)
     case .advertiseCodecs(let codecs): advertisement.codecs = codecs
     case .persist(let memory): unsaved = memory
+    case .keepTrust(let trust, let number): keeper.keep(trust, number)
     case .nowPlaying(let item): display.change(to: item)
     case .event(let event): log.write(event)
     }
@@ -152,7 +161,8 @@ final class ReceiverService {
   private func finishState() {
     save()
     display.remove()
-    if !writer.finish(within: 5000) {
+    token.remove()
+    if !keeper.finish(within: 5000) || !writer.finish(within: 5000) {
       log.warning("settings could not be kept", "\(state.directory): the disk does not answer")
     }
   }
@@ -164,7 +174,8 @@ final class ReceiverService {
       switch event {
       case .received(let id, let bytes): handle(.received(id, bytes))
       case .closed(let id, _): handle(.closed(id))
-      case .connected, .failed: break
+      case .connected(let id, let peer): handle(.secured(id, peer))
+      case .failed: break
       }
     }
     switch event {
@@ -298,6 +309,23 @@ extension ReceiverConfiguration {
   ) throws(IOError) -> HardwareVolume? {
     guard case .soundCard(_, let choice) = output, choice != .none else { return nil }
     return try HardwareVolume(choice, wake: wake)
+  }
+}
+
+extension LocalToken {
+  /// Of the receiver with this identifier.
+  fileprivate static func own(_ id: Identifier) -> LocalToken {
+    LocalToken(directory: directories[0], name: id.hex)
+  }
+
+  /// Without it, senders of this user have to pair as others do.
+  fileprivate func made(_ log: ReceiverLog) -> [UInt8]? {
+    do throws(IOError) {
+      return try renew()
+    } catch {
+      log.warning("players of this user on this machine must be paired as others", "\(error)")
+      return nil
+    }
   }
 }
 

@@ -2,6 +2,7 @@ import Clock
 import Glibc
 import LinuxIO
 import OpenSSLSecurity
+import Pairing
 import Receiver
 import WireProtocol
 
@@ -96,6 +97,16 @@ struct ReceiverState: ~Copyable {
       log.warning("what was remembered could not be read", "\(error)")
     }
     return memory
+  }
+
+  /// Whoever cannot be read is not trusted.
+  func trust(_ file: TrustFile, _ log: ReceiverLog) -> TrustMemory {
+    do throws(IOError) {
+      return try file.read()
+    } catch {
+      log.warning("who may play here could not be read, so nobody may", "\(error)")
+      return TrustMemory()
+    }
   }
 
   /// A file too large to be ours is a damaged one.

@@ -71,7 +71,19 @@ struct ClockTracker {
     [exchange.nextDeadline, asks ? schedule.nextProbe : nil].compactMap { $0 }.min()
   }
 
+  /// Times the usual round trip, and at least so long: an exchange beyond both, while the clock is locked, was held back by
+  /// somebody, or says too little to matter. Radios make single round trips several times as long as most.
+  private static let roundTripFactor: Int64 = 10
+  private static let leastRoundTripLimit = Nanoseconds.milliseconds(50)
+
+  private func isHeldBack(_ sample: TimeSample) -> Bool {
+    guard wasLocked, let usual = filter.medianRoundTrip else { return false }
+    return sample.roundTrip
+      > max(Self.leastRoundTripLimit, Nanoseconds(usual.count * Self.roundTripFactor))
+  }
+
   private mutating func insert(_ sample: TimeSample, at now: LocalTime) -> Change? {
+    guard !isHeldBack(sample) else { return nil }
     if case .step = filter.insert(sample) {
       schedule.restart(at: now)
       return .stepped

@@ -1,5 +1,6 @@
 package import Audio
 package import Clock
+package import Pairing
 package import WireProtocol
 
 extension ReceiverSession {
@@ -19,13 +20,25 @@ extension ReceiverSession {
     package var profile: LatencyProfile
     /// Sows the jitter of time requests.
     package var seed: UInt64
+    package var access: AccessPolicy
+    package var whenBusy: BusyPolicy
+    /// What a sender of this machine's own user can read; nil where nobody can.
+    package var token: [UInt8]?
+    /// Nil where nobody can pair, nor prove to be this machine's own user.
+    package var arithmetic: (any PairingArithmetic)?
 
     package init(
       receiverID: Identifier, name: String, model: String, capacity: Capacity, codecs: [Codec],
       remainingCodecs: (@Sendable () -> [Codec])? = nil,
       makeDecoder: @escaping DecodeStage.MakeDecoder, idleTime: Nanoseconds,
-      figuresInterval: Nanoseconds = .seconds(600), profile: LatencyProfile = .deep, seed: UInt64
+      figuresInterval: Nanoseconds = .seconds(600), profile: LatencyProfile = .deep, seed: UInt64,
+      access: AccessPolicy = .paired, whenBusy: BusyPolicy = .refuse, token: [UInt8]? = nil,
+      arithmetic: (any PairingArithmetic)? = nil
     ) {
+      self.access = access
+      self.whenBusy = whenBusy
+      self.token = token
+      self.arithmetic = arithmetic
       self.remainingCodecs = remainingCodecs ?? { codecs }
       self.receiverID = receiverID
       self.name = name

@@ -1,5 +1,6 @@
 import Audio
 import Clock
+import Pairing
 import WireProtocol
 
 // MARK: - Connections
@@ -21,8 +22,11 @@ extension ReceiverSession {
         if link?.overrunsCredit == true { return violated("more than was granted", at: now) }
         mediaFramer.append(bytes)
         try readMedia(at: now)
-      } else if let first = try lobby.received(bytes, on: id) {
-        try open(first, on: id, at: now)
+      } else if desk.has(id) {
+        desk.received(bytes, on: id, at: now)
+      } else {
+        lobby.received(bytes, on: id)
+        try meet(id, at: now)
       }
     } catch {
       violated(id, error, at: now)
@@ -31,6 +35,7 @@ extension ReceiverSession {
 
   mutating func closed(_ id: ConnectionID, at now: LocalTime) {
     lobby.remove(id)
+    desk.closed(id)
     if id == link?.control {
       endSession(reason: "connection closed", at: now)
     } else if id == link?.media {
@@ -41,10 +46,10 @@ extension ReceiverSession {
   /// The other side broke the protocol: say so where it can be said, and let it go.
   mutating func violated(_ id: ConnectionID, _ error: DecodeError, at now: LocalTime) {
     if let link, id == link.control || id == link.media { return violated("\(error)", at: now) }
-    let peer = lobby.peer(of: id) ?? ""
-    let isMedia = lobby.isMedia(id)
+    let guest = lobby[id]
     lobby.remove(id)
-    guard !isMedia else { return outputs.append(.close(id)) }
+    let peer = guest?.peer ?? ""
+    guard guest?.isMedia != true else { return outputs.append(.close(id)) }
     if case .unsupportedVersion = error {
       refuse(id, peer: peer, .unsupportedVersion, ProtocolVersion.spoken)
     } else {
@@ -65,48 +70,103 @@ extension ReceiverSession {
     let refusal = Refusal(reason: reason, detail: String(detail.prefix(200)))
     outputs.append(.send(id, ControlMessage.refuse(refusal).encoded()))
     outputs.append(.close(id))
-    outputs.append(.event(.senderRefused(peer: peer, reason: detail)))
+    let reason = reason == .notPaired ? "it is not paired with this receiver" : detail
+    outputs.append(.event(.senderRefused(peer: peer, reason: reason)))
+  }
+}
+
+// MARK: - Trust
+
+extension ReceiverSession {
+  /// Whether the sender may play here.
+  private func mayPlay(_ id: Identifier, isOwn: Bool) -> Bool {
+    configuration.access == .open || isOwn || desk.trust.pairings.contains(id)
+  }
+
+  /// Whether a sender can read what only this machine's own user can.
+  private func isOwn(_ proof: [UInt8], _ peer: SecuredPeer) -> Bool {
+    guard let token = configuration.token, let arithmetic = configuration.arithmetic else {
+      return false
+    }
+    return arithmetic.hmac(key: token, message: Transcript.local(binding: peer.binding))
+      .isEqualInConstantTime(to: proof)
+  }
+
+  /// Carries out what the desk wants, and parts with a sender that is not trusted any more.
+  mutating func serveDesk(at now: LocalTime) {
+    for step in desk.takeSteps() {
+      switch step {
+      case .send(let id, let message): outputs.append(.send(id, message.encoded()))
+      case .close(let id): outputs.append(.close(id))
+      case .keep(let trust, let number): outputs.append(.keepTrust(trust, number))
+      case .event(let event): outputs.append(.event(event))
+      }
+    }
+    guard let link, !mayPlay(link.secured.id, isOwn: link.isOwn) else { return }
+    send(.goodbye(Goodbye(reason: .notPaired, detail: "")))
+    outputs.append(.close(link.control))
+    endSession(reason: "it is not paired any more", at: now)
+    forgetStream()
+    giveUpReservation()
   }
 }
 
 // MARK: - Session
 
 extension ReceiverSession {
+  /// Reads what a connection says of itself.
+  private mutating func meet(_ id: ConnectionID, at now: LocalTime) throws(DecodeError) {
+    while let message = try lobby.nextMessage(of: id) {
+      guard let guest = lobby[id], let secured = guest.secured else { return }
+      guard case .proof(let proof) = message else {
+        lobby.remove(id)
+        return try open(message, by: guest, secured, at: now)
+      }
+      guard lobby.proved(id, isOwn(proof, secured)) else { throw .notThisProtocol }
+    }
+  }
+
   private mutating func open(
-    _ first: Lobby.FirstMessage, on id: ConnectionID, at now: LocalTime
+    _ message: OpeningMessage, by guest: Lobby.Guest, _ secured: SecuredPeer, at now: LocalTime
   ) throws(DecodeError) {
-    let peer = lobby.peer(of: id) ?? ""
-    lobby.remove(id)
-    switch first.message {
+    let (id, peer) = (guest.id, guest.peer)
+    switch message {
     case .control(let hello):
       guard ProtocolVersion.common(withNewest: hello.version) != nil else {
         return refuse(id, peer: peer, .unsupportedVersion, ProtocolVersion.spoken)
       }
-      if let owner, owner.senderID != hello.senderID, !hello.takesOver {
-        return refuse(id, peer: peer, .busy, owner.senderName)
+      guard hello.senderID == secured.id else {
+        return refuse(id, peer: peer, .protocolViolation, "the sender id is not that of the key")
       }
-      begin(hello, peer: peer, on: id, at: now)
-      controlFramer = first.framer
+      let isOwn = guest.isOwn ?? false
+      guard mayPlay(secured.id, isOwn: isOwn) else { return refuse(id, peer: peer, .notPaired, "") }
+      let claim = RoomClaim(hello, to: owner, by: configuration.whenBusy)
+      guard claim != .refused else {
+        return refuse(id, peer: peer, .busy, owner?.senderName ?? "")
+      }
+      let link = SenderLink(
+        hello: hello, secured: secured, isOwn: isOwn, peer: peer, control: id, at: now)
+      begin(link, claim, at: now)
+      controlFramer = guest.framer
       try readControl(at: now)
     case .media(let session):
-      guard link?.hello.session == session else {
+      guard let link, link.hello.session == session, link.secured.id == secured.id else {
         outputs.append(.close(id))
         return
       }
-      if let old = link?.attach(id) { outputs.append(.close(old)) }
+      if let old = self.link?.attach(id) { outputs.append(.close(old)) }
       playout.forgetFormats()
-      mediaFramer = first.framer
-      link?.receivedMedia(bytes: first.byteCount)
+      mediaFramer = guest.framer
+      self.link?.receivedMedia(bytes: guest.byteCount)
       try readMedia(at: now)
-    case .proof, .pairing:
-      refuse(id, peer: peer, .protocolViolation, "pairing is not there yet")
+    case .pairing(let message): desk.opened(message, by: guest, at: now)
+    case .proof: break
     }
   }
 
-  private mutating func begin(
-    _ hello: Hello, peer: String, on id: ConnectionID, at now: LocalTime
-  ) {
-    if let old = link { replace(old, by: hello, peer: peer) }
+  private mutating func begin(_ new: SenderLink, _ claim: RoomClaim, at now: LocalTime) {
+    let hello = new.hello
+    if let old = link { replace(old, by: new, claim) }
     reservation = nil
     var dropped: DroppedStream?
     if occupant?.clockID != hello.clockID || occupant?.senderID != hello.senderID {
@@ -127,28 +187,35 @@ extension ReceiverSession {
     }
     occupant = Occupant(
       senderID: hello.senderID, senderName: hello.senderName, clockID: hello.clockID)
-    link = SenderLink(hello: hello, peer: peer, control: id, at: now)
+    link = new
     send(.welcome(welcome(dropped: dropped)))
     sendStatus(at: now)
     outputs.append(.advertise(isBusy: true))
-    outputs.append(.event(.senderConnected(name: hello.senderName, peer: peer)))
+    outputs.append(.event(.senderConnected(name: hello.senderName, peer: new.peer)))
     applySettings()
   }
 
   /// Who has the room, or has it kept.
-  private var owner: (senderID: Identifier, senderName: String)? {
-    link.map { ($0.hello.senderID, $0.hello.senderName) }
-      ?? reservation.map { ($0.senderID, $0.senderName) }
+  private var owner: RoomOwner? {
+    let hello = link?.hello
+    return hello.map {
+      RoomOwner(senderID: $0.senderID, senderName: $0.senderName, priority: $0.priority)
+    }
+      ?? reservation.map {
+        RoomOwner(senderID: $0.senderID, senderName: $0.senderName, priority: $0.priority)
+      }
   }
 
   /// A program that has only lost its connection knows that it comes back; others are told, lest they take the room from
   /// each other for ever.
-  private mutating func replace(_ old: SenderLink, by hello: Hello, peer: String) {
-    if old.hello.clockID != hello.clockID || old.hello.senderID != hello.senderID {
-      let detail =
-        hello.takesOver
-        ? "\(hello.senderName) at \(peer) has taken it over"
-        : "another machine plays with this sender's identity: \(hello.senderName) at \(peer)"
+  private mutating func replace(_ old: SenderLink, by new: SenderLink, _ claim: RoomClaim) {
+    let who = "\(new.hello.senderName) at \(new.peer)"
+    if claim == .lent {
+      send(.goodbye(Goodbye(reason: .lent, detail: "\(who) plays here for a while")))
+    } else if old.hello.senderID != new.hello.senderID {
+      send(.goodbye(Goodbye(reason: .replaced, detail: "\(who) has taken it over")))
+    } else if old.hello.clockID != new.hello.clockID {
+      let detail = "another program of this sender plays there: \(who)"
       send(.goodbye(Goodbye(reason: .replaced, detail: detail)))
     }
     outputs.append(.close(old.control))
@@ -179,7 +246,7 @@ extension ReceiverSession {
     if playout.held != nil {
       reservation = Reservation(
         senderID: ended.hello.senderID, senderName: ended.hello.senderName,
-        until: now + Reservation.time)
+        priority: ended.hello.priority, until: now + Reservation.time)
     } else {
       outputs.append(.advertise(isBusy: false))
     }

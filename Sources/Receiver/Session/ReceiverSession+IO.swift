@@ -1,5 +1,6 @@
 package import Audio
 package import Clock
+package import Pairing
 package import WireProtocol
 
 /// One TCP connection to the receiver, as its driver numbers them. Never used twice.
@@ -16,7 +17,9 @@ extension ReceiverSession {
   package enum Input {
     /// Somebody connected; `peer` is for people.
     case accepted(ConnectionID, peer: String)
-    /// Bytes arrived.
+    /// Its handshake is complete.
+    case secured(ConnectionID, SecuredPeer)
+    /// Plain text arrived.
     case received(ConnectionID, [UInt8])
     /// The other side closed, or the network did.
     case closed(ConnectionID)
@@ -31,6 +34,10 @@ extension ReceiverSession {
     case rendered(RenderReport)
     /// The machine slept: its clock did not run while the sender's did.
     case resumedFromSuspend
+    /// Everything up to the `keepTrust` of this number is on disk.
+    case trustKept(Int)
+    /// A person has changed who is trusted, or the PIN.
+    case trustChanged(TrustMemory)
     /// All that came up has been told, or `nextDeadline` has come.
     case timeout
   }
@@ -52,6 +59,8 @@ extension ReceiverSession {
     case advertiseCodecs([Codec])
     /// Keep this for the next start.
     case persist(ReceiverMemory)
+    /// Keep this for good, now; the answer is `trustKept`. Where that fails there is no answer.
+    case keepTrust(TrustMemory, Int)
     /// What is heard in this room, from now on; nil where nothing is any more.
     case nowPlaying(SoundingItem?)
     /// For the log.
@@ -105,6 +114,11 @@ package enum ReceiverEvent: Hashable, Sendable {
   case senderConnected(name: String, peer: String)
   case senderGone(name: String, reason: String)
   case senderRefused(peer: String, reason: String)
+  /// A sender may play here from now on.
+  case paired(name: String, peer: String)
+  case pairingFailed(peer: String, reason: String)
+  /// A sender has asked to be forgotten.
+  case unpaired(name: String)
   case playing
   case paused
   case starved

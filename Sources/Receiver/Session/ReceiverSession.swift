@@ -1,5 +1,6 @@
 import Audio
 package import Clock
+package import Pairing
 import WireProtocol
 
 /// The receiver's whole behaviour up to the frame ring, without I/O: feed it inputs, drain its outputs, wake it at
@@ -9,6 +10,7 @@ package struct ReceiverSession {
   let configuration: Configuration
   var memory: ReceiverMemory
   var lobby = Lobby()
+  var desk: PairingDesk
   var link: SenderLink?
   var controlFramer = MessageFramer(limit: ProtocolLimits.controlMessage)
   var mediaFramer = MessageFramer(limit: ProtocolLimits.mediaMessage)
@@ -42,11 +44,20 @@ package struct ReceiverSession {
 
     let senderID: Identifier
     let senderName: String
+    let priority: UInt8
     var until: LocalTime
   }
 
-  package init(_ configuration: Configuration, memory: ReceiverMemory) {
+  /// Datagrams that were not from the sender of the session.
+  package private(set) var forgedDatagrams = 0
+
+  package init(
+    _ configuration: Configuration, memory: ReceiverMemory, trust: TrustMemory = TrustMemory()
+  ) {
     self.configuration = configuration
+    desk = PairingDesk(
+      receiverID: configuration.receiverID, name: configuration.name,
+      arithmetic: configuration.arithmetic, trust: trust)
     self.memory = memory
     diary = RoomDiary(interval: configuration.figuresInterval)
     codecs = CodecList(configuration.codecs, remaining: configuration.remainingCodecs)
@@ -61,6 +72,7 @@ package struct ReceiverSession {
   package mutating func handle(_ input: Input, at now: LocalTime) {
     switch input {
     case .accepted(let id, let peer): accept(id, peer: peer, at: now)
+    case .secured(let id, let peer): lobby.secured(id, peer)
     case .received(let id, let bytes): received(bytes, on: id, at: now)
     case .closed(let id): closed(id, at: now)
     case .datagram(let bytes, let time): return receivedDatagram(bytes, at: time)
@@ -74,6 +86,8 @@ package struct ReceiverSession {
       clock?.suspended(at: now)
       // The estimate from before is of another time, however close the next one is to it.
       playout.schedule.clockStepped()
+    case .trustKept(let number): desk.kept(number, at: now)
+    case .trustChanged(let trust): desk.changed(trust)
     case .timeout: break
     }
     advance(to: now)
@@ -85,7 +99,8 @@ package struct ReceiverSession {
   /// When to send `.timeout` if nothing else happens first.
   package var nextDeadline: LocalTime? {
     [
-      lobby.nextDeadline, link?.nextDeadline, clock?.nextDeadline(asks: link != nil),
+      lobby.nextDeadline, desk.nextDeadline, link?.nextDeadline,
+      clock?.nextDeadline(asks: link != nil),
       reservation?.until,
       playout.nextDeadline, cuts.nextDeadline, diary.nextDeadline,
     ]
@@ -95,7 +110,12 @@ package struct ReceiverSession {
   // MARK: - Clock
 
   private mutating func receivedDatagram(_ bytes: [UInt8], at time: LocalTime) {
-    guard case .answer(let answer)? = try? TimePacket.decode(bytes[...], key: .none) else { return }
+    guard let link else { return }
+    let key = ClockKey(link.secured.clockKey)
+    guard case .answer(let answer)? = try? TimePacket.decode(bytes[...], key: key) else {
+      forgedDatagrams += 1
+      return
+    }
     clockChanged(clock?.answered(answer, receivedAt: time))
   }
 
@@ -116,7 +136,8 @@ package struct ReceiverSession {
     else { return }
     outputs.append(
       .sendTimeRequest(
-        TimePacket.request(request).encoded(key: .none), sequence: request.sequence,
+        TimePacket.request(request).encoded(key: ClockKey(link.secured.clockKey)),
+        sequence: request.sequence,
         toHostOf: link.control, port: link.hello.clockPort))
   }
 
@@ -160,6 +181,8 @@ package struct ReceiverSession {
 
   private mutating func advance(to now: LocalTime) {
     for id in lobby.overdue(at: now) { outputs.append(.close(id)) }
+    desk.advance(to: now)
+    serveDesk(at: now)
     if let link, link.giveUpTime <= now {
       send(.goodbye(Goodbye(reason: .timeout, detail: "")))
       outputs.append(.close(link.control))

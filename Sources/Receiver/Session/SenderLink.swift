@@ -4,6 +4,10 @@ import WireProtocol
 /// The session with one sender: who it is, its two connections, and when either side must speak.
 struct SenderLink {
   let hello: Hello
+  /// Of the control connection.
+  let secured: SecuredPeer
+  /// Whether it has proved that it is of this machine's own user.
+  let isOwn: Bool
   let peer: String
   let control: ConnectionID
   private(set) var media: ConnectionID?
@@ -15,8 +19,13 @@ struct SenderLink {
   private var controlLimit = RateLimit(
     perSecond: ProtocolLimits.controlMessagesPerSecond, burst: ProtocolLimits.controlMessageBurst)
 
-  init(hello: Hello, peer: String, control: ConnectionID, at now: LocalTime) {
+  init(
+    hello: Hello, secured: SecuredPeer, isOwn: Bool = false, peer: String, control: ConnectionID,
+    at now: LocalTime
+  ) {
     self.hello = hello
+    self.secured = secured
+    self.isOwn = isOwn
     self.peer = peer
     self.control = control
     lastHeard = now

@@ -18,7 +18,9 @@ extension GroupSender {
     case roomRemoved(RoomID)
     /// The answer to `lookUp`; `failure` says in words why it was in vain.
     case lookedUp(RoomID, [Address], failure: String?)
-    case connected(RoomConnectionID)
+    /// Its handshake is complete. `proof` shows that this sender can read what only the receiver's own user can, where the
+    /// driver can.
+    case connected(RoomConnectionID, SecuredPeer, proof: [UInt8]? = nil)
     case connectFailed(RoomConnectionID, reason: String)
     case received(RoomConnectionID, [UInt8])
     case closed(RoomConnectionID, reason: String)

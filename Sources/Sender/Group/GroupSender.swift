@@ -38,9 +38,9 @@ package struct GroupSender<Address: Hashable & Sendable> {
       dialler.remove(room)
     case .lookedUp(let room, let addresses, let failure):
       dialler.lookedUp(room, addresses, failure: failure, at: now)
-    case .connected(let id):
+    case .connected(let id, let peer, let proof):
       if let place = dialler.connected(id) {
-        session.handle(.connected(place.room, place.channel), at: now)
+        session.handle(.connected(place.room, place.channel, peer, proof: proof), at: now)
       }
     case .connectFailed(let id, let reason): dialler.failed(id, reason, at: now)
     case .received(let id, let bytes):
@@ -167,7 +167,8 @@ package struct GroupSender<Address: Hashable & Sendable> {
   package mutating func answer(
     _ bytes: [UInt8], from peer: Address, of host: Address, receivedAt: LocalTime, now: LocalTime
   ) -> (bytes: [UInt8], sequence: UInt32)? {
-    responder.answer(bytes, from: peer, of: host, receivedAt: receivedAt, now: now)
+    responder.answer(
+      bytes, from: peer, of: host, receivedAt: receivedAt, now: now, key: session.clockKey)
   }
 
   /// The kernel's stamp of an answer.

@@ -33,7 +33,7 @@ extension GroupSession {
     case roomTaken(RoomID)
     /// The machine slept for so long: its clock stood still, and the rooms played on.
     case resumedFromSuspend(after: Nanoseconds)
-    case connected(RoomID, Channel)
+    case connected(RoomID, Channel, SecuredPeer, proof: [UInt8]? = nil)
     case received(RoomID, Channel, [UInt8])
     /// Could not connect, or was closed.
     case closed(RoomID, Channel, reason: String)

@@ -12,6 +12,10 @@ package struct GroupSession {
     package var clockPort: UInt16
     /// Sessions are numbered from here; random, so that a restarted sender's differ.
     package var firstSession: UInt64
+    /// Whether it wants rooms of other senders for a while only.
+    package var givesBack: Bool
+    /// Where receivers go by it, the higher one has the room.
+    package var priority: UInt8
     /// Whether the group ends with its list. Otherwise the rooms stay, and what is appended later plays on.
     package var endsWithPlaylist: Bool
     /// Whether the rooms are filled and then wait for `resume`.
@@ -25,8 +29,11 @@ package struct GroupSession {
     package init(
       senderID: Identifier, senderName: String, clockID: UInt64, clockPort: UInt16,
       firstSession: UInt64, endsWithPlaylist: Bool = true, startsHeld: Bool = false,
-      holdsAtCuts: Bool = true, profile: LatencyProfile = .deep
+      holdsAtCuts: Bool = true, profile: LatencyProfile = .deep, givesBack: Bool = false,
+      priority: UInt8 = Hello.usualPriority
     ) {
+      self.givesBack = givesBack
+      self.priority = priority
       self.profile = profile
       self.senderID = senderID
       self.senderName = senderName
@@ -98,9 +105,10 @@ package struct GroupSession {
     case .roomSeen(let id): rooms.with(id) { $0.seen(at: now) }
     case .roomTaken(let id): rooms.with(id) { $0.take(at: now) }
     case .resumedFromSuspend: break
-    case .connected(let id, .control): rooms.controlConnected(id, at: now)
-    case .connected(let id, .media):
-      rooms.mediaConnected(id, from: firstSequence(for: id, at: now))
+    case .connected(let id, .control, let peer, let proof):
+      rooms.controlConnected(id, peer, proof, at: now)
+    case .connected(let id, .media, let peer, _):
+      rooms.mediaConnected(id, peer, from: firstSequence(for: id, at: now), at: now)
     case .received(let id, .control, let bytes): received(bytes, from: id, at: now)
     case .received(let id, .media, _):
       rooms.broke(id, "it spoke on the media connection", at: now)
@@ -111,6 +119,11 @@ package struct GroupSession {
     case .timeout: break
     }
     advance(to: now)
+  }
+
+  /// The key of a room's time requests, by the key id that they carry.
+  package func clockKey(_ id: UInt32) -> ClockKey? {
+    rooms.links.lazy.compactMap { $0.clockKey(id) }.first
   }
 
   /// What the driver must do next; `nil` when there is nothing left to do.

@@ -34,6 +34,8 @@ struct RoomDialling {
 
   func refused(at now: LocalTime) -> LocalTime { time(now + Self.refusedRetry) }
 
+  func notPaired(at now: LocalTime) -> LocalTime { time(now + Self.notPairedRetry) }
+
   private func time(_ time: LocalTime) -> LocalTime {
     comesIn ? LocalTime(nanoseconds: .max) : time
   }

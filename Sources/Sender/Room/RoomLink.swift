@@ -39,6 +39,9 @@ struct RoomLink {
   private(set) var takesOver = false
   /// One more than the number of the newest packet that the room was ever sent.
   private(set) var sentUpTo: UInt64 = 0
+  /// The receiver at the other end of the control connection, and the number of the session there.
+  private(set) var peer: SecuredPeer?
+  private(set) var session: UInt64 = 0
   var framer = MessageFramer(limit: ProtocolLimits.controlMessage)
 
   init(
@@ -118,12 +121,24 @@ struct RoomLink {
     state = .waiting(until: dialling.heard(at: now))
   }
 
-  mutating func controlConnected(at now: LocalTime) {
+  mutating func controlConnected(_ peer: SecuredPeer, session: UInt64, at now: LocalTime) {
+    self.peer = peer
+    self.session = session
     framer = MessageFramer(limit: ProtocolLimits.controlMessage)
     state = .greeting(giveUpAt: now + ProtocolLimits.silence)
   }
 
   func isExpected(_ id: Identifier) -> Bool { !isCertain || receiverID == id }
+
+  /// The key with which time requests of its session are tagged, where it is the one of this key id.
+  func clockKey(_ id: UInt32) -> ClockKey? {
+    switch state {
+    case .greeting, .live:
+      guard TimeRequest.keyID(ofSession: session) == id else { return nil }
+      return peer.map { ClockKey($0.clockKey) }
+    case .waiting, .connecting, .replaced: return nil
+    }
+  }
 
   /// True if a welcome was awaited.
   mutating func welcomed(_ welcome: Welcome, at now: LocalTime) -> Bool {
@@ -159,6 +174,17 @@ struct RoomLink {
   mutating func refused(_ reason: String, at now: LocalTime) {
     state = .waiting(until: dialling.refused(at: now))
     lastObstacle = reason
+  }
+
+  /// Its user has to pair this sender first, which takes a while.
+  mutating func notPaired(_ reason: String, at now: LocalTime) {
+    state = .waiting(until: dialling.notPaired(at: now))
+    lastObstacle = reason
+  }
+
+  /// What the user has to do where this sender is not paired with the room.
+  var pairingAdvice: String {
+    "it is not paired with this machine: tutti pair \(name.asShellWord)"
   }
 
   mutating func replaced(_ reason: String) {

@@ -41,6 +41,8 @@ extension RoomSet {
     case .status(let status): received(status, from: index, at: now)
     case .codecs(let listed): received(listed, from: index, at: now)
     case .goodbye(let goodbye) where goodbye.reason == .replaced: replaced(index, goodbye)
+    case .goodbye(let goodbye) where goodbye.reason == .notPaired: notPaired(index, at: now)
+    case .goodbye(let goodbye) where goodbye.reason == .lent: lent(index, goodbye, at: now)
     case .goodbye(let goodbye):
       broke(id, goodbye.detail.isEmpty ? "it said goodbye" : goodbye.detail, at: now)
     case .hello, .prove, .anchor, .flush, .settings, .streamVolume, .nowPlaying, .keepAlive:
@@ -51,8 +53,8 @@ extension RoomSet {
 
   private mutating func welcomed(_ index: Int, _ welcome: Welcome, at now: LocalTime) -> News? {
     let id = links[index].id
-    guard links[index].isExpected(welcome.receiverID) else {
-      broke(id, "another receiver, \(welcome.name), answers at its address", at: now)
+    guard welcome.receiverID == links[index].peer?.id else {
+      violated(id, "the receiver id is not that of its key", at: now)
       return nil
     }
     guard ProtocolVersion.isSpoken(welcome.version) else {
@@ -73,6 +75,7 @@ extension RoomSet {
     guard links[index].live == nil else {
       return violated(id, "a refusal after its welcome", at: now)
     }
+    guard refusal.reason != .notPaired else { return notPaired(index, at: now) }
     let reason = refusal.sentence
     let isNew = links[index].lastObstacle != reason
     outputs.append(.close(id, .control))
@@ -86,6 +89,22 @@ extension RoomSet {
     close(id)
     links[index].replaced(reason)
     outputs.append(.event(.roomReplaced(id, reason: reason)))
+  }
+
+  /// Another sender has the room for a while: it is asked for again and again.
+  private mutating func lent(_ index: Int, _ goodbye: Goodbye, at now: LocalTime) {
+    let reason = goodbye.detail.isEmpty ? "another sender plays there" : goodbye.detail
+    broke(links[index].id, reason, at: now)
+    links[index].refused(reason, at: now)
+  }
+
+  /// The user has to do something first, and is told what.
+  private mutating func notPaired(_ index: Int, at now: LocalTime) {
+    let (id, advice) = (links[index].id, links[index].pairingAdvice)
+    let isNew = links[index].live != nil || links[index].lastObstacle != advice
+    close(id)
+    links[index].notPaired(advice, at: now)
+    if isNew { outputs.append(.event(.roomRefused(id, reason: advice))) }
   }
 
   /// A room has found that it cannot decode what it had listed.
@@ -114,7 +133,7 @@ extension Refusal {
     case .unsupportedVersion:
       "it speaks another protocol version (\(detail)); update the older side"
     case .protocolViolation: "it refused what this sender said: \(detail)"
-    case .notPaired: "it is not paired with this machine"
+    case .notPaired: "it is not paired with this machine: tutti pair ROOM"
     case .other: detail.isEmpty ? "it refused, for a reason that it did not say" : detail
     }
   }

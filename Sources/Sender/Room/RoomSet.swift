@@ -16,7 +16,6 @@ struct RoomSet {
   /// In the order in which they were added.
   var links: [RoomLink] = []
   private var sessionCount: UInt64 = 0
-  private var sessions: [RoomID: UInt64] = [:]
   /// The room that has changed what all rooms decode, until what is enqueued has been looked at.
   var newcomer: RoomID?
   /// What the rooms and the rest of the group want done, in the one order in which it happened.
@@ -93,7 +92,6 @@ struct RoomSet {
   private mutating func drop(_ id: RoomID) {
     close(id)
     links.removeAll { $0.id == id }
-    sessions[id] = nil
   }
 
   /// A receiver can be found twice: by discovery and at an address, or at two addresses. It has one session at a time, and
@@ -131,30 +129,38 @@ struct RoomSet {
     }
   }
 
-  mutating func controlConnected(_ id: RoomID, at now: LocalTime) {
+  /// A receiver that is not the wanted one hears nothing.
+  mutating func controlConnected(
+    _ id: RoomID, _ peer: SecuredPeer, _ proof: [UInt8]?, at now: LocalTime
+  ) {
     guard let index = index(of: id) else { return }
-    links[index].controlConnected(at: now)
+    guard links[index].isExpected(peer.id) else { return broke(id, Self.stranger, at: now) }
     sessionCount += 1
     let session = configuration.firstSession &+ sessionCount
-    sessions[id] = session
+    links[index].controlConnected(peer, session: session, at: now)
+    if let proof { outputs.append(.send(id, .control, ControlMessage.prove(proof).encoded())) }
     let hello = Hello(
       version: ProtocolVersion.newest, senderID: configuration.senderID,
       senderName: configuration.senderName, session: session, clockID: configuration.clockID,
-      clockPort: configuration.clockPort, takesOver: links[index].takesOver)
+      clockPort: configuration.clockPort, takesOver: links[index].takesOver,
+      givesBack: configuration.givesBack, priority: configuration.priority)
     outputs.append(.send(id, .control, ControlMessage.hello(hello).encoded()))
   }
 
   /// The room is sent the packets from `sequence` on.
-  mutating func mediaConnected(_ id: RoomID, from sequence: UInt64) {
-    guard let index = index(of: id), let room = links[index].live, let session = sessions[id] else {
-      return
-    }
-    let attach = MediaMessage.attach(session: session).encoded()
+  mutating func mediaConnected(
+    _ id: RoomID, _ peer: SecuredPeer, from sequence: UInt64, at now: LocalTime
+  ) {
+    guard let index = index(of: id), let room = links[index].live else { return }
+    guard peer.id == links[index].peer?.id else { return broke(id, Self.stranger, at: now) }
+    let attach = MediaMessage.attach(session: links[index].session).encoded()
     var flow = MediaFlow(from: sequence, capacity: room.welcome.capacity.bytes)
     flow.sent(attach.count)
     links[index].live?.media = flow
     outputs.append(.send(id, .media, attach))
   }
+
+  private static let stranger = "another receiver answers at its address"
 
   mutating func closed(_ id: RoomID, _ reason: String, at now: LocalTime) {
     if self[id]?.isOpen == true { broke(id, reason, at: now) }

@@ -7,7 +7,7 @@ package struct SilencingSession {
   package enum Input {
     /// `receiverID`, where known, is the only receiver that is taken for it.
     case roomAdded(RoomID, receiverID: Identifier?)
-    case connected(RoomID)
+    case connected(RoomID, SecuredPeer, proof: [UInt8]? = nil)
     case received(RoomID, [UInt8])
     /// Could not connect, or was closed.
     case closed(RoomID, reason: String)
@@ -32,6 +32,7 @@ package struct SilencingSession {
   private struct Link {
     let id: RoomID
     let receiverID: Identifier?
+    var peer: SecuredPeer?
     /// Nil while it waits for its turn.
     var giveUpAt: LocalTime?
     var framer = MessageFramer(limit: ProtocolLimits.controlMessage)
@@ -61,7 +62,7 @@ package struct SilencingSession {
   package mutating func handle(_ input: Input, at now: LocalTime) {
     switch input {
     case .roomAdded(let id, let receiverID): links.append(Link(id: id, receiverID: receiverID))
-    case .connected(let id): greet(id)
+    case .connected(let id, let peer, let proof): greet(id, peer, proof)
     case .received(let id, let bytes): received(bytes, from: id)
     case .closed(let id, let reason): end(id, SilencedRoom(outcome: .unreachable(reason)))
     case .timeout: break
@@ -80,8 +81,14 @@ package struct SilencingSession {
   /// When to send `.timeout` if nothing else happens first.
   package var nextDeadline: LocalTime? { links.compactMap(\.giveUpAt).min() }
 
-  private mutating func greet(_ id: RoomID) {
-    guard links.contains(where: { $0.id == id }) else { return }
+  private mutating func greet(_ id: RoomID, _ peer: SecuredPeer, _ proof: [UInt8]?) {
+    guard let index = links.firstIndex(where: { $0.id == id }) else { return }
+    guard links[index].receiverID == nil || links[index].receiverID == peer.id else {
+      let reason = "another receiver answers at its address"
+      return end(id, SilencedRoom(outcome: .unreachable(reason)))
+    }
+    links[index].peer = peer
+    if let proof { outputs.append(.send(id, ControlMessage.prove(proof).encoded())) }
     sessionNumber &+= 1
     // Nobody answers time requests: the session is over before one is due.
     let hello = Hello(
@@ -110,8 +117,8 @@ package struct SilencingSession {
   ) -> SilencedRoom? {
     switch message {
     case .welcome(let welcome):
-      guard link.receiverID == nil || link.receiverID == welcome.receiverID else {
-        let reason = "another receiver, \(welcome.name), answers at its address"
+      guard link.peer?.id == welcome.receiverID else {
+        let reason = "it broke the protocol: the receiver id is not that of the key"
         return SilencedRoom(outcome: .unreachable(reason))
       }
       let goodbye = Goodbye(reason: .finished, detail: "")

@@ -1,5 +1,5 @@
 package import Clock
-import WireProtocol
+package import WireProtocol
 
 /// Answers the time requests of all rooms by this host's clock, which is the group's. Stateless but for the
 /// transmit stamp of the last answer to each peer, and to how many requests each host may have answers.
@@ -19,8 +19,8 @@ package struct TimeResponder<Address: Hashable & Sendable> {
   package let clockID: UInt64
   /// In order of their last request, oldest first.
   private var peers: [Peer] = []
-  /// Hosts in order of their last request, oldest first.
-  private var hosts: [(name: Address, limit: RateLimit)] = []
+  private var hosts = HostLimits<Address>(
+    perSecond: requestsPerSecond, burst: requestBurst, hosts: limit)
   /// How long the machine has slept since the start, see `GroupSession`.
   private var asleep = Nanoseconds.zero
 
@@ -35,21 +35,28 @@ package struct TimeResponder<Address: Hashable & Sendable> {
     for index in peers.indices { peers[index].stamp = nil }
   }
 
-  /// The answer to a request; nil if it is none, is meant for another clock, or is one too many of `host`, which is
-  /// the peer's address without its port. Times are this host's.
+  /// The answer to a request; nil if it is none, is meant for another clock, is of no session whose key `key` finds by its
+  /// key id, or is one too many of `host`, which is the peer's address without its port. Times are this host's.
   package mutating func answer(
-    _ bytes: [UInt8], from peer: Address, of host: Address, receivedAt: LocalTime, now: LocalTime
+    _ bytes: [UInt8], from peer: Address, of host: Address, receivedAt: LocalTime, now: LocalTime,
+    key: (UInt32) -> ClockKey?
   ) -> (bytes: [UInt8], sequence: UInt32)? {
-    guard case .request(let request)? = try? TimePacket.decode(bytes[...], key: .none),
-      request.clockID == clockID, admits(host, at: now)
-    else { return nil }
+    var found: ClockKey?
+    let packet = try? TimePacket.decode(bytes[...]) { packet in
+      guard case .request(let request) = packet, request.clockID == clockID else { return nil }
+      found = key(request.keyID)
+      return found
+    }
+    guard case .request(let request)? = packet, let found, hosts.admits(host, at: now) else {
+      return nil
+    }
     let previous = remember(peer, sequence: request.sequence)
     let answer = TimeAnswer(
       clockID: clockID, sequence: request.sequence, requestSentAt: request.sentAt,
       receivedAt: GroupTime(ofSender: receivedAt + asleep),
       sentAt: GroupTime(ofSender: now + asleep),
       previous: previous)
-    return (TimePacket.answer(answer).encoded(key: .none), request.sequence)
+    return (TimePacket.answer(answer).encoded(key: found), request.sequence)
   }
 
   /// The kernel's stamp of an answer.
@@ -59,18 +66,6 @@ package struct TimeResponder<Address: Hashable & Sendable> {
     }
     peers[index].stamp = .init(
       sequence: sequence, sentAt: GroupTime(ofSender: time + asleep))
-  }
-
-  private mutating func admits(_ host: Address, at now: LocalTime) -> Bool {
-    var limit = RateLimit(perSecond: Self.requestsPerSecond, burst: Self.requestBurst)
-    if let index = hosts.lastIndex(where: { $0.name == host }) {
-      limit = hosts.remove(at: index).limit
-    } else if hosts.count >= Self.limit {
-      hosts.removeFirst()
-    }
-    let isAdmitted = limit.admits(at: now)
-    hosts.append((host, limit))
-    return isAdmitted
   }
 
   private mutating func remember(

@@ -1,0 +1,262 @@
+import Clock
+import Pairing
+import WireProtocol
+
+/// Where senders pair with this receiver, and are forgotten: who is trusted, the exchange that is under way, and how often the
+/// PIN was guessed. Nothing that depends on what is kept is said before it is on disk.
+struct PairingDesk {
+  /// A person has typed the PIN before the exchange begins, so all of it takes moments.
+  static let patience = ProtocolLimits.silence
+  /// Senders at a time that wait until they are forgotten.
+  static let leaverLimit = 8
+
+  enum Step {
+    case send(ConnectionID, PairingMessage)
+    case close(ConnectionID)
+    case keep(TrustMemory, Int)
+    case event(ReceiverEvent)
+  }
+
+  private struct Visit {
+    let id: ConnectionID
+    let sender: Pairings.Pairing
+    /// For people.
+    let peer: String
+    let leavesAt: LocalTime
+    var verifier: PairingVerifier
+    var framer: MessageFramer
+    /// What must be on disk before it goes on.
+    var awaits: Keeping?
+  }
+
+  private struct Keeping {
+    let number: Int
+    /// Whether what is kept is the pairing; else it is a guess.
+    let isPairing: Bool
+  }
+
+  private struct Leaver {
+    let id: ConnectionID
+    let number: Int
+    let leavesAt: LocalTime
+  }
+
+  let receiverID: Identifier
+  let name: String
+  let arithmetic: (any PairingArithmetic)?
+  private(set) var trust: TrustMemory
+  private var guesses: GuessLimit
+  private var visit: Visit?
+  private var leavers: [Leaver] = []
+  private var lastNumber = 0
+  private var steps: [Step] = []
+
+  init(
+    receiverID: Identifier, name: String, arithmetic: (any PairingArithmetic)?, trust: TrustMemory
+  ) {
+    self.receiverID = receiverID
+    self.name = name
+    self.arithmetic = arithmetic
+    self.trust = trust
+    guesses = GuessLimit(wrong: trust.wrongGuesses)
+  }
+
+  /// What is to be done now, in this order.
+  mutating func takeSteps() -> [Step] {
+    defer { steps = [] }
+    return steps
+  }
+
+  var nextDeadline: LocalTime? {
+    (leavers.map(\.leavesAt) + [visit?.leavesAt].compactMap { $0 }).min()
+  }
+
+  /// Whether the connection is served here.
+  func has(_ id: ConnectionID) -> Bool { visit?.id == id || leavers.contains { $0.id == id } }
+
+  // MARK: - Visitors
+
+  /// `guest` has its handshake behind it.
+  mutating func opened(_ message: PairingMessage, by guest: Lobby.Guest, at now: LocalTime) {
+    guard let secured = guest.secured else { return steps.append(.close(guest.id)) }
+    switch message {
+    case .request(let name):
+      begin(.init(id: secured.id, name: name), secured, guest, at: now)
+    case .unpair: forget(secured.id, guest, at: now)
+    default: steps.append(.close(guest.id))
+    }
+  }
+
+  private mutating func begin(
+    _ sender: Pairings.Pairing, _ secured: SecuredPeer, _ guest: Lobby.Guest, at now: LocalTime
+  ) {
+    if visit != nil { return refuse(guest, PairingRefusal(reason: .busy)) }
+    guard let arithmetic, let record = trust.verifier else {
+      return refuse(guest, .init(reason: .notPossible, detail: "it has no PIN"))
+    }
+    var enlarged = trust.pairings
+    guard enlarged.add(sender) else {
+      let detail = "it is paired with \(Pairings.limit) machines; unpair one of them first"
+      return refuse(guest, .init(reason: .notPossible, detail: detail))
+    }
+    let wait = guesses.wait(at: now)
+    guard wait == .zero else {
+      return refuse(guest, .init(reason: .wait, wait: UInt32(clamping: wait.count / 1_000_000 + 1)))
+    }
+    let context = Transcript.pairing(
+      prover: secured.id, verifier: receiverID, binding: secured.binding)
+    let verifier = PairingVerifier(record, context: context, arithmetic: arithmetic)
+    visit = Visit(
+      id: guest.id, sender: sender, peer: guest.peer, leavesAt: now + Self.patience,
+      verifier: verifier, framer: guest.framer)
+    steps.append(.send(guest.id, verifier.salt))
+    read(at: now)
+  }
+
+  private mutating func refuse(_ guest: Lobby.Guest, _ refusal: PairingRefusal) {
+    steps.append(.send(guest.id, .refused(refusal)))
+    steps.append(.close(guest.id))
+    steps.append(.event(.pairingFailed(peer: guest.peer, reason: refusal.sentence)))
+  }
+
+  private mutating func forget(_ id: Identifier, _ guest: Lobby.Guest, at now: LocalTime) {
+    guard leavers.count < Self.leaverLimit else { return steps.append(.close(guest.id)) }
+    let name = trust.pairings.all.first { $0.id == id }?.name
+    guard trust.pairings.remove(id) else {
+      steps.append(.send(guest.id, .unpaired))
+      return steps.append(.close(guest.id))
+    }
+    leavers.append(
+      Leaver(id: guest.id, number: keep(), leavesAt: now + Self.patience))
+    steps.append(.event(.unpaired(name: name ?? "")))
+  }
+
+  // MARK: - The exchange
+
+  mutating func received(_ bytes: [UInt8], on id: ConnectionID, at now: LocalTime) {
+    guard visit?.id == id else { return }
+    visit?.framer.append(bytes)
+    read(at: now)
+  }
+
+  private mutating func read(at now: LocalTime) {
+    do {
+      while let raw = try visit?.framer.next() {
+        guard let message = try PairingMessage.decode(raw) else {
+          return end("it broke the protocol")
+        }
+        take(message, at: now)
+      }
+    } catch {
+      end("\(error)")
+    }
+  }
+
+  private mutating func take(_ message: PairingMessage, at now: LocalTime) {
+    guard let step = visit?.verifier.received(message), let sender = visit?.sender else { return }
+    switch step {
+    case .keepGuess:
+      guesses.count(at: now)
+      let number = keep()
+      visit?.awaits = Keeping(number: number, isPairing: false)
+    case .proved:
+      trust.pairings.add(sender)
+      guesses.reset()
+      let number = keep()
+      visit?.awaits = Keeping(number: number, isPairing: true)
+    case .wrongPIN:
+      end("its PIN was wrong", PairingRefusal(reason: .wrongPIN, wait: waitAfterGuess(at: now)))
+    case .outOfTurn: end("it broke the protocol")
+    }
+  }
+
+  private mutating func waitAfterGuess(at now: LocalTime) -> UInt32 {
+    UInt32(clamping: guesses.wait(at: now).count / 1_000_000)
+  }
+
+  /// That of this number, and all before it, is on disk.
+  mutating func kept(_ number: Int, at now: LocalTime) {
+    for leaver in leavers where leaver.number <= number {
+      steps.append(.send(leaver.id, .unpaired))
+      steps.append(.close(leaver.id))
+    }
+    leavers.removeAll { $0.number <= number }
+    guard let awaited = visit?.awaits, awaited.number <= number else { return }
+    visit?.awaits = nil
+    if awaited.isPairing { return complete() }
+    do {
+      if let id = visit?.id, let answer = try visit?.verifier.guessKept() {
+        steps.append(.send(id, answer))
+      }
+    } catch {
+      switch error {
+      case .badShare: end("its share is no point of the curve")
+      case .failed(let reason): end(reason, .init(reason: .notPossible, detail: reason))
+      }
+    }
+  }
+
+  private mutating func complete() {
+    guard let visit else { return }
+    steps.append(.send(visit.id, .paired(name: name)))
+    steps.append(.close(visit.id))
+    steps.append(.event(.paired(name: visit.sender.name, peer: visit.peer)))
+    self.visit = nil
+  }
+
+  private mutating func end(_ reason: String, _ refusal: PairingRefusal? = nil) {
+    guard let visit else { return }
+    if let refusal { steps.append(.send(visit.id, .refused(refusal))) }
+    steps.append(.close(visit.id))
+    steps.append(.event(.pairingFailed(peer: visit.peer, reason: reason)))
+    self.visit = nil
+  }
+
+  private mutating func keep() -> Int {
+    lastNumber += 1
+    trust.wrongGuesses = guesses.wrong
+    steps.append(.keep(trust, lastNumber))
+    return lastNumber
+  }
+
+  // MARK: - What else happens
+
+  /// The guess counts all the same.
+  mutating func closed(_ id: ConnectionID) {
+    leavers.removeAll { $0.id == id }
+    guard let visit, visit.id == id else { return }
+    steps.append(.event(.pairingFailed(peer: visit.peer, reason: "it hung up")))
+    self.visit = nil
+  }
+
+  mutating func advance(to now: LocalTime) {
+    for leaver in leavers where leaver.leavesAt <= now { steps.append(.close(leaver.id)) }
+    leavers.removeAll { $0.leavesAt <= now }
+    guard let visit, visit.leavesAt <= now else { return }
+    guard visit.awaits != nil else { return end("it took too long") }
+    let detail = "it cannot keep the pairing; its log says why"
+    end("its disk does not answer", PairingRefusal(reason: .notPossible, detail: detail))
+  }
+
+  /// A person has changed who is trusted, or the PIN.
+  mutating func changed(_ trust: TrustMemory) {
+    let isOtherPIN = trust.verifier != self.trust.verifier
+    self.trust = trust
+    if trust.wrongGuesses != guesses.wrong { guesses = GuessLimit(wrong: trust.wrongGuesses) }
+    if isOtherPIN {
+      end("the PIN was changed", .init(reason: .notPossible, detail: "its PIN was just changed"))
+    }
+  }
+}
+
+extension PairingRefusal {
+  /// For this receiver's people.
+  fileprivate var sentence: String {
+    switch reason {
+    case .wrongPIN: "its PIN was wrong"
+    case .wait: "too many wrong PINs: the next one is looked at in \(wait / 1000) s"
+    case .busy: "another sender is pairing"
+    case .notPossible, .other: detail
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import WireProtocol
+
+/// Who may play in a receiver.
+package enum AccessPolicy: String, CaseIterable, Sendable {
+  /// Senders that are paired with it, and those of its own user on this machine.
+  case paired
+  /// Everybody on the network.
+  case open
+}
+
+/// What a receiver does when another sender wants a room that is busy, and does not ask to take it over.
+package enum BusyPolicy: String, CaseIterable, Sendable {
+  case refuse
+  case takeOver = "take-over"
+  /// The sender with the higher priority has the room, and gives it back to the other.
+  case priority
+}
+
+/// Who has the room, or has it kept.
+struct RoomOwner {
+  let senderID: Identifier
+  let senderName: String
+  let priority: UInt8
+}
+
+/// What a `hello` is to the room's owner.
+enum RoomClaim: Hashable {
+  /// The owner stays.
+  case refused
+  case granted
+  /// For a while: the owner is told to come back.
+  case lent
+
+  init(_ hello: Hello, to owner: RoomOwner?, by policy: BusyPolicy) {
+    guard let owner, owner.senderID != hello.senderID else {
+      self = .granted
+      return
+    }
+    let outranks = policy == .priority && hello.priority > owner.priority
+    let isTaken = hello.takesOver || policy == .takeOver
+    guard isTaken || outranks else {
+      self = .refused
+      return
+    }
+    self = hello.givesBack || !isTaken ? .lent : .granted
+  }
+}

@@ -1,0 +1,162 @@
+package import Clock
+package import Pairing
+package import WireProtocol
+
+/// Pairs this sender with one receiver, or asks it to forget this sender. Without I/O, as `GroupSession`; it dials once.
+package struct PairingVisit {
+  package enum Purpose: Hashable, Sendable {
+    case pair(PIN)
+    case unpair
+  }
+
+  package enum Input {
+    /// Its handshake is complete.
+    case connected(SecuredPeer)
+    case received([UInt8])
+    /// Could not connect, or was closed.
+    case closed(reason: String)
+    /// `nextDeadline` has come.
+    case timeout
+  }
+
+  package enum Output: Hashable {
+    case send([UInt8])
+    /// Close after what was sent has left; no `closed` follows.
+    case close
+    case done(PairingReport)
+  }
+
+  /// The PIN has been typed, and the receiver waits for its disk at most.
+  static let patience = Nanoseconds.seconds(15)
+
+  private let purpose: Purpose
+  private let senderID: Identifier
+  private let senderName: String
+  private let receiverID: Identifier?
+  private let arithmetic: any PairingArithmetic
+  private let giveUpAt: LocalTime
+  private var peer: SecuredPeer?
+  private var prover: PairingProver?
+  private var framer = MessageFramer(limit: ProtocolLimits.openingMessage)
+  private var isOver = false
+  private var outputs = OutputQueue<Output>()
+
+  /// `receiverID`, where known, is the only receiver that is taken.
+  package init(
+    _ purpose: Purpose, senderID: Identifier, senderName: String, receiverID: Identifier?,
+    arithmetic: any PairingArithmetic, at now: LocalTime
+  ) {
+    self.purpose = purpose
+    self.senderID = senderID
+    self.senderName = senderName
+    self.receiverID = receiverID
+    self.arithmetic = arithmetic
+    giveUpAt = now + Self.patience
+  }
+
+  /// Takes one input into account. `now` never decreases.
+  package mutating func handle(_ input: Input, at now: LocalTime) {
+    guard !isOver else { return }
+    switch input {
+    case .connected(let peer): connected(peer)
+    case .received(let bytes): received(bytes)
+    case .closed(let reason): end(.unreachable(reason))
+    case .timeout: if giveUpAt <= now { end(.unreachable("no answer")) }
+    }
+  }
+
+  /// What the driver must do next; nil when there is nothing left to do.
+  package mutating func nextOutput() -> Output? { outputs.next() }
+
+  /// When to send `.timeout` if nothing else happens first.
+  package var nextDeadline: LocalTime? { isOver ? nil : giveUpAt }
+
+  private mutating func connected(_ peer: SecuredPeer) {
+    guard receiverID == nil || receiverID == peer.id else {
+      return end(.unreachable("another receiver answers at its address"))
+    }
+    self.peer = peer
+    switch purpose {
+    case .pair(let pin):
+      let context = Transcript.pairing(
+        prover: senderID, verifier: peer.id, binding: peer.binding)
+      prover = PairingProver(pin: pin, context: context, arithmetic: arithmetic)
+      send(.request(name: senderName))
+    case .unpair: send(.unpair)
+    }
+  }
+
+  private mutating func received(_ bytes: [UInt8]) {
+    framer.append(bytes)
+    do {
+      while !isOver, let raw = try framer.next() {
+        guard let message = try PairingMessage.decode(raw) else {
+          return end(.broken("it said what does not belong here"))
+        }
+        take(message)
+      }
+    } catch {
+      end(.broken("\(error)"))
+    }
+  }
+
+  private mutating func take(_ message: PairingMessage) {
+    guard let step = prover?.received(message) else {
+      return end(message == .unpaired ? .unpaired : .broken("it said what does not belong here"))
+    }
+    switch step {
+    case .send(let message): send(message)
+    case .ended(.paired(let name)):
+      guard let peer else { return }
+      end(.paired(peer.id, name: name))
+    case .ended(.wrongPIN): end(.wrongPIN)
+    case .ended(.refused(let refusal)): end(.refused(refusal))
+    case .ended(.failed(.badShare)): end(.broken("its share is no point of the curve"))
+    case .ended(.failed(.failed(let reason))): end(.broken(reason))
+    case .ended(.outOfTurn): end(.broken("it said what does not belong here"))
+    }
+  }
+
+  private mutating func send(_ message: PairingMessage) {
+    outputs.append(.send(message.encoded()))
+  }
+
+  private mutating func end(_ report: PairingReport) {
+    isOver = true
+    outputs.append(.close)
+    outputs.append(.done(report))
+  }
+}
+
+/// What became of it.
+package enum PairingReport: Hashable, Sendable {
+  /// With the receiver that has this identifier and calls itself so.
+  case paired(Identifier, name: String)
+  case unpaired
+  case wrongPIN
+  case refused(PairingRefusal)
+  case unreachable(String)
+  case broken(String)
+
+  /// Why it did not come about, in one line for people; nil where it did.
+  package var obstacle: String? {
+    switch self {
+    case .paired, .unpaired: nil
+    case .wrongPIN: "the PIN is wrong; the receiver shows it with: tutti-receiver pin"
+    case .refused(let refusal): refusal.advice
+    case .unreachable(let reason): reason
+    case .broken(let reason): "pairing failed: \(reason)"
+    }
+  }
+}
+
+extension PairingRefusal {
+  fileprivate var advice: String {
+    switch reason {
+    case .wrongPIN: "the PIN is wrong; the receiver shows it with: tutti-receiver pin"
+    case .wait: "too many wrong PINs; try again in \((UInt64(wait) + 999) / 1000) s"
+    case .busy: "somebody else is pairing with it; try again in a moment"
+    case .notPossible, .other: detail.isEmpty ? "it cannot pair, and did not say why" : detail
+    }
+  }
+}
