@@ -113,7 +113,8 @@ let package = Package(
     .target(
       name: "Service",
       dependencies: [
-        "Clock", "WireProtocol", "Sender", "Driver", "LinuxIO", "FFmpegSource", "SQLiteStore",
+        "Clock", "WireProtocol", "Pairing", "Sender", "Driver", "LinuxIO", "FFmpegSource",
+        "SQLiteStore",
       ],
       path: "Sources/Service", swiftSettings: strict),
 
@@ -143,9 +144,9 @@ let package = Package(
     .executableTarget(
       name: "tutti",
       dependencies: [
-        "Clock", "Audio", "WireProtocol", "Sender", "Driver", "Service", "Library", "LinuxIO",
-        "OpenSSLSecurity", "AvahiDiscovery", "FFmpegSource", "WebAPI", "WebServer", arguments,
-        logging,
+        "Clock", "Audio", "WireProtocol", "Pairing", "Sender", "Driver", "Service", "Library",
+        "LinuxIO", "OpenSSLSecurity", "AvahiDiscovery", "FFmpegSource", "WebAPI", "WebServer",
+        arguments, logging,
       ],
       path: "Sources/Executables/tutti", swiftSettings: strict),
     .executableTarget(
@@ -202,26 +203,19 @@ let package = Package(
     tests(
       "DriverTests",
       [
-        "Driver", "LinuxIO", "OpenSSLSecurity", "AvahiDiscovery", "FFmpegSource", "Sender", "Audio",
-        "Clock", "WireProtocol", "TestSupport",
+        "Driver", "LinuxIO", "OpenSSLSecurity", "AvahiDiscovery", "FFmpegSource", "Sender",
+        "Pairing", "Audio", "Clock", "WireProtocol", "TestSupport",
       ]),
     tests(
       "ServiceTests",
       [
         "Service", "Driver", "LinuxIO", "OpenSSLSecurity", "FFmpegSource", "SQLiteStore", "Sender",
-        "WireProtocol",
-        "Audio", "Clock", "TestSupport",
+        "Pairing", "WireProtocol", "Audio", "Clock", "TestSupport",
       ]),
     // Reads files by the finished program, as the daemon does.
     tests("LibraryTests", ["Library", "Service", "SQLiteStore", "LinuxIO", "TestSupport"]),
     // Starts the finished programs, which are built beside the tests.
     tests("TuttiTests", ["Tutti", "Driver", "Sender", "Clock", "TestSupport"]),
-    tests(
-      "ProgramTests",
-      [
-        "Driver", "LinuxIO", "OpenSSLSecurity", "Sender", "WireProtocol", "Audio", "Clock",
-        "TestSupport",
-      ]),
     // The page's server, and a household that is none. The program serves it for Tests/API/schemathesis.sh.
     .target(
       name: "WebTestSupport", dependencies: ["WebAPI", "Service", "Driver", "Sender"],
@@ -233,6 +227,12 @@ let package = Package(
     tests(
       "WebAPITests",
       ["WebAPI", "WebServer", "WebTestSupport", "Service", "Driver", "Sender", "TestSupport"]),
+    tests(
+      "ProgramTests",
+      [
+        "Driver", "LinuxIO", "OpenSSLSecurity", "Sender", "WireProtocol", "Audio", "Clock",
+        "TestSupport",
+      ]),
     // A program, for RealtimeSanitizer must be linked into it: Tests/RealtimeTests/run.sh.
     .executableTarget(
       name: "RealtimeTests", dependencies: ["ALSAOutput", "Receiver", "Audio", "Clock"],

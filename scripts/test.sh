@@ -17,12 +17,12 @@ else
 	# These play against the clock on the wall: one after the other, and not beside others that keep all processors busy
 	# for minutes.
 	live='^(ProgramTests|TuttiTests|ALSAOutputTests|LinuxIOTests)\.'
-	# These wait most of the time, for daemons that hang: beside the live ones.
-	waiting='^AvahiDiscoveryTests\.'
+	# These wait most of the time, for daemons that hang and peers that say nothing: beside the live ones.
+	waiting='^(AvahiDiscoveryTests|WebServerTests|WebAPITests|LibraryTests)\.'
 	swift test "${build[@]}" list > "$log" || { cat "$log"; exit 1; }
 	run --skip-build --skip "$live" --skip "$waiting" --skip LongTests
 	all=$(swift build "${build[@]}" --show-bin-path)/tuttiPackageTests.xctest
-	"$all" --testing-library swift-testing --no-parallel --filter "$waiting" > "$log.waiting" 2>&1 &
+	"$all" --testing-library swift-testing --no-parallel --filter "$waiting" --skip LongTests > "$log.waiting" 2>&1 &
 	beside=$!
 	run --skip-build --no-parallel --filter "$live" --skip LongTests
 	wait "$beside" || failed=yes

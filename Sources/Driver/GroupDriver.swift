@@ -6,17 +6,37 @@ import WireProtocol
 
 /// Drives a `GroupSender` on a `GroupHost`, with a producer's thread. For the host's thread.
 package final class GroupDriver {
+  /// How rooms are asked for that other senders have.
+  package struct Claim: Sendable {
+    /// Takes them, whoever has them.
+    package var takesOver: Bool
+    /// They go back afterwards.
+    package var givesBack: Bool
+    /// Where receivers go by it, the higher one has the room.
+    package var priority: UInt8
+
+    package init(
+      takesOver: Bool = false, givesBack: Bool = false, priority: UInt8 = Hello.usualPriority
+    ) {
+      self.takesOver = takesOver
+      self.givesBack = givesBack
+      self.priority = priority
+    }
+  }
+
   /// Who plays, and how; see `GroupSession.Configuration`.
   package struct Settings: Sendable {
     package var senderName: String
     package var endsWithPlaylist: Bool
     package var startsHeld: Bool
     package var holdsAtCuts: Bool
+    package var claim: Claim
 
     package init(
       senderName: String, endsWithPlaylist: Bool = true, startsHeld: Bool = false,
-      holdsAtCuts: Bool = true
+      holdsAtCuts: Bool = true, claim: Claim = Claim()
     ) {
+      self.claim = claim
       self.senderName = senderName
       self.endsWithPlaylist = endsWithPlaylist
       self.startsHeld = startsHeld
@@ -33,6 +53,8 @@ package final class GroupDriver {
   /// The number of the room that was added last; 0 before the first.
   package private(set) var lastRoom = 0
   private var sender: GroupSender<SocketAddress>
+  /// Whether rooms that are added are asked for though another sender has them.
+  private let takesOver: Bool
   /// The host's for it.
   private var number = 0
   private let producer: ProducerThread
@@ -64,12 +86,14 @@ package final class GroupDriver {
     makeSerializer: @escaping MakeSerializer
   ) throws(IOError) {
     self.host = host
+    takesOver = settings.claim.takesOver
     sender = GroupSender(
       .init(
         senderID: host.senderID, senderName: settings.senderName,
         clockID: try SystemRandom.number(), clockPort: host.clockPort,
         firstSession: try SystemRandom.number(), endsWithPlaylist: settings.endsWithPlaylist,
-        startsHeld: settings.startsHeld, holdsAtCuts: settings.holdsAtCuts),
+        startsHeld: settings.startsHeld, holdsAtCuts: settings.holdsAtCuts,
+        givesBack: settings.claim.givesBack, priority: settings.claim.priority),
       playing: playlist)
     batches = Inbox(limit: ProducerThread.batchLimit, waker: host.reactor.waker)
     let notices = Inbox<SourceNotice>(limit: Self.noticeLimit, waker: host.reactor.waker)
@@ -235,7 +259,7 @@ extension GroupDriver {
       ?? addRoom(
         record.name, receiverID: Identifier(hex: record.id), at: record.socketAddresses)
     roomIDs[record.id] = room
-    if takesOver { handle(.roomTaken(room)) }
+    if takesOver || self.takesOver { handle(.roomTaken(room)) }
     return room
   }
 
@@ -253,7 +277,7 @@ extension GroupDriver {
     let room = addRoom(
       "\(name):\(port)", receiverID: nil, at: address.map { [$0] } ?? [],
       host: address == nil ? RoomHost(name: name, port: port) : nil)
-    if takesOver { handle(.roomTaken(room)) }
+    if takesOver || self.takesOver { handle(.roomTaken(room)) }
     return room
   }
 

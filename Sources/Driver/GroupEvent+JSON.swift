@@ -28,6 +28,7 @@ private struct Fields: Codable {
     case roomGone = "room_gone"
     case roomUnreachable = "room_unreachable"
     case roomRefused = "room_refused"
+    case roomNotPaired = "room_not_paired"
     case roomReplaced = "room_replaced"
     case roomNamedTwice = "room_named_twice"
     case roomState = "room_state"
@@ -112,6 +113,7 @@ extension Fields {
     case .gone(let reason): self.init(event: .roomGone, reason: reason)
     case .unreachable(let reason): self.init(event: .roomUnreachable, reason: reason)
     case .refused(let reason): self.init(event: .roomRefused, reason: reason)
+    case .notPaired(let advice): self.init(event: .roomNotPaired, reason: advice)
     case .replaced(let reason): self.init(event: .roomReplaced, reason: reason)
     case .namedTwice: self.init(event: .roomNamedTwice)
     case .state(let state, let detail):
@@ -140,8 +142,8 @@ extension Fields {
   /// Nil where something is missing.
   var change: GroupEvent.Change? {
     switch event {
-    case .roomConnected, .roomGone, .roomUnreachable, .roomRefused, .roomReplaced, .roomNamedTwice,
-      .roomState, .roomFlushed, .recoded:
+    case .roomConnected, .roomGone, .roomUnreachable, .roomRefused, .roomNotPaired, .roomReplaced,
+      .roomNamedTwice, .roomState, .roomFlushed, .recoded:
       guard let room, let roomId, let change = roomChange else { return nil }
       return .room(.init(id: RoomID(roomId), name: room), change)
     case .started: return .started
@@ -185,6 +187,7 @@ extension Fields {
     case .roomGone: return .gone(reason: reason)
     case .roomUnreachable: return .unreachable(reason: reason)
     case .roomRefused: return .refused(reason: reason)
+    case .roomNotPaired: return .notPaired(advice: reason)
     case .roomReplaced: return .replaced(reason: reason)
     case .roomNamedTwice: return .namedTwice
     case .roomState:

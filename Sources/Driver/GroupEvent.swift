@@ -60,6 +60,8 @@ package struct GroupEvent: Hashable, Sendable {
     case gone(reason: String)
     case unreachable(reason: String)
     case refused(reason: String)
+    /// The user must pair this machine with it first; the advice says how.
+    case notPaired(advice: String)
     /// Another sender has the room now, and it is not tried again.
     case replaced(reason: String)
     /// Another name or address led to this room as well; it plays once.
@@ -106,6 +108,7 @@ extension GroupEvent.Change {
       case .roomGone(let id, let reason): room(id, .gone(reason: reason))
       case .roomUnreachable(let id, let reason): room(id, .unreachable(reason: reason))
       case .roomRefused(let id, let reason): room(id, .refused(reason: reason))
+      case .roomNotPaired(let id, let advice): room(id, .notPaired(advice: advice))
       case .roomReplaced(let id, let reason): room(id, .replaced(reason: reason))
       case .roomIsTwin(_, let id): room(id, .namedTwice)
       case .roomState(let id, let state, let detail): room(id, .state(state, detail: detail))

@@ -2,6 +2,7 @@ import AvahiDiscovery
 package import Clock
 package import LinuxIO
 package import OpenSSLSecurity
+package import Pairing
 import Sender
 import WireProtocol
 
@@ -54,11 +55,12 @@ package final class GroupHost: LoopMember {
 
   /// `security` holds the key by which rooms know this machine.
   package init(
-    reactor: Reactor, security: TLSContext, remembered: [RoomRecord] = []
+    reactor: Reactor, security: TLSContext, remembered: [RoomRecord] = [],
+    paired: Pairings = Pairings()
   ) throws(IOError) {
     self.reactor = reactor
     senderID = security.identifier
-    directory = RoomDirectory(remembered: remembered)
+    directory = RoomDirectory(remembered: remembered, paired: paired)
     peers = PeerConnections(
       reactor: reactor, limit: Self.connectionLimit, secure: security.channel)
     clockSocket = try reactor.openDatagrams(on: .any(port: 0), trafficClass: .clock)

@@ -1,5 +1,6 @@
 package import AvahiDiscovery
 import LinuxIO
+package import Pairing
 import Sender
 import WireProtocol
 
@@ -19,12 +20,15 @@ package struct RoomDirectory {
   private var sightings: [(service: String, record: RoomRecord)] = []
   /// Identities in the order in which they were remembered, and those that a session was held with now.
   private let remembered: [String]
+  /// Nobody else is taken for a receiver that this machine is paired with, whatever it calls itself.
+  private let paired: Pairings
   private var met: [String] = []
   /// What people should know and were not told yet.
   private var warnings: [String] = []
   private var warned: Set<String> = []
 
-  package init(remembered: [RoomRecord]) {
+  package init(remembered: [RoomRecord], paired: Pairings = Pairings()) {
+    self.paired = paired
     records = remembered.prefix(Self.mostRemembered).map { record in
       var record = record
       record.state = "away"
@@ -61,6 +65,7 @@ package struct RoomDirectory {
       return nil
     }
     guard let first = sightings.first(where: { $0.record.id == record.id }) else { return nil }
+    if isImpostor(record) { warnOfImpostor(record) }
     if first.service != service.name {
       guard first.record.shares(anAddressWith: record) else {
         warnOfTwins(first.record, record)
@@ -99,12 +104,22 @@ package struct RoomDirectory {
     return warnings
   }
 
-  /// Receivers of this name, or whose identity begins with what stands behind a `#`: `Kitchen#4f2a`.
+  /// Whether it calls itself as a receiver that this machine is paired with, and is none of these.
+  package func isImpostor(_ record: RoomRecord) -> Bool {
+    let name = record.name.lowercased()
+    return paired.all.contains { $0.name.lowercased() == name }
+      && !paired.all.contains { $0.id.hex == record.id }
+  }
+
+  /// Receivers of this name, or whose identity begins with what stands behind a `#`: `Kitchen#4f2a`. A name alone does not
+  /// lead to an impostor.
   package func matches(_ wanted: String) -> [RoomRecord] {
     let parts = wanted.split(separator: "#", maxSplits: 1).map(String.init)
     return records.filter { record in
       let isNamed = parts.first.map { record.name.lowercased() == $0.lowercased() } ?? false
-      guard parts.count == 2 else { return isNamed || record.id == wanted.lowercased() }
+      guard parts.count == 2 else {
+        return isNamed && !isImpostor(record) || record.id == wanted.lowercased()
+      }
       return isNamed && record.id.hasPrefix(parts[1].lowercased())
     }
   }
@@ -133,6 +148,14 @@ package struct RoomDirectory {
       "two receivers have one identity: \(first.whereabouts) and \(second.whereabouts); "
         + "only the first is used. Where one is a copy of the other, delete receiver-key.pem "
         + "in its state directory and start it again")
+  }
+
+  private mutating func warnOfImpostor(_ record: RoomRecord) {
+    let name = "\(record.name)#\(record.id.prefix(4))".asShellWord
+    warn(
+      "the \(record.name.shownPlainly) at \(record.addresses.first ?? "no address"):\(record.port) "
+        + "is not the one that this machine is paired with, and is left out. If it was set up anew: "
+        + "tutti unpair \(record.name.asShellWord), then tutti pair \(name)")
   }
 
   private mutating func warn(_ line: String) {

@@ -2,6 +2,7 @@ import AvahiDiscovery
 import Clock
 package import LinuxIO
 package import OpenSSLSecurity
+package import Pairing
 package import Sender
 import WireProtocol
 
@@ -52,7 +53,8 @@ package final class RoomSilencer {
   private var unresolved = 0
 
   package init(
-    security: TLSContext, senderName: String, remembered: [RoomRecord]
+    security: TLSContext, senderName: String, remembered: [RoomRecord],
+    paired: Pairings = Pairings()
   ) throws(IOError) {
     reactor = try Reactor()
     discovered = Inbox(limit: Self.sightingLimit, waker: reactor.waker)
@@ -62,7 +64,7 @@ package final class RoomSilencer {
       firstSession: try SystemRandom.number())
     peers = PeerConnections(
       reactor: reactor, limit: GroupHost.connectionLimit, secure: security.channel)
-    directory = RoomDirectory(remembered: remembered)
+    directory = RoomDirectory(remembered: remembered, paired: paired)
   }
 
   /// Once. Names that nobody answers to come last.

@@ -15,11 +15,13 @@ package final class PlayerService: LoopMember {
     package var rooms: RoomWish?
     /// Where the cover is kept for displays; nil where there are none.
     package var directory: String?
+    package var claim: GroupDriver.Claim
 
     package init(
-      senderName: String, endsWithPlaylist: Bool, rooms: RoomWish?,
-      directory: String?
+      senderName: String, endsWithPlaylist: Bool, rooms: RoomWish?, directory: String?,
+      claim: GroupDriver.Claim = .init()
     ) {
+      self.claim = claim
       self.senderName = senderName
       self.endsWithPlaylist = endsWithPlaylist
       self.rooms = rooms
@@ -60,7 +62,8 @@ package final class PlayerService: LoopMember {
     driver = try GroupDriver(
       host: host,
       settings: .init(
-        senderName: settings.senderName, endsWithPlaylist: settings.endsWithPlaylist),
+        senderName: settings.senderName, endsWithPlaylist: settings.endsWithPlaylist,
+        claim: settings.claim),
       playlist: playlist, reads: sources.reads, makeSerializer: sources.makeSerializer)
     driver.onEvent = { [unowned self] event in
       note(event.change)

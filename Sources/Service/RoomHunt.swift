@@ -45,7 +45,8 @@ package struct RoomHunt {
 
   /// Whether this receiver is meant. Of several that have one name none is.
   package func wants(_ record: RoomRecord, of directory: RoomDirectory) -> Bool {
-    wish.isForAll || wish.names.contains { directory.matches($0).map(\.id) == [record.id] }
+    wish.isForAll && !directory.isImpostor(record)
+      || wish.names.contains { directory.matches($0).map(\.id) == [record.id] }
   }
 
   /// Receivers that were seen before, to be tried at their old addresses at once.

@@ -60,7 +60,7 @@ extension RoomEvent {
     case .connected: self.change = .connected
     case .gone(let reason): self.change = .gone(reason: reason)
     case .unreachable(let reason): self.change = .unreachable(reason: reason)
-    case .refused(let reason): self.change = .refused(reason: reason)
+    case .refused(let reason), .notPaired(let reason): self.change = .refused(reason: reason)
     case .state(let state, let detail): self.change = .changed(.init(state), detail: detail)
     case .flushed: self.change = .flushedAutomatically
     case .replaced(let reason): self.change = .replaced(reason: reason)

@@ -1,7 +1,9 @@
 import AvahiDiscovery
 import LinuxIO
+import Pairing
 import Sender
 import Testing
+import WireProtocol
 
 @testable import Driver
 
@@ -34,6 +36,27 @@ import Testing
     #expect(warnings.count == 1)
     #expect(warnings.first?.contains("Kitchen at 10.0.0.1:7770 and Bath at 10.0.0.2:7770") == true)
     _ = directory.found(Self.service("Bath", id: 1, at: "10.0.0.2"))
+    #expect(directory.takeWarnings().isEmpty)
+  }
+
+  @Test func `nobody else is taken for a receiver that this machine is paired with`() throws {
+    let kitchen = try #require(Identifier(hex: Self.id(1)))
+    var directory = RoomDirectory(
+      remembered: [], paired: Pairings([.init(id: kitchen, name: "Kitchen")]))
+    let foundImpostor = directory.found(Self.service("kitchen", id: 2, at: "10.0.0.2"))
+    let impostor = try #require(foundImpostor)
+    #expect(directory.matches("Kitchen").isEmpty)
+    #expect(directory.isImpostor(impostor))
+    #expect(directory.matches("kitchen#0000") == [impostor])
+    #expect(directory.takeWarnings().count == 1)
+    _ = directory.found(Self.service("kitchen", id: 2, at: "10.0.0.2"))
+    #expect(directory.takeWarnings().isEmpty)
+    let foundGenuine = directory.found(Self.service("Kitchen", id: 1, at: "10.0.0.1"))
+    let genuine = try #require(foundGenuine)
+    #expect(directory.matches("kitchen") == [genuine])
+    let foundBath = directory.found(Self.service("Bath", id: 3, at: "10.0.0.3"))
+    let bath = try #require(foundBath)
+    #expect(directory.matches("Bath") == [bath])
     #expect(directory.takeWarnings().isEmpty)
   }
 

@@ -19,9 +19,10 @@ final class Screen {
 
   /// - Parameter hasSession: whether the terminal is that of the program's session, so that signals come from it and
   ///   a shell on it controls jobs.
-  init(_ name: String, _ arguments: [String], columns: UInt16 = 200, hasSession: Bool = false)
-    throws
-  {
+  init(
+    _ name: String, _ arguments: [String], columns: UInt16 = 200, hasSession: Bool = false,
+    environment: [String: String] = [:]
+  ) throws {
     var (terminal, side): (Int32, Int32) = (-1, -1)
     var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
     try #require(openpty(&terminal, &side, nil, nil, &size) == 0)
@@ -33,7 +34,7 @@ final class Screen {
     process.arguments = (hasSession ? ["--ctty", "--wait", program] : []) + arguments
     process.environment = ProcessInfo.processInfo.environment.merging([
       "TERM": "xterm", "TUTTI": Self.programs.appending(path: "tutti").path,
-    ]) { $1 }
+    ]) { $1 }.merging(environment) { $1 }
     (process.standardInput, process.standardOutput) = (handle, handle)
     process.standardError = handle
     try process.runUnblocked()

@@ -60,7 +60,7 @@ import WireProtocol
     group.handle(.connected(TestGroup.room, .control))
     group.say(.refuse(Refusal(reason: .notPaired, detail: "")))
     let advice = "it is not paired with this machine: tutti pair 'room 1'"
-    #expect(group.events == [.roomRefused(TestGroup.room, reason: advice)])
+    #expect(group.events == [.roomNotPaired(TestGroup.room, advice: advice)])
     group.take()
     group.advance(by: .seconds(59))
     #expect(Self.connects(group) == 0)
@@ -76,8 +76,8 @@ import WireProtocol
     group.say(.goodbye(Goodbye(reason: .notPaired, detail: "")))
     #expect(
       group.events == [
-        .roomRefused(
-          TestGroup.room, reason: "it is not paired with this machine: tutti pair Kitchen")
+        .roomNotPaired(
+          TestGroup.room, advice: "it is not paired with this machine: tutti pair Kitchen")
       ])
     #expect(group.outputs.contains(.close(TestGroup.room, .media)))
     group.take()

@@ -30,7 +30,7 @@ import WireProtocol
 
   private static func refusals(_ group: SimulatedGroup) -> [String] {
     group.senderEvents.compactMap {
-      if case .roomRefused(_, let reason) = $0.event { reason } else { nil }
+      if case .roomNotPaired(_, let advice) = $0.event { advice } else { nil }
     }
   }
 

@@ -146,13 +146,18 @@ package struct ReceiverProgram {
   package let program: Program
   package let port: UInt16
 
-  /// Returns once it listens.
-  package init(_ name: String, in folder: TemporaryFolder, _ arguments: String...) throws {
+  /// Returns once it listens. Anybody may play, unless the arguments say who.
+  package init(
+    _ name: String, in folder: TemporaryFolder, _ arguments: String...,
+    environment: [String: String] = [:]
+  ) throws {
     let output = arguments.contains("--device") ? [] : ["--output", "wav:\(folder.file(name)).wav"]
+    let access = arguments.contains("--access") ? [] : ["--access", "open"]
     program = try Program(
       "tutti-receiver",
       ["--name", name, "--port", "0", "--no-mdns", "--state-dir", folder.file("state-\(name)")]
-        + (arguments.contains("--output") ? [] : output) + arguments)
+        + (arguments.contains("--output") ? [] : output) + access + arguments,
+      environment: environment)
     let line = try program.line(with: "listening: \(name) on port ")
     port = try given(UInt16(line.split(separator: " ").last ?? ""), "a port in: \(line)")
   }

@@ -5,13 +5,16 @@ internal import Glibc
 package struct DirectoryLock: ~Copyable, Sendable {
   private let file: FileDescriptor
 
-  /// Fails with EWOULDBLOCK where another process, or another lock of this one, holds the directory.
-  package init(directory: String) throws(IOError) {
-    let path = directory + "/lock"
+  /// Fails with EWOULDBLOCK where another process, or another lock of this one, holds the directory, unless it `waits`.
+  package init(
+    directory: String, name: String = "lock", waits: Bool = false
+  ) throws(IOError) {
+    let path = directory + "/" + name
     let number = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard number >= 0 else { throw IOError(call: "open", code: errno, subject: path) }
     let file = FileDescriptor(number)
-    guard flock(file.number, LOCK_EX | LOCK_NB) == 0 else {
+    while flock(file.number, waits ? LOCK_EX : LOCK_EX | LOCK_NB) != 0 {
+      if errno == EINTR { continue }
       throw IOError(call: "flock", code: errno, subject: path)
     }
     self.file = file

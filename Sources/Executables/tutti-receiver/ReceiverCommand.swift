@@ -16,11 +16,14 @@ struct ReceiverCommand: ParsableCommand {
         tutti-receiver                                  the default sound card, named as this host
         tutti-receiver --name Kitchen --device hw:1
         tutti-receiver --output wav:kitchen.wav         without a sound card
+        tutti-receiver pin                              what senders are asked for once
+        tutti-receiver pairings                         who may play here
+        tutti-receiver unpair study
 
-      Exit codes: 0 stopped, 64 wrong usage, 69 something needed is missing or in use, 73 the file to
-      record to cannot be made, 74 it cannot be written any further.
+      Exit codes: 0 stopped or done, 64 wrong usage, 69 something needed is missing or in use, 73 the
+      file to record to cannot be made, 74 it cannot be written any further.
       """,
-    version: "0.1.0")
+    version: "0.1.0", subcommands: [PINCommand.self, PairingsCommand.self, UnpairCommand.self])
 
   @Option(help: "What the room is called (default: the host's name).")
   var name: String?
@@ -38,7 +41,7 @@ struct ReceiverCommand: ParsableCommand {
     help: .init(
       "Who may play here; paired: senders that were paired, open: anybody on this network.",
       valueName: "policy"))
-  var access = "open"
+  var access = "paired"
   @Option(
     help: .init(
       "When another sender wants the room: refuse, take-over, or priority (the higher has it).",
@@ -66,21 +69,33 @@ struct ReceiverCommand: ParsableCommand {
   var logLevel = "notice"
 
   func run() throws {
+    try reporting { try ReceiverService(try ReceiverConfiguration(self)).run() }
+  }
+}
+
+extension ParsableCommand {
+  /// Runs `body`; a failure is printed as one line and ends the program with its code.
+  func reporting(_ body: () throws -> Void) throws {
     do {
-      let configuration = try ReceiverConfiguration(self)
-      try ReceiverService(configuration).run()
+      try body()
     } catch let failure as StartFailure {
-      complain(failure.description)
+      Console.complain(failure.description)
       throw ExitCode(failure.code)
     } catch let error as IOError {
-      complain("\(error)")
+      Console.complain("\(error)")
       throw ExitCode(69)
     }
   }
+}
 
-  private func complain(_ line: String) {
-    var bytes = Array("tutti-receiver: \(line)\n".utf8)
-    _ = write(STDERR_FILENO, &bytes, bytes.count)
+enum Console {
+  static func print(_ line: String) { write(line + "\n", to: STDOUT_FILENO) }
+
+  static func complain(_ line: String) { write("tutti-receiver: \(line)\n", to: STDERR_FILENO) }
+
+  private static func write(_ text: String, to descriptor: Int32) {
+    var bytes = Array(text.utf8)
+    _ = Glibc.write(descriptor, &bytes, bytes.count)
   }
 }
 

@@ -7,6 +7,7 @@ import FFmpegDecoder
 import LinuxIO
 import Logging
 import OpenSSLSecurity
+import Pairing
 import Receiver
 import WireProtocol
 
@@ -69,7 +70,8 @@ final class ReceiverService {
     hardwareVolume = try configuration.hardwareVolume { waker.wake() }
     let id = security.identifier
     let trustFile = TrustFile(directory: state.directory)
-    keeper = try TrustKeeper(trustFile, log, waker: waker)
+    let trust = state.trust(trustFile, log)
+    keeper = try TrustKeeper(trustFile, holding: trust.memory, log, on: reactor)
     token = LocalToken.own(id)
     let codecs = decodableCodecs()
     session = ReceiverSession(
@@ -82,12 +84,13 @@ final class ReceiverService {
         profile: ReceiverConfiguration.profile, seed: try SystemRandom.number(),
         access: configuration.access, whenBusy: configuration.whenBusy,
         token: token.made(log), arithmetic: SPAKE2()),
-      memory: memory, trust: state.trust(trustFile, log))
+      memory: memory, trust: trust.memory)
     advertisement = ReceiverAdvertisement(
       id: id, name: configuration.name, model: configuration.model,
       version: ProtocolVersion.newest, codecs: codecs, state: .free)
     announced = advertisement
     try announce(port: reactor.localAddress(of: listener)?.port ?? configuration.port)
+    tellPIN(trust)
     lookForDevice()
   }
 
@@ -97,6 +100,7 @@ final class ReceiverService {
       for event in try reactor.wait(until: deadline) { handle(event) }
       takeFromOutput()
       if let number = keeper.takeKept() { handle(.trustKept(number)) }
+      if let trust = keeper.takeChanged() { handle(.trustChanged(trust)) }
       if suspends.suspendedSinceLastCall() != nil { handle(.resumedFromSuspend) }
       handle(.timeout)
       catchUp(at: HostClock.now)
@@ -169,7 +173,17 @@ final class ReceiverService {
 
   // MARK: - Network
 
+  /// Until somebody is paired, whoever installs this reads it here.
+  private func tellPIN(_ trust: TrustRecord) {
+    guard configuration.access == .paired, trust.memory.pairings.all.isEmpty, let pin = trust.pin
+    else { return }
+    log.notice(
+      "nobody is paired yet",
+      "PIN \(pin.written); on a sender: tutti pair \(configuration.name)")
+  }
+
   private func handle(_ event: ReactorEvent) {
+    keeper.handle(event)
     peers.take(event) { event in
       switch event {
       case .received(let id, let bytes): handle(.received(id, bytes))

@@ -13,9 +13,7 @@ struct ReceiverState: ~Copyable {
   private let lock: DirectoryLock
 
   init(_ given: String?) throws {
-    let base =
-      Self.variable("XDG_STATE_HOME") ?? (Self.variable("HOME") ?? "/root") + "/.local/state"
-    directory = given ?? base + "/tutti-receiver"
+    directory = given ?? Self.usualDirectory
     do throws(IOError) {
       try StateFile.createDirectory(path: directory)
       lock = try DirectoryLock(directory: directory)
@@ -26,6 +24,11 @@ struct ReceiverState: ~Copyable {
       throw StartFailure.unavailable(
         "cannot use the state directory \(directory): \(error); choose another with --state-dir")
     }
+  }
+
+  static var usualDirectory: String {
+    (variable("XDG_STATE_HOME") ?? (variable("HOME") ?? "/root") + "/.local/state")
+      + "/tutti-receiver"
   }
 
   private static func variable(_ name: String) -> String? {
@@ -99,13 +102,16 @@ struct ReceiverState: ~Copyable {
     return memory
   }
 
-  /// Whoever cannot be read is not trusted.
-  func trust(_ file: TrustFile, _ log: ReceiverLog) -> TrustMemory {
-    do throws(IOError) {
-      return try file.read()
+  /// Has a PIN, which is made where there is none. Whoever cannot be read is not trusted.
+  func trust(_ file: TrustFile, _ log: ReceiverLog) -> TrustRecord {
+    do {
+      return try file.change { record in
+        if record.pin == nil { try record.makePIN() }
+        return record
+      }
     } catch {
-      log.warning("who may play here could not be read, so nobody may", "\(error)")
-      return TrustMemory()
+      log.warning("nobody can pair, and who is paired may be forgotten", "\(error)")
+      return (try? file.read()) ?? TrustRecord()
     }
   }
 

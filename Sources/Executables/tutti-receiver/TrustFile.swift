@@ -1,73 +1,44 @@
 import LinuxIO
+import OpenSSLSecurity
 import Pairing
 import WireProtocol
 
-/// Who may play here, and what the PIN is checked with: lines of `key value` in the state directory. A line that is not
-/// understood trusts nobody.
+/// Who may play here, and the PIN: a file in the state directory, which a running receiver and the commands for people
+/// both change.
 struct TrustFile: Sendable {
+  static let name = "trust"
   private static let limit = 64 << 10
 
-  let file: StateFile
+  let directory: String
+  private let file: StateFile
 
-  init(directory: String) { file = StateFile(path: directory + "/trust") }
-
-  func read() throws(IOError) -> TrustMemory {
-    var trust = TrustMemory()
-    let bytes = try file.read(limit: Self.limit) ?? []
-    for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
-      trust.take(line.split(separator: " ", maxSplits: 3).map(String.init))
-    }
-    return trust
+  init(directory: String) {
+    self.directory = directory
+    file = StateFile(path: directory + "/" + Self.name)
   }
 
-  func write(_ trust: TrustMemory) throws(IOError) {
-    try file.write(Array((trust.lines.joined(separator: "\n") + "\n").utf8))
-  }
-}
-
-extension TrustMemory {
-  fileprivate var lines: [String] {
-    var lines = ["wrong_guesses \(wrongGuesses)"]
-    if let verifier {
-      lines.append("verifier \(verifier.salt.hex) \(verifier.w0.hex) \(verifier.l.hex)")
-    }
-    return lines + pairings.all.map { "pairing \($0.id.hex) \($0.name)" }
+  func read() throws(IOError) -> TrustRecord {
+    TrustRecord(text: String(decoding: try file.read(limit: Self.limit) ?? [], as: UTF8.self))
   }
 
-  fileprivate mutating func take(_ words: [String]) {
-    switch words.first {
-    case "wrong_guesses":
-      // A count that cannot be read may have been any.
-      wrongGuesses = words.dropFirst().first.flatMap { Int($0) } ?? Int.max
-    case "verifier" where words.count == 4:
-      guard let salt = [UInt8](hex: words[1]), let w0 = [UInt8](hex: words[2]),
-        let l = [UInt8](hex: words[3]), salt.count == PairingMessage.saltByteCount,
-        w0.count == 32, l.count == PairingMessage.shareByteCount
-      else { return }
-      verifier = PairingVerifierRecord(salt: salt, w0: w0, l: l)
-    case "pairing" where words.count >= 2:
-      guard let id = Identifier(hex: words[1]) else { return }
-      let name = words.dropFirst(2).joined(separator: " ")
-      pairings.add(.init(id: id, name: name.plain(atMost: ProtocolLimits.name)))
-    default: break
-    }
+  /// Returns once the change is on disk. Waits while another process changes it.
+  func change<Result>(_ change: (inout TrustRecord) throws -> Result) throws -> Result {
+    let lock = try DirectoryLock(directory: directory, name: "\(Self.name).lock", waits: true)
+    var record = try read()
+    let before = record
+    let result = try change(&record)
+    if record != before { try file.write(Array(record.text.utf8)) }
+    withExtendedLifetime(lock) {}
+    return result
   }
 }
 
-extension [UInt8] {
-  fileprivate var hex: String {
-    map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-  }
+extension TrustRecord {
+  /// Makes a PIN that nobody can foretell.
+  mutating func makePIN() throws { try change(to: PIN(random: SystemRandom.number())) }
 
-  fileprivate init?(hex: String) {
-    let digits = [UInt8](hex.utf8)
-    guard digits.count % 2 == 0 else { return nil }
-    var bytes: [UInt8] = []
-    for place in stride(from: 0, to: digits.count, by: 2) {
-      guard let byte = UInt8(String(decoding: digits[place..<place + 2], as: UTF8.self), radix: 16)
-      else { return nil }
-      bytes.append(byte)
-    }
-    self = bytes
+  mutating func change(to pin: PIN) throws {
+    let salt = try SystemRandom.bytes(PairingMessage.saltByteCount)
+    try change(to: pin, salt: salt, with: SPAKE2())
   }
 }

@@ -3,37 +3,110 @@ import Pairing
 import Synchronization
 
 /// Keeps who is trusted, on a thread of its own, and says what is on disk. A change that cannot be kept is told in the log,
-/// and nothing that depends on it happens.
-final class TrustKeeper: Sendable {
+/// and nothing that depends on it happens. Tells as well what a person has changed in the file. For the session's thread.
+final class TrustKeeper {
+  /// What the session made of `base`.
   private struct Change: Sendable {
+    let base: TrustMemory
     let trust: TrustMemory
     let number: Int
   }
 
-  private let kept: Inbox<Int>
-  private let writer: NewestValueThread<Change>
+  /// What the two threads have for each other. Only the newest of each counts.
+  private final class Shared: Sendable {
+    struct State {
+      var change: Change?
+      var isToLook = false
+      var kept: Int?
+      /// What the file held once the change of this number was in it.
+      var found: (trust: TrustMemory, after: Int)?
+    }
+    let state = Mutex(State())
+  }
 
-  init(_ file: TrustFile, _ log: ReceiverLog, waker: Waker) throws(IOError) {
-    let kept = Inbox<Int>(limit: 64, waker: waker)
-    self.kept = kept
+  private let shared = Shared()
+  private let writer: NewestValueThread<Void>
+  private let folder: (watch: DirectoryWatch, id: DescriptorID)?
+  /// What the session holds, and its newest change.
+  private var trust: TrustMemory
+  private var lastNumber = 0
+
+  init(
+    _ file: TrustFile, holding trust: TrustMemory, _ log: ReceiverLog, on reactor: Reactor
+  ) throws(IOError) {
+    self.trust = trust
+    let (shared, waker) = (shared, reactor.waker)
     writer = try NewestValueThread(name: "trust") {
-      { change in
-        do throws(IOError) {
-          try file.write(change.trust)
-          kept.post(change.number)
-        } catch {
-          log.warning("who may play here could not be kept, so nobody can pair", "\(error)")
+      var last = 0
+      return { _ in
+        let (change, isToLook) = shared.state.withLock { state in
+          defer { (state.change, state.isToLook) = (nil, false) }
+          return (state.change, state.isToLook)
         }
+        do {
+          if let change {
+            try file.change { record in
+              record.memory = change.trust.merged(into: record.memory, since: change.base)
+            }
+            last = change.number
+            shared.state.withLock { $0.kept = change.number }
+          }
+          if isToLook {
+            let found = try file.read().memory
+            shared.state.withLock { $0.found = (found, last) }
+          }
+        } catch {
+          log.warning("who may play here could not be read or kept", "\(error)")
+        }
+        waker.wake()
       }
+    }
+    do throws(IOError) {
+      let watch = try DirectoryWatch(file.directory)
+      folder = (watch, try reactor.watch(descriptor: watch.descriptor))
+    } catch {
+      folder = nil
+      log.warning("tutti-receiver pin and unpair take effect at the next start only", "\(error)")
     }
   }
 
   func keep(_ trust: TrustMemory, _ number: Int) {
-    writer.post(Change(trust: trust, number: number))
+    shared.state.withLock { state in
+      let base = state.change?.base ?? self.trust
+      state.change = Change(base: base, trust: trust, number: number)
+    }
+    (self.trust, lastNumber) = (trust, number)
+    writer.post(())
+  }
+
+  /// Looks at the file where it was touched.
+  func handle(_ event: ReactorEvent) {
+    guard let folder, event == .readable(folder.id),
+      folder.watch.takeNames().contains(TrustFile.name)
+    else { return }
+    shared.state.withLock { $0.isToLook = true }
+    writer.post(())
   }
 
   /// The number up to which all is on disk; nil where there is nothing new.
-  func takeKept() -> Int? { kept.take().max() }
+  func takeKept() -> Int? {
+    shared.state.withLock { state in
+      defer { state.kept = nil }
+      return state.kept
+    }
+  }
+
+  /// What a person has made of the file; nil where nothing is new to the session.
+  func takeChanged() -> TrustMemory? {
+    let found = shared.state.withLock { state in
+      defer { state.found = nil }
+      return state.found
+    }
+    // A later change of the session is looked at again once it is in the file.
+    guard let found, found.after == lastNumber, found.trust != trust else { return nil }
+    trust = found.trust
+    return found.trust
+  }
 
   func finish(within milliseconds: Int32) -> Bool { writer.finish(within: milliseconds) }
 }

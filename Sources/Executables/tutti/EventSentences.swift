@@ -31,6 +31,7 @@ enum EventSentences {
     case .unreachable(let reason):
       warning("\(room): cannot be reached (\(reason)); trying again")
     case .refused(let reason): warning("\(room): \(reason); trying again")
+    case .notPaired(let advice): warning("\(room): \(advice)")
     case .replaced(let reason): warning("\(room): \(reason)")
     case .namedTwice: warning("\(room) was named twice, and plays once")
     case .state(.noDevice, let detail): warning("\(room): no sound device: \(detail)")

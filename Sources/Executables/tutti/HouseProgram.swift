@@ -26,14 +26,15 @@ final class HouseProgram: LoopMember {
     control = try ControlServer(path: state.controlSocket, reactor: reactor)
     rooms = try NewestValueThread(name: "rooms") { { state.remember($0) } }
     let host = try GroupHost(
-      reactor: reactor, security: state.security(), remembered: state.rememberedRooms())
+      reactor: reactor, security: state.security(), remembered: state.rememberedRooms(),
+      paired: state.paired())
     let log = log
     house = try House(
       host: host,
       settings: .init(
-        name: configuration.name ?? HostName.current,
-        version: TuttiCommand.configuration.version, needsToken: configuration.token != nil,
-        encoding: encoding, path: state.path + "/house.db", resumes: configuration.resume)
+        name: configuration.name ?? HostName.current, version: TuttiCommand.configuration.version,
+        needsToken: configuration.token != nil, encoding: encoding,
+        path: state.path + "/house.db", resumes: configuration.resume)
     ) { line in Self.say(line, to: log) }
     surfaces = try HouseSurfaces(configuration, state: state, house: house.client) { line in
       Self.say(line, to: log)

@@ -46,6 +46,9 @@ final class PlayerDisplay: LoopMember {
     player.onWarning = { [unowned self] in warn($0) }
   }
 
+  /// Whether a person can be asked something.
+  var canAsk: Bool { !isJSON && terminal.isInteractive }
+
   /// Gives the terminal back, and what was printed a moment to leave.
   func end() {
     terminal.restore()

@@ -23,15 +23,38 @@ struct PlayerProgram {
     loop = EventLoop(reactor, [control, host, player, display])
   }
 
-  /// Plays until the end, a stop, or a signal.
-  func run() throws {
+  /// Plays until the end, a stop, or a signal. Returns the name of a room that this machine must be paired with first, where
+  /// none could be reached yet and somebody sits at the terminal.
+  func run() throws -> String? {
     defer { display.end() }
+    let stranger = StrangeRoom()
+    if display.canAsk {
+      player.onEvent = { [show = player.onEvent] event in
+        show(event)
+        stranger.note(event.change)
+      }
+    }
     player.onRooms = { [state] in state.leftRooms = $0 }
     try player.start()
-    try loop.run { player.isOver }
+    try loop.run { player.isOver || stranger.name != nil }
     try player.end()
     state.leftRooms = LeftRooms()
     state.remember(host.directory.toRemember)
-    if let failure = player.failure { throw failure }
+    if stranger.name == nil, let failure = player.failure { throw failure }
+    return stranger.name
+  }
+}
+
+/// The first room that said that this machine is not paired with it, before any could be reached.
+private final class StrangeRoom {
+  private(set) var name: String?
+  private var hasReachedRoom = false
+
+  func note(_ change: GroupEvent.Change) {
+    switch change {
+    case .room(_, .connected): hasReachedRoom = true
+    case .room(let room, .notPaired) where !hasReachedRoom && name == nil: name = room.name
+    default: break
+    }
   }
 }

@@ -29,7 +29,7 @@ struct ReceiverSearch {
   /// One record for each name; throws where there is none, or more than one.
   func records(named names: [String]) throws -> [RoomRecord] {
     if names.isEmpty { return [] }
-    let remembered = RoomDirectory(remembered: state.rememberedRooms())
+    let remembered = try directory()
     if names.allSatisfy({ remembered.matches($0).count == 1 }) {
       return try names.map { try remembered.only($0) }
     }
@@ -40,11 +40,15 @@ struct ReceiverSearch {
     return try names.map { try found.directory.only($0) }
   }
 
+  private func directory() throws -> RoomDirectory {
+    RoomDirectory(remembered: state.rememberedRooms(), paired: try state.paired())
+  }
+
   func search(
     for time: Nanoseconds, says reason: String? = nil, endsWhenSettled: Bool = false,
     isDone: (RoomDirectory) -> Bool = { _ in false }
   ) throws -> Result {
-    var directory = RoomDirectory(remembered: state.rememberedRooms())
+    var directory = try directory()
     let reactor = try Reactor()
     let waker = reactor.waker
     let news = ServiceNews(identifierKey: "id") { waker.wake() }

@@ -8,6 +8,9 @@ func printError(_ line: String) {
   _ = writeAll(Array((text + "\n").utf8), to: STDERR_FILENO)
 }
 
+/// What stands before something that is typed, or is written over.
+func printPrompt(_ text: String) { _ = writeAll(Array(text.utf8), to: STDERR_FILENO) }
+
 /// One line to standard output, at once; of a command that does one thing and ends.
 func printLine(_ line: String = "", _ style: Style = .plain) throws {
   try printLine(StyledText(line, style))

@@ -3,6 +3,7 @@ import FoundationEssentials
 import Glibc
 import LinuxIO
 import OpenSSLSecurity
+import Pairing
 import Service
 
 /// Where the sender keeps what it must find again.
@@ -46,6 +47,33 @@ struct StateDirectory {
         "\(keyFile.path) is damaged; restore it, or delete it and this machine gets a new identity")
     }
     return try TLSContext(key)
+  }
+
+  private var pairedFile: StateFile { StateFile(path: path + "/paired") }
+
+  /// Receivers that this machine was paired with; none where the file is missing.
+  func paired() throws -> Pairings {
+    do throws(IOError) {
+      let bytes = try pairedFile.read(limit: 64 << 10) ?? []
+      return Pairings(text: String(decoding: bytes, as: UTF8.self))
+    } catch {
+      throw Failure(.unavailable, "\(error)")
+    }
+  }
+
+  /// Returns once the change is on disk. Waits while another process changes the file.
+  func changePaired<Result>(_ change: (inout Pairings) throws -> Result) throws -> Result {
+    do {
+      let lock = try DirectoryLock(directory: path, name: "paired.lock", waits: true)
+      var pairings = try paired()
+      let before = pairings
+      let result = try change(&pairings)
+      if pairings != before { try pairedFile.write(Array(pairings.text.utf8)) }
+      withExtendedLifetime(lock) {}
+      return result
+    } catch let error as IOError {
+      throw Failure(.unavailable, "\(error)")
+    }
   }
 
   /// Rooms that were seen before; empty where the file is missing or cannot be understood.

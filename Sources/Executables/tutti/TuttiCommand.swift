@@ -11,6 +11,7 @@ struct TuttiCommand: ParsableCommand {
     discussion: """
       Examples:
         tutti receivers                             what is there to play on
+        tutti pair Kitchen                          once, with the PIN that is shown there
         tutti play album/ --on Kitchen,Bedroom      plays a folder in two rooms
         tutti pause                                 from another terminal
         tutti seek 1:30
@@ -21,7 +22,8 @@ struct TuttiCommand: ParsableCommand {
       """,
     version: "0.1.0",
     subcommands: [
-      ReceiversCommand.self, PlayCommand.self, PauseCommand.self, ResumeCommand.self,
+      ReceiversCommand.self, PairCommand.self, UnpairCommand.self, PlayCommand.self,
+      PauseCommand.self, ResumeCommand.self,
       StopCommand.self, JoinCommand.self, LeaveCommand.self, SeekCommand.self, NextCommand.self,
       PreviousCommand.self,
       VolumeCommand.self, EffectsCommand.self, StatusCommand.self, QueueCommand.self,

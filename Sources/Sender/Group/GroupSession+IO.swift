@@ -194,6 +194,8 @@ package enum SenderEvent: Hashable, Sendable {
   case roomUnreachable(RoomID, reason: String)
   /// Said once for each new reason, while it is tried again.
   case roomRefused(RoomID, reason: String)
+  /// Its user has to pair this sender first; the advice says how. It is tried again.
+  case roomNotPaired(RoomID, advice: String)
   /// Another sender has the room now, and it is not tried again.
   case roomReplaced(RoomID, reason: String)
   /// The first is the same receiver as the other, under another address: it is a room no more, and the other plays on.

@@ -104,7 +104,7 @@ extension RoomSet {
     let isNew = links[index].live != nil || links[index].lastObstacle != advice
     close(id)
     links[index].notPaired(advice, at: now)
-    if isNew { outputs.append(.event(.roomRefused(id, reason: advice))) }
+    if isNew { outputs.append(.event(.roomNotPaired(id, advice: advice))) }
   }
 
   /// A room has found that it cannot decode what it had listed.

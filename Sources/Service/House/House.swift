@@ -3,7 +3,6 @@ package import Driver
 package import LinuxIO
 import SQLiteStore
 import Sender
-import WireProtocol
 
 /// Everything that a household plays: many groups on one host, the rooms that are in none, and what survives the end of
 /// the process. A member of the loop of its host; other threads reach it through a `HouseClient`.

@@ -5,6 +5,7 @@ import FFmpegSource
 import LinuxIO
 import Sender
 import Service
+import WireProtocol
 
 struct PlayCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -16,6 +17,7 @@ struct PlayCommand: ParsableCommand {
         tutti play album/ --shuffle --repeat all
         tutti play --stay --on Kitchen                      waits for: tutti add FILE
         tutti play song.flac --at 192.168.1.20:7770        without discovery
+        tutti play bell.wav --on Kitchen --take --give-back
         arecord -f cd -t raw | tutti play - --raw 44100:16:2
 
       Keys:
@@ -54,6 +56,15 @@ struct PlayCommand: ParsableCommand {
   @Option(
     help: .init("A receiver's address; may be given several times.", valueName: "host:port"))
   var at: [String] = []
+  @Flag(help: "Take rooms that play for another machine.")
+  var take = false
+  @Flag(help: "A room that is taken goes on with what it played before, once this has ended.")
+  var giveBack = false
+  @Option(
+    help: .init(
+      "Against other machines, 0 to 255, for receivers with --when-busy priority.",
+      valueName: "N"))
+  var priority: UInt8 = Hello.usualPriority
   @Option(help: "auto, pcm, flac or opus.")
   var codec = CodecOption.auto
   @Option(help: .init("Of Opus.", valueName: "kbit/s"))
@@ -83,18 +94,31 @@ struct PlayCommand: ParsableCommand {
       let rawFormat = try rawFormat()
       let state = try StateDirectory(common.stateDir)
       if let answer = try playByDaemon(items, state) { return try common.show(answer) }
-      let host = try GroupHost(
-        reactor: Reactor(), security: state.security(), remembered: state.rememberedRooms())
-      let player = try PlayerService(
-        host: host,
-        settings: .init(
-          senderName: HostName.current, endsWithPlaylist: !stay,
-          rooms: try RoomWish(on: on, at: at), directory: state.path),
-        playlist: Playlist(items), sources: try PlaybackSources(choice, raw: rawFormat))
-      try prepare(player, effects)
-      try player.carryOut(.observePosition(every: positionInterval))
-      try PlayerProgram(player, on: host, state: state, isJSON: common.json).run()
+      var stranger: String?
+      repeat {
+        if let stranger { try PairedRoom.offer(stranger, state) }
+        let host = try GroupHost(
+          reactor: Reactor(), security: state.security(), remembered: state.rememberedRooms(),
+          paired: state.paired())
+        let player = try player(of: items, on: host, state, choice, rawFormat)
+        try prepare(player, effects)
+        try player.carryOut(.observePosition(every: positionInterval))
+        stranger = try PlayerProgram(player, on: host, state: state, isJSON: common.json).run()
+      } while stranger != nil
     }
+  }
+
+  private func player(
+    of items: [PlaylistEntry], on host: GroupHost, _ state: StateDirectory, _ choice: EncoderChoice,
+    _ rawFormat: RawFormat?
+  ) throws -> PlayerService {
+    try PlayerService(
+      host: host,
+      settings: .init(
+        senderName: HostName.current, endsWithPlaylist: !stay,
+        rooms: try RoomWish(on: on, at: at), directory: state.path,
+        claim: .init(takesOver: take, givesBack: giveBack, priority: priority)),
+      playlist: Playlist(items), sources: try PlaybackSources(choice, raw: rawFormat))
   }
 
   /// Nil where none runs.

@@ -3,6 +3,8 @@ import Clock
 import Driver
 import Glibc
 import LinuxIO
+import Pairing
+import WireProtocol
 
 struct ReceiversCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -23,19 +25,23 @@ struct ReceiversCommand: ParsableCommand {
   func run() throws {
     try reporting {
       guard (0...600).contains(wait) else { throw Failure(.usage, "--wait is 0 to 600 seconds") }
-      let search = ReceiverSearch(state: try StateDirectory(common.stateDir))
+      let state = try StateDirectory(common.stateDir)
+      let search = ReceiverSearch(state: state)
+      let paired = Set(try state.paired().all.map(\.id.hex))
       let isWatched = isatty(STDERR_FILENO) == 1 && wait > 2
       let found = try search.search(
         for: Nanoseconds(Int64(wait * 1e9)), says: isWatched ? "looking for receivers" : nil)
       if common.json {
-        for record in found.directory.records { try printJSON(record) }
+        for record in found.directory.records {
+          try printJSON(ShownRoom(record: record, paired: paired.contains(record.id)))
+        }
       } else {
-        try show(found)
+        try show(found, paired)
       }
     }
   }
 
-  private func show(_ found: ReceiverSearch.Result) throws {
+  private func show(_ found: ReceiverSearch.Result, _ paired: Set<String>) throws {
     if !found.daemonIsThere {
       printError(
         "tutti: Avahi is not running, so only rooms seen before are known; start it with: systemctl start avahi-daemon"
@@ -46,7 +52,7 @@ struct ReceiversCommand: ParsableCommand {
       return try printLine("no receiver was found; start tutti-receiver in a room")
     }
     var table = TextTable(columns: [
-      .init(title: "room", isCuttable: true), .init(title: "state"),
+      .init(title: "room", isCuttable: true), .init(title: "state"), .init(title: "paired"),
       .init(title: "address", dispensability: 1, isCuttable: true),
       .init(title: "model", dispensability: 2, isCuttable: true),
     ])
@@ -56,10 +62,26 @@ struct ReceiversCommand: ParsableCommand {
       let address = host.contains(":") ? "[\(host)]:\(record.port)" : "\(host):\(record.port)"
       return [
         StyledText(hasTwin ? "\(record.name)#\(record.id.prefix(4))" : record.name, .strong),
-        StyledText(record.state, record.style), StyledText(address), StyledText(record.model),
+        StyledText(record.state, record.style),
+        StyledText(paired.contains(record.id) ? "yes" : "no"), StyledText(address),
+        StyledText(record.model),
       ]
     }
     for line in table.lines(width: TerminalText.columns(of: STDOUT_FILENO)) { try printLine(line) }
+  }
+}
+
+/// A room as programs are told of it.
+private struct ShownRoom: Encodable {
+  let record: RoomRecord
+  let paired: Bool
+
+  private enum Key: CodingKey { case paired }
+
+  func encode(to encoder: any Encoder) throws {
+    try record.encode(to: encoder)
+    var container = encoder.container(keyedBy: Key.self)
+    try container.encode(paired, forKey: .paired)
   }
 }
 

@@ -74,7 +74,7 @@ struct StopCommand: ParsableCommand {
     guard wish.isAll || !wish.names.isEmpty || !wish.addresses.isEmpty else { return }
     let silencer = try RoomSilencer(
       security: try state.security(), senderName: HostName.current,
-      remembered: state.rememberedRooms())
+      remembered: state.rememberedRooms(), paired: try state.paired())
     var hasFailed = false
     for report in try silencer.run(wish) {
       switch report.outcome {

@@ -4,7 +4,7 @@ import Testing
 import WebTestSupport
 
 /// A whole server in a process of its own, whose memory is measured under attack.
-@Suite struct ServerAttackTests {
+@Suite struct ServerAttackLongTests {
   private let server: Program
   private let client: WebClient
 

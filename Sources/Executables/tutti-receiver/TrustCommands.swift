@@ -1,0 +1,141 @@
+import ArgumentParser
+import Glibc
+import LinuxIO
+import Pairing
+import WireProtocol
+
+struct PINCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "pin", abstract: "Shows or changes the PIN that senders are asked for once.",
+    discussion: """
+      A new PIN holds at once, also for a receiver that runs. Senders that are paired stay so.
+
+      Examples:
+        tutti-receiver pin
+        tutti-receiver pin --new
+        tutti-receiver pin --set 1234 5671
+        sudo tutti-receiver pin          of the receiver that starts at boot
+      """)
+  @Option(
+    parsing: .upToNextOption,
+    help: .init("Eight digits, the last a check digit; make one with --new.", valueName: "PIN"))
+  var set: [String] = []
+  @Flag(help: "Make a new one.")
+  var new = false
+  @ParentCommand var receiver: ReceiverCommand
+
+  func run() throws {
+    try reporting {
+      let wanted = try wanted()
+      let pin = try TrustFile(of: receiver).change { record in
+        if let wanted { try record.change(to: wanted) }
+        if new || record.pin == nil { try record.makePIN() }
+        return record.pin
+      }
+      if let pin { Console.print(pin.written) }
+    }
+  }
+
+  private func wanted() throws -> PIN? {
+    guard !set.isEmpty else { return nil }
+    guard !new else { throw StartFailure.usage("--set and --new exclude each other") }
+    do throws(PIN.Mistake) {
+      return try PIN(set.joined(separator: " "))
+    } catch {
+      throw switch error {
+      case .malformed:
+        StartFailure.usage("--set takes eight digits, such as 1234 5671")
+      case .typo:
+        StartFailure.usage(
+          "--set: the last digit is a check digit, and does not fit the others; --new makes a PIN")
+      }
+    }
+  }
+}
+
+struct PairingsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "pairings", abstract: "Lists the senders that may play here.",
+    discussion: "Example:\n  tutti-receiver pairings")
+  @ParentCommand var receiver: ReceiverCommand
+
+  func run() throws {
+    try reporting {
+      let pairings = try TrustFile(of: receiver).read().memory.pairings.all
+      for pairing in pairings {
+        Console.print("\(pairing.id.hex.prefix(8))  \(pairing.name.shownPlainly)")
+      }
+      if pairings.isEmpty {
+        Console.print(
+          "nobody is paired; on a sender: tutti pair ROOM, with the PIN of: tutti-receiver pin")
+      }
+    }
+  }
+}
+
+struct UnpairCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "unpair", abstract: "Forgets a sender; what it plays here ends at once.",
+    discussion: """
+      Examples:
+        tutti-receiver unpair study
+        tutti-receiver unpair 4f2a91c0     as: tutti-receiver pairings
+      """)
+  @Argument(help: "Name or identifier of a sender; see: tutti-receiver pairings")
+  var sender: String
+  @ParentCommand var receiver: ReceiverCommand
+
+  func run() throws {
+    try reporting {
+      let gone = try TrustFile(of: receiver).change { record in
+        let matches = record.memory.pairings.matches(sender)
+        guard let pairing = matches.first else {
+          throw StartFailure.usage(
+            "no sender called \(sender) is paired; see: tutti-receiver pairings")
+        }
+        guard matches.count == 1 else {
+          let ids = matches.map { String($0.id.hex.prefix(8)) }.joined(separator: ", ")
+          throw StartFailure.usage(
+            "\(matches.count) senders are called \(sender); say which: \(ids)")
+        }
+        record.memory.pairings.remove(pairing.id)
+        return pairing
+      }
+      Console.print("\(gone.name.shownPlainly) is not paired any more")
+    }
+  }
+}
+
+extension TrustFile {
+  /// Where the receiver that starts at boot keeps its state.
+  private static let serviceDirectory = "/var/lib/tutti-receiver"
+
+  /// Of the receiver that a command is about: that of `--state-dir`, else this user's, else the one that starts at boot.
+  fileprivate init(of receiver: ReceiverCommand) throws {
+    let usual = ReceiverState.usualDirectory
+    let directory =
+      receiver.stateDir
+      ?? [usual, Self.serviceDirectory].first { access($0, F_OK) == 0 }
+    guard let directory else {
+      throw StartFailure.unavailable(
+        "no receiver has run here yet; start it first, or name its state directory with --state-dir"
+      )
+    }
+    try Self.takeOwner(of: directory)
+    guard access(directory, R_OK | W_OK | X_OK) == 0 || errno == ENOENT else {
+      throw StartFailure.unavailable(
+        "\(directory) belongs to another user; try: sudo tutti-receiver …")
+    }
+    try StateFile.createDirectory(path: directory)
+    self.init(directory: directory)
+  }
+
+  /// What root changes must stay readable for the receiver's own user.
+  private static func takeOwner(of directory: String) throws {
+    var status = stat()
+    guard geteuid() == 0, stat(directory, &status) == 0, status.st_uid != 0 else { return }
+    guard setgid(status.st_gid) == 0, setuid(status.st_uid) == 0 else {
+      throw StartFailure.unavailable("cannot act as the owner of \(directory)")
+    }
+  }
+}

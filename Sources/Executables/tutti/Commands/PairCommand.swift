@@ -1,0 +1,212 @@
+import ArgumentParser
+import Clock
+import Driver
+import Glibc
+import LinuxIO
+import Pairing
+import Sender
+import Service
+import WireProtocol
+
+struct PairCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "pair",
+    abstract: "Pairs this machine with a room, once, so that it may play there.",
+    discussion: """
+      The room shows its PIN with: tutti-receiver pin
+
+      Examples:
+        tutti pair Kitchen                        asks for the PIN
+        tutti pair Kitchen --pin '1234 5671'
+        tutti pair --at 192.168.1.20:7770         without discovery
+      """)
+  @Argument(help: "A room.", completion: RoomCompletion.kind)
+  var room: String?
+  @Option(help: .init("A receiver's address, instead of its name.", valueName: "host:port"))
+  var at: String?
+  @Option(help: .init("The PIN, for scripts.", valueName: "PIN"))
+  var pin: String?
+  @OptionGroup var common: CommonOptions
+
+  func run() throws {
+    try reporting {
+      let state = try StateDirectory(common.stateDir)
+      let room = try PairedRoom(room, at: at, state)
+      let isInteractive = pin == nil && isatty(STDIN_FILENO) == 1 && !common.json
+      let pairing = try room.pair(with: pin, isInteractive: isInteractive, state)
+      if common.json { return try printJSON(PairingAnswer(pairing)) }
+      try printLine("\(pairing.name.shownPlainly): paired with this machine")
+    }
+  }
+}
+
+struct UnpairCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "unpair", abstract: "Ends the pairing with a room, here and there.",
+    discussion: """
+      Examples:
+        tutti unpair Kitchen
+        tutti unpair --at 192.168.1.20:7770
+      """)
+  @Argument(help: "A room.", completion: RoomCompletion.kind)
+  var room: String?
+  @Option(help: .init("A receiver's address, instead of its name.", valueName: "host:port"))
+  var at: String?
+  @OptionGroup var common: CommonOptions
+
+  func run() throws {
+    try reporting {
+      let state = try StateDirectory(common.stateDir)
+      let known = try room.map { try state.paired().matches($0) } ?? []
+      let (name, obstacle) = try forget(known, state)
+      try state.changePaired { pairings in
+        for pairing in known { pairings.remove(pairing.id) }
+      }
+      guard let obstacle else {
+        return try printLine("\(name): not paired with this machine any more")
+      }
+      guard !known.isEmpty else { throw Failure(.unavailable, "\(name): \(obstacle)") }
+      throw Failure(
+        .unavailable,
+        "\(name): forgotten here, but it could not be told (\(obstacle)); there, run: tutti-receiver unpair "
+          + HostName.current.asShellWord)
+    }
+  }
+
+  /// Asks the room to forget this machine. Returns what it is called, and why it could not be asked.
+  private func forget(
+    _ known: [Pairings.Pairing], _ state: StateDirectory
+  ) throws -> (name: String, obstacle: String?) {
+    let called = known.first?.name ?? room ?? at ?? ""
+    guard known.count < 2 else {
+      let ids = known.map { String($0.id.hex.prefix(8)) }.joined(separator: ", ")
+      throw Failure(.usage, "\(known.count) rooms are called \(called); say which: \(ids)")
+    }
+    do {
+      let target = try PairedRoom(known.first?.id.hex ?? room, at: at, state)
+      let report = try target.visit(.unpair, state)
+      return (known.first?.name ?? target.name, report.obstacle)
+    } catch let failure as Failure where failure.kind == .unavailable && !known.isEmpty {
+      return (called, failure.description)
+    } catch let error as ServiceError where !known.isEmpty {
+      return (called, error.description)
+    }
+  }
+}
+
+/// What `tutti pair --json` prints.
+private struct PairingAnswer: Encodable {
+  let id: String
+  let room: String
+
+  init(_ pairing: Pairings.Pairing) { (id, room) = (pairing.id.hex, pairing.name) }
+}
+
+/// A room that this machine is paired with, or shall be.
+struct PairedRoom {
+  let name: String
+  private let target: RoomPairing.Target
+
+  /// - Parameter room: a name, or an address where nobody has that name; `at` is an address.
+  init(_ room: String?, at: String?, _ state: StateDirectory) throws {
+    guard (room == nil) != (at == nil) else {
+      throw Failure(.usage, "name one room, or its address with --at host:port")
+    }
+    if let room, at == nil, !Self.isAddress(room) {
+      let record = try ReceiverSearch(state: state).records(named: [room])
+      guard let record = record.first else { throw Failure(.unavailable, "no room called \(room)") }
+      (name, target) = (record.name, RoomPairing.Target(record))
+    } else {
+      name = at ?? room ?? ""
+      let (host, port) = try RoomWish.address(name)
+      do throws(HostResolver.Failure) {
+        target = .init(addresses: try HostResolver.resolve(host: host, port: port))
+      } catch {
+        throw Failure(.unavailable, "\(error)")
+      }
+    }
+  }
+
+  /// `tutti play` names rooms so that were given by their addresses.
+  private static func isAddress(_ room: String) -> Bool {
+    guard let colon = room.lastIndex(of: ":") else { return false }
+    return UInt16(room[room.index(after: colon)...]) != nil
+  }
+
+  /// While `tutti play` has nothing to do but wait for this room.
+  static func offer(_ room: String, _ state: StateDirectory) throws {
+    // The player has taken the signals; while a PIN is typed, they end the program as usual.
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    for signal in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&signals, signal) }
+    pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+    printError("Pair this machine with it now? Ctrl-C ends.")
+    let address = isAddress(room) ? room : nil
+    let target = try PairedRoom(address == nil ? room : nil, at: address, state)
+    _ = try target.pair(with: nil, isInteractive: true, state)
+  }
+
+  func visit(
+    _ purpose: PairingVisit.Purpose, _ state: StateDirectory
+  ) throws -> PairingReport {
+    let pairing = RoomPairing(security: try state.security(), senderName: HostName.current)
+    do throws(IOError) {
+      return try pairing.run(purpose, at: target)
+    } catch {
+      throw Failure(.unavailable, "\(error)")
+    }
+  }
+
+  /// Asks for the PIN until it is right, or tries the one that is given, and remembers the pairing.
+  func pair(
+    with pin: String?, isInteractive: Bool, _ state: StateDirectory
+  ) throws -> Pairings.Pairing {
+    var dialogue = PairingDialogue(room: name.shownPlainly, isInteractive: isInteractive)
+    var step = dialogue.begin(with: pin)
+    while true {
+      switch step {
+      case .ask(let line):
+        if let line { printError(line) }
+        step = dialogue.typed(ask())
+      case .attempt(let pin): step = dialogue.ended(try visit(.pair(pin), state))
+      case .wait(let time):
+        Countdown.show(time) { "Too many wrong PINs: this one is tried in \($0) s (Ctrl-C ends)" }
+        step = dialogue.waited()
+      case .paired(let id, let name):
+        let pairing = Pairings.Pairing(id: id, name: name)
+        guard try state.changePaired({ $0.add(pairing) }) else {
+          throw Failure(
+            .unavailable,
+            "\(name): paired, but no more than \(Pairings.limit) rooms are remembered here; unpair one of them first"
+          )
+        }
+        return pairing
+      case .failed(let error): throw error
+      }
+    }
+  }
+
+  /// The digits stay visible, as they are on the receiver.
+  private func ask() -> String? {
+    printPrompt("PIN of \(name.shownPlainly), eight digits like 1234 5671: ")
+    return readLine()
+  }
+}
+
+/// A line that counts seconds down, where standard error is a terminal.
+enum Countdown {
+  static func show(_ time: Nanoseconds, _ line: (Int) -> String) {
+    let end = HostClock.now + time
+    let canMove = TerminalText.canMove(on: STDERR_FILENO)
+    var last = -1
+    while case let left = end - HostClock.now, left > .zero {
+      let seconds = Int((left.seconds).rounded(.up))
+      if seconds != last, canMove || last < 0 {
+        printPrompt((canMove ? "\r\u{1B}[K" : "") + line(seconds) + (canMove ? "" : "\n"))
+        last = seconds
+      }
+      poll(nil, 0, Int32(clamping: min(left.count, 200_000_000) / 1_000_000 + 1))
+    }
+    if canMove { printPrompt("\r\u{1B}[K") }
+  }
+}

@@ -1,0 +1,83 @@
+package import Clock
+package import Pairing
+package import Sender
+package import WireProtocol
+
+/// What a person and `tutti pair` say to each other, without a terminal: which PIN is tried, and when.
+package struct PairingDialogue {
+  package enum Step: Hashable {
+    /// Show the line, where there is one, ask for the PIN, and call `typed`.
+    case ask(line: String?)
+    /// Pair with this PIN, and call `ended`.
+    case attempt(PIN)
+    /// Let this time pass, with the reason in sight, and call `waited`.
+    case wait(Nanoseconds)
+    case paired(Identifier, name: String)
+    case failed(ServiceError)
+  }
+
+  /// Who is asked more often than this is no person.
+  package static let askLimit = 20
+
+  private let room: String
+  private let isInteractive: Bool
+  private var asked = 0
+  /// The one that is tried.
+  private var pin: PIN?
+
+  /// `isInteractive` says whether there is anybody to ask.
+  package init(room: String, isInteractive: Bool) {
+    self.room = room
+    self.isInteractive = isInteractive
+  }
+
+  /// `pin`, where there is one, is tried before anybody is asked.
+  package mutating func begin(with pin: String?) -> Step {
+    guard let pin else {
+      return ask(nil, orFail: "give the PIN with --pin, as nobody can be asked")
+    }
+    return typed(pin)
+  }
+
+  /// Nil where nothing more will be typed.
+  package mutating func typed(_ text: String?) -> Step {
+    guard let text else { return .failed(.invalid("no PIN was typed")) }
+    do throws(PIN.Mistake) {
+      let pin = try PIN(text)
+      self.pin = pin
+      return .attempt(pin)
+    } catch {
+      switch error {
+      case .malformed:
+        let line = "A PIN has eight digits, such as 1234 5671."
+        return ask(line, orFail: "a PIN has eight digits, such as 1234 5671")
+      case .typo:
+        return ask(
+          "One of the digits is wrong: the last one checks the others. Nothing was sent.",
+          orFail: "one of the PIN's digits is wrong: the last one checks the others")
+      }
+    }
+  }
+
+  package mutating func ended(_ report: PairingReport) -> Step {
+    switch report {
+    case .paired(let id, let name): return .paired(id, name: name)
+    case .wrongPIN where isInteractive:
+      return ask("That is not its PIN. It is shown there by: tutti-receiver pin", orFail: "")
+    case .refused(let refusal) where refusal.reason == .wait && isInteractive:
+      return .wait(.milliseconds(Int64(refusal.wait)))
+    case .wrongPIN, .refused, .unreachable, .broken, .unpaired:
+      return .failed(.unavailable("\(room): \(report.obstacle ?? "it has forgotten this machine")"))
+    }
+  }
+
+  /// The PIN that was typed is tried now.
+  package mutating func waited() -> Step { pin.map { .attempt($0) } ?? ask(nil, orFail: "no PIN") }
+
+  private mutating func ask(_ line: String?, orFail failure: String) -> Step {
+    guard isInteractive else { return .failed(.invalid(failure)) }
+    asked += 1
+    guard asked <= Self.askLimit else { return .failed(.invalid("no PIN was typed")) }
+    return .ask(line: line)
+  }
+}
