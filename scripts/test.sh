@@ -16,15 +16,17 @@ if [ $# -gt 0 ]; then
 else
 	# These play against the clock on the wall: one after the other, and not beside others that keep all processors busy
 	# for minutes.
-	live='^(ProgramTests|TuttiTests|ALSAOutputTests|LinuxIOTests)\.'
-	# These wait most of the time, for daemons that hang and peers that say nothing: beside the live ones.
-	waiting='^(AvahiDiscoveryTests|WebServerTests|WebAPITests|LibraryTests)\.'
+	live='^ProgramTests\.'
+	# These wait most of the time, for sound, daemons that hang and peers that say nothing: beside the live ones.
+	waiting='^(TuttiTests|ALSAOutputTests|LinuxIOTests|AvahiDiscoveryTests|WebServerTests|WebAPITests|LibraryTests)\.'
+	# These take minutes.
+	long='LongTests|FloodTests|FloodingRoomTests'
 	swift test "${build[@]}" list > "$log" || { cat "$log"; exit 1; }
-	run --skip-build --skip "$live" --skip "$waiting" --skip LongTests
+	run --skip-build --skip "$live" --skip "$waiting" --skip "$long"
 	all=$(swift build "${build[@]}" --show-bin-path)/tuttiPackageTests.xctest
-	"$all" --testing-library swift-testing --no-parallel --filter "$waiting" --skip LongTests > "$log.waiting" 2>&1 &
+	"$all" --testing-library swift-testing --no-parallel --filter "$waiting" --skip "$long" > "$log.waiting" 2>&1 &
 	beside=$!
-	run --skip-build --no-parallel --filter "$live" --skip LongTests
+	run --skip-build --no-parallel --filter "$live" --skip "$long"
 	wait "$beside" || failed=yes
 	cat "$log.waiting" | tee -a "$log"
 fi

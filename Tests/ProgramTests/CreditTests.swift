@@ -54,9 +54,10 @@ import WireProtocol
 
   @Test func `formats that no packet has are not kept, however many come`() throws {
     let receiver = try ReceiverProgram("a", in: folder, "--buffer", "8")
-    let control = try #require(TestConnection(port: receiver.port))
-    control.send(try Specification.example("control.hello"))
-    let media = try #require(TestConnection(port: receiver.port))
+    let key = try IdentityKey.generate()
+    let control = try #require(TestConnection.sender(to: receiver.port, key))
+    control.send(try greeting(of: key))
+    let media = try #require(TestConnection.sender(to: receiver.port, key))
     try receiver.program.line(with: "sender connected")
     let before = try receiver.program.status("VmRSS")
     media.send(try Specification.example("media.attach"))
