@@ -161,6 +161,8 @@ struct PairedRoom {
   func pair(
     with pin: String?, isInteractive: Bool, _ state: StateDirectory
   ) throws -> Pairings.Pairing {
+    // A shell script that starts programs in the background has them ignore it, but here it is promised.
+    if isInteractive { signal(SIGINT, SIG_DFL) }
     var dialogue = PairingDialogue(room: name.shownPlainly, isInteractive: isInteractive)
     var step = dialogue.begin(with: pin)
     while true {
