@@ -2,7 +2,8 @@ import CALSA
 import Clock
 import Glibc
 
-/// Watches a running card for 20 to 50 ms, to learn properties that the driver does not report.
+/// Watches a running card for up to 50 ms, to learn properties that the driver does not report. A position that moves frame
+/// by frame is known after a few.
 enum DeviceProbe {
   /// Pauses between bursts let the position move by many of its steps, whose common divisor is one step.
   private static let bursts = 16
@@ -14,6 +15,8 @@ enum DeviceProbe {
   private static let interval = Nanoseconds.microseconds(900)
   private static let lengthening = Nanoseconds.microseconds(70)
   private static let leastMoves = 4
+  /// As many moves by single frames, most of them shorter than a millisecond, are followed by more of the same.
+  private static let conclusiveMoves = 8
   /// A stamp older than this does not belong to the reading.
   private static let oldestStamp: Int64 = 100_000_000
 
@@ -45,6 +48,7 @@ enum DeviceProbe {
       last = status.delay
       if status.delay <= description.periodFrames, moves > 0 { break }
       stampsAreGood = stampsAreGood && isFresh(status.stamp, description.positionTime)
+      if step == 1, moves >= conclusiveMoves, milliseconds * 2 < moves { break }
       if turn % burstLength == 0 {
         pause(for: Nanoseconds(interval.count + lengthening.count * Int64(turn / burstLength)))
       }
