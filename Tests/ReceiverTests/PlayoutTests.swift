@@ -53,6 +53,22 @@ import WireProtocol
     #expect(playout.commitHorizon == .milliseconds(70))
   }
 
+  @Test func `while the start waits for the card's clock, its progress is looked at often`() {
+    var playout = Self.playout(packets: 3)
+    _ = Self.advance(&playout, to: 0)
+    Self.open(&playout)
+    _ = Self.advance(&playout, to: 0)
+    var report = RenderReport()
+    func wait(for activity: RenderReport.Activity) -> Nanoseconds? {
+      report.activity = activity
+      _ = playout.rendered(report)
+      return playout.nextDeadline.map { $0 - Self.start }
+    }
+    #expect(playout.nextDeadline == Self.start + Playout.settlingInterval)
+    #expect(wait(for: .settling) == Playout.settlingInterval)
+    #expect(wait(for: .waiting) == Playout.clockInterval)
+  }
+
   @Test func `decoding comes in slices and stops where it is far enough ahead`() {
     var playout = Self.playout(packets: 200)
     _ = Self.advance(&playout, to: 0)

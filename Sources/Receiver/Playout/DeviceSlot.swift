@@ -35,6 +35,8 @@ struct DeviceSlot {
   var lossReason: String? { if case .lost(let reason) = state { reason } else { nil } }
   /// Nil unless it is open, and its thread has said so.
   var activity: RenderReport.Activity? { stage == nil ? nil : report?.activity }
+  /// Open, and its clock not known yet.
+  var isSettling: Bool { stage != nil && (report == nil || report?.activity == .settling) }
   var underruns: UInt32 { earlierUnderruns + (report?.underruns ?? 0) }
 
   var isAudible: Bool {

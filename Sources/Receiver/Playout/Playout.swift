@@ -7,6 +7,8 @@ import WireProtocol
 struct Playout {
   /// Packets decoded in one go, so that a control message never waits for more than a few milliseconds.
   static let decodeSlice = 8
+  /// How often to look while the start waits for the card's clock to settle.
+  static let settlingInterval = Nanoseconds.milliseconds(5)
 
   enum Step {
     case render(RenderCommand)
@@ -201,7 +203,10 @@ struct Playout {
   var nextDeadline: LocalTime? {
     if decoding.hasMore { return lastAdvance }
     // Where the device is missing, time goes on too: the stream may end, and then nobody needs the device.
-    return device.isClosed ? nil : lastAdvance + RoomSchedule.clockInterval
+    guard !device.isClosed else { return nil }
+    // All rooms may be waiting for this one's card, of whose progress nothing wakes the session.
+    let awaitsCard = device.isSettling && buffer.bufferedUntil != nil
+    return lastAdvance + (awaitsCard ? Self.settlingInterval : RoomSchedule.clockInterval)
   }
 
   // MARK: - Parts of `advance`
