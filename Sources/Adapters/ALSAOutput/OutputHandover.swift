@@ -35,7 +35,9 @@ package final class OutputHandover<Chain: Sendable>: Sendable {
 
   /// On the session's thread: what has changed since the last call, in order.
   package func takeNews() -> [News] {
-    while control.takeEvent() != nil {}
+    var isTold = control.droppedEvents > 0
+    while control.takeEvent() != nil { isTold = true }
+    guard isTold else { return [] }
     return told.withLock { told in
       var news: [News] = []
       if let (opening, chain) = told.offered.take() {

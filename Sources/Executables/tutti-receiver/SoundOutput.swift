@@ -126,6 +126,7 @@ final class SoundOutput {
   }
 
   private func sendUnsent() {
+    guard unsent.count > 0 else { return }
     guard let chain else { return unsent.removeAll() }
     unsent.drain(chain.commands.send)
   }
