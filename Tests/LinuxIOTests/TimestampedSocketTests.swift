@@ -71,6 +71,27 @@ struct TimestampedSocketTests {
     #expect(stamp.at >= before - TimestampedSocket.conversionError)
   }
 
+  @Test func `what comes to a socket that does not wake is reported at the deadline`() throws {
+    let (log, other) = (try EventLog(), try EventLog())
+    let quiet = try log.reactor.openDatagrams(on: .loopback(port: 0), wakes: false)
+    let peer = try other.reactor.openDatagrams(on: .loopback(port: 0))
+    let target = try #require(log.reactor.localAddress(of: quiet))
+    var isStamped = false
+    // The kernel switches stamping on a moment after the first socket has asked for it.
+    for round in 0..<UInt8(200) where !isStamped {
+      let sent = HostClock.now
+      try other.reactor.send([round], to: target, from: peer)
+      let deadline = HostClock.now + .milliseconds(5)
+      try log.turn(until: deadline)
+      #expect(HostClock.now >= deadline)
+      for case .datagram(quiet, let datagram) in log.events where datagram.bytes == [round] {
+        #expect(datagram.receivedAt >= sent - TimestampedSocket.conversionError)
+        isStamped = datagram.hasKernelStamp
+      }
+    }
+    #expect(isStamped)
+  }
+
   @Test func `a datagram port in use is named in the error`() throws {
     let log = try EventLog()
     let first = try log.reactor.openDatagrams(on: .loopback(port: 0))

@@ -4,10 +4,12 @@ internal import Glibc
 // MARK: datagrams, descriptors and signals
 
 extension Reactor {
-  /// Opens a UDP socket with kernel stamps. On `.any` it takes IPv4 and, where there is IPv6, that as well.
-  package func openDatagrams(on address: SocketAddress, trafficClass: TrafficClass = .standard)
-    throws(IOError) -> DatagramID
-  {
+  /// Opens a UDP socket with kernel stamps. On `.any` it takes IPv4 and, where there is IPv6, that as well. One that does
+  /// not wake ends no `wait`: what has arrived is reported when something else has happened, or the deadline has passed.
+  /// Where the kernel stamps no arrivals it wakes all the same, because the time would be lost.
+  package func openDatagrams(
+    on address: SocketAddress, trafficClass: TrafficClass = .standard, wakes: Bool = true
+  ) throws(IOError) -> DatagramID {
     let socket: TimestampedSocket
     do {
       socket = try TimestampedSocket(address: address, trafficClass: trafficClass)
@@ -15,9 +17,13 @@ extension Reactor {
       guard let substitute = error.substitute(for: address) else { throw error }
       socket = try TimestampedSocket(address: substitute, trafficClass: trafficClass)
     }
-    let token = insert(.datagrams(socket))
-    try watch(socket.descriptor.number, token: token)
-    return DatagramID(token: token)
+    let id = DatagramID(token: insert(.datagrams(socket)))
+    if wakes || socket.stamps == .none {
+      try watch(socket.descriptor.number, token: id.token)
+    } else {
+      readQuietly(id)
+    }
+    return id
   }
 
   /// Sends at once; the id is that of the `transmitted` events, of which there may be none. Fails with EAGAIN where

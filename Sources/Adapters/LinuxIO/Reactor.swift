@@ -27,6 +27,8 @@ package final class Reactor {
   private var ready = Array(repeating: csys_ready(), count: 64)
   private var pending: [ReactorEvent] = []
   private var unflushed: [ConnectionID] = []
+  /// Sockets that wake nobody.
+  private var quietSockets: [DatagramID] = []
   private var restingListeners: [(id: ListenerID, until: LocalTime)] = []
   /// Connections after `finish`, oldest first; some may be gone already.
   private var farewells: [(id: ConnectionID, until: LocalTime)] = []
@@ -62,6 +64,7 @@ package final class Reactor {
     let count = csys_epoll_wait(
       epoll.number, &ready, Int32(ready.count), timeout(until: deadline))
     try IOError.check("epoll_wait", count, "event loop")
+    readQuietSockets()
     for index in 0..<Int(count) { handle(ready[index]) }
     wakeListeners()
     endFarewells()
@@ -86,14 +89,19 @@ package final class Reactor {
     case .listener(let listener): accept(ListenerID(token: ready.token), listener)
     case .connection(let connection):
       handle(ConnectionID(token: ready.token), connection, events: ready.events)
-    case .datagrams(let socket):
-      handle(DatagramID(token: ready.token), socket, events: ready.events)
+    case .datagrams(let socket): read(DatagramID(token: ready.token), socket)
     case .descriptor: report(.readable(DescriptorID(token: ready.token)))
     case .signals(let signals): for signal in signals.waiting() { report(.signal(signal)) }
     }
   }
 
-  private func handle(_ id: DatagramID, _ socket: TimestampedSocket, events: UInt32) {
+  private func readQuietSockets() {
+    for id in quietSockets {
+      if case .datagrams(let socket)? = entries[id.token] { read(id, socket) }
+    }
+  }
+
+  private func read(_ id: DatagramID, _ socket: TimestampedSocket) {
     // Transmit stamps first: the answer to a datagram is worth more when its stamp is known.
     for _ in 0..<Self.datagramsPerTurn {
       guard let stamp = socket.nextTransmitStamp() else { break }
@@ -138,6 +146,12 @@ extension Reactor {
   }
 
   func remove(token: UInt64) { entries[token] = nil }
+
+  /// What arrives is reported with the next event, or at the next deadline.
+  func readQuietly(_ id: DatagramID) {
+    quietSockets.removeAll { entries[$0.token] == nil }
+    quietSockets.append(id)
+  }
 
   func entry(_ token: UInt64) -> Entry? { entries[token] }
 

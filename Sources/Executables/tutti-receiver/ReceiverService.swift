@@ -62,7 +62,9 @@ final class ReceiverService {
     // What a cut makes obsolete must be read all the same before what comes behind it.
     options.receiveLimit = 128 << 10
     let listener = try reactor.listen(on: .any(port: configuration.port), options: options)
-    clockSocket = try reactor.openDatagrams(on: .any(port: 0), trafficClass: .clock)
+    // Answers carry the kernel's time of arrival, and wait for the next request: half as many turns.
+    clockSocket = try reactor.openDatagrams(
+      on: .any(port: 0), trafficClass: .clock, wakes: false)
     if let error = lockMemory() { log.notice("memory is not locked", "\(error)") }
     let memory = state.memory(log)
     let waker = reactor.waker
