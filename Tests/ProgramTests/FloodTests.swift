@@ -28,7 +28,7 @@ import WireProtocol
   func `while a flood goes on, newcomers are answered and the music plays`(flood: Flood) throws {
     let tone = try folder.write(Tone.wave(rate: 48_000, seconds: 4), to: "tone.wav")
     let receiver = try ReceiverProgram("a", in: folder)
-    let interceptor = try Interceptor(to: receiver.port)
+    let interceptor = try Interceptor(to: receiver.port, of: "a", in: folder)
     let patience = try Self.patience * Self.otherWork()
     let player = try player([tone], at: [interceptor.address], in: folder)
     try receiver.program.line(with: "playing")
@@ -151,7 +151,7 @@ import WireProtocol
     ]
     let receiver = try ReceiverProgram("a", in: folder)
     let flags = try Self.flagsOffset()
-    let interceptor = try Interceptor(to: receiver.port) { type, message in
+    let interceptor = try Interceptor(to: receiver.port, of: "a", in: folder) { type, message in
       guard type == Interceptor.packet else { return message }
       var message = message
       message[flags] |= 1

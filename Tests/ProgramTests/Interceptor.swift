@@ -1,21 +1,40 @@
 import Foundation
 import OpenSSLSecurity
 import Synchronization
+import TestSupport
 import Testing
 import WireProtocol
 
-/// Stands between a player and a receiver, passes on what they say, and lets a test change what the sender says or
-/// say more in its name. The clock's datagrams go past it.
+/// Stands between a player and a receiver, with the keys of both, passes on what they say, and lets a test change what the
+/// sender says or say more in its name.
 final class Interceptor: Sendable {
   /// What becomes of a message, framing included, of this type.
   typealias Rewrite = @Sendable (_ type: UInt16, _ message: [UInt8]) -> [UInt8]
 
   static let packet: UInt16 = 0x0303
+  private static let hello: UInt16 = 0x0001
+  private static let prove: UInt16 = 0x0008
+  private static let attach: UInt16 = 0x0301
+
+  /// The keys that the two programs keep, from their files: each takes this for the other.
+  private struct Keys {
+    let player: IdentityKey
+    let receiver: IdentityKey
+
+    init(_ folder: TemporaryFolder, player: String, receiver: String) throws {
+      func key(_ path: String) throws -> IdentityKey {
+        try IdentityKey(pem: Array(Data(contentsOf: URL(fileURLWithPath: folder.file(path)))))
+      }
+      self.player = try key("\(player)/sender-key.pem")
+      self.receiver = try key("\(receiver)/receiver-key.pem")
+    }
+  }
 
   /// To the receiver, by kind.
   private final class Connections: Sendable {
     let control = Mutex<TestConnection?>(nil)
     let media = Mutex<TestConnection?>(nil)
+    let clock = Mutex<ClockRelay?>(nil)
     /// The receiver's, and nil while nothing gets through.
     let port: Mutex<UInt16?>
 
@@ -25,13 +44,20 @@ final class Interceptor: Sendable {
   private let peer: TestPeer
   private let connections: Connections
 
-  init(to port: UInt16, rewriting rewrite: @escaping Rewrite = { $1 }) throws {
+  /// - Parameters:
+  ///   - room: The receiver's name.
+  ///   - player: The player's state directory in `folder`, which need not be there before it connects.
+  init(
+    to port: UInt16, of room: String, in folder: TemporaryFolder, player: String = "player",
+    rewriting rewrite: @escaping Rewrite = { $1 }
+  ) throws {
     let connections = Connections(to: port)
     self.connections = connections
-    let key = try IdentityKey.generate()
     peer = try TestPeer { sender in
-      guard let port = connections.port.withLock({ $0 }), sender.secure(.accepted, key),
-        let receiver = TestConnection.sender(to: port, key)
+      guard let port = connections.port.withLock({ $0 }),
+        let keys = try? Keys(folder, player: player, receiver: "state-\(room)"),
+        sender.secure(.accepted, keys.receiver),
+        let receiver = TestConnection.sender(to: port, keys.player)
       else { return sender.end() }
       Thread {
         while case let bytes = receiver.receive(), !bytes.isEmpty { sender.send(bytes) }
@@ -41,6 +67,8 @@ final class Interceptor: Sendable {
       receiver.end()
     }
   }
+
+  deinit { connections.clock.withLock { $0?.end() } }
 
   var address: String { peer.address }
 
@@ -70,9 +98,13 @@ final class Interceptor: Sendable {
         let length = 4 + waiting[..<4].reduce(0) { $0 << 8 | Int($1) }
         guard waiting.count >= length else { break }
         let type = UInt16(waiting[4]) << 8 | UInt16(waiting[5])
-        if isControl == nil { isControl = type == 0x0001 }
-        whole += rewrite(type, Array(waiting[..<length]))
+        if isControl == nil { isControl = type != Self.attach }
+        var message = Array(waiting[..<length])
         waiting.removeFirst(length)
+        // A proof holds for one channel only.
+        if type == Self.prove { continue }
+        if type == Self.hello { relayClock(of: sender, receiver, in: connections, &message) }
+        whole += rewrite(type, message)
       }
       guard !whole.isEmpty else { continue }
       if isControl == true {
@@ -84,6 +116,24 @@ final class Interceptor: Sendable {
         connections.media.withLock { $0 = receiver }
         receiver.send(whole)
       }
+    }
+  }
+
+  /// From now on the receiver asks here for the time.
+  private static func relayClock(
+    of sender: TestConnection, _ receiver: TestConnection, in connections: Connections,
+    _ hello: inout [UInt8]
+  ) {
+    guard let one = sender.peer, let other = receiver.peer else { return }
+    // Behind magic, version, flags, identifier, session and clock id.
+    let place = 6 + 4 + 2 + 2 + Identifier.byteCount + 8 + 8
+    let relay = ClockRelay(
+      to: UInt16(hello[place]) << 8 | UInt16(hello[place + 1]), tagging: one, and: other)
+    hello[place] = UInt8(relay.port >> 8)
+    hello[place + 1] = UInt8(relay.port & 0xFF)
+    connections.clock.withLock { clock in
+      clock?.end()
+      clock = relay
     }
   }
 }

@@ -28,7 +28,9 @@ import Testing
         return try folder.write(wave, to: "\(index).wav")
       }
       receivers = try ["a", "b"].map { try Self.receiver($0, in: folder) }
-      paths = try receivers.map { try Interceptor(to: $0.port) }
+      paths = try zip(receivers, ["a", "b"]).map { receiver, room in
+        try Interceptor(to: receiver.port, of: room, in: folder)
+      }
       player = try startedPlayer(files, paths, in: folder)
     }
 

@@ -25,6 +25,9 @@ final class TestConnection: Sendable {
     }
   }
 
+  /// The other side; nil in the clear.
+  var peer: SecuredPeer? { channel.withLock { $0?.peer } }
+
   private func shakeHands(_ role: SecureRole, _ key: IdentityKey) -> sending TLSChannel? {
     guard let context = try? TLSContext(key) else { return nil }
     let channel = context.channel(role)
