@@ -66,7 +66,7 @@ import WireProtocol
     }
     #expect(playout.nextDeadline == Self.start + Playout.settlingInterval)
     #expect(wait(for: .settling) == Playout.settlingInterval)
-    #expect(wait(for: .waiting) == Playout.clockInterval)
+    #expect(wait(for: .waiting) == RoomSchedule.clockInterval)
   }
 
   @Test func `decoding comes in slices and stops where it is far enough ahead`() {
