@@ -5,11 +5,16 @@
  *
  * dir        where it records and is controlled
  * ppm        its crystal's error (default 0); -900000 makes it ten times slower than it says
+ * wander     how its crystal wanders, see crystal.h, from CLOCK_MONOTONIC `since`, in ns
  * step       frames by which the pointer moves that programs see (default 1); 0: by what a millisecond plays
+ * latency    microseconds from the pointer to the air; programs are told them (default 0)
  * rate       its only rate, in Hz (default: 44100 to 192000); likewise format and channels
+ * takes      1: records each opening in a file of its own, with its times, and looks at the control files every 20 ms
  *
  * DIR/heard      what was written, in the device's format; rewritten where the program rewinds
  * DIR/starts     a line for each start: CLOCK_MONOTONIC in ns, and the frame of `heard` that it begins with
+ * DIR/take-N     with `takes`, in place of `heard`; DIR/take-N.times has a line for the format, then lines with a word
+ *                (start, at, stop, dry, suspended, gone), CLOCK_MONOTONIC in ns, and the frame that sounds then
  * DIR/lock       held while the card is open, so that it can be opened once
  * DIR/vanish     while this file exists the card is gone
  * DIR/suspend    while this file exists the card is suspended
@@ -29,10 +34,19 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "crystal.h"
+
+#define CONTROL_NS 20000000ll /* with `takes`: how often control files are looked for */
+#define TIMES_NS 100000000ll  /* and how often the time is noted */
+
 struct card {
   snd_pcm_ioplug_t io;
   char dir[512];
-  double speed; /* frames played for each frame that it should */
+  struct crystal crystal;
+  double latency; /* s */
+  bool takes;
+  FILE *times;
+  int64_t noted, controlled; /* ns */
   int lock, timer, heard;
   size_t frame_bytes;
   snd_pcm_uframes_t avail_min;
@@ -43,41 +57,69 @@ struct card {
   long step;       /* frames by which `visible` moves, or 0 */
 };
 
-static int64_t now_ns(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec * 1000000000ll + t.tv_nsec;
-}
-
 static bool control(const struct card *c, const char *what, bool once) {
   char path[600];
   snprintf(path, sizeof path, "%s/%s", c->dir, what);
   return once ? unlink(path) == 0 : access(path, F_OK) == 0;
 }
 
+/* The position of this run at true time `t`. */
+static double position(const struct card *c, int64_t t) {
+  double gained = crystal_gain(&c->crystal, t) - crystal_gain(&c->crystal, c->started);
+  return ((double)(t - c->started) + gained) * 1e-9 * c->io.rate;
+}
+
+/* When this run comes to a position. */
+static int64_t time_of(const struct card *c, double position) {
+  double span = position / c->io.rate * 1e9 / (1 + c->crystal.ppm * 1e-6);
+  for (int i = 0; i < 3; i++) {
+    double gained = crystal_gain(&c->crystal, c->started + (int64_t)span) - crystal_gain(&c->crystal, c->started);
+    span += (position / c->io.rate * 1e9 - span - gained) / (1 + c->crystal.ppm * 1e-6);
+  }
+  return c->started + (int64_t)ceil(span);
+}
+
+static void note(struct card *c, const char *what, int64_t t, double position) {
+  c->noted = t;
+  if (c->times)
+    fprintf(c->times, "%s %lld %.4f\n", what, (long long)t, (double)c->base + position);
+}
+
+static int halt(struct card *c, const char *why, int64_t t, snd_pcm_state_t state, int code) {
+  if (c->running)
+    note(c, why, t, c->position);
+  c->running = false;
+  snd_pcm_ioplug_set_state(&c->io, state);
+  return code;
+}
+
 /* Brings the card to the present; 0, or why it does not run any more. */
 static int look(struct card *c) {
   snd_pcm_ioplug_t *io = &c->io;
-  if (c->gone || control(c, "vanish", false)) {
+  int64_t now = true_now();
+  bool controlled = !c->takes || now - c->controlled >= CONTROL_NS;
+  if (controlled)
+    c->controlled = now;
+  if (c->gone || (controlled && control(c, "vanish", false))) {
     c->gone = true;
-    c->running = false;
-    snd_pcm_ioplug_set_state(io, SND_PCM_STATE_DISCONNECTED);
-    return -ENODEV;
+    if (c->running)
+      c->position = fmin(position(c, now), (double)io->appl_ptr);
+    return halt(c, "gone", now, SND_PCM_STATE_DISCONNECTED, -ENODEV);
   }
   if (!c->running)
     return io->state == SND_PCM_STATE_XRUN ? -EPIPE : io->state == SND_PCM_STATE_SUSPENDED ? -ESTRPIPE : 0;
-  c->position = (double)(now_ns() - c->started) * 1e-9 * io->rate * c->speed;
-  if (control(c, "suspend", false)) {
-    c->running = false;
-    snd_pcm_ioplug_set_state(io, SND_PCM_STATE_SUSPENDED);
-    return -ESTRPIPE;
+  now = true_now();
+  c->position = position(c, now);
+  if (c->position >= (double)io->appl_ptr) {
+    c->position = (double)io->appl_ptr;
+    return halt(c, "dry", time_of(c, c->position), SND_PCM_STATE_XRUN, -EPIPE);
   }
-  if (c->position >= (double)io->appl_ptr || control(c, "underrun", true) || control(c, "dry", false)) {
-    c->position = fmin(c->position, (double)io->appl_ptr);
-    c->running = false;
-    snd_pcm_ioplug_set_state(io, SND_PCM_STATE_XRUN);
-    return -EPIPE;
-  }
+  if (controlled && control(c, "suspend", false))
+    return halt(c, "suspended", now, SND_PCM_STATE_SUSPENDED, -ESTRPIPE);
+  if (controlled && (control(c, "underrun", true) || control(c, "dry", false)))
+    return halt(c, "dry", now, SND_PCM_STATE_XRUN, -EPIPE);
+  if (now - c->noted >= TIMES_NS)
+    note(c, "at", now, c->position);
   return 0;
 }
 
@@ -91,18 +133,20 @@ static snd_pcm_sframes_t visible(const struct card *c) {
   return whole - whole % c->step;
 }
 
-static void tick(struct card *c, bool on) {
-  int64_t ns = on ? (int64_t)(c->io.period_size * 1e9 / c->io.rate / c->speed) : 0;
-  struct timespec span = {ns / 1000000000, ns % 1000000000};
-  struct itimerspec timer = {span, span};
-  timerfd_settime(c->timer, 0, &timer, NULL);
+/* Wakes the program at the end of the present period. */
+static void tick(struct card *c) {
+  double period = (double)c->io.period_size;
+  int64_t ns = time_of(c, (floor(c->position / period) + 1) * period);
+  struct itimerspec timer = {{0, 0}, {ns / 1000000000, ns % 1000000000}};
+  syscall(SYS_timerfd_settime, c->timer, TFD_TIMER_ABSTIME, &timer, NULL);
 }
 
 static int card_start(snd_pcm_ioplug_t *io) {
   struct card *c = io->private_data;
-  c->started = now_ns();
+  c->started = true_now();
   c->position = 0;
   c->running = true;
+  note(c, "start", c->started, 0);
   char path[600];
   snprintf(path, sizeof path, "%s/starts", c->dir);
   FILE *starts = fopen(path, "a");
@@ -110,14 +154,14 @@ static int card_start(snd_pcm_ioplug_t *io) {
     fprintf(starts, "%lld %llu\n", (long long)c->started, (unsigned long long)c->base);
     fclose(starts);
   }
-  tick(c, true);
+  tick(c);
   return 0;
 }
 
 static int card_stop(snd_pcm_ioplug_t *io) {
   struct card *c = io->private_data;
-  if (c->running)
-    look(c);
+  if (c->running && look(c) == 0)
+    note(c, "stop", true_now(), c->position);
   c->running = false;
   return 0;
 }
@@ -148,6 +192,8 @@ static int card_delay(snd_pcm_ioplug_t *io, snd_pcm_sframes_t *delay) {
   struct card *c = io->private_data;
   int code = look(c);
   *delay = (snd_pcm_sframes_t)io->appl_ptr - visible(c);
+  if (c->running)
+    *delay += (snd_pcm_sframes_t)lround(c->latency * io->rate);
   return code;
 }
 
@@ -170,10 +216,40 @@ static int card_poll_revents(snd_pcm_ioplug_t *io, struct pollfd *fds, unsigned 
   *revents = 0;
   if (!(fds[0].revents & POLLIN) || read(c->timer, &ticks, sizeof ticks) < 0)
     return 0;
-  if (look(c) < 0)
+  if (look(c) < 0) {
     *revents = POLLOUT | POLLERR;
-  else if (io->buffer_size + (snd_pcm_uframes_t)visible(c) - io->appl_ptr >= c->avail_min)
+    return 0;
+  }
+  tick(c);
+  if (io->buffer_size + (snd_pcm_uframes_t)visible(c) - io->appl_ptr >= c->avail_min)
     *revents = POLLOUT;
+  return 0;
+}
+
+static void close_recording(struct card *c) {
+  if (c->heard >= 0)
+    close(c->heard);
+  if (c->times)
+    fclose(c->times);
+  c->heard = -1;
+  c->times = NULL;
+}
+
+/* A new take, with its times. */
+static int open_take(struct card *c) {
+  char path[600];
+  int n = 0;
+  do
+    snprintf(path, sizeof path, "%s/take-%03d", c->dir, n++);
+  while ((c->heard = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600)) < 0 && errno == EEXIST);
+  strcat(path, ".times");
+  c->times = c->heard < 0 ? NULL : fopen(path, "we");
+  if (!c->times)
+    return -errno;
+  setlinebuf(c->times);
+  fprintf(c->times, "%s %u %u %.6f %.6f\n", snd_pcm_format_name(c->io.format), c->io.channels, c->io.rate,
+          c->crystal.ppm, c->latency);
+  c->base = 0;
   return 0;
 }
 
@@ -183,8 +259,9 @@ static int card_hw_params(snd_pcm_ioplug_t *io, snd_pcm_hw_params_t *params) {
   (void)params;
   c->frame_bytes = (size_t)snd_pcm_format_physical_width(io->format) / 8 * io->channels;
   snprintf(path, sizeof path, "%s/heard", c->dir);
-  if (c->heard >= 0)
-    close(c->heard);
+  close_recording(c);
+  if (c->takes)
+    return open_take(c);
   c->heard = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
   return c->heard < 0 ? -errno : 0;
 }
@@ -198,8 +275,7 @@ static int card_close(snd_pcm_ioplug_t *io) {
   struct card *c = io->private_data;
   close(c->timer);
   close(c->lock);
-  if (c->heard >= 0)
-    close(c->heard);
+  close_recording(c);
   free(c);
   return 0;
 }
@@ -242,9 +318,9 @@ static int constrain(struct card *c, long rate, long format, long channels) {
 }
 
 SND_PCM_PLUGIN_DEFINE_FUNC(virtual_card) {
-  const char *dir = NULL, *format = NULL;
-  double ppm = 0;
-  long rate = 0, channels = 0, step = 1;
+  const char *dir = NULL, *format = NULL, *wander = NULL;
+  double ppm = 0, since = 0, latency = 0;
+  long rate = 0, channels = 0, step = 1, takes = 0;
   snd_config_iterator_t i, next;
   (void)root;
   snd_config_for_each(i, next, conf) {
@@ -258,6 +334,14 @@ SND_PCM_PLUGIN_DEFINE_FUNC(virtual_card) {
       snd_config_get_string(node, &format);
     else if (!strcmp(id, "ppm"))
       snd_config_get_ireal(node, &ppm);
+    else if (!strcmp(id, "wander"))
+      snd_config_get_string(node, &wander);
+    else if (!strcmp(id, "since"))
+      snd_config_get_ireal(node, &since);
+    else if (!strcmp(id, "latency"))
+      snd_config_get_ireal(node, &latency);
+    else if (!strcmp(id, "takes"))
+      snd_config_get_integer(node, &takes);
     else if (!strcmp(id, "step"))
       snd_config_get_integer(node, &step);
     else if (!strcmp(id, "rate"))
@@ -271,12 +355,15 @@ SND_PCM_PLUGIN_DEFINE_FUNC(virtual_card) {
   char path[600];
   strcpy(c->dir, dir);
   snprintf(path, sizeof path, "%s/lock", dir);
-  c->speed = 1 + ppm * 1e-6;
+  c->latency = latency * 1e-6;
+  c->takes = takes != 0;
   c->step = step >= 0 ? step : 1;
   c->heard = -1;
   c->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
   c->lock = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
   int code = control(c, "vanish", false) || c->lock < 0 ? -ENODEV : 0;
+  if (crystal_make(&c->crystal, ppm, wander, (int64_t)since) < 0)
+    code = -EINVAL;
   if (code >= 0 && flock(c->lock, LOCK_EX | LOCK_NB) < 0)
     code = -EBUSY;
   c->io.version = SND_PCM_IOPLUG_VERSION;
