@@ -4,7 +4,7 @@ SWIFT ?= swift
 BUILD := .build/release
 FILE ?=
 
-.PHONY: help setup build run test test-long test-page soak check fuzz lint format docs install install-service install-daemon uninstall clean
+.PHONY: help setup build run test test-long test-page soak check bench bench-check bench-report fuzz lint format docs install install-service install-daemon uninstall clean
 
 help:
 	@echo "make run [FILE=song.flac]  build, start a receiver here and play to it"
@@ -13,6 +13,9 @@ help:
 	@echo "make test-page             the web page in Chromium, against an invented house"
 	@echo "make soak [SECONDS=600]    random commands, outages and kills in real time"
 	@echo "make check                 lint, the examples, the programs' size, the render path under sanitizers, a short fuzz run"
+	@echo "make bench                 how closely three rooms play, wired and on Wi-Fi, beside Snapcast: 8 minutes; as root"
+	@echo "make bench-check           how exactly that is measured: 3 minutes; as root"
+	@echo "make bench-report [WRITE=1]  the table of all results; or into the documents"
 	@echo "make fuzz [SECONDS=30]     everything that reads bytes, with random ones, so long for each part"
 	@echo "make docs                  the library's documentation, in .build/docs"
 	@echo "make build                 the programs in $(BUILD), manual pages and completions beside it"
@@ -49,6 +52,21 @@ check: build lint
 	Tests/RealtimeTests/run.sh
 	$(SWIFT) test --sanitize=thread --scratch-path .build-tsan --filter 'FrameRing|RenderQueue'
 	$(MAKE) fuzz
+
+PROGRAMS ?= $(BUILD)
+BENCH := Benchmarks/bench/bench.py
+
+bench:
+	@test -x $(PROGRAMS)/tutti-receiver || $(MAKE) build
+	@Benchmarks/bench/setup.sh
+	@$(BENCH) run wired wifi --peer snapcast --seconds 100 --programs $(PROGRAMS)
+
+bench-check:
+	@Benchmarks/bench/setup.sh
+	@$(BENCH) check
+
+bench-report:
+	@$(BENCH) report $(if $(WRITE),--write)
 
 fuzz: setup
 	Tests/Fuzz/run.sh decoders $(or $(SECONDS),30)

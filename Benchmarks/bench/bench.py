@@ -1,0 +1,95 @@
+#!/usr/bin/python3
+"""Measures how closely rooms play together, by the real programs, on this machine. See README.md.
+
+    bench.py run SCENARIO...    runs, analyses, and ends with the table
+    bench.py check              measures the bench itself
+    bench.py report [--write]   the table of all results; or into the documents
+    bench.py scenarios          lists them
+"""
+import argparse
+import importlib.util
+import os
+import signal
+import sys
+from concurrent.futures import ProcessPoolExecutor
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.dont_write_bytecode = True
+RESULTS = os.path.join(os.path.dirname(os.path.dirname(HERE)), ".build", "bench", "results")
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("run", "check", "report", "scenarios"))
+    parser.add_argument("scenario", nargs="*", help="see: bench.py scenarios; all: each of them")
+    parser.add_argument("--system", default="tutti", help="what to measure: a file of systems/, or several with commas")
+    parser.add_argument("--peer", action="append", default=[], help="another system, in the same run: snapcast")
+    parser.add_argument("--programs", help="folder of the system's programs")
+    parser.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="for the system, see its file")
+    parser.add_argument("--seconds", type=int, help="of music, instead of the scenario's")
+    parser.add_argument("--rooms", type=int)
+    parser.add_argument("--seed", type=int)
+    parser.add_argument("--results", default=RESULTS, help="folder (default: .build/bench/results)")
+    parser.add_argument("--keep", action="store_true", help="keep the recordings")
+    parser.add_argument("--write", action="store_true", help="report: fill docs/measurements.md and README.md")
+    return parser.parse_args()
+
+
+def needs():
+    """Root, and a mount namespace of its own: whatever is mounted goes away with the bench."""
+    if os.geteuid():
+        sys.exit("bench: it makes network namespaces, so it needs root: sudo make bench")
+    if "TUTTI_BENCH" not in os.environ:
+        os.environ["TUTTI_BENCH"] = "1"
+        os.execvp("unshare", ["unshare", "-m", "--propagation", "private", sys.executable, os.path.join(HERE, "bench.py"), *sys.argv[1:]])
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+
+
+def run(args):
+    import house
+    import report
+    import run as runs
+    import scenario
+    names = scenario.names() if args.scenario == ["all"] else args.scenario or ["wired"]
+    options = dict(o.split("=", 1) for o in args.option) | ({"programs": args.programs} if args.programs else {})
+    changes = {"seconds": args.seconds, "rooms": args.rooms, "seed": args.seed}
+    for name in names:
+        scenario.load(name, **changes)  # a mistake in one is found before hours have passed
+    house.build()
+    os.makedirs(args.results, exist_ok=True)
+    folders = [runs.perform(system, name, args.results, options, **changes)
+               for name in names for system in [*args.system.split(","), *args.peer]]
+    print("analysing", flush=True)
+    with ProcessPoolExecutor(2) as pool:  # after the last run, so that it disturbs none
+        figures = list(pool.map(runs.judge, folders, [args.keep] * len(folders)))
+    print("\n".join(report.short(f) for f in figures) + "\n\n" + report.report(figures) + f"\n\npictures and figures: {args.results}")
+
+
+def main():
+    missing = [m for m in ("numpy", "matplotlib") if not importlib.util.find_spec(m)]
+    if missing:
+        sys.exit("bench: apt-get install " + " ".join("python3-" + m for m in missing))
+    args = arguments()
+    if args.what == "scenarios":
+        import scenario
+        print("\n".join(scenario.names()))
+    elif args.what == "report":
+        import report
+        results = report.load(args.results)
+        print(report.report(results))
+        if args.write:
+            report.write_documents(results)
+    else:
+        needs()
+        if args.what == "run":
+            run(args)
+        else:
+            import check
+            sys.exit(check.main())
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit("\nbench: stopped; all hosts and their programs are gone")

@@ -1,0 +1,153 @@
+"""Measures the bench itself: made-up recordings, then players that know true time. Each check is also run once on
+something that is wrong on purpose, and has to fail then."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+import analysis
+import house as houses
+import made_up
+import reference
+import run
+import scenario as scenarios
+
+SECONDS = 40
+PROBE = [sys.executable, os.path.join(houses.HERE, "probe.py")]
+ROOMS = {"a": (1.0, 0.0), "b": (60.0, 7.3e-6), "c": (-45.0, 21e-6), "d": (8.0, 1e-3)}  # card's ppm, s late
+
+
+class Checks:
+    def __init__(self):
+        self.failed = 0
+
+    def expect(self, what, holds, figure="", broken=None):
+        """`broken` names the mistake with which this must not hold."""
+        right = bool(holds) != bool(broken)
+        self.failed += not right
+        if broken:
+            what = f"{broken} is found by '{what}'"
+        print(f"{'ok  ' if right else 'FAIL'} {what}{': ' if figure else ''}{figure}", flush=True)
+
+
+def made_up_recordings(checks):
+    signal = os.path.join(tempfile.gettempdir(), f"tutti-bench-{os.getpid()}.wav")
+    reference.write_signal(signal, SECONDS, seed=7)
+    sound = reference.read_signal(signal)
+    try:
+        for broken, wrong in ((None, {}), ("a slip in b", {"edit": made_up.drop_one}), ("b's clock shifted by 5 µs", {"shift": 5e-6}),
+                              ("a rate of b that is false by 1 ppm", {"false_ppm": 1.0})):
+            with tempfile.TemporaryDirectory() as place:
+                for name, (ppm, late) in ROOMS.items():
+                    made_up.write(os.path.join(place, name), sound, ppm, late, **(wrong if name == "b" else {}))
+                judge_even(checks, place, signal, broken)
+        with tempfile.TemporaryDirectory() as place:
+            made_up.write(os.path.join(place, "a"), sound, edit=made_up.damage)
+            made_up.write(os.path.join(place, "b"), sound, form="FLOAT_LE")
+            judge_damage(checks, place, signal)
+    finally:
+        os.unlink(signal)
+
+
+def judge_even(checks, place, signal, broken):
+    cards = {name: os.path.join(place, name) for name in ROOMS}
+    figures, grid, offsets = analysis.analyse(cards, signal, play=100, steady=(102, 138), end=138.5)
+    inside = (grid > 102) & (grid < 138)
+    true = np.array([[-late] for _, late in ROOMS.values()])
+    errors = (offsets - offsets[0] - true)[1:, inside] * 1e6
+    rooms = figures["rooms"].values()
+    what = broken or ""
+    if not broken or "slip" in what:
+        counts = [sum(r[k] for r in rooms) for k in ("slips", "spots", "dropouts")]
+        checks.expect("no slip, spot or dropout in even sound", not any(counts), "%d, %d, %d" % tuple(counts), broken)
+    if not broken or "clock" in what or "rate" in what:
+        worst = float(np.abs(errors).max())
+        checks.expect("alignment right to 0.1 µs", worst <= 0.1, f"{worst:.4f} µs at most", broken)
+    if not broken or "rate" in what:
+        pace = max(abs(r["pace_ppm"]) for r in rooms)
+        checks.expect("drift right to 0.001 ppm", pace < 1e-3, f"{pace:.5f} ppm", broken)
+    if not broken:
+        snr = [r["snr_db"]["median"] for r in rooms]
+        checks.expect("ideal 16-bit resampling reads 84 dB", all(abs(s - 84) < 0.5 for s in snr), f"{min(snr):.1f} to {max(snr):.1f} dB")
+        first = max(abs(r["first_sound_s"] - made_up.LEAD) for r in rooms)
+        checks.expect("first sound right to 5 ms", first < 5e-3, f"{first * 1e3:.2f} ms off at most")
+
+
+def judge_damage(checks, place, signal):
+    cards = {name: os.path.join(place, name) for name in "ab"}
+    figures, _, _ = analysis.analyse(cards, signal, play=100, steady=(102, 138), end=138.5)
+    a = figures["rooms"]["a"]
+    checks.expect("3 slips of 482 frames found", a["slips"] == 3 and abs(a["slipped_frames"] - 482) < 1, f"{a['slips']} of {a['slipped_frames']:.0f}")
+    checks.expect("a hole of 20 ms found", a["dropouts"] == 1 and abs(a["silent_ms"] - 20) < 0.2, f"{a['dropouts']} of {a['silent_ms']:.1f} ms")
+    checks.expect("2 damaged spots found (hole, click)", a["spots"] == 2, str(a["spots"]))
+    snr = figures["rooms"]["b"]["snr_db"]["median"]
+    checks.expect("unchanged sound reads 130 dB or more", snr > 130, f"{snr:.0f} dB")
+
+
+def machine_clocks(checks):
+    for broken, ppm in ((None, 50.0), ("a clock 1 ppm faster", 51.0)):
+        out = subprocess.run(PROBE + ["clock"], capture_output=True, text=True, check=True, env=dict(
+            os.environ, LD_PRELOAD=os.path.join(houses.BUILT, "clock.so"), CLOCK_PPM=str(ppm), CLOCK_OFFSET="-3"))
+        clock = json.loads(out.stdout)
+        want = -3e9 + 50e-6 * clock["true_ns"]
+        worst = max(abs(clock[c] - want) for c in ("monotonic", "raw", "realtime"))
+        checks.expect("machine clocks right to 50 µs", worst < 50e3, f"{worst / 1e3:.1f} µs off", broken)
+        if not broken:
+            checks.expect("waits of 50 ms last so long", all(0.0499 < clock[w] < 0.07 for w in ("sleep", "event")),
+                          f"{clock['sleep'] * 1e3:.2f}, {clock['event'] * 1e3:.2f} ms")
+            checks.expect("stamps of packets follow the machine clock", 0 <= clock["stamp"] < 20e6, f"{clock['stamp'] / 1e3:.0f} µs")
+
+
+def network(checks, folder):
+    scenario = scenarios.load("zero", rooms=2)
+    with houses.House(scenario, folder) as house:
+        house.start(1, "echo", [*PROBE, "echo", "9000"], true_clock=True)
+        house.wait_for("echo", "ready")
+
+        def ping(count=200):
+            return json.loads(house.hosts[0].call([*PROBE, "ping", house.hosts[1].address, "9000", str(count)]).stdout)
+        plain = ping()
+        checks.expect("a link without delay: all packets back", plain["back"] == 200, f"{plain['median_us']:.0f} µs there and back")
+        house.command("set 1 both delay=2000")
+        late = ping()
+        checks.expect("2 ms each way are 4 ms", 4000 <= late["least_us"] < 4500, f"{late['least_us']:.0f} µs")
+        house.command("set 1 both delay=0 loss=0.3")
+        lossy = ping(60)["back"] / 60
+        checks.expect("30 % loss each way let 49 % back", 0.25 < lossy < 0.75, f"{100 * lossy:.0f} %")
+        house.command("set 1 both loss=0")
+        house.command("outage 1 2")
+        checks.expect("nothing passes an outage", ping(5)["back"] == 0)
+
+
+def true_players(checks, folder):
+    """All parts together: cards, clocks, analysis."""
+    for broken, name, changes in ((None, "zero", {}), (None, "wired", {}), ("a card 1 ppm faster", "wired", {"card_ppm": [61, -45, 8]})):
+        figures = run.judge(run.perform("true", name, folder, {}, seconds=25, settle=5, **changes))
+        paces = {room: f["pace_ppm"] for room, f in figures["rooms"].items()}
+        drift = paces["r1"] - paces["r2"]
+        true = 0 if name == "zero" else 105
+        checks.expect(f"true players drift by the difference of their cards, {true} ppm", abs(drift - true) < 0.01, f"{drift:.4f} ppm", broken)
+        if not broken:
+            wrong = [sum(f[k] for f in figures["rooms"].values()) for k in ("slips", "spots", "dropouts")]
+            checks.expect("no slip, spot or dropout in it", not any(wrong), "%d, %d, %d" % tuple(wrong))
+            first = max(abs(f["first_sound_s"] + figures["play"] - figures["true_start"]) for f in figures["rooms"].values())
+            checks.expect("first sound right to 5 ms", first < 5e-3, f"{first * 1e3:.2f} ms off at most")
+        if name == "zero":
+            moved = figures["spread"]["max_us"] - min(figures["spread_us"])
+            checks.expect("two true players keep their distance to 0.1 µs", moved < 0.1, f"{moved:.3f} µs")
+            checks.expect("and begin within one frame", figures["spread"]["max_us"] < 21, f"{figures['spread']['max_us']:.1f} µs")
+
+
+def main():
+    checks = Checks()
+    houses.build()
+    made_up_recordings(checks)
+    machine_clocks(checks)
+    with tempfile.TemporaryDirectory() as folder:
+        network(checks, folder)
+        true_players(checks, folder)
+    print("the bench measures right" if not checks.failed else f"{checks.failed} checks failed")
+    return checks.failed

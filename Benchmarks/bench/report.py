@@ -1,0 +1,124 @@
+"""Turns the figures of all runs into the tables of the documents."""
+import glob
+import json
+import os
+
+import house
+import plot
+
+BEGIN, END = "<!-- bench: begin -->", "<!-- bench: end -->"
+ORDER = ["zero", "wired", "wired-ntp", "wander", "wifi", "wifi-bad", "mixed", "asymmetric", "outage", "rooms-8"]
+
+
+def load(results):
+    found = []
+    for path in glob.glob(os.path.join(results, "*", "figures.json")):
+        with open(path) as file:
+            found.append(json.load(file))
+
+    def rank(r):
+        name = r["scenario"]["name"]
+        return ORDER.index(name) if name in ORDER else len(ORDER), name, r["system"] != "tutti", r["system"]
+    return sorted(found, key=rank)
+
+
+def us(value):
+    return "–" if value is None else f"{value:.1f}" if value < 100 else f"{value:,.0f}".replace(",", " ")
+
+
+def number(value, form="{:.2f}"):
+    return "–" if value is None or value != value else form.format(value)
+
+
+def quality(rooms, key):
+    values = [r["snr_db"][key] for r in rooms if r["snr_db"] and r["snr_db"][key] is not None]
+    return "–" if not values else "exact" if min(values) > 170 else f"{min(values):.0f}"
+
+
+HEAD = ["scenario", "system", "spread p50, µs", "p99", "max", "first sound in all rooms, s", "dropouts", "slips and spots",
+        "SNR, dB: median", "worst 5 %", "CPU of a room, %", "of the sender, %"]
+
+
+def row(r):
+    rooms = list(r["rooms"].values())
+    spread = r["spread"] or {}
+    wrong = sum(room["slips"] + room["spots"] for room in rooms)
+    return [f"`{r['scenario']['name']}`", r["system"], us(spread.get("p50_us")), us(spread.get("p99_us")), us(spread.get("max_us")),
+            number(r["sound_on_all_s"]), str(sum(room["dropouts"] for room in rooms)), str(wrong), quality(rooms, "median"),
+            quality(rooms, "p5"), number(max(c["cpu_percent"] for c in r["cost"][1:]), "{:.1f}"),
+            number(r["cost"][0]["cpu_percent"], "{:.1f}")]
+
+
+def lines_of(r):
+    """What faults and commands did."""
+    name = f"`{r['scenario']['name']}`, {r['system']}"
+    for f in r["recovery"]:
+        lasted = f", {f['lasted_s']:.0f} s" if f["lasted_s"] > 0.5 else ""
+        back = "not within 1 ms again" if f["within_1ms_s"] is None else f"within 1 ms again after {f['within_1ms_s']:.1f} s"
+        yield f"- {name}: {f['what']}{lasted}: {f['silent_ms'] / 1e3:.2f} s of silence, {back}, then {us(f['worst_us'])} µs off at most"
+    for c in r["commands"]:
+        yield f"- {name}: {c['what']}: heard after {', '.join(number(s and s * 1e3, '{:.0f}') for s in c['heard_after_s'])} ms"
+
+
+def table(results):
+    lines = ["| " + " | ".join(HEAD) + " |", "|" + "---|" * len(HEAD)]
+    lines += ["| " + " | ".join(row(r)) + " |" for r in results]
+    return lines
+
+
+def report(results):
+    """Markdown: from which machine, source and command, then the figures."""
+    if not results:
+        raise SystemExit("bench: there are no results; run make bench")
+    versions = sorted({f"{r['system']} {r['version']}" for r in results})
+    commits, dates = sorted({r["commit"] for r in results}), sorted({r["date"] for r in results})
+    stolen = max(r["stolen_percent"] for r in results)
+    late = max(r["switch"]["late_us"]["p99"] for r in results)
+    text = [f"{', '.join(versions)}; commit {', '.join(commits)}; {' to '.join(sorted({dates[0], dates[-1]}))}; {results[0]['machine']}, of "
+            f"which the hypervisor took up to {stolen:.1f} %; the switch was late by {late} µs at most (p99). Command: "
+            f"`make bench`, or for single rows `Benchmarks/bench/bench.py run SCENARIO`.", ""]
+    text += table(results)
+    extra = [line for r in results for line in lines_of(r)]
+    return "\n".join(text + ([""] + extra if extra else []))
+
+
+def summary(results):
+    """The README's four figures."""
+    by = {(r["system"], r["scenario"]["name"]): r for r in results}
+    systems = [s for s in ("tutti", "snapcast") if (s, "wired") in by and (s, "wifi") in by]
+
+    def cells(what, value):
+        return f"| {what} | " + " | ".join(value(s) for s in systems) + " |"
+    heads = [f"{s.title()} {by[s, 'wired']['version']}" for s in systems]
+    return "\n".join([
+        "| | " + " | ".join(heads) + " |", "|---|" + "---|" * len(systems),
+        cells("largest distance between two rooms for 99 % of the time, wired", lambda s: us(by[s, "wired"]["spread"]["p99_us"]) + " µs"),
+        cells("the same on a busy Wi-Fi", lambda s: us(by[s, "wifi"]["spread"]["p99_us"]) + " µs"),
+        cells("from play to sound in all rooms, wired", lambda s: number(by[s, "wired"]["sound_on_all_s"]) + " s"),
+        cells("noise and distortion in the worst 5 % of the time (SNR), wired", lambda s: quality(by[s, "wired"]["rooms"].values(), "p5") + " dB")])
+
+
+def fill(path, text):
+    """Puts it between the marks in a document."""
+    with open(path) as file:
+        old = file.read()
+    if BEGIN not in old or END not in old:
+        raise SystemExit(f"bench: {path} has no marks {BEGIN} and {END}")
+    with open(path, "w") as file:
+        file.write(old[:old.index(BEGIN) + len(BEGIN)] + "\n" + text + "\n" + old[old.index(END):])
+
+
+def write_documents(results):
+    fill(os.path.join(house.ROOT, "docs", "measurements.md"), report(results))
+    fill(os.path.join(house.ROOT, "README.md"), summary(results))
+    plot.compare(os.path.join(house.ROOT, "docs", "spread.png"), results)
+
+
+def short(r):
+    """One line for the terminal."""
+    spread = r["spread"] or {}
+    rooms = list(r["rooms"].values())
+    return (f"{r['system']:9} {r['scenario']['name']:11} spread p50 {us(spread.get('p50_us')):>7}  p99 {us(spread.get('p99_us')):>7}  "
+            f"max {us(spread.get('max_us')):>7} µs   first sound {number(r['sound_on_all_s'])} s   dropouts {sum(x['dropouts'] for x in rooms)}   "
+            f"slips {sum(x['slips'] for x in rooms)}   SNR {quality(rooms, 'median')} / {quality(rooms, 'p5')} dB   "
+            f"machine {r['busy_percent']:.0f} % busy, {r['stolen_percent']:.1f} % taken")

@@ -1,0 +1,176 @@
+"""Runs a scenario on a system, and leaves what was heard, its figures and a picture in a folder."""
+import datetime
+import heapq
+import importlib
+import itertools
+import json
+import os
+import platform
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import analysis
+import house as houses
+import plot
+import reference
+import scenario as scenarios
+
+FAULTS = {"freeze", "kill", "underrun", "unplug", "suspend", "outage"}
+CONTROLS = {"unplug": "vanish", "suspend": "suspend", "underrun": "underrun"}
+
+
+def progress(text):
+    print(text, flush=True)
+
+
+class Run:
+    def __init__(self, house, system, scenario):
+        self.house, self.system, self.scenario = house, system, scenario
+        self.faults, self.commands, self.todo, self.order = [], [], [], itertools.count()
+
+    def at(self, t, action, *arguments):
+        heapq.heappush(self.todo, (t, next(self.order), action, arguments))
+
+    def go(self, wav):
+        """Plays, carries out the events, and ends. Times are the house's."""
+        self.system.start()
+        house, seconds = self.house, self.scenario["seconds"]
+        house.prefer()
+        before = [host.cost()[0] for host in house.hosts]
+        busy = processors()
+        self.play = house.now()
+        progress(f"  {self.scenario['name']}: playing for {seconds} s")
+        self.system.play(wav)
+        for event in self.scenario["events"]:
+            self.at(self.play + event["at"], self.event, event)
+        for t in range(20, seconds, 20):
+            self.at(self.play + t, progress, f"  {t} s")
+        for t in (3, 8):
+            self.at(self.play + t, house.prefer)
+        while (now := house.now()) < self.play + seconds:
+            if self.todo and self.todo[0][0] <= now:
+                _, _, action, arguments = heapq.heappop(self.todo)
+                action(*arguments)
+            else:
+                time.sleep(min(0.1, max(0.001, min([self.play + seconds, *(t for t, *_ in self.todo[:1])]) - now)))
+        self.end = house.now()
+        self.cost = [self._cost(host, old) for host, old in zip(house.hosts, before)]
+        self.switch = json.loads(house.command("stats"))
+        self.machine = {key: new - old for (key, new), old in zip(processors().items(), busy.values())}
+
+    def _cost(self, host, before):
+        cpu, memory = host.cost()
+        return {"cpu_percent": 100 * sum(s - before.get(pid, 0) for pid, s in cpu.items()) / (self.end - self.play), "memory_mib": memory}
+
+    def event(self, event):
+        do, room, lasts = event["do"], event.get("room", 0), event.get("for", 0)
+        t = self.house.now()
+        progress(f"  {t - self.play:.1f} s: {do}" + (f", room {room}" if room else "") + (f", for {lasts} s" if lasts else ""))
+        if do in FAULTS:
+            self.begin(do, room, lasts)
+            if lasts:
+                self.at(t + lasts, self.finish, do, room, t)
+            else:
+                self.faults.append({"what": do, "room": room, "from": t, "until": t})
+        else:
+            self.commands.append({"what": do, "t": t})
+            self.system.seek(event["to"]) if do == "seek" else getattr(self.system, do)()
+
+    def begin(self, do, room, lasts):
+        if do == "outage":
+            self.house.command(f"outage {room} {lasts}")
+        elif do == "freeze":
+            self.house.hosts[room].signal(signal.SIGSTOP)
+        elif do == "kill":
+            self.house.kill(room)
+        else:
+            open(os.path.join(self.house.card(room), CONTROLS[do]), "w").close()
+
+    def finish(self, do, room, began):
+        if do == "freeze":
+            self.house.hosts[room].signal(signal.SIGCONT)
+        elif do == "kill":
+            self.system.restart(room)
+            self.at(self.house.now() + 3, self.house.prefer)
+        elif do in CONTROLS:
+            os.unlink(os.path.join(self.house.card(room), CONTROLS[do]))
+        self.faults.append({"what": do, "room": room, "from": began, "until": self.house.now()})
+
+
+def processors():
+    """Time (s) of all processors so far."""
+    with open("/proc/stat") as file:
+        fields = [int(f) / houses.TICKS for f in file.readline().split()[1:9]]
+    return {"all": sum(fields), "idle": fields[3] + fields[4], "stolen": fields[7]}
+
+
+def about():
+    """The machine and the source of this run."""
+    with open("/proc/cpuinfo") as file:
+        model = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), platform.machine())
+    commit = subprocess.run(["git", "-C", houses.ROOT, "-c", f"safe.directory={houses.ROOT}", "rev-parse", "--short", "HEAD"],
+                            capture_output=True, text=True).stdout.strip()
+    return {"machine": f"{os.cpu_count()} cores of {model}, Linux {platform.release()}", "commit": commit or "unknown",
+            "date": datetime.date.today().isoformat(), "command": " ".join(["bench.py", *sys.argv[1:]])}
+
+
+def signal_file():
+    os.makedirs(houses.BUILT, exist_ok=True)
+    path = os.path.join(houses.BUILT, "signal.wav")
+    reference.write_signal(path)
+    return path
+
+
+def perform(system_name, scenario_name, results, options, **changes):
+    """The folder with what a run left, to be analysed."""
+    scenario = scenarios.load(scenario_name, **changes)
+    label = ".".join([system_name, scenario_name])
+    progress(f"{system_name}, {scenario['rooms']} rooms")
+    result = os.path.join(results, label)
+    shutil.rmtree(result, ignore_errors=True)
+    folder = tempfile.mkdtemp(prefix="run-", dir=results)  # in memory until it is over: no program waits for a disk
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=90%", "tmpfs", folder], check=True)
+    try:
+        wav = shutil.copy(signal_file(), folder)
+        with houses.House(scenario, folder) as house:
+            system = importlib.import_module("systems." + system_name).System(house, scenario["options"] | options)
+            run = Run(house, system, scenario)
+            run.go(wav)
+        os.unlink(wav)
+        first = min([e["at"] for e in scenario["events"]], default=scenario["seconds"])
+        facts = about() | {"system": system_name, "version": system.version, "scenario": scenario, "zero_ns": house.zero_ns,
+                           "play": run.play, "end": run.end, "steady": [run.play + scenario["settle"], run.play + first - 1],
+                           "faults": run.faults, "commands": run.commands, "cost": run.cost, "switch": run.switch,
+                           "busy_percent": 100 * (1 - run.machine["idle"] / run.machine["all"]),
+                           "stolen_percent": 100 * run.machine["stolen"] / run.machine["all"], "true_start": getattr(system, "at", None)}
+        with open(os.path.join(folder, "run.json"), "w") as file:
+            json.dump(facts, file, indent=1)
+        shutil.copytree(folder, result, ignore=shutil.ignore_patterns("pipe", "raw", "home*", "state*", "lock"))
+    finally:
+        subprocess.run(["umount", "-l", folder])
+        os.rmdir(folder)
+    return result
+
+
+def judge(folder, keep=False):
+    """Analyses what a run left, and returns its figures."""
+    with open(os.path.join(folder, "run.json")) as file:
+        facts = json.load(file)
+    cards = {f"r{room}": os.path.join(folder, f"card{room}") for room in range(1, facts["scenario"]["rooms"] + 1)}
+    figures, grid, offsets = analysis.analyse(cards, signal_file(), facts["play"], facts["steady"], facts["end"], facts["zero_ns"],
+                                              facts["faults"], facts["commands"])
+    figures = facts | figures
+    plot.run(os.path.join(folder, "plot.png"), figures, grid, offsets)
+    spread = (offsets.max(axis=0) - offsets.min(axis=0)) * 1e6
+    inside = (grid >= facts["steady"][0]) & (grid <= facts["steady"][1])
+    figures["spread_us"] = [None if s != s else round(float(s), 2) for s in spread[inside]]
+    with open(os.path.join(folder, "figures.json"), "w") as file:
+        json.dump(figures, file, indent=1)
+    if not keep:
+        for path in cards.values():
+            shutil.rmtree(path)
+    return figures

@@ -1,0 +1,9 @@
+"""How the bench drives each system: one file each, with a class `System`. It is given the house and a dictionary of
+options, and has
+
+    start()           starts its programs on all hosts, and returns when they are ready
+    play(wav)         plays on all rooms, without waiting for the end
+    pause(), resume(), seek(seconds)
+    restart(room)     starts the room's programs again after they were killed
+    version           text
+"""

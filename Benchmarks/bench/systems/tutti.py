@@ -1,0 +1,48 @@
+"""Tutti: `tutti play` on host 0, a `tutti-receiver` on each other host, addressed directly.
+
+options: programs=FOLDER of both, codec=flac, play=FLAGS of `tutti play`
+"""
+import os
+import shlex
+import subprocess
+
+
+class System:
+    def __init__(self, house, options):
+        self.house, self.options = house, options
+        self.programs = os.path.abspath(options.get("programs", ".build/release"))
+        self.version = subprocess.run([self._program("tutti"), "--version"], capture_output=True, text=True).stdout.strip()
+
+    def _program(self, name):
+        path = os.path.join(self.programs, name)
+        if not os.path.exists(path):
+            raise SystemExit(f"bench: {path} is missing; run make build, or give --programs FOLDER")
+        return path
+
+    def start(self):
+        for room in range(1, self.house.rooms + 1):
+            self.restart(room)
+        for room in range(1, self.house.rooms + 1):
+            self.house.wait_for(f"receiver{room}", " listening: ")
+
+    def restart(self, room):
+        self.house.start(room, f"receiver{room}", [
+            self._program("tutti-receiver"), "--name", f"r{room}", "--device", "card", "--access", "open", "--no-mdns",
+            "--state-dir", self.house.path(f"state{room}")])
+
+    def _tutti(self, *words):
+        return [self._program("tutti"), *words, "--state-dir", self.house.path("state0")]
+
+    def play(self, wav):
+        rooms = [word for host in self.house.hosts[1:] for word in ("--at", f"{host.address}:7770")]
+        self.house.start(0, "tutti", self._tutti("play", wav, *rooms, "--codec", self.options.get("codec", "flac"), "--json",
+                                                 *shlex.split(self.options.get("play", ""))))
+
+    def pause(self):
+        self.house.hosts[0].call(self._tutti("pause"))
+
+    def resume(self):
+        self.house.hosts[0].call(self._tutti("resume"))
+
+    def seek(self, seconds):
+        self.house.hosts[0].call(self._tutti("seek", str(seconds)))
