@@ -22,6 +22,10 @@ package struct LatencyProfile: Hashable, Sendable {
   package var fixedLead: Nanoseconds
   /// The commit horizon that is reckoned with while no device is open.
   package var expectedHorizon: Nanoseconds
+  /// How often a card interrupts.
+  package var period = Nanoseconds.milliseconds(10)
+  /// From the arrival of a frame at the sender to its sound; nil where it sounds when all are ready for it.
+  package var latency: Nanoseconds?
 
   /// Minutes of music, which outages of minutes do not reach.
   package static let deep = LatencyProfile(
@@ -36,6 +40,18 @@ package struct LatencyProfile: Hashable, Sendable {
     decodeAhead: .milliseconds(120), startThreshold: .milliseconds(40),
     frameRing: .milliseconds(300), rewindableLead: .milliseconds(40), fixedLead: .milliseconds(40),
     expectedHorizon: .milliseconds(40))
+
+  /// Each frame sounds `latency` after it has arrived at the sender, in all rooms: cards are written ahead no more than
+  /// three short periods, for what comes through the network has to fit in as well.
+  package static func live(latency: Nanoseconds) -> LatencyProfile {
+    var profile = live
+    profile.latency = latency
+    profile.period = latency < .milliseconds(60) ? .microseconds(2_500) : .milliseconds(5)
+    profile.fixedLead = Nanoseconds(3 * profile.period.count)
+    profile.rewindableLead = profile.fixedLead
+    profile.expectedHorizon = profile.fixedLead
+    return profile
+  }
 }
 
 extension MediaDuration {

@@ -159,6 +159,8 @@ package struct OpenedItem: Hashable, Sendable {
   /// Nil where nothing is known of it.
   package var wire: WireChoice?
   package var supply = Supply.stored
+  /// Nil unless it is heard as it happens.
+  package var live: LiveTiming?
 
   /// What `position(after:)` makes `position` of; negative before the first frame.
   func span(to position: MediaDuration) -> MediaDuration {

@@ -21,6 +21,8 @@ package protocol MediaSource: AnyObject {
   /// False where `seek` goes nowhere but ahead, or nowhere at all.
   var isSeekable: Bool { get }
   var supply: Supply { get }
+  /// Nil unless it is heard as it happens. Does not change within an item.
+  var live: LiveTiming? { get }
   /// Whether it is worth being kept for a seek, because opening it anew takes long, and is still fit for one.
   var isReusable: Bool { get }
 
@@ -40,6 +42,7 @@ extension MediaSource {
   package var rate: Double { 1 }
   package var isSeekable: Bool { true }
   package var supply: Supply { .stored }
+  package var live: LiveTiming? { nil }
   package var isReusable: Bool { false }
   /// Whether a read may wait for others, such as the network: what it gave is then passed on at once.
   var mayWait: Bool { supply != .stored }

@@ -98,7 +98,7 @@ package final class Serializer {
         item: beginning.item, duration: opened.duration, position: position,
         isSeekable: opened.isSeekable, metadata: metadata(of: opened, for: beginning.item),
         rate: opened.rate,
-        wire: choice, supply: opened.supply)
+        wire: choice, supply: opened.supply, live: opened.live)
       self.opened = (described, start)
       steps.append(.opened(described, at: start))
     } catch let error as MediaError {
