@@ -88,17 +88,26 @@ struct ClockPair {
 }
 
 /// Turns the kernel's CLOCK_REALTIME stamps into local time, and refuses them around a step of that clock.
+///
+/// A stamp may have waited for its reader. Meanwhile the clocks ran apart, by 5 µs in 50 ms where a time daemon makes up
+/// for a crystal that is 100 ppm off, so the rate between two readings is applied to the stamp's age.
 package struct RealtimeConverter: Sendable {
   /// A jump of CLOCK_REALTIME against local time beyond this is a step.
   static let smallestStep = Nanoseconds.microseconds(20)
   /// CLOCK_REALTIME may run apart from local time by this much in a millisecond, which is 1000 ppm: the crystal's
-  /// error (100 ppm) and the slewing of a time daemon (500 ppm), with room. A stamp is off by its age times this.
+  /// error (100 ppm) and the slewing of a time daemon (500 ppm), with room.
   static let greatestSlewPerMillisecond = Nanoseconds(1000)
-  /// A stamp is converted right after its packet was read. One older than this says nothing about the network
-  /// any more, and one from the future is wrong.
-  static let oldestStamp = Nanoseconds.seconds(1)
+  /// Above the interval of idle probes, whose answers wait for the next one. A stamp from the future is wrong.
+  static let oldestStamp = Nanoseconds.seconds(2)
+  /// The rate is measured between readings at least this far apart: over less, their own error would be all of it.
+  static let shortestBaseline = Nanoseconds.milliseconds(10)
+  /// ... and at most this far: slewing begins and ends.
+  static let longestBaseline = Nanoseconds.seconds(4)
 
-  private var previous: (offset: Int64, at: LocalTime)?
+  private typealias Reading = (offset: Int64, at: LocalTime)
+  private var previous: Reading?
+  /// The last reading that is `shortestBaseline` older than the previous one or the next.
+  private var baseline: Reading?
 
   package init() {}
 
@@ -115,10 +124,21 @@ package struct RealtimeConverter: Sendable {
       let gap = pair.local - previous.at
       let tolerated =
         Self.smallestStep.count &+ gap.count / 1_000_000 &* Self.greatestSlewPerMillisecond.count
-      guard (offset &- previous.offset).magnitude <= tolerated.magnitude else { return nil }
+      guard (offset &- previous.offset).magnitude <= tolerated.magnitude else {
+        baseline = nil
+        return nil
+      }
+      if gap >= Self.shortestBaseline { baseline = previous }
     }
     let age = pair.other &- stamp
     guard age >= 0, age <= Self.oldestStamp.count else { return nil }
-    return pair.localTime(of: stamp)
+    return pair.localTime(of: stamp) + apart(over: age, until: (offset, pair.local))
+  }
+
+  /// By how much CLOCK_REALTIME has gained on local time in the `age` nanoseconds before a reading.
+  private func apart(over age: Int64, until now: Reading) -> Nanoseconds {
+    guard let baseline, now.at - baseline.at <= Self.longestBaseline else { return .zero }
+    let rate = Double(now.offset &- baseline.offset) / Double((now.at - baseline.at).count)
+    return Nanoseconds(Int64((rate * Double(age)).rounded()))
   }
 }
