@@ -55,18 +55,15 @@ class Room:
 
     def quality(self, begin, end):
         """SNR in dB, or None."""
-        places = [(one, f) for one in self.tracks for f in np.flatnonzero(np.isfinite(one.places))
-                  if begin <= one.piece.time(one.frames[f]) <= end]
-        every = max(16, len(places) // BLOCKS)
+        places = [(one, i) for one in self.tracks for i, t in enumerate(one.piece.time(one.frames))
+                  if begin <= t <= end and np.isfinite(one.places[i])]
         values, clean = [], []
         jumps = np.array([t for t, _ in self.slips] or [np.inf])
-        for one in self.tracks:
-            for frame, db in one.quality(every):
-                t = float(one.piece.time(frame))
-                if begin <= t <= end:
-                    values.append(db)
-                    if np.abs(jumps - t).min() > 0.08:
-                        clean.append(db)
+        for one, i in places[::max(16, len(places) // BLOCKS)]:
+            if (db := one.quality(i)) is not None:
+                values.append(db)
+                if np.abs(jumps - float(one.piece.time(one.frames[i]))).min() > 0.08:
+                    clean.append(db)
         if not values:
             return None
         return {"median": float(np.median(values)), "p5": float(np.percentile(values, 5)),
@@ -107,10 +104,9 @@ def recovery(fault, room, offsets, others, grid, end):
     error = offsets - np.nanmedian(others, axis=0)
     step = np.abs(error[after])
     back = lasting(grid[after], np.nan_to_num(step, nan=9) < 1e-3)
-    return {"what": fault["what"], "room": room.name, "lasted_s": fault["until"] - fault["from"],
-            "silent_ms": 1e3 * sum(b - a for a, b in room.silences(fault["from"], end)),
-            "worst_us": float(np.nanmax(step) * 1e6) if np.isfinite(step).any() else None,
-            "within_1ms_s": None if back is None else back - fault["until"]}
+    return fault | {"silent_ms": 1e3 * sum(b - a for a, b in room.silences(fault["from"], end)),
+                    "worst_us": float(np.nanmax(step) * 1e6) if np.isfinite(step).any() else None,
+                    "within_1ms_s": None if back is None else back - fault["until"]}
 
 
 def reaction(command, until, rooms):
@@ -123,7 +119,7 @@ def reaction(command, until, rooms):
             new, old = room.times > t, room.offsets[room.times < t]
             ends = room.times[new][np.abs(room.offsets[new] - old[-1]) > 1][:1] if len(old) else []
         after.append(float(ends[0] - t) if len(ends) else None)
-    return {"what": command["what"], "heard_after_s": after}
+    return command | {"heard_after_s": after}
 
 
 def references_of(path):

@@ -43,6 +43,7 @@ def needs():
         os.environ["TUTTI_BENCH"] = "1"
         os.execvp("unshare", ["unshare", "-m", "--propagation", "private", sys.executable, os.path.join(HERE, "bench.py"), *sys.argv[1:]])
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # also in the background
 
 
 def run(args):

@@ -46,6 +46,7 @@ class Host:
 
     def __init__(self, number, clock):
         self.number, self.clock = number, clock
+        self.programs = []
         self.address = f"10.77.0.{10 + number}"
         self.holder = subprocess.Popen(["unshare", "-n", "-m", "-u", "-p", "-f", "--mount-proc", "--kill-child",
                                         "--propagation", "private", "sh", "-c", HOLD.format(number)],
@@ -93,6 +94,9 @@ class Host:
 
     def end(self):
         self.holder.stdin.close()
+        for program in self.programs:
+            program.kill()  # this is nsenter, which stops when its program is frozen
+            program.wait()
         self.holder.wait()
         self.holder.stdout.close()
 
@@ -169,7 +173,8 @@ class House:
                           "CLOCK_PPM": clock["ppm"], "CLOCK_OFFSET": clock["offset_s"], "CLOCK_WANDER": clock.get("wander", "")}
         words = host.enter + ["nice", "-n", "-15", "env", *(f"{k}={v}" for k, v in variables.items()), *words]
         with open(self.path(name + ".log"), "ab") as log:
-            return subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+            host.programs.append(subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True))
+        return host.programs[-1]
 
     def prefer(self):
         """Lets the programs run as if the processors were theirs. Not while they start: the kernel stops real-time programs

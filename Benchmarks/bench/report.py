@@ -5,6 +5,7 @@ import os
 
 import house
 import plot
+import scenario
 
 BEGIN, END = "<!-- bench: begin -->", "<!-- bench: end -->"
 ORDER = ["zero", "wired", "wired-ntp", "wander", "wifi", "wifi-bad", "mixed", "asymmetric", "outage", "rooms-8"]
@@ -39,11 +40,19 @@ HEAD = ["scenario", "system", "spread p50, µs", "p99", "max", "first sound in a
         "SNR, dB: median", "worst 5 %", "CPU of a room, %", "of the sender, %"]
 
 
+def title(r):
+    """The scenario, and what differs from its file."""
+    usual = scenario.load(r["scenario"]["name"])
+    changes = [f"{r['scenario'][key]} {word}" for key, word in (("seconds", "s"), ("rooms", "rooms")) if r["scenario"][key] != usual[key]]
+    changes += [f"seed {r['scenario']['seed']}"] if r["scenario"]["seed"] != usual["seed"] else []
+    return ", ".join([f"`{r['scenario']['name']}`", *changes])
+
+
 def row(r):
     rooms = list(r["rooms"].values())
     spread = r["spread"] or {}
     wrong = sum(room["slips"] + room["spots"] for room in rooms)
-    return [f"`{r['scenario']['name']}`", r["system"], us(spread.get("p50_us")), us(spread.get("p99_us")), us(spread.get("max_us")),
+    return [title(r), r["system"], us(spread.get("p50_us")), us(spread.get("p99_us")), us(spread.get("max_us")),
             number(r["sound_on_all_s"]), str(sum(room["dropouts"] for room in rooms)), str(wrong), quality(rooms, "median"),
             quality(rooms, "p5"), number(max(c["cpu_percent"] for c in r["cost"][1:]), "{:.1f}"),
             number(r["cost"][0]["cpu_percent"], "{:.1f}")]
@@ -53,7 +62,7 @@ def lines_of(r):
     """What faults and commands did."""
     name = f"`{r['scenario']['name']}`, {r['system']}"
     for f in r["recovery"]:
-        lasted = f", {f['lasted_s']:.0f} s" if f["lasted_s"] > 0.5 else ""
+        lasted = f", {f['until'] - f['from']:.0f} s" if f["until"] - f["from"] > 0.5 else ""
         back = "not within 1 ms again" if f["within_1ms_s"] is None else f"within 1 ms again after {f['within_1ms_s']:.1f} s"
         yield f"- {name}: {f['what']}{lasted}: {f['silent_ms'] / 1e3:.2f} s of silence, {back}, then {us(f['worst_us'])} µs off at most"
     for c in r["commands"]:
@@ -75,8 +84,8 @@ def report(results):
     stolen = max(r["stolen_percent"] for r in results)
     late = max(r["switch"]["late_us"]["p99"] for r in results)
     text = [f"{', '.join(versions)}; commit {', '.join(commits)}; {' to '.join(sorted({dates[0], dates[-1]}))}; {results[0]['machine']}, of "
-            f"which the hypervisor took up to {stolen:.1f} %; the switch was late by {late} µs at most (p99). Command: "
-            f"`make bench`, or for single rows `Benchmarks/bench/bench.py run SCENARIO`.", ""]
+            f"which the hypervisor took at most {stolen:.1f} %; the switch was at most {late} µs late (p99). Commands: `sudo make bench`, and "
+            f"`sudo Benchmarks/bench/bench.py run SCENARIO` for other rows.", ""]
     text += table(results)
     extra = [line for r in results for line in lines_of(r)]
     return "\n".join(text + ([""] + extra if extra else []))

@@ -112,7 +112,7 @@ def about():
     """The machine and the source of this run."""
     with open("/proc/cpuinfo") as file:
         model = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), platform.machine())
-    commit = subprocess.run(["git", "-C", houses.ROOT, "-c", f"safe.directory={houses.ROOT}", "rev-parse", "--short", "HEAD"],
+    commit = subprocess.run(["git", "-C", houses.ROOT, "-c", f"safe.directory={houses.ROOT}", "describe", "--always", "--dirty"],
                             capture_output=True, text=True).stdout.strip()
     return {"machine": f"{os.cpu_count()} cores of {model}, Linux {platform.release()}", "commit": commit or "unknown",
             "date": datetime.date.today().isoformat(), "command": " ".join(["bench.py", *sys.argv[1:]])}

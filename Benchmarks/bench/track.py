@@ -121,9 +121,9 @@ class Track:
                 spots.append((begin + end) / 2)
         return slips, spots
 
-    def quality(self, every=16, count=4096):
-        """SNR of blocks: the frame in the middle, and dB."""
-        for i in np.flatnonzero(np.isfinite(self.places))[::every]:
-            start = int(self.frames[i] - count / 2)
-            if self.piece.first <= start and start + count <= self.piece.last:
-                yield self.frames[i], self.reference.fit(self.x[start:start + count].astype(float), self.places[i])[0]
+    def quality(self, i, count=4096):
+        """SNR of the frames around window `i`, in dB; None at the edges."""
+        start = int(self.frames[i] - count / 2)
+        if self.piece.first <= start and start + count <= self.piece.last:
+            return self.reference.fit(self.x[start:start + count].astype(float), self.places[i])[0]
+        return None
