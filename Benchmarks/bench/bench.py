@@ -42,8 +42,8 @@ def needs():
     if "TUTTI_BENCH" not in os.environ:
         os.environ["TUTTI_BENCH"] = "1"
         os.execvp("unshare", ["unshare", "-m", "--propagation", "private", sys.executable, os.path.join(HERE, "bench.py"), *sys.argv[1:]])
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # also in the background
+    for number in (signal.SIGTERM, signal.SIGINT):  # also in the background
+        signal.signal(number, signal.default_int_handler)
 
 
 def run(args):
@@ -51,19 +51,32 @@ def run(args):
     import report
     import run as runs
     import scenario
-    names = scenario.names() if args.scenario == ["all"] else args.scenario or ["wired"]
+    names = args.scenario or ["wired"]
+    if names == ["all"]:
+        names = [n for n in scenario.names() if n != "live"]  # no system plays live yet
     options = dict(o.split("=", 1) for o in args.option) | ({"programs": args.programs} if args.programs else {})
     changes = {"seconds": args.seconds, "rooms": args.rooms, "seed": args.seed}
     for name in names:
         scenario.load(name, **changes)  # a mistake in one is found before hours have passed
     house.build()
     os.makedirs(args.results, exist_ok=True)
-    folders = [runs.perform(system, name, args.results, options, **changes)
-               for name in names for system in [*args.system.split(","), *args.peer]]
+    systems, folders, figures = [*args.system.split(","), *args.peer], [], []
+    for name in names:
+        for system in systems:
+            try:  # one that fails does not end the others
+                folders.append(runs.perform(system, name, args.results, options, **changes))
+            except SystemExit as reason:
+                print(reason, flush=True)
     print("analysing", flush=True)
     with ProcessPoolExecutor(2) as pool:  # after the last run, so that it disturbs none
-        figures = list(pool.map(runs.judge, folders, [args.keep] * len(folders)))
-    print("\n".join(report.short(f) for f in figures) + "\n\n" + report.report(figures) + f"\n\npictures and figures: {args.results}")
+        for job in [pool.submit(runs.judge, folder, args.keep) for folder in folders]:
+            try:
+                figures.append(job.result())
+            except SystemExit as reason:
+                print(reason, flush=True)
+    if figures:
+        print("\n".join(report.short(f) for f in figures) + "\n\n" + report.report(figures) + f"\n\npictures and figures: {args.results}")
+    sys.exit(len(figures) < len(names) * len(systems))
 
 
 def main():

@@ -173,8 +173,21 @@ class House:
                           "CLOCK_PPM": clock["ppm"], "CLOCK_OFFSET": clock["offset_s"], "CLOCK_WANDER": clock.get("wander", "")}
         words = host.enter + ["nice", "-n", "-15", "env", *(f"{k}={v}" for k, v in variables.items()), *words]
         with open(self.path(name + ".log"), "ab") as log:
-            host.programs.append(subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True))
-        return host.programs[-1]
+            program = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+        program.name = name
+        host.programs.append(program)
+        return program
+
+    def expect_health(self):
+        """Ends the run if a program has failed."""
+        for host in self.hosts:
+            for program in host.programs:
+                if program.poll():
+                    raise SystemExit(f"bench: {program.name} has failed:\n{self.log(program.name)[-2000:]}")
+
+    def log(self, name):
+        with open(self.path(name + ".log"), errors="replace") as file:
+            return file.read()
 
     def prefer(self):
         """Lets the programs run as if the processors were theirs. Not while they start: the kernel stops real-time programs
@@ -187,12 +200,10 @@ class House:
         """Waits until a program has written that to its log."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
-            with open(self.path(name + ".log"), errors="replace") as log:
-                if text in log.read():
-                    return
+            if text in self.log(name):
+                return
             time.sleep(0.05)
-        with open(self.path(name + ".log"), errors="replace") as log:
-            raise SystemExit(f"bench: {name} did not say '{text}' within {seconds} s, but:\n{log.read()[-2000:]}")
+        raise SystemExit(f"bench: {name} did not say '{text}' within {seconds} s, but:\n{self.log(name)[-2000:]}")
 
     def kill(self, room):
         self.hosts[room].signal(signal.SIGKILL)

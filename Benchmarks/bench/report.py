@@ -82,9 +82,10 @@ def report(results):
     versions = sorted({f"{r['system']} {r['version']}" for r in results})
     commits, dates = sorted({r["commit"] for r in results}), sorted({r["date"] for r in results})
     stolen = max(r["stolen_percent"] for r in results)
+    busy = max(r["busy_percent"] for r in results)
     late = max(r["switch"]["late_us"]["p99"] for r in results)
     text = [f"{', '.join(versions)}; commit {', '.join(commits)}; {' to '.join(sorted({dates[0], dates[-1]}))}; {results[0]['machine']}, of "
-            f"which the hypervisor took at most {stolen:.1f} %; the switch was at most {late} µs late (p99). Commands: `sudo make bench`, and "
+            f"which the hypervisor took at most {stolen:.1f} %, and which was busy to {busy:.0f} % at most; the switch was at most {late} µs late (p99). Commands: `sudo make bench`, and "
             f"`sudo Benchmarks/bench/bench.py run SCENARIO` for other rows.", ""]
     text += table(results)
     extra = [line for r in results for line in lines_of(r)]
@@ -104,7 +105,7 @@ def summary(results):
         cells("largest distance between two rooms for 99 % of the time, wired", lambda s: us(by[s, "wired"]["spread"]["p99_us"]) + " µs"),
         cells("the same on a busy Wi-Fi", lambda s: us(by[s, "wifi"]["spread"]["p99_us"]) + " µs"),
         cells("from play to sound in all rooms, wired", lambda s: number(by[s, "wired"]["sound_on_all_s"]) + " s"),
-        cells("noise and distortion in the worst 5 % of the time (SNR), wired", lambda s: quality(by[s, "wired"]["rooms"].values(), "p5") + " dB")])
+        cells("signal-to-noise ratio of the worst 5 % of the blocks of 85 ms, wired", lambda s: quality(by[s, "wired"]["rooms"].values(), "p5") + " dB")])
 
 
 def fill(path, text):

@@ -49,6 +49,7 @@ class Run:
             self.at(self.play + event["at"], self.event, event)
         for t in range(20, seconds, 20):
             self.at(self.play + t, progress, f"  {t} s")
+        self.at(self.play + 3, house.expect_health)
         for t in (3, 8):
             self.at(self.play + t, house.prefer)
         while (now := house.now()) < self.play + seconds:
@@ -112,7 +113,7 @@ def about():
     """The machine and the source of this run."""
     with open("/proc/cpuinfo") as file:
         model = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), platform.machine())
-    commit = subprocess.run(["git", "-C", houses.ROOT, "-c", f"safe.directory={houses.ROOT}", "describe", "--always", "--dirty"],
+    commit = subprocess.run(["git", "-C", houses.ROOT, "-c", f"safe.directory={houses.ROOT}", "rev-parse", "--short", "HEAD"],
                             capture_output=True, text=True).stdout.strip()
     return {"machine": f"{os.cpu_count()} cores of {model}, Linux {platform.release()}", "commit": commit or "unknown",
             "date": datetime.date.today().isoformat(), "command": " ".join(["bench.py", *sys.argv[1:]])}

@@ -6,11 +6,13 @@ import os
 import shlex
 import subprocess
 
+import house as houses
+
 
 class System:
     def __init__(self, house, options):
         self.house, self.options = house, options
-        self.programs = os.path.abspath(options.get("programs", ".build/release"))
+        self.programs = os.path.abspath(options.get("programs", os.path.join(houses.ROOT, ".build", "release")))
         self.version = subprocess.run([self._program("tutti"), "--version"], capture_output=True, text=True).stdout.strip()
 
     def _program(self, name):
