@@ -61,6 +61,7 @@ let package = Package(
     core("Audio", ["Clock"]),
     core("WireProtocol", ["Clock", "Audio"]),
     core("Pairing", ["Clock", "WireProtocol"]),
+    core("Diagnosis", ["Clock", "WireProtocol"]),
     core("Sender", ["Clock", "Audio", "WireProtocol", "Pairing"]),
     core("PlaylistFormats", ["Sender"]),
     core("Receiver", ["Clock", "Audio", "WireProtocol", "Pairing"]),
@@ -68,6 +69,7 @@ let package = Package(
 
     // Adapters: each wraps one outside thing and imports no other adapter.
     adapter("LinuxIO", ["Clock", "WireProtocol", "CSys"]),
+    adapter("HostFacts", ["Clock", "Diagnosis"]),
     adapter("ALSAOutput", ["Clock", "Audio", "Receiver", "CALSA"]),
     adapter("AvahiDiscovery", ["CAvahi"]),
     adapter("Codecs", ["Audio", "COpus", "CFLAC"]),
@@ -104,10 +106,18 @@ let package = Package(
     .target(
       name: "Driver",
       dependencies: [
-        "Clock", "Audio", "WireProtocol", "Pairing", "Sender", "LinuxIO", "OpenSSLSecurity",
-        "AvahiDiscovery", "Codecs", "FFmpegSource",
+        "Clock", "Audio", "WireProtocol", "Pairing", "Diagnosis", "Sender", "LinuxIO",
+        "OpenSSLSecurity", "AvahiDiscovery", "Codecs", "FFmpegSource",
       ],
       path: "Sources/Driver", swiftSettings: strict),
+
+    // What `doctor` of both programs has in common.
+    .target(
+      name: "Doctor",
+      dependencies: [
+        "Clock", "WireProtocol", "Diagnosis", "LinuxIO", "HostFacts", "AvahiDiscovery",
+      ],
+      path: "Sources/Doctor", swiftSettings: strict),
 
     // A player without a terminal.
     .target(
@@ -146,7 +156,7 @@ let package = Package(
       dependencies: [
         "Clock", "Audio", "WireProtocol", "Pairing", "Sender", "Driver", "Service", "Library",
         "LinuxIO", "OpenSSLSecurity", "AvahiDiscovery", "FFmpegSource", "WebAPI", "WebServer",
-        arguments, logging,
+        "Diagnosis", "Doctor", "HostFacts", arguments, logging,
       ],
       path: "Sources/Executables/tutti", swiftSettings: strict),
     .executableTarget(
@@ -154,7 +164,7 @@ let package = Package(
       dependencies: [
         "Clock", "Audio", "WireProtocol", "Pairing", "Receiver", "LinuxIO", "OpenSSLSecurity",
         "ALSAOutput",
-        "AvahiDiscovery",
+        "AvahiDiscovery", "Diagnosis", "Doctor", "HostFacts",
         "Codecs", "FFmpegDecoder", arguments, logging,
       ],
       path: "Sources/Executables/tutti-receiver", swiftSettings: strict),
@@ -170,6 +180,9 @@ let package = Package(
     tests("AudioTests", ["Audio", "Clock", "TestSupport"]),
     tests("WireProtocolTests", ["WireProtocol", "Audio", "Clock", "TestSupport"]),
     tests("PairingTests", ["Pairing", "WireProtocol", "Clock", "TestSupport"]),
+    tests("DiagnosisTests", ["Diagnosis", "Clock", "WireProtocol", "TestSupport"]),
+    tests("DoctorTests", ["Doctor", "Diagnosis", "Clock"]),
+    tests("HostFactsTests", ["HostFacts", "Diagnosis", "TestSupport"]),
     tests("SenderTests", ["Sender", "Pairing", "WireProtocol", "Audio", "Clock", "TestSupport"]),
     tests("PlaylistFormatsTests", ["PlaylistFormats", "Sender", "TestSupport"]),
     tests(

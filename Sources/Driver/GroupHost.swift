@@ -38,6 +38,8 @@ package final class GroupHost: LoopMember {
   package var onWarning: (String) -> Void = { _ in }
   /// What is known of the receivers on this network has changed.
   package var onDiscovery: () -> Void = {}
+  /// A room's time request was answered, with its number.
+  package var onTimeRequest: (UInt32) -> Void = { _ in }
   /// Whether it goes on without any group, until `end`.
   package var outlivesGroups = false
   let peers: PeerConnections<Line>
@@ -154,6 +156,7 @@ package final class GroupHost: LoopMember {
   private func answer(_ datagram: Datagram) {
     for member in members {
       guard let answer = member.group?.answer(datagram) else { continue }
+      onTimeRequest(answer.sequence)
       let sent = try? reactor.send(answer.bytes, to: datagram.from, from: clockSocket)
       guard let sent else { return }
       let awaited = Answer(

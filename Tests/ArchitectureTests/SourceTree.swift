@@ -41,7 +41,8 @@ enum SourceTree {
   }
 
   static let core = [
-    "Clock", "Audio", "WireProtocol", "Pairing", "Sender", "PlaylistFormats", "Receiver",
+    "Clock", "Audio", "WireProtocol", "Pairing", "Diagnosis", "Sender", "PlaylistFormats",
+    "Receiver",
     "Simulation",
   ]
 

@@ -5,37 +5,19 @@ import Testing
 
 /// A receiver whose disk, sound card or system keeps it waiting.
 @Suite struct ObstacleTests {
-  enum Obstacle: String {
-    case fsync
-    case noThread = "pthread_create"
-    case open = "snd_pcm_open"
-  }
-
   let folder: TemporaryFolder
+  let obstacles: Obstacles
 
-  init() throws { folder = try TemporaryFolder() }
-
-  private func put(_ obstacle: Obstacle) throws {
-    try folder.write([], to: "obstacles/" + obstacle.rawValue)
-  }
-
-  private func remove(_ obstacle: Obstacle) throws {
-    try FileManager.default.removeItem(atPath: folder.file("obstacles/" + obstacle.rawValue))
+  init() throws {
+    folder = try TemporaryFolder()
+    obstacles = try Obstacles(in: folder)
   }
 
   private func receiver(_ arguments: String...) throws -> (program: Program, port: UInt16) {
-    let source = URL(filePath: #filePath).deletingLastPathComponent()
-      .appending(path: "../Support/obstacles/obstacles.c").standardized
-    let library = folder.file("obstacles.so")
-    let compiler = try Process.run(
-      URL(filePath: "/usr/bin/cc"),
-      arguments: ["-shared", "-fPIC", "-O1", "-o", library, source.path, "-ldl"])
-    compiler.waitUntilExit()
-    try #require(compiler.terminationStatus == 0)
     let program = try Program(
       "tutti-receiver",
       ["--name", "a", "--port", "0", "--no-mdns", "--state-dir", folder.file("state")] + arguments,
-      environment: ["LD_PRELOAD": library, "OBSTACLES": folder.file("obstacles")])
+      environment: obstacles.environment)
     let line = try program.line(with: "listening: a on port ")
     return (program, try #require(UInt16(line.split(separator: " ").last ?? "")))
   }
@@ -50,7 +32,7 @@ import Testing
 
   @Test func `a disk that hangs holds up nobody`() throws {
     let (program, port) = try receiver("--output", "null")
-    try put(.fsync)
+    try obstacles.put(.fsync)
     let key = try IdentityKey.generate()
     let sender = try #require(TestConnection.sender(to: port, key))
     sender.send(try greeting(of: key))
@@ -59,13 +41,13 @@ import Testing
     let begun = ContinuousClock.now
     // What is to be kept is written a second after the last time at the latest.
     while ContinuousClock.now - begun < .seconds(3) { try expectAnswer(at: port) }
-    try remove(.fsync)
+    try obstacles.remove(.fsync)
     #expect(try program.stop() == 0)
   }
 
   @Test func `a sound card that hangs as it is opened holds up nobody`() throws {
     let (program, port) = try receiver("--device", "null", "--idle", "1")
-    try put(.open)
+    try obstacles.put(.open)
     let tone = try folder.write(Tone.wave(rate: 48_000, seconds: 30), to: "tone.wav")
     let player = try player([tone], at: ["127.0.0.1:\(port)"], in: folder)
     try program.line(with: "sender connected")
@@ -74,16 +56,16 @@ import Testing
     // The card is given up after a second without music.
     while ContinuousClock.now - begun < .seconds(4) { try expectAnswer(at: port) }
     #expect(try program.stop() == 0)
-    try remove(.open)
+    try obstacles.remove(.open)
   }
 
   @Test func `a system without a thread to spare is asked for one again`() throws {
     let (program, port) = try receiver("--output", "wav:\(folder.file("a.wav"))")
-    try put(.noThread)
+    try obstacles.put(.noThread)
     let tone = try folder.write(Tone.wave(rate: 48_000, seconds: 2), to: "tone.wav")
     let player = try player([tone], at: ["127.0.0.1:\(port)"], in: folder)
     try program.line(with: "no sound device: thread output: Resource temporarily unavailable")
-    try remove(.noThread)
+    try obstacles.remove(.noThread)
     try program.line(with: "playing")
     #expect(try player.exitCode() == 0)
     #expect(try program.stop() == 0)

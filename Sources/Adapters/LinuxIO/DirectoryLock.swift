@@ -18,5 +18,18 @@ package struct DirectoryLock: ~Copyable, Sendable {
       throw IOError(call: "flock", code: errno, subject: path)
     }
     self.file = file
+    if !waits { sign() }
+  }
+
+  /// Whoever looks at the file finds this process. That it cannot be written is no reason not to lock.
+  private func sign() {
+    let number = Array("\(getpid())\n".utf8)
+    if ftruncate(file.number, 0) == 0 { _ = pwrite(file.number, number, number.count, 0) }
+  }
+
+  /// The process that holds a directory with a lock that does not wait, or was the last to hold it; nil where nobody has.
+  package static func process(holding directory: String, name: String = "lock") -> Int32? {
+    let bytes = (try? StateFile(path: directory + "/" + name).read(limit: 32)) ?? nil
+    return bytes.flatMap { Int32(String(decoding: $0.prefix { $0 != 10 }, as: UTF8.self)) }
   }
 }

@@ -18,6 +18,11 @@ package enum HostClock {
     ClockPair.read(CLOCK_MONOTONIC).map { $0.other &+ (time.nanoseconds &- $0.local.nanoseconds) }
   }
 
+  /// How far the wall clock is ahead of local time; `nil` where the two could not be read close enough together.
+  package static var wallClockLead: Nanoseconds? {
+    ClockPair.read(CLOCK_REALTIME).map { Nanoseconds($0.other &- $0.local.nanoseconds) }
+  }
+
   /// For how long this host has been suspended since it booted. Growth between two readings is a suspend;
   /// local time stands still during one.
   package static var timeSuspended: Nanoseconds {

@@ -19,11 +19,15 @@ struct ReceiverCommand: ParsableCommand {
         tutti-receiver pin                              what senders are asked for once
         tutti-receiver pairings                         who may play here
         tutti-receiver unpair study
+        tutti-receiver doctor                           says what is wrong, and what to do
 
-      Exit codes: 0 stopped or done, 64 wrong usage, 69 something needed is missing or in use, 73 the
+      Exit codes: 0 stopped or done, 1 doctor has found something wrong, 64 wrong usage, 69 something needed is missing or in use, 73 the
       file to record to cannot be made, 74 it cannot be written any further.
       """,
-    version: "0.1.0", subcommands: [PINCommand.self, PairingsCommand.self, UnpairCommand.self])
+    version: "0.1.0",
+    subcommands: [
+      PINCommand.self, PairingsCommand.self, UnpairCommand.self, ReceiverDoctorCommand.self,
+    ])
 
   @Option(help: "What the room is called (default: the host's name).")
   var name: String?

@@ -109,7 +109,7 @@ struct ReceiverConfiguration {
     return .soundCard(settings, MixerChoice(command.mixer))
   }
 
-  private static var hostName: String {
+  static var hostName: String {
     var buffer = [CChar](repeating: 0, count: 256)
     guard gethostname(&buffer, buffer.count - 1) == 0 else { return "receiver" }
     let name = String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)

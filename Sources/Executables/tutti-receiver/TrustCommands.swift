@@ -112,22 +112,25 @@ extension TrustFile {
 
   /// Of the receiver that a command is about: that of `--state-dir`, else this user's, else the one that starts at boot.
   fileprivate init(of receiver: ReceiverCommand) throws {
-    let usual = ReceiverState.usualDirectory
-    let directory =
-      receiver.stateDir
-      ?? [usual, Self.serviceDirectory].first { access($0, F_OK) == 0 }
-    guard let directory else {
+    guard let directory = try Self.existingDirectory(of: receiver) ?? receiver.stateDir else {
       throw StartFailure.unavailable(
         "no receiver has run here yet; start it first, or name its state directory with --state-dir"
       )
     }
-    try Self.takeOwner(of: directory)
-    guard access(directory, R_OK | W_OK | X_OK) == 0 || errno == ENOENT else {
+    try StateFile.createDirectory(path: directory)
+    self.init(directory: directory)
+  }
+
+  /// The same, which this process can use from then on; nil where no receiver has run.
+  static func existingDirectory(of receiver: ReceiverCommand) throws -> String? {
+    let places = receiver.stateDir.map { [$0] } ?? [ReceiverState.usualDirectory, serviceDirectory]
+    guard let directory = places.first(where: { access($0, F_OK) == 0 }) else { return nil }
+    try takeOwner(of: directory)
+    guard access(directory, R_OK | W_OK | X_OK) == 0 else {
       throw StartFailure.unavailable(
         "\(directory) belongs to another user; try: sudo tutti-receiver …")
     }
-    try StateFile.createDirectory(path: directory)
-    self.init(directory: directory)
+    return directory
   }
 
   /// What root changes must stay readable for the receiver's own user.

@@ -11,6 +11,8 @@ struct ControlClient {
   let path: String
   /// Which of a daemon's groups is meant.
   var group: String?
+  /// Whether it says nothing while it waits.
+  var isQuiet = false
 
   /// Nil where no player runs.
   func askIfRunning(_ request: ControlRequest) throws -> ControlAnswer? {
@@ -19,7 +21,7 @@ struct ControlClient {
     let connection = reactor.connect(toPath: path)
     var line: [UInt8] = []
     let began = HostClock.now
-    var speaksAt: LocalTime? = began + Self.silence
+    var speaksAt: LocalTime? = isQuiet ? nil : began + Self.silence
     while HostClock.now < began + Self.patience {
       if let time = speaksAt, time <= HostClock.now {
         printError("tutti: waiting for the player's answer")

@@ -16,8 +16,9 @@ struct TuttiCommand: ParsableCommand {
         tutti pause                                 from another terminal
         tutti seek 1:30
         tutti add more/ --next                      into the list while it plays
+        tutti doctor                                says what is wrong, and what to do
 
-      Exit codes: 0 done, 64 wrong usage, 65 an item was damaged, 66 nothing to play, 69 no room or
+      Exit codes: 0 done, 1 doctor has found something wrong, 64 wrong usage, 65 an item was damaged, 66 nothing to play, 69 no room or
       no player, 70 internal error, 74 the output cannot be written.
       """,
     version: "0.1.0",
@@ -29,7 +30,8 @@ struct TuttiCommand: ParsableCommand {
       VolumeCommand.self, EffectsCommand.self, StatusCommand.self, QueueCommand.self,
       AddCommand.self,
       RemoveCommand.self, MoveCommand.self, ClearCommand.self, JumpCommand.self,
-      ShuffleCommand.self, RepeatCommand.self, ServeCommand.self, LibraryWorkerCommand.self,
+      ShuffleCommand.self, RepeatCommand.self, ServeCommand.self, DoctorCommand.self,
+      LibraryWorkerCommand.self,
     ])
 
   static func main() { main(arguments) }

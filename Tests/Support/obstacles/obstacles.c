@@ -1,5 +1,5 @@
 // To be preloaded into a program under test. Of each call here, all wait or fail while a file of its name lies in
-// $OBSTACLES: fsync and snd_pcm_open wait, pthread_create fails.
+// $OBSTACLES: fsync and snd_pcm_open wait, pthread_create fails. With `busy`, snd_pcm_open says that the card is.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -25,6 +25,7 @@ int fsync(int file) {
 int snd_pcm_open(void *pcm, const char *name, int stream, int mode) {
   static int (*real)(void *, const char *, int, int);
   while (lies("snd_pcm_open")) usleep(1000);
+  if (lies("busy")) return -EBUSY;
   if (!real) real = (int (*)(void *, const char *, int, int))dlsym(RTLD_NEXT, "snd_pcm_open");
   return real(pcm, name, stream, mode);
 }

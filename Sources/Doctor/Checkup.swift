@@ -1,0 +1,129 @@
+package import Clock
+package import Diagnosis
+import Glibc
+import LinuxIO
+
+/// Makes checks side by side, each on a thread of its own, and prints what they find in their order, as soon as it is
+/// known. A check that does not come back is left behind.
+package struct Checkup {
+  package struct Check: Sendable {
+    package var name: String
+    /// How long it may take.
+    package var patience: Nanoseconds
+    /// What it says where it has not come back by then.
+    package var silence: Finding
+    package var look: @Sendable () -> [Finding]
+
+    package init(
+      _ name: String, patience: Nanoseconds = .seconds(3), ifSilent silence: Finding,
+      look: @escaping @Sendable () -> [Finding]
+    ) {
+      self.name = name
+      self.patience = patience
+      self.silence = silence
+      self.look = look
+    }
+  }
+
+  /// Threads at a time.
+  static let mostAtOnce = 16
+
+  private let isJSON: Bool
+  private let text: FindingText
+  private let print: (String) throws -> Void
+  private let progress = ProgressText()
+  private var findings: [Finding] = []
+
+  /// - Parameters:
+  ///   - width: of the terminal on standard output; nil where it is none.
+  ///   - print: writes lines to standard output.
+  package init(
+    isJSON: Bool, isColoured: Bool, width: Int?, print: @escaping (String) throws -> Void
+  ) {
+    self.isJSON = isJSON
+    text = FindingText(isColoured: isColoured, width: width)
+    self.print = print
+  }
+
+  /// Returns what they found, in their order.
+  @discardableResult
+  package mutating func run(_ checks: [Check]) throws -> [Finding] {
+    let reactor = try Reactor()
+    let inbox = Inbox<(Int, [Finding])>(limit: checks.count, waker: reactor.waker)
+    var results = [[Finding]?](repeating: nil, count: checks.count)
+    var begun: [(check: Int, giveUpAt: LocalTime)] = []
+    var printed = 0
+    while printed < checks.count {
+      let isWorking = begun.count { results[$0.check] == nil }
+      for check in begun.count..<min(checks.count, begun.count + Self.mostAtOnce - isWorking) {
+        begun.append((check, HostClock.now + checks[check].patience))
+        try start(checks[check]) { inbox.post((check, $0)) }
+      }
+      let waiting = begun.filter { results[$0.check] == nil }
+      progress.show(waiting.map { checks[$0.check].name })
+      _ = try reactor.wait(until: waiting.map(\.giveUpAt).min())
+      for (check, found) in inbox.take() where results[check] == nil { results[check] = found }
+      for one in begun where results[one.check] == nil && one.giveUpAt <= HostClock.now {
+        results[one.check] = [checks[one.check].silence]
+      }
+      while printed < checks.count, let found = results[printed] {
+        try show(found)
+        printed += 1
+      }
+    }
+    progress.clear()
+    return results.flatMap { $0 ?? [] }
+  }
+
+  private func start(_ check: Check, _ done: @escaping @Sendable ([Finding]) -> Void) throws {
+    let thread = try RealtimeThread.start(name: "check", priority: nil) { done(check.look()) }
+    thread.detach()
+  }
+
+  /// Prints what was found elsewhere.
+  package mutating func show(_ found: [Finding]) throws {
+    findings += found
+    progress.clear()
+    for finding in found {
+      if isJSON {
+        try print(finding.json)
+      } else {
+        for line in text.lines(finding) { try print(line) }
+      }
+    }
+  }
+
+  /// Prints the sum of it, and returns the program's exit code: 1 where something is wrong.
+  package func end() throws -> Int32 {
+    if !isJSON {
+      try print("")
+      try print(text.summary(of: findings))
+    }
+    return findings.contains { $0.verdict == .wrong } ? 1 : 0
+  }
+}
+
+/// The line that says what is waited for, where standard error is a terminal.
+private final class ProgressText {
+  private static let width = 60
+  private let isTerminal =
+    isatty(STDERR_FILENO) == 1
+    && !["", "dumb"].contains(getenv("TERM").map { String(cString: $0) } ?? "")
+  private var isShown = false
+
+  func show(_ names: [String]) {
+    guard isTerminal, !names.isEmpty else { return }
+    write("\r\u{1B}[K… " + String(names.joined(separator: ", ").prefix(Self.width)))
+    isShown = true
+  }
+
+  func clear() {
+    if isShown { write("\r\u{1B}[K") }
+    isShown = false
+  }
+
+  private func write(_ text: String) {
+    let bytes = Array(text.utf8)
+    _ = Glibc.write(STDERR_FILENO, bytes, bytes.count)
+  }
+}

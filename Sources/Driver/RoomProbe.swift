@@ -1,0 +1,118 @@
+import Clock
+package import Diagnosis
+package import LinuxIO
+package import OpenSSLSecurity
+import Sender
+import WireProtocol
+
+/// Looks at one receiver as a sender would, without music. Each call does it all, within seconds, on the caller's thread.
+package struct RoomProbe {
+  /// How long one address may take to answer.
+  static let connectPatience = Nanoseconds.milliseconds(2500)
+  /// How long a session is held at most, its beginning included.
+  static let visitPatience = Nanoseconds.seconds(4)
+  /// So many time requests come in half a second, and show a loss of one in a hundred.
+  static let enoughRequests = 100
+  /// Addresses that are tried, all at once.
+  static let addressLimit = 8
+
+  private let addresses: [SocketAddress]
+
+  package init(_ addresses: [SocketAddress]) {
+    self.addresses = Array(addresses.prefix(Self.addressLimit))
+  }
+
+  package init(_ record: RoomRecord) { self.init(record.socketAddresses) }
+
+  /// Whether anybody accepts a connection there.
+  package func connect() throws(IOError) -> (RoomFacts.Connection, answered: SocketAddress?) {
+    guard !addresses.isEmpty else { return (.unknown, nil) }
+    let reactor = try Reactor()
+    let attempts = addresses.map { (address: $0, id: reactor.connect(to: $0)) }
+    let deadline = HostClock.now + Self.connectPatience
+    var failures: [String] = []
+    while failures.count < attempts.count, HostClock.now < deadline {
+      for event in try reactor.wait(until: deadline) {
+        switch event {
+        case .connected(let id):
+          guard let address = attempts.first(where: { $0.id == id })?.address else { continue }
+          for attempt in attempts { reactor.close(attempt.id) }
+          return (.connected(to: "\(address)"), address)
+        case .connectFailed(_, let error): failures.append("\(error)")
+        default: break
+        }
+      }
+    }
+    return (.failed(failures.first ?? "\(addresses[0]) does not answer"), nil)
+  }
+
+  /// Holds a short session with the receiver that answers at this address. One that plays for another sender is left to it,
+  /// or gets it back.
+  package static func visit(
+    _ address: SocketAddress, security: TLSContext, senderName: String
+  ) throws -> RoomFacts.Visit {
+    let host = try GroupHost(reactor: try Reactor(), security: security)
+    let sources = try PlaybackSources(EncoderChoice(codec: .auto, bitrate: nil, packetLength: 20))
+    let driver = try GroupDriver(
+      host: host,
+      settings: .init(
+        senderName: senderName, endsWithPlaylist: false,
+        claim: .init(givesBack: true, priority: 0)),
+      playlist: Playlist(), reads: sources.reads, makeSerializer: sources.makeSerializer)
+    let visit = Visit()
+    host.onTimeRequest = { visit.requested($0) }
+    driver.onEvent = { visit.happened($0.change) }
+    try driver.addRoom(host: address.host, port: address.port)
+    let loop = EventLoop(host.reactor, [host])
+    let deadline = HostClock.now + visitPatience
+    while !visit.isOver(driver), HostClock.now < deadline { try loop.turn(until: deadline) }
+    let outcome = visit.outcome(driver)
+    driver.carryOut(.stop)
+    let end = HostClock.now + .milliseconds(500)
+    while !driver.session.isFinished, HostClock.now < end { try loop.turn(until: end) }
+    try driver.end()
+    return outcome
+  }
+}
+
+/// What has happened in a visit so far.
+private final class Visit {
+  private var isLive = false
+  private var ending: RoomFacts.Visit?
+  /// Numbers of the requests that came; those that came twice count once.
+  private var sequences: Set<UInt32> = []
+
+  func requested(_ sequence: UInt32) { sequences.insert(sequence) }
+
+  func happened(_ change: GroupEvent.Change) {
+    guard case .room(_, let change) = change, ending == nil else { return }
+    switch change {
+    case .connected: isLive = true
+    case .notPaired: ending = .notPaired
+    case .refused(let reason): ending = .refused(reason)
+    case .unreachable(let reason), .gone(let reason), .replaced(let reason):
+      ending = .broken(reason)
+    case .namedTwice, .state, .flushed, .recoded: break
+    }
+  }
+
+  func isOver(_ driver: GroupDriver) -> Bool {
+    ending != nil
+      || isLive && sequences.count >= RoomProbe.enoughRequests && roundTrip(driver) != nil
+  }
+
+  func outcome(_ driver: GroupDriver) -> RoomFacts.Visit {
+    if let ending { return ending }
+    guard isLive else { return .silent }
+    let span = (sequences.max() ?? 0) &- (sequences.min() ?? 0) &+ 1
+    let lost = sequences.isEmpty ? 0 : max(0, Int(span) - sequences.count)
+    return .held(.init(requests: sequences.count, lost: lost, roundTrip: roundTrip(driver)))
+  }
+
+  private func roundTrip(_ driver: GroupDriver) -> Nanoseconds? {
+    guard case .live(let status)? = driver.status().rooms.first?.connection,
+      status.roundTrip > .zero
+    else { return nil }
+    return status.roundTrip
+  }
+}

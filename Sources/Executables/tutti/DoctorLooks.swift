@@ -1,0 +1,125 @@
+import Clock
+import Diagnosis
+import Doctor
+import Driver
+import HostFacts
+import LinuxIO
+import Pairing
+import Service
+import Synchronization
+import WireProtocol
+
+/// Looks for a player or a daemon on this machine.
+final class PlayerLook: Sendable {
+  private let playing = Mutex<[StatusReport.Room]>([])
+
+  func check(_ client: ControlClient) -> Checkup.Check {
+    let silence = Finding.wrong(
+      "player", "one runs with \(client.path), and does not answer",
+      cure: "find it with pgrep -a tutti, and end it")
+    return Checkup.Check("player", ifSilent: silence) { [self] in
+      do {
+        guard let answer = try client.askIfRunning(.status) else {
+          return [.well("player", "none runs here")]
+        }
+        let rooms = answer.status.rooms
+        playing.withLock { $0 = rooms }
+        return [.well("player", "\(answer.status.state), rooms: \(rooms.count)")]
+      } catch let error as ServiceError {
+        return [.well("player", "runs: \(error.description)")]
+      } catch {
+        return [silence]
+      }
+    }
+  }
+
+  /// The room of this name, where the player has it.
+  func room(_ name: String) -> StatusReport.Room? {
+    playing.withLock { $0.first { $0.name == name && !["away", "connecting"].contains($0.state) } }
+  }
+}
+
+/// Looks at rooms: whether they answer, by TCP and UDP, and know this machine.
+struct RoomLooks: Sendable {
+  /// Rooms that are looked at.
+  static let limit = 64
+  private static let patience = Nanoseconds.seconds(8)
+
+  let state: StateDirectory
+  let search: NetworkSearch
+  let player: PlayerLook
+  let paired: Pairings
+  let left: LeftRooms
+
+  func check(_ record: RoomRecord) -> Checkup.Check {
+    check(record.name) {
+      var facts = RoomFacts(
+        name: record.name, isAnnounced: search.works ? record.state != "away" : nil,
+        isOurs: isOurs(record.id), version: version(of: record.id), connection: .unknown)
+      let found = try RoomProbe(record).connect()
+      facts.connection = found.0
+      if let address = found.answered { facts.visit = try visit(record, at: address) }
+      return facts
+    }
+  }
+
+  func check(address text: String, _ place: (host: String, port: UInt16)) -> Checkup.Check {
+    check(text) {
+      var facts = RoomFacts(name: text, isAnnounced: nil, isOurs: true, connection: .unknown)
+      let addresses: [SocketAddress]
+      do throws(HostResolver.Failure) {
+        addresses = try HostResolver.resolve(host: place.host, port: place.port)
+      } catch {
+        facts.connection = .failed("\(error)")
+        return facts
+      }
+      let found = try RoomProbe(addresses).connect()
+      facts.connection = found.0
+      if let address = found.answered { facts.visit = try visit(address) }
+      return facts
+    }
+  }
+
+  private func check(
+    _ name: String, _ look: @escaping @Sendable () throws -> RoomFacts
+  ) -> Checkup.Check {
+    let silence = Finding.wrong(
+      name, "does not answer in time", cure: "is the network overloaded? try again")
+    return Checkup.Check(name, patience: Self.patience, ifSilent: silence) {
+      do {
+        var facts = try look()
+        facts.firewall = SystemFiles().firewallAdvice()
+        return [facts.finding]
+      } catch {
+        return [.wrong(name, "could not be looked at: \(error)", cure: "try again")]
+      }
+    }
+  }
+
+  /// What plays, or may play, is not disturbed.
+  private func visit(_ record: RoomRecord, at address: SocketAddress) throws -> RoomFacts.Visit? {
+    if let room = player.room(record.name) {
+      return .ours(roundTrip: room.roundTripUs.map { Nanoseconds(Int64($0 * 1000)) })
+    }
+    if left.names.contains(record.name) { return .leftAlone }
+    switch record.state {
+    case "busy": return .busy
+    case "away": return .spared
+    default: return try visit(address)
+    }
+  }
+
+  private func visit(_ address: SocketAddress) throws -> RoomFacts.Visit? {
+    guard let security = try? state.security() else { return .spared }
+    return try RoomProbe.visit(address, security: security, senderName: HostName.current)
+  }
+
+  /// A neighbour's room is none of ours, unless nothing else is.
+  private func isOurs(_ id: String) -> Bool {
+    paired.all.isEmpty || paired.all.contains { $0.id.hex == id }
+  }
+
+  private func version(of id: String) -> UInt16? {
+    search.services.lazy.compactMap(\.advertisement).first { $0.id.hex == id }?.version
+  }
+}
