@@ -53,54 +53,14 @@ final class VirtualCard {
   /// Compiled once for the process, and made known to alsa-lib.
   private static let plugin = Result {
     let place = FileManager.default.temporaryDirectory.appending(path: "virtual-card-\(getpid())")
-    try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
-    let card = try compile("virtual_card", into: place)
-    let mixer = try compile("virtual_mixer", into: place)
-    let configuration = place.appending(path: "asound.conf")
-    try Data(
-      """
-      pcm_type.virtual_card { lib "\(card)" }
-      ctl_type.virtual_mixer { lib "\(mixer)" }
-      ctl.virtual {
-        @args [ DIR ]
-        @args.DIR { type string }
-        type virtual_mixer
-        dir $DIR
-      }
-      pcm.virtual {
-        @args [ DIR PPM STEP RATE FORMAT CHANNELS ]
-        @args.DIR { type string }
-        @args.PPM { type real default 0.0 }
-        @args.STEP { type integer default 1 }
-        @args.RATE { type integer default 0 }
-        @args.FORMAT { type string default "" }
-        @args.CHANNELS { type integer default 0 }
-        type virtual_card
-        dir $DIR
-        ppm $PPM
-        step $STEP
-        rate $RATE
-        format $FORMAT
-        channels $CHANNELS
-      }
-      """.utf8
-    ).write(to: configuration)
-    setenv("ALSA_CONFIG_PATH", configuration.path, 1)
-  }
-
-  /// The path of the plugin made of a source of `Tests/Support/virtual-card`.
-  private static func compile(_ name: String, into place: URL) throws -> String {
-    let library = place.appending(path: "\(name).so").path
-    let source = URL(filePath: #filePath).deletingLastPathComponent()
-      .appending(path: "../Support/virtual-card/\(name).c").standardized.path
-    let compiler = Process()
-    compiler.executableURL = URL(filePath: "/usr/bin/env")
-    compiler.arguments = [
-      "cc", "-O2", "-shared", "-fPIC", "-DPIC", "-o", library, source, "-lasound", "-lm",
-    ]
-    try compiler.run()
-    compiler.waitUntilExit()
-    guard compiler.terminationStatus == 0 else { throw CocoaError(.executableLoad) }
-    return library
+    let script = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "../Support/virtual-card/build.sh").standardized.path
+    let build = Process()
+    build.executableURL = URL(filePath: "/bin/sh")
+    build.arguments = [script, place.path]
+    try build.run()
+    build.waitUntilExit()
+    guard build.terminationStatus == 0 else { throw CocoaError(.executableLoad) }
+    setenv("ALSA_CONFIG_PATH", place.appending(path: "asound.conf").path, 1)
   }
 }
