@@ -208,6 +208,9 @@ package final class GroupHost: LoopMember {
     }
   }
 
+  /// This machine is paired with these receivers from now on.
+  package func trust(_ pairings: Pairings) { directory.paired = pairings }
+
   /// A receiver that somebody else has found.
   package func know(_ record: RoomRecord) { directory.know(record) }
 

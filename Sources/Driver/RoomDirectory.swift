@@ -21,7 +21,7 @@ package struct RoomDirectory {
   /// Identities in the order in which they were remembered, and those that a session was held with now.
   private let remembered: [String]
   /// Nobody else is taken for a receiver that this machine is paired with, whatever it calls itself.
-  private let paired: Pairings
+  package var paired: Pairings
   private var met: [String] = []
   /// What people should know and were not told yet.
   private var warnings: [String] = []
@@ -38,6 +38,10 @@ package struct RoomDirectory {
   }
 
   package var isEmpty: Bool { records.isEmpty }
+
+  /// Whether this machine is paired with the receiver.
+  package func isPaired(_ id: String) -> Bool { paired.all.contains { $0.id.hex == id } }
+
   package var present: [RoomRecord] { records.filter { $0.state != "away" } }
 
   /// For the next run, the most useful first: rooms that were played in, then those known before.
@@ -55,7 +59,7 @@ package struct RoomDirectory {
       id: advertisement.id.hex, name: advertisement.name, model: advertisement.model,
       state: advertisement.state.rawValue,
       addresses: Array(service.addresses.prefix(RoomDial.addressLimit)), port: service.port,
-      codecs: advertisement.codecs.map(\.name))
+      codecs: advertisement.codecs.map(\.name), access: advertisement.access?.rawValue)
     if let index = sightings.firstIndex(where: { $0.service == service.name }) {
       sightings[index].record = record
     } else if sightings.count < Self.mostServices {
@@ -176,10 +180,12 @@ package struct RoomRecord: Codable, Hashable, Sendable {
   package var addresses: [String]
   package var port: UInt16
   package var codecs: [String]
+  /// Who may play there: `paired` or `open`; nil where it does not say.
+  package var access: String?
 
   package init(
     id: String, name: String, model: String, state: String, addresses: [String], port: UInt16,
-    codecs: [String]
+    codecs: [String], access: String? = nil
   ) {
     self.id = id
     self.name = name
@@ -188,6 +194,7 @@ package struct RoomRecord: Codable, Hashable, Sendable {
     self.addresses = addresses
     self.port = port
     self.codecs = codecs
+    self.access = access
   }
 
   var socketAddresses: [SocketAddress] {

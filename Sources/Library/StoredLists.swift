@@ -159,7 +159,8 @@ extension FoundTrack {
     entry.album = track.album
     entry.durationS = track.durationS
     entry.artwork = track.artwork
-    entry.trackId = track.id
+    (entry.trackId, entry.albumId) = (track.id, track.albumId)
+    entry.hasVideo = track.hasVideo
     return entry
   }
 }

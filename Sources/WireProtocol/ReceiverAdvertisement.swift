@@ -8,6 +8,11 @@ package struct ReceiverAdvertisement: Hashable, Sendable {
     case free
     case busy
   }
+
+  package enum Access: String, CaseIterable, Sendable {
+    case paired
+    case open
+  }
   package var id: Identifier
   package var name: String
   package var model: String
@@ -15,9 +20,12 @@ package struct ReceiverAdvertisement: Hashable, Sendable {
   package var version: UInt16
   package var codecs: [Codec]
   package var state: State
+  /// Who may play there; nil where it does not say.
+  package var access: Access?
 
   package init(
-    id: Identifier, name: String, model: String, version: UInt16, codecs: [Codec], state: State
+    id: Identifier, name: String, model: String, version: UInt16, codecs: [Codec], state: State,
+    access: Access? = nil
   ) {
     self.id = id
     self.name = name
@@ -25,6 +33,7 @@ package struct ReceiverAdvertisement: Hashable, Sendable {
     self.version = version
     self.codecs = codecs
     self.state = state
+    self.access = access
   }
 }
 
@@ -38,10 +47,10 @@ extension ReceiverAdvertisement {
       ("version", String(version)),
       ("codecs", codecs.map(\.name).joined(separator: ",")),
       ("state", state.rawValue),
-    ]
+    ] + (access.map { [("access", $0.rawValue)] } ?? [])
   }
 
-  /// Unknown keys, codecs and states are ignored; a receiver whose state is unknown counts as busy.
+  /// Unknown keys, codecs, states and ways of access are ignored; a receiver whose state is unknown counts as busy.
   ///
   /// - Throws: `missing` for a key without which a receiver cannot be used, `outOfRange` and
   ///   `malformedText` for values that cannot be.
@@ -57,7 +66,8 @@ extension ReceiverAdvertisement {
       model: try Self.text("model", of: textRecord) ?? "",
       version: version,
       codecs: names.compactMap { name in Codec.allCases.first { $0.name == name } },
-      state: textRecord["state"].flatMap(State.init) ?? .busy)
+      state: textRecord["state"].flatMap(State.init) ?? .busy,
+      access: textRecord["access"].flatMap(Access.init))
   }
 
   private static func text(_ key: String, of record: [String: String]) throws(DecodeError)

@@ -56,7 +56,7 @@ class House:
         for name, state, detail, volume, *noise in ROOMS:
             key = room_id(name)
             self.noise[key] = noise
-            self.rooms[key] = dict(id=key, name=name, groupId=None, state=state, detail=detail, isPaired=state != "notPaired",
+            self.rooms[key] = dict(id=key, name=name, groupId=None, state=state, detail=detail, isPaired=state != "notPaired", canUnpair=False,
                                    isPresent=state not in ("away",), volume=volume, muted=False, delayMs=0, channels="stereo",
                                    model="Raspberry Pi 4", sync=None)
         if scene == "silent":

@@ -223,7 +223,7 @@ def _(house, query, body, key):
 def _(house, query, body, key):
     if re.sub(r"\D", "", body["pin"]) != "12345678":
         raise Refusal(422, "This PIN is not the one that the receiver shows. Check it and try again.")
-    house.rooms[key].update(isPaired=True, state="free", detail=None)
+    house.rooms[key].update(isPaired=True, canUnpair=True, state="free", detail=None)
     house.announce([], [key])
     return 200, house.rooms[key]
 
@@ -231,7 +231,7 @@ def _(house, query, body, key):
 @route("DELETE", "/rooms/{key}/pairing")
 def _(house, query, body, key):
     house.leave(key)
-    house.rooms[key].update(isPaired=False, state="notPaired", detail="the receiver asks for a PIN")
+    house.rooms[key].update(isPaired=False, canUnpair=False, state="notPaired", detail="the receiver asks for a PIN")
     house.announce(list(house.groups), [key])
     return 200, house.rooms[key]
 

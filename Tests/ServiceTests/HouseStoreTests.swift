@@ -15,6 +15,7 @@ import Testing
     var entry = HouseRequest.NewEntry(location: "/music/\(id).flac")
     (entry.title, entry.artist, entry.album) = ("Title \(id)", "Ärtist", nil)
     (entry.durationS, entry.artwork, entry.trackId) = (1.5, "abc", "t\(id)")
+    (entry.albumId, entry.hasVideo) = ("a\(id)", id == 2)
     return HouseRecord.Entry(id: id, entry)
   }
 
@@ -39,6 +40,22 @@ import Testing
     try HouseStore(path: path).save(Self.record)
     #expect(try HouseStore(path: path).record == Self.record)
     #expect(try HouseStore(path: folder.file("new.db")).record == HouseRecord())
+  }
+
+  @Test func `a file of the program before is read on`() throws {
+    try HouseStore(path: path).save(Self.record)
+    let database = try Database(path: path)
+    try database.execute(
+      "ALTER TABLE entries DROP COLUMN album_id; ALTER TABLE entries DROP COLUMN video")
+    try database.setVersion(1)
+    var old = Self.record
+    for index in old.groups[0].entries.indices {
+      old.groups[0].entries[index].entry.albumId = nil
+      old.groups[0].entries[index].entry.hasVideo = nil
+    }
+    #expect(try HouseStore(path: path).record == old)
+    try HouseStore(path: path).save(Self.record)
+    #expect(try HouseStore(path: path).record == Self.record)
   }
 
   /// Random changes, written one after the other; each time the file holds just what was saved.

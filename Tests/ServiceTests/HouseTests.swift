@@ -2,6 +2,7 @@ import Clock
 import Driver
 import LinuxIO
 import OpenSSLSecurity
+import Pairing
 import Sender
 import TestSupport
 import Testing
@@ -192,6 +193,31 @@ import WireProtocol
     try home.ask(.merge(group: third.id, other: first.id))
     #expect(home.house.publish().groups.map(\.roomIds) == [[room]])
     #expect(try Home(in: folder).house.publish().groups.map(\.roomIds) == [[room]])
+  }
+
+  @Test func `a room that asks for its PIN is shown as such until it is paired`() throws {
+    let home = try Home(in: folder)
+    func know(_ digit: String, access: String?) {
+      home.house.host.know(
+        RoomRecord(
+          id: String(repeating: digit, count: 32), name: digit, model: "", state: "free",
+          addresses: [], port: 7770, codecs: [], access: access))
+    }
+    know("1", access: "paired")
+    know("2", access: "open")
+    know("3", access: nil)
+    func rooms() -> [String] {
+      home.house.publish().rooms.map {
+        "\($0.name) \($0.state) \($0.isPaired ? "paired" : "unpaired")"
+          + ($0.canUnpair ? " by PIN" : "")
+      }
+    }
+    #expect(rooms() == ["1 notPaired unpaired", "2 free paired", "3 free paired"])
+    let id = try #require(Identifier(hex: String(repeating: "1", count: 32)))
+    home.house.trust(Pairings([.init(id: id, name: "1")]))
+    #expect(rooms() == ["1 free paired by PIN", "2 free paired", "3 free paired"])
+    home.house.trust(Pairings())
+    #expect(rooms() == ["1 notPaired unpaired", "2 free paired", "3 free paired"])
   }
 
   @Test func `whoever reads too slowly is ended, and others are told all`() async throws {

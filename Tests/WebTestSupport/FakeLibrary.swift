@@ -1,5 +1,4 @@
 package import Service
-package import WebAPI
 
 /// A library of one album, with one picture and one film in a folder.
 package actor FakeLibrary: LibraryControl {

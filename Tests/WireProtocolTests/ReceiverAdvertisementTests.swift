@@ -37,7 +37,7 @@ import WireProtocol
 
   private let kitchen = ReceiverAdvertisement(
     id: .counting(from: 0xa0), name: "Küche", model: "Raspberry Pi 4", version: 1,
-    codecs: [.pcm, .flac, .opus], state: .free)
+    codecs: [.pcm, .flac, .opus], state: .free, access: .paired)
 
   private func expectRefused(_ record: [String: String], _ error: DecodeError) {
     #expect(throws: error) { try ReceiverAdvertisement(textRecord: record) }

@@ -89,7 +89,8 @@ final class ReceiverService {
       memory: memory, trust: trust.memory)
     advertisement = ReceiverAdvertisement(
       id: id, name: configuration.name, model: configuration.model,
-      version: ProtocolVersion.newest, codecs: codecs, state: .free)
+      version: ProtocolVersion.newest, codecs: codecs, state: .free,
+      access: configuration.access == .open ? .open : .paired)
     announced = advertisement
     try announce(port: reactor.localAddress(of: listener)?.port ?? configuration.port)
     tellPIN(trust)

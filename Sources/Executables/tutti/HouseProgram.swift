@@ -17,6 +17,9 @@ final class HouseProgram: LoopMember {
   private let log: OutputWriter
   private let rooms: NewestValueThread<[RoomRecord]>
   private let surfaces: HouseSurfaces
+  /// Of the state directory, where `tutti pair` keeps rooms too; nil where it cannot be watched.
+  private let folder: (watch: DirectoryWatch, id: DescriptorID)?
+  private let pairings: NewestValueThread<Void>
   private var end: LocalTime?
 
   init(_ configuration: HouseConfiguration, state: StateDirectory, encoding: EncoderChoice) throws {
@@ -39,6 +42,11 @@ final class HouseProgram: LoopMember {
     surfaces = try HouseSurfaces(configuration, state: state, house: house.client) { line in
       Self.say(line, to: log)
     }
+    let client = house.client
+    pairings = try NewestValueThread(name: "pairings") {
+      { _ in if let paired = try? state.paired() { client.paired(paired) } }
+    }
+    folder = try? Self.watch(state.path, reactor)
     house.onWarning = { line in Self.say(line, to: log) }
     host.onWarning = house.onWarning
     house.onRooms = { [rooms] in rooms.post($0) }
@@ -69,7 +77,18 @@ final class HouseProgram: LoopMember {
 
   var nextDeadline: LocalTime? { end }
 
+  private static func watch(
+    _ path: String, _ reactor: Reactor
+  ) throws -> (watch: DirectoryWatch, id: DescriptorID) {
+    let watch = try DirectoryWatch(path)
+    return (watch, try reactor.watch(descriptor: watch.descriptor))
+  }
+
   func handle(_ event: ReactorEvent) -> Bool {
+    if let folder, event == .readable(folder.id) {
+      if folder.watch.takeNames().contains(StateDirectory.pairedName) { pairings.post(()) }
+      return true
+    }
     guard case .signal = event else { return false }
     if end == nil {
       end = HostClock.now + Self.farewell

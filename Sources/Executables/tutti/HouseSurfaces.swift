@@ -1,7 +1,11 @@
+import Driver
 import Library
+import LinuxIO
+import Pairing
 import Service
 import WebAPI
 import WebServer
+import WireProtocol
 
 /// What a household has beside its rooms: the library, the page and the HTTP interface, on threads of their own.
 final class HouseSurfaces {
@@ -34,7 +38,8 @@ final class HouseSurfaces {
         WebServerConfiguration(
           addresses: configuration.listen, port: Int(configuration.port),
           hostNames: [HostName.current] + configuration.hosts, token: configuration.token),
-        house: house, library: library, pairing: NoPairing())
+        house: house, library: library,
+        pairing: Self.pairing(configuration.name ?? HostName.current, state, house))
     } catch {
       library.close()
       throw Failure(.unavailable, "\(error.description), with: --port")
@@ -43,4 +48,42 @@ final class HouseSurfaces {
   }
 
   func end() { library.close() }
+
+  private static func pairing(
+    _ name: String, _ state: StateDirectory, _ house: HouseClient
+  ) -> HousePairing {
+    HousePairing(
+      house: house, senderName: name,
+      means: .init(
+        visit: { purpose, place in
+          try RoomPairing(security: state.security(), senderName: name)
+            .run(purpose, at: target(place))
+        },
+        change: { change in try state.changePaired { try changed(&$0, change) } }))
+  }
+
+  private static func target(_ place: PairingRoom.Place) throws -> RoomPairing.Target {
+    switch place {
+    case .record(let record): .init(record)
+    case .address(let host, let port):
+      .init(addresses: try HostResolver.resolve(host: host, port: port))
+    }
+  }
+
+  private static func changed(
+    _ pairings: inout Pairings, _ change: HousePairing.Change
+  ) throws -> Pairings {
+    switch change {
+    case .add(let pairing):
+      guard pairings.add(pairing) else {
+        throw Failure(
+          .unavailable,
+          "no more than \(Pairings.limit) rooms are remembered; take back the pairing with one of them"
+        )
+      }
+    case .remove(let id):
+      if let id = Identifier(hex: id) { pairings.remove(id) }
+    }
+    return pairings
+  }
 }

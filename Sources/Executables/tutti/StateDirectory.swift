@@ -49,7 +49,8 @@ struct StateDirectory {
     return try TLSContext(key)
   }
 
-  private var pairedFile: StateFile { StateFile(path: path + "/paired") }
+  static let pairedName = "paired"
+  private var pairedFile: StateFile { StateFile(path: path + "/" + Self.pairedName) }
 
   /// Receivers that this machine was paired with; none where the file is missing.
   func paired() throws -> Pairings {

@@ -87,8 +87,9 @@ extension House {
     case .set(room: let id, let change):
       try set(change, of: id)
       return .room(id)
-    case .identify:
-      throw .unavailable("rooms cannot be told by a sound yet")
+    case .identify(let room):
+      try identify(room)
+      return .nothing
     }
   }
 

@@ -1,5 +1,6 @@
 import Driver
 import LinuxIO
+import Pairing
 import Sender
 
 /// Which rooms there are, and how they come to their groups. A room that discovery has shown is called by its receiver's
@@ -20,6 +21,30 @@ extension House {
     let own = group?.rooms[room].flatMap { group?.driver.session.name(of: $0) }
     return record(room)?.name ?? (own == room ? savedRooms[room]?.name : own)
       ?? savedRooms[room]?.name ?? room
+  }
+
+  /// Whether its PIN is needed before it plays for this household.
+  func needsPairing(_ room: String) -> Bool {
+    if let group = plan.group(ofRoom: room).flatMap({ groups[$0.id] }) {
+      if group.unpaired.contains(room) { return true }
+      if let number = group.rooms[room], group.isLive(number) { return false }
+    }
+    return record(room)?.access == "paired" && !host.directory.isPaired(room)
+      && !ownRooms.contains(room)
+  }
+
+  /// Rooms that were paired meanwhile are tried at once.
+  func trust(_ pairings: Pairings) {
+    host.trust(pairings)
+    for group in plan.groups {
+      // Who pairs with a room that is known by its address does not say which it is.
+      for room in group.rooms where host.directory.isPaired(room) || record(room) == nil {
+        if groups[group.id]?.wasPaired(room) ?? false {
+          connect(room, in: group.id, takes: false)
+        }
+      }
+    }
+    publish()
   }
 
   func name(ofGroup id: String) -> String {
@@ -58,6 +83,15 @@ extension House {
     } catch {
       onWarning("\(room): \(error)")
     }
+  }
+
+  func pairingRoom(_ room: String) throws(HouseProblem) -> PairingRoom {
+    let name = name(ofRoom: room)
+    if let record = record(room) { return PairingRoom(name: name, place: .record(record)) }
+    guard roomIDs.contains(room), let (host, port) = try? RoomWish.address(room) else {
+      throw .noSuch("there is no such room; it may have been renewed: look at the list of rooms")
+    }
+    return PairingRoom(name: name, place: .address(host: host, port: port))
   }
 
   private static func isAddress(_ room: String) -> Bool { room.contains(":") }

@@ -10,7 +10,7 @@ extension House {
   func makeState() -> HouseState {
     let now = HostClock.now
     let statuses = groups.mapValues(\.player.status)
-    let rooms = roomIDs.map { room(id: $0, statuses) }
+    let rooms = roomIDs.map { room(id: $0, statuses, at: now) }
     return HouseState(
       revision: 0, nowMs: Self.milliseconds(now),
       server: .init(
@@ -97,12 +97,14 @@ extension House {
     let metadata = opened?.metadata
     var shown = HouseState.Item(
       entryId: place.entry, title: group.title(of: item, metadata?.title),
-      isSeekable: opened?.isSeekable ?? true, isLive: opened?.supply == .live, hasVideo: false)
+      isSeekable: opened?.isSeekable ?? true, isLive: opened?.supply == .live,
+      hasVideo: known?.hasVideo ?? false)
     // A station says what it plays; what the library knows of a file is what its user sees there.
     shown.artist = shown.isLive ? metadata?.artist : known?.artist ?? metadata?.artist
     shown.album = known?.album ?? metadata?.album
     if shown.isLive { shown.title = metadata?.title ?? shown.title }
-    (shown.trackId, shown.artwork) = (known?.trackId, known?.artwork)
+    (shown.trackId, shown.albumId) = (known?.trackId, known?.albumId)
+    shown.artwork = known?.artwork
     shown.durationS =
       (opened.flatMap { _ in status.duration?.seconds } ?? known?.durationS)?.rounded(to: 3)
     shown.codec = opened?.wire?.codec.title
@@ -112,10 +114,14 @@ extension House {
 
   /// What is amiss, the worst first.
   private static func detail(of rooms: [HouseState.Room]) -> String? {
-    for state in ["noDevice", "taken", "notPaired", "away", "buffering"] {
+    let troubles = [
+      ("noDevice", "it has no sound card"), ("taken", "it plays for another sender"),
+      ("notPaired", "it is not paired yet"), ("away", "it is away"),
+      ("buffering", "its network is slow"),
+    ]
+    for (state, sentence) in troubles {
       guard let room = rooms.first(where: { $0.state == state }) else { continue }
-      return "\(room.name): "
-        + (room.detail ?? (state == "buffering" ? "its network is slow" : state))
+      return "\(room.name): " + (room.detail ?? sentence)
     }
     return nil
   }
@@ -129,7 +135,9 @@ extension House {
     return group.lost.contains(room)
   }
 
-  private func room(id: String, _ statuses: [String: GroupStatus]) -> HouseState.Room {
+  private func room(
+    id: String, _ statuses: [String: GroupStatus], at now: LocalTime
+  ) -> HouseState.Room {
     let record = record(id)
     let group = plan.group(ofRoom: id).flatMap { groups[$0.id] }
     let status = group.flatMap { statuses[$0.id] }
@@ -151,7 +159,23 @@ extension House {
     case nil: room.state = record.map { $0.state == "away" ? "away" : "free" } ?? "away"
     }
     if isTaken(id) { room.state = "taken" }
+    room.canUnpair = host.directory.isPaired(id)
+    if needsPairing(id) {
+      room.isPaired = false
+      if room.isPresent { (room.state, room.detail) = ("notPaired", nil) }
+    }
+    noteWhether(&room, isAwayAt: now)
     return room
+  }
+
+  private func noteWhether(_ room: inout HouseState.Room, isAwayAt now: LocalTime) {
+    guard room.state == "away" else {
+      seen[room.id] = now
+      return
+    }
+    room.awaySinceMs = seen[room.id].map(Self.milliseconds)
+    // What nobody knows any more was seen long ago.
+    if seen.count > 2 * RoomDirectory.limit { seen = [:] }
   }
 
   private func take(_ settings: RoomSettings?, into room: inout HouseState.Room) {

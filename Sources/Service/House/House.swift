@@ -46,8 +46,14 @@ package final class House: LoopMember {
   private(set) var groups: [String: HouseGroup] = [:]
   /// Those that were deleted, until their rooms have been told.
   private var ending: [HouseGroup] = []
+  /// Rooms that show themselves just now.
+  var signs: [String: RoomSign] = [:]
   /// What is known of rooms that are not there.
   var savedRooms: [String: HouseRecord.Room] = [:]
+  /// When each room was last there.
+  var seen: [String: LocalTime] = [:]
+  /// Receivers of this user on this machine, which need no pairing.
+  private(set) var ownRooms: Set<String> = []
   package var library = HouseState.LibraryFigures() {
     didSet { if library != oldValue { hasNews = true } }
   }
@@ -108,6 +114,7 @@ package final class House: LoopMember {
   // MARK: - Running
 
   package func start() {
+    keepTones()
     host.startDiscovery()
     for group in plan.groups {
       for room in group.rooms { connect(room, in: group.id, takes: false) }
@@ -121,7 +128,8 @@ package final class House: LoopMember {
 
   package var nextDeadline: LocalTime? {
     let deadlines = groups.values.compactMap(\.nextDeadline)
-    return (deadlines + [hasNews ? nextNews : nextLook, nextSave]).min()
+    let signs = signs.values.map(\.nextDeadline)
+    return (deadlines + signs + [hasNews ? nextNews : nextLook, nextSave]).min()
   }
 
   package func handle(_ event: ReactorEvent) -> Bool { false }
@@ -130,6 +138,7 @@ package final class House: LoopMember {
     mailbox.runJobs(in: self)
     let now = HostClock.now
     for group in groups.values { group.look(at: now) }
+    lookAtSigns(at: now)
     endDeleted()
     if nextLook <= now { (nextLook, hasNews) = (now + Self.lookInterval, true) }
     if hasNews, nextNews <= now { publish() }
@@ -156,6 +165,7 @@ package final class House: LoopMember {
     mailbox.close(in: self)
     for waiting in awaitingDisk { waiting.body() }
     awaitingDisk = []
+    for sign in signs.values { try sign.end() }
     for group in ending { try group.player.end() }
     try host.end()
   }
@@ -251,8 +261,10 @@ package final class House: LoopMember {
 
   private func discovered() {
     hasNews = true
+    let own = host.directory.present.filter { $0.access == "paired" }.map(\.id)
+    ownRooms = Set(own.filter(LocalProof.exists))
     for group in plan.groups {
-      for room in group.rooms where groups[group.id]?.rooms[room] == nil {
+      for room in group.rooms where groups[group.id]?.rooms[room] == nil && signs[room] == nil {
         connect(room, in: group.id, takes: false)
       }
     }

@@ -1,8 +1,9 @@
 import Driver
+package import Pairing
 
 /// The household for other threads. Each request is carried out on the loop's thread, and answered when it is on the
 /// disk.
-package struct HouseClient: HouseControl {
+package struct HouseClient: HouseControl, PairingHousehold {
   private static let isOver = HouseProblem.unavailable("the daemon is ending; try again")
   private static let isBusy = HouseProblem.unavailable("too much is asked for at once; try again")
 
@@ -36,6 +37,16 @@ package struct HouseClient: HouseControl {
   /// Tells the surfaces how far the library is.
   package func show(_ library: HouseState.LibraryFigures) {
     mailbox.post { house in house.library = library }
+  }
+
+  package func pairingRoom(_ id: String) async throws(HouseProblem) -> PairingRoom {
+    try await ask { house, answer in
+      answer(Result { () throws(HouseProblem) in try house.pairingRoom(id) })
+    }
+  }
+
+  package func paired(_ pairings: Pairings) {
+    mailbox.post { house in house.trust(pairings) }
   }
 
   private func ask<Value: Sendable>(

@@ -22,6 +22,8 @@ final class HouseGroup {
   private(set) var rooms: [String: RoomID] = [:]
   /// Rooms that another sender has taken.
   private(set) var lost: Set<String> = []
+  /// Rooms that ask for their PIN first.
+  private(set) var unpaired: Set<String> = []
   /// Grows with every use: the group that was used last is meant where none is named.
   var lastUse: UInt64 = 0
   /// Where it goes on while it plays nothing; nil is the first entry.
@@ -73,11 +75,19 @@ final class HouseGroup {
     case .stopped: if !driver.session.isHalted { restingPlace = nil }
     case .room(let room, .replaced):
       if let id = rooms.first(where: { $0.value == room.id })?.key { lost.insert(id) }
+    case .room(let room, .notPaired):
+      if let id = rooms.first(where: { $0.value == room.id })?.key { unpaired.insert(id) }
     case .room(let room, .connected):
-      if let id = rooms.first(where: { $0.value == room.id })?.key { lost.remove(id) }
+      if let id = rooms.first(where: { $0.value == room.id })?.key {
+        lost.remove(id)
+        unpaired.remove(id)
+      }
     default: break
     }
   }
+
+  /// False where it did not ask for its PIN.
+  func wasPaired(_ room: String) -> Bool { unpaired.remove(room) != nil }
 
   /// The session refuses none of these.
   private func carryOut(_ command: PlayerCommand) { driver.carryOut(command) }
@@ -188,6 +198,7 @@ final class HouseGroup {
 
   func remove(_ room: String) {
     lost.remove(room)
+    unpaired.remove(room)
     guard let id = rooms.removeValue(forKey: room) else { return }
     let status = player.status
     // Music that nobody can hear does not run on.

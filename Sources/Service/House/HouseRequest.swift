@@ -79,6 +79,8 @@ package enum HouseRequest: Hashable, Sendable {
     package var durationS: Double?
     package var artwork: String?
     package var trackId: String?
+    package var albumId: String?
+    package var hasVideo: Bool?
 
     package init(location: String) { self.location = location }
   }

@@ -143,9 +143,14 @@ package struct HouseState: Codable, Hashable, Sendable {
     /// `free`, `starting`, `playing`, `paused`, `buffering`, `away`, `taken`, `notPaired` or `noDevice`.
     package var state: String
     package var detail: String?
+    /// Whether this household may play there; else it is paired first, with the room's PIN.
     package var isPaired: Bool
+    /// Whether it was paired with a PIN, which can be taken back.
+    package var canUnpair = false
     /// Whether discovery shows it now.
     package var isPresent: Bool
+    /// When it was last there, if that is known and it is away.
+    package var awaySinceMs: Double?
     package var volume: Double?
     package var muted: Bool?
     package var delayMs: Double?

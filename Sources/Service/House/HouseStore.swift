@@ -5,7 +5,7 @@ package import SQLiteStore
 /// before. For one thread.
 package final class HouseStore {
   /// Of the tables; a file with a higher one was written by a later program.
-  private static let version = 1
+  private static let version = 2
 
   private let database: Database
   /// What the file holds.
@@ -27,7 +27,11 @@ package final class HouseStore {
     database = try Database(path: path)
     saved = HouseRecord()
     if let damage = try database.damage() { throw SQLiteError(damaged: path, damage) }
-    if try database.version() == 0 { try makeTables() }
+    switch try database.version() {
+    case 0: try makeTables()
+    case 1: try addAlbums()
+    default: break
+    }
     saved = try load()
   }
 
@@ -72,11 +76,21 @@ package final class HouseStore {
         CREATE TABLE entries (
           group_id TEXT NOT NULL REFERENCES groups ON DELETE CASCADE, id INTEGER NOT NULL,
           location TEXT NOT NULL, title TEXT, artist TEXT, album TEXT, duration REAL, artwork TEXT,
-          track TEXT, PRIMARY KEY (group_id, id)) WITHOUT ROWID;
+          track TEXT, album_id TEXT, video INTEGER, PRIMARY KEY (group_id, id)) WITHOUT ROWID;
         CREATE TABLE rooms (
           id TEXT PRIMARY KEY, name TEXT NOT NULL, volume REAL, muted INTEGER, delay REAL,
           channels TEXT) WITHOUT ROWID;
         """)
+      try database.setVersion(Self.version)
+    }
+  }
+
+  /// For a file of version 1.
+  private func addAlbums() throws(SQLiteError) {
+    try database.transaction { () throws(SQLiteError) in
+      try database.execute(
+        "ALTER TABLE entries ADD COLUMN album_id TEXT; ALTER TABLE entries ADD COLUMN video INTEGER"
+      )
       try database.setVersion(Self.version)
     }
   }
@@ -119,7 +133,8 @@ package final class HouseStore {
   ) throws(SQLiteError) -> [HouseRecord.Entry] {
     let statement = try database.prepare(
       """
-      SELECT id, location, title, artist, album, duration, artwork, track FROM entries
+      SELECT id, location, title, artist, album, duration, artwork, track, album_id, video
+      FROM entries
       WHERE group_id = ?
       """)
     var found: [Int: HouseRequest.NewEntry] = [:]
@@ -127,6 +142,7 @@ package final class HouseStore {
       var entry = HouseRequest.NewEntry(location: row.text(1) ?? "")
       (entry.title, entry.artist, entry.album) = (row.text(2), row.text(3), row.text(4))
       (entry.durationS, entry.artwork, entry.trackId) = (row.double(5), row.text(6), row.text(7))
+      (entry.albumId, entry.hasVideo) = (row.text(8), row.int(9).map { $0 != 0 })
       found[row.int(0) ?? 0] = entry
     }
     return order.compactMap { id in found[id].map { HouseRecord.Entry(id: id, $0) } }
@@ -195,12 +211,13 @@ package final class HouseStore {
     let delete = try database.prepare("DELETE FROM entries WHERE group_id = ? AND id = ?")
     for entry in before where !kept.contains(entry.id) { try delete.run(group, .init(entry.id)) }
     let insert = try database.prepare(
-      "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
+      "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
     for entry in entries where known[entry.id] != entry.entry {
       let new = entry.entry
       try insert.run(
         group, .init(entry.id), .text(new.location), .init(new.title), .init(new.artist),
-        .init(new.album), .init(new.durationS), .init(new.artwork), .init(new.trackId))
+        .init(new.album), .init(new.durationS), .init(new.artwork), .init(new.trackId),
+        .init(new.albumId), new.hasVideo.map { .init($0) } ?? .null)
     }
   }
 

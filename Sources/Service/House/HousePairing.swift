@@ -1,0 +1,186 @@
+import Dispatch
+package import Driver
+import LinuxIO
+package import Pairing
+package import Sender
+import Synchronization
+import WireProtocol
+
+/// A room as those know it who pair with it.
+package struct PairingRoom: Hashable, Sendable {
+  package enum Place: Hashable, Sendable {
+    case record(RoomRecord)
+    /// A host's name or address.
+    case address(host: String, port: UInt16)
+  }
+
+  package var name: String
+  package var place: Place
+
+  package init(name: String, place: Place) { (self.name, self.place) = (name, place) }
+
+  /// Of its receiver; nil for one that is only known by its address.
+  var receiver: String? {
+    if case .record(let record) = place { return record.id }
+    return nil
+  }
+}
+
+/// The household as far as pairing needs it, from any thread.
+package protocol PairingHousehold: Sendable {
+  func pairingRoom(_ id: String) async throws(HouseProblem) -> PairingRoom
+  /// These are all that are paired now.
+  func paired(_ pairings: Pairings)
+}
+
+/// Pairs rooms with the household, and takes that back. A receiver may take seconds to answer, so each visit has a thread
+/// of its own, and the household goes on meanwhile.
+package final class HousePairing: PairingControl {
+  package enum Change: Hashable, Sendable {
+    case add(Pairings.Pairing)
+    /// By the 32 hex digits of its receiver.
+    case remove(String)
+  }
+
+  /// Blocks while it is done.
+  package struct Means: Sendable {
+    /// Goes to a receiver.
+    package var visit: @Sendable (PairingVisit.Purpose, PairingRoom.Place) throws -> PairingReport
+    /// Changes what is remembered, and returns all of it once it is on the disk.
+    package var change: @Sendable (Change) throws -> Pairings
+
+    package init(
+      visit: @escaping @Sendable (PairingVisit.Purpose, PairingRoom.Place) throws -> PairingReport,
+      change: @escaping @Sendable (Change) throws -> Pairings
+    ) {
+      (self.visit, self.change) = (visit, change)
+    }
+  }
+
+  /// Visits at a time: more than there are people in a household who type PINs.
+  static let visitLimit = 4
+
+  private let house: any PairingHousehold
+  private let means: Means
+  /// How rooms know this machine.
+  private let senderName: String
+  /// Rooms that are being visited.
+  private let visited = Mutex<Set<String>>([])
+
+  package init(house: any PairingHousehold, senderName: String, means: Means) {
+    (self.house, self.senderName, self.means) = (house, senderName, means)
+  }
+
+  package func pair(room id: String, pin text: String) async throws(PairingProblem) {
+    let pin = try Self.pin(text)
+    let room = try await known(id)
+    let means = means
+    let pairings = try await onThread(id, room.name) { () throws(PairingProblem) in
+      let report = Self.report(of: .pair(pin), room, means)
+      guard case .paired(let receiver, let name) = report else {
+        throw Self.problem(report, room.name)
+      }
+      return try Self.changed(.add(.init(id: receiver, name: name)), room.name, means)
+    }
+    house.paired(pairings)
+  }
+
+  /// The room is forgotten here in any case.
+  package func unpair(room id: String) async throws(PairingProblem) {
+    let room = try await known(id)
+    guard let receiver = room.receiver else {
+      throw .unavailable("\(room.name) was never paired")
+    }
+    let means = means
+    let (pairings, obstacle) = try await onThread(id, room.name) { () throws(PairingProblem) in
+      let report = Self.report(of: .unpair, room, means)
+      return (try Self.changed(.remove(receiver), room.name, means), report.obstacle)
+    }
+    house.paired(pairings)
+    if let obstacle {
+      throw .unavailable(
+        "\(room.name) is forgotten here, but it could not be told (\(obstacle)); there, run: "
+          + "tutti-receiver unpair \(senderName.asShellWord)")
+    }
+  }
+
+  // MARK: - Steps
+
+  private static func pin(_ text: String) throws(PairingProblem) -> PIN {
+    do throws(PIN.Mistake) {
+      return try PIN(text)
+    } catch {
+      switch error {
+      case .malformed: throw .wrongPIN("A PIN has eight digits, such as 1234 5671.")
+      case .typo:
+        throw .wrongPIN(
+          "One of the digits is wrong: the last one checks the others. Nothing was sent.")
+      }
+    }
+  }
+
+  private func known(_ id: String) async throws(PairingProblem) -> PairingRoom {
+    do throws(HouseProblem) {
+      return try await house.pairingRoom(id)
+    } catch {
+      switch error {
+      case .noSuch(let line): throw .noSuch(line)
+      case .invalid(let line), .unavailable(let line): throw .unavailable(line)
+      case .outdated: throw .unavailable("the household has changed meanwhile; try again")
+      }
+    }
+  }
+
+  private static func report(
+    of purpose: PairingVisit.Purpose, _ room: PairingRoom, _ means: Means
+  ) -> PairingReport {
+    do {
+      return try means.visit(purpose, room.place)
+    } catch {
+      return .unreachable("\(error)")
+    }
+  }
+
+  private static func changed(
+    _ change: Change, _ name: String, _ means: Means
+  ) throws(PairingProblem) -> Pairings {
+    do {
+      return try means.change(change)
+    } catch {
+      throw .unavailable("\(name): the pairing cannot be kept: \(error)")
+    }
+  }
+
+  private static func problem(_ report: PairingReport, _ name: String) -> PairingProblem {
+    switch report {
+    case .wrongPIN:
+      .wrongPIN("That is not the PIN of \(name). It is shown there by: tutti-receiver pin")
+    case .refused(let refusal) where refusal.reason == .wait:
+      .tooMany(
+        "There were too many wrong PINs. \(name) takes the next one in a while.",
+        retryAfterS: max(1, Int((UInt64(refusal.wait) + 999) / 1000)))
+    case .refused, .unreachable, .broken, .paired, .unpaired:
+      .unavailable("\(name): \(report.obstacle ?? "it did not pair")")
+    }
+  }
+
+  private func onThread<Value: Sendable>(
+    _ id: String, _ name: String, _ body: @escaping @Sendable () throws(PairingProblem) -> Value
+  ) async throws(PairingProblem) -> Value {
+    try begin(id, name)
+    defer { _ = visited.withLock { $0.remove(id) } }
+    let result = await withCheckedContinuation { continuation in
+      DispatchQueue.global().async { continuation.resume(returning: Result(catching: body)) }
+    }
+    return try result.get()
+  }
+
+  private func begin(_ id: String, _ name: String) throws(PairingProblem) {
+    let isFree = visited.withLock { visited in
+      visited.count < Self.visitLimit && visited.insert(id).inserted
+    }
+    guard isFree else {
+      throw .unavailable("Somebody else is pairing \(name) now; try again in a moment.")
+    }
+  }
+}

@@ -1,0 +1,159 @@
+import Dispatch
+import Driver
+import Pairing
+import Sender
+import Synchronization
+import Testing
+import WireProtocol
+
+@testable import Service
+
+/// Pairing from a page, with rooms that are none.
+@Suite struct HousePairingTests {
+  private static let kitchen = Identifier(hex: String(repeating: "1", count: 32))
+
+  /// What a room says, and what was done.
+  private final class Bed: PairingHousehold {
+    struct State {
+      var answers: [PairingReport] = []
+      var visits: [PairingVisit.Purpose] = []
+      var stored = Pairings()
+      var told: [Pairings] = []
+    }
+
+    let state = Mutex(State())
+    /// A visit waits for it.
+    let gate = DispatchSemaphore(value: 0)
+
+    init(_ answers: PairingReport...) { state.withLock { $0.answers = answers } }
+
+    func pairingRoom(_ id: String) throws(HouseProblem) -> PairingRoom {
+      guard !id.hasPrefix("x") else { throw .noSuch("there is no such room") }
+      let record = RoomRecord(
+        id: id, name: "Kitchen", model: "", state: "free", addresses: [], port: 1, codecs: [])
+      return PairingRoom(name: "Kitchen", place: .record(record))
+    }
+
+    func paired(_ pairings: Pairings) { state.withLock { $0.told.append(pairings) } }
+
+    func pairing(waits: Bool = false) -> HousePairing {
+      HousePairing(
+        house: self, senderName: "the study",
+        means: .init(
+          visit: { purpose, _ in
+            if waits { self.gate.wait() }
+            return self.state.withLock { state in
+              state.visits.append(purpose)
+              return state.answers.isEmpty ? .unreachable("no answer") : state.answers.removeFirst()
+            }
+          },
+          change: { change in
+            self.state.withLock { state in
+              switch change {
+              case .add(let pairing): state.stored.add(pairing)
+              case .remove(let id): Identifier(hex: id).map { _ = state.stored.remove($0) }
+              }
+              return state.stored
+            }
+          }))
+    }
+
+    var visitCount: Int { state.withLock { $0.visits.count } }
+  }
+
+  private func kitchen() throws -> Identifier { try #require(Self.kitchen) }
+
+  @Test func `the PIN of a room pairs it, and the household hears of it`() async throws {
+    let id = try kitchen()
+    let bed = Bed(.paired(id, name: "Kitchen"))
+    try await bed.pairing().pair(room: id.hex, pin: "1234-5671")
+    let expected = Pairings([.init(id: id, name: "Kitchen")])
+    #expect(bed.state.withLock { $0.visits } == [.pair(try PIN("1234 5671"))])
+    #expect(bed.state.withLock { $0.told } == [expected])
+    #expect(bed.state.withLock { $0.stored } == expected)
+  }
+
+  @Test
+  func `a slip of the finger is told apart from a wrong PIN, and the room hears nothing of it`()
+    async throws
+  {
+    let bed = Bed(.wrongPIN)
+    let pairing = bed.pairing()
+    await #expect(throws: PairingProblem.wrongPIN("A PIN has eight digits, such as 1234 5671.")) {
+      try await pairing.pair(room: kitchen().hex, pin: "1234")
+    }
+    let slip = "One of the digits is wrong: the last one checks the others. Nothing was sent."
+    await #expect(throws: PairingProblem.wrongPIN(slip)) {
+      try await pairing.pair(room: kitchen().hex, pin: "1234 5672")
+    }
+    #expect(bed.visitCount == 0)
+    let wrong = "That is not the PIN of Kitchen. It is shown there by: tutti-receiver pin"
+    await #expect(throws: PairingProblem.wrongPIN(wrong)) {
+      try await pairing.pair(room: kitchen().hex, pin: "1234 5671")
+    }
+    #expect(bed.state.withLock { $0.told }.isEmpty)
+  }
+
+  @Test func `after too many wrong PINs, the time to wait is told in whole seconds`() async throws {
+    let bed = Bed(.refused(PairingRefusal(reason: .wait, wait: 29_001, detail: "")))
+    let pairing = bed.pairing()
+    await #expect {
+      try await pairing.pair(room: kitchen().hex, pin: "1234 5671")
+    } throws: { error in
+      guard case PairingProblem.tooMany(_, retryAfterS: 30) = error else { return false }
+      return true
+    }
+  }
+
+  @Test func `a room is visited by one at a time, and few rooms at once`() async throws {
+    let bed = Bed()
+    let pairing = bed.pairing(waits: true)
+    await withTaskGroup(of: Bool.self) { group in
+      let rooms = (0..<HousePairing.visitLimit).map { "\($0)" }
+      // Each room twice, and one that is too many.
+      for room in rooms + rooms + ["9"] {
+        group.addTask {
+          do {
+            try await pairing.pair(room: room, pin: "1234 5671")
+            return false
+          } catch {
+            return "\(error)".contains("Somebody else")
+          }
+        }
+      }
+      var refused = 0
+      for await isRefused in group {
+        if isRefused { refused += 1 }
+        // Those that are refused return while the others are still there.
+        if refused == rooms.count + 1 { for _ in rooms { bed.gate.signal() } }
+      }
+      #expect(refused == rooms.count + 1)
+    }
+    #expect(bed.visitCount == HousePairing.visitLimit)
+  }
+
+  @Test func `a room that cannot be told is forgotten here, and its people learn what to do`()
+    async throws
+  {
+    let id = try kitchen()
+    let bed = Bed(.paired(id, name: "Kitchen"), .unreachable("no answer"))
+    let pairing = bed.pairing()
+    try await pairing.pair(room: id.hex, pin: "1234 5671")
+    await #expect {
+      try await pairing.unpair(room: id.hex)
+    } throws: { error in
+      guard case PairingProblem.unavailable(let line) = error else { return false }
+      return line.contains("could not be told (no answer)")
+        && line.hasSuffix("tutti-receiver unpair 'the study'")
+    }
+    #expect(bed.state.withLock { $0.told.last } == Pairings())
+  }
+
+  @Test func `a room that nobody knows is not visited`() async throws {
+    let bed = Bed()
+    await #expect(throws: PairingProblem.noSuch("there is no such room")) {
+      try await bed.pairing().pair(room: "x", pin: "1234 5671")
+    }
+    #expect(bed.visitCount == 0)
+  }
+}
