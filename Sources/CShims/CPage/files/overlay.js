@@ -72,6 +72,7 @@ export function ask(title, { value = "", hint = "", button = "Save", inputmode =
 	sheet(title, (body, close) => {
 		const input = h("input", { type: "text", value, placeholder: hint, inputmode, "aria-label": title, autofocus: true, autocomplete: "off" })
 		const problem = h("p.problem", { role: "alert" })
+		const submit = h("button.primary", { type: "submit" }, button)
 		const onsubmit = async (event) => {
 			event.preventDefault()
 			problem.textContent = ""
@@ -81,11 +82,24 @@ export function ask(title, { value = "", hint = "", button = "Save", inputmode =
 				close()
 			} catch (error) {
 				problem.textContent = error.message
+				if (error.retryAfterS) await countDown(submit, error.retryAfterS)
 				input.select()
 			}
 		}
-		body.append(h("form.ask", { onsubmit }, detail && h("p", detail), input, problem, h("button.primary", { type: "submit" }, button)))
+		body.append(h("form.ask", { onsubmit }, detail && h("p", detail), input, problem, submit))
 	})
+}
+
+/** A button that cannot be used for a while says for how long. */
+async function countDown(button, seconds) {
+	const text = button.textContent
+	button.disabled = true
+	for (let left = seconds; left > 0 && button.isConnected; left--) {
+		button.textContent = `Wait ${left} s`
+		await new Promise((resolve) => setTimeout(resolve, 1000))
+	}
+	button.textContent = text
+	button.disabled = false
 }
 
 /** An empty state: what is missing, the one next thing to do, and a command to copy. */

@@ -2,7 +2,7 @@
 
 import { join, leave, newGroup, patchRoom, roomVolume } from "./actions.js"
 import { act, newest, store } from "./api.js"
-import { clamp, dotted, h, iconButton, setText, textButton, whole } from "./dom.js"
+import { dotted, h, iconButton, setText, textButton, whole } from "./dom.js"
 import { ask, sheet, toast } from "./overlay.js"
 import { slider } from "./slider.js"
 import { choices, field } from "./sound.js"
@@ -10,7 +10,7 @@ import { signed, stateText } from "./truth.js"
 
 export function pair(room) {
 	ask(`Pair ${room.name}`, { hint: "1234 5678", button: "Pair", inputmode: "numeric",
-		detail: "Type the PIN of this room. It stands in the receiver's log, and on its display if it has one." }, async (pin) => {
+		detail: "Type the PIN of this room, eight digits. On its machine it is shown by: tutti-receiver pin" }, async (pin) => {
 		await act("POST", `/rooms/${room.id}/pair`, { pin }, [], { isQuiet: true })
 		toast(`${room.name} is paired`)
 	})
@@ -19,13 +19,12 @@ export function pair(room) {
 /** A slider between − and +, under its title and value. */
 function stepper(title, { min, max, format, send, hint, kind }) {
 	const text = h("output")
-	const set = (value) => {
-		bar.set(clamp(value, min, max))
-		setText(text, format(bar.value))
-		send(bar.value)
+	const oninput = (value) => {
+		setText(text, format(value))
+		send(value)
 	}
-	const bar = slider({ label: title, min, max, tapStep: 1, format, kind, oninput: set })
-	const step = (by) => () => set(Math.round(bar.value) + by)
+	const bar = slider({ label: title, min, max, tapStep: 1, format, kind, oninput })
+	const step = (by) => () => bar.move(Math.round(bar.value) + by)
 	return {
 		element: field(title, text, h("div.stepper", iconButton("minus", `${title}: one less`, step(-1)), bar.element, iconButton("plus", `${title}: one more`, step(1))),
 			hint && h("p.dim", hint)),
@@ -38,9 +37,10 @@ function stepper(title, { min, max, format, send, hint, kind }) {
 
 export function roomSheet(id) {
 	const room = () => store.room(id)
-	const { name, isPaired, isPresent, groupId, state } = room()
+	const { name, isPaired, canUnpair, isPresent, groupId, state } = room()
 	const group = store.group(groupId)
 	const isUsable = isPaired && isPresent && state !== "taken"
+	const canSet = isPaired && group && state !== "away"
 	sheet(name, (body, close) => {
 		const sendVolume = roomVolume()
 		const sendDelay = newest((delayMs) => patchRoom(room(), { delayMs }), 200)
@@ -52,14 +52,14 @@ export function roomSheet(id) {
 		const mute = textButton("mute", "", () => patchRoom(room(), { muted: !room().muted }))
 		const button = (symbol, text, run, classes) => textButton(symbol, text, () => { close(); run(); }, classes)
 		const others = store.allGroups().filter((other) => isUsable && other.id !== groupId)
-		body.append(status, ...(isPaired ? [volume.element, delay.element, field("Channels", null, channels.element)] : []), h("div.buttons",
-			isPaired && mute,
+		body.append(status, ...(canSet ? [volume.element, delay.element, field("Channels", null, channels.element)] : []), h("div.buttons",
+			canSet && mute,
 			isUsable && textButton("speaker", "Make a sound here", async () => (await act("POST", `/rooms/${id}/identify`)) && toast(`${name} makes a sound`)),
 			!isPaired && button("check", "Pair", () => pair(room())),
 			group && button("close", "Leave the group", () => leave(group, room())),
 			isUsable && group?.roomIds.length !== 1 && button("plus", "Its own group", () => newGroup([id])),
 			others.map((other) => button("right", `Move to ${other.name}`, () => join(other, room()))),
-			isPaired && button("trash", "Forget the pairing", () => act("DELETE", `/rooms/${id}/pairing`), ".soft.danger")))
+			canUnpair && button("trash", "Forget the pairing", () => act("DELETE", `/rooms/${id}/pairing`), ".soft.danger")))
 		return () => {
 			const now = room()
 			if (!now) return close()

@@ -70,7 +70,7 @@ function memberRow(room) {
 		row.classList.toggle("bad", isTrouble(room))
 		label(check, `Take ${room.name} out of the group`)
 		label(more, `More for ${room.name}`)
-		volume.draw(room.name, room.volume, room.muted)
+		volume.draw(room.name, room.volume, room.muted, room.volume == null || !room.isPaired || room.state === "away")
 	}
 	return row
 }

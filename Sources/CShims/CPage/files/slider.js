@@ -4,6 +4,8 @@ import { clamp, h, iconButton, label as setLabel, setIcon, setText, whole } from
 
 /** Half a thumb, in pixels: the value's ends lie this far inside the slider's. */
 const inset = 8
+/** After a slider was moved, older values of the server may still come for so long. */
+const settleMs = 500
 
 /**
  * `oninput(value)` is called while the slider moves, and once more when it is let go. `isAbsolute`: a finger's place is the value. Otherwise
@@ -14,7 +16,9 @@ export function slider({ label, min = 0, max = 100, step = 1, tapStep = 2, keySt
 	const bubble = h("output", { "aria-hidden": true })
 	const element = h(`div.slider.${kind}`, h("div.track", h("i.ahead"), h("i.fill")), h("i.thumb"), input, bubble)
 	let value = min
+	let told = min
 	let drag = null
+	let fresh = 0
 
 	function draw() {
 		element.classList.toggle("held", !!drag?.isMoving)
@@ -27,6 +31,8 @@ export function slider({ label, min = 0, max = 100, step = 1, tapStep = 2, keySt
 		next = clamp(Number((Math.round(next / step) * step).toFixed(4)), min, max)
 		if (next === value && !isLast) return
 		value = next
+		clearTimeout(fresh)
+		fresh = setTimeout(() => { fresh = 0; self.set(told) }, settleMs)
 		draw()
 		oninput(value)
 	}
@@ -69,37 +75,41 @@ export function slider({ label, min = 0, max = 100, step = 1, tapStep = 2, keySt
 		move(value + way * keyStep, true)
 	})
 
-	return {
+	const self = {
 		element,
 		input,
+		move: (next) => move(next, true),
 		get isHeld() {
 			return !!drag?.isMoving
 		},
 		get value() {
 			return value
 		},
-		/** What the server says. Ignored while the slider is held. */
+		/** What the server says. Not shown while the slider is held, and until its last value must have arrived there. */
 		set(next, end = max) {
 			input.max = max = end
-			if (this.isHeld) return
+			told = next
+			if (self.isHeld || fresh) return
 			value = next
 			draw()
 		},
 	}
+	return self
 }
 
-/** A volume: mute button, slider, number. `draw(name, volume, isMuted)` keeps them up to date. */
+/** A volume: mute button, slider, number. `draw(name, volume, isMuted, isOff)` keeps them up to date. */
 export function volumeRow(send, mute) {
 	const button = iconButton("volume", "Mute", mute)
 	const bar = slider({ label: "Volume", oninput: send, kind: "volume" })
 	const number = h("span.number", { "aria-hidden": true })
 	return {
 		parts: [button, bar.element, number],
-		draw(name, volume, isMuted) {
+		draw(name, volume, isMuted, isOff = volume == null) {
 			setIcon(button, isMuted ? "mute" : "volume")
 			button.classList.toggle("on", isMuted)
 			setLabel(button, `${isMuted ? "Sound on" : "Mute"}: ${name}`)
-			button.disabled = bar.input.disabled = volume == null
+			button.disabled = bar.input.disabled = isOff
+			bar.element.classList.toggle("off", isOff)
 			bar.set(volume ?? 0)
 			bar.input.setAttribute("aria-label", `Volume: ${name}`)
 			bar.element.classList.toggle("muted", isMuted)

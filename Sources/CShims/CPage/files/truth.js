@@ -5,15 +5,17 @@ import { store } from "./api.js"
 import { dotted, h, icon, keyed, setIcon, setText, span } from "./dom.js"
 import { sheet } from "./overlay.js"
 
-export const micros = (us) => (Math.abs(us) < 1000 ? `${Math.round(us)} µs` : `${(us / 1000).toFixed(1)} ms`)
+export const micros = (us) => (Math.abs(us) < 1000 ? `${Math.max(1, Math.round(us))} µs` : `${(us / 1000).toFixed(1)} ms`)
 export const signed = (number, digits = 1) => `${number < 0 ? "−" : number > 0 ? "+" : ""}${Math.abs(number).toFixed(digits)}`
 export const isTrouble = (room) => ["away", "noDevice", "taken", "notPaired", "buffering"].includes(room.state)
 
 /** How far sound travels: 29 µs make a centimetre. */
 export const travel = (us) => (us < 29 ? `${Math.max(1, Math.round(us * 0.343))} mm` : `${Math.round(us * 0.0343)} cm`)
 
-export const stateText = (room) => room.detail ?? { playing: "plays", buffering: "filling", taken: "plays for another sender",
-	notPaired: "not paired", noDevice: "no sound card" }[room.state] ?? room.state
+const time = (atMs) => new Date(Date.now() + atMs - store.nowMs()).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })
+
+export const stateText = (room) => room.awaySinceMs ? `away since ${time(room.awaySinceMs)}` : room.detail ?? { playing: "plays", buffering: "filling", taken: "plays for another sender",
+	notPaired: "not paired yet", noDevice: "no sound card" }[room.state] ?? room.state
 
 /** What there is to say about a group: { key, icon, text, explain, isBad } or, with the way back, { key, icon, text, undo }. */
 function facts(group) {
