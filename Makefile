@@ -10,7 +10,7 @@ help:
 	@echo "make run [FILE=song.flac]  build, start a receiver here and play to it"
 	@echo "make test                  all tests but the long ones"
 	@echo "make test-long             a simulated day of sixteen rooms, floods, 200 kills: half an hour"
-	@echo "make test-page             the web page in Chromium, against an invented house"
+	@echo "make test-page             the web page in Chromium, against an invented house and a real one"
 	@echo "make soak [SECONDS=600]    random commands, outages and kills in real time"
 	@echo "make check                 lint, the examples, the programs' size, the render path under sanitizers, a short fuzz run"
 	@echo "make bench                 how closely three rooms play, wired and on Wi-Fi, beside Snapcast: 10 minutes; as root"
@@ -41,7 +41,7 @@ test: setup
 test-long: setup
 	@scripts/test.sh --filter 'LongTests|FloodTests|FloodingRoomTests'
 
-test-page:
+test-page: build
 	@Tests/Page/run.sh
 
 soak: setup

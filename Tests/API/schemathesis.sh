@@ -1,19 +1,32 @@
 #!/bin/bash
-# Sends what the document allows, and what it does not, to a server with a household that is none: no answer may be a
-# server's error, nor one that docs/openapi.json does not tell of. Needs schemathesis (pip install
-# schemathesis) and promtool (Debian's prometheus), which looks at the figures.
-#   Tests/API/schemathesis.sh [examples for each request, default 50]
+# Sends what the document allows, and what it does not, to a server: no answer may be a server's error, nor one that
+# docs/openapi.json does not tell of. The server has a household that is none; or, with `real`, it is `tutti serve` with
+# receivers on virtual cards that play, of `make build`. Needs schemathesis (pip install schemathesis) and promtool
+# (Debian's prometheus), which looks at the figures.
+#   Tests/API/schemathesis.sh [examples for each request, default 50] [real]
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-swift build --product fake-house
 folder=$(mktemp -d)
-head -c 100000 /dev/urandom > "$folder/film.mp4"
-head -c 5000 /dev/urandom > "$folder/picture.jpg"
-"$(swift build --show-bin-path)/fake-house" "$folder" > "$folder/address" &
+mkfifo "$folder/input"
+if [ "${2:-}" = real ]; then
+	python3 Tests/Page/household.py < "$folder/input" > "$folder/address" &
+else
+	swift build --product fake-house
+	head -c 100000 /dev/urandom > "$folder/film.mp4"
+	head -c 5000 /dev/urandom > "$folder/picture.jpg"
+	"$(swift build --show-bin-path)/fake-house" "$folder" < "$folder/input" > "$folder/address" &
+fi
 server=$!
-trap 'kill $server; rm -rf "$folder"' EXIT
+exec 3> "$folder/input"
+end() {
+	exec 3>&-
+	[ "${1:-}" = real ] || kill $server
+	wait $server || true
+	rm -rf "$folder"
+}
+trap 'end "${2:-}"' EXIT
 until grep -q http "$folder/address"; do kill -0 $server; done
-address=$(cat "$folder/address")
+address=$(sed 's|/$||' "$folder/address")
 
 # Events never end, but with a limit: they have a run of their own.
 # It leaves a folder where it runs.
@@ -23,3 +36,4 @@ schemathesis --config-file "$config" run "$address/api/v1/openapi.json" --url "$
 	--max-examples "${1:-50}" --seed 1 --generation-database none --suppress-health-check all
 curl --silent --fail "$address/api/v1/events?limit=2" | grep -q '^event: state'
 curl --silent --fail "$address/metrics" | promtool check metrics
+kill -0 $server

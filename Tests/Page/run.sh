@@ -1,10 +1,11 @@
 #!/bin/sh
-# Tests the web page in Chromium; installs what is missing first. Arguments go to test_page.py.
+# Tests the web page in Chromium: against an invented house, and against `tutti serve` with receivers on virtual sound
+# cards. Installs what is missing first.
 set -eu
 cd "$(dirname "$0")"
 
 missing=
-for package in chromium ffmpeg python3-pip; do
+for package in chromium ffmpeg python3-pip dbus avahi-daemon iproute2 gcc libasound2-dev; do
   dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"
 done
 if [ -n "$missing" ]; then
@@ -19,4 +20,5 @@ python3 -c 'import playwright, axe_playwright_python' 2>/dev/null ||
   python3 -m pip install --quiet --break-system-packages playwright axe-playwright-python 2>/dev/null ||
   python3 -m pip install --quiet playwright axe-playwright-python
 
-exec python3 test_page.py "$@"
+python3 test_page.py
+python3 test_real.py

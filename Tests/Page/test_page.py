@@ -572,12 +572,12 @@ def drag(page, path, pause=20):
     page.mouse.up()
 
 
-def touch(page, path):
+def touch(page, path, pause=20):
     """A finger, through the browser's own input, so that the page's Pointer Events come as on a phone."""
     session = page.context.new_cdp_session(page)
     for kind, (x, y) in [("touchStart", path[0])] + [("touchMove", place) for place in path[1:]]:
         session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
-        page.wait_for_timeout(20)
+        page.wait_for_timeout(pause)
     session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
 
