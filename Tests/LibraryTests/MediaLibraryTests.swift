@@ -132,21 +132,32 @@ import Testing
     #expect(try bed.database.version() == 99)
   }
 
+  private static func isRunning(_ process: pid_t) -> Bool {
+    let stat = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
+    return !stat.isEmpty && !stat.contains(") Z ")
+  }
+
   @Test func `a scan is ended at once`() async throws {
     for number in 1...40 { try bed.write(TaggedFile("\(number)"), to: "a/\(number).flac") }
-    let (lines, continuation) = AsyncStream.makeStream(of: HouseState.LibraryFigures.self)
-    // A reader that never answers.
+    // Readers that never answer, and say when they begin.
+    let started = bed.temporary.file("started")
+    let reader = "echo $$ >> '\(started)'; exec /bin/sleep 1000"
     let settings = MediaLibrary.Settings(
       folders: [bed.path("")], database: bed.temporary.file("whole.db"),
-      pictures: bed.temporary.file("pictures"), worker: ["/bin/sleep", "1000"])
-    let library = try MediaLibrary(
-      settings, changed: { continuation.yield($0) }, report: { _ in })
-    var first = lines.makeAsyncIterator()
-    _ = await first.next()
-    // Returns long before a reader's patience is over, or the suite hangs for minutes.
-    let clock = ContinuousClock()
-    let time = clock.measure { library.close() }
-    #expect(time < .seconds(15))
+      pictures: bed.temporary.file("pictures"), worker: ["/bin/sh", "-c", reader])
+    let library = try MediaLibrary(settings, changed: { _ in }, report: { _ in })
+    func readers() -> [pid_t] {
+      let text = (try? String(contentsOfFile: started, encoding: .utf8)) ?? ""
+      return text.split(separator: "\n").compactMap { pid_t($0) }
+    }
+    while readers().isEmpty { await Task.yield() }
+    let before = readers().count
+    library.close()
+    // A scan that went on would give each reader up in the end, and begin another one for each file.
+    let ended = readers()
+    #expect(ended.count <= before + WorkerPool.size)
+    // None sleeps on for a thousand seconds.
+    while ended.contains(where: Self.isRunning) { await Task.yield() }
     #expect(try await library.albums(AlbumQuery(order: .title, limit: 5)).count == 0)
   }
 }

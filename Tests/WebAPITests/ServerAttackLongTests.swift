@@ -57,14 +57,29 @@ import WebTestSupport
     let poor = try Program("/bin/sh", ["-c", "ulimit -n 40; exec \"$0\"", path])
     let address = try poor.line(with: "http://")
     let client = WebClient(port: try #require(Int(address.split(separator: ":").last ?? "")))
+    let listener = try WebConnectionClient(port: client.port)
+    await listener.send(client.request("GET", "/api/v1/events?limit=5"))
     var crowd: [WebConnectionClient] = []
     for number in 0..<80 {
       crowd.append(
         try WebConnectionClient(port: client.port, fromHost: 2 + UInt32(number % 4)))
     }
     while try poor.descriptorCount() < 40 {}
+    // While nobody can be let in, it does not try all the time. It says something once a second.
+    let before = try Self.work(of: poor)
+    #expect(await WebReader(listener).answer()?.status == 200)
+    #expect(try Self.work(of: poor) - before < 100)
     crowd = []
     #expect(try await client.ask("GET", "/api/v1/state").status == 200)
+  }
+
+  /// Processor time, in hundredths of a second.
+  private static func work(of program: Program) throws -> Int {
+    let path = "/proc/\(program.process.processIdentifier)/stat"
+    let text = try String(contentsOfFile: path, encoding: .utf8)
+    // Behind the name, which may contain spaces: the 12th and 13th word.
+    let words = text[(text.lastIndex(of: ")") ?? text.startIndex)...].split(separator: " ")
+    return try #require(Int(words[12])) + #require(Int(words[13]))
   }
 
   @Test func `a gigabyte is not taken in`() async throws {
