@@ -41,7 +41,8 @@ def needs():
         sys.exit("bench: it makes network namespaces, so it needs root: sudo make bench")
     if "TUTTI_BENCH" not in os.environ:
         os.environ["TUTTI_BENCH"] = "1"
-        os.execvp("unshare", ["unshare", "-m", "--propagation", "private", sys.executable, os.path.join(HERE, "bench.py"), *sys.argv[1:]])
+        words = ["unshare", "-m", "--propagation", "private", sys.executable, os.path.join(HERE, "bench.py")]
+        os.execvp("unshare", words + sys.argv[1:])
     for number in (signal.SIGTERM, signal.SIGINT):  # also in the background
         signal.signal(number, signal.default_int_handler)
 
@@ -75,7 +76,7 @@ def run(args):
             except SystemExit as reason:
                 print(reason, flush=True)
     if figures:
-        print("\n".join(report.short(f) for f in figures) + "\n\n" + report.report(figures) + f"\n\npictures and figures: {args.results}")
+        print(*map(report.short, figures), "", report.report(figures), "", f"pictures and figures: {args.results}", sep="\n")
     sys.exit(len(figures) < len(names) * len(systems))
 
 

@@ -38,7 +38,8 @@ def made_up_recordings(checks):
     reference.write_signal(signal, SECONDS, seed=7)
     sound = reference.read_signal(signal)
     try:
-        for broken, wrong in ((None, {}), ("a slip in b", {"edit": made_up.drop_one}), ("b's clock shifted by 5 µs", {"shift": 5e-6}),
+        for broken, wrong in ((None, {}), ("a slip in b", {"edit": made_up.drop_one}),
+                              ("b's clock shifted by 5 µs", {"shift": 5e-6}),
                               ("a rate of b that is false by 1 ppm", {"false_ppm": 1.0})):
             with tempfile.TemporaryDirectory() as place:
                 for name, (ppm, late) in ROOMS.items():
@@ -71,7 +72,8 @@ def judge_even(checks, place, signal, broken):
         checks.expect("drift right to 0.001 ppm", pace < 1e-3, f"{pace:.5f} ppm", broken)
     if not broken:
         snr = [r["snr_db"]["median"] for r in rooms]
-        checks.expect("ideal 16-bit resampling reads 84 dB", all(abs(s - 84) < 0.5 for s in snr), f"{min(snr):.1f} to {max(snr):.1f} dB")
+        checks.expect("ideal 16-bit resampling reads 84 dB", all(abs(s - 84) < 0.5 for s in snr),
+                      f"{min(snr):.1f} to {max(snr):.1f} dB")
         first = max(abs(r["first_sound_s"] - made_up.LEAD) for r in rooms)
         checks.expect("first sound right to 5 ms", first < 5e-3, f"{first * 1e3:.2f} ms off at most")
 
@@ -80,8 +82,9 @@ def judge_damage(checks, place, signal):
     cards = {name: os.path.join(place, name) for name in "ab"}
     figures, _, _ = analysis.analyse(cards, signal, play=100, steady=(102, 138), end=138.5)
     a = figures["rooms"]["a"]
-    checks.expect("3 slips of 482 frames found", a["slips"] == 3 and abs(a["slipped_frames"] - 482) < 1, f"{a['slips']} of {a['slipped_frames']:.0f}")
-    checks.expect("a hole of 20 ms found", a["dropouts"] == 1 and abs(a["silent_ms"] - 20) < 0.2, f"{a['dropouts']} of {a['silent_ms']:.1f} ms")
+    slips, frames, holes, silent = (a[k] for k in ("slips", "slipped_frames", "dropouts", "silent_ms"))
+    checks.expect("3 slips of 482 frames found", slips == 3 and abs(frames - 482) < 1, f"{slips} of {frames:.0f}")
+    checks.expect("a hole of 20 ms found", holes == 1 and abs(silent - 20) < 0.2, f"{holes} of {silent:.1f} ms")
     checks.expect("2 damaged spots found (hole, click)", a["spots"] == 2, str(a["spots"]))
     snr = figures["rooms"]["b"]["snr_db"]["median"]
     checks.expect("unchanged sound reads 130 dB or more", snr > 130, f"{snr:.0f} dB")
@@ -98,7 +101,8 @@ def machine_clocks(checks):
         if not broken:
             checks.expect("waits of 50 ms last so long", all(0.0499 < clock[w] < 0.07 for w in ("sleep", "event")),
                           f"{clock['sleep'] * 1e3:.2f}, {clock['event'] * 1e3:.2f} ms")
-            checks.expect("stamps of packets follow the machine clock", 0 <= clock["stamp"] < 20e6, f"{clock['stamp'] / 1e3:.0f} µs")
+            checks.expect("stamps of packets follow the machine clock", 0 <= clock["stamp"] < 20e6,
+                          f"{clock['stamp'] / 1e3:.0f} µs")
 
 
 def network(checks, folder):
@@ -124,12 +128,14 @@ def network(checks, folder):
 
 def true_players(checks, folder):
     """All parts together: cards, clocks, analysis."""
-    for broken, name, changes in ((None, "zero", {}), (None, "wired", {}), ("a card 1 ppm faster", "wired", {"card_ppm": [61, -45, 8]})):
+    for broken, name, changes in ((None, "zero", {}), (None, "wired", {}),
+                                  ("a card 1 ppm faster", "wired", {"card_ppm": [61, -45, 8]})):
         figures = run.judge(run.perform("true", name, folder, {}, seconds=25, settle=5, **changes))
         paces = {room: f["pace_ppm"] for room, f in figures["rooms"].items()}
         drift = paces["r1"] - paces["r2"]
         true = 0 if name == "zero" else 105
-        checks.expect(f"true players drift by the difference of their cards, {true} ppm", abs(drift - true) < 0.01, f"{drift:.4f} ppm", broken)
+        checks.expect(f"true players drift by the difference of their cards, {true} ppm", abs(drift - true) < 0.01,
+                      f"{drift:.4f} ppm", broken)
         if not broken:
             wrong = [sum(f[k] for f in figures["rooms"].values()) for k in ("slips", "spots", "dropouts")]
             checks.expect("no slip, spot or dropout in it", not any(wrong), "%d, %d, %d" % tuple(wrong))

@@ -120,8 +120,8 @@ class House:
         clocks = self.scenario["clocks"]
         for number in range(self.rooms + 1):
             self.hosts.append(Host(number, clocks[number]))
-        self.switch = subprocess.Popen([os.path.join(BUILT, "switch"), str(self.scenario["seed"])] + [str(h.pid) for h in self.hosts],
-                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True)
+        words = [os.path.join(BUILT, "switch"), str(self.scenario["seed"]), *(str(h.pid) for h in self.hosts)]
+        self.switch = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True)
         if self.switch.stdout.readline() != "ready\n":
             raise SystemExit("bench: the switch did not start; it needs /dev/net/tun")
         for host in self.hosts:

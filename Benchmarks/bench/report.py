@@ -2,6 +2,7 @@
 import glob
 import json
 import os
+import textwrap
 
 import house
 import plot
@@ -43,8 +44,8 @@ HEAD = ["scenario", "system", "spread p50, µs", "p99", "max", "first sound in a
 def title(r):
     """The scenario, and what differs from its file."""
     usual = scenario.load(r["scenario"]["name"])
-    changes = [f"{r['scenario'][key]} {word}" for key, word in (("seconds", "s"), ("rooms", "rooms")) if r["scenario"][key] != usual[key]]
-    changes += [f"seed {r['scenario']['seed']}"] if r["scenario"]["seed"] != usual["seed"] else []
+    forms = {"seconds": "{} s", "rooms": "{} rooms", "seed": "seed {}"}
+    changes = [form.format(r["scenario"][key]) for key, form in forms.items() if r["scenario"][key] != usual[key]]
     return ", ".join([f"`{r['scenario']['name']}`", *changes])
 
 
@@ -64,7 +65,8 @@ def lines_of(r):
     for f in r["recovery"]:
         lasted = f", {f['until'] - f['from']:.0f} s" if f["until"] - f["from"] > 0.5 else ""
         back = "not within 1 ms again" if f["within_1ms_s"] is None else f"within 1 ms again after {f['within_1ms_s']:.1f} s"
-        yield f"- {name}: {f['what']}{lasted}: {f['silent_ms'] / 1e3:.2f} s of silence, {back}, then {us(f['worst_us'])} µs off at most"
+        silent = f"{f['silent_ms'] / 1e3:.2f} s of silence"
+        yield f"- {name}: {f['what']}{lasted}: {silent}, {back}, then {us(f['worst_us'])} µs off at most"
     for c in r["commands"]:
         yield f"- {name}: {c['what']}: heard after {', '.join(number(s and s * 1e3, '{:.0f}') for s in c['heard_after_s'])} ms"
 
@@ -84,9 +86,11 @@ def report(results):
     stolen = max(r["stolen_percent"] for r in results)
     busy = max(r["busy_percent"] for r in results)
     late = max(r["switch"]["late_us"]["p99"] for r in results)
-    text = [f"{', '.join(versions)}; commit {', '.join(commits)}; {' to '.join(sorted({dates[0], dates[-1]}))}; {results[0]['machine']}, of "
-            f"which the hypervisor took at most {stolen:.1f} %, and which was busy to {busy:.0f} % at most; the switch was at most {late} µs late (p99). Commands: `sudo make bench`, and "
-            f"`sudo Benchmarks/bench/bench.py run SCENARIO` for other rows.", ""]
+    days = " to ".join(sorted({dates[0], dates[-1]}))
+    text = [textwrap.fill(
+        f"{', '.join(versions)}; commit {', '.join(commits)}; {days}. The machine has {results[0]['machine']}; its processors were up "
+        f"to {busy:.0f} % busy, the hypervisor took up to {stolen:.1f} % of them, and 99 % of the packets left the switch at most "
+        f"{late} µs late. Commands: `sudo make bench`, and `sudo Benchmarks/bench/bench.py run SCENARIO` for other rows.", 126), ""]
     text += table(results)
     extra = [line for r in results for line in lines_of(r)]
     return "\n".join(text + ([""] + extra if extra else []))
@@ -99,13 +103,17 @@ def summary(results):
 
     def cells(what, value):
         return f"| {what} | " + " | ".join(value(s) for s in systems) + " |"
+
+    def spread(system, scenario):
+        return us(by[system, scenario]["spread"]["p99_us"]) + " µs"
     heads = [f"{s.title()} {by[s, 'wired']['version']}" for s in systems]
     return "\n".join([
         "| | " + " | ".join(heads) + " |", "|---|" + "---|" * len(systems),
-        cells("largest distance between two rooms for 99 % of the time, wired", lambda s: us(by[s, "wired"]["spread"]["p99_us"]) + " µs"),
-        cells("the same on a busy Wi-Fi", lambda s: us(by[s, "wifi"]["spread"]["p99_us"]) + " µs"),
+        cells("largest distance between two rooms for 99 % of the time, wired", lambda s: spread(s, "wired")),
+        cells("the same on a busy Wi-Fi", lambda s: spread(s, "wifi")),
         cells("from play to sound in all rooms, wired", lambda s: number(by[s, "wired"]["sound_on_all_s"]) + " s"),
-        cells("signal-to-noise ratio of the worst 5 % of the blocks of 85 ms, wired", lambda s: quality(by[s, "wired"]["rooms"].values(), "p5") + " dB")])
+        cells("signal-to-noise ratio of the worst 5 % of the blocks of 85 ms, wired",
+              lambda s: quality(by[s, "wired"]["rooms"].values(), "p5") + " dB")])
 
 
 def fill(path, text):
@@ -128,7 +136,8 @@ def short(r):
     """One line for the terminal."""
     spread = r["spread"] or {}
     rooms = list(r["rooms"].values())
-    return (f"{r['system']:9} {r['scenario']['name']:11} spread p50 {us(spread.get('p50_us')):>7}  p99 {us(spread.get('p99_us')):>7}  "
-            f"max {us(spread.get('max_us')):>7} µs   first sound {number(r['sound_on_all_s'])} s   dropouts {sum(x['dropouts'] for x in rooms)}   "
+    values = [us(spread.get(key)) for key in ("p50_us", "p99_us", "max_us")]
+    return (f"{r['system']:9} {r['scenario']['name']:11} spread p50 {values[0]:>6}  p99 {values[1]:>6}  max {values[2]:>6} µs   "
+            f"first sound {number(r['sound_on_all_s'])} s   dropouts {sum(x['dropouts'] for x in rooms)}   "
             f"slips {sum(x['slips'] for x in rooms)}   SNR {quality(rooms, 'median')} / {quality(rooms, 'p5')} dB   "
             f"machine {r['busy_percent']:.0f} % busy, {r['stolen_percent']:.1f} % taken")

@@ -65,7 +65,8 @@ class Run:
 
     def _cost(self, host, before):
         cpu, memory = host.cost()
-        return {"cpu_percent": 100 * sum(s - before.get(pid, 0) for pid, s in cpu.items()) / (self.end - self.play), "memory_mib": memory}
+        seconds = sum(s - before.get(pid, 0) for pid, s in cpu.items())
+        return {"cpu_percent": 100 * seconds / (self.end - self.play), "memory_mib": memory}
 
     def event(self, event):
         do, room, lasts = event["do"], event.get("room", 0), event.get("for", 0)
@@ -147,7 +148,8 @@ def perform(system_name, scenario_name, results, options, **changes):
                            "play": run.play, "end": run.end, "steady": [run.play + scenario["settle"], run.play + first - 1],
                            "faults": run.faults, "commands": run.commands, "cost": run.cost, "switch": run.switch,
                            "busy_percent": 100 * (1 - run.machine["idle"] / run.machine["all"]),
-                           "stolen_percent": 100 * run.machine["stolen"] / run.machine["all"], "true_start": getattr(system, "at", None)}
+                           "stolen_percent": 100 * run.machine["stolen"] / run.machine["all"],
+                           "true_start": getattr(system, "at", None)}
         with open(os.path.join(folder, "run.json"), "w") as file:
             json.dump(facts, file, indent=1)
         shutil.copytree(folder, result, ignore=shutil.ignore_patterns("pipe", "raw", "home*", "state*", "lock"))
