@@ -21,8 +21,9 @@ esac
   exit 77
 }
 PATH=$PATH:/usr/sbin:/sbin
+getent group tutti >/dev/null || groupadd --system tutti
 getent passwd tutti >/dev/null ||
-  useradd --system --gid audio --home-dir /nonexistent --no-create-home --shell /usr/sbin/nologin tutti
+  useradd --system --gid tutti --groups audio --home-dir /nonexistent --no-create-home --shell /usr/sbin/nologin tutti
 if [ -d /run/systemd/system ]; then
   systemctl daemon-reload
   systemctl enable --now "$service"

@@ -69,11 +69,17 @@ package struct PlayRequest: Codable, Hashable, Sendable {
   /// `off`, `one` or `all`; nil leaves it as it is.
   package var repetition: String?
   package var effects: EffectsChange
+  /// Whether rooms are taken from other senders.
+  package var takes: Bool
+  /// Options that were given and that only a player in the foreground has.
+  package var foregroundOptions: [String]
 
   package init(
     entries: [PlaylistEntry], rooms: [String], addresses: [String], shuffles: Bool,
-    repetition: String?, effects: EffectsChange
+    repetition: String?, effects: EffectsChange, takes: Bool = false,
+    foregroundOptions: [String] = []
   ) {
+    (self.takes, self.foregroundOptions) = (takes, foregroundOptions)
     (self.entries, self.rooms, self.addresses) = (entries, rooms, addresses)
     (self.shuffles, self.repetition, self.effects) = (shuffles, repetition, effects)
   }

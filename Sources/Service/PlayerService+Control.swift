@@ -14,6 +14,8 @@ extension PlayerService {
 
   package func reply(to call: ControlCall) -> ControlReply {
     do throws(ServiceError) {
+      // A player has one group; whoever names a room of it means that.
+      if let group = call.group { _ = try room(group) }
       return ControlReply(id: call.id, .done(answer: try answer(call.request)))
     } catch {
       return ControlReply(id: call.id, .refused(error: error))

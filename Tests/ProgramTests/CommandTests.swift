@@ -52,6 +52,16 @@ import Testing
     }
   }
 
+  @Test func `a group that a player has not is refused, and is no option elsewhere`() throws {
+    try playing { _ in
+      let wrong = try tutti("pause", "--group", "nowhere")
+      #expect(wrong.code == 69)
+      #expect(wrong.said == ["tutti: not playing in a room called nowhere, but in: a"])
+      #expect(try tutti("pause", "--group", "A").said == ["paused"])
+      #expect(try tutti("receivers", "--group", "a").code == 64)
+    }
+  }
+
   @Test func `steps back are written as the help says`() throws {
     try playing { _ in
       _ = try tutti("pause")

@@ -75,6 +75,97 @@ import Testing
     try HouseKills(in: folder).run(kills: 12, seed: 1)
   }
 
+  @Test func `an option that the daemon cannot carry out is refused, with what to do`() throws {
+    let receiver = try ReceiverProgram("a", in: folder, "--output", "null")
+    let daemon = try Daemon(in: folder)
+    let play = ["play", try tone("one"), "--at", receiver.address]
+    func refusal(_ options: String...) throws -> String {
+      let program = try Program("tutti", play + options + ["--state-dir", folder.file("daemon")])
+      #expect(try program.exitCode() == 64, "\(options): \(program.lines)")
+      #expect(program.lines.count == 1)
+      return program.lines.first ?? ""
+    }
+    #expect(try refusal("--codec", "opus").contains("tutti serve --codec"))
+    for options in [
+      ["--bitrate", "96", "--codec", "opus"], ["--packet-length", "40"], ["--raw", "48000:16:2"],
+      ["--give-back"], ["--priority", "7"],
+    ] {
+      let program = try Program("tutti", play + options + ["--state-dir", folder.file("daemon")])
+      #expect(try program.exitCode() == 64, "\(options): \(program.lines)")
+      #expect(program.lines.first?.contains("--state-dir of its own") == true, "\(program.lines)")
+    }
+    #expect(try refusal("--json", "--position-every", "1").contains("--position-every"))
+    let piped = try Program("tutti", ["play", "-", "--state-dir", folder.file("daemon")])
+    #expect(try piped.exitCode() == 64)
+    #expect(piped.lines.first?.contains("standard input cannot be handed") == true)
+    #expect(receiver.program.lines(with: "playing").isEmpty)
+    #expect(try daemon.stop() == 0)
+  }
+
+  @Test func `an option that puts something back is carried out as well`() throws {
+    let receiver = try ReceiverProgram("a", in: folder, "--output", "null")
+    let daemon = try Daemon(in: folder)
+    let play = ["play", try tone("one"), "--at", receiver.address]
+    func status(_ options: String...) throws -> [String: Any] {
+      _ = try daemon.run(play + options)
+      return try daemon.status()
+    }
+    let first = try status("--repeat", "all", "--rate", "1.25")
+    #expect(first["repeat"] as? String == "all" && first["rate"] as? Double == 1.25)
+    let second = try status()
+    #expect(second["repeat"] as? String == "all" && second["rate"] as? Double == 1.25)
+    let third = try status("--repeat", "off", "--rate", "1")
+    #expect(third["repeat"] as? String == "off" && third["rate"] as? Double == 1)
+    #expect(try daemon.stop() == 0)
+  }
+
+  @Test func `a room of another sender is taken where it is asked for`() throws {
+    let receiver = try ReceiverProgram("a", in: folder, "--output", "null")
+    let other = try player([try tone("other")], at: [receiver.address], in: folder)
+    try receiver.program.line(with: "playing")
+    let daemon = try Daemon(in: folder)
+    _ = try daemon.run("play", try tone("one"), "--at", receiver.address, "--take")
+    try other.line(with: "has taken it over")
+    try daemon.wait { try $0.status()["state"] as? String == "playing" }
+    #expect(try daemon.stop() == 0)
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "needs root, to be somebody else"))
+  func `members of a group command the daemon, and others are told how to`() throws {
+    let (group, run) = (uid_t(54_321), folder.file("run"))
+    for name in ["run", "home"] {
+      try FileManager.default.createDirectory(
+        atPath: folder.file(name), withIntermediateDirectories: true)
+    }
+    #expect(chown(run, 0, group) == 0 && chmod(run, 0o750) == 0)
+    #expect(chmod(folder.file("home"), 0o777) == 0)
+    let daemon = try Daemon(in: folder, "--socket", run + "/control.sock")
+    try folder.write(
+      "socket = \(run)/control.sock\nstate-dir = \(folder.file("daemon"))\n".utf8,
+      to: "home/tutti/tutti.conf")
+    func pause(inGroup number: uid_t) throws -> (code: Int32, said: [String]) {
+      let program = try Program(
+        "/usr/bin/setpriv",
+        [
+          "--reuid", "65534", "--regid", "\(number)", "--clear-groups",
+          Program.path(of: "tutti"), "pause",
+        ],
+        environment: [
+          "XDG_CONFIG_HOME": folder.file("home"), "XDG_STATE_HOME": folder.file("home"),
+        ])
+      return (try program.exitCode(), program.lines)
+    }
+    let stranger = try pause(inGroup: 65534)
+    #expect(stranger.code == 69)
+    #expect(
+      stranger.said.first?.contains("the daemon takes commands of the group") == true, "\(stranger)"
+    )
+    _ = try daemon.run("play", "--stay", "--at", "127.0.0.1:1")
+    let member = try pause(inGroup: group)
+    #expect(member.said.first?.contains("is stopped") == true, "\(member)")
+    #expect(try daemon.stop() == 0)
+  }
+
   @Test func `a wrong line of the configuration is named`() throws {
     let file = try folder.write(Array("name = x\nprot = 1\n".utf8), to: "my.conf")
     let program = try Program(
@@ -127,7 +218,7 @@ struct Daemon: Sendable {
 
   func run(_ arguments: String...) throws -> [String] { try run(arguments) }
 
-  private func run(_ arguments: [String]) throws -> [String] {
+  func run(_ arguments: [String]) throws -> [String] {
     let command = try Program("tutti", arguments + ["--state-dir", directory])
     guard try command.exitCode() == 0 else {
       throw Refused(description: "\(arguments): \(command.lines)")

@@ -24,6 +24,7 @@ import Testing
       library = /srv/more = music
       resume = no
       state-dir = /var/lib/tutti
+      socket = /run/tutti/control.sock
       """)
     #expect(read.name == "Our house")
     #expect(read.port == 80)
@@ -33,6 +34,7 @@ import Testing
     #expect(read.library == ["/srv/music", "/srv/more = music"])
     #expect(!read.resume)
     #expect(read.stateDirectory == "/var/lib/tutti")
+    #expect(read.socket == "/run/tutti/control.sock")
   }
 
   @Test func `an empty file leaves everything as it is`() throws {
@@ -50,6 +52,7 @@ import Testing
     ("name =", "tutti.conf:1: name has no value"),
     ("token = short", "tutti.conf:1: token has 8 to 256 characters"),
     ("library = music", "tutti.conf:1: library is the whole path of a folder"),
+    ("socket = control.sock", "tutti.conf:1: socket is the whole path of a file"),
     ("state-dir = ~/x", "tutti.conf:1: state-dir is the whole path of a folder"),
   ]) func `what is wrong is one line with its place`(text: String, line: String) {
     let error = #expect(throws: ServiceError.self) { try Self.read(text) }

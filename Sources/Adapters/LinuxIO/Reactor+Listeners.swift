@@ -15,10 +15,10 @@ extension Reactor {
   }
 
   /// Accepts connections of this user's programs through a file of mode 0600. A file that a dead program left
-  /// there is replaced.
-  package func listen(onPath path: String, options: ConnectionOptions = .init()) throws(IOError)
-    -> ListenerID
-  {
+  /// there is replaced. One that `isShared` has mode 0660, and the group of its directory.
+  package func listen(
+    onPath path: String, isShared: Bool = false, options: ConnectionOptions = .init()
+  ) throws(IOError) -> ListenerID {
     // Two programs that start at once would both take the file for a dead one's, and one would remove the other's.
     let lock = try lockFile(path + ".lock")
     defer { withExtendedLifetime(lock) {} }
@@ -36,12 +36,22 @@ extension Reactor {
     let listener = Listener(descriptor: descriptor, options: options, place: .path(path))
     do {
       // Nobody can connect before `listen`, so the mode is right in time.
-      try IOError.check("chmod", chmod(path, 0o600) == 0 ? 0 : -errno, path)
+      if isShared { try share(path) }
+      let mode: mode_t = isShared ? 0o660 : 0o600
+      try IOError.check("chmod", chmod(path, mode) == 0 ? 0 : -errno, path)
       return try start(listener)
     } catch {
       removeFile(of: listener)
       throw error
     }
+  }
+
+  private func share(_ path: String) throws(IOError) {
+    let folder = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[..<$0]) } ?? "."
+    var status = stat()
+    try IOError.check("stat", stat(folder, &status) == 0 ? 0 : -errno, folder)
+    let result = chown(path, uid_t.max, status.st_gid)
+    try IOError.check("chown", result == 0 ? 0 : -errno, path)
   }
 
   /// Held for as long as a bound socket is not listening yet, which is not long.

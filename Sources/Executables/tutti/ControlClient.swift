@@ -1,4 +1,5 @@
 import Clock
+import Glibc
 import LinuxIO
 import Service
 
@@ -8,17 +9,39 @@ struct ControlClient {
   /// After so long it says what it waits for.
   static let silence = Nanoseconds.seconds(1)
 
-  let path: String
+  /// Where commands go.
+  struct Place {
+    let path: String
+    /// What to do where there is a daemon that this user may not command.
+    var advice: String?
+  }
+
+  let place: Place
   /// Which of a daemon's groups is meant.
   var group: String?
   /// Whether it says nothing while it waits.
   var isQuiet = false
 
+  init(_ place: Place, group: String? = nil, isQuiet: Bool = false) {
+    (self.place, self.group, self.isQuiet) = (place, group, isQuiet)
+  }
+
+  /// Whether a player or a daemon runs, whatever it says.
+  var isAnswered: Bool {
+    get throws {
+      do {
+        return try askIfRunning(.status) != nil
+      } catch is ServiceError {
+        return true
+      }
+    }
+  }
+
   /// Nil where no player runs.
   func askIfRunning(_ request: ControlRequest) throws -> ControlAnswer? {
     let call = ControlCall(id: 1, group: group, request)
     let reactor = try Reactor()
-    let connection = reactor.connect(toPath: path)
+    let connection = reactor.connect(toPath: place.path)
     var line: [UInt8] = []
     let began = HostClock.now
     var speaksAt: LocalTime? = isQuiet ? nil : began + Self.silence
@@ -31,7 +54,8 @@ struct ControlClient {
         switch event {
         case .connected:
           reactor.send(JSONLine.encode(call), on: connection)
-        case .connectFailed:
+        case .connectFailed(_, let error):
+          try failed(error)
           return nil
         case .received(_, let bytes):
           line += bytes
@@ -43,6 +67,14 @@ struct ControlClient {
       }
     }
     throw Failure(.unavailable, "the player did not answer within 5 s")
+  }
+
+  /// Throws where there is somebody who may not be asked.
+  private func failed(_ error: IOError) throws {
+    if let advice = place.advice { throw Failure(.unavailable, advice) }
+    guard error.code == EACCES else { return }
+    throw Failure(
+      .unavailable, "\(place.path) belongs to another user: run this as that user, or with sudo")
   }
 
   func ask(_ request: ControlRequest) throws -> ControlAnswer {

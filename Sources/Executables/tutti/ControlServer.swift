@@ -5,7 +5,7 @@ import LinuxIO
 import Service
 
 /// Answers commands from other terminals: one JSON object a line each way over a Unix-domain socket that only
-/// its owner can open. Both ends are this program: the socket is no interface for others, who have `--json`.
+/// its owner can open, or a group. Both ends are this program: the socket is no interface for others, who have `--json`.
 final class ControlServer: LoopMember {
   /// Bytes of a request; the longest is a list of files.
   static let requestLimit = 1 << 20
@@ -20,10 +20,11 @@ final class ControlServer: LoopMember {
   private let listener: ListenerID
   private var clients: [(connection: LinuxIO.ConnectionID, line: [UInt8])] = []
 
-  init(path: String, reactor: Reactor) throws {
+  /// - Parameter isShared: whether the group of its directory may command as well.
+  init(path: String, isShared: Bool = false, reactor: Reactor) throws {
     self.reactor = reactor
     do {
-      listener = try reactor.listen(onPath: path)
+      listener = try reactor.listen(onPath: path, isShared: isShared)
     } catch  where error.code == EADDRINUSE {
       throw Failure(
         .unavailable,
@@ -31,7 +32,8 @@ final class ControlServer: LoopMember {
     } catch {
       throw Failure(
         .unavailable,
-        "cannot take commands of other terminals: \(error); choose another place with --state-dir")
+        "cannot take commands of other terminals: \(error); choose another place with "
+          + (isShared ? "--socket" : "--state-dir"))
     }
   }
 

@@ -15,7 +15,7 @@ final class PlayerLook: Sendable {
 
   func check(_ client: ControlClient) -> Checkup.Check {
     let silence = Finding.wrong(
-      "player", "one runs with \(client.path), and does not answer",
+      "player", "one runs with \(client.place.path), and does not answer",
       cure: "find it with pgrep -a tutti, and end it")
     return Checkup.Check("player", ifSilent: silence) { [self] in
       do {
@@ -27,6 +27,10 @@ final class PlayerLook: Sendable {
         return [.well("player", "\(answer.status.state), rooms: \(rooms.count)")]
       } catch let error as ServiceError {
         return [.well("player", "runs: \(error.description)")]
+      } catch let failure as Failure where client.place.advice != nil {
+        return [
+          .notice("player", "this user may not command the daemon", cure: failure.description)
+        ]
       } catch {
         return [silence]
       }

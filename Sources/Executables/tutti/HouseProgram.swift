@@ -14,6 +14,7 @@ final class HouseProgram: LoopMember {
   let house: House
   private let reactor: Reactor
   private let control: ControlServer
+  private let sharedControl: ControlServer?
   private let log: OutputWriter
   private let rooms: NewestValueThread<[RoomRecord]>
   private let surfaces: HouseSurfaces
@@ -23,10 +24,14 @@ final class HouseProgram: LoopMember {
   private var end: LocalTime?
 
   init(_ configuration: HouseConfiguration, state: StateDirectory, encoding: EncoderChoice) throws {
-    reactor = try Reactor()
+    let reactor = try Reactor()
+    self.reactor = reactor
     log = try OutputWriter(descriptor: STDERR_FILENO, limit: 64 << 10) { _ in [] }
     // Whoever holds the socket holds the directory: nothing of it is touched before.
     control = try ControlServer(path: state.controlSocket, reactor: reactor)
+    sharedControl = try configuration.socket.map {
+      try ControlServer(path: $0, isShared: true, reactor: reactor)
+    }
     rooms = try NewestValueThread(name: "rooms") { { state.remember($0) } }
     let host = try GroupHost(
       reactor: reactor, security: state.security(), remembered: state.rememberedRooms(),
@@ -54,7 +59,9 @@ final class HouseProgram: LoopMember {
       guard let line = EventSentences.line(change)?.text(isColoured: false) else { return }
       Self.say("\(group): \(line)", to: log)
     }
-    control.answer = { [house] call, reply in house.answer(call, reply) }
+    for server in [control, sharedControl] {
+      server?.answer = { [house] call, reply in house.answer(call, reply) }
+    }
     try reactor.watch(signals: [.interrupt, .terminate])
   }
 
@@ -62,7 +69,8 @@ final class HouseProgram: LoopMember {
     house.start()
     Self.say("ready; play something with: tutti play FILE", to: log)
     Self.say("the page is http://\(HostName.current):\(surfaces.port)", to: log)
-    let loop = EventLoop(reactor, [self, control, house.host, house])
+    let loop = EventLoop(
+      reactor, [self, control, house.host, house] + [sharedControl].compactMap(\.self))
     try loop.run { isOver }
     surfaces.end()
     try house.end()

@@ -9,10 +9,15 @@ import Service
 /// Where the sender keeps what it must find again.
 struct StateDirectory {
   let path: String
+  /// Of a daemon that a group may command; nil where a directory was named, or none runs.
+  private let shared: SharedSocket?
 
   init(_ given: String?) throws {
+    let daemon = given == nil ? try? ConfigurationFile.read(nil) : nil
+    let own = daemon?.stateDirectory.flatMap { access($0, W_OK | X_OK) == 0 ? $0 : nil }
+    shared = own == nil ? daemon?.socket.flatMap(SharedSocket.init) : nil
     path =
-      given ?? Self.daemons
+      given ?? own
       ?? (Environment["XDG_STATE_HOME"] ?? (Environment["HOME"] ?? "/root") + "/.local/state")
       + "/tutti"
     do {
@@ -22,10 +27,13 @@ struct StateDirectory {
     }
   }
 
-  /// That of the machine's daemon, for those who may work through it.
-  private static var daemons: String? {
-    guard let path = (try? ConfigurationFile.read(nil))?.stateDirectory else { return nil }
-    return access(path, W_OK | X_OK) == 0 ? path : nil
+  /// Where a player is that commands are for.
+  var commands: ControlClient.Place {
+    switch shared {
+    case .open(let socket)?: .init(path: socket)
+    case .barred(let advice)?: .init(path: controlSocket, advice: advice)
+    case nil: .init(path: controlSocket)
+    }
   }
 
   var controlSocket: String { path + "/control.sock" }
@@ -99,6 +107,34 @@ struct StateDirectory {
   func remember(_ records: [RoomRecord]) {
     guard let data = try? JSONEncoder().encode(records) else { return }
     try? rooms.write([UInt8](data))
+  }
+}
+
+/// The socket on which a daemon takes commands of a group of users.
+private enum SharedSocket {
+  case open(String)
+  /// This user is not in the group; with what to do.
+  case barred(advice: String)
+
+  /// Nil where there is none.
+  init?(_ path: String) {
+    if access(path, R_OK | W_OK) == 0 {
+      self = .open(path)
+    } else if errno == EACCES {
+      self = .barred(advice: Self.advice(path))
+    } else {
+      return nil
+    }
+  }
+
+  private static func advice(_ path: String) -> String {
+    let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+    var status = stat()
+    let group = stat(folder, &status) == 0 ? getgrgid(status.st_gid)?.pointee.gr_name : nil
+    let name = group.map { String(cString: $0) } ?? "of \(folder)"
+    return
+      "the daemon takes commands of the group \(name): sudo usermod -aG \(name) $USER, then log in again; "
+      + "or play by yourself, with --state-dir"
   }
 }
 

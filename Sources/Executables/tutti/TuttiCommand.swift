@@ -71,7 +71,7 @@ struct Failure: Error, CustomStringConvertible {
 }
 
 /// Options that every command has.
-struct CommonOptions: ParsableArguments {
+struct PlaceOptions: ParsableArguments {
   @Option(
     help: .init(
       "Where rooms are remembered and a running player is found (default: ~/.local/state/tutti).",
@@ -79,14 +79,27 @@ struct CommonOptions: ParsableArguments {
     completion: .directory)
   var stateDir: String?
 
+  @Flag(help: "Print one JSON object a line, for programs.")
+  var json = false
+}
+
+/// Options of commands to a player.
+struct CommonOptions: ParsableArguments {
+  @OptionGroup var place: PlaceOptions
+
   @Option(
     help: .init(
       "Of a daemon's groups: its name, or a room of it (default: the one that plays).",
       valueName: "group"))
   var group: String?
 
-  @Flag(help: "Print one JSON object a line, for programs.")
-  var json = false
+  var json: Bool { place.json }
+
+  func state() throws -> StateDirectory { try StateDirectory(place.stateDir) }
+
+  func client(_ state: StateDirectory) -> ControlClient {
+    ControlClient(state.commands, group: group)
+  }
 }
 
 extension ParsableCommand {

@@ -169,13 +169,25 @@ extension House {
   private func play(
     _ request: PlayRequest, in name: String?
   ) throws -> (HouseGroup, String?) {
-    let effects = try request.effects.applied(to: Effects())
+    if let option = request.foregroundOptions.first {
+      throw ServiceError.invalid(
+        option
+          + (option == "--codec"
+            ? " is set where the daemon starts: tutti serve --codec; "
+            : " does not work through the daemon; leave it out, ")
+          + "or play in this terminal with a --state-dir of its own")
+    }
+    // Wrong values are refused before anything is done.
+    _ = try request.effects.applied(to: Effects())
     var rooms: [String] = []
     for name in request.rooms { rooms.append(try host.directory.only(name).id) }
     for address in request.addresses { rooms.append(try id(ofAddress: address)) }
-    let group = try groupToPlay(in: rooms, named: name)
+    let group = try groupToPlay(in: rooms, named: name, takes: request.takes)
     noteUse(of: group)
-    if !effects.changesNothing { try group.player.carryOut(.effects(effects)) }
+    if request.takes {
+      for room in plan.group(group.id)?.rooms ?? [] { connect(room, in: group.id, takes: true) }
+    }
+    if !request.effects.isEmpty { _ = try group.player.answer(.effects(change: request.effects)) }
     if let mode = request.repetition { _ = try group.player.answer(.repeat(mode: mode)) }
     let entries = request.shuffles ? request.entries.shuffled() : request.entries
     let place = self.name(ofGroup: group.id)
@@ -188,7 +200,9 @@ extension House {
   }
 
   /// The group of just these rooms, made where there is none; without rooms the usual one, or, in a new household, all.
-  private func groupToPlay(in rooms: [String], named name: String?) throws -> HouseGroup {
+  private func groupToPlay(
+    in rooms: [String], named name: String?, takes: Bool
+  ) throws -> HouseGroup {
     if let name, let group = find(name) {
       if !rooms.isEmpty { carryOut(plan.setRooms(of: group.id, to: rooms)) }
       return group
@@ -205,9 +219,9 @@ extension House {
       throw ServiceError.unavailable(
         "no receiver was found; start tutti-receiver in a room, or name one with --at host:port")
     }
-    for room in chosen where isTaken(room) && plan.group(ofRoom: room) == nil {
+    for room in chosen where !takes && isTaken(room) && plan.group(ofRoom: room) == nil {
       throw ServiceError.unavailable(
-        "\(self.name(ofRoom: room)) is busy: somebody else is playing there")
+        "\(self.name(ofRoom: room)) is busy: somebody else is playing there; take it with --take")
     }
     return try group(createGroup(chosen, name: name))
   }

@@ -2,7 +2,7 @@
 package struct HouseConfiguration: Hashable, Sendable {
   /// What can be set. A key with several values is written several times.
   package enum Key: String, CaseIterable, Sendable {
-    case name, port, listen, token, hosts, library, resume
+    case name, port, listen, token, hosts, library, resume, socket
     case stateDirectory = "state-dir"
   }
 
@@ -24,6 +24,8 @@ package struct HouseConfiguration: Hashable, Sendable {
   /// Whether music that played when the daemon ended goes on when it starts.
   package var resume = true
   package var stateDirectory: String?
+  /// Where commands are taken as well, of the group that its folder has.
+  package var socket: String?
 
   package init() {}
 
@@ -61,7 +63,7 @@ package struct HouseConfiguration: Hashable, Sendable {
     case .listen: listen = []
     case .hosts: hosts = []
     case .library: library = []
-    case .name, .port, .token, .resume, .stateDirectory: break
+    case .name, .port, .token, .resume, .stateDirectory, .socket: break
     }
   }
 
@@ -95,6 +97,9 @@ package struct HouseConfiguration: Hashable, Sendable {
     case .stateDirectory:
       guard value.hasPrefix("/") else { throw .invalid("state-dir is the whole path of a folder") }
       stateDirectory = value
+    case .socket:
+      guard value.hasPrefix("/") else { throw .invalid("socket is the whole path of a file") }
+      socket = value
     }
   }
 

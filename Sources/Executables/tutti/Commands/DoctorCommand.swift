@@ -32,7 +32,7 @@ struct DoctorCommand: ParsableCommand {
     help: .init("A receiver's address as well; may be given several times.", valueName: "host:port")
   )
   var at: [String] = []
-  @OptionGroup var common: CommonOptions
+  @OptionGroup var common: PlaceOptions
 
   func run() throws {
     try reporting {
@@ -47,7 +47,7 @@ struct DoctorCommand: ParsableCommand {
       let names = Dictionary(paired.all.map { ($0.id.hex, $0.name) }, uniquingKeysWith: { $1 })
       try checkup.run([
         search.check(paired: names), Checkup.state(state.path), identity(state),
-        player.check(ControlClient(path: state.controlSocket, group: common.group, isQuiet: true)),
+        player.check(ControlClient(state.commands, isQuiet: true)),
         decoder, Checkup.clock(), Checkup.interfaces(),
       ])
       var rooms = RoomDirectory(remembered: state.rememberedRooms(), paired: paired)

@@ -26,7 +26,7 @@ struct PairCommand: ParsableCommand {
   var at: String?
   @Option(help: .init("The PIN, for scripts.", valueName: "PIN"))
   var pin: String?
-  @OptionGroup var common: CommonOptions
+  @OptionGroup var common: PlaceOptions
 
   func run() throws {
     try reporting {
@@ -52,7 +52,7 @@ struct UnpairCommand: ParsableCommand {
   var room: String?
   @Option(help: .init("A receiver's address, instead of its name.", valueName: "host:port"))
   var at: String?
-  @OptionGroup var common: CommonOptions
+  @OptionGroup var common: PlaceOptions
 
   func run() throws {
     try reporting {

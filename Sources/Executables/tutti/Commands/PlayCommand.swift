@@ -43,8 +43,10 @@ struct PlayCommand: ParsableCommand {
   var files: [String] = []
   @Flag(help: "Play in random order.")
   var shuffle = false
-  @Option(name: .customLong("repeat"), help: "off, one or all.")
-  var repetition = RepeatOption.off
+  @Option(
+    name: .customLong("repeat"),
+    help: "off, one or all (default: off; a daemon's group keeps its own).")
+  var repetition: RepeatOption?
   @Flag(help: "Stay when the list has ended, and play on when something is added.")
   var stay = false
   @Option(
@@ -92,7 +94,7 @@ struct PlayCommand: ParsableCommand {
       let items = try MediaPaths.expand(files)
       let choice = try encoderChoice()
       let rawFormat = try rawFormat()
-      let state = try StateDirectory(common.stateDir)
+      let state = try common.state()
       if let answer = try playByDaemon(items, state) { return try common.show(answer) }
       var stranger: String?
       repeat {
@@ -125,17 +127,18 @@ struct PlayCommand: ParsableCommand {
   private func playByDaemon(
     _ items: [PlaylistEntry], _ state: StateDirectory
   ) throws -> ControlAnswer? {
-    let client = ControlClient(path: state.controlSocket, group: common.group)
+    let client = common.client(state)
     let request = ControlRequest.play(
       request: PlayRequest(
         entries: items.map { PlaylistEntry(MediaPaths.absolute($0.location), title: $0.title) },
         rooms: RoomWish.names(on), addresses: at, shuffles: shuffle,
-        repetition: repetition == .off ? nil : repetition.rawValue, effects: sound.change))
+        repetition: repetition?.rawValue, effects: sound.change, takes: take,
+        foregroundOptions: foregroundOptions))
     let isPiped = items.contains { $0.location == "-" }
     if !isPiped, JSONLine.encode(ControlCall(id: 1, request)).count <= ControlServer.requestLimit {
       return try client.askIfRunning(request)
     }
-    guard try client.askIfRunning(.status) != nil else { return nil }
+    guard try client.isAnswered else { return nil }
     throw Failure(
       .usage,
       isPiped
@@ -143,10 +146,19 @@ struct PlayCommand: ParsableCommand {
         : "too many files at once (\(items.count)); add them in parts with: tutti add")
   }
 
+  /// Those that were given and that only a player in the foreground has. With `--stay` a daemon does as told: it always stays.
+  private var foregroundOptions: [String] {
+    [
+      ("codec", codec != .auto), ("bitrate", bitrate != nil), ("packet-length", packetLength != 20),
+      ("raw", raw != nil), ("position-every", positionEvery != nil), ("give-back", giveBack),
+      ("priority", priority != Hello.usualPriority),
+    ].filter(\.1).map { "--" + $0.0 }
+  }
+
   private func prepare(_ player: PlayerService, _ effects: Effects) throws {
     try player.carryOut(.effects(effects))
     if shuffle { try player.shuffle() }
-    if let repetition = Playlist.Repetition(rawValue: repetition.rawValue) {
+    if let repetition = Playlist.Repetition(rawValue: (repetition ?? .off).rawValue) {
       try player.carryOut(.edit(.setRepetition(repetition)))
     }
   }

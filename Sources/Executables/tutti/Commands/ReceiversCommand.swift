@@ -20,7 +20,7 @@ struct ReceiversCommand: ParsableCommand {
   )
   @Option(help: .init("How long to look for them.", valueName: "seconds"))
   var wait = 1.5
-  @OptionGroup var common: CommonOptions
+  @OptionGroup var common: PlaceOptions
 
   func run() throws {
     try reporting {

@@ -13,8 +13,8 @@ protocol RemoteCommand: ParsableCommand {
 extension RemoteCommand {
   func run() throws {
     try reporting {
-      let state = try StateDirectory(common.stateDir)
-      try show(try ControlClient(path: state.controlSocket, group: common.group).ask(try request()))
+      let state = try common.state()
+      try show(try common.client(state).ask(try request()))
     }
   }
 
@@ -167,8 +167,8 @@ struct VolumeCommand: ParsableCommand {
   func run() throws {
     try reporting {
       let change = try change()
-      let state = try StateDirectory(common.stateDir)
-      let client = ControlClient(path: state.controlSocket, group: common.group)
+      let state = try common.state()
+      let client = common.client(state)
       if at.isEmpty, let reply = try client.askIfRunning(.set(change: change)) {
         return try common.show(reply)
       }

@@ -19,8 +19,8 @@ struct JoinCommand: ParsableCommand {
   func run() throws {
     try reporting {
       guard !rooms.isEmpty || !at.isEmpty else { throw Failure(.usage, "name a room") }
-      let state = try StateDirectory(common.stateDir)
-      let client = ControlClient(path: state.controlSocket, group: common.group)
+      let state = try common.state()
+      let client = common.client(state)
       // Whether there is a player, before rooms are looked for.
       _ = try client.ask(.status)
       let found = try ReceiverSearch(state: state).records(

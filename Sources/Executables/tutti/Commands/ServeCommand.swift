@@ -49,6 +49,10 @@ struct ServeCommand: ParsableCommand {
     help: .init("Where all is kept (default: ~/.local/state/tutti).", valueName: "dir"),
     completion: .directory)
   var stateDir: String?
+  @Option(
+    help: .init(
+      "Takes commands here as well, of the group that this file's folder has.", valueName: "file"))
+  var socket: String?
   @Option(help: "auto, pcm, flac or opus.")
   var codec = CodecOption.auto
 
@@ -68,6 +72,7 @@ struct ServeCommand: ParsableCommand {
       (.listen, [listen].compactMap { $0 }), (.token, [token].compactMap { $0 }),
       (.hosts, [hosts].compactMap { $0 }), (.library, library.map(MediaPaths.absolute)),
       (.resume, [resume].compactMap { $0 }),
+      (.socket, [socket].compactMap { $0 }.map(MediaPaths.absolute)),
       (.stateDirectory, [stateDir].compactMap { $0 }.map(MediaPaths.absolute)),
     ]
     for (key, values) in options where !values.isEmpty {

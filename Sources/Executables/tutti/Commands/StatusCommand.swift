@@ -24,8 +24,7 @@ struct StatusCommand: ParsableCommand {
 
   func run() throws {
     try reporting {
-      let client = ControlClient(
-        path: try StateDirectory(common.stateDir).controlSocket, group: common.group)
+      let client = common.client(try common.state())
       let isTerminal = TerminalText.canMove(on: STDOUT_FILENO)
       repeat {
         let status = try client.ask(.status).status

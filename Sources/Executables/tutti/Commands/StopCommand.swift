@@ -28,8 +28,8 @@ struct StopCommand: ParsableCommand {
 
   func run() throws {
     try reporting {
-      let state = try StateDirectory(common.stateDir)
-      let client = ControlClient(path: state.controlSocket, group: common.group)
+      let state = try common.state()
+      let client = common.client(state)
       if all { return try stopAll(client, state) }
       if on == nil, at.isEmpty {
         guard let reply = try client.askIfRunning(.stop) else { throw nothingPlays(state) }
