@@ -80,4 +80,6 @@ package enum ProtocolLimits {
   /// A room is kept at least this long for a sender that disappeared in the middle of its music: longer than a sender
   /// needs to come back after an outage that it notices by `silence`.
   package static let reservation = Nanoseconds.seconds(30)
+  /// After a goodbye, a sender has this long to close its media connection: longer than the goodbye needs on a bad network.
+  package static let parting = Nanoseconds.seconds(1)
 }

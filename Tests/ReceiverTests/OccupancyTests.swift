@@ -1,7 +1,10 @@
+import Audio
 import Clock
-import Receiver
+import Pairing
 import Testing
 import WireProtocol
+
+@testable import Receiver
 
 /// Whose room it is: who gets it, who keeps it, and who is told.
 @Suite struct OccupancyTests {
@@ -90,6 +93,54 @@ import WireProtocol
       receiver.farewell(control)
         == .goodbye(Goodbye(reason: .replaced, detail: "sender 2 at study has taken it over")))
     #expect(receiver.closed.contains(control))
+  }
+
+  /// How a sender loses a room that it plays in.
+  enum Loss: CaseIterable { case replaced, lent, notPaired, violation, silence }
+
+  @Test(arguments: Loss.allCases)
+  func `with a goodbye, media is the sender's to close, or ends a second later`(loss: Loss) {
+    let paired = Pairings([1, 2].map { .init(id: .counting(from: $0), name: "s") })
+    var receiver = TestReceiver(access: .paired, trust: TrustMemory(pairings: paired))
+    for closesMedia in [false, true] {
+      let session: UInt64 = closesMedia ? 6 : 5
+      receiver.handle(.trustChanged(TrustMemory(pairings: paired)))
+      let control = receiver.hello(session: session, takesOver: true)
+      let media = receiver.attach(session: session)
+      receiver.take()
+      switch loss {
+      case .replaced: _ = receiver.hello(sender: 2, session: 7, clock: 78, takesOver: true)
+      case .lent:
+        _ = receiver.hello(sender: 2, session: 7, clock: 78, takesOver: true, givesBack: true)
+      case .notPaired: receiver.handle(.trustChanged(TrustMemory()))
+      case .violation: receiver.say(.codecs([.pcm]), on: control)
+      case .silence: while receiver.closed.isEmpty { receiver.advance(by: .milliseconds(100)) }
+      }
+      guard case .goodbye? = receiver.farewell(control) else {
+        Issue.record("no goodbye")
+        return
+      }
+      #expect(receiver.closed == [control])
+      // What still comes is nobody's.
+      receiver.stream(.format(id: 0, TestReceiver.format), on: media)
+      if closesMedia { receiver.handle(.closed(media)) }
+      receiver.advance(by: .milliseconds(900))
+      #expect(!receiver.closed.contains(media))
+      receiver.advance(by: .milliseconds(200))
+      #expect(receiver.closed.contains(media) == !closesMedia)
+    }
+  }
+
+  @Test func `senders that hurry each other out leave few connections behind`() {
+    var receiver = TestReceiver()
+    var media: [ConnectionID] = []
+    for session: UInt64 in 1...UInt64(PartingMedia.limit + 2) {
+      let sender = UInt8(session % 2 + 1)
+      _ = receiver.hello(
+        sender: sender, session: session, clock: 70 + session, takesOver: true)
+      media.append(receiver.attach(session: session, sender: sender))
+    }
+    #expect(media.filter(receiver.closed.contains) == [media[0]])
   }
 
   @Test func `a program whose sender begins another one in the room is told so`() throws {

@@ -16,7 +16,7 @@ import WireProtocol
 final class ReceiverService {
   /// What others could make change many times a second is written, and announced, no more often than this.
   private static let restInterval = Nanoseconds.seconds(1)
-  /// Connections at a time: those of the lobby, two of a sender, and two of the one that takes its place.
+  /// Connections at a time: 16 in the lobby, 9 at the desk, two of a sender, and 4 that are left to others to close.
   private static let connectionLimit = 32
 
   private let configuration: ReceiverConfiguration

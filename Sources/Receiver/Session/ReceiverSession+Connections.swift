@@ -36,6 +36,7 @@ extension ReceiverSession {
   mutating func closed(_ id: ConnectionID, at now: LocalTime) {
     lobby.remove(id)
     desk.closed(id)
+    parting.remove(id)
     if id == link?.control {
       endSession(reason: "connection closed", at: now)
     } else if id == link?.media {
@@ -58,9 +59,7 @@ extension ReceiverSession {
   }
 
   mutating func violated(_ how: String, at now: LocalTime) {
-    guard let link else { return }
-    send(.goodbye(Goodbye(reason: .protocolViolation, detail: how)))
-    outputs.append(.close(link.control))
+    sayGoodbye(.protocolViolation, detail: how, at: now)
     endSession(reason: how, at: now)
   }
 
@@ -103,8 +102,7 @@ extension ReceiverSession {
       }
     }
     guard let link, !mayPlay(link.secured.id, isOwn: link.isOwn) else { return }
-    send(.goodbye(Goodbye(reason: .notPaired, detail: "")))
-    outputs.append(.close(link.control))
+    sayGoodbye(.notPaired, at: now)
     endSession(reason: "it is not paired any more", at: now)
     forgetStream()
     giveUpReservation()
@@ -166,7 +164,7 @@ extension ReceiverSession {
 
   private mutating func begin(_ new: SenderLink, _ claim: RoomClaim, at now: LocalTime) {
     let hello = new.hello
-    if let old = link { replace(old, by: new, claim) }
+    if let old = link { replace(old, by: new, claim, at: now) }
     reservation = nil
     var dropped: DroppedStream?
     if occupant?.clockID != hello.clockID || occupant?.senderID != hello.senderID {
@@ -208,19 +206,32 @@ extension ReceiverSession {
 
   /// A program that has only lost its connection knows that it comes back; others are told, lest they take the room from
   /// each other for ever.
-  private mutating func replace(_ old: SenderLink, by new: SenderLink, _ claim: RoomClaim) {
+  private mutating func replace(
+    _ old: SenderLink, by new: SenderLink, _ claim: RoomClaim, at now: LocalTime
+  ) {
     let who = "\(new.hello.senderName) at \(new.peer)"
     if claim == .lent {
-      send(.goodbye(Goodbye(reason: .lent, detail: "\(who) plays here for a while")))
+      sayGoodbye(.lent, detail: "\(who) plays here for a while", at: now)
     } else if old.hello.senderID != new.hello.senderID {
-      send(.goodbye(Goodbye(reason: .replaced, detail: "\(who) has taken it over")))
+      sayGoodbye(.replaced, detail: "\(who) has taken it over", at: now)
     } else if old.hello.clockID != new.hello.clockID {
       let detail = "another program of this sender plays there: \(who)"
-      send(.goodbye(Goodbye(reason: .replaced, detail: detail)))
+      sayGoodbye(.replaced, detail: detail, at: now)
+    } else {
+      outputs.append(.close(old.control))
+      if let media = old.media { outputs.append(.close(media)) }
     }
-    outputs.append(.close(old.control))
-    if let media = old.media { outputs.append(.close(media)) }
     link = nil
+  }
+
+  /// Whoever calls this ends the session. The sender closes its media connection when it has read the goodbye.
+  mutating func sayGoodbye(_ reason: Goodbye.Reason, detail: String = "", at now: LocalTime) {
+    guard let link else { return }
+    send(.goodbye(Goodbye(reason: reason, detail: detail)))
+    outputs.append(.close(link.control))
+    guard let media = link.media else { return }
+    self.link?.mediaClosed()
+    if let oldest = parting.add(media, at: now) { outputs.append(.close(oldest)) }
   }
 
   private func welcome(dropped: DroppedStream?) -> Welcome {

@@ -12,6 +12,7 @@ package struct ReceiverSession {
   var lobby = Lobby()
   var desk: PairingDesk
   var link: SenderLink?
+  var parting = PartingMedia()
   var controlFramer = MessageFramer(limit: ProtocolLimits.controlMessage)
   var mediaFramer = MessageFramer(limit: ProtocolLimits.mediaMessage)
   var clock: ClockTracker?
@@ -99,7 +100,7 @@ package struct ReceiverSession {
   /// When to send `.timeout` if nothing else happens first.
   package var nextDeadline: LocalTime? {
     [
-      lobby.nextDeadline, desk.nextDeadline, link?.nextDeadline,
+      lobby.nextDeadline, desk.nextDeadline, link?.nextDeadline, parting.nextDeadline,
       clock?.nextDeadline(asks: link != nil),
       reservation?.until,
       playout.nextDeadline, cuts.nextDeadline, diary.nextDeadline,
@@ -180,12 +181,11 @@ package struct ReceiverSession {
   // MARK: - Time
 
   private mutating func advance(to now: LocalTime) {
-    for id in lobby.overdue(at: now) { outputs.append(.close(id)) }
+    for id in lobby.overdue(at: now) + parting.overdue(at: now) { outputs.append(.close(id)) }
     desk.advance(to: now)
     serveDesk(at: now)
     if let link, link.giveUpTime <= now {
-      send(.goodbye(Goodbye(reason: .timeout, detail: "")))
-      outputs.append(.close(link.control))
+      sayGoodbye(.timeout, at: now)
       endSession(reason: "nothing heard for 10 s", at: now)
     }
     clockChanged(clock?.advance(to: now))
