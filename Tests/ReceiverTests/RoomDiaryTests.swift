@@ -10,12 +10,13 @@ import WireProtocol
     var diary = RoomDiary(interval: .seconds(600))
     var now = LocalTime(nanoseconds: 0)
     var status = RoomStatus.playing
+    var forged = 0
 
     mutating func seconds(_ count: Int) -> [ReceiverEvent] {
       var told: [ReceiverEvent] = []
       for _ in 0..<count {
         now = now + .seconds(1)
-        if diary.isDue(at: now) { told += diary.look(at: status, now: now) }
+        if diary.isDue(at: now) { told += diary.look(at: status, forged: forged, now: now) }
       }
       return told
     }
@@ -31,6 +32,20 @@ import WireProtocol
     #expect(figures.syncError.maximum == .microseconds(12))
     #expect(figures.leastBuffered == .seconds(30))
     #expect(figures.faults == RoomFaults())
+  }
+
+  @Test func `figures say how many datagrams were forged since the last ones`() throws {
+    var evening = Evening()
+    evening.forged = 7
+    #expect(evening.seconds(10) == [])
+    evening.forged = 9
+    var told = evening.seconds(600)
+    evening.forged = 10
+    told += evening.seconds(600)
+    let forged = told.compactMap {
+      if case .figures(let figures) = $0 { figures.forged } else { nil }
+    }
+    #expect(forged == [9, 1])
   }
 
   @Test func `a bad minute is two lines, however much goes wrong in it`() throws {

@@ -136,6 +136,12 @@ final class ReceiverLog: Sendable {
 
 extension RoomFigures {
   fileprivate var values: Logger.Metadata {
+    var values = well
+    if forged > 0 { values["forged_datagrams"] = "\(forged)" }
+    return values.merging(faults.values) { first, _ in first }
+  }
+
+  private var well: Logger.Metadata {
     [
       "for_s": "\(time.seconds.inTenths)",
       "sync_p50_us": "\(syncError.median.microseconds.inTenths)",
@@ -145,7 +151,7 @@ extension RoomFigures {
       "round_trip_ms": "\((roundTrip.seconds * 1000).inTenths)",
       "clock_ppm": "\((Double(clockDrift) / 1000).inTenths)",
       "card_ppm": "\((Double(deviceDrift) / 1000).inTenths)",
-    ].merging(faults.values) { first, _ in first }
+    ]
   }
 }
 

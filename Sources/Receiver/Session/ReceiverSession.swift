@@ -49,8 +49,8 @@ package struct ReceiverSession {
     var until: LocalTime
   }
 
-  /// Datagrams that were not from the sender of the session.
-  package private(set) var forgedDatagrams = 0
+  /// Datagrams that were not from the sender of the session. In the log's figures.
+  private(set) var forgedDatagrams = 0
 
   package init(
     _ configuration: Configuration, memory: ReceiverMemory, trust: TrustMemory = TrustMemory()
@@ -251,8 +251,8 @@ package struct ReceiverSession {
       sendStatus(at: now)
     }
     if diary.isDue(at: now) {
-      outputs.append(
-        contentsOf: diary.look(at: status(at: now), now: now).map { .event($0) })
+      let told = diary.look(at: status(at: now), forged: forgedDatagrams, now: now)
+      outputs.append(contentsOf: told.map { .event($0) })
     }
   }
 

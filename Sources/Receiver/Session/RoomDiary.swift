@@ -18,6 +18,9 @@ struct RoomDiary {
   private var trouble: (began: LocalTime, lastSeen: LocalTime, faults: RoomFaults)?
   private var before: RoomStatus?
   private var lateness = Nanoseconds.zero
+  /// Forged datagrams so far, and of them those that a line of figures has told.
+  private var forged = 0
+  private var forgedTold = 0
 
   private struct Period {
     let began: LocalTime
@@ -33,14 +36,17 @@ struct RoomDiary {
 
   func isDue(at now: LocalTime) -> Bool { nextDeadline.map { $0 <= now } ?? true }
 
-  /// - Parameter status: of now. Looked at while the room plays or should.
-  mutating func look(at status: RoomStatus, now: LocalTime) -> [ReceiverEvent] {
+  /// - Parameters:
+  ///   - status: of now. Looked at while the room plays or should.
+  ///   - forged: datagrams for the clock that were not of the session, since the receiver began.
+  mutating func look(at status: RoomStatus, forged: Int, now: LocalTime) -> [ReceiverEvent] {
     guard status.state == .playing || status.state == .starved else { return end(at: now) }
     nextDeadline = now + Self.lookInterval
     var faults = RoomFaults(of: status, after: before ?? status)
     (faults.worstLateness, lateness, before) = (lateness, .zero, status)
     let isApart = status.syncError.now.magnitude > Self.syncLimit
     let isBad = !faults.isNone || isApart || status.state == .starved
+    self.forged = forged
     return note(faults, isBad: isBad, status, at: now) + tellFigures(faults, status, at: now)
   }
 
@@ -77,12 +83,14 @@ struct RoomDiary {
 
   private mutating func endPeriod(at now: LocalTime) -> [ReceiverEvent] {
     guard let ended = period.take(), let status = before else { return [] }
+    defer { forgedTold = forged }
     return [
       .figures(
         RoomFigures(
           time: now - ended.began, syncError: ended.errors.statistics,
           leastBuffered: ended.leastBuffered, roundTrip: status.roundTrip,
-          clockDrift: status.clockDrift, deviceDrift: status.deviceDrift, faults: ended.faults))
+          clockDrift: status.clockDrift, deviceDrift: status.deviceDrift, faults: ended.faults,
+          forged: forged - forgedTold))
     ]
   }
 
@@ -141,4 +149,7 @@ package struct RoomFigures: Hashable, Sendable {
   package var clockDrift: Int32
   package var deviceDrift: Int32
   package var faults: RoomFaults
+  /// Datagrams for the clock, since the figures before, that somebody without the session's key has sent, or that came after
+  /// their session.
+  package var forged: Int
 }
