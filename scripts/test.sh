@@ -4,9 +4,13 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+# Programs that keep their state in the usual place keep it there.
+state=$(mktemp -d)
+export XDG_STATE_HOME=$state
+
 build=(-c release --scratch-path .build/tests)
 log=$(mktemp)
-trap 'rm -f "$log" "$log.waiting"' EXIT
+trap 'rm -rf "$log" "$log.waiting" "$state"' EXIT
 failed=
 
 run() { swift test "${build[@]}" "$@" 2>&1 | tee -a "$log" || failed=yes; }

@@ -25,7 +25,8 @@ public final class AudioRenderer: Sendable {
   ///   - rooms: where to play; more may be added at any time.
   ///   - format: of all buffers.
   ///   - settings: what is sent.
-  /// - Throws: `TuttiError.invalid` for settings out of range; `unavailable` where a socket or thread is refused.
+  /// - Throws: `TuttiError.invalid` for settings out of range; `unavailable` where a socket or thread is
+  ///   refused, or the identity cannot be kept.
   public init(
     rooms: [Room] = [], format: PCMFormat = .stereo48k, settings: OutputSettings = .init()
   ) async throws(TuttiError) {

@@ -56,14 +56,25 @@ final class GroupEngine: Sendable {
     answer: CheckedContinuation<Result<GroupEngine, TuttiError>, Never>
   ) {
     let loop: GroupLoop
-    do throws(IOError) {
-      loop = try GroupLoop(plan, encoders: encoders)
+    do throws(TuttiError) {
+      loop = try Self.loop(plan, encoders: encoders)
     } catch {
       plan.onEnd()
-      return answer.resume(returning: .failure(.unavailable("\(error)")))
+      return answer.resume(returning: .failure(error))
     }
     answer.resume(returning: .success(GroupEngine(loop.mailbox)))
     loop.run()
+  }
+
+  private static func loop(
+    _ plan: Plan, encoders: EncoderChoice
+  ) throws(TuttiError) -> GroupLoop {
+    let key = try plan.settings.key()
+    do throws(IOError) {
+      return try GroupLoop(plan, encoders: encoders, key: key)
+    } catch {
+      throw .unavailable("\(error)")
+    }
   }
 
   /// Runs `body` on the engine's thread.

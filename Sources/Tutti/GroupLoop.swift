@@ -21,9 +21,11 @@ final class GroupLoop: LoopMember {
   private var primed: [(number: Int, since: LocalTime?, answer: @Sendable (Bool) -> Void)] = []
   private var ended: [@Sendable () -> Void] = []
 
-  init(_ plan: GroupEngine.Plan, encoders: EncoderChoice) throws(IOError) {
+  init(
+    _ plan: GroupEngine.Plan, encoders: EncoderChoice, key: IdentityKey
+  ) throws(IOError) {
     self.plan = plan
-    host = try GroupHost(reactor: Reactor(), security: try Self.security())
+    host = try GroupHost(reactor: Reactor(), security: try Self.security(key))
     mailbox = Mailbox(waker: host.reactor.waker)
     let open = plan.open
     driver = try GroupDriver(
@@ -40,10 +42,9 @@ final class GroupLoop: LoopMember {
     driver.onEvent = { [unowned self] event in self.plan.onEvent(event, self) }
   }
 
-  /// A key that lasts as long as this: rooms take each engine for another sender.
-  private static func security() throws(IOError) -> TLSContext {
+  private static func security(_ key: IdentityKey) throws(IOError) -> TLSContext {
     do throws(SecurityError) {
-      return try TLSContext(try IdentityKey.generate())
+      return try TLSContext(key)
     } catch {
       throw IOError(call: "OpenSSL", code: 0, text: "\(error)")
     }

@@ -1,4 +1,6 @@
 internal import Driver
+internal import LinuxIO
+internal import OpenSSLSecurity
 
 /// How a player or renderer sends.
 public struct OutputSettings: Hashable, Sendable {
@@ -12,7 +14,22 @@ public struct OutputSettings: Hashable, Sendable {
     case opus(bitrate: Int?)
   }
 
+  /// The key by which rooms know a program: a room plays for the keys that were paired with it.
+  public enum Identity: Hashable, Sendable {
+    /// This user's, in `$XDG_STATE_HOME/tutti` or `~/.local/state/tutti`: a room that was paired with `tutti pair` plays for
+    /// this program as well. The two count as one sender, and whoever begins last has a room.
+    case user
+    /// Of a program that is paired by itself: a file that only its user may read, made at first use in a folder that is
+    /// there. `tutti pair --state-dir DIR` pairs `DIR/sender-key.pem`.
+    case file(String)
+    /// An unencrypted Ed25519 key in PKCS #8, as PEM, which the program keeps.
+    case key(pem: String)
+    /// A key that is gone with the player. Rooms that play for everybody take it, and those of the same user on this machine.
+    case temporary
+  }
+
   public var codec = Codec.automatic
+  public var identity = Identity.user
   /// What busy rooms tell other senders: 1 to 63 bytes are shown whole.
   public var senderName = "Tutti"
 
@@ -28,6 +45,39 @@ public struct OutputSettings: Hashable, Sendable {
       }
     } catch {
       throw .invalid(error.description)
+    }
+  }
+
+  /// - Throws: `invalid` where the key is none; `unavailable` where its file cannot be read or made.
+  func key() throws(TuttiError) -> IdentityKey {
+    switch identity {
+    case .user:
+      let directory = SenderKeyFile.usualStateDirectory
+      return try Self.kept { () throws(IOError) in
+        try StateFile.createDirectory(path: directory)
+        return SenderKeyFile(stateDirectory: directory)
+      }
+    case .file(let path): return try Self.kept { SenderKeyFile(path: path) }
+    case .key(let pem):
+      guard let key = try? IdentityKey(pem: Array(pem.utf8)) else {
+        throw .invalid("the identity is not an unencrypted Ed25519 key in PEM")
+      }
+      return key
+    case .temporary:
+      guard let key = try? IdentityKey.generate() else {
+        throw .unavailable("OpenSSL made no key")
+      }
+      return key
+    }
+  }
+
+  private static func kept(
+    _ file: () throws(IOError) -> SenderKeyFile
+  ) throws(TuttiError) -> IdentityKey {
+    do throws(IOError) {
+      return try file().key()
+    } catch {
+      throw .unavailable("the identity cannot be kept: \(error)")
     }
   }
 }

@@ -20,7 +20,8 @@ public final class Player: Sendable {
   /// - Parameters:
   ///   - rooms: where to play; more may be added at any time.
   ///   - settings: what is sent.
-  /// - Throws: `TuttiError.invalid` for settings out of range; `unavailable` where a socket or thread is refused.
+  /// - Throws: `TuttiError.invalid` for settings out of range; `unavailable` where a socket or thread is
+  ///   refused, or the identity cannot be kept.
   public init(rooms: [Room] = [], settings: OutputSettings = .init()) async throws(TuttiError) {
     let hub = EventHub<PlayerEvent>()
     let media = CustomMedia()

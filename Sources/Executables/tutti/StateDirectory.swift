@@ -16,10 +16,7 @@ struct StateDirectory {
     let daemon = given == nil ? try? ConfigurationFile.read(nil) : nil
     let own = daemon?.stateDirectory.flatMap { access($0, W_OK | X_OK) == 0 ? $0 : nil }
     shared = own == nil ? daemon?.socket.flatMap(SharedSocket.init) : nil
-    path =
-      given ?? own
-      ?? (Environment["XDG_STATE_HOME"] ?? (Environment["HOME"] ?? "/root") + "/.local/state")
-      + "/tutti"
+    path = given ?? own ?? SenderKeyFile.usualStateDirectory
     do {
       try StateFile.createDirectory(path: path)
     } catch {
@@ -39,22 +36,15 @@ struct StateDirectory {
   var controlSocket: String { path + "/control.sock" }
   private var left: StateFile { StateFile(path: path + "/playing.json") }
   private var rooms: StateFile { StateFile(path: path + "/receivers.json") }
-  private var keyFile: StateFile { StateFile(path: path + "/sender-key.pem") }
 
   /// With the key by which rooms know this sender, made at first use.
   func security() throws -> TLSContext {
     ProcessMemory.hide()
-    guard let pem = try keyFile.read(limit: 4096) else {
-      let key = try IdentityKey.generate()
-      try keyFile.write(try key.pem())
-      return try TLSContext(key)
+    do {
+      return try TLSContext(try SenderKeyFile(stateDirectory: path).key())
+    } catch let error as IOError {
+      throw Failure(.unavailable, "\(error)")
     }
-    guard let key = try? IdentityKey(pem: pem) else {
-      throw Failure(
-        .unavailable,
-        "\(keyFile.path) is damaged; restore it, or delete it and this machine gets a new identity")
-    }
-    return try TLSContext(key)
   }
 
   static let pairedName = "paired"

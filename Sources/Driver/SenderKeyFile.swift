@@ -1,0 +1,55 @@
+internal import Glibc
+package import LinuxIO
+package import OpenSSLSecurity
+
+/// Where a sender keeps the key by which rooms know it.
+package struct SenderKeyFile: Sendable {
+  package let path: String
+
+  package init(path: String) { self.path = path }
+
+  package init(stateDirectory: String) { self.init(path: stateDirectory + "/sender-key.pem") }
+
+  /// That of this user, which `tutti` has without other orders.
+  package static var usualStateDirectory: String {
+    (variable("XDG_STATE_HOME") ?? (variable("HOME") ?? "/root") + "/.local/state") + "/tutti"
+  }
+
+  /// An empty one counts as none.
+  private static func variable(_ name: String) -> String? {
+    guard let value = getenv(name).map({ String(cString: $0) }), !value.isEmpty else { return nil }
+    return value
+  }
+
+  /// The key, made at first use. The directory must be there.
+  ///
+  /// - Throws: one line for people, also where the file holds something else.
+  package func key() throws(IOError) -> IdentityKey {
+    if let key = try keptKey() { return key }
+    // Of two programs that begin at once, one makes it.
+    let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+    let lock = try DirectoryLock(directory: directory, name: "sender-key.lock", waits: true)
+    defer { withExtendedLifetime(lock) {} }
+    if let key = try keptKey() { return key }
+    let key: IdentityKey
+    let pem: [UInt8]
+    do throws(SecurityError) {
+      key = try .generate()
+      pem = try key.pem()
+    } catch {
+      throw IOError(call: "OpenSSL", code: 0, text: "\(error)")
+    }
+    try StateFile(path: path).write(pem)
+    return key
+  }
+
+  private func keptKey() throws(IOError) -> IdentityKey? {
+    guard let pem = try StateFile(path: path).read(limit: 4096) else { return nil }
+    guard let key = try? IdentityKey(pem: pem) else {
+      throw IOError(
+        call: "read", code: EINVAL,
+        text: "\(path) is damaged; restore it, or delete it and this machine gets a new identity")
+    }
+    return key
+  }
+}
