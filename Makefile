@@ -16,7 +16,7 @@ help:
 	@echo "make bench                 how closely three rooms play, wired and on Wi-Fi, beside Snapcast: 10 minutes; as root"
 	@echo "make bench-check           how exactly that is measured: 3 minutes; as root"
 	@echo "make bench-report [WRITE=1]  the table of all results; or into the documents"
-	@echo "make fuzz [SECONDS=30]     everything that reads bytes, with random ones, so long for each part"
+	@echo "make fuzz [SECONDS=30]     everything that reads bytes and decides on trust, so long for each part"
 	@echo "make docs                  the library's documentation, in .build/docs"
 	@echo "make build                 the programs in $(BUILD), manual pages and completions beside it"
 	@echo "make install [PREFIX=/usr/local]   what was built; sudo make install"
@@ -71,6 +71,8 @@ bench-report:
 fuzz: setup
 	Tests/Fuzz/run.sh decoders $(or $(SECONDS),30)
 	Tests/Fuzz/run.sh sessions $(or $(SECONDS),30)
+	Tests/Fuzz/run.sh trust $(or $(SECONDS),30)
+	Tests/Fuzz/run.sh channels $(or $(SECONDS),30)
 
 lint:
 	$(SWIFT) format lint --strict --recursive Sources Tests Package.swift Examples/Package.swift Examples/Sources
