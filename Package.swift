@@ -176,6 +176,9 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["Pairing"], path: "Tests/TestSupport",
       swiftSettings: strict),
+    .target(
+      name: "SecurityTestSupport", dependencies: ["OpenSSLSecurity", "COpenSSL", "WireProtocol"],
+      path: "Tests/SecurityTestSupport", swiftSettings: strict),
     tests("ClockTests", ["Clock", "TestSupport"], resources: [.copy("Vectors")]),
     tests("AudioTests", ["Audio", "Clock", "TestSupport"]),
     tests("WireProtocolTests", ["WireProtocol", "Audio", "Clock", "TestSupport"]),
@@ -200,7 +203,7 @@ let package = Package(
     tests("CodecsTests", ["Codecs", "Audio", "TestSupport"]),
     tests(
       "OpenSSLSecurityTests",
-      ["OpenSSLSecurity", "COpenSSL", "Pairing", "WireProtocol", "TestSupport"]),
+      ["OpenSSLSecurity", "Pairing", "WireProtocol", "SecurityTestSupport", "TestSupport"]),
     tests("FFmpegDecoderTests", ["FFmpegDecoder", "Audio", "TestSupport"]),
     tests("FFmpegSourceTests", ["FFmpegSource", "Sender", "Audio", "TestSupport"]),
     // What goes from a file to a room as it is: both sides of it, without the network.
@@ -244,7 +247,7 @@ let package = Package(
       "ProgramTests",
       [
         "Driver", "LinuxIO", "OpenSSLSecurity", "Sender", "WireProtocol", "Audio", "Clock",
-        "TestSupport",
+        "SecurityTestSupport", "TestSupport",
       ]),
     // A program, for RealtimeSanitizer must be linked into it: Tests/RealtimeTests/run.sh.
     .executableTarget(

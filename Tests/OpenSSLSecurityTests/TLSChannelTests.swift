@@ -1,4 +1,4 @@
-import COpenSSL
+import SecurityTestSupport
 import TestSupport
 import Testing
 import WireProtocol
@@ -208,7 +208,7 @@ struct TLSChannelTests {
     (.init(key: .p256), .refused, .noKey),
     (.init(applicationProtocol: nil), .otherProtocol, .otherProtocol),
     (.init(applicationProtocol: "tutti/3"), .otherProtocol, .otherProtocol),
-    (.init(newestVersion: TLS1_2_VERSION), .otherTLS, .otherTLS),
+    (.init(version: .tls12), .otherTLS, .otherTLS),
   ])
   func `a peer that is not ours is refused with a reason`(
     manners: ForeignPeer.Manners, dialled: SecureChannelError, accepted: SecureChannelError

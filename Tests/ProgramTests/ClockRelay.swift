@@ -6,13 +6,31 @@ import WireProtocol
 
 /// Carries a room's time requests to a player and the answers back, tagged anew with the key that their reader knows.
 final class ClockRelay: Sendable {
+  /// What happens to each datagram behind the one who tags it, where nobody has a key.
+  enum Meddling: CaseIterable, Sendable {
+    /// It comes once more, and once more a while later.
+    case replay
+    /// It comes behind the next one.
+    case reorder
+    /// Only its first half comes, before the whole.
+    case truncate
+    /// It comes with each of its bytes changed, one at a time, before it comes as it was.
+    case flip
+  }
+
   /// Where the room finds it.
   let port: UInt16
+  private let meddling: Meddling?
+  private let meddled = Mutex(0)
   private let socket: Int32
   private let isOver = Mutex(false)
 
   /// - Parameter player: its clock's port.
-  init(to player: UInt16, tagging sender: SecuredPeer, and receiver: SecuredPeer) {
+  init(
+    to player: UInt16, tagging sender: SecuredPeer, and receiver: SecuredPeer,
+    meddling: Meddling? = nil
+  ) {
+    self.meddling = meddling
     let number = Glibc.socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
     var own = sockaddr_in.loopback(port: 0)
     own.withSocketAddress { bind(number, $0, $1) }
@@ -26,13 +44,16 @@ final class ClockRelay: Sendable {
     let keys = (sender: ClockKey(sender.clockKey), receiver: ClockKey(receiver.clockKey))
     Thread { [self] in
       var room = sockaddr_in()
+      // To the player, and to the room.
+      var earlier: (there: [[UInt8]], back: [[UInt8]]) = ([], [])
       while !isOver.withLock({ $0 }) {
         guard let (bytes, from) = receive() else { continue }
         let isAnswer = from.sin_port.bigEndian == player
         if !isAnswer { room = from }
-        send(
-          bytes, isAnswer ? room : .loopback(port: player),
-          isAnswer ? keys.receiver : keys.sender)
+        let tagged = tagged(bytes, isAnswer ? keys.receiver : keys.sender)
+        let datagrams =
+          isAnswer ? meddle(with: tagged, &earlier.back) : meddle(with: tagged, &earlier.there)
+        for datagram in datagrams { send(datagram, isAnswer ? room : .loopback(port: player)) }
       }
       close(socket)
     }.start()
@@ -49,11 +70,42 @@ final class ClockRelay: Sendable {
     return count == TimePacket.byteCount ? (Array(buffer.prefix(count)), from) : nil
   }
 
-  private func send(_ bytes: [UInt8], _ address: sockaddr_in, _ key: ClockKey) {
+  private func tagged(_ bytes: [UInt8], _ key: ClockKey) -> [UInt8] {
     let covered = bytes.dropLast(8)
-    let tagged = covered + TimePacket.tag(of: covered, key: key)
+    return Array(covered + TimePacket.tag(of: covered, key: key))
+  }
+
+  /// How many datagrams were not left as they were.
+  var meddledCount: Int { meddled.withLock { $0 } }
+
+  /// - Parameter earlier: what came that way before, as far as it is needed.
+  private func meddle(with bytes: [UInt8], _ earlier: inout [[UInt8]]) -> [[UInt8]] {
+    guard let meddling else { return [bytes] }
+    meddled.withLock { $0 += 1 }
+    switch meddling {
+    case .replay:
+      earlier.append(bytes)
+      return [bytes, bytes] + (earlier.count > 20 ? [earlier.removeFirst()] : [])
+    case .reorder:
+      // Every fourth, lest the room never hear from before.
+      earlier.append(bytes)
+      guard earlier.count % 4 != 1 else { return [] }
+      defer { earlier = earlier.count == 4 ? [] : earlier }
+      return earlier.count == 2 ? [bytes, earlier[0]] : [bytes]
+    case .truncate: return [Array(bytes.prefix(bytes.count / 2)), bytes]
+    case .flip:
+      let changed = bytes.indices.map { place in
+        var copy = bytes
+        copy[place] ^= 0x10
+        return copy
+      }
+      return changed + [bytes]
+    }
+  }
+
+  private func send(_ bytes: [UInt8], _ address: sockaddr_in) {
     var address = address
-    _ = address.withSocketAddress { sendto(socket, Array(tagged), tagged.count, 0, $0, $1) }
+    _ = address.withSocketAddress { sendto(socket, bytes, bytes.count, 0, $0, $1) }
   }
 }
 

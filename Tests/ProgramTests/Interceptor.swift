@@ -35,10 +35,14 @@ final class Interceptor: Sendable {
     let control = Mutex<TestConnection?>(nil)
     let media = Mutex<TestConnection?>(nil)
     let clock = Mutex<ClockRelay?>(nil)
+    let clockMeddling: ClockRelay.Meddling?
     /// The receiver's, and nil while nothing gets through.
     let port: Mutex<UInt16?>
 
-    init(to port: UInt16) { self.port = Mutex(port) }
+    init(to port: UInt16, _ clockMeddling: ClockRelay.Meddling?) {
+      self.port = Mutex(port)
+      self.clockMeddling = clockMeddling
+    }
   }
 
   private let peer: TestPeer
@@ -47,11 +51,15 @@ final class Interceptor: Sendable {
   /// - Parameters:
   ///   - room: The receiver's name.
   ///   - player: The player's state directory in `folder`, which need not be there before it connects.
+  ///   - clock: What becomes of the clock's datagrams on the way.
+  ///   - hear: Is given what the receiver says on control.
   init(
     to port: UInt16, of room: String, in folder: TemporaryFolder, player: String = "player",
-    rewriting rewrite: @escaping Rewrite = { $1 }
+    clock: ClockRelay.Meddling? = nil,
+    rewriting rewrite: @escaping Rewrite = { $1 },
+    hearing hear: @escaping @Sendable (_ bytes: [UInt8]) -> Void = { _ in }
   ) throws {
-    let connections = Connections(to: port)
+    let connections = Connections(to: port, clock)
     self.connections = connections
     peer = try TestPeer { sender in
       guard let port = connections.port.withLock({ $0 }),
@@ -60,7 +68,10 @@ final class Interceptor: Sendable {
         let receiver = TestConnection.sender(to: port, keys.player)
       else { return sender.end() }
       Thread {
-        while case let bytes = receiver.receive(), !bytes.isEmpty { sender.send(bytes) }
+        while case let bytes = receiver.receive(), !bytes.isEmpty {
+          hear(bytes)
+          sender.send(bytes)
+        }
         sender.end()
       }.start()
       Self.pass(from: sender, to: receiver, of: connections, rewrite)
@@ -71,6 +82,8 @@ final class Interceptor: Sendable {
   deinit { connections.clock.withLock { $0?.end() } }
 
   var address: String { peer.address }
+  /// Of the clock.
+  var meddledDatagrams: Int { connections.clock.withLock { $0?.meddledCount ?? 0 } }
 
   /// Says `bytes`, whole messages, to the receiver as the sender does on its control connection. False where there is
   /// none, or the receiver has closed it.
@@ -128,7 +141,8 @@ final class Interceptor: Sendable {
     // Behind magic, version, flags, identifier, session and clock id.
     let place = 6 + 4 + 2 + 2 + Identifier.byteCount + 8 + 8
     let relay = ClockRelay(
-      to: UInt16(hello[place]) << 8 | UInt16(hello[place + 1]), tagging: one, and: other)
+      to: UInt16(hello[place]) << 8 | UInt16(hello[place + 1]), tagging: one, and: other,
+      meddling: connections.clockMeddling)
     hello[place] = UInt8(relay.port >> 8)
     hello[place + 1] = UInt8(relay.port & 0xFF)
     connections.clock.withLock { clock in

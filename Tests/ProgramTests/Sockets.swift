@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import OpenSSLSecurity
+import SecurityTestSupport
 import Synchronization
 import TestSupport
 import Testing
@@ -39,6 +40,23 @@ final class TestConnection: Sendable {
     }
     guard channel.peer != nil, sendRaw(channel.takeOutput()) else { return nil }
     return channel
+  }
+
+  /// Has a program that is not ours shake hands and say `words` when it thinks that it may. Returns what it hears, up to the
+  /// end.
+  func converse(_ foreigner: ForeignPeer, saying words: [UInt8]) -> [UInt8] {
+    var heard: [UInt8] = []
+    var hasSpoken = false
+    sendRaw(foreigner.takeOutput())
+    while case let bytes = receiveRaw(), !bytes.isEmpty {
+      heard += (try? foreigner.receive(bytes)) ?? []
+      if foreigner.isComplete, !hasSpoken {
+        foreigner.send(words)
+        hasSpoken = true
+      }
+      sendRaw(foreigner.takeOutput())
+    }
+    return heard
   }
 
   /// A sender that has connected to a receiver, and has said nothing yet.
@@ -104,6 +122,7 @@ final class TestConnection: Sendable {
     }
   }
 
+  @discardableResult
   private func sendRaw(_ bytes: [UInt8]) -> Bool {
     Glibc.send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
   }

@@ -1,35 +1,52 @@
-import COpenSSL
-import WireProtocol
+internal import COpenSSL
+package import WireProtocol
 
-@testable import OpenSSLSecurity
+@testable package import OpenSSLSecurity
 
 /// A peer that is not one of ours, by OpenSSL itself. It trusts everybody and speaks what it is told to.
-final class ForeignPeer: SecureChannel {
-  enum Key {
+package final class ForeignPeer: SecureChannel {
+  package enum Key {
     case none, ed25519, rsa, p256
     /// A certificate for another's key, and a key that is not that one.
     case stolen(IdentityKey)
   }
 
-  struct Manners {
-    var key = Key.ed25519
-    var applicationProtocol: String? = "tutti/2"
-    var newestVersion = TLS1_3_VERSION
+  package struct Manners {
+    package var key: Key
+    package var applicationProtocol: String?
+    /// The newest version of TLS that it speaks.
+    package var version: Version
     /// Entries of 64 characters in its certificate's name.
-    var nameCount = 1
+    package var nameCount: Int
+
+    package enum Version { case tls12, tls13 }
+
+    package init(
+      key: Key = .ed25519, applicationProtocol: String? = "tutti/2", version: Version = .tls13,
+      nameCount: Int = 1
+    ) {
+      self.key = key
+      self.applicationProtocol = applicationProtocol
+      self.version = version
+      self.nameCount = nameCount
+    }
   }
 
-  var peer: SecuredPeer?
+  /// Nobody: it knows no keys of ours.
+  package let peer: SecuredPeer? = nil
+  /// Whether it thinks that the handshake is complete.
+  package var isComplete: Bool { SSL_is_init_finished(ssl) == 1 }
   private let context: OpaquePointer
   private let ssl: OpaquePointer
   private let input: OpaquePointer
   private let output: OpaquePointer
 
-  init(_ role: SecureRole, _ manners: Manners) throws {
+  package init(_ role: SecureRole, _ manners: Manners) throws {
     guard let context = SSL_CTX_new(TLS_method()) else { throw SecurityError(call: "SSL_CTX_new") }
     self.context = context
     try Self.show(manners, context)
-    SSL_CTX_ctrl(context, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(manners.newestVersion), nil)
+    let newest = manners.version == .tls12 ? TLS1_2_VERSION : TLS1_3_VERSION
+    SSL_CTX_ctrl(context, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(newest), nil)
     Self.setProtocol(manners.applicationProtocol, context)
     guard let ssl = SSL_new(context), let input = BIO_new(BIO_s_mem()),
       let output = BIO_new(BIO_s_mem())
@@ -48,7 +65,7 @@ final class ForeignPeer: SecureChannel {
     SSL_CTX_free(context)
   }
 
-  func receive(_ bytes: [UInt8]) throws(SecureChannelError) -> [UInt8] {
+  package func receive(_ bytes: [UInt8]) throws(SecureChannelError) -> [UInt8] {
     ERR_clear_error()
     BIO_write(input, bytes, Int32(bytes.count))
     guard SSL_is_init_finished(ssl) == 1 || SSL_do_handshake(ssl) == 1 else { return [] }
@@ -57,15 +74,15 @@ final class ForeignPeer: SecureChannel {
     return Array(plain[..<count])
   }
 
-  func send(_ bytes: [UInt8]) { SSL_write(ssl, bytes, Int32(bytes.count)) }
+  package func send(_ bytes: [UInt8]) { SSL_write(ssl, bytes, Int32(bytes.count)) }
 
-  func takeOutput() -> [UInt8] {
+  package func takeOutput() -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: BIO_ctrl_pending(output))
     BIO_read(output, &bytes, Int32(bytes.count))
     return bytes
   }
 
-  func finish() { SSL_shutdown(ssl) }
+  package func finish() { SSL_shutdown(ssl) }
 
   // MARK: - Manners
 

@@ -1,0 +1,23 @@
+import Testing
+
+/// The table of threats in docs/security.md names tests that are there.
+@Suite struct ThreatsTests {
+  @Test func `each threat names its tests`() throws {
+    let tests = try SourceTree.files(in: "Tests").flatMap(\.lines).compactMap { line in
+      line.firstMatch(of: /func `([^`]+)`/).map { String($0.1) }
+    }
+    let rows = try SourceTree.text("docs/security.md")
+      .split(separator: "\n", omittingEmptySubsequences: false)
+      .drop { $0 != "## Threats and their tests" }.dropFirst()
+      .prefix { !$0.hasPrefix("## ") }
+      .filter { $0.hasPrefix("| ") && !$0.hasPrefix("| threat ") }
+    #expect(rows.count > 20)
+    for row in rows {
+      let named = row.split(separator: "|").last?.matches(of: /`([^`]+)`/) ?? []
+      #expect(!named.isEmpty, "\(row)")
+      for name in named {
+        #expect(tests.contains(String(name.1)), "no test is called: \(name.1)")
+      }
+    }
+  }
+}
