@@ -11,6 +11,7 @@ import numpy as np
 RATE = 48000
 SECONDS = 300
 LEVEL_DB = -17.0
+BAND = 17500      # Hz; there is nothing above
 TAPS, PHASES = 64, 4096
 
 
@@ -20,7 +21,7 @@ def noise(seconds, seed):
     random = np.random.default_rng(seed)
     frequency = np.fft.rfftfreq(count, 1 / RATE)
     shape = np.maximum(frequency, 60) ** -0.33  # falls by 2 dB in an octave
-    shape *= np.clip((frequency - 40) / 20, 0, 1) * np.clip((17500 - frequency) / 1500, 0, 1)
+    shape *= np.clip((frequency - 40) / 20, 0, 1) * np.clip((BAND - frequency) / 1500, 0, 1)
     spectrum = shape * np.exp(2j * np.pi * random.random(len(frequency)))
     sound = np.fft.irfft(spectrum, count)
     return sound / np.std(sound) * 10 ** (LEVEL_DB / 20)
@@ -112,5 +113,8 @@ class Reference:
             pace += np.clip(faster / gain / count, -1e-3, 1e-3)
         sound, _ = self.at(place + pace * k)
         gain = np.dot(y, sound) / np.dot(sound, sound)
-        error = y - gain * sound
-        return 10 * np.log10(gain * gain * np.dot(sound, sound) / max(np.dot(error, error), 1e-20)), place
+        both = np.stack([gain * sound, y - gain * sound])
+        if self.rate != RATE:  # a resampler may cut the signal's own 16-bit noise above the band, so only the band counts
+            both = np.fft.rfft(both * np.hanning(count))[:, :int(BAND * count / self.rate)]
+        signal, error = np.sum(np.abs(both) ** 2, axis=1)
+        return 10 * np.log10(max(signal, 1e-20) / max(error, 1e-20)), place
