@@ -48,8 +48,10 @@ extension Reactor {
 
   private func share(_ path: String) throws(IOError) {
     let folder = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[..<$0]) } ?? "."
-    var status = stat()
+    var (status, own) = (stat(), stat())
     try IOError.check("stat", stat(folder, &status) == 0 ? 0 : -errno, folder)
+    // A process that systemd confines may not call `chown`, and need not where the group is its own.
+    if stat(path, &own) == 0, own.st_gid == status.st_gid { return }
     let result = chown(path, uid_t.max, status.st_gid)
     try IOError.check("chown", result == 0 ? 0 : -errno, path)
   }
