@@ -1,6 +1,7 @@
 """A real household: a library of tones with tags and covers, receivers on virtual sound cards, an Avahi daemon that only
 they see, and `tutti serve`. The programs are those of `make build`, or of the folder TUTTI_PROGRAMS."""
 
+import array
 import json
 import os
 import pathlib
@@ -106,8 +107,9 @@ class Room:
 
     def loudest(self, since=0):
         """The largest sample that its card was given from a byte of `heard` on."""
-        import array
         data = array.array("h")
+        if not self.heard():
+            return 0
         with open(self.folder / "card/heard", "rb") as file:
             file.seek(since - since % 4)
             bytes = file.read()
