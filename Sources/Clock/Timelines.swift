@@ -1,5 +1,5 @@
 /// The four timelines of the system. Mixing two of them does not compile; the three mappings between
-/// neighbours are `Anchor`, `ClockEstimate` and the receiver's `RenderClock`.
+/// neighbours are `Anchor`, `ClockEstimate` and `RenderClock`.
 ///
 /// All are plain structs of one `Int64`, because generic code is not accepted on the render path. For the same reason
 /// each writes out the comparisons that `Comparable` would give it.

@@ -1,9 +1,8 @@
-package import Clock
-
-/// Local time to device frames and back, learned from the positions that the sound card reports.
+/// Local time to device frames and back, learned from the positions that a sound card reports: frames played or, of a card
+/// that records, frames taken.
 ///
 /// A Kalman filter of two states: the local time of the last frame that was reported, and how much longer than
-/// its nominal length a frame takes. Lives on the render thread.
+/// its nominal length a frame takes. Also on the render thread.
 package struct RenderClock: Sendable {
   /// How a device reports its position, which decides how far the reports scatter.
   package enum DeviceClass: Sendable {
