@@ -22,4 +22,9 @@ import Testing
     group.expectSounding(from: 5, to: end)
     expectFlawless(group)
   }
+
+  @Test(arguments: LiveSourceTests.trials)
+  func `for a day a source keeps its latency and has no hole`(trial: LiveSourceTrial) {
+    LiveSourceTests.expectSteady(trial, for: 86_400)
+  }
 }
