@@ -1,12 +1,15 @@
 internal import CSys
 
-/// Ends a `Reactor`'s wait from any thread.
+/// Ends a wait for its descriptor, such as a `Reactor`'s, from any thread.
 package final class Waker: Sendable {
   let descriptor: FileDescriptor
 
-  init() throws(IOError) {
+  package init() throws(IOError) {
     descriptor = FileDescriptor(try IOError.check("eventfd", csys_eventfd(), "event loop"))
   }
+
+  /// To be waited for.
+  package var number: Int32 { descriptor.number }
 
   /// The reactor reports `woken` once for all calls that came before.
   package func wake() {
@@ -14,5 +17,6 @@ package final class Waker: Sendable {
     _ = csys_eventfd_raise(descriptor.number)
   }
 
-  func clear() { _ = csys_eventfd_clear(descriptor.number) }
+  /// Waits end again with the next `wake`.
+  package func clear() { _ = csys_eventfd_clear(descriptor.number) }
 }

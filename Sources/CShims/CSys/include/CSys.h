@@ -33,6 +33,13 @@ int csys_epoll_set(int epoll, int operation, int descriptor, uint32_t interest, 
 // A negative timeout waits for ever. An interrupted wait reports nothing ready.
 int csys_epoll_wait(int epoll, struct csys_ready *ready, int capacity, int64_t timeout_ns);
 
+// Asks for a pipe that holds so many bytes, and returns how many it holds now.
+int csys_pipe_resize(int descriptor, int bytes);
+// Bytes that can be read.
+int csys_waiting(int descriptor);
+// Until it can be read, or the time is over; a negative descriptor is only a sleep.
+void csys_wait(int descriptor, int64_t span_ns);
+
 int csys_eventfd(void);
 int csys_eventfd_raise(int descriptor);
 int csys_eventfd_clear(int descriptor);
