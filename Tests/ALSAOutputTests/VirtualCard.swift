@@ -51,7 +51,7 @@ final class VirtualCard {
   }
 
   /// Compiled once for the process, and made known to alsa-lib.
-  private static let plugin = Result {
+  fileprivate static let plugin = Result {
     let place = FileManager.default.temporaryDirectory.appending(path: "virtual-card-\(getpid())")
     let script = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "../Support/virtual-card/build.sh").standardized.path
@@ -62,5 +62,26 @@ final class VirtualCard {
     build.waitUntilExit()
     guard build.terminationStatus == 0 else { throw CocoaError(.executableLoad) }
     setenv("ALSA_CONFIG_PATH", place.appending(path: "asound.conf").path, 1)
+  }
+}
+
+/// The same for a card that records (`virtual_input.c`).
+final class VirtualInput {
+  let directory: URL
+  let device: String
+
+  init(_ options: String...) throws {
+    _ = try VirtualCard.plugin.get()
+    directory = FileManager.default.temporaryDirectory.appending(path: "input-\(UUID())")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    device = "input:" + (["DIR=\(directory.path)"] + options).joined(separator: ",")
+  }
+
+  deinit { try? FileManager.default.removeItem(at: directory) }
+
+  enum Control: String { case vanish, overrun }
+
+  func set(_ control: Control) throws {
+    try Data().write(to: directory.appending(path: control.rawValue))
   }
 }

@@ -46,7 +46,8 @@ enum DeviceProbe {
         if takesMilliseconds(move, at: description.sampleRate) { milliseconds += 1 }
       }
       last = status.delay
-      if status.delay <= description.periodFrames, moves > 0 { break }
+      // A card that plays is about to run dry.
+      if description.leadFrames > 0, status.delay <= description.periodFrames, moves > 0 { break }
       stampsAreGood = stampsAreGood && isFresh(status.stamp, description.positionTime)
       if step == 1, moves >= conclusiveMoves, milliseconds * 2 < moves { break }
       if turn % burstLength == 0 {

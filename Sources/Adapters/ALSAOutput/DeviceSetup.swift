@@ -28,6 +28,27 @@ struct DeviceSetup: ~Copyable {
   /// The agreed settings. The card is prepared but not running, so `canRewind` and the properties of the position are
   /// guesses until `DeviceProbe` has watched it run.
   func apply(to pcm: borrowing PCMDevice) throws(ALSAError) -> DeviceDescription {
+    var description = try agree(with: pcm)
+    description.positionTime = try askForStamps(pcm)
+    try keepLead(on: pcm, &description)
+    return description
+  }
+
+  /// The same for a card that records: it wakes its reader with each period.
+  func applyCapture(to pcm: borrowing PCMDevice) throws(ALSAError) -> DeviceDescription {
+    var description = try agree(with: pcm)
+    description.positionTime = try askForStamps(pcm)
+    try pcm.check(snd_pcm_sw_params_current(pcm.handle, software), "snd_pcm_sw_params_current")
+    snd_pcm_sw_params_set_avail_min(
+      pcm.handle, software, snd_pcm_uframes_t(description.periodFrames))
+    // Stops when all of its ring is full.
+    snd_pcm_sw_params_set_stop_threshold(
+      pcm.handle, software, snd_pcm_uframes_t(description.ringFrames))
+    try pcm.check(snd_pcm_sw_params(pcm.handle, software), "snd_pcm_sw_params")
+    return description
+  }
+
+  private func agree(with pcm: borrowing PCMDevice) throws(ALSAError) -> DeviceDescription {
     try pcm.check(snd_pcm_hw_params_any(pcm.handle, hardware), "snd_pcm_hw_params_any")
     // Resampling is the renderer's; alsa-lib's would hide the card's true rate.
     try pcm.check(
@@ -42,14 +63,11 @@ struct DeviceSetup: ~Copyable {
     let (period, ring) = try chooseBuffers(pcm, rate: rate)
     try pcm.check(snd_pcm_hw_params(pcm.handle, hardware), "snd_pcm_hw_params")
 
-    var description = DeviceDescription(
+    return DeviceDescription(
       device: settings.device, identity: DeviceIdentity.of(pcm, named: settings.device),
       sampleRate: rate, channelCount: channels, format: format, periodFrames: period,
       ringFrames: ring, leadFrames: 0, startFrames: 0, canRewind: settings.usesRewind,
       positionTime: .reading, positionStep: 1)
-    description.positionTime = try askForStamps(pcm)
-    try keepLead(on: pcm, &description)
-    return description
   }
 
   /// Chooses how many frames to keep written ahead, and has the card wake the loop accordingly. Also

@@ -2,7 +2,7 @@ import CALSA
 import Clock
 import Glibc
 
-/// Owns one ALSA playback handle; closing is its end. Used by one thread at a time.
+/// Owns one ALSA handle, of a card that plays or records; closing is its end. Used by one thread at a time.
 ///
 /// All calls are non-blocking but `wait`. None that the output loop makes allocates.
 struct PCMDevice: ~Copyable {
@@ -12,10 +12,12 @@ struct PCMDevice: ~Copyable {
   private let status: OpaquePointer
 
   /// - Throws: `ALSAError` where there is no such device, it is in use or may not be opened.
-  init(opening name: String) throws(ALSAError) {
+  init(
+    opening name: String, stream: snd_pcm_stream_t = SND_PCM_STREAM_PLAYBACK
+  ) throws(ALSAError) {
     var handle: OpaquePointer?
     // Without SND_PCM_NONBLOCK the kernel would wait here until a device in use becomes free.
-    let code = snd_pcm_open(&handle, name, SND_PCM_STREAM_PLAYBACK, SND_PCM_NONBLOCK)
+    let code = snd_pcm_open(&handle, name, stream, SND_PCM_NONBLOCK)
     guard code >= 0, let handle else {
       throw ALSAError(device: name, call: "snd_pcm_open", code: code)
     }
@@ -44,9 +46,9 @@ struct PCMDevice: ~Copyable {
   /// What `snd_pcm_status` said: one consistent view of the card.
   struct Status {
     var state: snd_pcm_state_t
-    /// Frames that could be written now.
+    /// Frames that could be written now, or read.
     var free: Int
-    /// Frames written that are not audible yet.
+    /// Frames written that are not audible yet, or taken and not read.
     var delay: Int
     /// The driver's own time of the view, in nanoseconds of the clock that was asked for; 0: none.
     var stamp: Int64
@@ -74,6 +76,11 @@ struct PCMDevice: ~Copyable {
   /// The number of frames taken, or a negative error code.
   func write(_ bytes: UnsafeRawPointer, frames: Int) -> Int {
     snd_pcm_writei(handle, bytes, snd_pcm_uframes_t(frames))
+  }
+
+  /// The number of frames read, or a negative error code.
+  func read(_ bytes: UnsafeMutableRawPointer, frames: Int) -> Int {
+    snd_pcm_readi(handle, bytes, snd_pcm_uframes_t(frames))
   }
 
   /// Readies it to be started anew, empty.

@@ -1,14 +1,25 @@
 #!/bin/sh
-# Compiles the virtual sound card and its mixer, and tells alsa-lib of them: build.sh DIRECTORY
+# Compiles the virtual sound cards and the mixer, and tells alsa-lib of them: build.sh DIRECTORY
 # Programs that get ALSA_CONFIG_PATH=DIRECTORY/asound.conf can then open virtual:DIR=/tmp/x,FORMAT=S16_LE.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$1"
-for name in virtual_card virtual_mixer; do
+for name in virtual_card virtual_input virtual_mixer; do
   cc -O2 -shared -fPIC -DPIC -o "$1/$name.so" "$here/$name.c" -lasound -lm
 done
 cat >"$1/asound.conf" <<END
 pcm_type.virtual_card { lib "$1/virtual_card.so" }
+pcm_type.virtual_input { lib "$1/virtual_input.so" }
+pcm.input {
+  @args [ DIR PPM RATE ]
+  @args.DIR { type string }
+  @args.PPM { type real default 0.0 }
+  @args.RATE { type integer default 48000 }
+  type virtual_input
+  dir \$DIR
+  ppm \$PPM
+  rate \$RATE
+}
 ctl_type.virtual_mixer { lib "$1/virtual_mixer.so" }
 ctl.virtual {
   @args [ DIR ]
