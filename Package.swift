@@ -107,7 +107,7 @@ let package = Package(
       name: "Driver",
       dependencies: [
         "Clock", "Audio", "WireProtocol", "Pairing", "Diagnosis", "Sender", "LinuxIO",
-        "OpenSSLSecurity", "AvahiDiscovery", "Codecs", "FFmpegSource",
+        "OpenSSLSecurity", "AvahiDiscovery", "Codecs", "FFmpegSource", "ALSAOutput",
       ],
       path: "Sources/Driver", swiftSettings: strict),
 

@@ -42,6 +42,9 @@ private struct Fields: Codable {
     case sourceStalled = "source_stalled"
     case sourceResumed = "source_resumed"
     case sourceReconnecting = "source_reconnecting"
+    case sourceAway = "source_away"
+    case sourceBack = "source_back"
+    case sourceLongBlocks = "source_long_blocks"
     case leftOut = "left_out"
     case recoded, started, paused, resumed, buffering, buffered, position, stopped, finished
     case status, waiting
@@ -64,6 +67,8 @@ private struct Fields: Codable {
   var positionS: Double?
   var buffering: BufferingReport?
   var silenceS: Double?
+  var blockMs: Int?
+  var latencyMs: Int?
   var status: StatusReport?
   var events: Int?
   var positions: Int?
@@ -100,6 +105,12 @@ extension Fields {
       self.init(event: .sourceResumed, item: location, silenceS: Double(seconds))
     case .source(.reconnecting(let location, let reason)):
       self.init(event: .sourceReconnecting, reason: reason, item: location)
+    case .source(.away(let location, let reason)):
+      self.init(event: .sourceAway, reason: reason, item: location)
+    case .source(.back(let location)): self.init(event: .sourceBack, item: location)
+    case .source(.longBlocks(let location, let milliseconds, let latency)):
+      self.init(
+        event: .sourceLongBlocks, item: location, blockMs: milliseconds, latencyMs: latency)
     case .status(let status): self.init(event: .status, status: status)
     case .waiting(let reason): self.init(event: .waiting, reason: reason)
     case .leftOut(let events, let positions):
@@ -174,6 +185,13 @@ extension Fields {
       }
     case .sourceReconnecting:
       return item.map { .source(.reconnecting(location: $0, reason: reason ?? "")) }
+    case .sourceAway: return item.map { .source(.away(location: $0, reason: reason ?? "")) }
+    case .sourceBack: return item.map { .source(.back(location: $0)) }
+    case .sourceLongBlocks:
+      return item.map {
+        .source(
+          .longBlocks(location: $0, milliseconds: blockMs ?? 0, latency: latencyMs ?? 0))
+      }
     case .status: return status.map { .status($0) }
     case .waiting: return reason.map { .waiting(reason: $0) }
     case .leftOut: return .leftOut(events: events ?? 0, positions: positions ?? 0)

@@ -1,23 +1,32 @@
+package import Clock
 package import FFmpegSource
 package import Sender
 
-/// Opens what an item names: standard input, a file, or something on the network.
+/// Opens what an item names: a file, standard input, something on the network, or what is heard as it happens.
 package struct SourceOpener: Sendable {
   package var raw: RawFormat?
+  /// Of sources that are heard as they happen; nil where rooms buffer as much as for music.
+  package var latency: Nanoseconds?
   package var interruption: ReadInterruption
   package var report: @Sendable (SourceNotice) -> Void
 
   package init(
-    raw: RawFormat? = nil, interruption: ReadInterruption,
+    raw: RawFormat? = nil, latency: Nanoseconds? = nil, interruption: ReadInterruption,
     report: @escaping @Sendable (SourceNotice) -> Void
   ) {
     self.raw = raw
+    self.latency = latency
     self.interruption = interruption
     self.report = report
   }
 
   package func open(_ item: PlayItem) throws(MediaError) -> any MediaSource {
     let location = item.location
+    if let live = LiveLocation(location), live != .standardInput || latency != nil {
+      let feed = try LiveFeed(
+        live, .init(latency: latency, raw: raw), interruption: interruption, report: report)
+      return try LiveSource(feed, ownsFeed: true, interruption: interruption)
+    }
     if location == "-" {
       return try StreamSource(descriptor: 0, rawFormat: raw, interruption: interruption)
     }

@@ -28,6 +28,8 @@ import WireProtocol
       .position(item, .milliseconds(1_500)), .source(.stalled(location: "http://x/a")),
       .source(.resumed(location: "http://x/a", afterSeconds: 3)),
       .source(.reconnecting(location: "http://x/a", reason: "reset")),
+      .source(.away(location: "alsa:hw:1", reason: "gone")), .source(.back(location: "alsa:hw:1")),
+      .source(.longBlocks(location: "pipe:/x", milliseconds: 500, latency: 1010)),
       .waiting(reason: "looking for Kitchen"), .leftOut(events: 3, positions: 40),
     ]
     + [

@@ -24,6 +24,7 @@ package enum MediaFolder {
   }
 
   static func files(at path: String, atMost limit: Int) throws(MediaError) -> [PlaylistEntry] {
+    if LiveLocation.isNamed(path) { return [PlaylistEntry(path)] }
     if NetworkSource.isNetwork(path) {
       return try ListFile.isList(path) ? ListFile.entries(at: path) : [PlaylistEntry(path)]
     }

@@ -31,12 +31,24 @@ package enum SourceNotice: Hashable, Sendable, CustomStringConvertible {
   case stalled(location: String)
   case resumed(location: String, afterSeconds: Int)
   case reconnecting(location: String, reason: String)
+  /// What is heard as it happens cannot be read at present: silence takes its place.
+  case away(location: String, reason: String)
+  case back(location: String)
+  /// A program writes in blocks that are too long for the latency; in ms, with a latency that would do.
+  case longBlocks(location: String, milliseconds: Int, latency: Int)
 
   package var description: String {
     switch self {
     case .stalled(let location): "\(location): the server is silent; waiting"
     case .resumed(let location, let seconds): "\(location): goes on after \(seconds) s"
     case .reconnecting(let location, let reason): "\(location): \(reason); connecting again"
+    case .away(let location, let reason): "\(location): \(reason); waiting for it"
+    case .back(let location): "\(location): is back"
+    case .longBlocks(let location, let milliseconds, let latency):
+      """
+      \(location): it writes blocks of \(milliseconds) ms, too long for this latency; \
+      shorten them, or take --live \(latency)
+      """
     }
   }
 }

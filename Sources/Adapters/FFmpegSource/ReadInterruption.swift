@@ -85,7 +85,7 @@ package final class ReadInterruption: Sendable {
   }
 
   /// Waits until there is something to read from `descriptor`. False where the interruption came first.
-  func waits(for descriptor: Int32) -> Bool {
+  package func waits(for descriptor: Int32) -> Bool {
     var waiting = [
       pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
       pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0),

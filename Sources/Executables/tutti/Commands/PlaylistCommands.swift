@@ -146,7 +146,7 @@ enum MediaPaths {
 
   /// The player runs in a folder of its own.
   static func absolute(_ path: String) -> String {
-    if path.contains("://") || path == "-" { return path }
+    if path.contains("://") || path == "-" || LiveLocation.isNamed(path) { return path }
     var parts: [Substring] = []
     let whole = path.hasPrefix("/") ? path : workingDirectory + "/" + path
     for part in whole.split(separator: "/") where part != "." {

@@ -1,0 +1,278 @@
+package import Audio
+package import Clock
+package import FFmpegSource
+import LinuxIO
+package import Sender
+import Synchronization
+
+/// Reads a live source on a thread of its own, and keeps what came out lately for all who play it.
+///
+/// It runs until `stop`. Where the source is lost, such as a card that was unplugged, silence comes until it is back.
+package final class LiveFeed: Sendable {
+  package struct Settings: Sendable {
+    /// From the arrival of a frame to its sound; nil where rooms buffer as much as for music.
+    package var latency: Nanoseconds?
+    /// The shape of samples without a header.
+    package var raw: RawFormat?
+    /// Nil where nobody waits for sound.
+    package var gate: LevelGate.Configuration?
+
+    package init(
+      latency: Nanoseconds? = nil, raw: RawFormat? = nil, gate: LevelGate.Configuration? = nil
+    ) {
+      self.latency = latency
+      self.raw = raw
+      self.gate = gate
+    }
+  }
+
+  /// What is kept of the past: what opened the gate begins in it. Seconds.
+  static let keptSeconds = 2
+  /// How long the thread waits before it opens a source again that was lost.
+  private static let pause = Nanoseconds.seconds(2)
+  /// The thread looks this often whether it is still wanted.
+  private static let longestWait = Nanoseconds.milliseconds(20)
+  /// How late frames may come where rooms buffer for long.
+  private static let deepAllowance = Nanoseconds.milliseconds(500)
+
+  private struct State {
+    var blocks: [LiveBlock] = []
+    /// Number of the first of them.
+    var first = 0
+    /// When the next one begins.
+    var nextDue: LocalTime
+    var isOver = false
+    var level = LevelGate.silence
+    var isOpen = false
+    var wakers: [Int: Waker] = [:]
+    var listenerCount = 0
+  }
+
+  /// What the thread works with.
+  private struct Work {
+    var reading: any LiveReading
+    let intake: LiveIntake
+    var gate: LevelGate?
+    /// When to open the source again, where it is lost.
+    var retry: LocalTime?
+  }
+
+  package let location: LiveLocation
+  package let format: AudioFormat
+  package let sampleType: SampleType
+  package let latency: Nanoseconds?
+  let blockFrames: Int
+  private let settings: Settings
+  private let interruption: ReadInterruption
+  private let report: @Sendable (SourceNotice) -> Void
+  private let onGate: @Sendable (LevelGate.Change) -> Void
+  private let state: Mutex<State>
+  private let work: Mutex<Work>
+  private let isStopped = Atomic<Bool>(false)
+
+  /// Opens the source, which waits for a header where one is to come, and starts to read it.
+  ///
+  /// - Parameters:
+  ///   - interruption: ends the wait for a header.
+  ///   - onGate: called on the feed's thread.
+  package init(
+    _ location: LiveLocation, _ settings: Settings, interruption: ReadInterruption,
+    report: @escaping @Sendable (SourceNotice) -> Void = { _ in },
+    onGate: @escaping @Sendable (LevelGate.Change) -> Void = { _ in }
+  ) throws(MediaError) {
+    let reading = try LiveReadings.open(location, settings, interruption)
+    let blocks = settings.latency.map { $0 < .milliseconds(60) ? 400 : 200 } ?? 100
+    self.location = location
+    self.settings = settings
+    self.interruption = interruption
+    self.report = report
+    self.onGate = onGate
+    (latency, format, sampleType) = (settings.latency, reading.format, reading.sampleType)
+    // Short where every millisecond counts.
+    blockFrames = max(reading.format.sampleRate / blocks, 1)
+    let now = HostClock.now
+    // The network and the cards need the other half.
+    let allowance = settings.latency.map { Nanoseconds($0.count / 2) } ?? Self.deepAllowance
+    let intake = LiveIntake(
+      .init(
+        format: reading.format, blockFrames: blockFrames, allowance: allowance,
+        keepsBacklog: reading.keepsBacklog),
+      clock: reading.clock, at: now)
+    state = Mutex(State(nextDue: now))
+    work = Mutex(
+      Work(
+        reading: reading, intake: intake,
+        gate: settings.gate.map { LevelGate($0, format: reading.format) }))
+    do {
+      try RealtimeThread.start(name: "live source", priority: 20) { [self] in run() }.detach()
+    } catch {
+      throw .unreadable(path: "\(location)", reason: error.description)
+    }
+  }
+
+  /// Ends the thread, and gives no more blocks. From any thread.
+  package func stop() { isStopped.store(true, ordering: .relaxed) }
+
+  /// Of the last tenth of a second, in dBFS, and whether the gate is open.
+  package var level: (decibels: Double, isOpen: Bool) {
+    state.withLock { ($0.level, $0.isOpen) }
+  }
+}
+
+// MARK: - The thread
+
+extension LiveFeed {
+  /// Nobody else takes this lock.
+  private func run() {
+    work.withLock { work in
+      while !isStopped.load(ordering: .relaxed), turn(&work) {}
+    }
+    finish()
+  }
+
+  /// False where the source has ended for good.
+  private func turn(_ work: inout Work) -> Bool {
+    let now = HostClock.now
+    while let block = work.intake.nextBlock(at: now) { give(block, &work) }
+    let deadline = min(work.intake.nextDeadline, now + Self.longestWait)
+    if let retry = work.retry {
+      PipeReader.sleep(until: deadline)
+      if now >= retry { reopen(&work) }
+      return true
+    }
+    do {
+      if try work.reading.read(into: work.intake, until: deadline) {
+        noteLongBlocks(work.intake)
+        return true
+      }
+      playOut(&work)
+      return false
+    } catch {
+      report(.away(location: "\(location)", reason: error.reason))
+      work.intake.sourceChanged(to: work.reading.clock)
+      work.retry = now + Self.pause
+      return true
+    }
+  }
+
+  private func reopen(_ work: inout Work) {
+    work.retry = HostClock.now + Self.pause
+    guard let reading = try? LiveReadings.open(location, settings, interruption),
+      reading.format == format
+    else { return }
+    work.reading = reading
+    work.intake.sourceChanged(to: reading.clock)
+    work.retry = nil
+    report(.back(location: "\(location)"))
+  }
+
+  private func noteLongBlocks(_ intake: LiveIntake) {
+    guard let length = intake.takeLongBlocks() else { return }
+    report(
+      .longBlocks(
+        location: "\(location)", milliseconds: Int(length.count / 1_000_000),
+        latency: Int(intake.allowance.count / 500_000)))
+  }
+
+  /// What has come and is not heard yet.
+  private func playOut(_ work: inout Work) {
+    let end = work.intake.end()
+    while work.intake.position < end, !isStopped.load(ordering: .relaxed) {
+      guard let block = work.intake.nextBlock(at: HostClock.now) else {
+        PipeReader.sleep(until: min(work.intake.nextDeadline, HostClock.now + .milliseconds(2)))
+        continue
+      }
+      if block.hasHole { return }
+      give(block, &work)
+    }
+  }
+
+  private func give(_ block: LiveBlock, _ work: inout Work) {
+    let change = work.gate?.take(block.frames)
+    let level = work.gate?.level ?? LevelGate.silence
+    let isOpen = work.gate?.isOpen ?? true
+    let limit = Self.keptSeconds * format.sampleRate / blockFrames
+    let wakers = state.withLock { state in
+      (state.level, state.isOpen) = (level, isOpen)
+      state.blocks.append(block)
+      state.nextDue = block.due + span(ofBlocks: 1)
+      // Moved seldom, because that moves all that is kept.
+      if state.blocks.count > limit + limit / 4 {
+        let surplus = state.blocks.count - limit
+        state.blocks.removeFirst(surplus)
+        state.first += surplus
+      }
+      return Array(state.wakers.values)
+    }
+    for waker in wakers { waker.wake() }
+    if let change { onGate(change) }
+  }
+
+  private func finish() {
+    let wakers = state.withLock { state in
+      state.isOver = true
+      return Array(state.wakers.values)
+    }
+    for waker in wakers { waker.wake() }
+  }
+
+  private func span(ofBlocks count: Int) -> Nanoseconds {
+    Nanoseconds(Int64(count * blockFrames) * 1_000_000_000 / Int64(format.sampleRate))
+  }
+}
+
+// MARK: - Those who play it
+
+extension LiveFeed {
+  /// One who takes blocks, each of them once.
+  struct Listener: Sendable {
+    fileprivate let id: Int
+    let waker: Waker
+    fileprivate var next: Int
+    /// When the first frame is due.
+    let begin: LocalTime
+  }
+
+  enum Answer {
+    case blocks([LiveBlock])
+    /// So many were forgotten before they were taken.
+    case missed(Int)
+    case nothing
+    case over
+  }
+
+  /// From the next block on, or from the oldest that is kept.
+  func listen(fromPast: Bool) throws(MediaError) -> Listener {
+    let waker: Waker
+    do { waker = try Waker() } catch {
+      throw .unreadable(path: "\(location)", reason: error.description)
+    }
+    return state.withLock { state in
+      state.listenerCount += 1
+      state.wakers[state.listenerCount] = waker
+      let past = fromPast ? state.blocks.first : nil
+      return Listener(
+        id: state.listenerCount, waker: waker,
+        next: state.first + (past == nil ? state.blocks.count : 0),
+        begin: past?.due ?? state.nextDue)
+    }
+  }
+
+  func take(_ listener: inout Listener) -> Answer {
+    listener.waker.clear()
+    return state.withLock { state in
+      if listener.next < state.first {
+        defer { listener.next = state.first }
+        return .missed(state.first - listener.next)
+      }
+      let blocks = state.blocks.dropFirst(listener.next - state.first)
+      if blocks.isEmpty { return state.isOver ? .over : .nothing }
+      listener.next += blocks.count
+      return .blocks(Array(blocks))
+    }
+  }
+
+  func leave(_ listener: Listener) {
+    state.withLock { state in _ = state.wakers.removeValue(forKey: listener.id) }
+  }
+}

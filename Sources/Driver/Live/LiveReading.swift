@@ -1,0 +1,234 @@
+import ALSAOutput
+import Audio
+import Clock
+import FFmpegSource
+import LinuxIO
+import Sender
+
+/// What a feed reads from: it gives frames, and the time at which they came, to an intake. One thread at a time.
+protocol LiveReading: AnyObject {
+  var format: AudioFormat { get }
+  var sampleType: SampleType { get }
+  /// How it tells the time before anything has come.
+  var clock: SourceClock { get }
+  /// Whether nothing of what waits at the start is left out.
+  var keepsBacklog: Bool { get }
+
+  /// Waits for frames until `deadline`, and hands them over. False where it has ended for good.
+  ///
+  /// - Throws: where it is gone, and may come back.
+  func read(into intake: LiveIntake, until deadline: LocalTime) throws(MediaError) -> Bool
+}
+
+/// Samples that a program writes.
+final class PipeReading: LiveReading {
+  /// What is read ahead of a program that writes as fast as it is read.
+  private static let lead = Nanoseconds.milliseconds(10)
+  /// Read at once: a second of stereo in 32 bits.
+  private static let mostBytes = 384_000
+
+  let format: AudioFormat
+  let sampleType: SampleType
+  let keepsBacklog: Bool
+  private let reader: PipeReader
+  private let name: String
+  private let frameBytes: Int
+  private var pacing: PipePacing
+  /// Bytes that are no whole frame yet.
+  private var rest: [UInt8]
+  private var hasBegun = false
+
+  /// - Parameter header: bytes that were read already, behind a header.
+  init(
+    _ reader: PipeReader, name: String, raw: RawFormat, header: [UInt8] = [], keepsBacklog: Bool
+  ) {
+    self.reader = reader
+    self.name = name
+    self.keepsBacklog = keepsBacklog
+    format = raw.audio
+    sampleType = raw.sampleType
+    rest = header
+    frameBytes = raw.audio.channelCount * raw.sampleType.format.byteCount
+    pacing = PipePacing(sampleRate: raw.audio.sampleRate)
+  }
+
+  var clock: SourceClock { .pipe(PipeClock(sampleRate: format.sampleRate)) }
+
+  func read(into intake: LiveIntake, until deadline: LocalTime) throws(MediaError) -> Bool {
+    if !hasBegun {
+      hasBegun = true
+      // A file has no clock.
+      if reader.capacity == nil { intake.pace() }
+    }
+    var limit = Self.mostBytes
+    if let wanted = intake.wantedFrames(at: HostClock.now, lead: Self.lead) {
+      limit = wanted * frameBytes
+      // The next block makes room.
+      if limit == 0 {
+        PipeReader.sleep(until: min(deadline, HostClock.now + .milliseconds(2)))
+        return true
+      }
+    }
+    do {
+      switch try reader.read(atMost: limit, appendingTo: &rest) {
+      case .nothing: reader.wait(until: deadline)
+      case .read(_, let waiting): take(waiting: waiting, into: intake)
+      case .ended:
+        guard reader.isNamed else { return false }
+        rest = []
+        intake.sourceChanged(to: clock)
+        pacing = PipePacing(sampleRate: format.sampleRate)
+        // Nothing tells of the next writer but its data.
+        reader.wait(until: deadline)
+      }
+    } catch {
+      throw .unreadable(path: name, reason: error.description)
+    }
+    return true
+  }
+
+  private func take(waiting: Int, into intake: LiveIntake) {
+    let now = HostClock.now
+    let whole = rest.count / frameBytes * frameBytes
+    var frames: [Float] = []
+    sampleType.format.decode(Array(rest.prefix(whole)), appendingTo: &frames)
+    rest.removeFirst(whole)
+    intake.arrived(frames, at: now)
+    if let capacity = reader.capacity,
+      pacing.read(whole / frameBytes, available: waiting, of: capacity, at: now)
+    {
+      intake.pace()
+    }
+  }
+}
+
+/// What a sound card records.
+final class CardReading: LiveReading {
+  /// Frames of the intake that came before those of this card.
+  private var base: Int64?
+  let format: AudioFormat
+  let sampleType: SampleType
+  let keepsBacklog = false
+  private var card: CaptureCard?
+  private let name: String
+
+  init(_ name: String) throws(MediaError) {
+    self.name = name
+    let card: CaptureCard
+    do {
+      card = try CaptureCard(opening: name) { HostClock.now }
+    } catch {
+      throw .unreadable(path: "alsa:\(name)", reason: error.description)
+    }
+    format = card.format
+    sampleType = card.device.format == .int16 ? .int16 : .int24
+    self.card = consume card
+  }
+
+  var clock: SourceClock {
+    .card(
+      RenderClock(
+        sampleRate: format.sampleRate, device: card?.clockClass ?? .coarse, storedDrift: nil))
+  }
+
+  func read(into intake: LiveIntake, until deadline: LocalTime) throws(MediaError) -> Bool {
+    let base = base ?? intake.receivedFrames
+    self.base = base
+    do {
+      guard let look = try card?.next() else { return false }
+      if look.wasRestarted { intake.cardRestarted() }
+      if !look.frames.isEmpty { intake.arrived(look.frames, at: HostClock.now) }
+      if let position = look.position {
+        intake.observed(base + position.frame, at: position.at, uncertainty: position.uncertainty)
+      }
+    } catch {
+      throw .unreadable(path: "alsa:\(name)", reason: error.description)
+    }
+    return true
+  }
+}
+
+enum LiveReadings {
+  /// Samples that come through a named pipe, unless something else was said.
+  private static let usualRaw = RawFormat(
+    audio: AudioFormat(sampleRate: 48_000, channelCount: 2), sampleType: .int16)
+  /// What may wait in a pipe where rooms buffer for long.
+  private static let deepSpan = Nanoseconds.milliseconds(340)
+
+  static func open(
+    _ location: LiveLocation, _ settings: LiveFeed.Settings, _ interruption: ReadInterruption
+  ) throws(MediaError) -> any LiveReading {
+    switch location {
+    case .card(let device): return try CardReading(device)
+    case .pipe(let path):
+      let raw = settings.raw ?? usualRaw
+      let reader: PipeReader
+      do {
+        reader = try PipeReader(path: path, capacity: capacity(for: raw, settings))
+      } catch {
+        throw .unreadable(path: "pipe:\(path)", reason: error.description)
+      }
+      return PipeReading(reader, name: "pipe:\(path)", raw: raw, keepsBacklog: false)
+    case .standardInput:
+      let reader = PipeReader(
+        descriptor: 0, capacity: capacity(for: settings.raw ?? usualRaw, settings))
+      var header: [UInt8] = []
+      let raw: RawFormat
+      if let said = settings.raw {
+        raw = said
+      } else {
+        raw = try readHeader(reader, &header, interruption)
+      }
+      return PipeReading(
+        reader, name: "standard input", raw: raw, header: header, keepsBacklog: true)
+    case .input(let name):
+      throw .notFound(path: "input:\(name)")
+    }
+  }
+
+  /// Bytes that may wait in a pipe: no more than the latency, which the kernel rounds up.
+  private static func capacity(for raw: RawFormat, _ settings: LiveFeed.Settings) -> Int {
+    let span = settings.latency ?? deepSpan
+    let frame = raw.audio.channelCount * raw.sampleType.format.byteCount
+    return Int(Double(raw.audio.sampleRate * frame) * span.seconds)
+  }
+
+  /// `rest` gets what came behind it.
+  private static func readHeader(
+    _ reader: PipeReader, _ rest: inout [UInt8], _ interruption: ReadInterruption
+  ) throws(MediaError) -> RawFormat {
+    let name = "standard input"
+    while interruption.waits(for: reader.descriptor) {
+      let answer: PipeReader.Answer
+      do {
+        answer = try reader.read(atMost: 4096, appendingTo: &rest)
+      } catch {
+        throw .unreadable(path: name, reason: error.description)
+      }
+      if answer == .ended {
+        throw .notAudio(path: name, reason: "it has ended before its header has")
+      }
+      switch WaveHeader.read(rest) {
+      case .incomplete: continue
+      case .found(let found):
+        rest.removeFirst(found.length)
+        return RawFormat(audio: found.format, sampleType: found.sampleType)
+      case .refused(let reason):
+        throw .notAudio(path: name, reason: "\(reason); say what it is, such as --raw 48000:16:2")
+      }
+    }
+    throw .unreadable(path: name, reason: "reading was ended")
+  }
+}
+
+extension MediaError {
+  /// Without the path.
+  var reason: String {
+    switch self {
+    case .unreadable(_, let reason), .notAudio(_, let reason), .unsupported(_, let reason),
+      .broken(_, let reason):
+      reason
+    case .notFound, .endsEarly, .notSeekable: "\(self)"
+    }
+  }
+}

@@ -1,0 +1,73 @@
+package import Audio
+package import Clock
+package import FFmpegSource
+import LinuxIO
+package import Sender
+
+/// An item that is heard as it happens: the frames that a feed gives, one after the other.
+package final class LiveSource: MediaSource {
+  package let format: AudioFormat
+  package let sampleType: SampleType
+  package let isLossless = true
+  package let isSeekable = false
+  package let supply = Supply.piped
+  package let metadata: ItemMetadata
+  /// When the first frame is heard, where each is heard a fixed time after it has come; else nil.
+  package let firstHeard: LocalTime?
+
+  private let feed: LiveFeed
+  private let ownsFeed: Bool
+  private let interruption: ReadInterruption
+  private var listener: LiveFeed.Listener
+  private var waiting: [Float] = []
+  private var position: Int64 = 0
+
+  /// - Parameters:
+  ///   - ownsFeed: whether the feed ends with it.
+  ///   - fromPast: whether it begins with what the feed has kept, rather than with what comes next.
+  package init(
+    _ feed: LiveFeed, ownsFeed: Bool, fromPast: Bool = false, interruption: ReadInterruption
+  ) throws(MediaError) {
+    listener = try feed.listen(fromPast: fromPast)
+    self.feed = feed
+    self.ownsFeed = ownsFeed
+    self.interruption = interruption
+    (format, sampleType) = (feed.format, feed.sampleType)
+    metadata = ItemMetadata(title: "\(feed.location)")
+    let begin = listener.begin
+    firstHeard = feed.latency.map { begin + $0 }
+  }
+
+  deinit {
+    feed.leave(listener)
+    if ownsFeed { feed.stop() }
+  }
+
+  package var frameCount: Int64? { nil }
+
+  package func read(_ count: Int, appendingTo frames: inout [Float]) throws(MediaError) {
+    while waiting.isEmpty {
+      switch feed.take(&listener) {
+      case .blocks(let blocks): for block in blocks { waiting += block.frames }
+      case .missed(let blocks):
+        // Where frames are heard at a fixed time, those that were missed are silence.
+        guard firstHeard != nil else { continue }
+        waiting = Array(
+          repeating: 0,
+          count: min(blocks * feed.blockFrames, 10 * format.sampleRate) * format.channelCount)
+      case .over: return
+      case .nothing:
+        guard interruption.waits(for: listener.waker.number) else { return }
+      }
+    }
+    let given = min(waiting.count, count * format.channelCount)
+    frames += waiting.prefix(given)
+    waiting.removeFirst(given)
+    position += Int64(given / format.channelCount)
+  }
+
+  /// Succeeds only for the present position.
+  package func seek(toFrame frame: Int64) throws(MediaError) {
+    guard frame == position else { throw .notSeekable(path: "\(feed.location)") }
+  }
+}

@@ -1,0 +1,136 @@
+import Audio
+import Clock
+import FFmpegSource
+import Foundation
+import Glibc
+import LinuxIO
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Driver
+@testable import Sender
+
+private final class Flag: Sendable {
+  let flag = Atomic(false)
+}
+
+/// Live sources that read real pipes, in real time.
+@Suite struct LiveFeedTests {
+  private let folder: TemporaryFolder
+  private let path: String
+  private let raw = RawFormat(
+    audio: AudioFormat(sampleRate: 8_000, channelCount: 1), sampleType: .int16)
+
+  init() throws {
+    folder = try TemporaryFolder()
+    path = folder.file("sound.fifo")
+    #expect(mkfifo(path, 0o600) == 0)
+  }
+
+  private func open(_ interruption: ReadInterruption) throws -> LiveSource {
+    let feed = try LiveFeed(
+      .pipe(path), .init(latency: .milliseconds(400), raw: raw), interruption: interruption)
+    return try LiveSource(feed, ownsFeed: true, interruption: interruption)
+  }
+
+  /// As many frames as are asked for.
+  private func read(_ count: Int, from source: LiveSource) throws -> [Float] {
+    var frames: [Float] = []
+    while frames.count < count {
+      let before = frames.count
+      try source.read(count - frames.count, appendingTo: &frames)
+      guard frames.count > before else { break }
+    }
+    return frames
+  }
+
+  @Test func `before a program writes there is silence, in real time`() throws {
+    let begin = HostClock.now
+    let source = try open(ReadInterruption())
+    let frames = try read(4000, from: source)
+    #expect(frames == [Float](repeating: 0, count: 4000))
+    // Half a second of it has not come earlier than it was due.
+    #expect(HostClock.now - begin >= .milliseconds(480))
+    let firstHeard = try #require(source.firstHeard)
+    #expect(firstHeard - begin >= .milliseconds(400))
+  }
+
+  /// A program that writes one value as fast as it is read, until the flag is set.
+  private func write(_ level: Int16, until isOver: Flag) -> DispatchSemaphore {
+    let (path, done) = (path, DispatchSemaphore(value: 0))
+    Thread.detachNewThread {
+      let writer = Glibc.open(path, O_WRONLY | O_CLOEXEC)
+      let samples = [Int16](repeating: level, count: 400)
+      while !isOver.flag.load(ordering: .relaxed) { _ = Glibc.write(writer, samples, 800) }
+      close(writer)
+      done.signal()
+    }
+    return done
+  }
+
+  @Test func `what a program writes is heard, and another program after it`() throws {
+    let source = try open(ReadInterruption())
+    for level in [Int16(8192), -16_384] {
+      let isOver = Flag()
+      let done = write(level, until: isOver)
+      let expected = Float(level) / 32_768
+      var heard: [Float] = []
+      // Ten seconds of it, on a machine that is busy with something else.
+      for _ in 0..<200
+      where !heard.suffix(400).allSatisfy({ abs($0 - expected) < 1e-3 })
+        || heard.isEmpty
+      {
+        heard += try read(400, from: source)
+      }
+      #expect(heard.suffix(400).allSatisfy { abs($0 - expected) < 1e-3 })
+      isOver.flag.store(true, ordering: .relaxed)
+      done.wait()
+    }
+  }
+
+  @Test func `a read that waits ends when reading is abandoned`() throws {
+    let interruption = try ReadInterruption()
+    let source = try open(interruption)
+    interruption.interrupt()
+    var frames: [Float] = []
+    for _ in 0..<3 { try source.read(100_000, appendingTo: &frames) }
+    #expect(frames.count < 8_000)
+  }
+
+  @Test func `it goes nowhere else`() throws {
+    let source = try open(ReadInterruption())
+    #expect(!source.isSeekable)
+    #expect(throws: MediaError.notSeekable(path: "pipe:\(path)")) { try source.seek(toFrame: 7) }
+  }
+
+  @Test func `no more blocks are kept than the limit`() throws {
+    let feed = try LiveFeed(
+      .pipe(path), .init(latency: .milliseconds(20), raw: raw), interruption: ReadInterruption())
+    defer { feed.stop() }
+    var listener = try feed.listen(fromPast: true)
+    var missed = 0
+    while missed == 0 {
+      PipeReader.sleep(until: HostClock.now + .milliseconds(100))
+      var late = try feed.listen(fromPast: true)
+      if case .blocks(let blocks) = feed.take(&late) {
+        #expect(blocks.count <= LiveFeed.keptSeconds * 400 * 5 / 4)
+      }
+      feed.leave(late)
+      // The listener has taken nothing yet.
+      if late.begin > listener.begin, case .missed(let count) = feed.take(&listener) {
+        missed = count
+      }
+    }
+  }
+
+  @Test func `places of live sources are told from files`() {
+    #expect(LiveLocation("alsa:hw:1") == .card("hw:1"))
+    #expect(LiveLocation("pipe:/run/x.fifo") == .pipe("/run/x.fifo"))
+    #expect(LiveLocation("input:Turntable") == .input("Turntable"))
+    #expect(LiveLocation("-") == .standardInput)
+    for file in ["pipe:x", "alsa:", "http://host/a", "a.flac", "alsa", "pipe://x", "/alsa:x"] {
+      #expect(LiveLocation(file) == nil, "\(file)")
+    }
+  }
+}
