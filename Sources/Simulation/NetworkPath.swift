@@ -14,6 +14,8 @@ package struct LinkQuality: Sendable {
   package var traffic: Traffic?
   /// Of packets; a lost TCP segment comes late instead.
   package var loss = 0.0
+  /// How many packets are lost in a row, on average: more than one is the model of Gilbert.
+  package var lossBurst = 1.0
   /// Of datagrams.
   package var duplication = 0.0
   package var reordering = 0.0
@@ -21,6 +23,11 @@ package struct LinkQuality: Sendable {
   package var rate = 12.5e6
   /// Whether datagrams wait behind the bytes of streams, as in a router with one queue.
   package var hasOneQueue = false
+  /// Whether a packet that is held up holds those behind it, as on a radio that repeats it. What `reordering` picks
+  /// comes late all the same.
+  package var keepsOrder = false
+  /// Whether datagrams take their part of `rate`, and wait for what was given to the link before them.
+  package var countsDatagrams = false
 
   package init() {}
 
@@ -125,13 +132,23 @@ struct NetworkLink {
   private var nextChange = 0.0
   /// When the last byte of what was given to the link before has left.
   private var free = TrueTime.zero
+  /// Of a link that keeps order.
+  private var lastArrival = TrueTime.zero
+  private var isLosing = false
 
   init(_ quality: LinkQuality, random: RandomSource) {
     self.quality = quality
     self.random = random
   }
 
-  mutating func isLost() -> Bool { quality.loss > 0 && random.chance(quality.loss) }
+  mutating func isLost() -> Bool {
+    guard quality.loss > 0 else { return false }
+    guard quality.lossBurst > 1 else { return random.chance(quality.loss) }
+    let end = 1 / quality.lossBurst
+    let begin = end * quality.loss / (1 - quality.loss)
+    isLosing = random.chance(isLosing ? 1 - end : begin)
+    return isLosing
+  }
   mutating func isDuplicated() -> Bool {
     quality.duplication > 0 && random.chance(quality.duplication)
   }
@@ -163,6 +180,25 @@ struct NetworkLink {
   mutating func departure(of count: Int, at time: TrueTime) -> TrueTime {
     free = max(free, time) + Nanoseconds(seconds: Double(count) / quality.rate)
     return free
+  }
+
+  /// When a datagram arrives that was not lost.
+  mutating func arrival(ofDatagram count: Int, at time: TrueTime) -> TrueTime {
+    let start =
+      quality.countsDatagrams
+      ? departure(of: count + Self.headers, at: time) : time + backlog(at: time)
+    let arrival = inOrder(start + delay(at: time))
+    return isReordered() ? arrival + Nanoseconds(seconds: random(in: 0...0.03)) : arrival
+  }
+
+  /// Of IP and UDP.
+  private static let headers = 28
+
+  /// When something arrives that would at `time` if nothing before it was held up.
+  mutating func inOrder(_ time: TrueTime) -> TrueTime {
+    guard quality.keepsOrder else { return time }
+    lastArrival = max(lastArrival, time)
+    return lastArrival
   }
 
   /// The retransmission of a lost segment: about 200 ms, twice that for each further loss.

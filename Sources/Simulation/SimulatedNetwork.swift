@@ -15,13 +15,10 @@ extension SimulatedGroup {
     guard !rooms[room].isCutOff else { return }
     let link = toRoom ? rooms[room].down : rooms[room].up
     if link.value.isLost() { return }
-    var delay = link.value.delay(at: time) + link.value.backlog(at: time)
-    if link.value.isReordered() {
-      delay = delay + Nanoseconds(seconds: link.value.random(in: 0...0.03))
-    }
-    schedule(event(bytes, time + delay), at: time + delay)
+    let arrival = link.value.arrival(ofDatagram: bytes.count, at: time)
+    schedule(event(bytes, arrival), at: arrival)
     guard link.value.isDuplicated() else { return }
-    let later = time + delay + Nanoseconds(seconds: link.value.random(in: 0...0.005))
+    let later = arrival + Nanoseconds(seconds: link.value.random(in: 0...0.005))
     schedule(event(bytes, later), at: later)
   }
 
@@ -83,8 +80,8 @@ extension SimulatedGroup {
     stream.undelivered += payload.count
     let departure = link.value.departure(of: payload.count, at: now)
     let delay = link.value.delay(at: now)
-    stream.lastArrival = max(
-      departure + delay + link.value.retransmissionDelay(), stream.lastArrival)
+    let arrival = link.value.inOrder(departure + delay)
+    stream.lastArrival = max(arrival + link.value.retransmissionDelay(), stream.lastArrival)
     if toRoom {
       connection.down = stream
       let back = rooms[connection.room].quality.path.up.delay
