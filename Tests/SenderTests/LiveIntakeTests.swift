@@ -157,6 +157,21 @@ import Testing
     #expect(intake.delay == .milliseconds(30))
   }
 
+  @Test func `a delay whose frames have not come yet is no hole`() {
+    intake.delayGoal = .milliseconds(40)
+    func quiet(_ milliseconds: Range<Int>) {
+      for now in stride(from: milliseconds.lowerBound, to: milliseconds.upperBound, by: 10) {
+        intake.arrived([Float](repeating: 0, count: 80), at: Self.time(now))
+        _ = take(at: now)
+      }
+    }
+    quiet(0..<1000)
+    intake.delayGoal = .milliseconds(-40)
+    quiet(1000..<2000)
+    #expect(intake.figures.holes == 0)
+    #expect(intake.delay < .milliseconds(40))
+  }
+
   @Test func `a source that is read as fast as is wished loses nothing, and gives what is wanted`()
   {
     let intake = Self.makeIntake(keepsBacklog: true)

@@ -32,8 +32,9 @@ package final class LiveFeed: Sendable {
   private static let pause = Nanoseconds.seconds(2)
   /// The thread looks this often whether it is still wanted.
   private static let longestWait = Nanoseconds.milliseconds(20)
-  /// How late frames may come where rooms buffer for long.
-  private static let deepAllowance = Nanoseconds.milliseconds(500)
+  /// How late frames may come where rooms buffer for long: less than what rooms have in reserve, so that a time without
+  /// audio is silence and does not stop them.
+  private static let deepAllowance = Nanoseconds.milliseconds(250)
 
   private struct State {
     var blocks: [LiveBlock] = []

@@ -267,7 +267,9 @@ extension LiveIntake {
   }
 
   private func sound() -> [Float]? {
-    if delay != delayGoal, isQuiet(lastBlock) { return jump(changingDelay: true) }
+    if delay != delayGoal, isQuiet(lastBlock), let block = jump(changingDelay: true) {
+      return block
+    }
     let error = target(nextFrame) - position
     if abs(error) > Self.jump * rate { return jump(changingDelay: false) }
     let before = delay
