@@ -109,8 +109,14 @@ import WireProtocol
     let control = receiver.hello(sender: 1)
     let media = receiver.attach(sender: 1)
     receiver.send(100, on: media)
+    receiver.advance(by: .seconds(1))
+    receiver.say(
+      .anchor(Anchor(mediaTime: .zero, groupTime: receiver.groupTime(), rate: .playing)),
+      on: control)
+    receiver.advance(by: .milliseconds(500))
     receiver.take()
     receiver.handle(.trustChanged(Self.trust(2)))
+    #expect(receiver.events.contains(.finished))
     #expect(
       receiver.farewell(control) == .goodbye(Goodbye(reason: .notPaired, detail: "")))
     #expect(receiver.closed == [control])

@@ -151,6 +151,6 @@ import WireProtocol
   @Test func `a malformed piece ends the session as any malformed message does`() {
     var (receiver, control, media) = Self.playing()
     receiver.handle(.received(media, [0, 0, 0, 4, 3, 4, 0, 0]))
-    #expect(Set(receiver.closed) == [control, media])
+    #expect(receiver.closed == [control])
   }
 }
