@@ -9,7 +9,7 @@ FILE ?=
 help:
 	@echo "make run [FILE=song.flac]  build, start a receiver here and play to it"
 	@echo "make test                  all tests but the long ones"
-	@echo "make test-long             a simulated day of sixteen rooms, floods, 200 kills: half an hour"
+	@echo "make test-long             a simulated day of sixteen rooms, floods, a hostile wire, 200 kills: half an hour"
 	@echo "make test-page             the web page in Chromium, against an invented house and a real one"
 	@echo "make soak [SECONDS=600]    random commands, outages and kills in real time"
 	@echo "make check                 lint, the examples, the programs' size, the render path under sanitizers, a short fuzz run"
@@ -39,7 +39,7 @@ test: setup
 	@scripts/test.sh
 
 test-long: setup
-	@scripts/test.sh --filter 'LongTests|FloodTests|FloodingRoomTests'
+	@scripts/test.sh --filter 'LongTests|FloodTests|FloodingRoomTests|WireTests|BusyTests'
 
 test-page: build
 	@Tests/Page/run.sh
