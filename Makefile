@@ -39,7 +39,7 @@ test: setup
 	@scripts/test.sh
 
 test-long: setup
-	@scripts/test.sh --filter 'LongTests|FloodTests|FloodingRoomTests|WireTests|BusyTests'
+	@scripts/test.sh --filter 'LongTests|FloodTests|FloodingRoomTests|WireTests|BusyTests|ProgramTests.(AttackTests|LyingRoomTests|DoctorTests)'
 
 test-page: build
 	@Tests/Page/run.sh

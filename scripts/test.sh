@@ -24,7 +24,7 @@ else
 	# These wait most of the time, for sound, daemons that hang and peers that say nothing: beside the live ones.
 	waiting='^(TuttiTests|ALSAOutputTests|LinuxIOTests|AvahiDiscoveryTests|WebServerTests|WebAPITests|LibraryTests)\.'
 	# These take minutes.
-	long='LongTests|FloodTests|FloodingRoomTests|WireTests|BusyTests'
+	long='LongTests|FloodTests|FloodingRoomTests|WireTests|BusyTests|ProgramTests.(AttackTests|LyingRoomTests|DoctorTests)'
 	swift test "${build[@]}" list > "$log" || { cat "$log"; exit 1; }
 	run --skip-build --skip "$live" --skip "$waiting" --skip "$long"
 	all=$(swift build "${build[@]}" --show-bin-path)/tuttiPackageTests.xctest
