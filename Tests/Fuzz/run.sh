@@ -88,39 +88,5 @@ if [ -f "$kept" ]; then
   done < "$kept"
 fi
 
-"$dir/fuzz-$target"
-
-# The examples of the specification, a file each, are what the first inputs are made of.
-examples=$dir/examples
-rm -rf "$examples"
-mkdir -p "$examples"
-awk -v dir="$examples" '
-  /^```hex / { name = $2; printf "" > (dir "/" name ".hex"); next }
-  /^```/ { if (name) close(dir "/" name ".hex"); name = ""; next }
-    name { sub(/#.*/, ""); print > (dir "/" name ".hex") }
-' "$root"/docs/protocol/*.md
-for file in "$examples"/*.hex; do
-  printf "$(tr -d ' \n' < "$file" | sed 's/../\\x&/g')" > "${file%.hex}"
-  rm "$file"
-done
-
-corpus=$dir/corpus-$target
-byte() { printf "\\x$(printf %02x "$1")"; }
-# A step of FuzzSessions: what is before the length of a message, then the message.
-told() { printf "$1"; byte "$(wc -c < "$2")"; cat "$2"; }
-for file in "$examples"/*; do
-  name=${file##*/}
-  if [ "$target" = decoders ]; then
-    # A byte for the size of chunks, then the bytes of the example.
-    { byte 255; cat "$file"; } > "$corpus/$name"
-  elif [ "$(wc -c < "$file")" -lt 256 ]; then
-    # To a receiver on either connection; to a sender by a room that has welcomed it.
-    { printf '\x00'; told '\x00\x02' "$file"; } > "$corpus/$name.control"
-    { printf '\x00'; told '\x01\x02' "$file"; } > "$corpus/$name.media"
-    { printf '\x01\x01\x00\x00'; told '\x01\x00\x02' "$examples/control.welcome"
-      printf '\x01\x01\x00'; told '\x01\x00\x02' "$file"; } > "$corpus/$name.sender"
-  fi
-done
-
 "$dir/fuzz-$target" -max_total_time="$seconds" -max_len=4096 -rss_limit_mb=1024 \
   -artifact_prefix="$dir/" -print_final_stats=1 "$@" "$dir/corpus-$target"
