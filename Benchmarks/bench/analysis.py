@@ -133,7 +133,7 @@ def references_of(path):
     return at
 
 
-def analyse(cards, signal, play=0.0, steady=None, end=None, zero_ns=0, faults=(), commands=()):
+def analyse(cards, signal, play=0.0, steady=None, end=None, zero_ns=0, faults=(), commands=(), fed_ns=None):
     """`cards`: folder by the room's name; times in s of true time after `zero_ns`. The figures, the times at which rooms
     were compared, and what each room played then, as media time less true time."""
     references = references_of(signal)
@@ -148,7 +148,11 @@ def analyse(cards, signal, play=0.0, steady=None, end=None, zero_ns=0, faults=()
     spread = np.ptp(offsets, axis=0)
     begin, until = steady or (play + 10, end)
     inside = (grid >= begin) & (grid <= until)
-    figures = {"steady_s": [begin, until], "spread": percentiles(spread[inside]),
+    latency = None
+    if fed_ns is not None:  # from the instant at which a frame was recorded to its sound
+        heard = -1e3 * (offsets[:, inside] + (fed_ns - zero_ns) * 1e-9)
+        latency = dict(zip(("least", "median", "most"), map(float, np.nanpercentile(heard, [0, 50, 100]))))
+    figures = {"steady_s": [begin, until], "spread": percentiles(spread[inside]), "latency_ms": latency,
                "rooms": {r.name: r.figures(begin, until, play) for r in rooms},
                "within_1ms_s": together(grid, spread, 1e-3, play), "within_100us_s": together(grid, spread, 1e-4, play)}
     figures["sound_on_all_s"] = max(r["first_sound_s"] for r in figures["rooms"].values())

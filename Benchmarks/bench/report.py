@@ -62,6 +62,8 @@ def row(r):
 def lines_of(r):
     """What faults and commands did."""
     name = f"`{r['scenario']['name']}`, {r['system']}"
+    if latency := r.get("latency_ms"):
+        yield f"- {name}: {latency['median']:.1f} ms from the recording of a frame to its sound ({latency['least']:.1f} to {latency['most']:.1f})"
     for f in r["recovery"]:
         lasted = f", {f['until'] - f['from']:.0f} s" if f["until"] - f["from"] > 0.5 else ""
         back = "not within 1 ms again" if f["within_1ms_s"] is None else f"within 1 ms again after {f['within_1ms_s']:.1f} s"

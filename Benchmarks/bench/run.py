@@ -44,7 +44,10 @@ class Run:
         busy = processors()
         self.play = house.now()
         progress(f"  {self.scenario['name']}: playing for {seconds} s")
-        self.system.play(wav)
+        if self.scenario["live"]:
+            house.feed(wav, self.system.listen())
+        else:
+            self.system.play(wav)
         for event in self.scenario["events"]:
             self.at(self.play + event["at"], self.event, event)
         for t in range(20, seconds, 20):
@@ -59,6 +62,7 @@ class Run:
             else:
                 time.sleep(min(0.1, max(0.001, min([self.play + seconds, *(t for t, *_ in self.todo[:1])]) - now)))
         self.end = house.now()
+        self.fed = int(house.log("feeder")) if self.scenario["live"] else None
         self.cost = [self._cost(host, old) for host, old in zip(house.hosts, before)]
         self.switch = json.loads(house.command("stats"))
         self.machine = {key: new - old for (key, new), old in zip(processors().items(), busy.values())}
@@ -120,10 +124,12 @@ def about():
             "date": datetime.date.today().isoformat(), "command": " ".join(["bench.py", *sys.argv[1:]])}
 
 
-def signal_file():
+def signal_file(seconds):
+    """Of the usual length, which all runs of less than that play, or as long as it takes."""
     os.makedirs(houses.BUILT, exist_ok=True)
-    path = os.path.join(houses.BUILT, "signal.wav")
-    reference.write_signal(path)
+    seconds = max(reference.SECONDS, seconds + 10)
+    path = os.path.join(houses.BUILT, f"signal-{seconds}.wav")
+    reference.write_signal(path, seconds)
     return path
 
 
@@ -137,7 +143,7 @@ def perform(system_name, scenario_name, results, options, **changes):
     folder = tempfile.mkdtemp(prefix="run-", dir=results)  # in memory until it is over: no program waits for a disk
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=90%", "tmpfs", folder], check=True)
     try:
-        wav = shutil.copy(signal_file(), folder)
+        wav = shutil.copy(signal_file(scenario["seconds"]), folder)
         with houses.House(scenario, folder) as house:
             system = importlib.import_module("systems." + system_name).System(house, scenario["options"] | options)
             run = Run(house, system, scenario)
@@ -145,7 +151,7 @@ def perform(system_name, scenario_name, results, options, **changes):
         os.unlink(wav)
         first = min([e["at"] for e in scenario["events"]], default=scenario["seconds"])
         facts = about() | {"system": system_name, "version": system.version, "scenario": scenario, "zero_ns": house.zero_ns,
-                           "play": run.play, "end": run.end, "steady": [run.play + scenario["settle"], run.play + first - 1],
+                           "play": run.play, "end": run.end, "fed_ns": run.fed, "steady": [run.play + scenario["settle"], run.play + first - 1],
                            "faults": run.faults, "commands": run.commands, "cost": run.cost, "switch": run.switch,
                            "busy_percent": 100 * (1 - run.machine["idle"] / run.machine["all"]),
                            "stolen_percent": 100 * run.machine["stolen"] / run.machine["all"],
@@ -164,8 +170,9 @@ def judge(folder, keep=False):
     with open(os.path.join(folder, "run.json")) as file:
         facts = json.load(file)
     cards = {f"r{room}": os.path.join(folder, f"card{room}") for room in range(1, facts["scenario"]["rooms"] + 1)}
-    figures, grid, offsets = analysis.analyse(cards, signal_file(), facts["play"], facts["steady"], facts["end"], facts["zero_ns"],
-                                              facts["faults"], facts["commands"])
+    wav = signal_file(facts["scenario"]["seconds"])
+    figures, grid, offsets = analysis.analyse(cards, wav, facts["play"], facts["steady"], facts["end"], facts["zero_ns"],
+                                              facts["faults"], facts["commands"], facts.get("fed_ns"))
     figures = facts | figures
     plot.run(os.path.join(folder, "plot.png"), figures, grid, offsets)
     spread = (offsets.max(axis=0) - offsets.min(axis=0)) * 1e6

@@ -47,6 +47,9 @@ class System:
             "snapclient", "-h", self.house.hosts[0].address, "-p", "1704", "-s", "card", "--player", "alsa",
             "--hostID", f"r{room}", "--logsink", "stdout"])
 
+    def listen(self):
+        return self.pipe
+
     def play(self, wav):
         self.wav = wav
         self._feed()

@@ -35,9 +35,15 @@ class System:
     def _tutti(self, *words):
         return [self._program("tutti"), *words, "--state-dir", self.house.path("state0")]
 
-    def play(self, wav):
+    def listen(self):
+        pipe = self.house.path("pipe")
+        os.mkfifo(pipe)
+        self.play("pipe:" + pipe, "--raw", "48000:16:2")
+        return pipe
+
+    def play(self, source, *more):
         rooms = [word for host in self.house.hosts[1:] for word in ("--at", f"{host.address}:7770")]
-        self.house.start(0, "tutti", self._tutti("play", wav, *rooms, "--codec", self.options.get("codec", "flac"), "--json",
+        self.house.start(0, "tutti", self._tutti("play", source, *more, *rooms, "--codec", self.options.get("codec", "flac"), "--json",
                                                  *shlex.split(self.options.get("play", ""))))
 
     def pause(self):
