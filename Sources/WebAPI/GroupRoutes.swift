@@ -6,6 +6,11 @@ extension WebAPI {
   static let groupRoutes: [Route] =
     [
       Route("GET", "/api/v1/state") { api, _ in try json(await api.house.state()) },
+      Route("GET", "/api/v1/sync") { api, call in
+        let most = SyncHistory.seconds
+        let last = try call.integer("lastS", in: 1...most, default: most)
+        return try await json(api.house.syncHistory().report(last: last))
+      },
       Route("GET", "/api/v1/events") { api, call in try await api.events(call) },
       Route("POST", "/api/v1/groups") { api, call in
         var fields = try call.fields()

@@ -512,6 +512,21 @@ class Quality(PageTest):
         page.get_by_role("button", name="Copy report").click()
         self.assertIn("Kitchen: error now", page.evaluate("navigator.clipboard.readText()"))
 
+    def test_the_plot_has_no_hole_where_the_page_was_not_connected(self):
+        if self.server.isReal:
+            self.skipTest("the real server is not ours to kill")
+        # The mock server has five minutes of each room, a point a second.
+        page = self.open("sync")
+        line = page.locator(".plot path.line").first
+        expect(line).to_have_attribute("d", re.compile("(L.*){200}", re.S))
+        self.server.stop()
+        # After two seconds.
+        expect(page.locator("#link")).to_be_visible()
+        with page.expect_response(re.compile("/sync$")):
+            self.server.start()
+        # A line that was interrupted has more than one beginning.
+        expect(line).to_have_attribute("d", re.compile("^M[^M]*(L[^M]*){200}$", re.S))
+
 
 class Empty(PageTest):
     scene = "empty"

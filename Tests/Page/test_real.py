@@ -111,6 +111,15 @@ class Playing(RealTest):
         expect(page.locator(".plot path.line").first).to_have_attribute("d", re.compile("L"), timeout=20000)
         expect(page.locator(".headline")).to_contain_text("apart")
 
+    def test_the_plot_begins_with_what_was_before_the_page_was_opened(self):
+        def points():
+            return {room["id"]: room["points"] for room in house.api("GET", "/sync")["rooms"]}
+        house.wait(lambda state: len(points()) >= 2 and all(len(of) >= 5 for of in points().values()))
+        kept = max(map(len, points().values()))
+        page = self.open("sync")
+        # As soon as it is there: the page itself hears of one point a second.
+        expect(page.locator(".plot path.line").first).to_have_attribute("d", re.compile(f"(L.*){{{kept - 2}}}", re.S), timeout=1500)
+
 
 class Rooms(RealTest):
     def test_a_room_joins_and_leaves_while_the_others_play_on(self):

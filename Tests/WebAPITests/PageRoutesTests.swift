@@ -1,9 +1,12 @@
+import Driver
 import Foundation
 import Service
 import Testing
 import WebAPI
 import WebServer
 import WebTestSupport
+
+@testable import Sender
 
 /// The page, the token, the figures and the document.
 @Suite struct PageRoutesTests {
@@ -102,6 +105,35 @@ import WebTestSupport
     taken.port = service.port
     #expect(throws: WebServer.ListenError.self) {
       try WebService(taken, house: house, library: NoLibrary(), pairing: NoPairing())
+    }
+  }
+
+  private struct SyncReport: Decodable {
+    struct Room: Decodable {
+      let id: String
+      let points: [[Double]]
+    }
+
+    let nowMs: Double
+    let rooms: [Room]
+  }
+
+  @Test func `a page gets the sync errors of the minutes before it was opened`() async throws {
+    try await withHouse { client, house in
+      var status = StatusReport.Room(.init(id: .init(1), name: "a", connection: .connecting))
+      status.syncErrorUs = -3.5
+      status.clockErrorBoundUs = 15
+      await house.hold(sync: HouseState.Sync(status), room: 0)
+      for second in 1...4 { try await house.remember(atMs: Double(second) * 1_000) }
+      let all = try await client.ask("GET", "/api/v1/sync").json(SyncReport.self)
+      #expect(all.nowMs == 4_000)
+      #expect(all.rooms.map(\.id) == [room(1)])
+      #expect(all.rooms.first?.points.first == [1_000, -3.5, 15])
+      let last = try await client.ask("GET", "/api/v1/sync?lastS=2").json(SyncReport.self)
+      #expect(last.rooms.first?.points.map(\.first) == [3_000, 4_000])
+      for wrong in ["0", "301", "x"] {
+        try expectProblem(await client.ask("GET", "/api/v1/sync?lastS=\(wrong)"), 400, "1 to 300")
+      }
     }
   }
 

@@ -19,6 +19,7 @@ package actor FakeHouse: HouseControl {
   private var lastEntry = 0
   private var listeners: [AsyncStream<HouseChange>.Continuation] = []
   private let start = ContinuousClock.now
+  private var history = SyncHistory()
   /// What was asked, in order.
   package private(set) var requests: [HouseRequest] = []
 
@@ -69,6 +70,15 @@ package actor FakeHouse: HouseControl {
   }
 
   package func hold(sync: HouseState.Sync, room: Int) { rooms[room].sync = sync }
+
+  package func syncHistory() -> SyncHistory { history }
+
+  /// As if the household had been like this at that time of its clock.
+  package func remember(atMs time: Double) throws {
+    var state = try state()
+    state.nowMs = time
+    history.note(state)
+  }
 
   // MARK: - What is asked
 

@@ -59,6 +59,7 @@ package final class House: LoopMember {
   }
   private let mailbox: Mailbox<House>
   private var news = HouseNews()
+  private(set) var syncHistory = SyncHistory()
   private var readers: [(id: Int, stream: AsyncStream<HouseChange>.Continuation)] = []
   private var readerCount = 0
   private var hasNews = true
@@ -220,6 +221,7 @@ package final class House: LoopMember {
   func publish() -> HouseState {
     (hasNews, nextNews) = (false, HostClock.now + Self.newsInterval)
     var state = makeState()
+    syncHistory.note(state)
     guard let change = news.change(to: &state) else { return state }
     readers.removeAll { reader in
       if case .enqueued = reader.stream.yield(change) { return false }

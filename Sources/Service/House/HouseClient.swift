@@ -28,6 +28,10 @@ package struct HouseClient: HouseControl, PairingHousehold {
     }
   }
 
+  package func syncHistory() async throws(HouseProblem) -> SyncHistory {
+    try await ask { house, answer in answer(.success(house.syncHistory)) }
+  }
+
   package func changes() async throws(HouseProblem) -> AsyncStream<HouseChange> {
     try await ask { house, answer in
       answer(Result { () throws(HouseProblem) in try house.addReader() })

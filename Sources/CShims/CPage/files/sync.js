@@ -44,23 +44,34 @@ export function buildSync() {
 	onSync.push(remember)
 }
 
-/** The server remembers the last five minutes, so the plot is full at once. Without that it fills while it is open. */
+/** The server remembers the last five minutes, so the plot is full at once, and has no hole where the page was hidden. */
 let isAsked = false
 export async function openSync() {
 	drawSync()
-	if (isAsked) return
+	if (isAsked || view.hidden) return
 	isAsked = true
-	const found = await get("/sync?lastS=300").catch(() => ({ rooms: [] }))
-	for (const { id, points } of found.rooms) {
-		const own = history.get(id) ?? []
-		history.set(id, [...points.filter(([at]) => !own.length || at < own[0][0]), ...own])
+	const found = await get("/sync").catch(() => (isAsked = false))
+	if (!found) return
+	const firstMs = Math.min(found.nowMs, ...found.rooms.flatMap(({ points }) => points.slice(0, 1).map(([at]) => at)))
+	const isOwn = (atMs) => atMs < firstMs || atMs > found.nowMs
+	const heard = new Map(found.rooms.map(({ id, points }) => [id, points]))
+	for (const id of new Set([...history.keys(), ...heard.keys()])) {
+		const own = (history.get(id) ?? []).filter(([at]) => isOwn(at))
+		history.set(id, [...own, ...heard.get(id) ?? []].sort(([a], [b]) => a - b))
 	}
-	marks.unshift(...found.marks ?? [])
+	marks.splice(0, marks.length, ...[...marks.filter(({ atMs }) => isOwn(atMs)), ...found.marks].sort((a, b) => a.atMs - b.atMs))
 	drawSync()
 }
 
 const counters = new Map()
+let lastMs = Infinity
 function remember(sync) {
+	// The page was hidden, or had lost the server.
+	if (sync.nowMs - lastMs > 2000) {
+		isAsked = false
+		openSync()
+	}
+	lastMs = sync.nowMs
 	const oldest = sync.nowMs - spanMs - 5000
 	for (const { id, sync: now } of sync.rooms ?? []) {
 		const points = history.get(id) ?? []
