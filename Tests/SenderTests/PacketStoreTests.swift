@@ -36,6 +36,16 @@ import WireProtocol
     #expect(store.entry(from: 10) == nil)
   }
 
+  @Test func `what was released takes no memory, though its place is not given up yet`() {
+    var store = Self.store(1_000)
+    let one = store.byteCount / 1_000
+    for released in [10, 300, 900] {
+      store.release(before: Self.time(released))
+      #expect(store.entries.reduce(0) { $0 + $1.bytes.count } == (1_000 - released) * one)
+      #expect(store.byteCount == (1_000 - released) * one)
+    }
+  }
+
   @Test func `a packet is found by the time that it sounds`() {
     let store = Self.store(10)
     #expect(store.sequence(at: Self.time(4)) == 4)

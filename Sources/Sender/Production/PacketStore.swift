@@ -18,13 +18,13 @@ struct PacketStore {
     /// What the identifier means for this packet; later ones may give it another meaning.
     let format: StreamFormat
     let endsStream: Bool
-    /// The whole message, framing included.
-    let bytes: [UInt8]
+    /// The whole message, framing included. Empty once it was released.
+    fileprivate(set) var bytes: [UInt8]
 
     fileprivate var isPreparing: Bool { end == mediaTime }
   }
 
-  private var entries: [Entry] = []
+  private(set) var entries: [Entry] = []
   private var first = 0
   private(set) var nextSequence: UInt64 = 0
   private(set) var byteCount = 0
@@ -69,6 +69,7 @@ struct PacketStore {
   mutating func release(before time: MediaTime) {
     while first < entries.count, entries[first].end <= time {
       byteCount -= entries[first].bytes.count
+      entries[first].bytes = []
       first += 1
     }
     // Shifts the array once half of it is released, so that each entry is moved a bounded number of times.
