@@ -9,6 +9,31 @@ extension AudioRenderer {
     try await engine.perform { Duration($0.driver.session.status(at: HostClock.now).outputLatency) }
   }
 
+  /// When what is enqueued, and encoded, will have sounded; nil where that is all that will ever be.
+  func suppliedUntil() async throws(TuttiError) -> HostTime? {
+    try await engine.perform { loop in
+      loop.driver.session.suppliedUntil(at: HostClock.now).map(HostTime.init)
+    }
+  }
+
+  /// From `time`, or where time stands still from there, it runs at `rate`. What is enqueued is read again.
+  ///
+  /// - Parameter hostTime: when `time` sounds.
+  func run(
+    at rate: Double, from time: PlaybackTime = .zero, hostTime: HostTime = .now
+  ) async throws(TuttiError) {
+    let (queue, algorithm) = (queue, audioTimePitchAlgorithm)
+    try await engine.perform { loop in
+      var effects = loop.driver.session.effects
+      effects.rate = rate
+      effects.keepsPitch = rate == 1 || algorithm == .timeDomain
+      let count = queue.readerCount
+      let reply = loop.driver.carryOut(.effectsAt(effects, from: time.span, at: hostTime.group))
+      guard case .success(.renewed(let position)) = reply else { return }
+      queue.reread(from: PlaybackTime(position), since: count)
+    }
+  }
+
   /// Makes `time` what sounds next, where the renderer has played before and stands before it. What is enqueued from
   /// there on is kept. What was enqueued from another time on needs nothing: `start` takes it as it is.
   func prepare(for time: PlaybackTime) async throws(TuttiError) {
@@ -19,7 +44,7 @@ extension AudioRenderer {
       let position = PlaybackTime(session.upcomingPosition(at: HostClock.now))
       guard session.hasBegun, queue.isPlaced, position.frame(at: rate) < frame else { return }
       let place = PlaybackTime(frame: frame, at: rate)
-      if queue.hasRead(past: frame), session.mayCue(to: place.span) {
+      if queue.hasRead(past: place), session.mayCue(to: place.span) {
         loop.driver.carryOut(.cue(to: place.span))
       } else {
         loop.jump(queue, to: place)
@@ -35,7 +60,8 @@ extension AudioRenderer {
       let driver = loop.driver
       var instant = hostTime
       let begin = PlaybackTime(driver.session.upcomingPosition(at: HostClock.now))
-      if begin > time { instant = hostTime + (begin - time) }
+      let rate = driver.session.effects.rate
+      if begin > time { instant = hostTime + (begin - time) * (1 / rate) }
       driver.carryOut(.cue(to: time.span))
       driver.carryOut(.resumeAt(instant.group))
       let actual = driver.session.presentationTime(of: time.span, at: HostClock.now)

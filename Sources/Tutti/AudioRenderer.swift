@@ -46,7 +46,10 @@ public final class AudioRenderer: Sendable {
           hub.send(event)
         },
         onRemoval: { hub.forget($0) },
-        onTurn: { loop in state.follow(loop.schedule) },
+        onTurn: { loop in
+          state.follow(loop.schedule)
+          queue.release(before: loop.position)
+        },
         onEnd: {
           queue.close()
           state.close()
@@ -101,9 +104,28 @@ public final class AudioRenderer: Sendable {
     try await engine.answer { $0.driver.carryOut(.streamVolume(state.change(change))) }
   }
 
+  // MARK: - Rate
+
+  /// What becomes of the pitch at rates other than 1.
+  public enum TimePitchAlgorithm: Hashable, Sendable {
+    /// It is kept; for speech and music.
+    case timeDomain
+    /// It follows the rate, as that of a record does.
+    case varispeed
+  }
+
+  /// `timeDomain`, unless something else is set.
+  public var audioTimePitchAlgorithm: TimePitchAlgorithm { state.pitchAlgorithm }
+
+  /// Acts from the next change of the synchronizer's rate on.
+  public func setAudioTimePitchAlgorithm(_ algorithm: TimePitchAlgorithm) {
+    state.set(algorithm)
+  }
+
   // MARK: - Enqueuing
 
-  /// Whether `enqueue` takes a buffer now: two seconds of audio wait here at most, what the rooms hold not counted.
+  /// Whether `enqueue` takes a buffer now: two seconds of audio wait here at most, what the rooms hold not counted, and
+  /// 64 MiB of samples with it.
   public var isReadyForMoreMediaData: Bool { queue.room > 0 }
 
   /// Adds a buffer behind those that were enqueued before. Gaps between buffers are silent; of what overlaps, and of what
@@ -113,14 +135,13 @@ public final class AudioRenderer: Sendable {
   /// - Throws: `TuttiError.queueIsFull` while `isReadyForMoreMediaData` is false; `invalid` for another format, or after
   ///   `finish`; `closed`.
   public func enqueue(_ buffer: AudioBuffer) throws(TuttiError) {
-    let frame = try queue.enqueue(buffer)
+    let start = try queue.enqueue(buffer)
     if let late = state.newLateness(ofEnd: buffer.endTime, at: .now) {
       hub.send(.late(buffer.presentationTime, by: late))
     }
-    guard let frame else { return }
-    let position = PlaybackTime(frame: frame, at: format.sampleRate)
+    guard let start else { return }
     let queue = queue
-    engine.post { loop in loop.begin(queue, at: position) }
+    engine.post { loop in loop.begin(queue, at: start) }
   }
 
   /// Asks for audio: each value is a number of frames that may be enqueued now, at least 1. The sequence waits while there
@@ -157,12 +178,12 @@ public final class AudioRenderer: Sendable {
     let queue = queue
     let rate = format.sampleRate
     return try await engine.perform { loop in
-      let frame = max(0, time.frame(at: rate))
-      if queue.truncate(from: frame) { return PlaybackTime(frame: frame, at: rate) }
-      let position = loop.renew(from: PlaybackTime(frame: frame, at: rate).span)
-      let first = PlaybackTime(position).frameFrom(at: rate)
-      queue.expect(start: first)
-      return PlaybackTime(frame: first, at: rate)
+      let start = PlaybackTime(frame: max(0, time.frame(at: rate)), at: rate)
+      if queue.truncate(from: start) { return start }
+      let count = queue.readerCount
+      let position = PlaybackTime(loop.renew(from: start.span))
+      queue.reread(from: position, since: count)
+      return PlaybackTime(frame: position.frameFrom(at: rate), at: rate)
     }
   }
 }
@@ -176,12 +197,14 @@ extension PlaybackTime {
 }
 
 extension GroupLoop {
+  var position: PlaybackTime { PlaybackTime(driver.session.playhead(at: HostClock.now).position) }
+
   /// What sounds now, or begins to, and when; nil while time stands still.
-  var schedule: (position: PlaybackTime, at: HostTime)? {
+  var schedule: RateSchedule.Point? {
     let now = HostClock.now
-    let position = driver.session.playhead(at: now).position
-    return driver.session.presentationTime(of: position, at: now).map {
-      (PlaybackTime(position), HostTime($0))
+    let status = driver.session.playhead(at: now)
+    return driver.session.presentationTime(of: status.position, at: now).map {
+      .init(time: PlaybackTime(status.position), hostTime: HostTime($0), rate: status.rate)
     }
   }
 
@@ -192,12 +215,11 @@ extension GroupLoop {
   /// else its time is where playing begins.
   func begin(_ queue: SampleQueue, at position: PlaybackTime) {
     guard driver.session.isRunning else { return jump(queue, to: position) }
-    let rate = queue.format.sampleRate
-    queue.expect(start: PlaybackTime(renew(from: position.span)).frameFrom(at: rate))
+    _ = renew(from: position.span)
   }
 
   func jump(_ queue: SampleQueue, to position: PlaybackTime) {
-    queue.expect(start: position.frameFrom(at: queue.format.sampleRate))
+    queue.expect(start: position)
     driver.carryOut(.jump(to: Self.item, at: position.span))
   }
 

@@ -50,8 +50,9 @@ extension AudioRenderer {
 final class StatusBox: Sendable {
   private struct State {
     var status = AudioRenderer.Status.waiting
-    /// A place, and when it sounds; nil while time stands still.
-    var schedule: (position: PlaybackTime, at: HostTime)?
+    /// Nil while time stands still.
+    var schedule: RateSchedule.Point?
+    var pitchAlgorithm = AudioRenderer.TimePitchAlgorithm.timeDomain
     var isLate = false
     var volume = StreamVolume.full
   }
@@ -61,6 +62,12 @@ final class StatusBox: Sendable {
   var status: AudioRenderer.Status { state.withLock { $0.status } }
 
   var volume: StreamVolume { state.withLock { $0.volume } }
+
+  var pitchAlgorithm: AudioRenderer.TimePitchAlgorithm { state.withLock { $0.pitchAlgorithm } }
+
+  func set(_ algorithm: AudioRenderer.TimePitchAlgorithm) {
+    state.withLock { $0.pitchAlgorithm = algorithm }
+  }
 
   func change(_ change: (inout StreamVolume) -> Void) -> StreamVolume {
     state.withLock { state in
@@ -83,7 +90,7 @@ final class StatusBox: Sendable {
   func close() { state.withLock { $0.status = .closed } }
 
   /// On the engine's thread, whenever the schedule may have changed.
-  func follow(_ schedule: (position: PlaybackTime, at: HostTime)?) {
+  func follow(_ schedule: RateSchedule.Point?) {
     state.withLock { $0.schedule = schedule }
   }
 
@@ -91,7 +98,7 @@ final class StatusBox: Sendable {
   func newLateness(ofEnd end: PlaybackTime, at now: HostTime) -> Duration? {
     state.withLock { state in
       guard let schedule = state.schedule else { return nil }
-      let late = now - (schedule.at + (end - schedule.position))
+      let late = now - schedule.hostTime(of: end)
       defer { state.isLate = late > .zero }
       return late > .zero && !state.isLate ? late : nil
     }

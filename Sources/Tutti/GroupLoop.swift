@@ -36,6 +36,7 @@ final class GroupLoop: LoopMember {
       playlist: Playlist(plan.items), reads: plan.reads
     ) { report in
       Serializer(
+        passesPackets: encoders.passesPackets,
         openSource: { item throws(MediaError) in try open(item, report) },
         applyEffects: SourceOpener.filtered, makeEncoder: encoders.makeEncoder)
     }

@@ -109,7 +109,7 @@ public final class Player: Sendable {
   ///
   /// - Parameter rate: 0.25 to 4; 1 is as recorded.
   /// - Throws: `TuttiError.invalid` beyond that range; `notSeekable` where it can only act on the
-  ///   items to come; `closed`.
+  ///   items to come; `unavailable` without FFmpeg's filters; `closed`.
   public func setRate(_ rate: Double) async throws(TuttiError) {
     guard Effects.rates.contains(rate) else { throw .invalid("a rate is 0.25 to 4, not \(rate)") }
     try await change { $0.rate = rate }
@@ -118,7 +118,7 @@ public final class Player: Sendable {
   /// Plays higher or lower at the same speed.
   ///
   /// - Parameter semitones: -12 to 12, whole or not; 0 is as recorded.
-  /// - Throws: `TuttiError.invalid` beyond that range; `closed`.
+  /// - Throws: `TuttiError.invalid` beyond that range; `unavailable` without FFmpeg's filters; `closed`.
   public func setPitch(_ semitones: Double) async throws(TuttiError) {
     guard Effects.pitches.contains(semitones) else {
       throw .invalid("a pitch is -12 to 12 semitones, not \(semitones)")
@@ -129,7 +129,7 @@ public final class Player: Sendable {
   /// Brings every item to the same loudness.
   ///
   /// - Parameter loudness: in LUFS, -40 to -5; nil leaves items as they are.
-  /// - Throws: `TuttiError.invalid` beyond that range; `closed`.
+  /// - Throws: `TuttiError.invalid` beyond that range; `unavailable` without FFmpeg's filters; `closed`.
   public func setLoudness(_ loudness: Double?) async throws(TuttiError) {
     if let loudness, !Effects.loudnesses.contains(loudness) {
       throw .invalid("a loudness is -40 to -5 LUFS, not \(loudness)")
@@ -140,6 +140,9 @@ public final class Player: Sendable {
   private func change(_ change: @escaping @Sendable (inout Effects) -> Void)
     async throws(TuttiError)
   {
+    var wish = Effects()
+    change(&wish)
+    try wish.check()
     try await engine.answer { loop in
       var effects = loop.driver.session.effects
       change(&effects)
@@ -205,5 +208,23 @@ extension GroupLoop {
       locations.insert(item.location)
     }
     return locations
+  }
+}
+
+extension Effects {
+  init(rate: Double) {
+    self.init()
+    self.rate = rate
+  }
+
+  /// - Throws: `TuttiError.unavailable` where FFmpeg, or a filter that they need, is missing; it says what to install. The
+  ///   first call loads FFmpeg, which takes some 50 ms.
+  func check() throws(TuttiError) {
+    guard !changesNothing else { return }
+    do {
+      try FilteredSource.check(self)
+    } catch {
+      throw .unavailable(error.description)
+    }
   }
 }

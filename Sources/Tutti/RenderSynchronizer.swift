@@ -10,40 +10,30 @@ internal import Synchronization
 /// Begins at time zero and rate 0. Everything may be called from any task; calls that change the rate or the renderers are
 /// carried out one after the other.
 public actor RenderSynchronizer {
-  /// `time` sounds at `hostTime`; from then on time runs at `rate`, and until then at `rateBefore`.
-  private struct Mapping {
-    var time = PlaybackTime.zero
-    var hostTime = HostTime(nanoseconds: 0)
-    var rate = 0.0
-    var rateBefore = 0.0
-
-    func time(at now: HostTime) -> PlaybackTime {
-      time + (now - hostTime) * (now < hostTime ? rateBefore : rate)
-    }
-  }
-
   /// What setting several renderers up at one instant may take.
   private static let margin = Duration.milliseconds(20)
+  /// What it takes, at most, until audio of another rate is in the rooms: the old one plays on meanwhile.
+  private static let changeMargin = Duration.milliseconds(250)
 
   public private(set) var renderers: [AudioRenderer] = []
   /// Taken out, and still to be heard until an instant that lies ahead.
   private var leaving: [(renderer: AudioRenderer, until: HostTime)] = []
   private let observers = WaitingObservers()
-  private nonisolated let mapping = Mutex(Mapping())
+  private nonisolated let schedule = Mutex(RateSchedule())
   private let turn = Turn()
 
   public init() {}
 
-  /// 0 stands still, 1 plays. (Other rates are for a `Player`.)
-  public nonisolated var rate: Double { mapping.withLock { $0.rate } }
+  /// Seconds of the timeline in one second; 0 stands still.
+  public nonisolated var rate: Double { schedule.withLock { $0.last.rate } }
 
   /// What sounds now, or stands still.
-  public nonisolated var currentTime: PlaybackTime { mapping.withLock { $0.time(at: .now) } }
+  public nonisolated var currentTime: PlaybackTime { schedule.withLock { $0.time(at: .now) } }
 
   /// When a time sounds in all rooms, or has sounded: pictures shown at that instant are in step with the sound. Nil while
   /// the rate is 0.
   public nonisolated func hostTime(of time: PlaybackTime) -> HostTime? {
-    mapping.withLock { $0.rate == 0 ? nil : $0.hostTime + (time - $0.time) * (1 / $0.rate) }
+    schedule.withLock { $0.hostTime(of: time) }
   }
 
   /// How long after it is asked for a change is heard: the longest of the renderers.
@@ -57,7 +47,7 @@ public actor RenderSynchronizer {
 
   // MARK: - Renderers
 
-  /// Where the rate is 1, the renderer joins in as soon as something is enqueued that lies ahead, and this waits for it.
+  /// Unless the rate is 0, the renderer joins in as soon as something is enqueued that lies ahead, and this waits for it.
   ///
   /// - Throws: `TuttiError.closed` where the renderer is; `cancelled` with the task.
   public func add(_ renderer: AudioRenderer) async throws(TuttiError) {
@@ -68,10 +58,11 @@ public actor RenderSynchronizer {
     renderers.append(renderer)
     observers.hand(to: renderer.engine)
     guard rate != 0 else { return }
-    try await renderer.prepare(for: currentTime + .milliseconds(500))
+    try await renderer.run(at: rate)
+    try await renderer.prepare(for: currentTime + .milliseconds(500) * rate)
     try await renderer.engine.waitUntilPrimed()
     let start = try await earliest([renderer])
-    let time = mapping.withLock { $0.time(at: start) }
+    let time = schedule.withLock { $0.time(at: start) }
     _ = try await renderer.start(at: time, hostTime: start)
   }
 
@@ -99,30 +90,39 @@ public actor RenderSynchronizer {
 
   // MARK: - Rate
 
-  /// Starts or stops the timeline, in all rooms of all renderers on one sample.
+  /// Starts or stops the timeline, or makes it faster or slower, in all rooms of all renderers on one sample.
   ///
   /// To start it waits until each renderer has audio enqueued and a room that can play it; the others get two seconds more.
   /// So enqueue first, or in another task. To go to another time while audio is enqueued, flush the renderers and enqueue
-  /// from there on.
+  /// from there on. Another rate, while time runs, is heard about a third of a second later: what the rooms hold is
+  /// replaced without a gap, and nothing need be enqueued again.
   ///
   /// - Parameters:
-  ///   - rate: 0 or 1.
+  ///   - rate: 0, or 0.25 to 4. `AudioRenderer.audioTimePitchAlgorithm` says what becomes of the pitch.
   ///   - time: goes there; nil stays.
-  ///   - hostTime: when `time` is to sound, or the timeline to stop; nil, or one that is too near: as soon as all rooms can.
+  ///   - hostTime: when `time` is to sound, or the rate to change; nil, or one that is too near: as soon as all rooms can.
   /// - Returns: when it really does.
-  /// - Throws: `TuttiError.invalid` for other rates; `closed` where a renderer is; `cancelled` with the task.
+  /// - Throws: `TuttiError.invalid` for other rates, and where a rate is to change later than what is enqueued ends;
+  ///   `unavailable` where FFmpeg's filters, which rates other than 0 and 1
+  ///   need, are not there; `closed` where a renderer is; `cancelled` with the task.
   @discardableResult
   public func setRate(
     _ rate: Double, time: PlaybackTime? = nil, atHostTime hostTime: HostTime? = nil
   ) async throws(TuttiError) -> HostTime {
-    guard rate == 0 || rate == 1 else { throw .invalid("a rate is 0 or 1, not \(rate)") }
+    guard rate == 0 || Effects.rates.contains(rate) else {
+      throw .invalid("a rate is 0, or 0.25 to 4, not \(rate)")
+    }
+    if rate != 0 { try Effects(rate: rate).check() }
     await turn.take()
     defer { turn.give() }
-    if rate == self.rate, time == nil { return mapping.withLock { $0.hostTime } }
+    if rate == self.rate, time == nil { return schedule.withLock { $0.last.hostTime } }
+    if rate != 0, self.rate != 0, time == nil {
+      return try await change(to: rate, notBefore: hostTime)
+    }
     var stopped = HostTime.now
     if self.rate != 0 { stopped = try await stop(notBefore: rate == 0 ? hostTime : nil) }
-    if let time { mapping.withLock { $0 = Mapping(time: time, hostTime: stopped) } }
-    return rate == 0 ? stopped : try await start(notBefore: hostTime)
+    if let time { schedule.withLock { $0.stand(at: time, from: stopped) } }
+    return rate == 0 ? stopped : try await start(at: rate, notBefore: hostTime)
   }
 
   private func stop(notBefore wish: HostTime?) async throws(TuttiError) -> HostTime {
@@ -132,15 +132,36 @@ public actor RenderSynchronizer {
       try await renderer.engine.carryOut(.pauseAt(instant.group))
     }
     leaving = []
-    mapping.withLock {
-      $0 = Mapping(time: $0.time(at: instant), hostTime: instant, rate: 0, rateBefore: 1)
+    schedule.withLock { $0.change(to: 0, at: instant) }
+    return instant
+  }
+
+  /// In the middle of what sounds. A renderer that is leaving ends as it is.
+  private func change(
+    to rate: Double, notBefore wish: HostTime?
+  ) async throws(TuttiError) -> HostTime {
+    let earliest = try await earliest(renderers)
+    var instant = earliest + Self.changeMargin
+    for renderer in renderers {
+      guard let end = try await renderer.suppliedUntil() else { continue }
+      if let wish, wish > end {
+        throw .invalid("the rate is to change later than what is enqueued ends; enqueue more first")
+      }
+      instant = max(earliest, min(instant, end))
     }
+    instant = max(instant, wish ?? instant, schedule.withLock { $0.startTime })
+    let time = schedule.withLock { $0.time(at: instant) }
+    for renderer in renderers { try await renderer.run(at: rate, from: time, hostTime: instant) }
+    schedule.withLock { $0.change(to: rate, at: instant) }
     return instant
   }
 
   /// All renderers at one instant. One that was late, because this host was busy, makes all begin again.
-  private func start(notBefore wish: HostTime?) async throws(TuttiError) -> HostTime {
-    let time = mapping.withLock { $0.time }
+  private func start(
+    at rate: Double, notBefore wish: HostTime?
+  ) async throws(TuttiError) -> HostTime {
+    let time = schedule.withLock { $0.last.time }
+    for renderer in renderers { try await renderer.run(at: rate) }
     var margin = Self.margin
     while true {
       for renderer in renderers { try await renderer.prepare(for: time) }
@@ -152,7 +173,7 @@ public actor RenderSynchronizer {
         isTogether = try await renderer.start(at: time, hostTime: instant) && isTogether
       }
       if isTogether || renderers.count < 2 || margin > .seconds(1) {
-        mapping.withLock { $0 = Mapping(time: time, hostTime: instant, rate: 1) }
+        schedule.withLock { $0.change(to: rate, at: instant) }
         return instant
       }
       for renderer in renderers { try await renderer.engine.carryOut(.pause) }
@@ -183,46 +204,5 @@ public actor RenderSynchronizer {
 
   private func observe(_ wish: TimeObservers.Wish) -> AsyncStream<PlaybackTime> {
     renderers.first?.engine.observe(wish) ?? observers.wait(for: wish)
-  }
-}
-
-/// Those who asked for times before there was a renderer to tell them.
-private final class WaitingObservers: Sendable {
-  private struct State {
-    var waiting: [Int: (wish: TimeObservers.Wish, listener: TimeObservers.Listener)] =
-      [:]
-    var count = 0
-  }
-
-  private let state = Mutex(State())
-
-  deinit { for one in state.withLock({ $0.waiting.values }) { one.listener.finish() } }
-
-  func wait(for wish: TimeObservers.Wish) -> AsyncStream<PlaybackTime> {
-    let (stream, listener) = TimeObservers.stream()
-    let number: Int? = state.withLock { state in
-      guard state.waiting.count < TimeObservers.limit else { return nil }
-      state.count += 1
-      state.waiting[state.count] = (wish, listener)
-      return state.count
-    }
-    guard let number else {
-      listener.finish()
-      return stream
-    }
-    listener.onTermination = { [weak self] _ in self?.forget(number) }
-    return stream
-  }
-
-  func hand(to engine: GroupEngine) {
-    let all = state.withLock { state in
-      defer { state.waiting = [:] }
-      return state.waiting
-    }
-    for one in all.values { engine.observe(one.wish, one.listener) }
-  }
-
-  private func forget(_ number: Int) {
-    state.withLock { _ = $0.waiting.removeValue(forKey: number) }
   }
 }

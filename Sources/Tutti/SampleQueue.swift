@@ -3,93 +3,104 @@ internal import Dispatch
 internal import Sender
 internal import Synchronization
 
-/// What a program has enqueued and the serializer has not taken yet. Filled by any thread, read by the producer's, which
-/// waits here for more.
+/// What a program has enqueued, until it has sounded: where the rate changes, and where a room comes that decodes less
+/// than the others, it is read again. Filled by any thread, read by the producer's, which waits here for more.
 final class SampleQueue: Sendable {
-  /// Seconds of audio: enough for a program that looks after it now and then. The minutes are in the rooms.
+  /// Seconds of audio that were not read yet: enough for a program that looks after it now and then. The minutes are in
+  /// the rooms.
   static let seconds = 2
+  /// Bytes of samples in all: three minutes of stereo at 48 kHz.
+  static let byteLimit = 64 << 20
 
   private struct State {
-    /// In order, none before `nextFrame` but for its beginning.
-    var buffers: [AudioBuffer] = []
-    var frameCount = 0
-    /// What is read next.
-    var nextFrame: Int64 = 0
-    /// Where reading must have begun; until a source was opened there, nothing is read. Nil: at the first buffer.
-    var start: Int64?
-    /// Whether a source was opened there.
-    var isAligned = false
-    /// Where a source is opened if nobody says anything: at the beginning, and only once.
-    var opensAtZero = true
+    var buffers = EnqueuedBuffers()
+    /// Whether a first buffer has said where all begins.
+    var isPlaced = false
+    /// Until a source was opened there or later, nothing is read.
+    var awaited: PlaybackTime?
+    /// Where the newest source was opened, as long as nothing could be read there.
+    var openedAt: PlaybackTime?
+    /// Sources that have begun, of which the newest is the one that counts.
+    var readerCount = 0
+    /// Where that has come to.
+    var readUntil = PlaybackTime.zero
     var hasEnded = false
     /// The read under way is not wanted any more.
     var isAbandoned = false
     var isClosed = false
     var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
     var waiterCount = 0
+
+    var mayRead: Bool { isPlaced && awaited == nil }
   }
 
   let format: PCMFormat
-  private let limit: Int
   private let state = Mutex(State())
   private let signal = DispatchSemaphore(value: 0)
 
-  init(format: PCMFormat) {
-    self.format = format
-    limit = format.sampleRate * Self.seconds
-  }
+  init(format: PCMFormat) { self.format = format }
 
   // MARK: - The program's side
 
   /// Frames that may be enqueued now.
   var room: Int {
-    state.withLock { $0.isClosed || $0.hasEnded ? 0 : max(0, limit - $0.frameCount) }
+    state.withLock { $0.isClosed || $0.hasEnded ? 0 : roomLeft(in: $0) }
+  }
+
+  private func roomLeft(in state: State) -> Int {
+    let left = Duration.seconds(Self.seconds) - state.buffers.unread
+    let bytes = Self.byteLimit - state.buffers.byteCount
+    let frames = left / .seconds(1) * Double(format.sampleRate)
+    return max(
+      0, min(Int(frames.rounded()), bytes / (format.channelCount * MemoryLayout<Float>.size)))
   }
 
   /// Whether it is known where reading begins.
-  var isPlaced: Bool { state.withLock { $0.start != nil } }
+  var isPlaced: Bool { state.withLock { $0.isPlaced } }
 
-  /// Whether the rooms have been given audio beyond this frame, or are about to be.
-  func hasRead(past frame: Int64) -> Bool {
-    state.withLock { $0.isAligned && $0.nextFrame > frame }
+  /// Whether the rooms have been given audio beyond this time, or are about to be.
+  func hasRead(past time: PlaybackTime) -> Bool {
+    state.withLock { $0.mayRead && $0.readUntil > time }
   }
 
   /// Where a source must be opened, if this is the first buffer, which says where all begins.
-  func enqueue(_ buffer: AudioBuffer) throws(TuttiError) -> Int64? {
+  func enqueue(_ buffer: AudioBuffer) throws(TuttiError) -> PlaybackTime? {
     guard buffer.format == format else {
       throw .invalid("the buffer has another format than the renderer")
     }
-    let result: Result<Int64?, TuttiError> = state.withLock { state in
+    let result: Result<PlaybackTime?, TuttiError> = state.withLock { state in
       if state.isClosed { return .failure(.closed) }
       if state.hasEnded { return .failure(.invalid("nothing can be enqueued after finish()")) }
-      guard state.frameCount < limit else { return .failure(.queueIsFull) }
+      guard roomLeft(in: state) > 0 else { return .failure(.queueIsFull) }
+      guard buffer.frameCount > 0 else { return .success(nil) }
       state.buffers.append(buffer)
-      state.frameCount += buffer.frameCount
-      guard state.start == nil else { return .success(nil) }
-      let isThere = state.opensAtZero && buffer.startFrame == 0
-      start(at: buffer.startFrame, &state)
-      return .success(isThere ? nil : buffer.startFrame)
+      guard !state.isPlaced else { return .success(nil) }
+      state.isPlaced = true
+      state.awaited = state.openedAt == buffer.startTime ? nil : buffer.startTime
+      return .success(state.awaited)
     }
     signal.signal()
     return try result.get()
   }
 
-  /// Nothing is read until a source is opened at `frame`; what lies before it is not wanted.
-  func expect(start frame: Int64) {
-    state.withLock { state in
-      start(at: frame, &state)
-      state.buffers.removeAll { $0.startFrame + Int64($0.frameCount) <= frame }
-      state.frameCount = state.buffers.reduce(0) { $0 + $1.frameCount }
-      wake(&state)
-    }
+  /// Nothing is read until a source is opened at `time` or later.
+  func expect(start time: PlaybackTime) {
+    state.withLock { $0.awaited = time }
     signal.signal()
   }
 
-  private func start(at frame: Int64, _ state: inout State) {
-    state.start = frame
-    state.isAligned = state.opensAtZero && frame == 0
-    state.opensAtZero = false
-    if state.isAligned { state.nextFrame = 0 }
+  /// The number of sources that were opened so far.
+  var readerCount: Int { state.withLock { $0.readerCount } }
+
+  /// A source is about to be opened at `time`, or was since there were `count` of them.
+  func reread(from time: PlaybackTime, since count: Int) {
+    state.withLock { state in
+      guard state.readerCount == count else { return }
+      // The one that reads now counts no more.
+      state.readerCount += 1
+      state.readUntil = time
+      state.buffers.rewind(to: time)
+    }
   }
 
   /// No more comes.
@@ -101,33 +112,32 @@ final class SampleQueue: Sendable {
     signal.signal()
   }
 
-  /// Forgets everything from `frame` on. False where some of that was read already: it is in the rooms.
-  func truncate(from frame: Int64) -> Bool {
+  /// Forgets everything from `time` on. False where some of that was read already: it is in the rooms.
+  func truncate(from time: PlaybackTime) -> Bool {
     state.withLock { state in
       state.hasEnded = false
-      guard state.isAligned, frame >= state.nextFrame else {
-        state.buffers = []
-        state.frameCount = 0
-        wake(&state)
-        return false
-      }
-      state.buffers.removeAll { $0.startFrame >= frame }
-      if let last = state.buffers.popLast() { state.buffers.append(last.prefix(until: frame)) }
-      state.frameCount = state.buffers.reduce(0) { $0 + $1.frameCount }
+      state.buffers.truncate(from: time)
       wake(&state)
-      return true
+      if state.isPlaced, time >= state.awaited ?? state.readUntil { return true }
+      state.awaited = nil
+      return false
     }
   }
 
   /// Forgets everything; the next buffer says where it goes on.
   func reset() {
     state.withLock { state in
-      state.buffers = []
-      state.frameCount = 0
-      state.isAligned = false
-      state.opensAtZero = false
-      state.start = nil
+      state.buffers.removeAll()
+      (state.isPlaced, state.awaited, state.openedAt) = (false, nil, nil)
       state.hasEnded = false
+      wake(&state)
+    }
+  }
+
+  /// What lies before `time` has sounded.
+  func release(before time: PlaybackTime) {
+    state.withLock { state in
+      state.buffers.release(before: time)
       wake(&state)
     }
   }
@@ -135,8 +145,7 @@ final class SampleQueue: Sendable {
   func close() {
     state.withLock { state in
       state.isClosed = true
-      state.buffers = []
-      state.frameCount = 0
+      state.buffers.removeAll()
       wake(&state)
     }
     signal.signal()
@@ -146,7 +155,7 @@ final class SampleQueue: Sendable {
   func waitForRoom() async -> Int? {
     while !Task.isCancelled {
       let (room, isOver) = state.withLock { state in
-        (limit - state.frameCount, state.isClosed || state.hasEnded)
+        (roomLeft(in: state), state.isClosed || state.hasEnded)
       }
       if isOver { return nil }
       if room > 0 { return room }
@@ -163,7 +172,7 @@ final class SampleQueue: Sendable {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let goesOn = state.withLock { state in
-          let isFull = state.frameCount >= limit && !state.isClosed && !state.hasEnded
+          let isFull = roomLeft(in: state) == 0 && !state.isClosed && !state.hasEnded
           guard isFull, !Task.isCancelled else { return true }
           state.waiters[number] = continuation
           return false
@@ -176,20 +185,28 @@ final class SampleQueue: Sendable {
   }
 
   private func wake(_ state: inout State) {
-    guard state.frameCount < limit || state.isClosed || state.hasEnded else { return }
+    guard !state.waiters.isEmpty, roomLeft(in: state) > 0 || state.isClosed || state.hasEnded else {
+      return
+    }
     for waiter in state.waiters.values { waiter.resume() }
     state.waiters = [:]
   }
 
   // MARK: - The producer's side
 
-  /// A source was opened at `frame`.
-  func begin(at frame: Int64) {
-    state.withLock { state in
-      state.opensAtZero = state.opensAtZero && frame == 0
-      guard state.start == frame, !state.isAligned else { return }
-      state.isAligned = true
-      state.nextFrame = frame
+  /// A source was opened at this frame.
+  func begin(at frame: Int64) -> ReadingPlace {
+    let time = PlaybackTime(frame: frame, at: format.sampleRate)
+    return state.withLock { state in
+      state.readerCount += 1
+      if state.isPlaced {
+        if let awaited = state.awaited, time >= awaited { state.awaited = nil }
+      } else {
+        state.openedAt = time
+      }
+      state.readUntil = time
+      let number = state.buffers.rewind(to: time)
+      return ReadingPlace(reader: state.readerCount, frame: frame, number: number)
     }
   }
 
@@ -203,59 +220,23 @@ final class SampleQueue: Sendable {
 
   /// Appends up to `count` frames, silence where buffers leave a gap. Waits for the first of them; appends none at the
   /// end, or where the read was abandoned.
-  func read(_ count: Int, appendingTo frames: inout [Float]) {
+  func read(_ count: Int, at place: inout ReadingPlace, appendingTo frames: inout [Float]) {
     while true {
       let isDone = state.withLock { state in
         if state.isAbandoned || state.isClosed { return true }
-        guard state.isAligned else { return state.hasEnded && state.buffers.isEmpty }
+        guard state.mayRead else { return state.hasEnded && !state.isPlaced }
         let before = frames.count
-        take(count, from: &state, into: &frames)
-        wake(&state)
-        return frames.count > before || (state.hasEnded && state.buffers.isEmpty)
+        state.buffers.take(count, of: format, at: &place, into: &frames)
+        if place.reader == state.readerCount {
+          state.readUntil = PlaybackTime(frame: place.frame, at: format.sampleRate)
+          state.buffers.passed(upTo: place.number)
+          wake(&state)
+        }
+        return frames.count > before || state.hasEnded && state.buffers[place.number] == nil
       }
       if isDone { return }
       signal.wait()
     }
-  }
-
-  private func take(_ count: Int, from state: inout State, into frames: inout [Float]) {
-    var wanted = count
-    trim(&state)
-    while wanted > 0, let first = state.buffers.first {
-      let gap = first.startFrame - state.nextFrame
-      if gap > 0 {
-        let silent = Int(min(gap, Int64(wanted)))
-        frames.append(contentsOf: repeatElement(0, count: silent * format.channelCount))
-        state.nextFrame += Int64(silent)
-        wanted -= silent
-        continue
-      }
-      let taken = min(wanted, first.frameCount + Int(gap))
-      let start = Int(-gap) * format.channelCount
-      frames += first.samples[start..<start + taken * format.channelCount]
-      state.nextFrame += Int64(taken)
-      wanted -= taken
-      trim(&state)
-    }
-  }
-
-  /// Drops buffers that lie wholly behind.
-  private func trim(_ state: inout State) {
-    while let first = state.buffers.first,
-      first.startFrame + Int64(first.frameCount) <= state.nextFrame
-    {
-      state.frameCount -= first.frameCount
-      state.buffers.removeFirst()
-    }
-  }
-}
-
-extension AudioBuffer {
-  /// Without what lies at or after `frame`.
-  fileprivate func prefix(until frame: Int64) -> AudioBuffer {
-    let kept = min(Int64(frameCount), max(0, frame - startFrame))
-    let samples = Array(samples.prefix(Int(kept) * format.channelCount))
-    return (try? AudioBuffer(samples, format: format, at: presentationTime)) ?? self
   }
 }
 
@@ -270,7 +251,7 @@ final class QueueSource: MediaSource {
   let supply = Supply.piped
   private let queue: SampleQueue
   private var position: Int64 = 0
-  private var hasBegun = false
+  private var place: ReadingPlace?
 
   init(_ queue: SampleQueue) {
     self.queue = queue
@@ -279,13 +260,13 @@ final class QueueSource: MediaSource {
   }
 
   func read(_ count: Int, appendingTo frames: inout [Float]) {
-    if !hasBegun { queue.begin(at: position) }
-    hasBegun = true
-    queue.read(count, appendingTo: &frames)
+    var place = place ?? queue.begin(at: position)
+    queue.read(count, at: &place, appendingTo: &frames)
+    self.place = place
   }
 
   func seek(toFrame frame: Int64) {
     position = frame
-    hasBegun = false
+    place = nil
   }
 }

@@ -47,6 +47,19 @@ import Testing
     #expect(abs(frequency(of: frames) - 1_000) < 20)
   }
 
+  @Test(arguments: [0.25, 0.9999, 1.25, 4])
+  func `a pitch that is not kept follows the rate`(rate: Double) throws {
+    let source = try FilteredSource(
+      sine(),
+      effects: effects {
+        $0.rate = rate
+        $0.keepsPitch = false
+      }, path: "a.flac")
+    let frames = try readAll(source)
+    #expect(abs(Double(frames.count / 2) - 96_000 / rate) < 100)
+    #expect(abs(frequency(of: frames) / (1_000 * rate) - 1) < 0.002)
+  }
+
   @Test(arguments: [-12, -2, 0.5, 7, 12])
   func `the pitch changes and the length does not`(pitch: Double) throws {
     let source = try FilteredSource(sine(), effects: effects { $0.pitch = pitch }, path: "a.flac")

@@ -8,9 +8,12 @@ import WireProtocol
 /// What a library asks of a session: to wait until it is told, to start at a given time, and to take an item from its
 /// source again.
 @Suite struct GroupSessionRenewalTests {
-  private static func held(holdsAtCuts: Bool = false) -> TestGroup {
+  private static func held(
+    _ item: String = "8000x1:80000", holdsAtCuts: Bool = false
+  ) -> TestGroup {
     var group = TestGroup(
-      ["8000x1:80000"], endsWithPlaylist: false, startsHeld: true, holdsAtCuts: holdsAtCuts)
+      [item], endsWithPlaylist: false, startsHeld: true, holdsAtCuts: holdsAtCuts,
+      appliesRates: true)
     group.joinReady()
     group.advance(by: .seconds(1))
     return group
@@ -145,6 +148,98 @@ import WireProtocol
       #expect(group.flushes.map(\.from) == [MediaTime.zero + now + horizon])
       #expect(group.session.isRunning)
     }
+  }
+
+  private static func effects(rate: Double) -> Effects {
+    var effects = Effects()
+    effects.rate = rate
+    return effects
+  }
+
+  @Test func `another rate begins at its time, at the place that is named`() throws {
+    var group = Self.held()
+    group.command(.resume)
+    group.advance(by: .milliseconds(500))
+    group.take()
+    let anchor = try #require(group.session.timeline.anchors.last)
+    let time = anchor.groupTime + .seconds(2)
+    let fast = Self.effects(rate: 2)
+    #expect(
+      group.command(.effectsAt(fast, from: .seconds(2), at: time))
+        == .success(.renewed(from: .seconds(2))))
+    #expect(group.flushes.map(\.from) == [.zero + .seconds(2)])
+    #expect(group.session.effects == fast)
+    let beginning = try #require(
+      group.outputs.compactMap {
+        if case .produce(.begin(let beginning)) = $0 { beginning } else { nil }
+      }.last)
+    #expect(beginning.position == .seconds(2) && beginning.mediaTime == .zero + .seconds(2))
+    #expect(beginning.effects == fast)
+    // It is so already.
+    #expect(group.command(.effectsAt(fast, from: .seconds(2), at: time)) == .success(.done))
+    group.advance(by: .seconds(3))
+    #expect(group.session.isRunning)
+    #expect(!group.events.contains { if case .itemEnded = $0 { true } else { false } })
+  }
+
+  @Test func `another rate that comes late goes on from where the others are by then`() {
+    var group = Self.held()
+    group.command(.resume)
+    group.advance(by: .milliseconds(500))
+    let sounds = group.session.position(at: group.now)
+    let horizon = MediaDuration(group.session.commitHorizon)
+    let reply = group.command(
+      .effectsAt(Self.effects(rate: 2), from: sounds, at: GroupTime(ofSender: group.now)))
+    #expect(reply == .success(.renewed(from: sounds + horizon + horizon)))
+  }
+
+  @Test func `it can be told until when there is something to play`() throws {
+    var group = Self.held("8000x1:8000000")
+    #expect(group.session.suppliedUntil(at: group.now) == nil)
+    group.producesAtOnce = false
+    group.command(.resume)
+    let anchor = try #require(group.session.timeline.anchors.last)
+    let end = try #require(group.session.store.end)
+    let time = anchor.groupTime + Nanoseconds(end - anchor.mediaTime)
+    #expect(group.session.suppliedUntil(at: group.now) == LocalTime(onSender: time))
+    group.command(.renew(from: .seconds(1)))
+    #expect(
+      group.session.suppliedUntil(at: group.now)
+        == LocalTime(onSender: anchor.groupTime) + .seconds(1))
+    // All that will ever be is there.
+    group = Self.held()
+    group.command(.resume)
+    #expect(group.session.suppliedUntil(at: group.now) == nil)
+  }
+
+  @Test func `another rate while time stands still begins where it stands`() throws {
+    var group = Self.held()
+    let fast = Self.effects(rate: 1.5)
+    let now = GroupTime(ofSender: group.now)
+    #expect(
+      group.command(.effectsAt(fast, from: .seconds(9), at: now)) == .success(.renewed(from: .zero))
+    )
+    group.command(.resume)
+    group.advance(by: .milliseconds(500))
+    group.command(.pause)
+    group.advance(by: .seconds(1))
+    let place = group.session.upcomingPosition(at: group.now)
+    let reply = group.command(
+      .effectsAt(Effects(), from: .zero, at: GroupTime(ofSender: group.now)))
+    #expect(reply == .success(.renewed(from: place)))
+  }
+
+  @Test func `a place is renewed by the rate that holds there`() throws {
+    var group = Self.held()
+    group.command(.resume)
+    group.advance(by: .milliseconds(500))
+    let anchor = try #require(group.session.timeline.anchors.last)
+    let time = anchor.groupTime + .seconds(2)
+    group.command(.effectsAt(Self.effects(rate: 2), from: .seconds(2), at: time))
+    #expect(group.command(.renew(from: .seconds(4))) == .success(.renewed(from: .seconds(4))))
+    #expect(group.flushes.last?.from == .zero + .seconds(3))
+    #expect(group.command(.renew(from: .seconds(1))) == .success(.renewed(from: .seconds(1))))
+    #expect(group.flushes.last?.from == .zero + .seconds(1))
   }
 
   @Test func `without holding, media time runs through a cut that nothing follows yet`() {

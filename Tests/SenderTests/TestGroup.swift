@@ -26,6 +26,7 @@ struct TestGroup {
   init(
     _ items: [String] = ["8000x1:80000"], rooms: Int = 1, producesAtOnce: Bool = true,
     endsWithPlaylist: Bool = true, startsHeld: Bool = false, holdsAtCuts: Bool = true,
+    appliesRates: Bool = false,
     openSource: @escaping Serializer.OpenSource = openTestSource
   ) {
     self.producesAtOnce = producesAtOnce
@@ -35,7 +36,11 @@ struct TestGroup {
       holdsAtCuts: holdsAtCuts)
     session = GroupSession(configuration, playing: Playlist(items.map { PlaylistEntry($0) }))
     serializer = Serializer(
-      passesPackets: true, openSource: openSource, makeEncoder: makePCMEncoder)
+      passesPackets: true, openSource: openSource,
+      applyEffects: { source, effects, _ in
+        if appliesRates { (source as? TestSource)?.rate = effects.rate }
+        return source
+      }, makeEncoder: makePCMEncoder)
     for number in 1...max(1, rooms) where rooms > 0 {
       handle(.roomAdded(RoomID(number), name: "room \(number)", receiverID: nil))
     }

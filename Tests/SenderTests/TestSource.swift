@@ -17,6 +17,7 @@ final class TestSource: MediaSource {
   /// What its packets are called, if it has any to pass on, and the frame at which they end with an error.
   var passed: (codec: Codec, brokenAt: Int64?)?
   var isReusable = false
+  var rate = 1.0
   private var next: Int64 = 0
 
   init(

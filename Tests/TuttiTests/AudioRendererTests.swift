@@ -101,7 +101,6 @@ import Tutti
       #expect(abs((position - synchronizer.currentTime) / .microseconds(1)) < 50)
       await renderer.close()
     }
-    await #expect(throws: TuttiError.self) { try await synchronizer.setRate(3) }
   }
 
   @Test(.timeLimit(.minutes(2)))

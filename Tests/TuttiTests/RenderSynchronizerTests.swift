@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 import Tutti
@@ -65,6 +66,113 @@ import Tutti
     #expect(try receiver.program.stop() == 0)
     let last = try #require(try RecordedSound(folder.file("Room.wav")).left.max())
     #expect(abs(Self.time(last) - (ended - began) / .seconds(1)) < 0.05)
+  }
+
+  @Test(.timeLimit(.minutes(2)))
+  func `another rate keeps the pitch, or not, and acts in the middle of what sounds`() async throws
+  {
+    let folder = try TemporaryFolder()
+    let receiver = try ReceiverProgram("Room", in: folder)
+    let renderer = try await AudioRenderer(rooms: [.at("127.0.0.1", port: receiver.port)])
+    #expect(renderer.audioTimePitchAlgorithm == .timeDomain)
+    let synchronizer = RenderSynchronizer()
+    try await synchronizer.add(renderer)
+    let events = renderer.events
+    let places = await synchronizer.boundaries(at: [.seconds(2)])
+    try await feed(renderer, from: .zero, to: .seconds(10)) { Float(0.5 * sin(1_000 * .pi * $0)) }
+    let began = try await synchronizer.setRate(1, time: .zero)
+    await #expect(throws: TuttiError.self) {
+      try await synchronizer.setRate(2, atHostTime: began + .seconds(20))
+    }
+    renderer.finish()
+    var changes: [(rate: Double, at: HostTime)] = [(1, began)]
+    for (rate, time) in [(1.25, 1), (1.5, 3.5), (1, 6.5)] {
+      if rate == 1.5 { renderer.setAudioTimePitchAlgorithm(.varispeed) }
+      // What it is to replace must be there.
+      while try await synchronizer.currentTime + renderer.rooms.status().enqueued < .seconds(time) {
+        await Task.yield()
+      }
+      let wish = try #require(synchronizer.hostTime(of: .seconds(time)))
+      changes.append((rate, try await synchronizer.setRate(rate, atHostTime: wish)))
+      #expect(synchronizer.rate == rate)
+    }
+    let place = try await places.first { _ in true }
+    #expect(try #require(synchronizer.hostTime(of: place)) <= .now)
+    let status = try await renderer.rooms.status()
+    let sounds = try #require(status.presentationTime)
+    let due = try #require(synchronizer.hostTime(of: status.position))
+    #expect(abs((sounds - due) / .milliseconds(1)) < 1)
+    _ = try await events.first { $0 == .ended }
+    let ended = try #require(synchronizer.hostTime(of: .seconds(10)))
+    await renderer.close()
+    #expect(try receiver.program.stop() == 0)
+
+    let heard = try RecordedSound(folder.file("Room.wav"))
+    // Nothing is missing, at any change.
+    #expect(heard.gaps(atLeast: heard.rate / 50).isEmpty)
+    #expect(abs(Double(heard.sounding.count) / 48_000 - (ended - began) / .seconds(1)) < 0.1)
+    changes.append((0, ended))
+    for (change, next) in zip(changes, changes.dropFirst()) {
+      let frames = [change.at, next.at].map { Int(($0 - began) / .seconds(1) * 48_000) }
+      let stretch = heard.sounding.dropFirst(frames[0] + 9_600).prefix(
+        frames[1] - frames[0] - 19_200)
+      let rises = zip(stretch, stretch.dropFirst()).filter { $0 < 0 && $1 >= 0 }.count
+      let frequency = Double(rises) / Double(stretch.count) * 48_000
+      #expect(abs(frequency - (change.rate == 1.5 ? 750 : 500)) < 5)
+    }
+  }
+
+  @Test(.timeLimit(.minutes(2)))
+  func `at another rate each time sounds when it should, also after a stop and a flush`()
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    let receiver = try ReceiverProgram("Room", in: folder)
+    let renderer = try await AudioRenderer(rooms: [.at("127.0.0.1", port: receiver.port)])
+    let synchronizer = RenderSynchronizer()
+    try await synchronizer.add(renderer)
+    let events = renderer.events
+    try await feed(renderer, from: .zero, to: .seconds(6), level: Self.ramp)
+    while try await renderer.rooms.status().enqueued < .seconds(5.9) { await Task.yield() }
+    // The end of the sound becomes another one.
+    #expect(try await renderer.flush(from: .seconds(4.5)) == .seconds(4.5))
+    try await feed(renderer, from: .seconds(4.5), to: .seconds(6)) { 1 - Self.ramp($0) }
+    let began = try await synchronizer.setRate(2, time: .zero)
+    #expect(synchronizer.hostTime(of: .seconds(3)) == began + .seconds(1.5))
+    let stopped = try await synchronizer.setRate(0, atHostTime: began + .seconds(1.6))
+    while HostTime.now < stopped + .seconds(0.5) { await Task.yield() }
+    let place = synchronizer.currentTime
+    #expect(abs(place.seconds - (stopped - began) / .seconds(0.5)) < 1e-6)
+    let resumed = try await synchronizer.setRate(0.5)
+    renderer.finish()
+    _ = try await events.first { $0 == .ended }
+    await renderer.close()
+    #expect(try receiver.program.stop() == 0)
+
+    let heard = try RecordedSound(folder.file("Room.wav"))
+    let gap = try #require(heard.gaps(atLeast: heard.rate / 4).first)
+    let start = heard.sounding.startIndex
+    // The tempo is changed in pieces of some tens of milliseconds.
+    for (seconds, time) in [(0.5, 1.0), (1, 2), (1.5, 3)] {
+      let level = heard.left[start + Int(seconds * 48_000)]
+      #expect(abs(Self.time(level) - time) < 0.15)
+    }
+    #expect(abs(Double(gap.lowerBound - start) / 48_000 - (stopped - began) / .seconds(1)) < 0.05)
+    #expect(
+      abs(Double(gap.count) / 48_000 - (resumed - stopped) / .seconds(1)) < 0.1)
+    for after in [4.75, 5.0, 5.5] {
+      let level = heard.left[gap.upperBound + Int((after - place.seconds) * 2 * 48_000)]
+      #expect(abs(Self.time(1 - level) - after) < 0.15)
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `a rate that cannot be is refused`() async throws {
+    let synchronizer = RenderSynchronizer()
+    for rate in [-1, 0.2, 4.5, .nan] {
+      await #expect(throws: TuttiError.self) { try await synchronizer.setRate(rate) }
+    }
+    #expect(synchronizer.rate == 0)
   }
 
   @Test(.timeLimit(.minutes(2)))

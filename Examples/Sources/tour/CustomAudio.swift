@@ -46,3 +46,9 @@ func change(_ renderer: AudioRenderer, at time: PlaybackTime, to samples: [Float
   let start = try await renderer.flush(from: time)
   try renderer.enqueue(try AudioBuffer(samples, format: renderer.format, at: start))
 }
+
+func watchFaster(_ synchronizer: RenderSynchronizer) async throws {
+  let change = try await synchronizer.setRate(1.25)
+  let end = synchronizer.hostTime(of: .seconds(60)) ?? change
+  print("faster in \(change - .now); the first minute ends in \(end - .now)")
+}

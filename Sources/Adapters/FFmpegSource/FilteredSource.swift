@@ -131,6 +131,10 @@ package final class FilteredSource: MediaSource {
   ) -> String {
     var filters: [String] = []
     var tempo = effects.rate
+    if !effects.keepsPitch {
+      filters += resampling(by: effects.rate, at: format.sampleRate)
+      tempo = 1
+    }
     if effects.pitch != 0 {
       // Resampling changes pitch and tempo together; the tempo is then restored.
       let factor = pow(2, effects.pitch / 12)
@@ -142,6 +146,13 @@ package final class FilteredSource: MediaSource {
     if let loudness = effects.loudness { filters.append(level(to: loudness, metadata)) }
     if let filter = effects.filter { filters.append(filter) }
     return filters.joined(separator: ",")
+  }
+
+  /// Filters take whole rates: in hundredths of a hertz they are exact to a ten-millionth.
+  private static func resampling(by factor: Double, at rate: Int) -> [String] {
+    let fine = 100 * rate
+    let read = Int((Double(fine) * factor).rounded())
+    return ["asetrate=\(read)", "aresample=\(fine)", "asetrate=\(rate)"]
   }
 
   /// Factors above 2 would skip sound, and factors below 0.5 are not possible.

@@ -31,6 +31,8 @@ extension GroupSession {
     case .previous: skipBack(at: now)
     case .jump(let id, let position): try jump(to: id, at: position, now: now)
     case .renew(let position): return .renewed(from: renew(from: position, at: now))
+    case .effectsAt(let effects, let position, let time):
+      return change(to: effects, from: position, at: time + asleep, now: now)
     case .cue(let position): cue(to: position, at: now)
     case .edit(let edit): return try apply(edit, at: now)
     case .observePosition(let interval):

@@ -7,8 +7,42 @@ extension GroupSession {
   mutating func renew(from position: MediaDuration, at now: LocalTime) -> MediaDuration {
     // Nothing behind its place was taken from the source yet.
     if let target = restart.target { return max(position, target.position) }
-    guard let begun else { return position }
-    return renew(begun, from: begun.start + begun.opened.span(to: position), at: now)
+    guard let begun = begun.last(where: { $0.opened.position <= position }) ?? begun.first else {
+      return position
+    }
+    let asked = begun.start + begun.opened.span(to: position)
+    let time = max(asked, timeline.cutTime(by: commitTime(at: now)))
+    let from = place(at: time) ?? position
+    makeAnew(
+      .init(item: begun.opened.item, position: from, start: time, isChosen: true), from: time,
+      after: nil, isRamped: time > asked, at: now)
+    return from
+  }
+
+  /// What sounds at `time` is `position`, with other effects. Unlike `change(to:)` nothing depends on when production
+  /// answers: several groups that are told the same keep one time.
+  mutating func change(
+    to effects: Effects, from position: MediaDuration, at time: GroupTime, now: LocalTime
+  ) -> CommandOutcome {
+    let asked = timeline.playhead(at: time)
+    let time = max(asked, timeline.cutTime(by: commitTime(at: now)))
+    let (here, place) = (begun(at: time), place(at: time))
+    let isNew = effects != self.effects || here.map { $0.opened.rate != effects.rate } ?? false
+    self.effects = effects
+    // Where another place is about to be begun, or nothing is, that is begun with them.
+    guard isNew, restart.target == nil, let here, let place, !isStopped(at: now) else {
+      return .done
+    }
+    var from = place
+    if case .playing = timeline.state {
+      let missed = Double((time - asked).flicks) * effects.rate
+      from = position + MediaDuration(flicks: Int64(exactly: missed.rounded()) ?? 0)
+    }
+    makeAnew(
+      .init(item: here.opened.item, position: from, start: time, isChosen: true), from: time,
+      after: nil,
+      isRamped: true, at: now)
+    return .renewed(from: from)
   }
 
   /// Whether `cue` can go to this place: time stands still before it.
@@ -33,7 +67,7 @@ extension GroupSession {
   }
 
   private func cueTarget(of position: MediaDuration) -> MediaTime? {
-    guard let begun else { return nil }
+    guard let begun = begun.last else { return nil }
     let target = begun.start + begun.opened.span(to: position)
     switch timeline.state {
     case .starting: return timeline.anchors.isEmpty ? max(begun.start, target) : nil
@@ -47,25 +81,26 @@ extension GroupSession {
     var start: MediaTime
   }
 
-  private mutating func renew(
-    _ begun: Begun, from asked: MediaTime, at now: LocalTime
-  ) -> MediaDuration {
-    let time = max(asked, timeline.cutTime(by: commitTime(at: now)))
-    let from = max(.zero, begun.opened.position(after: time - begun.start))
-    makeAnew(
-      .init(item: begun.opened.item, position: from, start: time, isChosen: true), from: time,
-      after: nil, isRamped: time > asked, at: now)
-    return from
+  /// How far into the item it is at `time`; nil where nothing was begun.
+  private func place(at time: MediaTime) -> MediaDuration? {
+    begun(at: time).map { max(.zero, $0.opened.position(after: time - $0.start)) }
   }
 
-  /// The item that was begun last, or the last part of it.
-  private var begun: Begun? {
+  private func begun(at time: MediaTime) -> Begun? {
+    if let last = begun.last, last.start <= time { return last }
+    return timeline.segment(at: time).map { Begun(opened: $0.opened, start: $0.start) }
+  }
+
+  /// The items, and parts of items, that were begun, the last of which may not be open yet.
+  private var begun: [Begun] {
+    var begun = timeline.segments.map { Begun(opened: $0.opened, start: $0.start) }
     if case .beginning(let beginning) = production.stage {
-      let opened = OpenedItem(
+      var opened = OpenedItem(
         item: beginning.item, duration: nil, position: beginning.position, isSeekable: true,
         metadata: ItemMetadata())
-      return Begun(opened: opened, start: beginning.start)
+      opened.rate = effects.rate
+      begun.append(Begun(opened: opened, start: beginning.start))
     }
-    return timeline.segments.last.map { Begun(opened: $0.opened, start: $0.start) }
+    return begun
   }
 }

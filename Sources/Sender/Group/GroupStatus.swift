@@ -77,6 +77,8 @@ package struct Playhead: Hashable, Sendable {
   package var position: MediaDuration
   /// False while the group is paused, starts, or stands still at a cut.
   package var isMoving: Bool
+  /// Seconds of the item in one second while it plays.
+  package var rate = 1.0
 }
 
 extension GroupSession {
@@ -118,14 +120,22 @@ extension GroupSession {
   /// Where the group is now, without all that a status holds.
   package func playhead(at now: LocalTime) -> Playhead {
     let now = now + asleep
+    let sounding = soundingItem(at: now)
     return Playhead(
-      item: soundingItem(at: now)?.item, position: position(at: now),
-      isMoving: timeline.isSounding(at: GroupTime(ofSender: now)))
+      item: sounding?.item, position: position(at: now),
+      isMoving: timeline.isSounding(at: GroupTime(ofSender: now)), rate: sounding?.rate ?? 1)
   }
 
   /// Whether media time runs, or is about to.
   package var isRunning: Bool {
     if case .playing = timeline.state { true } else { false }
+  }
+
+  /// When what is produced so far will have sounded; nil where all of the list is, and while time stands still.
+  package func suppliedUntil(at now: LocalTime) -> LocalTime? {
+    guard timeline.end == nil, case .playing(let anchor) = timeline.state else { return nil }
+    return anchor.groupTime(of: max(anchor.mediaTime, store.end ?? .zero))
+      .map { LocalTime(onSender: $0) - asleep }
   }
 
   /// Whether anything has sounded, or is about to.

@@ -1,0 +1,42 @@
+internal import Synchronization
+
+/// Those who asked for times before there was a renderer to tell them.
+final class WaitingObservers: Sendable {
+  private struct State {
+    var waiting: [Int: (wish: TimeObservers.Wish, listener: TimeObservers.Listener)] =
+      [:]
+    var count = 0
+  }
+
+  private let state = Mutex(State())
+
+  deinit { for one in state.withLock({ $0.waiting.values }) { one.listener.finish() } }
+
+  func wait(for wish: TimeObservers.Wish) -> AsyncStream<PlaybackTime> {
+    let (stream, listener) = TimeObservers.stream()
+    let number: Int? = state.withLock { state in
+      guard state.waiting.count < TimeObservers.limit else { return nil }
+      state.count += 1
+      state.waiting[state.count] = (wish, listener)
+      return state.count
+    }
+    guard let number else {
+      listener.finish()
+      return stream
+    }
+    listener.onTermination = { [weak self] _ in self?.forget(number) }
+    return stream
+  }
+
+  func hand(to engine: GroupEngine) {
+    let all = state.withLock { state in
+      defer { state.waiting = [:] }
+      return state.waiting
+    }
+    for one in all.values { engine.observe(one.wish, one.listener) }
+  }
+
+  private func forget(_ number: Int) {
+    state.withLock { _ = $0.waiting.removeValue(forKey: number) }
+  }
+}
