@@ -7,25 +7,31 @@ package struct SourceOpener: Sendable {
   package var raw: RawFormat?
   /// Of sources that are heard as they happen; nil where rooms buffer as much as for music.
   package var latency: Nanoseconds?
+  /// Those that have names; nil where there are none.
+  package var inputs: LiveInputs?
   package var interruption: ReadInterruption
   package var report: @Sendable (SourceNotice) -> Void
 
   package init(
-    raw: RawFormat? = nil, latency: Nanoseconds? = nil, interruption: ReadInterruption,
-    report: @escaping @Sendable (SourceNotice) -> Void
+    raw: RawFormat? = nil, latency: Nanoseconds? = nil, inputs: LiveInputs? = nil,
+    interruption: ReadInterruption, report: @escaping @Sendable (SourceNotice) -> Void
   ) {
     self.raw = raw
     self.latency = latency
+    self.inputs = inputs
     self.interruption = interruption
     self.report = report
   }
 
   package func open(_ item: PlayItem) throws(MediaError) -> any MediaSource {
     let location = item.location
+    if case .input(let name) = LiveLocation(location), let inputs {
+      return try inputs.open(name, interruption: interruption, report: report)
+    }
     if let live = LiveLocation(location), live != .standardInput || latency != nil {
       let feed = try LiveFeed(
         live, .init(latency: latency, raw: raw), interruption: interruption, report: report)
-      return try LiveSource(feed, ownsFeed: true, interruption: interruption)
+      return try LiveSource(feed, interruption: interruption) { feed.stop() }
     }
     if location == "-" {
       return try StreamSource(descriptor: 0, rawFormat: raw, interruption: interruption)

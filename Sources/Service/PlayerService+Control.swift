@@ -16,9 +16,18 @@ extension PlayerService {
     do throws(ServiceError) {
       // A player has one group; whoever names a room of it means that.
       if let group = call.group { _ = try room(group) }
+      if case .add(let entries, _) = call.request { try Self.refuseInputs(entries) }
       return ControlReply(id: call.id, .done(answer: try answer(call.request)))
     } catch {
       return ControlReply(id: call.id, .refused(error: error))
+    }
+  }
+
+  /// Only a daemon has inputs.
+  private static func refuseInputs(_ entries: [PlaylistEntry]) throws(ServiceError) {
+    for entry in entries {
+      guard case .input(let name) = LiveLocation(entry.location) else { continue }
+      throw .invalid("there is no file called \(name), and inputs play through: tutti serve")
     }
   }
 

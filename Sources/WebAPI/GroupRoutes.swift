@@ -6,6 +6,9 @@ extension WebAPI {
   static let groupRoutes: [Route] =
     [
       Route("GET", "/api/v1/state") { api, _ in try json(await api.house.state()) },
+      Route("GET", "/api/v1/inputs") { api, _ in
+        try await json(["inputs": api.house.inputs()])
+      },
       Route("GET", "/api/v1/sync") { api, call in
         let most = SyncHistory.seconds
         let last = try call.integer("lastS", in: 1...most, default: most)

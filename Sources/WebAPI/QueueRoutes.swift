@@ -110,9 +110,17 @@ extension WebAPI {
     for (key, make) in Self.itemKinds {
       if let text = try fields.string(key) { found.append(make(text)) }
     }
+    let input = try fields.string("inputId", lengths: 1...64)
     // Only the library leads to files: else anybody in the network could play and read any of this machine.
     let uri = try fields.string("uri", lengths: 1...4_000)
     try fields.end()
+    if let input {
+      guard found.isEmpty, uri == nil else { throw Self.notOne }
+      guard try await house.state().inputs.contains(where: { $0.name == input }) else {
+        throw APIProblem.noSuch("There is no input \(input); see the list of inputs.")
+      }
+      return [HouseRequest.NewEntry(input: input)]
+    }
     switch (found.first, uri) {
     case (.folder(let path)?, nil) where found.count == 1 && !Self.isInside(path):
       throw APIProblem.noSuch("There is no folder \(path) in the library.")
@@ -123,11 +131,12 @@ extension WebAPI {
           "uri must be an address such as http://host/path; files play through the library.")
       }
       return [HouseRequest.NewEntry(location: uri)]
-    default:
-      throw APIProblem.invalid(
-        "An item has exactly one of \(Self.itemKinds.map(\.key).joined(separator: ", ")) and uri.")
+    default: throw Self.notOne
     }
   }
+
+  private static let notOne = APIProblem.invalid(
+    "An item has exactly one of \(itemKinds.map(\.key).joined(separator: ", ")), inputId and uri.")
 
   private static let itemKinds: [(key: String, make: @Sendable (String) -> LibraryItem)] = [
     ("trackId", { .track($0) }), ("albumId", { .album($0) }), ("artistId", { .artist($0) }),

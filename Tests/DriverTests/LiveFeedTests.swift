@@ -31,7 +31,7 @@ private final class Flag: Sendable {
   private func open(_ interruption: ReadInterruption) throws -> LiveSource {
     let feed = try LiveFeed(
       .pipe(path), .init(latency: .milliseconds(400), raw: raw), interruption: interruption)
-    return try LiveSource(feed, ownsFeed: true, interruption: interruption)
+    return try LiveSource(feed, interruption: interruption) { feed.stop() }
   }
 
   /// As many frames as are asked for.

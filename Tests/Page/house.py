@@ -43,6 +43,7 @@ class House:
         self.revision, self.next_id, self.chance = 800, 100, random.Random(7)
         self.listeners, self.ring = [], []
         self.rooms, self.groups, self.queues, self.undos, self.snapshots = {}, {}, {}, {}, {}
+        self.inputs = [{"name": "Turntable", "kind": "card", "onSound": "Living room", "isHeard": False}, {"name": "Television", "kind": "pipe"}]
         self.radios, self.playlists = list(catalogue.RADIOS), {}
         self.library = {"trackCount": 31480, "albumCount": catalogue.ALBUMS, "scan": None}
         self.points, self.marks, self.noise = {}, [], {}
@@ -52,6 +53,7 @@ class House:
     def _furnish(self, scene):
         if scene == "empty":
             self.library = {"trackCount": 0, "albumCount": 0, "scan": None}
+            self.inputs = []
             return
         for name, state, detail, volume, *noise in ROOMS:
             key = room_id(name)
@@ -109,7 +111,7 @@ class House:
 
     def state(self):
         return {"revision": self.revision, "nowMs": now_ms(), "server": {"name": "study", "version": "1.0.0", "needsToken": False},
-                "groups": [self.group(g) for g in self.groups], "rooms": list(self.rooms.values()), "inputs": [], "library": self.library}
+                "groups": [self.group(g) for g in self.groups], "rooms": list(self.rooms.values()), "inputs": self.inputs, "library": self.library}
 
     def group(self, key):
         group = copy.deepcopy(self.groups[key])
@@ -264,6 +266,8 @@ class House:
         if kind == "radioId":
             radio = next(r for r in self.radios if r["id"] == value)
             return [{"title": radio["name"], "artist": "Radio", "artwork": radio["artwork"], "uri": radio["uri"]}]
+        if kind == "inputId" and any(each["name"] == value for each in self.inputs):
+            return [{"title": value, "uri": f"input:{value}"}]
         if kind == "uri" and value.startswith(("http://", "https://")):
             return [{"title": value.rsplit("/", 1)[-1] or value, "uri": value}]
         raise Refusal(422, "Only library items and http addresses can be added.")

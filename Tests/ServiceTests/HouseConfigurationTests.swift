@@ -1,3 +1,6 @@
+import Audio
+import FFmpegSource
+import Sender
 import Testing
 
 @testable import Service
@@ -37,6 +40,34 @@ import Testing
     #expect(read.socket == "/run/tutti/control.sock")
   }
 
+  @Test func `inputs have sections of their own`() throws {
+    let read = try Self.read(
+      """
+      name = Home
+      [input Turntable]
+      source = alsa:hw:1
+      on-sound = Living room
+
+      [ input  The other room ]
+      raw = 44100:24:2
+      source = pipe:/run/x.fifo
+      """)
+    #expect(read.name == "Home")
+    #expect(read.inputs.map(\.name) == ["Turntable", "The other room"])
+    #expect(read.inputs.map(\.source) == [.card("hw:1"), .pipe("/run/x.fifo")])
+    #expect(read.inputs.map(\.onSound) == ["Living room", nil])
+    #expect(read.inputs.map { $0.raw?.audio.sampleRate } == [nil, 44_100])
+  }
+
+  @Test func `there is an end to the inputs`() throws {
+    let sections = (1...HouseConfiguration.inputLimit).map { "[input \($0)]\nsource = alsa:x\n" }
+    #expect(try Self.read(sections.joined()).inputs.count == HouseConfiguration.inputLimit)
+    let error = #expect(throws: ServiceError.self) {
+      try Self.read(sections.joined() + "[input more]\nsource = alsa:x")
+    }
+    #expect(error?.description.hasPrefix("tutti.conf:33: there are 16 inputs at most") ?? false)
+  }
+
   @Test func `an empty file leaves everything as it is`() throws {
     #expect(try Self.read("") == HouseConfiguration())
     #expect(try Self.read("\n# port = 1\n") == HouseConfiguration())
@@ -47,7 +78,21 @@ import Testing
     ("port = -1", "tutti.conf:1: port is 0 to 65535"),
     ("port = 65536", "tutti.conf:1: port is 0 to 65535"),
     ("\n\nresume = maybe", "tutti.conf:3: resume is yes or no"),
-    ("[server]", "tutti.conf:1: there are no sections here; write: key = value"),
+    ("[server]", "tutti.conf:1: there is no section [server]; there is: [input NAME]"),
+    ("[input x", "tutti.conf:1: there is no section [input x; there is: [input NAME]"),
+    ("port = 1\n[input]", "tutti.conf:2: an input has a name of at most 64 bytes"),
+    ("[input a]\nsource = a.wav", "tutti.conf:2: source is alsa:CARD or pipe:/PATH"),
+    ("[input a]\nsource = -", "tutti.conf:2: source is alsa:CARD or pipe:/PATH"),
+    ("[input a]\nport = 1", "tutti.conf:2: there is no key port in [input a]; there are: source"),
+    ("[input a]\n\n[input b]", "tutti.conf:1: [input a] needs a line such as: source = alsa:hw:1"),
+    ("[input a]\nsource = alsa:x\nsource = alsa:y", "tutti.conf:3: source is set already"),
+    ("[input a]\nsource = alsa:x\n[input A]", "tutti.conf:3: there is an input A already"),
+    ("[input a]\nraw = 5", "tutti.conf:2: raw is rate:bits:channels, such as 48000:16:2"),
+    ("[input a]\non-sound =", "tutti.conf:2: on-sound has no value"),
+    (
+      "[input a]\nsource = alsa:x\nraw = 44100:16:2",
+      "tutti.conf:1: raw is for pipes; a card says itself what it records"
+    ),
     ("port", "tutti.conf:1: write: key = value"),
     ("name =", "tutti.conf:1: name has no value"),
     ("token = short", "tutti.conf:1: token has 8 to 256 characters"),

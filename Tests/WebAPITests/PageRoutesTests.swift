@@ -137,6 +137,27 @@ import WebTestSupport
     }
   }
 
+  @Test func `inputs are listed, and each can be played by its name`() async throws {
+    struct Inputs: Decodable { let inputs: [HouseState.Input] }
+    try await withHouse { client, house in
+      let inputs = try await client.ask("GET", "/api/v1/inputs").json(Inputs.self).inputs
+      #expect(inputs.map(\.name) == ["Turntable"])
+      #expect(inputs.first?.levelDb == -31.5)
+      let state = try await client.ask("GET", "/api/v1/state").json(HouseState.self)
+      #expect(state.inputs.map(\.name) == ["Turntable"])
+      func add(_ item: String) async throws -> WebAnswer {
+        let body = #"{"items":[\#(item)],"at":"now"}"#
+        return try await client.ask("POST", "/api/v1/groups/g1/queue", body)
+      }
+      try await expectStatus(200, add(#"{"inputId":"Turntable"}"#))
+      let added = HouseRequest.NewEntry(input: "Turntable")
+      let requests = await house.requests
+      #expect(requests.last == .edit(group: "g1", .add([added], at: .now), expected: nil))
+      try expectProblem(await add(#"{"inputId":"Radio"}"#), 404, "There is no input Radio")
+      try expectProblem(await add(#"{"inputId":"Turntable","trackId":"t1"}"#), 400, "inputId")
+    }
+  }
+
   // MARK: - The document
 
   private struct Document: Decodable {

@@ -40,7 +40,14 @@ package actor FakeHouse: HouseControl {
     return HouseState(
       revision: revision, nowMs: elapsed / .milliseconds(1),
       server: .init(name: "study </script>", version: "1.0.0", needsToken: false), groups: groups,
-      rooms: rooms, library: .init(trackCount: 3, albumCount: 1))
+      rooms: rooms, inputs: [.init(name: "Turntable", kind: "card")],
+      library: .init(trackCount: 3, albumCount: 1))
+  }
+
+  package func inputs() throws(HouseProblem) -> [HouseState.Input] {
+    var inputs = try state().inputs
+    inputs[0].levelDb = -31.5
+    return inputs
   }
 
   package func queue(group: String, offset: Int, limit: Int) throws(HouseProblem) -> QueuePage {

@@ -182,7 +182,7 @@ enum LiveReadings {
       return PipeReading(
         reader, name: "standard input", raw: raw, header: header, keepsBacklog: true)
     case .input(let name):
-      throw .notFound(path: "input:\(name)")
+      throw .unreadable(path: name, reason: "inputs with a name play through a daemon: tutti serve")
     }
   }
 

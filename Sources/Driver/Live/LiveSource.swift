@@ -16,31 +16,33 @@ package final class LiveSource: MediaSource {
   package let firstHeard: LocalTime?
 
   private let feed: LiveFeed
-  private let ownsFeed: Bool
+  private let onEnd: @Sendable () -> Void
   private let interruption: ReadInterruption
   private var listener: LiveFeed.Listener
   private var waiting: [Float] = []
   private var position: Int64 = 0
 
   /// - Parameters:
-  ///   - ownsFeed: whether the feed ends with it.
+  ///   - title: as people call it; nil is as it is named.
   ///   - fromPast: whether it begins with what the feed has kept, rather than with what comes next.
+  ///   - onEnd: called once, when nobody holds it any more.
   package init(
-    _ feed: LiveFeed, ownsFeed: Bool, fromPast: Bool = false, interruption: ReadInterruption
+    _ feed: LiveFeed, title: String? = nil, fromPast: Bool = false, interruption: ReadInterruption,
+    onEnd: @escaping @Sendable () -> Void
   ) throws(MediaError) {
     listener = try feed.listen(fromPast: fromPast)
     self.feed = feed
-    self.ownsFeed = ownsFeed
+    self.onEnd = onEnd
     self.interruption = interruption
     (format, sampleType) = (feed.format, feed.sampleType)
-    metadata = ItemMetadata(title: "\(feed.location)")
+    metadata = ItemMetadata(title: title ?? "\(feed.location)")
     let begin = listener.begin
     firstHeard = feed.latency.map { begin + $0 }
   }
 
   deinit {
     feed.leave(listener)
-    if ownsFeed { feed.stop() }
+    onEnd()
   }
 
   package var frameCount: Int64? { nil }

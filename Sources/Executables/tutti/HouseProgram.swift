@@ -42,7 +42,8 @@ final class HouseProgram: LoopMember {
       settings: .init(
         name: configuration.name ?? HostName.current, version: TuttiCommand.configuration.version,
         needsToken: configuration.token != nil, encoding: encoding,
-        path: state.path + "/house.db", resumes: configuration.resume)
+        path: state.path + "/house.db", resumes: configuration.resume,
+        inputs: configuration.inputs)
     ) { line in Self.say(line, to: log) }
     surfaces = try HouseSurfaces(configuration, state: state, house: house.client) { line in
       Self.say(line, to: log)

@@ -56,7 +56,7 @@ extension House {
     return group
   }
 
-  private func find(_ name: String) -> HouseGroup? {
+  func find(_ name: String) -> HouseGroup? {
     let wanted = name.lowercased()
     let found =
       plan.groups.first { $0.id == name || self.name(ofGroup: $0.id).lowercased() == wanted }
@@ -74,7 +74,7 @@ extension House {
       guard group.isResting else { return try player.answer(request).done }
       throw ServiceError.unavailable("nothing plays; begin with: tutti resume")
     case .set(let change): return try set(change, in: group)
-    case .add(let entries, let number): return try add(entries, at: number, in: group)
+    case .add(let entries, let number): return try add(named(entries), at: number, in: group)
     case .remove(let numbers):
       var ids: [Int] = []
       for number in numbers { ids.append(try player.item(number).id) }
@@ -178,6 +178,7 @@ extension House {
           + "or play in this terminal with a --state-dir of its own")
     }
     // Wrong values are refused before anything is done.
+    let wanted = try named(request.entries)
     _ = try request.effects.applied(to: Effects())
     var rooms: [String] = []
     for name in request.rooms { rooms.append(try host.directory.only(name).id) }
@@ -189,7 +190,7 @@ extension House {
     }
     if !request.effects.isEmpty { _ = try group.player.answer(.effects(change: request.effects)) }
     if let mode = request.repetition { _ = try group.player.answer(.repeat(mode: mode)) }
-    let entries = request.shuffles ? request.entries.shuffled() : request.entries
+    let entries = request.shuffles ? wanted.shuffled() : wanted
     let place = self.name(ofGroup: group.id)
     guard let first = entries.first else { return (group, "waits in \(place) for: tutti add FILE") }
     _ = try group.edit(.add(entries.map(\.new), at: .now))

@@ -19,7 +19,8 @@ extension House {
         guard let status = statuses[group.id], let house = groups[group.id] else { return nil }
         return self.group(group, house, status, rooms, at: now)
       },
-      rooms: rooms.sorted { ($0.name, $0.id) < ($1.name, $1.id) }, library: library)
+      rooms: rooms.sorted { ($0.name, $0.id) < ($1.name, $1.id) }, inputs: shownInputs,
+      library: library)
   }
 
   func page(of id: String, offset: Int, limit: Int) throws(HouseProblem) -> QueuePage {
@@ -97,7 +98,9 @@ extension House {
     let metadata = opened?.metadata
     var shown = HouseState.Item(
       entryId: place.entry, title: group.title(of: item, metadata?.title),
-      isSeekable: opened?.isSeekable ?? true, isLive: opened?.supply == .live,
+      isSeekable: opened?.isSeekable ?? true,
+      isLive: opened?.supply == .live
+        || LiveLocation.isNamed(item.location),
       hasVideo: known?.hasVideo ?? false)
     // A station says what it plays; what the library knows of a file is what its user sees there.
     shown.artist = shown.isLive ? metadata?.artist : known?.artist ?? metadata?.artist

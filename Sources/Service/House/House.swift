@@ -16,14 +16,16 @@ package final class House: LoopMember {
     package var path: String
     /// Whether groups that played when the last process ended play on.
     package var resumes: Bool
+    /// What is heard as it happens, by the names that its user has given.
+    package var inputs: [HouseConfiguration.Input]
 
     package init(
       name: String, version: String, needsToken: Bool, encoding: EncoderChoice, path: String,
-      resumes: Bool
+      resumes: Bool, inputs: [HouseConfiguration.Input] = []
     ) {
       (self.name, self.version) = (name, version)
       (self.needsToken, self.encoding) = (needsToken, encoding)
-      (self.path, self.resumes) = (path, resumes)
+      (self.path, self.resumes, self.inputs) = (path, resumes, inputs)
     }
   }
 
@@ -54,6 +56,9 @@ package final class House: LoopMember {
   var seen: [String: LocalTime] = [:]
   /// Receivers of this user on this machine, which need no pairing.
   private(set) var ownRooms: Set<String> = []
+  let inputs: LiveInputs
+  /// Those that sound, of those that are waited for.
+  var heardInputs: Set<String> = [] { didSet { hasNews = true } }
   package var library = HouseState.LibraryFigures() {
     didSet { if library != oldValue { hasNews = true } }
   }
@@ -83,6 +88,8 @@ package final class House: LoopMember {
     host: GroupHost, settings: Settings, tell: (String) -> Void
   ) throws(ServiceError) {
     (self.host, self.settings) = (host, settings)
+    inputs = LiveInputs(
+      settings.inputs.map { .init(name: $0.name, location: $0.source, raw: $0.raw) })
     let now = HostClock.now
     (nextNews, nextLook, nextSave) = (now, now, now + Self.saveInterval)
     let mailbox = Mailbox<House>(waker: host.reactor.waker)
@@ -120,6 +127,7 @@ package final class House: LoopMember {
     for group in plan.groups {
       for room in group.rooms { connect(room, in: group.id, takes: false) }
     }
+    watchInputs(mailbox)
     guard settings.resumes else { return }
     for record in posted.record.groups where record.isPlaying {
       // What cannot be played on waits for its user.
@@ -150,6 +158,7 @@ package final class House: LoopMember {
   package func stop() {
     guard !isOver else { return }
     save(makeRecord())
+    inputs.stop()
     for reader in readers { reader.stream.finish() }
     readers = []
     for group in groups.values { _ = group.driver.carryOut(.stop) }
@@ -177,7 +186,7 @@ package final class House: LoopMember {
   // MARK: - Groups
 
   func open(_ record: HouseRecord.Group) throws(HouseProblem) {
-    let group = try HouseGroup(record, on: host, settings)
+    let group = try HouseGroup(record, on: host, settings, inputs)
     group.player.onEvent = { [unowned self, unowned group] event in
       group.note(event.change)
       guard !event.change.isPassing else { return }

@@ -28,6 +28,10 @@ package struct HouseClient: HouseControl, PairingHousehold {
     }
   }
 
+  package func inputs() async throws(HouseProblem) -> [HouseState.Input] {
+    try await ask { house, answer in answer(.success(house.measuredInputs)) }
+  }
+
   package func syncHistory() async throws(HouseProblem) -> SyncHistory {
     try await ask { house, answer in answer(.success(house.syncHistory)) }
   }

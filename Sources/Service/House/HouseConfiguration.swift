@@ -1,4 +1,5 @@
-/// How a daemon is set up: by a file of lines `key = value`, of which each can also be given as an option.
+/// How a daemon is set up: by a file of lines `key = value`, of which each can also be given as an option, and of sections
+/// `[input NAME]`.
 package struct HouseConfiguration: Hashable, Sendable {
   /// What can be set. A key with several values is written several times.
   package enum Key: String, CaseIterable, Sendable {
@@ -26,23 +27,30 @@ package struct HouseConfiguration: Hashable, Sendable {
   package var stateDirectory: String?
   /// Where commands are taken as well, of the group that its folder has.
   package var socket: String?
+  package var inputs: [Input] = []
 
   package init() {}
 
   /// Reads a file's text. What is wrong in it is one line with the place, such as `tutti.conf:3: …`.
   package mutating func read(_ text: String, from path: String) throws(ServiceError) {
     var seen: Set<Key> = []
+    var input: InputSection?
     let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
     for (index, line) in lines.enumerated() {
       let place = "\(path):\(index + 1)"
       let line = Self.trimmed(line[...])
       if line.isEmpty || line.hasPrefix("#") || line.hasPrefix(";") { continue }
+      if line.hasPrefix("[") {
+        if let input { try add(input) }
+        input = try InputSection(line, at: place, inputs)
+        continue
+      }
       guard let equals = line.firstIndex(of: "=") else {
-        let isSection = line.hasPrefix("[")
-        throw .invalid(
-          "\(place): " + (isSection ? "there are no sections here; " : "") + "write: key = value")
+        throw .invalid("\(place): write: key = value")
       }
       let name = Self.trimmed(line[..<equals])
+      let value = Self.trimmed(line[line.index(after: equals)...])
+      if try input?.set(name, to: value, at: place) != nil { continue }
       guard let key = Key(rawValue: name) else {
         let names = Key.allCases.map(\.rawValue).joined(separator: ", ")
         throw .invalid("\(place): there is no key \(name); there are: \(names)")
@@ -50,11 +58,12 @@ package struct HouseConfiguration: Hashable, Sendable {
       // The first of several values takes the place of the default, as an option does.
       if seen.insert(key).inserted { clear(key) }
       do {
-        try set(key, to: Self.trimmed(line[line.index(after: equals)...]))
+        try set(key, to: value)
       } catch {
         throw .invalid("\(place): \(error)")
       }
     }
+    if let input { try add(input) }
   }
 
   /// Forgets what a key with several values has been set to.
@@ -107,7 +116,7 @@ package struct HouseConfiguration: Hashable, Sendable {
     list.split(separator: ",").map { trimmed($0) }.filter { !$0.isEmpty }
   }
 
-  private static func trimmed(_ text: Substring) -> String {
+  static func trimmed(_ text: Substring) -> String {
     let front = text.drop { $0.isWhitespace }
     guard let last = front.lastIndex(where: { !$0.isWhitespace }) else { return "" }
     return String(front[...last])

@@ -24,15 +24,18 @@ final class HouseGroup {
   private(set) var lost: Set<String> = []
   /// Rooms that ask for their PIN first.
   private(set) var unpaired: Set<String> = []
+  /// What inputs that began by themselves have interrupted, by their names.
+  var visits: [String: InputVisit] = [:]
   /// Grows with every use: the group that was used last is meant where none is named.
   var lastUse: UInt64 = 0
   /// Where it goes on while it plays nothing; nil is the first entry.
-  private var restingPlace: QueuePlace?
+  var restingPlace: QueuePlace?
   private var absence = RoomAbsence()
   private var storedEntries: (revision: UInt64, entries: [HouseRecord.Entry])?
 
   init(
-    _ record: HouseRecord.Group, on host: GroupHost, _ settings: House.Settings
+    _ record: HouseRecord.Group, on host: GroupHost, _ settings: House.Settings,
+    _ inputs: LiveInputs
   ) throws(HouseProblem) {
     id = record.id
     queueRevision = record.revision
@@ -49,7 +52,7 @@ final class HouseGroup {
         host: host,
         settings: .init(
           senderName: settings.name, endsWithPlaylist: false, rooms: nil, directory: nil),
-        playlist: playlist, sources: try PlaybackSources(settings.encoding))
+        playlist: playlist, sources: try PlaybackSources(settings.encoding, inputs: inputs))
     } catch {
       throw .unavailable("the group cannot be made: \(error)")
     }
@@ -90,7 +93,7 @@ final class HouseGroup {
   func wasPaired(_ room: String) -> Bool { unpaired.remove(room) != nil }
 
   /// The session refuses none of these.
-  private func carryOut(_ command: PlayerCommand) { driver.carryOut(command) }
+  func carryOut(_ command: PlayerCommand) { driver.carryOut(command) }
 
   private func tryOut(_ command: PlayerCommand) throws(HouseProblem) {
     do {
@@ -301,7 +304,7 @@ final class HouseGroup {
     return added
   }
 
-  private func insert(
+  func insert(
     _ entries: [Entry], _ place: PlaylistEdit.Place
   ) throws(HouseProblem) -> [Int] {
     let new = entries.map { PlaylistEntry($0.location, title: $0.title) }

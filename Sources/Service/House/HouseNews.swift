@@ -29,18 +29,21 @@ package struct HouseNews: Sendable {
     let removedRooms = before.rooms.map(\.id).filter { id in
       !state.rooms.contains { $0.id == id }
     }
+    let inputs = state.inputs == before.inputs ? nil : state.inputs
     let library = state.library == before.library ? nil : state.library
     let isSame = groups.isEmpty && rooms.isEmpty && removedGroups.isEmpty && removedRooms.isEmpty
-    if isSame, library == nil {
+    if isSame, inputs == nil, library == nil {
       state.revision = revision
       return nil
     }
     revision += 1
     state.revision = revision
     keep(state, groups, rooms)
-    return HouseChange(
+    var change = HouseChange(
       revision: revision, nowMs: state.nowMs, groups: groups, rooms: rooms,
       removedGroups: removedGroups, removedRooms: removedRooms, library: library)
+    change.inputs = inputs
+    return change
   }
 
   /// Groups that were not told of keep their position of old, so that slow leaps add up.

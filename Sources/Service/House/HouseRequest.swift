@@ -108,6 +108,8 @@ package protocol HouseControl: Sendable {
   func state() async throws(HouseProblem) -> HouseState
   func perform(_ request: HouseRequest) async throws(HouseProblem) -> HouseAnswer
   func queue(group: String, offset: Int, limit: Int) async throws(HouseProblem) -> QueuePage
+  /// With how loud they are now.
+  func inputs() async throws(HouseProblem) -> [HouseState.Input]
   /// How far rooms were from the schedule in the last minutes.
   func syncHistory() async throws(HouseProblem) -> SyncHistory
   /// Everything that changes from now on, in order. Who reads too slowly is ended, and begins with a new state.

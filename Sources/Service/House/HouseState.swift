@@ -11,14 +11,33 @@ package struct HouseState: Codable, Hashable, Sendable {
   package var groups: [Group]
   /// All that are known, those of no group too, in the order of their names.
   package var rooms: [Room]
+  /// In the order of the configuration.
+  package var inputs: [Input]
   package var library: LibraryFigures
 
   package init(
     revision: UInt64, nowMs: Double, server: Server, groups: [Group], rooms: [Room],
-    library: LibraryFigures
+    inputs: [Input] = [], library: LibraryFigures
   ) {
     (self.revision, self.nowMs, self.server) = (revision, nowMs, server)
-    (self.groups, self.rooms, self.library) = (groups, rooms, library)
+    (self.groups, self.rooms) = (groups, rooms)
+    (self.inputs, self.library) = (inputs, library)
+  }
+
+  /// What is heard as it happens, such as a turntable.
+  package struct Input: Codable, Hashable, Sendable {
+    /// As its user calls it, in the configuration.
+    package var name: String
+    /// `card` or `pipe`.
+    package var kind: String
+    /// The group, or a room of it, that begins to play it when it sounds.
+    package var onSound: String?
+    /// Whether it sounds now, where somebody waits for that.
+    package var isHeard: Bool?
+    /// How loud it is, in dB of the loudest; only in the list of inputs, and only while it is open.
+    package var levelDb: Double?
+
+    package init(name: String, kind: String) { (self.name, self.kind) = (name, kind) }
   }
 
   package struct Server: Codable, Hashable, Sendable {
@@ -232,6 +251,8 @@ package struct HouseChange: Codable, Hashable, Sendable {
   package var rooms: [HouseState.Room]
   package var removedGroups: [String]
   package var removedRooms: [String]
+  /// All of them, where one has changed.
+  package var inputs: [HouseState.Input]?
   package var library: HouseState.LibraryFigures?
 
   package init(

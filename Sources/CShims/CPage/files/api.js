@@ -29,6 +29,7 @@ export const store = {
 	library: { trackCount: 0, albumCount: 0, scan: null },
 	groups: new Map(),
 	rooms: new Map(),
+	inputs: [],
 	guesses: [],
 	skewMs: -Infinity,
 	listeners: new Set(),
@@ -54,6 +55,7 @@ export const store = {
 		for (const room of change.rooms ?? []) this.rooms.set(room.id, room)
 		for (const id of change.removedGroups ?? []) this.groups.delete(id)
 		for (const id of change.removedRooms ?? []) this.rooms.delete(id)
+		this.inputs = change.inputs ?? this.inputs
 		this.library = change.library ?? this.library
 		this.revision = change.revision
 		this.guesses = this.guesses.filter((guess) => !(guess.revision <= this.revision))

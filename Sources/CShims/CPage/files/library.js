@@ -102,8 +102,9 @@ const pages = {
 	},
 	async radio() {
 		const { radios } = await get("/library/radios")
-		if (!radios.length) return [empty("radio", "No station yet", "Add one with the address of its stream or playlist.", { button: "Add a station", act: addRadio })]
-		return [h("div.sorts", h("span.dim", count(radios.length, "station")), textButton("plus", "Add a station", addRadio)), grid(radios, radioCard)]
+		const inputs = store.inputs.length ? [h("h2.part", "Inputs"), grid(store.inputs, inputCard), h("h2.part", "Stations")] : []
+		if (!radios.length) return [...inputs, empty("radio", "No station yet", "Add one with the address of its stream or playlist.", { button: "Add a station", act: addRadio })]
+		return [...inputs, h("div.sorts", h("span.dim", count(radios.length, "station")), textButton("plus", "Add a station", addRadio)), grid(radios, radioCard)]
 	},
 	async playlists() {
 		const { playlists } = await get("/library/playlists")
@@ -202,6 +203,18 @@ const radioCard = {
 		return item
 	},
 	show: (radio) => ({ artwork: radio.artwork, title: radio.name, below: host(radio.uri) }),
+}
+
+/** What is heard as it happens, such as a turntable. */
+const inputCard = {
+	verb: "More for",
+	create() {
+		const items = () => [{ inputId: item.shown.name }]
+		const item = tile("button.station", "", () => enqueue(items(), "now", item.shown.name), iconButton("more", "More", (event) =>
+			playMenu(event.currentTarget, items(), item.shown.name), ".corner"))
+		return item
+	},
+	show: ({ name, kind, onSound }) => ({ title: name, below: onSound ? `Plays by itself in ${onSound}` : { card: "Sound card", pipe: "Pipe" }[kind] }),
 }
 
 const host = (uri) => (URL.canParse(uri) ? new URL(uri).host : uri)

@@ -91,11 +91,12 @@ struct PlayCommand: ParsableCommand {
       }
       let effects = try sound.change.applied(to: Effects())
       let positionInterval = try positionInterval()
-      let items = try MediaPaths.expand(files)
+      let items = try MediaPaths.expand(files, takesInputs: true)
       let choice = try encoderChoice()
       let rawFormat = try rawFormat()
       let state = try common.state()
       if let answer = try playByDaemon(items, state) { return try common.show(answer) }
+      try MediaPaths.refuseInputs(items)
       var stranger: String?
       repeat {
         if let stranger { try PairedRoom.offer(stranger, state) }

@@ -32,6 +32,7 @@ struct AddCommand: RemoteCommand {
         tutti add song.flac           at the end
         tutti add album/ --next       after what plays now
         tutti add song.flac --at 1    at the beginning
+        tutti add Turntable           an input of the daemon's configuration
       """)
   @Argument(help: "Files and folders.", completion: .file())
   var files: [String]
@@ -47,7 +48,7 @@ struct AddCommand: RemoteCommand {
     if next, to != nil { throw Failure(.usage, "either --next or --at, not both") }
     if let to, to < 1 { throw Failure(.usage, "--at counts from 1") }
     // The player runs in a folder of its own.
-    var entries = try MediaPaths.expand(files)
+    var entries = try MediaPaths.expand(files, takesInputs: true)
     for index in entries.indices {
       entries[index].location = MediaPaths.absolute(entries[index].location)
     }
@@ -134,13 +135,28 @@ enum RepeatOption: String, ExpressibleByArgument, CaseIterable {
 
 enum MediaPaths {
   /// The files in what was named, folders opened.
-  static func expand(_ names: [String]) throws -> [PlaylistEntry] {
+  ///
+  /// - Parameter takesInputs: whether what is no file may be an input, which only the daemon knows.
+  static func expand(_ names: [String], takesInputs: Bool = false) throws -> [PlaylistEntry] {
     do {
       return try names.flatMap { name in
-        name == "-" ? [PlaylistEntry(name)] : try MediaFolder.files(at: name)
+        if name == "-" { return [PlaylistEntry(name)] }
+        do {
+          return try MediaFolder.files(at: name)
+        } catch MediaError.notFound where takesInputs && !name.contains(where: "./".contains) {
+          return [PlaylistEntry("input:\(name)")]
+        }
       }
     } catch let error as MediaError {
       throw Failure(.noInput, error.description)
+    }
+  }
+
+  /// Where no daemon is there to have inputs.
+  static func refuseInputs(_ entries: [PlaylistEntry]) throws {
+    for entry in entries {
+      guard case .input(let name) = LiveLocation(entry.location) else { continue }
+      throw Failure(.noInput, MediaError.notFound(path: name).description)
     }
   }
 

@@ -1,0 +1,89 @@
+import Audio
+import Clock
+import FFmpegSource
+import Foundation
+import Glibc
+import LinuxIO
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Driver
+@testable import Sender
+
+/// Inputs that have names, over real pipes.
+@Suite struct LiveInputsTests {
+  private let folder: TemporaryFolder
+  private let path: String
+  private let inputs: LiveInputs
+
+  init() throws {
+    folder = try TemporaryFolder()
+    path = folder.file("sound.fifo")
+    #expect(mkfifo(path, 0o600) == 0)
+    let raw = RawFormat(
+      audio: AudioFormat(sampleRate: 8_000, channelCount: 1), sampleType: .int16)
+    inputs = LiveInputs([.init(name: "Turntable", location: .pipe(path), raw: raw)])
+  }
+
+  private func open() throws -> LiveSource {
+    try inputs.open("Turntable", interruption: ReadInterruption()) { _ in }
+  }
+
+  @Test func `all who play an input hear the same, and it is closed after the last of them`()
+    throws
+  {
+    var first: LiveSource? = try open()
+    var second: LiveSource? = try open()
+    #expect(first?.metadata.title == "Turntable")
+    #expect(first?.format.sampleRate == 8_000)
+    #expect(inputs.level("Turntable") != nil)
+    for source in [first, second] {
+      var frames: [Float] = []
+      while frames.count < 800 { try source?.read(800, appendingTo: &frames) }
+    }
+    first = nil
+    #expect(inputs.level("Turntable") != nil)
+    second = nil
+    #expect(inputs.level("Turntable") == nil)
+    // And again.
+    _ = try open()
+    #expect(inputs.level("Turntable") == nil)
+  }
+
+  @Test func `a name that is not there is refused with a sentence`() throws {
+    let expected = MediaError.unreadable(
+      path: "Radio", reason: "the daemon's configuration has no such input")
+    #expect(throws: expected) {
+      try inputs.open("Radio", interruption: ReadInterruption()) { _ in }
+    }
+  }
+
+  @Test func `an input that begins to sound is heard while nobody plays it`() throws {
+    let opened = DispatchSemaphore(value: 0)
+    inputs.watch(
+      "Turntable", tell: { Issue.record("\($0)") },
+      onGate: { if $0 == .opened { opened.signal() } })
+    let (path, flag, done) = (path, Flag(), DispatchSemaphore(value: 0))
+    Thread.detachNewThread {
+      let writer = Glibc.open(path, O_WRONLY | O_CLOEXEC)
+      // 1 kHz.
+      let period: [Int16] = [0, 11_585, 16_384, 11_585, 0, -11_585, -16_384, -11_585]
+      let samples = (0..<400).map { period[$0 % 8] }
+      while !flag.flag.load(ordering: .relaxed) { _ = Glibc.write(writer, samples, 800) }
+      close(writer)
+      done.signal()
+    }
+    #expect(opened.wait(timeout: .now() + 60) == .success)
+    #expect((inputs.level("Turntable") ?? -120) > -20)
+    flag.flag.store(true, ordering: .relaxed)
+    done.wait()
+    inputs.stop()
+    #expect(inputs.level("Turntable") == nil)
+    #expect(throws: MediaError.self) { try open() }
+  }
+
+  private final class Flag: Sendable {
+    let flag = Atomic(false)
+  }
+}
