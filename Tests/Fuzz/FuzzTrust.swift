@@ -161,6 +161,8 @@ struct DeskUnderFire {
   private var visitors: [Visitor] = []
   private var connections = 0
   private var keptCount = 0
+  /// Whether anybody with the right PIN has come.
+  private var hasKnower = false
   /// Answers that told a sender whether its PIN is right, since the last right one.
   private var answers = 0
   private var allAnswers = 0
@@ -212,6 +214,7 @@ struct DeskUnderFire {
 
   private mutating func arrive(_ sender: UInt8, knowsPIN: Bool) {
     guard visitors.count < 8 else { return }
+    hasKnower = hasKnower || knowsPIN
     let id = connect(sender)
     var visit = PairingVisit(
       .pair(knowsPIN ? pin : PIN(random: 2)), senderID: fuzzIdentifier(sender), senderName: "s",
@@ -256,6 +259,11 @@ struct DeskUnderFire {
     guard !writing.isEmpty else { return }
     let (trust, number) = writing.removeFirst()
     keptCount += 1
+    // A right PIN ends the count, also where its sender has left before it is told.
+    if trust.wrongGuesses < disk.wrongGuesses {
+      precondition(hasKnower, "forgiven without the PIN")
+      answers = 0
+    }
     disk = trust
     step(.trustKept(number))
   }
@@ -305,16 +313,12 @@ struct DeskUnderFire {
   }
 
   private mutating func checkPairing(_ message: PairingMessage) {
-    switch message {
-    case .answer:
-      allAnswers += 1
-      answers += 1
-      precondition(allAnswers <= keptCount, "an answer whose guess is not on disk")
-      // Three at once, and then no more than one in 30 s, whoever asks and however often it restarts.
-      let turns = Int((now - begin).count / 30_000_000_000)
-      precondition(answers <= 3 + turns, "more guesses than time allows")
-    case .paired: answers = 0
-    default: break
-    }
+    guard case .answer = message else { return }
+    allAnswers += 1
+    answers += 1
+    precondition(allAnswers <= keptCount, "an answer whose guess is not on disk")
+    // Three at once, and then no more than one in 30 s, whoever asks and however often it restarts.
+    let turns = Int((now - begin).count / 30_000_000_000)
+    precondition(answers <= 3 + turns, "more guesses than time allows")
   }
 }
