@@ -533,7 +533,7 @@ class Quality(PageTest):
         self.server.stop()
         # After two seconds.
         expect(page.locator("#link")).to_be_visible()
-        with page.expect_response(re.compile("/sync$")):
+        with page.expect_response(re.compile("/sync$"), timeout=30000):
             self.server.start()
         # A line that was interrupted has more than one beginning.
         expect(line).to_have_attribute("d", re.compile("^M[^ML]*(L[^ML]*){200,}$"))

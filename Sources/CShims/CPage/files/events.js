@@ -1,4 +1,4 @@
-// The stream of events: one for each page, closed while the page is hidden, opened with a whole snapshot when it is seen again.
+// The stream of events: closed while the page is hidden, opened with a whole snapshot when it is seen again.
 
 import { store } from "./api.js"
 

@@ -102,9 +102,10 @@ const pages = {
 	},
 	async radio() {
 		const { radios } = await get("/library/radios")
-		const inputs = store.inputs.length ? [h("h2.part", "Inputs"), grid(store.inputs, inputCard), h("h2.part", "Stations")] : []
-		if (!radios.length) return [...inputs, empty("radio", "No station yet", "Add one with the address of its stream or playlist.", { button: "Add a station", act: addRadio })]
-		return [...inputs, h("div.sorts", h("span.dim", count(radios.length, "station")), textButton("plus", "Add a station", addRadio)), grid(radios, radioCard)]
+		const button = "Add a station"
+		return [...store.inputs.length ? [h("h2.part", "Inputs"), grid(store.inputs, radioCard)] : [],
+			...radios.length ? [h("div.sorts", h("span.dim", count(radios.length, "station")), textButton("plus", button, addRadio)), grid(radios, radioCard)]
+				: [empty("radio", "No station yet", "Add one with the address of its stream or playlist.", { button, act: addRadio })]]
 	},
 	async playlists() {
 		const { playlists } = await get("/library/playlists")
@@ -125,7 +126,7 @@ const pages = {
 	},
 }
 
-/** A grid that fetches a hundred items when they come into view. Those that were seen stay, until the library changes. */
+/** A grid that fetches a hundred items when they come into view, and keeps them until the library changes. */
 const grids = new Map()
 async function pagedGrid(path, name, card) {
 	const key = `${path} ${store.library.albumCount}`
@@ -193,28 +194,18 @@ const artistCard = {
 	show: (artist) => ({ href: `#/library/artist/${artist.id}`, artwork: artist.artwork, title: artist.name, below: count(artist.albumCount, "album") }),
 }
 
+/** A station, or an input such as a turntable, which has no id. */
 const radioCard = {
 	verb: "More for",
 	create() {
-		const item = tile("button.station", "", () => enqueue([{ radioId: item.shown.id }], "now", item.shown.name), iconButton("more", "More", (event) => {
+		const items = () => [item.shown.id ? { radioId: item.shown.id } : { inputId: item.shown.name }]
+		const item = tile("button.station", "", () => enqueue(items(), "now", item.shown.name), iconButton("more", "More", (event) => {
 			const { id, name } = item.shown
-			playMenu(event.currentTarget, [{ radioId: id }], name, [null, drop(`/library/radios/${id}`)])
+			playMenu(event.currentTarget, items(), name, id && [null, drop(`/library/radios/${id}`)])
 		}, ".corner"))
 		return item
 	},
-	show: (radio) => ({ artwork: radio.artwork, title: radio.name, below: host(radio.uri) }),
-}
-
-/** What is heard as it happens, such as a turntable. */
-const inputCard = {
-	verb: "More for",
-	create() {
-		const items = () => [{ inputId: item.shown.name }]
-		const item = tile("button.station", "", () => enqueue(items(), "now", item.shown.name), iconButton("more", "More", (event) =>
-			playMenu(event.currentTarget, items(), item.shown.name), ".corner"))
-		return item
-	},
-	show: ({ name, kind, onSound }) => ({ title: name, below: onSound ? `Plays by itself in ${onSound}` : { card: "Sound card", pipe: "Pipe" }[kind] }),
+	show: ({ artwork, name, uri, kind, onSound }) => ({ artwork, title: name, below: uri ? host(uri) : onSound ? `Plays by itself in ${onSound}` : kind }),
 }
 
 const host = (uri) => (URL.canParse(uri) ? new URL(uri).host : uri)

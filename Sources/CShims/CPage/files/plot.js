@@ -14,7 +14,7 @@ export class Plot {
 		new ResizeObserver(() => this.last && this.draw(...this.last)).observe(this.element)
 	}
 
-	/** `rooms`: { id, name, color, points }, with points of [time in ms, error in µs, bound in µs]. `marks`: { atMs, roomId, text }. */
+	/** `rooms`: { id, name, color, points }, points as in sync.js. `marks`: { atMs, roomId, text }. */
 	draw(nowMs, rooms, marks) {
 		this.last = [nowMs, rooms, marks]
 		const { clientWidth: width, clientHeight: height } = this.element
@@ -90,7 +90,7 @@ function bandOf({ points, color }, { x, y }) {
 const lineOf = ({ points, color }, { x, y }) => svg("path", { class: `line line-${color}`,
 	d: pieces(points).map((piece) => `M${piece.map(([at, error]) => place(x(at), y(error))).join("L")}`).join("") })
 
-/** The name and value of each room that sounds, at the end of its line, pushed apart where they would cover each other. */
+/** Name and value of each room, at the end of its line, pushed apart where they would cover each other. */
 function ends(rooms, { right, top, bottom, x, y, nowMs, isWide }) {
 	const gap = 32
 	const all = rooms.filter(({ points }) => nowMs - (points.at(-1)?.[0] ?? 0) < 3000).map((room) => {

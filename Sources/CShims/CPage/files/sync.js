@@ -44,7 +44,7 @@ export function buildSync() {
 	onSync.push(remember)
 }
 
-/** The server remembers the last five minutes, so the plot is full at once, and has no hole where the page was hidden. */
+/** The server remembers five minutes, also while the page was hidden. */
 let isAsked = false
 export async function openSync() {
 	drawSync()
@@ -52,21 +52,17 @@ export async function openSync() {
 	isAsked = true
 	const found = await get("/sync").catch(() => (isAsked = false))
 	if (!found) return
-	const firstMs = Math.min(found.nowMs, ...found.rooms.flatMap(({ points }) => points.slice(0, 1).map(([at]) => at)))
-	const isOwn = (atMs) => atMs < firstMs || atMs > found.nowMs
-	const heard = new Map(found.rooms.map(({ id, points }) => [id, points]))
-	for (const id of new Set([...history.keys(), ...heard.keys()])) {
-		const own = (history.get(id) ?? []).filter(([at]) => isOwn(at))
-		history.set(id, [...own, ...heard.get(id) ?? []].sort(([a], [b]) => a - b))
+	for (const { id, points } of found.rooms) {
+		history.set(id, [...(history.get(id) ?? []).filter(([at]) => at < points[0][0]), ...points])
 	}
-	marks.splice(0, marks.length, ...[...marks.filter(({ atMs }) => isOwn(atMs)), ...found.marks].sort((a, b) => a.atMs - b.atMs))
+	marks.splice(0, marks.length, ...found.marks)
 	drawSync()
 }
 
 const counters = new Map()
 let lastMs = Infinity
 function remember(sync) {
-	// The page was hidden, or had lost the server.
+	// It was hidden, or had lost the server.
 	if (sync.nowMs - lastMs > 2000) {
 		isAsked = false
 		openSync()
@@ -88,7 +84,7 @@ function remember(sync) {
 	drawSync()
 }
 
-/** Rooms that come and go leave a mark as well. */
+/** Rooms that come and go leave marks, too. */
 const wereAway = new Map()
 export function watchRooms() {
 	for (const { id, state } of store.rooms.values()) {

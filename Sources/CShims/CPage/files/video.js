@@ -46,7 +46,7 @@ export function videoFollows(group) {
 	if (video && video.trackId !== group.item.trackId) stopVideo()
 }
 
-/** Asks for the presentation time. An answer that took long places the server's clock worse than one before it. */
+/** Asks for the presentation time. An answer that took long tells the server's clock worse. */
 let bestTripMs = Infinity
 async function measure() {
 	const group = currentGroup()
