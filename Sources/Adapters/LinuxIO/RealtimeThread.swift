@@ -93,6 +93,10 @@ package func lockMemory() -> IOError? {
       """)
 }
 
+/// Makes memory that is freed go back to the system, at the cost of some time for large pieces: for programs that run for
+/// months and sometimes need much for a moment. Call it before there are threads.
+package func returnFreedMemory() { csys_return_memory() }
+
 private final class ThreadContext: Sendable {
   let name: String
   let body: @Sendable () -> Void

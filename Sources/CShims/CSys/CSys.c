@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <linux/errqueue.h>
 #include <linux/net_tstamp.h>
+#include <malloc.h>
 #include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -481,6 +482,13 @@ int csys_thread_priority(void) {
 }
 
 int csys_lock_memory(void) { return outcome(mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT)); }
+
+void csys_return_memory(void) {
+  mallopt(M_ARENA_MAX, 2);
+  // A threshold that is set does not grow.
+  mallopt(M_MMAP_THRESHOLD, 128 << 10);
+  mallopt(M_TRIM_THRESHOLD, 128 << 10);
+}
 
 int csys_hide_memory(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) ? -errno : 0; }
 

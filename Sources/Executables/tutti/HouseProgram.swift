@@ -24,6 +24,7 @@ final class HouseProgram: LoopMember {
   private var end: LocalTime?
 
   init(_ configuration: HouseConfiguration, state: StateDirectory, encoding: EncoderChoice) throws {
+    returnFreedMemory()
     let reactor = try Reactor()
     self.reactor = reactor
     log = try OutputWriter(descriptor: STDERR_FILENO, limit: 64 << 10) { _ in [] }

@@ -124,6 +124,8 @@ void csys_thread_prepare(const char *name, size_t touched);
 // The calling thread's SCHED_FIFO priority, or zero.
 int csys_thread_priority(void);
 int csys_lock_memory(void);
+// Threads share two heaps, and what is freed goes back to the system. Call it before there are threads.
+void csys_return_memory(void);
 int csys_hide_memory(void);
 
 int csys_random(void *bytes, size_t count);
