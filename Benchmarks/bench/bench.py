@@ -54,7 +54,7 @@ def run(args):
     import scenario
     names = args.scenario or ["wired"]
     if names == ["all"]:
-        names = [n for n in scenario.names() if n != "live"]  # no system plays live yet
+        names = scenario.names()
     options = dict(o.split("=", 1) for o in args.option) | ({"programs": args.programs} if args.programs else {})
     changes = {"seconds": args.seconds, "rooms": args.rooms, "seed": args.seed}
     for name in names:
