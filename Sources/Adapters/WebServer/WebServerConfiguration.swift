@@ -20,7 +20,8 @@ package struct WebServerConfiguration: Sendable {
 
   package struct Limits: Sendable {
     package static let connections = 256
-    package static let connectionsOfOneAddress = 32
+    /// A browser keeps six connections, and twenty pages may be open on one machine or behind one proxy.
+    package static let connectionsOfOneAddress = 128
     package static let eventStreams = 32
     /// Bytes of a request's body.
     package static let body = 64 * 1_024
