@@ -174,7 +174,7 @@ let package = Package(
 
     // What several test targets use.
     .target(
-      name: "TestSupport", dependencies: ["Pairing"], path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["Pairing", "WireProtocol"], path: "Tests/TestSupport",
       swiftSettings: strict),
     .target(
       name: "SecurityTestSupport", dependencies: ["OpenSSLSecurity", "COpenSSL", "WireProtocol"],

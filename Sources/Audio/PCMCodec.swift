@@ -1,12 +1,12 @@
-/// Packs samples as they are, in packets of about 20 ms.
+/// Packs samples as they are, in packets of about 20 ms unless another length is asked for.
 package final class PCMEncoder: AudioEncoder {
   package let format: StreamFormat
   private let samplesPerPacket: Int
   private var held: [Float] = []
 
-  package init(audio: AudioFormat, sampleType: SampleType) {
+  package init(audio: AudioFormat, sampleType: SampleType, packetFrames: Int? = nil) {
     format = StreamFormat(codec: .pcm, audio: audio, sampleType: sampleType)
-    samplesPerPacket = max(audio.sampleRate / 50, 1) * audio.channelCount
+    samplesPerPacket = max(packetFrames ?? audio.sampleRate / 50, 1) * audio.channelCount
   }
 
   package func encode(

@@ -30,12 +30,26 @@ package struct EncoderChoice: Sendable {
   /// `auto` passes on what all rooms decode, else keeps what is lossless and compresses again what is not. A sample of 32 bits does not fit FLAC's
   /// 24 and stays PCM.
   package func makeEncoder(_ shape: SourceShape) throws(CodecError) -> any AudioEncoder {
-    switch codec {
+    if shape.isLive { return try live(shape) }
+    return switch codec {
     case .pcm: PCMEncoder(audio: shape.format, sampleType: shape.sampleType)
     case .flac: try flac(shape)
     case .opus: try opusEncoder(shape)
     case .auto: try automatic(shape)
     }
+  }
+
+  /// Packets of what is heard as it happens hold 5 ms at most, and fit into a datagram.
+  private func live(_ shape: SourceShape) throws(CodecError) -> any AudioEncoder {
+    if codec == .opus, shape.codecs.contains(.opus) {
+      var settings = opus
+      if settings.packetLength != .frames120 { settings.packetLength = .frames240 }
+      return try OpusEncoder(channelCount: shape.format.channelCount, settings: settings)
+    }
+    var shape = shape
+    if shape.sampleType != .int16 { shape.sampleType = .int24 }
+    return PCMEncoder(
+      audio: shape.format, sampleType: shape.sampleType, packetFrames: shape.livePacketFrames)
   }
 
   /// Whether packets of items may be passed on as they are.

@@ -1,6 +1,7 @@
 import Clock
 package import FFmpegSource
 package import LinuxIO
+import OpenSSLSecurity
 package import Sender
 import WireProtocol
 
@@ -93,7 +94,10 @@ package final class GroupDriver {
         clockID: try SystemRandom.number(), clockPort: host.clockPort,
         firstSession: try SystemRandom.number(), endsWithPlaylist: settings.endsWithPlaylist,
         startsHeld: settings.startsHeld, holdsAtCuts: settings.holdsAtCuts,
-        givesBack: settings.claim.givesBack, priority: settings.claim.priority),
+        givesBack: settings.claim.givesBack, priority: settings.claim.priority,
+        live: LiveSecret(
+          cipher: DatagramSealing(), key: try SystemRandom.bytes(LiveStream.keyByteCount),
+          port: host.livePort)),
       playing: playlist)
     batches = Inbox(limit: ProducerThread.batchLimit, waker: host.reactor.waker)
     let notices = Inbox<SourceNotice>(limit: Self.noticeLimit, waker: host.reactor.waker)
@@ -161,6 +165,13 @@ package final class GroupDriver {
       receivedAt: datagram.receivedAt, now: HostClock.now)
   }
 
+  /// False where it is not for this group.
+  func ask(_ datagram: Datagram) -> Bool {
+    let isOurs = sender.ask(datagram.bytes, from: datagram.from, at: HostClock.now)
+    while let output = sender.nextOutput() { carryOut(output) }
+    return isOurs
+  }
+
   func transmitted(to peer: SocketAddress, sequence: UInt32, at time: LocalTime) {
     sender.transmitted(to: peer, sequence: sequence, at: time)
   }
@@ -178,6 +189,7 @@ package final class GroupDriver {
     // No adapter has connections on which rooms come in by themselves.
     case .adopt(let id, _, _): handle(.connectFailed(id, reason: "it did not come in"))
     case .send(let id, let bytes): peers.send(bytes, to: line(id))
+    case .sendDatagram(let bytes, let address): host.sendAudio(bytes, to: address)
     case .close(let id): peers.close(line(id))
     case .lookUp(let room, let name): host.lookUp(name, of: room, in: number)
     case .pace(let id, let rate): peers.pace(line(id), bytesPerSecond: rate)

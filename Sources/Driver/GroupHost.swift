@@ -46,6 +46,8 @@ package final class GroupHost: LoopMember {
   /// Of its key: the same for all groups.
   let senderID: Identifier
   private let clockSocket: DatagramID
+  /// Rooms ask on it for the packets of live streams, which leave from it.
+  private let liveSocket: DatagramID
   private var stamped = AwaitedStamps<Answer>()
   private let discovered: ServiceNews
   private let resolved: Inbox<(group: Int, room: RoomID, found: [SocketAddress], failure: String?)>
@@ -66,16 +68,21 @@ package final class GroupHost: LoopMember {
     peers = PeerConnections(
       reactor: reactor, limit: Self.connectionLimit, secure: security.channel)
     clockSocket = try reactor.openDatagrams(on: .any(port: 0), trafficClass: .clock)
+    liveSocket = try reactor.openDatagrams(on: .any(port: 0), trafficClass: .audio)
     resolved = Inbox(limit: Self.lookupLimit, waker: reactor.waker)
     let waker = reactor.waker
     discovered = ServiceNews(identifierKey: "id") { waker.wake() }
   }
 
-  deinit { reactor.close(clockSocket) }
+  deinit {
+    reactor.close(clockSocket)
+    reactor.close(liveSocket)
+  }
 
   private var groups: [GroupDriver] { members.compactMap(\.group) }
 
   var clockPort: UInt16 { reactor.localAddress(of: clockSocket)?.port ?? 0 }
+  var livePort: UInt16 { reactor.localAddress(of: liveSocket)?.port ?? 0 }
 
   /// Returns the group's number.
   func join(_ group: GroupDriver) -> Int {
@@ -109,6 +116,7 @@ package final class GroupHost: LoopMember {
     peers.take(event, handle)
     switch event {
     case .datagram(let id, let datagram) where id == clockSocket: answer(datagram)
+    case .datagram(let id, let datagram) where id == liveSocket: asked(datagram)
     case .transmitted(let id, let stamp) where id == clockSocket: transmitted(stamp)
     default: break
     }
@@ -168,6 +176,17 @@ package final class GroupHost: LoopMember {
   private func transmitted(_ stamp: TransmitStamp) {
     guard let answer = stamped[stamp.id] else { return }
     group(answer.group)?.transmitted(to: answer.peer, sequence: answer.sequence, at: stamp.at)
+  }
+
+  // MARK: - Live streams
+
+  private func asked(_ datagram: Datagram) {
+    for group in groups where group.ask(datagram) { return }
+  }
+
+  /// What cannot leave at once is lost, as on the way: the room asks for it again.
+  func sendAudio(_ bytes: [UInt8], to address: SocketAddress) {
+    _ = try? reactor.send(bytes, to: address, from: liveSocket)
   }
 
   // MARK: - Finding rooms

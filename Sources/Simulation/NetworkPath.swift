@@ -135,20 +135,33 @@ struct NetworkLink {
   /// Of a link that keeps order.
   private var lastArrival = TrueTime.zero
   private var isLosing = false
+  /// When it was last decided whether a packet is lost.
+  private var lastDraw = TrueTime.zero
 
   init(_ quality: LinkQuality, random: RandomSource) {
     self.quality = quality
     self.random = random
   }
 
-  mutating func isLost() -> Bool {
+  /// Whether what is sent at `time` is lost.
+  mutating func isLost(at time: TrueTime) -> Bool {
     guard quality.loss > 0 else { return false }
     guard quality.lossBurst > 1 else { return random.chance(quality.loss) }
     let end = 1 / quality.lossBurst
     let begin = end * quality.loss / (1 - quality.loss)
-    isLosing = random.chance(isLosing ? 1 - end : begin)
+    // As if a packet had been sent every few milliseconds: a burst passes on a silent link too.
+    let steps = max(1, min(Int((time - lastDraw).seconds / Self.burstStep), Self.mostSteps))
+    lastDraw = max(lastDraw, time)
+    let memory = (0..<steps).reduce(1.0) { product, _ in product * (1 - end - begin) }
+    isLosing = random.chance(quality.loss + ((isLosing ? 1 : 0) - quality.loss) * memory)
     return isLosing
   }
+
+  /// Seconds: what a packet of a live stream lasts.
+  private static let burstStep = 5e-3
+  /// No burst is known to go on after so many.
+  private static let mostSteps = 200
+
   mutating func isDuplicated() -> Bool {
     quality.duplication > 0 && random.chance(quality.duplication)
   }
@@ -201,13 +214,16 @@ struct NetworkLink {
     return lastArrival
   }
 
-  /// The retransmission of a lost segment: about 200 ms, twice that for each further loss.
-  mutating func retransmissionDelay() -> Nanoseconds {
+  /// The retransmission of a segment that was sent at `time` and lost: about 200 ms, twice that for each further loss.
+  mutating func retransmissionDelay(at time: TrueTime) -> Nanoseconds {
     var wait = 0.2
     var sum = 0.0
-    while isLost(), wait < 5 {
+    var isMissed = self.isLost(at: time)
+    while isMissed, wait < 5 {
       sum += wait
       wait *= 2
+      // No burst lasts as long.
+      isMissed = random.chance(quality.loss)
     }
     return Nanoseconds(seconds: sum)
   }

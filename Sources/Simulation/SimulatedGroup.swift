@@ -60,6 +60,8 @@ package final class SimulatedGroup {
     package var arithmetic: (any PairingArithmetic)?
     /// Nil where all of an item is at hand.
     package var delivery: SimulatedDelivery?
+    /// Nil where nothing is heard as it happens.
+    package var live: SimulatedLive?
 
     package init(seed: UInt64, senderHost: SimulatedHost.Quality, rooms: [Room]) {
       self.seed = seed
@@ -108,6 +110,8 @@ package final class SimulatedGroup {
   let senderHost: Pointer<SimulatedHost>
   var sender: SimulatedSender?
   var rooms: [SimulatedRoom] = []
+  /// Datagrams with audio that the sender has sent.
+  package internal(set) var audioCount = 0
   var connectionCount = 0
   var processCount = 0
   /// By program, the sender last: in this second of true time.
@@ -338,6 +342,8 @@ extension SimulatedGroup {
 extension SimulatedGroup {
   package func status(of room: Int) -> RoomStatus? { rooms[room].lastStatus }
   package func events(of room: Int) -> [(at: TrueTime, event: ReceiverEvent)] { rooms[room].events }
+  /// How the packets of a live stream have come to the room.
+  package func liveReports(of room: Int) -> [LiveReport] { rooms[room].liveReports }
   package func underruns(of room: Int) -> Int { rooms[room].underrunCount }
   /// How far a room's clock estimate is off in truth, in nanoseconds; positive where it is ahead.
   package func clockError(of room: Int) -> Nanoseconds? {

@@ -14,7 +14,7 @@ extension SimulatedGroup {
     digest.add(bytes)
     guard !rooms[room].isCutOff else { return }
     let link = toRoom ? rooms[room].down : rooms[room].up
-    if link.value.isLost() { return }
+    if link.value.isLost(at: time) { return }
     let arrival = link.value.arrival(ofDatagram: bytes.count, at: time)
     schedule(event(bytes, arrival), at: arrival)
     guard link.value.isDuplicated() else { return }
@@ -81,7 +81,8 @@ extension SimulatedGroup {
     let departure = link.value.departure(of: payload.count, at: now)
     let delay = link.value.delay(at: now)
     let arrival = link.value.inOrder(departure + delay)
-    stream.lastArrival = max(arrival + link.value.retransmissionDelay(), stream.lastArrival)
+    stream.lastArrival = max(
+      arrival + link.value.retransmissionDelay(at: departure), stream.lastArrival)
     if toRoom {
       connection.down = stream
       let back = rooms[connection.room].quality.path.up.delay
@@ -185,7 +186,7 @@ extension SimulatedGroup {
   func dialed(_ connection: SimulatedConnection, attempt: Int) {
     guard connection.senderHolds else { return }
     let room = rooms[connection.room]
-    if room.isCutOff || room.down.value.isLost() {
+    if room.isCutOff || room.down.value.isLost(at: now) {
       guard attempt < 3 else { return }
       let later = now + .seconds(1 << Int64(attempt))
       return schedule(.dialed(connection, attempt: attempt + 1), at: later)

@@ -39,6 +39,9 @@ final class SimulatedRoom {
   var events: [(at: TrueTime, event: ReceiverEvent)] = []
   var lastStatus: RoomStatus?
   var lastCredit: Credit?
+  var liveReports: [LiveReport] = []
+  /// How the card is to be opened.
+  var profile = LatencyProfile.deep
   var lastEstimate: ClockEstimate?
   var underrunCount = 0
 
@@ -91,7 +94,8 @@ extension SimulatedGroup {
         return isExact ? try SignalPackets.makeDecoder(format) : SilenceDecoder(format)
       },
       idleTime: .seconds(30), profile: configuration.profile, seed: random.next(),
-      whenBusy: room.quality.whenBusy, arithmetic: configuration.arithmetic)
+      whenBusy: room.quality.whenBusy, arithmetic: configuration.arithmetic,
+      cipher: configuration.live.map { _ in SimulatedCipher() })
     room.session = Pointer(
       ReceiverSession(settings, memory: room.memory, trust: room.trust))
   }
@@ -157,7 +161,13 @@ extension SimulatedGroup {
       }
     case .sendTimeRequest(let bytes, let sequence, _, _):
       sendRequest(bytes, sequence: sequence, room)
-    case .openDevice:
+    case .sendAsk(let bytes, _, _):
+      let (index, process, left) = (room.index, room.process, now + room.host.workTime())
+      sendDatagram(bytes, toRoom: false, index, at: left) { bytes, arrival in
+        .request(room: index, process: process, bytes, arrivedAt: arrival)
+      }
+    case .openDevice(_, let profile):
+      room.profile = profile
       room.wantsCard = true
       openCard(room.index)
     case .closeDevice:
@@ -199,6 +209,7 @@ extension SimulatedGroup {
           violated("room \(room.index) holds \(status.heldBytes) bytes")
         }
       case .credit(let credit)?: room.lastCredit = credit
+      case .liveReport(let report)?: room.liveReports.append(report)
       default: break
       }
     }
@@ -222,15 +233,17 @@ extension SimulatedGroup {
     guard room.wantsCard, room.isPlugged, room.cardNumber == attempt, room.session != nil else {
       return
     }
+    var quality = room.quality.card
+    quality.use(room.profile)
     let card = SimulatedSoundCard(
-      room.quality.card, configuration, crystal: room.crystal, random: room.cardRandom,
+      quality, configuration, crystal: room.crystal, random: room.cardRandom,
       storedDrift: room.memory.deviceDrift, at: now)
     room.card = card
     room.unsent.removeAll()
     schedule(.turn(room: index, card: attempt), at: card.nextTurn(after: now))
     let device = OutputDevice(
       format: AudioFormat(sampleRate: TestSignal.sampleRate, channelCount: card.ring.channelCount),
-      commitHorizon: room.quality.card.traits.commitHorizon)
+      commitHorizon: quality.traits.commitHorizon, writtenAhead: quality.traits.writtenAhead)
     serve(index, [.deviceOpened(device, ring: card.ring)])
   }
 

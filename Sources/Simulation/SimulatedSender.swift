@@ -10,6 +10,8 @@ final class SimulatedSender {
   var connections: [SimulatedConnection] = []
   let serializer: Serializer
   let sources: Pointer<SignalSource?>
+  /// By the sender's clock, when the order is carried out that is under way.
+  let orderTime = Pointer(LocalTime(nanoseconds: 0))
   let process: Int
   var nextWake: TrueTime?
   /// Orders that wait while one is carried out.
@@ -21,12 +23,20 @@ final class SimulatedSender {
 
   init(_ configuration: SimulatedGroup.Configuration, process: Int, random: inout RandomSource) {
     let clockID = random.next()
-    let entries = configuration.items.map { PlaylistEntry($0.map { "\($0)" } ?? "endless") }
+    let live = configuration.live
+    let entries = configuration.items.enumerated().map { place, frames in
+      PlaylistEntry(
+        place == live?.item ? SimulatedLive.location : frames.map { "\($0)" } ?? "endless")
+    }
     group = GroupSender(
       .init(
         senderID: .simulatedSender, senderName: "sender", clockID: clockID, clockPort: 4000,
         firstSession: random.next(), endsWithPlaylist: configuration.endsWithPlaylist,
-        profile: configuration.profile, priority: configuration.priority),
+        profile: configuration.profile, priority: configuration.priority,
+        live: live.map { _ in
+          LiveSecret(
+            cipher: SimulatedCipher(), key: SimulatedLive.key, port: SimulatedLive.port)
+        }),
       playing: Playlist(entries))
     self.process = process
     let sources = Pointer<SignalSource?>(nil)
@@ -34,13 +44,22 @@ final class SimulatedSender {
     let isExact = configuration.isExact
     serializer = Serializer(
       passesPackets: configuration.passesPackets && isExact,
-      openSource: { item in
-        let source = SignalSource(item: item.id, frameCount: Int64(item.location), configuration)
+      openSource: { [orderTime] item in
+        let timing = live.map {
+          LiveTiming(firstHeard: orderTime.value + $0.latency, latency: $0.latency)
+        }
+        let source = SignalSource(
+          item: item.id, frameCount: Int64(item.location), configuration,
+          live: item.location == SimulatedLive.location ? timing : nil)
         sources.value = source
         return source
       },
       makeEncoder: { shape in
-        if isExact { return PCMEncoder(audio: shape.format, sampleType: shape.sampleType) }
+        if isExact {
+          return PCMEncoder(
+            audio: shape.format, sampleType: shape.sampleType,
+            packetFrames: shape.isLive ? shape.livePacketFrames : nil)
+        }
         return SilenceEncoder(shape)
       })
   }
@@ -141,6 +160,7 @@ extension SimulatedGroup {
       guard let connection = sender[id] else { return }
       push(bytes, on: connection)
       if connection.channel == .control { listen(to: bytes, on: connection) }
+    case .sendDatagram(let bytes, let address): sendAudio(bytes, to: address)
     case .close(let id):
       guard let connection = sender[id] else { return }
       sender.connections.removeAll { $0 === connection }
@@ -194,6 +214,7 @@ extension SimulatedGroup {
 
   func produced(_ order: ProductionOrder, process: Int) {
     guard let sender, sender.process == process else { return }
+    sender.orderTime.value = senderHost.value.local(at: now)
     let batch = sender.serializer.carryOut(order)
     for step in batch.steps {
       guard case .opened(let opened, let time) = step else { continue }
@@ -224,6 +245,10 @@ extension SimulatedGroup {
 
   /// When all that was read of a source is there.
   private func arrival(at source: SignalSource?) -> TrueTime {
+    if let source, let live = source.live {
+      let read = Nanoseconds(MediaDuration(frames: source.framesRead, at: TestSignal.sampleRate))
+      return senderHost.value.trueTime(of: live.firstHeard - live.latency + read, after: now)
+    }
     guard let source, let delivery = configuration.delivery else { return now }
     let opened = source.openedAt ?? now
     source.openedAt = opened
@@ -242,8 +267,24 @@ extension SimulatedGroup {
 
   // MARK: - Time
 
+  /// The address is a room's number and that of its process.
+  private func sendAudio(_ bytes: [UInt8], to address: String) {
+    let parts = address.split(separator: ".").compactMap { Int($0) }
+    guard parts.count == 2 else { return }
+    audioCount += 1
+    let left = now + senderHost.value.workTime()
+    sendDatagram(bytes, toRoom: true, parts[0], at: left) { bytes, arrival in
+      .answer(room: parts[0], process: parts[1], bytes, arrivedAt: arrival)
+    }
+  }
+
   func answer(_ bytes: [UInt8], from room: Int, process: Int, arrivedAt: TrueTime) {
     guard let sender else { return }
+    if bytes.count > 5, bytes[5] == 3 {
+      _ = sender.group.ask(
+        bytes, from: "\(room).\(process)", at: senderHost.value.local(at: now))
+      return serveSender([])
+    }
     let answered = sender.group.answer(
       bytes, from: "\(room).\(process)", of: "\(room)",
       receivedAt: senderHost.value.local(at: arrivedAt), now: senderHost.value.local(at: now))

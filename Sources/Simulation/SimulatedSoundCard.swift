@@ -31,8 +31,11 @@ final class SimulatedSoundCard {
     self.crystal = crystal
     self.random = random
     let rate = TestSignal.sampleRate
+    // Each packet takes a block of its own: a live stream's short ones need as long a ring as the real program has.
+    let span =
+      quality.profile.latency == nil ? quality.profile.frameRing : LatencyProfile.deep.frameRing
     ring = FrameRing(
-      minimumCapacity: quality.profile.frameRing.frames(at: rate),
+      minimumCapacity: span.frames(at: rate),
       channelCount: configuration.channelCount)
     renderer = Renderer(
       sampleRate: rate, ring: ring, commands: commands, reports: reports,
@@ -166,6 +169,13 @@ package struct CardQuality: Sendable {
   var startFrames: Int { MediaDuration(profile.fixedLead).frames(at: TestSignal.sampleRate) }
 
   package init(crystal: Oscillator.Quality) { self.crystal = crystal }
+
+  /// A live stream has periods of its own.
+  mutating func use(_ profile: LatencyProfile) {
+    self.profile = profile
+    guard profile.latency != nil else { return }
+    periodFrames = MediaDuration(profile.period).frames(at: TestSignal.sampleRate)
+  }
 
   var traits: CardTraits {
     CardTraits(

@@ -85,7 +85,8 @@ final class SignalSource: MediaSource {
   let sampleType: SampleType
   let isLossless = true
   let frameCount: Int64?
-  let isSeekable = true
+  var isSeekable: Bool { live == nil }
+  let live: LiveTiming?
   let metadata = ItemMetadata()
   private var next: Int64 = 0
   let supply: Supply
@@ -98,10 +99,14 @@ final class SignalSource: MediaSource {
   /// The stream frame at which this item's frame 0 sounds or would sound, and what it belongs to; set once it is known.
   var start: (frame: Int64, generation: UInt32) = (0, 0)
 
-  init(item: Int, frameCount: Int64?, _ configuration: SimulatedGroup.Configuration) {
+  init(
+    item: Int, frameCount: Int64?, _ configuration: SimulatedGroup.Configuration,
+    live: LiveTiming? = nil
+  ) {
+    self.live = live
     self.item = item
     self.frameCount = frameCount
-    supply = configuration.delivery?.supply ?? .stored
+    supply = live == nil ? configuration.delivery?.supply ?? .stored : .live
     isExact = configuration.isExact
     tellsItems = configuration.tellsItems
     sampleType = isExact ? .float32 : .int16
@@ -140,7 +145,7 @@ final class SilenceEncoder: AudioEncoder {
 
   init(_ shape: SourceShape) {
     format = StreamFormat(codec: .pcm, audio: shape.format, sampleType: shape.sampleType)
-    packetFrames = shape.format.sampleRate / 5
+    packetFrames = shape.format.sampleRate / (shape.isLive ? 200 : 5)
   }
 
   func encode(

@@ -25,6 +25,9 @@ extension ControlMessage {
     case MessageType.flushedAutomatically:
       return try Flushed(decoding: &reader).map(ControlMessage.flushedAutomatically)
     case MessageType.status: return .status(try RoomStatus(decoding: &reader))
+    case MessageType.live: return try reader.liveStream().map(ControlMessage.live)
+    case MessageType.liveReport:
+      return try LiveReport(decoding: &reader).map(ControlMessage.liveReport)
     case MessageType.codecs: return .codecs(try reader.codecs())
     case MessageType.goodbye: return .goodbye(try Goodbye(decoding: &reader))
     default: return nil
@@ -42,6 +45,8 @@ extension ControlMessage {
       case .settings(let settings): settings.encode(to: &writer)
       case .streamVolume(let volume): volume.encode(to: &writer)
       case .nowPlaying(let announcement): announcement.encode(to: &writer)
+      case .live(let stream): writer.liveStream(stream)
+      case .liveReport(let report): report.encode(to: &writer)
       case .keepAlive: break
       case .welcome(let welcome): welcome.encode(to: &writer)
       case .refuse(let refusal): refusal.encode(to: &writer)
@@ -63,6 +68,8 @@ extension ControlMessage {
     case .settings: MessageType.settings
     case .streamVolume: MessageType.streamVolume
     case .nowPlaying: MessageType.nowPlaying
+    case .live: MessageType.live
+    case .liveReport: MessageType.liveReport
     case .keepAlive: MessageType.keepAlive
     case .welcome: MessageType.welcome
     case .refuse: MessageType.refuse

@@ -18,6 +18,8 @@ package enum ControlMessage: Hashable, Sendable {
   case streamVolume(StreamVolume)
   /// Which item plays from a media time on.
   case nowPlaying(NowPlaying)
+  /// The stream's packets come as datagrams from now on; nil where they do no more.
+  case live(LiveStream?)
   /// The sender is alive; sent after a while without other messages.
   case keepAlive
 
@@ -36,6 +38,8 @@ package enum ControlMessage: Hashable, Sendable {
   case status(RoomStatus)
   /// Codecs that the receiver decodes from now on; replaces the list in its `welcome`.
   case codecs([Codec])
+  /// How the packets of a live stream come.
+  case liveReport(LiveReport)
 
   // From either.
   /// This side ends the session, and why.

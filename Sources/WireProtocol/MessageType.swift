@@ -10,6 +10,7 @@ enum MessageType {
   static let nowPlaying: UInt16 = 0x0006
   static let streamVolume: UInt16 = 0x0007
   static let prove: UInt16 = 0x0008
+  static let live: UInt16 = 0x0009
 
   static let welcome: UInt16 = 0x0101
   static let refuse: UInt16 = 0x0102
@@ -18,6 +19,7 @@ enum MessageType {
   static let flushedAutomatically: UInt16 = 0x0105
   static let status: UInt16 = 0x0106
   static let codecs: UInt16 = 0x0107
+  static let liveReport: UInt16 = 0x0108
 
   static let goodbye: UInt16 = 0x0201
 

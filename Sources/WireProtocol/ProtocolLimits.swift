@@ -67,6 +67,8 @@ package enum ProtocolLimits {
   package static let roomDelay: ClosedRange<Int64> = -2_000_000_000...2_000_000_000
   /// Nanoseconds: beyond ten seconds, no command would act in a useful time.
   package static let commitHorizon: ClosedRange<Int64> = 0...10_000_000_000
+  /// Nanoseconds: beyond two seconds, nothing is gained over a deep buffer. 0 says that a stream is live no more.
+  package static let liveLatency: ClosedRange<Int64> = 0...2_000_000_000
   /// 0 is silent, 1000 is full.
   package static let volume: ClosedRange<UInt16> = 0...1000
 

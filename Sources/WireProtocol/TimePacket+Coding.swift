@@ -5,7 +5,7 @@ extension TimePacket {
   /// Of a request and of an answer, so that an answer is never larger than its request.
   package static let byteCount = 64
 
-  private static let version: UInt8 = 2
+  static let version: UInt8 = 2
   fileprivate static let requestKind: UInt8 = 1
   fileprivate static let answerKind: UInt8 = 2
   private static let tagByteCount = 8
@@ -24,17 +24,17 @@ extension TimePacket {
     _ datagram: ArraySlice<UInt8>, key: (TimePacket) -> ClockKey?
   ) throws(DecodeError) -> TimePacket {
     let packet = try decodeFields(datagram)
-    let covered = datagram.prefix(byteCount - tagByteCount)
-    let tag = datagram.dropFirst(covered.count).prefix(tagByteCount)
-    guard let key = key(packet), isTag(tag, of: covered, key: key) else { throw .notAuthentic }
+    guard let key = key(packet), hasTag(datagram.prefix(byteCount), key: key) else {
+      throw .notAuthentic
+    }
     return packet
   }
 
-  /// In a time that does not depend on the tag's bytes.
-  private static func isTag(
-    _ tag: ArraySlice<UInt8>, of covered: ArraySlice<UInt8>, key: ClockKey
-  ) -> Bool {
-    zip(tag, Self.tag(of: covered, key: key)).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+  /// Whether the last eight bytes are the tag of those before them. In a time that does not depend on the tag's bytes.
+  static func hasTag(_ datagram: ArraySlice<UInt8>, key: ClockKey) -> Bool {
+    let covered = datagram.dropLast(tagByteCount)
+    let tag = datagram.suffix(tagByteCount)
+    return zip(tag, Self.tag(of: covered, key: key)).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
   }
 
   /// The least byte first, as SipHash's authors write it.

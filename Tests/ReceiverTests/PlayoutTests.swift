@@ -45,7 +45,7 @@ import WireProtocol
     var playout = Self.playout(packets: 10)
     var rates: [Int] = []
     for step in Self.advance(&playout, to: 0) + Self.advance(&playout, to: 1) {
-      if case .openDevice(let rate) = step { rates.append(rate) }
+      if case .openDevice(let rate, _) = step { rates.append(rate) }
     }
     #expect(rates == [48_000])
     #expect(playout.commitHorizon == .milliseconds(40))

@@ -41,7 +41,7 @@ struct TestReceiver {
         receiverID: .counting(from: 9), name: "Kitchen", model: "test", capacity: capacity,
         codecs: codecs, remainingCodecs: { remaining }, makeDecoder: makeDecoder,
         idleTime: .seconds(5), seed: 1, access: access, whenBusy: whenBusy, token: token,
-        arithmetic: FakeArithmetic()),
+        arithmetic: FakeArithmetic(), cipher: FakeCipher()),
       memory: memory, trust: trust)
   }
 
@@ -246,7 +246,7 @@ struct TestReceiver {
   }
 
   private mutating func react(to output: ReceiverSession.Output) {
-    if opensDevice, case .openDevice(let rate) = output { open(rate: rate) }
+    if opensDevice, case .openDevice(let rate, _) = output { open(rate: rate) }
     if answersTime, case .sendTimeRequest(let bytes, _, _, _) = output { answer(bytes) }
   }
 

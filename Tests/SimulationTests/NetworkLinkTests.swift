@@ -40,11 +40,23 @@ import Testing
       $0.loss = 0.05
       $0.lossBurst = 5
     }
-    let lost = (0..<200_000).map { _ in link.isLost() }
+    let lost = (0..<200_000).map { link.isLost(at: .zero + .milliseconds(5 * $0)) }
     let bursts = zip([false] + lost, lost).count { !$0 && $1 }
     let count = lost.count { $0 }
     #expect((0.045...0.055).contains(Double(count) / 200_000))
     #expect((4.5...5.5).contains(Double(count) / Double(bursts)))
+  }
+
+  @Test func `a burst of losses does not wait for packets on a silent link`() {
+    var link = Self.link {
+      $0.loss = 0.05
+      $0.lossBurst = 5
+    }
+    let lost = (0..<200_000).map { link.isLost(at: .zero + .milliseconds(200 * $0)) }
+    let pairs = zip(lost, lost.dropFirst()).count { $0 && $1 }
+    // One after the other no more often than by chance.
+    #expect((0.03...0.07).contains(Double(pairs) / Double(lost.count { $0 })))
+    #expect(link.retransmissions(after: 10_000).filter { $0 > .seconds(3) }.count < 5)
   }
 
   @Test func `datagrams that count wait for the link's rate`() {
@@ -58,5 +70,12 @@ import Testing
     var fast = Self.link { $0.rate = 100_000 }
     let others = Self.arrivals(&fast, every: .zero, 100)
     #expect(((others.last ?? .zero) - .zero).seconds < 0.02)
+  }
+}
+
+extension NetworkLink {
+  /// How long a segment takes longer that is sent every half second.
+  fileprivate mutating func retransmissions(after count: Int64) -> [Nanoseconds] {
+    (0..<count).map { retransmissionDelay(at: .zero + .seconds(50_000) + .milliseconds(500 * $0)) }
   }
 }

@@ -8,6 +8,9 @@ enum Meaning: Hashable {
   case media(MediaMessage)
   case pairing(PairingMessage)
   case time(TimePacket)
+  case ask(LiveAsk)
+  /// What is sealed has its meaning among the tests of the cipher.
+  case audio(LiveDatagram)
 
   /// Decodes to the meaning of that name, and is what the meaning is encoded as.
   static func isMet(by bytes: [UInt8], named name: String) -> Bool {
@@ -25,6 +28,11 @@ enum Meaning: Hashable {
         return try PairingMessage.decode(raw) == message && message.encoded() == bytes
       case .time(let packet):
         return try TimePacket.decode(bytes[...], key: .example) == packet && packet.bytes == bytes
+      case .ask(let ask):
+        return try LiveAsk.decode(bytes[...]) { _ in .example } == ask
+          && ask.encoded(key: .example) == bytes
+      case .audio(let datagram):
+        return try LiveDatagram(decoding: bytes) == datagram && datagram.encoded == bytes
       }
     } catch {
       return false
@@ -38,6 +46,8 @@ enum Meaning: Hashable {
     case .media(let message): "media.\(caseName(of: message))"
     case .pairing(let message): "pairing.\(caseName(of: message))"
     case .time(let packet): "time.\(caseName(of: packet))"
+    case .ask: "live.ask"
+    case .audio: "live.audio"
     }
   }
 
@@ -47,7 +57,8 @@ enum Meaning: Hashable {
 
   private static func seconds(_ count: Int64) -> MediaTime { MediaTime.zero + .seconds(count) }
 
-  static let all: [(name: String, value: Meaning)] = session + playing + media + pairing + time
+  static let all: [(name: String, value: Meaning)] =
+    session + playing + media + pairing + time + live
 
   private static let session: [(name: String, value: Meaning)] = [
     (
@@ -326,6 +337,43 @@ enum Meaning: Hashable {
             requestSentAt: LocalTime(nanoseconds: 4_999_000_000_123),
             receivedAt: GroupTime(nanoseconds: 90_000_000_000_456),
             sentAt: GroupTime(nanoseconds: 90_000_000_040_789), previous: nil)))
+    ),
+  ]
+
+  private static let live: [(name: String, value: Meaning)] = [
+    (
+      "control.live",
+      .control(
+        .live(
+          LiveStream(
+            latency: .milliseconds(30), sampleRate: 44_100, port: 46_001,
+            key: counting(from: 0x60, 32))))
+    ),
+    ("control.live.ended", .control(.live(nil))),
+    (
+      "control.liveReport",
+      .control(
+        .liveReport(
+          LiveReport(
+            received: 100, recovered: 3, concealed: 1, leastMargin: .milliseconds(-2))))
+    ),
+    (
+      "live.ask",
+      .ask(
+        LiveAsk(
+          clockID: 0x1112_1314_1516_1718, keyID: 0x0506_0708, sequence: 5,
+          missing: [1017, 1020, 1208]))
+    ),
+    (
+      "live.audio",
+      .audio(
+        LiveDatagram(
+          clockID: 0x1112_1314_1516_1718, number: 1017,
+          sealed: hex(
+            "82a2229b6adbcd691cea0e2d62e1b1601faef3f75cd445b4295df59dedb9ce6d"
+              + "d9009879c889cc0e75603db2e1bd9c75f788ffb74050b3dbda5f2643944c57d6"
+              + "1fcdeabc5de6e5591195f02f5d97fdfb574a10f5813ef9e01381d2646bf61bfb"
+              + "407500854b7a330c9f79793774b340d4")))
     ),
   ]
 }

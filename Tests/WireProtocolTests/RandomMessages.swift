@@ -19,6 +19,12 @@ extension SplitMix64 {
           limit: pick(ProtocolLimits.count), bufferedUntil: mediaTime(),
           heldBytes: pick(ProtocolLimits.count))),
       .flushed(flushed()), .flushedAutomatically(flushed()), .status(status()),
+      .live(element([nil, liveStream()])),
+      .liveReport(
+        LiveReport(
+          received: pick(0...UInt32.max), recovered: pick(0...UInt32.max),
+          concealed: pick(0...UInt32.max),
+          leastMargin: Nanoseconds(pick(ProtocolLimits.difference)))),
       .codecs(Array(Codec.allCases.shuffled(using: &self).prefix(pick(0...9)))),
       .goodbye(
         Goodbye(reason: element(Goodbye.Reason.allCases), detail: text(atMost: 256))),
@@ -61,6 +67,12 @@ extension SplitMix64 {
   mutating func mediaTime() -> MediaTime { MediaTime(flicks: pick(ProtocolLimits.mediaTime)) }
   mutating func groupTime() -> GroupTime { GroupTime(nanoseconds: pick(ProtocolLimits.clockTime)) }
   mutating func localTime() -> LocalTime { LocalTime(nanoseconds: pick(ProtocolLimits.clockTime)) }
+
+  private mutating func liveStream() -> LiveStream {
+    LiveStream(
+      latency: Nanoseconds(pick(1...ProtocolLimits.liveLatency.upperBound)),
+      sampleRate: element(AudioFormat.supportedRates), port: pick(1...UInt16.max), key: bytes(32))
+  }
 
   private mutating func identifier() -> Identifier {
     Identifier(bytes(16)) ?? Identifier.counting(from: 0)

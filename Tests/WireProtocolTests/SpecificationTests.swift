@@ -87,6 +87,8 @@ import WireProtocol
     "byte and packet counts": power(Int64(ProtocolLimits.count.upperBound)),
     "generation": "\(power(Int64(ProtocolLimits.generation.upperBound) + 1)) − 1",
     "room delay": "±" + Specification.span(nanoseconds: ProtocolLimits.roomDelay.upperBound),
+    "latency of a live stream": Specification.span(
+      nanoseconds: ProtocolLimits.liveLatency.upperBound),
     "commit horizon": Specification.span(nanoseconds: ProtocolLimits.commitHorizon.upperBound),
   ]
 

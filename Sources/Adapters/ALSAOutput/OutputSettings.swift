@@ -30,6 +30,14 @@ package struct OutputSettings: Sendable {
     rewindableLead = profile.rewindableLead
     startSilence = profile.fixedLead
   }
+
+  /// Written ahead as this says, in periods as long as this says.
+  package mutating func use(_ profile: LatencyProfile) {
+    period = profile.period
+    lead = profile.fixedLead
+    rewindableLead = profile.rewindableLead
+    startSilence = profile.fixedLead
+  }
 }
 
 /// Properties of the opened card.

@@ -11,18 +11,20 @@ package struct PacedOutput<Source: RenderSource & ~Copyable>: ~Copyable {
 
   private let destination: Destination
   private let sampleRate: Int
+  private let lead: Nanoseconds
   private let control: OutputControl
   private let clock: @Sendable () -> LocalTime
   private let makeSource: (DeviceDescription) -> Source
 
   /// As `OutputThread`'s, with a destination instead of a sound card.
   package init(
-    _ destination: Destination, sampleRate: Int = 48_000, control: OutputControl,
-    clock: @escaping @Sendable () -> LocalTime,
+    _ destination: Destination, sampleRate: Int = 48_000, lead: Nanoseconds = .milliseconds(150),
+    control: OutputControl, clock: @escaping @Sendable () -> LocalTime,
     makeSource: @escaping (DeviceDescription) -> Source
   ) {
     self.destination = destination
     self.sampleRate = sampleRate
+    self.lead = lead
     self.control = control
     self.clock = clock
     self.makeSource = makeSource
@@ -31,7 +33,8 @@ package struct PacedOutput<Source: RenderSource & ~Copyable>: ~Copyable {
   /// Plays until `control` is stopped or the file cannot be written, which `.ended` tells.
   package func run() {
     do throws(WaveFileError) {
-      var device = try PacedDevice(destination.file(sampleRate), sampleRate: sampleRate)
+      var device = try PacedDevice(
+        destination.file(sampleRate), sampleRate: sampleRate, leadFrames: leadFrames)
       var source = makeSource(description)
       control.postOpened(description)
       let start = clock()
@@ -46,6 +49,8 @@ package struct PacedOutput<Source: RenderSource & ~Copyable>: ~Copyable {
     }
   }
 
+  private var leadFrames: Int { Int(lead.count) * sampleRate / 1_000_000_000 }
+
   private var description: DeviceDescription {
     let name =
       switch destination {
@@ -54,8 +59,8 @@ package struct PacedOutput<Source: RenderSource & ~Copyable>: ~Copyable {
       }
     return DeviceDescription(
       device: name, identity: "paced", sampleRate: sampleRate, channelCount: 2, format: .float32,
-      periodFrames: sampleRate / 100, ringFrames: PacedDevice.leadFrames(sampleRate),
-      leadFrames: PacedDevice.leadFrames(sampleRate), startFrames: 0, canRewind: true,
+      periodFrames: sampleRate / 100, ringFrames: leadFrames,
+      leadFrames: leadFrames, startFrames: 0, canRewind: true,
       positionTime: .reading, positionStep: 1)
   }
 }
@@ -80,12 +85,10 @@ struct PacedDevice: ~Copyable {
   private var written: Int64 = 0
   private var unflushed = 0
 
-  static func leadFrames(_ sampleRate: Int) -> Int { sampleRate * 150 / 1000 }
-
-  init(_ file: consuming WaveFile?, sampleRate: Int) {
+  init(_ file: consuming WaveFile?, sampleRate: Int, leadFrames: Int) {
     self.file = file
     self.sampleRate = sampleRate
-    ringFrames = Self.leadFrames(sampleRate)
+    ringFrames = leadFrames
     ring = .allocate(capacity: 2 * ringFrames)
     ring.initialize(repeating: 0, count: 2 * ringFrames)
   }

@@ -48,6 +48,10 @@ final class TimestampedSocket {
 
   /// A transmit stamp is matched to one of as many last datagrams.
   static let remembered = 256
+  /// Of a socket for audio, in bytes: what comes while the program is late is not lost, and little of what would leave too
+  /// late waits.
+  private static let audioReceiveBuffer: Int32 = 1 << 20
+  private static let audioSendBuffer: Int32 = 64 << 10
   /// A transmit stamp may seem to be this much older than the call that sent: the two clocks' conversion.
   static let conversionError = Nanoseconds.microseconds(10)
 
@@ -69,6 +73,9 @@ final class TimestampedSocket {
     localAddress = try bindSocket(number, to: address)
     // A network that does not know the class ignores it; so does this.
     _ = csys_traffic_class(number, trafficClass.rawValue)
+    if trafficClass == .audio {
+      csys_datagram_configure(number, Self.audioReceiveBuffer, Self.audioSendBuffer)
+    }
     stamps =
       switch Int(csys_stamps_enable(number)) {
       case CSYS_STAMPS_BOTH: .both

@@ -240,6 +240,15 @@ int csys_stream(int family) { return open_socket(family, SOCK_STREAM); }
 
 int csys_datagram(int family) { return open_socket(family, SOCK_DGRAM); }
 
+// What a kernel does not grant is no reason to do without the rest.
+void csys_datagram_configure(int descriptor, int receive_buffer, int send_buffer) {
+  int v4 = IP_PMTUDISC_DO, v6 = IPV6_PMTUDISC_DO;
+  setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
+  setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &send_buffer, sizeof send_buffer);
+  setsockopt(descriptor, IPPROTO_IP, IP_MTU_DISCOVER, &v4, sizeof v4);
+  setsockopt(descriptor, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &v6, sizeof v6);
+}
+
 int csys_bind(int descriptor, const struct csys_address *address) {
   int on = 1, type = 0;
   socklen_t size = sizeof type;

@@ -24,6 +24,8 @@ final class ReceiverService {
   private let state: ReceiverState
   private let reactor: Reactor
   private let clockSocket: DatagramID
+  /// Audio of live streams comes on it.
+  private let liveSocket: DatagramID
   private let output: SoundOutput
   private var session: ReceiverSession
   private var publisher: ServicePublisher?
@@ -65,6 +67,7 @@ final class ReceiverService {
     // Answers carry the kernel's time of arrival, and wait for the next request: half as many turns.
     clockSocket = try reactor.openDatagrams(
       on: .any(port: 0), trafficClass: .clock, wakes: false)
+    liveSocket = try reactor.openDatagrams(on: .any(port: 0), trafficClass: .audio)
     if let error = lockMemory() { log.notice("memory is not locked", "\(error)") }
     let memory = state.memory(log)
     let waker = reactor.waker
@@ -85,7 +88,8 @@ final class ReceiverService {
         figuresInterval: configuration.figuresInterval,
         profile: ReceiverConfiguration.profile, seed: try SystemRandom.number(),
         access: configuration.access, whenBusy: configuration.whenBusy,
-        token: token.made(log), arithmetic: SPAKE2()),
+        token: token.made(log), arithmetic: SPAKE2(), cipher: DatagramSealing(),
+        reopensDevice: configuration.output.isSoundCard),
       memory: memory, trust: trust.memory)
     advertisement = ReceiverAdvertisement(
       id: id, name: configuration.name, model: configuration.model,
@@ -126,7 +130,10 @@ final class ReceiverService {
     case .close(let id): peers.close(id)
     case .sendTimeRequest(let bytes, let sequence, let id, let port):
       sendTimeRequest(bytes, sequence: sequence, to: peers.address(of: id)?.with(port: port))
-    case .openDevice(let rate): noteStart(self.output.open(rate: rate, at: HostClock.now))
+    case .sendAsk(let bytes, let id, let port):
+      sendAsk(bytes, to: peers.address(of: id)?.with(port: port))
+    case .openDevice(let rate, let profile):
+      noteStart(self.output.open(rate: rate, profile, at: HostClock.now))
     case .closeDevice:
       self.output.close()
       hardwareVolume?.use(nil)
@@ -199,13 +206,15 @@ final class ReceiverService {
     case .accepted(let connection, _, let address): accept(connection, from: address)
     case .datagram(_, let datagram):
       handle(.datagram(datagram.bytes, receivedAt: datagram.receivedAt))
-    case .transmitted(_, let stamp):
+    case .transmitted(let socket, let stamp) where socket == clockSocket:
       if let sequence = requests[stamp.id] {
         handle(.transmitted(sequence: sequence, at: stamp.at))
       }
     case .acceptFailed(_, let error): log.warning("connections wait", "\(error)")
     case .signal: isStopping = true
-    case .connected, .connectFailed, .received, .closed, .drained, .woken, .readable: break
+    case .connected, .connectFailed, .received, .closed, .drained, .woken, .readable,
+      .transmitted:
+      break
     }
   }
 
@@ -221,6 +230,10 @@ final class ReceiverService {
       return
     }
     requests.note(id, for: sequence)
+  }
+
+  private func sendAsk(_ bytes: [UInt8], to address: SocketAddress?) {
+    if let address { _ = try? reactor.send(bytes, to: address, from: liveSocket) }
   }
 
   // MARK: - Discovery
@@ -310,7 +323,8 @@ final class ReceiverService {
     hardwareVolume?.use(chain.description.device)
     let device = OutputDevice(
       format: AudioFormat(sampleRate: chain.description.sampleRate, channelCount: 2),
-      commitHorizon: chain.description.traits.commitHorizon)
+      commitHorizon: chain.description.traits.commitHorizon,
+      writtenAhead: configuration.output.writtenAhead(chain.description.traits))
     handle(.deviceOpened(device, ring: chain.ring))
   }
 
@@ -360,6 +374,14 @@ private func makeDecoder(_ format: StreamFormat) throws(CodecError) -> any Audio
 }
 
 extension ReceiverConfiguration.Output {
+  /// A recording goes on in its file.
+  fileprivate var isSoundCard: Bool { if case .soundCard = self { true } else { false } }
+
+  /// How long before it is heard a frame must be there. What has no card takes back all that it has written ahead.
+  fileprivate func writtenAhead(_ traits: CardTraits) -> Nanoseconds {
+    isSoundCard ? traits.writtenAhead : .milliseconds(15)
+  }
+
   /// A recording goes on through silence; only a sound card is released for others.
   func idleTime(_ configured: Nanoseconds) -> Nanoseconds {
     switch self {

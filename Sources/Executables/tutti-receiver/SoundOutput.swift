@@ -29,7 +29,7 @@ final class SoundOutput {
   private let wake: @Sendable () -> Void
   private var handover: Handover?
   /// When to start the thread, and for which sample rate, where it could not be started.
-  private var retry: (at: LocalTime, rate: Int)?
+  private var retry: (at: LocalTime, rate: Int, profile: LatencyProfile)?
   /// Threads that were told to stop, or are at work.
   private var threads: [ThreadEnd] = []
   private var chain: Chain?
@@ -50,10 +50,10 @@ final class SoundOutput {
   }
 
   /// Starts the thread; returns why it runs without real-time priority, if it does.
-  func open(rate: Int, at now: LocalTime) -> RealtimeThread.Notice? {
+  func open(rate: Int, _ profile: LatencyProfile, at now: LocalTime) -> RealtimeThread.Notice? {
     close()
     handover = Handover(wake: wake)
-    return start(rate: rate, at: now)
+    return start(rate: rate, profile, at: now)
   }
 
   /// When `startAgain` has something to do.
@@ -61,10 +61,12 @@ final class SoundOutput {
 
   func startAgain(at now: LocalTime) -> RealtimeThread.Notice? {
     guard let retry, retry.at <= now else { return nil }
-    return start(rate: retry.rate, at: now)
+    return start(rate: retry.rate, retry.profile, at: now)
   }
 
-  private func start(rate: Int, at now: LocalTime) -> RealtimeThread.Notice? {
+  private func start(
+    rate: Int, _ profile: LatencyProfile, at now: LocalTime
+  ) -> RealtimeThread.Notice? {
     guard let handover else { return nil }
     retry = nil
     threads.removeAll { $0.isReached.load(ordering: .acquiring) }
@@ -76,7 +78,7 @@ final class SoundOutput {
           !handover.control.isStopping
         { usleep(5000) }
         if !handover.control.isStopping {
-          configuration.play(rate: rate, handover: handover, storedDrift: drift)
+          configuration.play(rate: rate, profile, handover: handover, storedDrift: drift)
         }
         end.isReached.store(true, ordering: .releasing)
       }
@@ -86,7 +88,7 @@ final class SoundOutput {
       return notice
     } catch {
       handover.control.postFailure("\(error)", .unavailable)
-      retry = (now + Self.startPause, rate)
+      retry = (now + Self.startPause, rate, profile)
       return nil
     }
   }
@@ -149,7 +151,9 @@ final class SoundOutput {
 
 extension ReceiverConfiguration.Output {
   /// The body of the output thread.
-  fileprivate func play(rate: Int, handover: SoundOutput.Handover, storedDrift: Double?) {
+  fileprivate func play(
+    rate: Int, _ profile: LatencyProfile, handover: SoundOutput.Handover, storedDrift: Double?
+  ) {
     let clock: @Sendable () -> LocalTime = { HostClock.now }
     let control = handover.control
     let makeRenderer: @Sendable (DeviceDescription) -> Renderer = { device in
@@ -162,18 +166,25 @@ extension ReceiverConfiguration.Output {
     switch self {
     case .soundCard(var settings, _):
       settings.sampleRate = rate
+      if profile.latency != nil { settings.use(profile) }
       OutputThread<Renderer>(
         settings, control: control, clock: clock, makeSource: makeRenderer
       ).run()
     case .nowhere:
       PacedOutput<Renderer>(
-        .nowhere, sampleRate: rate, control: control, clock: clock, makeSource: makeRenderer
+        .nowhere, sampleRate: rate, lead: profile.pacedLead, control: control, clock: clock,
+        makeSource: makeRenderer
       ).run()
     case .waveFile(let path):
       PacedOutput<Renderer>(
-        .wave(path: path, format: .float32), sampleRate: rate, control: control, clock: clock,
-        makeSource: makeRenderer
+        .wave(path: path, format: .float32), sampleRate: rate, lead: profile.pacedLead,
+        control: control, clock: clock, makeSource: makeRenderer
       ).run()
     }
   }
+}
+
+extension LatencyProfile {
+  /// All of it is rendered again when frames come that were missing: of a live stream, they always do.
+  fileprivate var pacedLead: Nanoseconds { latency == nil ? .milliseconds(150) : .milliseconds(20) }
 }

@@ -23,6 +23,11 @@ struct DecodeAhead {
     self.span = span.from >= time ? nil : (span.from, time)
   }
 
+  /// What was made up follows what was decoded.
+  mutating func concealed(until time: MediaTime) {
+    if let span { self.span = (span.from, time) }
+  }
+
   func hasEnoughToStart(_ buffer: PlayoutBuffer) -> Bool {
     guard let span else { return false }
     return span.until - span.from >= profile.startThreshold

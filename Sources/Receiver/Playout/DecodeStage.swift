@@ -25,6 +25,8 @@ package final class DecodeStage {
     var isSilent = true
     /// Whether nothing was decoded yet: in the middle of a stream the first packet may give fewer frames.
     var isFresh = true
+    /// Nil unless the stage conceals.
+    var concealer: Concealer?
     /// Where the next packet must begin to belong to this run.
     var next: MediaTime
   }
@@ -32,6 +34,8 @@ package final class DecodeStage {
   /// More frames than any rate converter looks back.
   private static let historyLimit = 1_024
 
+  /// Whether something is made up for packets that do not come, as in a live stream.
+  var conceals = false
   private let makeDecoder: MakeDecoder
   private var ring: FrameRingWriter
   private let device: AudioFormat
@@ -98,9 +102,10 @@ package final class DecodeStage {
     let start = min(skipped, decoded.count)
     if run.isSilent { remember(decoded[..<start], channels: channels, in: &run) }
     if count > 0 {
-      let frames = ChannelFit.fit(
+      var frames = ChannelFit.fit(
         decoded[start..<start + count * channels], from: channels, to: device.channelCount)
-      convert(frames, of: packet, in: &run)
+      run.concealer?.goOn(&frames)
+      convert(frames, at: packet.mediaTime, in: &run)
     }
     self.run = run
     if packet.endsStream || count < packet.encoded.frameCount && count > 0 { endRun() }
@@ -110,11 +115,24 @@ package final class DecodeStage {
       "\(max(0, available)) frames where \(packet.encoded.frameCount) were announced")
   }
 
-  private func convert(_ frames: [Float], of packet: AudioPacket, in run: inout Run) {
+  /// Something that sounds like what went before takes the place of packets that are missing. False where that run is over.
+  func conceal(from time: MediaTime, for span: MediaDuration) -> Bool {
+    guard var run, run.next == time, !run.isSilent, run.concealer != nil, isReadyForMore() else {
+      return false
+    }
+    let count = Int(span.flicks / run.format.audio.duration(ofFrames: 1).flicks)
+    let frames = run.concealer?.makeUp(count) ?? []
+    convert(frames, at: time, in: &run)
+    run.next = time + span
+    self.run = run
+    return true
+  }
+
+  private func convert(_ frames: [Float], at time: MediaTime, in run: inout Run) {
     let frameDuration = run.format.audio.duration(ofFrames: 1)
     conversion.append(
       .init(
-        samples: frames, start: packet.mediaTime.flicks / frameDuration.flicks,
+        samples: frames, start: time.flicks / frameDuration.flicks,
         rate: run.format.audio.sampleRate, generation: run.generation),
       after: run.history)
     run.isSilent = false
@@ -153,6 +171,10 @@ package final class DecodeStage {
     run = nil
     run = Run(
       format: format, decoder: try makeDecoder(format), generation: generation,
+      concealer: conceals
+        ? Concealer(
+          AudioFormat(sampleRate: format.audio.sampleRate, channelCount: device.channelCount))
+        : nil,
       next: packet.mediaTime)
   }
 

@@ -18,6 +18,8 @@ struct DeviceSlot {
   private(set) var report: RenderReport?
   /// Since when there is nothing to render, and how often that had been heard before.
   private var starvation: (since: LocalTime, earlier: UInt32)?
+  /// How it was opened.
+  private var profile: LatencyProfile?
   private var quietSince: LocalTime?
   /// Of the devices before this one.
   private var earlierUnderruns: UInt32 = 0
@@ -29,6 +31,10 @@ struct DeviceSlot {
   /// Nil unless it is open.
   var commitHorizon: Nanoseconds? {
     if case .open(let device, _) = state { device.commitHorizon } else { nil }
+  }
+  /// Nil unless it is open.
+  var writtenAhead: Nanoseconds? {
+    if case .open(let device, _) = state { device.writtenAhead } else { nil }
   }
   var isClosed: Bool { if case .closed = state { true } else { false } }
   /// Why it is gone; nil unless it was lost.
@@ -55,17 +61,23 @@ struct DeviceSlot {
 
   // MARK: - What happens
 
-  /// Opens the device when there is something to play at `rate`, and lets it go when it was quiet for `idleTime`.
+  /// Opens the device when there is something to play at `rate`, and lets it go when it was quiet for `idleTime`, or, where
+  /// it `reopens`, is to be written ahead in another way than it was opened for.
   mutating func work(
-    isNeeded: Bool, rate: Int?, idleTime: Nanoseconds, at now: LocalTime
+    isNeeded: Bool, rate: Int?, _ profile: LatencyProfile, reopens: Bool, idleTime: Nanoseconds,
+    at now: LocalTime
   ) -> Playout.Step? {
     if isNeeded { quietSince = nil } else if quietSince == nil { quietSince = now }
     guard isClosed else {
+      let isOther =
+        self.profile?.period != profile.period || self.profile?.fixedLead != profile.fixedLead
+      if reopens, isNeeded, rate != nil, isOther { return close() }
       return quietSince.map { now - $0 >= idleTime } ?? false ? close() : nil
     }
     guard isNeeded, let rate else { return nil }
     state = .opening
-    return .openDevice(rate: rate)
+    self.profile = profile
+    return .openDevice(rate: rate, profile)
   }
 
   mutating func close() -> Playout.Step {

@@ -9,10 +9,12 @@ struct Playout {
   static let decodeSlice = 8
   /// How often to look while the start waits for the card's clock to settle.
   static let settlingInterval = Nanoseconds.milliseconds(5)
+  /// From a packet's time to its frames in the ring: what the session's thread may be late, and what decoding takes.
+  private static let decodingTime = Nanoseconds.microseconds(1_500)
 
   enum Step {
     case render(RenderCommand)
-    case openDevice(rate: Int)
+    case openDevice(rate: Int, LatencyProfile)
     case closeDevice
     case corrupt(reason: String, total: UInt32)
     case late(by: Nanoseconds, total: UInt32)
@@ -24,6 +26,9 @@ struct Playout {
   private let makeDecoder: DecodeStage.MakeDecoder
   private let idleTime: Nanoseconds
   private let profile: LatencyProfile
+  private let reopensDevice: Bool
+  /// What plays is heard as it happens.
+  private var live: LiveStream?
   private var buffer: PlayoutBuffer
   /// What the sender says of what plays.
   var board = NowPlayingBoard()
@@ -37,8 +42,9 @@ struct Playout {
 
   init(
     capacity: Capacity, makeDecoder: @escaping DecodeStage.MakeDecoder, idleTime: Nanoseconds,
-    profile: LatencyProfile = .deep
+    profile: LatencyProfile = .deep, reopensDevice: Bool = true
   ) {
+    self.reopensDevice = reopensDevice
     self.profile = profile
     buffer = PlayoutBuffer(capacity: capacity)
     decoding = DecodeAhead(profile)
@@ -87,6 +93,32 @@ struct Playout {
   }
 
   // MARK: - What happens
+
+  /// The device is opened for a live stream before anything of it has come.
+  mutating func use(_ stream: LiveStream?) {
+    live = stream
+    device.stage?.conceals = stream != nil
+  }
+
+  /// When a frame must be there to be heard; nil where that is not known.
+  func dueTime(of time: MediaTime, at now: LocalTime) -> LocalTime? {
+    guard let ahead = device.writtenAhead, let heard = schedule.localTime(of: time, at: now)
+    else { return nil }
+    return heard - ahead - Self.decodingTime
+  }
+
+  /// Something is made up for packets that did not come in time.
+  mutating func conceal(
+    from time: MediaTime, for span: MediaDuration, mayDecode: Bool
+  ) -> [Step] {
+    figures.lost(1)
+    guard mayDecode, let stage = device.stage else { return [] }
+    var steps: [Step] = []
+    decodeAhead(at: lastAdvance, &steps)
+    guard stage.conceal(from: time, for: span) else { return steps }
+    decoding.concealed(until: time + span)
+    return steps
+  }
 
   mutating func define(_ format: StreamFormat, id: UInt16) { buffer.define(format, id: id) }
 
@@ -159,6 +191,7 @@ struct Playout {
   mutating func opened(_ device: OutputDevice, ring: FrameRing) {
     self.device.opened(
       device, DecodeStage(makeDecoder: makeDecoder, ring: ring, device: device.format))
+    self.device.stage?.conceals = live != nil
     decoding.forget()
     schedule.deviceOpened()
     buffer.rewindDecoding(to: (playhead(at: lastAdvance) ?? .zero) - profile.preroll)
@@ -187,11 +220,7 @@ struct Playout {
     if let clock = schedule.follow(clock, hasDevice: device.stage != nil, at: now) {
       steps.append(.render(clock))
     }
-    let rate = buffer.upcoming?.format.audio.sampleRate
-    let isNeeded = hasSession && rate != nil || isSounding(at: now)
-    if let step = device.work(isNeeded: isNeeded, rate: rate, idleTime: idleTime, at: now) {
-      steps.append(step)
-    }
+    workDevice(hasSession: hasSession, at: now, &steps)
     if mayDecode { decodeAhead(at: now, &steps) } else { decoding.hasMore = true }
     announceEnd(&steps)
     if let change = board.advance(to: heard(at: now)) { steps.append(.nowPlaying(change.item)) }
@@ -210,6 +239,18 @@ struct Playout {
   }
 
   // MARK: - Parts of `advance`
+
+  /// Closing it and opening it anew are two steps.
+  private mutating func workDevice(hasSession: Bool, at now: LocalTime, _ steps: inout [Step]) {
+    let rate = buffer.upcoming?.format.audio.sampleRate ?? live?.sampleRate
+    let isNeeded = hasSession && rate != nil || isSounding(at: now)
+    let wanted = live.map { LatencyProfile.live(latency: $0.latency) } ?? profile
+    for _ in 0..<2 {
+      let step = device.work(
+        isNeeded: isNeeded, rate: rate, wanted, reopens: reopensDevice, idleTime: idleTime, at: now)
+      if let step { steps.append(step) }
+    }
+  }
 
   private mutating func decodeAhead(at now: LocalTime, _ steps: inout [Step]) {
     guard let stage = device.stage else {

@@ -21,6 +21,13 @@ struct RoomSchedule {
   /// What sounds in this room.
   func playhead(at now: LocalTime) -> MediaTime? { time(at: now).flatMap(anchors.playhead(at:)) }
 
+  /// When this is heard in this room, by the anchor that holds now; nil where time stands still, or is not known.
+  func localTime(of time: MediaTime, at now: LocalTime) -> LocalTime? {
+    guard let estimate, let group = self.time(at: now) else { return nil }
+    let heard = anchors.anchor(at: group)?.groupTime(of: time)
+    return heard.map { estimate.localTime(of: $0 + delay) }
+  }
+
   /// Whether media time runs in this room, by the anchors.
   func isRunning(at now: LocalTime) -> Bool { time(at: now).map(anchors.isPlaying(at:)) ?? false }
 

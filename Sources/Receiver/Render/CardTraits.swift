@@ -42,8 +42,17 @@ package struct CardTraits: Hashable, Sendable {
   /// How long before it is heard a change must reach the render thread: frames that cannot be taken back, of which a
   /// device fetches 20 ms early, a period until the thread wakes, and the fade.
   package var commitHorizon: Nanoseconds {
-    let frames = Int64((canRewind ? sampleRate / 50 : leadFrames) + periodFrames)
+    let frames = Int64((canRewind ? min(sampleRate / 50, leadFrames) : leadFrames) + periodFrames)
     return Nanoseconds(frames * 1_000_000_000 / Int64(sampleRate)) + Self.fade
+  }
+
+  /// More frames than the resampler looks ahead.
+  private static let lookAhead = 32
+
+  /// How long before it is heard a frame must be there: when it is written, and a period until the thread wakes.
+  package var writtenAhead: Nanoseconds {
+    let frames = leadFrames + periodFrames + Self.lookAhead
+    return Nanoseconds(Int64(frames) * 1_000_000_000 / Int64(sampleRate))
   }
 
   /// How the renderer should read the positions.

@@ -10,6 +10,9 @@ struct ClockTracker {
   private var schedule: ProbeSchedule
   private var random: SplitMix64
   private var wasLocked = false
+  /// The last ones, oldest first.
+  private var lastRoundTrips: [Nanoseconds] = []
+  private static let roundTripLimit = 64
 
   enum Change {
     case locked(errorBound: Nanoseconds)
@@ -30,6 +33,13 @@ struct ClockTracker {
   var isLocked: Bool { filter.isLocked }
   var drift: Double? { filter.isDriftKnown ? filter.drift : nil }
   var roundTrip: Nanoseconds { filter.medianRoundTrip ?? .zero }
+
+  /// Of the last requests.
+  var roundTrips: LiveReceiver.RoundTrip {
+    let sorted = lastRoundTrips.sorted()
+    guard let shortest = sorted.first else { return .init() }
+    return .init(shortest: shortest, usual: sorted[sorted.count * 9 / 10])
+  }
 
   mutating func estimate(at now: LocalTime) -> ClockEstimate? { filter.estimate(at: now) }
 
@@ -84,6 +94,8 @@ struct ClockTracker {
 
   private mutating func insert(_ sample: TimeSample, at now: LocalTime) -> Change? {
     guard !isHeldBack(sample) else { return nil }
+    if lastRoundTrips.count == Self.roundTripLimit { lastRoundTrips.removeFirst() }
+    lastRoundTrips.append(sample.roundTrip)
     if case .step = filter.insert(sample) {
       schedule.restart(at: now)
       return .stepped

@@ -24,6 +24,10 @@ extension ReceiverSession {
     package var whenBusy: BusyPolicy
     /// What a sender of this machine's own user can read; nil where nobody can.
     package var token: [UInt8]?
+    /// Nil where live streams come over the media connection, as others do.
+    package var cipher: (any DatagramCipher)?
+    /// Whether the sound device is opened anew for a live stream, and after it.
+    package var reopensDevice = true
     /// Nil where nobody can pair, nor prove to be this machine's own user.
     package var arithmetic: (any PairingArithmetic)?
 
@@ -33,8 +37,11 @@ extension ReceiverSession {
       makeDecoder: @escaping DecodeStage.MakeDecoder, idleTime: Nanoseconds,
       figuresInterval: Nanoseconds = .seconds(600), profile: LatencyProfile = .deep, seed: UInt64,
       access: AccessPolicy = .paired, whenBusy: BusyPolicy = .refuse, token: [UInt8]? = nil,
-      arithmetic: (any PairingArithmetic)? = nil
+      arithmetic: (any PairingArithmetic)? = nil, cipher: (any DatagramCipher)? = nil,
+      reopensDevice: Bool = true
     ) {
+      self.cipher = cipher
+      self.reopensDevice = reopensDevice
       self.access = access
       self.whenBusy = whenBusy
       self.token = token

@@ -174,6 +174,7 @@ extension ReceiverSession {
         ? occupant.map { DroppedStream(unheard: unheard, senderName: $0.senderName) } : nil
       rememberDrift()
       carryOut(playout.removeAll())
+      setLive(nil, at: now)
       codecs.senderChanged()
       playout.decoding.undecodable = CodecSet([])
       cuts.forget()
@@ -186,6 +187,7 @@ extension ReceiverSession {
     occupant = Occupant(
       senderID: hello.senderID, senderName: hello.senderName, clockID: hello.clockID)
     link = new
+    askCount = 0
     send(.welcome(welcome(dropped: dropped)))
     sendStatus(at: now)
     outputs.append(.advertise(isBusy: true))
@@ -311,6 +313,7 @@ extension ReceiverSession {
       streamVolume = volume
       applySettings()
     case .nowPlaying(let announcement): playout.board.announce(announcement)
+    case .live(let stream): setLive(stream, at: now)
     case .keepAlive: break
     case .goodbye(let goodbye):
       if let control = link?.control { outputs.append(.close(control)) }
@@ -320,7 +323,7 @@ extension ReceiverSession {
         giveUpReservation()
       }
     case .hello, .prove, .welcome, .refuse, .credit, .flushed, .flushedAutomatically, .status,
-      .codecs:
+      .codecs, .liveReport:
       violated("this message is not for a receiver with a session", at: now)
     }
   }
@@ -369,14 +372,14 @@ extension ReceiverSession {
       case .format(let id, let format):
         playout.define(format, id: id)
       case .packet(let packet):
-        try insert(packet, at: now)
+        insert(packet, at: now)
       case .artwork(let piece): playout.board.add(piece)
       }
       if link == nil { return }
     }
   }
 
-  private mutating func insert(_ packet: AudioPacket, at now: LocalTime) throws(DecodeError) {
+  mutating func insert(_ packet: AudioPacket, at now: LocalTime) {
     switch playout.insert(packet) {
     case .inserted, .stale:
       break
@@ -401,6 +404,8 @@ extension ReceiverSession {
 
   mutating func forgetStream() {
     carryOut(playout.removeAll())
+    live = nil
+    playout.use(nil)
     occupant = nil
     outputs.append(.event(.finished))
   }

@@ -23,7 +23,7 @@ extension ReceiverSession {
     case received(ConnectionID, [UInt8])
     /// The other side closed, or the network did.
     case closed(ConnectionID)
-    /// A datagram arrived on the clock socket, by the kernel's stamp where there is one.
+    /// A datagram arrived on the clock socket or that of live streams, by the kernel's stamp where there is one.
     case datagram([UInt8], receivedAt: LocalTime)
     /// The kernel's transmit stamp of a time request.
     case transmitted(sequence: UInt32, at: LocalTime)
@@ -49,8 +49,11 @@ extension ReceiverSession {
     case close(ConnectionID)
     /// A time request, to this UDP port of the host at the other end of the connection.
     case sendTimeRequest([UInt8], sequence: UInt32, toHostOf: ConnectionID, port: UInt16)
-    /// Open the sound device at this rate or the nearest it can; the answer is `deviceOpened` or `deviceLost`.
-    case openDevice(rate: Int)
+    /// What asks for packets of a live stream, in the same way, from the socket of live streams.
+    case sendAsk([UInt8], toHostOf: ConnectionID, port: UInt16)
+    /// Open the sound device at this rate or the nearest it can, written ahead as the profile says; the answer is
+    /// `deviceOpened` or `deviceLost`.
+    case openDevice(rate: Int, LatencyProfile)
     case closeDevice
     case render(RenderCommand)
     /// What discovery shows.
@@ -74,8 +77,13 @@ package struct OutputDevice: Hashable, Sendable {
   package var format: AudioFormat
   /// How long before it is to be heard a change must reach the render thread.
   package var commitHorizon: Nanoseconds
+  /// How long before they are to be heard frames must be there.
+  package var writtenAhead: Nanoseconds
 
-  package init(format: AudioFormat, commitHorizon: Nanoseconds) {
+  package init(
+    format: AudioFormat, commitHorizon: Nanoseconds, writtenAhead: Nanoseconds = .zero
+  ) {
+    self.writtenAhead = writtenAhead
     self.format = format
     self.commitHorizon = commitHorizon
   }

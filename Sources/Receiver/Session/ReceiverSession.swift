@@ -30,6 +30,10 @@ package struct ReceiverSession {
   /// For whom the room is kept, as its session ended in the middle of its music.
   var reservation: Reservation?
   var codecs: CodecList
+  /// Nil unless what plays is heard as it happens.
+  var live: LiveReceiver?
+  /// Since the session began.
+  var askCount: UInt32 = 0
   var outputs = OutputQueue<Output>()
 
   struct Occupant {
@@ -64,7 +68,8 @@ package struct ReceiverSession {
     codecs = CodecList(configuration.codecs, remaining: configuration.remainingCodecs)
     playout = Playout(
       capacity: configuration.capacity, makeDecoder: configuration.makeDecoder,
-      idleTime: configuration.idleTime, profile: configuration.profile)
+      idleTime: configuration.idleTime, profile: configuration.profile,
+      reopensDevice: configuration.reopensDevice)
     playout.schedule.delay = memory.settings.delay
   }
 
@@ -76,7 +81,9 @@ package struct ReceiverSession {
     case .secured(let id, let peer): lobby.secured(id, peer)
     case .received(let id, let bytes): received(bytes, on: id, at: now)
     case .closed(let id): closed(id, at: now)
-    case .datagram(let bytes, let time): return receivedDatagram(bytes, at: time)
+    case .datagram(let bytes, let time):
+      return Self.isAudio(bytes)
+        ? receivedAudio(bytes, at: time) : receivedDatagram(bytes, at: time)
     case .transmitted(let sequence, let time):
       clock?.transmitted(sequence: sequence, at: time)
       return
@@ -104,6 +111,7 @@ package struct ReceiverSession {
       clock?.nextDeadline(asks: link != nil),
       reservation?.until,
       playout.nextDeadline, cuts.nextDeadline, diary.nextDeadline,
+      link == nil ? nil : live?.nextDeadline,
     ]
     .compactMap { $0 }.min()
   }
@@ -191,6 +199,7 @@ package struct ReceiverSession {
     clockChanged(clock?.advance(to: now))
     probe(at: now)
     for answer in cuts.overdue(at: now) { told(answer) }
+    advanceLive(to: now)
     advancePlayout(to: now)
     endReservation(at: now)
     reportState(at: now)
@@ -219,7 +228,8 @@ package struct ReceiverSession {
     for step in steps {
       switch step {
       case .render(let command): outputs.append(.render(command))
-      case .openDevice(let rate): outputs.append(.openDevice(rate: rate))
+      case .openDevice(let rate, let profile):
+        outputs.append(.openDevice(rate: rate, profile))
       case .closeDevice: outputs.append(.closeDevice)
       case .corrupt(let reason, let total):
         outputs.append(.event(.packetCorrupt(reason: reason, total: total)))
@@ -232,7 +242,7 @@ package struct ReceiverSession {
     }
   }
 
-  private var hasUndeliveredCommands: Bool {
+  var hasUndeliveredCommands: Bool {
     outputs.waiting.contains { if case .render = $0 { true } else { false } }
   }
 

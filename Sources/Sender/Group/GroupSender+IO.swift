@@ -40,6 +40,8 @@ extension GroupSender {
     /// The connection on which the room came in carries this channel too, as this one. The answer is the same.
     case adopt(RoomConnectionID, RoomID, for: Channel)
     case send(RoomConnectionID, [UInt8])
+    /// From the socket on which rooms ask for packets; one that cannot leave at once is of no use.
+    case sendDatagram([UInt8], to: Address)
     /// Close after what was sent has left; an attempt to connect ends at once. Nothing more is heard of it.
     case close(RoomConnectionID)
     /// The answer is `lookedUp`.

@@ -1,4 +1,5 @@
 package import Clock
+import WireProtocol
 
 /// A group with its ways to the rooms, without I/O: what the session says, how rooms are dialled and names looked up, how
 /// fast buffers are filled, and the answers about the time. The programs and the simulation drive the same one.
@@ -10,6 +11,15 @@ package struct GroupSender<Address: Hashable & Sendable> {
   /// Places that the session has still to hear of.
   private var unreachable: [(place: RoomDialler<Address>.Place, reason: String)] = []
   private var outputs = OutputQueue<Output>()
+  /// Where the newest ask of each room came from. Looked up, never walked through.
+  private var roads: [RoomID: Road] = [:]
+
+  private struct Road {
+    var address: Address
+    var keyID: UInt32
+    /// Of the ask.
+    var sequence: UInt32
+  }
 
   package init(_ configuration: GroupSession.Configuration, playing playlist: Playlist) {
     session = GroupSession(configuration, playing: playlist)
@@ -36,6 +46,7 @@ package struct GroupSender<Address: Hashable & Sendable> {
       session.handle(.roomRemoved(room), at: now)
       settle(at: now)
       dialler.remove(room)
+      roads[room] = nil
     case .lookedUp(let room, let addresses, let failure):
       dialler.lookedUp(room, addresses, failure: failure, at: now)
     case .connected(let id, let peer, let proof):
@@ -125,6 +136,8 @@ package struct GroupSender<Address: Hashable & Sendable> {
       guard let id = dialler.connection(to: room, channel) else { return }
       if channel == .media { pacing.sent() }
       outputs.append(.send(id, bytes))
+    case .sendDatagram(let room, let bytes):
+      if let road = roads[room] { outputs.append(.sendDatagram(bytes, to: road.address)) }
     case .close(let room, let channel): dialler.close(room, channel)
     case .produce(let order): outputs.append(.produce(order))
     case .reply(let id, let reply): outputs.append(.reply(id, reply))
@@ -169,6 +182,27 @@ package struct GroupSender<Address: Hashable & Sendable> {
   ) -> (bytes: [UInt8], sequence: UInt32)? {
     responder.answer(
       bytes, from: peer, of: host, receivedAt: receivedAt, now: now, key: session.clockKey)
+  }
+
+  /// Takes a datagram that asks for packets. False where it is not for this group: of another clock, of no session that it
+  /// has, or one that somebody has sent again.
+  package mutating func ask(_ bytes: [UInt8], from peer: Address, at now: LocalTime) -> Bool {
+    var room: RoomID?
+    let ask = try? LiveAsk.decode(bytes[...]) { ask in
+      guard ask.clockID == responder.clockID, let found = session.room(ofKey: ask.keyID) else {
+        return nil
+      }
+      room = found.room
+      return found.key
+    }
+    guard let ask, let room else { return false }
+    if let known = roads[room], known.keyID == ask.keyID, known.sequence >= ask.sequence {
+      return false
+    }
+    roads[room] = Road(address: peer, keyID: ask.keyID, sequence: ask.sequence)
+    session.handle(.asked(room, ask), at: now)
+    settle(at: now)
+    return true
   }
 
   /// The kernel's stamp of an answer.

@@ -40,6 +40,8 @@ extension GroupSession {
     /// What was sent on the media connection has left, so that more may be sent.
     case drained(RoomID)
     case produced(ProducedBatch)
+    /// A datagram that the room has tagged; none that was sent before comes again.
+    case asked(RoomID, LiveAsk)
     /// The answer is one `reply` with the same identifier, before anything else is taken.
     case command(CommandID, PlayerCommand)
     /// `nextDeadline` has come.
@@ -51,6 +53,8 @@ extension GroupSession {
     /// The answer is `connected` or `closed`.
     case connect(RoomID, Channel)
     case send(RoomID, Channel, [UInt8])
+    /// To where the room asked from last.
+    case sendDatagram(RoomID, [UInt8])
     /// Close after what was sent has left; no `closed` follows.
     case close(RoomID, Channel)
     /// Orders are carried out one after the other, but some make those that wait obsolete:

@@ -86,7 +86,9 @@ extension GroupSession {
 
   mutating func play(from start: MediaTime, at now: LocalTime, notBefore time: GroupTime? = nil) {
     let earliest = earliestStart(at: now)
-    let anchor = timeline.play(from: start, at: max(earliest, time ?? earliest))
+    let chosen = max(earliest, time ?? earliest)
+    let (start, begin) = live?.place(notBefore: chosen) ?? (start, chosen)
+    let anchor = timeline.play(from: start, at: begin)
     tellAll(.anchor(anchor), at: now)
   }
 

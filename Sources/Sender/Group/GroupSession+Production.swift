@@ -97,26 +97,29 @@ extension GroupSession {
       switch step {
       // Also of older generations: they may reach up to a cut that lies ahead.
       case .format(let id, let format): production.format = (id, format)
-      case .packet(let packet): append(packet)
-      case .opened, .metadata, .itemEnded, .failed, .finished: if isCurrent { take(step) }
+      case .packet(let packet): append(packet, at: now)
+      case .opened, .metadata, .itemEnded, .failed, .finished:
+        if isCurrent { take(step, at: now) }
       }
     }
     if let cut = production.cut, let end = store.end, end > cut { production.metCut() }
     if production.isIdle, production.wasEdited { restart.reconcile(at: now) }
   }
 
-  private mutating func take(_ step: ProducedBatch.Step) {
+  private mutating func take(_ step: ProducedBatch.Step, at now: LocalTime) {
     switch step {
     case .opened(let opened, let time):
       let (opened, description) = announcer.describe(opened, after: timeline.segments)
       var segment = production.opened(opened, at: time)
       segment.description = description
       timeline.append(segment)
+      begin(opened, at: time, now: now)
     case .metadata(let described, let time):
       let (opened, description) = announcer.describe(described, after: timeline.segments)
       timeline.append(
         .init(start: time, opened: opened, continuesItem: true, description: description))
     case .itemEnded(let time):
+      live = nil
       if case .finishing = production.stage { break }
       production.stage = .itemEnded(at: time)
     case .failed(let item, let error, let time):
@@ -131,7 +134,7 @@ extension GroupSession {
     }
   }
 
-  private mutating func append(_ produced: ProducedPacket) {
+  private mutating func append(_ produced: ProducedPacket, at now: LocalTime) {
     guard let format = production.format, format.id == produced.formatID else { return }
     let limit = timeline.limit(of: produced.generation)
     // A cut behind which it lies, or a packet that it would overlap, has made it obsolete.
@@ -140,12 +143,14 @@ extension GroupSession {
     else { return }
     let end = produced.mediaTime + produced.duration
     production.fruitless = 0
-    store.append(
+    let entry = store.append(
       AudioPacket(
         generation: produced.generation, sequence: store.nextSequence,
         mediaTime: produced.mediaTime, formatID: produced.formatID,
         startsRun: produced.startsRun, endsStream: produced.endsStream && limit == nil,
         encoded: produced.encoded),
-      format: format.meaning, end: limit.map { min($0, end) } ?? end)
+      format: format.meaning, end: limit.map { min($0, end) } ?? end,
+      isLive: live != nil && sendsDatagrams)
+    if entry.isLive { sendLive(entry, at: now) }
   }
 }

@@ -22,7 +22,9 @@ extension GroupSession {
   /// Where the rooms must stand still unless more comes: at a cut with nothing behind it, or where all that is there
   /// has sounded.
   private var standstill: MediaTime? {
-    guard configuration.holdsAtCuts, case .playing(let anchor) = timeline.state else { return nil }
+    guard configuration.holdsAtCuts, live == nil, case .playing(let anchor) = timeline.state else {
+      return nil
+    }
     if let cut = production.cut { return cut }
     // Where nothing is ordered the source is not late: the rooms hold as much as they can, or all has come.
     guard timeline.end == nil, !production.isIdle || restart.reconcileTime != nil,
@@ -92,6 +94,7 @@ extension GroupSession {
 
   /// Whether what is there behind `place` suffices to play from there.
   func hasEnough(from place: MediaTime, at now: LocalTime) -> Bool {
+    if live != nil { return true }
     guard let end = store.end, end > place else { return false }
     guard configuration.holdsAtCuts else { return true }
     if timeline.end != nil || end - place >= needed(from: place) || !hasRoom(at: now) {

@@ -153,6 +153,7 @@ extension GroupSession {
     isRamped: Bool, isRecoding: Bool = false, at now: LocalTime
   ) {
     production.restart(from: time, after: predecessor)
+    live = nil
     reserve.restart()
     holdIfDue(at: now)
     let generation = timeline.cut(from: time, isRamped: isRamped)

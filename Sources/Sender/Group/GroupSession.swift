@@ -25,13 +25,16 @@ package struct GroupSession {
     /// after its time is not heard.
     package var holdsAtCuts: Bool
     package var profile: LatencyProfile
+    /// Nil where live streams go over the media connections, as others do.
+    package var live: LiveSecret?
 
     package init(
       senderID: Identifier, senderName: String, clockID: UInt64, clockPort: UInt16,
       firstSession: UInt64, endsWithPlaylist: Bool = true, startsHeld: Bool = false,
       holdsAtCuts: Bool = true, profile: LatencyProfile = .deep, givesBack: Bool = false,
-      priority: UInt8 = Hello.usualPriority
+      priority: UInt8 = Hello.usualPriority, live: LiveSecret? = nil
     ) {
+      self.live = live
       self.givesBack = givesBack
       self.priority = priority
       self.profile = profile
@@ -76,6 +79,11 @@ package struct GroupSession {
   /// clock had, and only what comes from the driver or goes there is by that clock.
   private(set) var asleep = Nanoseconds.zero
   var restart = Restart()
+  /// What is being produced, where it is heard as it happens.
+  var live: Live?
+  /// As the rooms were told.
+  var liveStream: LiveStream?
+  var liveSender: LiveSender?
   /// What sounds, as it was announced.
   var startedItem: PlayItem?
   var observation: Observation?
@@ -91,6 +99,7 @@ package struct GroupSession {
     self.playlist = playlist
     rooms = RoomSet(configuration)
     isHeld = configuration.startsHeld
+    liveSender = configuration.live.map { LiveSender($0, clockID: configuration.clockID) }
   }
 
   /// Takes one input into account. `now` never decreases.
@@ -115,6 +124,7 @@ package struct GroupSession {
     case .closed(let id, _, let reason): rooms.closed(id, reason, at: now)
     case .drained(let id): rooms.with(id) { $0.live?.media?.drained() }
     case .produced(let batch): produced(batch, at: now)
+    case .asked(let id, let ask): asked(id, ask, at: now)
     case .command(let id, let command): carryOut(id, command, at: now)
     case .timeout: break
     }
@@ -172,6 +182,7 @@ package struct GroupSession {
       switch news {
       case .welcomed(let id, let welcome):
         rooms.admit(id, telling: missed(by: welcome, at: now), at: now)
+        if sendsDatagrams { rooms.with(id) { $0.live?.road.told(at: now) } }
       case .flushed(let id, let time):
         let sequence = store.sequence(at: time)
         rooms.with(id) { $0.live?.media?.goBack(to: sequence) }
@@ -191,6 +202,7 @@ package struct GroupSession {
       ControlMessage.flush(
         Flush(from: cut.from, generation: cut.generation, isRamped: cut.isRamped))
     }
+    if let liveStream { messages.append(.live(liveStream)) }
     messages += timeline.anchors(from: GroupTime(ofSender: now)).map { .anchor($0) }
     if volume != .full { messages.append(.streamVolume(volume)) }
     return messages
@@ -222,7 +234,7 @@ package struct GroupSession {
     startIfReady(at: now)
     goOnIfEnough(at: now)
     announce(at: now)
-    store.release(before: mediaTime(at: now) - configuration.profile.keepAfter)
+    store.release(before: releaseTime(at: now))
     // What a listener has chosen before what the list says, and both before a codec: each takes back what comes after.
     carryOutRestart(at: now)
     reconcile(at: now)
@@ -238,6 +250,12 @@ package struct GroupSession {
     rooms.announce(announcer.announcements(of: timeline), at: now)
     rooms.send(from: store, by: timeline, with: announcer, at: now)
     if let finishTime, finishTime <= now { finish() }
+  }
+
+  /// Nobody comes back to what is live: not even after a pause.
+  private func releaseTime(at now: LocalTime) -> MediaTime {
+    let heard = live.map { $0.place(notBefore: GroupTime(ofSender: now)).0 } ?? .zero
+    return max(mediaTime(at: now), heard) - configuration.profile.keepAfter
   }
 
   /// Whether the group has enough to send, so that a room without music has itself to blame.

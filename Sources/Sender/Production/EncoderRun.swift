@@ -21,7 +21,7 @@ struct EncoderRun {
     self.encoder = encoder
     packets = PacketRun(
       encoder.format, formatID: formatID, generation: generation, start: start,
-      leadIn: Int(clamping: encoder.format.audio.frames(in: leadIn)))
+      leadIn: Int(clamping: encoder.format.audio.frames(in: leadIn)), isLive: shape.isLive)
     inputFrames = -shape.format.frames(in: leadIn)
     let audio = encoder.format.audio
     if audio.sampleRate != shape.format.sampleRate {

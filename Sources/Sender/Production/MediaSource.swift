@@ -45,7 +45,7 @@ extension MediaSource {
   package var live: LiveTiming? { nil }
   package var isReusable: Bool { false }
   /// Whether a read may wait for others, such as the network: what it gave is then passed on at once.
-  var mayWait: Bool { supply != .stored }
+  var mayWait: Bool { supply != .stored || live != nil }
 
   package func packets() throws(PassObstacle) -> any PacketSource {
     throw .notPassable(codec: "PCM")

@@ -13,12 +13,15 @@ struct PacketRun {
   private var leadIn: Int
   private var held: ProducedPacket?
   private var hasBegun = false
+  private let holdsBack: Bool
 
-  /// Begins at `start`, or at the next whole frame of the format's rate, with what comes after `leadIn` frames.
+  /// Begins at `start`, or at the next whole frame of the format's rate, with what comes after `leadIn` frames. A live
+  /// source's packets are not held back, and none of them is marked.
   init(
     _ format: StreamFormat, formatID: UInt16, generation: UInt32, start: MediaTime,
-    leadIn: Int = 0
+    leadIn: Int = 0, isLive: Bool = false
   ) {
+    holdsBack = !isLive
     self.leadIn = leadIn
     self.format = format
     self.formatID = formatID
@@ -30,7 +33,7 @@ struct PacketRun {
   /// Where the packets placed so far end.
   var end: MediaTime { start + MediaDuration(frames: frames, at: format.audio.sampleRate) }
 
-  /// The one placed before.
+  /// The one placed before; where none is held back, this one.
   mutating func place(_ encoded: EncodedPacket) -> ProducedPacket? {
     let before = held
     let dropped = min(leadIn, encoded.frameCount)
@@ -44,7 +47,7 @@ struct PacketRun {
       encoded: encoded)
     hasBegun = true
     frames += Int64(encoded.frameCount)
-    return before
+    return holdsBack ? before : held.take()
   }
 
   /// The last one.

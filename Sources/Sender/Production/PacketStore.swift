@@ -18,6 +18,8 @@ struct PacketStore {
     /// What the identifier means for this packet; later ones may give it another meaning.
     let format: StreamFormat
     let endsStream: Bool
+    /// Whether it goes to rooms as a datagram.
+    let isLive: Bool
     /// The whole message, framing included. Empty once it was released.
     fileprivate(set) var bytes: [UInt8]
 
@@ -41,16 +43,20 @@ struct PacketStore {
     return span > 0 ? Double(byteCount) / span : 0
   }
 
-  mutating func append(_ packet: AudioPacket, format: StreamFormat, end time: MediaTime) {
+  @discardableResult
+  mutating func append(
+    _ packet: AudioPacket, format: StreamFormat, end time: MediaTime, isLive: Bool = false
+  ) -> Entry {
     let bytes = MediaMessage.packet(packet).encoded()
     let entry = Entry(
       sequence: packet.sequence, generation: packet.generation, mediaTime: packet.mediaTime,
       end: time, formatID: packet.formatID, format: format,
-      endsStream: packet.endsStream, bytes: bytes)
+      endsStream: packet.endsStream, isLive: isLive, bytes: bytes)
     entries.append(entry)
     byteCount += bytes.count
     nextSequence = packet.sequence + 1
     end = entry.end
+    return entry
   }
 
   /// Removes what begins at or after `time`; of what reaches over it, the rest is not heard.

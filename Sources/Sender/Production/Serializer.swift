@@ -15,8 +15,9 @@ package final class Serializer {
   /// Takes what an order has made of the item before it, which is needed before the next one is open. False where it
   /// does not; then it comes with the rest.
   package var giveEarly: (ProducedBatch) -> Bool = { _ in false }
-  /// Frames read at once.
+  /// Frames read at once. Of a live source, each packet is to leave as soon as its last frame is there.
   private static let readFrames = 4096
+  private static let livePacketsPerSecond = 400
 
   /// Whether packets of items may be passed on as they are.
   let passesPackets: Bool
@@ -175,11 +176,14 @@ package final class Serializer {
     if packets != nil { return passMore(span) }
     guard let source, var run else { return }
     let goal = run.inputEnd + span
+    let count =
+      run.shape.isLive
+      ? max(1, source.format.sampleRate / Self.livePacketsPerSecond) : Self.readFrames
     var frames: [Float] = []
     do {
       while run.inputEnd < goal {
         frames.removeAll(keepingCapacity: true)
-        try source.read(Self.readFrames, appendingTo: &frames)
+        try source.read(count, appendingTo: &frames)
         if frames.isEmpty {
           self.source = nil
           self.run = run
@@ -275,10 +279,14 @@ package struct SourceShape: Hashable, Sendable {
   package var isLossless: Bool
   /// What the rooms decode.
   package var codecs: CodecSet
+  /// Whether each packet is to fit into a datagram and to hold little time.
+  package var isLive: Bool
 
   package init(
-    format: AudioFormat, sampleType: SampleType, isLossless: Bool, codecs: CodecSet = .all
+    format: AudioFormat, sampleType: SampleType, isLossless: Bool, codecs: CodecSet = .all,
+    isLive: Bool = false
   ) {
+    self.isLive = isLive
     self.codecs = codecs
     self.format = format
     self.sampleType = sampleType
@@ -288,7 +296,7 @@ package struct SourceShape: Hashable, Sendable {
   init(_ source: any MediaSource, _ codecs: CodecSet) {
     self.init(
       format: source.format, sampleType: source.sampleType, isLossless: source.isLossless,
-      codecs: codecs)
+      codecs: codecs, isLive: source.live != nil)
   }
 }
 

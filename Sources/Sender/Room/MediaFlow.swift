@@ -88,7 +88,7 @@ struct MediaFlow {
         isBacklogged = false
         break
       }
-      guard codecs.contains(entry.format.codec) else {
+      guard codecs.contains(entry.format.codec), !(entry.isLive && schedule.skipsLive) else {
         nextSequence = entry.sequence + 1
         continue
       }
@@ -152,6 +152,8 @@ struct MediaSchedule {
   var horizon = Nanoseconds.zero
   /// What begins from here on does not fit into the room.
   var end = MediaTime(flicks: .max)
+  /// Whether what is live reaches the room as datagrams.
+  var skipsLive = false
 
   /// The first that can still be heard of what reaches the room `delay` from now; nil if nothing sounds then.
   func playhead(after delay: Nanoseconds) -> MediaTime? {

@@ -220,6 +220,8 @@ struct LiveRoom {
   var announced = AnnouncedItems()
   /// Nil while the media connection is not open.
   var media: MediaFlow?
+  /// Of datagrams.
+  var road = LiveRoad()
   let began: LocalTime
   private var lastHeard: LocalTime
   private(set) var nextKeepAlive: LocalTime

@@ -41,6 +41,7 @@ extension RoomSet {
       room.welcome.capacity.duration.flicks, ProtocolLimits.mediaTime.upperBound)
     return MediaSchedule(
       now: now, timeline: timeline, horizon: (room.horizon ?? .zero) - room.settings.delay,
-      end: playhead + MediaDuration(flicks: max(capacity, 1)))
+      end: playhead + MediaDuration(flicks: max(capacity, 1)),
+      skipsLive: room.road.isOpen(at: now) || room.road.isAwaited(at: now))
   }
 }

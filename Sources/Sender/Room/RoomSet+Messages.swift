@@ -45,7 +45,8 @@ extension RoomSet {
     case .goodbye(let goodbye) where goodbye.reason == .lent: lent(index, goodbye, at: now)
     case .goodbye(let goodbye):
       broke(id, goodbye.detail.isEmpty ? "it said goodbye" : goodbye.detail, at: now)
-    case .hello, .prove, .anchor, .flush, .settings, .streamVolume, .nowPlaying, .keepAlive:
+    case .liveReport: break
+    case .hello, .prove, .anchor, .flush, .settings, .streamVolume, .nowPlaying, .live, .keepAlive:
       violated(id, "this message is not for a sender", at: now)
     }
     return nil

@@ -55,6 +55,8 @@ enum { CSYS_IPV4 = 4, CSYS_IPV6 = 6, CSYS_UNIX = 1 };
 // All sockets are non-blocking and close on exec. An IPv6 socket takes IPv4 as well.
 int csys_stream(int family);
 int csys_datagram(int family);
+// Of a datagram socket: kernel buffers in bytes, and datagrams that no router divides.
+void csys_datagram_configure(int descriptor, int receive_buffer, int send_buffer);
 int csys_bind(int descriptor, const struct csys_address *address);
 int csys_bind_path(int descriptor, const char *path);
 int csys_connect(int descriptor, const struct csys_address *address);

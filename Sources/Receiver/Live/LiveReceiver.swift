@@ -1,0 +1,276 @@
+import Audio
+import Clock
+import WireProtocol
+
+/// The packets of a live stream, as they come in datagrams: opens them, puts them into order, asks for those that are lost,
+/// and gives up those that are needed.
+struct LiveReceiver {
+  enum Step: Equatable {
+    /// In the order of the stream. A datagram says what its format identifier means: no connection's identifiers count.
+    case packet(AudioPacket, StreamFormat)
+    /// A packet is missing there, and its time has come.
+    case conceal(from: MediaTime, for: MediaDuration)
+    case ask([UInt64])
+    case report(LiveReport)
+  }
+
+  /// How long a round trip takes: the shortest, and one that nine in ten do not exceed.
+  struct RoundTrip {
+    var shortest = Nanoseconds.zero
+    var usual = Nanoseconds.zero
+  }
+
+  /// A packet that is not there, though a later one is.
+  private struct Missing {
+    let number: UInt64
+    var nextAsk: LocalTime
+    var wasAskedFor = false
+  }
+
+  static let reportInterval = Nanoseconds.milliseconds(500)
+  /// What stays missing is silent after this.
+  static let longestConcealment = MediaDuration.milliseconds(40)
+  private static let leastPatience = Nanoseconds.milliseconds(4)
+  private static let leastInterval = Nanoseconds.milliseconds(10)
+  /// What is sent again must be there so long before it is needed.
+  private static let margin = Nanoseconds.milliseconds(3)
+
+  private(set) var stream: LiveStream
+  /// Datagrams that are not of this stream, or that came before.
+  private(set) var refused = 0
+  private(set) var concealed: UInt32 = 0
+  private let clockID: UInt64
+  private let cipher: any DatagramCipher
+  private var window = ReplayWindow()
+  /// Of 256 identifiers at most.
+  private var formats: [UInt16: StreamFormat] = [:]
+  /// What follows the packet that was given last: nil before the first, and where nothing has come for long.
+  private var awaited: (number: UInt64, start: MediaTime, length: MediaDuration)?
+  private var generation: UInt32 = 0
+  /// None before it is of use any more.
+  private var least: UInt64 = 0
+  /// In the order of their numbers; `LiveAsk.span` at most.
+  private var held: [AudioPacket] = []
+  private var missing: [Missing] = []
+  private var gap = MediaDuration.zero
+  private var figures = LiveReport(leastMargin: notMeasured)
+  private var nextReport: LocalTime
+  private var nextAsk: LocalTime
+  private(set) var nextDeadline: LocalTime?
+  private var steps: [Step] = []
+
+  private static let notMeasured = Nanoseconds(ProtocolLimits.difference.upperBound)
+
+  init(_ stream: LiveStream, clockID: UInt64, cipher: any DatagramCipher, at now: LocalTime) {
+    self.stream = stream
+    self.clockID = clockID
+    self.cipher = cipher
+    nextReport = now + Self.reportInterval
+    nextAsk = now
+    nextDeadline = now
+  }
+
+  /// The sender says it again: another latency, or another session.
+  mutating func renew(_ stream: LiveStream, at now: LocalTime) {
+    self.stream = stream
+    (nextAsk, nextDeadline) = (now, now)
+  }
+
+  mutating func takeSteps() -> [Step] {
+    defer { steps.removeAll() }
+    return steps
+  }
+
+  // MARK: - What comes
+
+  /// `due` says when a media time is needed; nil where that is not known.
+  mutating func received(_ bytes: [UInt8], at time: LocalTime, due: (MediaTime) -> LocalTime?) {
+    guard let datagram = try? LiveDatagram(decoding: bytes), datagram.clockID == clockID,
+      window.admits(datagram.number),
+      let messages = datagram.messages(key: stream.key, with: cipher)
+    else {
+      refused += 1
+      return
+    }
+    window.note(datagram.number)
+    var framer = MessageFramer(limit: LiveDatagram.byteLimit)
+    framer.append(messages)
+    while let raw = try? framer.next() {
+      switch try? MediaMessage.decode(raw) {
+      case .format(let id, let format)?: formats[id] = format
+      case .packet(let packet)?: insert(packet, at: time, due: due)
+      case .attach, .artwork, nil: break
+      }
+    }
+  }
+
+  private mutating func insert(
+    _ packet: AudioPacket, at time: LocalTime, due: (MediaTime) -> LocalTime?
+  ) {
+    guard let format = formats[packet.formatID],
+      !held.contains(where: { $0.sequence == packet.sequence })
+    else { return }
+    if let needed = due(packet.mediaTime), awaited != nil {
+      figures.leastMargin = min(figures.leastMargin, needed - time)
+    }
+    guard packet.sequence >= least else { return }
+    figures.received &+= 1
+    if missing.contains(where: { $0.number == packet.sequence && $0.wasAskedFor }) {
+      figures.recovered &+= 1
+    }
+    guard let expected = awaited else { return goOn(with: packet, format) }
+    guard packet.sequence - expected.number < UInt64(LiveAsk.span) else {
+      held.removeAll()
+      return goOn(with: packet, format)
+    }
+    noteMissing(before: packet.sequence, from: expected.number, expected.length, at: time)
+    held.insert(packet, at: held.firstIndex { $0.sequence > packet.sequence } ?? held.count)
+    missing.removeAll { $0.number == packet.sequence }
+    giveInOrder()
+  }
+
+  /// A later packet tells what is missing. Networks seldom change the order by more than two packets.
+  private mutating func noteMissing(
+    before number: UInt64, from expected: UInt64, _ length: MediaDuration, at time: LocalTime
+  ) {
+    let patience = max(Self.leastPatience, Nanoseconds(2 * Nanoseconds(length).count))
+    let first = max(expected, (held.last?.sequence).map { $0 + 1 } ?? expected)
+    guard first < number else { return }
+    for lost in first..<number { missing.append(Missing(number: lost, nextAsk: time + patience)) }
+  }
+
+  private mutating func goOn(with packet: AudioPacket, _ format: StreamFormat) {
+    missing.removeAll()
+    held = [packet]
+    let length = format.audio.duration(ofFrames: packet.encoded.frameCount)
+    awaited = (packet.sequence, packet.mediaTime, length)
+    giveInOrder()
+  }
+
+  private mutating func giveInOrder() {
+    while let first = held.first, var next = awaited, first.sequence == next.number {
+      held.removeFirst()
+      // None was taken without one.
+      guard let format = formats[first.formatID] else { continue }
+      next.length = format.audio.duration(ofFrames: first.encoded.frameCount)
+      generation = first.generation
+      gap = .zero
+      steps.append(.packet(first, format))
+      expect(next.number + 1, from: first.mediaTime + next.length, next.length)
+    }
+  }
+
+  private mutating func expect(_ number: UInt64, from start: MediaTime, _ length: MediaDuration) {
+    awaited = (number, start, length)
+    least = number
+    missing.removeAll { $0.number < number }
+  }
+
+  // MARK: - Time
+
+  mutating func advance(
+    to now: LocalTime, roundTrip: RoundTrip, due: (MediaTime) -> LocalTime?
+  ) {
+    while let next = awaited, next.length > .zero, let time = due(next.start), time <= now {
+      giveUp(next)
+    }
+    askForMissing(at: now, roundTrip, due)
+    if nextReport <= now {
+      nextReport = now + Self.reportInterval
+      if figures.received > 0 || figures.concealed > 0 { steps.append(.report(figures)) }
+      figures = LiveReport(leastMargin: Self.notMeasured)
+    }
+    nextDeadline = ([nextReport, nextAsk] + missing.map(\.nextAsk) + [dueTime(due)])
+      .compactMap { $0 }.min()
+  }
+
+  private func dueTime(_ due: (MediaTime) -> LocalTime?) -> LocalTime? {
+    awaited.flatMap { $0.length > .zero ? due($0.start) : nil }
+  }
+
+  /// The awaited packet is needed and not there.
+  private mutating func giveUp(_ next: (number: UInt64, start: MediaTime, length: MediaDuration)) {
+    if let first = held.first, first.generation != generation || gap >= Self.longestConcealment {
+      count(concealed: first.sequence - next.number)
+      expect(first.sequence, from: first.mediaTime, next.length)
+      return giveInOrder()
+    }
+    guard gap < Self.longestConcealment else {
+      // Nothing comes any more: whatever does begins anew.
+      awaited = nil
+      return
+    }
+    count(concealed: 1)
+    gap = gap + next.length
+    steps.append(.conceal(from: next.start, for: next.length))
+    expect(next.number + 1, from: next.start + next.length, next.length)
+    giveInOrder()
+  }
+
+  private mutating func count(concealed count: UInt64) {
+    figures.concealed &+= UInt32(clamping: count)
+    concealed &+= UInt32(clamping: count)
+  }
+
+  /// Asks are lost too, so it goes on while there is time; the sender bounds what it answers.
+  private mutating func askForMissing(
+    at now: LocalTime, _ roundTrip: RoundTrip, _ due: (MediaTime) -> LocalTime?
+  ) {
+    var numbers: [UInt64] = []
+    for index in missing.indices where missing[index].nextAsk <= now {
+      guard let next = awaited,
+        let needed = due(next.start + next.length.times(missing[index].number - next.number)),
+        now + roundTrip.shortest + Self.margin <= needed
+      else {
+        missing[index].nextAsk = LocalTime(nanoseconds: .max)
+        continue
+      }
+      missing[index].wasAskedFor = true
+      missing[index].nextAsk = now + max(Self.leastInterval, roundTrip.usual)
+      numbers.append(missing[index].number)
+    }
+    guard !numbers.isEmpty || nextAsk <= now else { return }
+    nextAsk = now + Self.reportInterval
+    steps.append(.ask(numbers))
+  }
+}
+
+extension MediaDuration {
+  fileprivate func times(_ count: UInt64) -> MediaDuration {
+    MediaDuration(flicks: flicks * Int64(min(count, UInt64(LiveAsk.span))))
+  }
+}
+
+/// Which of the last numbers have come, so that a datagram that is sent again by a stranger has no effect.
+struct ReplayWindow {
+  /// Numbers that are remembered.
+  static let size = 1_024
+
+  private var newest: UInt64?
+  /// One bit for each number, at its place modulo `size`.
+  private var seen = [UInt64](repeating: 0, count: size / 64)
+
+  func admits(_ number: UInt64) -> Bool {
+    guard let newest, number <= newest else { return true }
+    return newest - number < UInt64(Self.size) && !has(number)
+  }
+
+  mutating func note(_ number: UInt64) {
+    if let newest, number > newest {
+      for passed in (newest + 1)...min(number, newest + UInt64(Self.size)) { forget(passed) }
+    }
+    newest = max(newest ?? number, number)
+    let place = Int(number % UInt64(Self.size))
+    seen[place / 64] |= 1 << UInt64(place % 64)
+  }
+
+  private func has(_ number: UInt64) -> Bool {
+    let place = Int(number % UInt64(Self.size))
+    return seen[place / 64] & 1 << UInt64(place % 64) != 0
+  }
+
+  private mutating func forget(_ number: UInt64) {
+    let place = Int(number % UInt64(Self.size))
+    seen[place / 64] &= ~(1 << UInt64(place % 64))
+  }
+}

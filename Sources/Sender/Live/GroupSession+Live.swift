@@ -1,0 +1,73 @@
+import Audio
+import Clock
+import WireProtocol
+
+/// A source that is heard as it happens: its first frame says when all others are heard, and its packets go to the rooms as
+/// datagrams.
+extension GroupSession {
+  struct Live {
+    /// Where the item begins, and when that is heard.
+    let start: MediaTime
+    let firstHeard: GroupTime
+
+    /// What is heard at `time`, or first.
+    func place(notBefore time: GroupTime) -> (MediaTime, GroupTime) {
+      time <= firstHeard
+        ? (start, firstHeard) : (start + MediaDuration(time - firstHeard), time)
+    }
+  }
+
+  /// Whether its packets go to rooms as datagrams.
+  var sendsDatagrams: Bool { liveStream != nil }
+
+  /// An item was opened: if it is live, it does not wait for anybody.
+  mutating func begin(_ opened: OpenedItem, at start: MediaTime, now: LocalTime) {
+    guard let timing = opened.live else { return endLive(at: now) }
+    let first = GroupTime(ofSender: timing.firstHeard + asleep)
+    live = Live(start: start, firstHeard: first)
+    if let sampleRate = production.format?.meaning.audio.sampleRate {
+      tellLive(
+        liveSender?.stream(latency: timing.latency, sampleRate: sampleRate), at: now)
+    }
+    switch timeline.state {
+    case .paused: break
+    case .starting, .holding, .playing:
+      let isStart = if case .starting = timeline.state { true } else { false }
+      (isHeld, startDeadline, bufferingTime) = (false, nil, nil)
+      play(from: start, at: now, notBefore: startTime)
+      if isStart { emit(.event(.started)) }
+    }
+  }
+
+  /// Another item follows, which rooms hold ahead.
+  private mutating func endLive(at now: LocalTime) {
+    live = nil
+    tellLive(nil, at: now)
+  }
+
+  private mutating func tellLive(_ stream: LiveStream?, at now: LocalTime) {
+    guard stream != liveStream else { return }
+    liveStream = stream
+    tellAll(.live(stream), at: now)
+    if stream != nil { rooms.noteLive(at: now) }
+  }
+
+  /// While the rooms stand still, nobody needs what comes.
+  mutating func sendLive(_ entry: PacketStore.Entry, at now: LocalTime) {
+    guard sendsDatagrams, !isPaused, let datagram = liveSender?.seal(entry) else { return }
+    rooms.sendLive(datagram, number: entry.sequence, at: now)
+  }
+
+  private var isPaused: Bool { if case .paused = timeline.state { true } else { false } }
+
+  /// A room lacks packets, or says that it is there.
+  mutating func asked(_ room: RoomID, _ ask: LiveAsk, at now: LocalTime) {
+    guard let liveSender else { return }
+    rooms.answer(ask, of: room, from: liveSender, at: now)
+  }
+
+  /// The room whose session has this key id, and the key of its datagrams.
+  func room(ofKey id: UInt32) -> (room: RoomID, key: ClockKey)? {
+    rooms.links.lazy.compactMap { link in link.clockKey(id).map { (link.id, $0) } }.first
+  }
+}

@@ -1,0 +1,32 @@
+import Clock
+import WireProtocol
+
+/// The datagrams of a live stream.
+extension RoomSet {
+  /// The rooms have heard that the stream is live.
+  mutating func noteLive(at now: LocalTime) {
+    for index in links.indices { links[index].live?.road.told(at: now) }
+  }
+
+  /// Each packet goes to another room first, lest one has all the others before it.
+  mutating func sendLive(_ datagram: [UInt8], number: UInt64, at now: LocalTime) {
+    for offset in links.indices {
+      let index = (offset + Int(number % UInt64(links.count))) % links.count
+      guard links[index].live?.road.isOpen(at: now) == true else { continue }
+      links[index].live?.road.sent()
+      outputs.append(.sendDatagram(links[index].id, datagram))
+    }
+  }
+
+  mutating func answer(
+    _ ask: LiveAsk, of id: RoomID, from sender: LiveSender, at now: LocalTime
+  ) {
+    guard let index = index(of: id), links[index].live != nil else { return }
+    links[index].live?.road.asked(at: now)
+    for number in ask.missing {
+      guard let datagram = sender.datagram(number), links[index].live?.road.admits(number) == true
+      else { continue }
+      outputs.append(.sendDatagram(id, datagram))
+    }
+  }
+}

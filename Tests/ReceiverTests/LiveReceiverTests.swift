@@ -1,0 +1,220 @@
+import Audio
+import Clock
+import TestSupport
+import Testing
+import WireProtocol
+
+@testable import Receiver
+
+/// Packets of 5 ms, each due 30 ms after it was sent; time is counted from the first.
+struct LiveReceiverTests {
+  private static let start: Int64 = 1_000_000_000
+  private static let length = MediaDuration.milliseconds(5)
+  private static let key = [UInt8](repeating: 3, count: 32)
+  private static let format = StreamFormat(
+    codec: .pcm, audio: AudioFormat(sampleRate: 48_000, channelCount: 1), sampleType: .int16)
+
+  private static func now(_ milliseconds: Double) -> LocalTime {
+    LocalTime(nanoseconds: start + Int64(milliseconds * 1e6))
+  }
+
+  private static func due(_ time: MediaTime) -> LocalTime? {
+    now(30) + Nanoseconds(time - .zero)
+  }
+
+  private static func mediaTime(_ number: UInt64) -> MediaTime {
+    .zero + MediaDuration(flicks: Int64(number) * length.flicks)
+  }
+
+  private static func packet(_ number: UInt64) -> AudioPacket {
+    AudioPacket(
+      generation: 0, sequence: number, mediaTime: mediaTime(number), formatID: 0,
+      startsRun: number == 0, endsStream: false,
+      encoded: EncodedPacket(payload: [UInt8](repeating: 1, count: 480), frameCount: 240))
+  }
+
+  private static func datagram(_ number: UInt64, clockID: UInt64 = 77) -> [UInt8] {
+    let messages =
+      MediaMessage.format(id: 0, format).encoded() + MediaMessage.packet(packet(number)).encoded()
+    return LiveDatagram(
+      sealing: messages, clockID: clockID, number: number, key: key, with: FakeCipher()
+    ).encoded
+  }
+
+  private struct Bed {
+    var receiver = LiveReceiver(
+      LiveStream(
+        latency: .milliseconds(30), sampleRate: 48_000, port: 5, key: LiveReceiverTests.key),
+      clockID: 77, cipher: FakeCipher(), at: LiveReceiverTests.now(0))
+    var roundTrip = LiveReceiver.RoundTrip(
+      shortest: .milliseconds(1), usual: .milliseconds(2))
+    var numbers: [UInt64] = []
+    var asks: [(at: Double, numbers: [UInt64])] = []
+    var concealed: [MediaTime] = []
+    var reports: [LiveReport] = []
+
+    mutating func receive(_ bytes: [UInt8], at time: Double) {
+      receiver.received(bytes, at: LiveReceiverTests.now(time), due: LiveReceiverTests.due)
+      advance(to: time)
+    }
+
+    mutating func receive(_ number: UInt64, at time: Double) {
+      receive(LiveReceiverTests.datagram(number), at: time)
+    }
+
+    /// Wakes whenever it wants to be woken.
+    mutating func advance(to end: Double) {
+      while let deadline = receiver.nextDeadline, deadline <= LiveReceiverTests.now(end) {
+        step(at: Double(deadline.nanoseconds - LiveReceiverTests.start) / 1e6)
+      }
+      step(at: end)
+    }
+
+    private mutating func step(at time: Double) {
+      receiver.advance(
+        to: LiveReceiverTests.now(time), roundTrip: roundTrip, due: LiveReceiverTests.due)
+      for step in receiver.takeSteps() {
+        switch step {
+        case .packet(let packet, _): numbers.append(packet.sequence)
+        case .conceal(let time, _): concealed.append(time)
+        case .ask(let numbers): if !numbers.isEmpty { asks.append((time, numbers)) }
+        case .report(let report): reports.append(report)
+        }
+      }
+    }
+  }
+
+  @Test func `a media connection that begins in the middle of a live stream does not end it`() {
+    var room = TestReceiver()
+    let control = room.hello()
+    let stream = LiveStream(
+      latency: .milliseconds(30), sampleRate: 48_000, port: 5, key: Self.key)
+    room.say(.live(stream), on: control)
+    for number in 0..<4 as Range<UInt64> {
+      room.handle(.datagram(Self.datagram(number), receivedAt: room.now))
+    }
+    room.handle(.timeout)
+    #expect(room.session.playout.bufferedUntil == Self.mediaTime(4))
+    // What the identifiers of a connection before meant is forgotten.
+    let media = room.accept()
+    room.stream(.attach(session: 5), on: media)
+    for number in 4..<8 as Range<UInt64> {
+      room.handle(.datagram(Self.datagram(number), receivedAt: room.now))
+    }
+    room.handle(.timeout)
+    #expect(room.session.playout.bufferedUntil == Self.mediaTime(8))
+  }
+
+  @Test func `packets that come in order are given at once`() {
+    var bed = Bed()
+    for number in 0..<10 {
+      bed.receive(UInt64(number), at: Double(number) * 5)
+      #expect(bed.numbers.count == number + 1)
+    }
+    #expect(bed.asks.isEmpty && bed.concealed.isEmpty)
+  }
+
+  @Test func `packets that come in another order are given in theirs`() {
+    var bed = Bed()
+    for (place, number) in [0, 2, 1, 4, 3, 5].enumerated() {
+      bed.receive(UInt64(number), at: Double(place) * 2)
+    }
+    #expect(bed.numbers == Array(0...5))
+    #expect(bed.asks.isEmpty)
+  }
+
+  @Test func `a missing packet is asked for while its answer can be in time, and no more`() {
+    var bed = Bed()
+    bed.receive(0, at: 0)
+    bed.receive(2, at: 10)
+    // Two packets' time after the gap was seen, and again after 10 ms; it is due after 35 ms, less 4.
+    for number in 3..<12 { bed.receive(UInt64(number), at: Double(number) * 5) }
+    #expect(bed.asks.map(\.at) == [20, 30])
+    #expect(bed.asks.allSatisfy { $0.numbers == [1] })
+    #expect(bed.concealed == [Self.mediaTime(1)])
+    #expect(bed.numbers == [0] + Array(2..<12))
+  }
+
+  @Test func `a packet that comes again is given in its place, and counts as recovered`() {
+    var bed = Bed()
+    for number in [0, 1, 3, 4] { bed.receive(UInt64(number), at: Double(number) * 5) }
+    bed.advance(to: 26)
+    #expect(bed.asks.count == 1)
+    bed.receive(2, at: 28)
+    #expect(bed.numbers == Array(0...4))
+    bed.advance(to: 39)
+    #expect(bed.concealed.isEmpty)
+    bed.advance(to: 501)
+    #expect(bed.reports.first?.recovered == 1)
+    #expect(bed.reports.first?.received == 5)
+    #expect(bed.reports.first?.leastMargin == .milliseconds(12))
+  }
+
+  @Test func `what is due is concealed for 40 ms, and then whatever comes begins anew`() {
+    var bed = Bed()
+    bed.receive(0, at: 0)
+    bed.advance(to: 200)
+    #expect(bed.concealed == (1...8).map { Self.mediaTime($0) })
+    bed.receive(50, at: 250)
+    #expect(bed.numbers == [0, 50])
+    // One that was given up is late.
+    bed.receive(3, at: 251)
+    #expect(bed.numbers == [0, 50])
+  }
+
+  // MARK: - Attacks
+
+  @Test func `a forged datagram has no effect`() {
+    var bed = Bed()
+    bed.receive(0, at: 0)
+    let real = Self.datagram(1)
+    for bit in stride(from: 0, to: real.count * 8, by: 7) {
+      // The flags are not looked at.
+      guard !(6..<8).contains(bit / 8) else { continue }
+      var forged = real
+      forged[bit / 8] ^= 1 << (bit % 8)
+      bed.receive(forged, at: 1)
+    }
+    bed.receive(Self.datagram(2, clockID: 78), at: 1)
+    for count in 0..<real.count { bed.receive(Array(real.prefix(count)), at: 1) }
+    #expect(bed.numbers == [0])
+    bed.receive(real, at: 5)
+    #expect(bed.numbers == [0, 1])
+    #expect(bed.asks.isEmpty)
+  }
+
+  @Test func `a datagram that is sent again has no effect`() {
+    var bed = Bed()
+    for number in 0..<20 { bed.receive(UInt64(number), at: Double(number) * 5) }
+    let refused = bed.receiver.refused
+    for number in 0..<20 { bed.receive(UInt64(number), at: 96) }
+    #expect(bed.receiver.refused == refused + 20)
+    #expect(bed.numbers == Array(0..<20))
+  }
+
+  @Test func `a leap of the numbers makes nobody ask for what is between`() {
+    var bed = Bed()
+    bed.receive(0, at: 0)
+    bed.receive(1 << 40, at: 5)
+    bed.receive((1 << 40) + 1, at: 10)
+    bed.advance(to: 25)
+    #expect(bed.numbers == [0, 1 << 40, (1 << 40) + 1])
+    #expect(bed.asks.isEmpty)
+  }
+
+  @Test func `the window takes each number once, and none before it`() {
+    var window = ReplayWindow()
+    var random = RandomSource(seed: 5)
+    var seen: Set<UInt64> = []
+    var newest: UInt64 = 0
+    for _ in 0..<20_000 {
+      let number = UInt64.random(in: max(newest, 2_000) - 2_000...newest + 10, using: &random)
+      let isWithin = number > newest || newest - number < 1_024
+      #expect(window.admits(number) == (isWithin && !seen.contains(number)) || seen.isEmpty)
+      guard window.admits(number) else { continue }
+      window.note(number)
+      seen.insert(number)
+      newest = max(newest, number)
+    }
+  }
+}

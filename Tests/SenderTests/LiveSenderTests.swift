@@ -1,0 +1,224 @@
+import Audio
+import Clock
+import TestSupport
+import Testing
+import WireProtocol
+
+@testable import Sender
+
+/// A source that is heard as it happens, on its way to the rooms; addresses are numbers.
+struct LiveSenderTests {
+  private static let key = [UInt8](repeating: 3, count: 32)
+  private static let latency = Nanoseconds.milliseconds(30)
+
+  /// 8000 Hz: a packet of 40 frames every 5 ms.
+  private final class Source: MediaSource {
+    let format = AudioFormat(sampleRate: 8_000, channelCount: 1)
+    let sampleType = SampleType.int16
+    let isLossless = true
+    let frameCount: Int64? = nil
+    let isSeekable = false
+    let supply = Supply.live
+    let metadata = ItemMetadata()
+    let live: LiveTiming?
+
+    init(firstHeard: LocalTime) {
+      live = LiveTiming(firstHeard: firstHeard, latency: LiveSenderTests.latency)
+    }
+
+    func read(_ count: Int, appendingTo frames: inout [Float]) {
+      frames += [Float](repeating: 0.5, count: count)
+    }
+    func seek(toFrame frame: Int64) {}
+  }
+
+  private struct Bed {
+    var sender = GroupSender<Int>(
+      .init(
+        senderID: .counting(from: 1), senderName: "study", clockID: 77, clockPort: 46_000,
+        firstSession: 100,
+        live: LiveSecret(cipher: FakeCipher(), key: LiveSenderTests.key, port: 46_001)),
+      playing: Playlist(["live"]))
+    var now = LocalTime(nanoseconds: 1_000_000_000)
+    let serializer = Serializer(
+      openSource: { _ in Source(firstHeard: LocalTime(nanoseconds: 1_030_000_000)) },
+      makeEncoder: { shape in
+        PCMEncoder(
+          audio: shape.format, sampleType: shape.sampleType, packetFrames: shape.livePacketFrames)
+      })
+    var orders: [ProductionOrder] = []
+    var control: [ControlMessage] = []
+    var sent: [(to: Int, bytes: [UInt8])] = []
+    var media = 0
+
+    mutating func handle(_ input: GroupSender<Int>.Input) {
+      sender.handle(input, at: now)
+      drain()
+    }
+
+    mutating func drain() {
+      while let output = sender.nextOutput() {
+        switch output {
+        case .produce(let order): orders.append(order)
+        case .sendDatagram(let bytes, let address): sent.append((address, bytes))
+        case .send(let id, let bytes) where id == LiveSenderTests.control:
+          var framer = MessageFramer(limit: ProtocolLimits.controlMessage)
+          framer.append(bytes)
+          while let raw = try? framer.next() {
+            if let message = try? ControlMessage.decode(raw) { control.append(message) }
+          }
+        case .send(_, let bytes): media += bytes.count
+        default: break
+        }
+      }
+    }
+
+    /// The next order is carried out.
+    mutating func produce() {
+      guard !orders.isEmpty else { return }
+      handle(.produced(serializer.carryOut(orders.removeFirst())))
+    }
+
+    mutating func join() {
+      let peer = SecuredPeer.test(.counting(from: 9))
+      handle(.roomAdded(RoomID(1), name: "room", receiverID: nil, at: [5]))
+      handle(.connected(LiveSenderTests.control, peer))
+      handle(.received(LiveSenderTests.control, ControlMessage.welcome(.test()).encoded()))
+      handle(.connected(RoomConnectionID(number: 2), peer))
+      handle(
+        .received(
+          LiveSenderTests.control,
+          ControlMessage.credit(.test(limit: 1 << 20)).encoded()))
+      produce()
+    }
+
+    @discardableResult
+    mutating func ask(
+      _ missing: [UInt64] = [], sequence: UInt32, from address: Int = 5, clockID: UInt64 = 77,
+      keyID: UInt32 = 101, key: [UInt8] = SecuredPeer.test(.counting(from: 9)).clockKey
+    ) -> Bool {
+      let ask = LiveAsk(clockID: clockID, keyID: keyID, sequence: sequence, missing: missing)
+      let isTaken = sender.ask(ask.encoded(key: ClockKey(key)), from: address, at: now)
+      drain()
+      return isTaken
+    }
+
+    /// So many packets of 5 ms.
+    mutating func play(_ count: Int) {
+      for _ in 0..<2 * count {
+        now = now + .microseconds(2_500)
+        produce()
+        handle(.turn([]))
+      }
+    }
+  }
+
+  private static let control = RoomConnectionID(number: 1)
+
+  @Test func `a room hears of a live stream, and is sent it where it asks from`() throws {
+    var bed = Bed()
+    bed.join()
+    let stream = bed.control.compactMap { if case .live(let stream) = $0 { stream } else { nil } }
+    #expect(stream.count == 1)
+    let live = try #require(stream.first ?? nil)
+    #expect(live.latency == Self.latency && live.port == 46_001 && live.sampleRate == 8_000)
+    bed.ask(sequence: 1)
+    bed.play(10)
+    #expect(bed.sent.count == 10 && bed.sent.allSatisfy { $0.to == 5 })
+    for (place, sent) in bed.sent.enumerated() {
+      let datagram = try LiveDatagram(decoding: sent.bytes)
+      #expect(datagram.number == UInt64(place))
+      #expect(datagram.messages(key: Self.key, with: FakeCipher()) != nil)
+      #expect(sent.bytes.count <= LiveDatagram.byteLimit)
+    }
+  }
+
+  @Test func `each frame is to be heard one latency after it came`() {
+    var bed = Bed()
+    bed.join()
+    let anchors = bed.control.compactMap { if case .anchor(let one) = $0 { one } else { nil } }
+    #expect(!anchors.isEmpty)
+    for anchor in anchors {
+      #expect(
+        anchor.groupTime(of: .zero) == GroupTime(nanoseconds: 1_030_000_000))
+    }
+  }
+
+  @Test func `a packet that is asked for is sent again, the same, three times at most`() {
+    var bed = Bed()
+    bed.join()
+    bed.ask(sequence: 1)
+    bed.play(40)
+    let first = bed.sent[7].bytes
+    bed.sent = []
+    for sequence in 2...9 { bed.ask([7], sequence: UInt32(sequence)) }
+    #expect(bed.sent.map(\.bytes) == [first, first, first])
+  }
+
+  @Test func `no more is sent again than half of the stream`() {
+    var bed = Bed()
+    bed.join()
+    bed.ask(sequence: 1)
+    bed.play(200)
+    bed.sent = []
+    var sequence: UInt32 = 2
+    for _ in 0..<10 {
+      bed.ask(Array(0..<192), sequence: sequence)
+      sequence += 1
+    }
+    // What was saved up.
+    #expect(bed.sent.count == 32)
+    bed.sent = []
+    bed.play(20)
+    bed.ask(Array(20..<200), sequence: sequence)
+    #expect(bed.sent.count == 20 + 10)
+  }
+
+  @Test func `packets that were never sent, or are long past, are not sent again`() {
+    var bed = Bed()
+    bed.join()
+    bed.ask(sequence: 1)
+    bed.play(LiveSender.historyLimit + 10)
+    bed.sent = []
+    bed.ask([3], sequence: 2)
+    bed.ask([5_000], sequence: 3)
+    #expect(bed.sent.isEmpty)
+  }
+
+  @Test func `a stranger's ask is not answered, and turns nothing aside`() {
+    var bed = Bed()
+    bed.join()
+    bed.ask(sequence: 10)
+    bed.play(10)
+    bed.sent = []
+    let taken = [
+      bed.ask([1], sequence: 11, from: 6, key: [UInt8](repeating: 9, count: 16)),
+      bed.ask([1], sequence: 11, from: 6, clockID: 78),
+      bed.ask([1], sequence: 11, from: 6, keyID: 7),
+      // One that was sent before, from elsewhere.
+      bed.ask([1], sequence: 10, from: 6), bed.ask([1], sequence: 9, from: 6),
+    ]
+    #expect(!taken.contains(true))
+    #expect(bed.sent.isEmpty)
+    bed.play(2)
+    #expect(bed.sent.map(\.to) == [5, 5])
+  }
+
+  @Test func `a room that asks no more is sent no more datagrams after 2 s`() {
+    var bed = Bed()
+    bed.join()
+    bed.ask(sequence: 1)
+    bed.play(500)
+    #expect(bed.sent.count == 399 || bed.sent.count == 400)
+  }
+
+  @Test func `a room that never asks is sent the packets on its media connection`() {
+    var bed = Bed()
+    bed.join()
+    bed.play(100)
+    let before = bed.media
+    bed.play(400)
+    #expect(bed.sent.isEmpty)
+    #expect(bed.media > before + 10_000)
+  }
+}
