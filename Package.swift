@@ -213,7 +213,7 @@ let package = Package(
         "FFmpegSource", "FFmpegDecoder", "Codecs", "Sender", "Receiver", "WireProtocol", "Audio",
         "Clock", "TestSupport",
       ]),
-    tests("ALSAOutputTests", ["ALSAOutput", "Receiver", "Audio", "Clock"]),
+    tests("ALSAOutputTests", ["ALSAOutput", "Receiver", "Audio", "Clock", "TestSupport"]),
     tests("SQLiteStoreTests", ["SQLiteStore", "TestSupport"]),
     tests("ArchitectureTests", []),
     tests(

@@ -1,4 +1,4 @@
-import Clock
+package import Clock
 package import FFmpegSource
 package import LinuxIO
 import OpenSSLSecurity
@@ -48,6 +48,8 @@ package final class GroupDriver {
   package let host: GroupHost
   /// Whether a receiver that discovery has found, and that does not play yet, shall play too.
   package var wants: (RoomRecord) -> Bool = { _ in false }
+  /// The live source is to come to this latency.
+  package var holds: (Nanoseconds) -> Void = { _ in }
   package var onEvent: (GroupEvent) -> Void = { _ in }
   /// Of the last event.
   package private(set) var revision: UInt64 = 0
@@ -195,6 +197,7 @@ package final class GroupDriver {
     case .pace(let id, let rate): peers.pace(line(id), bytesPerSecond: rate)
     case .setTurn(let id, let bytes): peers.setTurn(line(id), bytes: bytes)
     case .produce(let order): producer.carryOut(order, at: HostClock.now)
+    case .hold(let latency): holds(latency)
     case .reply(let id, let reply): replies[id] = reply
     case .event(let event):
       note(event)

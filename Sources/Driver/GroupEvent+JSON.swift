@@ -46,6 +46,7 @@ private struct Fields: Codable {
     case sourceBack = "source_back"
     case sourceLongBlocks = "source_long_blocks"
     case leftOut = "left_out"
+    case latencyChosen = "latency_chosen"
     case recoded, started, paused, resumed, buffering, buffered, position, stopped, finished
     case status, waiting
   }
@@ -131,6 +132,8 @@ extension Fields {
       self.init(event: .roomState, state: "\(state)", reason: detail.isEmpty ? nil : detail)
     case .flushed: self.init(event: .roomFlushed)
     case .recoded(let codec): self.init(event: .recoded, codec: codec.name)
+    case .choseLatency(let latency):
+      self.init(event: .latencyChosen, latencyMs: Int(latency.count / 1_000_000))
     }
     (self.room, roomId) = (room.name, room.id.number)
   }
@@ -154,7 +157,7 @@ extension Fields {
   var change: GroupEvent.Change? {
     switch event {
     case .roomConnected, .roomGone, .roomUnreachable, .roomRefused, .roomNotPaired, .roomReplaced,
-      .roomNamedTwice, .roomState, .roomFlushed, .recoded:
+      .roomNamedTwice, .roomState, .roomFlushed, .recoded, .latencyChosen:
       guard let room, let roomId, let change = roomChange else { return nil }
       return .room(.init(id: RoomID(roomId), name: room), change)
     case .started: return .started
@@ -212,6 +215,7 @@ extension Fields {
       return RoomStatus.State.allCases.first { "\($0)" == state }.map { .state($0, detail: reason) }
     case .roomFlushed: return .flushed
     case .recoded: return namedCodec.map { .recoded(from: $0) }
+    case .latencyChosen: return latencyMs.map { .choseLatency(.milliseconds(Int64($0))) }
     default: return nil
     }
   }

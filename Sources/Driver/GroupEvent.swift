@@ -71,6 +71,8 @@ package struct GroupEvent: Hashable, Sendable {
     case flushed
     /// It does not decode this codec of what is enqueued, which is encoded anew for all rooms.
     case recoded(from: Codec)
+    /// What is heard as it happens has this latency from now on, in all rooms, because of this one.
+    case choseLatency(Nanoseconds)
   }
 
   /// What people may want to know of an item that sounds.
@@ -114,6 +116,7 @@ extension GroupEvent.Change {
       case .roomState(let id, let state, let detail): room(id, .state(state, detail: detail))
       case .roomFlushed(let id): room(id, .flushed)
       case .recoded(let id, let codec): room(id, .recoded(from: codec))
+      case .latencyChosen(let latency, let id): room(id, .choseLatency(latency))
       case .started: .started
       case .paused: .paused
       case .resumed: .resumed

@@ -1,3 +1,4 @@
+package import Clock
 package import FFmpegSource
 package import Sender
 
@@ -5,22 +6,29 @@ package import Sender
 package struct PlaybackSources {
   package let reads: ReadControl
   package let makeSerializer: GroupDriver.MakeSerializer
+  private let latency: LiveLatency?
 
   /// - Parameters:
-  ///   - raw: what standard input is, where it has no header.
+  ///   - raw: what standard input and pipes give, where that has no header.
+  ///   - latency: of what is heard as it happens; nil where rooms buffer it as much as music.
   ///   - inputs: live sources that have names.
   package init(
-    _ choice: EncoderChoice, raw: RawFormat? = nil, inputs: LiveInputs? = nil
+    _ choice: EncoderChoice, raw: RawFormat? = nil, latency: LiveLatency? = nil,
+    inputs: LiveInputs? = nil
   ) throws(MediaError) {
     let interruption = try ReadInterruption()
+    self.latency = latency
     reads = ReadControl(interruption)
     makeSerializer = { report in
       Serializer(
         passesPackets: choice.passesPackets,
         openSource: SourceOpener(
-          raw: raw, inputs: inputs, interruption: interruption, report: report
+          raw: raw, latency: latency, inputs: inputs, interruption: interruption, report: report
         ).open,
         applyEffects: SourceOpener.filtered, makeEncoder: choice.makeEncoder)
     }
   }
+
+  /// What is heard as it happens comes to this latency, if that may be chosen.
+  package func hold(_ latency: Nanoseconds) { self.latency?.goal?.latency = latency }
 }

@@ -1,4 +1,3 @@
-package import Clock
 package import FFmpegSource
 package import Sender
 
@@ -6,14 +5,14 @@ package import Sender
 package struct SourceOpener: Sendable {
   package var raw: RawFormat?
   /// Of sources that are heard as they happen; nil where rooms buffer as much as for music.
-  package var latency: Nanoseconds?
+  package var latency: LiveLatency?
   /// Those that have names; nil where there are none.
   package var inputs: LiveInputs?
   package var interruption: ReadInterruption
   package var report: @Sendable (SourceNotice) -> Void
 
   package init(
-    raw: RawFormat? = nil, latency: Nanoseconds? = nil, inputs: LiveInputs? = nil,
+    raw: RawFormat? = nil, latency: LiveLatency? = nil, inputs: LiveInputs? = nil,
     interruption: ReadInterruption, report: @escaping @Sendable (SourceNotice) -> Void
   ) {
     self.raw = raw
@@ -30,7 +29,8 @@ package struct SourceOpener: Sendable {
     }
     if let live = LiveLocation(location), live != .standardInput || latency != nil {
       let feed = try LiveFeed(
-        live, .init(latency: latency, raw: raw), interruption: interruption, report: report)
+        live, .init(latency: latency?.start, goal: latency?.goal, raw: raw),
+        interruption: interruption, report: report)
       return try LiveSource(feed, interruption: interruption) { feed.stop() }
     }
     if location == "-" {

@@ -62,6 +62,9 @@ package struct StatusReport: Codable, Hashable, Sendable {
   package var presentationTimeMonotonicNs: Int64?
   /// From a command to its sound.
   package var outputLatencyMs: Double
+  /// From a frame's arrival to its sound, of what is heard as it happens; and the room for which it was chosen.
+  package var liveLatencyMs: Double?
+  package var latencyRoom: String?
   /// Nothing where the item does not say it and more of it may come.
   package var durationS: Double?
   /// How much of the item has come, from its beginning.
@@ -93,6 +96,8 @@ package struct StatusReport: Codable, Hashable, Sendable {
     presentationTimeNs = status.presentationTime?.nanoseconds
     presentationTimeMonotonicNs = status.presentationTime.flatMap(HostClock.monotonic)
     outputLatencyMs = (status.outputLatency.seconds * 1000).rounded(to: 3)
+    liveLatencyMs = status.liveLatency.map { ($0.seconds * 1000).rounded(to: 3) }
+    latencyRoom = status.rooms.first { $0.id == status.latencyDecider }?.name
     targetS = status.target?.seconds.rounded(to: 9)
     durationS = status.duration?.seconds.rounded(to: 9)
     arrivedS = status.arrived?.seconds.rounded(to: 9)

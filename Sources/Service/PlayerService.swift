@@ -69,6 +69,7 @@ package final class PlayerService: LoopMember {
       note(event.change)
       onEvent(event)
     }
+    driver.holds = sources.hold
     driver.wants = { [unowned self] in hunt?.wants($0, of: host.directory) ?? false }
   }
 

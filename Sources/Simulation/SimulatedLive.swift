@@ -6,8 +6,11 @@ package struct SimulatedLive: Sendable {
   /// Its place in the list.
   package var item: Int
   package var latency: Nanoseconds
+  /// Whether it comes to another latency when it is told to: at once, where real ones take their time.
+  package var adapts: Bool
 
-  package init(item: Int = 0, latency: Nanoseconds) {
+  package init(item: Int = 0, latency: Nanoseconds, adapts: Bool = false) {
+    self.adapts = adapts
     self.item = item
     self.latency = latency
   }

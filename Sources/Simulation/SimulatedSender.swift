@@ -46,7 +46,8 @@ final class SimulatedSender {
       passesPackets: configuration.passesPackets && isExact,
       openSource: { [orderTime] item in
         let timing = live.map {
-          LiveTiming(firstHeard: orderTime.value + $0.latency, latency: $0.latency)
+          LiveTiming(
+            firstHeard: orderTime.value + $0.latency, latency: $0.latency, adapts: $0.adapts)
         }
         let source = SignalSource(
           item: item.id, frameCount: Int64(item.location), configuration,
@@ -161,6 +162,7 @@ extension SimulatedGroup {
       push(bytes, on: connection)
       if connection.channel == .control { listen(to: bytes, on: connection) }
     case .sendDatagram(let bytes, let address): sendAudio(bytes, to: address)
+    case .hold(let latency): sender.sources.value?.held = latency
     case .close(let id):
       guard let connection = sender[id] else { return }
       sender.connections.removeAll { $0 === connection }
@@ -247,7 +249,7 @@ extension SimulatedGroup {
   private func arrival(at source: SignalSource?) -> TrueTime {
     if let source, let live = source.live {
       let read = Nanoseconds(MediaDuration(frames: source.framesRead, at: TestSignal.sampleRate))
-      return senderHost.value.trueTime(of: live.firstHeard - live.latency + read, after: now)
+      return senderHost.value.trueTime(of: live.firstHeard - source.held + read, after: now)
     }
     guard let source, let delivery = configuration.delivery else { return now }
     let opened = source.openedAt ?? now

@@ -1,4 +1,5 @@
 import Audio
+import Clock
 import Sender
 
 /// What is played in exact scenarios: every frame says where in the stream it belongs and of which generation it is,
@@ -87,6 +88,9 @@ final class SignalSource: MediaSource {
   let frameCount: Int64?
   var isSeekable: Bool { live == nil }
   let live: LiveTiming?
+  /// The latency that it holds, where it is live.
+  var held = Nanoseconds.zero
+  var heldLatency: Nanoseconds? { live == nil ? nil : held }
   let metadata = ItemMetadata()
   private var next: Int64 = 0
   let supply: Supply
@@ -104,6 +108,7 @@ final class SignalSource: MediaSource {
     live: LiveTiming? = nil
   ) {
     self.live = live
+    held = live?.latency ?? .zero
     self.item = item
     self.frameCount = frameCount
     supply = live == nil ? configuration.delivery?.supply ?? .stored : .live

@@ -65,7 +65,7 @@ extension RoomEvent {
     case .flushed: self.change = .flushedAutomatically
     case .replaced(let reason): self.change = .replaced(reason: reason)
     case .namedTwice: self.change = .namedTwice
-    case .recoded: return nil
+    case .recoded, .choseLatency: return nil
     }
     (self.id, name) = (id(room.id), room.name)
   }

@@ -2,6 +2,7 @@ import ALSAOutput
 import Audio
 import Clock
 import Glibc
+import TestSupport
 import Testing
 
 /// The virtual input, whose frames say their own number.

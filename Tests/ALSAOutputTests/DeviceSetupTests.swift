@@ -1,4 +1,5 @@
 import ALSAOutput
+import TestSupport
 import Testing
 
 /// What a card is set up to, by opening it.

@@ -1,4 +1,5 @@
 import ALSAOutput
+import TestSupport
 import Testing
 
 private struct NoMixer: Error {}

@@ -1,5 +1,6 @@
 import ALSAOutput
 import Clock
+import TestSupport
 import Testing
 
 /// The left channel of what a card heard: the device frame that each frame says it is, and 0 for

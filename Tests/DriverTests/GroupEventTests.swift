@@ -36,7 +36,7 @@ import WireProtocol
       .connected, .gone(reason: "timeout"), .unreachable(reason: "no route"),
       .refused(reason: "busy"), .replaced(reason: "study plays there"), .namedTwice,
       .state(.noDevice, detail: "unplugged"), .state(.playing, detail: ""), .flushed,
-      .recoded(from: .aac),
+      .recoded(from: .aac), .choseLatency(.milliseconds(80)),
     ].map { .room(kitchen, $0) }
 
   private static func json(_ event: GroupEvent) throws -> String {

@@ -52,7 +52,7 @@ private final class Flag: Sendable {
     #expect(frames == [Float](repeating: 0, count: 4000))
     // Half a second of it has not come earlier than it was due.
     #expect(HostClock.now - begin >= .milliseconds(480))
-    let firstHeard = try #require(source.firstHeard)
+    let firstHeard = try #require(source.live?.firstHeard)
     #expect(firstHeard - begin >= .milliseconds(400))
   }
 

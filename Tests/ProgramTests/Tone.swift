@@ -37,7 +37,7 @@ struct ToneRecording {
   /// From the first sound to the last.
   let sounding: ArraySlice<Float>
 
-  private init(rate: Int, sounding: ArraySlice<Float>) {
+  init(rate: Int, sounding: ArraySlice<Float>) {
     self.rate = rate
     self.sounding = sounding
   }

@@ -23,7 +23,7 @@ struct LiveSenderTests {
     let live: LiveTiming?
 
     init(firstHeard: LocalTime) {
-      live = LiveTiming(firstHeard: firstHeard, latency: LiveSenderTests.latency)
+      live = LiveTiming(firstHeard: firstHeard, latency: LiveSenderTests.latency, adapts: true)
     }
 
     func read(_ count: Int, appendingTo frames: inout [Float]) {
@@ -50,6 +50,8 @@ struct LiveSenderTests {
     var control: [ControlMessage] = []
     var sent: [(to: Int, bytes: [UInt8])] = []
     var media = 0
+    var holds: [Nanoseconds] = []
+    var events: [SenderEvent] = []
 
     mutating func handle(_ input: GroupSender<Int>.Input) {
       sender.handle(input, at: now)
@@ -60,6 +62,8 @@ struct LiveSenderTests {
       while let output = sender.nextOutput() {
         switch output {
         case .produce(let order): orders.append(order)
+        case .hold(let latency): holds.append(latency)
+        case .event(let event): events.append(event)
         case .sendDatagram(let bytes, let address): sent.append((address, bytes))
         case .send(let id, let bytes) where id == LiveSenderTests.control:
           var framer = MessageFramer(limit: ProtocolLimits.controlMessage)
@@ -103,6 +107,15 @@ struct LiveSenderTests {
       return isTaken
     }
 
+    /// Half a second passes, in which the slowest packet needs this latency.
+    mutating func report(needing latency: Nanoseconds) {
+      play(100)
+      let margin = LiveSenderTests.latency - latency
+      let report = LiveReport(
+        received: 100, concealed: margin < .zero ? 1 : 0, leastMargin: margin)
+      handle(.received(LiveSenderTests.control, ControlMessage.liveReport(report).encoded()))
+    }
+
     /// So many packets of 5 ms.
     mutating func play(_ count: Int) {
       for _ in 0..<2 * count {
@@ -142,6 +155,21 @@ struct LiveSenderTests {
       #expect(
         anchor.groupTime(of: .zero) == GroupTime(nanoseconds: 1_030_000_000))
     }
+  }
+
+  @Test func `a room that has holes makes the source later, and is named`() {
+    var bed = Bed()
+    bed.join()
+    bed.ask(sequence: 1)
+    // What a room says of its beginning counts for nothing.
+    for _ in 0..<3 { bed.report(needing: .milliseconds(60)) }
+    #expect(bed.holds == [Self.latency])
+    for _ in 0..<10 { bed.report(needing: .milliseconds(10)) }
+    for _ in 0..<2 { bed.report(needing: .milliseconds(44)) }
+    #expect(bed.holds == [Self.latency, .milliseconds(50)])
+    #expect(bed.events.contains(.latencyChosen(.milliseconds(50), RoomID(1))))
+    let status = bed.sender.session.status(at: bed.now)
+    #expect(status.liveLatency == Self.latency && status.latencyDecider == RoomID(1))
   }
 
   @Test func `a packet that is asked for is sent again, the same, three times at most`() {

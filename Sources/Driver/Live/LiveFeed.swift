@@ -12,6 +12,8 @@ package final class LiveFeed: Sendable {
   package struct Settings: Sendable {
     /// From the arrival of a frame to its sound; nil where rooms buffer as much as for music.
     package var latency: Nanoseconds?
+    /// Another latency that it is to come to while it plays; nil where it keeps its own.
+    var goal: LatencyGoal?
     /// The shape of samples without a header.
     package var raw: RawFormat?
     /// Nil where nobody waits for sound.
@@ -20,7 +22,15 @@ package final class LiveFeed: Sendable {
     package init(
       latency: Nanoseconds? = nil, raw: RawFormat? = nil, gate: LevelGate.Configuration? = nil
     ) {
+      self.init(latency: latency, goal: nil, raw: raw, gate: gate)
+    }
+
+    init(
+      latency: Nanoseconds?, goal: LatencyGoal?, raw: RawFormat?,
+      gate: LevelGate.Configuration? = nil
+    ) {
       self.latency = latency
+      self.goal = goal
       self.raw = raw
       self.gate = gate
     }
@@ -42,6 +52,8 @@ package final class LiveFeed: Sendable {
     var first = 0
     /// When the next one begins.
     var nextDue: LocalTime
+    /// How much later the newest block was taken from the source than it would be at `latency`.
+    var delay = Nanoseconds.zero
     var isOver = false
     var level = LevelGate.silence
     var isOpen = false
@@ -62,6 +74,8 @@ package final class LiveFeed: Sendable {
   package let format: AudioFormat
   package let sampleType: SampleType
   package let latency: Nanoseconds?
+  /// Whether it can come to another latency while it plays.
+  var adapts: Bool { settings.goal != nil }
   let blockFrames: Int
   private let settings: Settings
   private let interruption: ReadInterruption
@@ -92,8 +106,7 @@ package final class LiveFeed: Sendable {
     // Short where every millisecond counts.
     blockFrames = max(reading.format.sampleRate / blocks, 1)
     let now = HostClock.now
-    // The network and the cards need the other half.
-    let allowance = settings.latency.map { Nanoseconds($0.count / 2) } ?? Self.deepAllowance
+    let allowance = settings.latency.map(Self.allowance) ?? Self.deepAllowance
     let intake = LiveIntake(
       .init(
         format: reading.format, blockFrames: blockFrames, allowance: allowance,
@@ -118,6 +131,11 @@ package final class LiveFeed: Sendable {
   package var level: (decibels: Double, isOpen: Bool) {
     state.withLock { ($0.level, $0.isOpen) }
   }
+
+  /// As it is at present; nil where rooms buffer as much as for music.
+  var heldLatency: Nanoseconds? {
+    latency.map { latency in latency + state.withLock { $0.delay } }
+  }
 }
 
 // MARK: - The thread
@@ -134,6 +152,7 @@ extension LiveFeed {
   /// False where the source has ended for good.
   private func turn(_ work: inout Work) -> Bool {
     let now = HostClock.now
+    followGoal(work.intake)
     while let block = work.intake.nextBlock(at: now) { give(block, &work) }
     let deadline = min(work.intake.nextDeadline, now + Self.longestWait)
     if let retry = work.retry {
@@ -154,6 +173,17 @@ extension LiveFeed {
       work.retry = now + Self.pause
       return true
     }
+  }
+
+  private func followGoal(_ intake: LiveIntake) {
+    guard let latency, let goal = settings.goal?.latency else { return }
+    intake.delayGoal = goal - latency
+    intake.allowance = Self.allowance(latency + intake.delay)
+  }
+
+  /// The network and the cards need the other half.
+  private static func allowance(_ latency: Nanoseconds) -> Nanoseconds {
+    Nanoseconds(latency.count / 2)
   }
 
   private func reopen(_ work: inout Work) {
@@ -193,8 +223,9 @@ extension LiveFeed {
     let level = work.gate?.level ?? LevelGate.silence
     let isOpen = work.gate?.isOpen ?? true
     let limit = Self.keptSeconds * format.sampleRate / blockFrames
+    let delay = work.intake.delay
     let wakers = state.withLock { state in
-      (state.level, state.isOpen) = (level, isOpen)
+      (state.level, state.isOpen, state.delay) = (level, isOpen, delay)
       state.blocks.append(block)
       state.nextDue = block.due + span(ofBlocks: 1)
       // Moved seldom, because that moves all that is kept.

@@ -12,8 +12,7 @@ package final class LiveSource: MediaSource {
   package let isSeekable = false
   package let supply = Supply.piped
   package let metadata: ItemMetadata
-  /// When the first frame is heard, where each is heard a fixed time after it has come; else nil.
-  package let firstHeard: LocalTime?
+  package let live: LiveTiming?
 
   private let feed: LiveFeed
   private let onEnd: @Sendable () -> Void
@@ -37,7 +36,9 @@ package final class LiveSource: MediaSource {
     (format, sampleType) = (feed.format, feed.sampleType)
     metadata = ItemMetadata(title: title ?? "\(feed.location)")
     let begin = listener.begin
-    firstHeard = feed.latency.map { begin + $0 }
+    live = feed.latency.map {
+      LiveTiming(firstHeard: begin + $0, latency: $0, adapts: feed.adapts)
+    }
   }
 
   deinit {
@@ -46,6 +47,7 @@ package final class LiveSource: MediaSource {
   }
 
   package var frameCount: Int64? { nil }
+  package var heldLatency: Nanoseconds? { feed.heldLatency }
 
   package func read(_ count: Int, appendingTo frames: inout [Float]) throws(MediaError) {
     while waiting.isEmpty {
@@ -53,7 +55,7 @@ package final class LiveSource: MediaSource {
       case .blocks(let blocks): for block in blocks { waiting += block.frames }
       case .missed(let blocks):
         // Where frames are heard at a fixed time, those that were missed are silence.
-        guard firstHeard != nil else { continue }
+        guard live != nil else { continue }
         waiting = Array(
           repeating: 0,
           count: min(blocks * feed.blockFrames, 10 * format.sampleRate) * format.channelCount)

@@ -39,6 +39,8 @@ enum EventSentences {
     case .state, .flushed: nil
     case .recoded(let codec):
       StyledText("\(room) does not decode \(codec.title): encoded anew for all rooms")
+    case .choseLatency(let latency):
+      StyledText("heard \(latency.count / 1_000_000) ms later: \(room) needs no less")
     }
   }
 

@@ -44,6 +44,8 @@ extension GroupSender {
     case sendDatagram([UInt8], to: Address)
     /// Close after what was sent has left; an attempt to connect ends at once. Nothing more is heard of it.
     case close(RoomConnectionID)
+    /// As the session says.
+    case hold(Nanoseconds)
     /// The answer is `lookedUp`.
     case lookUp(RoomID, RoomHost)
     /// Send no faster than this from now on.

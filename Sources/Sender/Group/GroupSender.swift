@@ -140,6 +140,7 @@ package struct GroupSender<Address: Hashable & Sendable> {
       if let road = roads[room] { outputs.append(.sendDatagram(bytes, to: road.address)) }
     case .close(let room, let channel): dialler.close(room, channel)
     case .produce(let order): outputs.append(.produce(order))
+    case .hold(let latency): outputs.append(.hold(latency))
     case .reply(let id, let reply): outputs.append(.reply(id, reply))
     case .event(let event):
       note(event)

@@ -60,6 +60,8 @@ extension GroupSession {
     /// Orders are carried out one after the other, but some make those that wait obsolete:
     /// `ProductionOrder.supersedesWaiting`.
     case produce(ProductionOrder)
+    /// The live source is to come to this latency, as fast as nobody hears it.
+    case hold(Nanoseconds)
     /// What became of a command.
     case reply(CommandID, CommandReply)
     /// For the display and the log.
@@ -127,6 +129,8 @@ package enum ProductionOrder: Hashable, Sendable {
 package struct ProducedBatch: Hashable, Sendable {
   package var generation: UInt32
   package var steps: [Step]
+  /// Of a live source, when it gave this.
+  package var heldLatency: Nanoseconds?
 
   package enum Step: Hashable, Sendable {
     /// The item is open and its first frame sounds at `mediaTime`.
@@ -143,7 +147,8 @@ package struct ProducedBatch: Hashable, Sendable {
     case finished(at: MediaTime)
   }
 
-  package init(generation: UInt32, steps: [Step]) {
+  package init(generation: UInt32, steps: [Step], heldLatency: Nanoseconds? = nil) {
+    self.heldLatency = heldLatency
     self.generation = generation
     self.steps = steps
   }
@@ -226,6 +231,8 @@ package enum SenderEvent: Hashable, Sendable {
   case playlistChanged
   /// The room does not decode the codec of what is enqueued: it is encoded anew, for all rooms.
   case recoded(RoomID, from: Codec)
+  /// A live source is heard with another latency, because of this room.
+  case latencyChosen(Nanoseconds, RoomID)
   /// Where the current item is; only where `observePosition` has asked for it.
   case position(PlayItem, MediaDuration)
   /// The list has come to its end, and the group waits for more.

@@ -93,6 +93,7 @@ extension GroupSession {
     if let holdTime, holdTime < now { holdIfDue(at: now) }
     let isCurrent = batch.generation == timeline.generation
     if isCurrent { production.answered() }
+    if let held = batch.heldLatency { live?.latency = held }
     for step in batch.steps {
       switch step {
       // Also of older generations: they may reach up to a cut that lies ahead.

@@ -110,7 +110,9 @@ package struct GroupSession {
     case .roomAdded(let id, let name, let receiverID, let comesIn):
       rooms.links.append(
         RoomLink(id: id, name: name, receiverID: receiverID, comesIn: comesIn, at: now))
-    case .roomRemoved(let id): rooms.remove(id)
+    case .roomRemoved(let id):
+      rooms.remove(id)
+      live?.choice?.removed(id)
     case .roomSeen(let id): rooms.with(id) { $0.seen(at: now) }
     case .roomTaken(let id): rooms.with(id) { $0.take(at: now) }
     case .resumedFromSuspend: break
@@ -187,6 +189,7 @@ package struct GroupSession {
         let sequence = store.sequence(at: time)
         rooms.with(id) { $0.live?.media?.goBack(to: sequence) }
         emit(.event(.roomFlushed(id)))
+      case .reported(let id, let report): reported(report, by: id, at: now)
       }
     }
   }

@@ -59,6 +59,10 @@ package struct GroupStatus: Hashable, Sendable {
   package var rate: Double
   /// How long after it is asked for a change is heard, in all rooms at once.
   package var outputLatency: Nanoseconds
+  /// How long after it has come what plays is heard; nil where it is not heard as it happens.
+  package var liveLatency: Nanoseconds?
+  /// The room for which that was chosen last; nil where nobody chooses, and before.
+  package var latencyDecider: RoomID?
   /// How far the audio that is produced reaches beyond what sounds.
   package var produced: MediaDuration
   package var rooms: [Room]
@@ -100,6 +104,7 @@ extension GroupSession {
       presentationTime: timeline.isSounding(at: GroupTime(ofSender: now)) && item != nil
         ? local : nil,
       rate: item?.rate ?? 1, outputLatency: commitHorizon,
+      liveLatency: live?.latency, latencyDecider: live?.decider,
       produced: max(.zero, (store.end ?? playhead) - playhead), rooms: rooms.links.map(\.displayed))
   }
 

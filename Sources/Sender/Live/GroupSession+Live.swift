@@ -9,6 +9,12 @@ extension GroupSession {
     /// Where the item begins, and when that is heard.
     let start: MediaTime
     let firstHeard: GroupTime
+    /// As the source holds it by now.
+    var latency: Nanoseconds
+    /// The room that it was chosen for last.
+    var decider: RoomID?
+    /// Nil where it stays as it is.
+    var choice: LatencyChoice?
 
     /// What is heard at `time`, or first.
     func place(notBefore time: GroupTime) -> (MediaTime, GroupTime) {
@@ -24,7 +30,10 @@ extension GroupSession {
   mutating func begin(_ opened: OpenedItem, at start: MediaTime, now: LocalTime) {
     guard let timing = opened.live else { return endLive(at: now) }
     let first = GroupTime(ofSender: timing.firstHeard + asleep)
-    live = Live(start: start, firstHeard: first)
+    live = Live(
+      start: start, firstHeard: first, latency: timing.latency,
+      choice: timing.adapts ? LatencyChoice(startingAt: timing.latency, at: now) : nil)
+    if let choice = live?.choice { emit(.hold(choice.latency)) }
     if let sampleRate = production.format?.meaning.audio.sampleRate {
       tellLive(
         liveSender?.stream(latency: timing.latency, sampleRate: sampleRate), at: now)
@@ -50,6 +59,19 @@ extension GroupSession {
     liveStream = stream
     tellAll(.live(stream), at: now)
     if stream != nil { rooms.noteLive(at: now) }
+  }
+
+  /// What a room that has just come says of its beginning counts for nothing.
+  private static let settlingTime = Nanoseconds.seconds(5)
+
+  /// A room tells how its packets came.
+  mutating func reported(_ report: LiveReport, by id: RoomID, at now: LocalTime) {
+    guard let live, let began = rooms[id]?.live?.began, now - began >= Self.settlingTime,
+      let decision = self.live?.choice?.reported(report, by: id, at: live.latency, now: now)
+    else { return }
+    self.live?.decider = decision.room
+    emit(.hold(decision.latency))
+    emit(.event(.latencyChosen(decision.latency, decision.room)))
   }
 
   /// While the rooms stand still, nobody needs what comes.

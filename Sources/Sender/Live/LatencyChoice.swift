@@ -25,6 +25,8 @@ package struct LatencyChoice: Sendable {
   private static let lately = 30
   /// A level has this much left where the slowest packet comes.
   private static let reserve = Nanoseconds.microseconds(2_500)
+  /// Of a level that the source has come to.
+  private static let tolerance = Nanoseconds.milliseconds(1)
   private static let stepInterval = Nanoseconds.seconds(60)
   private static let failureMemory = Nanoseconds.seconds(600)
 
@@ -85,18 +87,21 @@ package struct LatencyChoice: Sendable {
     } else {
       needed = 0
     }
+    let isHeld = held >= latency - Self.tolerance
     if rooms[index].reports.count == Self.reportLimit { rooms[index].reports.removeFirst() }
     rooms[index].reports.append(Report(needed: needed, hasHole: hasHole))
-    return raise(for: rooms[index], at: now) ?? lower(at: now)
+    return raise(for: rooms[index], isHeld: isHeld, at: now) ?? lower(at: now)
   }
 
-  private mutating func raise(for room: Room, at now: LocalTime) -> Decision? {
+  /// While the source is still on its way to the level, holes say nothing of it unless more is needed for certain.
+  private mutating func raise(for room: Room, isHeld: Bool, at now: LocalTime) -> Decision? {
     let holes = room.reports.suffix(Self.alarm).count(where: \.hasHole)
     guard holes >= Self.alarmHoles, level + 1 < Self.levels.count,
       room.reports.last?.hasHole == true
     else { return nil }
-    failures[level] = now
     let wanted = room.level(holes: 0, in: Self.lately)
+    guard isHeld || wanted > level && wanted < Self.levels.count else { return nil }
+    failures[level] = now
     return change(to: min(max(wanted, level + 1), Self.levels.count - 1), for: room.id, at: now)
   }
 

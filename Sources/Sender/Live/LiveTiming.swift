@@ -12,8 +12,11 @@ package struct LiveTiming: Hashable, Sendable {
   package var firstHeard: LocalTime
   /// From the arrival of a frame to its sound.
   package var latency: Nanoseconds
+  /// Whether it comes to another latency when it is told to, and says which it holds (`MediaSource.heldLatency`).
+  package var adapts: Bool
 
-  package init(firstHeard: LocalTime, latency: Nanoseconds) {
+  package init(firstHeard: LocalTime, latency: Nanoseconds, adapts: Bool = false) {
+    self.adapts = adapts
     self.firstHeard = firstHeard
     self.latency = latency
   }

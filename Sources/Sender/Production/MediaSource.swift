@@ -1,4 +1,5 @@
 package import Audio
+package import Clock
 import WireProtocol
 
 /// One opened item: frames one after the other, from any place in it. Used by one thread at a time.
@@ -23,6 +24,8 @@ package protocol MediaSource: AnyObject {
   var supply: Supply { get }
   /// Nil unless it is heard as it happens. Does not change within an item.
   var live: LiveTiming? { get }
+  /// How long after their arrival the frames read last are heard, where that may change. The reading thread asks.
+  var heldLatency: Nanoseconds? { get }
   /// Whether it is worth being kept for a seek, because opening it anew takes long, and is still fit for one.
   var isReusable: Bool { get }
 
@@ -43,6 +46,7 @@ extension MediaSource {
   package var isSeekable: Bool { true }
   package var supply: Supply { .stored }
   package var live: LiveTiming? { nil }
+  package var heldLatency: Nanoseconds? { live?.latency }
   package var isReusable: Bool { false }
   /// Whether a read may wait for others, such as the network: what it gave is then passed on at once.
   var mayWait: Bool { supply != .stored || live != nil }

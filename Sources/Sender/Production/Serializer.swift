@@ -68,7 +68,8 @@ package final class Serializer {
       self.generation = generation
       steps.append(.itemEnded(at: time))
     }
-    return ProducedBatch(generation: generation, steps: steps)
+    return ProducedBatch(
+      generation: generation, steps: steps, heldLatency: source?.heldLatency)
   }
 
   private func begin(_ beginning: ProductionOrder.Beginning) {

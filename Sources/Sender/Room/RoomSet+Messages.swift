@@ -45,7 +45,7 @@ extension RoomSet {
     case .goodbye(let goodbye) where goodbye.reason == .lent: lent(index, goodbye, at: now)
     case .goodbye(let goodbye):
       broke(id, goodbye.detail.isEmpty ? "it said goodbye" : goodbye.detail, at: now)
-    case .liveReport: break
+    case .liveReport(let report): return .reported(id, report)
     case .hello, .prove, .anchor, .flush, .settings, .streamVolume, .nowPlaying, .live, .keepAlive:
       violated(id, "this message is not for a sender", at: now)
     }

@@ -10,6 +10,8 @@ struct RoomSet {
     case welcomed(RoomID, Welcome)
     /// The room has lost audio that it held, from there on.
     case flushed(RoomID, from: MediaTime)
+    /// How the packets of a live stream came to the room.
+    case reported(RoomID, LiveReport)
   }
 
   private let configuration: GroupSession.Configuration

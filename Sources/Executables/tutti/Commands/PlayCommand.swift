@@ -19,6 +19,8 @@ struct PlayCommand: ParsableCommand {
         tutti play song.flac --at 192.168.1.20:7770        without discovery
         tutti play bell.wav --on Kitchen --take --give-back
         arecord -f cd -t raw | tutti play - --raw 44100:16:2
+        arecord -f cd -t raw -B 20000 | tutti play - --raw 44100:16:2 --live 60
+        tutti play alsa:hw:1 --live auto --on Kitchen
 
       Keys:
         space           pauses, and plays on
@@ -78,6 +80,11 @@ struct PlayCommand: ParsableCommand {
   var raw: String?
   @Option(
     help: .init(
+      "What standard input, alsa: or pipe: gives is heard so long after it has come: 10 to 2000, or auto.",
+      valueName: "ms"))
+  var live: String?
+  @Option(
+    help: .init(
       "With --json: an event with the position, so often while music plays; 0.01 to 60.",
       valueName: "s"))
   var positionEvery: Double?
@@ -94,6 +101,7 @@ struct PlayCommand: ParsableCommand {
       let items = try MediaPaths.expand(files, takesInputs: true)
       let choice = try encoderChoice()
       let rawFormat = try rawFormat()
+      let latency = try liveLatency()
       let state = try common.state()
       if let answer = try playByDaemon(items, state) { return try common.show(answer) }
       try MediaPaths.refuseInputs(items)
@@ -103,7 +111,7 @@ struct PlayCommand: ParsableCommand {
         let host = try GroupHost(
           reactor: Reactor(), security: state.security(), remembered: state.rememberedRooms(),
           paired: state.paired())
-        let player = try player(of: items, on: host, state, choice, rawFormat)
+        let player = try player(of: items, on: host, state, choice, rawFormat, latency)
         try prepare(player, effects)
         try player.carryOut(.observePosition(every: positionInterval))
         stranger = try PlayerProgram(player, on: host, state: state, isJSON: common.json).run()
@@ -113,7 +121,7 @@ struct PlayCommand: ParsableCommand {
 
   private func player(
     of items: [PlaylistEntry], on host: GroupHost, _ state: StateDirectory, _ choice: EncoderChoice,
-    _ rawFormat: RawFormat?
+    _ rawFormat: RawFormat?, _ latency: LiveLatency?
   ) throws -> PlayerService {
     try PlayerService(
       host: host,
@@ -121,7 +129,8 @@ struct PlayCommand: ParsableCommand {
         senderName: HostName.current, endsWithPlaylist: !stay,
         rooms: try RoomWish(on: on, at: at), directory: state.path,
         claim: .init(takesOver: take, givesBack: giveBack, priority: priority)),
-      playlist: Playlist(items), sources: try PlaybackSources(choice, raw: rawFormat))
+      playlist: Playlist(items),
+      sources: try PlaybackSources(choice, raw: rawFormat, latency: latency))
   }
 
   /// Nil where none runs.
@@ -151,7 +160,8 @@ struct PlayCommand: ParsableCommand {
   private var foregroundOptions: [String] {
     [
       ("codec", codec != .auto), ("bitrate", bitrate != nil), ("packet-length", packetLength != 20),
-      ("raw", raw != nil), ("position-every", positionEvery != nil), ("give-back", giveBack),
+      ("raw", raw != nil), ("live", live != nil), ("position-every", positionEvery != nil),
+      ("give-back", giveBack),
       ("priority", priority != Hello.usualPriority),
     ].filter(\.1).map { "--" + $0.0 }
   }
@@ -178,6 +188,17 @@ struct PlayCommand: ParsableCommand {
     } catch {
       throw Failure(.usage, error.description)
     }
+  }
+
+  private func liveLatency() throws -> LiveLatency? {
+    guard let live else { return nil }
+    guard let latency = LiveLatency(live) else {
+      let range = LiveLatency.range
+      throw Failure(
+        .usage,
+        "--live \(live): \(range.lowerBound) to \(range.upperBound) ms, or auto")
+    }
+    return latency
   }
 
   private func rawFormat() throws -> RawFormat? {

@@ -77,6 +77,10 @@ enum StatusText {
       let name = ItemName.text(title: status.nextTitle, artist: status.nextArtist, location: next)
       lines.append(labelled("next", name + length))
     }
+    if let latency = status.liveLatencyMs {
+      let decider = status.latencyRoom.map { ", because of \($0)" } ?? ""
+      lines.append(labelled("latency", "\(NumberText.fixed(latency, 0)) ms\(decider)"))
+    }
     if status.repeat != "off" { lines.append(labelled("repeats", status.repeat)) }
     return lines
   }

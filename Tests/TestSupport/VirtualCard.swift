@@ -1,13 +1,13 @@
-import Foundation
+package import Foundation
 
 /// A directory with a virtual sound card in it (`Tests/Support/virtual-card`), for one test.
-final class VirtualCard {
-  let directory: URL
+package final class VirtualCard {
+  package let directory: URL
   /// ALSA's name of it.
-  let device: String
+  package let device: String
 
   /// - Parameter options: as the plugin's, `RATE=44100` or `PPM=-900000`.
-  init(_ options: String...) throws {
+  package init(_ options: String...) throws {
     _ = try Self.plugin.get()
     directory = FileManager.default.temporaryDirectory.appending(path: "card-\(UUID())")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -16,22 +16,22 @@ final class VirtualCard {
 
   deinit { try? FileManager.default.removeItem(at: directory) }
 
-  enum Control: String { case vanish, suspend, underrun, dry }
+  package enum Control: String { case vanish, suspend, underrun, dry }
 
-  func set(_ control: Control) throws {
+  package func set(_ control: Control) throws {
     try Data().write(to: directory.appending(path: control.rawValue))
   }
-  func clear(_ control: Control) throws {
+  package func clear(_ control: Control) throws {
     try FileManager.default.removeItem(at: directory.appending(path: control.rawValue))
   }
 
   /// What its mixer was set to: volume and switch of Digital, volume of Tone.
-  func mixer() throws -> String {
+  package func mixer() throws -> String {
     try String(contentsOf: directory.appending(path: "mixer"), encoding: .utf8)
   }
 
   /// What it was given to play, as samples of `type`.
-  func heard<Sample: BitwiseCopyable>(as type: Sample.Type) throws -> [Sample] {
+  package func heard<Sample: BitwiseCopyable>(as type: Sample.Type) throws -> [Sample] {
     let data = try Data(contentsOf: directory.appending(path: "heard"))
     return data.withUnsafeBytes { bytes in
       (0..<(bytes.count / MemoryLayout<Sample>.size)).map {
@@ -41,7 +41,7 @@ final class VirtualCard {
   }
 
   /// When it was started, in nanoseconds of CLOCK_MONOTONIC, and with which frame of `heard`.
-  func starts() throws -> [(nanoseconds: Int64, frame: Int64)] {
+  package func starts() throws -> [(nanoseconds: Int64, frame: Int64)] {
     try String(contentsOf: directory.appending(path: "starts"), encoding: .utf8)
       .split(separator: "\n")
       .map { line in
@@ -66,11 +66,11 @@ final class VirtualCard {
 }
 
 /// The same for a card that records (`virtual_input.c`).
-final class VirtualInput {
-  let directory: URL
-  let device: String
+package final class VirtualInput {
+  package let directory: URL
+  package let device: String
 
-  init(_ options: String...) throws {
+  package init(_ options: String...) throws {
     _ = try VirtualCard.plugin.get()
     directory = FileManager.default.temporaryDirectory.appending(path: "input-\(UUID())")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -79,9 +79,9 @@ final class VirtualInput {
 
   deinit { try? FileManager.default.removeItem(at: directory) }
 
-  enum Control: String { case vanish, overrun }
+  package enum Control: String { case vanish, overrun }
 
-  func set(_ control: Control) throws {
+  package func set(_ control: Control) throws {
     try Data().write(to: directory.appending(path: control.rawValue))
   }
 }
