@@ -34,7 +34,7 @@ package struct LatencyProfile: Hashable, Sendable {
     rewindableLead: .milliseconds(500), fixedLead: .milliseconds(80),
     expectedHorizon: .milliseconds(40))
 
-  /// Sources that are heard as they happen. No program offers it yet; the simulation plays it.
+  /// Sources that are heard as they happen.
   package static let live = LatencyProfile(
     startPatience: .milliseconds(200), keepAfter: .milliseconds(100), preroll: .milliseconds(40),
     decodeAhead: .milliseconds(120), startThreshold: .milliseconds(40),
