@@ -154,6 +154,8 @@ struct DeskUnderFire {
 
   private var session: ReceiverSession
   private var disk: TrustMemory
+  /// Who was on the disk at any time.
+  private var everKept: [Identifier] = []
   /// What the disk has not taken yet, oldest first.
   private var writing: [(trust: TrustMemory, number: Int)] = []
   private var now = LocalTime(nanoseconds: 1_000_000_000)
@@ -238,7 +240,7 @@ struct DeskUnderFire {
         guard case .paired = report else { continue }
         precondition(visitors[place].knowsPIN, "paired by another PIN")
         precondition(
-          disk.pairings.contains(fuzzIdentifier(visitors[place].sender)), "said before it was kept")
+          everKept.contains(fuzzIdentifier(visitors[place].sender)), "said before it was kept")
       }
     }
   }
@@ -265,6 +267,7 @@ struct DeskUnderFire {
       answers = 0
     }
     disk = trust
+    everKept += trust.pairings.all.map(\.id).filter { !everKept.contains($0) }
     step(.trustKept(number))
   }
 
