@@ -5,48 +5,15 @@
 /// its lower one to `lower - c x²`, because the drift itself changes: `c` is half the rate at which it may. Then
 /// `margin(b) = min(upper - b x) - max(lower - b x)` is concave and piecewise linear in the slope `b`, and only
 /// the samples on the two convex hulls matter.
-struct CorridorLine: Hashable, Sendable {
-  /// Where `intercept` holds: the midpoint of the newest sample.
-  var origin: LocalTime
-  /// What `intercept` is relative to; offsets themselves do not fit a `Double`.
-  var base: Nanoseconds
-  /// Group less local time at `origin`, less `base`, in seconds.
-  var intercept: Double
-  /// Group seconds that pass in a local second, less one.
-  var slope: Double
+struct Corridor: Hashable, Sendable {
+  /// Its origin is the midpoint of the newest sample.
+  var middle: ClockLine
   /// Half the width of the corridor, in seconds; negative where the samples contradict each other.
   var halfMargin: Double
-  /// The scale of the noise, in seconds: how far the third fastest packet of a direction is from the fastest.
-  var noise: Double
-  /// As `noise`, for the sixth fastest packet: larger, but hardly ever small by chance.
+  /// How far the `fewest`th fastest packet of a direction is from the fastest, in seconds.
   var scatter: Double
-  /// How far off `slope` and `intercept` may be because a corridor narrower by `scatter` would do as well:
-  /// dimensionless, and seconds.
-  var slopeError: Double
-  var interceptError: Double
   /// From the oldest sample to the newest, in seconds.
   var span: Double
-
-  /// Group less local time at `time`, less `base`, in seconds.
-  func relativeOffset(at time: LocalTime) -> Double {
-    intercept + slope * (time - origin).seconds
-  }
-
-  /// Group less local time at `time`.
-  func offset(at time: LocalTime) -> Nanoseconds {
-    base + Nanoseconds(saturating: relativeOffset(at: time) * 1e9)
-  }
-
-  /// The same line, relative to another base, so that two lines can be compared.
-  func relativeOffset(at time: LocalTime, base other: Nanoseconds) -> Double {
-    relativeOffset(at: time) + (base - other).seconds
-  }
-}
-
-extension CorridorLine {
-  /// Rate at which the bounds of a sample relax, in 1/s, 0...1.5e-8: a drift that changes by 8 ppb a second stays
-  /// within them.
-  static let ageing = 4e-9
 
   /// The widest corridor through `samples`, which are in order of their midpoints; `nil` if there are none.
   init?(through samples: [TimeSample], prior: SlopePrior) {
@@ -54,48 +21,29 @@ extension CorridorLine {
     let origin = newest.midpoint
     let base = newest.upperOffset
     var uppers: [CorridorPoint] = []
+    // With their sign turned, so that both sides are minima.
     var lowers: [CorridorPoint] = []
     uppers.reserveCapacity(samples.count)
     lowers.reserveCapacity(samples.count)
     for sample in samples {
       let x = (sample.midpoint - origin).seconds
-      let slack = Self.ageing * x * x
+      let slack = Facts.ageing * x * x
       uppers.append(CorridorPoint(x: x, y: (sample.upperOffset - base).seconds + slack))
       lowers.append(CorridorPoint(x: x, y: slack - (sample.lowerOffset - base).seconds))
     }
-    self.init(
-      origin: origin, base: base, uppers: uppers, negatedLowers: lowers,
-      span: -(uppers.first?.x ?? 0), prior: prior)
-  }
-
-  /// The lower bounds come with their sign turned, so that both sides are minima.
-  private init(
-    origin: LocalTime, base: Nanoseconds, uppers: [CorridorPoint], negatedLowers: [CorridorPoint],
-    span: Double, prior: SlopePrior
-  ) {
+    span = -(uppers.first?.x ?? 0)
     let top = lowerHull(of: uppers)
-    let bottom = lowerHull(of: negatedLowers)
+    let bottom = lowerHull(of: lowers)
     let slope = slopeOfWidest(top: top, bottom: bottom, in: prior.range(span: span))
-    let ceiling = lowest(of: top, slope: slope)
-    let floor = -lowest(of: bottom, slope: -slope)
-    self.origin = origin
-    self.base = base
-    self.intercept = 0.5 * (ceiling + floor)
-    self.slope = slope
-    self.halfMargin = 0.5 * (ceiling - floor)
-    let up = smallestExcesses(of: uppers, slope: slope)
-    let down = smallestExcesses(of: negatedLowers, slope: -slope)
-    self.noise = max(up.third, down.third)
-    self.scatter = max(up.sixth, down.sixth)
-    self.span = span
-    let alike = slopesAlmostAsWide(
-      as: slope, top: top, bottom: bottom, within: scatter, in: prior.range(span: span))
-    slopeError = max(slope - alike.lowerBound, alike.upperBound - slope)
-    interceptError = 0
-    for other in [alike.lowerBound, alike.upperBound] {
-      let middle = 0.5 * (lowest(of: top, slope: other) - lowest(of: bottom, slope: -other))
-      interceptError = max(interceptError, abs(middle - intercept))
-    }
+    let ceiling = lowest(of: top, slope: slope).y
+    let floor = -lowest(of: bottom, slope: -slope).y
+    middle = ClockLine(
+      origin: origin, base: base, intercept: 0.5 * (ceiling + floor), slope: slope,
+      lastingSlope: slope)
+    halfMargin = 0.5 * (ceiling - floor)
+    scatter = max(
+      smallest(of: uppers.lazy.map { $0.y - slope * $0.x }).scatter,
+      smallest(of: lowers.lazy.map { $0.y + slope * $0.x }).scatter)
   }
 }
 
@@ -125,47 +73,28 @@ private func lowerHull(of points: [CorridorPoint]) -> [CorridorPoint] {
   return hull
 }
 
-private func lowest(of points: [CorridorPoint], slope: Double) -> Double {
-  var least = Double.infinity
-  for point in points { least = min(least, point.y - slope * point.x) }
-  return least
+/// The point through which the lowest line of `slope` goes, with that line's height at 0.
+private func lowest(of points: [CorridorPoint], slope: Double) -> CorridorPoint {
+  var lowest = CorridorPoint(x: 0, y: .infinity)
+  for point in points where point.y - slope * point.x < lowest.y {
+    lowest = CorridorPoint(x: point.x, y: point.y - slope * point.x)
+  }
+  return lowest
 }
 
-/// Third and sixth smallest less smallest of `y - slope x`; with fewer points, the largest less smallest.
-private func smallestExcesses(of points: [CorridorPoint], slope: Double) -> (
-  third: Double, sixth: Double
-) {
-  let least = smallest(6, of: points.lazy.map { $0.y - slope * $0.x })
-  guard let first = least.first, let last = least.last else { return (0, 0) }
-  return (least.count >= 3 ? least[2] - first : last - first, last - first)
-}
-
-/// The `count` smallest of `values`, in their order.
-func smallest(_ count: Int, of values: some Sequence<Double>) -> [Double] {
-  var least: [Double] = []
-  least.reserveCapacity(count + 1)
+/// The smallest of `values`, and how far the `fewest`th smallest is from it.
+func smallest(of values: some Sequence<Double>) -> (least: Double, scatter: Double) {
+  var smallest: [Double] = []
+  smallest.reserveCapacity(Tuning.fewest + 1)
   for value in values {
-    if least.count == count, value >= least[count - 1] { continue }
-    var index = least.count
-    while index > 0, least[index - 1] > value { index -= 1 }
-    least.insert(value, at: index)
-    if least.count > count { least.removeLast() }
+    if smallest.count == Tuning.fewest, value >= smallest[Tuning.fewest - 1] { continue }
+    var index = smallest.count
+    while index > 0, smallest[index - 1] > value { index -= 1 }
+    smallest.insert(value, at: index)
+    if smallest.count > Tuning.fewest { smallest.removeLast() }
   }
-  return least
-}
-
-/// The slopes around `best`, the best one, whose corridor is narrower by no more than `loss` seconds.
-private func slopesAlmostAsWide(
-  as best: Double, top: [CorridorPoint], bottom: [CorridorPoint], within loss: Double,
-  in range: ClosedRange<Double>
-) -> ClosedRange<Double> {
-  func width(_ slope: Double) -> Double {
-    lowest(of: top, slope: slope) + lowest(of: bottom, slope: -slope)
-  }
-  let least = width(best) - loss
-  let low = slopeWhere(in: range.lowerBound...best) { width($0) >= least }
-  let high = slopeWhere(in: best...range.upperBound) { width($0) < least }
-  return low...high
+  guard let first = smallest.first, let last = smallest.last else { return (0, 0) }
+  return (first, last - first)
 }
 
 /// The slope in `range` at which the corridor is widest. Where one sample bounds it on both sides, a range of
@@ -173,33 +102,16 @@ private func slopesAlmostAsWide(
 private func slopeOfWidest(
   top: [CorridorPoint], bottom: [CorridorPoint], in range: ClosedRange<Double>
 ) -> Double {
-  guard range.upperBound > range.lowerBound else { return range.lowerBound }
-  let first = slopeWhere(in: range) { slope in
-    widening(top: top, bottom: bottom, slope: slope) <= 0
+  // How fast the corridor gets wider as the slope grows: falls with the slope, and is compared to zero only, which is
+  // exact because the positions of the bounding samples are never computed with.
+  func widening(_ slope: Double) -> Double {
+    lowest(of: bottom, slope: -slope).x - lowest(of: top, slope: slope).x
   }
-  let last = slopeWhere(in: range) { slope in
-    widening(top: top, bottom: bottom, slope: slope) < 0
-  }
-  return 0.5 * (first + last)
+  return 0.5
+    * (slopeWhere(in: range) { widening($0) <= 0 } + slopeWhere(in: range) { widening($0) < 0 })
 }
 
-/// How fast the corridor gets wider as the slope grows: falls with the slope, and is compared to zero only,
-/// which is exact because the positions of the bounding samples are never computed with.
-private func widening(top: [CorridorPoint], bottom: [CorridorPoint], slope: Double) -> Double {
-  positionOfSmallest(of: bottom, slope: -slope) - positionOfSmallest(of: top, slope: slope)
-}
-
-private func positionOfSmallest(of points: [CorridorPoint], slope: Double) -> Double {
-  var least = Double.infinity
-  var position = 0.0
-  for point in points where point.y - slope * point.x < least {
-    least = point.y - slope * point.x
-    position = point.x
-  }
-  return position
-}
-
-/// The least slope in `range` from which on `isReached` holds, by bisection. 32 halvings narrow 240 ppm to far
+/// The least slope in `range` from which on `isReached` holds, by bisection. 32 halvings narrow 1000 ppm to far
 /// less than a ppb.
 private func slopeWhere(
   in range: ClosedRange<Double>, _ isReached: (Double) -> Bool
@@ -211,16 +123,4 @@ private func slopeWhere(
     if isReached(middle) { high = middle } else { low = middle }
   }
   return 0.5 * (low + high)
-}
-
-extension Nanoseconds {
-  /// The nearest representable span; saturates at 146 years, and NaN becomes zero.
-  init(saturating nanoseconds: Double) {
-    guard nanoseconds.isFinite else {
-      self.init(0)
-      return
-    }
-    let limit = 0x1p62
-    self.init(Int64(min(max(nanoseconds, -limit), limit).rounded()))
-  }
 }

@@ -10,7 +10,7 @@ package struct DriftFilter: Sendable {
   /// Of `offset` and `drift`, in s.
   private var covariance = 0.0
   /// Of `drift`, dimensionless.
-  private var driftVariance: Double
+  package private(set) var driftVariance: Double
 
   /// `variance` is in s², `drift` and `driftDeviation` are in seconds a second.
   @_noLocks @_noAllocation

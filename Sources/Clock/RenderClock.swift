@@ -19,12 +19,12 @@ package struct RenderClock: Sendable {
   /// Seconds that the card counts in a second of local time, less one; positive where the card is fast.
   /// Dimensionless, 1e-6 is one ppm. Worth storing per card and sample rate.
   package var drift: Double {
-    @_noLocks @_noAllocation get { -stretch / (1 + stretch) }
+    @_noLocks @_noAllocation get { -filter.drift / (1 + filter.drift) }
   }
 
-  /// Whether frames can be predicted: three observations over 30 ms since the start or the last `rephase`.
+  /// Whether frames can be predicted.
   package var isSettled: Bool {
-    @_noLocks @_noAllocation get { acceptedCount >= 3 && observedSeconds >= 0.03 }
+    @_noLocks @_noAllocation get { observedSeconds >= Tuning.settlingTime }
   }
 
   /// Of `localTime(of:)` for the newest frame that was reported, in s².
@@ -34,9 +34,7 @@ package struct RenderClock: Sendable {
 
   private let sampleRate: Double
   /// The variance of an observation, in s².
-  private let reportVariance: Double
-  /// By how much larger the variance of this card's observations turned out to be. Dimensionless.
-  private var looseness = 1.0
+  private var reportVariance: Double
   /// How the drift wanders, in 1/√s.
   private let wander: Double
   private var hasPhase = false
@@ -48,22 +46,20 @@ package struct RenderClock: Sendable {
   private var time = LocalTime(nanoseconds: 0)
   /// Its drift is the local seconds that a nominal second of frames takes, less one.
   private var filter: DriftFilter
-  private var observationCount = 0
-  private var acceptedCount = 0
   private var rejectionCount = 0
   /// For how long the card has been watched since the start or the last `rephase`; counts to 1000.
   package private(set) var observedSeconds = 0.0
 
   /// `sampleRate` in Hz, above zero. `storedDrift` is the `drift` of this card at this rate from an earlier run;
-  /// what is not within ±0.1 % is ignored. Not for the render thread.
+  /// what no crystal has is ignored. Not for the render thread.
   package init(sampleRate: Int, device: DeviceClass, storedDrift: Double?) {
     self.sampleRate = Double(max(sampleRate, 1))
     reportVariance = device.deviation * device.deviation
     wander = device.wander
-    if let storedDrift, storedDrift > -1e-3, storedDrift < 1e-3 {
+    if let storedDrift, abs(storedDrift) <= Facts.largestDrift {
       filter = DriftFilter(
         offset: 0, variance: 0, drift: -storedDrift / (1 + storedDrift),
-        driftDeviation: Self.storedDriftDeviation)
+        driftDeviation: Facts.knownDriftDeviation)
     } else {
       filter = Self.unknown
     }
@@ -74,9 +70,7 @@ package struct RenderClock: Sendable {
   package mutating func rephase() {
     hasPhase = false
     wasRejected = false
-    filter.restart(variance: 0, driftDeviation: Self.rephasedDriftDeviation)
-    observationCount = 0
-    acceptedCount = 0
+    filter.restart(variance: 0, driftDeviation: Facts.knownDriftDeviation)
     rejectionCount = 0
     observedSeconds = 0
   }
@@ -84,8 +78,8 @@ package struct RenderClock: Sendable {
   /// When the card consumes `frame`. Means nothing before the first observation.
   @_noLocks @_noAllocation
   package func localTime(of frame: DeviceFrame) -> LocalTime {
-    let later = Self.wholeNanoseconds(
-      nominalSeconds(to: frame, fraction: 0) * (1 + stretch) + filter.offset)
+    let later = Nanoseconds(
+      ofSeconds: nominalSeconds(to: frame, fraction: 0) * (1 + filter.drift) + filter.offset)
     return LocalTime(nanoseconds: time.nanoseconds &+ later.count)
   }
 
@@ -93,7 +87,7 @@ package struct RenderClock: Sendable {
   @_noLocks @_noAllocation
   package func frame(at time: LocalTime) -> Double {
     let seconds = Double(time.nanoseconds &- self.time.nanoseconds) * 1e-9 - filter.offset
-    return Double(frame) + (fraction + seconds * sampleRate / (1 + stretch))
+    return Double(frame) + (fraction + seconds * sampleRate / (1 + filter.drift))
   }
 }
 
@@ -109,16 +103,14 @@ extension RenderClock {
     _ frame: DeviceFrame, fraction: Double = 0, at time: LocalTime,
     uncertainty: Nanoseconds = Nanoseconds(0)
   ) -> Bool {
-    observationCount = min(observationCount + 1, 1000)
     let extra = Double(uncertainty.count) * 1e-9
-    let noise = looseness * reportVariance + extra * extra
+    let noise = reportVariance + extra * extra
     guard hasPhase else {
       begin(at: frame, fraction: fraction, time: time, noise: noise)
-      acceptedCount = 1
       return true
     }
     let span = nominalSeconds(to: frame, fraction: fraction)
-    if span > Self.longestGap || span < 0 {
+    if span > Tuning.faultTime || span < 0 {
       return reject(frame, fraction: fraction, time: time, noise: noise)
     }
     guard span > 0 else { return false }
@@ -127,14 +119,11 @@ extension RenderClock {
     self.frame = frame.index
     self.fraction = fraction
     let error = Double(time.nanoseconds &- self.time.nanoseconds) * 1e-9 - filter.offset
-    if observationCount > 8,
-      error * error > Self.gate * Self.gate * (filter.variance + noise)
-    {
-      return reject(frame, fraction: fraction, time: time, noise: noise)
+    if error * error > Tuning.certainty * Tuning.certainty * (filter.variance + noise) {
+      return reject(frame, fraction: fraction, time: time, noise: noise, error: error)
     }
     filter.correct(by: error, noise: noise)
     move(by: 0)
-    acceptedCount = min(acceptedCount + 1, 1000)
     rejectionCount = 0
     observedSeconds = min(observedSeconds + span, 1000)
     return true
@@ -148,68 +137,40 @@ extension RenderClock {
     self.frame = frame.index
     self.fraction = fraction
     self.time = time
-    filter.restart(variance: 4 * noise, driftDeviation: 0)
+    filter.restart(variance: Tuning.firstVariance * noise, driftDeviation: 0)
     rejectionCount = 0
   }
 
-  /// Twenty outliers in a row are not outliers: the device was restarted, or frames were lost. Where that was so a moment
-  /// ago as well, its reports scatter more than its kind's do: it is believed less then, so that it is not lost for good.
+  /// After many outliers in a row, the device was restarted, or frames were lost: a new phase begins. Where that was so a
+  /// moment ago as well, its reports scatter more than its kind's do: the last `error`, in seconds, tells by how much.
   @_noLocks @_noAllocation
   private mutating func reject(
-    _ frame: DeviceFrame, fraction: Double, time: LocalTime, noise: Double
+    _ frame: DeviceFrame, fraction: Double, time: LocalTime, noise: Double, error: Double = 0
   ) -> Bool {
     rejectionCount += 1
-    guard rejectionCount >= Self.rejectionLimit else { return false }
-    filter.restart(variance: 0, driftDeviation: Self.restartDriftDeviation)
-    if wasRejected, observedSeconds < Self.soon {
-      let most = Self.mostDeviation * Self.mostDeviation / reportVariance
-      looseness = min(looseness * Self.loosening, most)
+    guard rejectionCount >= Tuning.rejectionLimit else { return false }
+    filter.restart(variance: 0, driftDeviation: Facts.knownDriftDeviation)
+    if wasRejected, observedSeconds < Tuning.faultTime {
+      reportVariance = max(reportVariance, error * error)
       // What was learnt of the drift from reports that were believed too much is as wrong.
       filter = Self.unknown
     }
     begin(at: frame, fraction: fraction, time: time, noise: noise)
     wasRejected = true
-    acceptedCount = 1
     observedSeconds = 0
     return true
   }
 }
 
-// MARK: - Constants and arithmetic
+// MARK: - Arithmetic
 
 extension RenderClock {
-  private var stretch: Double {
-    @_noLocks @_noAllocation get { filter.drift }
-  }
-
   /// Nothing is known of the card.
   private static var unknown: DriftFilter {
     @_noLocks @_noAllocation get {
-      DriftFilter(offset: 0, variance: 0, drift: 0, driftDeviation: driftDeviation)
+      DriftFilter(offset: 0, variance: 0, drift: 0, driftDeviation: Facts.ordinaryDrift)
     }
   }
-
-  /// The standard deviation of a drift that is unknown, stored, known until the device was stopped, and known
-  /// until the reports no longer matched. Dimensionless; guarded by the golden vectors and `RenderClockTests`.
-  private static var driftDeviation: Double { @_noLocks @_noAllocation get { 100e-6 } }
-  private static var storedDriftDeviation: Double { @_noLocks @_noAllocation get { 1e-6 } }
-  private static var rephasedDriftDeviation: Double { @_noLocks @_noAllocation get { 0.5e-6 } }
-  private static var restartDriftDeviation: Double { @_noLocks @_noAllocation get { 5e-6 } }
-
-  /// An observation is an outlier beyond this many standard deviations; 20 outliers in a row (0.2 s at a period
-  /// of 10 ms) begin a new phase. Guarded by `RenderClockTests`.
-  private static var gate: Double { @_noLocks @_noAllocation get { 5 } }
-  private static var rejectionLimit: Int { @_noLocks @_noAllocation get { 20 } }
-
-  /// A phase that lasted less long than this, in seconds, was not worth much: the next one takes observations to vary by
-  /// this much more, but not to deviate by more than this, in seconds. Guarded by `RenderClockTests`.
-  private static var soon: Double { @_noLocks @_noAllocation get { 10 } }
-  private static var loosening: Double { @_noLocks @_noAllocation get { 64 } }
-  private static var mostDeviation: Double { @_noLocks @_noAllocation get { 20e-3 } }
-
-  /// A position that jumps ahead by more than this, in seconds, is a broken report; the output loop asks every
-  /// few milliseconds.
-  private static var longestGap: Double { @_noLocks @_noAllocation get { 60 } }
 
   /// From the last observation to `frame`, at the nominal rate.
   @_noLocks @_noAllocation
@@ -221,37 +182,8 @@ extension RenderClock {
   /// below one add up.
   @_noLocks @_noAllocation
   private mutating func move(by seconds: Double) {
-    let whole = Self.wholeNanoseconds(seconds + filter.offset)
+    let whole = Nanoseconds(ofSeconds: seconds + filter.offset)
     time = LocalTime(nanoseconds: time.nanoseconds &+ whole.count)
     filter.offset = (seconds - Double(whole.count) * 1e-9) + filter.offset
-  }
-
-  /// Rounds toward zero, and cuts what lies beyond 146 years.
-  @_noLocks @_noAllocation
-  private static func wholeNanoseconds(_ seconds: Double) -> Nanoseconds {
-    let limit = 0x1p62
-    return Nanoseconds(Int64(min(max(seconds * 1e9, -limit), limit)))
-  }
-}
-
-extension RenderClock.DeviceClass {
-  /// The standard deviation of an observation in seconds: a move that was watched; two frames of granularity; the interrupt's
-  /// latency; a third of a USB frame.
-  fileprivate var deviation: Double {
-    switch self {
-    case .exact: 1e-6
-    case .fine: 14e-6
-    case .edge: 8e-6
-    case .coarse: 300e-6
-    }
-  }
-
-  /// How the drift of a card wanders, in 1/√s. A crystal at room temperature does by 1e-8; where positions are exact to some
-  /// µs, one that warms up can be followed as well, at a cost of less than 1 µs.
-  fileprivate var wander: Double {
-    switch self {
-    case .exact, .fine, .edge: 2e-7
-    case .coarse: 1e-8
-    }
   }
 }

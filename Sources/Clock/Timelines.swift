@@ -146,20 +146,11 @@ package struct LocalTime: Hashable, Comparable, Sendable {
 }
 
 /// A position of a sound card: frames that it has consumed since it was opened.
-package struct DeviceFrame: Hashable, Comparable, Sendable {
+package struct DeviceFrame: Hashable, Sendable {
   package var index: Int64
 
   @_noLocks @_noAllocation
   package init(_ index: Int64) { self.index = index }
-
-  @_noLocks @_noAllocation
-  package static func < (a: DeviceFrame, b: DeviceFrame) -> Bool { a.index < b.index }
-  @_noLocks @_noAllocation
-  package static func <= (a: DeviceFrame, b: DeviceFrame) -> Bool { a.index <= b.index }
-  @_noLocks @_noAllocation
-  package static func > (a: DeviceFrame, b: DeviceFrame) -> Bool { a.index > b.index }
-  @_noLocks @_noAllocation
-  package static func >= (a: DeviceFrame, b: DeviceFrame) -> Bool { a.index >= b.index }
 }
 
 /// A span of group or local time.
@@ -175,6 +166,13 @@ package struct Nanoseconds: Hashable, Comparable, Sendable {
     let seconds = duration.flicks / MediaDuration.flicksPerSecond
     let rest = duration.flicks % MediaDuration.flicksPerSecond
     count = seconds * 1_000_000_000 + rest * 10_000 / 7056
+  }
+
+  /// The span, rounded toward zero; saturates at 146 years, and NaN becomes zero.
+  @_noLocks @_noAllocation
+  init(ofSeconds seconds: Double) {
+    let limit = 0x1p62
+    count = seconds == seconds ? Int64(min(max(seconds * 1e9, -limit), limit)) : 0
   }
 
   package static let zero = Nanoseconds(0)

@@ -47,7 +47,7 @@ struct ClockTracker {
   mutating func smooths(_ isAudible: Bool) { filter.isSmoothed = isAudible }
 
   mutating func suspended(at now: LocalTime) {
-    filter.reset(keepingDrift: true)
+    filter.reset()
     schedule.restart(at: now)
   }
 
@@ -71,7 +71,7 @@ struct ClockTracker {
 
   mutating func advance(to now: LocalTime) -> Change? {
     if let sample = exchange.overdueSample(at: now) { return insert(sample, at: now) }
-    guard wasLocked, filter.state(at: now) == .unsynced else { return nil }
+    guard wasLocked, filter.isLost(at: now) else { return nil }
     wasLocked = false
     return .lost
   }

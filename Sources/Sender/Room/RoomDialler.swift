@@ -1,4 +1,5 @@
 package import Clock
+import WireProtocol
 
 /// How rooms are reached, without I/O: their addresses, the look-up of their names, and the connections to them. Whether
 /// and when a room is wanted is its session's matter.
