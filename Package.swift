@@ -146,7 +146,7 @@ let package = Package(
       name: "Tutti",
       dependencies: [
         "Clock", "Audio", "WireProtocol", "Sender", "Driver", "LinuxIO", "OpenSSLSecurity",
-        "AvahiDiscovery", "FFmpegSource",
+        "AvahiDiscovery", "FFmpegSource", "Codecs", "FFmpegDecoder",
       ],
       path: "Sources/Tutti", swiftSettings: strict),
 
@@ -231,7 +231,8 @@ let package = Package(
     // Reads files by the finished program, as the daemon does.
     tests("LibraryTests", ["Library", "Service", "SQLiteStore", "LinuxIO", "TestSupport"]),
     // Starts the finished programs, which are built beside the tests.
-    tests("TuttiTests", ["Tutti", "Driver", "Sender", "Clock", "TestSupport"]),
+    tests(
+      "TuttiTests", ["Tutti", "Driver", "Sender", "Clock", "Audio", "Codecs", "TestSupport"]),
     // The page's server, and a household that is none. The program serves it for Tests/API/schemathesis.sh.
     .target(
       name: "WebTestSupport", dependencies: ["WebAPI", "Service", "Driver", "Sender"],

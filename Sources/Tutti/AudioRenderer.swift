@@ -11,7 +11,7 @@ internal import WireProtocol
 /// if the program is quick: `mediaDataRequests` asks for more until the rooms are full. Every method may be called from any
 /// task. A renderer that is dropped fades out and lets its rooms go; `close` does that and waits.
 public final class AudioRenderer: Sendable {
-  /// What all enqueued buffers must be.
+  /// What it counts frames by. Buffers may be of other formats, too.
   public let format: PCMFormat
   /// Which rooms play, and how each sounds.
   public let rooms: RoomGroup
@@ -23,7 +23,7 @@ public final class AudioRenderer: Sendable {
   ///
   /// - Parameters:
   ///   - rooms: where to play; more may be added at any time.
-  ///   - format: of all buffers.
+  ///   - format: of most buffers.
   ///   - settings: what is sent.
   /// - Throws: `TuttiError.invalid` for settings out of range; `unavailable` where a socket or thread is
   ///   refused, or the identity cannot be kept.
@@ -132,13 +132,26 @@ public final class AudioRenderer: Sendable {
   /// comes after its time, the part that is late is dropped: other renderers may keep the same time, so a renderer does not
   /// wait for audio, as a ``Player`` does. The first buffer, and the first after `flush()`, may begin at any time.
   ///
-  /// - Throws: `TuttiError.queueIsFull` while `isReadyForMoreMediaData` is false; `invalid` for another format, or after
-  ///   `finish`; `closed`.
+  /// A buffer of another format than the one before goes on without a gap.
+  ///
+  /// - Throws: `TuttiError.queueIsFull` while `isReadyForMoreMediaData` is false; `invalid` after `finish`; `closed`.
   public func enqueue(_ buffer: AudioBuffer) throws(TuttiError) {
-    let start = try queue.enqueue(buffer)
-    if let late = state.newLateness(ofEnd: buffer.endTime, at: .now) {
-      hub.send(.late(buffer.presentationTime, by: late))
-    }
+    enqueued(
+      at: try queue.enqueue(buffer), buffer.presentationTime, until: buffer.endTime)
+  }
+
+  /// The same for a packet of compressed audio. Where all rooms decode its codec, and `OutputSettings.Codec.automatic` is
+  /// set, it goes to them as it is. Else, and at rates other than 1, it is decoded here; what cannot be is silent.
+  /// Between packets there may be gaps, and samples.
+  ///
+  /// - Throws: as for samples. `AudioRendererEvent.failed` tells where a decoder is needed and FFmpeg is not there.
+  public func enqueue(_ buffer: CompressedBuffer) throws(TuttiError) {
+    enqueued(
+      at: try queue.enqueue(buffer), buffer.presentationTime, until: buffer.endTime)
+  }
+
+  private func enqueued(at start: PlaybackTime?, _ time: PlaybackTime, until end: PlaybackTime) {
+    if let late = state.newLateness(ofEnd: end, at: .now) { hub.send(.late(time, by: late)) }
     guard let start else { return }
     let queue = queue
     engine.post { loop in loop.begin(queue, at: start) }

@@ -1,31 +1,53 @@
+internal import Audio
+
 /// Buffers in the order in which they were enqueued, from the first that may be taken again. They are numbered from the
 /// first of all.
 struct EnqueuedBuffers {
   /// Buffers are let go some at a time, once what has sounded is so long.
-  private static let heard = Duration.seconds(2)
+  private static let heard = Duration.seconds(3)
   /// Of what has sounded, this much stays: codecs and filters look back.
-  private static let kept = Duration.seconds(1)
+  private static let kept = Duration.seconds(2)
 
-  private var buffers: [AudioBuffer] = []
+  private var buffers: [EnqueuedBuffer] = []
   private var firstNumber = 0
   private(set) var byteCount = 0
   /// The first that reading has not passed, and how long it is with all that follow it.
   private var unreadNumber = 0
   private(set) var unread = Duration.zero
 
-  var isEmpty: Bool { buffers.isEmpty }
+  var last: EnqueuedBuffer? { buffers.last }
   var endNumber: Int { firstNumber + buffers.count }
 
   /// The buffer of this number, or the first that is still there; nil behind the last.
-  subscript(number: Int) -> AudioBuffer? {
+  subscript(number: Int) -> EnqueuedBuffer? {
     let index = max(0, number - firstNumber)
     return index < buffers.count ? buffers[index] : nil
   }
 
-  mutating func append(_ buffer: AudioBuffer) {
+  mutating func append(_ buffer: EnqueuedBuffer) {
     buffers.append(buffer)
     byteCount += buffer.byteCount
     unread += buffer.duration
+  }
+
+  /// The number of the one that follows this one, which may be gone.
+  func number(after number: Int) -> Int { max(number, firstNumber) + 1 }
+
+  /// The number of the first buffer that reaches beyond `time`.
+  func number(at time: PlaybackTime) -> Int {
+    firstNumber + (buffers.firstIndex { $0.endTime > time } ?? buffers.count)
+  }
+
+  /// The number of the first packet that prepares a decoder for the one of this number, which may not be there yet.
+  func numberOfLead(before number: Int, at time: PlaybackTime, in shape: BufferShape) -> Int {
+    var number = number
+    while number > firstNumber, let before = self[number - 1], before.shape == shape,
+      before.endFrame == self[number]?.startFrame ?? before.endFrame,
+      before.frameCount == 0 || before.endTime + shape.lead > time
+    {
+      number -= 1
+    }
+    return number
   }
 
   /// Reading has come to the buffer of this number.
@@ -37,20 +59,14 @@ struct EnqueuedBuffers {
   }
 
   /// Reading goes on at `time`.
-  ///
-  /// - Returns: the number of the first buffer that reaches beyond it.
-  @discardableResult
-  mutating func rewind(to time: PlaybackTime) -> Int {
-    unreadNumber = firstNumber + (buffers.firstIndex { $0.endTime > time } ?? buffers.count)
+  mutating func rewind(to time: PlaybackTime) {
+    unreadNumber = number(at: time)
     count()
-    return unreadNumber
   }
 
   /// What has been read and lies before `time` has sounded.
   mutating func release(before time: PlaybackTime) {
-    guard let first = buffers.first, first.endTime + Self.heard < time else {
-      return
-    }
+    guard let first = buffers.first, first.endTime + Self.heard < time else { return }
     let limit: PlaybackTime = time - Self.kept
     let heard = buffers.prefix(unreadNumber - firstNumber).prefix { $0.endTime < limit }
     byteCount -= heard.reduce(0) { $0 + $1.byteCount }
@@ -59,7 +75,7 @@ struct EnqueuedBuffers {
   }
 
   mutating func truncate(from time: PlaybackTime) {
-    let passed = buffers.prefix(unreadNumber - firstNumber).count { $0.startTime < time }
+    let passed = buffers.prefix(unreadNumber - firstNumber).count { $0.prefix(until: time) != nil }
     buffers = buffers.compactMap { $0.prefix(until: time) }
     unreadNumber = firstNumber + passed
     count()
@@ -80,57 +96,73 @@ struct EnqueuedBuffers {
 
 /// The place of one source in the buffers.
 struct ReadingPlace {
+  let shape: BufferShape
   /// The number of the source, from 1.
-  var reader: Int
+  let reader: Int
   /// What is read next: a frame, and the buffer where it is looked for first.
   var frame: Int64
   var number: Int
+
+  var time: PlaybackTime { PlaybackTime(frame: frame, at: shape.audio.sampleRate) }
 }
 
 extension EnqueuedBuffers {
-  /// Appends up to `count` frames, silence where buffers leave a gap.
-  func take(
-    _ count: Int, of format: PCMFormat, at place: inout ReadingPlace,
-    into frames: inout [Float]
-  ) {
+  /// The shape of what is next at `place`, where that is another one: a source ends there.
+  func change(at place: ReadingPlace) -> BufferShape? {
+    guard let next = self[place.number] else { return nil }
+    let shape = shape(of: next, at: place.time)
+    return shape == place.shape ? nil : shape
+  }
+
+  /// Between packets there can be no silence but that of another source.
+  func shape(of next: EnqueuedBuffer, at time: PlaybackTime) -> BufferShape {
+    let gap = next.startTime.flicks - time.flicks
+    let frame = PlaybackTime(frame: 1, at: next.shape.audio.sampleRate).flicks
+    return gap < frame ? next.shape : next.shape.silence
+  }
+
+  /// Appends up to `count` frames, silence where buffers leave a gap, up to a buffer of another shape.
+  func take(_ count: Int, at place: inout ReadingPlace, into frames: inout [Float]) {
     var wanted = count
+    let audio = place.shape.audio
     while wanted > 0, let buffer = self[place.number] {
-      let start = buffer.startFrame
-      let end = start + Int64(buffer.frameCount)
-      if end <= place.frame {
-        place.number = max(place.number, firstNumber) + 1
+      let (start, end) = bounds(of: buffer, at: audio.sampleRate)
+      if end <= place.frame, buffer.shape == place.shape || buffer.endTime <= place.time {
+        place.number = number(after: place.number)
         continue
       }
       let isGap = start > place.frame
+      if !isGap, buffer.shape != place.shape { break }
       let taken = Int(min(Int64(wanted), (isGap ? start : end) - place.frame))
       if isGap {
-        frames.append(contentsOf: repeatElement(0, count: taken * format.channelCount))
-      } else {
-        let first = Int(place.frame - start) * format.channelCount
-        frames += buffer.samples[first..<first + taken * format.channelCount]
+        frames.append(contentsOf: repeatElement(0, count: taken * audio.channelCount))
+      } else if case .samples(let samples) = buffer.content {
+        let first = Int(place.frame - start) * audio.channelCount
+        frames += samples[first..<first + taken * audio.channelCount]
       }
       place.frame += Int64(taken)
       wanted -= taken
     }
-    while let buffer = self[place.number],
-      buffer.startFrame + Int64(buffer.frameCount) <= place.frame
-    {
-      place.number = max(place.number, firstNumber) + 1
+    while let buffer = self[place.number], buffer.endTime <= place.time {
+      place.number = number(after: place.number)
     }
   }
-}
 
-extension AudioBuffer {
-  var startTime: PlaybackTime { PlaybackTime(frame: startFrame, at: format.sampleRate) }
-  var duration: Duration { endTime - startTime }
-  var byteCount: Int { samples.count * MemoryLayout<Float>.size }
+  /// In whole frames of a rate that may be another one.
+  private func bounds(of buffer: EnqueuedBuffer, at rate: Int) -> (Int64, Int64) {
+    if buffer.shape.audio.sampleRate == rate { return (buffer.startFrame, buffer.endFrame) }
+    let frame = PlaybackTime(frame: 1, at: rate).flicks
+    return (buffer.startTime.flicks / frame, buffer.endTime.flicks / frame)
+  }
 
-  /// Without what lies at or after `time`; nil where that is all of it.
-  func prefix(until time: PlaybackTime) -> AudioBuffer? {
-    if endTime <= time { return self }
-    let kept = max(0, time.frameFrom(at: format.sampleRate) - startFrame)
-    guard kept > 0 else { return nil }
-    let samples = Array(samples.prefix(Int(kept) * format.channelCount))
-    return try? AudioBuffer(samples, format: format, at: presentationTime)
+  /// The next packet; those that only prepare the decoder count no frames.
+  func takePacket(at place: inout ReadingPlace) -> EncodedPacket? {
+    while let buffer = self[place.number], change(at: place) == nil {
+      place.number = number(after: place.number)
+      guard let packet = buffer.packet(from: place.frame) else { return nil }
+      place.frame += Int64(packet.frameCount)
+      return packet
+    }
+    return nil
   }
 }

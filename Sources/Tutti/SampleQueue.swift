@@ -34,6 +34,7 @@ final class SampleQueue: Sendable {
     var mayRead: Bool { isPlaced && awaited == nil }
   }
 
+  /// Of what is enqueued, as long as nothing says otherwise.
   let format: PCMFormat
   private let state = Mutex(State())
   private let signal = DispatchSemaphore(value: 0)
@@ -65,14 +66,22 @@ final class SampleQueue: Sendable {
 
   /// Where a source must be opened, if this is the first buffer, which says where all begins.
   func enqueue(_ buffer: AudioBuffer) throws(TuttiError) -> PlaybackTime? {
-    guard buffer.format == format else {
-      throw .invalid("the buffer has another format than the renderer")
-    }
+    try enqueue { _ in buffer.frameCount > 0 ? EnqueuedBuffer(buffer) : nil }
+  }
+
+  func enqueue(_ buffer: CompressedBuffer) throws(TuttiError) -> PlaybackTime? {
+    try enqueue { EnqueuedBuffer(buffer, after: $0) }
+  }
+
+  /// - Parameter make: given the one that was enqueued last; nil where there is nothing to enqueue.
+  private func enqueue(
+    _ make: (EnqueuedBuffer?) -> EnqueuedBuffer?
+  ) throws(TuttiError) -> PlaybackTime? {
     let result: Result<PlaybackTime?, TuttiError> = state.withLock { state in
       if state.isClosed { return .failure(.closed) }
       if state.hasEnded { return .failure(.invalid("nothing can be enqueued after finish()")) }
       guard roomLeft(in: state) > 0 else { return .failure(.queueIsFull) }
-      guard buffer.frameCount > 0 else { return .success(nil) }
+      guard let buffer = make(state.buffers.last) else { return .success(nil) }
       state.buffers.append(buffer)
       guard !state.isPlaced else { return .success(nil) }
       state.isPlaced = true
@@ -194,9 +203,23 @@ final class SampleQueue: Sendable {
 
   // MARK: - The producer's side
 
-  /// A source was opened at this frame.
-  func begin(at frame: Int64) -> ReadingPlace {
-    let time = PlaybackTime(frame: frame, at: format.sampleRate)
+  /// What is to be read at `time`, as far as it is known.
+  func shape(at time: PlaybackTime) -> BufferShape {
+    state.withLock { state in
+      let next = state.buffers[state.buffers.number(at: time)]
+      return next.map { state.buffers.shape(of: $0, at: time) } ?? state.buffers.last?.shape
+        ?? .samples(format)
+    }
+  }
+
+  /// What goes on where a source has come to the end of its shape; nil where it has not.
+  func change(at place: ReadingPlace) -> BufferShape? {
+    state.withLock { $0.buffers.change(at: place) }
+  }
+
+  /// A source of this shape was opened at this frame.
+  func begin(at frame: Int64, as shape: BufferShape) -> ReadingPlace {
+    let time = PlaybackTime(frame: frame, at: shape.audio.sampleRate)
     return state.withLock { state in
       state.readerCount += 1
       if state.isPlaced {
@@ -205,8 +228,10 @@ final class SampleQueue: Sendable {
         state.openedAt = time
       }
       state.readUntil = time
-      let number = state.buffers.rewind(to: time)
-      return ReadingPlace(reader: state.readerCount, frame: frame, number: number)
+      state.buffers.rewind(to: time)
+      let number = state.buffers.numberOfLead(
+        before: state.buffers.number(at: time), at: time, in: shape)
+      return ReadingPlace(shape: shape, reader: state.readerCount, frame: frame, number: number)
     }
   }
 
@@ -219,54 +244,43 @@ final class SampleQueue: Sendable {
   func readAgain() { state.withLock { $0.isAbandoned = false } }
 
   /// Appends up to `count` frames, silence where buffers leave a gap. Waits for the first of them; appends none at the
-  /// end, or where the read was abandoned.
+  /// end of the shape, or of all, or where the read was abandoned.
   func read(_ count: Int, at place: inout ReadingPlace, appendingTo frames: inout [Float]) {
+    wait(at: &place) { buffers, place in
+      let before = frames.count
+      buffers.take(count, at: &place, into: &frames)
+      return frames.count > before
+    }
+  }
+
+  /// The next packet; nil where `read` appends nothing.
+  func readPacket(at place: inout ReadingPlace) -> EncodedPacket? {
+    var packet: EncodedPacket?
+    wait(at: &place) { buffers, place in
+      packet = buffers.takePacket(at: &place)
+      return packet != nil
+    }
+    return packet
+  }
+
+  private func wait(
+    at place: inout ReadingPlace, for take: (EnqueuedBuffers, inout ReadingPlace) -> Bool
+  ) {
     while true {
       let isDone = state.withLock { state in
         if state.isAbandoned || state.isClosed { return true }
         guard state.mayRead else { return state.hasEnded && !state.isPlaced }
-        let before = frames.count
-        state.buffers.take(count, of: format, at: &place, into: &frames)
+        let isFound = take(state.buffers, &place)
         if place.reader == state.readerCount {
-          state.readUntil = PlaybackTime(frame: place.frame, at: format.sampleRate)
+          state.readUntil = place.time
           state.buffers.passed(upTo: place.number)
           wake(&state)
         }
-        return frames.count > before || state.hasEnded && state.buffers[place.number] == nil
+        return isFound || state.buffers.change(at: place) != nil
+          || state.hasEnded && state.buffers[place.number] == nil
       }
       if isDone { return }
       signal.wait()
     }
-  }
-}
-
-/// The queue as an item: opened again for each place that reading goes on from. Where it was opened is known by the
-/// first read, for a seek may come before it.
-final class QueueSource: MediaSource {
-  let format: AudioFormat
-  let sampleType: SampleType
-  let isLossless = true
-  let frameCount: Int64? = nil
-  let metadata = ItemMetadata()
-  let supply = Supply.piped
-  private let queue: SampleQueue
-  private var position: Int64 = 0
-  private var place: ReadingPlace?
-
-  init(_ queue: SampleQueue) {
-    self.queue = queue
-    format = queue.format.audio
-    sampleType = queue.format.sampleType
-  }
-
-  func read(_ count: Int, appendingTo frames: inout [Float]) {
-    var place = place ?? queue.begin(at: position)
-    queue.read(count, at: &place, appendingTo: &frames)
-    self.place = place
-  }
-
-  func seek(toFrame frame: Int64) {
-    position = frame
-    place = nil
   }
 }

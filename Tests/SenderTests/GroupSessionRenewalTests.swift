@@ -74,6 +74,24 @@ import WireProtocol
     #expect(group.packets().isEmpty)
   }
 
+  @Test func `a cue finds its place in an item that changes later`() {
+    var group = TestGroup(
+      ["x"], endsWithPlaylist: false, startsHeld: true, holdsAtCuts: false,
+      openSource: { _ throws(MediaError) in
+        let source = TestSource(rate: 8_000, channels: 1, length: 8_000)
+        let next = TestSource(rate: 8_000, channels: 1, length: 80_000)
+        next.passed = (.mp3, nil)
+        source.next = next
+        return source
+      })
+    group.joinReady(with: .test(codecs: [.pcm, .mp3]))
+    group.advance(by: .seconds(1))
+    #expect(group.session.timeline.segments.count == 2)
+    group.command(.cue(to: .milliseconds(250)))
+    group.command(.resume)
+    #expect(group.anchors.first?.mediaTime == .zero + .milliseconds(250))
+  }
+
   @Test func `a cue goes neither back nor anywhere while it plays`() {
     var group = Self.held()
     group.command(.resume)

@@ -52,6 +52,22 @@ import WireProtocol
     #expect(packets.last?.endsStream == true)
   }
 
+  @Test func `an item that changes its format goes on where it was, without a gap`() throws {
+    let serializer = Serializer(
+      openSource: { _ throws(MediaError) in
+        let source = TestSource(rate: 8_000, channels: 1, length: 8_123)
+        // The same time, by the other rate.
+        source.next = TestSource(rate: 16_000, channels: 2, length: 32_000)
+        return source
+      }, makeEncoder: makePCMEncoder)
+    let packets = Self.packets(Self.steps(["x"], with: serializer))
+    #expect(packets.filter(\.startsRun).count == 2)
+    for (packet, next) in zip(packets, packets.dropFirst()) {
+      #expect(next.mediaTime == packet.mediaTime + packet.duration)
+    }
+    #expect(packets.map(\.encoded.frameCount).reduce(0, +) == 23_877)
+  }
+
   @Test func `a seek in an item that takes long to open goes on with the source that is open`() {
     var sources: [TestSource] = []
     let serializer = Serializer(

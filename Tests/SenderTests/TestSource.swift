@@ -18,7 +18,9 @@ final class TestSource: MediaSource {
   var passed: (codec: Codec, brokenAt: Int64?)?
   var isReusable = false
   var rate = 1.0
-  private var next: Int64 = 0
+  /// What goes on where this one ends.
+  var next: TestSource?
+  private var place: Int64 = 0
 
   init(
     rate: Int = 48_000, channels: Int = 2, length: Int64, first: Int64 = 0, brokenAt: Int64? = nil,
@@ -34,17 +36,17 @@ final class TestSource: MediaSource {
   }
 
   func read(_ count: Int, appendingTo frames: inout [Float]) throws(MediaError) {
-    if let brokenAt, next >= brokenAt { throw .broken(path: "ramp", reason: "torn") }
-    let end = min(next + Int64(count), brokenAt ?? length, length)
-    for frame in next..<max(next, end) {
+    if let brokenAt, place >= brokenAt { throw .broken(path: "ramp", reason: "torn") }
+    let end = min(place + Int64(count), brokenAt ?? length, length)
+    for frame in place..<max(place, end) {
       for _ in 0..<format.channelCount { frames.append(Self.sample(first + frame)) }
     }
-    next = max(next, end)
+    place = max(place, end)
   }
 
   func seek(toFrame frame: Int64) throws(MediaError) {
     guard isSeekable else { throw .notSeekable(path: "ramp") }
-    next = min(frame, length)
+    place = min(frame, length)
   }
 
   static func sample(_ frame: Int64) -> Float { Float(frame) / Float(1 << 20) }
@@ -57,7 +59,9 @@ final class TestSource: MediaSource {
     return TestPackets(source, as: passed.codec)
   }
 
-  var position: Int64 { next }
+  var position: Int64 { place }
+
+  func successor() -> (any MediaSource)? { next }
 }
 
 /// Packets of 20 ms of PCM under another name; after a seek two come first that only prepare.

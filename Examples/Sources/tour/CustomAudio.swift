@@ -52,3 +52,13 @@ func watchFaster(_ synchronizer: RenderSynchronizer) async throws {
   let end = synchronizer.hostTime(of: .seconds(60)) ?? change
   print("faster in \(change - .now); the first minute ends in \(end - .now)")
 }
+
+func pass(_ packets: [[UInt8]], to renderer: AudioRenderer) throws {
+  let format = try CompressedFormat(.mp3, sampleRate: 44_100, channelCount: 2)
+  var time = PlaybackTime.zero
+  for packet in packets {
+    let buffer = try CompressedBuffer(packet, format: format, at: time)
+    try renderer.enqueue(buffer)
+    time = buffer.endTime
+  }
+}

@@ -8,26 +8,34 @@ final class PacketMeter {
   private let channelCount: Int
   /// Where each packet has as many, or at most as many as this.
   private let constant: Int
-  private let library: FFmpegLibrary
-  private var vorbis: OpaquePointer?
+  private var vorbis: (parser: OpaquePointer, library: FFmpegLibrary)?
 
   /// - Parameter constant: of AAC and ALAC, frames of a packet, as the configuration says.
-  init?(
-    _ codec: Codec, _ audio: AudioFormat, constant: Int, demuxer: Demuxer
-  ) {
+  init(_ codec: Codec, _ audio: AudioFormat, constant: Int) {
     self.codec = codec
     self.constant = constant
     (rate, channelCount) = (audio.sampleRate, audio.channelCount)
-    library = demuxer.library
+  }
+
+  /// The same for Vorbis as well, whose headers the demuxer has.
+  convenience init?(
+    _ codec: Codec, _ audio: AudioFormat, constant: Int, demuxer: Demuxer
+  ) {
+    self.init(codec, audio, constant: constant)
     if codec == .vorbis {
-      guard let parameters = demuxer.stream.pointee.codecpar else { return nil }
-      vorbis = library.calls.av_vorbis_parse_init(
-        parameters.pointee.extradata, parameters.pointee.extradata_size)
-      guard vorbis != nil else { return nil }
+      guard let parameters = demuxer.stream.pointee.codecpar,
+        let parser = demuxer.library.calls.av_vorbis_parse_init(
+          parameters.pointee.extradata, parameters.pointee.extradata_size)
+      else { return nil }
+      vorbis = (parser, demuxer.library)
     }
   }
 
-  deinit { library.calls.av_vorbis_parse_free(&vorbis) }
+  deinit {
+    guard let vorbis else { return }
+    var parser: OpaquePointer? = vorbis.parser
+    vorbis.library.calls.av_vorbis_parse_free(&parser)
+  }
 
   /// Nil for a packet that is broken, or of another rate or another number of channels than the stream.
   func frameCount(of packet: [UInt8]) -> Int? {
@@ -111,7 +119,8 @@ final class PacketMeter {
 
   private func vorbis(_ packet: [UInt8]) -> Int? {
     guard let vorbis, !packet.isEmpty else { return nil }
-    let count = library.calls.av_vorbis_parse_frame(vorbis, packet, Int32(clamping: packet.count))
+    let count = vorbis.library.calls.av_vorbis_parse_frame(
+      vorbis.parser, packet, Int32(clamping: packet.count))
     return count > 0 ? Int(count) : nil
   }
 

@@ -4,10 +4,6 @@ package import Sender
 
 /// The packets of a file or stream, each with the frames of the item that it stands for.
 package final class PacketReader: PacketSource {
-  /// Seconds of packets before a sought place with which the decoder gives the same result as from the start: MP3's
-  /// bit reservoir is up to 511 bytes deep, Opus wants 80 ms, and SBR repeats its header about twice a second.
-  private static let lead = 0.3
-  private static let leadWithReplication = 1.0
   /// Packets among which the first is that counts.
   private static let leadingPackets = 8
   /// Consecutive packets that cannot be passed on, after which the stream counts as broken.
@@ -160,13 +156,7 @@ package final class PacketReader: PacketSource {
   }
 
   private var leadFrames: Int64 {
-    let seconds: Double
-    switch format.codec {
-    case .pcm, .flac, .alac: return 0
-    case .aac where stream.framesPerPacket > 1_024: seconds = Self.leadWithReplication
-    case .aac, .opus, .mp3, .vorbis, .ac3, .eac3: seconds = Self.lead
-    }
-    return Int64(seconds * Double(format.audio.sampleRate))
+    PacketDescription.leadFrames(before: format, framesPerPacket: stream.framesPerPacket)
   }
 
   package func seek(toFrame frame: Int64) throws(MediaError) {

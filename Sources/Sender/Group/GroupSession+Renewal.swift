@@ -7,9 +7,7 @@ extension GroupSession {
   mutating func renew(from position: MediaDuration, at now: LocalTime) -> MediaDuration {
     // Nothing behind its place was taken from the source yet.
     if let target = restart.target { return max(position, target.position) }
-    guard let begun = begun.last(where: { $0.opened.position <= position }) ?? begun.first else {
-      return position
-    }
+    guard let begun = begun(holding: position) else { return position }
     let asked = begun.start + begun.opened.span(to: position)
     let time = max(asked, timeline.cutTime(by: commitTime(at: now)))
     let from = place(at: time) ?? position
@@ -67,7 +65,7 @@ extension GroupSession {
   }
 
   private func cueTarget(of position: MediaDuration) -> MediaTime? {
-    guard let begun = begun.last else { return nil }
+    guard let begun = begun(holding: position) else { return nil }
     let target = begun.start + begun.opened.span(to: position)
     switch timeline.state {
     case .starting: return timeline.anchors.isEmpty ? max(begun.start, target) : nil
@@ -84,6 +82,10 @@ extension GroupSession {
   /// How far into the item it is at `time`; nil where nothing was begun.
   private func place(at time: MediaTime) -> MediaDuration? {
     begun(at: time).map { max(.zero, $0.opened.position(after: time - $0.start)) }
+  }
+
+  private func begun(holding position: MediaDuration) -> Begun? {
+    begun.last { $0.opened.position <= position } ?? begun.first
   }
 
   private func begun(at time: MediaTime) -> Begun? {

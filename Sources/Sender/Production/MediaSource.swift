@@ -32,6 +32,13 @@ package protocol MediaSource: AnyObject {
   /// Appends up to `count` frames, interleaved; appends none only at the end of the item.
   func read(_ count: Int, appendingTo frames: inout [Float]) throws(MediaError)
 
+  /// The source for reading from about this place on. One that changes its format is from there on what it is there, and
+  /// stays so with `keepsFormat`.
+  func opened(at position: MediaDuration, keepsFormat: Bool) -> any MediaSource
+
+  /// What goes on where this source has ended, and the item has not: the same in another format. Nil at the end of the item.
+  func successor() -> (any MediaSource)?
+
   /// The next frame that `read` gives is number `frame`, exactly. At or past the end: `read` gives none.
   func seek(toFrame frame: Int64) throws(MediaError)
 
@@ -48,6 +55,8 @@ extension MediaSource {
   package var live: LiveTiming? { nil }
   package var heldLatency: Nanoseconds? { live?.latency }
   package var isReusable: Bool { false }
+  package func opened(at position: MediaDuration, keepsFormat: Bool) -> any MediaSource { self }
+  package func successor() -> (any MediaSource)? { nil }
   /// Whether a read may wait for others, such as the network: what it gave is then passed on at once.
   var mayWait: Bool { supply != .stored || live != nil }
 

@@ -60,8 +60,8 @@ extension Serializer {
     do throws(MediaError) {
       while run.end < goal {
         guard let packet = try packets.next() else {
-          (self.source, self.packets, passedRun) = (nil, nil, run)
-          return steps.append(.itemEnded(at: run.end))
+          passedRun = run
+          return end(source, at: run.end)
         }
         if let before = run.place(packet) { steps.append(.packet(before)) }
       }

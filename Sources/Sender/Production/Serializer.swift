@@ -87,10 +87,9 @@ package final class Serializer {
     codecs = beginning.codecs
     var start = beginning.mediaTime
     do {
-      var opened = try take(beginning)
-      if !beginning.effects.changesNothing {
-        opened = try applyEffects(opened, beginning.effects, beginning.item)
-      }
+      let isChanged = !beginning.effects.changesNothing
+      var opened = try take(beginning).opened(at: beginning.position, keepsFormat: isChanged)
+      if isChanged { opened = try applyEffects(opened, beginning.effects, beginning.item) }
       // Nobody who knows asks for a place in what has none; who does not know yet gets its beginning.
       let position = opened.isSeekable ? beginning.position : .zero
       let frame = opened.format.frames(in: position)
@@ -107,6 +106,24 @@ package final class Serializer {
       fail(error, at: start)
     } catch {
       fail(.unsupported(path: beginning.item.location, reason: "\(error)"), at: start)
+    }
+  }
+
+  /// `source` gives no more: the item has ended, or goes on in another format.
+  func end(_ source: any MediaSource, at end: MediaTime) {
+    (self.source, packets) = (nil, nil)
+    guard let item, let opened, let next = source.successor() else {
+      return steps.append(.itemEnded(at: end))
+    }
+    var time = end
+    do {
+      self.source = next
+      let position = opened.item.position(after: end - opened.start)
+      note(try takeUp(next, at: next.format.frames(in: position), &time), of: next, at: time)
+    } catch let error as MediaError {
+      fail(error, at: time)
+    } catch {
+      fail(.unsupported(path: item.location, reason: "\(error)"), at: time)
     }
   }
 
@@ -186,9 +203,8 @@ package final class Serializer {
         frames.removeAll(keepingCapacity: true)
         try source.read(count, appendingTo: &frames)
         if frames.isEmpty {
-          self.source = nil
           self.run = run
-          return steps.append(.itemEnded(at: run.inputEnd))
+          return end(source, at: run.inputEnd)
         }
         noteMetadata(of: source, at: run.inputEnd)
         for packet in try run.encode(frames) { steps.append(.packet(packet)) }

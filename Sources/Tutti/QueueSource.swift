@@ -1,0 +1,119 @@
+internal import Audio
+internal import Clock
+internal import Codecs
+internal import FFmpegDecoder
+internal import FFmpegSource
+internal import Sender
+
+/// The queue as an item: opened again for each place that reading goes on from, and for each change of the format.
+/// Where it was opened is known by the first read, for a seek may come before it.
+final class QueueSource: MediaSource {
+  let frameCount: Int64? = nil
+  let metadata = ItemMetadata()
+  let supply = Supply.piped
+  private let queue: SampleQueue
+  private let shape: BufferShape
+  private var position: Int64 = 0
+  private var place: ReadingPlace?
+  /// Those that are passed on in the place of frames.
+  private var passed: QueuePackets?
+  private var decoder: (any AudioDecoder)?
+  /// Decoded, and not given yet.
+  private var ready: [Float] = []
+
+  init(_ queue: SampleQueue, _ shape: BufferShape? = nil) {
+    self.queue = queue
+    self.shape = shape ?? .samples(queue.format)
+  }
+
+  var format: AudioFormat { shape.audio }
+  var sampleType: SampleType { shape.sampleType }
+  var isLossless: Bool { shape.isLossless }
+
+  func opened(at position: MediaDuration, keepsFormat: Bool) -> any MediaSource {
+    let time = PlaybackTime(position)
+    return keepsFormat
+      ? SteadySource(queue, at: time) : QueueSource(queue, queue.shape(at: time))
+  }
+
+  func read(_ count: Int, appendingTo frames: inout [Float]) throws(MediaError) {
+    var place = place ?? queue.begin(at: position, as: shape)
+    switch shape {
+    case .samples: queue.read(count, at: &place, appendingTo: &frames)
+    case .packets(let format):
+      while ready.isEmpty, let packet = queue.readPacket(at: &place) {
+        try decode(packet, format.description.format)
+      }
+      let given = ready.prefix(count * self.format.channelCount)
+      frames += given
+      ready.removeFirst(given.count)
+    }
+    self.place = place
+  }
+
+  /// What cannot be decoded is silent.
+  private func decode(_ packet: EncodedPacket, _ format: StreamFormat) throws(MediaError) {
+    if decoder == nil {
+      do throws(CodecError) {
+        decoder = try Self.makeDecoder(format)
+      } catch {
+        throw .unsupported(path: "what is enqueued", reason: error.description)
+      }
+    }
+    var decoded: [Float] = []
+    do { try decoder?.decode(packet.payload, appendingTo: &decoded) } catch { decoded = [] }
+    let channels = format.audio.channelCount
+    ready += decoded.dropFirst(packet.skippedFrames * channels).prefix(packet.frameCount * channels)
+    let missing = packet.frameCount * channels - ready.count
+    if missing > 0 { ready += repeatElement(0, count: missing) }
+  }
+
+  private static func makeDecoder(_ format: StreamFormat) throws(CodecError) -> any AudioDecoder {
+    AudioCodecs.decodable.contains(format.codec)
+      ? try AudioCodecs.makeDecoder(for: format) : try FFmpegDecoder(format: format)
+  }
+
+  func seek(toFrame frame: Int64) {
+    position = frame
+    (place, passed, decoder, ready) = (nil, nil, nil, [])
+  }
+
+  /// What follows where it has ended; nil at the end of all.
+  var next: BufferShape? { (passed?.place ?? place).flatMap(queue.change) }
+
+  func successor() -> (any MediaSource)? { next.map { QueueSource(queue, $0) } }
+
+  func packets() throws(PassObstacle) -> any PacketSource {
+    guard case .packets(let format) = shape else { throw .notPassable(codec: "PCM") }
+    let packets = QueuePackets(queue, format, from: position)
+    passed = packets
+    return packets
+  }
+}
+
+/// The packets of the queue as they are, up to a change of the format.
+final class QueuePackets: PacketSource {
+  let format: StreamFormat
+  private let queue: SampleQueue
+  private let shape: BufferShape
+  private var start: Int64
+  private(set) var place: ReadingPlace?
+
+  init(_ queue: SampleQueue, _ format: CompressedFormat, from start: Int64) {
+    self.queue = queue
+    self.start = start
+    self.format = format.description.format
+    shape = .packets(format)
+  }
+
+  var position: Int64 { place?.frame ?? start }
+
+  func next() -> EncodedPacket? {
+    var place = place ?? queue.begin(at: start, as: shape)
+    let packet = queue.readPacket(at: &place)
+    self.place = place
+    return packet
+  }
+
+  func seek(toFrame frame: Int64) { (start, place) = (frame, nil) }
+}
