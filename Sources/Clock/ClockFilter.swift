@@ -134,12 +134,9 @@ extension ClockFilter {
     }
     fit = next
     solvedAt = now
-    medianRoundTrip = median(samples.suffix(Self.recentSamples).map(\.roundTrip))
+    let roundTrips = samples.suffix(Self.recentSamples).map(\.roundTrip).sorted()
+    medianRoundTrip = roundTrips[roundTrips.count / 2]
     isLocked = isLocked || next.isGoodEnough
-  }
-
-  private func median(_ values: [Nanoseconds]) -> Nanoseconds? {
-    values.isEmpty ? nil : values.sorted()[values.count / 2]
   }
 }
 
@@ -186,14 +183,16 @@ extension ClockFilter {
       drift: line.slope(at: now), errorBound: errorBound(at: now))
   }
 
-  /// Group seconds that pass in a local second, less one, as far as it is known. Worth storing once
-  /// `isDriftKnown`.
+  /// Group seconds that pass in a local second, less one, as far as it is known. Worth storing once `isDriftKnown`.
   package var drift: Double { fit?.corridor.middle.slope ?? prior.center }
 
   /// Whether `drift` has been measured for as long as it takes to learn it.
   package var isDriftKnown: Bool {
     (fit?.corridor.span ?? 0) > ProbeSchedule.learningTime.seconds
   }
+
+  /// Whether drifts change so fast that more frequent samples would make the estimate more exact.
+  package var isWandering: Bool { fit?.isWandering ?? false }
 
   /// Whether nothing was heard of the group's clock for so long that the next sample begins anew.
   package func isLost(at now: LocalTime) -> Bool {

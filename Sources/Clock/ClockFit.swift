@@ -1,11 +1,10 @@
 /// The line that the clocks are taken to follow now: Kalman filters over the midpoints of all samples, kept within what the
 /// corridor allows.
 ///
-/// A midpoint is the more exact the less its round trip exceeds the shortest one. Crystals differ in how fast they
-/// wander, and a filter that expects more wander follows sooner but averages less, so three filters run side by side
-/// and the line is their mean, weighed by how well each of them predicted the midpoints of the last `evidenceTime`.
-/// If queues fill one direction for long, all midpoints have the same bias. The corridor does not, because its edges
-/// are the fastest packets.
+/// A midpoint is the more exact the less its round trip exceeds the shortest one. Crystals differ in how fast they wander, and
+/// a filter that expects more wander follows sooner but averages less, so three filters run side by side and the line is their
+/// mean, weighed by how well each of them predicted the midpoints of the last `evidenceTime`. If queues fill one direction for
+/// long, all midpoints have the same bias. The corridor does not, because its edges are the fastest packets.
 struct ClockFit: Hashable, Sendable {
   /// Bounds the clocks, and decides which samples are possible.
   let corridor: Corridor
@@ -15,6 +14,8 @@ struct ClockFit: Hashable, Sendable {
   private(set) var deviation: Double?
   /// How far off the line's slope may be. Dimensionless.
   private(set) var slopeError: Double
+  /// Whether the filter that expects most wander predicted better than all others.
+  private(set) var isWandering = false
   /// How far off the corridor's middle may be, whatever the queues did.
   private let causalBound: Double
   private var shift = 0.0
@@ -46,6 +47,7 @@ struct ClockFit: Hashable, Sendable {
     shift = min(max(distance, -allowed), allowed)
     line.intercept += shift
     line.slope = mean.drift
+    isWandering = mean.isWandering
     line.lastingSlope = filters.steadiest.drift
     slopeError =
       Tuning.certainty * filters.steadiest.driftVariance.squareRoot()
@@ -146,12 +148,13 @@ private struct CompetingFilters {
   var steadiest: DriftFilter { filters[0] }
 
   /// Its variance includes the disagreement of the filters.
-  var mean: (offset: Double, drift: Double, variance: Double) {
+  var mean: (offset: Double, drift: Double, variance: Double, isWandering: Bool) {
     let scores = evidence.indices.map { evidence[$0] - Tuning.handicap * Double($0) }
     let best = scores.max() ?? 0
     let weights = scores.map { exponential($0 - best) }
     let sum = weights.reduce(0, +)
-    var mean = (offset: 0.0, drift: 0.0, variance: 0.0)
+    let isWandering = 2 * weights[weights.count - 1] > sum
+    var mean = (offset: 0.0, drift: 0.0, variance: 0.0, isWandering: isWandering)
     for (filter, weight) in zip(filters, weights) {
       mean.offset += weight / sum * filter.offset
       mean.drift += weight / sum * filter.drift

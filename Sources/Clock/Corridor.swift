@@ -1,10 +1,9 @@
 /// The line that keeps the largest distance from all samples: the middle of the corridor that no packet could
 /// have crossed without arriving before it was sent.
 ///
-/// With `x` the age of a sample (zero or negative, seconds), its upper bound is relaxed to `upper + c x²` and
-/// its lower one to `lower - c x²`, because the drift itself changes: `c` is half the rate at which it may. Then
-/// `margin(b) = min(upper - b x) - max(lower - b x)` is concave and piecewise linear in the slope `b`, and only
-/// the samples on the two convex hulls matter.
+/// With `x` the age of a sample (zero or negative, seconds), its upper bound is relaxed to `upper + c x²` and its lower one to
+/// `lower - c x²`, because the drift itself changes: `c` is half the rate at which it may. Then `margin(b) = min(upper - b x) -
+/// max(lower - b x)` is concave and piecewise linear in the slope `b`, and only the samples on the two convex hulls matter.
 struct Corridor: Hashable, Sendable {
   /// Its origin is the midpoint of the newest sample.
   var middle: ClockLine

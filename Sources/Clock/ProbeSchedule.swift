@@ -1,6 +1,5 @@
-/// When the next time request is due: densely at the start, so that playing can begin at once, then 20 times a
-/// second, or once while nothing plays. Intervals are random, so that requests do not fall into step with beacons or
-/// other periodic traffic.
+/// When the next time request is due: densely at the start, so that playing can begin at once, then 20 times a second, more
+/// often while drifts wander, or once while nothing plays. At random intervals, which no beacons or other traffic keep step with.
 package struct ProbeSchedule: Hashable, Sendable {
   /// When to send the next request.
   package private(set) var nextProbe: LocalTime
@@ -33,19 +32,19 @@ package struct ProbeSchedule: Hashable, Sendable {
   }
 
   /// Notes that a request went out at `now`, and sets `nextProbe`. `random` is any 64 random bits.
-  package mutating func sent(at now: LocalTime, random: UInt64) {
+  package mutating func sent(at now: LocalTime, isWandering: Bool, random: UInt64) {
     sentSinceRestart = min(sentSinceRestart + 1, Self.quickProbes)
     // 53 bits make a `Double` in 0..<1.
     let factor = 0.8 + 0.4 * Double(random >> 11) * 0x1p-53
-    nextProbe = now + Nanoseconds(Int64(Double(interval(at: now).count) * factor))
+    let interval = interval(at: now, isWandering: isWandering)
+    nextProbe = now + Nanoseconds(Int64(Double(interval.count) * factor))
   }
 
-  /// Sixty-four probes within 160 ms lock a wired receiver before it could have buffered its first audio. Guarded by the
-  /// tests of a quick start.
+  /// Sixty-four probes within 160 ms lock a wired receiver before it could have buffered its first audio.
   static let quickProbes = 64
   static let quickInterval = Nanoseconds.microseconds(2500)
 
-  /// In the first half minute the drift is not known yet, and each probe narrows it.
+  /// In the first half minute the drift is not known yet, and each probe narrows it, as while crystals warm up.
   static let learningTime = Nanoseconds.seconds(30)
   static let learningInterval = Nanoseconds.milliseconds(10)
 
@@ -53,9 +52,10 @@ package struct ProbeSchedule: Hashable, Sendable {
   static let usualInterval = Nanoseconds.milliseconds(50)
   static let idleInterval = Nanoseconds.seconds(1)
 
-  private func interval(at now: LocalTime) -> Nanoseconds {
+  private func interval(at now: LocalTime, isWandering: Bool) -> Nanoseconds {
     if sentSinceRestart < Self.quickProbes { return Self.quickInterval }
     if now - restartedAt < Self.learningTime { return Self.learningInterval }
-    return isIdle ? Self.idleInterval : Self.usualInterval
+    if isIdle { return Self.idleInterval }
+    return isWandering ? Self.learningInterval : Self.usualInterval
   }
 }

@@ -94,10 +94,9 @@ package struct RenderClock: Sendable {
 // MARK: - Observations
 
 extension RenderClock {
-  /// Takes in that the card had consumed `frame` and a `fraction` of the next one at `time`. `uncertainty` is a
-  /// standard deviation that comes on top of the device class's, such as the length of a pair of clock readings
-  /// around a query without a timestamp. Answers whether the observation was used: it is not if it brings no new
-  /// position or if it is an outlier.
+  /// Takes in that the card had consumed `frame` and a `fraction` of the next one at `time`. `uncertainty` is a standard
+  /// deviation that comes on top of the device class's, such as the length of a pair of clock readings around a query without a
+  /// timestamp. Answers whether the observation was used: it is not if it brings no new position or if it is an outlier.
   @_noLocks @_noAllocation
   package mutating func observe(
     _ frame: DeviceFrame, fraction: Double = 0, at time: LocalTime,

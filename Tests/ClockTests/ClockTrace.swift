@@ -76,7 +76,8 @@ struct ClockTrace {
       if let interval {
         time += (sent < 16 ? 0.02 : interval) * random.uniform(0.8, 1.2)
       } else {
-        schedule.sent(at: clock.local(at: time), random: random.next())
+        schedule.sent(
+          at: clock.local(at: time), isWandering: false, random: random.next())
         time += (schedule.nextProbe - clock.local(at: time)).seconds
       }
     }

@@ -144,7 +144,8 @@ struct LaneRoom {
         if let sample = sample(probe, received, received + 30e-6, arrival) {
           answers.append((arrival, sample))
         }
-        schedule.sent(at: local(probe), random: random.next())
+        schedule.sent(
+          at: local(probe), isWandering: filter.isWandering, random: random.next())
         probe += (schedule.nextProbe - local(probe)).seconds
       } else {
         if filter.isLocked, lookAt > 0.3 { filter.isSmoothed = true }

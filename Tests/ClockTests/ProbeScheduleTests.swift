@@ -17,6 +17,14 @@ struct ProbeScheduleTests {
     #expect((390...410).contains(times.filter { $0 > 35 && $0 < 55 }.count))
   }
 
+  @Test func `while drifts wander, probes come a hundred a second, unless nothing plays`() {
+    var schedule = ProbeSchedule(startingAt: LocalTime(nanoseconds: 0))
+    let times = run(&schedule, until: 60, isWandering: true)
+    #expect((1950...2050).contains(times.filter { $0 > 35 && $0 < 55 }.count))
+    schedule.rest()
+    #expect(run(&schedule, until: 80, isWandering: true).count < 25)
+  }
+
   @Test func `idle, one probe a second goes out once the clocks are known`() {
     var schedule = ProbeSchedule(startingAt: LocalTime(nanoseconds: 0))
     schedule.rest()
@@ -41,6 +49,7 @@ struct ProbeScheduleTests {
     let usual = milliseconds(ProbeSchedule.usualInterval)
     let idle = milliseconds(ProbeSchedule.idleInterval)
     #expect(text.contains("then every \(usual), and every \(idle) while nothing plays"))
+    #expect(text.contains("every \(learning) again while the drift of a clock changes quickly"))
   }
 
   @Test func `after a restart the dense probes begin again`() {
@@ -55,13 +64,15 @@ struct ProbeScheduleTests {
     var random = SplitMix64(seed: 1)
     for random in [0, UInt64.max, random.next()] {
       var schedule = ProbeSchedule(startingAt: LocalTime(nanoseconds: 0))
-      schedule.sent(at: LocalTime(nanoseconds: 0), random: random)
+      schedule.sent(at: LocalTime(nanoseconds: 0), isWandering: false, random: random)
       #expect((2_000_000...3_000_000).contains(schedule.nextProbe.nanoseconds))
     }
   }
 
   /// The times of the probes before `end`, in seconds.
-  private func run(_ schedule: inout ProbeSchedule, until end: Double) -> [Double] {
+  private func run(
+    _ schedule: inout ProbeSchedule, until end: Double, isWandering: Bool = false
+  ) -> [Double] {
     var random = SplitMix64(seed: 7)
     var times: [Double] = []
     while Double(schedule.nextProbe.nanoseconds) * 1e-9 < end {
@@ -69,7 +80,7 @@ struct ProbeScheduleTests {
       times.append(Double(now.nanoseconds) * 1e-9)
       // The middle of the range, give or take a little.
       let jitter = UInt64.max / 2 &+ (random.next() >> 4)
-      schedule.sent(at: now, random: jitter)
+      schedule.sent(at: now, isWandering: isWandering, random: jitter)
     }
     return times
   }

@@ -55,7 +55,7 @@ struct ClockTracker {
   mutating func request(session: UInt64, at now: LocalTime, isIdle: Bool) -> TimeRequest? {
     if isIdle { schedule.rest() } else if schedule.isIdle { schedule.wake(at: now) }
     guard schedule.nextProbe <= now else { return nil }
-    schedule.sent(at: now, random: random.next())
+    schedule.sent(at: now, isWandering: filter.isWandering, random: random.next())
     return exchange.nextRequest(
       clockID: clockID, keyID: TimeRequest.keyID(ofSession: session), at: now)
   }
