@@ -75,7 +75,8 @@ class Room:
         inside = (self.times >= begin) & (self.times <= end)
         pace = np.polyfit(self.times[inside], self.offsets[inside], 1)[0] * 1e6 if inside.sum() > 10 else None
         return {"first_sound_s": min((a for a, _ in self.loud), default=np.nan) - play, "dropouts": len(silences),
-                "silent_ms": 1e3 * sum(b - a for a, b in silences), "slips": len(slips),
+                "silent_ms": 1e3 * sum(b - a for a, b in silences),
+                "longest_ms": 1e3 * max((b - a for a, b in silences), default=0), "slips": len(slips),
                 "slipped_frames": float(np.abs(np.round(slips)).sum()), "spots": sum(begin <= t <= end for t in self.spots),
                 "snr_db": self.quality(begin, end), "pace_ppm": None if pace is None else float(pace)}
 

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 
 import numpy as np
 
@@ -110,20 +111,41 @@ def network(checks, folder):
     with houses.House(scenario, folder) as house:
         house.start(1, "echo", [*PROBE, "echo", "9000"], true_clock=True)
         house.wait_for("echo", "ready")
+        house.prefer()
 
-        def ping(count=200):
-            return json.loads(house.hosts[0].call([*PROBE, "ping", house.hosts[1].address, "9000", str(count)]).stdout)
-        plain = ping()
-        checks.expect("a link without delay: all packets back", plain["back"] == 200, f"{plain['median_us']:.0f} µs there and back")
-        house.command("set 1 both delay=2000")
-        late = ping()
-        checks.expect("2 ms each way are 4 ms", 4000 <= late["least_us"] < 4500, f"{late['least_us']:.0f} µs")
-        house.command("set 1 both delay=0 loss=0.3")
-        lossy = ping(60)["back"] / 60
-        checks.expect("30 % loss each way let 49 % back", 0.25 < lossy < 0.75, f"{100 * lossy:.0f} %")
-        house.command("set 1 both loss=0")
+        def ping(settings="", lanes="both", count=300):
+            house.command("set 1 both delay=0 jitter=uniform:0 jitter=gamma:0:0 loss=0 burst=0:0:0 rate=0:0")
+            house.command(f"set 1 {lanes} {settings}")
+            words = ["chrt", "-r", "5", *PROBE, "ping", house.hosts[1].address, "9000", str(count)]
+            answers = json.loads(house.hosts[0].call(words).stdout)
+            return [number for number, _ in answers], np.array([us for _, us in answers] or [0]) / 1e3
+
+        back, plain = ping()
+        checks.expect("a link without delay: all packets back", len(back) == 300, f"{np.median(plain):.3f} ms there and back")
+        _, ms = ping("delay=2000")
+        checks.expect("2 ms each way are 4 ms", 4 <= ms.min() < 4.5, f"{ms.min():.3f} ms")
+        _, ms = ping("jitter=uniform:2000", "up")
+        checks.expect("jitter of 0 to 2 ms is so wide, and 1 ms at its median",
+                      ms.min() < 0.5 and 0.8 < np.median(ms) < 1.5 and 1.8 < np.percentile(ms, 98) < 2.7,
+                      f"{ms.min():.2f}, {np.median(ms):.2f}, {np.percentile(ms, 98):.2f} ms")
+        back, ms = ping("jitter=gamma:2:5000", "up")
+        checks.expect("jitter of 10 ms keeps the order", back == list(range(300)) and 10 < ms.mean() < 25, f"{ms.mean():.1f} ms")
+        back, _ = ping("loss=0.3", count=1000)
+        checks.expect("30 % loss each way let 49 % back", 430 < len(back) < 550, f"{len(back) / 10:.0f} %")
+        back, _ = ping("burst=0.05:0.25:1", "up", count=1000)
+        bursts = [gap - 1 for gap in np.diff([-1, *back, 1000]) if gap > 1] or [0]
+        checks.expect("bursts lose 4 packets each, 17 % in all", 2.8 < np.mean(bursts) < 5.6 and 100 < sum(bursts) < 250,
+                      f"{np.mean(bursts):.1f} packets, {sum(bursts) / 10:.0f} %")
+        back, ms = ping("rate=50:240", "up")
+        checks.expect("48 bytes take 7.7 ms at 50 kbit/s; 240 wait 38 ms, and no more", 7.68 <= ms.min() < 8.6 and
+                      38 < ms.max() < 48 and len(back) < 250, f"{ms.min():.2f} to {ms.max():.1f} ms, {len(back)} of 300 back")
+        ping(count=1)
         house.command("outage 1 2")
-        checks.expect("nothing passes an outage", ping(5)["back"] == 0)
+        back, _ = ping(count=50)
+        time.sleep(2)
+        after, _ = ping()
+        checks.expect("an outage of 2 s lets nothing pass, and ends", not back and len(after) == 300,
+                      f"{len(back)} of 50, then {len(after)} of 300 back")
 
 
 def true_players(checks, folder):

@@ -59,21 +59,21 @@ def stamp_ahead():
 
 
 def ping(address, port, count):
+    """A packet every 2 ms or more; the answers in the order in which they came: number, and time there and back in µs."""
     link = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    link.settimeout(0.1)
-    times, back = [], 0
+    sent, answers = [], []
     for i in range(count):
-        before = true(1)
-        link.sendto(b"%d" % i, (address, port))
-        try:
-            while link.recv(100) != b"%d" % i:
-                pass
-        except socket.timeout:
-            continue
-        times.append((true(1) - before) * 1e-3)
-        back += 1
-    times.sort()
-    return {"back": back, "least_us": times[0] if times else None, "median_us": times[back // 2] if times else None}
+        sent.append(true(1))
+        link.sendto(b"%06d" % i, (address, port))
+        until = sent[-1] + (2_000_000 if i < count - 1 else 200_000_000)
+        while (left := until - true(1)) > 0:
+            link.settimeout(left * 1e-9)
+            try:
+                number = int(link.recv(100))
+            except socket.timeout:
+                break
+            answers.append((number, (true(1) - sent[number]) * 1e-3))
+    return answers
 
 
 if __name__ == "__main__":

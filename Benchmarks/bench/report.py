@@ -64,6 +64,10 @@ def lines_of(r):
     name = f"`{r['scenario']['name']}`, {r['system']}"
     if latency := r.get("latency_ms"):
         yield f"- {name}: {latency['median']:.1f} ms from the recording of a frame to its sound ({latency['least']:.1f} to {latency['most']:.1f})"
+    if counts := r.get("concealed"):  # packets of 5 ms
+        packets = 200 * (r["steady_s"][1] - r["steady_s"][0])
+        shares = ", ".join(f"{100 * count / packets:.3f}" for count in counts.values())
+        yield f"- {name}: {shares} % of the packets concealed, longest silence {max(x['longest_ms'] for x in r['rooms'].values()):.1f} ms"
     for f in r["recovery"]:
         lasted = f", {f['until'] - f['from']:.0f} s" if f["until"] - f["from"] > 0.5 else ""
         back = "not within 1 ms again" if f["within_1ms_s"] is None else f"within 1 ms again after {f['within_1ms_s']:.1f} s"

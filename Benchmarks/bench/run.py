@@ -156,6 +156,8 @@ def perform(system_name, scenario_name, results, options, **changes):
                            "busy_percent": 100 * (1 - run.machine["idle"] / run.machine["all"]),
                            "stolen_percent": 100 * run.machine["stolen"] / run.machine["all"],
                            "true_start": getattr(system, "at", None)}
+        if scenario["live"] and hasattr(system, "concealed"):
+            facts["concealed"] = system.concealed(scenario["settle"], scenario["seconds"])
         with open(os.path.join(folder, "run.json"), "w") as file:
             json.dump(facts, file, indent=1)
         shutil.copytree(folder, result, ignore=shutil.ignore_patterns("pipe", "raw", "home*", "state*", "lock"))

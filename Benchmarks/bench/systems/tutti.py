@@ -1,7 +1,8 @@
 """Tutti: `tutti play` on host 0, a `tutti-receiver` on each other host, addressed directly.
 
-options: programs=FOLDER of both, codec=flac, play=FLAGS of `tutti play`
+options: programs=FOLDER of both, codec=flac, play=FLAGS of `tutti play`, access=paired: the rooms are paired before
 """
+import json
 import os
 import shlex
 import subprocess
@@ -13,6 +14,7 @@ class System:
     def __init__(self, house, options):
         self.house, self.options = house, options
         self.programs = os.path.abspath(options.get("programs", os.path.join(houses.ROOT, ".build", "release")))
+        self._access = options.get("access", "open")
         self.version = subprocess.run([self._program("tutti"), "--version"], capture_output=True, text=True).stdout.strip()
 
     def _program(self, name):
@@ -26,10 +28,20 @@ class System:
             self.restart(room)
         for room in range(1, self.house.rooms + 1):
             self.house.wait_for(f"receiver{room}", " listening: ")
+        if self._access == "paired":
+            for room in range(1, self.house.rooms + 1):
+                self._pair(room)
+
+    def _pair(self, room):
+        host = self.house.hosts[room]
+        pin = host.call([self._program("tutti-receiver"), "pin", "--state-dir", self.house.path(f"state{room}")]).stdout.strip()
+        said = self.house.hosts[0].call(self._tutti("pair", "--at", f"{host.address}:7770", "--pin", pin))
+        if said.returncode:
+            raise SystemExit(f"bench: room {room} could not be paired: {said.stdout}{said.stderr}")
 
     def restart(self, room):
         self.house.start(room, f"receiver{room}", [
-            self._program("tutti-receiver"), "--name", f"r{room}", "--device", "card", "--access", "open", "--no-mdns",
+            self._program("tutti-receiver"), "--name", f"r{room}", "--device", "card", "--access", self._access, "--no-mdns",
             "--state-dir", self.house.path(f"state{room}")])
 
     def _tutti(self, *words):
@@ -45,6 +57,18 @@ class System:
         rooms = [word for host in self.house.hosts[1:] for word in ("--at", f"{host.address}:7770")]
         self.house.start(0, "tutti", self._tutti("play", source, *more, *rooms, "--codec", self.options.get("codec", "flac"), "--json",
                                                  *shlex.split(self.options.get("play", ""))))
+
+    def concealed(self, begin, end):
+        """Packets that each room made up from `begin` to `end`, in s of the music, as it says once a second."""
+        counts, last = {}, {}
+        for line in self.house.log("tutti").splitlines():
+            status = json.loads(line).get("status", {}) if line.startswith("{") else {}
+            for room in (r for r in status.get("rooms", []) if "lost_packets" in r):
+                name, now = room["name"], room["lost_packets"]
+                new = max(0, now - last.get(name, 0))  # a room that was away counts anew
+                last[name] = now
+                counts[name] = counts.get(name, 0) + (new if begin <= status.get("position_s", 0) <= end else 0)
+        return counts
 
     def pause(self):
         self.house.hosts[0].call(self._tutti("pause"))
