@@ -8,8 +8,6 @@ import pathlib
 import sys
 import tempfile
 
-from playwright.sync_api import expect
-
 import browser as support
 from household import Household, ffmpeg
 
@@ -37,8 +35,11 @@ def main():
 def shoot(browser, house, target):
     page = support.context(browser, (1280, 800), color_scheme="dark", reduced_motion="reduce").new_page()
     page.goto(f"{house.address}#/library")
-    expect(page.locator(".tile img").nth(7)).to_have_js_property("complete", True)
-    expect(page.locator("#queue .entry img").first).to_have_js_property("complete", True)
+    # Those in view; the others are not asked for.
+    page.wait_for_function("""() => [...document.querySelectorAll(".tile img, .entry img")].every((image) => {
+        const { left, top } = image.getBoundingClientRect();
+        return image.naturalWidth || !image.closest("li").contains(document.elementFromPoint(left + 8, top + 8));
+    })""")
     with tempfile.TemporaryDirectory() as folder:
         raw = pathlib.Path(folder) / "page.png"
         page.screenshot(path=raw)

@@ -482,6 +482,23 @@ class Quality(PageTest):
                    for v in results.response["violations"] if v["impact"] in ("serious", "critical")]
         self.assertEqual(serious, [], where)
 
+    def test_covers_leave_most_of_the_browsers_connections_to_commands(self):
+        page, asked = self.open("sync", PHONE), []
+        page.route("**/artwork/**", lambda route: asked.append(route))
+        page.goto(f"{self.server.address}#/library")
+        for count in range(2, 7):
+            self.until(page, lambda: len(asked) == count, f"{count} covers were asked for, two of them not answered")
+            asked[count - 2].continue_()
+
+    def test_a_cover_that_the_server_has_still_to_make_is_asked_for_again(self):
+        page, asked = self.open("sync", PHONE), set()
+        def answer(route):
+            route.continue_() if route.request.url in asked else route.fulfill(status=503)
+            asked.add(route.request.url)
+        page.route("**/artwork/**", answer)
+        page.goto(f"{self.server.address}#/library")
+        self.until(page, lambda: page.locator(".tile img").evaluate_all("images => images.some((image) => image.naturalWidth)"), "a cover")
+
     def test_the_page_weighs_at_most_135_kb_as_written(self):
         weight = sum(file.stat().st_size for file in FILES.iterdir())
         print(f"weight: {weight} bytes", file=sys.stderr)

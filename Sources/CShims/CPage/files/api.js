@@ -100,7 +100,7 @@ export const store = {
 }
 
 /** Changes something. The guesses, [kind, id, patch], show at once and hold until the events have caught up with the answer, or it is a refusal. */
-export async function act(method, path, body, guesses = [], { isQuiet } = {}) {
+export async function act(method, path, body, guesses = []) {
 	const held = guesses.map(([kind, id, patch]) => ({ kind, id, patch }))
 	store.guesses.push(...held)
 	store.changed()
@@ -114,7 +114,6 @@ export async function act(method, path, body, guesses = [], { isQuiet } = {}) {
 		return data ?? {}
 	} catch (error) {
 		held.forEach((guess) => store.forget(guess))
-		if (isQuiet) throw error
 		toast(error.message, { isError: true })
 		return null
 	}

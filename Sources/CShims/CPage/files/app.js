@@ -20,7 +20,7 @@ function show() {
 	const view = views.includes(asked) ? asked : innerWidth >= 1100 ? "library" : "now"
 	root.dataset.view = view
 	for (const name of views) if (name !== "queue") document.getElementById(name).hidden = name !== view
-	for (const link of document.querySelectorAll("#nav a[data-view]")) attribute(link, "aria-current", link.dataset.view === view && "page")
+	for (const link of document.querySelectorAll("#nav a:not(.brand)")) attribute(link, "aria-current", link.hash === `#/${view}` && "page")
 	for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close()
 	if (view === "queue") root.classList.remove("queue-closed")
 	if (view === "library") openLibrary()

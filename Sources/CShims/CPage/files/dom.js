@@ -80,8 +80,38 @@ export function setCover(box, hash, size = 300) {
 	if ((box.dataset.address ?? "") === address) return box
 	box.dataset.address = address
 	box.querySelector("img")?.remove()
-	if (address) box.append(h("img", { src: address, alt: "", decoding: "async", onerror: (event) => event.target.remove() }))
+	if (address) {
+		const image = Object.assign(h("img", { alt: "", decoding: "async" }), { address, tries: 0 })
+		box.append(image)
+		sight.observe(image)
+	}
 	return box
+}
+
+/** Covers in view that are not loaded. Two load at a time: a browser has six connections, and no command shall wait for one. */
+const wanted = new Set()
+let loading = 0
+const sight = new IntersectionObserver((entries) => {
+	for (const { target, isIntersecting } of entries) wanted[isIntersecting ? "add" : "delete"](target)
+	loadCovers()
+})
+
+function loadCovers() {
+	for (const image of wanted) {
+		if (loading > 1) return
+		wanted.delete(image)
+		sight.unobserve(image)
+		loading += 1
+		image.onload = image.onerror = ({ type }) => {
+			loading -= 1
+			loadCovers()
+			if (type === "load") return
+			// The server may have to make it first.
+			if (++image.tries > 5) image.remove()
+			else setTimeout(() => sight.observe(image), image.tries * 1000)
+		}
+		image.src = image.address
+	}
 }
 
 const padded = (number) => String(number).padStart(2, "0")

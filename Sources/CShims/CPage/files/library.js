@@ -1,8 +1,8 @@
 // The library: albums, artists, folders, radio, playlists, and one search for all of them.
 
 import { enqueue, playMenu } from "./actions.js"
-import { act, get, store } from "./api.js"
-import { attribute, clock, count, cover, dotted, h, icon, iconButton, label, lines, setCover, setText, span, textButton } from "./dom.js"
+import { act, get, request, store } from "./api.js"
+import { attribute, clock, count, cover, dotted, h, icon, iconButton, label, lines, setCover, setIcon, setText, span, textButton } from "./dom.js"
 import { ask, empty, noLibrary } from "./overlay.js"
 import { VirtualList } from "./virtual.js"
 
@@ -104,7 +104,7 @@ const pages = {
 		const { radios } = await get("/library/radios")
 		const button = "Add a station"
 		return [...store.inputs.length ? [h("h2.part", "Inputs"), grid(store.inputs, radioCard)] : [],
-			...radios.length ? [h("div.sorts", h("span.dim", count(radios.length, "station")), textButton("plus", button, addRadio)), grid(radios, radioCard)]
+			...radios.length ? [h("div.part", h("h2", "Stations"), textButton("plus", button, addRadio)), grid(radios, radioCard)]
 				: [empty("radio", "No station yet", "Add one with the address of its stream or playlist.", { button, act: addRadio })]]
 	},
 	async playlists() {
@@ -163,10 +163,11 @@ function fill(item, card, thing) {
 	item.classList.toggle("blank", !thing)
 	if (!thing || item.shown === thing) return item
 	item.shown = thing
-	const { href, artwork, title, below } = card.show(thing)
+	const { href, artwork, title, below, symbol } = card.show(thing)
 	if (href) item.main.href = href
 	item.main.title = dotted(title, below)
 	setCover(item.picture, artwork)
+	if (symbol) setIcon(item.picture, symbol)
 	setText(item.text.top, title)
 	setText(item.text.below, below)
 	if (item.button) label(item.button, `${card.verb} ${title}`)
@@ -186,7 +187,7 @@ const albumCard = {
 		const item = tile("a", "", null, iconButton("play", "Play", () => enqueue([{ albumId: item.shown.id }], "now", item.shown.title), ".filled.quick"))
 		return item
 	},
-	show: (album) => ({ href: `#/library/album/${album.id}`, artwork: album.artwork, title: album.title, below: dotted(album.artist, album.year) }),
+	show: (album) => ({ href: `#/library/album/${album.id}`, artwork: album.artwork, title: album.title, below: dotted(album.year, album.artist) }),
 }
 
 const artistCard = {
@@ -205,7 +206,8 @@ const radioCard = {
 		}, ".corner"))
 		return item
 	},
-	show: ({ artwork, name, uri, kind, onSound }) => ({ artwork, title: name, below: uri ? host(uri) : onSound ? `Plays by itself in ${onSound}` : kind }),
+	show: ({ artwork, name, uri, kind, onSound, isHeard }) => ({ artwork, title: name, symbol: uri ? "radio" : "wave",
+		below: uri ? host(uri) : isHeard ? "Sounds now" : onSound ? `Plays by itself in ${onSound}` : kind === "card" ? "Sound card" : "Other program" }),
 }
 
 const host = (uri) => (URL.canParse(uri) ? new URL(uri).host : uri)
@@ -214,7 +216,7 @@ function addRadio() {
 	ask("Address of the station", { hint: "http://…", button: "Next", inputmode: "url" }, async (uri) => {
 		if (!/^https?:\/\//.test(uri)) throw new Error("An address begins with http:// or https://")
 		ask("Name of the station", { value: host(uri) }, async (name) => {
-			await act("POST", "/library/radios", { name, uri }, [], { isQuiet: true })
+			await request("POST", "/library/radios", { name, uri })
 			again()
 		})
 	})

@@ -44,7 +44,7 @@ export class Plot {
 		const last = this.spanMs / 60000
 		for (let minute = 0; minute <= last; minute++) {
 			const at = x(nowMs - minute * 60000)
-			group.append(line(at, at, bottom, bottom + 4), text(at, bottom + 19, minute === last ? "start" : minute || isWide ? "middle" : "end",
+			group.append(line(at, at, bottom, bottom + 4), text(at, bottom + 19, minute || isWide ? "middle" : "end",
 				minute === 0 ? "now" : isWide ? `${minute} min ago` : minute === last ? "5 min" : String(minute)))
 		}
 		return group

@@ -160,7 +160,7 @@ function queueMenu() {
 	const size = count(group.queue.count, "track")
 	menu(moreButton, "Queue", [
 		["save", "Save as a playlist", () => ask("Save as a playlist", { hint: "Name", detail: size }, async (name) => {
-			await act("POST", `${path}/save`, { name }, [], { isQuiet: true })
+			await request("POST", `${path}/save`, { name })
 			toast(`Saved ${name}`)
 		})],
 		["shuffle", "Shuffle", () => shuffle(group)],

@@ -1,7 +1,7 @@
 // One room: exact volume, delay, channels, a sound to find it, pairing.
 
 import { join, leave, newGroup, patchRoom, roomVolume } from "./actions.js"
-import { act, newest, store } from "./api.js"
+import { act, newest, request, store } from "./api.js"
 import { dotted, h, iconButton, setText, textButton, whole } from "./dom.js"
 import { ask, sheet, toast } from "./overlay.js"
 import { slider } from "./slider.js"
@@ -11,7 +11,7 @@ import { signed, stateText } from "./truth.js"
 export function pair(room) {
 	ask(`Pair ${room.name}`, { hint: "1234 5678", button: "Pair", inputmode: "numeric",
 		detail: "Type the PIN of this room, eight digits. On its machine it is shown by: tutti-receiver pin" }, async (pin) => {
-		await act("POST", `/rooms/${room.id}/pair`, { pin }, [], { isQuiet: true })
+		await request("POST", `/rooms/${room.id}/pair`, { pin })
 		toast(`${room.name} is paired`)
 	})
 }

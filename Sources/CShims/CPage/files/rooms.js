@@ -1,7 +1,7 @@
 // Rooms and groups: who plays together, and how loud.
 
 import { chooseGroup, chooseRooms, currentGroup, groupVolume, isRunning, join, leave, newGroup, patchGroup, patchRoom, pick, roomVolume, toggle } from "./actions.js"
-import { act, store } from "./api.js"
+import { act, request, store } from "./api.js"
 import { attribute, cover, h, iconButton, keyed, label, lines, setCover, setIcon, setText, textButton } from "./dom.js"
 import { ask, menu, noRooms, sheet } from "./overlay.js"
 import { pair, roomSheet } from "./room.js"
@@ -105,7 +105,7 @@ function groupMenu(anchor, group) {
 	const path = `/groups/${group.id}`
 	menu(anchor, group.name, [
 		["tune", "Rename", () => ask("Name of the group", { value: group.isNamed ? group.name : "", hint: group.name },
-			(name) => act("PATCH", path, { name }, [], { isQuiet: true }))],
+			(name) => request("PATCH", path, { name }))],
 		["plus", "Add or remove rooms", () => chooseMembers(group.id)],
 		...store.allGroups().filter((other) => other.id !== group.id)
 			.map((other) => ["speaker", `Bring ${other.name} in here`, () => act("POST", `${path}/merge`, { groupId: other.id })]),

@@ -44,7 +44,7 @@ export function sound() {
 		}
 		body.append(field("Look of this page", null, look.element))
 		return () => {
-			look.draw(document.documentElement.dataset.theme ?? "auto")
+			look.draw(document.documentElement.dataset.theme)
 			const group = currentGroup()
 			if (!group) return
 			rate.set(group.effects?.rate ?? 1)

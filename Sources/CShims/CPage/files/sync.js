@@ -52,6 +52,7 @@ export async function openSync() {
 	isAsked = true
 	const found = await get("/sync").catch(() => (isAsked = false))
 	if (!found) return
+	lastMs = found.nowMs
 	for (const { id, points } of found.rooms) {
 		history.set(id, [...(history.get(id) ?? []).filter(([at]) => at < points[0][0]), ...points])
 	}
@@ -60,9 +61,9 @@ export async function openSync() {
 }
 
 const counters = new Map()
-let lastMs = Infinity
+let lastMs
 function remember(sync) {
-	// It was hidden, or had lost the server.
+	// It was hidden or cut off.
 	if (sync.nowMs - lastMs > 2000) {
 		isAsked = false
 		openSync()

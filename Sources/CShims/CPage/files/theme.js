@@ -1,5 +1,2 @@
 // Runs before the first paint, so that a chosen theme never flashes in the other one.
-(() => {
-  const theme = localStorage.getItem("tutti.theme")
-  if (theme === "dark" || theme === "light") document.documentElement.dataset.theme = theme
-})()
+document.documentElement.dataset.theme = localStorage.getItem("tutti.theme") ?? "auto"
