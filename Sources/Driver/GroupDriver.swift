@@ -71,6 +71,11 @@ package final class GroupDriver {
   /// Receivers that play no more because the user said so.
   private var left: Set<String> = []
   private var commandCount: UInt64 = 0
+  /// Whether something has happened to the group since its last turn, or is to be looked at in its next one. Requests for
+  /// the time are not that: forty rooms send hundreds a second, and each turn looks at every room.
+  private(set) var hasNews = true
+  /// After the last turn.
+  private var turnDeadline: LocalTime?
   /// Those that `carryOut` has not taken yet.
   private var replies: [CommandID: CommandReply] = [:]
 
@@ -136,15 +141,36 @@ package final class GroupDriver {
 
   // MARK: - The host's calls
 
-  var groupDeadline: LocalTime? {
+  var groupDeadline: LocalTime? { hasNews ? earliestDeadline : turnDeadline }
+
+  private var earliestDeadline: LocalTime? {
     [sender.nextDeadline, producer.deadline].compactMap { $0 }.min()
   }
 
-  func takeTurn() {
+  /// Something of its connections that it is not told of in another way.
+  func noteNews() { hasNews = true }
+
+  /// Whether what it plays is heard a moment later.
+  var isLive: Bool { sender.session.sendsDatagrams }
+
+  /// Bytes of the packets that the group holds.
+  var heldBytes: Int { sender.heldBytes }
+
+  /// - Parameter storeLimit: how many it may hold.
+  func takeTurn(storeLimit: Int) {
     let produced = batches.take()
     if !produced.isEmpty { producer.tookBatches() }
     for batch in produced { handle(.produced(batch)) }
     for notice in notices.take() { tell(.source(notice)) }
+    let isDue = turnDeadline.map { $0 <= HostClock.now } ?? false
+    guard hasNews || isDue || storeLimit != session.storeLimit else { return }
+    lookAtQueues(storeLimit: storeLimit)
+    // What leaves at once is not told of, and is seen in the next turn.
+    hasNews = !session.roomsAwaitingDrain.isEmpty
+    turnDeadline = earliestDeadline
+  }
+
+  private func lookAtQueues(storeLimit: Int) {
     let isLook = sender.looksAtPaths(at: HostClock.now)
     let queues = sender.mediaConnections.map { connection in
       let line = line(connection)
@@ -153,10 +179,11 @@ package final class GroupDriver {
         path: isLook ? host.peers.path(to: line).map(MediaPath.init) : nil)
     }
     producer.replaceIfStuck(at: HostClock.now)
-    handle(.turn(queues))
+    handle(.turn(queues, storeLimit: storeLimit))
   }
 
   func handle(_ input: GroupSender<SocketAddress>.Input) {
+    hasNews = true
     sender.handle(input, at: HostClock.now)
     while let output = sender.nextOutput() { carryOut(output) }
   }
@@ -170,6 +197,7 @@ package final class GroupDriver {
   /// False where it is not for this group.
   func ask(_ datagram: Datagram) -> Bool {
     let isOurs = sender.ask(datagram.bytes, from: datagram.from, at: HostClock.now)
+    hasNews = hasNews || isOurs
     while let output = sender.nextOutput() { carryOut(output) }
     return isOurs
   }

@@ -29,6 +29,9 @@ package final class GroupHost: LoopMember {
 
   /// Connections to rooms at a time, of all groups: two to each room, and the attempts.
   static let connectionLimit = 1024
+  /// Requests for the time may wait this long, so that those of many rooms are answered at once. The kernel has stamped
+  /// them, and the wait is in no round trip; it is short, because clocks run apart by 100 ns in a millisecond.
+  private static let clockRest = Nanoseconds.milliseconds(6)
   /// Answers to look-ups of names that were not taken yet; each room has one at a time.
   private static let lookupLimit = 1024
 
@@ -53,6 +56,8 @@ package final class GroupHost: LoopMember {
   private let resolved: Inbox<(group: Int, room: RoomID, found: [SocketAddress], failure: String?)>
   private var search = RoomSearch()
   private var suspends = SuspendDetector()
+  /// Of the loop's thread, by which live streams leave.
+  private var urgency = ThreadUrgency(priority: LiveFeed.priority)
   /// In the order in which they joined.
   private var members: [Member] = []
   private var lastMember = 0
@@ -67,7 +72,8 @@ package final class GroupHost: LoopMember {
     directory = RoomDirectory(remembered: remembered, paired: paired)
     peers = PeerConnections(
       reactor: reactor, limit: Self.connectionLimit, secure: security.channel)
-    clockSocket = try reactor.openDatagrams(on: .any(port: 0), trafficClass: .clock)
+    clockSocket = try reactor.openDatagrams(
+      on: .any(port: 0), trafficClass: .clock, rest: Self.clockRest)
     liveSocket = try reactor.openDatagrams(on: .any(port: 0), trafficClass: .audio)
     resolved = Inbox(limit: Self.lookupLimit, waker: reactor.waker)
     let waker = reactor.waker
@@ -118,6 +124,7 @@ package final class GroupHost: LoopMember {
     case .datagram(let id, let datagram) where id == clockSocket: answer(datagram)
     case .datagram(let id, let datagram) where id == liveSocket: asked(datagram)
     case .transmitted(let id, let stamp) where id == clockSocket: transmitted(stamp)
+    case .drained: for group in groups { group.noteNews() }
     default: break
     }
     return false
@@ -145,7 +152,10 @@ package final class GroupHost: LoopMember {
     for (number, room, found, failure) in resolved.take() {
       group(number)?.handle(.lookedUp(room, found, failure: failure))
     }
-    for group in groups { group.takeTurn() }
+    let groups = groups
+    let shares = StoreBudget.shares(held: groups.map(\.heldBytes))
+    for (group, share) in zip(groups, shares) { group.takeTurn(storeLimit: share) }
+    urgency.follow(groups.contains(where: \.isLive))
   }
 
   private func group(_ number: Int) -> GroupDriver? {

@@ -6,7 +6,7 @@ package import Sender
 package struct PlaybackSources {
   package let reads: ReadControl
   package let makeSerializer: GroupDriver.MakeSerializer
-  private let latency: LiveLatency?
+  private let wish = LatencyWish()
 
   /// - Parameters:
   ///   - raw: what standard input and pipes give, where that has no header.
@@ -17,18 +17,18 @@ package struct PlaybackSources {
     inputs: LiveInputs? = nil
   ) throws(MediaError) {
     let interruption = try ReadInterruption()
-    self.latency = latency
     reads = ReadControl(interruption)
-    makeSerializer = { report in
+    makeSerializer = { [wish] report in
       Serializer(
         passesPackets: choice.passesPackets,
         openSource: SourceOpener(
-          raw: raw, latency: latency, inputs: inputs, interruption: interruption, report: report
+          raw: raw, latency: latency, wish: wish, inputs: inputs, interruption: interruption,
+          report: report
         ).open,
         applyEffects: SourceOpener.filtered, makeEncoder: choice.makeEncoder)
     }
   }
 
   /// What is heard as it happens comes to this latency, if that may be chosen.
-  package func hold(_ latency: Nanoseconds) { self.latency?.goal?.latency = latency }
+  package func hold(_ latency: Nanoseconds) { wish.hold(latency) }
 }

@@ -53,7 +53,11 @@ final class ProducerThread: Sendable {
     let thread = try RealtimeThread.start(name: "producer", priority: nil) { [self] in
       let serializer = makeSerializer()
       serializer.giveEarly = { [self] in postEarly($0, of: worker) }
-      while let order = nextOrder(of: worker) { post(serializer.carryOut(order), of: worker) }
+      var urgency = ThreadUrgency(priority: LiveFeed.priority)
+      while let order = nextOrder(of: worker) {
+        post(serializer.carryOut(order), of: worker)
+        urgency.follow(serializer.isLive)
+      }
     }
     thread.detach()
   }

@@ -6,17 +6,27 @@ package struct SourceOpener: Sendable {
   package var raw: RawFormat?
   /// Of sources that are heard as they happen; nil where rooms buffer as much as for music.
   package var latency: LiveLatency?
+  /// What is to be told which of them plays.
+  var wish: LatencyWish?
   /// Those that have names; nil where there are none.
   package var inputs: LiveInputs?
   package var interruption: ReadInterruption
   package var report: @Sendable (SourceNotice) -> Void
 
   package init(
-    raw: RawFormat? = nil, latency: LiveLatency? = nil, inputs: LiveInputs? = nil,
+    interruption: ReadInterruption, report: @escaping @Sendable (SourceNotice) -> Void
+  ) {
+    self.interruption = interruption
+    self.report = report
+  }
+
+  init(
+    raw: RawFormat?, latency: LiveLatency?, wish: LatencyWish, inputs: LiveInputs?,
     interruption: ReadInterruption, report: @escaping @Sendable (SourceNotice) -> Void
   ) {
     self.raw = raw
     self.latency = latency
+    self.wish = wish
     self.inputs = inputs
     self.interruption = interruption
     self.report = report
@@ -25,13 +35,18 @@ package struct SourceOpener: Sendable {
   package func open(_ item: PlayItem) throws(MediaError) -> any MediaSource {
     let location = item.location
     if case .input(let name) = LiveLocation(location), let inputs {
-      return try inputs.open(name, interruption: interruption, report: report)
+      return try inputs.open(name, wish: wish, interruption: interruption, report: report)
     }
     if let live = LiveLocation(location), live != .standardInput || latency != nil {
+      let goal = latency?.goal
       let feed = try LiveFeed(
-        live, .init(latency: latency?.start, goal: latency?.goal, raw: raw),
+        live, .init(latency: latency?.start, goal: goal, raw: raw),
         interruption: interruption, report: report)
-      return try LiveSource(feed, interruption: interruption) { feed.stop() }
+      if let goal { wish?.begin(goal) }
+      return try LiveSource(feed, interruption: interruption) { [wish] in
+        feed.stop()
+        if let goal { wish?.end(goal) }
+      }
     }
     if location == "-" {
       return try StreamSource(descriptor: 0, rawFormat: raw, interruption: interruption)

@@ -8,9 +8,12 @@ package enum LibraryWorker {
   /// Seconds that one file may take; afterwards the program ends itself.
   static let patience: UInt32 = 20
 
+  /// What the program is told where people wait for what it makes.
+  static let awaited = "--awaited"
+
   /// What the program does: answers until nobody asks any more. Takes standard input and output.
-  package static func run() {
-    BackgroundService.run(seconds: patience) { request in
+  package static func run(isAwaited: Bool = false) {
+    BackgroundService.run(seconds: patience, isAwaited: isAwaited) { request in
       WorkerRequest(request).map(answer)?.bytes ?? []
     }
   }

@@ -13,7 +13,7 @@ package final class MediaLibrary: LibraryControl {
     package var database: String
     /// A directory for pictures, which is made where there is none. May be emptied at any time.
     package var pictures: String
-    /// A program that calls `LibraryWorker.run`, and its arguments.
+    /// A program that calls `LibraryWorker.run`, and its arguments; `--awaited` may follow them.
     package var worker: [String]
     /// How long a folder must be quiet before it is read, in milliseconds.
     package var quietTime: Int64 = 5_000
@@ -47,7 +47,8 @@ package final class MediaLibrary: LibraryControl {
     do {
       try Self.prepare(settings)
       (self.folders, reader) = (folders, try LibraryReader(path: settings.database))
-      shelf = PictureShelf(folder: settings.pictures, command: settings.worker)
+      shelf = PictureShelf(
+        folder: settings.pictures, command: settings.worker + [LibraryWorker.awaited])
       scanner = try LibraryScanner(
         .init(
           folders: folders, database: settings.database, worker: settings.worker,

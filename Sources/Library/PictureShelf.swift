@@ -14,6 +14,9 @@ final class PictureShelf: Sendable {
   static let limit: Int64 = 256 << 20
   /// Pictures that wait to be made.
   static let waitingLimit = 512
+  /// How long one who asks waits for a picture, in milliseconds.
+  static let waitingTime = 500
+  static let notYet = "The picture is being made; ask for it again in a second."
   /// Seconds that the program stays which makes them.
   private static let idleTime = 30
   private static let patience = Int32(LibraryWorker.patience + 5) * 1_000
@@ -25,22 +28,61 @@ final class PictureShelf: Sendable {
     let isInside: Bool
   }
 
+  private enum Outcome {
+    case made(ServableFile)
+    case broken
+    case notYet
+  }
+
+  /// One who waits for a picture, until it is made or the time is up.
+  private final class Waiter: Sendable {
+    private let continuation: Mutex<CheckedContinuation<Outcome, Never>?>
+
+    init(_ continuation: CheckedContinuation<Outcome, Never>) {
+      self.continuation = Mutex(continuation)
+    }
+
+    func end(_ outcome: Outcome) {
+      continuation.withLock { $0.take() }?.resume(returning: outcome)
+    }
+  }
+
   private struct State {
+    /// The pictures that are to be made, with those who wait.
+    var making: [String: [Waiter]] = [:]
     var program: BackgroundProgram?
     var uses = 0
     /// Bytes on the shelf; nil before they were counted.
     var size: Int64?
     var isClosed = false
+
+    enum Place { case first, further, tooMany }
+
+    mutating func wait(_ waiter: Waiter, for name: String) -> Place {
+      guard let waiters = making[name] else {
+        guard making.count < PictureShelf.waitingLimit else { return .tooMany }
+        making[name] = [waiter]
+        return .first
+      }
+      guard waiters.count < PictureShelf.waitingLimit else { return .tooMany }
+      making[name] = waiters + [waiter]
+      return .further
+    }
+
+    mutating func made(_ name: String) -> [Waiter] { making.removeValue(forKey: name) ?? [] }
   }
 
   private let folder: String
   private let command: [String]
   private let queue = DispatchQueue(label: "tutti pictures")
+  private let timer = DispatchQueue(label: "tutti picture timer")
   private let state = Mutex(State())
-  private let waiting = Atomic<Int>(0)
 
   /// The folder must exist.
   init(folder: String, command: [String]) { (self.folder, self.command) = (folder, command) }
+
+  /// Pictures that are to be made.
+  var waitingCount: Int { state.withLock { $0.making.count } }
 
   /// The one that is kept already.
   func file(_ hash: String, _ size: Int) -> ServableFile? {
@@ -51,23 +93,31 @@ final class PictureShelf: Sendable {
     return nil
   }
 
-  /// Makes it, which may take a second.
+  /// Makes it. Whoever asks waits a little, and is told to ask again where that is too short: a browser has few
+  /// connections, and must not have all of them wait here.
   func make(
     _ hash: String, _ size: Int, of origins: [Origin]
   ) async throws(HouseProblem) -> ServableFile {
-    guard waiting.add(1, ordering: .relaxed).newValue <= Self.waitingLimit else {
-      waiting.subtract(1, ordering: .relaxed)
-      throw .unavailable("Too many pictures are asked for at once; try again in a moment.")
-    }
-    let isMade = await withCheckedContinuation { continuation in
-      queue.async { [self] in
-        if file(hash, size) == nil { make("\(folder)/\(hash)-\(size)", size, origins) }
-        waiting.subtract(1, ordering: .relaxed)
-        continuation.resume(returning: file(hash, size))
+    let name = "\(hash)-\(size)"
+    let outcome = await withCheckedContinuation { continuation in
+      let waiter = Waiter(continuation)
+      switch state.withLock({ $0.wait(waiter, for: name) }) {
+      case .tooMany: return waiter.end(.notYet)
+      case .first:
+        queue.async { [self] in
+          if file(hash, size) == nil { make("\(folder)/\(name)", size, origins) }
+          let outcome = file(hash, size).map(Outcome.made) ?? .broken
+          for waiter in state.withLock({ $0.made(name) }) { waiter.end(outcome) }
+        }
+      case .further: break
       }
+      timer.asyncAfter(deadline: .now() + .milliseconds(Self.waitingTime)) { waiter.end(.notYet) }
     }
-    guard let isMade else { throw .noSuch("The picture cannot be read any more.") }
-    return isMade
+    switch outcome {
+    case .made(let file): return file
+    case .broken: throw .noSuch("The picture cannot be read any more.")
+    case .notYet: throw .notYet(Self.notYet)
+    }
   }
 
   private func make(_ target: String, _ size: Int, _ origins: [Origin]) {

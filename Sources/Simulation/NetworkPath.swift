@@ -123,7 +123,7 @@ package struct PathQuality: Sendable {
 
 /// One direction of a link at work. Asked in the order of time.
 struct NetworkLink {
-  let quality: LinkQuality
+  var quality: LinkQuality
   private var random: RandomSource
   private var waiting = 0.0
   private var updated = 0.0

@@ -241,6 +241,12 @@ extension SimulatedGroup {
     serveSender([.command(CommandID(commandCount), command)])
   }
 
+  /// The room's link is another one from now on.
+  package func change(_ room: Int, to path: PathQuality) {
+    rooms[room].up.value.quality = path.up
+    rooms[room].down.value.quality = path.down
+  }
+
   /// Nothing gets through between the sender and a room.
   package func partition(_ room: Int) { rooms[room].isPartitioned = true }
 

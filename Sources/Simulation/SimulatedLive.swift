@@ -6,7 +6,7 @@ package struct SimulatedLive: Sendable {
   /// Its place in the list.
   package var item: Int
   package var latency: Nanoseconds
-  /// Whether it comes to another latency when it is told to: at once, where real ones take their time.
+  /// Whether it comes to another latency when it is told to, as fast as real ones do while there is sound.
   package var adapts: Bool
 
   package init(item: Int = 0, latency: Nanoseconds, adapts: Bool = false) {

@@ -162,7 +162,7 @@ extension SimulatedGroup {
       push(bytes, on: connection)
       if connection.channel == .control { listen(to: bytes, on: connection) }
     case .sendDatagram(let bytes, let address): sendAudio(bytes, to: address)
-    case .hold(let latency): sender.sources.value?.held = latency
+    case .hold(let latency): sender.sources.value?.heldGoal = latency
     case .close(let id):
       guard let connection = sender[id] else { return }
       sender.connections.removeAll { $0 === connection }

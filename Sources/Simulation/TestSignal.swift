@@ -89,7 +89,8 @@ final class SignalSource: MediaSource {
   var isSeekable: Bool { live == nil }
   let live: LiveTiming?
   /// The latency that it holds, where it is live.
-  var held = Nanoseconds.zero
+  private(set) var held = Nanoseconds.zero
+  var heldGoal = Nanoseconds.zero
   var heldLatency: Nanoseconds? { live == nil ? nil : held }
   let metadata = ItemMetadata()
   private var next: Int64 = 0
@@ -109,6 +110,7 @@ final class SignalSource: MediaSource {
   ) {
     self.live = live
     held = live?.latency ?? .zero
+    heldGoal = held
     self.item = item
     self.frameCount = frameCount
     supply = live == nil ? configuration.delivery?.supply ?? .stored : .live
@@ -132,6 +134,8 @@ final class SignalSource: MediaSource {
     }
     next += count
     framesRead += count
+    let span = Nanoseconds(MediaDuration(frames: count, at: TestSignal.sampleRate))
+    held = held + LiveIntake.step(from: held, to: heldGoal, in: span)
   }
 
   func seek(toFrame frame: Int64) throws(MediaError) { next = frame }

@@ -45,6 +45,8 @@ package struct LiveReport: Hashable, Sendable {
 package struct LiveAsk: Hashable, Sendable {
   /// Packets that one can ask for: from `first` on, so many.
   package static let span = 192
+  /// How often a packet is sent again to a room at most.
+  package static let answers = 3
 
   package var clockID: UInt64
   /// As in `TimeRequest`.

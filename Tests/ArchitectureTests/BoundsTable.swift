@@ -33,7 +33,7 @@ enum BoundsTable {
   }
 
   /// What a row says that is not so; empty where all is.
-  static func faults(_ row: Row, files: [SourceTree.File], tests: Set<String>) -> [String] {
+  static func faults(_ row: Row, code: DeclaredTypes, tests: Set<String>) -> [String] {
     var faults = row.tests.filter { !tests.contains($0) }.map {
       "\(row.what): no test is called \($0)"
     }
@@ -41,7 +41,7 @@ enum BoundsTable {
     guard let stated = number(row.bound) else {
       return faults + ["\(row.what): what is \(row.bound)?"]
     }
-    guard let value = value(of: row.constant, in: files) else {
+    guard let value = value(of: row.constant, in: code) else {
       return faults + ["\(row.what): there is no constant \(row.constant)"]
     }
     if value != stated { faults.append("\(row.what): \(row.constant) is \(value), not \(stated)") }
@@ -60,36 +60,27 @@ enum BoundsTable {
   }
 
   /// Of `Type.constant`, as it is declared in a file that declares or extends the type.
-  static func value(of constant: String, in files: [SourceTree.File]) -> Int? {
+  static func value(of constant: String, in code: DeclaredTypes) -> Int? {
     let parts = constant.split(separator: ".").map(String.init)
     guard parts.count == 2 else { return nil }
-    let home = files.filter { file in
-      file.code.contains { line in
-        let words = line.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init)
-        guard let kind = words.firstIndex(where: { Self.kinds.contains($0) }) else { return false }
-        return words.dropFirst(kind + 1).first == parts[0]
-      }
-    }
-    for file in home {
-      for line in file.code {
+    for file in code.files(of: parts[0]) {
+      for line in file {
         guard let match = line.firstMatch(of: /\b(?:let|var) (\w+)(?:: [\w.]+)? (?:=|\{)(.*)$/),
           match.1 == parts[1]
         else { continue }
         let expression = String(match.2).replacing(/@\w+|\bget\b|[{}]/, with: "")
-        return evaluate(expression, type: parts[0], in: files)
+        return evaluate(expression, type: parts[0], in: code)
       }
     }
     return nil
   }
 
-  private static let kinds = ["struct", "class", "enum", "extension", "actor"]
-
   /// Sums, products and shifts of numbers, times and other constants.
-  private static func evaluate(_ text: String, type: String, in files: [SourceTree.File]) -> Int? {
+  private static func evaluate(_ text: String, type: String, in code: DeclaredTypes) -> Int? {
     for (symbol, apply) in Self.operations {
       let parts = text.components(separatedBy: symbol)
       guard parts.count > 1 else { continue }
-      let values = parts.map { evaluate($0, type: type, in: files) }
+      let values = parts.map { evaluate($0, type: type, in: code) }
       return values.dropFirst().reduce(values[0]) { a, b in
         if let a, let b { apply(a, b) } else { nil }
       }
@@ -102,10 +93,34 @@ enum BoundsTable {
       }
     }
     let name = atom.hasPrefix("Self.") ? "\(type).\(atom.dropFirst(5))" : atom
-    return value(of: name.contains(".") ? name : "\(type).\(name)", in: files)
+    return value(of: name.contains(".") ? name : "\(type).\(name)", in: code)
   }
 
   private static let operations: [(String, @Sendable (Int, Int) -> Int)] = [
     (" + ", { $0 + $1 }), (" * ", { $0 * $1 }), (" << ", { $0 << $1 }),
   ]
+}
+
+/// Which files declare or extend which type. Made once: to read all code takes a second.
+struct DeclaredTypes {
+  private static let kinds = ["struct", "class", "enum", "extension", "actor"]
+  private var code: [String: [[String]]] = [:]
+
+  init(_ files: [SourceTree.File]) {
+    for file in files {
+      let lines = file.code
+      for type in Set(lines.compactMap(Self.type(declaredBy:))) {
+        code[type, default: []].append(lines)
+      }
+    }
+  }
+
+  /// The code of each such file.
+  func files(of type: String) -> [[String]] { code[type] ?? [] }
+
+  private static func type(declaredBy line: String) -> String? {
+    let words = line.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init)
+    guard let kind = words.firstIndex(where: { kinds.contains($0) }) else { return nil }
+    return words.dropFirst(kind + 1).first
+  }
 }

@@ -7,12 +7,12 @@ import Testing
   {
     let rows = BoundsTable.rows(of: try SourceTree.text("docs/ARCHITECTURE.md"))
     #expect(rows.count > 30)
-    let files = try SourceTree.files(in: "Sources")
+    let code = DeclaredTypes(try SourceTree.files(in: "Sources"))
     let tests = try SourceTree.files(in: "Tests").flatMap(\.lines).compactMap { line in
       line.firstMatch(of: /func `([^`]+)`/).map { String($0.1) }
     }
     let names = Set(tests)
-    let faults = rows.flatMap { BoundsTable.faults($0, files: files, tests: names) }
+    let faults = rows.flatMap { BoundsTable.faults($0, code: code, tests: names) }
     #expect(faults.isEmpty, "\(faults.joined(separator: "\n"))")
   }
 
@@ -30,6 +30,7 @@ import Testing
       SourceTree.File(
         path: "Sources/Clock/Y.swift", text: "enum Other {\n  package static let few = 2\n}"),
     ]
+    let code = DeclaredTypes(files)
     let tests: Set = ["a shelf is full"]
     func faults(_ bound: String, _ constant: String, _ test: String = "a shelf is full") -> Int {
       let table = """
@@ -43,7 +44,7 @@ import Testing
         """
       let rows = BoundsTable.rows(of: table)
       #expect(rows.count == 1)
-      return rows.flatMap { BoundsTable.faults($0, files: files, tests: tests) }.count
+      return rows.flatMap { BoundsTable.faults($0, code: code, tests: tests) }.count
     }
     #expect(faults("4098", "Shelf.limit") == 0)
     #expect(faults("4 098", "Shelf.limit") == 0)

@@ -68,6 +68,21 @@ import WireProtocol
       }
     }
 
+    /// One wait, after which nobody has a turn; false where nothing but the clock's datagrams came.
+    func answerOnly() throws -> Bool {
+      var isMore = false
+      for event in try reactor.wait(until: HostClock.now + .milliseconds(5)) {
+        switch event {
+        case .datagram(socket, let datagram): datagrams.append(datagram)
+        case .datagram, .transmitted: break
+        default: isMore = true
+        }
+        host.handle(event)
+        for room in rooms { room.handle(event) }
+      }
+      return isMore
+    }
+
     func ask(_ hello: Hello, sequence: UInt32) throws {
       let request = TimeRequest(
         clockID: hello.clockID, keyID: TimeRequest.keyID(ofSession: hello.session),
@@ -96,6 +111,22 @@ import WireProtocol
     }
 
     func end() throws { for group in groups { try group.end() } }
+  }
+
+  @Test func `the more groups of a process play, the fewer packets each may hold`() throws {
+    let bed = try Bed(rooms: 2, groups: 2)
+    bed.groups[0].addRoom(bed.rooms[0].record)
+    try bed.run(until: "the first group plays") { bed.groups[0].heldBytes > 0 }
+    #expect(bed.groups[0].session.storeLimit == StoreBudget.bytes)
+    bed.groups[1].addRoom(bed.rooms[1].record)
+    try bed.run(until: "both play") { bed.groups.allSatisfy { $0.heldBytes > 0 } }
+    bed.host.turn()
+    #expect(bed.groups.map(\.session.storeLimit) == [StoreBudget.bytes / 2, StoreBudget.bytes / 2])
+    // A group hears of its share also where nothing else has happened to it.
+    try bed.run(until: "the first group has nothing to do") { !bed.groups[0].hasNews }
+    bed.groups[0].takeTurn(storeLimit: StoreBudget.least)
+    #expect(bed.groups[0].session.storeLimit == StoreBudget.least)
+    try bed.end()
   }
 
   @Test func `two groups play at once, and a room moves while the other group's music goes on`()
@@ -150,6 +181,24 @@ import WireProtocol
       let second = try #require(bed.answers.last { $0.clockID == hello.clockID })
       #expect(second.previous?.sequence == UInt32(number + 1))
     }
+    try bed.end()
+  }
+
+  @Test func `a request for the time is answered without a turn of the group`() throws {
+    let bed = try Bed(rooms: 1, groups: 1)
+    let group = bed.groups[0]
+    group.addRoom(bed.rooms[0].record)
+    try bed.run(until: "the room is sent music") {
+      (bed.rooms[0].sessions.first?.packets.count ?? 0) > 50
+    }
+    let hello = bed.rooms[0].sessions[0].hello
+    for sequence in 1...UInt32(500) where bed.answers.count < 20 {
+      try bed.run(until: "the group has nothing to do") { !group.hasNews }
+      try bed.ask(hello, sequence: sequence)
+      guard try !bed.answerOnly() else { continue }
+      #expect(!group.hasNews)
+    }
+    #expect(bed.answers.count >= 20)
     try bed.end()
   }
 

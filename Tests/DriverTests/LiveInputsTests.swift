@@ -51,6 +51,88 @@ import Testing
     #expect(inputs.level("Turntable") == nil)
   }
 
+  @Test func `an input with a latency is live for all who play it`() throws {
+    let inputs = LiveInputs([
+      .init(name: "Game", location: .pipe(path), latency: LiveLatency("40"))
+    ])
+    let sources = try (0..<2).map { _ in
+      try inputs.open("Game", interruption: ReadInterruption()) { _ in }
+    }
+    #expect(
+      sources.allSatisfy { $0.live?.latency == .milliseconds(40) && $0.live?.adapts == false })
+    // It begins with what comes next.
+    for source in sources {
+      let first = try #require(source.live).firstHeard
+      #expect(first >= HostClock.now - .seconds(1), "\(first)")
+    }
+    inputs.stop()
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `a latency that is chosen is the longest that a group wishes which plays`() throws {
+    let inputs = LiveInputs([
+      .init(name: "Game", location: .pipe(path), latency: LiveLatency("auto"))
+    ])
+    let (kitchen, bath) = (LatencyWish(), LatencyWish())
+    let sources = try [kitchen, bath].map { wish in
+      try inputs.open("Game", wish: wish, interruption: ReadInterruption()) { _ in }
+    }
+    #expect(sources.allSatisfy { $0.live?.adapts == true })
+    func held(_ milliseconds: Int64) throws {
+      // Silence comes to it at once.
+      var frames: [Float] = []
+      while sources[0].heldLatency != .milliseconds(milliseconds) {
+        frames.removeAll()
+        try sources[0].read(400, appendingTo: &frames)
+        try #require(!frames.isEmpty)
+      }
+    }
+    kitchen.hold(.milliseconds(80))
+    bath.hold(.milliseconds(120))
+    let writer = try Writer(path)
+    try held(120)
+    kitchen.hold(.milliseconds(150))
+    try held(150)
+    writer.stop()
+    inputs.stop()
+  }
+
+  @Test func `a group that plays an input no more wishes nothing of it`() {
+    let goal = LatencyGoal(.milliseconds(100))
+    let (kitchen, bath) = (LatencyWish(), LatencyWish())
+    kitchen.hold(.milliseconds(200))
+    #expect(goal.latency == .milliseconds(100))
+    for wish in [kitchen, bath] { wish.begin(goal) }
+    kitchen.hold(.milliseconds(65))
+    bath.hold(.milliseconds(80))
+    #expect(goal.latency == .milliseconds(80))
+    bath.end(goal)
+    #expect(goal.latency == .milliseconds(65))
+    bath.hold(.milliseconds(120))
+    #expect(goal.latency == .milliseconds(65))
+  }
+
+  /// Writes silence as fast as it is read.
+  private final class Writer: Sendable {
+    private let isOver = Flag()
+    private let done = DispatchSemaphore(value: 0)
+
+    init(_ path: String) throws {
+      Thread.detachNewThread { [isOver, done] in
+        let writer = Glibc.open(path, O_WRONLY | O_CLOEXEC)
+        let samples = [Int16](repeating: 0, count: 480)
+        while !isOver.flag.load(ordering: .relaxed) { _ = Glibc.write(writer, samples, 960) }
+        close(writer)
+        done.signal()
+      }
+    }
+
+    func stop() {
+      isOver.flag.store(true, ordering: .relaxed)
+      done.wait()
+    }
+  }
+
   @Test func `a name that is not there is refused with a sentence`() throws {
     let expected = MediaError.unreadable(
       path: "Radio", reason: "the daemon's configuration has no such input")

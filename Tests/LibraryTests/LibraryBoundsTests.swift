@@ -44,6 +44,51 @@ import Testing
     #expect(answered == LibraryReader.waitingLimit)
   }
 
+  @Test func `who asks for a picture that takes long is told to ask again, and then gets it`()
+    async throws
+  {
+    let picture = bed.temporary.file("cover.png")
+    try run(
+      "ffmpeg",
+      ["-v", "error", "-f", "lavfi", "-i", "testsrc=size=400x400", "-frames:v", "1", picture])
+    let (shelf, gate) = shelfBehindGate()
+    let origins = [PictureShelf.Origin(location: picture, isInside: false)]
+    for _ in 0..<2 {
+      await #expect(throws: HouseProblem.notYet(PictureShelf.notYet)) {
+        try await shelf.make("a", 300, of: origins)
+      }
+    }
+    #expect(shelf.waitingCount == 1)
+    try Data().write(to: URL(filePath: gate))
+    var found: ServableFile?
+    for _ in 0..<100 where found == nil { found = try? await shelf.make("a", 300, of: origins) }
+    #expect(found?.type == "image/jpeg")
+    shelf.close()
+  }
+
+  @Test func `more pictures than can wait are not begun`() async {
+    let (shelf, _) = shelfBehindGate()
+    let origins = [PictureShelf.Origin(location: bed.temporary.file("cover.png"), isInside: false)]
+    await withDiscardingTaskGroup { group in
+      for number in 0..<PictureShelf.waitingLimit + 20 {
+        group.addTask { _ = try? await shelf.make("\(number)", 300, of: origins) }
+      }
+    }
+    // One whose program does not answer for long is given up.
+    let limit = PictureShelf.waitingLimit
+    #expect((limit - 10...limit).contains(shelf.waitingCount))
+    shelf.close()
+  }
+
+  /// Its program begins to work once the gate is there.
+  private func shelfBehindGate() -> (PictureShelf, gate: String) {
+    let gate = bed.temporary.file("gate")
+    let script = "until [ -e \(gate) ]; do sleep 0.05; done; exec \"$0\" library-worker"
+    let shelf = PictureShelf(
+      folder: bed.temporary.path, command: ["/bin/sh", "-c", script, LibraryBed.worker[0]])
+    return (shelf, gate)
+  }
+
   @Test func `folders of music that lie too deep are left out`() throws {
     let deepest = (1...Scan.depthLimit).map { "\($0)" }.joined(separator: "/")
     try bed.write(TaggedFile("Deep"), to: deepest + "/1.flac")

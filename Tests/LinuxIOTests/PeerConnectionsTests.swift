@@ -20,6 +20,8 @@ struct PeerConnectionsTests {
     private(set) var toldFar: [PeerConnections<Int>.Event] = []
     /// What another program says that listens there, before it goes.
     var greeting: (listener: ListenerID, bytes: [UInt8])?
+    /// Whether somebody on the way changes what comes to the far ends.
+    var isChanging = false
     let nearID: Identifier
     let farID: Identifier
 
@@ -47,7 +49,7 @@ struct PeerConnectionsTests {
 
     private func take(_ event: ReactorEvent) {
       near.take(event) { told.append($0) }
-      far.take(event) { event in
+      far.take(isChanging ? Self.changed(event) : event) { event in
         toldFar.append(event)
         if case .received(let number, let bytes) = event { heard[number, default: []] += bytes }
       }
@@ -61,6 +63,12 @@ struct PeerConnectionsTests {
       } else {
         refusedCount += 1
       }
+    }
+
+    private static func changed(_ event: ReactorEvent) -> ReactorEvent {
+      guard case .received(let id, var bytes) = event else { return event }
+      bytes[bytes.count - 1] ^= 1
+      return .received(id, bytes)
     }
 
     func isConnected(_ name: String) -> Bool {
@@ -156,6 +164,24 @@ struct PeerConnectionsTests {
     }
     #expect(bed.heard.isEmpty)
     #expect(bed.toldFar.count == 1, "\(bed.toldFar)")
+  }
+
+  @Test func `what was changed on the way is not heard, and ends the connection at both ends`()
+    throws
+  {
+    let bed = try Bed()
+    #expect(bed.near.connect(to: bed.address, as: "peer"))
+    try bed.run(until: "connected") { bed.isConnected("peer") && !bed.toldFar.isEmpty }
+    bed.isChanging = true
+    bed.near.send([1, 2, 3], to: "peer")
+    try bed.run(until: "closed") { bed.isClosed("peer") }
+    guard case .closed(0, let reason)? = bed.toldFar.last else {
+      Issue.record("\(bed.toldFar)")
+      return
+    }
+    #expect(reason.contains("changed on the way"))
+    #expect(bed.heard.isEmpty)
+    #expect(bed.near.address(of: "peer") == nil)
   }
 
   /// Handshake records that never come to an end: TLS allows a greeting to be spread over many.

@@ -44,6 +44,22 @@ struct ReactorConnectionsTests {
     #expect(log.received(far) == sent)
   }
 
+  @Test func `a question for a sign of life that is lost does not end a silent connection`() throws
+  {
+    let log = try EventLog()
+    let (near, _) = try log.pair(.loopback(port: 0))
+    let descriptor = try #require(log.reactor.connection(near)).descriptor.number
+    func setting(_ name: Int32) -> Int32 {
+      var (value, size) = (Int32(-1), socklen_t(4))
+      getsockopt(descriptor, Int32(IPPROTO_TCP), name, &value, &size)
+      return value
+    }
+    // The kernel ends it at the first question after the time-out before which one was not answered.
+    let asked = setting(TCP_KEEPIDLE) + 4 * setting(TCP_KEEPINTVL)
+    #expect(setting(TCP_USER_TIMEOUT) == 10_000)
+    #expect(asked < 10, "the fifth question comes after \(asked) s")
+  }
+
   @Test func `what is sent in turns waits for the next one, and none is lost`() throws {
     let log = try EventLog()
     let (near, far) = try log.pair(.loopback(port: 0))

@@ -28,6 +28,24 @@ struct RealtimeThreadTests {
     #expect(seen.runs == 1 && seen.priority == nil)
   }
 
+  @Test func `a thread is urgent for a while, and those that it starts are not`() throws {
+    let (urgent, child, after) = (Seen(), Seen(), Seen())
+    let notice = try RealtimeThread.start(name: "audio", priority: 5) {}.notice
+    try RealtimeThread.start(name: "audio", priority: nil) {
+      var urgency = ThreadUrgency(priority: 5)
+      urgency.follow(true)
+      urgent.store(RealtimeThread.currentPriority)
+      try? RealtimeThread.start(name: "child", priority: nil) {
+        child.store(RealtimeThread.currentPriority)
+      }.join()
+      urgency.follow(false)
+      after.store(RealtimeThread.currentPriority)
+    }.join()
+    #expect(urgent.priority == (notice == nil ? 5 : nil))
+    #expect(child.runs == 1 && child.priority == nil)
+    #expect(after.runs == 1 && after.priority == nil)
+  }
+
   @Test func `its name shows, cut to what the kernel keeps`() throws {
     let seen = Seen()
     let thread = try RealtimeThread.start(name: "a-name-too-long-for-it", priority: nil) {

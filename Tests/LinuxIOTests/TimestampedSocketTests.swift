@@ -92,6 +92,40 @@ struct TimestampedSocketTests {
     #expect(isStamped)
   }
 
+  @Test func `a socket that rests reports together what comes meanwhile, and then wakes again`()
+    throws
+  {
+    let log = try EventLog()
+    let rest = Nanoseconds.milliseconds(20)
+    let resting = try log.reactor.openDatagrams(on: .loopback(port: 0), rest: rest)
+    let peer = try log.reactor.openDatagrams(on: .loopback(port: 0))
+    let target = try #require(log.reactor.localAddress(of: resting))
+    func came() -> [[UInt8]] {
+      log.events.compactMap {
+        if case .datagram(resting, let datagram) = $0 { datagram.bytes } else { nil }
+      }
+    }
+    let begun = HostClock.now
+    try log.reactor.send([1], to: target, from: peer)
+    try log.run(until: "the first wakes") { came() == [[1]] }
+    let back = try #require(log.reactor.localAddress(of: peer))
+    try log.reactor.send([9], to: back, from: resting)
+    try log.reactor.send([2], to: target, from: peer)
+    try log.reactor.send([3], to: target, from: peer)
+    try log.run(until: "the others are reported") { came().count > 1 }
+    #expect(came() == [[1], [2], [3]])
+    #expect(HostClock.now >= begun + rest)
+    let isStamped = log.events.contains {
+      if case .transmitted(resting, _) = $0 { true } else { false }
+    }
+    #expect(isStamped)
+    // A rest in which nothing comes is the last one.
+    try log.turn(until: HostClock.now + Nanoseconds(2 * rest.count))
+    try log.turn(until: HostClock.now)
+    try log.reactor.send([4], to: target, from: peer)
+    try log.run(until: "one more wakes") { came().last == [4] }
+  }
+
   @Test func `a datagram port in use is named in the error`() throws {
     let log = try EventLog()
     let first = try log.reactor.openDatagrams(on: .loopback(port: 0))

@@ -88,14 +88,17 @@ struct TLSChannelTests {
     #expect(line.heardNear == sent.reversed())
   }
 
-  @Test func `data goes on through a change of the key`() throws {
+  /// Where the key changes, a record more says so.
+  @Test func `after so many records the key changes, and data goes on`() throws {
     let ends = try Ends()
-    let near = TLSChannel(try TLSContext(ends.dialling), .dialled, recordsPerKey: 2)
+    let near = TLSChannel(try TLSContext(ends.dialling), .dialled, recordsPerKey: 3)
     let line = Line(near, try TLSContext(ends.accepting).channel(.accepted))
     line.pump()
     for number in 0..<10 as Range<UInt8> {
       near.send([number])
-      line.pump()
+      var count = 0
+      line.pump { count += recordCount($0) }
+      #expect(count == (number % 3 == 2 ? 2 : 1))
       line.far.send([number])
       line.pump()
     }
@@ -220,6 +223,15 @@ struct TLSChannelTests {
     #expect(asAccepted == accepted, "\(manners)")
   }
 
+  @Test func `who dials without a key is told that one is asked for`() throws {
+    let channel = try TLSContext(try IdentityKey.generate()).channel(.accepted)
+    let foreign = try ForeignPeer(.dialled, .init(key: .none))
+    Line(channel, foreign).pump()
+    let certificateRequired = 116
+    #expect(foreign.alert == certificateRequired)
+    #expect(channel.peer == nil)
+  }
+
   @Test(arguments: [SecureRole.dialled, .accepted])
   func `a certificate without its key opens nothing`(role: SecureRole) throws {
     let victim = try IdentityKey.generate()
@@ -231,6 +243,16 @@ struct TLSChannelTests {
     #expect(try failure(role, against: .init(nameCount: 40)) == nil)
     #expect(try failure(role, against: .init(nameCount: 60)) != nil)
   }
+}
+
+/// TLS records: each has five bytes before it, the last two of which are its length.
+private func recordCount(_ bytes: [UInt8]) -> Int {
+  var (place, count) = (0, 0)
+  while place + 5 <= bytes.count {
+    place += 5 + Int(bytes[place + 3]) << 8 + Int(bytes[place + 4])
+    count += 1
+  }
+  return count
 }
 
 /// Bytes in which a shift or a gap shows.

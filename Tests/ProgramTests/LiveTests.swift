@@ -64,6 +64,56 @@ import Testing
     }
   }
 
+  @Test(arguments: ["pcm", "opus"])
+  func `what programs write into a named pipe is heard live, in all rooms`(codec: String) throws {
+    let card = try VirtualCard("RATE=48000", "FORMAT=S16_LE", "CHANNELS=2")
+    let room = try ReceiverProgram("source-pipe", in: folder, "--device", card.device)
+    let path = try pipe(Tone.samples(rate: Self.rate, frames: Self.rate * Self.seconds))
+    let player = try player("pipe:" + path, codec, at: room)
+    try wait(for: player, at: Double(Self.seconds))
+    _ = try player.stop()
+    _ = try room.program.stop()
+    let tones = try tones(card).count { $0 }
+    #expect(tones > Self.seconds * 10 / 2, "\(tones): \(room.program.lines) \(player.lines)")
+    #expect(player.lines.contains { $0.contains(#""live_latency_ms":600"#) })
+  }
+
+  /// The frames of the virtual input say their own numbers: on the left a slope of one each.
+  @Test func `what a sound card records is heard live`() throws {
+    let input = try VirtualInput("PPM=150")
+    let card = try VirtualCard("RATE=48000", "FORMAT=S16_LE", "CHANNELS=2")
+    let room = try ReceiverProgram("source-card", in: folder, "--device", card.device)
+    let player = try player("alsa:" + input.device, "pcm", at: room)
+    try wait(for: player, at: Double(Self.seconds))
+    _ = try player.stop()
+    _ = try room.program.stop()
+    let heard = try card.heard(as: Int16.self)
+    let left = stride(from: 0, to: heard.count, by: 2).map { Int(heard[$0]) }
+    let slopes = stride(from: 0, to: left.count - 480, by: 480).map { left[$0 + 480] - left[$0] }
+    let even = slopes.count { abs($0 - 480) <= 2 }
+    // A second before the room is there, and where the numbers begin anew.
+    #expect(even > (Self.seconds - 1) * 100 / 2, "\(even) of \(slopes.count): \(player.lines)")
+  }
+
+  private func player(_ source: String, _ codec: String, at room: ReceiverProgram) throws -> Program
+  {
+    try Program(
+      "tutti",
+      [
+        "play", source, "--live", "600", "--codec", codec, "--json", "--position-every", "0.1",
+        "--state-dir", folder.file("player"), "--at", room.address,
+      ])
+  }
+
+  /// Returns once the player has said that the source is at `seconds` or later.
+  private func wait(for player: Program, at seconds: Double) throws {
+    try player.line("a position of \(seconds) s") { line in
+      let event = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+      return event?["event"] as? String == "position"
+        && event?["position_s"] as? Double ?? 0 >= seconds
+    }
+  }
+
   @Test func `a latency that cannot be is refused in one line`() throws {
     for live in ["5", "soon", "3000"] {
       let player = try Program("tutti", ["play", "-", "--live", live])

@@ -46,15 +46,25 @@ struct LiveReceiverTests {
       LiveStream(
         latency: .milliseconds(30), sampleRate: 48_000, port: 5, key: LiveReceiverTests.key),
       clockID: 77, cipher: FakeCipher(), at: LiveReceiverTests.now(0))
+    /// Whether it is known when a packet is needed.
+    var knowsTime = true
     var roundTrip = LiveReceiver.RoundTrip(
       shortest: .milliseconds(1), usual: .milliseconds(2))
     var numbers: [UInt64] = []
     var asks: [(at: Double, numbers: [UInt64])] = []
+    /// Those that name none.
+    var calls: [Double] = []
     var concealed: [MediaTime] = []
     var reports: [LiveReport] = []
+    var skipped = 0
+
+    private var due: (MediaTime) -> LocalTime? {
+      let knowsTime = knowsTime
+      return { knowsTime ? LiveReceiverTests.due($0) : nil }
+    }
 
     mutating func receive(_ bytes: [UInt8], at time: Double) {
-      receiver.received(bytes, at: LiveReceiverTests.now(time), due: LiveReceiverTests.due)
+      receiver.received(bytes, at: LiveReceiverTests.now(time), due: due)
       advance(to: time)
     }
 
@@ -72,12 +82,14 @@ struct LiveReceiverTests {
 
     private mutating func step(at time: Double) {
       receiver.advance(
-        to: LiveReceiverTests.now(time), roundTrip: roundTrip, due: LiveReceiverTests.due)
+        to: LiveReceiverTests.now(time), roundTrip: roundTrip, due: due)
       for step in receiver.takeSteps() {
         switch step {
         case .packet(let packet, _): numbers.append(packet.sequence)
         case .conceal(let time, _): concealed.append(time)
-        case .ask(let numbers): if !numbers.isEmpty { asks.append((time, numbers)) }
+        case .skip(let count): skipped += Int(count)
+        case .ask(let numbers):
+          if numbers.isEmpty { calls.append(time) } else { asks.append((time, numbers)) }
         case .report(let report): reports.append(report)
         }
       }
@@ -135,6 +147,27 @@ struct LiveReceiverTests {
     #expect(bed.numbers == [0] + Array(2..<12))
   }
 
+  @Test func `what is lost before time is known is asked for, three times at most`() {
+    var bed = Bed()
+    bed.knowsTime = false
+    bed.receive(0, at: 0)
+    bed.receive(5, at: 1)
+    bed.advance(to: 100)
+    #expect(bed.asks.map(\.at) == [1, 11, 21, 31])
+    #expect(bed.asks.map(\.numbers) == [[1, 2], [1, 2, 3, 4], [1, 2, 3, 4], [3, 4]])
+  }
+
+  @Test func `after a burst of losses no time is lost before the oldest are asked for`() {
+    var bed = Bed()
+    bed.receive(0, at: 0)
+    bed.receive(5, at: 25)
+    #expect(bed.asks.map(\.at) == [25])
+    #expect(bed.asks.first?.numbers == [1, 2])
+    bed.advance(to: 35)
+    #expect(bed.asks.map(\.at) == [25, 35])
+    #expect(bed.asks.last?.numbers == [2, 3, 4])
+  }
+
   @Test func `a packet that comes again is given in its place, and counts as recovered`() {
     var bed = Bed()
     for number in [0, 1, 3, 4] { bed.receive(UInt64(number), at: Double(number) * 5) }
@@ -156,10 +189,44 @@ struct LiveReceiverTests {
     bed.advance(to: 200)
     #expect(bed.concealed == (1...8).map { Self.mediaTime($0) })
     bed.receive(50, at: 250)
+    bed.advance(to: 276)
     #expect(bed.numbers == [0, 50])
     // One that was given up is late.
-    bed.receive(3, at: 251)
+    bed.receive(3, at: 277)
     #expect(bed.numbers == [0, 50])
+    // Eight were concealed.
+    #expect(bed.skipped == 41)
+    #expect(bed.receiver.concealed == 49)
+  }
+
+  @Test func `after a gap in which all was given up, what is not needed yet is asked for`() {
+    var bed = Bed()
+    bed.receive(0, at: 0)
+    bed.receive(15, at: 76)
+    #expect(bed.asks.first?.numbers == [10, 11, 12])
+    for number in 10..<15 { bed.receive(UInt64(number), at: 79) }
+    #expect(bed.numbers == [0] + Array(10...15))
+    #expect(bed.skipped == 1 && bed.receiver.concealed == 9)
+  }
+
+  @Test func `in a long gap each packet is awaited until it is needed`() {
+    var bed = Bed()
+    bed.receive(0, at: 0)
+    bed.receive(12, at: 60)
+    for number in 10..<12 { bed.receive(UInt64(number), at: 78) }
+    #expect(bed.numbers == [0, 10, 11, 12])
+    #expect(bed.skipped == 1 && bed.receiver.concealed == 9)
+  }
+
+  @Test func `where nothing comes the sender is asked to go on, every 50 ms for 2 s`() {
+    var bed = Bed()
+    for number in 0..<20 { bed.receive(UInt64(number), at: Double(number) * 5) }
+    #expect(bed.calls == [0])
+    bed.advance(to: 250)
+    #expect(bed.calls == [0, 145, 195, 245])
+    bed.advance(to: 10_000)
+    #expect((38...40).contains(bed.calls.count { $0 < 2_100 }))
+    #expect((15...17).contains(bed.calls.count { $0 > 2_100 }))
   }
 
   // MARK: - Attacks

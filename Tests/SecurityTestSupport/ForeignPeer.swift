@@ -36,6 +36,8 @@ package final class ForeignPeer: SecureChannel {
   package let peer: SecuredPeer? = nil
   /// Whether it thinks that the handshake is complete.
   package var isComplete: Bool { SSL_is_init_finished(ssl) == 1 }
+  /// The alert with which it was told that it is refused, by its number in RFC 8446.
+  package private(set) var alert: Int?
   private let context: OpaquePointer
   private let ssl: OpaquePointer
   private let input: OpaquePointer
@@ -70,7 +72,12 @@ package final class ForeignPeer: SecureChannel {
     BIO_write(input, bytes, Int32(bytes.count))
     guard SSL_is_init_finished(ssl) == 1 || SSL_do_handshake(ssl) == 1 else { return [] }
     var (plain, count) = ([UInt8](repeating: 0, count: 16 << 10), 0)
-    guard SSL_read_ex(ssl, &plain, plain.count, &count) == 1 else { return [] }
+    guard SSL_read_ex(ssl, &plain, plain.count, &count) == 1 else {
+      // OpenSSL counts alerts that come from the other end from 1000 on.
+      let reason = Int(ERR_GET_REASON(ERR_peek_error()))
+      if reason > 1000 { alert = reason - 1000 }
+      return []
+    }
     return Array(plain[..<count])
   }
 

@@ -53,6 +53,8 @@ struct TestGroup {
     drain()
   }
 
+  mutating func limitStore(to bytes: Int) { session.storeLimit = bytes }
+
   mutating func say(_ message: ControlMessage, in room: RoomID = room) {
     handle(.received(room, .control, message.encoded()))
   }

@@ -1,4 +1,6 @@
 import Audio
+import Clock
+import Driver
 import FFmpegSource
 import Sender
 import Testing
@@ -46,6 +48,7 @@ import Testing
       name = Home
       [input Turntable]
       source = alsa:hw:1
+      live = 40
       on-sound = Living room
 
       [ input  The other room ]
@@ -57,6 +60,9 @@ import Testing
     #expect(read.inputs.map(\.source) == [.card("hw:1"), .pipe("/run/x.fifo")])
     #expect(read.inputs.map(\.onSound) == ["Living room", nil])
     #expect(read.inputs.map { $0.raw?.audio.sampleRate } == [nil, 44_100])
+    #expect(read.inputs.map { $0.live?.start } == [.milliseconds(40), nil])
+    let live = try Self.read("[input a]\nlive = auto\nsource = alsa:x").inputs.first?.live
+    #expect(live?.isChosen == true)
   }
 
   @Test func `there is an end to the inputs`() throws {
@@ -88,6 +94,7 @@ import Testing
     ("[input a]\nsource = alsa:x\nsource = alsa:y", "tutti.conf:3: source is set already"),
     ("[input a]\nsource = alsa:x\n[input A]", "tutti.conf:3: there is an input A already"),
     ("[input a]\nraw = 5", "tutti.conf:2: raw is rate:bits:channels, such as 48000:16:2"),
+    ("[input a]\nlive = 5", "tutti.conf:2: live is 10 to 2000 ms, such as 40, or auto"),
     ("[input a]\non-sound =", "tutti.conf:2: on-sound has no value"),
     (
       "[input a]\nsource = alsa:x\nraw = 44100:16:2",

@@ -37,7 +37,7 @@ import Testing
       let second = Double(tenth) / 10
       history.note(Self.state(second, [("a", "playing", Self.sync(second)), ("b", "free", nil)]))
     }
-    let report = history.report(last: SyncHistory.seconds)
+    let report = history.report(last: 1_000)
     #expect(report.rooms.map(\.id) == ["a"])
     let points = report.rooms[0].points
     #expect((270...334).contains(points.count))
@@ -81,5 +81,7 @@ import Testing
     history.note(Self.state(291, [("b", "playing", Self.sync(1))]))
     #expect(history.report(last: 300).rooms.map(\.id) == ["b"])
     #expect(history.report(last: 300).marks.allSatisfy { $0.roomId == "b" })
+    history.note(Self.state(590, [("b", "playing", Self.sync(1))]))
+    #expect(history.report(last: 1_000).marks.isEmpty)
   }
 }

@@ -131,6 +131,16 @@ import WebTestSupport
     }
   }
 
+  @Test func `who asks for a picture that is still being made is told when to ask again`()
+    async throws
+  {
+    try await withHouse { client, _ in
+      let answer = try await client.ask("GET", "/api/v1/artwork/def456")
+      try expectProblem(answer, 503, "being made")
+      #expect(answer.headers["retry-after"] == "1")
+    }
+  }
+
   @Test func `pictures never change, and films come in parts`() async throws {
     try await withHouse { client, _ in
       let picture = try await client.ask("GET", "/api/v1/artwork/abc123?size=1200")

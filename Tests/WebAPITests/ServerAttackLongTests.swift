@@ -58,16 +58,21 @@ import WebTestSupport
     let address = try poor.line(with: "http://")
     let client = WebClient(port: try #require(Int(address.split(separator: ":").last ?? "")))
     let listener = try WebConnectionClient(port: client.port)
-    await listener.send(client.request("GET", "/api/v1/events?limit=5"))
+    await listener.send(client.request("GET", "/api/v1/events?limit=6"))
+    let events = WebReader(listener)
+    #expect(await events.head()?.hasPrefix("HTTP/1.1 200") == true)
+    // The state, and the first of what it says once a second. Its clock takes a descriptor too, without which no program
+    // goes on: a crowd that comes before the first second is over may take that one.
+    for _ in 0..<2 { #expect(await events.chunk() != nil) }
     var crowd: [WebConnectionClient] = []
     for number in 0..<80 {
       crowd.append(
         try WebConnectionClient(port: client.port, fromHost: 2 + UInt32(number % 4)))
     }
     while try poor.descriptorCount() < 40 {}
-    // While nobody can be let in, it does not try all the time. It says something once a second.
+    // While nobody can be let in, it does not try all the time.
     let before = try Self.work(of: poor)
-    #expect(await WebReader(listener).answer()?.status == 200)
+    for _ in 0..<4 { #expect(await events.chunk() != nil) }
     #expect(try Self.work(of: poor) - before < 100)
     crowd = []
     #expect(try await client.ask("GET", "/api/v1/state").status == 200)

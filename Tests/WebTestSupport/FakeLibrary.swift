@@ -1,6 +1,6 @@
 package import Service
 
-/// A library of one album, with one picture and one film in a folder.
+/// A library of one album, with one picture and one film in a folder, and one, `def456`, that is still being made.
 package actor FakeLibrary: LibraryControl {
   private let folder: String
   private var stations = [Radio(id: "s1", name: "FIP", uri: "http://example.org/fip")]
@@ -115,6 +115,7 @@ package actor FakeLibrary: LibraryControl {
   package func scan() throws(HouseProblem) {}
 
   package func artwork(_ hash: String, size: Int) throws(HouseProblem) -> ServableFile {
+    if hash == "def456" { throw .notYet("The picture is being made.") }
     guard hash == "abc123" else { throw .noSuch("There is no such picture.") }
     return ServableFile(path: "\(folder)/picture.jpg", type: "image/jpeg")
   }

@@ -99,9 +99,12 @@ package enum BackgroundService {
   /// Bytes of memory that it may take.
   private static let memoryLimit: UInt64 = 2 << 30
 
-  /// Returns when the one who asks has gone. An answer that takes longer than `seconds` ends the process.
-  package static func run(seconds: UInt32, _ answer: ([UInt8]) -> [UInt8]) {
-    csys_background()
+  /// Returns when the one who asks has gone. An answer that takes longer than `seconds` ends the process. It yields to
+  /// everything else, or to the music only where a person waits for its answers.
+  package static func run(
+    seconds: UInt32, isAwaited: Bool, _ answer: ([UInt8]) -> [UInt8]
+  ) {
+    if isAwaited { csys_give_way() } else { csys_background() }
     _ = csys_limit_memory(memoryLimit)
     while let header = read(MessageFrame.headerSize) {
       let count = MessageFrame.count(in: header)

@@ -1,4 +1,5 @@
 internal import CSys
+package import Clock
 internal import Glibc
 
 // MARK: datagrams, descriptors and signals
@@ -6,9 +7,12 @@ internal import Glibc
 extension Reactor {
   /// Opens a UDP socket with kernel stamps. On `.any` it takes IPv4 and, where there is IPv6, that as well. One that does
   /// not wake ends no `wait`: what has arrived is reported when something else has happened, or the deadline has passed.
-  /// Where the kernel stamps no arrivals it wakes all the same, because the time would be lost.
+  /// Where the kernel stamps no arrivals it wakes all the same, because the time would be lost. One that rests wakes with
+  /// what comes first, and then no more often than each `rest`: what comes meanwhile, stamps of what was sent included, is
+  /// reported together.
   package func openDatagrams(
-    on address: SocketAddress, trafficClass: TrafficClass = .standard, wakes: Bool = true
+    on address: SocketAddress, trafficClass: TrafficClass = .standard, wakes: Bool = true,
+    rest: Nanoseconds? = nil
   ) throws(IOError) -> DatagramID {
     let socket: TimestampedSocket
     do {
@@ -19,7 +23,9 @@ extension Reactor {
     }
     let id = DatagramID(token: insert(.datagrams(socket)))
     if wakes || socket.stamps == .none {
-      try watch(socket.descriptor.number, token: id.token)
+      socket.rest = socket.stamps == .none ? nil : rest
+      try watch(
+        socket.descriptor.number, token: id.token, socket.rest == nil ? .always : .once)
     } else {
       readQuietly(id)
     }

@@ -29,6 +29,8 @@ package final class Reactor {
   private var unflushed: [ConnectionID] = []
   /// Sockets that wake nobody.
   private var quietSockets: [DatagramID] = []
+  /// Sockets that wake nobody until they have been read again.
+  private var restingSockets: [(id: DatagramID, until: LocalTime)] = []
   private var restingListeners: [(id: ListenerID, until: LocalTime)] = []
   /// Connections after `finish`, oldest first; some may be gone already.
   private var farewells: [(id: ConnectionID, until: LocalTime)] = []
@@ -65,6 +67,7 @@ package final class Reactor {
       epoll.number, &ready, Int32(ready.count), timeout(until: deadline))
     try IOError.check("epoll_wait", count, "event loop")
     readQuietSockets()
+    readRestedSockets()
     for index in 0..<Int(count) { handle(ready[index]) }
     wakeListeners()
     endFarewells()
@@ -74,7 +77,8 @@ package final class Reactor {
 
   private func timeout(until deadline: LocalTime?) -> Int64 {
     if !pending.isEmpty { return 0 }
-    let timers = restingListeners.map(\.until) + farewells.map(\.until)
+    let timers =
+      restingListeners.map(\.until) + farewells.map(\.until) + restingSockets.map(\.until)
     guard let end = ([deadline] + timers).compactMap(\.self).min() else { return -1 }
     return max(0, (end - HostClock.now).count)
   }
@@ -89,7 +93,10 @@ package final class Reactor {
     case .listener(let listener): accept(ListenerID(token: ready.token), listener)
     case .connection(let connection):
       handle(ConnectionID(token: ready.token), connection, events: ready.events)
-    case .datagrams(let socket): read(DatagramID(token: ready.token), socket)
+    case .datagrams(let socket):
+      let id = DatagramID(token: ready.token)
+      read(id, socket)
+      if let rest = socket.rest { restingSockets.append((id, HostClock.now + rest)) }
     case .descriptor: report(.readable(DescriptorID(token: ready.token)))
     case .signals(let signals): for signal in signals.waiting() { report(.signal(signal)) }
     }
@@ -101,16 +108,37 @@ package final class Reactor {
     }
   }
 
-  private func read(_ id: DatagramID, _ socket: TimestampedSocket) {
-    // Transmit stamps first: the answer to a datagram is worth more when its stamp is known.
-    for _ in 0..<Self.datagramsPerTurn {
+  /// A socket goes on resting while something comes, and wakes again after a rest in which nothing did.
+  private func readRestedSockets() {
+    guard !restingSockets.isEmpty else { return }
+    let now = HostClock.now
+    let rested = restingSockets.filter { $0.until <= now }.map(\.id)
+    restingSockets.removeAll { $0.until <= now }
+    for id in rested {
+      guard case .datagrams(let socket)? = entries[id.token], let rest = socket.rest else {
+        continue
+      }
+      let count = read(id, socket)
+      if count == 0, (try? watch(socket.descriptor.number, token: id.token, .again)) != nil {
+        continue
+      }
+      restingSockets.append((id, count < Self.datagramsPerTurn ? now + rest : now))
+    }
+  }
+
+  /// Returns how many datagrams there were.
+  @discardableResult
+  private func read(_ id: DatagramID, _ socket: TimestampedSocket) -> Int {
+    // Transmit stamps first: the answer to a datagram is worth more when its stamp is known. Each has up to two.
+    for _ in 0..<2 * Self.datagramsPerTurn {
       guard let stamp = socket.nextTransmitStamp() else { break }
       report(.transmitted(id, stamp))
     }
-    for _ in 0..<Self.datagramsPerTurn {
-      guard let datagram = socket.receive(into: buffer) else { break }
+    for count in 0..<Self.datagramsPerTurn {
+      guard let datagram = socket.receive(into: buffer) else { return count }
       report(.datagram(id, datagram))
     }
+    return Self.datagramsPerTurn
   }
 
   private func flushQueues() {
@@ -166,9 +194,18 @@ extension Reactor {
     unflushed.append(id)
   }
 
-  func watch(_ descriptor: Int32, token: UInt64) throws(IOError) {
-    let result = csys_epoll_set(
-      epoll.number, Int32(CSYS_ADD), descriptor, UInt32(CSYS_READ), token)
+  enum Watch {
+    case always
+    /// Until it has woken somebody.
+    case once
+    /// The same, once more.
+    case again
+  }
+
+  func watch(_ descriptor: Int32, token: UInt64, _ watch: Watch = .always) throws(IOError) {
+    let interest = watch == .always ? UInt32(CSYS_READ) : UInt32(CSYS_READ | CSYS_ONCE)
+    let operation = watch == .again ? Int32(CSYS_MODIFY) : Int32(CSYS_ADD)
+    let result = csys_epoll_set(epoll.number, operation, descriptor, interest, token)
     try IOError.check("epoll_ctl", result, "descriptor \(descriptor)")
   }
 

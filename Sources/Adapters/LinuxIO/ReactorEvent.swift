@@ -63,8 +63,9 @@ package struct ConnectionOptions: Hashable, Sendable {
   package var answerTimeout: Nanoseconds? = Nanoseconds.seconds(10)
   /// How long a peer may take, after `finish`, to take what was sent last and to close its side.
   package var farewellTime = Nanoseconds.seconds(3)
-  /// A peer that was silent for as long is asked for a sign of life, and given up after three unanswered questions
-  /// the same time apart. Whole seconds.
+  /// A peer that was silent for as long is asked for a sign of life, once a second. It is given up when it has been silent
+  /// for `answerTimeout`, or has left ten questions unanswered where that is nil. Whole seconds, several less than
+  /// `answerTimeout`: networks lose questions too.
   package var keepAlive = Nanoseconds.seconds(5)
   package var trafficClass = TrafficClass.standard
 

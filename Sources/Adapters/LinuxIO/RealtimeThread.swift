@@ -80,6 +80,26 @@ package struct RealtimeThread: ~Copyable, Sendable {
   }
 }
 
+/// Real-time priority for as long as a thread's work is urgent; where the system does not grant it, nothing changes. Of one
+/// thread, which alone may call it.
+package struct ThreadUrgency {
+  private let priority: Int32
+  private var isUrgent = false
+  private var isRaised = false
+
+  /// `priority` is that of SCHED_FIFO, 1 to 99.
+  package init(priority: Int32) { self.priority = priority }
+
+  package mutating func follow(_ isUrgent: Bool) {
+    guard isUrgent != self.isUrgent else { return }
+    self.isUrgent = isUrgent
+    if isRaised { _ = csys_thread_prefer(0) }
+    // What somebody else has set stays.
+    isRaised =
+      isUrgent && RealtimeThread.currentPriority == nil && csys_thread_prefer(priority) == 0
+  }
+}
+
 /// Keeps the process in memory: what is there now, and later pages as they are touched, so that untouched stacks
 /// cost nothing. Returns what the system answered where it did not grant that.
 package func lockMemory() -> IOError? {

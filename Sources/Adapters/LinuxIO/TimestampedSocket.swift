@@ -58,6 +58,8 @@ final class TimestampedSocket {
   let descriptor: FileDescriptor
   let localAddress: SocketAddress
   let stamps: Stamps
+  /// How long it wakes nobody after it has been read; nil where it always does.
+  var rest: Nanoseconds?
   private let family: Int32
   private var converter = RealtimeConverter()
   private var nextID: UInt32 = 0

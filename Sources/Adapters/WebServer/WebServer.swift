@@ -205,21 +205,22 @@ private final class AcceptPause: ChannelDuplexHandler {
   typealias OutboundIn = Never
   private static let pause = TimeAmount.milliseconds(200)
   private var isPausing = false
-  private var hasRead = false
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     guard error is IOError else { return context.fireErrorCaught(error) }
     guard !isPausing else { return }
-    isPausing = true
-    context.eventLoop.assumeIsolated().scheduleTask(in: Self.pause) { [self] in
-      isPausing = false
-      guard hasRead else { return }
-      hasRead = false
-      context.read()
+    setPausing(true, context.channel)
+    context.eventLoop.assumeIsolated().scheduleTask(in: Self.pause) {
+      [self, channel = context.channel] in setPausing(false, channel)
     }
   }
 
-  func read(context: ChannelHandlerContext) {
-    if isPausing { hasRead = true } else { context.read() }
+  /// A read that has failed is still to be done for SwiftNIO, which would try it again at once, and for ever. It forgets
+  /// the socket only while it does not read by itself.
+  private func setPausing(_ pauses: Bool, _ channel: any Channel) {
+    isPausing = pauses
+    try? channel.syncOptions?.setOption(.autoRead, value: !pauses)
   }
+
+  func read(context: ChannelHandlerContext) { if !isPausing { context.read() } }
 }

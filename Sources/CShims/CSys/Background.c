@@ -18,6 +18,8 @@
 
 extern char **environ;
 
+void csys_give_way(void) { setpriority(PRIO_PROCESS, 0, 10); }
+
 void csys_background(void) {
   // For Linux, a "process" of these two calls is a thread. What is not granted is no harm.
   setpriority(PRIO_PROCESS, 0, 19);

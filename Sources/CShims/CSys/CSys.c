@@ -159,6 +159,7 @@ int csys_epoll_set(int epoll, int operation, int descriptor, uint32_t interest, 
   struct epoll_event event = {.data.u64 = token};
   if (interest & CSYS_READ) event.events |= EPOLLIN | EPOLLRDHUP;
   if (interest & CSYS_WRITE) event.events |= EPOLLOUT;
+  if (interest & CSYS_ONCE) event.events |= EPOLLONESHOT;
   return outcome(epoll_ctl(epoll, operations[operation], descriptor, &event));
 }
 
@@ -322,14 +323,16 @@ int csys_traffic_class(int descriptor, int traffic_class) {
 }
 
 int csys_stream_configure(int descriptor, const struct csys_stream_options *o) {
-  const int on = 1, probes = 3;
+  // A question for a sign of life may be lost. Where there is a user timeout, the kernel ends the connection when it has
+  // passed and one question is unanswered: so there must be several by then.
+  const int on = 1, interval_s = 1, probes = 10;
   const struct {
     int level, name, value;
   } settings[] = {
       {IPPROTO_TCP, TCP_NODELAY, on},
       {SOL_SOCKET, SO_KEEPALIVE, on},
       {IPPROTO_TCP, TCP_KEEPIDLE, o->keepalive_s},
-      {IPPROTO_TCP, TCP_KEEPINTVL, o->keepalive_s},
+      {IPPROTO_TCP, TCP_KEEPINTVL, interval_s},
       {IPPROTO_TCP, TCP_KEEPCNT, probes},
       {IPPROTO_TCP, TCP_USER_TIMEOUT, o->user_timeout_ms},
       {IPPROTO_TCP, TCP_NOTSENT_LOWAT, o->unsent_limit},
@@ -482,12 +485,18 @@ void csys_thread_prepare(const char *name, size_t touched) {
   if (touched) touch_stack(touched);
 }
 
+// Past the C library, which remembers what it was told.
 int csys_thread_priority(void) {
-  int policy = 0;
   struct sched_param parameters = {0};
-  int error = pthread_getschedparam(pthread_self(), &policy, &parameters);
-  if (error) return -error;
-  return policy == SCHED_FIFO ? parameters.sched_priority : 0;
+  int policy = sched_getscheduler(0);
+  if (policy < 0 || sched_getparam(0, &parameters)) return -errno;
+  return (policy & ~SCHED_RESET_ON_FORK) == SCHED_FIFO ? parameters.sched_priority : 0;
+}
+
+int csys_thread_prefer(int priority) {
+  struct sched_param parameters = {.sched_priority = priority};
+  return outcome(
+      sched_setscheduler(0, priority > 0 ? SCHED_FIFO | SCHED_RESET_ON_FORK : SCHED_OTHER, &parameters));
 }
 
 int csys_lock_memory(void) { return outcome(mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT)); }

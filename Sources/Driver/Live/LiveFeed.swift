@@ -36,6 +36,8 @@ package final class LiveFeed: Sendable {
     }
   }
 
+  /// Of the threads between a source and the rooms that hear it a moment later, where the system grants it.
+  static let priority: Int32 = 20
   /// What is kept of the past: what opened the gate begins in it. Seconds.
   static let keptSeconds = 2
   /// How long the thread waits before it opens a source again that was lost.
@@ -118,7 +120,8 @@ package final class LiveFeed: Sendable {
         reading: reading, intake: intake,
         gate: settings.gate.map { LevelGate($0, format: reading.format) }))
     do {
-      try RealtimeThread.start(name: "live source", priority: 20) { [self] in run() }.detach()
+      try RealtimeThread.start(name: "live source", priority: Self.priority) { [self] in run() }
+        .detach()
     } catch {
       throw .unreadable(path: "\(location)", reason: error.description)
     }

@@ -12,9 +12,13 @@ package final class LiveInputs: Sendable {
     package var location: LiveLocation
     /// The shape of a pipe's samples.
     package var raw: RawFormat?
+    /// Nil where rooms buffer it as much as music.
+    package var latency: LiveLatency?
 
-    package init(name: String, location: LiveLocation, raw: RawFormat? = nil) {
-      (self.name, self.location, self.raw) = (name, location, raw)
+    package init(
+      name: String, location: LiveLocation, raw: RawFormat? = nil, latency: LiveLatency? = nil
+    ) {
+      (self.name, self.location, self.raw, self.latency) = (name, location, raw, latency)
     }
   }
 
@@ -37,9 +41,13 @@ package final class LiveInputs: Sendable {
     }
 
     let input: Input
+    let goal: LatencyGoal?
     let state = Mutex(State())
 
-    init(_ input: Input) { self.input = input }
+    init(_ input: Input) {
+      self.input = input
+      goal = input.latency?.goal
+    }
   }
 
   private let places: [Place]
@@ -58,9 +66,10 @@ package final class LiveInputs: Sendable {
 
   // MARK: - Those who play
 
-  /// Begins with what came in the last two seconds, which rooms hold in reserve.
+  /// Begins with what came in the last two seconds, which rooms hold in reserve; or, where it is live, with what comes next.
   func open(
-    _ name: String, interruption: ReadInterruption, report: @escaping Report
+    _ name: String, wish: LatencyWish? = nil, interruption: ReadInterruption,
+    report: @escaping Report
   ) throws(MediaError) -> LiveSource {
     guard let place = place(name) else {
       throw .unreadable(path: name, reason: "the daemon's configuration has no such input")
@@ -72,9 +81,13 @@ package final class LiveInputs: Sendable {
       return (feed, state.playerCount)
     }
     do {
+      if let goal = place.goal { wish?.begin(goal) }
       return try LiveSource(
         feed, title: name, fromPast: feed.latency == nil, interruption: interruption
-      ) { Self.leave(place, number) }
+      ) {
+        Self.leave(place, number)
+        if let goal = place.goal { wish?.end(goal) }
+      }
     } catch {
       Self.leave(place, number)
       throw error
@@ -99,7 +112,9 @@ package final class LiveInputs: Sendable {
     }
     // A header is not waited for, so that nothing interrupts it.
     let feed = try LiveFeed(
-      place.input.location, .init(raw: place.input.raw, gate: .init()),
+      place.input.location,
+      .init(
+        latency: place.input.latency?.start, goal: place.goal, raw: place.input.raw, gate: .init()),
       interruption: ReadInterruption(),
       report: { [weak place] notice in
         let reports = place?.state.withLock { Array($0.reports.values) } ?? []

@@ -3,7 +3,7 @@ import Synchronization
 
 /// How long after it has come what is heard as it happens is heard: as somebody asked for, or as the rooms turn out to
 /// need it.
-package struct LiveLatency: Sendable {
+package struct LiveLatency: Hashable, Sendable {
   /// In ms. The shortest leaves room for three of the shortest periods of a card.
   package static let range = 10...2_000
   /// Where it is chosen while it plays: most radios do with it.
@@ -11,30 +11,49 @@ package struct LiveLatency: Sendable {
 
   /// What the rooms are told.
   package let start: Nanoseconds
-  /// Nil where it stays as it is.
-  let goal: LatencyGoal?
+  /// Whether it changes while it plays.
+  package let isChosen: Bool
 
   /// Milliseconds, or `auto`; nil for anything else.
   package init?(_ text: String) {
     if text == "auto" {
-      start = Self.first
-      goal = LatencyGoal(start)
+      (start, isChosen) = (Self.first, true)
       return
     }
     guard let milliseconds = Int(text), Self.range.contains(milliseconds) else { return nil }
-    start = .milliseconds(Int64(milliseconds))
-    goal = nil
+    (start, isChosen) = (.milliseconds(Int64(milliseconds)), false)
+  }
+
+  /// Nil where it stays as it is.
+  var goal: LatencyGoal? { isChosen ? LatencyGoal(start) : nil }
+}
+
+/// The latency that a source is to come to: the longest that is wished by a group which plays it. From any thread.
+final class LatencyGoal: Sendable {
+  private let start: Nanoseconds
+  private let wishes = Mutex<[ObjectIdentifier: Nanoseconds]>([:])
+
+  init(_ start: Nanoseconds) { self.start = start }
+
+  var latency: Nanoseconds { wishes.withLock { $0.values.max() } ?? start }
+
+  fileprivate func set(_ latency: Nanoseconds?, of wish: LatencyWish) {
+    wishes.withLock { $0[ObjectIdentifier(wish)] = latency }
   }
 }
 
-/// The latency that sources are to come to, on their way from the group's thread to theirs.
-final class LatencyGoal: Sendable {
-  private let count: Atomic<Int64>
+/// What a group wishes of the source that it plays. From any thread.
+final class LatencyWish: Sendable {
+  private let goal = Mutex<LatencyGoal?>(nil)
 
-  init(_ latency: Nanoseconds) { count = Atomic(latency.count) }
+  /// The group begins to play it.
+  func begin(_ goal: LatencyGoal) { self.goal.withLock { $0 = goal } }
 
-  var latency: Nanoseconds {
-    get { Nanoseconds(count.load(ordering: .relaxed)) }
-    set { count.store(newValue.count, ordering: .relaxed) }
+  func hold(_ latency: Nanoseconds) { goal.withLock { $0?.set(latency, of: self) } }
+
+  /// The group plays it no more.
+  func end(_ goal: LatencyGoal) {
+    self.goal.withLock { if $0 === goal { $0 = nil } }
+    goal.set(nil, of: self)
   }
 }

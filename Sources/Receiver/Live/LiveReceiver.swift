@@ -10,6 +10,8 @@ struct LiveReceiver {
     case packet(AudioPacket, StreamFormat)
     /// A packet is missing there, and its time has come.
     case conceal(from: MediaTime, for: MediaDuration)
+    /// So many more are missing, where something was made up for as long as that helps.
+    case skip(UInt32)
     case ask([UInt64])
     case report(LiveReport)
   }
@@ -24,13 +26,19 @@ struct LiveReceiver {
   private struct Missing {
     let number: UInt64
     var nextAsk: LocalTime
-    var wasAskedFor = false
+    var asks = 0
   }
 
   static let reportInterval = Nanoseconds.milliseconds(500)
+  /// Where nothing comes, the sender may have missed so many asks that it does not send any more: so it is asked each time
+  /// as long has passed, for a while after the last packet. It may also have nothing to send.
+  private static let silence = Nanoseconds.milliseconds(50)
+  private static let callingTime = Nanoseconds.seconds(2)
   /// What stays missing is silent after this.
   static let longestConcealment = MediaDuration.milliseconds(40)
   private static let leastPatience = Nanoseconds.milliseconds(4)
+  /// Packets by which networks change the order.
+  private static let disorder: UInt64 = 2
   private static let leastInterval = Nanoseconds.milliseconds(10)
   /// What is sent again must be there so long before it is needed.
   private static let margin = Nanoseconds.milliseconds(3)
@@ -55,7 +63,9 @@ struct LiveReceiver {
   private var gap = MediaDuration.zero
   private var figures = LiveReport(leastMargin: notMeasured)
   private var nextReport: LocalTime
+  /// When one is due though nothing is known to be missing.
   private var nextAsk: LocalTime
+  private var lastArrival: LocalTime
   private(set) var nextDeadline: LocalTime?
   private var steps: [Step] = []
 
@@ -66,14 +76,14 @@ struct LiveReceiver {
     self.clockID = clockID
     self.cipher = cipher
     nextReport = now + Self.reportInterval
-    nextAsk = now
+    (nextAsk, lastArrival) = (now, now)
     nextDeadline = now
   }
 
   /// The sender says it again: another latency, or another session.
   mutating func renew(_ stream: LiveStream, at now: LocalTime) {
     self.stream = stream
-    (nextAsk, nextDeadline) = (now, now)
+    (nextAsk, lastArrival, nextDeadline) = (now, now, now)
   }
 
   mutating func takeSteps() -> [Step] {
@@ -93,6 +103,7 @@ struct LiveReceiver {
       return
     }
     window.note(datagram.number)
+    lastArrival = time
     var framer = MessageFramer(limit: LiveDatagram.byteLimit)
     framer.append(messages)
     while let raw = try? framer.next() {
@@ -115,11 +126,11 @@ struct LiveReceiver {
     }
     guard packet.sequence >= least else { return }
     figures.received &+= 1
-    if missing.contains(where: { $0.number == packet.sequence && $0.wasAskedFor }) {
+    if missing.contains(where: { $0.number == packet.sequence && $0.asks > 0 }) {
       figures.recovered &+= 1
     }
-    guard let expected = awaited else { return goOn(with: packet, format) }
-    guard packet.sequence - expected.number < UInt64(LiveAsk.span) else {
+    if awaited == nil { takeUp(before: packet, format, at: time, due) }
+    guard let expected = awaited, packet.sequence - expected.number < UInt64(LiveAsk.span) else {
       held.removeAll()
       return goOn(with: packet, format)
     }
@@ -129,14 +140,38 @@ struct LiveReceiver {
     giveInOrder()
   }
 
-  /// A later packet tells what is missing. Networks seldom change the order by more than two packets.
+  /// After a gap in which all that was missing was given up: what was lost before this packet and is not needed yet may
+  /// still come.
+  private mutating func takeUp(
+    before packet: AudioPacket, _ format: StreamFormat, at time: LocalTime,
+    _ due: (MediaTime) -> LocalTime?
+  ) {
+    let lost = packet.sequence - least
+    // More were not lost but never sent, as in a pause.
+    guard least > 0, lost < UInt64(LiveAsk.span), packet.generation == generation else { return }
+    let length = format.audio.duration(ofFrames: packet.encoded.frameCount)
+    var number = packet.sequence
+    while number > least,
+      let needed = due(packet.mediaTime - length.times(packet.sequence - number + 1)),
+      needed > time
+    { number -= 1 }
+    skip(number - least)
+    expect(number, from: packet.mediaTime - length.times(packet.sequence - number), length)
+  }
+
+  /// A later packet tells what is missing. Networks seldom change the order by more than two packets: what lies farther
+  /// behind is asked for at once, because every ms counts after a burst of losses.
   private mutating func noteMissing(
     before number: UInt64, from expected: UInt64, _ length: MediaDuration, at time: LocalTime
   ) {
-    let patience = max(Self.leastPatience, Nanoseconds(2 * Nanoseconds(length).count))
+    let span = Nanoseconds(Int64(Self.disorder) * Nanoseconds(length).count)
+    let patience = max(Self.leastPatience, span)
     let first = max(expected, (held.last?.sequence).map { $0 + 1 } ?? expected)
     guard first < number else { return }
-    for lost in first..<number { missing.append(Missing(number: lost, nextAsk: time + patience)) }
+    for lost in first..<number {
+      let isDisordered = number - lost <= Self.disorder
+      missing.append(Missing(number: lost, nextAsk: isDisordered ? time + patience : time))
+    }
   }
 
   private mutating func goOn(with packet: AudioPacket, _ format: StreamFormat) {
@@ -180,8 +215,13 @@ struct LiveReceiver {
       if figures.received > 0 || figures.concealed > 0 { steps.append(.report(figures)) }
       figures = LiveReport(leastMargin: Self.notMeasured)
     }
-    nextDeadline = ([nextReport, nextAsk] + missing.map(\.nextAsk) + [dueTime(due)])
+    nextDeadline = ([nextReport, nextCall] + missing.map(\.nextAsk) + [dueTime(due)])
       .compactMap { $0 }.min()
+  }
+
+  private var nextCall: LocalTime {
+    let early = max(lastArrival, nextAsk - Self.reportInterval) + Self.silence
+    return early < lastArrival + Self.callingTime ? min(early, nextAsk) : nextAsk
   }
 
   private func dueTime(_ due: (MediaTime) -> LocalTime?) -> LocalTime? {
@@ -190,21 +230,31 @@ struct LiveReceiver {
 
   /// The awaited packet is needed and not there.
   private mutating func giveUp(_ next: (number: UInt64, start: MediaTime, length: MediaDuration)) {
-    if let first = held.first, first.generation != generation || gap >= Self.longestConcealment {
-      count(concealed: first.sequence - next.number)
+    if let first = held.first, first.generation != generation {
+      skip(first.sequence - next.number)
       expect(first.sequence, from: first.mediaTime, next.length)
       return giveInOrder()
     }
-    guard gap < Self.longestConcealment else {
+    if gap < Self.longestConcealment {
+      count(concealed: 1)
+      gap = gap + next.length
+      steps.append(.conceal(from: next.start, for: next.length))
+    } else if held.isEmpty {
       // Nothing comes any more: whatever does begins anew.
       awaited = nil
       return
+    } else {
+      // The next one may still come.
+      skip(1)
     }
-    count(concealed: 1)
-    gap = gap + next.length
-    steps.append(.conceal(from: next.start, for: next.length))
     expect(next.number + 1, from: next.start + next.length, next.length)
     giveInOrder()
+  }
+
+  private mutating func skip(_ missing: UInt64) {
+    guard missing > 0 else { return }
+    count(concealed: missing)
+    steps.append(.skip(UInt32(clamping: missing)))
   }
 
   private mutating func count(concealed count: UInt64) {
@@ -218,18 +268,20 @@ struct LiveReceiver {
   ) {
     var numbers: [UInt64] = []
     for index in missing.indices where missing[index].nextAsk <= now {
-      guard let next = awaited,
-        let needed = due(next.start + next.length.times(missing[index].number - next.number)),
-        now + roundTrip.shortest + Self.margin <= needed
-      else {
+      guard let next = awaited else { break }
+      let start = next.start + next.length.times(missing[index].number - next.number)
+      let needed = due(start)
+      if let needed, now + roundTrip.shortest + Self.margin > needed {
         missing[index].nextAsk = LocalTime(nanoseconds: .max)
         continue
       }
-      missing[index].wasAskedFor = true
       missing[index].nextAsk = now + max(Self.leastInterval, roundTrip.usual)
+      // Before time is known, or while it stands still, asking goes on only for as long as the sender answers.
+      if needed == nil, missing[index].asks >= LiveAsk.answers { continue }
+      missing[index].asks += 1
       numbers.append(missing[index].number)
     }
-    guard !numbers.isEmpty || nextAsk <= now else { return }
+    guard !numbers.isEmpty || nextCall <= now else { return }
     nextAsk = now + Self.reportInterval
     steps.append(.ask(numbers))
   }

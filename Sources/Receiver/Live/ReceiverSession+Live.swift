@@ -37,6 +37,7 @@ extension ReceiverSession {
         insert(packet, at: now)
       case .conceal(let start, let span):
         carryOut(playout.conceal(from: start, for: span, mayDecode: !hasUndeliveredCommands))
+      case .skip(let count): playout.countMissing(count)
       case .ask(let numbers): ask(for: numbers, link)
       case .report(let report): send(.liveReport(report))
       }

@@ -120,6 +120,9 @@ struct Playout {
     return steps
   }
 
+  /// Packets that never came, and in whose place there is silence.
+  mutating func countMissing(_ count: UInt32) { figures.lost(Int(count)) }
+
   mutating func define(_ format: StreamFormat, id: UInt16) { buffer.define(format, id: id) }
 
   mutating func forgetFormats() { buffer.forgetFormats() }

@@ -29,8 +29,9 @@ extension GroupSender {
     case command(CommandID, PlayerCommand)
     /// The machine slept for so long: its clock stood still, and the rooms played on.
     case resumedFromSuspend(after: Nanoseconds)
-    /// A turn of the driver's loop is over, or `nextDeadline` has come. All of `mediaConnections` are told.
-    case turn([MediaQueue])
+    /// A turn of the driver's loop is over, or `nextDeadline` has come. All of `mediaConnections` are told, and how many
+    /// bytes of packets the group may hold: see `StoreBudget`.
+    case turn([MediaQueue], storeLimit: Int = StoreBudget.bytes)
   }
 
   /// Everything that a group wants done, in this order.

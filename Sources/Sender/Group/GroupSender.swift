@@ -67,7 +67,9 @@ package struct GroupSender<Address: Hashable & Sendable> {
       session.handle(.resumedFromSuspend(after: span), at: now)
     case .produced(let batch): session.handle(.produced(batch), at: now)
     case .command(let id, let command): session.handle(.command(id, command), at: now)
-    case .turn(let queues): turn(queues, at: now)
+    case .turn(let queues, let storeLimit):
+      session.storeLimit = storeLimit
+      turn(queues, at: now)
     }
     settle(at: now)
   }
@@ -168,6 +170,9 @@ package struct GroupSender<Address: Hashable & Sendable> {
 
   /// A media connection with no more than this in its queue is sent more. Bytes.
   package static var lowMark: Int { 16 << 10 }
+
+  /// Bytes of the packets that the group holds.
+  package var heldBytes: Int { session.store.heldBytes }
 
   /// Of the rooms that have one, in the order of the rooms.
   package var mediaConnections: [RoomConnectionID] { dialler.mediaConnections }

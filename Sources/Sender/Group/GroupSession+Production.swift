@@ -6,8 +6,6 @@ import WireProtocol
 extension GroupSession {
   /// Before any room has said what it holds.
   private static let capacityUnknown = Capacity(bytes: 4 << 20, duration: .seconds(60))
-  /// Bytes stored for the rooms at most, whatever they say: four times a receiver's default capacity.
-  static let largestStore = 128 << 20
   /// The stream is marked as ended this long before it is: late, because what is appended until then joins without a
   /// cut; early, because a room that is out of reach at the end should know that it was the end.
   private static let finishMargin = MediaDuration.seconds(30)
@@ -82,7 +80,7 @@ extension GroupSession {
   func hasRoom(at now: LocalTime) -> Bool {
     let capacity = rooms.capacity ?? Self.capacityUnknown
     let playhead = mediaTime(at: now)
-    return store.heldBytes < min(Int(clamping: capacity.bytes), Self.largestStore)
+    return store.heldBytes < min(Int(clamping: capacity.bytes), storeLimit)
       && (store.end ?? playhead) - playhead < capacity.duration
   }
 

@@ -60,6 +60,8 @@ package struct GroupSession {
   var timeline = PlaybackTimeline()
   var production = Production()
   var store = PacketStore()
+  /// Bytes that it may hold, whatever the rooms say.
+  package internal(set) var storeLimit = StoreBudget.bytes
   var announcer = Announcer()
   /// Of what is opened from now on.
   package internal(set) var effects = Effects()
@@ -135,7 +137,11 @@ package struct GroupSession {
 
   /// The key of a room's time requests, by the key id that they carry.
   package func clockKey(_ id: UInt32) -> ClockKey? {
-    rooms.links.lazy.compactMap { $0.clockKey(id) }.first
+    // In their places: a link is large, and copied slowly.
+    for index in rooms.links.indices {
+      if let key = rooms.links[index].clockKey(id) { return key }
+    }
+    return nil
   }
 
   /// What the driver must do next; `nil` when there is nothing left to do.

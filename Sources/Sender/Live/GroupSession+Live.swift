@@ -24,7 +24,7 @@ extension GroupSession {
   }
 
   /// Whether its packets go to rooms as datagrams.
-  var sendsDatagrams: Bool { liveStream != nil }
+  package var sendsDatagrams: Bool { liveStream != nil }
 
   /// An item was opened: if it is live, it does not wait for anybody.
   mutating func begin(_ opened: OpenedItem, at start: MediaTime, now: LocalTime) {

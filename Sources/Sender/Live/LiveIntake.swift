@@ -58,8 +58,10 @@ package final class LiveIntake {
   private static let mostSteering = 300e-6
   private static let mostSteeringAtStart = 1000e-6
   private static let startSeconds = 60.0
-  /// The fastest change of the delay: one part in so many.
-  private static let delayRate = 300e-6
+  /// The fastest changes of the delay: parts of the time that passes. It grows because there are holes, which are worse
+  /// than a pitch that is 3.5 cents lower for a while; few people hear 5 cents.
+  private static let growth = 2000e-6
+  private static let shrinkage = 300e-6
   /// Quieter than this, nobody hears a step: −60 dBFS.
   private static let inaudible: Float = 0.001
   /// Of a jump, and of the end and beginning of a time without audio. Seconds.
@@ -259,11 +261,19 @@ extension LiveIntake {
 
   /// Moves the delay towards its goal, by as much as the span of a block allows; the change in seconds.
   private func moveDelay() -> Double {
-    let span = Int64(configuration.blockFrames) * 1_000_000_000 / Int64(rate)
-    let most = Int64(Double(span) * Self.delayRate)
-    let change = min(max((delayGoal - delay).count, -most), most)
-    delay = delay + Nanoseconds(change)
-    return Double(change) * 1e-9
+    let span = Nanoseconds(Int64(configuration.blockFrames) * 1_000_000_000 / Int64(rate))
+    let change = Self.step(from: delay, to: delayGoal, in: span)
+    delay = delay + change
+    return change.seconds
+  }
+
+  /// How far a latency moves in a time while there is sound.
+  package static func step(
+    from latency: Nanoseconds, to goal: Nanoseconds, in span: Nanoseconds
+  ) -> Nanoseconds {
+    let most = Nanoseconds(Int64(Double(span.count) * growth))
+    let least = Nanoseconds(-Int64(Double(span.count) * shrinkage))
+    return min(max(goal - latency, least), most)
   }
 
   private func sound() -> [Float]? {

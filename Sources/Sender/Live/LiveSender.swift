@@ -64,8 +64,6 @@ struct LiveSender {
 struct LiveRoad {
   /// How long a room is sent datagrams after it has last asked; as long it may take to ask at all.
   static let patience = Nanoseconds.seconds(2)
-  /// How often a packet is sent to a room again, at most.
-  static let mostTimes = 3
   /// Packets that may be sent again for each that is sent, and how many of them may be saved up.
   private static let share = 0.5
   private static let mostSaved = 32.0
@@ -93,7 +91,7 @@ struct LiveRoad {
 
   /// Whether the packet may be sent again; counts it as sent.
   mutating func admits(_ number: UInt64) -> Bool {
-    guard saved >= 1, again.count(where: { $0 == number }) < Self.mostTimes else { return false }
+    guard saved >= 1, again.count(where: { $0 == number }) < LiveAsk.answers else { return false }
     saved -= 1
     if again.count == LiveSender.historyLimit { again.removeFirst() }
     again.append(number)

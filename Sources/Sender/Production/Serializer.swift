@@ -41,6 +41,9 @@ package final class Serializer {
   private var nextFormatID: UInt16 = 0
   var steps: [ProducedBatch.Step] = []
 
+  /// Whether what it makes is heard a moment later.
+  package var isLive: Bool { source?.live != nil }
+
   /// - Parameter passesPackets: whether items whose codec all rooms decode are passed on as they are.
   package init(
     passesPackets: Bool = false, openSource: @escaping OpenSource,

@@ -195,6 +195,16 @@ struct RoomLink {
   /// Whether the room has not spoken for so long that its session is over.
   func isSilent(at now: LocalTime) -> Bool { live.map { $0.giveUpTime <= now } ?? false }
 
+  /// Nil where nothing is awaited; one that waits to be connected has no turn while the others are `isCrowded`.
+  func deadline(isCrowded: Bool) -> LocalTime? {
+    switch state {
+    case .waiting: isCrowded || dialling.comesIn ? nil : nextDeadline
+    case .connecting, .greeting: nextDeadline
+    case .live: min(nextDeadline, starvationTime ?? nextDeadline)
+    case .replaced: nil
+    }
+  }
+
   var nextDeadline: LocalTime {
     switch state {
     case .waiting(let until): until

@@ -69,14 +69,13 @@ struct RoomSet {
   var nextDeadline: LocalTime? {
     // A room that waits for its turn has it when another one is through.
     let isCrowded = links.count(where: \.isConnecting) >= RoomLink.mostAtOnce
-    let awaited = links.filter { link in
-      switch link.state {
-      case .waiting: !isCrowded && !link.dialling.comesIn
-      case .connecting, .greeting, .live: true
-      case .replaced: false
-      }
+    var earliest: LocalTime?
+    // In their places: a link is large, and copied slowly.
+    for index in links.indices {
+      guard let deadline = links[index].deadline(isCrowded: isCrowded) else { continue }
+      earliest = min(earliest ?? deadline, deadline)
     }
-    return (links.compactMap(\.starvationTime) + awaited.map(\.nextDeadline)).min()
+    return earliest
   }
 
   // MARK: - Which rooms there are

@@ -89,7 +89,9 @@ package final class House: LoopMember {
   ) throws(ServiceError) {
     (self.host, self.settings) = (host, settings)
     inputs = LiveInputs(
-      settings.inputs.map { .init(name: $0.name, location: $0.source, raw: $0.raw) })
+      settings.inputs.map {
+        .init(name: $0.name, location: $0.source, raw: $0.raw, latency: $0.live)
+      })
     let now = HostClock.now
     (nextNews, nextLook, nextSave) = (now, now, now + Self.saveInterval)
     let mailbox = Mailbox<House>(waker: host.reactor.waker)

@@ -1,3 +1,4 @@
+package import Driver
 package import FFmpegSource
 package import Sender
 
@@ -16,6 +17,8 @@ extension HouseConfiguration {
     package var raw: RawFormat?
     /// The group, or a room of it, that begins to play it when it sounds.
     package var onSound: String?
+    /// How long after it has come it is heard; nil where rooms buffer it as music.
+    package var live: LiveLatency?
   }
 
   /// Of one household.
@@ -24,7 +27,7 @@ extension HouseConfiguration {
   /// One that is being read.
   struct InputSection {
     private enum Key: String, CaseIterable {
-      case source, raw
+      case source, raw, live
       case onSound = "on-sound"
     }
 
@@ -33,6 +36,7 @@ extension HouseConfiguration {
     private var source: LiveLocation?
     private var raw: RawFormat?
     private var onSound: String?
+    private var live: LiveLatency?
     private var seen: Set<Key> = []
 
     /// - Parameter line: such as `[input Turntable]`.
@@ -76,6 +80,13 @@ extension HouseConfiguration {
           throw .invalid("\(place): raw is rate:bits:channels, such as 48000:16:2")
         }
         raw = format
+      case .live:
+        guard let latency = LiveLatency(value) else {
+          let range = LiveLatency.range
+          throw .invalid(
+            "\(place): live is \(range.lowerBound) to \(range.upperBound) ms, such as 40, or auto")
+        }
+        live = latency
       case .onSound:
         guard !value.isEmpty else { throw .invalid("\(place): on-sound has no value") }
         onSound = value
@@ -90,7 +101,7 @@ extension HouseConfiguration {
       if raw != nil, case .card = source {
         throw .invalid("\(place): raw is for pipes; a card says itself what it records")
       }
-      return Input(name: name, source: source, raw: raw, onSound: onSound)
+      return Input(name: name, source: source, raw: raw, onSound: onSound, live: live)
     }
   }
 

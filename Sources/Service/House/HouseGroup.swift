@@ -412,7 +412,7 @@ extension ServiceError {
   init(_ problem: HouseProblem) {
     switch problem {
     case .noSuch(let line), .invalid(let line): self = .invalid(line)
-    case .unavailable(let line): self = .unavailable(line)
+    case .unavailable(let line), .notYet(let line): self = .unavailable(line)
     case .outdated: self = .unavailable("the queue was changed by somebody else meanwhile")
     }
   }

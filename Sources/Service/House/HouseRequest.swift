@@ -101,6 +101,8 @@ package enum HouseProblem: Error, Hashable, Sendable {
   case outdated(revision: UInt64)
   /// It cannot be done now.
   case unavailable(String)
+  /// It is not done yet; the same request in a second may have its answer.
+  case notYet(String)
 }
 
 /// The household as its surfaces see it, from any thread.

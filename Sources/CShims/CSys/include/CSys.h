@@ -21,7 +21,7 @@ int csys_address_format(const struct csys_address *address, char *text, size_t c
 // At most `capacity` addresses; their number, or a negative EAI_ code.
 int csys_resolve(const char *name, uint16_t port, struct csys_address *addresses, int capacity);
 
-enum { CSYS_READ = 1, CSYS_WRITE = 2, CSYS_HANGUP = 4, CSYS_FAULT = 8 };
+enum { CSYS_READ = 1, CSYS_WRITE = 2, CSYS_HANGUP = 4, CSYS_FAULT = 8, CSYS_ONCE = 16 };
 enum { CSYS_ADD, CSYS_MODIFY, CSYS_REMOVE };
 struct csys_ready {
   uint64_t token;
@@ -123,6 +123,8 @@ int csys_thread_start(pthread_t *thread, void *(*body)(void *), void *context, s
                       int priority);
 // Called on the thread: its name (15 bytes are kept), exact timers, and pages for `touched` bytes of stack.
 void csys_thread_prepare(const char *name, size_t touched);
+// The calling thread, but none that it starts, gets this priority of SCHED_FIFO; zero is the normal scheduler.
+int csys_thread_prefer(int priority);
 // The calling thread's SCHED_FIFO priority, or zero.
 int csys_thread_priority(void);
 int csys_lock_memory(void);
@@ -134,6 +136,8 @@ int csys_random(void *bytes, size_t count);
 
 // The calling thread yields to everything else: the lowest priority, and the disk only when nobody wants it.
 void csys_background(void);
+// The calling thread gives way to the music, but not to everything: somebody waits for what it does.
+void csys_give_way(void);
 // Allocations of this process beyond so many bytes fail.
 int csys_limit_memory(uint64_t bytes);
 // Starts the program at `arguments[0]`, with no signal blocked and `descriptor` as its input and output. Its number.

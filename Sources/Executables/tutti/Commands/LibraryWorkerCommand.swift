@@ -7,5 +7,8 @@ struct LibraryWorkerCommand: ParsableCommand {
     commandName: "library-worker", abstract: "Reads media files for the library.",
     shouldDisplay: false)
 
-  func run() { LibraryWorker.run() }
+  @Flag(help: "A person waits for what it makes.")
+  var awaited = false
+
+  func run() { LibraryWorker.run(isAwaited: awaited) }
 }
