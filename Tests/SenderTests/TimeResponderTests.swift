@@ -70,6 +70,21 @@ import WireProtocol
     #expect(try Self.answer(&responder, 5).previous == nil)
   }
 
+  @Test func `of a request that comes twice, only the first answer's stamp is told`() throws {
+    var responder = TimeResponder<String>(clockID: 7)
+    _ = try Self.answer(&responder, 3)
+    responder.transmitted(to: "kitchen", sequence: 3, at: LocalTime(nanoseconds: 6_000))
+    _ = try Self.answer(&responder, 4)
+    #expect(try Self.answer(&responder, 4).previous == nil)
+    responder.transmitted(to: "kitchen", sequence: 4, at: LocalTime(nanoseconds: 7_000))
+    responder.transmitted(to: "kitchen", sequence: 4, at: LocalTime(nanoseconds: 9_000))
+    // One that was overtaken.
+    #expect(try Self.answer(&responder, 3).previous == nil)
+    responder.transmitted(to: "kitchen", sequence: 3, at: LocalTime(nanoseconds: 9_500))
+    let next = try Self.answer(&responder, 5)
+    #expect(next.previous == .init(sequence: 4, sentAt: GroupTime(nanoseconds: 7_000)))
+  }
+
   @Test func `a stamp of an answer before the last one is ignored`() throws {
     var responder = TimeResponder<String>(clockID: 7)
     _ = try Self.answer(&responder, 3)

@@ -61,18 +61,26 @@ package struct TimeResponder<Address: Hashable & Sendable> {
 
   /// The kernel's stamp of an answer.
   package mutating func transmitted(to peer: Address, sequence: UInt32, at time: LocalTime) {
-    guard let index = peers.lastIndex(where: { $0.name == peer && $0.sequence == sequence }) else {
-      return
-    }
+    // An answer to a request that came twice is sent twice, and the first one counts.
+    guard
+      let index = peers.lastIndex(where: {
+        $0.name == peer && $0.sequence == sequence && $0.stamp == nil
+      })
+    else { return }
     peers[index].stamp = .init(
       sequence: sequence, sentAt: GroupTime(ofSender: time + asleep))
   }
 
+  /// Requests by which one may be older than the newest: those that a peer has under way.
+  private static var disorder: UInt32 { 64 }
+
+  /// A request that came before, or after a later one, changes nothing: the stamp of its answer is not told.
   private mutating func remember(
     _ name: Address, sequence: UInt32
   ) -> TimeAnswer.TransmitStamp? {
     var previous: TimeAnswer.TransmitStamp?
     if let index = peers.lastIndex(where: { $0.name == name }) {
+      guard peers[index].sequence &- sequence >= Self.disorder else { return nil }
       previous = peers.remove(at: index).stamp
     } else if peers.count >= Self.limit {
       peers.removeFirst()
