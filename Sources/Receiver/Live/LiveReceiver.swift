@@ -276,8 +276,8 @@ struct LiveReceiver {
         continue
       }
       missing[index].nextAsk = now + max(Self.leastInterval, roundTrip.usual)
-      // Before time is known, or while it stands still, asking goes on only for as long as the sender answers.
-      if needed == nil, missing[index].asks >= LiveAsk.answers { continue }
+      // Before time is known, or while it stands still, once is enough: a link that is full must not be filled more.
+      if needed == nil, missing[index].asks > 0 { continue }
       missing[index].asks += 1
       numbers.append(missing[index].number)
     }
