@@ -1,16 +1,15 @@
 """Writes samples into a pipe as a sound card would record them: each block when its last frame is over.
 
-    feeder.py WAV PIPE BLOCK_MS     prints the true time of the first frame, in ns
+    feeder.py WAV PIPE     prints the true time of the first frame, in ns
 """
 import os
 import sys
 import time
 import wave
 
-path, pipe, block_ms = sys.argv[1], sys.argv[2], float(sys.argv[3])
-with wave.open(path) as file:
-    rate, block = file.getframerate(), round(file.getframerate() * block_ms / 1000)
-    out = os.open(pipe, os.O_WRONLY)  # waits for one who reads
+with wave.open(sys.argv[1]) as file:
+    rate, block = file.getframerate(), file.getframerate() // 500  # 2 ms
+    out = os.open(sys.argv[2], os.O_WRONLY)  # waits for one who reads
     began = time.monotonic_ns() + 100_000_000
     print(began, flush=True)
     written = 0

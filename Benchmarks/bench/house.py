@@ -9,7 +9,6 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -178,11 +177,6 @@ class House:
         program.name = name
         host.programs.append(program)
         return program
-
-    def feed(self, wav, pipe, block_ms=2):
-        """Has the signal written into a pipe in real time."""
-        words = [sys.executable, os.path.join(HERE, "feeder.py"), wav, pipe, str(block_ms)]
-        self.start(0, "feeder", words, true_clock=True)
 
     def expect_health(self):
         """Ends the run if a program has failed."""

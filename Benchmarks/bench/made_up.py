@@ -30,10 +30,7 @@ def write(folder, signal, ppm=0.0, late=0.0, start=100.0, form="S16_LE", edit=No
     sound = np.concatenate([np.zeros(lead), sound])
     os.makedirs(folder)
     path = os.path.join(folder, "take-000")
-    if form == "S16_LE":
-        sound = np.rint(sound * 32768).clip(-32768, 32767).astype("<i2")
-    else:
-        sound = sound.astype("<f4")
+    sound = np.rint(sound * 32768).clip(-32768, 32767).astype("<i2") if form == "S16_LE" else sound.astype("<f4")
     np.stack([sound, sound], 1).tofile(path)
     pace *= 1 + false_ppm * 1e-6
     with open(path + ".times", "w") as times:
@@ -51,7 +48,3 @@ def damage(sound):
     sound[20 * at:20 * at + 960] = 0
     sound[24 * at:24 * at + 200] += 0.3
     return sound
-
-
-def drop_one(sound):
-    return np.delete(sound, 15 * reference.RATE)

@@ -11,7 +11,7 @@ COLOURS = {"tutti": "#1b6ca8", "snapcast": "#d1603d"}
 def run(path, figures, grid, offsets):
     """How far each room is from the middle of all, and when each sounds."""
     play, (begin, end) = figures["play"], figures["steady_s"]
-    figure, (above, below) = plt.subplots(2, 1, figsize=(11, 6), sharex=True, height_ratios=(3, 1))
+    figure, (above, below) = plt.subplots(2, 1, figsize=(11, 6), sharex=True, height_ratios=(3, 1), layout="tight")
     middle = (offsets.max(axis=0) + offsets.min(axis=0)) / 2
     inside = (grid >= begin) & (grid <= end)
     for room, (name, offset) in enumerate(zip(figures["rooms"], offsets)):
@@ -21,18 +21,15 @@ def run(path, figures, grid, offsets):
     if np.isfinite(spread).any():
         most = max(2.0, np.nanpercentile(spread, 99.5) * 1e6)
         above.set_ylim(-most, most)
-    above.set_ylabel("from the middle of all rooms, µs")
-    above.set_title(f"{figures['system']} {figures['version']}, {figures['scenario']['name']}")
+    above.set(ylabel="from the middle of all rooms, µs", title=f"{figures['system']} {figures['version']}, {figures['scenario']['name']}")
     above.legend(loc="upper right")
     below.set_yticks(range(len(offsets)), figures["rooms"])
-    below.set_ylabel("sounds")
-    below.set_xlabel("s after play")
+    below.set(ylabel="sounds", xlabel="s after play")
     for axis in (above, below):
         axis.axvspan(begin - play, end - play, color="green", alpha=0.05)
         axis.grid(alpha=0.3)
         for event in figures["faults"] + figures["commands"]:
             axis.axvline(event.get("from", event.get("t")) - play, color="red", linewidth=0.7, linestyle=":")
-    figure.tight_layout()
     figure.savefig(path, dpi=80)
     plt.close(figure)
 
@@ -40,21 +37,18 @@ def run(path, figures, grid, offsets):
 def compare(path, results):
     """For each scenario, in what share of the time the rooms were so close together."""
     scenarios = [s for s in ("wired", "wifi") if any(r["scenario"]["name"] == s for r in results)]
-    figure, axes = plt.subplots(1, len(scenarios), figsize=(8.5, 3.2), sharey=True, squeeze=False)
+    figure, axes = plt.subplots(1, len(scenarios), figsize=(8.5, 3.2), sharey=True, squeeze=False, layout="tight")
     for axis, scenario in zip(axes[0], scenarios):
         for r in results:
             if r["scenario"]["name"] == scenario:
                 spread = np.sort([s for s in r["spread_us"] if s is not None])
                 share = np.arange(1, len(spread) + 1) / max(1, len(r["spread_us"])) * 100
                 axis.plot(spread, share, color=COLOURS.get(r["system"]), label=f"{r['system'].title()} {r['version']}")
-        axis.set_xscale("log")
-        axis.set_xlim(0.5, 20000)
+        axis.set(xscale="log", xlim=(0.5, 20000), xlabel="distance between first and last room, µs")
         axis.set_xticks([1, 10, 100, 1000, 10000], ["1", "10", "100", "1000", "10 000"])
         axis.set_title({"wired": "Wired", "wifi": "Wi-Fi"}[scenario], fontsize=10)
-        axis.set_xlabel("distance between first and last room, µs")
         axis.grid(alpha=0.3)
     axes[0][0].set_ylabel("% of the time")
     axes[0][0].legend(loc="center", fontsize=8)
-    figure.tight_layout()
     figure.savefig(path, dpi=110)
     plt.close(figure)

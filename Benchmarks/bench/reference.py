@@ -33,9 +33,7 @@ def write_signal(path, seconds=SECONDS, seed=1):
         return
     channels = [np.rint(noise(seconds, [seed, channel]) * 32767).astype("<i2") for channel in range(2)]
     with wave.open(path + ".part", "wb") as out:
-        out.setnchannels(2)
-        out.setsampwidth(2)
-        out.setframerate(RATE)
+        out.setparams((2, 2, RATE, 0, "NONE", ""))
         out.writeframes(np.stack(channels, 1).tobytes())
     os.rename(path + ".part", path)
 

@@ -1,5 +1,6 @@
 """Runs a scenario on a system, and leaves what was heard, its figures and a picture in a folder."""
 import datetime
+import functools
 import heapq
 import importlib
 import itertools
@@ -22,9 +23,7 @@ import scenario as scenarios
 FAULTS = {"freeze", "kill", "underrun", "unplug", "suspend", "outage"}
 CONTROLS = {"unplug": "vanish", "suspend": "suspend", "underrun": "underrun"}
 
-
-def progress(text):
-    print(text, flush=True)
+progress = functools.partial(print, flush=True)
 
 
 class Run:
@@ -45,7 +44,8 @@ class Run:
         self.play = house.now()
         progress(f"  {self.scenario['name']}: playing for {seconds} s")
         if self.scenario["live"]:
-            house.feed(wav, self.system.listen())
+            words = [sys.executable, os.path.join(houses.HERE, "feeder.py"), wav, self.system.listen()]
+            house.start(0, "feeder", words, true_clock=True)
         else:
             self.system.play(wav)
         for event in self.scenario["events"]:
@@ -84,7 +84,7 @@ class Run:
                 self.faults.append({"what": do, "room": room, "from": t, "until": t})
         else:
             self.commands.append({"what": do, "t": t})
-            self.system.seek(event["to"]) if do == "seek" else getattr(self.system, do)()
+            self.system.steer(do, *([event["to"]] if do == "seek" else []))
 
     def begin(self, do, room, lasts):
         if do == "outage":

@@ -165,10 +165,9 @@ static int64_t move(void) {
       late[us < LATE_US ? us : LATE_US]++;
       free(packet);
     }
-    if (ports[i].down.first && ports[i].down.first->due < next)
-      next = ports[i].down.first->due;
-    if (ports[i].up.first && ports[i].up.first->due < next)
-      next = ports[i].up.first->due;
+    struct packet *waiting[] = {ports[i].up.first, ports[i].down.first};
+    for (int k = 0; k < 2; k++)
+      next = waiting[k] && waiting[k]->due < next ? waiting[k]->due : next;
   }
   return next;
 }

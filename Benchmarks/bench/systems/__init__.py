@@ -4,7 +4,7 @@ options, and has
     start()           starts its programs on all hosts, and returns when they are ready
     play(wav)         plays on all rooms, without waiting for the end
     listen()          plays what is written into a named pipe, and returns its path; for live scenarios
-    pause(), resume(), seek(seconds)
+    steer(do, ...)    "pause", "resume", or "seek" and to which second
     restart(room)     starts the room's programs again after they were killed
     version           text
 """

@@ -59,18 +59,16 @@ class System:
         first = 45 + int(self.place * 48000) * 4
         self.feeder = self.house.start(0, "feeder", ["sh", "-c", f"exec tail -c +{first} {self.wav} >{self.pipe}"], true_clock=True)
 
-    def pause(self):
-        self.place = self.house.now() - self.began
+    def _stop(self):
         for pid in self.house.hosts[0].processes():
             with open(f"/proc/{pid}/comm") as file:
                 if file.read() == "tail\n":
                     os.kill(pid, signal.SIGKILL)
         self.feeder.wait()
 
-    def resume(self):
-        self._feed()
-
-    def seek(self, seconds):
-        self.pause()
-        self.place = seconds
-        self._feed()
+    def steer(self, do, seconds=None):
+        if do != "resume":
+            self.place = self.house.now() - self.began if seconds is None else seconds
+            self._stop()
+        if do != "pause":
+            self._feed()

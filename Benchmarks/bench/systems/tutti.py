@@ -28,8 +28,7 @@ class System:
             self.restart(room)
         for room in range(1, self.house.rooms + 1):
             self.house.wait_for(f"receiver{room}", " listening: ")
-        if self._access == "paired":
-            for room in range(1, self.house.rooms + 1):
+            if self._access == "paired":
                 self._pair(room)
 
     def _pair(self, room):
@@ -70,11 +69,5 @@ class System:
                 counts[name] = counts.get(name, 0) + (new if begin <= status.get("position_s", 0) <= end else 0)
         return counts
 
-    def pause(self):
-        self.house.hosts[0].call(self._tutti("pause"))
-
-    def resume(self):
-        self.house.hosts[0].call(self._tutti("resume"))
-
-    def seek(self, seconds):
-        self.house.hosts[0].call(self._tutti("seek", str(seconds)))
+    def steer(self, do, *seconds):
+        self.house.hosts[0].call(self._tutti(do, *map(str, seconds)))
