@@ -32,10 +32,10 @@ def write_signal(path, seconds=SECONDS, seed=1):
     if os.path.exists(path):
         return
     channels = [np.rint(noise(seconds, [seed, channel]) * 32767).astype("<i2") for channel in range(2)]
-    with wave.open(path + ".part", "wb") as out:
+    with wave.open(f"{path}.{os.getpid()}", "wb") as out:
         out.setparams((2, 2, RATE, 0, "NONE", ""))
         out.writeframes(np.stack(channels, 1).tobytes())
-    os.rename(path + ".part", path)
+    os.rename(f"{path}.{os.getpid()}", path)
 
 
 def read_signal(path):
