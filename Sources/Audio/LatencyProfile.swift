@@ -42,11 +42,12 @@ package struct LatencyProfile: Hashable, Sendable {
     expectedHorizon: .milliseconds(40))
 
   /// Each frame sounds `latency` after it has arrived at the sender, in all rooms: cards are written ahead no more than
-  /// three short periods, for what comes through the network has to fit in as well.
+  /// three short periods, for what comes through the network has to fit in as well. Wi-Fi holds packets for up to 80 ms:
+  /// from 150 ms on that fits beside longer periods, which cost the processor less.
   package static func live(latency: Nanoseconds) -> LatencyProfile {
     var profile = live
     profile.latency = latency
-    profile.period = latency < .milliseconds(60) ? .microseconds(2_500) : .milliseconds(5)
+    profile.period = latency < .milliseconds(150) ? .microseconds(2_500) : .milliseconds(5)
     profile.fixedLead = Nanoseconds(3 * profile.period.count)
     profile.rewindableLead = profile.fixedLead
     profile.expectedHorizon = profile.fixedLead
