@@ -25,9 +25,10 @@ package struct ProbeSchedule: Hashable, Sendable {
   /// Falls to the idle rate, once the clocks are known.
   package mutating func rest() { isIdle = true }
 
-  /// Leaves the idle rate, with a probe at once.
+  /// Leaves the idle rate with the dense probes, which narrow the estimate before the first frame sounds.
   package mutating func wake(at now: LocalTime) {
     isIdle = false
+    sentSinceRestart = 0
     nextProbe = min(nextProbe, now)
   }
 

@@ -28,4 +28,30 @@ import WireProtocol
     #expect(Self.steps(receiver).first == true)
     #expect(Self.steps(receiver).count { $0 } == 1)
   }
+
+  @Test func `a minute after a pause the time is asked for once a second, and densely again to play`() {
+    var receiver = TestReceiver()
+    let control = receiver.hello()
+    let media = receiver.attach()
+    receiver.send(50, on: media)
+    func asks(inTurns count: Int, of span: Nanoseconds = .seconds(1)) -> Int {
+      receiver.take()
+      for _ in 0..<count {
+        receiver.say(.keepAlive, on: control)
+        receiver.advance(by: span)
+      }
+      return receiver.outputs.count { if case .sendTimeRequest = $0 { true } else { false } }
+    }
+    receiver.say(
+      .anchor(Anchor(mediaTime: .zero, groupTime: receiver.groupTime(), rate: .paused)),
+      on: control)
+    _ = asks(inTurns: 40)
+    #expect((150...250).contains(asks(inTurns: 10)))
+    _ = asks(inTurns: 15)
+    #expect((8...12).contains(asks(inTurns: 10)))
+    receiver.say(
+      .anchor(Anchor(mediaTime: .zero, groupTime: receiver.groupTime(), rate: .playing)),
+      on: control)
+    #expect((50...80).contains(asks(inTurns: 1, of: .milliseconds(200))))
+  }
 }

@@ -76,8 +76,15 @@ struct Playout {
 
   var isAudible: Bool { device.isAudible }
 
+  /// The room asks for the time as often as usual for so long after a pause: most people resume within minutes, and then every
+  /// microsecond counts at once.
+  static let restTime = Nanoseconds.seconds(60)
+
   /// Nothing plays or is about to: the clock need not be asked often.
-  var isIdle: Bool { schedule.anchors.isEmpty && buffer.bufferedUntil == nil }
+  func isIdle(at now: LocalTime) -> Bool {
+    if schedule.anchors.isEmpty { return buffer.bufferedUntil == nil }
+    return schedule.hasStoodStill(for: Self.restTime, at: now)
+  }
 
   func playhead(at now: LocalTime) -> MediaTime? { schedule.playhead(at: now) }
 

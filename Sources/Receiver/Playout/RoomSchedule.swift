@@ -31,6 +31,14 @@ struct RoomSchedule {
   /// Whether media time runs in this room, by the anchors.
   func isRunning(at now: LocalTime) -> Bool { time(at: now).map(anchors.isPlaying(at:)) ?? false }
 
+  /// Whether time has stood still for `span`, and no anchor will change that.
+  func hasStoodStill(for span: Nanoseconds, at now: LocalTime) -> Bool {
+    guard let last = anchors.all.last, last.rate == .paused, let time = time(at: now) else {
+      return false
+    }
+    return last.groupTime + span <= time
+  }
+
   mutating func insert(_ anchor: Anchor) { anchors.insert(anchor) }
 
   mutating func clockStepped() { clockIsStep = true }

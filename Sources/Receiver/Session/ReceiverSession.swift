@@ -141,7 +141,7 @@ package struct ReceiverSession {
 
   private mutating func probe(at now: LocalTime) {
     guard let link,
-      let request = clock?.request(session: link.hello.session, at: now, isIdle: playout.isIdle)
+      let request = clock?.request(session: link.hello.session, at: now, isIdle: playout.isIdle(at: now))
     else { return }
     outputs.append(
       .sendTimeRequest(
