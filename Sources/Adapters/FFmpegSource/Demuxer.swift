@@ -6,7 +6,7 @@ import Sender
 /// An opened container, of which one audio stream is read.
 final class Demuxer {
   enum Input {
-    case file
+    case file(FileInput)
     case descriptor(DescriptorInput, RawFormat?)
     case network(NetworkInput)
   }
@@ -33,6 +33,8 @@ final class Demuxer {
 
   init(path: String, input: Input, library: FFmpegLibrary) throws(MediaError) {
     cff_clear_log()
+    input.beginOpening()
+    defer { input.endOpening() }
     var bytes = try Self.connect(path, input, library)
     var opened = try Self.open(path: path, input: input, bytes: bytes, library: library)
     if case .network(let network) = input, let first = bytes, !first.knowsRanges,
@@ -42,6 +44,7 @@ final class Demuxer {
       library.calls.avformat_close_input(&closing)
       let whole = try NetworkBytes(first.url, network, library)
       try whole.keepAll()
+      network.budget.loadWhole()
       bytes = whole
       opened = try Self.open(path: path, input: input, bytes: whole, library: library)
     }
@@ -97,10 +100,14 @@ final class Demuxer {
     defer { library.calls.av_dict_free(&options) }
     var name = path
     var format: UnsafePointer<AVInputFormat>?
+    input.limit(&options, library)
     switch input {
-    case .file: name = "file:" + path
+    case .file(let file):
+      name = "file:" + path
+      file.prepare(fresh)
     case .descriptor(let descriptor, let raw):
       name = ""
+      fresh.pointee.io_open = refuseToOpen
       fresh.pointee.pb = descriptor.context
       fresh.pointee.max_analyze_duration = liveAnalysisLimitInMicroseconds
       if let raw { format = select(raw, &options, library) }
@@ -125,9 +132,15 @@ final class Demuxer {
     defer { library.calls.av_dict_free(&options) }
     var name = path
     var place: Int64 = 0
+    input.limit(&options, library)
     switch input {
-    case .file: name = "file:" + path
     case .descriptor: return nil
+    case .file(let file):
+      // From the beginning, and then on from where it was.
+      name = "file:" + path
+      place = library.calls.avio_seek(file.context, 0, SEEK_CUR)
+      _ = library.calls.avio_seek(file.context, 0, SEEK_SET)
+      file.prepare(fresh)
     case .network(let network):
       // By the same connection, which is put back after it.
       name = bytes?.url ?? path
@@ -136,7 +149,9 @@ final class Demuxer {
       network.prepare(fresh, bytes, &options)
     }
     defer {
-      if let bytes { _ = library.calls.avio_seek(bytes.context, place, SEEK_SET) }
+      if let context = input.fileContext ?? bytes?.context {
+        _ = library.calls.avio_seek(context, place, SEEK_SET)
+      }
     }
     _ = library.calls.av_dict_set(&options, "ignore_editlist", "1", 0)
     let code = input.waiting(for: bytes?.watched) {
@@ -179,11 +194,17 @@ final class Demuxer {
     _ path: String, _ code: Int32, _ input: Input, _ bytes: NetworkBytes?,
     _ library: FFmpegLibrary
   ) -> MediaError {
+    if case .network(let network) = input, let excess = network.budget.excess {
+      return .unsupported(path: path, reason: excess)
+    }
     if let type = bytes?.contentType, ["text/html", "application/xhtml+xml"].contains(type) {
       return .notAudio(
         path: path, reason: "it is a web page; give the address of the stream or file on it")
     }
     let reason = library.reason(of: code)
+    if reason.contains("not on whitelist") {
+      return .notAudio(path: path, reason: "it is of a kind that Tutti does not play")
+    }
     if case .network = input, code != cff_invalid_data {
       return .unreadable(path: path, reason: reason)
     }

@@ -8,29 +8,14 @@ final class DescriptorInput {
   private static let bufferSize = 4_096
 
   private let descriptor: Int32
-  private let isOwned: Bool
   private let interruption: ReadInterruption
   private let library: FFmpegLibrary
   private(set) var context: UnsafeMutablePointer<AVIOContext>?
 
-  /// Opens the file, and closes it in the end.
-  convenience init(
-    path: String, interruption: ReadInterruption, library: FFmpegLibrary
-  ) throws(MediaError) {
-    let file = open(FileName.bytes(of: path), O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else {
-      throw .unreadable(path: path, reason: String(cString: strerror(errno)))
-    }
-    try self.init(descriptor: file, isOwned: true, interruption: interruption, library: library)
-  }
-
-  /// - Parameter isOwned: whether the descriptor is closed in the end, even if this throws.
   init(
-    descriptor: Int32, isOwned: Bool = false, interruption: ReadInterruption,
-    library: FFmpegLibrary
+    descriptor: Int32, interruption: ReadInterruption, library: FFmpegLibrary
   ) throws(MediaError) {
     self.descriptor = descriptor
-    self.isOwned = isOwned
     self.interruption = interruption
     self.library = library
     let buffer = library.calls.av_malloc(Self.bufferSize)
@@ -48,7 +33,6 @@ final class DescriptorInput {
     // FFmpeg may have put a buffer of its own in the place of the first.
     library.calls.av_free(context?.pointee.buffer)
     library.calls.avio_context_free(&context)
-    if isOwned { close(descriptor) }
   }
 
   fileprivate func read(into buffer: UnsafeMutablePointer<UInt8>, count: Int32) -> Int32 {

@@ -10,18 +10,18 @@ package final class FileSource: MediaSource {
   package let estimatedFrameCount: Int64?
   package let metadata: ItemMetadata
 
-  private let path: String
+  private let file: MediaFile
   private let library: FFmpegLibrary
   private let reader: ItemReader
 
   /// Opens the file and decodes its first frames.
   package init(path: String, channels: ChannelLimit = .stereo) throws(MediaError) {
-    try checkMediaFile(path)
+    let file = try MediaFile(path: path)
     let library = try FFmpegLibrary.load(toPlay: path)
     reader = try ItemReader(path: path, channels: channels) { () throws(MediaError) in
-      try Self.open(path, library)
+      try Self.open(file, library)
     }
-    (self.path, self.library) = (path, library)
+    (self.file, self.library) = (file, library)
     let audio = reader.audio
     format = audio.format
     sampleType = audio.facts.sampleType
@@ -32,14 +32,10 @@ package final class FileSource: MediaSource {
   }
 
   private static func open(
-    _ path: String, _ library: FFmpegLibrary
+    _ file: MediaFile, _ library: FFmpegLibrary
   ) throws(MediaError) -> Demuxer {
-    let input: Demuxer.Input =
-      OggChain.isChain(path)
-      ? .descriptor(
-        try DescriptorInput(path: path, interruption: ReadInterruption(), library: library), nil)
-      : .file
-    return try Demuxer(path: path, input: input, library: library)
+    let input = try FileInput(file, isSeekable: !OggChain.isChain(file), library: library)
+    return try Demuxer(path: file.path, input: .file(input), library: library)
   }
 
   /// - Throws: `MediaError.broken`, once, after the last frame of a file that ends before its time.
@@ -52,9 +48,9 @@ package final class FileSource: MediaSource {
   package func packets() throws(PassObstacle) -> any PacketSource {
     // What cannot be sought is a chain of streams, each of which may be another.
     guard reader.audio.reader.demuxer.isSeekable else { throw .notPassable(codec: "chain") }
-    let (path, library) = (path, library)
+    let (file, library) = (file, library)
     return try PacketReader(of: reader.audio) { () throws(MediaError) in
-      try Self.open(path, library)
+      try Self.open(file, library)
     }
   }
 }

@@ -30,7 +30,6 @@ package struct FileTags: Hashable, Sendable {
   ///
   /// - Throws: `MediaError.notAudio` for what is no media file, and for one without sound.
   package init(path: String) throws(MediaError) {
-    try checkMediaFile(path)
     self.init(try OpenedFile(path: path))
   }
 
@@ -70,13 +69,16 @@ private final class OpenedFile {
   private static let streamLimit: Int32 = 100
 
   let library: FFmpegLibrary
+  private let input: FileInput
   private let context: UnsafeMutablePointer<AVFormatContext>
 
   init(path: String) throws(MediaError) {
     cff_clear_log()
+    let file = try MediaFile(path: path)
     let library = try FFmpegLibrary.load(toPlay: path)
     self.library = library
-    context = try Self.open(path, library)
+    input = try FileInput(file, library: library)
+    context = try Self.open(path, input, library)
     guard !hasAll || sound == nil else { return }
     let code = library.calls.avformat_find_stream_info(context, nil)
     // A demuxer that was chosen by the file's name finds a stream in anything.
@@ -88,16 +90,19 @@ private final class OpenedFile {
   }
 
   private static func open(
-    _ path: String, _ library: FFmpegLibrary
+    _ path: String, _ input: FileInput, _ library: FFmpegLibrary
   ) throws(MediaError) -> UnsafeMutablePointer<AVFormatContext> {
     var context = library.calls.avformat_alloc_context()
+    context?.pointee.pb = input.context
+    context?.pointee.io_open = refuseToOpen
     context?.pointee.probesize = probeLimit
     context?.pointee.max_analyze_duration = analysisLimit
     context?.pointee.max_streams = streamLimit
     var options: OpaquePointer?
     defer { library.calls.av_dict_free(&options) }
     // What looks like music may be a list that names other files, or servers.
-    _ = library.calls.av_dict_set(&options, "protocol_whitelist", "file", 0)
+    _ = library.calls.av_dict_set(&options, "format_whitelist", Containers.ofFiles, 0)
+    _ = library.calls.av_dict_set(&options, "protocol_whitelist", "none", 0)
     let code = library.calls.avformat_open_input(
       &context, FileName.bytes(of: "file:" + path), nil, &options)
     guard code >= 0, let context else {

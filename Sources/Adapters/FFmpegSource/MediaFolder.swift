@@ -146,18 +146,3 @@ private func missing(_ path: String) -> MediaError {
     ? .notFound(path: path)
     : .unreadable(path: path, reason: String(cString: strerror(errno)))
 }
-
-/// Checks a path before FFmpeg opens it, to give a clearer error.
-func checkMediaFile(_ path: String) throws(MediaError) {
-  var status = stat()
-  guard stat(FileName.bytes(of: path), &status) == 0 else { throw missing(path) }
-  switch status.st_mode & S_IFMT {
-  case S_IFREG: break
-  case S_IFDIR: throw .unreadable(path: path, reason: "it is a folder")
-  default: throw .unreadable(path: path, reason: "it is not a file; pipe it in instead")
-  }
-  guard access(FileName.bytes(of: path), R_OK) == 0 else {
-    throw .unreadable(path: path, reason: String(cString: strerror(errno)))
-  }
-  guard status.st_size > 0 else { throw .notAudio(path: path, reason: "the file is empty") }
-}

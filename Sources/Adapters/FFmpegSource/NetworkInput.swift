@@ -15,6 +15,8 @@ package struct NetworkSettings: Hashable, Sendable {
   package var longestOutage = Duration.seconds(30)
   /// The pauses before a radio station, or a file that could not be taken up again, is asked for anew.
   package var retryDelays: [Duration] = [0, 1, 2, 4, 8, 16].map { .seconds($0) }
+  /// What one item may ask for until it plays.
+  package var opening = OpeningLimits()
   package var redirectLimit = 8
   /// Bytes that a file may claim to have; the longest recordings have a few gigabytes.
   package var sizeLimit: Int64 = 64 << 30
@@ -71,6 +73,10 @@ final class NetworkInput {
   /// What is waited for, where that is bytes of one connection, and how far it was when that was last looked at.
   private var watched: (bytes: UnsafeMutablePointer<AVIOContext>, position: Int64)?
   private var patience: Duration
+  /// What it has asked for so far, and may.
+  var budget: OpeningBudget
+  /// Connections that a demuxer has opened by itself.
+  private var opened: Set<UnsafeMutablePointer<AVIOContext>> = []
 
   init(
     _ location: String, settings: NetworkSettings, interruption: ReadInterruption,
@@ -79,6 +85,7 @@ final class NetworkInput {
     self.location = location
     self.library = library
     self.settings = settings
+    budget = OpeningBudget(settings.opening)
     patience = settings.patience
     self.interruption = interruption
     era = interruption.era
@@ -94,11 +101,17 @@ final class NetworkInput {
     context.pointee.interrupt_callback = interruptCallback
     context.pointee.opaque = Unmanaged.passUnretained(self).toOpaque()
     context.pointee.io_open = openBytes
+    context.pointee.io_close2 = closeBytes
     set(&options)
+    // A connection that a demuxer uses for further requests would not ask here.
+    for name in ["http_persistent", "http_multiple"] {
+      _ = library.calls.av_dict_set(&options, name, "0", 0)
+    }
   }
 
   /// Opens what is read as bytes.
   func open(_ url: String, _ context: inout UnsafeMutablePointer<AVIOContext>?) -> Int32 {
+    guard asks() else { return cff_exit }
     var options: OpaquePointer?
     defer { library.calls.av_dict_free(&options) }
     // `NetworkBytes` pauses and asks again itself.
@@ -114,15 +127,35 @@ final class NetworkInput {
     _ context: UnsafeMutablePointer<UnsafeMutablePointer<AVIOContext>?>,
     _ options: UnsafeMutablePointer<OpaquePointer?>?
   ) -> Int32 {
+    guard asks(), flags & AVIO_FLAG_WRITE == 0 else { return cff_exit }
     var own: OpaquePointer?
     defer { library.calls.av_dict_free(&own) }
     var callback = interruptCallback
-    guard let options else {
+    let code: Int32
+    if let options {
+      set(&options.pointee)
+      code = library.calls.avio_open2(context, url, flags, &callback, options)
+    } else {
       set(&own)
-      return library.calls.avio_open2(context, url, flags, &callback, &own)
+      code = library.calls.avio_open2(context, url, flags, &callback, &own)
     }
-    set(&options.pointee)
-    return library.calls.avio_open2(context, url, flags, &callback, options)
+    if code >= 0, let bytes = context.pointee { opened.insert(bytes) }
+    return code
+  }
+
+  /// Counts a request. False where it must not be made.
+  private func asks() -> Bool {
+    while let pause = budget.wait() {
+      guard waits(milliseconds: Int32(pause / .milliseconds(1))) else { return false }
+    }
+    return budget.request()
+  }
+
+  fileprivate func close(_ bytes: UnsafeMutablePointer<AVIOContext>) -> Int32 {
+    opened.remove(bytes)
+    budget.took(bytes.pointee.bytes_read)
+    var closing: UnsafeMutablePointer<AVIOContext>? = bytes
+    return library.calls.avio_closep(&closing)
   }
 
   private var interruptCallback: AVIOInterruptCB {
@@ -182,8 +215,18 @@ final class NetworkInput {
       hasReportedStall = true
       report(.stalled(location: location))
     }
-    return isInterrupted
+    return !budget.goesOn(with: bytesOfOpenConnections) || isInterrupted
   }
+
+  private var bytesOfOpenConnections: Int64 {
+    var count: Int64 = 0
+    if let (bytes, _) = watched { count += bytes.pointee.bytes_read }
+    for bytes in opened { count += bytes.pointee.bytes_read }
+    return count
+  }
+
+  /// A source is opened from its beginning, with all that this asks for.
+  func beginOpening() { budget = OpeningBudget(settings.opening) }
 
   /// Whether it was not disowned.
   var isCurrent: Bool { era == interruption.era }
@@ -200,6 +243,31 @@ extension Demuxer.Input {
   func waiting<T>(for bytes: UnsafeMutablePointer<AVIOContext>?, _ body: () -> T) -> T {
     guard case .network(let network) = self else { return body() }
     return network.waiting(for: bytes, body)
+  }
+
+  func beginOpening() {
+    if case .network(let network) = self { network.beginOpening() }
+  }
+
+  func endOpening() {
+    if case .network(let network) = self { network.budget.endOpening() }
+  }
+
+  var fileContext: UnsafeMutablePointer<AVIOContext>? {
+    guard case .file(let file) = self else { return nil }
+    return file.context
+  }
+
+  /// Tells FFmpeg which formats it may find.
+  func limit(_ options: inout OpaquePointer?, _ library: FFmpegLibrary) {
+    let formats: String
+    switch self {
+    case .network: formats = Containers.ofAddresses
+    // The user says what they are.
+    case .descriptor(_, .some): return
+    case .descriptor, .file: formats = Containers.ofFiles
+    }
+    _ = library.calls.av_dict_set(&options, "format_whitelist", formats, 0)
   }
 }
 
@@ -218,4 +286,12 @@ private func openBytes(
   guard let input = context?.pointee.opaque, let bytes, let url else { return cff_io_error }
   return Unmanaged<NetworkInput>.fromOpaque(input).takeUnretainedValue()
     .open(url, flags: flags, bytes, options)
+}
+
+/// FFmpeg's call back, on the thread that reads.
+private func closeBytes(
+  context: UnsafeMutablePointer<AVFormatContext>?, bytes: UnsafeMutablePointer<AVIOContext>?
+) -> Int32 {
+  guard let input = context?.pointee.opaque, let bytes else { return 0 }
+  return Unmanaged<NetworkInput>.fromOpaque(input).takeUnretainedValue().close(bytes)
 }

@@ -1,6 +1,3 @@
-import Glibc
-import Sender
-
 /// Consecutive Ogg streams in one file, such as a recorded radio programme. FFmpeg takes the length of the last
 /// stream for that of all, and its seeks fail; read as if from a pipe, the file plays through.
 enum OggChain {
@@ -9,11 +6,8 @@ enum OggChain {
   private static let pageLimit = 4_000_000
 
   /// Whether another stream begins in the file after the first one has begun to sound.
-  static func isChain(_ path: String) -> Bool {
-    let file = open(FileName.bytes(of: path), O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { return false }
-    defer { close(file) }
-    var place: off_t = 0
+  static func isChain(_ file: MediaFile) -> Bool {
+    var place: Int64 = 0
     var hasData = false
     for _ in 0..<pageLimit {
       guard let page = Page(at: place, of: file) else { return false }
@@ -26,17 +20,17 @@ enum OggChain {
 
   private struct Page {
     let beginsStream: Bool
-    let size: off_t
+    let size: Int64
 
-    init?(at place: off_t, of file: Int32) {
+    init?(at place: Int64, of file: MediaFile) {
       var bytes = [UInt8](repeating: 0, count: headerSize + 255)
-      let count = pread(file, &bytes, bytes.count, place)
+      let count = file.read(into: &bytes, count: bytes.count, from: place)
       guard count >= headerSize, Array(bytes[0..<4]) == Array("OggS".utf8) else { return nil }
       let segments = Int(bytes[26])
       guard count >= headerSize + segments else { return nil }
       beginsStream = bytes[5] & 2 != 0
       let body = bytes[headerSize..<headerSize + segments].reduce(0) { $0 + Int($1) }
-      size = off_t(headerSize + segments + body)
+      size = Int64(headerSize + segments + body)
     }
   }
 }

@@ -1,0 +1,53 @@
+import Glibc
+package import Sender
+
+/// An open file that was checked: a regular file that is not empty. Any number of readers read from it, each from a
+/// place of its own.
+package final class MediaFile {
+  let path: String
+  package let descriptor: Int32
+
+  /// - Throws: `MediaError.notFound`, `unreadable` or `notAudio`, with the reason.
+  package convenience init(path: String) throws(MediaError) {
+    // A pipe would wait for its other end.
+    let file = open(FileName.bytes(of: path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard file >= 0 else { throw Self.missing(path) }
+    try self.init(path: path, descriptor: file)
+  }
+
+  /// - Parameter descriptor: is closed in the end, even if this throws.
+  package init(path: String, descriptor: Int32) throws(MediaError) {
+    (self.path, self.descriptor) = (path, descriptor)
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw Self.missing(path) }
+    switch status.st_mode & S_IFMT {
+    case S_IFREG: break
+    case S_IFDIR: throw .unreadable(path: path, reason: "it is a folder")
+    default: throw .unreadable(path: path, reason: "it is not a file; pipe it in instead")
+    }
+    guard status.st_size > 0 else { throw .notAudio(path: path, reason: "the file is empty") }
+  }
+
+  deinit { close(descriptor) }
+
+  private static func missing(_ path: String) -> MediaError {
+    errno == ENOENT || errno == ENOTDIR
+      ? .notFound(path: path)
+      : .unreadable(path: path, reason: String(cString: strerror(errno)))
+  }
+
+  /// It may grow while it is read.
+  var size: Int64 {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 ? Int64(status.st_size) : 0
+  }
+
+  /// How many bytes there were; 0 at the end, negative where reading failed.
+  func read(into buffer: UnsafeMutablePointer<UInt8>, count: Int, from place: Int64) -> Int {
+    while true {
+      let size = pread(descriptor, buffer, count, off_t(place))
+      if size < 0, errno == EINTR { continue }
+      return size
+    }
+  }
+}
