@@ -205,7 +205,10 @@ let package = Package(
       "OpenSSLSecurityTests",
       ["OpenSSLSecurity", "Pairing", "WireProtocol", "SecurityTestSupport", "TestSupport"]),
     tests("FFmpegDecoderTests", ["FFmpegDecoder", "Audio", "TestSupport"]),
-    tests("FFmpegSourceTests", ["FFmpegSource", "Sender", "Audio", "TestSupport"]),
+    // Decodes here, and by the finished program as players do.
+    tests(
+      "FFmpegSourceTests",
+      ["FFmpegSource", "Driver", "LinuxIO", "Sender", "WireProtocol", "Audio", "TestSupport"]),
     // What goes from a file to a room as it is: both sides of it, without the network.
     tests(
       "PassThroughTests",

@@ -51,9 +51,20 @@ package struct SourceOpener: Sendable {
     if location == "-" {
       return try StreamSource(descriptor: 0, rawFormat: raw, interruption: interruption)
     }
-    guard NetworkSource.isNetwork(location) else { return try FileSource(path: location) }
-    return try NetworkSource(
-      url: location, interruption: interruption, report: report)
+    return try NetworkSource.isNetwork(location) ? openAddress(location) : openFile(location)
+  }
+
+  /// What strangers have made is decoded by a process of its own, where there is a program for it.
+  private func openFile(_ path: String) throws(MediaError) -> any MediaSource {
+    guard MediaWorkers.shared.isStarted else { return try FileSource(path: path) }
+    return try WorkerSource(path: path, interruption: interruption)
+  }
+
+  private func openAddress(_ url: String) throws(MediaError) -> any MediaSource {
+    guard MediaWorkers.shared.isStarted else {
+      return try NetworkSource(url: url, interruption: interruption, report: report)
+    }
+    return try WorkerSource(url: url, interruption: interruption, report: report)
   }
 
   /// The source of an item with its effects.

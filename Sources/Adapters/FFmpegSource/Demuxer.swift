@@ -303,6 +303,12 @@ final class Demuxer {
     return bytes.pointee.seekable & AVIO_SEEKABLE_NORMAL != 0
   }
 
+  /// What it reads; nil where that is no file.
+  var file: MediaFile? {
+    guard case .file(let input) = input else { return nil }
+    return input.file
+  }
+
   /// Whether it comes over the network and by one connection.
   var readsBytes: Bool { bytes != nil && formatName != "hls" }
 

@@ -6,7 +6,7 @@ import Sender
 final class FileInput {
   private static let bufferSize = 32 << 10
 
-  private let file: MediaFile
+  let file: MediaFile
   private let library: FFmpegLibrary
   private var position: Int64 = 0
   private(set) var context: UnsafeMutablePointer<AVIOContext>?

@@ -15,8 +15,12 @@ package final class FileSource: MediaSource {
   private let reader: ItemReader
 
   /// Opens the file and decodes its first frames.
-  package init(path: String, channels: ChannelLimit = .stereo) throws(MediaError) {
-    let file = try MediaFile(path: path)
+  package convenience init(path: String, channels: ChannelLimit = .stereo) throws(MediaError) {
+    try self.init(MediaFile(path: path), channels: channels)
+  }
+
+  package init(_ file: MediaFile, channels: ChannelLimit = .stereo) throws(MediaError) {
+    let path = file.path
     let library = try FFmpegLibrary.load(toPlay: path)
     reader = try ItemReader(path: path, channels: channels) { () throws(MediaError) in
       try Self.open(file, library)

@@ -1,6 +1,3 @@
-import Glibc
-import Sender
-
 /// The first frame of an MP3 stream, in which encoders record delay and padding. FFmpeg applies it but does not
 /// report it, and the stream's length needs it.
 enum MP3Tag {
@@ -10,14 +7,13 @@ enum MP3Tag {
   private static let decoderDelay: Int64 = 529
 
   /// Decoded frames at the end that are not part of the recording. Nil where there is no such tag.
-  static func endPadding(ofFile path: String, before offset: Int64?) -> Int64? {
-    guard let offset, offset > 0 else { return nil }
-    let file = open(FileName.bytes(of: path), O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { return nil }
-    defer { close(file) }
+  static func endPadding(of file: MediaFile?, before offset: Int64?) -> Int64? {
+    guard let file, let offset, offset > 0 else { return nil }
     let start = max(0, Int(offset) - frameLimit)
     var bytes = [UInt8](repeating: 0, count: Int(offset) - start)
-    guard pread(file, &bytes, bytes.count, off_t(start)) == bytes.count else { return nil }
+    guard file.read(into: &bytes, count: bytes.count, from: Int64(start)) == bytes.count else {
+      return nil
+    }
     return endPadding(in: bytes)
   }
 

@@ -67,7 +67,7 @@ struct MediaFacts {
       count -= Int64(parameters.pointee.initial_padding)
     case "mp3":
       guard frame.pts != cff_no_pts,
-        let padding = MP3Tag.endPadding(ofFile: path, before: reader.firstPacketOffset)
+        let padding = MP3Tag.endPadding(of: reader.demuxer.file, before: reader.firstPacketOffset)
       else { return nil }
       count -= library.calls.av_rescale_q(frame.pts, base, frameBase) + padding
     default:

@@ -28,6 +28,11 @@ package final class MediaFile {
     guard status.st_size > 0 else { throw .notAudio(path: path, reason: "the file is empty") }
   }
 
+  /// One that another process has opened and checked.
+  package init(received descriptor: Int32, name: String) {
+    (path, self.descriptor) = (name, descriptor)
+  }
+
   deinit { close(descriptor) }
 
   private static func missing(_ path: String) -> MediaError {
@@ -37,10 +42,7 @@ package final class MediaFile {
   }
 
   /// It may grow while it is read.
-  var size: Int64 {
-    var status = stat()
-    return fstat(descriptor, &status) == 0 ? Int64(status.st_size) : 0
-  }
+  var size: Int64 { Int64(lseek(descriptor, 0, SEEK_END)) }
 
   /// How many bytes there were; 0 at the end, negative where reading failed.
   func read(into buffer: UnsafeMutablePointer<UInt8>, count: Int, from place: Int64) -> Int {

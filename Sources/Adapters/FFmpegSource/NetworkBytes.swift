@@ -68,7 +68,13 @@ final class NetworkBytes {
         reason: "its index stands at its end, and its server gives it only from its beginning; "
           + "of more than \(Spool.limit >> 20) MiB that is not loaded whole")
     }
-    spool = try Spool(for: url)
+    if network.remote != nil, let connection {
+      guard network.keepRemote(connection) else {
+        throw .unreadable(path: url, reason: "there is no room to load it whole")
+      }
+    } else {
+      spool = try Spool(for: url)
+    }
     makeContext()
   }
 
@@ -89,7 +95,7 @@ final class NetworkBytes {
       library.calls.av_free(keeping?.pointee.buffer)
       library.calls.avio_context_free(&keeping)
     }
-    _ = library.calls.avio_closep(&connection)
+    if let connection { network.close(connection) }
   }
 
   /// Up to `limit` bytes, and one more where there are more. A server that closes the connection may have sent
@@ -207,12 +213,7 @@ final class NetworkBytes {
   var isStation: Bool { !option("icy_metadata_headers").isEmpty }
 
   private func option(_ name: String) -> String {
-    guard let connection else { return "" }
-    var text: UnsafeMutablePointer<UInt8>?
-    let code = library.calls.av_opt_get(connection, name, AV_OPT_SEARCH_CHILDREN, &text)
-    defer { library.calls.av_free(text) }
-    guard code >= 0, let text else { return "" }
-    return String(cString: text)
+    connection.map { library.option(name, of: $0) } ?? ""
   }
 }
 

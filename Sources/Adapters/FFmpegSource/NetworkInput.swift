@@ -1,5 +1,6 @@
 import CFFmpeg
 import Glibc
+import Sender
 
 /// Settings of all network sources.
 package struct NetworkSettings: Hashable, Sendable {
@@ -75,13 +76,20 @@ final class NetworkInput {
   private var patience: Duration
   /// What it has asked for so far, and may.
   var budget: OpeningBudget
+  /// Who reads for this process; nil where it reads by itself.
+  let remote: (any RemoteSource)?
+  /// Of connections whose bytes somebody else reads, by their handles.
+  var remoteSizes: [UInt32: Int64] = [:]
+  private var lastAsked = ContinuousClock.now
   /// Connections that a demuxer has opened by itself.
   private var opened: Set<UnsafeMutablePointer<AVIOContext>> = []
 
   init(
     _ location: String, settings: NetworkSettings, interruption: ReadInterruption,
-    library: FFmpegLibrary, report: @escaping @Sendable (SourceNotice) -> Void
+    library: FFmpegLibrary, remote: (any RemoteSource)? = nil,
+    report: @escaping @Sendable (SourceNotice) -> Void
   ) {
+    self.remote = remote
     self.location = location
     self.library = library
     self.settings = settings
@@ -112,6 +120,7 @@ final class NetworkInput {
   /// Opens what is read as bytes.
   func open(_ url: String, _ context: inout UnsafeMutablePointer<AVIOContext>?) -> Int32 {
     guard asks() else { return cff_exit }
+    if let remote { return openRemote(url, SourceOptions(), by: remote, &context) }
     var options: OpaquePointer?
     defer { library.calls.av_dict_free(&options) }
     // `NetworkBytes` pauses and asks again itself.
@@ -127,19 +136,38 @@ final class NetworkInput {
     _ context: UnsafeMutablePointer<UnsafeMutablePointer<AVIOContext>?>,
     _ options: UnsafeMutablePointer<OpaquePointer?>?
   ) -> Int32 {
-    guard asks(), flags & AVIO_FLAG_WRITE == 0 else { return cff_exit }
+    guard flags & AVIO_FLAG_WRITE == 0 else { return cff_exit }
+    if let remote, !String(cString: url).hasPrefix("data:") {
+      guard asks() else { return cff_exit }
+      return openRemote(
+        String(cString: url), SourceOptions(options?.pointee, library), by: remote, &context.pointee
+      )
+    }
+    if let options { return openNested(url, &options.pointee, &context.pointee) }
     var own: OpaquePointer?
     defer { library.calls.av_dict_free(&own) }
+    return openNested(url, &own, &context.pointee)
+  }
+
+  /// The same for another process, whose demuxer has asked for it.
+  func openNested(
+    _ url: String, _ options: SourceOptions,
+    _ context: inout UnsafeMutablePointer<AVIOContext>?
+  ) -> Int32 {
+    var dictionary = options.dictionary(library)
+    defer { library.calls.av_dict_free(&dictionary) }
+    return openNested(url, &dictionary, &context)
+  }
+
+  private func openNested(
+    _ url: UnsafePointer<CChar>, _ options: inout OpaquePointer?,
+    _ context: inout UnsafeMutablePointer<AVIOContext>?
+  ) -> Int32 {
+    guard asks() else { return cff_exit }
+    set(&options)
     var callback = interruptCallback
-    let code: Int32
-    if let options {
-      set(&options.pointee)
-      code = library.calls.avio_open2(context, url, flags, &callback, options)
-    } else {
-      set(&own)
-      code = library.calls.avio_open2(context, url, flags, &callback, &own)
-    }
-    if code >= 0, let bytes = context.pointee { opened.insert(bytes) }
+    let code = library.calls.avio_open2(&context, url, AVIO_FLAG_READ, &callback, &options)
+    if code >= 0, let context { opened.insert(context) }
     return code
   }
 
@@ -151,9 +179,14 @@ final class NetworkInput {
     return budget.request()
   }
 
-  fileprivate func close(_ bytes: UnsafeMutablePointer<AVIOContext>) -> Int32 {
-    opened.remove(bytes)
+  @discardableResult
+  func close(_ bytes: UnsafeMutablePointer<AVIOContext>) -> Int32 {
+    let isOwn = opened.remove(bytes) != nil
     budget.took(bytes.pointee.bytes_read)
+    if let remote, !isOwn {
+      closeRemote(bytes, by: remote)
+      return 0
+    }
     var closing: UnsafeMutablePointer<AVIOContext>? = bytes
     return library.calls.avio_closep(&closing)
   }
@@ -176,7 +209,10 @@ final class NetworkInput {
   }
 
   /// Call it for a live list of segments, where bytes arrive only from time to time.
-  func followsList() { patience = max(settings.listPatience, settings.patience) }
+  func followsList() {
+    if let remote { _ = ask(.followsList, of: remote) }
+    patience = max(settings.listPatience, settings.patience)
+  }
 
   /// Runs an operation that may wait for the network.
   ///
@@ -215,8 +251,16 @@ final class NetworkInput {
       hasReportedStall = true
       report(.stalled(location: location))
     }
-    return !budget.goesOn(with: bytesOfOpenConnections) || isInterrupted
+    if let remote, ContinuousClock.now - lastAsked > .milliseconds(50) {
+      _ = ask(.goesOn, of: remote)
+      lastAsked = .now
+    }
+    return !goesOn
   }
+
+  var goesOn: Bool { budget.goesOn(with: bytesOfOpenConnections) && !isInterrupted }
+
+  func abandon() { interruption.abandonRead() }
 
   private var bytesOfOpenConnections: Int64 {
     var count: Int64 = 0
@@ -235,7 +279,49 @@ final class NetworkInput {
 
   /// Lets time pass. False where the interruption came first.
   func waits(milliseconds: Int32) -> Bool {
-    interruption.waits(milliseconds: milliseconds, in: era)
+    if let remote {
+      guard case .done(true) = ask(.pause(milliseconds: milliseconds), of: remote) else {
+        return false
+      }
+      return true
+    }
+    return interruption.waits(milliseconds: milliseconds, in: era)
+  }
+}
+
+extension SourceOptions {
+  private static let digits = Array("0123456789abcdef".utf8)
+
+  /// Those of a demuxer's options that Tutti knows.
+  init(_ options: OpaquePointer?, _ library: FFmpegLibrary) {
+    self.init()
+    isNested = true
+    func value(_ name: String) -> String {
+      guard let entry = library.calls.av_dict_get(options, name, nil, 0),
+        let text = entry.pointee.value
+      else { return "" }
+      return String(cString: text)
+    }
+    range = ["offset", "end_offset"].map { max(0, Int64(value($0)) ?? 0) }
+    (key, vector) = (Self.bytes(value("key")), Self.bytes(value("iv")))
+  }
+
+  private static func bytes(_ text: String) -> [UInt8] {
+    let nibbles = text.lowercased().utf8.compactMap(digits.firstIndex)
+    guard text.utf8.count == 32, nibbles.count == 32 else { return [] }
+    return (0..<16).map { UInt8(nibbles[2 * $0] << 4 | nibbles[2 * $0 + 1]) }
+  }
+
+  func dictionary(_ library: FFmpegLibrary) -> OpaquePointer? {
+    var options: OpaquePointer?
+    for (name, place) in zip(["offset", "end_offset"], range) where place > 0 {
+      _ = library.calls.av_dict_set(&options, name, "\(place)", 0)
+    }
+    for (name, secret) in [("key", key), ("iv", vector)] where !secret.isEmpty {
+      let text = secret.flatMap { [Self.digits[Int($0 >> 4)], Self.digits[Int($0 & 15)]] }
+      _ = library.calls.av_dict_set(&options, name, String(decoding: text, as: UTF8.self), 0)
+    }
+    return options
   }
 }
 

@@ -65,9 +65,9 @@ package final class ReadInterruption: Sendable {
   package var isWaiting: Bool { waitingEra.load(ordering: .relaxed) == era }
 
   /// That of sources which are opened now.
-  var era: Int { currentEra.load(ordering: .relaxed) }
+  package var era: Int { currentEra.load(ordering: .relaxed) }
 
-  func isInterrupted(in era: Int) -> Bool {
+  package func isInterrupted(in era: Int) -> Bool {
     isOver.load(ordering: .relaxed) || isObsolete.load(ordering: .relaxed) || era != self.era
   }
 
@@ -94,6 +94,29 @@ package final class ReadInterruption: Sendable {
       guard errno == EINTR else { return true }
     }
     return waiting[1].revents == 0
+  }
+
+  package enum Wait: Hashable, Sendable { case ready, interrupted, overdue }
+
+  /// Waits for so long until there is something to read from `descriptor`.
+  package func waits(for descriptor: Int32, milliseconds: Int32, in era: Int) -> Wait {
+    if isInterrupted(in: era) { return .interrupted }
+    var waiting = [
+      pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0),
+    ]
+    let count = poll(&waiting, 2, milliseconds)
+    if waiting[0].revents != 0 { return .ready }
+    if count < 0, errno == EINTR {
+      return waits(for: descriptor, milliseconds: milliseconds, in: era)
+    }
+    return count == 0 ? .overdue : .interrupted
+  }
+
+  /// The same where nothing interrupts it any more.
+  package func isReady(_ descriptor: Int32, milliseconds: Int32) -> Bool {
+    var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&waiting, 1, milliseconds) > 0
   }
 
   /// Lets time pass. False where the interruption came first.

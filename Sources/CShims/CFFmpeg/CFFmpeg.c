@@ -87,3 +87,65 @@ const CFFmpegFilterCalls *cff_load_filters(void) {
 const char *cff_load_failure(void) { return load_failure; }
 const char *cff_last_log(void) { return last_log; }
 void cff_clear_log(void) { last_log[0] = 0; }
+
+void cff_set_log(const char *text) { snprintf(last_log, sizeof last_log, "%s", text); }
+
+static const char *bytes_name(void *context) {
+  (void)context;
+  return "bytes";
+}
+
+#define TEXT(field) {#field, "", offsetof(CFFBytes, field), AV_OPT_TYPE_STRING, {.str = NULL}, 0, 0, \
+                     AV_OPT_FLAG_DECODING_PARAM}
+
+static const AVOption bytes_options[] = {
+    TEXT(location), TEXT(mime_type), TEXT(icy_metadata_headers),
+    {"metadata", "", offsetof(CFFBytes, metadata), AV_OPT_TYPE_DICT, {.str = NULL}, 0, 0,
+     AV_OPT_FLAG_DECODING_PARAM},
+    {NULL}};
+
+static const AVClass bytes_class = {.class_name = "bytes", .item_name = bytes_name,
+                                    .option = bytes_options, .version = LIBAVUTIL_VERSION_INT};
+
+static void *next_child(void *context, void *before) {
+  return before ? NULL : ((AVIOContext *)context)->opaque;
+}
+
+static const AVClass context_class = {.class_name = "connection", .item_name = bytes_name,
+                                      .version = LIBAVUTIL_VERSION_INT, .child_next = next_child};
+
+AVIOContext *cff_bytes_open(void *owner, uint32_t handle, int size, const char *location,
+                            const char *mime_type, const char *icy_metadata_headers,
+                            int (*read)(void *, uint8_t *, int),
+                            int64_t (*seek)(void *, int64_t, int)) {
+  CFFBytes *bytes = calls.av_malloc(sizeof *bytes);
+  unsigned char *buffer = calls.av_malloc(size);
+  AVIOContext *context =
+      bytes && buffer ? calls.avio_alloc_context(buffer, size, 0, bytes, read, NULL, seek) : NULL;
+  if (!context) {
+    calls.av_free(buffer);
+    calls.av_free(bytes);
+    return NULL;
+  }
+  *bytes = (CFFBytes){.kind = &bytes_class, .owner = owner, .handle = handle};
+  bytes->location = calls.av_strdup(location);
+  bytes->mime_type = calls.av_strdup(mime_type);
+  bytes->icy_metadata_headers = calls.av_strdup(icy_metadata_headers);
+  context->av_class = &context_class;
+  return context;
+}
+
+void cff_bytes_note(CFFBytes *bytes, const char *key, const char *value) {
+  calls.av_dict_set(&bytes->metadata, key, value, 0);
+}
+
+void cff_bytes_close(AVIOContext *context) {
+  CFFBytes *bytes = context->opaque;
+  calls.av_free(bytes->location);
+  calls.av_free(bytes->mime_type);
+  calls.av_free(bytes->icy_metadata_headers);
+  calls.av_dict_free(&bytes->metadata);
+  calls.av_free(bytes);
+  calls.av_free(context->buffer);
+  calls.avio_context_free(&context);
+}

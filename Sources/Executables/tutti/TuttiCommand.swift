@@ -31,7 +31,7 @@ struct TuttiCommand: ParsableCommand {
       AddCommand.self,
       RemoveCommand.self, MoveCommand.self, ClearCommand.self, JumpCommand.self,
       ShuffleCommand.self, RepeatCommand.self, ServeCommand.self, DoctorCommand.self,
-      LibraryWorkerCommand.self,
+      LibraryWorkerCommand.self, MediaWorkerCommand.self,
     ])
 
   static func main() { main(arguments) }

@@ -17,7 +17,7 @@
   X(av_channel_layout_default) X(av_channel_layout_compare) X(av_channel_layout_copy)             \
   X(av_channel_layout_uninit) X(av_dict_free) X(av_dict_get) X(av_dict_set) X(av_frame_alloc)     \
   X(av_frame_free) X(av_frame_get_buffer) X(av_frame_unref) X(av_free) X(av_get_bytes_per_sample)                        \
-  X(av_log_set_callback) X(av_malloc) X(av_md5_sum) X(av_max_alloc) X(av_opt_get) X(av_opt_set_double) X(av_rescale_q)        \
+  X(av_log_set_callback) X(av_malloc) X(av_md5_sum) X(av_max_alloc) X(av_opt_get) X(av_opt_get_dict_val) X(av_opt_set_dict_val) X(av_opt_set_double) X(av_rescale_q)        \
   X(av_sample_fmt_is_planar) X(av_strdup) X(av_strerror)
 
 #define CFF_AVCODEC(X)                                                                            \
@@ -74,6 +74,31 @@ const char *_Nonnull cff_load_failure(void);
 /// FFmpeg never writes to the terminal.
 const char *_Nonnull cff_last_log(void);
 void cff_clear_log(void);
+/// The same for a failure of which another process has told.
+void cff_set_log(const char *_Nonnull text);
+
+/// What FFmpeg asks of a connection beside its bytes. `AVIOContext.opaque` is one of these where `cff_bytes_open` made it.
+typedef struct CFFBytes {
+  const AVClass *_Nonnull kind;
+  /// For the call backs; FFmpeg leaves it alone.
+  void *_Nullable owner;
+  uint32_t handle;
+  /// Strings and metadata under the names that they have in FFmpeg's HTTP.
+  char *_Nullable location;
+  char *_Nullable mime_type;
+  char *_Nullable icy_metadata_headers;
+  AVDictionary *_Nullable metadata;
+} CFFBytes;
+
+/// A context whose bytes come from the call backs; null where memory ends. `cff_bytes_close` frees it, and FFmpeg must not.
+AVIOContext *_Nullable cff_bytes_open(
+    void *_Nullable owner, uint32_t handle, int size, const char *_Nonnull location,
+    const char *_Nonnull mime_type, const char *_Nonnull icy_metadata_headers,
+    int (*_Nonnull read)(void *_Nullable, uint8_t *_Nullable, int),
+    int64_t (*_Nullable seek)(void *_Nullable, int64_t, int));
+/// What the station says from now on.
+void cff_bytes_note(CFFBytes *_Nonnull bytes, const char *_Nonnull key, const char *_Nonnull value);
+void cff_bytes_close(AVIOContext *_Nonnull context);
 
 static const int cff_avformat_major = LIBAVFORMAT_VERSION_MAJOR;
 static const int cff_avcodec_major = LIBAVCODEC_VERSION_MAJOR;

@@ -142,6 +142,14 @@ void csys_give_way(void);
 int csys_limit_memory(uint64_t bytes);
 // Starts the program at `arguments[0]`, with no signal blocked and `descriptor` as its input and output. Its number.
 int csys_spawn(char *const *arguments, int descriptor);
+// Of a process that decodes what strangers have made, before it loads anything: all but its input is closed, it says nothing to the
+// terminal, and it ends with the thread that has started it.
+void csys_release(void);
+// The same process afterwards: it has no more memory than this, and opens, starts and connects to nothing from now on.
+int csys_confine(uint64_t memory);
+// With a descriptor for the other side, which gets one of its own. `received` stays as it is where none came.
+ssize_t csys_send_descriptor(int stream, const void *bytes, size_t count, int descriptor);
+ssize_t csys_receive_descriptor(int stream, void *bytes, size_t capacity, int *received);
 // Two ends of a stream between two processes; both close on exec.
 int csys_pair(int ends[2]);
 // Whether others may change what is in the file system of `path` without this machine seeing it: NFS, SMB, FUSE.

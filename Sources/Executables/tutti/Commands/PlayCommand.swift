@@ -104,6 +104,7 @@ struct PlayCommand: ParsableCommand {
       let latency = try liveLatency()
       let state = try common.state()
       if let answer = try playByDaemon(items, state) { return try common.show(answer) }
+      try MediaWorkerCommand.start()
       try MediaPaths.refuseInputs(items)
       var stranger: String?
       repeat {

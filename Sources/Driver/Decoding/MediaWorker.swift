@@ -1,0 +1,151 @@
+import FFmpegSource
+import LinuxIO
+import Sender
+import Synchronization
+
+/// Demuxes and decodes what strangers have made, in a process that can do nothing else: whatever a file or a station does
+/// to FFmpeg happens there. One item a process.
+package enum MediaWorker {
+  /// What the program does: answers until nobody asks any more. Takes the socket that is its standard input.
+  package static func run() {
+    ConfinedService.begin()
+    _ = FFmpegInstallation.obstacle
+    guard let interruption = try? ReadInterruption(), ConfinedService.confine() == nil else {
+      return
+    }
+    let service = Service(interruption)
+    while let (message, descriptor) = ConfinedService.receive(limit: DecoderMessage.limit) {
+      guard let request = try? MediaRequest(message[...]) else { return }
+      interruption.readAgain()
+      guard ConfinedService.send(service.answer(request, descriptor).bytes) else { return }
+    }
+  }
+
+  private final class Service: RemoteSource {
+    private let interruption: ReadInterruption
+    private var location = ""
+    private var source: (any MediaSource)?
+    private var packets: (any PacketSource)?
+    /// What was last told of it.
+    private var metadata: ItemMetadata?
+    private var frames: [Float] = []
+
+    init(_ interruption: ReadInterruption) { self.interruption = interruption }
+
+    func answer(_ request: MediaRequest, _ descriptor: Int32?) -> MediaAnswer {
+      do throws(MediaError) {
+        return try carryOut(request, descriptor)
+      } catch {
+        return .failed(MediaFailure(error, of: location))
+      }
+    }
+
+    private func carryOut(
+      _ request: MediaRequest, _ descriptor: Int32?
+    ) throws(MediaError) -> MediaAnswer {
+      switch request {
+      case .openFile(let name):
+        guard let descriptor else { throw .notFound(path: name) }
+        location = name
+        return opened(try FileSource(MediaFile(received: descriptor, name: name)))
+      case .openAddress(let url):
+        location = url
+        return opened(
+          try NetworkSource(
+            url: url, interruption: interruption, remote: self,
+            report: { [told] in told.add($0) }))
+      case .read(let count): return try read(count)
+      case .seek(let frame):
+        try source?.seek(toFrame: frame)
+        return .done(state)
+      case .packets: return try openPackets()
+      case .nextPacket:
+        let packet = try packets?.next()
+        return .packet(packet, position: packets?.position ?? 0)
+      case .seekPackets(let frame):
+        try packets?.seek(toFrame: frame)
+        return .packet(nil, position: packets?.position ?? 0)
+      }
+    }
+
+    private func opened(_ source: any MediaSource) -> MediaAnswer {
+      self.source = source
+      return .opened(MediaInfo(source), state)
+    }
+
+    private func read(_ count: Int) throws(MediaError) -> MediaAnswer {
+      guard let source else { throw .broken(path: location, reason: "it is not open") }
+      frames.removeAll(keepingCapacity: true)
+      var failure: MediaFailure?
+      do throws(MediaError) {
+        let wanted = min(max(0, count), DecoderMessage.frameLimit)
+        try source.read(wanted, appendingTo: &frames)
+      } catch {
+        failure = MediaFailure(error, of: location)
+      }
+      let bytes = frames.withUnsafeBytes { Array($0) }
+      return .frames(bytes[...], failure, state)
+    }
+
+    private func openPackets() throws(MediaError) -> MediaAnswer {
+      guard let source else { throw .broken(path: location, reason: "it is not open") }
+      do throws(PassObstacle) {
+        let packets = try source.packets()
+        self.packets = packets
+        return .packets(packets.format, position: packets.position)
+      } catch {
+        return .obstacle(MediaObstacle(error, of: location))
+      }
+    }
+
+    private var state: MediaState {
+      guard let source else {
+        return MediaState(estimatedFrameCount: nil, isReusable: false, metadata: nil)
+      }
+      let now = source.metadata
+      defer { metadata = now }
+      return MediaState(
+        estimatedFrameCount: source.estimatedFrameCount, isReusable: source.isReusable,
+        metadata: now == metadata ? nil : now)
+    }
+
+    /// What is reported comes before the next call.
+    private let told = News()
+
+    func ask(_ call: SourceCall) -> SourceReply {
+      for news in told.take() { _ = exchange(.tell(news)) }
+      return exchange(call)
+    }
+
+    private func exchange(_ call: SourceCall) -> SourceReply {
+      guard ConfinedService.send(call.bytes),
+        let (message, _) = ConfinedService.receive(limit: DecoderMessage.limit),
+        let reply = try? SourceReply(message[...])
+      else { return .done(goesOn: false) }
+      return reply
+    }
+  }
+
+  /// Reported on the one thread that there is, while it reads.
+  private final class News: Sendable {
+    private let news = Mutex<[SourceNews]>([])
+
+    func add(_ notice: SourceNotice) {
+      let told: SourceNews? =
+        switch notice {
+        case .stalled: .stalled
+        case .resumed(_, let seconds): .resumed(afterSeconds: seconds)
+        case .reconnecting(_, let reason): .reconnecting(reason: reason)
+        case .away, .back, .longBlocks: nil
+        }
+      if let told { news.withLock { $0.append(told) } }
+    }
+
+    func take() -> [SourceNews] {
+      news.withLock { news in
+        defer { news = [] }
+        return news
+      }
+    }
+  }
+}

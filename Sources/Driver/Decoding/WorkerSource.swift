@@ -1,0 +1,135 @@
+package import Audio
+package import FFmpegSource
+package import Sender
+
+/// A file or an address that a process of its own demuxes and decodes. What it says is checked: a length, a format or a
+/// number that cannot be ends the item.
+package final class WorkerSource: MediaSource {
+  package let format: AudioFormat
+  package let sampleType: SampleType
+  package let isLossless: Bool
+  package let frameCount: Int64?
+  package let isSeekable: Bool
+  package let supply: Supply
+  package private(set) var estimatedFrameCount: Int64?
+  package private(set) var metadata = ItemMetadata()
+  private var wasReusable = false
+
+  private let link: WorkerLink
+  private let gate: NetworkGate?
+
+  /// - Throws: `MediaError`, also where the process crashes or hangs on it.
+  package convenience init(
+    path: String, workers: MediaWorkers = .shared, interruption: ReadInterruption
+  ) throws(MediaError) {
+    let file = try MediaFile(path: path)
+    let link = try WorkerLink(path, workers: workers, interruption: interruption, gate: nil)
+    let answer = try link.open(.openFile(name: path), descriptor: file.descriptor)
+    try self.init(link, nil, answer)
+  }
+
+  package convenience init(
+    url: String, workers: MediaWorkers = .shared, settings: NetworkSettings = .init(),
+    interruption: ReadInterruption, report: @escaping @Sendable (SourceNotice) -> Void
+  ) throws(MediaError) {
+    let gate = try NetworkGate(
+      url, settings: settings, interruption: interruption, report: report)
+    let link = try WorkerLink(url, workers: workers, interruption: interruption, gate: gate)
+    try self.init(link, gate, link.open(.openAddress(url), descriptor: nil))
+  }
+
+  private init(
+    _ link: WorkerLink, _ gate: NetworkGate?, _ answer: MediaAnswer
+  ) throws(MediaError) {
+    guard case .opened(let info, let state) = answer else { throw link.talksNonsense() }
+    (self.link, self.gate) = (link, gate)
+    format = info.format
+    sampleType = info.sampleType
+    isLossless = info.isLossless
+    frameCount = info.frameCount
+    isSeekable = info.isSeekable
+    supply = info.supply
+    note(state)
+  }
+
+  /// How long it may be silent.
+  package var patience: Duration {
+    get { link.patience }
+    set { link.patience = newValue }
+  }
+  /// The process that decodes it; nil once it has ended.
+  package var process: Int32? { link.process }
+
+  package var isReusable: Bool { wasReusable && link.isAlive && gate?.isCurrent ?? true }
+
+  private func note(_ state: MediaState) {
+    estimatedFrameCount = state.estimatedFrameCount
+    wasReusable = state.isReusable
+    if let metadata = state.metadata { self.metadata = metadata }
+  }
+
+  package func read(_ count: Int, appendingTo frames: inout [Float]) throws(MediaError) {
+    guard count > 0 else { return }
+    let wanted = min(count, DecoderMessage.frameLimit)
+    guard case .frames(let bytes, let failure, let state) = try link.ask(.read(count: wanted)),
+      bytes.count % (MemoryLayout<Float>.size * format.channelCount) == 0,
+      bytes.count <= wanted * format.channelCount * MemoryLayout<Float>.size
+    else { throw link.talksNonsense() }
+    note(state)
+    bytes.withUnsafeBytes { bytes in
+      frames.reserveCapacity(frames.count + bytes.count / MemoryLayout<Float>.size)
+      for place in stride(from: 0, to: bytes.count, by: MemoryLayout<Float>.size) {
+        frames.append(bytes.loadUnaligned(fromByteOffset: place, as: Float.self))
+      }
+    }
+    if let failure { throw failure.error(of: link.location) }
+  }
+
+  package func seek(toFrame frame: Int64) throws(MediaError) {
+    let answer = try link.opening { () throws(MediaError) in try link.ask(.seek(frame: frame)) }
+    guard case .done(let state) = answer else { throw link.talksNonsense() }
+    note(state)
+  }
+
+  package func packets() throws(PassObstacle) -> any PacketSource {
+    let answer: MediaAnswer
+    do throws(MediaError) {
+      answer = try link.opening { () throws(MediaError) in try link.ask(.packets) }
+    } catch {
+      throw .unreadable(error)
+    }
+    switch answer {
+    case .packets(let format, let position):
+      guard format.audio == self.format else { throw .unreadable(link.talksNonsense()) }
+      return WorkerPackets(link, format, position)
+    case .obstacle(let obstacle): throw obstacle.obstacle(of: link.location)
+    default: throw .unreadable(link.talksNonsense())
+    }
+  }
+}
+
+/// The packets of such an item.
+private final class WorkerPackets: PacketSource {
+  let format: StreamFormat
+  private(set) var position: Int64
+  private let link: WorkerLink
+
+  init(_ link: WorkerLink, _ format: StreamFormat, _ position: Int64) {
+    (self.link, self.format, self.position) = (link, format, position)
+  }
+
+  func next() throws(MediaError) -> EncodedPacket? { try take(link.ask(.nextPacket)) }
+
+  func seek(toFrame frame: Int64) throws(MediaError) {
+    let answer = try link.opening { () throws(MediaError) in
+      try link.ask(.seekPackets(frame: frame))
+    }
+    _ = try take(answer)
+  }
+
+  private func take(_ answer: MediaAnswer) throws(MediaError) -> EncodedPacket? {
+    guard case .packet(let packet, let position) = answer else { throw link.talksNonsense() }
+    self.position = position
+    return packet
+  }
+}
