@@ -9,10 +9,23 @@ final class LibraryReader: Sendable {
   static let waitingLimit = 256
 
   private let queue = DispatchQueue(label: "tutti library")
-  private let database: Mutex<Database>
+  /// Nil once it is closed.
+  private let database: Mutex<Database?>
   private let waiting = Atomic<Int>(0)
+  private let damaged: @Sendable (SQLiteError) -> Void
 
-  init(path: String) throws(SQLiteError) { database = try Mutex(Database(path: path)) }
+  /// - Parameter damaged: called on the reader's thread where the file turns out to be.
+  init(
+    path: String, damaged: @escaping @Sendable (SQLiteError) -> Void
+  ) throws(SQLiteError) {
+    database = try Mutex(Database(path: path))
+    self.damaged = damaged
+  }
+
+  /// Waits for the question that is being answered; those that wait are told to ask again.
+  func close() {
+    queue.sync { database.withLock { $0 = nil } }
+  }
 
   func answer<Value: Sendable>(
     _ body: @escaping @Sendable (Database) throws -> Value
@@ -23,7 +36,7 @@ final class LibraryReader: Sendable {
     }
     let result: Result<Value, HouseProblem> = await withCheckedContinuation { continuation in
       queue.async { [self] in
-        let result = database.withLock { database in Self.result { try body(database) } }
+        let result = database.withLock { database in self.result { try body(database.open) } }
         waiting.subtract(1, ordering: .relaxed)
         continuation.resume(returning: result)
       }
@@ -31,13 +44,28 @@ final class LibraryReader: Sendable {
     return try result.get()
   }
 
-  private static func result<Value>(_ body: () throws -> Value) -> Result<Value, HouseProblem> {
+  static let renewing = HouseProblem.notYet(
+    "The library's file was damaged and is made anew; try again in a moment.")
+
+  private func result<Value>(_ body: () throws -> Value) -> Result<Value, HouseProblem> {
     do {
       return .success(try body())
     } catch let problem as HouseProblem {
       return .failure(problem)
+    } catch let error as SQLiteError where error.kind == .damaged {
+      damaged(error)
+      return .failure(Self.renewing)
     } catch {
       return .failure(.unavailable("The library cannot be read: \(error)."))
+    }
+  }
+}
+
+extension Database? {
+  fileprivate var open: Database {
+    get throws {
+      guard let database = self else { throw LibraryReader.renewing }
+      return database
     }
   }
 }

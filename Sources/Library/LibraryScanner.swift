@@ -28,15 +28,20 @@ final class LibraryScanner: Sendable {
   private let isAsked = Atomic<Bool>(false)
   private let changed: @Sendable (HouseState.LibraryFigures) -> Void
   private let report: @Sendable (String) -> Void
+  private let damaged: @Sendable (SQLiteError) -> Void
   private let ended = DispatchSemaphore(value: 0)
 
   /// Begins at once.
+  ///
+  /// - Parameter damaged: called on the scanner's thread where the file of the tables turns out to be; it does nothing
+  ///   more then.
   init(
     _ settings: Settings, changed: @escaping @Sendable (HouseState.LibraryFigures) -> Void,
-    report: @escaping @Sendable (String) -> Void
+    report: @escaping @Sendable (String) -> Void,
+    damaged: @escaping @Sendable (SQLiteError) -> Void
   ) throws(IOError) {
     self.settings = settings
-    (self.changed, self.report) = (changed, report)
+    (self.changed, self.report, self.damaged) = (changed, report, damaged)
     watch = try FolderWatch()
     pool = WorkerPool(settings.worker)
     let thread = try RealtimeThread.start(name: "library", priority: nil) { [self] in
@@ -67,9 +72,11 @@ final class LibraryScanner: Sendable {
         settings, try Database(path: settings.database), watch, pool,
         isEnding: { [weak self] in self?.isEnding.load(ordering: .relaxed) ?? true },
         changed: changed, report: report)
-      loop.run { [weak self] in
+      try loop.run { [weak self] in
         self?.isAsked.exchange(false, ordering: .relaxed) ?? false
       }
+    } catch  where error.kind == .damaged {
+      damaged(error)
     } catch {
       report("the library cannot be kept: \(error)")
     }
@@ -112,8 +119,9 @@ private final class ScanLoop {
     (self.isEnding, self.changed, self.report) = (isEnding, changed, report)
   }
 
-  func run(_ isAsked: () -> Bool) {
-    refreshFigures()
+  /// - Throws: where the file of the tables is damaged.
+  func run(_ isAsked: () -> Bool) throws(SQLiteError) {
+    try refreshFigures()
     tell()
     while !isEnding() {
       takeNews()
@@ -125,7 +133,7 @@ private final class ScanLoop {
       }
       let what = hasMissed || isTimerOver ? nil : outermost(dirty)
       (dirty, hasMissed, firstNews) = ([], false, 0)
-      scan(what)
+      try scan(what)
     }
   }
 
@@ -169,7 +177,7 @@ private final class ScanLoop {
     }
   }
 
-  private func scan(_ what: [String]?) {
+  private func scan(_ what: [String]?) throws(SQLiteError) {
     let isFirst = figures.trackCount == 0
     let writer = TrackWriter(database, settings.folders, isFirstScan: isFirst)
     let scan = Scan(
@@ -181,6 +189,8 @@ private final class ScanLoop {
     } catch Scan.Outcome.cancelled {
     } catch Scan.Outcome.failed(let reason) {
       report("the library was not read to its end: \(reason)")
+    } catch let error as SQLiteError where error.kind == .damaged {
+      throw error
     } catch {
       report("the library was not read to its end: \(error)")
     }
@@ -193,7 +203,7 @@ private final class ScanLoop {
       }
     }
     figures.scan = nil
-    refreshFigures()
+    try refreshFigures()
     tell()
   }
 
@@ -204,14 +214,19 @@ private final class ScanLoop {
     case .written: break
     }
     guard HostClock.now.nanoseconds >= lastTold + Self.tellingPeriod else { return }
-    refreshFigures()
+    try? refreshFigures()
     tell()
   }
 
-  private func refreshFigures() {
-    guard var fresh = try? LibraryQueries.figures(database) else { return }
-    fresh.scan = figures.scan
-    figures = fresh
+  /// - Throws: where the file is damaged.
+  private func refreshFigures() throws(SQLiteError) {
+    do {
+      var fresh = try LibraryQueries.figures(database)
+      fresh.scan = figures.scan
+      figures = fresh
+    } catch  where error.kind == .damaged {
+      throw error
+    } catch {}
   }
 
   private func tell() {

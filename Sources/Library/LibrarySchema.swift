@@ -13,7 +13,29 @@ enum LibrarySchema {
       if found < 1 { try database.execute(tables + search + labels) }
       try database.setVersion(version)
     }
+    try check(database)
     return true
+  }
+
+  /// A flipped bit may leave tables that SQLite reads, and that are not these.
+  private static func check(_ database: Database) throws(SQLiteError) {
+    let fresh = try Database(path: ":memory:")
+    try fresh.execute(tables + search + labels)
+    guard try shape(of: database) == shape(of: fresh) else {
+      throw SQLiteError(damaged: database.path, "the tables are not those that it was made with")
+    }
+  }
+
+  /// The names of tables, columns and triggers, without the tables that SQLite makes by itself.
+  private static func shape(of database: Database) throws(SQLiteError) -> [String] {
+    try database.prepare(
+      """
+      SELECT coalesce(s.type, '') || ' ' || coalesce(s.name, '') || ' ' || coalesce(c.name, '')
+      FROM sqlite_schema s LEFT JOIN pragma_table_info(s.name) c
+      WHERE s.name NOT GLOB 'sqlite_*' AND s.name NOT GLOB 'search_*' AND s.name NOT GLOB 'label_*'
+      ORDER BY 1
+      """
+    ).all { $0.text(0) ?? "" }
   }
 
   // A folder's path begins with the name of its library folder: what is mounted elsewhere keeps its tracks. `hash` is

@@ -30,11 +30,10 @@ package final class MediaLibrary: LibraryControl {
   }
 
   private let folders: LibraryFolders
-  private let reader: LibraryReader
-  private let scanner: LibraryScanner
+  private let file: LibraryFile
   private let shelf: PictureShelf
 
-  /// Opens it and begins to scan.
+  /// Opens it and begins to scan. A damaged file is made anew.
   ///
   /// - Parameters:
   ///   - changed: on the library's thread, at most twice a second while it scans.
@@ -43,13 +42,12 @@ package final class MediaLibrary: LibraryControl {
     _ settings: Settings, changed: @escaping @Sendable (HouseState.LibraryFigures) -> Void,
     report: @escaping @Sendable (String) -> Void
   ) throws(Failure) {
-    let folders = LibraryFolders(settings.folders)
+    folders = LibraryFolders(settings.folders)
+    shelf = PictureShelf(
+      folder: settings.pictures, command: settings.worker + [LibraryWorker.awaited])
     do {
-      try Self.prepare(settings)
-      (self.folders, reader) = (folders, try LibraryReader(path: settings.database))
-      shelf = PictureShelf(
-        folder: settings.pictures, command: settings.worker + [LibraryWorker.awaited])
-      scanner = try LibraryScanner(
+      try StateFile.createDirectory(path: settings.pictures)
+      file = try LibraryFile(
         .init(
           folders: folders, database: settings.database, worker: settings.worker,
           quietTime: settings.quietTime),
@@ -61,62 +59,53 @@ package final class MediaLibrary: LibraryControl {
     }
   }
 
-  private static func prepare(_ settings: Settings) throws {
-    try StateFile.createDirectory(path: settings.pictures)
-    let database = try Database(path: settings.database)
-    guard try LibrarySchema.prepare(database) else {
-      throw Failure(
-        description: "\(settings.database) is of a newer version of tutti; update tutti")
-    }
-  }
-
   /// Ends a scan at once, and all threads of it. Call it once.
   package func close() {
-    scanner.close()
+    file.close()
     shelf.close()
   }
 
   // MARK: - Questions
 
   package func albums(_ query: AlbumQuery) async throws(HouseProblem) -> AlbumPage {
-    try await reader.answer { try LibraryQueries.albums(query, $0) }
+    try await file.answer { try LibraryQueries.albums(query, $0) }
   }
 
   package func album(_ id: String) async throws(HouseProblem) -> AlbumContents {
-    try await reader.answer { try LibraryQueries.album(id, $0) }
+    try await file.answer { try LibraryQueries.album(id, $0) }
   }
 
   package func artists(offset: Int, limit: Int) async throws(HouseProblem) -> ArtistPage {
-    try await reader.answer { try LibraryQueries.artists(offset: offset, limit: limit, $0) }
+    try await file.answer { try LibraryQueries.artists(offset: offset, limit: limit, $0) }
   }
 
   package func folder(_ path: String) async throws(HouseProblem) -> FolderContents {
-    try await reader.answer { [folders] in try LibraryQueries.folder(path, folders, $0) }
+    try await file.answer { [folders] in try LibraryQueries.folder(path, folders, $0) }
   }
 
   package func search(_ text: String, limit: Int) async throws(HouseProblem) -> SearchResult {
     guard let query = SearchQuery(text) else { return SearchResult() }
-    return try await reader.answer { try query.result($0, limit: limit) }
+    return try await file.answer { try query.result($0, limit: limit) }
   }
 
   package func radios() async throws(HouseProblem) -> [Radio] {
-    try await reader.answer { try StoredLists.radios($0) }
+    try await file.answer { try StoredLists.radios($0) }
   }
 
   package func addRadio(name: String, uri: String) async throws(HouseProblem) -> Radio {
-    try await reader.answer { try StoredLists.addRadio(name: name, uri: uri, $0) }
+    try await file.answer { try StoredLists.addRadio(name: name, uri: uri, $0) }
   }
 
   package func removeRadio(_ id: String) async throws(HouseProblem) {
-    try await reader.answer { try StoredLists.removeRadio(id, $0) }
+    try await file.answer { try StoredLists.removeRadio(id, $0) }
   }
 
   package func playlists() async throws(HouseProblem) -> [StoredPlaylist] {
-    try await reader.answer { try StoredLists.playlists($0) }
+    try await file.answer { try StoredLists.playlists($0) }
   }
 
   package func playlist(_ id: String) async throws(HouseProblem) -> PlaylistContents {
-    try await reader.answer { [folders] database in
+    try await file.answer { [folders] database in
       let playlist = try StoredLists.playlist(id, database)
       let entries = try StoredLists.entries(ofPlaylist: id, folders, database)
       return PlaylistContents(
@@ -128,20 +117,20 @@ package final class MediaLibrary: LibraryControl {
   package func savePlaylist(
     _ name: String, _ entries: [QueuePage.Entry]
   ) async throws(HouseProblem) -> StoredPlaylist {
-    try await reader.answer { try StoredLists.save(name, entries, $0) }
+    try await file.answer { try StoredLists.save(name, entries, $0) }
   }
 
   package func removePlaylist(_ id: String) async throws(HouseProblem) {
-    try await reader.answer { try StoredLists.removePlaylist(id, $0) }
+    try await file.answer { try StoredLists.removePlaylist(id, $0) }
   }
 
   package func entries(
     of item: LibraryItem
   ) async throws(HouseProblem) -> [HouseRequest.NewEntry] {
-    try await reader.answer { [folders] in try QueueEntries.of(item, folders, $0) }
+    try await file.answer { [folders] in try QueueEntries.of(item, folders, $0) }
   }
 
-  package func scan() async throws(HouseProblem) { scanner.ask() }
+  package func scan() async throws(HouseProblem) { file.scan() }
 
   // MARK: - Files
 
@@ -151,7 +140,7 @@ package final class MediaLibrary: LibraryControl {
       PictureShelf.sizes.contains(size)
     else { throw .noSuch("There is no such picture.") }
     if let file = shelf.file(hash, size) { return file }
-    let origins = try await reader.answer { [folders] in
+    let origins = try await file.answer { [folders] in
       try PictureOrigins.of(hash, folders, $0)
     }
     guard !origins.isEmpty else { throw .noSuch("There is no such picture.") }
@@ -161,7 +150,7 @@ package final class MediaLibrary: LibraryControl {
   private static let digits = Array("0123456789abcdef".utf8)
 
   package func media(track id: String) async throws(HouseProblem) -> ServableFile {
-    try await reader.answer { [folders] database in
+    try await file.answer { [folders] database in
       let number = LibraryNumber.parse(id, LibraryNumber.track)
       guard
         let track = try FoundTrack.all(database, where: "t.id = ?", [SQLiteValue(number)]).first,

@@ -48,10 +48,13 @@ package final class WebService: Sendable {
 
 /// The library of a household that has none.
 package struct NoLibrary: LibraryControl {
-  package init() {}
+  private let none: HouseProblem
 
-  private static let none = HouseProblem.unavailable(
-    "There is no library; name a folder with music in the configuration: library = /srv/music")
+  /// - Parameter reason: one sentence for people.
+  package init(
+    because reason: String =
+      "There is no library; name a folder with music in the configuration: library = /srv/music"
+  ) { none = .unavailable(reason) }
 
   package func albums(_ query: AlbumQuery) throws(HouseProblem) -> AlbumPage {
     AlbumPage(count: 0, albums: [])
@@ -67,24 +70,24 @@ package struct NoLibrary: LibraryControl {
   package func folder(_ path: String) throws(HouseProblem) -> FolderContents {
     FolderContents(path: path, folders: [], tracks: [])
   }
-  package func album(_ id: String) throws(HouseProblem) -> AlbumContents { throw Self.none }
+  package func album(_ id: String) throws(HouseProblem) -> AlbumContents { throw none }
   package func addRadio(name: String, uri: String) throws(HouseProblem) -> Radio {
-    throw Self.none
+    throw none
   }
-  package func removeRadio(_ id: String) throws(HouseProblem) { throw Self.none }
-  package func playlist(_ id: String) throws(HouseProblem) -> PlaylistContents { throw Self.none }
+  package func removeRadio(_ id: String) throws(HouseProblem) { throw none }
+  package func playlist(_ id: String) throws(HouseProblem) -> PlaylistContents { throw none }
   package func savePlaylist(_ name: String, _ entries: [QueuePage.Entry]) throws(HouseProblem)
     -> StoredPlaylist
-  { throw Self.none }
-  package func removePlaylist(_ id: String) throws(HouseProblem) { throw Self.none }
+  { throw none }
+  package func removePlaylist(_ id: String) throws(HouseProblem) { throw none }
   package func entries(of item: LibraryItem) throws(HouseProblem) -> [HouseRequest.NewEntry] {
-    throw Self.none
+    throw none
   }
-  package func scan() throws(HouseProblem) { throw Self.none }
+  package func scan() throws(HouseProblem) { throw none }
   package func artwork(_ hash: String, size: Int) throws(HouseProblem) -> ServableFile {
-    throw Self.none
+    throw none
   }
-  package func media(track: String) throws(HouseProblem) -> ServableFile { throw Self.none }
+  package func media(track: String) throws(HouseProblem) -> ServableFile { throw none }
 }
 
 /// For rooms that let in everybody.

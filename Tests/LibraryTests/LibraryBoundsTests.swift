@@ -16,7 +16,7 @@ import Testing
   @Test func `more questions than can wait are refused, and those that wait are answered`()
     async throws
   {
-    let reader = try LibraryReader(path: bed.database.path)
+    let reader = try LibraryReader(path: bed.database.path, damaged: { _ in })
     let go = DispatchSemaphore(value: 0)
     let total = LibraryReader.waitingLimit + 50
     let (refused, answered) = await withTaskGroup(of: Bool.self) { group in

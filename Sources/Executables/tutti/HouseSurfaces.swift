@@ -11,7 +11,7 @@ import WireProtocol
 final class HouseSurfaces {
   /// Of the page.
   let port: Int
-  private let library: MediaLibrary
+  private let library: MediaLibrary?
   private let web: WebService
 
   init(
@@ -24,30 +24,47 @@ final class HouseSurfaces {
         "token has 8 to 256 letters, figures and signs without spaces, quotes, commas, semicolons and backslashes"
       )
     }
-    do {
-      library = try MediaLibrary(
-        .init(
-          folders: configuration.library, database: state.path + "/library.db",
-          pictures: state.path + "/pictures", worker: ["/proc/self/exe", "library-worker"]),
-        changed: { house.show($0) }, report: report)
-    } catch {
-      throw Failure(.unavailable, error.description)
-    }
+    let opened = Self.library(configuration, state, house, report)
+    library = try? opened.get()
+    let questions: any LibraryControl =
+      switch opened {
+      case .success(let library): library
+      case .failure(let failure): NoLibrary(because: "The library cannot be used: \(failure).")
+      }
     do {
       web = try WebService(
         WebServerConfiguration(
           addresses: configuration.listen, port: Int(configuration.port),
           hostNames: [HostName.current] + configuration.hosts, token: configuration.token),
-        house: house, library: library,
+        house: house, library: questions,
         pairing: Self.pairing(configuration.name ?? HostName.current, state, house))
     } catch {
-      library.close()
+      library?.close()
       throw Failure(.unavailable, "\(error.description), with: --port")
     }
     port = web.port
   }
 
-  func end() { library.close() }
+  func end() { library?.close() }
+
+  /// Without one, music plays all the same.
+  private static func library(
+    _ configuration: HouseConfiguration, _ state: StateDirectory, _ house: HouseClient,
+    _ report: @escaping @Sendable (String) -> Void
+  ) -> Result<MediaLibrary, MediaLibrary.Failure> {
+    Result { () throws(MediaLibrary.Failure) in
+      do throws(MediaLibrary.Failure) {
+        return try MediaLibrary(
+          .init(
+            folders: configuration.library, database: state.path + "/library.db",
+            pictures: state.path + "/pictures", worker: ["/proc/self/exe", "library-worker"]),
+          changed: { house.show($0) }, report: report)
+      } catch {
+        report("\(error); the household plays without a library")
+        throw error
+      }
+    }
+  }
 
   private static func pairing(
     _ name: String, _ state: StateDirectory, _ house: HouseClient

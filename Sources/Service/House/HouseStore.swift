@@ -17,7 +17,7 @@ package final class HouseStore {
     do {
       try self.init(checking: path)
     } catch {
-      guard error.kind == .damaged, let aside = Self.setAside(path) else { throw error }
+      let aside = try StoreFile.setAside(path, because: error)
       tell("\(error); it was set aside as \(aside), and groups and queues begin anew")
       try self.init(checking: path)
     }
@@ -44,19 +44,6 @@ package final class HouseStore {
       try write(record)
     }
     saved = record
-  }
-
-  /// Under a name that nothing has; nil where it cannot be.
-  private static func setAside(_ path: String) -> String? {
-    for number in 1...99 {
-      let aside = path + ".damaged" + (number == 1 ? "" : "-\(number)")
-      guard (try? StateFile(path: path).move(to: aside)) != nil else { continue }
-      for ending in ["-wal", "-shm"] {
-        try? StateFile(path: path + ending).move(to: aside + ending)
-      }
-      return aside
-    }
-    return nil
   }
 
   private func makeTables() throws(SQLiteError) {

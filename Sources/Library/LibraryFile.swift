@@ -1,0 +1,128 @@
+import Dispatch
+import SQLiteStore
+import Service
+import Synchronization
+
+/// The file of the tables, with the threads that read and write it. One that turns out damaged is set aside and made anew
+/// by a scan; stations and playlists are saved as far as they can be read. From any thread.
+final class LibraryFile: Sendable {
+  /// A disk that damages more files than this is not used any more.
+  static let renewalLimit = 3
+
+  private struct Parts: Sendable {
+    let reader: LibraryReader
+    let scanner: LibraryScanner
+    /// How often the file was made anew before.
+    let number: Int
+  }
+
+  private enum State: Sendable {
+    case open(Parts)
+    case renewing
+    case lost(String)
+    /// Questions are answered, and nothing is written any more.
+    case closed(LibraryReader)
+  }
+
+  private let settings: LibraryScanner.Settings
+  private let changed: @Sendable (HouseState.LibraryFigures) -> Void
+  private let report: @Sendable (String) -> Void
+  private let state = Mutex(State.renewing)
+  /// Where files are made anew: it waits for the other threads.
+  private let renewal = DispatchQueue(label: "tutti library file")
+
+  init(
+    _ settings: LibraryScanner.Settings,
+    changed: @escaping @Sendable (HouseState.LibraryFigures) -> Void,
+    report: @escaping @Sendable (String) -> Void
+  ) throws {
+    (self.settings, self.changed, self.report) = (settings, changed, report)
+    do {
+      try open(number: 0)
+    } catch let error as SQLiteError {
+      try renew(after: error, number: 1)
+    }
+  }
+
+  /// Call it once.
+  func close() {
+    renewal.sync {
+      guard let parts = take() else { return }
+      parts.scanner.close()
+      state.withLock { $0 = .closed(parts.reader) }
+    }
+  }
+
+  func answer<Value: Sendable>(
+    _ body: @escaping @Sendable (Database) throws -> Value
+  ) async throws(HouseProblem) -> Value {
+    switch state.withLock({ $0 }) {
+    case .open(let parts): try await parts.reader.answer(body)
+    case .closed(let reader): try await reader.answer(body)
+    case .renewing: throw LibraryReader.renewing
+    case .lost(let reason): throw .unavailable("The library cannot be used: \(reason).")
+    }
+  }
+
+  func scan() {
+    if case .open(let parts) = state.withLock({ $0 }) { parts.scanner.ask() }
+  }
+
+  /// What is open, which is not used from here on.
+  private func take() -> Parts? {
+    state.withLock { state in
+      guard case .open(let parts) = state else { return nil }
+      state = .renewing
+      return parts
+    }
+  }
+
+  // MARK: - Making it
+
+  private func open(number: Int) throws {
+    let database = try Database(path: settings.database)
+    guard try LibrarySchema.prepare(database) else {
+      throw MediaLibrary.Failure(
+        description: "\(settings.database) is of a newer version of tutti; update tutti")
+    }
+    let damaged: @Sendable (SQLiteError) -> Void = { [weak self] error in
+      self?.turnedOut(error, number: number)
+    }
+    let reader = try LibraryReader(path: settings.database, damaged: damaged)
+    // A scanner that finds damage at once must find the others there.
+    try state.withLock { state in
+      let scanner = try LibraryScanner(
+        settings, changed: changed, report: report, damaged: damaged)
+      state = .open(Parts(reader: reader, scanner: scanner, number: number))
+    }
+  }
+
+  /// Nothing of the file may be open.
+  private func renew(after error: SQLiteError, number: Int) throws {
+    let aside = try StoreFile.setAside(settings.database, because: error)
+    let saved = UserLists(rescuedFrom: aside)
+    var line = "\(error); it was set aside as \(aside), and the library is made anew by a scan"
+    if !saved.isEmpty { line += "; \(saved.sentence) kept" }
+    report(line)
+    let database = try Database(path: settings.database)
+    guard try LibrarySchema.prepare(database) else { return }
+    try saved.write(to: database)
+    try open(number: number)
+  }
+
+  private func turnedOut(_ error: SQLiteError, number: Int) {
+    renewal.async { [self] in
+      guard case .open(let parts) = state.withLock({ $0 }), parts.number == number else { return }
+      _ = take()
+      parts.scanner.close()
+      parts.reader.close()
+      do {
+        guard number < Self.renewalLimit else { throw error }
+        try renew(after: error, number: number + 1)
+      } catch {
+        state.withLock { $0 = .lost("\(error)") }
+        report("the library cannot be used: \(error); music plays on without it")
+      }
+    }
+  }
+}

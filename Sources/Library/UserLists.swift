@@ -1,0 +1,100 @@
+import SQLiteStore
+
+/// What people have put into the library themselves, and no scan finds again: stations and saved playlists.
+struct UserLists {
+  private struct Station {
+    var name: String
+    var uri: String
+  }
+
+  private struct Entry {
+    /// Of a file, by its place in the library.
+    var folder: String?
+    var name: String?
+    var uri: String?
+    var title: String?
+    var artist: String?
+    var album: String?
+    var duration: Double?
+  }
+
+  private var stations: [Station] = []
+  private var playlists: [(name: String, entries: [Entry])] = []
+
+  var isEmpty: Bool { stations.isEmpty && playlists.isEmpty }
+
+  /// Such as `2 stations and 1 playlist were`.
+  var sentence: String {
+    let (s, p) = (stations.count, playlists.count)
+    return "\(s) station\(s == 1 ? "" : "s") and \(p) playlist\(p == 1 ? "" : "s") were"
+  }
+
+  /// All that can be read of a damaged file.
+  init(rescuedFrom path: String) {
+    guard let database = try? Database(path: path) else { return }
+    // What was read before an error is kept.
+    try? database.prepare("SELECT name, uri FROM radio ORDER BY id LIMIT \(StoredLists.limit)")
+      .forEach([]) { row in
+        guard let name = row.text(0), let uri = row.text(1), StoredLists.isAddress(uri) else {
+          return
+        }
+        stations.append(Station(name: name, uri: uri))
+      }
+    var found: [(id: Int64, name: String)] = []
+    try? database.prepare(
+      "SELECT id, name FROM playlist WHERE folder IS NULL ORDER BY id LIMIT \(StoredLists.limit)"
+    ).forEach([]) { row in
+      if let id = row.int64(0), let name = row.text(1) { found.append((id, name)) }
+    }
+    playlists = found.map { ($0.name, Self.entries(of: $0.id, in: database)) }
+  }
+
+  /// Numbers of tracks are others in the new file, so that tracks are kept by the names of their files.
+  private static func entries(of playlist: Int64, in database: Database) -> [Entry] {
+    var entries: [Entry] = []
+    try? database.prepare(
+      """
+      SELECT coalesce(e.folder, f.path), coalesce(e.name, t.name), e.uri, e.title, e.artist, e.album,
+        e.duration
+      FROM playlist_entry e LEFT JOIN track t ON t.id = e.track LEFT JOIN folder f ON f.id = t.folder
+      WHERE e.playlist = ? ORDER BY e.position
+      """
+    ).forEach([SQLiteValue(playlist)]) { row in
+      var entry = Entry(folder: row.text(0), name: row.text(1), uri: row.text(2))
+      (entry.title, entry.artist, entry.album) = (row.text(3), row.text(4), row.text(5))
+      entry.duration = row.double(6)
+      if entry.uri.map(StoredLists.isAddress) ?? (entry.name != nil) { entries.append(entry) }
+    }
+    return entries
+  }
+
+  func write(to database: Database) throws(SQLiteError) {
+    try database.transaction { () throws(SQLiteError) in
+      for station in stations {
+        try database.run(
+          "INSERT INTO radio (name, uri) VALUES (?, ?) ON CONFLICT DO NOTHING",
+          SQLiteValue(station.name), SQLiteValue(station.uri))
+      }
+      for playlist in playlists {
+        try database.run("INSERT INTO playlist (name) VALUES (?)", SQLiteValue(playlist.name))
+        try write(playlist.entries, of: database.lastInsertedID, to: database)
+      }
+    }
+  }
+
+  private func write(
+    _ entries: [Entry], of playlist: Int64, to database: Database
+  ) throws(SQLiteError) {
+    let insert = try database.prepare(
+      """
+      INSERT INTO playlist_entry (playlist, position, folder, name, uri, title, artist, album,
+        duration) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """)
+    for (place, entry) in entries.enumerated() {
+      try insert.run(
+        SQLiteValue(playlist), SQLiteValue(place), SQLiteValue(entry.folder),
+        SQLiteValue(entry.name), SQLiteValue(entry.uri), SQLiteValue(entry.title),
+        SQLiteValue(entry.artist), SQLiteValue(entry.album), SQLiteValue(entry.duration))
+    }
+  }
+}

@@ -1,0 +1,23 @@
+import LinuxIO
+package import SQLiteStore
+
+/// A database file that is begun anew where it is damaged.
+package enum StoreFile {
+  /// Moves a damaged file to a name that nothing has, and returns that. No connection to it may be open.
+  ///
+  /// - Throws: `error` where the file is not damaged, or cannot be moved.
+  package static func setAside(
+    _ path: String, because error: SQLiteError
+  ) throws(SQLiteError) -> String {
+    guard error.kind == .damaged else { throw error }
+    for number in 1...99 {
+      let aside = path + ".damaged" + (number == 1 ? "" : "-\(number)")
+      guard (try? StateFile(path: path).move(to: aside)) != nil else { continue }
+      for ending in ["-wal", "-shm"] {
+        try? StateFile(path: path + ending).move(to: aside + ending)
+      }
+      return aside
+    }
+    throw error
+  }
+}
