@@ -55,6 +55,8 @@ final class LibraryReader: Sendable {
     } catch let error as SQLiteError where error.kind == .damaged {
       damaged(error)
       return .failure(Self.renewing)
+    } catch let error as SQLiteError where error.isFullDisk {
+      return .failure(.notKept(error))
     } catch {
       return .failure(.unavailable("The library cannot be read: \(error)."))
     }

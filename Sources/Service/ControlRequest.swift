@@ -103,6 +103,15 @@ extension ControlRequest {
     }
   }
 
+  /// Whether it is only done if it can be kept.
+  var isEdit: Bool {
+    switch self {
+    case .play, .add, .remove, .move, .clear, .shuffle, .repeat, .join, .leave: true
+    case .effects(let change): !change.isEmpty
+    case .status, .queue, .pause, .resume, .stop, .next, .previous, .seek, .set, .jump: false
+    }
+  }
+
   var changesSomething: Bool {
     switch self {
     case .status, .queue: false

@@ -6,6 +6,8 @@ package enum ServiceError: Error, Codable, Hashable, Sendable, CustomStringConve
   case invalid(String)
   /// A room, or something of the system, is not there.
   case unavailable(String)
+  /// It was not done, for it could not be kept: the disk is full or broken.
+  case notKept(String)
   /// There is nothing in the list that can be played.
   case nothingPlayable(String)
   /// The list was played, but a part of an item was missing; an event has said which.
@@ -13,7 +15,9 @@ package enum ServiceError: Error, Codable, Hashable, Sendable, CustomStringConve
 
   package var description: String {
     switch self {
-    case .invalid(let line), .unavailable(let line), .nothingPlayable(let line): line
+    case .invalid(let line), .unavailable(let line), .notKept(let line),
+      .nothingPlayable(let line):
+      line
     case .damaged: "an item was damaged, or ended early"
     }
   }

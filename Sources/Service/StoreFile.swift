@@ -21,3 +21,18 @@ package enum StoreFile {
     throw error
   }
 }
+
+extension HouseProblem {
+  /// For an edit that was not done, as the disk has refused it.
+  package static func notKept(_ error: SQLiteError) -> HouseProblem {
+    .notKept(
+      error.isFullDisk
+        ? "the disk is full, so that no change can be kept and none is made: make room on it (\(error.path))"
+        : "no change can be kept, and none is made: \(error)")
+  }
+
+  /// Of one that could not be kept.
+  var line: String {
+    if case .notKept(let line) = self { line } else { "\(self)" }
+  }
+}

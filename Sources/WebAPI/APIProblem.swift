@@ -21,6 +21,7 @@ struct APIProblem: Error {
     case .noSuch(let detail): self.init(status: 404, detail: detail)
     case .invalid(let detail): self.init(status: 422, detail: detail)
     case .unavailable(let detail): self.init(status: 409, detail: detail)
+    case .notKept(let detail): self.init(status: 507, detail: detail)
     case .notYet(let detail):
       self.init(status: 503, detail: detail)
       headers = [("Retry-After", "1")]

@@ -172,7 +172,8 @@ import WireProtocol
     let before = home.house.publish().revision
     let error = #expect(throws: HouseProblem.self) { try home.ask(request) }
     switch error {
-    case .noSuch(let line), .invalid(let line), .unavailable(let line), .notYet(let line):
+    case .noSuch(let line), .invalid(let line), .unavailable(let line), .notYet(let line),
+      .notKept(let line):
       #expect(line.count > 10)
     case .outdated, nil: Issue.record("\(String(describing: error))")
     }

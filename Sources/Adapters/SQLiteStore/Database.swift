@@ -11,7 +11,10 @@ package final class Database {
   private var isInTransaction = false
 
   /// Makes the file where there is none. The directory must exist.
-  package init(path: String) throws(SQLiteError) {
+  ///
+  /// - Parameter survivesPowerCuts: whether each transaction is on the disk when it is done. Else a power cut may lose
+  ///   the last ones, but none of a process that is killed.
+  package init(path: String, survivesPowerCuts: Bool = false) throws(SQLiteError) {
     var opened: OpaquePointer?
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
     let code = sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_EXRESCODE, nil)
@@ -22,9 +25,8 @@ package final class Database {
     handle = opened
     guard code == SQLITE_OK else { throw failure(code) }
     sqlite3_busy_timeout(opened, Self.busyTimeout)
-    // A power cut may lose the last transactions then, but none of a process that is killed.
-    try execute(
-      "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;")
+    try execute("PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON;")
+    try execute(survivesPowerCuts ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL")
   }
 
   /// The connection closes when the last of its statements has gone, too.

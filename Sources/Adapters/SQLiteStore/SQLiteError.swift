@@ -18,11 +18,13 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
   package let kind: Kind
   /// SQLite's extended number of it.
   package let code: Int32
+  package let path: String
   /// With the file's path.
   package let description: String
+  package var isFullDisk: Bool { code & 0xff == SQLITE_FULL }
 
   init(code: Int32, path: String, reason: String) {
-    self.code = code
+    (self.code, self.path) = (code, path)
     kind = Self.kind(code)
     description = "\(path): \(reason)"
   }

@@ -125,6 +125,7 @@ extension Failure {
     switch error {
     case .invalid(let line): self.init(.usage, line)
     case .unavailable(let line): self.init(.unavailable, line)
+    case .notKept(let line): self.init(.output, line)
     case .nothingPlayable(let line): self.init(.noInput, line)
     case .damaged: self.init(.damaged, nil)
     }

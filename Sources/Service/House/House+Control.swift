@@ -6,8 +6,15 @@ import Sender
 /// What terminals ask a daemon for, in numbers and names as they ask a player. What a player answers itself, the group's
 /// does; what is different in a household is done here: it never ends, and every edit is kept.
 extension House {
-  /// The reply comes when what was done is on the disk.
+  /// The reply comes when what was done is on the disk. An edit that cannot be kept is not done.
   package func answer(_ call: ControlCall, _ reply: @escaping (ControlReply) -> Void) {
+    whereDiskWorks(for: call.request.isEdit) { [unowned self] problem in
+      if let problem { return reply(call.refused(problem)) }
+      answerNow(call, reply)
+    }
+  }
+
+  private func answerNow(_ call: ControlCall, _ reply: @escaping (ControlReply) -> Void) {
     do throws(ServiceError) {
       let (group, done) = try carryOut(call)
       publish()
@@ -16,7 +23,10 @@ extension House {
         status: group.player.statusReport)
       let outcome = ControlReply(id: call.id, .done(answer: answer))
       guard call.request.changesSomething else { return reply(outcome) }
-      afterSaving { reply(outcome) }
+      afterSaving { problem in
+        if let problem, call.request.isEdit { return reply(call.refused(problem)) }
+        reply(outcome)
+      }
     } catch {
       reply(ControlReply(id: call.id, .refused(error: error)))
     }
@@ -248,6 +258,12 @@ extension House {
     }
     let names = ids.map(self.name(ofRoom:)).joined(separator: ", ")
     throw .unavailable("there is no room called \(name) here, but: \(names)")
+  }
+}
+
+extension ControlCall {
+  fileprivate func refused(_ problem: HouseProblem) -> ControlReply {
+    ControlReply(id: id, .refused(error: ServiceError(problem)))
   }
 }
 

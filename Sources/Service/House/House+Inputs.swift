@@ -34,7 +34,7 @@ extension House {
       }
       noteMove()
       // A power cut after it brings it back.
-      afterSaving {}
+      afterSaving { _ in }
     } catch {
       onWarning("\(name): \(ServiceError(error))")
     }

@@ -9,8 +9,17 @@ extension House {
   /// Longer than anybody calls a group.
   private static let nameLimit = 100
 
-  /// The answer comes when what was done is on the disk.
+  /// The answer comes when what was done is on the disk. An edit that cannot be kept is not done.
   func perform(
+    _ request: HouseRequest, _ answer: @escaping (Result<HouseAnswer, HouseProblem>) -> Void
+  ) {
+    whereDiskWorks(for: request.isEdit) { [unowned self] problem in
+      if let problem { return answer(.failure(problem)) }
+      performNow(request, answer)
+    }
+  }
+
+  private func performNow(
     _ request: HouseRequest, _ answer: @escaping (Result<HouseAnswer, HouseProblem>) -> Void
   ) {
     do throws(HouseProblem) {
@@ -18,10 +27,13 @@ extension House {
       let state = publish()
       // The rest of the answer is as things are now, not as they are when the disk is done.
       let result = try done.answer(state)
-      afterSaving { answer(.success(result)) }
+      afterSaving { problem in
+        if let problem, request.isEdit { return answer(.failure(problem)) }
+        answer(.success(result))
+      }
     } catch {
       publish()
-      afterSaving { answer(.failure(error)) }
+      afterSaving { _ in answer(.failure(error)) }
     }
   }
 

@@ -11,10 +11,11 @@ extension House {
     let now = HostClock.now
     let statuses = groups.mapValues(\.player.status)
     let rooms = roomIDs.map { room(id: $0, statuses, at: now) }
+    var server = HouseState.Server(
+      name: settings.name, version: settings.version, needsToken: settings.needsToken)
+    server.diskProblem = diskProblem
     return HouseState(
-      revision: 0, nowMs: Self.milliseconds(now),
-      server: .init(
-        name: settings.name, version: settings.version, needsToken: settings.needsToken),
+      revision: 0, nowMs: Self.milliseconds(now), server: server,
       groups: plan.groups.compactMap { group in
         guard let status = statuses[group.id], let house = groups[group.id] else { return nil }
         return self.group(group, house, status, rooms, at: now)

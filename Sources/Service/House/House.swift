@@ -75,12 +75,18 @@ package final class House: LoopMember {
   // What is on the disk.
   private let writer: HouseWriter
   private var posted: (number: UInt64, record: HouseRecord)
-  private var written: UInt64 = 0
+  /// What the disk has.
+  private var onDisk: HouseRecord
+  /// The newest of which it is known whether it could be written.
+  private var decided: UInt64 = 0
   private var nextSave: LocalTime
   /// Somebody has chosen another place in the music.
   private var isMoved = false
-  private var awaitingDisk: [(number: UInt64, body: () -> Void)] = []
-  private var diskHasFailed = false
+  private var awaitingDisk: [(number: UInt64, body: (HouseProblem?) -> Void)] = []
+  /// Why what was to be kept last could not be.
+  private(set) var diskProblem: String? {
+    didSet { if diskProblem != oldValue { hasNews = true } }
+  }
   package private(set) var isOver = false
 
   /// Reads what is kept. `tell` gets a line about a file that had to be set aside.
@@ -99,13 +105,13 @@ package final class House: LoopMember {
     let record: HouseRecord
     do {
       record = try HouseStore(path: settings.path, tell: tell).record
-      writer = try HouseWriter(path: settings.path) { number, error in
-        mailbox.post { house in house.wrote(number, error) }
+      writer = try HouseWriter(path: settings.path) { job, error in
+        mailbox.post { house in house.wrote(job, error) }
       }
     } catch {
       throw .unavailable("what the household plays cannot be kept: \(error)")
     }
-    posted = (0, record)
+    (posted, onDisk) = ((0, record), record)
     plan = HousePlan(
       restoring: record.groups.map { .init(id: $0.id, name: $0.name, rooms: $0.rooms) },
       lastNumber: record.lastGroup)
@@ -175,7 +181,7 @@ package final class House: LoopMember {
       onWarning("the disk is too slow: the last changes may be lost")
     }
     mailbox.close(in: self)
-    for waiting in awaitingDisk { waiting.body() }
+    for waiting in awaitingDisk { waiting.body(.unavailable("the daemon is ending")) }
     awaitingDisk = []
     for sign in signs.values { try sign.end() }
     for group in ending { try group.player.end() }
@@ -292,31 +298,69 @@ package final class House: LoopMember {
   /// Somebody has chosen another place in the music, which is to be kept as an edit is.
   func noteMove() { isMoved = true }
 
-  /// Calls `body` once all that was done so far is on the disk, or the disk has failed.
-  func afterSaving(_ body: @escaping () -> Void) {
+  /// Calls `body` once all that was done so far is on the disk, or was undone because it cannot be kept.
+  func afterSaving(_ body: @escaping (HouseProblem?) -> Void) {
     let record = makeRecord()
     // Where music has come to by itself, and what rooms are set to, can wait.
     if isMoved || record.edits != posted.record.edits { save(record) }
-    if written >= posted.number { return body() }
+    if decided >= posted.number { return body(nil) }
+    awaitingDisk.append((posted.number, body))
+  }
+
+  /// Calls `body` at once, but for an edit after the disk has failed: first it is tried whether it works again.
+  func whereDiskWorks(for isEdit: Bool, _ body: @escaping (HouseProblem?) -> Void) {
+    guard isEdit, diskProblem != nil else { return body(nil) }
+    if decided >= posted.number { save(makeRecord()) }
     awaitingDisk.append((posted.number, body))
   }
 
   private func save(_ record: HouseRecord) {
     (nextSave, isMoved) = (HostClock.now + Self.saveInterval, false)
-    guard record != posted.record || diskHasFailed else { return }
+    guard record != posted.record || diskProblem != nil else { return }
     posted = (posted.number + 1, record)
     writer.write((posted.number, record))
   }
 
-  private func wrote(_ number: UInt64, _ error: SQLiteError?) {
-    written = max(written, number)
-    if let error, !diskHasFailed {
-      onWarning("groups and queues cannot be kept: \(error); music plays on")
+  private func wrote(_ job: HouseWriter.Job, _ error: SQLiteError?) {
+    if let error {
+      let problem = HouseProblem.notKept(error)
+      if diskProblem == nil { onWarning("\(problem.line); music plays on") }
+      diskProblem = problem.line
+      // What was posted meanwhile has these edits too, and decides on them.
+      guard job.number == posted.number else { return }
+      revert(to: onDisk)
+      decide(job.number, problem)
+    } else {
+      (onDisk, diskProblem) = (job.record, nil)
+      decide(job.number, nil)
     }
-    diskHasFailed = error != nil
+  }
+
+  private func decide(_ number: UInt64, _ problem: HouseProblem?) {
+    decided = max(decided, number)
     let done = awaitingDisk.filter { $0.number <= number }
     awaitingDisk.removeAll { $0.number <= number }
-    for waiting in done { waiting.body() }
+    for waiting in done { waiting.body(problem) }
+  }
+
+  /// Nothing that could not be kept stays: groups, their rooms and their lists are as the disk has them.
+  private func revert(to record: HouseRecord) {
+    guard !isOver, makeRecord().edits != record.edits else { return }
+    let kept = Set(record.groups.map(\.id))
+    for id in plan.groups.map(\.id) where !kept.contains(id) { delete(id) }
+    let before = plan
+    plan = HousePlan(
+      restoring: record.groups.map { .init(id: $0.id, name: $0.name, rooms: $0.rooms) },
+      lastNumber: max(record.lastGroup, plan.lastNumber))
+    for group in record.groups where groups[group.id] == nil { try? open(group) }
+    for group in record.groups { groups[group.id]?.revert(to: group) }
+    for room in Set((before.groups + plan.groups).flatMap(\.rooms)) {
+      let (from, to) = (before.group(ofRoom: room)?.id, plan.group(ofRoom: room)?.id)
+      guard from != to else { continue }
+      if let from { groups[from]?.remove(room) }
+      if let to { connect(room, in: to, takes: from != nil) }
+    }
+    publish()
   }
 
   private func makeRecord() -> HouseRecord {

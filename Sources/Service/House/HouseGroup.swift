@@ -371,6 +371,39 @@ final class HouseGroup {
     return record
   }
 
+  /// Its list and settings as they were: what was done since could not be kept. What plays and is still there plays on.
+  func revert(to record: HouseRecord.Group) {
+    let status = player.status
+    if record.repetition != status.repetition.rawValue {
+      carryOut(.edit(.setRepetition(.init(rawValue: record.repetition) ?? .off)))
+    }
+    if let effects = try? Effects(record.effects), effects != status.effects {
+      carryOut(.effects(effects))
+    }
+    guard entriesToStore != record.entries else { return }
+    if let undo, undo.items.map(\.id) == record.entries.map(\.id) {
+      try? bringBack()
+    } else {
+      restore(record, playing: place(status)?.entry)
+    }
+    undo = nil
+  }
+
+  private func restore(_ record: HouseRecord.Group, playing current: Int?) {
+    for entry in record.entries { details[entry.id] = entry.entry }
+    carryOut(
+      .edit(
+        .restore(
+          record.entries.map {
+            PlayItem(id: $0.id, location: $0.entry.location, title: $0.entry.title)
+          })))
+    forgetDetails()
+    guard !record.entries.contains(where: { $0.id == current }) else { return }
+    carryOut(.halt)
+    restingPlace = record.place
+    if record.isPlaying, !rooms.isEmpty { try? play(record.place) }
+  }
+
   /// Made once for each edit: a long list is not walked through for every position.
   private var entriesToStore: [HouseRecord.Entry] {
     if let storedEntries, storedEntries.revision == queueRevision { return storedEntries.entries }
@@ -403,6 +436,7 @@ extension HouseProblem {
     switch error {
     case .invalid(let line): self = .invalid(line)
     case .unavailable(let line), .nothingPlayable(let line): self = .unavailable(line)
+    case .notKept(let line): self = .notKept(line)
     case .damaged: self = .unavailable(error.description)
     }
   }
@@ -413,6 +447,7 @@ extension ServiceError {
     switch problem {
     case .noSuch(let line), .invalid(let line): self = .invalid(line)
     case .unavailable(let line), .notYet(let line): self = .unavailable(line)
+    case .notKept(let line): self = .notKept(line)
     case .outdated: self = .unavailable("the queue was changed by somebody else meanwhile")
     }
   }

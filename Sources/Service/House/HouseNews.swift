@@ -32,7 +32,8 @@ package struct HouseNews: Sendable {
     let inputs = state.inputs == before.inputs ? nil : state.inputs
     let library = state.library == before.library ? nil : state.library
     let isSame = groups.isEmpty && rooms.isEmpty && removedGroups.isEmpty && removedRooms.isEmpty
-    if isSame, inputs == nil, library == nil {
+    let server = state.server == before.server ? nil : state.server
+    if isSame, inputs == nil, library == nil, server == nil {
       state.revision = revision
       return nil
     }
@@ -42,7 +43,7 @@ package struct HouseNews: Sendable {
     var change = HouseChange(
       revision: revision, nowMs: state.nowMs, groups: groups, rooms: rooms,
       removedGroups: removedGroups, removedRooms: removedRooms, library: library)
-    change.inputs = inputs
+    (change.inputs, change.server) = (inputs, server)
     return change
   }
 

@@ -125,7 +125,8 @@ package final class HousePairing: PairingControl {
     } catch {
       switch error {
       case .noSuch(let line): throw .noSuch(line)
-      case .invalid(let line), .unavailable(let line), .notYet(let line): throw .unavailable(line)
+      case .invalid(let line), .unavailable(let line), .notYet(let line), .notKept(let line):
+        throw .unavailable(line)
       case .outdated: throw .unavailable("the household has changed meanwhile; try again")
       }
     }

@@ -15,6 +15,18 @@ package enum HouseRequest: Hashable, Sendable {
   case set(room: String, RoomSettingsChange)
   case identify(room: String)
 
+  /// Whether it is only done if it can be kept. What rooms play at once, and how loud, does not wait for a disk.
+  var isEdit: Bool {
+    switch self {
+    case .createGroup, .deleteGroup, .join, .leave, .merge: true
+    case .change(_, let change):
+      change.name != nil || change.repeat != nil || change.effects != nil || change.roomIds != nil
+    case .edit(_, .play, _): false
+    case .edit: true
+    case .transport, .seek, .set, .identify: false
+    }
+  }
+
   package enum Transport: String, Codable, CaseIterable, Hashable, Sendable {
     case play, pause, stop, next, previous
   }
@@ -101,6 +113,8 @@ package enum HouseProblem: Error, Hashable, Sendable {
   case outdated(revision: UInt64)
   /// It cannot be done now.
   case unavailable(String)
+  /// It was not done, for it could not be kept: the disk is full or broken.
+  case notKept(String)
   /// It is not done yet; the same request in a second may have its answer.
   case notYet(String)
 }

@@ -44,6 +44,8 @@ package struct HouseState: Codable, Hashable, Sendable {
     package var name: String
     package var version: String
     package var needsToken: Bool
+    /// Why nothing can be kept: no edit is done until it can be again.
+    package var diskProblem: String?
 
     package init(name: String, version: String, needsToken: Bool) {
       (self.name, self.version, self.needsToken) = (name, version, needsToken)
@@ -254,6 +256,8 @@ package struct HouseChange: Codable, Hashable, Sendable {
   /// All of them, where one has changed.
   package var inputs: [HouseState.Input]?
   package var library: HouseState.LibraryFigures?
+  /// Where something of it has changed.
+  package var server: HouseState.Server?
 
   package init(
     revision: UInt64, nowMs: Double, groups: [HouseState.Group], rooms: [HouseState.Room],

@@ -24,7 +24,7 @@ package final class HouseStore {
   }
 
   private init(checking path: String) throws(SQLiteError) {
-    database = try Database(path: path)
+    database = try Database(path: path, survivesPowerCuts: true)
     saved = HouseRecord()
     if let damage = try database.damage() { throw SQLiteError(damaged: path, damage) }
     switch try database.version() {
@@ -249,9 +249,9 @@ package final class HouseWriter: Sendable {
 
   private let thread: NewestValueThread<Job>
 
-  /// - Parameter done: called on the thread with the number of each job that was written, and of all before it.
+  /// - Parameter done: called on the thread with each job that was written, or was not, which decides on all before it.
   package init(
-    path: String, done: @escaping @Sendable (UInt64, SQLiteError?) -> Void
+    path: String, done: @escaping @Sendable (Job, SQLiteError?) -> Void
   ) throws(IOError) {
     thread = try NewestValueThread(name: "house") {
       var store: HouseStore?
@@ -259,11 +259,11 @@ package final class HouseWriter: Sendable {
         do throws(SQLiteError) {
           if store == nil { store = try HouseStore(path: path) }
           try store?.save(job.record)
-          done(job.number, nil)
+          done(job, nil)
         } catch {
           // The next one reads again what the file holds.
           store = nil
-          done(job.number, error)
+          done(job, error)
         }
       }
     }
