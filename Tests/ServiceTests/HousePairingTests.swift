@@ -29,6 +29,11 @@ import WireProtocol
 
     func pairingRoom(_ id: String) throws(HouseProblem) -> PairingRoom {
       guard !id.hasPrefix("x") else { throw .noSuch("there is no such room") }
+      if id.hasPrefix("at") {
+        return PairingRoom(
+          name: "Kitchen", place: .address(host: "10.0.0.9", port: 1),
+          receiver: id == "at known" ? HousePairingTests.kitchen?.hex : nil)
+      }
       let record = RoomRecord(
         id: id, name: "Kitchen", model: "", state: "free", addresses: [], port: 1, codecs: [])
       return PairingRoom(name: "Kitchen", place: .record(record))
@@ -130,6 +135,18 @@ import WireProtocol
       #expect(refused == rooms.count + 1)
     }
     #expect(bed.visitCount == HousePairing.visitLimit)
+  }
+
+  @Test func `a room that is known by its address is unpaired as well`() async throws {
+    let id = try kitchen()
+    let bed = Bed(.paired(id, name: "Kitchen"), .unpaired)
+    let pairing = bed.pairing()
+    try await pairing.pair(room: "at known", pin: "1234 5671")
+    await #expect {
+      try await pairing.unpair(room: "at unknown")
+    } throws: { "\($0)".contains("was not reached yet") }
+    try await pairing.unpair(room: "at known")
+    #expect(bed.state.withLock { $0.told.last } == Pairings())
   }
 
   @Test func `a room that cannot be told is forgotten here, and its people learn what to do`()

@@ -158,6 +158,9 @@ extension GroupSession {
   /// What people call a room; nil where it is none of the group.
   package func name(of room: RoomID) -> String? { rooms[room]?.name }
 
+  /// The receiver that the room has turned out to be; nil where it was not reached yet.
+  package func receiver(of room: RoomID) -> Identifier? { rooms[room]?.receiverID }
+
   private func upcoming(at now: LocalTime) -> Upcoming? {
     guard let aim = aim(at: now), let item = playlist.successor(of: aim.item) else { return nil }
     let opened = timeline.segments.last { $0.opened.item.id == item.id }?.opened

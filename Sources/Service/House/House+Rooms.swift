@@ -2,6 +2,7 @@ import Driver
 import LinuxIO
 import Pairing
 import Sender
+import WireProtocol
 
 /// Which rooms there are, and how they come to their groups. A room that discovery has shown is called by its receiver's
 /// identity, one that was named by its address by that.
@@ -91,7 +92,15 @@ extension House {
     guard roomIDs.contains(room), let (host, port) = try? RoomWish.address(room) else {
       throw .noSuch("there is no such room; it may have been renewed: look at the list of rooms")
     }
-    return PairingRoom(name: name, place: .address(host: host, port: port))
+    return PairingRoom(
+      name: name, place: .address(host: host, port: port), receiver: receiver(of: room))
+  }
+
+  /// The identity of its receiver; nil for a room that is known by its address and was not reached yet.
+  func receiver(of room: String) -> String? {
+    if let record = record(room) { return record.id }
+    let group = plan.group(ofRoom: room).flatMap { groups[$0.id] }
+    return group?.rooms[room].flatMap { group?.driver.session.receiver(of: $0) }?.hex
   }
 
   private static func isAddress(_ room: String) -> Bool { room.contains(":") }

@@ -163,7 +163,7 @@ extension House {
     case nil: room.state = record.map { $0.state == "away" ? "away" : "free" } ?? "away"
     }
     if isTaken(id) { room.state = "taken" }
-    room.canUnpair = host.directory.isPaired(id)
+    room.canUnpair = receiver(of: id).map(host.directory.isPaired) ?? false
     if needsPairing(id) {
       room.isPaired = false
       if room.isPresent { (room.state, room.detail) = ("notPaired", nil) }

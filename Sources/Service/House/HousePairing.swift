@@ -16,13 +16,12 @@ package struct PairingRoom: Hashable, Sendable {
 
   package var name: String
   package var place: Place
+  /// Of its receiver; nil for one that is known by its address and was not reached yet.
+  package var receiver: String?
 
-  package init(name: String, place: Place) { (self.name, self.place) = (name, place) }
-
-  /// Of its receiver; nil for one that is only known by its address.
-  var receiver: String? {
-    if case .record(let record) = place { return record.id }
-    return nil
+  package init(name: String, place: Place, receiver: String? = nil) {
+    (self.name, self.place) = (name, place)
+    if case .record(let record) = place { self.receiver = record.id } else { self.receiver = receiver }
   }
 }
 
@@ -89,7 +88,9 @@ package final class HousePairing: PairingControl {
   package func unpair(room id: String) async throws(PairingProblem) {
     let room = try await known(id)
     guard let receiver = room.receiver else {
-      throw .unavailable("\(room.name) was never paired")
+      throw .unavailable(
+        "\(room.name) was not reached yet, so that it is not known which room it is; try again when it is there"
+      )
     }
     let means = means
     let (pairings, obstacle) = try await onThread(id, room.name) { () throws(PairingProblem) in
