@@ -110,7 +110,7 @@ import Testing
   private func fill() throws {
     let database = try Database(path: path)
     for change in ["INSERT", "UPDATE", "DELETE"] {
-      for table in ["groups", "entries", "group_rooms"] {
+      for table in ["house", "groups", "entries", "group_rooms"] {
         try database.execute(
           """
           CREATE TRIGGER full_\(change)_\(table) BEFORE \(change) ON \(table) BEGIN

@@ -10,6 +10,8 @@ package final class HouseStore {
   private let database: Database
   /// What the file holds.
   private var saved: HouseRecord
+  /// Whether this connection has written: only then is it known that the disk takes something.
+  private var hasWritten = false
 
   /// Reads what is there, and makes the file where there is none. One that is damaged is set aside under another name
   /// and begun anew; `tell` gets a line about it.
@@ -39,11 +41,11 @@ package final class HouseStore {
 
   /// Returns when it is in the file.
   package func save(_ record: HouseRecord) throws(SQLiteError) {
-    guard record != saved else { return }
+    guard record != saved || !hasWritten else { return }
     try database.transaction { () throws(SQLiteError) in
       try write(record)
     }
-    saved = record
+    (saved, hasWritten) = (record, true)
   }
 
   private func makeTables() throws(SQLiteError) {
@@ -148,7 +150,7 @@ package final class HouseStore {
   // MARK: - Writing: only what differs
 
   private func write(_ record: HouseRecord) throws(SQLiteError) {
-    if record.lastGroup != saved.lastGroup {
+    if record.lastGroup != saved.lastGroup || !hasWritten {
       try database.run("UPDATE house SET last_group = ?", .init(record.lastGroup))
     }
     let ids = Set(record.groups.map(\.id))
