@@ -19,7 +19,7 @@ enum LibrarySchema {
 
   /// A flipped bit may leave tables that SQLite reads, and that are not these.
   private static func check(_ database: Database) throws(SQLiteError) {
-    let fresh = try Database(path: ":memory:")
+    let fresh = try Database(path: Database.inMemory)
     try fresh.execute(tables + search + labels)
     guard try shape(of: database) == shape(of: fresh) else {
       throw SQLiteError(damaged: database.path, "the tables are not those that it was made with")

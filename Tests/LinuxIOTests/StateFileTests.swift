@@ -19,6 +19,22 @@ struct StateFileTests {
     #expect(mode(file.path) == 0o600)
   }
 
+  @Test func `a pipe, a device, a socket or a folder in its place is refused at once`() throws {
+    #expect(mkfifo(file.path, 0o600) == 0)
+    expectRefusal(of: file)
+    try file.remove()
+    #expect(mkdir(file.path, 0o700) == 0)
+    expectRefusal(of: file)
+    #expect(rmdir(file.path) == 0)
+    #expect(symlink("/dev/zero", file.path) == 0)
+    expectRefusal(of: file)
+  }
+
+  private func expectRefusal(of file: StateFile) {
+    let error = #expect(throws: IOError.self) { try file.read(limit: 10) }
+    #expect(error?.text.contains("is no regular file") == true)
+  }
+
   @Test func `what is shown is readable by all`() throws {
     try file.show([1, 2])
     #expect(try file.read(limit: 10) == [1, 2])

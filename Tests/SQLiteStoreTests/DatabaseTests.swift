@@ -1,3 +1,4 @@
+import Glibc
 import SQLiteStore
 import TestSupport
 import Testing
@@ -31,6 +32,30 @@ import Testing
     }
     #expect(try database.prepare("SELECT a FROM t").all { $0.int(0) ?? 0 } == [.min, 7])
     #expect(try read.first([3]) { $0.int(0) } == nil)
+  }
+
+  @Test func `only its user may read it, also one that others could read before`() throws {
+    let path = folder.file("test.db")
+    try folder.write([], to: "test.db")
+    #expect(chmod(path, 0o644) == 0)
+    let database = try open()
+    try database.execute("CREATE TABLE t (a)")
+    for name in [path, path + "-wal", path + "-shm"] {
+      var status = stat()
+      #expect(stat(name, &status) == 0)
+      #expect(status.st_mode & 0o777 == 0o600, "\(name)")
+    }
+  }
+
+  @Test(arguments: ["", "-wal", "-shm"]) func `a pipe or a folder in its place is refused at once`(
+    ending: String
+  ) throws {
+    let path = folder.file("test.db") + ending
+    #expect(mkfifo(path, 0o600) == 0)
+    #expect(throws: SQLiteError.self) { try open() }
+    #expect(unlink(path) == 0 && mkdir(path, 0o700) == 0)
+    let error = #expect(throws: SQLiteError.self) { try open() }
+    #expect(error?.description.contains("is no regular file") == true)
   }
 
   @Test func `a transaction that fails has changed nothing`() throws {

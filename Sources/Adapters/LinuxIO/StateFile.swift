@@ -8,9 +8,7 @@ package struct StateFile: Sendable {
 
   /// The whole content; `nil` where there is no file. Fails with EFBIG on one larger than `limit` bytes.
   package func read(limit: Int) throws(IOError) -> [UInt8]? {
-    let number = open(path, O_RDONLY | O_CLOEXEC)
-    if number < 0, errno == ENOENT { return nil }
-    let file = FileDescriptor(try check("open", Int(number)))
+    guard let file = try opened() else { return nil }
     var content: [UInt8] = []
     while true {
       var count = 0
@@ -26,6 +24,26 @@ package struct StateFile: Sendable {
           call: "read", code: EFBIG, text: "\(path) is larger than \(limit) bytes; not read")
       }
     }
+  }
+
+  /// Opened to be read; `nil` where there is no file. A pipe or a device in its place would be waited for without end, so
+  /// that it is refused.
+  private func opened() throws(IOError) -> FileDescriptor? {
+    let number = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    if number < 0, errno == ENOENT { return nil }
+    // That is how a socket is refused.
+    if number < 0, errno == ENXIO { throw notAFile }
+    let file = FileDescriptor(try check("open", Int(number)))
+    var status = stat()
+    try check("fstat", Int(fstat(file.number, &status)))
+    guard status.st_mode & S_IFMT == S_IFREG else { throw notAFile }
+    return file
+  }
+
+  private var notAFile: IOError {
+    IOError(
+      call: "open", code: EINVAL,
+      text: "\(path) is no regular file; remove it, or move it out of the way")
   }
 
   /// Returns when the new content is on the disk: after a power cut too, it is that or the old one. Only this user may

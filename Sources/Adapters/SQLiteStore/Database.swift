@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Glibc
 
 /// A connection to an SQLite file with a write-ahead log: readers and one writer do not wait for each other, and a
 /// process that is killed leaves whole transactions. For one thread at a time; open one for each thread.
@@ -15,6 +16,7 @@ package final class Database {
   /// - Parameter survivesPowerCuts: whether each transaction is on the disk when it is done. Else a power cut may lose
   ///   the last ones, but none of a process that is killed.
   package init(path: String, survivesPowerCuts: Bool = false) throws(SQLiteError) {
+    if path != Self.inMemory { try Self.secure(path) }
     var opened: OpaquePointer?
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
     let code = sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_EXRESCODE, nil)
@@ -27,6 +29,25 @@ package final class Database {
     sqlite3_busy_timeout(opened, Self.busyTimeout)
     try execute("PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON;")
     try execute(survivesPowerCuts ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL")
+  }
+
+  /// In the place of a path, for one that nobody keeps.
+  package static let inMemory = ":memory:"
+
+  /// What is in it concerns its user alone, and pipes and devices in its place would be waited for.
+  private static func secure(_ path: String) throws(SQLiteError) {
+    let fresh = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    if fresh >= 0 { close(fresh) }
+    for name in [path, path + "-wal", path + "-shm"] {
+      var status = stat()
+      guard stat(name, &status) == 0 else { continue }
+      guard status.st_mode & S_IFMT == S_IFREG else {
+        throw SQLiteError(
+          code: SQLITE_CANTOPEN, path: path,
+          reason: "\(name) is no regular file; remove it, or move it out of the way")
+      }
+      if status.st_mode & 0o777 != 0o600 { chmod(name, 0o600) }
+    }
   }
 
   /// The connection closes when the last of its statements has gone, too.
