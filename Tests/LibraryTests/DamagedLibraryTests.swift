@@ -136,6 +136,26 @@ import Testing
     }
   }
 
+  @Test func `a disk that damages every file is given up`() async throws {
+    try await make()
+    let lines = Mutex<[String]>([])
+    let file = try LibraryFile(
+      .init(folders: LibraryFolders([]), database: path, worker: LibraryBed.worker),
+      changed: { _ in }, report: { line in lines.withLock { $0.append(line) } })
+    func problem() async -> HouseProblem? {
+      do throws(HouseProblem) {
+        try await file.answer { _ in throw SQLiteError(damaged: "disk", "bad") }
+        return nil
+      } catch {
+        return error
+      }
+    }
+    while await problem() == LibraryReader.renewing { await Task.yield() }
+    guard case .unavailable? = await problem() else { throw Missing(description: "problem") }
+    #expect(lines.withLock { $0.count { $0.contains("set aside") } } == LibraryFile.renewalLimit)
+    file.close()
+  }
+
   /// Fills the pages of a table with noise.
   private func spoil(_ table: String) throws {
     let (pages, size) = try pages(of: table)
