@@ -190,7 +190,7 @@ package final class GroupDriver {
 
   func answer(_ datagram: Datagram) -> (bytes: [UInt8], sequence: UInt32)? {
     sender.answer(
-      datagram.bytes, from: datagram.from, of: datagram.from.with(port: 0),
+      datagram.bytes, from: datagram.from, of: datagram.from.network,
       receivedAt: datagram.receivedAt, now: HostClock.now)
   }
 

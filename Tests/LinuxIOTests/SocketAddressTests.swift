@@ -22,6 +22,18 @@ struct SocketAddressTests {
     #expect(SocketAddress(host: text, port: 1) == nil)
   }
 
+  @Test(arguments: [
+    ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::9", true), ("2001:db8:1:2::", "2001:db8:1:3::", false),
+    ("192.0.2.7", "192.0.2.7", true), ("192.0.2.7", "192.0.2.8", false),
+    ("::ffff:192.0.2.7", "192.0.2.7", true),
+  ])
+  func `a host of IPv6 is counted with all its addresses`(
+    _ one: String, _ other: String, _ isSame: Bool
+  ) throws {
+    let networks = try [one, other].map { try #require(SocketAddress(host: $0, port: 7)).network }
+    #expect((networks[0] == networks[1]) == isSame)
+  }
+
   @Test func `only the loopback is the loopback`() throws {
     #expect(SocketAddress.loopback(port: 1).isLoopback)
     #expect(SocketAddress.loopback6(port: 1).isLoopback)

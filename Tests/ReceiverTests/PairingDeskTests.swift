@@ -24,8 +24,11 @@ import WireProtocol
     var prover: PairingProver
     var outcome: PairingOutcome?
 
-    init(_ receiver: inout TestReceiver, _ pin: PIN = PairingDeskTests.pin, sender: UInt8 = 1) {
-      id = receiver.accept(sender: sender)
+    init(
+      _ receiver: inout TestReceiver, _ pin: PIN = PairingDeskTests.pin, sender: UInt8 = 1,
+      peer: String = "study"
+    ) {
+      id = receiver.accept(sender: sender, peer: peer)
       let peer = SecuredPeer.test(sender)
       prover = PairingProver(
         pin: pin,
@@ -129,16 +132,73 @@ import WireProtocol
 
   @Test func `one sender pairs at a time, and one that takes too long is sent away`() throws {
     var receiver = TestReceiver(access: .paired, trust: try Self.trust())
-    let slow = receiver.accept(sender: 1)
-    receiver.handle(.received(slow, PairingMessage.request(name: "slow").encoded()))
+    // It has sent its share, and hears nothing before that is on disk.
+    let slow = Visit(&receiver)
     let other = Visit(&receiver, sender: 2)
     #expect(other.outcome == .refused(PairingRefusal(reason: .busy)))
     receiver.advance(by: .seconds(10))
-    #expect(receiver.closed.contains(slow))
+    #expect(receiver.closed.contains(slow.id))
     var next = Visit(&receiver, sender: 2)
     next.keep(&receiver)
     next.keep(&receiver)
     #expect(next.outcome == .paired(name: "Kitchen"))
+  }
+
+  /// Asks, takes the salt, and says nothing more.
+  private static func squat(
+    _ receiver: inout TestReceiver, _ sender: UInt8, peer: String
+  ) -> ConnectionID {
+    let id = receiver.accept(sender: sender, peer: peer)
+    receiver.handle(.received(id, PairingMessage.request(name: "squatter").encoded()))
+    return id
+  }
+
+  @Test(arguments: [1, 15, 40]) func `strangers who ask and say no more keep nobody from pairing`(
+    count: Int
+  ) throws {
+    var receiver = TestReceiver(access: .paired, trust: try Self.trust())
+    // From many hosts, and again and again, for a minute.
+    for second in 0..<60 {
+      for number in 0..<count where (second + number) % 5 == 0 {
+        _ = Self.squat(&receiver, UInt8(100 + number), peer: "stranger \(number)")
+      }
+      receiver.advance(by: .seconds(1))
+      guard second % 10 == 0 else { continue }
+      var honest = Visit(&receiver)
+      honest.keep(&receiver)
+      honest.keep(&receiver)
+      #expect(honest.outcome == .paired(name: "Kitchen"))
+    }
+    #expect(receiver.kept.last?.trust.wrongGuesses == 0)
+  }
+
+  @Test func `of those at the door, the host with the most makes room, and all leave in the end`()
+    throws
+  {
+    var receiver = TestReceiver(access: .paired, trust: try Self.trust())
+    let quiet = Self.squat(&receiver, 1, peer: "study")
+    let crowd = (0..<20).map { Self.squat(&receiver, UInt8(50 + $0), peer: "crowd") }
+    #expect(receiver.closed == Array(crowd.prefix(5)))
+    receiver.advance(by: .seconds(10))
+    #expect(Set(receiver.closed) == Set(crowd + [quiet]))
+  }
+
+  @Test func `those who wait at the door have no more guesses than others`() throws {
+    var receiver = TestReceiver(access: .paired, trust: try Self.trust())
+    let waiting = Self.squat(&receiver, 9, peer: "patient")
+    for sender: UInt8 in 1...3 {
+      var visit = Visit(&receiver, PIN(random: 2), sender: sender)
+      visit.keep(&receiver)
+      #expect(visit.outcome == .wrongPIN)
+      receiver.handle(.closed(visit.id))
+    }
+    let share = PairingMessage.share(Array(repeating: 4, count: 65))
+    receiver.handle(.received(waiting, share.encoded()))
+    guard case .refused(let refusal)? = receiver.takePairing(waiting).last else {
+      Issue.record("a fourth guess was taken")
+      return
+    }
+    #expect(refusal.reason == .wait)
   }
 
   @Test func `a disk that does not answer ends the exchange with a word`() throws {

@@ -1,6 +1,8 @@
+import TestSupport
 import Testing
-import WebServer
 import WebTestSupport
+
+@testable import WebServer
 
 /// Clients that want to break or fill a server: they are refused, and others are served as before.
 @Suite struct WebAttackTests {
@@ -113,17 +115,46 @@ import WebTestSupport
     }
   }
 
-  @Test func `connections of one machine and of all are bounded`() async throws {
+  @Test func `half a request keeps nobody out`() async throws {
     let figures = WebFigures()
     try await withServer(figures: figures) { client in
+      var open: [WebConnectionClient] = []
+      for number in 0..<280 {
+        let connection = try WebConnectionClient(
+          port: client.port, fromHost: 2 + UInt32(number / 70))
+        await connection.send("GET /asset HTTP/1.1\r\nHost: ")
+        open.append(connection)
+        if number % 70 == 0 { #expect(try await client.ask("GET", "/asset").status == 200) }
+      }
+      #expect(try await client.ask("GET", "/asset").status == 200)
+      #expect(figures.refusedCount == 0)
+      #expect(figures.connectionCount <= 256)
+      withExtendedLifetime(open) {}
+    }
+  }
+
+  @Test func `a host of IPv6 is counted with all its addresses, one of IPv4 by itself`() {
+    let network = WebFigures.network
+    #expect(network("2001:db8:1:2:3:4:5:6") == network("2001:db8:1:2::1"))
+    #expect(network("2001:db8:1:2::1") != network("2001:db8:1:3::1"))
+    #expect(network("::ffff:10.0.0.1") != network("::ffff:10.0.0.2"))
+    #expect(network("10.0.0.1") != network("10.0.0.2"))
+  }
+
+  @Test func `connections of one machine and of all are bounded`() async throws {
+    let figures = WebFigures()
+    let folder = try TemporaryFolder()
+    let file = try folder.write([UInt8](repeating: 0, count: 16 << 20), to: "film")
+    try await withServer(figures: figures, file: file) { client in
       var open: [WebConnectionClient] = []
       var refusedCount = 0
       for number in 0..<300 {
         let connection = try WebConnectionClient(
           port: client.port, fromHost: 2 + UInt32(number / 140))
-        await connection.send(client.request("GET", "/asset"))
-        let answer = await WebReader(connection).answer()
-        if answer?.status == 200 { open.append(connection) } else { refusedCount += 1 }
+        // More than anybody takes who does not read.
+        await connection.send(client.request("GET", "/file"))
+        let answer = await WebReader(connection).head()
+        if answer?.contains("200 OK") == true { open.append(connection) } else { refusedCount += 1 }
       }
       // 128 of the 140 of each machine, and no more than 256 of all.
       #expect(open.count == 2 * 128)

@@ -46,6 +46,14 @@ package enum SocketAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
+  /// What a host's requests are counted by: one of IPv6 has all addresses of its network of 64 bits, and of IPv4 one.
+  package var network: SocketAddress {
+    switch self {
+    case .ipv4: with(port: 0)
+    case .ipv6(let high, _, _, let scope): .ipv6(high: high, low: 0, port: 0, scope: scope)
+    }
+  }
+
   package var isLoopback: Bool {
     switch self {
     case .ipv4(let address, _): address >> 24 == 127

@@ -25,9 +25,14 @@ final class ConnectionClock {
   /// Requests that are complete and not answered.
   private var openCount = 0
   private var timer: Scheduled<Void>?
+  /// Whether the connection may be closed for another one.
+  private let canGiveWay: (Bool) -> Void
 
-  init(_ limits: WebServerConfiguration.Limits, on channel: any Channel) {
-    (self.limits, self.channel) = (limits, channel)
+  init(
+    _ limits: WebServerConfiguration.Limits, on channel: any Channel,
+    canGiveWay: @escaping (Bool) -> Void
+  ) {
+    (self.limits, self.channel, self.canGiveWay) = (limits, channel, canGiveWay)
     wait(limits.requestPatience)
   }
 
@@ -53,6 +58,7 @@ final class ConnectionClock {
   fileprivate func end() { timer?.cancel() }
 
   private func enter(_ next: Phase) {
+    if (next == .answering) != (phase == .answering) { canGiveWay(next != .answering) }
     phase = next
     switch next {
     case .idle: wait(limits.idlePatience)

@@ -1,3 +1,5 @@
+internal import Glibc
+internal import NIOCore
 internal import Synchronization
 
 /// What a server has done and does, counted from any thread.
@@ -9,10 +11,21 @@ package final class WebFigures: Sendable {
 
   private struct Counts {
     var requests: [Request: Int] = [:]
-    var connections: [String: Int] = [:]
-    var connectionCount = 0
+    /// In order of arrival.
+    var places: [Place] = []
+    var lastPlace = 0
     var eventStreamCount = 0
     var refusedCount = 0
+  }
+
+  /// That of a connection.
+  private struct Place {
+    let number: Int
+    /// What connections are counted by.
+    let network: String
+    let channel: any Channel
+    /// Whether a request has not come in whole, or none is under way.
+    var canGiveWay = true
   }
 
   private let counts = Mutex(Counts())
@@ -20,7 +33,7 @@ package final class WebFigures: Sendable {
   package init() {}
 
   package var requests: [Request: Int] { counts.withLock { $0.requests } }
-  package var connectionCount: Int { counts.withLock { $0.connectionCount } }
+  package var connectionCount: Int { counts.withLock { $0.places.count } }
   package var eventStreamCount: Int { counts.withLock { $0.eventStreamCount } }
   /// Connections beyond the limits.
   package var refusedCount: Int { counts.withLock { $0.refusedCount } }
@@ -29,28 +42,61 @@ package final class WebFigures: Sendable {
     counts.withLock { $0.requests[Request(route: route, code: code), default: 0] += 1 }
   }
 
-  /// Whether one more connection may come from an address.
-  func open(from address: String) -> Bool {
-    counts.withLock {
-      guard $0.connectionCount < WebServerConfiguration.Limits.connections,
-        $0.connections[address, default: 0]
-          < WebServerConfiguration.Limits.connectionsOfOneAddress
-      else {
-        $0.refusedCount += 1
-        return false
+  /// The place of one more connection; nil where there is none. If there are too many, the oldest that waits for a request,
+  /// of the network that has most of them, gives way: half a request keeps nobody out.
+  func open(_ channel: any Channel, from address: String) -> Int? {
+    let (number, leaver) = counts.withLock { counts -> (Int?, (any Channel)?) in
+      let network = Self.network(of: address)
+      var leaver: (any Channel)?
+      if let crowd = Self.crowd(counts.places, network) {
+        guard let index = Self.idle(in: crowd, of: counts.places) else {
+          counts.refusedCount += 1
+          return (nil, nil)
+        }
+        leaver = counts.places.remove(at: index).channel
       }
-      $0.connectionCount += 1
-      $0.connections[address, default: 0] += 1
-      return true
+      counts.lastPlace += 1
+      counts.places.append(
+        Place(number: counts.lastPlace, network: network, channel: channel))
+      return (counts.lastPlace, leaver)
+    }
+    leaver?.close(promise: nil)
+    return number
+  }
+
+  /// Among which one must give way for one more: of its own network, or all; nil where there is room.
+  private static func crowd(_ places: [Place], _ network: String) -> [Place]? {
+    let own = places.filter { $0.network == network }
+    if own.count >= WebServerConfiguration.Limits.connectionsOfOneAddress { return own }
+    return places.count >= WebServerConfiguration.Limits.connections ? places : nil
+  }
+
+  private static func idle(in crowd: [Place], of places: [Place]) -> Int? {
+    let idle = crowd.filter(\.canGiveWay)
+    let counts = Dictionary(grouping: idle, by: \.network).mapValues(\.count)
+    let busiest = counts.values.max()
+    let leaver = idle.first { counts[$0.network] == busiest }
+    return leaver.flatMap { leaver in places.firstIndex { $0.number == leaver.number } }
+  }
+
+  func note(_ number: Int, canGiveWay: Bool) {
+    counts.withLock { counts in
+      guard let index = counts.places.firstIndex(where: { $0.number == number }) else { return }
+      counts.places[index].canGiveWay = canGiveWay
     }
   }
 
-  func close(from address: String) {
-    counts.withLock {
-      $0.connectionCount -= 1
-      let left = $0.connections[address, default: 1] - 1
-      $0.connections[address] = left > 0 ? left : nil
-    }
+  func close(_ number: Int) {
+    counts.withLock { counts in counts.places.removeAll { $0.number == number } }
+  }
+
+  /// A host of IPv6 has all addresses of its network of 64 bits.
+  static func network(of address: String) -> String {
+    var bytes = in6_addr()
+    guard inet_pton(AF_INET6, address, &bytes) == 1 else { return address }
+    let all = withUnsafeBytes(of: &bytes) { Array($0) }
+    let isMapped = all[0..<10].allSatisfy { $0 == 0 } && all[10] == 255 && all[11] == 255
+    return (isMapped ? all[12...] : all[..<8]).map(String.init).joined(separator: ".")
   }
 
   func openEventStream() -> Bool {

@@ -131,12 +131,14 @@ package struct WebServer: Sendable {
   /// Nil for a connection too many.
   private func setUp(_ channel: any Channel) throws -> Connection? {
     let address = channel.remoteAddress?.ipAddress ?? ""
-    guard figures.open(from: address) else {
+    guard let place = figures.open(channel, from: address) else {
       try channel.pipeline.syncOperations.addHandler(BusyAnswer())
       return nil
     }
-    channel.closeFuture.whenComplete { [figures] _ in figures.close(from: address) }
-    let clock = ConnectionClock(configuration.limits, on: channel)
+    channel.closeFuture.whenComplete { [figures] _ in figures.close(place) }
+    let clock = ConnectionClock(configuration.limits, on: channel) { [figures] canGiveWay in
+      figures.note(place, canGiveWay: canGiveWay)
+    }
     var limits = NIOHTTPDecoderLimitConfiguration()
     limits.maxHeaderListSize = WebServerConfiguration.Limits.head
     limits.maxHeaderFieldSize = WebServerConfiguration.Limits.head

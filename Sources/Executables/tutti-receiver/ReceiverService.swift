@@ -222,7 +222,7 @@ final class ReceiverService {
     acceptedCount += 1
     let id = Receiver.ConnectionID(acceptedCount)
     guard peers.accept(connection, from: address, as: id) else { return }
-    handle(.accepted(id, peer: address.map { $0.host } ?? "this host"))
+    handle(.accepted(id, peer: address?.host ?? "this host", network: address?.network.host))
   }
 
   private func sendTimeRequest(_ bytes: [UInt8], sequence: UInt32, to address: SocketAddress?) {

@@ -15,6 +15,8 @@ struct Lobby {
     let id: ConnectionID
     /// For people.
     let peer: String
+    /// What its connections are counted by: a host, or the network of one that has many addresses.
+    let network: String
     let leavesAt: LocalTime
     /// Nil until its handshake is complete.
     fileprivate(set) var secured: SecuredPeer?
@@ -36,13 +38,20 @@ struct Lobby {
 
   /// Returns the guest who has to leave: the newcomer if its host comes too often. To make room, the first of the host that
   /// has the most, so that a host that connects over and over displaces itself and nobody else.
-  mutating func admit(_ id: ConnectionID, peer: String, at now: LocalTime) -> ConnectionID? {
-    guard hosts.admits(peer, at: now) else { return id }
-    guests.append(Guest(id: id, peer: peer, leavesAt: now + Self.patience))
+  mutating func admit(
+    _ id: ConnectionID, peer: String, network: String? = nil, at now: LocalTime
+  ) -> ConnectionID? {
+    let network = network ?? peer
+    guard hosts.admits(network, at: now) else { return id }
+    guests.append(Guest(id: id, peer: peer, network: network, leavesAt: now + Self.patience))
     guard guests.count > Self.limit else { return nil }
-    let crowds = guests.map { guest in guests.count { $0.peer == guest.peer } }
-    let first = crowds.firstIndex { $0 == crowds.max() } ?? 0
-    return guests.remove(at: first).id
+    return guests.remove(at: Self.firstOfMost(guests.map(\.network))).id
+  }
+
+  /// The place of the first of the network that occurs most often.
+  static func firstOfMost(_ networks: [String]) -> Int {
+    let crowds = networks.map { network in networks.count { $0 == network } }
+    return crowds.firstIndex { $0 == crowds.max() } ?? 0
   }
 
   subscript(id: ConnectionID) -> Guest? { guests.first { $0.id == id } }

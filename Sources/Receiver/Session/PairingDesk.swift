@@ -4,9 +4,14 @@ import WireProtocol
 
 /// Where senders pair with this receiver, and are forgotten: who is trusted, the exchange that is under way, and how often the
 /// PIN was guessed. Nothing that depends on what is kept is said before it is on disk.
+///
+/// Whoever asks gets the salt and waits at the door; the exchange begins with the first share that arrives. So those who
+/// ask and say no more are in nobody's way.
 struct PairingDesk {
   /// A person has typed the PIN before the exchange begins, so all of it takes moments.
   static let patience = ProtocolLimits.silence
+  /// Senders that have the salt and have not sent their share.
+  static let doorLimit = 16
   /// Senders at a time that wait until they are forgotten.
   static let leaverLimit = 8
 
@@ -22,6 +27,7 @@ struct PairingDesk {
     let sender: Pairings.Pairing
     /// For people.
     let peer: String
+    let network: String
     let leavesAt: LocalTime
     var verifier: PairingVerifier
     var framer: MessageFramer
@@ -46,6 +52,8 @@ struct PairingDesk {
   let arithmetic: (any PairingArithmetic)?
   private(set) var trust: TrustMemory
   private var guesses: GuessLimit
+  /// In order of arrival.
+  private var door: [Visit] = []
   private var visit: Visit?
   private var leavers: [Leaver] = []
   private var lastNumber = 0
@@ -68,11 +76,13 @@ struct PairingDesk {
   }
 
   var nextDeadline: LocalTime? {
-    (leavers.map(\.leavesAt) + [visit?.leavesAt].compactMap { $0 }).min()
+    (leavers.map(\.leavesAt) + door.map(\.leavesAt) + [visit?.leavesAt].compactMap { $0 }).min()
   }
 
   /// Whether the connection is served here.
-  func has(_ id: ConnectionID) -> Bool { visit?.id == id || leavers.contains { $0.id == id } }
+  func has(_ id: ConnectionID) -> Bool {
+    visit?.id == id || door.contains { $0.id == id } || leavers.contains { $0.id == id }
+  }
 
   // MARK: - Visitors
 
@@ -90,7 +100,6 @@ struct PairingDesk {
   private mutating func begin(
     _ sender: Pairings.Pairing, _ secured: SecuredPeer, _ guest: Lobby.Guest, at now: LocalTime
   ) {
-    if visit != nil { return refuse(guest, PairingRefusal(reason: .busy)) }
     guard let arithmetic, let record = trust.verifier else {
       return refuse(guest, .init(reason: .notPossible, detail: "it has no PIN"))
     }
@@ -106,17 +115,51 @@ struct PairingDesk {
     let context = Transcript.pairing(
       prover: secured.id, verifier: receiverID, binding: secured.binding)
     let verifier = PairingVerifier(record, context: context, arithmetic: arithmetic)
-    visit = Visit(
-      id: guest.id, sender: sender, peer: guest.peer, leavesAt: now + Self.patience,
-      verifier: verifier, framer: guest.framer)
+    door.append(
+      Visit(
+        id: guest.id, sender: sender, peer: guest.peer, network: guest.network,
+        leavesAt: now + Self.patience, verifier: verifier, framer: guest.framer))
     steps.append(.send(guest.id, verifier.salt))
-    read(at: now)
+    if door.count > Self.doorLimit {
+      // A host that asks over and over displaces itself and nobody else.
+      steps.append(.close(door.remove(at: Lobby.firstOfMost(door.map(\.network))).id))
+    }
+    knock(guest.id, at: now)
+  }
+
+  /// The exchange begins once the first message of one at the door is complete.
+  private mutating func knock(_ id: ConnectionID, at now: LocalTime) {
+    guard let index = door.firstIndex(where: { $0.id == id }) else { return }
+    do {
+      guard let raw = try door[index].framer.next() else { return }
+      let guest = door.remove(at: index)
+      if visit != nil { return refuse(guest.id, guest.peer, PairingRefusal(reason: .busy)) }
+      // Those who came together with others guess no more often for that.
+      let wait = guesses.wait(at: now)
+      guard wait == .zero else {
+        let refusal = PairingRefusal(
+          reason: .wait, wait: UInt32(clamping: wait.count / 1_000_000 + 1))
+        return refuse(guest.id, guest.peer, refusal)
+      }
+      visit = guest
+      try take(raw, at: now)
+      read(at: now)
+    } catch {
+      guard let index = door.firstIndex(where: { $0.id == id }) else { return end("\(error)") }
+      let guest = door.remove(at: index)
+      steps.append(.close(id))
+      steps.append(.event(.pairingFailed(peer: guest.peer, reason: "\(error)")))
+    }
   }
 
   private mutating func refuse(_ guest: Lobby.Guest, _ refusal: PairingRefusal) {
-    steps.append(.send(guest.id, .refused(refusal)))
-    steps.append(.close(guest.id))
-    steps.append(.event(.pairingFailed(peer: guest.peer, reason: refusal.sentence)))
+    refuse(guest.id, guest.peer, refusal)
+  }
+
+  private mutating func refuse(_ id: ConnectionID, _ peer: String, _ refusal: PairingRefusal) {
+    steps.append(.send(id, .refused(refusal)))
+    steps.append(.close(id))
+    steps.append(.event(.pairingFailed(peer: peer, reason: refusal.sentence)))
   }
 
   private mutating func forget(_ id: Identifier, _ guest: Lobby.Guest, at now: LocalTime) {
@@ -134,6 +177,10 @@ struct PairingDesk {
   // MARK: - The exchange
 
   mutating func received(_ bytes: [UInt8], on id: ConnectionID, at now: LocalTime) {
+    if let index = door.firstIndex(where: { $0.id == id }) {
+      door[index].framer.append(bytes)
+      return knock(id, at: now)
+    }
     guard visit?.id == id else { return }
     visit?.framer.append(bytes)
     read(at: now)
@@ -141,15 +188,15 @@ struct PairingDesk {
 
   private mutating func read(at now: LocalTime) {
     do {
-      while let raw = try visit?.framer.next() {
-        guard let message = try PairingMessage.decode(raw) else {
-          return end("it broke the protocol")
-        }
-        take(message, at: now)
-      }
+      while let raw = try visit?.framer.next() { try take(raw, at: now) }
     } catch {
       end("\(error)")
     }
+  }
+
+  private mutating func take(_ raw: RawMessage, at now: LocalTime) throws(DecodeError) {
+    guard let message = try PairingMessage.decode(raw) else { return end("it broke the protocol") }
+    take(message, at: now)
   }
 
   private mutating func take(_ message: PairingMessage, at now: LocalTime) {
@@ -224,6 +271,7 @@ struct PairingDesk {
   /// The guess counts all the same.
   mutating func closed(_ id: ConnectionID) {
     leavers.removeAll { $0.id == id }
+    door.removeAll { $0.id == id }
     guard let visit, visit.id == id else { return }
     steps.append(.event(.pairingFailed(peer: visit.peer, reason: "it hung up")))
     self.visit = nil
@@ -232,6 +280,8 @@ struct PairingDesk {
   mutating func advance(to now: LocalTime) {
     for leaver in leavers where leaver.leavesAt <= now { steps.append(.close(leaver.id)) }
     leavers.removeAll { $0.leavesAt <= now }
+    for guest in door where guest.leavesAt <= now { steps.append(.close(guest.id)) }
+    door.removeAll { $0.leavesAt <= now }
     guard let visit, visit.leavesAt <= now else { return }
     guard visit.awaits != nil else { return end("it took too long") }
     let detail = "it cannot keep the pairing; its log says why"
@@ -244,6 +294,9 @@ struct PairingDesk {
     self.trust = trust
     if trust.wrongGuesses != guesses.wrong { guesses = GuessLimit(wrong: trust.wrongGuesses) }
     if isOtherPIN {
+      let refusal = PairingRefusal(reason: .notPossible, detail: "its PIN was just changed")
+      for guest in door { refuse(guest.id, guest.peer, refusal) }
+      door = []
       end("the PIN was changed", .init(reason: .notPossible, detail: "its PIN was just changed"))
     }
   }

@@ -6,8 +6,10 @@ import WireProtocol
 // MARK: - Connections
 
 extension ReceiverSession {
-  mutating func accept(_ id: ConnectionID, peer: String, at now: LocalTime) {
-    if let evicted = lobby.admit(id, peer: peer, at: now) { outputs.append(.close(evicted)) }
+  mutating func accept(_ id: ConnectionID, peer: String, network: String, at now: LocalTime) {
+    if let evicted = lobby.admit(id, peer: peer, network: network, at: now) {
+      outputs.append(.close(evicted))
+    }
   }
 
   mutating func received(_ bytes: [UInt8], on id: ConnectionID, at now: LocalTime) {

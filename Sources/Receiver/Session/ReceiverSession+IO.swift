@@ -16,7 +16,8 @@ extension ReceiverSession {
   /// Everything that can happen to a receiver.
   package enum Input {
     /// Somebody connected; `peer` is for people.
-    case accepted(ConnectionID, peer: String)
+    /// `network` is what connections are counted by, which is the peer where it is nil.
+    case accepted(ConnectionID, peer: String, network: String? = nil)
     /// Its handshake is complete.
     case secured(ConnectionID, SecuredPeer)
     /// Plain text arrived.

@@ -77,7 +77,8 @@ package struct ReceiverSession {
   /// comes by the hundred a second, and only that looks at what follows from it.
   package mutating func handle(_ input: Input, at now: LocalTime) {
     switch input {
-    case .accepted(let id, let peer): accept(id, peer: peer, at: now)
+    case .accepted(let id, let peer, let network):
+      accept(id, peer: peer, network: network ?? peer, at: now)
     case .secured(let id, let peer): lobby.secured(id, peer)
     case .received(let id, let bytes): received(bytes, on: id, at: now)
     case .closed(let id): closed(id, at: now)
