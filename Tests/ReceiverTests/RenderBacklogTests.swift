@@ -34,7 +34,7 @@ import Testing
   private static func word(for command: RenderCommand) -> String {
     switch command {
     case .anchor(let anchor): "anchor \(anchor.groupTime.nanoseconds / 1_000_000_000)"
-    case .unanchor: "unanchor"
+    case .forgetSchedule: "forget"
     case .clock(let estimate, let isStep): "clock \(estimate.drift)\(isStep ? " step" : "")"
     case .cut(_, let generation, _): "cut \(generation)"
     case .end(let time): "end \(time.flicks)"
@@ -68,13 +68,14 @@ import Testing
     #expect(drain() == ["anchor 1", "anchor 3"])
   }
 
-  @Test mutating func `without anchors is without those that wait`() {
+  @Test mutating func `a schedule is forgotten with the anchors and the clock that wait`() {
     for second in [1, 2] { backlog.append(anchor(Int64(second))) }
+    backlog.append(clock(1, isStep: true))
     backlog.append(.gain(1))
-    backlog.append(.unanchor)
-    backlog.append(.unanchor)
+    backlog.append(.forgetSchedule)
+    backlog.append(.forgetSchedule)
     backlog.append(anchor(3))
-    #expect(drain() == ["gain 1.0", "unanchor", "anchor 3"])
+    #expect(drain() == ["gain 1.0", "forget", "anchor 3"])
   }
 
   @Test mutating func `of cuts the newest four are kept, in their order`() {
@@ -102,7 +103,7 @@ import Testing
   @Test mutating func `it never holds more than its limit`() {
     for turn in 0..<1000 {
       for command in [
-        anchor(Int64(turn)), .unanchor, anchor(Int64(turn)), .end(at: .zero), .gain(1),
+        anchor(Int64(turn)), .forgetSchedule, anchor(Int64(turn)), .end(at: .zero), .gain(1),
         .delay(.zero), clock(0, isStep: false), .cut(from: .zero, generation: 1, isRamped: false),
         .channelMap(left: .init(left: 1, right: 0), right: .init(left: 0, right: 1)),
       ] {

@@ -14,6 +14,6 @@ import Testing
       #expect(gain == Float(expected))
     }
     #expect(queue.receive() == nil)
-    #expect(queue.send(.unanchor))
+    #expect(queue.send(.forgetSchedule))
   }
 }

@@ -102,12 +102,36 @@ import Testing
     #expect(room.largestGainStep(19_000..<24_000) < Self.steepestFade)
   }
 
+  @Test func `nothing sounds by the clock of the sender before`() {
+    let room = TestRoom()
+    room.feed(0..<90_000)
+    room.sendAnchor(.playing, frame: 0, atDevice: 9600)
+    room.run(toDevice: 19_200)
+    room.send(.forgetSchedule)
+    room.sendCut(from: 0, generation: 2)
+    room.feed(0..<90_000, generation: 2)
+    // Of the next sender's clock, which is half a second ahead of the first one's.
+    let ahead = Nanoseconds.milliseconds(500)
+    room.send(
+      .anchor(
+        Anchor(
+          mediaTime: .zero, groupTime: TestRoom.groupTime(ofDevice: 28_800) + ahead, rate: .playing)
+      ))
+    room.run(toDevice: 60_000)
+    #expect(room.isSilent(19_200 + TestRoom.rewindMargin + 240..<60_000))
+    #expect(room.lastReport.activity == .idle)
+    #expect(room.lastReport.replacements == 0)
+    room.send(.clock(TestRoom.estimate(ahead: 5_000_000_000 + ahead.count), isStep: true))
+    room.run(toDevice: 72_000)
+    #expect(abs(room.heard(70_000).position - 41_200) < 0.05)
+  }
+
   @Test func `without anchors there is silence`() {
     let room = TestRoom()
     room.feed(0..<60_000)
     room.sendAnchor(.playing, frame: 0, atDevice: 9600)
     room.run(toDevice: 19_200)
-    room.send(.unanchor)
+    room.send(.forgetSchedule)
     room.run(toDevice: 24_000)
     #expect(room.isSilent(19_200 + TestRoom.rewindMargin + 240..<24_000))
     #expect(room.lastReport.activity == .idle)

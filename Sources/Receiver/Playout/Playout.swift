@@ -163,7 +163,7 @@ struct Playout {
 
   /// Forgets the stream: another sender, or the end.
   mutating func removeAll() -> [Step] {
-    let steps = [.render(.unanchor)] + supersedeGenerations()
+    let steps = [.render(.forgetSchedule)] + supersedeGenerations()
     buffer.removeAll()
     board.removeAll()
     schedule.forget()

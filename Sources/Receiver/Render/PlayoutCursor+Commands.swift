@@ -13,8 +13,9 @@ extension PlayoutCursor {
   }
 
   @_noLocks @_noAllocation
-  package mutating func unschedule() -> Int64 {
+  package mutating func forgetSchedule() -> Int64 {
     anchors.removeAll()
+    estimate = nil
     return oldestFrame
   }
 

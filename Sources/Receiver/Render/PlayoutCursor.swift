@@ -87,8 +87,8 @@ extension PlayoutCursor {
       limit = min(limit, decide(at: now))
       steer(at: now)
     } else if case .following = state.mode {
-      // The device clock has lost its place, so playback has to find a new one.
-      _ = countReplacement()
+      // The device clock has lost its place, so playback has to find a new one; or the schedule is over.
+      if case .some = estimate { _ = countReplacement() }
       stopFollowing()
     }
     if case .ending(let end) = state.mode { limit = min(limit, end - next) }

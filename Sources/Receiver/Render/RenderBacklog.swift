@@ -35,7 +35,8 @@ package struct RenderBacklog: Sendable {
       commands.removeAll { ($0.anchor?.groupTime).map { $0 >= anchor.groupTime } ?? false }
       removeFirst(ifThereAre: Self.anchorLimit) { $0.anchor != nil }
     case .cut: removeFirst(ifThereAre: Self.cutLimit) { $0.kind == command.kind }
-    case .unanchor: commands.removeAll { $0.anchor != nil || $0.kind == command.kind }
+    case .forgetSchedule:
+      commands.removeAll { $0.anchor != nil || $0.kind == .clock || $0.kind == command.kind }
     case .clock(let estimate, let isStep):
       let hasStep = commands.contains { if case .clock(_, true) = $0 { true } else { false } }
       commands.removeAll { $0.kind == command.kind }
@@ -56,12 +57,12 @@ package struct RenderBacklog: Sendable {
 }
 
 extension RenderCommand {
-  fileprivate enum Kind { case anchor, unanchor, clock, cut, end, gain, delay, channelMap }
+  fileprivate enum Kind { case anchor, forgetSchedule, clock, cut, end, gain, delay, channelMap }
 
   fileprivate var kind: Kind {
     switch self {
     case .anchor: .anchor
-    case .unanchor: .unanchor
+    case .forgetSchedule: .forgetSchedule
     case .clock: .clock
     case .cut: .cut
     case .end: .end

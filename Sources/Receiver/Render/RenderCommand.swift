@@ -6,8 +6,8 @@ package enum RenderCommand: Sendable {
   /// Holds from its group time on; up to four wait at a time, later ones replace waiting ones that begin
   /// at or after them.
   case anchor(Anchor)
-  /// Forgets all anchors: silence.
-  case unanchor
+  /// Forgets all anchors and the clock: silence until both are known again. Another clock begins, or none.
+  case forgetSchedule
   /// The newest view of the group's clock. `isStep` where it does not continue the one before.
   case clock(ClockEstimate, isStep: Bool)
   /// Frames of older generations at and after `from` may not be heard.

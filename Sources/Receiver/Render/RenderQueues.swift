@@ -51,7 +51,7 @@ extension RenderQueue where Element == RenderCommand {
   /// them out a hundred times a second. Where it is full, the render thread does not run; keep the command and
   /// send it later.
   package static func commands() -> RenderQueue<RenderCommand> {
-    RenderQueue(capacity: 64, filledWith: .unanchor)
+    RenderQueue(capacity: 64, filledWith: .forgetSchedule)
   }
 }
 

@@ -220,8 +220,8 @@ extension Renderer {
     case .anchor(let anchor):
       awaitsAnchor = false
       return cursor.schedule(anchor)
-    case .unanchor:
-      return cursor.unschedule()
+    case .forgetSchedule:
+      return cursor.forgetSchedule()
     case .clock(let estimate, let isStep):
       return cursor.adopt(estimate, isStep: isStep)
     case .cut(let from, let generation, let isRamped):
