@@ -1,7 +1,6 @@
 internal import Audio
 internal import Clock
 internal import Driver
-internal import LinuxIO
 internal import Sender
 internal import WireProtocol
 
@@ -47,9 +46,10 @@ public final class AudioRenderer: Sendable {
         },
         onRemoval: { hub.forget($0) },
         onTurn: { loop in
-          state.follow(loop.schedule)
-          queue.release(before: loop.position)
+          loop.look(after: queue)
+          state.follow(loop.schedule(queue))
         },
+        deadline: { queue.holdDeadline },
         onEnd: {
           queue.close()
           state.close()
@@ -130,14 +130,19 @@ public final class AudioRenderer: Sendable {
 
   /// Adds a buffer behind those that were enqueued before. Gaps between buffers are silent; of what overlaps, and of what
   /// comes after its time, the part that is late is dropped: other renderers may keep the same time, so a renderer does not
-  /// wait for audio, as a ``Player`` does. The first buffer, and the first after `flush()`, may begin at any time.
+  /// wait for audio, as a ``Player`` does.
+  ///
+  /// The first buffer, and the first after `flush()`, may begin at any time. Where time stands still, or has been told to,
+  /// none is late. Where time runs and has passed them, buffers after a `flush()` wait for two seconds: `setRate(_:time:)` may
+  /// go there, and plays them from their beginning. As soon as one reaches beyond what sounds, or those seconds have passed,
+  /// they join the time that runs, and what is late of them is dropped.
   ///
   /// A buffer of another format than the one before goes on without a gap.
   ///
   /// - Throws: `TuttiError.queueIsFull` while `isReadyForMoreMediaData` is false; `invalid` after `finish`; `closed`.
   public func enqueue(_ buffer: AudioBuffer) throws(TuttiError) {
     enqueued(
-      at: try queue.enqueue(buffer), buffer.presentationTime, until: buffer.endTime)
+      isUnplaced: try queue.enqueue(buffer), buffer.presentationTime, until: buffer.endTime)
   }
 
   /// The same for a packet of compressed audio. Where all rooms decode its codec, and `OutputSettings.Codec.automatic` is
@@ -147,14 +152,13 @@ public final class AudioRenderer: Sendable {
   /// - Throws: as for samples. `AudioRendererEvent.failed` tells where a decoder is needed and FFmpeg is not there.
   public func enqueue(_ buffer: CompressedBuffer) throws(TuttiError) {
     enqueued(
-      at: try queue.enqueue(buffer), buffer.presentationTime, until: buffer.endTime)
+      isUnplaced: try queue.enqueue(buffer), buffer.presentationTime, until: buffer.endTime)
   }
 
-  private func enqueued(at start: PlaybackTime?, _ time: PlaybackTime, until end: PlaybackTime) {
+  private func enqueued(isUnplaced: Bool, _ time: PlaybackTime, until end: PlaybackTime) {
     if let late = state.newLateness(ofEnd: end, at: .now) { hub.send(.late(time, by: late)) }
-    guard let start else { return }
-    let queue = queue
-    engine.post { loop in loop.begin(queue, at: start) }
+    // The engine looks at it after each turn.
+    if isUnplaced { engine.post { _ in } }
   }
 
   /// Asks for audio: each value is a number of frames that may be enqueued now, at least 1. The sequence waits while there
@@ -167,18 +171,14 @@ public final class AudioRenderer: Sendable {
 
   // MARK: - Flushing
 
-  /// Forgets everything that has not sounded yet. The sound fades out at once; the next buffer may begin at any time from
-  /// the one returned on.
+  /// Forgets everything that has not sounded yet. The sound fades out at once; where time was told to stop a moment ago, it
+  /// ends then. The next buffer may begin at any time; what plays while time runs on, from the one returned on.
   ///
   /// - Returns: the first time that the rooms can still change.
   /// - Throws: `TuttiError.closed`.
   @discardableResult
   public func flush() async throws(TuttiError) -> PlaybackTime {
-    let queue = queue
-    return try await engine.perform { loop in
-      queue.reset()
-      return PlaybackTime(loop.renew(from: .zero))
-    }
+    try await perform { loop, queue in loop.flush(queue) }
   }
 
   /// Forgets everything at and after a time; what lies before it plays on without a seam.
@@ -188,15 +188,22 @@ public final class AudioRenderer: Sendable {
   /// - Throws: `TuttiError.closed`.
   @discardableResult
   public func flush(from time: PlaybackTime) async throws(TuttiError) -> PlaybackTime {
-    let queue = queue
     let rate = format.sampleRate
-    return try await engine.perform { loop in
+    return try await perform { loop, queue in
       let start = PlaybackTime(frame: max(0, time.frame(at: rate)), at: rate)
-      if queue.truncate(from: start) { return start }
-      let count = queue.readerCount
-      let position = PlaybackTime(loop.renew(from: start.span))
-      queue.reread(from: position, since: count)
+      let position = loop.flush(queue, from: start)
       return PlaybackTime(frame: position.frameFrom(at: rate), at: rate)
+    }
+  }
+
+  /// Runs `body` on the engine's thread. Whether a buffer is late is judged, from then on, by what it has brought about.
+  func perform<Value: Sendable>(
+    _ body: @escaping @Sendable (GroupLoop, SampleQueue) -> Value
+  ) async throws(TuttiError) -> Value {
+    let (queue, state) = (queue, state)
+    return try await engine.perform { loop in
+      defer { state.follow(loop.schedule(queue)) }
+      return body(loop, queue)
     }
   }
 }
@@ -206,41 +213,5 @@ extension PlaybackTime {
   func frameFrom(at sampleRate: Int) -> Int64 {
     let frame = MediaDuration(frames: 1, at: sampleRate).flicks
     return max(0, flicks + frame - 1) / frame
-  }
-}
-
-extension GroupLoop {
-  var position: PlaybackTime { PlaybackTime(driver.session.playhead(at: HostClock.now).position) }
-
-  /// What sounds now, or begins to, and when; nil while time stands still.
-  var schedule: RateSchedule.Point? {
-    let now = HostClock.now
-    let status = driver.session.playhead(at: now)
-    return driver.session.presentationTime(of: status.position, at: now).map {
-      .init(time: PlaybackTime(status.position), hostTime: HostTime($0), rate: status.rate)
-    }
-  }
-
-  /// The one item of a renderer.
-  private static let item = 0
-
-  /// The source is opened anew, where the first buffer begins. While time runs the buffer sounds when its time comes;
-  /// else its time is where playing begins.
-  func begin(_ queue: SampleQueue, at position: PlaybackTime) {
-    guard driver.session.isRunning else { return jump(queue, to: position) }
-    _ = renew(from: position.span)
-  }
-
-  func jump(_ queue: SampleQueue, to position: PlaybackTime) {
-    queue.expect(start: position)
-    driver.carryOut(.jump(to: Self.item, at: position.span))
-  }
-
-  /// Where it goes on.
-  func renew(from position: MediaDuration) -> MediaDuration {
-    guard case .success(.renewed(let from)) = driver.carryOut(.renew(from: position)) else {
-      return position
-    }
-    return from
   }
 }

@@ -11,8 +11,9 @@ public enum AudioRendererEvent: Hashable, Sendable, RoomTelling {
   case ended
   /// It cannot be encoded; one line for people.
   case failed(reason: String)
-  /// The buffer of this time was enqueued when all of it should have sounded: nobody hears it. `by` is how long before
-  /// it should have ended. Said once, until a buffer comes in time again.
+  /// The buffer of this time was enqueued when all of it should have sounded, by the time that runs: nobody hears it. `by`
+  /// is how long before it should have ended. Said once, until a buffer comes in time again. Not said while time stands still,
+  /// and after a flush not before a buffer has joined the time that runs.
   case late(PlaybackTime, by: Duration)
   case room(RoomEvent)
 

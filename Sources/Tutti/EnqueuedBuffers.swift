@@ -15,6 +15,7 @@ struct EnqueuedBuffers {
   private var unreadNumber = 0
   private(set) var unread = Duration.zero
 
+  var first: EnqueuedBuffer? { buffers.first }
   var last: EnqueuedBuffer? { buffers.last }
   var endNumber: Int { firstNumber + buffers.count }
 
@@ -97,8 +98,10 @@ struct EnqueuedBuffers {
 /// The place of one source in the buffers.
 struct ReadingPlace {
   let shape: BufferShape
-  /// The number of the source, from 1.
+  /// The number of the source, from 1; 0 of one that came too late to count.
   let reader: Int
+  /// Of the session, for which the source was opened.
+  let generation: UInt32
   /// What is read next: a frame, and the buffer where it is looked for first.
   var frame: Int64
   var number: Int

@@ -42,21 +42,21 @@ extension GroupEngine {
     }
   }
 
-  /// Until there is something to play and a room that could play it.
+  /// Until a condition holds, and the rooms could play.
   ///
   /// - Throws: `TuttiError.closed`, `cancelled`.
-  func waitUntilPrimed() async throws(TuttiError) {
+  func waitUntil(_ isPrimed: @escaping GroupLoop.Condition) async throws(TuttiError) {
     let number = Self.nextNumber()
-    let isPrimed = await withTaskCancellationHandler {
+    let isAnswered = await withTaskCancellationHandler {
       await withCheckedContinuation { answer in
         let obstacle = offer { loop in
-          loop.whenPrimed(number) { answer.resume(returning: $0) }
+          loop.whenPrimed(number, isPrimed) { answer.resume(returning: $0) }
         }
         if obstacle != nil { answer.resume(returning: false) }
       }
     } onCancel: {
       post { $0.stopWaiting(number) }
     }
-    guard isPrimed else { throw Task.isCancelled ? .cancelled : .closed }
+    guard isAnswered else { throw Task.isCancelled ? .cancelled : .closed }
   }
 }

@@ -24,6 +24,8 @@ final class GroupEngine: Sendable {
     var onRemoval: @Sendable (Room.ID) -> Void
     /// After each turn of the engine's thread, on it.
     var onTurn: @Sendable (GroupLoop) -> Void
+    /// When the next turn is to be, if nothing happens before.
+    var deadline: @Sendable () -> LocalTime? = { nil }
     /// The thread has ended.
     var onEnd: @Sendable () -> Void
   }

@@ -7,7 +7,7 @@ internal import Sender
 internal import WireProtocol
 
 /// What the engine's thread does, and what jobs may touch. Never leaves that thread.
-final class GroupLoop: LoopMember {
+final class GroupLoop: LoopMember, RenderGroup {
   /// How long a group that could begin waits for the rooms that could not.
   private static let startPatience = LatencyProfile.deep.startPatience
 
@@ -18,8 +18,17 @@ final class GroupLoop: LoopMember {
   private let plan: GroupEngine.Plan
   /// Rooms as the program named them.
   private(set) var rooms: [(id: Room.ID, room: RoomID)] = []
-  private var primed: [(number: Int, since: LocalTime?, answer: @Sendable (Bool) -> Void)] = []
+  private var primed: [Waiter] = []
   private var ended: [@Sendable () -> Void] = []
+
+  typealias Condition = @Sendable (GroupLoop) -> Bool
+
+  private struct Waiter {
+    let number: Int
+    let isPrimed: Condition
+    var since: LocalTime?
+    let answer: @Sendable (Bool) -> Void
+  }
 
   init(
     _ plan: GroupEngine.Plan, encoders: EncoderChoice, key: IdentityKey
@@ -73,16 +82,17 @@ final class GroupLoop: LoopMember {
   }
 
   var nextDeadline: LocalTime? {
-    [observers.deadline, primedDeadline].compactMap { $0 }.min()
+    [observers.deadline, primedDeadline, plan.deadline()].compactMap { $0 }.min()
   }
 
   func handle(_ event: ReactorEvent) -> Bool { false }
 
   func turn() {
     mailbox.runJobs(in: self)
+    // Who waits knows where time is to begin, which what was enqueued only suggests.
+    answerPrimed()
     plan.onTurn(self)
     observe()
-    answerPrimed()
   }
 
   func close() { driver.carryOut(.stop) }
@@ -100,11 +110,17 @@ final class GroupLoop: LoopMember {
     }
   }
 
-  /// Answers true once there is something to play and a room that could play it, all of them if they are quick; false
-  /// where that never comes.
-  func whenPrimed(_ number: Int, _ answer: @escaping @Sendable (Bool) -> Void) {
-    primed.append((number, nil, answer))
-    answerPrimed()
+  var session: GroupSession { driver.session }
+  var now: LocalTime { HostClock.now }
+  @discardableResult
+  func carryOut(_ command: PlayerCommand) -> CommandReply { driver.carryOut(command) }
+
+  /// Answers true once the condition holds, and all rooms can play if they are quick; false where the group ends before. The
+  /// condition is asked in each turn.
+  func whenPrimed(
+    _ number: Int, _ isPrimed: @escaping Condition, _ answer: @escaping @Sendable (Bool) -> Void
+  ) {
+    primed.append(.init(number: number, isPrimed: isPrimed, answer: answer))
   }
 
   func stopWaiting(_ number: Int) {
@@ -113,14 +129,13 @@ final class GroupLoop: LoopMember {
   }
 
   private func answerPrimed() {
-    guard !primed.isEmpty else { return }
-    let now = HostClock.now
-    let isPrimed = driver.session.isPrimed
-    let isComplete = driver.session.allRoomsAreReady
     for index in primed.indices.reversed() {
-      let since = isPrimed ? primed[index].since ?? now : nil
+      let now = now
+      let since = primed[index].isPrimed(self) ? primed[index].since ?? now : nil
       primed[index].since = since
-      guard let since, isComplete || since + Self.startPatience <= now else { continue }
+      guard let since,
+        driver.session.allRoomsAreReady || since + Self.startPatience <= now
+      else { continue }
       primed.remove(at: index).answer(true)
     }
   }

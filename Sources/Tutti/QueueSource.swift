@@ -1,7 +1,5 @@
 internal import Audio
 internal import Clock
-internal import Codecs
-internal import FFmpegDecoder
 internal import FFmpegSource
 internal import Sender
 
@@ -13,6 +11,8 @@ final class QueueSource: MediaSource {
   let supply = Supply.piped
   private let queue: SampleQueue
   private let shape: BufferShape
+  /// Of the session, for which it was opened.
+  private let generation: UInt32
   private var position: Int64 = 0
   private var place: ReadingPlace?
   /// Those that are passed on in the place of frames.
@@ -21,8 +21,9 @@ final class QueueSource: MediaSource {
   /// Decoded, and not given yet.
   private var ready: [Float] = []
 
-  init(_ queue: SampleQueue, _ shape: BufferShape? = nil) {
+  init(_ queue: SampleQueue, _ shape: BufferShape? = nil, in generation: UInt32 = 0) {
     self.queue = queue
+    self.generation = generation
     self.shape = shape ?? .samples(queue.format)
   }
 
@@ -30,14 +31,17 @@ final class QueueSource: MediaSource {
   var sampleType: SampleType { shape.sampleType }
   var isLossless: Bool { shape.isLossless }
 
-  func opened(at position: MediaDuration, keepsFormat: Bool) -> any MediaSource {
+  func opened(
+    at position: MediaDuration, in generation: UInt32, keepsFormat: Bool
+  ) -> any MediaSource {
     let time = PlaybackTime(position)
     return keepsFormat
-      ? SteadySource(queue, at: time) : QueueSource(queue, queue.shape(at: time))
+      ? SteadySource(queue, at: time, in: generation)
+      : QueueSource(queue, queue.shape(at: time), in: generation)
   }
 
   func read(_ count: Int, appendingTo frames: inout [Float]) throws(MediaError) {
-    var place = place ?? queue.begin(at: position, as: shape)
+    var place = place ?? queue.begin(at: position, as: shape, in: generation)
     switch shape {
     case .samples: queue.read(count, at: &place, appendingTo: &frames)
     case .packets(let format):
@@ -55,7 +59,7 @@ final class QueueSource: MediaSource {
   private func decode(_ packet: EncodedPacket, _ format: StreamFormat) throws(MediaError) {
     if decoder == nil {
       do throws(CodecError) {
-        decoder = try Self.makeDecoder(format)
+        decoder = try queue.makeDecoder(format)
       } catch {
         throw .unsupported(path: "what is enqueued", reason: error.description)
       }
@@ -68,11 +72,6 @@ final class QueueSource: MediaSource {
     if missing > 0 { ready += repeatElement(0, count: missing) }
   }
 
-  private static func makeDecoder(_ format: StreamFormat) throws(CodecError) -> any AudioDecoder {
-    AudioCodecs.decodable.contains(format.codec)
-      ? try AudioCodecs.makeDecoder(for: format) : try FFmpegDecoder(format: format)
-  }
-
   func seek(toFrame frame: Int64) {
     position = frame
     (place, passed, decoder, ready) = (nil, nil, nil, [])
@@ -81,11 +80,11 @@ final class QueueSource: MediaSource {
   /// What follows where it has ended; nil at the end of all.
   var next: BufferShape? { (passed?.place ?? place).flatMap(queue.change) }
 
-  func successor() -> (any MediaSource)? { next.map { QueueSource(queue, $0) } }
+  func successor() -> (any MediaSource)? { next.map { QueueSource(queue, $0, in: generation) } }
 
   func packets() throws(PassObstacle) -> any PacketSource {
     guard case .packets(let format) = shape else { throw .notPassable(codec: "PCM") }
-    let packets = QueuePackets(queue, format, from: position)
+    let packets = QueuePackets(queue, format, from: position, in: generation)
     passed = packets
     return packets
   }
@@ -96,11 +95,15 @@ final class QueuePackets: PacketSource {
   let format: StreamFormat
   private let queue: SampleQueue
   private let shape: BufferShape
+  private let generation: UInt32
   private var start: Int64
   private(set) var place: ReadingPlace?
 
-  init(_ queue: SampleQueue, _ format: CompressedFormat, from start: Int64) {
+  init(
+    _ queue: SampleQueue, _ format: CompressedFormat, from start: Int64, in generation: UInt32
+  ) {
     self.queue = queue
+    self.generation = generation
     self.start = start
     self.format = format.description.format
     shape = .packets(format)
@@ -109,7 +112,7 @@ final class QueuePackets: PacketSource {
   var position: Int64 { place?.frame ?? start }
 
   func next() -> EncodedPacket? {
-    var place = place ?? queue.begin(at: start, as: shape)
+    var place = place ?? queue.begin(at: start, as: shape, in: generation)
     let packet = queue.readPacket(at: &place)
     self.place = place
     return packet

@@ -40,14 +40,19 @@ struct RateSchedule {
 
   /// From `instant` on, time runs at `rate`; what was decided for later is not.
   mutating func change(to rate: Double, at instant: HostTime) {
-    let point = Point(time: time(at: instant), hostTime: instant, rate: rate)
-    points.removeAll { $0.hostTime >= instant }
-    points.append(point)
-    if points.count > Self.limit { points.removeFirst() }
+    add(Point(time: time(at: instant), hostTime: instant, rate: rate))
   }
 
-  /// `time` stands still, from `instant` on.
+  /// `time` stands still, from `instant` on; what was decided for later is not.
   mutating func stand(at time: PlaybackTime, from instant: HostTime) {
-    points = [Point(time: time, hostTime: instant, rate: 0)]
+    let point = Point(time: time, hostTime: instant, rate: 0)
+    // What stands there stands here at once.
+    if points.allSatisfy({ $0.rate == 0 }) { points = [point] } else { add(point) }
+  }
+
+  private mutating func add(_ point: Point) {
+    points.removeAll { $0.hostTime >= point.hostTime }
+    points.append(point)
+    if points.count > Self.limit { points.removeFirst() }
   }
 }

@@ -1,8 +1,4 @@
-internal import Clock
-internal import Driver
-internal import LinuxIO
 internal import Sender
-internal import Synchronization
 
 /// The timeline of one or several `AudioRenderer`s: which time sounds when. All rooms of all its renderers play the same
 /// time at the same instant.
@@ -10,39 +6,30 @@ internal import Synchronization
 /// Begins at time zero and rate 0. Everything may be called from any task; calls that change the rate or the renderers are
 /// carried out one after the other.
 public actor RenderSynchronizer {
-  /// What setting several renderers up at one instant may take.
-  private static let margin = Duration.milliseconds(20)
-  /// What it takes, at most, until audio of another rate is in the rooms: the old one plays on meanwhile.
-  private static let changeMargin = Duration.milliseconds(250)
-
-  public private(set) var renderers: [AudioRenderer] = []
-  /// Taken out, and still to be heard until an instant that lies ahead.
-  private var leaving: [(renderer: AudioRenderer, until: HostTime)] = []
+  private nonisolated let timeline = SharedTimeline<AudioRenderer> { .now }
   private let observers = WaitingObservers()
-  private nonisolated let schedule = Mutex(RateSchedule())
-  private let turn = Turn()
 
   public init() {}
 
+  public var renderers: [AudioRenderer] { timeline.targets }
+
   /// Seconds of the timeline in one second; 0 stands still.
-  public nonisolated var rate: Double { schedule.withLock { $0.last.rate } }
+  public nonisolated var rate: Double { timeline.rate }
 
   /// What sounds now, or stands still.
-  public nonisolated var currentTime: PlaybackTime { schedule.withLock { $0.time(at: .now) } }
+  public nonisolated var currentTime: PlaybackTime { timeline.currentTime }
 
   /// When a time sounds in all rooms, or has sounded: pictures shown at that instant are in step with the sound. Nil while
   /// the rate is 0.
   public nonisolated func hostTime(of time: PlaybackTime) -> HostTime? {
-    schedule.withLock { $0.hostTime(of: time) }
+    timeline.hostTime(of: time)
   }
 
   /// How long after it is asked for a change is heard: the longest of the renderers.
   ///
   /// - Throws: `TuttiError.closed` where one of them is.
   public func outputLatency() async throws(TuttiError) -> Duration {
-    var longest = Duration.zero
-    for renderer in renderers { longest = max(longest, try await renderer.latency()) }
-    return longest
+    try await timeline.latency()
   }
 
   // MARK: - Renderers
@@ -51,19 +38,7 @@ public actor RenderSynchronizer {
   ///
   /// - Throws: `TuttiError.closed` where the renderer is; `cancelled` with the task.
   public func add(_ renderer: AudioRenderer) async throws(TuttiError) {
-    await turn.take()
-    defer { turn.give() }
-    guard !renderers.contains(where: { $0 === renderer }) else { return }
-    leaving.removeAll { $0.renderer === renderer }
-    renderers.append(renderer)
-    observers.hand(to: renderer.engine)
-    guard rate != 0 else { return }
-    try await renderer.run(at: rate)
-    try await renderer.prepare(for: currentTime + .milliseconds(500) * rate)
-    try await renderer.engine.waitUntilPrimed()
-    let start = try await earliest([renderer])
-    let time = schedule.withLock { $0.time(at: start) }
-    _ = try await renderer.start(at: time, hostTime: start)
+    try await timeline.add(renderer) { [observers] in observers.hand(to: renderer.engine) }
   }
 
   /// Stops the renderer, which keeps its rooms and what is enqueued: added again, it joins in with that.
@@ -77,31 +52,29 @@ public actor RenderSynchronizer {
   public func remove(
     _ renderer: AudioRenderer, at time: PlaybackTime? = nil
   ) async throws(TuttiError) -> HostTime {
-    await turn.take()
-    defer { turn.give() }
-    renderers.removeAll { $0 === renderer }
-    let wish = time.flatMap { hostTime(of: $0) }
-    let instant = max(try await earliest([renderer]), wish ?? .now)
-    leaving.removeAll { $0.renderer === renderer || $0.until <= .now }
-    leaving.append((renderer, instant))
-    try await renderer.engine.carryOut(.pauseAt(instant.group))
-    return instant
+    try await timeline.remove(renderer, at: time)
   }
 
   // MARK: - Rate
 
   /// Starts or stops the timeline, or makes it faster or slower, in all rooms of all renderers on one sample.
   ///
-  /// To start it waits until each renderer has audio enqueued and a room that can play it; the others get two seconds more.
-  /// So enqueue first, or in another task. To go to another time while audio is enqueued, flush the renderers and enqueue
-  /// from there on. Another rate, while time runs, is heard about a third of a second later: what the rooms hold is
-  /// replaced without a gap, and nothing need be enqueued again.
+  /// To start it waits until each renderer has audio enqueued that reaches beyond `time`, and a room that can play it; the
+  /// other rooms get two seconds more. So enqueue first, or in another task. A renderer whose audio has ended is not waited
+  /// for.
+  ///
+  /// To go to another time, flush the renderers, enqueue from there on, and set the time: whether time stands still meanwhile,
+  /// has been told to, or runs. What is enqueued after a flush belongs to what comes, not to what still sounds. Without a
+  /// flush you can go ahead, to what is enqueued already.
+  ///
+  /// Another rate, while time runs, is heard about a third of a second later: what the rooms hold is replaced without a gap,
+  /// and nothing need be enqueued again.
   ///
   /// - Parameters:
   ///   - rate: 0, or 0.25 to 4. `AudioRenderer.audioTimePitchAlgorithm` says what becomes of the pitch.
   ///   - time: goes there; nil stays.
   ///   - hostTime: when `time` is to sound, or the rate to change; nil, or one that is too near: as soon as all rooms can.
-  /// - Returns: when it really does.
+  /// - Returns: when it really does. After `setRate(0)` the sound goes on until then, and you need not wait for it.
   /// - Throws: `TuttiError.invalid` for other rates, and where a rate is to change later than what is enqueued ends;
   ///   `unavailable` where FFmpeg's filters, which rates other than 0 and 1
   ///   need, are not there; `closed` where a renderer is; `cancelled` with the task.
@@ -113,79 +86,7 @@ public actor RenderSynchronizer {
       throw .invalid("a rate is 0, or 0.25 to 4, not \(rate)")
     }
     if rate != 0 { try Effects(rate: rate).check() }
-    await turn.take()
-    defer { turn.give() }
-    if rate == self.rate, time == nil { return schedule.withLock { $0.last.hostTime } }
-    if rate != 0, self.rate != 0, time == nil {
-      return try await change(to: rate, notBefore: hostTime)
-    }
-    var stopped = HostTime.now
-    if self.rate != 0 { stopped = try await stop(notBefore: rate == 0 ? hostTime : nil) }
-    if let time { schedule.withLock { $0.stand(at: time, from: stopped) } }
-    return rate == 0 ? stopped : try await start(at: rate, notBefore: hostTime)
-  }
-
-  private func stop(notBefore wish: HostTime?) async throws(TuttiError) -> HostTime {
-    var instant = try await earliest(renderers)
-    if let wish { instant = max(instant, wish) }
-    for renderer in renderers + leaving.filter({ $0.until > instant }).map(\.renderer) {
-      try await renderer.engine.carryOut(.pauseAt(instant.group))
-    }
-    leaving = []
-    schedule.withLock { $0.change(to: 0, at: instant) }
-    return instant
-  }
-
-  /// In the middle of what sounds. A renderer that is leaving ends as it is.
-  private func change(
-    to rate: Double, notBefore wish: HostTime?
-  ) async throws(TuttiError) -> HostTime {
-    let earliest = try await earliest(renderers)
-    var instant = earliest + Self.changeMargin
-    for renderer in renderers {
-      guard let end = try await renderer.suppliedUntil() else { continue }
-      if let wish, wish > end {
-        throw .invalid("the rate is to change later than what is enqueued ends; enqueue more first")
-      }
-      instant = max(earliest, min(instant, end))
-    }
-    instant = max(instant, wish ?? instant, schedule.withLock { $0.startTime })
-    let time = schedule.withLock { $0.time(at: instant) }
-    for renderer in renderers { try await renderer.run(at: rate, from: time, hostTime: instant) }
-    schedule.withLock { $0.change(to: rate, at: instant) }
-    return instant
-  }
-
-  /// All renderers at one instant. One that was late, because this host was busy, makes all begin again.
-  private func start(
-    at rate: Double, notBefore wish: HostTime?
-  ) async throws(TuttiError) -> HostTime {
-    let time = schedule.withLock { $0.last.time }
-    for renderer in renderers { try await renderer.run(at: rate) }
-    var margin = Self.margin
-    while true {
-      for renderer in renderers { try await renderer.prepare(for: time) }
-      for renderer in renderers { try await renderer.engine.waitUntilPrimed() }
-      var instant = try await earliest(renderers) + margin
-      if let wish { instant = max(instant, wish) }
-      var isTogether = true
-      for renderer in renderers {
-        isTogether = try await renderer.start(at: time, hostTime: instant) && isTogether
-      }
-      if isTogether || renderers.count < 2 || margin > .seconds(1) {
-        schedule.withLock { $0.change(to: rate, at: instant) }
-        return instant
-      }
-      for renderer in renderers { try await renderer.engine.carryOut(.pause) }
-      margin = margin * 2
-    }
-  }
-
-  /// The first instant that all of these renderers can still act at.
-  private func earliest(_ renderers: [AudioRenderer]) async throws(TuttiError) -> HostTime {
-    var longest = Duration.zero
-    for renderer in renderers { longest = max(longest, try await renderer.latency()) }
-    return .now + longest + Self.margin
+    return try await timeline.setRate(rate, time: time, notBefore: hostTime)
   }
 
   // MARK: - Observers

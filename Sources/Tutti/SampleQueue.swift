@@ -1,5 +1,8 @@
 internal import Audio
+internal import Clock
+internal import Codecs
 internal import Dispatch
+internal import FFmpegDecoder
 internal import Sender
 internal import Synchronization
 
@@ -12,34 +15,65 @@ final class SampleQueue: Sendable {
   /// Bytes of samples in all: three minutes of stereo at 48 kHz.
   static let byteLimit = 64 << 20
 
+  /// How long buffers wait that were enqueued after a flush for a time that has passed: until then `setRate(_:time:)` may go
+  /// there. Then they are late.
+  static let patience = Nanoseconds.seconds(2)
+
   private struct State {
     var buffers = EnqueuedBuffers()
     /// Whether a first buffer has said where all begins.
     var isPlaced = false
-    /// Until a source was opened there or later, nothing is read.
-    var awaited: PlaybackTime?
-    /// Where the newest source was opened, as long as nothing could be read there.
-    var openedAt: PlaybackTime?
+    /// The generation of the session with which the timeline begins that the buffers belong to. Nil until that is decided:
+    /// nothing is read meanwhile, and sources of generations before it read nothing.
+    var first: UInt32?
+    /// Of the newest cut: sources of generations before it count no more.
+    var newest: UInt32 = 0
+    /// That of the newest source.
+    var readerGeneration: UInt32?
     /// Sources that have begun, of which the newest is the one that counts.
     var readerCount = 0
     /// Where that has come to.
     var readUntil = PlaybackTime.zero
     var hasEnded = false
+    /// A source has found that there is no more.
+    var endWasRead = false
+    /// Since when buffers wait that lie before what sounds.
+    var heldSince: LocalTime?
+    /// Whoever places the buffers was asked to.
+    var isLookedAt = false
     /// The read under way is not wanted any more.
     var isAbandoned = false
     var isClosed = false
     var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
     var waiterCount = 0
-
-    var mayRead: Bool { isPlaced && awaited == nil }
   }
 
   /// Of what is enqueued, as long as nothing says otherwise.
   let format: PCMFormat
   private let state = Mutex(State())
-  private let signal = DispatchSemaphore(value: 0)
 
-  init(format: PCMFormat) { self.format = format }
+  /// Returns when `wake` was called since it returned last. By a semaphore, unless somebody simulates time.
+  private let waitForMore: @Sendable () -> Void
+  private let wake: @Sendable () -> Void
+  let makeDecoder: MakeDecoder
+
+  typealias MakeDecoder = @Sendable (StreamFormat) throws(CodecError) -> any AudioDecoder
+
+  init(
+    format: PCMFormat, makeDecoder: @escaping MakeDecoder = SampleQueue.decoder,
+    wait: (@Sendable () -> Void)? = nil
+  ) {
+    self.format = format
+    self.makeDecoder = makeDecoder
+    let signal = DispatchSemaphore(value: 0)
+    waitForMore = wait ?? { signal.wait() }
+    wake = { signal.signal() }
+  }
+
+  static func decoder(_ format: StreamFormat) throws(CodecError) -> any AudioDecoder {
+    AudioCodecs.decodable.contains(format.codec)
+      ? try AudioCodecs.makeDecoder(for: format) : try FFmpegDecoder(format: format)
+  }
 
   // MARK: - The program's side
 
@@ -56,69 +90,112 @@ final class SampleQueue: Sendable {
       0, min(Int(frames.rounded()), bytes / (format.channelCount * MemoryLayout<Float>.size)))
   }
 
-  /// Whether it is known where reading begins.
-  var isPlaced: Bool { state.withLock { $0.isPlaced } }
-
-  /// Whether the rooms have been given audio beyond this time, or are about to be.
-  func hasRead(past time: PlaybackTime) -> Bool {
-    state.withLock { $0.mayRead && $0.readUntil > time }
-  }
-
-  /// Where a source must be opened, if this is the first buffer, which says where all begins.
-  func enqueue(_ buffer: AudioBuffer) throws(TuttiError) -> PlaybackTime? {
+  /// Adds a buffer. True where it is not decided yet where reading begins, and somebody is to look: `unplaced`.
+  func enqueue(_ buffer: AudioBuffer) throws(TuttiError) -> Bool {
     try enqueue { _ in buffer.frameCount > 0 ? EnqueuedBuffer(buffer) : nil }
   }
 
-  func enqueue(_ buffer: CompressedBuffer) throws(TuttiError) -> PlaybackTime? {
+  func enqueue(_ buffer: CompressedBuffer) throws(TuttiError) -> Bool {
     try enqueue { EnqueuedBuffer(buffer, after: $0) }
   }
 
   /// - Parameter make: given the one that was enqueued last; nil where there is nothing to enqueue.
   private func enqueue(
     _ make: (EnqueuedBuffer?) -> EnqueuedBuffer?
-  ) throws(TuttiError) -> PlaybackTime? {
-    let result: Result<PlaybackTime?, TuttiError> = state.withLock { state in
+  ) throws(TuttiError) -> Bool {
+    let result: Result<Bool, TuttiError> = state.withLock { state in
       if state.isClosed { return .failure(.closed) }
       if state.hasEnded { return .failure(.invalid("nothing can be enqueued after finish()")) }
       guard roomLeft(in: state) > 0 else { return .failure(.queueIsFull) }
-      guard let buffer = make(state.buffers.last) else { return .success(nil) }
+      guard let buffer = make(state.buffers.last) else { return .success(false) }
       state.buffers.append(buffer)
-      guard !state.isPlaced else { return .success(nil) }
       state.isPlaced = true
-      state.awaited = state.openedAt == buffer.startTime ? nil : buffer.startTime
-      return .success(state.awaited)
+      defer { state.isLookedAt = state.first == nil }
+      return .success(state.first == nil && !state.isLookedAt)
     }
-    signal.signal()
+    wake()
     return try result.get()
   }
 
-  /// Nothing is read until a source is opened at `time` or later.
-  func expect(start time: PlaybackTime) {
-    state.withLock { $0.awaited = time }
-    signal.signal()
+  // MARK: - Timelines
+
+  /// Whether anything was enqueued since all was forgotten.
+  var isPlaced: Bool { state.withLock { $0.isPlaced } }
+
+  /// From the first to the last of what was enqueued, where it is not decided yet when that sounds.
+  var unplaced: (start: PlaybackTime, end: PlaybackTime)? {
+    state.withLock { state in
+      state.isLookedAt = false
+      guard state.first == nil, let first = state.buffers.first, let last = state.buffers.last
+      else { return nil }
+      return (first.startTime, last.endTime)
+    }
   }
 
-  /// The number of sources that were opened so far.
-  var readerCount: Int { state.withLock { $0.readerCount } }
+  /// Whether the buffers are those of the timeline that the session has; while they are not, nothing says that one is late.
+  var isUnderWay: Bool { state.withLock { $0.first != nil } }
 
-  /// A source is about to be opened at `time`, or was since there were `count` of them.
-  func reread(from time: PlaybackTime, since count: Int) {
+  /// What was enqueued begins with the source that is, or was, opened at `time` in this generation.
+  func begin(with generation: UInt32, at time: PlaybackTime) {
     state.withLock { state in
-      guard state.readerCount == count else { return }
-      // The one that reads now counts no more.
-      state.readerCount += 1
-      state.readUntil = time
-      state.buffers.rewind(to: time)
+      (state.first, state.heldSince) = (generation, nil)
+      reread(&state, from: time, in: generation)
     }
+    wake()
+  }
+
+  /// A source of this generation is about to be opened at `time`, or was.
+  func reread(from time: PlaybackTime, in generation: UInt32) {
+    state.withLock { reread(&$0, from: time, in: generation) }
+    wake()
+  }
+
+  private func reread(_ state: inout State, from time: PlaybackTime, in generation: UInt32) {
+    state.newest = max(state.newest, generation)
+    if let reader = state.readerGeneration, reader >= generation {
+      // It waits where it was opened.
+      return state.buffers.rewind(to: state.readUntil)
+    }
+    // The one that reads now counts no more.
+    state.readerCount += 1
+    state.readUntil = time
+    state.buffers.rewind(to: time)
+  }
+
+  /// Buffers lie before what sounds: they wait, for a while. False where they have.
+  func hold(at now: LocalTime) -> Bool {
+    state.withLock { state in
+      let since = state.heldSince ?? now
+      state.heldSince = since
+      return now < since + Self.patience
+    }
+  }
+
+  /// Until when they do.
+  var holdDeadline: LocalTime? { state.withLock { $0.heldSince.map { $0 + Self.patience } } }
+
+  /// Whether the rooms have been given audio beyond this time, or are about to be.
+  func hasRead(past time: PlaybackTime) -> Bool {
+    state.withLock { $0.first != nil && $0.readUntil > time }
+  }
+
+  /// Whether there is something to hear after this time.
+  func reaches(past time: PlaybackTime) -> Bool {
+    state.withLock { $0.buffers[$0.buffers.number(at: time)] != nil }
+  }
+
+  /// Whether all of what was enqueued, to its end, lies before this time.
+  func ends(by time: PlaybackTime) -> Bool {
+    state.withLock { $0.hasEnded && $0.buffers[$0.buffers.number(at: time)] == nil }
   }
 
   /// No more comes.
   func end() {
     state.withLock { state in
       state.hasEnded = true
-      wake(&state)
+      wakeWaiters(&state)
     }
-    signal.signal()
+    wake()
   }
 
   /// Forgets everything from `time` on. False where some of that was read already: it is in the rooms.
@@ -126,28 +203,32 @@ final class SampleQueue: Sendable {
     state.withLock { state in
       state.hasEnded = false
       state.buffers.truncate(from: time)
-      wake(&state)
-      if state.isPlaced, time >= state.awaited ?? state.readUntil { return true }
-      state.awaited = nil
-      return false
+      wakeWaiters(&state)
+      guard state.isPlaced else { return false }
+      if state.first == nil {
+        state.isPlaced = state.buffers.first != nil
+        return true
+      }
+      return time >= state.readUntil && !state.endWasRead
     }
   }
 
-  /// Forgets everything; the next buffer says where it goes on.
+  /// Forgets everything, and the timeline with it; the next buffer says where it goes on.
   func reset() {
     state.withLock { state in
       state.buffers.removeAll()
-      (state.isPlaced, state.awaited, state.openedAt) = (false, nil, nil)
-      state.hasEnded = false
-      wake(&state)
+      (state.isPlaced, state.first, state.heldSince) = (false, nil, nil)
+      (state.hasEnded, state.endWasRead) = (false, false)
+      wakeWaiters(&state)
     }
   }
 
-  /// What lies before `time` has sounded.
-  func release(before time: PlaybackTime) {
+  /// What lies before `time`, which sounds in this generation, has sounded: where that is one of the buffers' own timeline.
+  func release(before time: PlaybackTime, in generation: UInt32) {
     state.withLock { state in
+      guard let first = state.first, generation >= first else { return }
       state.buffers.release(before: time)
-      wake(&state)
+      wakeWaiters(&state)
     }
   }
 
@@ -155,9 +236,9 @@ final class SampleQueue: Sendable {
     state.withLock { state in
       state.isClosed = true
       state.buffers.removeAll()
-      wake(&state)
+      wakeWaiters(&state)
     }
-    signal.signal()
+    wake()
   }
 
   /// Frames that may be enqueued, once there is room for some; nil when nothing can be enqueued any more.
@@ -193,7 +274,7 @@ final class SampleQueue: Sendable {
     }
   }
 
-  private func wake(_ state: inout State) {
+  private func wakeWaiters(_ state: inout State) {
     guard !state.waiters.isEmpty, roomLeft(in: state) > 0 || state.isClosed || state.hasEnded else {
       return
     }
@@ -218,27 +299,29 @@ final class SampleQueue: Sendable {
   }
 
   /// A source of this shape was opened at this frame.
-  func begin(at frame: Int64, as shape: BufferShape) -> ReadingPlace {
+  func begin(at frame: Int64, as shape: BufferShape, in generation: UInt32) -> ReadingPlace {
     let time = PlaybackTime(frame: frame, at: shape.audio.sampleRate)
     return state.withLock { state in
-      state.readerCount += 1
-      if state.isPlaced {
-        if let awaited = state.awaited, time >= awaited { state.awaited = nil }
-      } else {
-        state.openedAt = time
+      let isNewest = generation >= state.newest
+      if isNewest {
+        (state.newest, state.readerGeneration) = (generation, generation)
+        state.readerCount += 1
+        state.readUntil = time
+        state.endWasRead = false
+        state.buffers.rewind(to: time)
       }
-      state.readUntil = time
-      state.buffers.rewind(to: time)
       let number = state.buffers.numberOfLead(
         before: state.buffers.number(at: time), at: time, in: shape)
-      return ReadingPlace(shape: shape, reader: state.readerCount, frame: frame, number: number)
+      return ReadingPlace(
+        shape: shape, reader: isNewest ? state.readerCount : 0, generation: generation,
+        frame: frame, number: number)
     }
   }
 
   /// Ends the read under way and those that follow until `readAgain`.
   func abandonRead() {
     state.withLock { $0.isAbandoned = true }
-    signal.signal()
+    wake()
   }
 
   func readAgain() { state.withLock { $0.isAbandoned = false } }
@@ -268,19 +351,29 @@ final class SampleQueue: Sendable {
   ) {
     while true {
       let isDone = state.withLock { state in
-        if state.isAbandoned || state.isClosed { return true }
-        guard state.mayRead else { return state.hasEnded && !state.isPlaced }
-        let isFound = take(state.buffers, &place)
-        if place.reader == state.readerCount {
-          state.readUntil = place.time
-          state.buffers.passed(upTo: place.number)
-          wake(&state)
+        if state.isAbandoned || state.isClosed || place.generation < state.newest { return true }
+        guard let first = state.first, place.generation >= first else {
+          return state.hasEnded && !state.isPlaced
         }
-        return isFound || state.buffers.change(at: place) != nil
-          || state.hasEnded && state.buffers[place.number] == nil
+        return read(&state, at: &place, take)
       }
       if isDone { return }
-      signal.wait()
+      waitForMore()
     }
+  }
+
+  private func read(
+    _ state: inout State, at place: inout ReadingPlace,
+    _ take: (EnqueuedBuffers, inout ReadingPlace) -> Bool
+  ) -> Bool {
+    let isFound = take(state.buffers, &place)
+    let isOver = !isFound && state.hasEnded && state.buffers[place.number] == nil
+    if place.reader == state.readerCount {
+      state.readUntil = place.time
+      state.endWasRead = isOver
+      state.buffers.passed(upTo: place.number)
+      wakeWaiters(&state)
+    }
+    return isFound || isOver || state.buffers.change(at: place) != nil
   }
 }

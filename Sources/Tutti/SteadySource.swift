@@ -12,15 +12,17 @@ final class SteadySource: MediaSource {
   let metadata = ItemMetadata()
   let supply = Supply.piped
   private let queue: SampleQueue
+  private let generation: UInt32
   private var source: QueueSource
   private var converter: RateConverter
   /// In `format`, and not given yet.
   private var ready: [Float] = []
   private var hasEnded = false
 
-  init(_ queue: SampleQueue, at time: PlaybackTime) {
+  init(_ queue: SampleQueue, at time: PlaybackTime, in generation: UInt32) {
     self.queue = queue
-    source = QueueSource(queue, queue.shape(at: time))
+    self.generation = generation
+    source = QueueSource(queue, queue.shape(at: time), in: generation)
     format = source.format
     converter = RateConverter(
       from: format.sampleRate, to: format.sampleRate, channelCount: format.channelCount,
@@ -55,7 +57,7 @@ final class SteadySource: MediaSource {
   private func enter(_ shape: BufferShape, at frame: Int64) {
     let rate = shape.audio.sampleRate
     let first = PlaybackTime(frame: frame, at: format.sampleRate).frameFrom(at: rate)
-    source = QueueSource(queue, shape)
+    source = QueueSource(queue, shape, in: generation)
     source.seek(toFrame: first)
     converter = RateConverter(
       from: rate, to: format.sampleRate, channelCount: format.channelCount, startingAt: first)

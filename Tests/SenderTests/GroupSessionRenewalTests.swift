@@ -92,6 +92,46 @@ import WireProtocol
     #expect(group.anchors.first?.mediaTime == .zero + .milliseconds(250))
   }
 
+  @Test func `a cue finds its place in what comes, not in what was left`() throws {
+    var group = Self.held("8000x1:8000000")
+    group.command(.resume)
+    group.advance(by: .seconds(2))
+    group.command(.pause)
+    group.advance(by: .seconds(1))
+    let stands = try #require(group.anchors.last)
+    #expect(group.command(.restart(at: .seconds(60))) == .success(.renewed(from: .seconds(60))))
+    #expect(group.session.upcomingPosition(at: group.now) == .seconds(60))
+    // What was begun first holds this place too, 58 seconds later.
+    group.command(.cue(to: .seconds(60) - .milliseconds(1)))
+    #expect(group.session.upcomingPosition(at: group.now) == .seconds(60))
+    group.command(.resume)
+    #expect(group.anchors.last?.mediaTime == stands.mediaTime)
+  }
+
+  @Test
+  func `media time runs on behind the end where others keep it, and what comes then is played`() {
+    var group = Self.held("8000x1:8000")
+    group.command(.resume)
+    group.advance(by: .seconds(3))
+    #expect(group.events.filter { $0 == .stopped }.count == 1)
+    #expect(group.session.isRunning)
+    let next = group.session.cutPosition(at: group.now)
+    #expect(next > .seconds(2))
+    #expect(group.command(.renew(from: .zero)) == .success(.renewed(from: next)))
+    #expect(group.session.running(at: group.now)?.rate == 1)
+  }
+
+  @Test func `what sounds is of the generation of the last cut that has come`() {
+    var group = Self.held()
+    group.command(.resume)
+    group.advance(by: .seconds(1))
+    group.command(.renew(from: .seconds(5)))
+    #expect(group.session.generation == 1)
+    #expect(group.session.soundingGeneration(at: group.now) == 0)
+    group.advance(by: .seconds(5))
+    #expect(group.session.soundingGeneration(at: group.now) == 1)
+  }
+
   @Test func `a cue goes neither back nor anywhere while it plays`() {
     var group = Self.held()
     group.command(.resume)

@@ -46,11 +46,11 @@ import Testing
     #expect(timeline.playhead(at: Self.group(2100)) == Self.media(600))
   }
 
-  @Test func `a pause before the start keeps the start`() throws {
+  @Test func `a pause before the start keeps the place, and the start does not come`() throws {
     var timeline = Self.playing()
     let stopped = timeline.pause(at: Self.group(50))
     let pause = try #require(stopped)
-    #expect(pause.groupTime == Self.group(100))
+    #expect(pause.groupTime == Self.group(50))
     #expect(pause.mediaTime == .zero)
     #expect(timeline.anchors == [pause])
     #expect(timeline.pause(at: Self.group(200)) == nil)

@@ -31,7 +31,8 @@ import Testing
   private func queue() throws -> SampleQueue { SampleQueue(format: try #require(Self.mono)) }
 
   private func opened(_ queue: SampleQueue, keepsFormat: Bool = false) -> any MediaSource {
-    QueueSource(queue).opened(at: .zero, keepsFormat: keepsFormat)
+    queue.begin(with: 0, at: .zero)
+    return QueueSource(queue).opened(at: .zero, in: 0, keepsFormat: keepsFormat)
   }
 
   /// All that is in the queue, as sources give it, one after the other: `8000x1:12`.
@@ -165,7 +166,7 @@ import Testing
   @Test func `a flush cuts a packet at its time`() throws {
     let queue = try queue()
     for number in 0..<3 { _ = try queue.enqueue(Self.packet(Int64(number))) }
-    _ = queue.begin(at: 0, as: .packets(try #require(Self.mp3)))
+    _ = queue.begin(at: 0, as: .packets(try #require(Self.mp3)), in: 0)
     #expect(queue.truncate(from: PlaybackTime(frame: 1_500, at: 44_100)))
     let source = opened(queue)
     let packets = try source.packets()

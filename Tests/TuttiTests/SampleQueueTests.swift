@@ -1,3 +1,4 @@
+import Clock
 import Testing
 
 @testable import Tutti
@@ -29,42 +30,78 @@ import Testing
 
   @Test func `gaps are silent, overlaps count once, and what is late is dropped`() throws {
     let queue = try Self.queue()
-    #expect(try queue.enqueue(Self.buffer(0, 4)) == Self.time(0))
-    #expect(try queue.enqueue(Self.buffer(2, 4)) == nil)
+    #expect(try queue.enqueue(Self.buffer(0, 4)))
+    queue.begin(with: 0, at: Self.time(0))
+    #expect(try !queue.enqueue(Self.buffer(2, 4)))
     _ = try queue.enqueue(Self.buffer(8, 2))
     _ = try queue.enqueue(Self.buffer(1, 2))
     for _ in 1...2 {
-      var place = queue.begin(at: 0, as: Self.mono)
+      var place = queue.begin(at: 0, as: Self.mono, in: 0)
       #expect(read(64, of: queue, &place) == [0, 1, 2, 3, 4, 5, 0, 0, 8, 9])
     }
     queue.end()
-    var place = queue.begin(at: 10, as: Self.mono)
+    var place = queue.begin(at: 10, as: Self.mono, in: 0)
     #expect(read(64, of: queue, &place) == [])
   }
 
-  @Test func `the first buffer says where a source must be opened`() throws {
+  @Test func `nothing is read before it is decided which timeline it belongs to`() throws {
     let queue = try Self.queue()
-    var first = queue.begin(at: 0, as: Self.mono)
-    #expect(try queue.enqueue(Self.buffer(100, 4)) == Self.time(100))
-    #expect(try queue.enqueue(Self.buffer(104, 4)) == nil)
-    #expect(queue.isPlaced)
+    var old = queue.begin(at: 0, as: Self.mono, in: 1)
+    #expect(try queue.enqueue(Self.buffer(100, 4)))
+    // Whoever was asked to look need not be asked again.
+    #expect(try !queue.enqueue(Self.buffer(104, 4)))
+    #expect(queue.unplaced?.start == Self.time(100))
+    #expect(queue.unplaced?.end == Self.time(108))
+    #expect(!queue.isUnderWay)
     queue.abandonRead()
-    #expect(read(8, of: queue, &first) == [])
+    #expect(read(8, of: queue, &old) == [])
     queue.readAgain()
-    var place = queue.begin(at: 100, as: Self.mono)
+    queue.begin(with: 2, at: Self.time(100))
+    #expect(queue.isUnderWay && queue.unplaced == nil)
+    // That of another timeline takes nothing away.
+    #expect(read(8, of: queue, &old) == [])
+    var place = queue.begin(at: 100, as: Self.mono, in: 2)
     #expect(read(8, of: queue, &place) == [100, 101, 102, 103, 104, 105, 106, 107])
     queue.reset()
-    place = queue.begin(at: 0, as: Self.mono)
+    place = queue.begin(at: 0, as: Self.mono, in: 3)
     // One that is open there already will do.
-    #expect(try queue.enqueue(Self.buffer(0, 4)) == nil)
+    #expect(try queue.enqueue(Self.buffer(0, 4)))
+    queue.begin(with: 3, at: Self.time(0))
     #expect(read(8, of: queue, &place) == [0, 1, 2, 3])
+  }
+
+  @Test func `what sounds of another timeline lets nothing go`() throws {
+    let queue = try Self.queue()
+    for start in 0..<10 { _ = try queue.enqueue(Self.buffer(Int64(start) * 1_600, 1_600)) }
+    queue.begin(with: 2, at: Self.time(0))
+    var place = queue.begin(at: 0, as: Self.mono, in: 2)
+    #expect(read(16_000, of: queue, &place).count == 16_000)
+    // The rooms still play what was there before, far ahead.
+    queue.release(before: .seconds(60), in: 1)
+    place = queue.begin(at: 0, as: Self.mono, in: 2)
+    #expect(read(16_000, of: queue, &place).prefix(2) == [0, 1])
+    queue.release(before: .seconds(60), in: 2)
+    #expect(!queue.reaches(past: .zero))
+  }
+
+  @Test func `buffers for a time that has passed wait for a while`() throws {
+    let queue = try Self.queue()
+    _ = try queue.enqueue(Self.buffer(0, 4))
+    let now = LocalTime(nanoseconds: 1)
+    #expect(queue.hold(at: now))
+    #expect(queue.holdDeadline == now + SampleQueue.patience)
+    #expect(queue.hold(at: now + Nanoseconds.seconds(1)))
+    #expect(!queue.hold(at: now + SampleQueue.patience))
+    queue.begin(with: 1, at: Self.time(0))
+    #expect(queue.holdDeadline == nil)
   }
 
   @Test func `a flush of what was not read keeps what lies before it`() throws {
     let queue = try Self.queue()
     _ = try queue.enqueue(Self.buffer(0, 10))
     _ = try queue.enqueue(Self.buffer(10, 10))
-    var place = queue.begin(at: 0, as: Self.mono)
+    queue.begin(with: 0, at: .zero)
+    var place = queue.begin(at: 0, as: Self.mono, in: 0)
     #expect(read(4, of: queue, &place) == [0, 1, 2, 3])
     #expect(queue.truncate(from: Self.time(7)))
     #expect(queue.room == 16_000 - 7)
@@ -76,30 +113,31 @@ import Testing
   @Test func `what is about to be read again counts as not read`() throws {
     let queue = try Self.queue()
     for start in [Int64(0), 100] { _ = try queue.enqueue(Self.buffer(start, 100)) }
-    var before = queue.begin(at: 0, as: Self.mono)
+    queue.begin(with: 0, at: .zero)
+    var before = queue.begin(at: 0, as: Self.mono, in: 0)
     #expect(read(100, of: queue, &before).count == 100)
     #expect(queue.room == 16_000 - 100)
-    queue.reread(from: Self.time(20), since: queue.readerCount)
-    // What the source of before reads counts no more.
-    #expect(read(100, of: queue, &before).count == 100)
+    queue.reread(from: Self.time(20), in: 1)
+    // The source of before reads no more.
+    #expect(read(100, of: queue, &before) == [])
     #expect(queue.room == 16_000 - 200)
     #expect(queue.truncate(from: Self.time(50)))
     #expect(queue.room == 16_000 - 50)
-    var place = queue.begin(at: 20, as: Self.mono)
+    var place = queue.begin(at: 20, as: Self.mono, in: 1)
     #expect(read(64, of: queue, &place) == Array(20..<50))
-    let count = queue.readerCount
-    _ = queue.begin(at: 50, as: Self.mono)
+    _ = queue.begin(at: 50, as: Self.mono, in: 2)
     // It was opened before that could be said.
-    queue.reread(from: Self.time(20), since: count)
+    queue.reread(from: Self.time(20), in: 2)
     #expect(queue.room == 16_000)
   }
 
   @Test func `a full queue takes nothing, and asks when it is read`() async throws {
     let queue = try Self.queue()
     _ = try queue.enqueue(Self.buffer(0, 16_000))
+    queue.begin(with: 0, at: .zero)
     #expect(throws: TuttiError.queueIsFull) { try queue.enqueue(Self.buffer(16_000, 1)) }
     async let room = queue.waitForRoom()
-    var place = queue.begin(at: 0, as: Self.mono)
+    var place = queue.begin(at: 0, as: Self.mono, in: 0)
     #expect(read(16_000, of: queue, &place).count == 16_000)
     #expect(await room == 16_000)
   }
@@ -107,7 +145,8 @@ import Testing
   @Test func `what was read stays until it has sounded, up to the bound`() throws {
     let queue = try Self.queue()
     _ = try queue.enqueue(Self.buffer(0, 1))
-    var place = queue.begin(at: 0, as: Self.mono)
+    queue.begin(with: 0, at: .zero)
+    var place = queue.begin(at: 0, as: Self.mono, in: 0)
     var end: Int64 = 1
     while queue.room > 0 {
       let count = min(queue.room, 16_000)
@@ -117,10 +156,10 @@ import Testing
     }
     #expect(end == Int64(SampleQueue.byteLimit / 4))
     #expect(throws: TuttiError.queueIsFull) { try queue.enqueue(Self.buffer(end, 1)) }
-    queue.release(before: Self.time(80_000))
+    queue.release(before: Self.time(80_000), in: 0)
     // Whole buffers go, and a second stays.
     #expect(queue.room == 16_000)
-    var again = queue.begin(at: 80_000, as: Self.mono)
+    var again = queue.begin(at: 80_000, as: Self.mono, in: 0)
     #expect(read(1, of: queue, &again).count == 1)
   }
 

@@ -54,7 +54,7 @@ extension GroupSession {
       for segment in timeline.segmentsBegun(by: playhead) { announce(segment) }
       observePosition(at: now)
     }
-    guard let end = timeline.end, playhead >= end else { return }
+    guard let end = timeline.end, playhead >= end, toldEnd != timeline.generation else { return }
     switch timeline.state {
     case .paused: break
     case .playing, .holding: announceEnd(at: end, now: now)
@@ -79,7 +79,12 @@ extension GroupSession {
     if let startedItem, isWhole { emit(.event(.itemEnded(startedItem))) }
     startedItem = nil
     guard !configuration.endsWithPlaylist else { return finish(at: now + .milliseconds(50)) }
-    if let anchor = timeline.stop(at: end) { tellAll(.anchor(anchor), at: now) }
+    if !configuration.holdsAtCuts {
+      // Others keep the same time, which runs on.
+      toldEnd = timeline.generation
+    } else if let anchor = timeline.stop(at: end) {
+      tellAll(.anchor(anchor), at: now)
+    }
     emit(.event(.stopped))
   }
 
@@ -104,7 +109,8 @@ extension GroupSession {
   private var endTime: GroupTime? {
     switch timeline.state {
     case .starting, .paused: nil
-    case .playing, .holding: timeline.end.flatMap { timeline.groupTime(of: $0) }
+    case .playing, .holding:
+      toldEnd == timeline.generation ? nil : timeline.end.flatMap { timeline.groupTime(of: $0) }
     }
   }
 

@@ -31,6 +31,7 @@ extension GroupSession {
     case .previous: skipBack(at: now)
     case .jump(let id, let position): try jump(to: id, at: position, now: now)
     case .renew(let position): return .renewed(from: renew(from: position, at: now))
+    case .restart(let position): return .renewed(from: restart(at: position, now: now))
     case .effectsAt(let effects, let position, let time):
       return change(to: effects, from: position, at: time + asleep, now: now)
     case .cue(let position): cue(to: position, at: now)
@@ -123,7 +124,9 @@ extension GroupSession {
 
   /// Before the start there is no anchor to stop: the rooms are filled, and wait.
   private mutating func hold(at now: LocalTime) {
-    guard case .starting = timeline.state, !isHeld, !isStopped(at: now) else { return }
+    guard case .starting = timeline.state, !isHeld else { return }
+    // A list that is at its end is not paused; time that groups share is, wherever it is.
+    if configuration.holdsAtCuts, isStopped(at: now) { return }
     isHeld = true
     emit(.event(.paused))
   }

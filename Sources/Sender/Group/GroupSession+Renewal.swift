@@ -7,14 +7,53 @@ extension GroupSession {
   mutating func renew(from position: MediaDuration, at now: LocalTime) -> MediaDuration {
     // Nothing behind its place was taken from the source yet.
     if let target = restart.target { return max(position, target.position) }
-    guard let begun = begun(holding: position) else { return position }
+    let earliest = timeline.cutTime(by: commitTime(at: now))
+    guard let begun = begun(holding: position, from: earliest) else { return position }
     let asked = begun.start + begun.opened.span(to: position)
-    let time = max(asked, timeline.cutTime(by: commitTime(at: now)))
+    let time = max(asked, earliest)
     let from = place(at: time) ?? position
     makeAnew(
       .init(item: begun.opened.item, position: from, start: time, isChosen: true), from: time,
       after: nil, isRamped: time > asked, at: now)
     return from
+  }
+
+  /// The item that was begun last goes on from `position`, from the next cut on.
+  mutating func restart(at position: MediaDuration, now: LocalTime) -> MediaDuration {
+    let time = timeline.cutTime(by: commitTime(at: now))
+    guard restart.target == nil, let item = begun(at: time)?.opened.item ?? playlist.first else {
+      return position
+    }
+    makeAnew(
+      .init(item: item, position: position, start: time, isChosen: true), from: time,
+      after: nil, isRamped: true, at: now)
+    return position
+  }
+
+  /// Of what is produced from now on.
+  package var generation: UInt32 { timeline.generation }
+
+  /// Of what sounds.
+  package func soundingGeneration(at now: LocalTime) -> UInt32 {
+    timeline.generation(at: mediaTime(at: now + asleep))
+  }
+
+  /// A place that sounds now, or will as soon as time runs again, when that is, and how fast time runs from there; nil where it
+  /// stands still by what was decided last.
+  package func running(
+    at now: LocalTime
+  ) -> (position: MediaDuration, time: LocalTime, rate: Double)? {
+    guard case .playing(let anchor) = timeline.state else { return nil }
+    let time = max(anchor.groupTime, GroupTime(ofSender: now + asleep))
+    let mediaTime = anchor.mediaTime(at: time)
+    guard let begun = begun(at: mediaTime) else { return nil }
+    let position = begun.opened.position(after: mediaTime - begun.start)
+    return (position, LocalTime(onSender: time) - asleep, begun.opened.rate)
+  }
+
+  /// The place in the item at which a cut made now would lie.
+  package func cutPosition(at now: LocalTime) -> MediaDuration {
+    place(at: timeline.cutTime(by: commitTime(at: now + asleep))) ?? .zero
   }
 
   /// What sounds at `time` is `position`, with other effects. Unlike `change(to:)` nothing depends on when production
@@ -58,14 +97,15 @@ extension GroupSession {
   /// Where in the current item it goes on, as things stand: what sounds or, where time stands still or is about to,
   /// what will sound next.
   package func upcomingPosition(at now: LocalTime) -> MediaDuration {
-    guard case .paused(let anchor) = timeline.state, !isStopped(at: now),
-      let segment = timeline.segment(at: anchor.mediaTime)
-    else { return position(at: now) }
-    return max(.zero, segment.opened.position(after: anchor.mediaTime - segment.start))
+    switch timeline.state {
+    case .starting(let time): place(at: time) ?? .zero
+    case .paused(let anchor): place(at: anchor.mediaTime) ?? .zero
+    case .playing, .holding: position(at: now + asleep)
+    }
   }
 
   private func cueTarget(of position: MediaDuration) -> MediaTime? {
-    guard let begun = begun(holding: position) else { return nil }
+    guard let begun = begun(holding: position, from: timeline.nextStart) else { return nil }
     let target = begun.start + begun.opened.span(to: position)
     switch timeline.state {
     case .starting: return timeline.anchors.isEmpty ? max(begun.start, target) : nil
@@ -84,13 +124,21 @@ extension GroupSession {
     begun(at: time).map { max(.zero, $0.opened.position(after: time - $0.start)) }
   }
 
-  private func begun(holding position: MediaDuration) -> Begun? {
-    begun.last { $0.opened.position <= position } ?? begun.first
+  /// What sounds at `time`, or is begun later, and holds `position`. What was begun before may hold it too, but is past.
+  private func begun(holding position: MediaDuration, from time: MediaTime) -> Begun? {
+    let begun = begun
+    let ahead = begun[(Self.index(at: time, in: begun) ?? 0)...]
+    return ahead.last { $0.opened.position <= position } ?? ahead.first
   }
 
   private func begun(at time: MediaTime) -> Begun? {
-    if let last = begun.last, last.start <= time { return last }
-    return timeline.segment(at: time).map { Begun(opened: $0.opened, start: $0.start) }
+    let begun = begun
+    return Self.index(at: time, in: begun).map { begun[$0] } ?? begun.first
+  }
+
+  /// As `PlaybackTimeline.segmentIndex`.
+  private static func index(at time: MediaTime, in begun: [Begun]) -> Int? {
+    begun.lastIndex { $0.start < time + PlaybackTimeline.longestFrame }
   }
 
   /// The items, and parts of items, that were begun, the last of which may not be open yet.

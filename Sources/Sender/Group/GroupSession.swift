@@ -89,6 +89,8 @@ package struct GroupSession {
   /// What sounds, as it was announced.
   var startedItem: PlayItem?
   var observation: Observation?
+  /// The generation whose end was told, where media time runs on behind it.
+  var toldEnd: UInt32?
   var reserve = Reserve()
   /// While the rooms stand still, and people have not been told: when they are.
   var bufferingTime: LocalTime?

@@ -39,7 +39,7 @@ struct PlaybackTimeline {
   private static let anchorLimit = 5
 
   /// At 8 kHz, the lowest rate.
-  private static let longestFrame = MediaDuration(frames: 1, at: 8_000)
+  static let longestFrame = MediaDuration(frames: 1, at: 8_000)
 
   private(set) var state = State.starting(at: .zero)
   private(set) var generation: UInt32 = 0
@@ -103,15 +103,15 @@ struct PlaybackTimeline {
     return anchor
   }
 
-  /// Stops at `time`, on whatever media time sounds then. Nil unless playing or about to.
+  /// Stops at `time`, on whatever media time sounds then; a start that lies behind it does not come. Nil unless playing or
+  /// about to.
   mutating func pause(at time: GroupTime) -> Anchor? {
     if case .holding(let anchor) = state {
       state = .paused(anchor)
       return anchor
     }
-    guard case .playing(let playing) = state else { return nil }
-    let time = max(time, playing.groupTime)
-    let anchor = Anchor(mediaTime: playing.mediaTime(at: time), groupTime: time, rate: .paused)
+    guard case .playing = state else { return nil }
+    let anchor = Anchor(mediaTime: playhead(at: time), groupTime: time, rate: .paused)
     state = .paused(anchor)
     insert(anchor)
     return anchor
@@ -148,6 +148,9 @@ struct PlaybackTimeline {
   func limit(of generation: UInt32) -> MediaTime? {
     cuts.first { $0.generation > generation }?.from
   }
+
+  /// The generation of what is at `time`.
+  func generation(at time: MediaTime) -> UInt32 { cuts.last { $0.from <= time }?.generation ?? 0 }
 
   mutating func append(_ segment: Segment) { segments.append(segment) }
 

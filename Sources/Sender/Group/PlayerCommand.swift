@@ -30,7 +30,10 @@ package enum PlayerCommand: Hashable, Sendable {
   /// What the item that was begun last gives from this place on has changed: it is taken from its source again, and
   /// what is enqueued before that place plays on. The outcome says from where.
   case renew(from: MediaDuration)
-  /// The same for effects: `from` sounds with them at this time, or what follows it as soon after that as all rooms can;
+  /// What sounds next, from the first instant on that all rooms can still change, is the item from this place on. Unlike a
+  /// jump it is carried out at once, and never joined with others. The outcome names the place.
+  case restart(at: MediaDuration)
+  /// As `renew`, for effects: `from` sounds with them at this time, or what follows it as soon after that as all rooms can;
   /// where time stands still, they begin there. Time runs on at any cut.
   case effectsAt(Effects, from: MediaDuration, at: GroupTime)
   /// While time stands still: go on here in what is enqueued. Only ahead, and without forgetting anything.

@@ -33,8 +33,10 @@ package protocol MediaSource: AnyObject {
   func read(_ count: Int, appendingTo frames: inout [Float]) throws(MediaError)
 
   /// The source for reading from about this place on. One that changes its format is from there on what it is there, and
-  /// stays so with `keepsFormat`.
-  func opened(at position: MediaDuration, keepsFormat: Bool) -> any MediaSource
+  /// stays so with `keepsFormat`. One whose item is changed while it plays belongs to the generation for which it was opened.
+  func opened(
+    at position: MediaDuration, in generation: UInt32, keepsFormat: Bool
+  ) -> any MediaSource
 
   /// What goes on where this source has ended, and the item has not: the same in another format. Nil at the end of the item.
   func successor() -> (any MediaSource)?
@@ -55,7 +57,9 @@ extension MediaSource {
   package var live: LiveTiming? { nil }
   package var heldLatency: Nanoseconds? { live?.latency }
   package var isReusable: Bool { false }
-  package func opened(at position: MediaDuration, keepsFormat: Bool) -> any MediaSource { self }
+  package func opened(
+    at position: MediaDuration, in generation: UInt32, keepsFormat: Bool
+  ) -> any MediaSource { self }
   package func successor() -> (any MediaSource)? { nil }
   /// Whether a read may wait for others, such as the network: what it gave is then passed on at once.
   var mayWait: Bool { supply != .stored || live != nil }

@@ -91,7 +91,8 @@ package final class Serializer {
     var start = beginning.mediaTime
     do {
       let isChanged = !beginning.effects.changesNothing
-      var opened = try take(beginning).opened(at: beginning.position, keepsFormat: isChanged)
+      var opened = try take(beginning).opened(
+        at: beginning.position, in: beginning.generation, keepsFormat: isChanged)
       if isChanged { opened = try applyEffects(opened, beginning.effects, beginning.item) }
       // Nobody who knows asks for a place in what has none; who does not know yet gets its beginning.
       let position = opened.isSeekable ? beginning.position : .zero

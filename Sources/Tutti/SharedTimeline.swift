@@ -1,0 +1,174 @@
+internal import Sender
+internal import Synchronization
+
+/// Which time sounds when, and that all who keep it play it so: what a `RenderSynchronizer` decides, on whatever clock.
+final class SharedTimeline<Target: RenderTarget>: Sendable {
+  private struct State {
+    var targets: [Target] = []
+    /// Taken out, and still to be heard until an instant that lies ahead.
+    var leaving: [(target: Target, until: HostTime)] = []
+    var schedule = RateSchedule()
+  }
+
+  private let state = Mutex(State())
+  private let turn = Turn()
+  private let now: @Sendable () -> HostTime
+
+  init(now: @escaping @Sendable () -> HostTime) { self.now = now }
+
+  var targets: [Target] { state.withLock { $0.targets } }
+  var rate: Double { last.rate }
+  var currentTime: PlaybackTime { time(at: now()) }
+
+  func hostTime(of time: PlaybackTime) -> HostTime? {
+    state.withLock { $0.schedule.hostTime(of: time) }
+  }
+
+  private var last: RateSchedule.Point { state.withLock { $0.schedule.last } }
+
+  private func time(at instant: HostTime) -> PlaybackTime {
+    state.withLock { $0.schedule.time(at: instant) }
+  }
+
+  // MARK: - Who keeps it
+
+  /// See `RenderSynchronizer.add`. `didJoin` is called once it belongs to the `targets`.
+  func add(_ target: Target, didJoin: @Sendable () -> Void = {}) async throws(TuttiError) {
+    await turn.take()
+    defer { turn.give() }
+    let isNew = state.withLock { state in
+      guard !state.targets.contains(where: { $0 === target }) else { return false }
+      state.leaving.removeAll { $0.target === target }
+      state.targets.append(target)
+      return true
+    }
+    guard isNew else { return }
+    didJoin()
+    guard rate != 0 else { return }
+    // It keeps another timeline by now, or one that it has left.
+    try await target.pause(at: now())
+    try await target.run(at: rate, from: .zero, hostTime: now())
+    try await target.waitUntilReady(for: currentTime + RenderMargins.joining * rate)
+    // Time may be about to run.
+    let start = max(try await earliest([target]), state.withLock { $0.schedule.startTime })
+    _ = try await target.start(at: time(at: start), hostTime: start)
+  }
+
+  func remove(_ target: Target, at time: PlaybackTime?) async throws(TuttiError) -> HostTime {
+    await turn.take()
+    defer { turn.give() }
+    state.withLock { $0.targets.removeAll { $0 === target } }
+    let wish = time.flatMap { hostTime(of: $0) }
+    let instant = max(try await earliest([target]), wish ?? now())
+    let now = now()
+    state.withLock { state in
+      state.leaving.removeAll { $0.target === target || $0.until <= now }
+      state.leaving.append((target, instant))
+    }
+    try await target.pause(at: instant)
+    return instant
+  }
+
+  // MARK: - Rate
+
+  /// See `RenderSynchronizer.setRate`.
+  func setRate(
+    _ rate: Double, time: PlaybackTime?, notBefore hostTime: HostTime?
+  ) async throws(TuttiError) -> HostTime {
+    await turn.take()
+    defer { turn.give() }
+    if rate == self.rate, time == nil { return last.hostTime }
+    if rate != 0, self.rate != 0, time == nil {
+      return try await change(to: rate, notBefore: hostTime)
+    }
+    // A stop that was asked for may lie ahead.
+    var stopped = max(now(), last.hostTime)
+    if self.rate != 0 { stopped = try await stop(notBefore: rate == 0 ? hostTime : nil) }
+    if let time { state.withLock { $0.schedule.stand(at: time, from: stopped) } }
+    return rate == 0 ? stopped : try await start(at: rate, notBefore: hostTime)
+  }
+
+  private func stop(notBefore wish: HostTime?) async throws(TuttiError) -> HostTime {
+    var instant = try await earliest(targets)
+    if let wish { instant = max(instant, wish) }
+    let leaving = state.withLock { state in
+      defer { state.leaving = [] }
+      return state.leaving.filter { $0.until > instant }.map(\.target)
+    }
+    for target in targets + leaving { try await target.pause(at: instant) }
+    state.withLock { $0.schedule.change(to: 0, at: instant) }
+    return instant
+  }
+
+  /// In the middle of what sounds. Who is leaving ends as he is.
+  private func change(
+    to rate: Double, notBefore wish: HostTime?
+  ) async throws(TuttiError) -> HostTime {
+    let earliest = try await earliest(targets)
+    var instant = earliest + RenderMargins.change
+    for target in targets {
+      guard let end = try await target.suppliedUntil() else { continue }
+      if let wish, wish > end {
+        throw .invalid("the rate is to change later than what is enqueued ends; enqueue more first")
+      }
+      instant = max(earliest, min(instant, end))
+    }
+    instant = max(instant, wish ?? instant, state.withLock { $0.schedule.startTime })
+    let time = time(at: instant)
+    for target in targets { try await target.run(at: rate, from: time, hostTime: instant) }
+    state.withLock { $0.schedule.change(to: rate, at: instant) }
+    return instant
+  }
+
+  /// All at one instant. One that was late, because this host was busy, makes all begin again.
+  private func start(
+    at rate: Double, notBefore wish: HostTime?
+  ) async throws(TuttiError) -> HostTime {
+    let time = last.time
+    let targets = targets
+    for target in targets { try await target.run(at: rate, from: .zero, hostTime: now()) }
+    var margin = RenderMargins.setUp
+    while true {
+      for target in targets { try await target.waitUntilReady(for: time) }
+      var instant = try await earliest(targets) + margin
+      if let wish { instant = max(instant, wish) }
+      var last = instant
+      for target in targets {
+        last = max(last, try await target.start(at: time, hostTime: instant))
+      }
+      let isTogether = last - instant <= RenderMargins.tolerance
+      if isTogether || targets.count < 2 || margin > .seconds(1) {
+        instant = isTogether ? instant : last
+        state.withLock { $0.schedule.change(to: rate, at: instant) }
+        return instant
+      }
+      for target in targets { try await target.pause(at: now()) }
+      margin = margin * 2
+    }
+  }
+
+  /// The first instant that all of these can still act at.
+  private func earliest(_ targets: [Target]) async throws(TuttiError) -> HostTime {
+    try await now() + latency(of: targets) + RenderMargins.setUp
+  }
+
+  /// The longest of all.
+  func latency() async throws(TuttiError) -> Duration { try await latency(of: targets) }
+
+  private func latency(of targets: [Target]) async throws(TuttiError) -> Duration {
+    var longest = Duration.zero
+    for target in targets { longest = max(longest, try await target.latency()) }
+    return longest
+  }
+}
+
+private enum RenderMargins {
+  /// Those that begin no later than this after the others begin together: a frame.
+  static let tolerance = Duration.microseconds(20)
+  /// What setting several renderers up at one instant may take.
+  static let setUp = Duration.milliseconds(20)
+  /// What it takes, at most, until audio of another rate is in the rooms: the old one plays on meanwhile.
+  static let change = Duration.milliseconds(250)
+  /// The same for a renderer that joins in.
+  static let joining = Duration.milliseconds(500)
+}
