@@ -235,7 +235,8 @@ let package = Package(
     tests("LibraryTests", ["Library", "Service", "SQLiteStore", "LinuxIO", "TestSupport"]),
     // Starts the finished programs, which are built beside the tests.
     tests(
-      "TuttiTests", ["Tutti", "Driver", "Sender", "Clock", "Audio", "Codecs", "TestSupport"]),
+      "TuttiTests",
+      ["Tutti", "Driver", "Sender", "WireProtocol", "Clock", "Audio", "Codecs", "TestSupport"]),
     // The page's server, and a household that is none. The program serves it for Tests/API/schemathesis.sh.
     .target(
       name: "WebTestSupport", dependencies: ["WebAPI", "Service", "Driver", "Sender"],
