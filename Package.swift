@@ -80,6 +80,7 @@ let package = Package(
       ["Clock", "Audio", "WireProtocol", "Sender", "PlaylistFormats", "CFFmpeg"]),
 
     adapter("SQLiteStore", ["CSQLite"]),
+    adapter("QRCode", ["CQRencode"]),
     adapter(
       "WebServer",
       [
@@ -101,6 +102,7 @@ let package = Package(
     shim("CFLAC", "flac", apt: "libflac-dev"),
     shim("CSQLite", "sqlite3", apt: "libsqlite3-dev"),
     shim("COpenSSL", "openssl", apt: "libssl-dev"),
+    shim("CQRencode", "libqrencode", apt: "libqrencode-dev"),
 
     // What the player and the library share: a session with its sockets, rooms and threads.
     .target(
@@ -218,6 +220,7 @@ let package = Package(
       ]),
     tests("ALSAOutputTests", ["ALSAOutput", "Receiver", "Audio", "Clock", "TestSupport"]),
     tests("SQLiteStoreTests", ["SQLiteStore", "TestSupport"]),
+    tests("QRCodeTests", ["QRCode"]),
     tests("ArchitectureTests", []),
     tests(
       "DriverTests",
