@@ -132,7 +132,10 @@ let package = Package(
 
     // What browsers and programs ask of a household over HTTP, and their page.
     .target(
-      name: "WebAPI", dependencies: ["Driver", "Service", "WebServer", "COpenAPI", "CPage"],
+      name: "WebAPI",
+      dependencies: [
+        "Pairing", "Driver", "Service", "WebServer", "QRCode", "COpenAPI", "CPage",
+      ],
       path: "Sources/WebAPI", swiftSettings: strict),
 
     // The music in a household's folders, found by its tags.
@@ -158,7 +161,7 @@ let package = Package(
       dependencies: [
         "Clock", "Audio", "WireProtocol", "Pairing", "Sender", "Driver", "Service", "Library",
         "LinuxIO", "OpenSSLSecurity", "AvahiDiscovery", "FFmpegSource", "WebAPI", "WebServer",
-        "Diagnosis", "Doctor", "HostFacts", arguments, logging,
+        "QRCode", "Diagnosis", "Doctor", "HostFacts", arguments, logging,
       ],
       path: "Sources/Executables/tutti", swiftSettings: strict),
     .executableTarget(
@@ -232,7 +235,7 @@ let package = Package(
       "ServiceTests",
       [
         "Service", "Driver", "LinuxIO", "OpenSSLSecurity", "FFmpegSource", "SQLiteStore", "Sender",
-        "Pairing", "WireProtocol", "Audio", "Clock", "TestSupport",
+        "Pairing", "WireProtocol", "Audio", "Clock", "TestSupport", "WebTestSupport",
       ]),
     // Reads files by the finished program, as the daemon does.
     tests("LibraryTests", ["Library", "Service", "SQLiteStore", "LinuxIO", "TestSupport"]),
@@ -242,7 +245,10 @@ let package = Package(
       ["Tutti", "Driver", "Sender", "WireProtocol", "Clock", "Audio", "Codecs", "TestSupport"]),
     // The page's server, and a household that is none. The program serves it for Tests/API/schemathesis.sh.
     .target(
-      name: "WebTestSupport", dependencies: ["WebAPI", "Service", "Driver", "Sender"],
+      name: "WebTestSupport",
+      dependencies: [
+        "WebAPI", "Service", "Pairing", "Driver", "Sender", "Clock", "OpenSSLSecurity", "LinuxIO",
+      ],
       path: "Tests/WebTestSupport", swiftSettings: strict),
     .executableTarget(
       name: "fake-house", dependencies: ["WebTestSupport", "WebAPI", "WebServer", "Service"],
@@ -250,7 +256,10 @@ let package = Package(
     tests("WebServerTests", ["WebServer", "WebTestSupport", "TestSupport"]),
     tests(
       "WebAPITests",
-      ["WebAPI", "WebServer", "WebTestSupport", "Service", "Driver", "Sender", "TestSupport"]),
+      [
+        "WebAPI", "WebServer", "WebTestSupport", "Service", "Pairing", "Clock", "Driver", "Sender",
+        "TestSupport",
+      ]),
     tests(
       "ProgramTests",
       [

@@ -114,11 +114,11 @@ extension TrustMemory {
 }
 
 extension [UInt8] {
-  fileprivate var hex: String {
+  var hex: String {
     map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
-  fileprivate init?(hex: String, count: Int) {
+  init?(hex: String, count: Int) {
     let digits = [UInt8](hex.utf8)
     guard digits.count == 2 * count else { return nil }
     var bytes: [UInt8] = []

@@ -19,6 +19,7 @@ package struct ControlReply: Codable, Hashable, Sendable {
   package enum Outcome: Codable, Hashable, Sendable {
     case done(answer: ControlAnswer)
     case refused(error: ServiceError)
+    case access(answer: AccessAnswer)
   }
 
   /// That of the call; 0 where the call could not be understood.
@@ -57,6 +58,8 @@ package enum ControlRequest: Codable, Hashable, Sendable {
   case `repeat`(mode: String)
   case join(room: NewRoom)
   case leave(rooms: [String])
+  /// Of a daemon's page; no group has to do with it.
+  case access(request: AccessRequest)
 }
 
 /// What a daemon is to play, and where.
@@ -90,7 +93,8 @@ extension ControlRequest {
   var isAboutTheList: Bool {
     switch self {
     case .queue, .play, .add, .remove, .move, .jump, .clear, .shuffle, .repeat: true
-    case .status, .pause, .resume, .stop, .next, .previous, .seek, .set, .effects, .join, .leave:
+    case .status, .pause, .resume, .stop, .next, .previous, .seek, .set, .effects, .join, .leave,
+      .access:
       false
     }
   }

@@ -47,6 +47,7 @@ extension PlayerService {
     case .play:
       throw .unavailable(
         "another player is running with this state directory; stop it with: tutti stop")
+    case .access: throw .unavailable("this player has no page; start one with: tutti serve")
     case .pause, .resume, .stop, .next, .previous: return try transport(request)
     case .seek(let seconds, let isRelative): return try seek(seconds, isRelative: isRelative)
     case .set(let change): return try set(change)

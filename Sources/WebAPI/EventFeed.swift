@@ -115,9 +115,13 @@ package actor EventFeed {
   }
 
   /// Waits for the next thing that a listener has not heard. Nil when no more will come.
-  func next(after place: Place) async -> (bytes: [UInt8], place: Place, isEvent: Bool)? {
+  ///
+  /// - Parameter isHeard: whether the listener may still be told.
+  func next(
+    after place: Place, while isHeard: @Sendable () -> Bool
+  ) async -> (bytes: [UInt8], place: Place, isEvent: Bool)? {
     var place = place
-    while !isOver, !Task.isCancelled {
+    while !isOver, !Task.isCancelled, isHeard() {
       if let heard = place.revision, let floor, heard >= floor {
         if let change = changes.first(where: { $0.revision > heard }) {
           place.revision = change.revision
@@ -140,6 +144,9 @@ package actor EventFeed {
     }
     return nil
   }
+
+  /// Somebody may have lost what they were allowed.
+  func recheck() { wake() }
 
   private func event(_ name: String, id: UInt64? = nil, _ value: some Encodable) -> [UInt8]? {
     guard let data = try? JSONText.encode(value) else { return nil }
@@ -183,13 +190,18 @@ actor EventListener {
   private var place: EventFeed.Place
   /// Events that are still to come; nil is no end.
   private var left: Int?
+  private let isHeard: @Sendable () -> Bool
 
-  init(_ feed: EventFeed, at place: EventFeed.Place, limit: Int?) {
-    (self.feed, self.place, left) = (feed, place, limit)
+  init(
+    _ feed: EventFeed, at place: EventFeed.Place, limit: Int?,
+    while isHeard: @escaping @Sendable () -> Bool
+  ) {
+    (self.feed, self.place, left, self.isHeard) = (feed, place, limit, isHeard)
   }
 
   func next() async -> [UInt8]? {
-    guard left != 0, let (bytes, place, isEvent) = await feed.next(after: place) else { return nil }
+    guard left != 0, let (bytes, place, isEvent) = await feed.next(after: place, while: isHeard)
+    else { return nil }
     self.place = place
     if isEvent, let count = left { left = count - 1 }
     return bytes
@@ -202,7 +214,10 @@ extension WebAPI {
       call.request.query("limit") == nil
       ? nil : try call.integer("limit", in: 1...1_000, default: 1)
     let place = await feed.place(lastEventID: call.request.header("last-event-id"))
-    let listener = EventListener(feed, at: place, limit: limit)
+    let (access, asker) = (access, call.asker)
+    let listener = EventListener(feed, at: place, limit: limit) {
+      access.isStill(asker, allowed: .guest)
+    }
     return WebResponse(.events { await listener.next() })
   }
 }

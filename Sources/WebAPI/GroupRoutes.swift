@@ -5,34 +5,35 @@ import WebServer
 extension WebAPI {
   static let groupRoutes: [Route] =
     [
-      Route("GET", "/api/v1/state") { api, _ in try json(await api.house.state()) },
-      Route("GET", "/api/v1/inputs") { api, _ in
+      Route("GET", "/api/v1/state", .guest) { api, _ in try json(await api.house.state()) },
+      Route("GET", "/api/v1/inputs", .household) { api, _ in
         try await json(["inputs": api.house.inputs()])
       },
-      Route("GET", "/api/v1/sync") { api, call in
+      Route("GET", "/api/v1/sync", .guest) { api, call in
         let most = SyncHistory.seconds
         let last = try call.integer("lastS", in: 1...most, default: most)
         return try await json(api.house.syncHistory().report(last: last))
       },
-      Route("GET", "/api/v1/events") { api, call in try await api.events(call) },
-      Route("POST", "/api/v1/groups") { api, call in
+      Route("GET", "/api/v1/events", .guest) { api, call in try await api.events(call) },
+      Route("POST", "/api/v1/groups", .guest) { api, call in
         var fields = try call.fields()
         let rooms = try fields.strings("roomIds", count: 1...roomLimit)
         let name = try fields.string("name", lengths: 1...100)
         try fields.end()
+        if name != nil { try call.need(.household, to: "name groups") }
         guard let rooms else { throw APIProblem.missing("roomIds") }
         return try await api.group(.createGroup(rooms: rooms, name: name), status: 201)
       },
-      Route("PATCH", "/api/v1/groups/{id}") { api, call in
+      Route("PATCH", "/api/v1/groups/{id}", .guest) { api, call in
         let change = try await api.groupChange(call)
         return try await api.group(.change(group: call["id"], change))
       },
-      Route("DELETE", "/api/v1/groups/{id}") { api, call in
+      Route("DELETE", "/api/v1/groups/{id}", .household) { api, call in
         try call.noFields()
         _ = try await api.house.perform(.deleteGroup(call["id"]))
         return try await api.done()
       },
-      Route("POST", "/api/v1/groups/{id}/seek") { api, call in
+      Route("POST", "/api/v1/groups/{id}/seek", .guest) { api, call in
         var fields = try call.fields()
         let place = try fields.number("positionS", in: 0...10_000_000)
         let step = try fields.number("byS", in: -10_000_000...10_000_000)
@@ -43,31 +44,32 @@ extension WebAPI {
         return try await api.group(
           .seek(group: call["id"], seconds: seconds, isRelative: place == nil))
       },
-      Route("POST", "/api/v1/groups/{id}/rooms") { api, call in
+      Route("POST", "/api/v1/groups/{id}/rooms", .guest) { api, call in
         var fields = try call.fields()
         let room = try fields.string("roomId")
         let takes = try fields.bool("take") ?? false
         try fields.end()
+        if takes { try call.need(.household, to: "take rooms from other senders") }
         guard let room else { throw APIProblem.missing("roomId") }
         return try await api.group(.join(group: call["id"], room: room, takes: takes))
       },
-      Route("DELETE", "/api/v1/groups/{id}/rooms/{roomId}") { api, call in
+      Route("DELETE", "/api/v1/groups/{id}/rooms/{roomId}", .guest) { api, call in
         try call.noFields()
         return try await api.group(.leave(group: call["id"], room: call["roomId"]))
       },
-      Route("POST", "/api/v1/groups/{id}/merge") { api, call in
+      Route("POST", "/api/v1/groups/{id}/merge", .guest) { api, call in
         var fields = try call.fields()
         let other = try fields.string("groupId")
         try fields.end()
         guard let other else { throw APIProblem.missing("groupId") }
         return try await api.group(.merge(group: call["id"], other: other))
       },
-      Route("GET", "/api/v1/groups/{id}/presentation") { api, call in
+      Route("GET", "/api/v1/groups/{id}/presentation", .guest) { api, call in
         try await json(api.presentation(call["id"]))
       },
     ]
     + HouseRequest.Transport.allCases.map { transport in
-      Route("POST", "/api/v1/groups/{id}/\(transport.rawValue)") { api, call in
+      Route("POST", "/api/v1/groups/{id}/\(transport.rawValue)", .guest) { api, call in
         try call.noFields()
         return try await api.group(.transport(group: call["id"], transport))
       }
@@ -96,12 +98,14 @@ extension WebAPI {
     var fields = try call.fields()
     var change = HouseRequest.GroupChange()
     change.name = try fields.string("name", lengths: 1...100)
+    if change.name != nil { try call.need(.household, to: "rename groups") }
     change.volume = try fields.number("volume", in: 0...100)
     change.muted = try fields.bool("muted")
     change.repeat = try fields.choice("repeat", of: ["off", "one", "all"])
     change.roomIds = try fields.strings("roomIds", count: 1...Self.roomLimit)
     change.sleepInS = try fields.number("sleepInS", in: 0...86_400)
     if var effects = try fields.object("effects") {
+      try call.need(.household, to: "change the sound")
       change.effects = try await self.effects(&effects, of: call["id"])
     }
     try fields.end()

@@ -5,34 +5,34 @@ extension WebAPI {
   private static let library = "/api/v1/library"
 
   static let libraryRoutes: [Route] = [
-    Route("GET", "\(library)/albums") { api, call in
+    Route("GET", "\(library)/albums", .guest) { api, call in
       try json(await api.library.albums(albumQuery(call)))
     },
-    Route("GET", "\(library)/albums/{id}") { api, call in
+    Route("GET", "\(library)/albums/{id}", .guest) { api, call in
       try json(await api.library.album(call["id"]))
     },
-    Route("GET", "\(library)/artists") { api, call in
+    Route("GET", "\(library)/artists", .guest) { api, call in
       let limit = try call.integer("limit", in: 1...pageLimit, default: 200)
       return try json(await api.library.artists(offset: call.offset, limit: limit))
     },
-    Route("GET", "\(library)/folders") { api, call in
+    Route("GET", "\(library)/folders", .guest) { api, call in
       let path = call.request.query("path") ?? ""
       guard isInside(path) else {
         throw APIProblem.noSuch("There is no such folder in the library.")
       }
       return try json(await api.library.folder(path))
     },
-    Route("GET", "\(library)/search") { api, call in
+    Route("GET", "\(library)/search", .guest) { api, call in
       let limit = try call.integer("limit", in: 1...100, default: 20)
       guard let text = call.request.query("q"), text.unicodeScalars.count <= 200 else {
         throw APIProblem.invalid("q must be there, with at most 200 characters.")
       }
       return try json(await api.library.search(text, limit: limit))
     },
-    Route("GET", "\(library)/radios") { api, _ in
+    Route("GET", "\(library)/radios", .guest) { api, _ in
       try json(["radios": await api.library.radios()])
     },
-    Route("POST", "\(library)/radios") { api, call in
+    Route("POST", "\(library)/radios", .household) { api, call in
       var fields = try call.fields()
       let name = try fields.string("name", lengths: 1...100)
       let uri = try fields.string("uri", lengths: 1...4_000)
@@ -44,23 +44,23 @@ extension WebAPI {
       }
       return try json(await api.library.addRadio(name: name, uri: uri), status: 201)
     },
-    Route("DELETE", "\(library)/radios/{id}") { api, call in
+    Route("DELETE", "\(library)/radios/{id}", .household) { api, call in
       try call.noFields()
       try await api.library.removeRadio(call["id"])
       return WebResponse(status: 204)
     },
-    Route("GET", "\(library)/playlists") { api, _ in
+    Route("GET", "\(library)/playlists", .guest) { api, _ in
       try json(["playlists": await api.library.playlists()])
     },
-    Route("GET", "\(library)/playlists/{id}") { api, call in
+    Route("GET", "\(library)/playlists/{id}", .guest) { api, call in
       try json(await api.library.playlist(call["id"]))
     },
-    Route("DELETE", "\(library)/playlists/{id}") { api, call in
+    Route("DELETE", "\(library)/playlists/{id}", .household) { api, call in
       try call.noFields()
       try await api.library.removePlaylist(call["id"])
       return WebResponse(status: 204)
     },
-    Route("POST", "\(library)/scan") { api, call in
+    Route("POST", "\(library)/scan", .household) { api, call in
       try call.noFields()
       try await api.library.scan()
       return WebResponse(status: 202)
@@ -68,7 +68,7 @@ extension WebAPI {
   ]
 
   static let fileRoutes: [Route] = [
-    Route("GET", "/api/v1/artwork/{hash}") { api, call in
+    Route("GET", "/api/v1/artwork/{hash}", .guest) { api, call in
       guard
         let size = [300, 1_200].first(where: { "\($0)" == call.request.query("size") ?? "300" })
       else { throw APIProblem.invalid("size must be 300 or 1200.") }
@@ -80,7 +80,7 @@ extension WebAPI {
       response.caching = .immutable(tag: call["hash"])
       return response
     },
-    Route("GET", "\(library)/tracks/{id}/media") { api, call in
+    Route("GET", "\(library)/tracks/{id}/media", .household) { api, call in
       let file = try await api.library.media(track: call["id"])
       return WebResponse(.file(path: file.path, type: file.type))
     },

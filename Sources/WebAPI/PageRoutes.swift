@@ -3,11 +3,17 @@ import WebServer
 
 extension WebAPI {
   static let pageRoutes: [Route] = [
-    Route("GET", "/", isOpen: true) { api, call in
-      let state = call.request.isAuthorized ? try JSONText.encode(await api.house.state()) : []
-      return WebResponse(.bytes(api.page.index(state: state), type: "text/html; charset=utf-8"))
+    Route("GET", "/", .anyone) { api, call in
+      let isToldState = call.asker.may(.guest)
+      let state = isToldState ? try JSONText.encode(await api.house.state()) : []
+      var response = WebResponse(
+        .bytes(
+          api.page.index(asker: call.asker.name, state: state), type: "text/html; charset=utf-8"))
+      // A browser keeps its key for a year from the last time that it was here.
+      if case .browser = call.asker { response.headers = call.keyCookies }
+      return response
     },
-    Route("GET", "/assets/{name}", isOpen: true) { api, call in
+    Route("GET", "/assets/{name}", .anyone) { api, call in
       guard let asset = api.page.assets[call["name"]] else {
         throw APIProblem.noSuch("There is no such part of the page.")
       }
@@ -15,32 +21,39 @@ extension WebAPI {
       response.caching = .revalidated(tag: asset.tag)
       return response
     },
-    Route("GET", "/api/v1/openapi.json", isOpen: true) { api, _ in
+    Route("GET", "/api/v1/openapi.json", .anyone) { api, _ in
       var response = WebResponse(.bytes(api.page.document.bytes, type: "application/json"))
       response.caching = .revalidated(tag: api.page.document.tag)
       return response
     },
-    Route("POST", "/api/v1/login", isOpen: true) { api, call in
+    Route("POST", "/api/v1/login", .anyone) { api, call in
       var fields = try call.fields()
       let token = try fields.string("token")
       try fields.end()
       guard let token else { throw APIProblem.missing("token") }
-      return try api.login(token)
+      return try await api.login(token, call)
     },
-    Route("GET", "/metrics") { api, _ in
+    Route("GET", "/metrics", .household) { api, _ in
       let text = Metrics.text(try await api.house.state(), api.figures)
       return WebResponse(
         .bytes([UInt8](text.utf8), type: "text/plain; version=0.0.4; charset=utf-8"))
     },
   ]
 
-  private func login(_ offered: String) throws(APIProblem) -> WebResponse {
-    guard let token else { return WebResponse(status: 204) }
-    guard WebToken.isEqual(offered, token) else {
-      throw APIProblem(
-        status: 401, detail: "The token is wrong; it stands in the server's configuration.")
+  private func login(_ offered: String, _ call: RouteCall) async throws -> WebResponse {
+    guard access.token != nil else {
+      // Nothing to know for those who may ask anyway.
+      guard call.asker.may(.household) else { throw Self.wrongToken }
+      return WebResponse(status: 204)
     }
-    let cookie = "\(WebToken.cookie)=\(token); Path=/; Max-Age=31536000; HttpOnly; SameSite=Strict"
+    guard try await access.isToken(offered, from: call.request.address) else {
+      throw Self.wrongToken
+    }
+    let cookie =
+      "\(WebToken.cookie)=\(offered); Path=/; Max-Age=31536000; HttpOnly; SameSite=Strict"
     return WebResponse(status: 204, headers: [("Set-Cookie", cookie)])
   }
+
+  private static let wrongToken = APIProblem(
+    status: 401, detail: "The token is wrong; it stands in the server's configuration.")
 }

@@ -5,14 +5,14 @@ extension WebAPI {
   private static let queue = "/api/v1/groups/{id}/queue"
 
   static let queueRoutes: [Route] = [
-    Route("GET", queue) { api, call in
+    Route("GET", queue, .guest) { api, call in
       let limit = try call.integer("limit", in: 1...pageLimit, default: 200)
       let page = try await api.house.queue(group: call["id"], offset: call.offset, limit: limit)
       var response = try json(page)
       response.headers.append(("ETag", "\"\(page.revision)\""))
       return response
     },
-    Route("POST", queue) { api, call in
+    Route("POST", queue, .guest) { api, call in
       var fields = try call.fields()
       let items = try fields.objects("items", count: 1...itemLimit)
       let place = try fields.choice("at", of: HouseRequest.Place.allCases.map(\.rawValue))
@@ -21,12 +21,13 @@ extension WebAPI {
       guard let place = place.flatMap(HouseRequest.Place.init) else {
         throw APIProblem.missing("at")
       }
-      return try await api.edit(call, .add(api.entries(items), at: place))
+      return try await api.edit(call, .add(api.entries(items, for: call), at: place))
     },
-    Route("DELETE", queue) { api, call in try await api.plainEdit(call, .clear) },
-    Route("POST", "\(queue)/undo") { api, call in try await api.plainEdit(call, .undo) },
-    Route("POST", "\(queue)/shuffle") { api, call in try await api.plainEdit(call, .shuffle) },
-    Route("POST", "\(queue)/save") { api, call in
+    Route("DELETE", queue, .guest) { api, call in try await api.plainEdit(call, .clear) },
+    Route("POST", "\(queue)/undo", .guest) { api, call in try await api.plainEdit(call, .undo) },
+    Route("POST", "\(queue)/shuffle", .guest) { api, call in try await api.plainEdit(call, .shuffle)
+    },
+    Route("POST", "\(queue)/save", .household) { api, call in
       var fields = try call.fields()
       let name = try fields.string("name", lengths: 1...100)
       try fields.end()
@@ -34,10 +35,10 @@ extension WebAPI {
       let entries = try await api.wholeQueue(call["id"])
       return try json(await api.library.savePlaylist(name, entries), status: 201)
     },
-    Route("DELETE", "\(queue)/{entryId}") { api, call in
+    Route("DELETE", "\(queue)/{entryId}", .guest) { api, call in
       try await api.plainEdit(call, .remove(call.entryID()))
     },
-    Route("PATCH", "\(queue)/{entryId}") { api, call in
+    Route("PATCH", "\(queue)/{entryId}", .guest) { api, call in
       var fields = try call.fields()
       let isEnd = fields.isNull("before")
       let other = try fields.integer("before")
@@ -45,7 +46,7 @@ extension WebAPI {
       guard isEnd || other != nil else { throw APIProblem.missing("before") }
       return try await api.edit(call, .move(call.entryID(), before: other))
     },
-    Route("POST", "\(queue)/{entryId}/play") { api, call in
+    Route("POST", "\(queue)/{entryId}/play", .guest) { api, call in
       try call.noFields()
       let edit = HouseRequest.QueueEdit.play(try call.entryID())
       return try await api.group(
@@ -92,10 +93,12 @@ extension WebAPI {
 
   // MARK: - Items
 
-  private func entries(_ items: [JSONFields]) async throws -> [HouseRequest.NewEntry] {
+  private func entries(_ items: [JSONFields], for call: RouteCall) async throws -> [HouseRequest
+    .NewEntry]
+  {
     var entries: [HouseRequest.NewEntry] = []
     for item in items {
-      entries += try await self.entries(item)
+      entries += try await self.entries(item, for: call)
       guard entries.count <= Self.addLimit else {
         throw APIProblem(
           status: 422, detail: "These are more than \(Self.addLimit) items; add fewer.")
@@ -104,7 +107,9 @@ extension WebAPI {
     return entries
   }
 
-  private func entries(_ item: JSONFields) async throws -> [HouseRequest.NewEntry] {
+  private func entries(_ item: JSONFields, for call: RouteCall) async throws -> [HouseRequest
+    .NewEntry]
+  {
     var fields = item
     var found: [LibraryItem] = []
     for (key, make) in Self.itemKinds {
@@ -115,6 +120,7 @@ extension WebAPI {
     let uri = try fields.string("uri", lengths: 1...4_000)
     try fields.end()
     if let input {
+      try call.need(.household, to: "play inputs")
       guard found.isEmpty, uri == nil else { throw Self.notOne }
       guard try await house.state().inputs.contains(where: { $0.name == input }) else {
         throw APIProblem.noSuch("There is no input \(input); see the list of inputs.")
@@ -129,6 +135,9 @@ extension WebAPI {
       guard WebAddress.isOne(uri) else {
         throw APIProblem.invalid(
           "uri must be an address such as http://host/path; files play through the library.")
+      }
+      if !call.asker.mayReach(uri) {
+        try call.need(.household, to: "play addresses of this network")
       }
       return [HouseRequest.NewEntry(location: uri)]
     default: throw Self.notOne

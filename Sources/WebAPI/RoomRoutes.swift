@@ -3,7 +3,7 @@ import WebServer
 
 extension WebAPI {
   static let roomRoutes: [Route] = [
-    Route("PATCH", "/api/v1/rooms/{id}") { api, call in
+    Route("PATCH", "/api/v1/rooms/{id}", .guest) { api, call in
       var fields = try call.fields()
       var change = HouseRequest.RoomSettingsChange()
       change.volume = try fields.number("volume", in: 0...100)
@@ -11,11 +11,14 @@ extension WebAPI {
       change.delayMs = try fields.number("delayMs", in: -1_000...1_000)
       change.channels = try fields.choice("channels", of: ["stereo", "left", "right", "mono"])
       try fields.end()
+      if change.delayMs != nil || change.channels != nil {
+        try call.need(.household, to: "change the settings of rooms")
+      }
       guard case .room(let room) = try await api.house.perform(.set(room: call["id"], change))
       else { return try await api.room(call["id"]) }
       return try await api.done(room)
     },
-    Route("POST", "/api/v1/rooms/{id}/pair") { api, call in
+    Route("POST", "/api/v1/rooms/{id}/pair", .household) { api, call in
       var fields = try call.fields()
       let pin = try fields.string("pin", lengths: 1...40)
       try fields.end()
@@ -23,12 +26,12 @@ extension WebAPI {
       try await api.pairing.pair(room: call["id"], pin: pin)
       return try await api.room(call["id"])
     },
-    Route("DELETE", "/api/v1/rooms/{id}/pairing") { api, call in
+    Route("DELETE", "/api/v1/rooms/{id}/pairing", .household) { api, call in
       try call.noFields()
       try await api.pairing.unpair(room: call["id"])
       return try await api.room(call["id"])
     },
-    Route("POST", "/api/v1/rooms/{id}/identify") { api, call in
+    Route("POST", "/api/v1/rooms/{id}/identify", .household) { api, call in
       try call.noFields()
       _ = try await api.house.perform(.identify(room: call["id"]))
       return try await api.done()

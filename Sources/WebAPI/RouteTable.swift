@@ -1,3 +1,4 @@
+import Service
 import WebServer
 
 /// One of the requests that the server answers.
@@ -7,13 +8,15 @@ struct Route: Sendable {
   let method: String
   /// Such as `/api/v1/groups/{id}`.
   let pattern: String
-  /// Whether it is answered without the token.
-  var isOpen = false
+  let permission: Permission
   let answer: Answer
   private let parts: [String]
 
-  init(_ method: String, _ pattern: String, isOpen: Bool = false, _ answer: @escaping Answer) {
-    (self.method, self.pattern, self.isOpen, self.answer) = (method, pattern, isOpen, answer)
+  init(
+    _ method: String, _ pattern: String, _ permission: Permission, _ answer: @escaping Answer
+  ) {
+    (self.method, self.pattern, self.permission) = (method, pattern, permission)
+    self.answer = answer
     parts = pattern.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(
       String.init)
   }
@@ -34,13 +37,19 @@ struct Route: Sendable {
   }
 }
 
-/// A request with what its path says.
+/// A request with what its path says, and who has sent it.
 struct RouteCall: Sendable {
   let request: WebRequest
+  let asker: Asker
   let parameters: [String: String]
 
   /// A part of the path that the route names, so that it is there.
   subscript(name: String) -> String { parameters[name] ?? "" }
+
+  /// For a part of a request that not everybody may ask for who may send the rest.
+  func need(_ permission: Permission, to what: String) throws(APIProblem) {
+    if !asker.may(permission) { throw .notForGuests(what) }
+  }
 
   func fields() throws(APIProblem) -> JSONFields {
     guard !request.body.isEmpty else { throw .invalid("The body is missing; it is a JSON object.") }

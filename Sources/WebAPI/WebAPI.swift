@@ -7,28 +7,29 @@ package struct WebAPI: Sendable {
   let house: any HouseControl
   let library: any LibraryControl
   let pairing: any PairingControl
+  let access: HouseAccess
   let figures: WebFigures
   let page: WebPage
   let feed: EventFeed
-  /// What everybody must know, if set.
-  let token: String?
 
   package init(
     house: any HouseControl, library: any LibraryControl, pairing: any PairingControl,
-    figures: WebFigures, token: String?, rhythm: EventFeed.Rhythm = EventFeed.Rhythm()
+    access: HouseAccess, figures: WebFigures, rhythm: EventFeed.Rhythm = EventFeed.Rhythm()
   ) {
     (self.house, self.library, self.pairing) = (house, library, pairing)
-    (self.figures, self.token) = (figures, token)
+    (self.access, self.figures) = (access, figures)
     page = WebPage()
     feed = EventFeed(house, rhythm)
   }
 
   /// In the order in which they are tried.
   static let routes =
-    pageRoutes + groupRoutes + queueRoutes + roomRoutes + libraryRoutes + fileRoutes
+    pageRoutes + browserRoutes + groupRoutes + queueRoutes + roomRoutes + libraryRoutes + fileRoutes
 
-  /// Methods and patterns, to be compared with the document.
-  package static var routeNames: [String] { routes.map { "\($0.method) \($0.pattern)" } }
+  /// Methods and patterns, and who may ask, to be compared with the document.
+  package static var permissions: [String: Permission] {
+    Dictionary(uniqueKeysWithValues: routes.map { ("\($0.method) \($0.pattern)", $0.permission) })
+  }
 
   package func answer(_ request: WebRequest) async -> WebResponse {
     let candidates = Self.routes.compactMap { route in
@@ -41,18 +42,14 @@ package struct WebAPI: Sendable {
       return Self.stranger(request, known: fitting.map(\.0.method))
     }
     var response: WebResponse
-    if route.isOpen || request.isAuthorized {
-      do {
-        response = try await route.answer(
-          self, RouteCall(request: request, parameters: parameters))
-      } catch {
-        response = APIProblem(error).response
-      }
-    } else {
-      response = .problem(
-        401,
-        "This server needs its token: log in on its page, or send it as Authorization: Bearer.",
-        headers: [("WWW-Authenticate", "Bearer")])
+    do {
+      let asker = try await asker(request, for: route.permission)
+      guard asker.may(route.permission) else { throw Self.refusal(of: asker) }
+      let call = RouteCall(request: request, asker: asker, parameters: parameters)
+      response = try await route.answer(self, call)
+      response.mayGoOn = { access.isStill(asker, allowed: route.permission) }
+    } catch {
+      response = APIProblem(error).response
     }
     response.route = route.pattern
     return response

@@ -21,8 +21,8 @@ package struct WebPage: Sendable {
   /// By their names in `/assets/`.
   let assets: [String: File]
   let document: File
-  /// Before and behind the state.
-  private let halves: (head: [UInt8], tail: [UInt8])
+  /// Before, between and behind who asks and the state.
+  private let parts: [[UInt8]]
 
   init() {
     document = File(Self.bytes(tutti_openapi, tutti_openapi_size), type: "application/json")
@@ -33,20 +33,27 @@ package struct WebPage: Sendable {
       files[String(cString: name)] = File(
         Self.bytes(file.bytes, file.size), type: String(cString: type))
     }
-    halves = Self.split(String(decoding: files["index.html"]?.bytes ?? [], as: UTF8.self))
+    parts = Self.split(String(decoding: files["index.html"]?.bytes ?? [], as: UTF8.self))
     assets = files
   }
 
-  /// The page with the state in it, for its first picture; or without, for one who has to log in first.
-  func index(state: [UInt8]) -> [UInt8] {
+  /// The page with the state in it, for its first picture; or without, for one who has to pair first.
+  ///
+  /// - Parameter asker: letters.
+  func index(asker: String, state: [UInt8]) -> [UInt8] {
     // Nothing in it may end the element.
     let escaped = state.flatMap { $0 == UInt8(ascii: "<") ? [UInt8](#"\u003c"#.utf8) : [$0] }
-    return halves.head + escaped + halves.tail
+    return Array([parts[0], Array(asker.utf8), parts[1], escaped, parts[2]].joined())
   }
 
-  private static func split(_ page: String) -> (head: [UInt8], tail: [UInt8]) {
-    let place = page.firstRange(of: "<!--state-->") ?? page.endIndex..<page.endIndex
-    return ([UInt8](page[..<place.lowerBound].utf8), [UInt8](page[place.upperBound...].utf8))
+  private static func split(_ page: String) -> [[UInt8]] {
+    var (parts, rest) = ([[UInt8]](), page[...])
+    for mark in ["<!--asker-->", "<!--state-->"] {
+      let place = rest.firstRange(of: mark) ?? rest.endIndex..<rest.endIndex
+      parts.append([UInt8](rest[..<place.lowerBound].utf8))
+      rest = rest[place.upperBound...]
+    }
+    return parts + [[UInt8](rest.utf8)]
   }
 
   private static func bytes(_ start: UnsafePointer<UInt8>, _ count: Int) -> [UInt8] {

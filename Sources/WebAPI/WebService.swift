@@ -12,13 +12,13 @@ package final class WebService: Sendable {
   /// Returns once it listens. Blocks the thread until then, which takes no more than a system call.
   package init(
     _ configuration: WebServerConfiguration, house: any HouseControl, library: any LibraryControl,
-    pairing: any PairingControl
+    pairing: any PairingControl, access: HouseAccess
   ) throws(WebServer.ListenError) {
     let start = Start()
     task = Task.detached {
       do throws(WebServer.ListenError) {
         try await serveHTTP(
-          configuration, house: house, library: library, pairing: pairing,
+          configuration, house: house, library: library, pairing: pairing, access: access,
           began: { start.set(.success($0)) })
       } catch {
         start.set(.failure(error))

@@ -9,7 +9,7 @@ _ = try await house.perform(.createGroup(rooms: [String(repeating: "1", count: 3
 try await serveHTTP(
   WebServerConfiguration(addresses: ["127.0.0.1"], port: 0), house: house,
   library: FakeLibrary(folder: CommandLine.arguments.dropFirst().first ?? "."),
-  pairing: FakePairing(),
+  pairing: FakePairing(), access: FakeAccess.make(),
   began: { port in
     print("http://127.0.0.1:\(port)")
     flushOutput()

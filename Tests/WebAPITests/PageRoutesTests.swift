@@ -45,7 +45,7 @@ import WebTestSupport
         ("POST", "/api/v1/groups/g1/play"), ("GET", "/api/v1/library/tracks/t1/media"),
       ] {
         let answer = try await client.ask(method, path)
-        try expectProblem(answer, 401, "token")
+        try expectProblem(answer, 401, "Pair")
         #expect(answer.headers["www-authenticate"] == "Bearer")
       }
       let page = try await client.ask("GET", "/")
@@ -96,7 +96,8 @@ import WebTestSupport
     let configuration = WebServerConfiguration(addresses: ["127.0.0.1"], port: 0)
     let house = FakeHouse()
     let service = try WebService(
-      configuration, house: house, library: NoLibrary(), pairing: NoPairing())
+      configuration, house: house, library: NoLibrary(), pairing: NoPairing(),
+      access: FakeAccess.make())
     let client = WebClient(port: service.port)
     let albums = try await client.ask("GET", "/api/v1/library/albums")
     #expect(try albums.json(AlbumPage.self).count == 0)
@@ -104,7 +105,8 @@ import WebTestSupport
     var taken = configuration
     taken.port = service.port
     #expect(throws: WebServer.ListenError.self) {
-      try WebService(taken, house: house, library: NoLibrary(), pairing: NoPairing())
+      try WebService(
+        taken, house: house, library: NoLibrary(), pairing: NoPairing(), access: FakeAccess.make())
     }
   }
 
@@ -188,7 +190,7 @@ import WebTestSupport
     let documented = try Self.document().paths.flatMap { path, operations in
       operations.keys.map { "\($0.uppercased()) \(path)" }
     }
-    #expect(Set(documented) == Set(WebAPI.routeNames))
+    #expect(Set(documented) == Set(WebAPI.permissions.keys))
   }
 
   @Test func `every documented path answers with a documented code`() async throws {

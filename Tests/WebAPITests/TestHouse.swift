@@ -8,7 +8,8 @@ import WebTestSupport
 
 /// The API over a household that lives in the test, with a group `g1` of one room.
 func withHouse<T: Sendable>(
-  token: String? = nil, rhythm: EventFeed.Rhythm = EventFeed.Rhythm(),
+  token: String? = nil, access: HouseAccess? = nil,
+  rhythm: EventFeed.Rhythm = EventFeed.Rhythm(),
   _ body: @escaping @Sendable (WebClient, FakeHouse) async throws -> T
 ) async throws -> T {
   let folder = try TemporaryFolder()
@@ -17,11 +18,13 @@ func withHouse<T: Sendable>(
   let house = FakeHouse()
   _ = try await house.perform(.createGroup(rooms: [room(1)], name: nil))
   let path = folder.path
+  let access = try access ?? FakeAccess.make(token: token)
   let result = try await beside(
     { began in
       try await serveHTTP(
-        WebServerConfiguration(addresses: ["127.0.0.1"], port: 0, token: token), house: house,
-        library: FakeLibrary(folder: path), pairing: FakePairing(), rhythm: rhythm, began: began)
+        WebServerConfiguration(addresses: ["127.0.0.1"], port: 0, ownName: "study"), house: house,
+        library: FakeLibrary(folder: path), pairing: FakePairing(), access: access, rhythm: rhythm,
+        began: began)
     }, { try await body($0, house) })
   withExtendedLifetime(folder) {}
   return result

@@ -5,12 +5,12 @@ import WebTestSupport
 
 /// A server that answers with what it was asked, and sends files and endless events.
 func withServer<T: Sendable>(
-  hostNames: [String] = ["study"], token: String? = nil,
+  hostNames: [String] = ["study"], ownName: String? = nil,
   limits: WebServerConfiguration.Limits = .init(), figures: WebFigures = WebFigures(),
   file: String = "", _ body: @escaping @Sendable (WebClient) async throws -> T
 ) async throws -> T {
   let configuration = WebServerConfiguration(
-    addresses: ["127.0.0.1"], port: 0, hostNames: hostNames, token: token, limits: limits)
+    addresses: ["127.0.0.1"], port: 0, ownName: ownName, hostNames: hostNames, limits: limits)
   let server = WebServer(configuration, figures: figures) { request in
     switch request.path {
     case ["file"]: return WebResponse(.file(path: file, type: "video/mp4"))
@@ -25,7 +25,7 @@ func withServer<T: Sendable>(
     default:
       let query = request.query.map { "\($0.name)=\($0.value)" }
       let text =
-        ([request.method, "\(request.isAuthorized)"] + request.path + query).joined(separator: "|")
+        ([request.method, "\(request.isLocal)"] + request.path + query).joined(separator: "|")
         + "\n" + String(decoding: request.body, as: UTF8.self)
       return WebResponse(.bytes([UInt8](text.utf8), type: "text/plain"))
     }

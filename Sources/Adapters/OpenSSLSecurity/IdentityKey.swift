@@ -67,8 +67,6 @@ package struct IdentityKey: Sendable {
     guard EVP_PKEY_get_raw_public_key(key, &raw, &count) == 1, count == byteCount else {
       return nil
     }
-    var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
-    SHA256(raw, raw.count, &digest)
-    return Identifier(Array(digest.prefix(Identifier.byteCount)))
+    return Identifier(Array(Digest.sha256(raw).prefix(Identifier.byteCount)))
   }
 }

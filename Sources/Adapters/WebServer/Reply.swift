@@ -65,8 +65,9 @@ struct Reply {
     while !isHead, place < range.upperBound {
       let bytes = await file.read(
         from: place, count: min(ServedFile.chunk, range.upperBound - place))
-      // The file has become shorter: only the end of the connection can tell that something is missing.
-      guard !bytes.isEmpty else { throw Shortened() }
+      // The file has become shorter, or is not for this client any more: only the end of the connection can tell that
+      // something is missing.
+      guard !bytes.isEmpty, response.mayGoOn() else { throw Shortened() }
       place += bytes.count
       try await output.write(.body(ByteBuffer(bytes: bytes)))
     }
@@ -78,7 +79,7 @@ struct Reply {
   func send(_ next: @Sendable () async -> [UInt8]?) async throws {
     try await sendHead(
       response.status, type: "text/event-stream", length: nil, tag: nil, isEnd: false)
-    while !isHead, let bytes = await next() {
+    while !isHead, response.mayGoOn(), let bytes = await next() {
       try await output.write(.body(ByteBuffer(bytes: bytes)))
     }
     try await output.write(.end(nil))

@@ -4,16 +4,20 @@ internal import NIOHTTP1
 /// name that it has made point here, nor by a form or script.
 struct RequestScreen {
   private let hostNames: Set<String>
-  private let token: String?
+  /// Those of this machine alone.
+  private let ownNames: Set<String>
 
   init(_ configuration: WebServerConfiguration) {
+    let own = [configuration.ownName].compactMap { $0?.lowercased() }
     let names = configuration.hostNames.map { $0.lowercased() }
-    hostNames = Set(["localhost"] + names + names.map { "\($0).local" })
-    token = configuration.token
+    ownNames = Set(["localhost"] + own + own.map { "\($0).local" })
+    hostNames = ownNames.union(names + names.map { "\($0).local" })
   }
 
   /// The request without its body, or the reason why it is refused.
-  func admit(_ head: HTTPRequestHead) -> Result<WebRequest, Refusal> {
+  ///
+  /// - Parameter address: of the client, in figures.
+  func admit(_ head: HTTPRequestHead, from address: String) -> Result<WebRequest, Refusal> {
     guard head.uri.utf8.count <= WebServerConfiguration.Limits.head / 2 else {
       return .failure(Refusal(414, "The address is too long."))
     }
@@ -33,7 +37,7 @@ struct RequestScreen {
     }
     let request = WebRequest(
       method: head.method.rawValue, path: target.path, query: target.query,
-      isAuthorized: isAuthorized(head.headers), headers: head.headers)
+      isLocal: isLocal(head, host, from: address), address: address, headers: head.headers)
     return refusal(of: head, host: hosts[0]).map { .failure($0) } ?? .success(request)
   }
 
@@ -65,14 +69,30 @@ struct RequestScreen {
     return origin == "http://\(host)" || origin == "https://\(host)"
   }
 
-  private func isAuthorized(_ headers: HTTPHeaders) -> Bool {
-    guard let token else { return true }
-    let cookies = headers["cookie"].flatMap { $0.split(separator: ";") }
-      .map { $0.drop { $0 == " " } }.filter { $0.hasPrefix("\(WebToken.cookie)=") }
-      .map { $0.dropFirst(WebToken.cookie.utf8.count + 1) }
-    let bearers = headers["authorization"].filter { $0.lowercased().hasPrefix("bearer ") }
-      .map { $0.dropFirst(7) }
-    return (cookies + bearers).contains { WebToken.isEqual($0, token) }
+  // MARK: - This machine
+
+  /// A proxy on this machine is no reason to trust whoever stands before it. Those that add no header of theirs ask under a
+  /// name of the network, or speak HTTP/1.0, as nginx does unless told otherwise.
+  private func isLocal(_ head: HTTPRequestHead, _ host: HostName, from address: String) -> Bool {
+    LoopbackAddress.isOne(address) && head.version == .http1_1
+      && (ownNames.contains(host.name) || host.isAddress && LoopbackAddress.isOne(host.name))
+      && !Self.proxyHeaders.contains { head.headers.contains(name: $0) }
+  }
+
+  private static let proxyHeaders = [
+    "forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip",
+  ]
+}
+
+/// The addresses by which a machine calls itself.
+enum LoopbackAddress {
+  /// - Parameter text: an address in figures; one of IPv6 may have brackets.
+  static func isOne(_ text: String) -> Bool {
+    let bare = text.lowercased().filter { !"[]".contains($0) }
+    let mapped = bare.hasPrefix("::ffff:") ? bare.dropFirst(7) : bare[...]
+    let parts = mapped.split(separator: ".", omittingEmptySubsequences: false)
+    let isIPv4 = parts.count == 4 && parts.allSatisfy { UInt8($0) != nil }
+    return bare == "::1" || isIPv4 && parts[0] == "127"
   }
 }
 

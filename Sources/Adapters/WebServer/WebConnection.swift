@@ -41,7 +41,8 @@ struct WebConnection: Sendable {
   private func serveOne(_ parts: inout Parts, _ output: Output) async throws -> Bool {
     guard case .head(let head)? = try await parts.next() else { return false }
     do {
-      var request = try screen.admit(head).get()
+      let address = channel.channel.remoteAddress?.ipAddress ?? ""
+      var request = try screen.admit(head, from: address).get()
       guard Int(head.headers.first(name: "content-length") ?? "0") ?? .max <= Self.bodyLimit else {
         throw Self.tooLarge
       }

@@ -10,8 +10,10 @@ package struct WebRequest: Sendable {
   /// Decoded, in the order in which they came.
   package var query: [(name: String, value: String)]
   package var body: [UInt8] = []
-  /// Whether it carries the token, or none is needed.
-  package var isAuthorized: Bool
+  /// Whether it comes from this machine itself, and from nobody behind a proxy.
+  package var isLocal: Bool
+  /// Of the client, or of the proxy in front of it.
+  package var address: String
   let headers: HTTPHeaders
 
   /// The last of several with the same name.
@@ -21,6 +23,20 @@ package struct WebRequest: Sendable {
   package func header(_ name: String) -> String? {
     let values = headers[name]
     return values.isEmpty ? nil : values.joined(separator: ", ")
+  }
+
+  /// The values of all cookies of that name: those of another path may come first.
+  package func cookies(_ name: String) -> [String] {
+    let start = "\(name)="
+    let pairs: [Substring] = headers["cookie"].flatMap { $0.split(separator: ";") }
+    return pairs.map { $0.drop { $0 == " " } }.filter { $0.hasPrefix(start) }
+      .map { String($0.dropFirst(start.utf8.count)) }
+  }
+
+  /// What follows `Authorization: Bearer`.
+  package var bearers: [String] {
+    headers["authorization"].filter { $0.lowercased().hasPrefix("bearer ") }
+      .map { String($0.dropFirst(7)) }
   }
 }
 

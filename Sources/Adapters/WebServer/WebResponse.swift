@@ -23,6 +23,8 @@ package struct WebResponse: Sendable {
   package var caching = Caching.never
   /// The pattern of the path, to count requests by; never text of the request.
   package var route = "none"
+  /// Whether the rest of a file or a stream of events may still be told: a client may lose that meanwhile.
+  package var mayGoOn: @Sendable () -> Bool = { true }
 
   package init(
     status: Int = 200, _ body: Body = .none, headers: [(name: String, value: String)] = []
@@ -32,12 +34,16 @@ package struct WebResponse: Sendable {
 
   /// An error in the form of RFC 9457.
   ///
-  /// - Parameter detail: one sentence for people that says what to do.
+  /// - Parameters:
+  ///   - detail: one sentence for people that says what to do.
+  ///   - code: a word for programs, where the status says too little.
   package static func problem(
-    _ status: Int, _ detail: String, headers: [(name: String, value: String)] = []
+    _ status: Int, _ detail: String, code: String? = nil,
+    headers: [(name: String, value: String)] = []
   ) -> WebResponse {
+    let code = code.map { #","code":"\#(escaped($0))""# } ?? ""
     let text =
-      #"{"type":"about:blank","title":"\#(title(status))","status":\#(status),"detail":"\#(escaped(detail))"}"#
+      #"{"type":"about:blank","title":"\#(title(status))","status":\#(status),"detail":"\#(escaped(detail))"\#(code)}"#
     return WebResponse(
       status: status, .bytes([UInt8](text.utf8), type: "application/problem+json"), headers: headers
     )

@@ -4,18 +4,18 @@ package struct WebServerConfiguration: Sendable {
   package var addresses: [String]
   /// 0 is a free one.
   package var port: Int
-  /// Names by which browsers may call it, on top of `localhost` and addresses: the machine's, and those of its user.
+  /// The machine's own name.
+  package var ownName: String?
+  /// Further names by which browsers may call it, on top of `localhost` and addresses.
   package var hostNames: [String]
-  /// What every request must carry, if set: see `WebToken`.
-  package var token: String?
   package var limits: Limits
 
   package init(
-    addresses: [String] = [], port: Int, hostNames: [String] = [], token: String? = nil,
+    addresses: [String] = [], port: Int, ownName: String? = nil, hostNames: [String] = [],
     limits: Limits = Limits()
   ) {
-    (self.addresses, self.port, self.hostNames) = (addresses, port, hostNames)
-    (self.token, self.limits) = (token, limits)
+    (self.addresses, self.port, self.limits) = (addresses, port, limits)
+    (self.ownName, self.hostNames) = (ownName, hostNames)
   }
 
   package struct Limits: Sendable {

@@ -39,6 +39,26 @@ struct ControlClient {
 
   /// Nil where no player runs.
   func askIfRunning(_ request: ControlRequest) throws -> ControlAnswer? {
+    switch try outcome(of: request) {
+    case .done(let answer)?: return answer
+    case .access?, .refused?: throw Self.misunderstood
+    case nil: return nil
+    }
+  }
+
+  /// Of a daemon's page; nil where none runs.
+  func ask(_ request: AccessRequest) throws -> AccessAnswer? {
+    switch try outcome(of: .access(request: request)) {
+    case .access(let answer)?: return answer
+    case .done?, .refused?: throw Self.misunderstood
+    case nil: return nil
+    }
+  }
+
+  private static let misunderstood = Failure(
+    .unavailable, "the player's answer was not understood; is it of another version?")
+
+  private func outcome(of request: ControlRequest) throws -> ControlReply.Outcome? {
     let call = ControlCall(id: 1, group: group, request)
     let reactor = try Reactor()
     let connection = reactor.connect(toPath: place.path)
@@ -84,15 +104,14 @@ struct ControlClient {
     return answer
   }
 
-  private func answer(to call: ControlCall, in line: [UInt8]) throws -> ControlAnswer {
+  private func answer(to call: ControlCall, in line: [UInt8]) throws -> ControlReply.Outcome {
     guard let reply = try? JSONLine.decode(ControlReply.self, from: line) else {
-      throw Failure(
-        .unavailable, "the player's answer was not understood; is it of another version?")
+      throw Self.misunderstood
     }
-    switch reply.outcome {
-    case .refused(let error): throw error
-    case .done(let answer) where reply.id == call.id: return answer
-    case .done: throw Failure(.internalError, "the player answered another command")
+    if case .refused(let error) = reply.outcome { throw error }
+    guard reply.id == call.id else {
+      throw Failure(.internalError, "the player answered another command")
     }
+    return reply.outcome
   }
 }

@@ -16,8 +16,13 @@ final class HouseProgram: LoopMember {
   private let control: ControlServer
   private let sharedControl: ControlServer?
   private let log: OutputWriter
+  private let terminal: OutputWriter?
   private let rooms: NewestValueThread<[RoomRecord]>
   private let surfaces: HouseSurfaces
+  private let access: PageAccess
+  /// Replies that wait for the page's access to answer.
+  private var waiting: [UInt64: (id: UInt64, reply: (ControlReply) -> Void)] = [:]
+  private var lastWaiting: UInt64 = 0
   /// Of the state directory, where `tutti pair` keeps rooms too; nil where it cannot be watched.
   private let folder: (watch: DirectoryWatch, id: DescriptorID)?
   private let pairings: NewestValueThread<Void>
@@ -28,6 +33,7 @@ final class HouseProgram: LoopMember {
     let reactor = try Reactor()
     self.reactor = reactor
     log = try OutputWriter(descriptor: STDERR_FILENO, limit: 64 << 10) { _ in [] }
+    terminal = try? OutputWriter(descriptor: STDOUT_FILENO, limit: 64 << 10) { _ in [] }
     // Whoever holds the socket holds the directory: nothing of it is touched before.
     control = try ControlServer(path: state.controlSocket, reactor: reactor)
     sharedControl = try configuration.socket.map {
@@ -46,9 +52,10 @@ final class HouseProgram: LoopMember {
         path: state.path + "/house.db", resumes: configuration.resume,
         inputs: configuration.inputs)
     ) { line in Self.say(line, to: log) }
-    surfaces = try HouseSurfaces(configuration, state: state, house: house.client) { line in
-      Self.say(line, to: log)
-    }
+    access = try PageAccess(configuration, state: state, waker: reactor.waker)
+    surfaces = try HouseSurfaces(
+      configuration, state: state, house: house.client, access: access.house
+    ) { line in Self.say(line, to: log) }
     let client = house.client
     pairings = try NewestValueThread(name: "pairings") {
       { _ in if let paired = try? state.paired() { client.paired(paired) } }
@@ -62,7 +69,7 @@ final class HouseProgram: LoopMember {
       Self.say("\(group): \(line)", to: log)
     }
     for server in [control, sharedControl] {
-      server?.answer = { [house] call, reply in house.answer(call, reply) }
+      server?.answer = { [weak self] call, reply in self?.answer(call, reply) }
     }
     try reactor.watch(signals: [.interrupt, .terminate])
   }
@@ -70,7 +77,7 @@ final class HouseProgram: LoopMember {
   func run() throws {
     house.start()
     Self.say("ready; play something with: tutti play FILE", to: log)
-    Self.say("the page is http://\(HostName.current):\(surfaces.port)", to: log)
+    showPage()
     let loop = EventLoop(
       reactor, [self, control, house.host, house] + [sharedControl].compactMap(\.self))
     try loop.run { isOver }
@@ -78,6 +85,7 @@ final class HouseProgram: LoopMember {
     try house.end()
     _ = rooms.finish(within: 1000)
     log.finish(within: .milliseconds(300))
+    terminal?.finish(within: .milliseconds(300))
   }
 
   private var isOver: Bool {
@@ -107,7 +115,30 @@ final class HouseProgram: LoopMember {
     return true
   }
 
-  func turn() {}
+  func turn() {
+    for (number, outcome) in access.takeAnswers() {
+      guard let (id, reply) = waiting.removeValue(forKey: number) else { continue }
+      reply(ControlReply(id: id, outcome))
+    }
+  }
+
+  private func answer(_ call: ControlCall, _ reply: @escaping (ControlReply) -> Void) {
+    guard case .access(let request) = call.request else { return house.answer(call, reply) }
+    lastWaiting += 1
+    waiting[lastWaiting] = (call.id, reply)
+    access.ask(request, call: lastWaiting)
+  }
+
+  /// The QR code stands on the terminal alone: its secret is nothing for a log.
+  private func showPage() {
+    let isTerminal = isatty(STDOUT_FILENO) == 1
+    let lines = access.lines(port: surfaces.port, isTerminal: isTerminal)
+    if isTerminal {
+      terminal?.post(Array(lines.map { $0 + "\n" }.joined().utf8))
+    } else {
+      for line in lines { Self.say(line, to: log) }
+    }
+  }
 
   private static func say(_ line: String, to log: OutputWriter) {
     let text = StyledText("tutti: " + line).text(isColoured: false)

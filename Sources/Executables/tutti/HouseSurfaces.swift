@@ -16,14 +16,8 @@ final class HouseSurfaces {
 
   init(
     _ configuration: HouseConfiguration, state: StateDirectory, house: HouseClient,
-    report: @escaping @Sendable (String) -> Void
+    access: HouseAccess, report: @escaping @Sendable (String) -> Void
   ) throws {
-    if let token = configuration.token, !WebToken.isUsable(token) {
-      throw Failure(
-        .usage,
-        "token has 8 to 256 letters, figures and signs without spaces, quotes, commas, semicolons and backslashes"
-      )
-    }
     let opened = Self.library(configuration, state, house, report)
     library = try? opened.get()
     let questions: any LibraryControl =
@@ -35,9 +29,10 @@ final class HouseSurfaces {
       web = try WebService(
         WebServerConfiguration(
           addresses: configuration.listen, port: Int(configuration.port),
-          hostNames: [HostName.current] + configuration.hosts, token: configuration.token),
+          ownName: HostName.current, hostNames: configuration.hosts),
         house: house, library: questions,
-        pairing: Self.pairing(configuration.name ?? HostName.current, state, house))
+        pairing: Self.pairing(configuration.name ?? HostName.current, state, house),
+        access: access)
     } catch {
       library?.close()
       throw Failure(.unavailable, "\(error.description), with: --port")

@@ -47,6 +47,9 @@ struct StateDirectory {
     }
   }
 
+  /// Who may use the page.
+  var accessFile: StateFile { StateFile(path: path + "/access") }
+
   static let pairedName = "paired"
   private var pairedFile: StateFile { StateFile(path: path + "/" + Self.pairedName) }
 

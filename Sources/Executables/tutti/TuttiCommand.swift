@@ -30,7 +30,8 @@ struct TuttiCommand: ParsableCommand {
       VolumeCommand.self, EffectsCommand.self, StatusCommand.self, QueueCommand.self,
       AddCommand.self,
       RemoveCommand.self, MoveCommand.self, ClearCommand.self, JumpCommand.self,
-      ShuffleCommand.self, RepeatCommand.self, ServeCommand.self, DoctorCommand.self,
+      ShuffleCommand.self, RepeatCommand.self, ServeCommand.self, AddPhoneCommand.self,
+      HousePINCommand.self, BrowsersCommand.self, DoctorCommand.self,
       LibraryWorkerCommand.self, MediaWorkerCommand.self,
     ])
 

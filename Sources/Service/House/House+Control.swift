@@ -77,7 +77,7 @@ extension House {
   private func carryOut(_ request: ControlRequest, in group: HouseGroup) throws -> String? {
     let player = group.player
     switch request {
-    case .play: return nil
+    case .play, .access: return nil
     case .status, .queue, .effects, .move, .repeat: return try player.answer(request).done
     case .pause, .resume, .stop, .next, .previous: return try transport(request, in: group)
     case .seek:

@@ -3,7 +3,7 @@
 package struct HouseConfiguration: Hashable, Sendable {
   /// What can be set. A key with several values is written several times.
   package enum Key: String, CaseIterable, Sendable {
-    case name, port, listen, token, hosts, library, resume, socket
+    case name, port, listen, token, open, hosts, library, resume, socket
     case stateDirectory = "state-dir"
   }
 
@@ -16,8 +16,10 @@ package struct HouseConfiguration: Hashable, Sendable {
   package var port: UInt16 = 8770
   /// Addresses of this machine; none is all of them.
   package var listen: [String] = []
-  /// What every surface must know; nil lets in everybody on the network.
+  /// By which programs, and browsers that are not paired, are let in; nil is none.
   package var token: String?
+  /// Whether guests may steer music; nil leaves it to the page.
+  package var open: Bool?
   /// Further names under which the page is opened.
   package var hosts: [String] = []
   /// Folders with music.
@@ -72,7 +74,7 @@ package struct HouseConfiguration: Hashable, Sendable {
     case .listen: listen = []
     case .hosts: hosts = []
     case .library: library = []
-    case .name, .port, .token, .resume, .stateDirectory, .socket: break
+    case .name, .port, .token, .open, .resume, .stateDirectory, .socket: break
     }
   }
 
@@ -92,6 +94,11 @@ package struct HouseConfiguration: Hashable, Sendable {
         throw .invalid("token has 8 to 256 characters")
       }
       token = value
+    case .open:
+      guard let isOpen = ["yes": true, "no": false][value] else {
+        throw .invalid("open is yes or no")
+      }
+      open = isOpen
     case .hosts: hosts += Self.parts(value)
     case .library:
       guard value.hasPrefix("/") else {

@@ -30,8 +30,14 @@ struct ServeCommand: ParsableCommand {
   @Option(
     help: .init("Only at these addresses of this machine, with commas.", valueName: "addresses"))
   var listen: String?
-  @Option(help: .init("What everybody must know; better in the file.", valueName: "token"))
+  @Option(help: .init("What programs must know; better in the file.", valueName: "token"))
   var token: String?
+  @Option(
+    help: .init(
+      "Whether guests, who are not paired, may steer music: yes or no (default: as the page says).",
+      valueName: "yes|no"),
+    completion: .list(["yes", "no"]))
+  var open: String?
   @Option(
     help: .init("Further names under which the page is opened, with commas.", valueName: "names"))
   var hosts: String?
@@ -71,6 +77,7 @@ struct ServeCommand: ParsableCommand {
     let options: [(HouseConfiguration.Key, [String])] = [
       (.name, [name].compactMap { $0 }), (.port, [port].compactMap { $0 }),
       (.listen, [listen].compactMap { $0 }), (.token, [token].compactMap { $0 }),
+      (.open, [open].compactMap { $0 }),
       (.hosts, [hosts].compactMap { $0 }), (.library, library.map(MediaPaths.absolute)),
       (.resume, [resume].compactMap { $0 }),
       (.socket, [socket].compactMap { $0 }.map(MediaPaths.absolute)),

@@ -1,0 +1,53 @@
+internal import Glibc
+
+/// The address under which others on the network reach this machine.
+package enum OwnAddress {
+  /// In figures; nil without a network.
+  package static var towardsNetwork: String? { routed ?? configured }
+
+  /// That from which this machine would send to other networks. Nothing is sent.
+  private static var routed: String? {
+    let number = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard number >= 0 else { return nil }
+    let file = FileDescriptor(number)
+    var address = sockaddr_in()
+    // Of TEST-NET-1, which is nobody's.
+    (address.sin_family, address.sin_port) = (sa_family_t(AF_INET), UInt16(9).bigEndian)
+    address.sin_addr.s_addr = UInt32(0xc000_0201).bigEndian
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isFound = withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(file.number, $0, size) == 0 && getsockname(file.number, $0, &size) == 0
+      }
+    }
+    return isFound ? text(address) : nil
+  }
+
+  /// The first of an interface that is up and leads to others.
+  private static var configured: String? {
+    var list: UnsafeMutablePointer<ifaddrs>?
+    guard getifaddrs(&list) == 0 else { return nil }
+    defer { freeifaddrs(list) }
+    let entries = sequence(first: list) { $0?.pointee.ifa_next }.compactMap { $0?.pointee }
+    let flags = UInt32(IFF_UP)
+    for entry in entries where entry.ifa_flags & flags == flags {
+      guard entry.ifa_flags & UInt32(IFF_LOOPBACK) == 0, let address = entry.ifa_addr,
+        address.pointee.sa_family == sa_family_t(AF_INET)
+      else { continue }
+      let found = address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+        text($0.pointee)
+      }
+      if let found { return found }
+    }
+    return nil
+  }
+
+  private static func text(_ address: sockaddr_in) -> String? {
+    var host = address.sin_addr
+    var text = [CChar](repeating: 0, count: Int(INET_ADDRSTRLEN))
+    guard inet_ntop(AF_INET, &host, &text, socklen_t(text.count)) != nil else { return nil }
+    let found = String(
+      decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    return found == "0.0.0.0" || found.hasPrefix("127.") ? nil : found
+  }
+}
