@@ -15,6 +15,9 @@
 static const unsigned char index_html[] = {
 #embed "files/index.html"
 };
+static const unsigned char access_js[] = {
+#embed "files/access.js"
+};
 static const unsigned char actions_js[] = {
 #embed "files/actions.js"
 };
@@ -26,6 +29,9 @@ static const unsigned char app_js[] = {
 };
 static const unsigned char base_css[] = {
 #embed "files/base.css"
+};
+static const unsigned char devices_js[] = {
+#embed "files/devices.js"
 };
 static const unsigned char dom_js[] = {
 #embed "files/dom.js"
@@ -101,10 +107,12 @@ static const unsigned char virtual_js[] = {
 
 static const struct cpage_file files[] = {
     FILE_NAMED("index.html", HTML, index_html),
+    FILE_NAMED("access.js", JS, access_js),
     FILE_NAMED("actions.js", JS, actions_js),
     FILE_NAMED("api.js", JS, api_js),
     FILE_NAMED("app.js", JS, app_js),
     FILE_NAMED("base.css", CSS, base_css),
+    FILE_NAMED("devices.js", JS, devices_js),
     FILE_NAMED("dom.js", JS, dom_js),
     FILE_NAMED("drag.js", JS, drag_js),
     FILE_NAMED("entries.js", JS, entries_js),

@@ -17,7 +17,7 @@ export async function request(method, path, body, { headers, signal } = {}) {
 	}
 	const data = await response.json().catch(() => null)
 	if (response.ok) return { data, revision: Number(response.headers.get("Tutti-Revision")) }
-	if (response.status === 401) document.dispatchEvent(new Event("tutti:login"))
+	if (data?.code === "unpaired") document.dispatchEvent(new Event("tutti:login"))
 	throw Object.assign(new Error(data?.detail ?? `The server refused this (${response.status}).`), { status: response.status, retryAfterS: Number(response.headers.get("Retry-After")) })
 }
 

@@ -1,13 +1,13 @@
 // Puts the page together: views, addresses, the state that came with the page, and the stream of changes.
 
+import { enter } from "./access.js"
 import { chooseGroup, currentGroup, isRunning } from "./actions.js"
-import { get, request, store } from "./api.js"
+import { get, store } from "./api.js"
 import { attribute, bars, cover, h, keyed, lines, setCover, setText } from "./dom.js"
 import { connect } from "./events.js"
 import { listenToKeys } from "./keys.js"
 import { buildLibrary, drawLibrary, openLibrary } from "./library.js"
 import { buildNow, drawNow } from "./now.js"
-import { ask } from "./overlay.js"
 import { buildQueue, drawEntries, drawQueue } from "./queue.js"
 import { buildRooms, drawRooms } from "./rooms.js"
 import { buildSync, drawSync, openSync, watchRooms } from "./sync.js"
@@ -53,22 +53,18 @@ function drawGroups() {
 	})
 }
 
-let isAsking = false
-document.addEventListener("tutti:login", () => {
-	if (isAsking) return
-	isAsking = true
-	ask("This house has a token", { button: "Open", detail: "It stands in the server's configuration." }, async (token) => {
-		await request("POST", "/login", { token })
-		location.reload()
-	})
-})
+function start() {
+	// Whoever has lost the pairing sees the PIN field.
+	document.addEventListener("tutti:login", () => location.reload())
+	for (const build of [buildNow, buildQueue, buildRooms, buildLibrary, buildSync, listenToKeys]) build()
+	store.listeners.add(draw)
+	window.addEventListener("hashchange", show)
+	const first = document.getElementById("state").textContent.trim()
+	if (first.startsWith("{")) store.snapshot(JSON.parse(first))
+	else get("/state").then((state) => store.snapshot(state), () => {})
+	draw()
+	show()
+	connect((isLost) => (document.getElementById("link").hidden = !isLost))
+}
 
-for (const build of [buildNow, buildQueue, buildRooms, buildLibrary, buildSync, listenToKeys]) build()
-store.listeners.add(draw)
-window.addEventListener("hashchange", show)
-const first = document.getElementById("state").textContent.trim()
-if (first.startsWith("{")) store.snapshot(JSON.parse(first))
-else get("/state").then((state) => store.snapshot(state), () => {})
-draw()
-show()
-connect((isLost) => (document.getElementById("link").hidden = !isLost))
+if (await enter()) start()

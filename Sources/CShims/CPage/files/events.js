@@ -1,6 +1,6 @@
 // The stream of events: closed while the page is hidden, opened with a whole snapshot when it is seen again.
 
-import { store } from "./api.js"
+import { request, store } from "./api.js"
 
 let source = null
 let heardMs = 0
@@ -18,7 +18,11 @@ function open() {
 	source = new EventSource("api/v1/events")
 	heardMs = performance.now()
 	for (const name of ["state", "change", "sync"]) source.addEventListener(name, (event) => hear(name, JSON.parse(event.data)))
-	source.onerror = lost
+	// A stream that is refused tells no reason; a request does, such as that this browser was removed.
+	source.onerror = () => {
+		lost()
+		request("GET", "/access").catch(() => {})
+	}
 }
 
 function hear(name, data) {

@@ -1,5 +1,6 @@
 // The library: albums, artists, folders, radio, playlists, and one search for all of them.
 
+import { forHousehold, isGuest } from "./access.js"
 import { enqueue, playMenu } from "./actions.js"
 import { act, get, request, store } from "./api.js"
 import { attribute, clock, count, cover, dotted, h, icon, iconButton, label, lines, setCover, setIcon, setText, span, textButton } from "./dom.js"
@@ -103,8 +104,8 @@ const pages = {
 	async radio() {
 		const { radios } = await get("/library/radios")
 		const button = "Add a station"
-		return [...store.inputs.length ? [h("h2.part", "Inputs"), grid(store.inputs, radioCard)] : [],
-			...radios.length ? [h("div.part", h("h2", "Stations"), textButton("plus", button, addRadio)), grid(radios, radioCard)]
+		return [...store.inputs.length && !isGuest() ? [h("h2.part", "Inputs"), grid(store.inputs, radioCard)] : [],
+			...radios.length ? [h("div.part", h("h2", "Stations"), !isGuest() && textButton("plus", button, addRadio)), grid(radios, radioCard)]
 				: [empty("radio", "No station yet", "Add one with the address of its stream or playlist.", { button, act: addRadio })]]
 	},
 	async playlists() {
@@ -202,7 +203,7 @@ const radioCard = {
 		const items = () => [item.shown.id ? { radioId: item.shown.id } : { inputId: item.shown.name }]
 		const item = tile("button.station", "", () => enqueue(items(), "now", item.shown.name), iconButton("more", "More", (event) => {
 			const { id, name } = item.shown
-			playMenu(event.currentTarget, items(), name, id && [null, drop(`/library/radios/${id}`)])
+			playMenu(event.currentTarget, items(), name, id && forHousehold(null, drop(`/library/radios/${id}`)))
 		}, ".corner"))
 		return item
 	},
@@ -239,7 +240,7 @@ const looseTrack = (track) => row(track.title, [track.uri && !track.trackId ? { 
 	{ artwork: track.artwork ?? null, below: dotted(track.artist, track.album), time: track.durationS, hasVideo: track.hasVideo })
 
 const playlistRow = ({ id, name, trackCount }) => row(name, [{ playlistId: id }], { symbol: "queue", below: count(trackCount, "track"), href: `#/library/playlist/${id}`,
-	more: [null, drop(`/library/playlists/${id}`)] })
+	more: forHousehold(null, drop(`/library/playlists/${id}`)) })
 
 function row(title, items, { lead, artwork, symbol, below, time, hasVideo, href, more, start = () => enqueue(items, "now", title) }) {
 	const inner = [lead != null && h("span.lead", lead), artwork !== undefined && cover(artwork), symbol && icon(symbol),

@@ -91,7 +91,7 @@ export function ask(title, { value = "", hint = "", button = "Save", inputmode =
 }
 
 /** A button that cannot be used for a while says for how long. */
-async function countDown(button, seconds) {
+export async function countDown(button, seconds) {
 	const text = button.textContent
 	button.disabled = true
 	for (let left = seconds; left > 0 && button.isConnected; left--) {

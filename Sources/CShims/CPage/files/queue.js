@@ -1,5 +1,6 @@
 // The queue: what comes next, in any order that a hand or a key gives it.
 
+import { isGuest } from "./access.js"
 import { currentGroup, go, isRunning, shuffle, undo } from "./actions.js"
 import { act, request, store } from "./api.js"
 import { attribute, bars, clock, count, cover, dotted, h, icon, iconButton, label, lines, setCover, setText } from "./dom.js"
@@ -159,7 +160,7 @@ function queueMenu() {
 	const path = `/groups/${group.id}/queue`
 	const size = count(group.queue.count, "track")
 	menu(moreButton, "Queue", [
-		["save", "Save as a playlist", () => ask("Save as a playlist", { hint: "Name", detail: size }, async (name) => {
+		!isGuest() && ["save", "Save as a playlist", () => ask("Save as a playlist", { hint: "Name", detail: size }, async (name) => {
 			await request("POST", `${path}/save`, { name })
 			toast(`Saved ${name}`)
 		})],

@@ -1,6 +1,7 @@
 // One room: exact volume, delay, channels, a sound to find it, pairing.
 
 import { join, leave, newGroup, patchRoom, roomVolume } from "./actions.js"
+import { isGuest } from "./access.js"
 import { act, newest, request, store } from "./api.js"
 import { dotted, h, iconButton, setText, textButton, whole } from "./dom.js"
 import { ask, sheet, toast } from "./overlay.js"
@@ -52,14 +53,14 @@ export function roomSheet(id) {
 		const mute = textButton("mute", "", () => patchRoom(room(), { muted: !room().muted }))
 		const button = (symbol, text, run, classes) => textButton(symbol, text, () => { close(); run(); }, classes)
 		const others = store.allGroups().filter((other) => isUsable && other.id !== groupId)
-		body.append(status, ...(canSet ? [volume.element, delay.element, field("Channels", null, channels.element)] : []), h("div.buttons",
+		body.append(status, ...(canSet ? [volume.element, ...(isGuest() ? [] : [delay.element, field("Channels", null, channels.element)])] : []), h("div.buttons",
 			canSet && mute,
-			isUsable && textButton("speaker", "Make a sound here", async () => (await act("POST", `/rooms/${id}/identify`)) && toast(`${name} makes a sound`)),
-			!isPaired && button("check", "Pair", () => pair(room())),
+			isUsable && !isGuest() && textButton("speaker", "Make a sound here", async () => (await act("POST", `/rooms/${id}/identify`)) && toast(`${name} makes a sound`)),
+			!isPaired && !isGuest() && button("check", "Pair", () => pair(room())),
 			group && button("close", "Leave the group", () => leave(group, room())),
 			isUsable && group?.roomIds.length !== 1 && button("plus", "Its own group", () => newGroup([id])),
 			others.map((other) => button("right", `Move to ${other.name}`, () => join(other, room()))),
-			canUnpair && button("trash", "Forget the pairing", () => act("DELETE", `/rooms/${id}/pairing`), ".soft.danger")))
+			canUnpair && !isGuest() && button("trash", "Forget the pairing", () => act("DELETE", `/rooms/${id}/pairing`), ".soft.danger")))
 		return () => {
 			const now = room()
 			if (!now) return close()

@@ -1,8 +1,10 @@
 // Rooms and groups: who plays together, and how loud.
 
 import { chooseGroup, chooseRooms, currentGroup, groupVolume, isRunning, join, leave, newGroup, patchGroup, patchRoom, pick, roomVolume, toggle } from "./actions.js"
+import { forHousehold, isGuest } from "./access.js"
 import { act, request, store } from "./api.js"
 import { attribute, cover, h, iconButton, keyed, label, lines, setCover, setIcon, setText, textButton } from "./dom.js"
+import { devicesButton } from "./devices.js"
 import { ask, menu, noRooms, sheet } from "./overlay.js"
 import { pair, roomSheet } from "./room.js"
 import { volumeRow } from "./slider.js"
@@ -16,7 +18,7 @@ const nothing = noRooms()
 const create = textButton("plus", "New group", () => chooseRooms(null, { title: "New group", button: "Make the group", withOthers: true }))
 
 export function buildRooms() {
-	view.append(h("header.view-head", h("h1", "Rooms"), create), h("div.scroll", cards, freeBox, nothing))
+	view.append(h("header.view-head", h("h1", "Rooms"), devicesButton(), create), h("div.scroll", cards, freeBox, nothing))
 }
 
 export function drawRooms() {
@@ -84,7 +86,7 @@ function looseRow(room) {
 		room = now
 		setText(text.top, room.name)
 		setText(text.below, stateText(room))
-		const verb = { away: "", noDevice: "", notPaired: "Pair", taken: "Take over" }[room.state] ?? (current ? "Join" : "Play here")
+		const verb = { away: "", noDevice: "", notPaired: isGuest() ? "" : "Pair", taken: isGuest() ? "" : "Take over" }[room.state] ?? (current ? "Join" : "Play here")
 		use.hidden = !verb
 		setText(use, verb)
 		attribute(use, "aria-label", verb === "Join" ? `Join ${room.name} to ${current.name}` : `${verb}: ${room.name}`)
@@ -104,15 +106,15 @@ function useRoom(room) {
 function groupMenu(anchor, group) {
 	const path = `/groups/${group.id}`
 	menu(anchor, group.name, [
-		["tune", "Rename", () => ask("Name of the group", { value: group.isNamed ? group.name : "", hint: group.name },
-			(name) => request("PATCH", path, { name }))],
+		...forHousehold(["tune", "Rename", () => ask("Name of the group", { value: group.isNamed ? group.name : "", hint: group.name },
+			(name) => request("PATCH", path, { name }))]),
 		["plus", "Add or remove rooms", () => chooseMembers(group.id)],
 		...store.allGroups().filter((other) => other.id !== group.id)
 			.map((other) => ["speaker", `Bring ${other.name} in here`, () => act("POST", `${path}/merge`, { groupId: other.id })]),
 		group.roomIds.length > 1 && ["close", "Split: each room by itself", async () => {
 			for (const id of group.roomIds.slice(1)) await act("POST", "/groups", { roomIds: [id] })
 		}],
-		null, ["trash", "Dissolve the group", () => act("DELETE", path), "danger"],
+		...forHousehold(null, ["trash", "Dissolve the group", () => act("DELETE", path), "danger"]),
 	])
 }
 

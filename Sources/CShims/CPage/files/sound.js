@@ -1,6 +1,7 @@
 // Speed, pitch, loudness, equalizer, sleep timer, and how this page looks.
 
 import { currentGroup, effects, sleepIn } from "./actions.js"
+import { isGuest } from "./access.js"
 import { newest, store } from "./api.js"
 import { h, setText, span } from "./dom.js"
 import { sheet } from "./overlay.js"
@@ -39,8 +40,9 @@ export function sound() {
 			store.changed()
 		})
 		if (currentGroup()) {
-			body.append(field("Speed", rateText, rate.element), field("Pitch", pitchText, pitch.element), field("Loudness", null, loudness.element),
-				field("Equalizer", null, equalizer.element), field("Sleep timer", sleepText, sleep.element))
+			if (!isGuest()) body.append(field("Speed", rateText, rate.element), field("Pitch", pitchText, pitch.element), field("Loudness", null, loudness.element),
+				field("Equalizer", null, equalizer.element))
+			body.append(field("Sleep timer", sleepText, sleep.element))
 		}
 		body.append(field("Look of this page", null, look.element))
 		return () => {

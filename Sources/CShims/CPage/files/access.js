@@ -1,0 +1,73 @@
+// Who may use this page: the PIN, the address of a QR code, and what guests are not offered.
+
+import { request } from "./api.js"
+import { h } from "./dom.js"
+import { countDown } from "./overlay.js"
+
+const root = document.documentElement
+export const isGuest = () => root.dataset.asker === "guest"
+
+/** Adds to `items` only what guests may do, where a guest looks. */
+export const forHousehold = (...items) => (isGuest() ? [] : items)
+
+/** The secret of a QR code's address, once: it leaves the address bar at once. */
+function takeSecret() {
+	const secret = location.hash.match(/^#pair=([0-9a-f]{1,100})$/)?.[1]
+	if (secret) history.replaceState(null, "", "#/now")
+	return secret
+}
+
+/** Whether the page may be built. Shows the PIN field otherwise. */
+export async function enter() {
+	const secret = takeSecret()
+	let problem = ""
+	if (secret && ["stranger", "guest"].includes(root.dataset.asker)) {
+		try {
+			await request("POST", "/browsers", { secret })
+			root.dataset.asker = "browser"
+			return true
+		} catch (error) {
+			problem = error.message
+		}
+	}
+	if (root.dataset.asker === "stranger") {
+		// A link on another site shows the page without the browser's key, but its own requests carry it.
+		const known = await request("GET", "/access").catch(() => null)
+		if (known) root.dataset.asker = known.data.asker
+	}
+	if (root.dataset.asker !== "stranger") return true
+	askForPIN(problem)
+	return false
+}
+
+export function askForPIN(text = "") {
+	const problem = h("p.problem", { role: "alert" }, text)
+	const field = h("input.pin", { type: "text", inputmode: "numeric", autocomplete: "off", maxlength: 9, placeholder: "1234 5678", "aria-label": "PIN of this household", autofocus: true })
+	const button = h("button.primary", { type: "submit" }, "Open")
+	const digits = () => field.value.replace(/\D/g, "").slice(0, 8)
+	field.addEventListener("input", () => {
+		problem.textContent = ""
+		field.value = digits().replace(/^(\d{4})(?=\d)/, "$1 ")
+		if (digits().length === 8 && !button.disabled) form.requestSubmit()
+	})
+	const onsubmit = async (event) => {
+		event.preventDefault()
+		if (button.disabled) return
+		button.disabled = true
+		try {
+			await request("POST", "/browsers", { pin: field.value || "?" })
+			location.reload()
+		} catch (error) {
+			button.disabled = false
+			problem.textContent = error.message
+			field.select()
+			if (error.retryAfterS) await countDown(button, error.retryAfterS)
+		}
+	}
+	const form = h("form.ask", { onsubmit }, field, problem, button)
+	const brand = document.querySelector(".brand svg").cloneNode(true)
+	const box = h("main.door", brand, h("h1", "PIN of this household"),
+		h("p.dim", "On the computer that plays: ", h("code", "tutti pin"), ". Or on a paired phone: Rooms, then Devices."), form)
+	document.getElementById("app").replaceWith(box)
+	field.focus()
+}
