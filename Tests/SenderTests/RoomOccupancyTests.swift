@@ -29,6 +29,28 @@ import WireProtocol
       ])
   }
 
+  @Test func `why a room does not play is known without reading its words`() {
+    var group = TestGroup.playing()
+    func obstacle() -> RoomObstacle? { group.session.status(at: group.now).rooms[0].obstacle }
+    #expect(obstacle() == nil)
+    group.say(.goodbye(Goodbye(reason: .lent, detail: "loft at 10.0.0.1 plays here for a while")))
+    #expect(obstacle() == RoomObstacle(.lent))
+    group.take()
+    group.advance(by: .seconds(30))
+    group.handle(.connected(TestGroup.room, .control))
+    group.say(.refuse(Refusal(reason: .busy, detail: "loft")))
+    #expect(obstacle() == RoomObstacle(.lent, sender: "loft"))
+
+    group = TestGroup.playing()
+    group.handle(.closed(TestGroup.room, .control, reason: "cut"))
+    #expect(obstacle() == RoomObstacle(.unreachable))
+
+    group = TestGroup()
+    group.handle(.connected(TestGroup.room, .control))
+    group.say(.refuse(Refusal(reason: .busy, detail: "loft")))
+    #expect(obstacle() == RoomObstacle(.busy, sender: "loft"))
+  }
+
   @Test func `a room that was taken away comes back when the user asks for it`() {
     var group = TestGroup.playing()
     group.say(.goodbye(Goodbye(reason: .replaced, detail: "")))

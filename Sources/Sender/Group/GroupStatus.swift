@@ -27,6 +27,8 @@ package struct GroupStatus: Hashable, Sendable {
     package var connection: Connection
     /// As last set from here or told by the room; nil before it was connected.
     package var settings: RoomSettings?
+    /// Why it is away.
+    package var obstacle: RoomObstacle?
   }
 
   package var state: State
@@ -185,6 +187,7 @@ extension RoomLink {
       if let status = live?.status { .live(status) } else if obstacle.isEmpty { .connecting } else {
         .away(reason: obstacle)
       }
-    return .init(id: id, name: name, connection: connection, settings: live?.settings)
+    return .init(
+      id: id, name: name, connection: connection, settings: live?.settings, obstacle: obstacleKind)
   }
 }

@@ -31,6 +31,8 @@ struct RoomLink {
   var live: LiveRoom?
   /// Why the last attempt failed, also while the next one is made; empty after a welcome.
   private(set) var lastObstacle = ""
+  /// The same for whoever has words of its own; nil after a welcome.
+  private(set) var obstacleKind: RoomObstacle?
   /// What the room decodes, as it said last; nil before it was connected.
   private(set) var codecs: CodecSet?
   private var withdrawnUntil: LocalTime?
@@ -149,7 +151,7 @@ struct RoomLink {
     takesOver = false
     lists(welcome.codecs, at: now)
     name = welcome.name
-    lastObstacle = ""
+    (lastObstacle, obstacleKind) = ("", nil)
     return true
   }
 
@@ -165,21 +167,23 @@ struct RoomLink {
 
   mutating func sent() { sentUpTo = max(sentUpTo, live?.media?.nextSequence ?? 0) }
 
-  mutating func broke(_ reason: String, at now: LocalTime) {
+  mutating func broke(
+    _ reason: String, _ kind: RoomObstacle.Kind = .unreachable, at now: LocalTime
+  ) {
     let session = live.flatMap { $0.media == nil ? nil : now - $0.began }
     state = .waiting(until: dialling.broke(session, at: now))
-    lastObstacle = reason
+    (lastObstacle, obstacleKind) = (reason, RoomObstacle(kind))
   }
 
-  mutating func refused(_ reason: String, at now: LocalTime) {
+  mutating func refused(_ reason: String, _ obstacle: RoomObstacle, at now: LocalTime) {
     state = .waiting(until: dialling.refused(at: now))
-    lastObstacle = reason
+    (lastObstacle, obstacleKind) = (reason, obstacle)
   }
 
   /// Its user has to pair this sender first, which takes a while.
   mutating func notPaired(_ reason: String, at now: LocalTime) {
     state = .waiting(until: dialling.notPaired(at: now))
-    lastObstacle = reason
+    (lastObstacle, obstacleKind) = (reason, RoomObstacle(.notPaired))
   }
 
   /// What the user has to do where this sender is not paired with the room.
@@ -189,7 +193,7 @@ struct RoomLink {
 
   mutating func replaced(_ reason: String) {
     state = .replaced
-    lastObstacle = reason
+    (lastObstacle, obstacleKind) = (reason, RoomObstacle(.taken))
   }
 
   /// Whether the room has not spoken for so long that its session is over.

@@ -61,7 +61,7 @@ extension RoomSet {
     guard ProtocolVersion.isSpoken(welcome.version) else {
       let detail = DecodeError.unsupportedVersion(welcome.version).description
       sayGoodbye(id, .protocolViolation, detail: detail)
-      broke(id, detail, at: now)
+      broke(id, detail, .version, at: now)
       return nil
     }
     let before = codecs
@@ -80,7 +80,8 @@ extension RoomSet {
     let reason = refusal.sentence
     let isNew = links[index].lastObstacle != reason
     outputs.append(.close(id, .control))
-    links[index].refused(reason, at: now)
+    let obstacle = RoomObstacle(refusal, after: links[index].obstacleKind)
+    links[index].refused(reason, obstacle, at: now)
     if isNew { outputs.append(.event(.roomRefused(id, reason: reason))) }
   }
 
@@ -96,7 +97,7 @@ extension RoomSet {
   private mutating func lent(_ index: Int, _ goodbye: Goodbye, at now: LocalTime) {
     let reason = goodbye.detail.isEmpty ? "another sender plays there" : goodbye.detail
     broke(links[index].id, reason, at: now)
-    links[index].refused(reason, at: now)
+    links[index].refused(reason, RoomObstacle(.lent), at: now)
   }
 
   /// The user has to do something first, and is told what.
@@ -122,7 +123,7 @@ extension RoomSet {
   /// The room is told what was wrong, so that its people can be.
   private mutating func violated(_ id: RoomID, _ how: String, at now: LocalTime) {
     sayGoodbye(id, .protocolViolation, detail: how)
-    broke(id, "it broke the protocol: \(how)", at: now)
+    broke(id, "it broke the protocol: \(how)", .protocol, at: now)
   }
 }
 

@@ -168,7 +168,9 @@ struct RoomSet {
   }
 
   /// One connection of a room broke, or it broke the protocol: both are made anew.
-  mutating func broke(_ id: RoomID, _ reason: String, at now: LocalTime) {
+  mutating func broke(
+    _ id: RoomID, _ reason: String, _ kind: RoomObstacle.Kind = .unreachable, at now: LocalTime
+  ) {
     guard let index = index(of: id) else { return }
     if links[index].live != nil {
       outputs.append(.event(.roomGone(id, reason: reason)))
@@ -176,7 +178,7 @@ struct RoomSet {
       outputs.append(.event(.roomUnreachable(id, reason: reason)))
     }
     close(id)
-    links[index].broke(reason, at: now)
+    links[index].broke(reason, kind, at: now)
   }
 
   mutating func close(_ id: RoomID) {
