@@ -64,6 +64,14 @@ final class LibraryFile: Sendable {
     }
   }
 
+  /// As `answer`, for what changes stations and playlists: whoever shows them is told.
+  func edit<Value: Sendable>(
+    _ body: @escaping @Sendable (Database) throws -> Value
+  ) async throws(HouseProblem) -> Value {
+    defer { if case .open(let parts) = state.withLock({ $0 }) { parts.scanner.noteEdit() } }
+    return try await answer(body)
+  }
+
   func scan() {
     if case .open(let parts) = state.withLock({ $0 }) { parts.scanner.ask() }
   }

@@ -26,6 +26,8 @@ final class LibraryScanner: Sendable {
   private let pool: WorkerPool
   private let isEnding = Atomic<Bool>(false)
   private let isAsked = Atomic<Bool>(false)
+  /// How often stations and playlists were changed.
+  private let edits = Atomic<UInt64>(0)
   private let changed: @Sendable (HouseState.LibraryFigures) -> Void
   private let report: @Sendable (String) -> Void
   private let damaged: @Sendable (SQLiteError) -> Void
@@ -58,6 +60,12 @@ final class LibraryScanner: Sendable {
     watch.wake()
   }
 
+  /// A station or a playlist is new or gone. From any thread.
+  func noteEdit() {
+    edits.add(1, ordering: .relaxed)
+    watch.wake()
+  }
+
   /// Ends what is going on at once, and waits for it.
   func close() {
     isEnding.store(true, ordering: .relaxed)
@@ -71,6 +79,7 @@ final class LibraryScanner: Sendable {
       let loop = ScanLoop(
         settings, try Database(path: settings.database), watch, pool,
         isEnding: { [weak self] in self?.isEnding.load(ordering: .relaxed) ?? true },
+        edits: { [weak self] in self?.edits.load(ordering: .relaxed) ?? 0 },
         changed: changed, report: report)
       try loop.run { [weak self] in
         self?.isAsked.exchange(false, ordering: .relaxed) ?? false
@@ -93,6 +102,7 @@ private final class ScanLoop {
   private let watch: FolderWatch
   private let pool: WorkerPool
   private let isEnding: @Sendable () -> Bool
+  private let edits: @Sendable () -> UInt64
   private let changed: (HouseState.LibraryFigures) -> Void
   private let report: (String) -> Void
 
@@ -108,15 +118,20 @@ private final class ScanLoop {
   private var hasNetwork = false
   private var isUnclear = false
   private var figures = HouseState.LibraryFigures()
+  /// Begins where no earlier process was, so that a page that has seen one looks again.
+  private var revision = UInt64(HostClock.now.nanoseconds / 1_000_000)
+  private var knownEdits: UInt64 = 0
   private var lastTold: Int64 = 0
 
   init(
     _ settings: LibraryScanner.Settings, _ database: Database, _ watch: FolderWatch,
     _ pool: WorkerPool, isEnding: @escaping @Sendable () -> Bool,
+    edits: @escaping @Sendable () -> UInt64,
     changed: @escaping (HouseState.LibraryFigures) -> Void, report: @escaping (String) -> Void
   ) {
     (self.settings, self.database, self.watch, self.pool) = (settings, database, watch, pool)
-    (self.isEnding, self.changed, self.report) = (isEnding, changed, report)
+    (self.isEnding, self.edits) = (isEnding, edits)
+    (self.changed, self.report) = (changed, report)
   }
 
   /// - Throws: where the file of the tables is damaged.
@@ -125,6 +140,7 @@ private final class ScanLoop {
     tell()
     while !isEnding() {
       takeNews()
+      takeEdits()
       if isAsked() { hasMissed = true }
       let wait = timeLeft()
       if wait > 0 || wait < 0 {
@@ -135,6 +151,15 @@ private final class ScanLoop {
       (dirty, hasMissed, firstNews) = ([], false, 0)
       try scan(what)
     }
+  }
+
+  private func takeEdits() {
+    let edits = edits()
+    guard edits != knownEdits else { return }
+    knownEdits = edits
+    revision += 1
+    refreshFigures()
+    tell()
   }
 
   private var now: Int64 { HostClock.now.nanoseconds / 1_000_000 }
@@ -211,8 +236,9 @@ private final class ScanLoop {
     switch news {
     case .report(let line): report(line)
     case .progress(let progress): figures.scan = progress
-    case .written: break
+    case .written: revision += 1
     }
+    takeEdits()
     guard HostClock.now.nanoseconds >= lastTold + Self.tellingPeriod else { return }
     try? refreshFigures()
     tell()
@@ -222,7 +248,8 @@ private final class ScanLoop {
   private func refreshFigures() throws(SQLiteError) {
     do {
       var fresh = try LibraryQueries.figures(database)
-      fresh.scan = figures.scan
+      (fresh.scan, fresh.revision) = (figures.scan, revision)
+      fresh.folders = settings.folders.roots.map(\.name)
       figures = fresh
     } catch  where error.kind == .damaged {
       throw error

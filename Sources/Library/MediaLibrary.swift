@@ -93,11 +93,11 @@ package final class MediaLibrary: LibraryControl {
   }
 
   package func addRadio(name: String, uri: String) async throws(HouseProblem) -> Radio {
-    try await file.answer { try StoredLists.addRadio(name: name, uri: uri, $0) }
+    try await file.edit { try StoredLists.addRadio(name: name, uri: uri, $0) }
   }
 
   package func removeRadio(_ id: String) async throws(HouseProblem) {
-    try await file.answer { try StoredLists.removeRadio(id, $0) }
+    try await file.edit { try StoredLists.removeRadio(id, $0) }
   }
 
   package func playlists() async throws(HouseProblem) -> [StoredPlaylist] {
@@ -117,11 +117,11 @@ package final class MediaLibrary: LibraryControl {
   package func savePlaylist(
     _ name: String, _ entries: [QueuePage.Entry]
   ) async throws(HouseProblem) -> StoredPlaylist {
-    try await file.answer { try StoredLists.save(name, entries, $0) }
+    try await file.edit { try StoredLists.save(name, entries, $0) }
   }
 
   package func removePlaylist(_ id: String) async throws(HouseProblem) {
-    try await file.answer { try StoredLists.removePlaylist(id, $0) }
+    try await file.edit { try StoredLists.removePlaylist(id, $0) }
   }
 
   package func entries(

@@ -53,6 +53,36 @@ import Testing
     #expect(try await open.library.search("three", limit: 5).tracks.count == 1)
   }
 
+  @Test func `whatever changes in the library makes its revision grow`() async throws {
+    try bed.write(TaggedFile("One"), to: "a/1.flac")
+    let open = try Open(bed)
+    var news = open.figures.makeAsyncIterator()
+    var last = UInt64(0)
+    /// Returns once it has grown, and no scan goes on.
+    func grows() async -> HouseState.LibraryFigures? {
+      while let figures = await news.next() {
+        guard figures.revision > last, figures.scan == nil, figures.trackCount > 0 else { continue }
+        last = figures.revision
+        return figures
+      }
+      return nil
+    }
+    #expect(await grows()?.folders == ["Music"])
+    // Its counts stay, its tags do not.
+    try bed.write(TaggedFile("Another name"), to: "a/1.flac")
+    #expect(await grows()?.trackCount == 1)
+    let radio = try await open.library.addRadio(name: "R", uri: "http://a.example/")
+    #expect(await grows() != nil)
+    try await open.library.removeRadio(radio.id)
+    #expect(await grows() != nil)
+    var entry = QueuePage.Entry(id: 1, title: "T", uri: "http://a.example/x", isCurrent: false)
+    entry.artist = "A"
+    let list = try await open.library.savePlaylist("P", [entry])
+    #expect(await grows() != nil)
+    try await open.library.removePlaylist(list.id)
+    #expect(await grows() != nil)
+  }
+
   @Test func `a page's picture is that of the folder, small and kept`() async throws {
     try run(
       "ffmpeg",

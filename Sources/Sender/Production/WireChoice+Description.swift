@@ -18,14 +18,22 @@ extension Codec {
 }
 
 extension WireChoice: CustomStringConvertible {
+  /// Whether the rooms get the packets of the item itself.
+  package var isUnchanged: Bool { reason == .passedOn }
+
+  /// For people, without the codec; nil where there is nothing to explain.
+  package var sentence: String? {
+    switch reason {
+    case .passedOn: "as it is"
+    case .asked: nil
+    case .roomsLack(let own): "not every room decodes \(own.title)"
+    case .obstacle(let obstacle): obstacle.sentence
+    }
+  }
+
   /// For people: the codec, and why it is this one.
   package var description: String {
-    switch reason {
-    case .passedOn: "\(codec.title) as it is"
-    case .asked: codec.title
-    case .roomsLack(let own): "\(codec.title): not every room decodes \(own.title)"
-    case .obstacle(let obstacle): obstacle.sentence.map { "\(codec.title): \($0)" } ?? codec.title
-    }
+    sentence.map { "\(codec.title)\(isUnchanged ? "" : ":") \($0)" } ?? codec.title
   }
 }
 

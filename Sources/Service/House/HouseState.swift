@@ -66,9 +66,17 @@ package struct HouseState: Codable, Hashable, Sendable {
     package var trackCount: Int
     package var albumCount: Int
     package var scan: Scan?
+    /// Grows with every change of its tracks, albums, stations and playlists, of which it may tell together.
+    package var revision: UInt64
+    /// Its folders, by the names with which paths begin.
+    package var folders: [String]
 
-    package init(trackCount: Int = 0, albumCount: Int = 0, scan: Scan? = nil) {
+    package init(
+      trackCount: Int = 0, albumCount: Int = 0, scan: Scan? = nil, revision: UInt64 = 0,
+      folders: [String] = []
+    ) {
       (self.trackCount, self.albumCount, self.scan) = (trackCount, albumCount, scan)
+      (self.revision, self.folders) = (revision, folders)
     }
   }
 
@@ -133,7 +141,10 @@ package struct HouseState: Codable, Hashable, Sendable {
     package var isLive: Bool
     package var hasVideo: Bool
     package var codec: String?
+    /// Why it is this one, in a few words.
     package var codecReason: String?
+    /// Whether the rooms get the packets of the file itself.
+    package var isUnchanged: Bool?
 
     package init(entryId: Int, title: String, isSeekable: Bool, isLive: Bool, hasVideo: Bool) {
       (self.entryId, self.title) = (entryId, title)
@@ -163,7 +174,12 @@ package struct HouseState: Codable, Hashable, Sendable {
     package var groupId: String?
     /// `free`, `starting`, `playing`, `paused`, `buffering`, `away`, `taken`, `notPaired` or `noDevice`.
     package var state: String
+    /// What is amiss, as programs say it, with addresses.
     package var detail: String?
+    /// Why it does not play: a `RoomObstacle.Kind`.
+    package var reason: String?
+    /// Who plays there instead, where that is known.
+    package var sender: String?
     /// Whether this household may play there; else it is paired first, with the room's PIN.
     package var isPaired: Bool
     /// Whether it was paired with a PIN, which can be taken back.
