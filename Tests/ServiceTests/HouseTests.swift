@@ -107,8 +107,13 @@ import WireProtocol
       switch model.isEmpty ? 0 : Int.random(in: 0..<6, using: &random) {
       case 0, 1: model += try home.edit(id, .add(Self.entries(step, step), at: .end))
       case 2:
-        let entry = model.remove(at: Int.random(in: model.indices, using: &random))
-        _ = try home.edit(id, .remove(entry))
+        let place = Int.random(in: model.indices, using: &random)
+        _ = try home.edit(id, .remove(model[place]))
+        if Bool.random(using: &random) {
+          _ = try home.edit(id, .undo)
+        } else {
+          model.remove(at: place)
+        }
       case 3:
         let entry = model.remove(at: Int.random(in: model.indices, using: &random))
         let place = Int.random(in: 0...model.count, using: &random)
@@ -142,6 +147,105 @@ import WireProtocol
     #expect(throws: HouseProblem.unavailable("there is nothing to undo")) {
       try home.edit(id, .undo)
     }
+  }
+
+  @Test func `a removal and a shuffle can be undone, and leave the place where it is`() throws {
+    let home = try Home(in: folder)
+    let id = try home.newGroup().id
+    _ = try home.edit(id, .add(Self.entries(1, 2, 3, 4, 5, 6, 7, 8), at: .end))
+    let all = Array(0...7)
+    try home.ask(.transport(group: id, .next))
+    func undo() -> String? { home.house.publish().groups[0].queue.canUndo }
+    func current() -> Int? { home.house.publish().groups[0].item?.entryId }
+
+    _ = try home.edit(id, .remove(5))
+    #expect(undo() == "removed 1 item")
+    try home.ask(.transport(group: id, .next))
+    _ = try home.edit(id, .undo)
+    #expect(try home.ids(id) == all)
+    #expect(current() == 2)
+
+    _ = try home.edit(id, .shuffle)
+    #expect(undo() == "shuffled 8 items")
+    _ = try home.edit(id, .undo)
+    #expect(try home.ids(id) == all)
+    #expect(current() == 2)
+
+    // What was to play itself comes back as what is to play.
+    _ = try home.edit(id, .remove(2))
+    #expect(current() == 3)
+    _ = try home.edit(id, .undo)
+    #expect(try home.ids(id) == all)
+    #expect(current() == 2)
+
+    _ = try home.edit(id, .remove(4))
+    _ = try home.edit(id, .move(0, before: nil))
+    #expect(undo() == nil)
+  }
+
+  @Test
+  func `a group that its last room has left is seen no more, and its queue waits for the room`()
+    throws
+  {
+    let home = try Home(in: folder)
+    let room = "127.0.0.1:9"
+    let id = try home.newGroup(nil, rooms: [room]).id
+    _ = try home.edit(id, .add(Self.entries(1, 2), at: .end))
+    try home.ask(.leave(group: id, room: room))
+    #expect(home.house.publish().groups.isEmpty)
+    for request in [
+      HouseRequest.transport(group: id, .play),
+      .edit(group: id, .play(1), expected: nil),
+      .edit(group: id, .add(Self.entries(3), at: .now), expected: nil),
+    ] {
+      let error = #expect(throws: HouseProblem.self) { try home.ask(request) }
+      #expect(error == .unavailable("no room is in this group; add one, then play"))
+    }
+    #expect(try home.newGroup(nil, rooms: [room]).id == id)
+    #expect(home.house.publish().groups.map(\.queue.count) == [2])
+  }
+
+  @Test func `only so many queues wait for their rooms, and none that nobody has filled`() throws {
+    let home = try Home(in: folder)
+    for number in 1...House.abandonedLimit + 3 {
+      let room = "127.0.0.1:\(number)"
+      let id = try home.newGroup(nil, rooms: [room]).id
+      _ = try home.edit(id, .add(Self.entries(number), at: .end))
+      try home.ask(.leave(group: id, room: room))
+    }
+    let empty = try home.newGroup(nil, rooms: ["127.0.0.1:99"]).id
+    try home.ask(.leave(group: empty, room: "127.0.0.1:99"))
+    #expect(home.house.plan.groups.count == House.abandonedLimit)
+    #expect(home.house.plan.group(empty) == nil)
+    #expect(home.house.plan.group("g1") == nil)
+    let named = try home.newGroup("Party").id
+    #expect(home.house.publish().groups.map(\.id) == [named])
+  }
+
+  @Test func `only so many free rooms are told something at a time`() throws {
+    let home = try Home(in: folder)
+    var change = HouseRequest.RoomSettingsChange()
+    change.volume = 30
+    for number in 0...House.visitLimit {
+      home.house.host.know(
+        RoomRecord(
+          id: "r\(number)", name: "Room \(number)", model: "", state: "free", addresses: [],
+          port: 9,
+          codecs: []))
+    }
+    for number in 0..<House.visitLimit {
+      guard case .room(let room) = try home.ask(.set(room: "r\(number)", change)) else { return }
+      // What the room will be set to shows at once.
+      #expect(room.volume == 30)
+    }
+    #expect(throws: HouseProblem.self) {
+      try home.ask(.set(room: "r\(House.visitLimit)", change))
+    }
+    // One that is being told can be told more.
+    change.volume = 40
+    try home.ask(.set(room: "r0", change))
+    change.volume = 101
+    #expect(throws: HouseProblem.self) { try home.ask(.set(room: "r0", change)) }
   }
 
   @Test func `an edit of a list that is not that any more is refused with the new revision`() throws
@@ -189,11 +293,10 @@ import WireProtocol
     _ = try home.edit(first.id, .add(Self.entries(1), at: .next))
     let second = try home.newGroup(nil, rooms: [room])
     let third = try home.newGroup(nil, rooms: [room])
-    #expect(home.house.publish().groups.map(\.id) == [first.id, third.id])
-    #expect(home.house.publish().groups.map(\.name) == ["No rooms", room])
-    #expect(second.id != third.id)
-    try home.ask(.merge(group: third.id, other: first.id))
-    #expect(home.house.publish().groups.map(\.roomIds) == [[room]])
+    // The room finds its queue again.
+    #expect(third.id == first.id)
+    #expect(home.house.publish().groups.map(\.id) == [first.id])
+    #expect(home.house.plan.group(second.id) == nil)
     #expect(try Home(in: folder).house.publish().groups.map(\.roomIds) == [[room]])
   }
 

@@ -120,6 +120,11 @@ extension House {
   func createGroup(_ rooms: [String], name: String?) throws(HouseProblem) -> String {
     for room in rooms { try check(room: room) }
     let name = try checked(name)
+    if name == nil, let id = plan.abandoned(by: rooms), let group = groups[id] {
+      noteUse(of: group)
+      carryOut(plan.setRooms(of: id, to: rooms))
+      return id
+    }
     guard let (id, moves) = plan.create(name: name, rooms: rooms) else {
       throw .unavailable("there are \(HousePlan.groupLimit) groups already; delete one")
     }
@@ -225,10 +230,15 @@ extension House {
       isMuted: change.muted, delayMs: change.delayMs, channels: change.channels,
       volume: change.volume)
     let name = name(ofRoom: room)
-    guard let id = plan.group(ofRoom: room)?.id, let group = groups[id],
-      let number = group.rooms[room]
-    else { throw .unavailable("\(name) is in no group; add it to one first") }
-    guard group.isLive(number) else {
+    guard let id = plan.group(ofRoom: room)?.id, let group = groups[id] else {
+      do {
+        _ = try wanted.commands(for: .all)
+      } catch {
+        throw HouseProblem(error)
+      }
+      return try tell(change, to: room)
+    }
+    guard let number = group.rooms[room], group.isLive(number) else {
       throw .unavailable("\(name) is not connected, so that nothing can be set there")
     }
     do {

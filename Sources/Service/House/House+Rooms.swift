@@ -61,22 +61,26 @@ extension House {
         connect(move.room, in: to, takes: takes || move.from != nil)
       }
     }
-    for id in Set(moves.compactMap(\.from)) {
-      guard let group = plan.group(id), Self.isForgotten(group, groups[id]) else { continue }
+    let abandoned = plan.groups.filter(\.isAbandoned).map(\.id)
+    let queues = abandoned.filter {
+      groups[$0].map { !$0.items.isEmpty || $0.undo != nil } ?? false
+    }
+    let kept = queues.suffix(Self.abandonedLimit)
+    for id in abandoned where !kept.contains(id) {
       _ = plan.delete(id)
       close(id)
     }
   }
 
-  /// A group without rooms keeps its queue; one without either, that nobody has named, is nothing.
-  private static func isForgotten(_ plan: HousePlan.Group, _ group: HouseGroup?) -> Bool {
-    guard plan.rooms.isEmpty, plan.name == nil, let group else { return false }
-    return group.items.isEmpty && group.undo == nil
-  }
+  /// Queues that are kept for rooms that have left them.
+  static let abandonedLimit = 8
 
   /// One that was never seen is awaited.
   func connect(_ room: String, in group: String, takes: Bool) {
     guard let group = groups[group] else { return }
+    let visit = roomVisits[room]
+    visit?.leave(at: HostClock.now)
+    let takes = takes || visit != nil
     if let record = record(room) { return group.add(record, takes: takes) }
     guard let (host, port) = try? RoomWish.address(room), Self.isAddress(room) else { return }
     do throws(HouseProblem) {

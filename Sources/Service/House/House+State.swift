@@ -16,7 +16,7 @@ extension House {
     server.diskProblem = diskProblem
     return HouseState(
       revision: 0, nowMs: Self.milliseconds(now), server: server,
-      groups: plan.groups.compactMap { group in
+      groups: plan.groups.filter { !$0.isAbandoned }.compactMap { group in
         guard let status = statuses[group.id], let house = groups[group.id] else { return nil }
         return self.group(group, house, status, rooms, at: now)
       },
@@ -71,7 +71,7 @@ extension House {
       detail: Self.detail(of: members), item: item(place, group, status),
       positionS: place?.seconds ?? 0, positionAtMs: Self.milliseconds(sounds), rate: status.rate,
       targetS: isResting ? nil : status.target?.seconds.rounded(to: 3),
-      volume: group.volume.level(of: volumes),
+      volume: volumes.isEmpty ? Self.volume(of: members) : group.volume.level(of: volumes),
       muted: !volumes.isEmpty && members.allSatisfy { $0.muted ?? true },
       repeat: status.repetition.rawValue, effects: EffectsReport(status.effects),
       queue: .init(
@@ -85,6 +85,12 @@ extension House {
     }
     state.sleepAtMs = group.sleepTime.map(Self.milliseconds)
     return state
+  }
+
+  /// As it is remembered of rooms that are not there.
+  private static func volume(of rooms: [HouseState.Room]) -> Double {
+    let known = rooms.compactMap { room in room.volume.map { (room.id, $0) } }
+    return GroupVolume().level(of: Dictionary(known, uniquingKeysWith: { $1 }))
   }
 
   private func item(
@@ -112,7 +118,8 @@ extension House {
     shown.durationS =
       (opened.flatMap { _ in status.duration?.seconds } ?? known?.durationS)?.rounded(to: 3)
     shown.codec = opened?.wire?.codec.title
-    shown.codecReason = opened?.wire?.description
+    shown.codecReason = opened?.wire?.sentence
+    shown.isUnchanged = opened?.wire?.isUnchanged
     return shown
   }
 
@@ -134,7 +141,7 @@ extension House {
 
   func isTaken(_ room: String) -> Bool {
     guard let group = plan.group(ofRoom: room).flatMap({ groups[$0.id] }) else {
-      return record(room)?.state == "busy"
+      return record(room)?.state == "busy" && roomVisits[room] == nil && signs[room] == nil
     }
     return group.lost.contains(room)
   }
@@ -146,11 +153,13 @@ extension House {
     let group = plan.group(ofRoom: id).flatMap { groups[$0.id] }
     let status = group.flatMap { statuses[$0.id] }
     let link = status?.rooms.first { $0.id == group?.rooms[id] }
+    let visit = group == nil ? roomVisits[id] : nil
     var room = HouseState.Room(
       id: id, name: name(ofRoom: id), state: "free", isPaired: true,
       isPresent: record.map { $0.state != "away" } ?? false)
     (room.model, room.groupId) = (record?.model, group?.id)
-    take(link?.settings, into: &room)
+    take(link?.settings ?? visit?.settings, into: &room)
+    visit?.promise(&room)
     switch link?.connection {
     case .live(let live):
       room.isPresent = true
@@ -159,7 +168,11 @@ extension House {
       room.detail = live.detail.isEmpty ? nil : live.detail
       room.sync = link.map { HouseState.Sync(StatusReport.Room($0)) }
     case .connecting: room.state = room.isPresent ? "starting" : "away"
-    case .away(let reason): (room.state, room.detail) = ("away", reason)
+    case .away(let reason):
+      (room.state, room.detail) = ("away", reason)
+      let obstacle = link?.obstacle
+      (room.reason, room.sender) = (obstacle?.kind.rawValue, obstacle?.sender)
+      if obstacle.map(Self.isElsewhere) ?? false { room.state = "taken" }
     case nil: room.state = record.map { $0.state == "away" ? "away" : "free" } ?? "away"
     }
     if isTaken(id) { room.state = "taken" }
@@ -170,6 +183,14 @@ extension House {
     }
     noteWhether(&room, isAwayAt: now)
     return room
+  }
+
+  /// Whether another sender plays there.
+  private static func isElsewhere(_ obstacle: RoomObstacle) -> Bool {
+    switch obstacle.kind {
+    case .busy, .taken, .lent: true
+    case .unreachable, .notPaired, .version, .protocol, .refused: false
+    }
   }
 
   private func noteWhether(_ room: inout HouseState.Room, isAwayAt now: LocalTime) {

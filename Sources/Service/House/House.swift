@@ -50,6 +50,8 @@ package final class House: LoopMember {
   private var ending: [HouseGroup] = []
   /// Rooms that show themselves just now.
   var signs: [String: RoomSign] = [:]
+  /// Rooms of no group that are told how loud they are to be.
+  var roomVisits: [String: RoomVisit] = [:]
   /// What is known of rooms that are not there.
   var savedRooms: [String: HouseRecord.Room] = [:]
   /// When each room was last there.
@@ -131,6 +133,7 @@ package final class House: LoopMember {
 
   package func start() {
     keepTones()
+    for group in plan.groups where group.isAbandoned { delete(group.id) }
     host.startDiscovery()
     for group in plan.groups {
       for room in group.rooms { connect(room, in: group.id, takes: false) }
@@ -145,7 +148,7 @@ package final class House: LoopMember {
 
   package var nextDeadline: LocalTime? {
     let deadlines = groups.values.compactMap(\.nextDeadline)
-    let signs = signs.values.map(\.nextDeadline)
+    let signs = signs.values.map(\.nextDeadline) + roomVisits.values.map(\.nextDeadline)
     return (deadlines + signs + [hasNews ? nextNews : nextLook, nextSave]).min()
   }
 
@@ -156,6 +159,7 @@ package final class House: LoopMember {
     let now = HostClock.now
     for group in groups.values { group.look(at: now) }
     lookAtSigns(at: now)
+    lookAtVisits(at: now)
     endDeleted()
     if nextLook <= now { (nextLook, hasNews) = (now + Self.lookInterval, true) }
     if hasNews, nextNews <= now { publish() }
@@ -184,6 +188,7 @@ package final class House: LoopMember {
     for waiting in awaitingDisk { waiting.body(.unavailable("the daemon is ending")) }
     awaitingDisk = []
     for sign in signs.values { try sign.end() }
+    for visit in roomVisits.values { try visit.end() }
     for group in ending { try group.player.end() }
     try host.end()
   }
@@ -203,6 +208,7 @@ package final class House: LoopMember {
       onEvent(name(ofGroup: group.id), event.change)
     }
     group.player.onWarning = { [unowned self] in onWarning($0) }
+    group.hasRooms = { [unowned self] in plan.group(record.id)?.rooms.isEmpty == false }
     groups[record.id] = group
   }
 

@@ -30,6 +30,8 @@ final class HouseGroup {
   var lastUse: UInt64 = 0
   /// Where it goes on while it plays nothing; nil is the first entry.
   var restingPlace: QueuePlace?
+  /// Whether it plays in a room, be it away.
+  var hasRooms: () -> Bool = { true }
   private var absence = RoomAbsence()
   private var storedEntries: (revision: UInt64, entries: [HouseRecord.Entry])?
 
@@ -165,6 +167,7 @@ final class HouseGroup {
 
   /// From this place of the list; nil, or one that is not there any more, is its beginning.
   func play(_ place: QueuePlace?) throws(HouseProblem) {
+    try checkRooms()
     let items = items
     guard let first = items.first else {
       throw .unavailable("there is nothing in the queue; add something first")
@@ -174,6 +177,13 @@ final class HouseGroup {
     restingPlace = start
     try tryOut(.jump(to: start.entry, at: MediaDuration(seconds: start.seconds)))
     if player.status.state == .paused { carryOut(.resume) }
+  }
+
+  /// Music that nobody can hear does not run.
+  private func checkRooms() throws(HouseProblem) {
+    guard hasRooms() else {
+      throw .unavailable("no room is in this group; add one, then play")
+    }
   }
 
   private func moveRest(by steps: Int) {
@@ -246,20 +256,8 @@ final class HouseGroup {
       let added = try add(entries, at: place)
       undo = nil
       return added
-    case .shuffle:
-      do {
-        try player.shuffle()
-      } catch {
-        throw HouseProblem(error)
-      }
-      undo = nil
-    case .remove(let id):
-      try check(id)
-      if restingPlace?.entry == id {
-        restingPlace = restingPlace?.moved(by: 1, in: items.map(\.id), repeats: false)
-      }
-      carryOut(.edit(.remove([id])))
-      undo = nil
+    case .shuffle: try shuffle()
+    case .remove(let id): try remove(entry: id)
     case .move(let id, let other):
       try move(id, before: other)
       undo = nil
@@ -274,6 +272,7 @@ final class HouseGroup {
   }
 
   private func replace(with entries: [Entry]) throws(HouseProblem) -> [Int] {
+    try checkRooms()
     keepForUndo("replaced")
     carryOut(.edit(.clear))
     let added = try insert(entries, .end)
@@ -329,11 +328,31 @@ final class HouseGroup {
     carryOut(.edit(.move(id, .index(rest.firstIndex { $0.id == other } ?? rest.count))))
   }
 
-  private func keepForUndo(_ done: String) {
-    let status = player.status
+  private func shuffle() throws(HouseProblem) {
+    let before = undo
+    keepForUndo("shuffled", movesPlace: false)
+    do {
+      try player.shuffle()
+    } catch {
+      undo = before
+      throw HouseProblem(error)
+    }
+  }
+
+  private func remove(entry id: Int) throws(HouseProblem) {
+    try check(id)
+    keepForUndo("removed", count: 1, movesPlace: place(player.status)?.entry == id)
+    if restingPlace?.entry == id {
+      restingPlace = restingPlace?.moved(by: 1, in: items.map(\.id), repeats: false)
+    }
+    carryOut(.edit(.remove([id])))
+  }
+
+  private func keepForUndo(_ done: String, count: Int? = nil, movesPlace: Bool = true) {
+    let (status, items) = (player.status, items)
     guard !items.isEmpty else { return }
-    undo = QueueUndo(
-      done, items, details, at: place(status), wasPlaying: isPlaying(status))
+    let place = movesPlace ? QueueUndo.Place(place(status), wasPlaying: isPlaying(status)) : nil
+    undo = QueueUndo(done, count ?? items.count, items, details, place)
   }
 
   private func bringBack() throws(HouseProblem) {
@@ -342,9 +361,11 @@ final class HouseGroup {
     details.merge(undo.details) { $1 }
     carryOut(.edit(.restore(undo.items)))
     forgetDetails()
-    if undo.wasPlaying, !rooms.isEmpty { return try play(undo.place) }
+    // Where only the order of the others has changed, what plays goes on.
+    guard let place = undo.place else { return }
+    if place.wasPlaying, !rooms.isEmpty { return try play(place.queue) }
     carryOut(.halt)
-    restingPlace = undo.place
+    restingPlace = place.queue
   }
 
   private func forgetDetails() {

@@ -9,6 +9,10 @@ package struct HousePlan: Hashable, Sendable {
     package var name: String?
     /// In the order in which they came.
     package fileprivate(set) var rooms: [String]
+    /// The room that was the last to leave it: when it plays again by itself, it finds its queue.
+    package fileprivate(set) var lastRoom: String?
+    /// Nobody hears it, and nobody has named it: no surface shows it.
+    package var isAbandoned: Bool { rooms.isEmpty && name == nil }
 
     package init(id: String, name: String?, rooms: [String]) {
       (self.id, self.name, self.rooms) = (id, name, rooms)
@@ -40,6 +44,10 @@ package struct HousePlan: Hashable, Sendable {
   }
 
   package func group(_ id: String) -> Group? { groups.first { $0.id == id } }
+  /// The group that a room which wants to play has left, and nobody else plays in.
+  package func abandoned(by rooms: [String]) -> String? {
+    groups.last { $0.isAbandoned && $0.lastRoom.map(rooms.contains) ?? false }?.id
+  }
   package func group(ofRoom room: String) -> Group? { groups.first { $0.rooms.contains(room) } }
 
   /// Nil where there are as many as there may be.
@@ -75,7 +83,7 @@ package struct HousePlan: Hashable, Sendable {
   package mutating func join(_ room: String, _ id: String) -> Move? {
     let before = group(ofRoom: room)?.id
     guard group(id) != nil, before != id else { return nil }
-    if let before { withGroup(before) { $0.rooms.removeAll { $0 == room } } }
+    if let before { remove(room, from: before) }
     withGroup(id) { $0.rooms.append(room) }
     return Move(room: room, from: before, to: id)
   }
@@ -83,8 +91,15 @@ package struct HousePlan: Hashable, Sendable {
   /// Nil where it is free already.
   package mutating func leave(_ room: String) -> Move? {
     guard let before = group(ofRoom: room)?.id else { return nil }
-    withGroup(before) { $0.rooms.removeAll { $0 == room } }
+    remove(room, from: before)
     return Move(room: room, from: before, to: nil)
+  }
+
+  private mutating func remove(_ room: String, from id: String) {
+    withGroup(id) { group in
+      group.rooms.removeAll { $0 == room }
+      group.lastRoom = group.rooms.isEmpty ? room : nil
+    }
   }
 
   /// The rooms of `other` join the group, and `other` is no more.

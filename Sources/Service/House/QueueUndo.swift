@@ -1,21 +1,30 @@
 import Sender
 
-/// A list that was cleared or replaced, as long as it can be brought back: until the list that took its place is edited.
+/// A list that was cleared, replaced or shuffled, or that has lost an entry, as long as it can be brought back: until the
+/// list that took its place is edited otherwise.
 package struct QueueUndo: Hashable, Sendable {
   /// For people, such as `cleared 12 items`.
   package let sentence: String
   let items: [PlayItem]
   let details: [Int: HouseRequest.NewEntry]
-  let place: QueuePlace?
-  let wasPlaying: Bool
+  /// Where the group was; nil where it goes on from where it is.
+  let place: Place?
+
+  struct Place: Hashable, Sendable {
+    let queue: QueuePlace?
+    let wasPlaying: Bool
+
+    init(_ queue: QueuePlace?, wasPlaying: Bool) {
+      (self.queue, self.wasPlaying) = (queue, wasPlaying)
+    }
+  }
 
   init(
-    _ done: String, _ items: [PlayItem], _ details: [Int: HouseRequest.NewEntry],
-    at place: QueuePlace?, wasPlaying: Bool
+    _ done: String, _ count: Int, _ items: [PlayItem], _ details: [Int: HouseRequest.NewEntry],
+    _ place: Place?
   ) {
-    sentence = "\(done) \(items.count) item\(items.count == 1 ? "" : "s")"
+    sentence = "\(done) \(count) item\(count == 1 ? "" : "s")"
     (self.items, self.details, self.place) = (items, details, place)
-    self.wasPlaying = wasPlaying
   }
 }
 

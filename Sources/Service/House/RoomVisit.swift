@@ -1,0 +1,136 @@
+import Clock
+import Driver
+import LinuxIO
+import Sender
+import WireProtocol
+
+/// Tells a room that is in no group how loud it is to be: connects to it for a moment, without music.
+final class RoomVisit {
+  /// Nobody waits longer for a room.
+  private static let patience = Nanoseconds.seconds(10)
+  /// Another change may follow, as of a slider that moves.
+  private static let rest = Nanoseconds.seconds(2)
+  /// For so long after the visit the room's announcement may still say that it is busy.
+  private static let farewell = Nanoseconds.seconds(3)
+
+  private let player: PlayerService
+  private let room: RoomID
+  /// What the room has still to be told.
+  private var wanted = HouseRequest.RoomSettingsChange()
+  private var deadline: LocalTime
+  private var hasLeft = false
+
+  init(to record: RoomRecord, _ player: PlayerService, at now: LocalTime) {
+    self.player = player
+    room = player.driver.addRoom(record, takesOver: false)
+    deadline = now + Self.patience
+  }
+
+  var nextDeadline: LocalTime { deadline }
+
+  /// As the room has said them; nil before it is reached.
+  var settings: RoomSettings? {
+    hasLeft ? nil : player.status.rooms.first { $0.id == room }?.settings
+  }
+
+  /// False where it is too late to tell it more.
+  func tell(_ change: HouseRequest.RoomSettingsChange, at now: LocalTime) -> Bool {
+    guard !hasLeft else { return false }
+    wanted.volume = change.volume ?? wanted.volume
+    wanted.muted = change.muted ?? wanted.muted
+    wanted.delayMs = change.delayMs ?? wanted.delayMs
+    wanted.channels = change.channels ?? wanted.channels
+    deliver(at: now)
+    return true
+  }
+
+  /// What the room will be set to shows at once.
+  func promise(_ shown: inout HouseState.Room) {
+    shown.volume = wanted.volume ?? shown.volume
+    shown.muted = wanted.muted ?? shown.muted
+    shown.delayMs = wanted.delayMs ?? shown.delayMs
+    shown.channels = wanted.channels ?? shown.channels
+  }
+
+  private func deliver(at now: LocalTime) {
+    guard settings != nil, wanted != .init() else { return }
+    let change = RoomChange(
+      isMuted: wanted.muted, delayMs: wanted.delayMs, channels: wanted.channels,
+      volume: wanted.volume)
+    // Their ranges were checked when they were asked for.
+    for command in (try? change.commands(for: .room(room))) ?? [] {
+      player.driver.carryOut(command)
+    }
+    wanted = .init()
+    deadline = now + Self.rest
+  }
+
+  /// Does what is due; true once it is over.
+  func look(at now: LocalTime) -> Bool {
+    if !hasLeft { deliver(at: now) }
+    guard deadline <= now else { return false }
+    if hasLeft { return true }
+    leave(at: now)
+    return false
+  }
+
+  /// The room is to play, or was told everything.
+  func leave(at now: LocalTime) {
+    guard !hasLeft else { return }
+    player.driver.carryOut(.stop)
+    (hasLeft, deadline) = (true, now + Self.farewell)
+  }
+
+  func end() throws(IOError) { try player.end() }
+}
+
+extension House {
+  /// Rooms that are told something at a time: more than a household sets at once.
+  static let visitLimit = 8
+
+  func tell(
+    _ change: HouseRequest.RoomSettingsChange, to room: String
+  ) throws(HouseProblem) {
+    let name = name(ofRoom: room)
+    let now = HostClock.now
+    if roomVisits[room]?.tell(change, at: now) ?? false { return }
+    guard !needsPairing(room) else {
+      throw .unavailable("\(name) is not paired yet; pair it first")
+    }
+    guard let record = record(room), record.state != "away" else {
+      throw .unavailable("\(name) is not there, so that nothing can be set there")
+    }
+    guard !isTaken(room) else {
+      throw .unavailable("\(name) is playing something of another sender")
+    }
+    guard roomVisits.count < Self.visitLimit, roomVisits[room] == nil else {
+      throw .notYet("other rooms are being set just now; try again in a second")
+    }
+    let visit = RoomVisit(to: record, try visitor(), at: now)
+    _ = visit.tell(change, at: now)
+    roomVisits[room] = visit
+  }
+
+  private func visitor() throws(HouseProblem) -> PlayerService {
+    do {
+      return try PlayerService(
+        host: host,
+        settings: .init(
+          senderName: settings.name, endsWithPlaylist: false, rooms: nil, directory: nil),
+        playlist: Playlist([]), sources: PlaybackSources(settings.encoding))
+    } catch {
+      throw .unavailable("the room cannot be told: \(error)")
+    }
+  }
+
+  func lookAtVisits(at now: LocalTime) {
+    for (room, visit) in roomVisits where visit.look(at: now) {
+      roomVisits[room] = nil
+      do throws(IOError) {
+        try visit.end()
+      } catch {
+        onWarning("\(error)")
+      }
+    }
+  }
+}
