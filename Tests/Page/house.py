@@ -27,14 +27,19 @@ def now_ms():
     return time.monotonic() * 1000
 
 
-ROOMS = [  # name, state, detail, volume, offset and spread of the sync error in µs, round trip in µs
-    ("Kitchen", "free", None, 55, -2.0, 3.0, 380), ("Bathroom", "free", None, 70, 4.0, 6.0, 2100),
-    ("Living room", "free", None, 48, 0.5, 1.6, 210), ("Bedroom", "away", "away since 14:02", 30, 0, 2, 300),
-    ("Office", "notPaired", "the receiver asks for a PIN", 50, 0, 2, 300), ("Terrace", "free", None, 62, -6.0, 8.0, 5200),
-    ("Workshop", "noDevice", "its sound card is unplugged", 80, 0, 2, 300), ("Guest room", "taken", "plays for study-pi", 40, 0, 2, 300),
+# As the daemon has them, network's words and all: the page has to turn them into words for people.
+OFF = dict(detail="[fe80::b8a1:5ff:fe36:b06a%wlan0]:9201 refused the connection: nothing listens there", reason="unreachable")
+LENT = dict(detail="study-pi at 10.92.0.7 plays here for a while", reason="lent", sender="study-pi", awaySinceMs=1000)
+ROOMS = [  # name, state, what else is known, volume, offset and spread of the sync error in µs, round trip in µs
+    ("Kitchen", "free", {}, 55, -2.0, 3.0, 380), ("Bathroom", "free", {}, 70, 4.0, 6.0, 2100),
+    ("Living room", "free", {}, 48, 0.5, 1.6, 210), ("Bedroom", "away", {**OFF, "awaySinceMs": 1000}, 30, 0, 2, 300),
+    ("Office", "notPaired", dict(detail="the receiver asks for a PIN"), 50, 0, 2, 300), ("Terrace", "free", {}, 62, -6.0, 8.0, 5200),
+    ("Workshop", "noDevice", dict(detail="cannot open hw:1: No such device"), 80, 0, 2, 300), ("Guest room", "taken", LENT, 40, 0, 2, 300),
 ]
+# What the daemon keeps an undo for; any other edit forgets it.
+UNDONE = ("cleared", "replaced", "removed", "shuffled")
 IDLE_ITEM = dict(entryId=None, trackId=None, albumId=None, title="", artist=None, album=None, artwork=None, durationS=None,
-                 isSeekable=True, isLive=False, hasVideo=False, codec="MP3", codecReason="as it is")
+                 isSeekable=True, isLive=False, hasVideo=False, codec="MP3", codecReason="as it is", isUnchanged=True)
 
 
 class House:
@@ -45,23 +50,25 @@ class House:
         self.rooms, self.groups, self.queues, self.undos, self.snapshots = {}, {}, {}, {}, {}
         self.inputs = [{"name": "Turntable", "kind": "card", "onSound": "Living room", "isHeard": False}, {"name": "Television", "kind": "pipe"}]
         self.radios, self.playlists = list(catalogue.RADIOS), {}
-        self.library = {"trackCount": 31480, "albumCount": catalogue.ALBUMS, "scan": None}
+        self.library = {"trackCount": 31480, "albumCount": catalogue.ALBUMS, "scan": None, "revision": 1, "folders": ["music", "more"]}
         self.points, self.marks, self.noise = {}, [], {}
         self._furnish(scene)
         threading.Thread(target=self._live, daemon=True).start()
 
     def _furnish(self, scene):
         if scene == "empty":
-            self.library = {"trackCount": 0, "albumCount": 0, "scan": None}
+            self.library = {"trackCount": 0, "albumCount": 0, "scan": None, "revision": 0, "folders": []}
             self.inputs = []
             return
-        for name, state, detail, volume, *noise in ROOMS:
+        for name, state, more, volume, *noise in ROOMS:
+            if scene == "first" and state != "notPaired":
+                continue
             key = room_id(name)
             self.noise[key] = noise
-            self.rooms[key] = dict(id=key, name=name, groupId=None, state=state, detail=detail, isPaired=state != "notPaired", canUnpair=False,
+            self.rooms[key] = dict(id=key, name=name, groupId=None, state=state, **more, isPaired=state != "notPaired", canUnpair=False,
                                    isPresent=state not in ("away",), volume=volume, muted=False, delayMs=0, channels="stereo",
                                    model="Raspberry Pi 4", sync=None)
-        if scene == "silent":
+        if scene in ("silent", "first"):
             return
         first = self.add_group([room_id("Kitchen"), room_id("Bathroom")], None)
         second = self.add_group([room_id("Living room"), room_id("Bedroom")], None)
@@ -74,6 +81,7 @@ class House:
         self.enqueue(second, [{"albumId": "a22"}], "now")
         self.pause(second)
         self.playlists["p1"] = ("Sunday breakfast", [self._entry(t) for t in catalogue.tracks("a3")])
+        self.playlists["p1"][1][1]["isGone"] = True
         self.playlists["p2"] = ("Dinner with friends", [self._entry(t) for t in catalogue.tracks("a9") + catalogue.tracks("a4")])
         self._remember()
 
@@ -101,6 +109,11 @@ class House:
             change["library"] = self.library
         self.ring = (self.ring + [copy.deepcopy(change)])[-1000:]
         self._send("change", change, self.revision)
+
+    def renew_library(self):
+        """Its stations or playlists are others."""
+        self.library["revision"] += 1
+        self.announce(library=True)
 
     def _send(self, event, body, identity=None):
         for listener in list(self.listeners):
@@ -157,7 +170,9 @@ class House:
         self.groups[key]["roomIds"].append(room)
         self.snapshots.pop(key, None)
         if self.rooms[room]["state"] != "away":
-            self.rooms[room].update(state="free", detail=None)
+            self.rooms[room].update(state="free")
+            for name in OFF.keys() | LENT.keys():
+                self.rooms[room].pop(name, None)
 
     def leave(self, room):
         old = self.rooms[room]["groupId"]
@@ -198,10 +213,12 @@ class House:
             raise Refusal(409, "This group has no rooms. Add one, then play.")
         track = entry["track"]
         codec = catalogue.CODECS[int(track["albumId"][1:]) % 4] if track.get("albumId") else ("MP3", "as it is")
+        isInput = entry["uri"].startswith("input:")
         group["item"] = dict(IDLE_ITEM, entryId=entry["id"], trackId=track.get("id"), albumId=track.get("albumId"), title=entry["title"],
                              artist=entry["artist"], album=entry["album"], artwork=entry["artwork"], durationS=entry["durationS"],
                              isSeekable=entry["durationS"] is not None, isLive=entry["durationS"] is None,
-                             hasVideo=track.get("hasVideo", False), codec=codec[0], codecReason=codec[1])
+                             hasVideo=track.get("hasVideo", False), codec=codec[0], codecReason=codec[1],
+                             isUnchanged=codec[1] == "as it is" and not isInput)
         group["state"] = "playing"
         self.settle(group, 0)
         self.room_states(key)
@@ -221,6 +238,8 @@ class House:
 
     def play(self, key):
         group = self.groups[key]
+        if not group["roomIds"]:
+            raise Refusal(409, "This group has no rooms. Add one, then play.")
         if group["item"]:
             group["state"], group["positionAtMs"] = "playing", now_ms()
             self.room_states(key)
@@ -259,8 +278,9 @@ class House:
         if kind == "artistId":
             return [t for a in catalogue.SORTED["artist"] if a["artistId"] == value for t in catalogue.tracks(a["id"])]
         if kind == "folder":
-            found = catalogue.folder(value)
-            return found["tracks"] + [t for f in found["folders"] for t in self.resolve({"folder": f["path"]})]
+            root, _, below = value.partition("/")
+            found = catalogue.folder(below)
+            return found["tracks"] + [t for f in found["folders"] for t in self.resolve({"folder": f"{root}/{f['path']}"})]
         if kind == "playlistId":
             return [e["track"] for e in self.playlists[value][1]]
         if kind == "radioId":
@@ -273,7 +293,8 @@ class House:
         raise Refusal(422, "Only library items and http addresses can be added.")
 
     def edit(self, key, what):
-        self.undos[key].append((what, list(self.queues[key])))
+        place = (self.groups[key]["item"] or {}).get("entryId")
+        self.undos[key] = [(what, list(self.queues[key]), place)] if what.startswith(UNDONE) else []
         self.groups[key]["queueRevision"] += 1
 
     def enqueue(self, key, items, at):
@@ -287,6 +308,7 @@ class House:
                 self.play_entry(key, entries[0]["id"])
         else:
             index = next((i + 1 for i, e in enumerate(old) if e["isCurrent"]), 0) if at == "next" else len(old)
+            self.undos[key] = []
             self.queues[key] = old[:index] + entries + old[index:]
             if not old and entries:
                 self.play_entry(key, entries[0]["id"])
@@ -296,11 +318,13 @@ class House:
     def undo(self, key):
         if not self.undos[key]:
             raise Refusal(409, "There is nothing to undo.")
-        _, self.queues[key] = self.undos[key].pop()
+        _, self.queues[key], place = self.undos[key].pop()
+        self.groups[key]["queueRevision"] += 1
         current = (self.groups[key]["item"] or {}).get("entryId")
+        if place and place != current:
+            return self.play_entry(key, place)
         for entry in self.queues[key]:
             entry["isCurrent"] = entry["id"] == current
-        self.groups[key]["queueRevision"] += 1
 
     # Time passes
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A server with the HTTP API of `tutti serve` and an invented house behind it: for work on the page, and for its tests.
 
-    Tests/Page/mock.py [--port 8080] [--scene home|silent|empty|long] [--media FILE]
+    Tests/Page/mock.py [--port 8080] [--scene home|silent|first|empty|long] [--media FILE]
 """
 
 import argparse
@@ -67,7 +67,15 @@ def _(house, query, body, key):
         rooms = group["roomIds"]
     if "name" in body:
         group.update(name=body["name"] or "", isNamed=bool(body["name"]))
+    if "roomIds" in body:
+        for room in [r for r in group["roomIds"] if r not in body["roomIds"]]:
+            house.leave(room)
+        for room in body["roomIds"]:
+            house.move(room, key)
+        rooms = body["roomIds"]
     if "effects" in body:
+        if group["item"] and not group["item"]["isSeekable"]:
+            raise Refusal(409, "Its sound cannot be changed while it plays.")
         house.settle(group)
         group["effects"].update(body["effects"])
         group["rate"] = group["effects"]["rate"]
@@ -180,6 +188,7 @@ def _(house, query, body, key):
 def _(house, query, body, key):
     identity = f"p{len(house.playlists) + 10}"
     house.playlists[identity] = (body["name"], list(house.queues[key]))
+    house.renew_library()
     return 201, {"id": identity, "name": body["name"], "trackCount": len(house.queues[key])}
 
 
@@ -243,7 +252,7 @@ def _(house, query, body, key):
 
 @route("GET", "/library/albums")
 def _(house, query, body):
-    albums = catalogue.SORTED[query.get("sort", "artist")] if house.library["albumCount"] else []
+    albums = catalogue.SORTED[query.get("sort", "artist")][:house.library["albumCount"]]
     if query.get("artistId"):
         albums = [a for a in albums if a["artistId"] == query["artistId"]]
     return 200, page_of(albums, query, "albums")
@@ -262,7 +271,13 @@ def _(house, query, body):
 
 @route("GET", "/library/folders")
 def _(house, query, body):
-    return 200, catalogue.folder(query.get("path", ""))
+    path, roots = query.get("path", ""), house.library["folders"]
+    if not path:
+        return 200, {"path": "", "folders": [{"path": name, "name": name} for name in roots], "tracks": []}
+    root, _, below = path.partition("/")
+    found = catalogue.folder(below) if root == roots[0] else {"folders": [], "tracks": []}
+    folders = [{"path": f"{root}/{each['path']}", "name": each["name"]} for each in found["folders"]]
+    return 200, {"path": path, "folders": folders, "tracks": found["tracks"]}
 
 
 @route("GET", "/library/search")
@@ -280,12 +295,14 @@ def _(house, query, body):
 def _(house, query, body):
     radio = {"id": f"s{len(house.radios) + 10}", "name": body["name"], "uri": body["uri"], "artwork": None}
     house.radios.append(radio)
+    house.renew_library()
     return 201, radio
 
 
 @route("DELETE", "/library/radios/{key}")
 def _(house, query, body, key):
     house.radios = [r for r in house.radios if r["id"] != key]
+    house.renew_library()
     return 204, None
 
 
@@ -302,18 +319,38 @@ def _(house, query, body):
 def _(house, query, body, key):
     name, entries = house.playlists[known(house.playlists, key, "playlist")]
     return 200, {"playlist": {"id": key, "name": name, "trackCount": len(entries)},
-                 "entries": [{k: v for k, v in e.items() if k != "track"} for e in entries]}
+                 "entries": [{k: v for k, v in e.items() if k != "track"} for e in entries if not e.get("isGone")]}
 
 
 @route("DELETE", "/library/playlists/{key}")
 def _(house, query, body, key):
     house.playlists.pop(key, None)
+    house.renew_library()
     return 204, None
 
 
 @route("POST", "/library/scan")
 def _(house, query, body):
     return 202, None
+
+
+@route("POST", "/mock/group/{key}")
+def _(house, query, body, key):
+    """What comes by itself: a group buffers, its item is another."""
+    group = house.groups[key]
+    group.update({k: v for k, v in body.items() if k != "item"})
+    if "item" in body:
+        group["item"].update(body["item"])
+    house.announce([key])
+    return 200, house.group(key)
+
+
+@route("POST", "/mock/library")
+def _(house, query, body):
+    """A scan, or another page, has changed the library."""
+    house.library.update(body)
+    house.announce(library=True)
+    return 200, house.library
 
 
 @route("POST", "/mock/room/{key}")
@@ -461,7 +498,7 @@ def start(port=0, scene="home", media=None):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--port", type=int, default=8080)
-    parser.add_argument("--scene", default="home", choices=["home", "silent", "empty", "long"])
+    parser.add_argument("--scene", default="home", choices=["home", "silent", "empty", "long", "first"])
     parser.add_argument("--media")
     arguments = parser.parse_args()
     server = start(arguments.port, arguments.scene, arguments.media)

@@ -21,4 +21,5 @@ python3 -c 'import playwright, axe_playwright_python' 2>/dev/null ||
   python3 -m pip install --quiet playwright axe-playwright-python
 
 python3 test_page.py
+python3 test_use.py
 python3 test_real.py

@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 
 import test_page
 from browser import LAPTOP, PHONE
-from household import FILM, Household
+from household import FILM, Household, make_album
 from test_page import PageTest, drag, touch
 
 
@@ -98,6 +98,21 @@ class Playing(RealTest):
         self.assertLess(abs(self.place(self.now(), state) / duration - 0.5), 0.05)
         expect(page.locator("#now time.past")).to_have_text(re.compile(r"[12]:\d\d"))
 
+    def test_a_file_that_is_sent_as_it_is_is_said_to_be_so_once(self):
+        page = self.open("now", PHONE)
+        item = self.now()["item"]
+        self.assertEqual((item["isUnchanged"], item["codecReason"]), (True, "as it is"))
+        page.locator(".chips").get_by_text(f"{item['codec']} · as it is", exact=True).click()
+        expect(page.get_by_role("dialog")).to_contain_text("nothing is lost on the way")
+
+    def test_an_open_page_notices_files_that_come(self):
+        page = self.open("library")
+        count = house.state()["library"]["albumCount"]
+        expect(page.locator("#library .sorts")).to_contain_text(f"{count} albums")
+        make_album(house.folder / "music", 41)
+        house.wait(lambda state: state["library"]["albumCount"] == count + 1, seconds=60)
+        expect(page.locator("#library .sorts")).to_contain_text(f"{count + 1} albums")
+
     def test_the_cover_and_the_album_of_what_plays_are_shown(self):
         page = self.open()
         self.until(page, lambda: page.locator("#now .art img").evaluate("image => image.naturalWidth") > 500, "a large cover")
@@ -123,6 +138,33 @@ class Playing(RealTest):
 
 
 class Rooms(RealTest):
+    def test_the_volume_of_a_free_room_is_set_before_it_plays(self):
+        page = self.open("rooms", PHONE)
+        volume = house.room("Terrace").get("volume")
+        page.get_by_role("button", name="More for Terrace").click()
+        slider = page.get_by_role("dialog").get_by_role("slider", name="Volume")
+        slider.focus()
+        for _ in range(3):
+            page.keyboard.press("ArrowUp")
+        wanted = float(slider.input_value())
+        self.assertNotEqual(wanted, volume)
+        page.keyboard.press("Escape")
+        house.wait(lambda state: house.room("Terrace").get("volume") == wanted)
+        page.get_by_role("button", name=re.compile("^Join Terrace")).click()
+        house.wait(lambda state: house.room("Terrace")["state"] == "playing")
+        self.assertEqual(house.room("Terrace")["volume"], wanted)
+
+    def test_a_room_that_leaves_alone_leaves_no_group_behind_and_finds_its_queue_again(self):
+        page = self.open("rooms")
+        count = self.now()["queue"]["count"]
+        for name in ["Kitchen", "Bathroom"]:
+            house.api("DELETE", f"/groups/{self.group_id}/rooms/{house.room(name)['id']}")
+        expect(page.locator(".card.group")).to_have_count(0)
+        self.assertEqual(house.state()["groups"], [])
+        page.get_by_role("button", name="Play here: Bathroom").click()
+        expect(page.locator(".card.group")).to_have_count(1)
+        self.assertEqual(self.now()["queue"]["count"], count)
+
     def test_a_room_joins_and_leaves_while_the_others_play_on(self):
         page = self.open("rooms", PHONE)
         before = self.underruns("Kitchen", "Bathroom")
@@ -287,6 +329,27 @@ class Queue(RealTest):
         page.locator("#toasts").get_by_role("button", name="Undo").click()
         self.until_house(lambda group: group["state"] == "playing" and group["queue"]["count"] == count and group["item"]["title"] == title)
         expect(page.locator("#queue .entry").first).to_be_visible()
+
+    def test_undo_after_each_verb_that_offers_it_and_the_music_plays_on(self):
+        page = self.open("queue")
+        undo = page.locator("#toasts").get_by_role("button", name="Undo")
+        before = [entry["id"] for entry in house.api("GET", f"/groups/{self.group_id}/queue")["entries"]]
+
+        def order():
+            return [entry["id"] for entry in house.api("GET", f"/groups/{self.group_id}/queue")["entries"]]
+
+        for names in [("Remove",), ("Shuffle",), ("Clear",)]:
+            # The handle of a row has its own menu.
+            page.locator("#queue .handle").nth(3).click() if names == ("Remove",) else page.get_by_role("button", name="Save, shuffle, clear").click()
+            page.get_by_role("button", name=names[0], exact=True).click()
+            self.until(page, lambda: order() != before, names)
+            state = self.until_house(lambda group: group["state"] == "playing" or names == ("Clear",))
+            place = self.place(self.now(), state)
+            undo.click()
+            self.until(page, lambda: order() == before, f"undone: {names}")
+            state = self.until_house(lambda group: group["state"] == "playing")
+            if names != ("Clear",):
+                self.assertGreaterEqual(self.place(self.now(), state), place - 0.2, "the music began again")
 
     def test_an_album_that_is_added_can_be_saved_as_a_playlist(self):
         page = self.open("queue")

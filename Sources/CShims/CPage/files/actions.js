@@ -8,9 +8,9 @@ let chosenId = localStorage.getItem("tutti.group")
 
 /** The group that the page shows: the chosen one, else one that plays, else any. It stays, whatever happens to it. */
 export function currentGroup() {
-	const chosen = store.group(chosenId)
-	if (chosen) return chosen
 	const groups = store.allGroups()
+	const chosen = groups.find((group) => group.id === chosenId)
+	if (chosen) return chosen
 	const found = groups.find((group) => group.state === "playing") ?? groups.find((group) => group.item) ?? groups[0]
 	chosenId = found?.id
 	return found
@@ -37,7 +37,7 @@ const at = (positionS) => ({ positionS, positionAtMs: store.nowMs(), targetS: nu
 const order = (group, verb, body, guess = {}) => act("POST", `/groups/${group.id}/${verb}`, body, [["groups", group.id, guess]])
 
 export function toggle(group = currentGroup()) {
-	if (!group) return chooseRooms()
+	if (!group?.roomIds.length) return chooseRooms(group && (() => toggle(store.group(group.id))), { into: group })
 	const now = at(position(group))
 	if (isRunning(group)) return order(group, "pause", undefined, { state: "paused", ...now })
 	if (group.item || group.queue.count) return order(group, "play", undefined, { state: group.item ? "playing" : "starting", ...now })
@@ -73,7 +73,7 @@ export function repeat(group = currentGroup()) {
 	patchGroup(group, { repeat: next })
 }
 
-export const shuffle = (group = currentGroup()) => order(group, "queue/shuffle")
+export const shuffle = async (group = currentGroup()) => (await order(group, "queue/shuffle")) && toast("Shuffled", { undo: () => undo(group) })
 export const undo = async (group = currentGroup()) => (await order(group, "queue/undo")) && toast("Undone")
 
 /** Puts items into the queue: "now" replaces it and plays, "next" and "end" add. Asks for rooms where no group has any. */
@@ -81,10 +81,11 @@ export function enqueue(items, where, name) {
 	const put = async (group) => {
 		const replaced = where === "now" && group.queue.count
 		if (!(await order(group, "queue", { items, at: where }))) return
-		toast({ now: `Plays ${name}`, next: `${name} comes next`, end: `Added ${name}` }[where], replaced ? { undo: () => undo(group) } : {})
+		toast({ now: `Plays ${name} in ${group.name}`, next: `${name} comes next in ${group.name}`, end: `Added ${name} to ${group.name}` }[where],
+			replaced ? { undo: () => undo(group) } : {})
 	}
 	const group = currentGroup()
-	return group?.roomIds.length ? put(group) : chooseRooms(put)
+	return group?.roomIds.length ? put(group) : chooseRooms(put, { into: group })
 }
 
 /** The three verbs for anything that can be played, as a menu. */
@@ -103,19 +104,28 @@ export function pick(room, below, onchange, checked) {
 	return h("label.pick", h("input", { type: "checkbox", value: room.id, checked, onchange }), text.box, icon("check"))
 }
 
-/** Asks for rooms, makes a group of them, and goes on with it. Rooms that play elsewhere come along only if `withOthers`. */
-export function chooseRooms(then, { title = "Where should it play?", button = "Play here", withOthers = false } = {}) {
+/** Where it played last. */
+const usualRooms = () => JSON.parse(localStorage.getItem("tutti.rooms") ?? "[]")
+
+/** Asks for rooms, makes a group of them or puts them `into` one, and goes on with it. Rooms that play elsewhere come along only if `withOthers`. */
+export function chooseRooms(then, { title = "Where should it play?", button = "Play here", withOthers = false, into } = {}) {
 	const rooms = store.allRooms().filter((room) => room.isPresent && room.isPaired && !["noDevice", "taken"].includes(room.state) && (withOthers || !room.groupId))
 	if (!rooms.length) return go("rooms")
 	return sheet(title, (body, close) => {
+		const ticked = () => [...body.querySelectorAll("input:checked")].map((input) => input.value)
 		const onclick = async () => {
-			const roomIds = [...body.querySelectorAll("input:checked")].map((input) => input.value)
-			if (!roomIds.length) return
+			const roomIds = ticked()
 			close()
-			const group = await newGroup(roomIds)
-			if (group) then?.(group)
+			const group = into ? (await patchGroup(into, { roomIds })) && store.group(into.id) : await newGroup(roomIds)
+			if (!group) return
+			localStorage.setItem("tutti.rooms", JSON.stringify(roomIds))
+			then?.(group)
 		}
-		body.append(...rooms.map((room, index) => pick(room, store.group(room.groupId)?.name, undefined, !withOthers && index === 0)), h("button.primary", { onclick }, button))
+		const submit = h("button.primary", { onclick }, button)
+		const usual = withOthers ? [] : rooms.length > 1 ? usualRooms() : [rooms[0].id]
+		const look = () => (submit.disabled = !ticked().length)
+		body.append(...rooms.map((room) => pick(room, store.group(room.groupId)?.name, look, usual.includes(room.id))), submit)
+		look()
 	})
 }
 

@@ -74,8 +74,9 @@ export const store = {
 	room(id) {
 		return this.believed("rooms", this.rooms.get(id))
 	},
+	/** Without those that no room plays in: nobody hears them. One with a name and a queue waits for rooms. */
 	allGroups() {
-		return [...this.groups.keys()].map((id) => this.group(id))
+		return [...this.groups.keys()].map((id) => this.group(id)).filter((group) => group.roomIds.length || (group.isNamed && group.queue.count))
 	},
 	allRooms() {
 		return [...this.rooms.keys()].map((id) => this.room(id)).sort((a, b) => a.name.localeCompare(b.name))

@@ -8,6 +8,7 @@ import { connect } from "./events.js"
 import { listenToKeys } from "./keys.js"
 import { buildLibrary, drawLibrary, openLibrary } from "./library.js"
 import { buildNow, drawNow } from "./now.js"
+import { closeAll } from "./overlay.js"
 import { buildQueue, drawEntries, drawQueue } from "./queue.js"
 import { buildRooms, drawRooms } from "./rooms.js"
 import { buildSync, drawSync, openSync, watchRooms } from "./sync.js"
@@ -21,7 +22,7 @@ function show() {
 	root.dataset.view = view
 	for (const name of views) if (name !== "queue") document.getElementById(name).hidden = name !== view
 	for (const link of document.querySelectorAll("#nav a:not(.brand)")) attribute(link, "aria-current", link.hash === `#/${view}` && "page")
-	for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close()
+	closeAll()
 	if (view === "queue") root.classList.remove("queue-closed")
 	if (view === "library") openLibrary()
 	if (view === "sync") openSync()

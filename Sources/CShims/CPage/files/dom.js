@@ -81,6 +81,7 @@ export function setCover(box, hash, size = 300) {
 	box.dataset.address = address
 	box.querySelector("img")?.remove()
 	if (address) {
+		// Not seen before it is whole: an image that fails is drawn torn.
 		const image = Object.assign(h("img", { alt: "", decoding: "async" }), { address, tries: 0 })
 		box.append(image)
 		sight.observe(image)
@@ -105,7 +106,7 @@ function loadCovers() {
 		image.onload = image.onerror = ({ type }) => {
 			loading -= 1
 			loadCovers()
-			if (type === "load") return
+			if (type === "load") return image.classList.add("whole")
 			// The server may have to make it first.
 			if (++image.tries > 5) image.remove()
 			else setTimeout(() => sight.observe(image), image.tries * 1000)

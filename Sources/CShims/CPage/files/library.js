@@ -9,22 +9,35 @@ import { VirtualList } from "./virtual.js"
 
 const view = document.getElementById("library")
 const field = h("input", { type: "search", placeholder: "Search", "aria-label": "Search the library", autocomplete: "off", spellcheck: "false", enterkeyhint: "search" })
+const clear = iconButton("close", "Clear the search", () => {
+	field.value = ""
+	field.dispatchEvent(new Event("input"))
+	field.focus()
+})
 const tabs = h("nav.tabs", { "aria-label": "Parts of the library" })
 const scroller = h("div.scroll", { tabindex: -1 })
 const scan = h("p.scan.dim", { role: "status" })
 const sorts = { artist: "Artist", title: "Title", added: "New", year: "Year" }
 const scrolled = new Map()
+/** Between two looks at a library that a scan changes. */
+const lookMs = 2000
 let visit = 0
 let shown = ""
+/** What of the library the view shows, when it was asked for, and the text of the answers. */
+let mark = ""
+let lookedMs = -Infinity
+let told = ""
+let look = 0
 
 export function buildLibrary() {
 	for (const part of ["Albums", "Artists", "Folders", "Radio", "Playlists"]) tabs.append(h("a", { href: `#/library/${part.toLowerCase()}` }, part))
-	view.append(h("header.view-head", h("label.search", icon("search"), field)), tabs, scan, scroller)
+	view.append(h("header.view-head", h("div.search", icon("search"), field, clear)), tabs, scan, scroller)
 	let timer = 0
 	field.addEventListener("input", () => {
 		clearTimeout(timer)
 		timer = setTimeout(() => {
 			const text = field.value.trim()
+			clear.hidden = !text
 			history.replaceState(null, "", text ? `#/library/search/${encodeURIComponent(text)}` : "#/library")
 			openLibrary()
 		}, 80)
@@ -33,93 +46,136 @@ export function buildLibrary() {
 
 export const focusSearch = () => field.select()
 
+const markOf = () => JSON.stringify([store.library.revision, store.library.trackCount, store.library.albumCount, store.library.folders, !store.library.scan, store.inputs])
+
 export function drawLibrary() {
 	const now = store.library.scan
 	scan.hidden = !now
+	if (shown && mark !== markOf() && !view.hidden) {
+		look ||= setTimeout(() => {
+			look = 0
+			load()
+		}, Math.max(0, lookedMs + lookMs - performance.now()))
+	}
 	if (now) setText(scan, `Reading ${now.folder ?? "the library"}: ${count(now.done, "file")} of ${now.total.toLocaleString("en")}`)
 }
 
 /** Shows what the address says. Each place keeps where it was scrolled to, for the way back. */
 export async function openLibrary() {
-	const address = location.hash
+	// The bare address is that of the albums.
+	const address = location.hash || "#/library"
 	if (shown === address) return
-	const [, , part = "albums", ...rest] = address.split("/")
 	if (shown) scrolled.set(shown, scroller.scrollTop)
 	shown = address
-	const own = ++visit
-	for (const tab of tabs.children) attribute(tab, "aria-current", tab.hash === `#/library/${part}` && "page")
+	told = ""
+	const part = address.split("/")[2]
+	for (const tab of tabs.children) attribute(tab, "aria-current", tab.hash === `#/library/${part ?? "albums"}` && "page")
 	if (part !== "search") field.value = ""
-	let content
-	try {
-		content = await (pages[part] ?? pages.albums)(decodeURIComponent(rest.join("/")))
-	} catch (error) {
-		content = [empty("warn", "This could not be loaded", error.message, { button: "Try again", act: again })]
-	}
-	if (own !== visit) return
-	scroller.replaceChildren(...content)
-	for (const element of content) element.list?.refresh()
-	scroller.scrollTop = scrolled.get(address) ?? 0
+	clear.hidden = !field.value
+	if (await load()) scroller.scrollTop = scrolled.get(address) ?? 0
 }
 
-function again() {
-	shown = ""
-	openLibrary()
+/** Asks for what the address says. What is shown already stays as it is where the answers have not changed, and so does its place. */
+async function load() {
+	const own = ++visit
+	const [, , part = "albums", ...rest] = shown.split("/")
+	mark = markOf()
+	lookedMs = performance.now()
+	const answers = []
+	const read = async (path) => {
+		const answer = await get(path)
+		answers.push(JSON.stringify(answer))
+		return answer
+	}
+	let content
+	try {
+		content = await (pages[part] ?? pages.albums)(decodeURIComponent(rest.join("/")), read)
+	} catch (error) {
+		content = [empty("warn", "This could not be loaded", error.message, { button: "Try again", act: load })]
+		answers.push(error.message)
+	}
+	const text = JSON.stringify([shown, !store.library.scan, store.library.folders, store.inputs, answers])
+	if (own !== visit || text === told) return false
+	told = text
+	const place = scroller.scrollTop
+	const focused = [...scroller.querySelectorAll("a, button")].indexOf(document.activeElement)
+	put(content.filter(Boolean))
+	scroller.scrollTop = place
+	if (focused >= 0) scroller.querySelectorAll("a, button")[focused]?.focus({ preventScroll: true })
+	return true
+}
+
+/** Elements that are there already stay where they are, and keep what they show. */
+function put(content) {
+	content.forEach((element, index) => {
+		const old = scroller.children[index]
+		if (old === element) return
+		if (old && !content.includes(old)) old.replaceWith(element)
+		else scroller.insertBefore(element, old ?? null)
+	})
+	while (scroller.children.length > content.length) scroller.lastChild.remove()
+	for (const element of content) element.list?.refresh()
 }
 
 const pages = {
-	async albums(sort) {
+	async albums(sort, read) {
 		const order = sorts[sort] ? sort : localStorage.getItem("tutti.sort") ?? "artist"
 		localStorage.setItem("tutti.sort", order)
-		const { element, total } = await pagedGrid(`/library/albums?sort=${order}`, "albums", albumCard)
+		const { element, total } = await pagedGrid(`/library/albums?sort=${order}`, "albums", albumCard, read)
 		const links = Object.entries(sorts).map(([key, text]) => h("a", { href: `#/library/albums/${key}`, "aria-current": key === order && "true" }, text))
 		return total ? [h("div.sorts", h("span.dim", count(total, "album")), links), element] : [noLibrary()]
 	},
-	async artists() {
-		const { element, total } = await pagedGrid("/library/artists?", "artists", artistCard)
+	async artists(_, read) {
+		const { element, total } = await pagedGrid("/library/artists?", "artists", artistCard, read)
 		return [total ? element : noLibrary()]
 	},
-	async artist(id) {
-		const { albums } = await get(`/library/albums?sort=year&artistId=${encodeURIComponent(id)}&limit=500`)
+	async artist(id, read) {
+		const { albums } = await read(`/library/albums?sort=year&artistId=${encodeURIComponent(id)}&limit=500`)
 		return [pageHead(".artist", albums[0]?.artist ?? "Artist", null, count(albums.length, "album"), albums[0]?.artwork, [{ artistId: id }]), grid(albums, albumCard)]
 	},
-	async album(id) {
-		const { album, tracks } = await get(`/library/albums/${encodeURIComponent(id)}`)
+	async album(id, read) {
+		const { album, tracks } = await read(`/library/albums/${encodeURIComponent(id)}`)
 		const isSet = tracks.some((track) => track.disc > 1)
 		const artist = album.artistId ? h("a", { href: `#/library/artist/${album.artistId}` }, album.artist) : album.artist
 		return [pageHead("", album.title, artist, dotted(album.year, count(tracks.length, "track"), span(album.durationS)), album.artwork, [{ albumId: id }]),
 			h("ol.tracks", tracks.map((track, index) => trackRow(track, { tracks, index, lead: isSet ? `${track.disc}.${track.track}` : track.track,
 				below: track.artist === album.artist ? "" : track.artist })))]
 	},
-	async folders(path) {
-		const { folders, tracks } = await get(`/library/folders?path=${encodeURIComponent(path)}`)
-		if (!path && !folders.length && !tracks.length) return [noLibrary()]
+	async folders(asked, read) {
+		// The only folder of the library is open already.
+		const root = store.library.folders?.length === 1 ? store.library.folders[0] : ""
+		const path = asked || root
+		const { folders, tracks } = await read(`/library/folders?path=${encodeURIComponent(path)}`)
+		if (path === root && !folders.length && !tracks.length) return [noLibrary()]
 		const link = (path) => `#/library/folders/${path.split("/").map(encodeURIComponent).join("/")}`
 		const steps = path ? path.split("/") : []
+		const first = root ? 1 : 0
 		return [h("nav.crumbs", { "aria-label": "Folder" }, h("a", { href: "#/library/folders" }, "Music"),
-			steps.map((name, index) => [icon("right"), h("a", { href: link(steps.slice(0, index + 1).join("/")) }, name)]).flat()),
+			steps.slice(first).map((name, index) => [icon("right"), h("a", { href: link(steps.slice(0, index + first + 1).join("/")) }, name)]).flat()),
 		path ? verbs([{ folder: path }], steps.at(-1)) : "",
 		h("ol.tracks", folders.map(({ name, path }) => row(name, [{ folder: path }], { symbol: "folder", href: link(path) })),
 			tracks.map((track, index) => trackRow(track, { tracks, index, lead: track.track })))]
 	},
-	async radio() {
-		const { radios } = await get("/library/radios")
+	async radio(_, read) {
+		const { radios } = await read("/library/radios")
 		const button = "Add a station"
 		return [...store.inputs.length && !isGuest() ? [h("h2.part", "Inputs"), grid(store.inputs, radioCard)] : [],
 			...radios.length ? [h("div.part", h("h2", "Stations"), !isGuest() && textButton("plus", button, addRadio)), grid(radios, radioCard)]
 				: [empty("radio", "No station yet", "Add one with the address of its stream or playlist.", { button, act: addRadio })]]
 	},
-	async playlists() {
-		const { playlists } = await get("/library/playlists")
+	async playlists(_, read) {
+		const { playlists } = await read("/library/playlists")
 		return [playlists.length ? h("ol.tracks", playlists.map(playlistRow))
 			: empty("save", "No playlist yet", "Save the queue as a playlist, or put M3U files into the library's folders.")]
 	},
-	async playlist(id) {
-		const { playlist, entries } = await get(`/library/playlists/${encodeURIComponent(id)}`)
-		return [pageHead("", playlist.name, null, count(entries.length, "track"), entries[0]?.artwork, [{ playlistId: id }]), h("ol.tracks", entries.map(looseTrack))]
+	async playlist(id, read) {
+		const { playlist, entries } = await read(`/library/playlists/${encodeURIComponent(id)}`)
+		const gone = playlist.trackCount - entries.length
+		return [pageHead("", playlist.name, null, dotted(count(entries.length, "track"), gone > 0 && `${gone} ${gone > 1 ? "are" : "is"} gone`), entries[0]?.artwork, [{ playlistId: id }]), h("ol.tracks", entries.map(looseTrack))]
 	},
-	async search(text) {
+	async search(text, read) {
 		if (field.value.trim() !== text) field.value = text
-		const found = await get(`/library/search?q=${encodeURIComponent(text)}&limit=24`)
+		const found = await read(`/library/search?q=${encodeURIComponent(text)}&limit=24`)
 		const parts = [["artists", artistCard], ["albums", albumCard], ["tracks", looseTrack], ["radios", radioCard], ["playlists", playlistRow]]
 		const all = parts.filter(([name]) => found[name]?.length).flatMap(([name, card]) => [h("h2.part", name[0].toUpperCase() + name.slice(1)),
 			card.create ? grid(found[name], card) : h("ol.tracks", found[name].map(card))])
@@ -127,18 +183,32 @@ const pages = {
 	},
 }
 
-/** A grid that fetches a hundred items when they come into view, and keeps them until the library changes. */
+/** A grid that fetches a hundred items when they come into view. Once the library has changed they are asked for again, and stay until then. */
 const grids = new Map()
-async function pagedGrid(path, name, card) {
-	const key = `${path} ${store.library.albumCount}`
-	if (grids.has(key)) return grids.get(key)
+async function pagedGrid(path, name, card, read) {
+	const grid = grids.get(path) ?? newGrid(path, name, card)
+	grids.set(path, grid)
+	if (grid.mark !== mark) {
+		grid.mark = mark
+		grid.asked.clear()
+		grid.list.count = grid.total = await grid.load(0, read).catch((error) => {
+			grid.mark = ""
+			throw error
+		})
+		grid.list.refresh()
+	}
+	return grid
+}
+
+function newGrid(path, name, card) {
 	const size = 100
 	const items = []
 	const asked = new Set()
-	const load = async (page) => {
+	const load = async (page, read = get) => {
 		asked.add(page)
-		const found = await get(`${path}&offset=${page * size}&limit=${size}`)
+		const found = await read(`${path}&offset=${page * size}&limit=${size}`)
 		found[name].forEach((item, index) => (items[page * size + index] = item))
+		items.length = Math.min(items.length, found.count)
 		return found.count
 	}
 	const list = new VirtualList(scroller, {
@@ -152,10 +222,8 @@ async function pagedGrid(path, name, card) {
 			}
 		},
 	})
-	const total = list.count = await load(0)
 	list.element.list = list
-	grids.set(key, { element: list.element, total })
-	return grids.get(key)
+	return { element: list.element, list, load, asked, total: 0 }
 }
 
 const grid = (items, card) => h("ul.grid", items.map((item) => fill(card.create(), card, item)))
@@ -218,12 +286,12 @@ function addRadio() {
 		if (!/^https?:\/\//.test(uri)) throw new Error("An address begins with http:// or https://")
 		ask("Name of the station", { value: host(uri) }, async (name) => {
 			await request("POST", "/library/radios", { name, uri })
-			again()
+			load()
 		})
 	})
 }
 
-const drop = (path) => ["trash", "Delete", async () => (await act("DELETE", path)) && again(), "danger"]
+const drop = (path) => ["trash", "Delete", async () => (await act("DELETE", path)) && load(), "danger"]
 
 const verbs = (items, name) => h("div.verbs", textButton("play", "Play", () => enqueue(items, "now", name), ".primary"),
 	textButton(null, "Play next", () => enqueue(items, "next", name)), textButton("plus", "Add", () => enqueue(items, "end", name)))

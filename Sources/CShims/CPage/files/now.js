@@ -2,11 +2,12 @@
 
 import { chooseGroup, chooseRooms, currentGroup, go, groupVolume, isRunning, mute, position, repeat, seekTo, shuffle, skip, toggle } from "./actions.js"
 import { store } from "./api.js"
-import { attribute, clock, cover, dotted, h, icon, iconButton, label, lines, setCover, setIcon, setText } from "./dom.js"
+import { attribute, clock, cover, dotted, h, icon, iconButton, label, lines, setCover, setIcon, setText, textButton } from "./dom.js"
 import { empty, menu, noLibrary, noRooms } from "./overlay.js"
+import { pair } from "./room.js"
 import { slider, volumeRow } from "./slider.js"
 import { sound } from "./sound.js"
-import { drawFacts } from "./truth.js"
+import { drawFacts, isSettable } from "./truth.js"
 import { stopVideo, toggleVideo, videoFollows } from "./video.js"
 
 const now = document.getElementById("now")
@@ -33,7 +34,7 @@ function controls() {
 		repeatButton.classList.toggle("on", how !== "off")
 		label(repeatButton, `Repeat: ${{ off: "off", all: "the queue", one: "this track" }[how]}`)
 		for (const button of transport.children) button.disabled = !group && button !== play
-		volume.draw(group?.name, group?.volume, !!group?.muted)
+		volume.draw(group?.name, group?.volume, !!group?.muted, !isSettable(group))
 		scrub.input.disabled = !(group?.item?.isSeekable && group.item.durationS)
 		scrub.element.classList.toggle("off", scrub.input.disabled)
 		tick(group)
@@ -124,16 +125,23 @@ function drawByline(item) {
 	byline.replaceChildren(...[artist, artist && album && " · ", link].filter(Boolean))
 }
 
+/** What is missing, in the order in which a household comes to it. */
 function drawNothing(group) {
-	const key = !store.rooms.size ? "rooms" : !store.library.trackCount ? "library" : group?.queue.count ? "stopped" : group ? "empty" : "group"
+	const rooms = store.allRooms()
+	const strangers = rooms.filter((room) => room.state === "notPaired")
+	const step = !rooms.length ? "rooms" : strangers.length === rooms.length ? "pair" : !store.library.trackCount ? "library"
+		: group?.queue.count ? "stopped" : group ? "empty" : "group"
+	const key = JSON.stringify([step, store.library.folders, !store.library.scan, strangers.map((room) => room.name)])
 	if (nothing.dataset.key === key) return
 	nothing.dataset.key = key
+	const pairing = strangers.map((room) => textButton("check", `Pair ${room.name}`, () => pair(room)))
 	nothing.replaceChildren({
 		rooms: noRooms,
+		pair: () => empty("speaker", strangers.length > 1 ? "These rooms are there" : `${strangers[0].name} is there`, "Pair each room once, with the PIN that it shows. Then it plays.", { more: pairing }),
 		library: noLibrary,
 		stopped: () => empty("play", "Stopped", "The queue is still there.", { button: "Play it", act: () => toggle() }),
 		empty: () => empty("note", "Nothing plays", "Choose an album, and it plays in these rooms.", { button: "Open the library", act: () => go("library") }),
 		group: () => empty("speaker", "Where should it play?", "Choose one room or several. They play together.",
-			{ button: "Choose rooms", act: () => chooseRooms(() => go("library"), { button: "Use these rooms" }) }),
-	}[key]())
+			{ button: "Choose rooms", act: () => chooseRooms(() => go("library"), { button: "Use these rooms" }), more: pairing }),
+	}[step]())
 }

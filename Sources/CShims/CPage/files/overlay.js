@@ -3,6 +3,12 @@
 import { store } from "./api.js"
 import { h, icon, iconButton, textButton } from "./dom.js"
 
+/** Dialogs, the newest last. The first one has an entry in the browser's history, so that the way back closes it and goes no further. */
+const open = []
+if (history.state?.isOpen) history.replaceState(null, "")
+addEventListener("popstate", () => history.state?.isOpen || closeAll())
+export const closeAll = () => [...open].forEach((dialog) => dialog.close())
+
 /** A sheet: from below on a phone, in the middle elsewhere. `fill(body, close)` builds it and may return a function that follows the state. */
 export function sheet(title, fill, classes = ".small") {
 	const dialog = h(`dialog.sheet${classes}`, { "aria-label": title })
@@ -40,7 +46,13 @@ export function menu(anchor, title, items) {
 
 function show(dialog) {
 	document.body.append(dialog)
-	dialog.addEventListener("close", () => dialog.remove())
+	open.push(dialog)
+	if (!history.state?.isOpen) history.pushState({ isOpen: true }, "")
+	dialog.addEventListener("close", () => {
+		dialog.remove()
+		open.splice(open.indexOf(dialog), 1)
+		if (!open.length && history.state?.isOpen) history.back()
+	})
 	// A tap beside it closes it. The tap must also have begun there: a drag out of a slider does not count.
 	let beganOutside = false
 	dialog.addEventListener("pointerdown", (event) => (beganOutside = event.target === dialog))
@@ -54,15 +66,20 @@ function place(dialog, from) {
 	dialog.style.top = `${from.bottom + height < innerHeight - 12 ? from.bottom + 4 : Math.max(8, from.top - height - 4)}px`
 }
 
-/** A short message; `undo` gives it a button. */
+/** A short message in the place of the last one; `undo` gives it a button. As a popover it is above dialogs, too. */
 export function toast(text, { isError = false, undo } = {}) {
 	const box = document.getElementById("toasts")
-	while (box.children.length > 1) box.firstChild.remove()
-	const message = h(isError ? "div.toast.error" : "div.toast", isError && icon("warn"), h("span", text))
+	const message = h("div.toast", isError && icon("warn"), h("span", text))
 	if (undo) message.append(h("button", { onclick: () => { message.remove(); undo(); } }, "Undo"))
-	box.append(message)
+	box.replaceChildren(message)
+	box.hidePopover()
+	box.showPopover()
 	setTimeout(() => message.remove(), undo || isError ? 8000 : 3000)
 }
+
+/** Asks before what cannot be undone. */
+export const confirm = (title, text, button, act) => sheet(title, (body, close) =>
+	body.append(h("p.dim", text), textButton("trash", button, () => { close(); act(); }, ".soft.danger"), h("button.soft", { onclick: close }, "Cancel")))
 
 /** Says something to screen readers only. */
 export const tell = (text) => (document.getElementById("told").textContent = text)
@@ -103,16 +120,20 @@ export async function countDown(button, seconds) {
 }
 
 /** An empty state: what is missing, the one next thing to do, and a command to copy. */
-export function empty(symbol, title, text, { command, button, act } = {}) {
+export function empty(symbol, title, text, { command, button, act, more } = {}) {
 	return h("div.empty", icon(symbol), h("h2", title), h("p", text),
 		command && h("div.command", h("code", command), iconButton("copy", "Copy the command", () => copy(command))),
-		button && h("button.primary", { onclick: act }, button))
+		button && h("button.primary", { onclick: act }, button), more)
 }
 
 export const noRooms = () => empty("speaker", "No room is there yet", "Start a receiver on any Linux machine in this network. It appears here by itself.",
 	{ command: "tutti-receiver --name Kitchen" })
-export const noLibrary = () => empty("library", "The library is empty", "Name the folder that holds your music, then restart the server.",
-	{ command: "tutti serve --library ~/Music" })
+export function noLibrary() {
+	const { folders = [], scan } = store.library
+	if (scan) return empty("library", "Your music is being read", "What is found appears here.")
+	if (folders.length) return empty("library", "The library is empty", `No music was found in ${folders.join(", ")}. Files that you put there appear here by themselves.`)
+	return empty("library", "The library is empty", "Start the server with the folder that holds your music.", { command: "tutti serve --library ~/Music" })
+}
 
 /** Copies text. A page without TLS has no clipboard object, so the old way stands behind it. */
 export async function copy(text) {

@@ -56,12 +56,12 @@ export class Plot {
 		return marks.filter(({ atMs }) => atMs > nowMs - this.spanMs && atMs <= nowMs).map(({ atMs, roomId, text: what }) => {
 			const room = rooms.find(({ id }) => id === roomId)
 			const at = x(atMs)
-			const told = `${room?.name ?? "A room"}: ${what}`
+			const told = `${room.name}: ${what}`
 			const isLeft = at > right - 150
 			const begin = isLeft ? at - 160 : at
 			const row = Math.max(0, taken.findIndex((end) => end < begin))
 			taken[row] = begin + 160
-			return svg("g", { class: `mark line-${room?.color ?? 7}` }, svg("title", {}, told), line(at, at, top, bottom), svg("path", { d: `M${at} ${top - 5}l5 5-5 5-5-5z` }),
+			return svg("g", { class: `mark line-${room.color}` }, svg("title", {}, told), line(at, at, top, bottom), svg("path", { d: `M${at} ${top - 5}l5 5-5 5-5-5z` }),
 				isWide ? text(isLeft ? at - 9 : at + 9, top + 17 + row * 16, isLeft ? "end" : "", told) : "")
 		})
 	}

@@ -39,7 +39,7 @@ export function drawQueue() {
 	const { count: length = 0, canUndo, index, revision } = group?.queue ?? {}
 	if (entries && !editing && revision !== entries.revision) entries.outdated(length)
 	drawEntries()
-	setText(size, length ? count(length, "track") : "")
+	setText(size, dotted(length && count(length, "track"), group && `in ${group.name}`))
 	undoButton.hidden = !canUndo
 	label(undoButton, `Undo: ${canUndo}`)
 	jumpButton.hidden = index == null

@@ -4,10 +4,10 @@ import { join, leave, newGroup, patchRoom, roomVolume } from "./actions.js"
 import { isGuest } from "./access.js"
 import { act, newest, request, store } from "./api.js"
 import { dotted, h, iconButton, setText, textButton, whole } from "./dom.js"
-import { ask, sheet, toast } from "./overlay.js"
+import { ask, confirm, sheet, toast } from "./overlay.js"
 import { slider } from "./slider.js"
 import { choices, field } from "./sound.js"
-import { signed, stateText } from "./truth.js"
+import { isOut, signed, stateText } from "./truth.js"
 
 export function pair(room) {
 	ask(`Pair ${room.name}`, { hint: "1234 5678", button: "Pair", inputmode: "numeric",
@@ -38,10 +38,9 @@ function stepper(title, { min, max, format, send, hint, kind }) {
 
 export function roomSheet(id) {
 	const room = () => store.room(id)
-	const { name, isPaired, canUnpair, isPresent, groupId, state } = room()
+	const { name, isPaired, canUnpair, groupId, state } = room()
 	const group = store.group(groupId)
-	const isUsable = isPaired && isPresent && state !== "taken"
-	const canSet = isPaired && group && state !== "away"
+	const canSet = isPaired && !isOut(room())
 	sheet(name, (body, close) => {
 		const sendVolume = roomVolume()
 		const sendDelay = newest((delayMs) => patchRoom(room(), { delayMs }), 200)
@@ -50,26 +49,34 @@ export function roomSheet(id) {
 		const delay = stepper("Delay", { min: -200, max: 200, format: (value) => `${signed(value, 0)} ms`, kind: "centred", send: sendDelay,
 			hint: "Makes this room sound later than the others, or earlier: for a slow amplifier, or a room far away." })
 		const channels = choices("Channels", { Stereo: "stereo", Left: "left", Right: "right", Mono: "mono" }, (channels) => patchRoom(room(), { channels }))
-		const mute = textButton("mute", "", () => patchRoom(room(), { muted: !room().muted }))
-		const button = (symbol, text, run, classes) => textButton(symbol, text, () => { close(); run(); }, classes)
-		const others = store.allGroups().filter((other) => isUsable && other.id !== groupId)
-		body.append(status, ...(canSet ? [volume.element, ...(isGuest() ? [] : [delay.element, field("Channels", null, channels.element)])] : []), h("div.buttons",
+		const line = (symbol, text, run, classes = "") => textButton(symbol, text, () => { close(); run(); }, `.line${classes}`)
+		const mute = textButton("mute", "", () => patchRoom(room(), { muted: !room().muted }), ".line")
+		const others = store.allGroups().filter((other) => canSet && other.id !== groupId)
+		body.append(status, ...(canSet ? [volume.element, ...(isGuest() ? [] : [delay.element, field("Channels", null, channels.element)])] : []), h("div.lines",
 			canSet && mute,
-			isUsable && !isGuest() && textButton("speaker", "Make a sound here", async () => (await act("POST", `/rooms/${id}/identify`)) && toast(`${name} makes a sound`)),
-			!isPaired && !isGuest() && button("check", "Pair", () => pair(room())),
-			group && button("close", "Leave the group", () => leave(group, room())),
-			isUsable && group?.roomIds.length !== 1 && button("plus", "Its own group", () => newGroup([id])),
-			others.map((other) => button("right", `Move to ${other.name}`, () => join(other, room()))),
-			canUnpair && !isGuest() && button("trash", "Forget the pairing", () => act("DELETE", `/rooms/${id}/pairing`), ".soft.danger")))
+			canSet && !isGuest() && textButton("speaker", "Make a sound here", async () => (await act("POST", `/rooms/${id}/identify`)) && toast(`${name} makes a sound`), ".line"),
+			!isPaired && !isGuest() && line("check", "Pair", () => pair(room())),
+			state === "taken" && group && !isGuest() && line("speaker", "Take over", () => join(group, room())),
+			canSet && group?.roomIds.length !== 1 && line("plus", "Play by itself", () => newGroup([id])),
+			others.length && line("right", others.length > 1 ? "Move to another group" : `Move to ${others[0].name}`, () => moveTo(others, room)),
+			group && line("close", "Leave the group", () => leave(group, room()))),
+		canUnpair && !isGuest() && h("div.lines", line("trash", "Forget the pairing", () => confirm(`Forget ${name}?`,
+			`${name} plays nothing from here any more, until somebody types its PIN again.`, "Forget it", () => act("DELETE", `/rooms/${id}/pairing`)), ".danger")))
 		return () => {
 			const now = room()
 			if (!now) return close()
-			volume.draw(now.volume)
+			volume.draw(now.volume ?? 0)
 			delay.draw(now.delayMs ?? 0)
 			channels.draw(now.channels)
 			setText(mute.lastChild, now.muted ? "Sound on" : "Mute")
-			mute.classList.toggle("on", now.muted)
-			return setText(status, dotted(now.model, now.muted ? "muted" : "", stateText(now)))
+			mute.classList.toggle("on", !!now.muted)
+			return setText(status, dotted(now.model, now.muted ? "muted" : "", stateText(now), isOut(now) && now.detail))
 		}
 	})
+}
+
+function moveTo(groups, room) {
+	if (groups.length === 1) return join(groups[0], room())
+	return sheet(`Move ${room().name} to`, (body, close) =>
+		body.append(...groups.map((group) => textButton("speaker", group.name, () => { close(); join(group, room()); }, ".line"))))
 }

@@ -3,12 +3,12 @@
 import { chooseGroup, chooseRooms, currentGroup, groupVolume, isRunning, join, leave, newGroup, patchGroup, patchRoom, pick, roomVolume, toggle } from "./actions.js"
 import { forHousehold, isGuest } from "./access.js"
 import { act, request, store } from "./api.js"
-import { attribute, cover, h, iconButton, keyed, label, lines, setCover, setIcon, setText, textButton } from "./dom.js"
+import { attribute, cover, h, iconButton, keyed, label, lines, setCover, setIcon, setText, textButton, whole } from "./dom.js"
 import { devicesButton } from "./devices.js"
 import { ask, menu, noRooms, sheet } from "./overlay.js"
 import { pair, roomSheet } from "./room.js"
 import { volumeRow } from "./slider.js"
-import { isTrouble, micros, stateText } from "./truth.js"
+import { isOut, isSettable, isTrouble, micros, stateText } from "./truth.js"
 
 const view = document.getElementById("rooms")
 const cards = h("div.cards")
@@ -23,8 +23,9 @@ export function buildRooms() {
 
 export function drawRooms() {
 	const current = currentGroup()
-	const loose = store.allRooms().filter((room) => !store.groups.has(room.groupId))
-	keyed(cards, store.allGroups(), (group) => group.id, groupCard, (card, group) => card.draw(group, group.id === current?.id))
+	const groups = store.allGroups()
+	const loose = store.allRooms().filter((room) => !groups.some((group) => group.id === room.groupId))
+	keyed(cards, groups, (group) => group.id, groupCard, (card, group) => card.draw(group, group.id === current?.id))
 	keyed(free, loose, (room) => room.id, looseRow, (row, room) => row.draw(room, current))
 	freeBox.hidden = !loose.length
 	nothing.hidden = store.rooms.size > 0
@@ -38,20 +39,29 @@ function groupCard(group) {
 	const play = iconButton("play", "Play", () => toggle(group), ".filled")
 	const volume = volumeRow((value) => send(group, value), () => patchGroup(group, { muted: !group.muted }))
 	const members = h("ul.members")
+	const volumeLine = h("div.volume-row", volume.parts)
+	const edit = textButton("plus", "", () => chooseMembers(group.id), ".add-rooms")
 	const card = h("section.card.group", h("div.group-head", choose, play, iconButton("more", "More for this group", (event) => groupMenu(event.currentTarget, group))),
-		h("div.volume-row", volume.parts), members, textButton("plus", "Add or remove rooms", () => chooseMembers(group.id), ".add-rooms"))
+		volumeLine, members, edit)
 	card.draw = (now, isCurrent) => {
 		group = now
-		setText(text.top, group.name || "Empty group")
-		setText(text.below, group.item ? `${group.state === "paused" ? "Paused: " : ""}${group.item.title}` : "Nothing plays")
+		const rooms = store.roomsOf(group)
+		// A room by itself needs no second slider, one that is out none at all.
+		const isOne = rooms.length === 1
+		members.hidden = !rooms.length || (isOne && !isOut(rooms[0]))
+		volumeLine.hidden = !rooms.length || (isOne && isOut(rooms[0]))
+		play.hidden = !rooms.length
+		setText(edit.lastChild, rooms.length ? "Add or remove rooms" : "Add rooms")
+		setText(text.top, group.name)
+		setText(text.below, group.item ? `${group.state === "paused" ? "Paused: " : ""}${group.item.title}` : rooms.length ? "Nothing plays" : "Waits for a room")
 		setCover(picture, group.item?.artwork)
 		card.classList.toggle("current", isCurrent)
 		attribute(card, "aria-label", group.name)
 		attribute(choose, "aria-pressed", `${isCurrent}`)
 		setIcon(play, isRunning(group) ? "pause" : "play")
 		label(play, `${isRunning(group) ? "Pause" : "Play"} in ${group.name}`)
-		volume.draw(group.name, group.volume, group.muted)
-		keyed(members, store.roomsOf(group), (room) => room.id, memberRow, (row, room) => row.draw(room, group))
+		volume.draw(group.name, group.volume, group.muted, !isSettable(group))
+		keyed(members, rooms, (room) => room.id, memberRow, (row, room) => row.draw(room, group))
 	}
 	return card
 }
@@ -63,16 +73,19 @@ function memberRow(room) {
 	const check = iconButton("check", "Leave", () => leave(group, room), ".check")
 	const more = iconButton("more", "More", () => roomSheet(room.id))
 	const volume = volumeRow((value) => send(room, value), () => patchRoom(room, { muted: !room.muted }))
-	const row = h("li.member", check, text.box, volume.parts.slice(1), more)
+	const take = h("button.soft.take", { onclick: () => join(group, room) }, "Take over")
+	const row = h("li.member", check, text.box, volume.parts.slice(1), take, more)
 	row.draw = (now, owner) => {
 		[room, group] = [now, owner]
 		setText(text.top, room.name)
 		const sync = room.sync && `± ${micros(Math.abs(room.sync.errorUs))}`
 		setText(text.below, isTrouble(room) ? stateText(room) : room.muted ? "muted" : room.state === "playing" && sync ? sync : room.state === "free" ? "" : stateText(room))
 		row.classList.toggle("bad", isTrouble(room))
+		row.classList.toggle("out", isOut(room))
+		take.hidden = room.state !== "taken"
 		label(check, `Take ${room.name} out of the group`)
 		label(more, `More for ${room.name}`)
-		volume.draw(room.name, room.volume, room.muted, room.volume == null || !room.isPaired || room.state === "away")
+		volume.draw(room.name, room.volume, room.muted, room.volume == null || isOut(room))
 	}
 	return row
 }
@@ -85,7 +98,7 @@ function looseRow(room) {
 	row.draw = (now, current) => {
 		room = now
 		setText(text.top, room.name)
-		setText(text.below, stateText(room))
+		setText(text.below, room.state === "free" && room.volume != null ? `volume ${whole(room.volume)}` : stateText(room))
 		const verb = { away: "", noDevice: "", notPaired: isGuest() ? "" : "Pair", taken: isGuest() ? "" : "Take over" }[room.state] ?? (current ? "Join" : "Play here")
 		use.hidden = !verb
 		setText(use, verb)
@@ -109,6 +122,7 @@ function groupMenu(anchor, group) {
 		...forHousehold(["tune", "Rename", () => ask("Name of the group", { value: group.isNamed ? group.name : "", hint: group.name },
 			(name) => request("PATCH", path, { name }))]),
 		["plus", "Add or remove rooms", () => chooseMembers(group.id)],
+		group.roomIds.length === 1 && ["speaker", `${store.room(group.roomIds[0])?.name}: delay, channels and more`, () => roomSheet(group.roomIds[0])],
 		...store.allGroups().filter((other) => other.id !== group.id)
 			.map((other) => ["speaker", `Bring ${other.name} in here`, () => act("POST", `${path}/merge`, { groupId: other.id })]),
 		group.roomIds.length > 1 && ["close", "Split: each room by itself", async () => {

@@ -18,7 +18,10 @@ export function choices(title, options, pick) {
 	const buttons = Object.entries(options).map(([text, value]) => Object.assign(h("button", { onclick: () => pick(value) }, text), { choice: value }))
 	return {
 		element: h("div.choices", { role: "group", "aria-label": title }, buttons),
-		draw: (value) => buttons.forEach((button) => button.setAttribute("aria-pressed", button.choice === (value ?? null))),
+		draw: (value, isOff = false) => buttons.forEach((button) => {
+			button.setAttribute("aria-pressed", button.choice === (value ?? null))
+			button.disabled = isOff
+		}),
 	}
 }
 
@@ -39,8 +42,9 @@ export function sound() {
 			localStorage.setItem("tutti.theme", document.documentElement.dataset.theme = value)
 			store.changed()
 		})
+		const note = h("p.dim")
 		if (currentGroup()) {
-			if (!isGuest()) body.append(field("Speed", rateText, rate.element), field("Pitch", pitchText, pitch.element), field("Loudness", null, loudness.element),
+			if (!isGuest()) body.append(note, field("Speed", rateText, rate.element), field("Pitch", pitchText, pitch.element), field("Loudness", null, loudness.element),
 				field("Equalizer", null, equalizer.element))
 			body.append(field("Sleep timer", sleepText, sleep.element))
 		}
@@ -49,12 +53,17 @@ export function sound() {
 			look.draw(document.documentElement.dataset.theme)
 			const group = currentGroup()
 			if (!group) return
+			// Effects begin where the music is taken from its source again, which a live one cannot be.
+			const isLive = !!group.item && !group.item.isSeekable
+			note.hidden = !isLive
+			setText(note, isLive ? `${group.item.title} is heard as it happens: its sound cannot be changed while it plays.` : "")
+			for (const bar of [rate, pitch]) bar.input.disabled = isLive
 			rate.set(group.effects?.rate ?? 1)
 			pitch.set(group.effects?.pitch ?? 0)
 			setText(rateText, times(rate.value))
 			setText(pitchText, semitones(pitch.value))
-			loudness.draw(group.effects?.loudness)
-			equalizer.draw(group.effects?.filter)
+			loudness.draw(group.effects?.loudness, isLive)
+			equalizer.draw(group.effects?.filter, isLive)
 			const left = group.sleepAtMs ? (group.sleepAtMs - store.nowMs()) / 1000 : 0
 			sleep.draw(left > 0 ? Object.values(sleeps).find((value) => Math.abs(value - left) < 45) : 0)
 			setText(sleepText, left > 0 ? `pauses in ${span(left)}` : "")

@@ -104,7 +104,7 @@ export function drawSync() {
 	if (!rooms.length) return
 	tellSpread(rooms.filter((room) => room.sync))
 	const lines = rooms.map((room, index) => ({ ...room, color: index % 8, points: history.get(room.id) ?? [] }))
-	plot.draw(now, lines, marks)
+	plot.draw(now, lines, marks.filter((mark) => lines.some((line) => line.id === mark.roomId)))
 	keyed(rows, lines, (room) => room.id, () => h("tr", h("th", { scope: "row" }, h("i"), h("span")),
 		columns.map((_, index) => h("td", index === ahead && h("i.bar"), h("span")))), drawRow)
 }

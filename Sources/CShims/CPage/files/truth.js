@@ -1,21 +1,45 @@
 // The line that tells the truth about what is heard, in a few words, and what stands behind each of them.
 
-import { effects, isRunning, position, sleepIn } from "./actions.js"
+import { effects, isRunning, sleepIn } from "./actions.js"
 import { store } from "./api.js"
 import { dotted, h, icon, keyed, setIcon, setText, span } from "./dom.js"
 import { sheet } from "./overlay.js"
 
 export const micros = (us) => (Math.abs(us) < 1000 ? `${Math.max(1, Math.round(us))} µs` : `${(us / 1000).toFixed(1)} ms`)
 export const signed = (number, digits = 1) => `${number < 0 ? "−" : number > 0 ? "+" : ""}${Math.abs(number).toFixed(digits)}`
-export const isTrouble = (room) => ["away", "noDevice", "taken", "notPaired", "buffering"].includes(room.state)
+/** Whether nothing can be heard of the room, whatever its group does. */
+export const isOut = (room) => ["away", "noDevice", "taken", "notPaired"].includes(room.state)
+export const isTrouble = (room) => isOut(room) || room.state === "buffering"
+/** Whether anybody hears when the group's volume moves. */
+export const isSettable = (group) => store.roomsOf(group ?? { roomIds: [] }).some((room) => room.isPaired && !isOut(room))
 
 /** How far sound travels: 29 µs make a centimetre. */
 export const travel = (us) => (us < 29 ? `${Math.max(1, Math.round(us * 0.343))} mm` : `${Math.round(us * 0.0343)} cm`)
 
 const time = (atMs) => new Date(Date.now() + atMs - store.nowMs()).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })
 
-export const stateText = (room) => room.awaySinceMs ? `away since ${time(room.awaySinceMs)}` : room.detail ?? { playing: "plays", buffering: "filling", taken: "plays for another sender",
-	notPaired: "not paired yet", noDevice: "no sound card" }[room.state] ?? room.state
+const other = (room) => room.sender ?? "Another sender"
+
+/** How a room is, in people's words: the network's own are in its sheet. */
+export function stateText(room) {
+	switch (room.state) {
+		case "taken": return `${other(room)} plays here${room.reason === "lent" ? " for a while" : ""}`
+		case "away":
+			if (room.reason === "version" || room.reason === "protocol") return "needs an update"
+			return room.awaySinceMs == null ? "away" : `away since ${time(room.awaySinceMs)}`
+		default: return { playing: "plays", buffering: "filling", notPaired: "not paired yet", noDevice: "no sound card", free: "ready", starting: "starting" }[room.state] ?? room.state
+	}
+}
+
+function cure(room) {
+	switch (room.state) {
+		case "taken": return `${other(room)} plays in ${room.name}. Take it over in Rooms, or wait: ${room.reason === "lent" ? "it comes back by itself" : "it stays there until you do"}.`
+		case "away": return `${room.name} is switched off or out of the network's reach. It joins by itself when it is back.`
+		case "noDevice": return `${room.name} finds no sound card. Look whether it is plugged in.`
+		case "notPaired": return `${room.name} is silent until it is paired, in Rooms.`
+		default: return `The network to ${room.name} is too slow just now. It joins as soon as it can.`
+	}
+}
 
 /** What there is to say about a group: { key, icon, text, explain, isBad } or, with the way back, { key, icon, text, undo }. */
 function facts(group) {
@@ -25,8 +49,7 @@ function facts(group) {
 	const good = (key, icon, text, explain, more) => found.push({ key, icon, text, explain, ...more })
 	if (group.state === "starting") good("starting", "wave", "Starting", "The rooms fill their buffers, then start together.")
 	if (group.state === "buffering") bad("buffering", "Filling", "The source is too slow. All rooms wait at the same place until enough has arrived, so nothing is skipped.")
-	if (group.detail) bad("detail", group.detail, `The server says: ${group.detail}.`)
-	for (const room of rooms.filter(isTrouble)) bad(room.id, `${room.name}: ${stateText(room)}`, `${room.name} is silent. It joins by itself as soon as it can.`)
+	for (const room of rooms.filter(isTrouble)) bad(room.id, `${room.name}: ${stateText(room)}`, cure(room))
 	if (group.item) quality(group, rooms, good)
 	return [...found, ...changes(group)]
 }
@@ -38,13 +61,14 @@ function quality(group, rooms, good) {
 		good("sync", "wave", `± ${micros(worst)}`, `Every room is within ${micros(worst)} of the schedule. In that time sound travels ${travel(worst)}. `
 			+ "Nobody hears less than about 1000 µs.", { link: "#/sync" })
 	}
-	const { codec, codecReason } = group.item
+	const { codec, codecReason, isUnchanged } = group.item
 	if (codec) {
-		good("codec", "note", dotted(codec, codecReason), codecReason === "as it is"
+		good("codec", "note", dotted(codec, codecReason), isUnchanged
 			? `All rooms decode ${codec}, so the file is sent unchanged: nothing is lost on the way.` : `The music is sent as ${codec}: ${codecReason ?? "this suits all rooms"}.`)
 	}
-	const ahead = (group.bufferedUntilS ?? 0) - position(group)
-	if (isRunning(group) && ahead > 5) {
+	// What the rooms hold goes beyond the end of the track.
+	const ahead = Math.min(...rooms.map((room) => room.sync?.bufferedS ?? 0))
+	if (isRunning(group) && ahead > 5 && ahead < Infinity) {
 		good("ahead", "library", `${span(ahead)} ahead`, `The rooms already hold the next ${span(ahead)}. If the network breaks, the music goes on for that long.`)
 	}
 }
