@@ -89,6 +89,7 @@ package final class House: LoopMember {
   private(set) var diskProblem: String? {
     didSet { if diskProblem != oldValue { hasNews = true } }
   }
+  private var resumption: ResumeGuard
   package private(set) var isOver = false
 
   /// Reads what is kept. `tell` gets a line about a file that had to be set aside.
@@ -96,6 +97,7 @@ package final class House: LoopMember {
     host: GroupHost, settings: Settings, tell: (String) -> Void
   ) throws(ServiceError) {
     (self.host, self.settings) = (host, settings)
+    resumption = ResumeGuard(path: settings.path)
     inputs = LiveInputs(
       settings.inputs.map {
         .init(name: $0.name, location: $0.source, raw: $0.raw, latency: $0.live)
@@ -139,8 +141,18 @@ package final class House: LoopMember {
       for room in group.rooms { connect(room, in: group.id, takes: false) }
     }
     watchInputs(mailbox)
-    guard settings.resumes else { return }
-    for record in posted.record.groups where record.isPlaying {
+    if settings.resumes { playOn() }
+  }
+
+  private func playOn() {
+    let playing = posted.record.groups.filter(\.isPlaying)
+    guard !playing.isEmpty else { return }
+    guard resumption.begin(at: HostClock.now) else {
+      return onWarning(
+        "what played has ended this program twice as it began; the groups wait: play something else, or try again"
+      )
+    }
+    for record in playing {
       // What cannot be played on waits for its user.
       try? groups[record.id]?.play(record.place)
     }
@@ -149,7 +161,8 @@ package final class House: LoopMember {
   package var nextDeadline: LocalTime? {
     let deadlines = groups.values.compactMap(\.nextDeadline)
     let signs = signs.values.map(\.nextDeadline) + roomVisits.values.map(\.nextDeadline)
-    return (deadlines + signs + [hasNews ? nextNews : nextLook, nextSave]).min()
+    let own = [hasNews ? nextNews : nextLook, nextSave] + [resumption.deadline].compactMap(\.self)
+    return (deadlines + signs + own).min()
   }
 
   package func handle(_ event: ReactorEvent) -> Bool { false }
@@ -164,11 +177,13 @@ package final class House: LoopMember {
     if nextLook <= now { (nextLook, hasNews) = (now + Self.lookInterval, true) }
     if hasNews, nextNews <= now { publish() }
     if nextSave <= now { save(makeRecord()) }
+    if let deadline = resumption.deadline, deadline <= now { resumption.succeed() }
   }
 
   /// Ends playing in all rooms; what is kept says what played. Carried out by the loop, until `isOver`.
   package func stop() {
     guard !isOver else { return }
+    resumption.succeed()
     save(makeRecord())
     inputs.stop()
     for reader in readers { reader.stream.finish() }
