@@ -1,11 +1,11 @@
 #!/bin/bash
 # Fuzzes everything in the protocol that reads bytes, both session cores, what decides who is trusted, or TLS channels:
-#   Tests/Fuzz/run.sh decoders|sessions|trust|channels SECONDS [libFuzzer options]
+#   Tests/Fuzz/run.sh decoders|sessions|trust|channels|media SECONDS [libFuzzer options]
 # The examples of the specification are the first inputs, and those of Corpus/TARGET.hex if there is one. FUZZ_DIR keeps the build and the inputs found.
 set -euo pipefail
 
-target=${1:?usage: run.sh decoders|sessions|trust|channels SECONDS [libFuzzer options]}
-seconds=${2:?usage: run.sh decoders|sessions|trust|channels SECONDS [libFuzzer options]}
+target=${1:?usage: run.sh decoders|sessions|trust|channels|media SECONDS [libFuzzer options]}
+seconds=${2:?usage: run.sh decoders|sessions|trust|channels|media SECONDS [libFuzzer options]}
 shift 2
 core=(Clock Audio WireProtocol Pairing)
 libraries=()
@@ -15,10 +15,12 @@ case $target in
   trust)
     modules=("${core[@]}" Sender Receiver)
     sources=(FuzzTrust Script ../TestSupport/FakeArithmetic ../TestSupport/SplitMix64) ;;
+  # The messages for a fifth of the time, then files of ten and more containers, which the program PROGRAM decodes.
+  media) modules=("${core[@]}" Sender) sources=(FuzzMedia) ;;
   channels)
     modules=("${core[@]}" OpenSSLSecurity) sources=(FuzzChannels Script)
     libraries=(-lssl -lcrypto) ;;
-  *) echo "there are decoders, sessions, trust and channels to fuzz, not $target" >&2; exit 2 ;;
+  *) echo "there are decoders, sessions, trust, channels and media to fuzz, not $target" >&2; exit 2 ;;
 esac
 root=$(cd "$(dirname "$0")/../.." && pwd)
 dir=${FUZZ_DIR:-$root/.build/fuzz}
@@ -72,6 +74,9 @@ for file in "$examples"/*; do
       { printf '\x00'; told '\x01\x02' "$file"; } > "$corpus/$name.media"
       { printf '\x01\x01\x00\x00'; told '\x01\x00\x02' "$examples/control.welcome"
         printf '\x01\x01\x00'; told '\x01\x00\x02' "$file"; } > "$corpus/$name.sender" ;;
+    media)
+      [ "$short" ] || continue
+      for kind in 0 1 2 3; do { byte $kind; cat "$file"; } > "$corpus/$name.$kind"; done ;;
     trust)
       [ "$short" ] || continue
       # Somebody comes to the desk, and says this.
@@ -88,5 +93,12 @@ if [ -f "$kept" ]; then
   done < "$kept"
 fi
 
+files=0
+if [ "$target" = media ]; then
+  files=$((seconds * 4 / 5)) seconds=$((seconds - seconds * 4 / 5))
+fi
 "$dir/fuzz-$target" -max_total_time="$seconds" -max_len=4096 -rss_limit_mb=1024 \
   -artifact_prefix="$dir/" -print_final_stats=1 "$@" "$dir/corpus-$target"
+if [ "$target" = media ]; then
+  python3 "$root/Tests/Fuzz/media.py" "${PROGRAM:-$root/.build/debug/tutti}" "$files" "$dir/media"
+fi
