@@ -30,6 +30,7 @@ final class HouseProgram: LoopMember {
 
   init(_ configuration: HouseConfiguration, state: StateDirectory, encoding: EncoderChoice) throws {
     returnFreedMemory()
+    try MediaWorkerCommand.start()
     let reactor = try Reactor()
     self.reactor = reactor
     log = try OutputWriter(descriptor: STDERR_FILENO, limit: 64 << 10) { _ in [] }

@@ -66,7 +66,6 @@ struct ServeCommand: ParsableCommand {
     try reporting {
       let configuration = try configured()
       let state = try StateDirectory(configuration.stateDirectory)
-      try MediaWorkerCommand.start()
       let encoding = try EncoderChoice(codec: codec, bitrate: nil, packetLength: 20)
       try HouseProgram(configuration, state: state, encoding: encoding).run()
     }
