@@ -429,7 +429,7 @@ class Handler(BaseHTTPRequestHandler):
         if name == "index.html":
             with self.house.lock:
                 state = json.dumps(self.house.state()).replace("<", "\\u003c").encode()
-            data = data.replace(b"<!--state-->", state)
+            data = data.replace(b"<!--asker-->", b"machine").replace(b"<!--state-->", state)
         kind = {".js": "text/javascript", ".webmanifest": "application/manifest+json"}.get(file.suffix) or mimetypes.guess_type(name)[0]
         self.reply(200, data, kind)
 

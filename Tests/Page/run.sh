@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")"
 
 missing=
-for package in chromium ffmpeg python3-pip dbus avahi-daemon iproute2 gcc libasound2-dev; do
+for package in chromium ffmpeg python3-pip dbus avahi-daemon iproute2 gcc libasound2-dev zbar-tools python3-pil util-linux; do
   dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"
 done
 if [ -n "$missing" ]; then
@@ -23,3 +23,4 @@ python3 -c 'import playwright, axe_playwright_python' 2>/dev/null ||
 python3 test_page.py
 python3 test_use.py
 python3 test_real.py
+unshare -m -n python3 test_access.py

@@ -67,7 +67,7 @@ export function askForPIN(text = "") {
 	const form = h("form.ask", { onsubmit }, field, problem, button)
 	const brand = document.querySelector(".brand svg").cloneNode(true)
 	const box = h("main.door", brand, h("h1", "PIN of this household"),
-		h("p.dim", "On the computer that plays: ", h("code", "tutti pin"), ". Or on a paired phone: Rooms, then Devices."), form)
+		h("p.dim", "On the computer that plays: ", h("code", "tutti pin"), ". Or on a paired phone: Rooms, Devices, Add a phone."), form)
 	document.getElementById("app").replaceWith(box)
 	field.focus()
 }
