@@ -306,6 +306,12 @@ extension GroupDriver {
     return room
   }
 
+  /// Nobody else plays any more in a room that another sender had taken.
+  package func noteFree(_ room: RoomID) { handle(.roomFreed(twins[room] ?? room)) }
+
+  /// The receivers that it has a session with.
+  package var receivers: [String] { session.receivers.map(\.hex) }
+
   /// Whether a room was added for this receiver.
   package func plays(_ record: RoomRecord) -> Bool { room(of: record) != nil }
 

@@ -7,9 +7,11 @@ import WireProtocol
 package struct StatusReport: Codable, Hashable, Sendable {
   package struct Room: Codable, Hashable, Sendable {
     package var name: String
-    /// A room state, `connecting`, or `away`.
+    /// A room state, `connecting`, `away`, or `taken` where another sender has it.
     package var state: String
     package var detail: String?
+    /// Why it does not play; nil where nothing keeps it from that.
+    package var reason: RoomReason?
     package var volume: Double?
     package var muted: Bool?
     package var delayMs: Double?
@@ -145,12 +147,57 @@ package struct EffectsReport: Codable, Hashable, Sendable {
   }
 }
 
+/// Why a room does not play, for programs, which have words of their own.
+package struct RoomReason: Codable, Hashable, Sendable {
+  package enum Code: String, CaseIterable, Codable, Sendable {
+    case unreachable, gone, busy, taken, lent, notPaired, otherVersion, misbehaving, refused
+    /// It has no sound card that works.
+    case noDevice
+    /// It has nothing to play, for its network is slower than the music.
+    case slowNetwork
+  }
+
+  package var code: Code
+  /// The sender that has the room, as it calls itself.
+  package var holder: String?
+
+  package init(_ code: Code, holder: String? = nil) { (self.code, self.holder) = (code, holder) }
+
+  package init(_ trouble: RoomTrouble) {
+    code =
+      switch trouble {
+      case .unreachable: .unreachable
+      case .gone: .gone
+      case .busy: .busy
+      case .taken: .taken
+      case .lent: .lent
+      case .notPaired: .notPaired
+      case .otherVersion: .otherVersion
+      case .misbehaving: .misbehaving
+      case .refused: .refused
+      }
+    holder = trouble.holder
+  }
+}
+
+extension RoomTrouble {
+  /// Whether the room is there, and another sender has it.
+  package var isOccupied: Bool {
+    switch self {
+    case .busy, .taken, .lent: true
+    default: false
+    }
+  }
+}
+
 extension StatusReport.Room {
   package init(_ room: GroupStatus.Room) {
     name = room.name
     switch room.connection {
     case .connecting: state = "connecting"
-    case .away(let reason): (state, detail) = ("away", reason)
+    case .away(let detail):
+      (state, self.detail) = (room.trouble?.isOccupied == true ? "taken" : "away", detail)
+      reason = room.trouble.map { RoomReason($0) }
     case .live(let status):
       state = "\(status.state)"
       detail = status.detail.isEmpty ? nil : status.detail

@@ -357,9 +357,9 @@ package struct Goodbye: Hashable, Sendable {
     case protocolViolation = 3
     /// Nothing was heard from the other side for too long.
     case timeout = 4
-    /// From a receiver: another sender has the room now; `detail` says which. The sender does not come back by itself.
+    /// From a receiver: another sender has the room now; `detail` is its name. The sender does not come back by itself.
     case replaced = 5
-    /// From a receiver: another sender has the room for a while; `detail` says which. The sender asks for it again.
+    /// From a receiver: another sender has the room for a while; `detail` is its name. The sender asks for it again.
     case lent = 6
     /// From a receiver: the sender is not paired with it any more.
     case notPaired = 7

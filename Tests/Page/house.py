@@ -28,8 +28,8 @@ def now_ms():
 
 
 # As the daemon has them, network's words and all: the page has to turn them into words for people.
-OFF = dict(detail="[fe80::b8a1:5ff:fe36:b06a%wlan0]:9201 refused the connection: nothing listens there", reason="unreachable")
-LENT = dict(detail="study-pi at 10.92.0.7 plays here for a while", reason="lent", sender="study-pi", awaySinceMs=1000)
+OFF = dict(detail="[fe80::b8a1:5ff:fe36:b06a%wlan0]:9201 refused the connection: nothing listens there", reason={"code": "unreachable"})
+LENT = dict(detail="study-pi at 10.92.0.7 plays here for a while", reason={"code": "lent", "holder": "study-pi"}, awaySinceMs=1000)
 ROOMS = [  # name, state, what else is known, volume, offset and spread of the sync error in µs, round trip in µs
     ("Kitchen", "free", {}, 55, -2.0, 3.0, 380), ("Bathroom", "free", {}, 70, 4.0, 6.0, 2100),
     ("Living room", "free", {}, 48, 0.5, 1.6, 210), ("Bedroom", "away", {**OFF, "awaySinceMs": 1000}, 30, 0, 2, 300),

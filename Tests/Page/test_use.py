@@ -224,7 +224,7 @@ class Deck(UseTest):
             before = places()
             group = self.group(page)["id"]
             self.api(page, "PATCH", f"/groups/{group}", {"effects": {"rate": 1.25, "pitch": 2, "loudness": -16, "filter": None}, "sleepInS": 900})
-            self.set_room(page, "Kitchen", state="away", reason="unreachable", isPresent=False)
+            self.set_room(page, "Kitchen", state="away", reason={"code": "unreachable"}, isPresent=False)
             self.set_group(page, state="buffering")
             expect(page.locator(".chips")).to_contain_text("Filling")
             self.assertEqual(places(), before, size)
@@ -262,7 +262,7 @@ class Truth(UseTest):
         row = page.locator(".loose").filter(has_text="Guest room")
         expect(row).to_contain_text("study-pi plays here for a while")
         self.api(page, "POST", f"/groups/{group['id']}/rooms", {"roomId": guest["id"], "take": True})
-        self.set_room(page, "Guest room", state="taken", reason="lent", sender="study-pi", detail="study-pi at 10.92.0.7 plays here for a while", awaySinceMs=1000)
+        self.set_room(page, "Guest room", state="taken", reason={"code": "lent", "holder": "study-pi"}, detail="study-pi at 10.92.0.7 plays here for a while", awaySinceMs=1000)
         member = page.locator(".card.current .member").filter(has_text="Guest room")
         expect(member).to_contain_text("study-pi plays here for a while")
         name = member.get_by_text("Guest room", exact=True)
@@ -274,14 +274,14 @@ class Truth(UseTest):
     def test_one_chip_for_one_fact(self):
         page = self.open("now", PHONE)
         detail = "the peer closed the connection"
-        self.set_room(page, "Kitchen", state="away", isPresent=False, reason="unreachable", detail=detail, awaySinceMs=2000)
+        self.set_room(page, "Kitchen", state="away", isPresent=False, reason={"code": "unreachable"}, detail=detail, awaySinceMs=2000)
         self.set_group(page, detail=f"Kitchen: {detail}")
         expect(page.locator(".chip.bad")).to_have_count(1)
         expect(page.locator(".chip.bad")).to_contain_text("Kitchen: away since")
 
     def test_no_view_speaks_of_the_network(self):
         page = self.open("rooms", PHONE)
-        self.set_room(page, "Kitchen", state="away", isPresent=False, reason="unreachable", detail="[fe80::1%eth0]:9201 refused the connection")
+        self.set_room(page, "Kitchen", state="away", isPresent=False, reason={"code": "unreachable"}, detail="[fe80::1%eth0]:9201 refused the connection")
         for view in ["now", "rooms", "sync", "queue", "library/radio"]:
             page.goto(f"{self.server.address}#/{view}")
             page.wait_for_timeout(200)

@@ -43,7 +43,7 @@ import Testing
     let (room, owner) = try busy("refuse")
     let visitor = try second(room, "--take", "--give-back")
     #expect(try visitor.exitCode() == 0, "\(visitor.lines)")
-    try owner.line(with: "plays here for a while")
+    try owner.line(with: "plays there for a while")
     try owner.line("connected again") { _ in owner.lines(with: "a: connected").count == 2 }
     #expect(try owner.stop() == 0)
   }

@@ -69,7 +69,7 @@ import WireProtocol
     let first = try player([long], at: [receiver.address], in: folder)
     try receiver.program.line(with: "playing")
     let second = try player([long], at: [receiver.address], in: folder, state: "copy")
-    let line = try first.line(with: "another program of this sender plays there")
+    let line = try first.line(with: "another program of this machine has taken it over")
     #expect(line.hasPrefix("a: "))
     try second.line(with: "connected")
     #expect(try first.stop() == 0)

@@ -16,7 +16,7 @@ import WireProtocol
       sender: 2, session: 6, clock: 78, takesOver: true, givesBack: true)
     #expect(
       receiver.farewell(owner)
-        == .goodbye(Goodbye(reason: .lent, detail: "sender 2 at study plays here for a while")))
+        == .goodbye(Goodbye(reason: .lent, detail: "sender 2")))
     #expect(receiver.welcome(visitor) != nil)
     let early = receiver.hello(sender: 1, session: 7)
     #expect(
@@ -24,6 +24,16 @@ import WireProtocol
     receiver.say(.goodbye(Goodbye(reason: .finished, detail: "")), on: visitor)
     let back = receiver.hello(sender: 1, session: 8)
     #expect(receiver.welcome(back) != nil)
+  }
+
+  @Test func `another program of the owner that visits gives the room back, others keep it`() {
+    for givesBack in [false, true] {
+      var receiver = TestReceiver()
+      let owner = receiver.hello(sender: 1)
+      let visitor = receiver.hello(sender: 1, session: 6, clock: 78, givesBack: givesBack)
+      #expect(receiver.welcome(visitor) != nil)
+      #expect(goodbye(receiver, owner) == (givesBack ? .lent : .replaced))
+    }
   }
 
   @Test func `who gives back takes nothing that it does not ask for`() {

@@ -128,7 +128,7 @@ import WireProtocol
   @Test func `why a room is away is known while it is tried again`() {
     let now = LocalTime(nanoseconds: 0)
     var link = RoomLink(id: RoomID(1), name: "Kitchen", receiverID: nil, at: now)
-    link.refused("busy", RoomObstacle(.busy), at: now)
+    link.refused("busy", .busy(holder: ""), at: now)
     let retry = link.nextDeadline
     let isDue = link.retryIsDue(at: retry)
     #expect(isDue)

@@ -15,9 +15,9 @@ import WireProtocol
 
   @Test func `a sender that is told that it is replaced does not come back by itself`() {
     var group = TestGroup.playing()
-    group.say(.goodbye(Goodbye(reason: .replaced, detail: "loft plays here now")))
+    group.say(.goodbye(Goodbye(reason: .replaced, detail: "loft")))
     #expect(
-      group.events.contains(.roomReplaced(TestGroup.room, reason: "loft plays here now")))
+      group.events.contains(.roomReplaced(TestGroup.room, reason: "loft has taken it over")))
     #expect(group.outputs.contains(.close(TestGroup.room, .media)))
     group.advance(by: .seconds(60))
     group.handle(.roomSeen(TestGroup.room))
@@ -25,30 +25,30 @@ import WireProtocol
     #expect(Self.connects(group) == 0)
     #expect(
       group.session.status(at: group.now).rooms.map(\.connection) == [
-        .away(reason: "loft plays here now")
+        .away(reason: "loft has taken it over")
       ])
   }
 
   @Test func `why a room does not play is known without reading its words`() {
     var group = TestGroup.playing()
-    func obstacle() -> RoomObstacle? { group.session.status(at: group.now).rooms[0].obstacle }
-    #expect(obstacle() == nil)
-    group.say(.goodbye(Goodbye(reason: .lent, detail: "loft at 10.0.0.1 plays here for a while")))
-    #expect(obstacle() == RoomObstacle(.lent))
+    func trouble() -> RoomTrouble? { group.session.status(at: group.now).rooms[0].trouble }
+    #expect(trouble() == nil)
+    group.say(.goodbye(Goodbye(reason: .lent, detail: "loft")))
+    #expect(trouble() == .lent(holder: "loft"))
     group.take()
     group.advance(by: .seconds(30))
     group.handle(.connected(TestGroup.room, .control))
     group.say(.refuse(Refusal(reason: .busy, detail: "loft")))
-    #expect(obstacle() == RoomObstacle(.lent, sender: "loft"))
+    #expect(trouble() == .lent(holder: "loft"))
 
     group = TestGroup.playing()
     group.handle(.closed(TestGroup.room, .control, reason: "cut"))
-    #expect(obstacle() == RoomObstacle(.unreachable))
+    #expect(trouble() == .gone)
 
     group = TestGroup()
     group.handle(.connected(TestGroup.room, .control))
     group.say(.refuse(Refusal(reason: .busy, detail: "loft")))
-    #expect(obstacle() == RoomObstacle(.busy, sender: "loft"))
+    #expect(trouble() == .busy(holder: "loft"))
   }
 
   @Test func `a room that was taken away comes back when the user asks for it`() {
@@ -70,6 +70,36 @@ import WireProtocol
     group.handle(.connected(TestGroup.room, .control))
     guard case .hello(let next)? = group.told().last else { return }
     #expect(!next.takesOver)
+  }
+
+  @Test func `surfaces hear who has a room, and whether it comes back`() {
+    func trouble(_ reason: Goodbye.Reason) -> RoomTrouble? {
+      var group = TestGroup.playing()
+      group.say(.goodbye(Goodbye(reason: reason, detail: "loft")))
+      return group.session.status(at: group.now).rooms.first?.trouble
+    }
+    #expect(trouble(.lent) == .lent(holder: "loft"))
+    #expect(trouble(.replaced) == .taken(holder: "loft"))
+    #expect(trouble(.notPaired) == .notPaired)
+    #expect(trouble(.shutdown) == .gone)
+    var group = TestGroup.playing()
+    #expect(group.session.status(at: group.now).rooms.first?.trouble == nil)
+    group.say(.keepAlive)
+    #expect(group.session.status(at: group.now).rooms.first?.trouble == .misbehaving)
+  }
+
+  @Test func `a room that was taken comes back when it is said to be free`() {
+    var group = TestGroup.playing()
+    group.say(.goodbye(Goodbye(reason: .replaced, detail: "loft")))
+    group.take()
+    group.handle(.roomFreed(TestGroup.room))
+    #expect(Self.connects(group) == 1)
+    group.handle(.connected(TestGroup.room, .control))
+    guard case .hello(let hello)? = group.told().last else {
+      Issue.record("no hello")
+      return
+    }
+    #expect(!hello.takesOver)
   }
 
   // MARK: - Twins

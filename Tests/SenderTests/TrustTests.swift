@@ -87,9 +87,9 @@ import WireProtocol
 
   @Test func `a room that is lent is asked for every five seconds, and never taken over`() {
     var group = TestGroup.playing(["8000x1:800000"])
-    group.say(.goodbye(Goodbye(reason: .lent, detail: "loft plays here for a while")))
+    group.say(.goodbye(Goodbye(reason: .lent, detail: "loft")))
     #expect(
-      group.events == [.roomGone(TestGroup.room, reason: "loft plays here for a while")])
+      group.events == [.roomGone(TestGroup.room, reason: "loft plays there for a while")])
     for _ in 1...3 {
       group.take()
       group.advance(by: .milliseconds(4900))

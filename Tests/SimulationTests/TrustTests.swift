@@ -144,7 +144,7 @@ import WireProtocol
     group.expectSounding([0], from: 3, to: 40)
     group.expectSounding([1], from: 20, to: 40)
     group.expectSpread(within: 100, from: 25, to: 40)
-    let reason = "visitor 1 at visitor plays here for a while"
+    let reason = "visitor 1 plays there for a while"
     #expect(
       Self.told(group, from: 10) == [
         .roomGone(Self.second, reason: reason), .roomConnected(Self.second),
@@ -166,7 +166,7 @@ import WireProtocol
     group.expectSounding([1], from: 3, to: 14.9)
     #expect(group.microphone.soundingShare(of: 1, from: 15.2, to: 24) == 0)
     // It is not asked for again.
-    let reason = "visitor 2 at visitor has taken it over"
+    let reason = "visitor 2 has taken it over"
     #expect(Self.told(group, from: 10) == [.roomReplaced(Self.second, reason: reason)])
   }
 }

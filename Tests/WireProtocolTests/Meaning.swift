@@ -111,11 +111,11 @@ enum Meaning: Hashable {
     ),
     (
       "control.goodbye.replaced",
-      .control(.goodbye(Goodbye(reason: .replaced, detail: "loft plays here now")))
+      .control(.goodbye(Goodbye(reason: .replaced, detail: "loft")))
     ),
     (
       "control.goodbye.lent",
-      .control(.goodbye(Goodbye(reason: .lent, detail: "loft plays here for a while")))
+      .control(.goodbye(Goodbye(reason: .lent, detail: "loft")))
     ),
     ("control.goodbye.notPaired", .control(.goodbye(Goodbye(reason: .notPaired, detail: "")))),
   ]

@@ -213,14 +213,8 @@ extension ReceiverSession {
   private mutating func replace(
     _ old: SenderLink, by new: SenderLink, _ claim: RoomClaim, at now: LocalTime
   ) {
-    let who = "\(new.hello.senderName) at \(new.peer)"
-    if claim == .lent {
-      sayGoodbye(.lent, detail: "\(who) plays here for a while", at: now)
-    } else if old.hello.senderID != new.hello.senderID {
-      sayGoodbye(.replaced, detail: "\(who) has taken it over", at: now)
-    } else if old.hello.clockID != new.hello.clockID {
-      let detail = "another program of this sender plays there: \(who)"
-      sayGoodbye(.replaced, detail: detail, at: now)
+    if old.hello.senderID != new.hello.senderID || old.hello.clockID != new.hello.clockID {
+      sayGoodbye(claim == .lent ? .lent : .replaced, detail: new.hello.senderName, at: now)
     } else {
       outputs.append(.close(old.control))
       if let media = old.media { outputs.append(.close(media)) }

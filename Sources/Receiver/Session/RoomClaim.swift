@@ -33,7 +33,8 @@ enum RoomClaim: Hashable {
 
   init(_ hello: Hello, to owner: RoomOwner?, by policy: BusyPolicy) {
     guard let owner, owner.senderID != hello.senderID else {
-      self = .granted
+      // A short visit, such as for a setting, gives the room back to the other program of its sender.
+      self = owner != nil && hello.givesBack ? .lent : .granted
       return
     }
     let outranks = policy == .priority && hello.priority > owner.priority

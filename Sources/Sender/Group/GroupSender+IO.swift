@@ -14,6 +14,8 @@ extension GroupSender {
     case roomFound(RoomID, at: [Address])
     /// The user asks for the room though another sender has it.
     case roomTaken(RoomID)
+    /// Another sender had taken it, and has let go of it.
+    case roomFreed(RoomID)
     /// Play in this room no more. Nothing more is said about it.
     case roomRemoved(RoomID)
     /// The answer to `lookUp`; `failure` says in words why it was in vain.

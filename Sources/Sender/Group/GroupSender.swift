@@ -42,6 +42,7 @@ package struct GroupSender<Address: Hashable & Sendable> {
       dialler.learned(room, addresses)
       session.handle(.roomSeen(room), at: now)
     case .roomTaken(let room): session.handle(.roomTaken(room), at: now)
+    case .roomFreed(let room): session.handle(.roomFreed(room), at: now)
     case .roomRemoved(let room):
       session.handle(.roomRemoved(room), at: now)
       settle(at: now)

@@ -31,6 +31,8 @@ extension GroupSession {
     case roomSeen(RoomID)
     /// The user asks for the room though another sender has it.
     case roomTaken(RoomID)
+    /// Another sender had taken it, and has let go of it.
+    case roomFreed(RoomID)
     /// The machine slept for so long: its clock stood still, and the rooms played on.
     case resumedFromSuspend(after: Nanoseconds)
     case connected(RoomID, Channel, SecuredPeer, proof: [UInt8]? = nil)

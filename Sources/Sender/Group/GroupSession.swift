@@ -119,6 +119,7 @@ package struct GroupSession {
       live?.choice?.removed(id)
     case .roomSeen(let id): rooms.with(id) { $0.seen(at: now) }
     case .roomTaken(let id): rooms.with(id) { $0.take(at: now) }
+    case .roomFreed(let id): rooms.with(id) { $0.freed(at: now) }
     case .resumedFromSuspend: break
     case .connected(let id, .control, let peer, let proof):
       rooms.controlConnected(id, peer, proof, at: now)
@@ -126,7 +127,7 @@ package struct GroupSession {
       rooms.mediaConnected(id, peer, from: firstSequence(for: id, at: now), at: now)
     case .received(let id, .control, let bytes): received(bytes, from: id, at: now)
     case .received(let id, .media, _):
-      rooms.broke(id, "it spoke on the media connection", at: now)
+      rooms.broke(id, "it spoke on the media connection", .misbehaving, at: now)
     case .closed(let id, _, let reason): rooms.closed(id, reason, at: now)
     case .drained(let id): rooms.with(id) { $0.live?.media?.drained() }
     case .produced(let batch): produced(batch, at: now)

@@ -25,10 +25,10 @@ package struct GroupStatus: Hashable, Sendable {
     package var id: RoomID
     package var name: String
     package var connection: Connection
+    /// Why it is away; nil where it is not, or nothing is known.
+    package var trouble: RoomTrouble?
     /// As last set from here or told by the room; nil before it was connected.
     package var settings: RoomSettings?
-    /// Why it is away.
-    package var obstacle: RoomObstacle?
   }
 
   package var state: State
@@ -157,6 +157,11 @@ extension GroupSession {
   /// Whether every room could play.
   package var allRoomsAreReady: Bool { rooms.links.allSatisfy(\.isReady) }
 
+  /// The receivers that there is a session with, in the order of the rooms.
+  package var receivers: [Identifier] {
+    rooms.links.compactMap { $0.live == nil ? nil : $0.receiverID }
+  }
+
   /// What people call a room; nil where it is none of the group.
   package func name(of room: RoomID) -> String? { rooms[room]?.name }
 
@@ -187,7 +192,6 @@ extension RoomLink {
       if let status = live?.status { .live(status) } else if obstacle.isEmpty { .connecting } else {
         .away(reason: obstacle)
       }
-    return .init(
-      id: id, name: name, connection: connection, settings: live?.settings, obstacle: obstacleKind)
+    return .init(id: id, name: name, connection: connection, trouble: trouble, settings: live?.settings)
   }
 }

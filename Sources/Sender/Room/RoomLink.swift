@@ -31,8 +31,8 @@ struct RoomLink {
   var live: LiveRoom?
   /// Why the last attempt failed, also while the next one is made; empty after a welcome.
   private(set) var lastObstacle = ""
-  /// The same for whoever has words of its own; nil after a welcome.
-  private(set) var obstacleKind: RoomObstacle?
+  /// The same for surfaces that have words of their own; nil after a welcome.
+  private(set) var trouble: RoomTrouble?
   /// What the room decodes, as it said last; nil before it was connected.
   private(set) var codecs: CodecSet?
   private var withdrawnUntil: LocalTime?
@@ -114,8 +114,15 @@ struct RoomLink {
   mutating func take(at now: LocalTime) {
     if case .live = state { return }
     takesOver = true
+    (lastObstacle, trouble) = ("", nil)
     if case .replaced = state { state = .waiting(until: dialling.heard(at: now)) }
     seen(at: now)
+  }
+
+  /// Whoever had taken it has let go of it.
+  mutating func freed(at now: LocalTime) {
+    guard case .replaced = state else { return }
+    state = .waiting(until: dialling.heard(at: now))
   }
 
   mutating func seen(at now: LocalTime) {
@@ -151,7 +158,7 @@ struct RoomLink {
     takesOver = false
     lists(welcome.codecs, at: now)
     name = welcome.name
-    (lastObstacle, obstacleKind) = ("", nil)
+    (lastObstacle, trouble) = ("", nil)
     return true
   }
 
@@ -167,23 +174,23 @@ struct RoomLink {
 
   mutating func sent() { sentUpTo = max(sentUpTo, live?.media?.nextSequence ?? 0) }
 
-  mutating func broke(
-    _ reason: String, _ kind: RoomObstacle.Kind = .unreachable, at now: LocalTime
-  ) {
+  /// - Parameter trouble: where it is other than that the room cannot be reached.
+  mutating func broke(_ reason: String, _ trouble: RoomTrouble? = nil, at now: LocalTime) {
+    let wasLive = live != nil
     let session = live.flatMap { $0.media == nil ? nil : now - $0.began }
     state = .waiting(until: dialling.broke(session, at: now))
-    (lastObstacle, obstacleKind) = (reason, RoomObstacle(kind))
+    (lastObstacle, self.trouble) = (reason, trouble ?? (wasLive ? .gone : .unreachable))
   }
 
-  mutating func refused(_ reason: String, _ obstacle: RoomObstacle, at now: LocalTime) {
+  mutating func refused(_ reason: String, _ trouble: RoomTrouble = .refused, at now: LocalTime) {
     state = .waiting(until: dialling.refused(at: now))
-    (lastObstacle, obstacleKind) = (reason, obstacle)
+    (lastObstacle, self.trouble) = (reason, trouble)
   }
 
   /// Its user has to pair this sender first, which takes a while.
   mutating func notPaired(_ reason: String, at now: LocalTime) {
     state = .waiting(until: dialling.notPaired(at: now))
-    (lastObstacle, obstacleKind) = (reason, RoomObstacle(.notPaired))
+    (lastObstacle, trouble) = (reason, .notPaired)
   }
 
   /// What the user has to do where this sender is not paired with the room.
@@ -191,9 +198,9 @@ struct RoomLink {
     "it is not paired with this machine: tutti pair \(name.asShellWord)"
   }
 
-  mutating func replaced(_ reason: String) {
+  mutating func replaced(_ reason: String, by holder: String) {
     state = .replaced
-    (lastObstacle, obstacleKind) = (reason, RoomObstacle(.taken))
+    (lastObstacle, trouble) = (reason, .taken(holder: holder))
   }
 
   /// Whether the room has not spoken for so long that its session is over.

@@ -61,7 +61,7 @@ extension RoomSet {
     guard ProtocolVersion.isSpoken(welcome.version) else {
       let detail = DecodeError.unsupportedVersion(welcome.version).description
       sayGoodbye(id, .protocolViolation, detail: detail)
-      broke(id, detail, .version, at: now)
+      broke(id, detail, .otherVersion, at: now)
       return nil
     }
     let before = codecs
@@ -77,27 +77,29 @@ extension RoomSet {
       return violated(id, "a refusal after its welcome", at: now)
     }
     guard refusal.reason != .notPaired else { return notPaired(index, at: now) }
-    let reason = refusal.sentence
+    let trouble = refusal.trouble(after: links[index].trouble)
+    let reason = refusal.sentence(own: configuration.senderName)
     let isNew = links[index].lastObstacle != reason
     outputs.append(.close(id, .control))
-    let obstacle = RoomObstacle(refusal, after: links[index].obstacleKind)
-    links[index].refused(reason, obstacle, at: now)
+    links[index].refused(reason, trouble, at: now)
     if isNew { outputs.append(.event(.roomRefused(id, reason: reason))) }
   }
 
   private mutating func replaced(_ index: Int, _ goodbye: Goodbye) {
     let id = links[index].id
-    let reason = goodbye.detail.isEmpty ? "another sender plays there" : goodbye.detail
+    let trouble = RoomTrouble.taken(holder: goodbye.detail)
+    let reason = trouble.sentence(own: configuration.senderName)
     close(id)
-    links[index].replaced(reason)
+    links[index].replaced(reason, by: goodbye.detail)
     outputs.append(.event(.roomReplaced(id, reason: reason)))
   }
 
   /// Another sender has the room for a while: it is asked for again and again.
   private mutating func lent(_ index: Int, _ goodbye: Goodbye, at now: LocalTime) {
-    let reason = goodbye.detail.isEmpty ? "another sender plays there" : goodbye.detail
-    broke(links[index].id, reason, at: now)
-    links[index].refused(reason, RoomObstacle(.lent), at: now)
+    let trouble = RoomTrouble.lent(holder: goodbye.detail)
+    let reason = trouble.sentence(own: configuration.senderName)
+    broke(links[index].id, reason, trouble, at: now)
+    links[index].refused(reason, trouble, at: now)
   }
 
   /// The user has to do something first, and is told what.
@@ -123,15 +125,29 @@ extension RoomSet {
   /// The room is told what was wrong, so that its people can be.
   private mutating func violated(_ id: RoomID, _ how: String, at now: LocalTime) {
     sayGoodbye(id, .protocolViolation, detail: how)
-    broke(id, "it broke the protocol: \(how)", .protocol, at: now)
+    broke(id, "it broke the protocol: \(how)", .misbehaving, at: now)
   }
 }
 
 extension Refusal {
-  /// One line for people.
-  var sentence: String {
+  var trouble: RoomTrouble { trouble(after: nil) }
+
+  /// - Parameter before: a sender that borrowed the room is what keeps it busy.
+  func trouble(after before: RoomTrouble?) -> RoomTrouble {
     switch reason {
-    case .busy: "busy: \(detail) is playing there"
+    case .busy:
+      if case .lent = before { .lent(holder: detail) } else { .busy(holder: detail) }
+    case .unsupportedVersion: .otherVersion
+    case .protocolViolation: .misbehaving
+    case .notPaired: .notPaired
+    case .other: .refused
+    }
+  }
+
+  /// One line for people; `own` is the name of this sender.
+  func sentence(own: String) -> String {
+    switch reason {
+    case .busy: trouble.sentence(own: own)
     case .unsupportedVersion:
       "it speaks another protocol version (\(detail)); update the older side"
     case .protocolViolation: "it refused what this sender said: \(detail)"

@@ -14,7 +14,7 @@ struct RoomSet {
     case reported(RoomID, LiveReport)
   }
 
-  private let configuration: GroupSession.Configuration
+  let configuration: GroupSession.Configuration
   /// In the order in which they were added.
   var links: [RoomLink] = []
   private var sessionCount: UInt64 = 0
@@ -135,7 +135,9 @@ struct RoomSet {
     _ id: RoomID, _ peer: SecuredPeer, _ proof: [UInt8]?, at now: LocalTime
   ) {
     guard let index = index(of: id) else { return }
-    guard links[index].isExpected(peer.id) else { return broke(id, Self.stranger, at: now) }
+    guard links[index].isExpected(peer.id) else {
+      return broke(id, Self.stranger, .misbehaving, at: now)
+    }
     sessionCount += 1
     let session = configuration.firstSession &+ sessionCount
     links[index].controlConnected(peer, session: session, at: now)
@@ -153,7 +155,9 @@ struct RoomSet {
     _ id: RoomID, _ peer: SecuredPeer, from sequence: UInt64, at now: LocalTime
   ) {
     guard let index = index(of: id), let room = links[index].live else { return }
-    guard peer.id == links[index].peer?.id else { return broke(id, Self.stranger, at: now) }
+    guard peer.id == links[index].peer?.id else {
+      return broke(id, Self.stranger, .misbehaving, at: now)
+    }
     let attach = MediaMessage.attach(session: links[index].session).encoded()
     var flow = MediaFlow(from: sequence, capacity: room.welcome.capacity.bytes)
     flow.sent(attach.count)
@@ -169,7 +173,7 @@ struct RoomSet {
 
   /// One connection of a room broke, or it broke the protocol: both are made anew.
   mutating func broke(
-    _ id: RoomID, _ reason: String, _ kind: RoomObstacle.Kind = .unreachable, at now: LocalTime
+    _ id: RoomID, _ reason: String, _ trouble: RoomTrouble? = nil, at now: LocalTime
   ) {
     guard let index = index(of: id) else { return }
     if links[index].live != nil {
@@ -178,7 +182,7 @@ struct RoomSet {
       outputs.append(.event(.roomUnreachable(id, reason: reason)))
     }
     close(id)
-    links[index].broke(reason, kind, at: now)
+    links[index].broke(reason, trouble, at: now)
   }
 
   mutating func close(_ id: RoomID) {

@@ -126,7 +126,7 @@ package struct SilencingSession {
       return SilencedRoom(
         name: welcome.name,
         outcome: welcome.dropped.map { .silenced($0.unheard, of: $0.senderName) } ?? .wasSilent)
-    case .refuse(let refusal): return SilencedRoom(outcome: .unreachable(refusal.sentence))
+    case .refuse(let refusal): return SilencedRoom(outcome: .unreachable(refusal.sentence(own: senderName)))
     case .goodbye(let goodbye):
       return SilencedRoom(outcome: .unreachable("it said goodbye \(goodbye.detail)"))
     default: return nil

@@ -48,6 +48,13 @@ extension House {
     publish()
   }
 
+  /// Rooms that other senders had taken, and that are free, play for their groups again; but none begins to sound by itself.
+  func takeBackFreed() {
+    for group in groups.values where !group.lost.isEmpty && group.isResting {
+      for room in group.lost where record(room)?.state == "free" { group.takeBack(room) }
+    }
+  }
+
   func name(ofGroup id: String) -> String {
     guard let group = plan.group(id) else { return id }
     return group.name ?? HousePlan.name(ofRooms: group.rooms.map(name(ofRoom:)))

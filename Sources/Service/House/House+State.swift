@@ -139,11 +139,13 @@ extension House {
 
   // MARK: - Rooms
 
+  /// Whether another sender has it.
   func isTaken(_ room: String) -> Bool {
     guard let group = plan.group(ofRoom: room).flatMap({ groups[$0.id] }) else {
       return record(room)?.state == "busy" && roomVisits[room] == nil && signs[room] == nil
     }
-    return group.lost.contains(room)
+    let link = group.player.status.rooms.first { $0.id == group.rooms[room] }
+    return link?.trouble?.isOccupied ?? false
   }
 
   private func room(
@@ -166,30 +168,40 @@ extension House {
       room.state = Self.state(
         of: live, group: status, isResting: group.map { status.map($0.isResting) ?? true } ?? true)
       room.detail = live.detail.isEmpty ? nil : live.detail
+      room.reason = Self.reason(of: room.state, live)
       room.sync = link.map { HouseState.Sync(StatusReport.Room($0)) }
     case .connecting: room.state = room.isPresent ? "starting" : "away"
-    case .away(let reason):
-      (room.state, room.detail) = ("away", reason)
-      let obstacle = link?.obstacle
-      (room.reason, room.sender) = (obstacle?.kind.rawValue, obstacle?.sender)
-      if obstacle.map(Self.isElsewhere) ?? false { room.state = "taken" }
-    case nil: room.state = record.map { $0.state == "away" ? "away" : "free" } ?? "away"
+    case .away(let detail):
+      let isOccupied = link?.trouble?.isOccupied ?? false
+      (room.state, room.detail) = (isOccupied ? "taken" : "away", detail)
+      room.reason = link?.trouble.map { RoomReason($0) }
+    case nil: note(record, in: &room)
     }
-    if isTaken(id) { room.state = "taken" }
     room.canUnpair = receiver(of: id).map(host.directory.isPaired) ?? false
     if needsPairing(id) {
       room.isPaired = false
-      if room.isPresent { (room.state, room.detail) = ("notPaired", nil) }
+      if room.isPresent {
+        (room.state, room.detail, room.reason) = ("notPaired", nil, RoomReason(.notPaired))
+      }
     }
     noteWhether(&room, isAwayAt: now)
     return room
   }
 
-  /// Whether another sender plays there.
-  private static func isElsewhere(_ obstacle: RoomObstacle) -> Bool {
-    switch obstacle.kind {
-    case .busy, .taken, .lent: true
-    case .unreachable, .notPaired, .version, .protocol, .refused: false
+  /// Of a room that is in no group.
+  private func note(_ record: RoomRecord?, in room: inout HouseState.Room) {
+    switch record?.state {
+    case "away", nil: room.state = "away"
+    case "busy" where isTaken(room.id): (room.state, room.reason) = ("taken", RoomReason(.busy))
+    default: room.state = "free"
+    }
+  }
+
+  private static func reason(of state: String, _ live: RoomStatus) -> RoomReason? {
+    switch state {
+    case "noDevice": RoomReason(.noDevice)
+    case "buffering" where live.state == .starved: RoomReason(.slowNetwork)
+    default: nil
     }
   }
 

@@ -174,7 +174,10 @@ package final class House: LoopMember {
     lookAtSigns(at: now)
     lookAtVisits(at: now)
     endDeleted()
-    if nextLook <= now { (nextLook, hasNews) = (now + Self.lookInterval, true) }
+    if nextLook <= now {
+      (nextLook, hasNews) = (now + Self.lookInterval, true)
+      takeBackFreed()
+    }
     if hasNews, nextNews <= now { publish() }
     if nextSave <= now { save(makeRecord()) }
     if let deadline = resumption.deadline, deadline <= now { resumption.succeed() }
@@ -250,6 +253,7 @@ package final class House: LoopMember {
   func noteUse(of group: HouseGroup) {
     useCount += 1
     group.lastUse = useCount
+    takeBackFreed()
   }
 
   // MARK: - News

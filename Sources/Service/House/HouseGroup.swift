@@ -175,6 +175,10 @@ final class HouseGroup {
     let found = place.flatMap { place in items.contains { $0.id == place.entry } ? place : nil }
     let start = found ?? QueuePlace(entry: first.id, seconds: 0)
     restingPlace = start
+    // Of rooms that discovery does not show nobody else says that they are free.
+    for room in lost where !driver.host.directory.records.contains(where: { $0.id == room }) {
+      takeBack(room)
+    }
     try tryOut(.jump(to: start.entry, at: MediaDuration(seconds: start.seconds)))
     if player.status.state == .paused { carryOut(.resume) }
   }
@@ -207,6 +211,12 @@ final class HouseGroup {
     } catch {
       throw .unavailable("\(error)")
     }
+  }
+
+  /// Asks for a room that another sender had taken, but does not take it.
+  func takeBack(_ room: String) {
+    lost.remove(room)
+    if let id = rooms[room] { driver.noteFree(id) }
   }
 
   func remove(_ room: String) {

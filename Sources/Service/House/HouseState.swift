@@ -176,10 +176,8 @@ package struct HouseState: Codable, Hashable, Sendable {
     package var state: String
     /// What is amiss, as programs say it, with addresses.
     package var detail: String?
-    /// Why it does not play: a `RoomObstacle.Kind`.
-    package var reason: String?
-    /// Who plays there instead, where that is known.
-    package var sender: String?
+    /// Why it does not play, for surfaces that have words of their own.
+    package var reason: RoomReason?
     /// Whether this household may play there; else it is paired first, with the room's PIN.
     package var isPaired: Bool
     /// Whether it was paired with a PIN, which can be taken back.

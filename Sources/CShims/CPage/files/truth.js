@@ -18,14 +18,14 @@ export const travel = (us) => (us < 29 ? `${Math.max(1, Math.round(us * 0.343))}
 
 const time = (atMs) => new Date(Date.now() + atMs - store.nowMs()).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })
 
-const other = (room) => room.sender ?? "Another sender"
+const other = (room) => room.reason?.holder ?? "Another sender"
 
 /** How a room is, in people's words: the network's own are in its sheet. */
 export function stateText(room) {
 	switch (room.state) {
-		case "taken": return `${other(room)} plays here${room.reason === "lent" ? " for a while" : ""}`
+		case "taken": return `${other(room)} plays here${room.reason?.code === "lent" ? " for a while" : ""}`
 		case "away":
-			if (room.reason === "version" || room.reason === "protocol") return "needs an update"
+			if (["otherVersion", "misbehaving"].includes(room.reason?.code)) return "needs an update"
 			return room.awaySinceMs == null ? "away" : `away since ${time(room.awaySinceMs)}`
 		default: return { playing: "plays", buffering: "filling", notPaired: "not paired yet", noDevice: "no sound card", free: "ready", starting: "starting" }[room.state] ?? room.state
 	}
@@ -33,7 +33,7 @@ export function stateText(room) {
 
 function cure(room) {
 	switch (room.state) {
-		case "taken": return `${other(room)} plays in ${room.name}. Take it over in Rooms, or wait: ${room.reason === "lent" ? "it comes back by itself" : "it stays there until you do"}.`
+		case "taken": return `${other(room)} plays in ${room.name}. Take it over in Rooms, or wait: ${room.reason?.code === "lent" ? "it comes back by itself" : "it stays there until you do"}.`
 		case "away": return `${room.name} is switched off or out of the network's reach. It joins by itself when it is back.`
 		case "noDevice": return `${room.name} finds no sound card. Look whether it is plugged in.`
 		case "notPaired": return `${room.name} is silent until it is paired, in Rooms.`
