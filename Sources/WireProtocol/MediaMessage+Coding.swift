@@ -3,7 +3,8 @@ import Clock
 
 /// Layouts: docs/protocol/media.md.
 extension MediaMessage {
-  /// Nil for types that this version does not know; they are skipped and counted.
+  /// Nil for messages that this version does not know: another type, or a packet of another stream. Such messages are
+  /// skipped and counted.
   package static func decode(_ message: RawMessage) throws(DecodeError) -> MediaMessage? {
     var reader = ByteReader(message.payload)
     switch message.type {
@@ -11,7 +12,7 @@ extension MediaMessage {
     case MessageType.format:
       let id = try reader.formatID()
       return .format(id: id, try StreamFormat(decoding: &reader))
-    case MessageType.packet: return .packet(try AudioPacket(decoding: &reader))
+    case MessageType.packet: return try AudioPacket(decoding: &reader).map(MediaMessage.packet)
     case MessageType.artwork: return .artwork(try ArtworkPiece(decoding: &reader))
     default: return nil
     }
@@ -106,8 +107,9 @@ extension AudioPacket {
   }
   fileprivate static let tagByteCount = 16
 
-  fileprivate init(decoding reader: inout ByteReader) throws(DecodeError) {
-    let stream = try reader.uint32("stream")
+  /// Nil where it is of another stream.
+  fileprivate init?(decoding reader: inout ByteReader) throws(DecodeError) {
+    guard try reader.uint32("stream") == 0 else { return nil }
     let generation = try reader.uint32(in: ProtocolLimits.generation, "generation")
     let sequence = try reader.uint64(in: ProtocolLimits.count, "sequence")
     let mediaTime = try reader.mediaTime("media time")
@@ -115,13 +117,13 @@ extension AudioPacket {
     let flags = try reader.uint16("flags")
     guard flags & Flags.sealed == 0 else { throw .sealed }
     self.init(
-      stream: stream, generation: generation, sequence: sequence, mediaTime: mediaTime,
+      generation: generation, sequence: sequence, mediaTime: mediaTime,
       formatID: formatID, startsRun: flags & Flags.startsRun != 0,
       endsStream: flags & Flags.endsStream != 0, encoded: try EncodedPacket(decoding: &reader))
   }
 
   fileprivate func encode(to writer: inout ByteWriter) {
-    writer.uint32(stream)
+    writer.zeros(4)
     writer.uint32(generation)
     writer.uint64(sequence, clampedTo: ProtocolLimits.count)
     writer.mediaTime(mediaTime)

@@ -14,8 +14,6 @@ package enum MediaMessage: Hashable, Sendable {
 
 /// One packet of compressed audio, with its place in the stream.
 package struct AudioPacket: Hashable, Sendable {
-  /// The wire allows several streams; version 1 has only stream 0.
-  package var stream: UInt32
   package var generation: UInt32
   /// Counts packets of a stream from 0, across generations; a packet sent again keeps its number.
   package var sequence: UInt64
@@ -29,11 +27,9 @@ package struct AudioPacket: Hashable, Sendable {
   package var encoded: EncodedPacket
 
   package init(
-    stream: UInt32 = 0, generation: UInt32, sequence: UInt64, mediaTime: MediaTime,
-    formatID: UInt16,
+    generation: UInt32, sequence: UInt64, mediaTime: MediaTime, formatID: UInt16,
     startsRun: Bool, endsStream: Bool, encoded: EncodedPacket
   ) {
-    self.stream = stream
     self.generation = generation
     self.sequence = sequence
     self.mediaTime = mediaTime

@@ -26,16 +26,21 @@ struct LiveReceiverTests {
     .zero + MediaDuration(flicks: Int64(number) * length.flicks)
   }
 
-  private static func packet(_ number: UInt64) -> AudioPacket {
+  private static func packet(
+    _ number: UInt64, at time: MediaTime? = nil, generation: UInt32 = 0, endsStream: Bool = false
+  ) -> AudioPacket {
     AudioPacket(
-      generation: 0, sequence: number, mediaTime: mediaTime(number), formatID: 0,
-      startsRun: number == 0, endsStream: false,
+      generation: generation, sequence: number, mediaTime: time ?? mediaTime(number), formatID: 0,
+      startsRun: number == 0, endsStream: endsStream,
       encoded: EncodedPacket(payload: [UInt8](repeating: 1, count: 480), frameCount: 240))
   }
 
-  private static func datagram(_ number: UInt64, clockID: UInt64 = 77) -> [UInt8] {
+  private static func datagram(
+    _ number: UInt64, clockID: UInt64 = 77, holding packet: AudioPacket? = nil
+  ) -> [UInt8] {
     let messages =
-      MediaMessage.format(id: 0, format).encoded() + MediaMessage.packet(packet(number)).encoded()
+      MediaMessage.format(id: 0, format).encoded()
+      + MediaMessage.packet(packet ?? Self.packet(number)).encoded()
     return LiveDatagram(
       sealing: messages, clockID: clockID, number: number, key: key, with: FakeCipher()
     ).encoded
@@ -57,6 +62,7 @@ struct LiveReceiverTests {
     var concealed: [MediaTime] = []
     var reports: [LiveReport] = []
     var skipped = 0
+    var wentBack = 0
 
     private var due: (MediaTime) -> LocalTime? {
       let knowsTime = knowsTime
@@ -64,7 +70,7 @@ struct LiveReceiverTests {
     }
 
     mutating func receive(_ bytes: [UInt8], at time: Double) {
-      receiver.received(bytes, at: LiveReceiverTests.now(time), due: due)
+      receiver.received(bytes, at: LiveReceiverTests.now(time), generation: 0, due: due)
       advance(to: time)
     }
 
@@ -91,6 +97,7 @@ struct LiveReceiverTests {
         case .ask(let numbers):
           if numbers.isEmpty { calls.append(time) } else { asks.append((time, numbers)) }
         case .report(let report): reports.append(report)
+        case .goBack: wentBack += 1
         }
       }
     }
@@ -229,6 +236,18 @@ struct LiveReceiverTests {
     #expect((15...17).contains(bed.calls.count { $0 > 2_100 }))
   }
 
+  @Test func `behind the end of a stream nothing is missing, and what follows begins anew`() {
+    var bed = Bed()
+    for number in 0..<10 { bed.receive(UInt64(number), at: Double(number) * 5) }
+    bed.receive(Self.datagram(10, holding: Self.packet(10, endsStream: true)), at: 50)
+    bed.advance(to: 400)
+    #expect(bed.numbers == Array(0...10))
+    #expect(bed.concealed.isEmpty && bed.receiver.concealed == 0)
+    bed.receive(Self.datagram(11, holding: Self.packet(11, at: Self.mediaTime(90))), at: 450)
+    #expect(bed.numbers == Array(0...11))
+    #expect(bed.receiver.concealed == 0)
+  }
+
   // MARK: - Attacks
 
   @Test func `a forged datagram has no effect`() {
@@ -262,11 +281,77 @@ struct LiveReceiverTests {
   @Test func `a leap of the numbers makes nobody ask for what is between`() {
     var bed = Bed()
     bed.receive(0, at: 0)
-    bed.receive(1 << 40, at: 5)
-    bed.receive((1 << 40) + 1, at: 10)
-    bed.advance(to: 25)
-    #expect(bed.numbers == [0, 1 << 40, (1 << 40) + 1])
+    for number in 2_000..<2_002 { bed.receive(UInt64(number), at: Double(number) * 5) }
+    #expect(bed.numbers == [0])
+    bed.receive(2_002, at: 10_010)
+    bed.advance(to: 10_025)
+    #expect(bed.numbers == [0, 2_000, 2_001, 2_002])
     #expect(bed.asks.isEmpty)
+  }
+
+  /// A stream of 100 packets with forged ones after the fortieth.
+  private static func taken(despite forged: [[UInt8]], from first: UInt64 = 40) -> Bed {
+    var bed = Bed()
+    for number in 0..<first { bed.receive(number, at: Double(number) * 5) }
+    for bytes in forged { bed.receive(bytes, at: Double(first) * 5 - 1) }
+    for number in first..<100 { bed.receive(number, at: Double(number) * 5) }
+    return bed
+  }
+
+  @Test func `a datagram or two with numbers far ahead lead nobody away`() {
+    let right = Self.mediaTime(41)
+    for time in [right, Self.mediaTime(3_040), nil] {
+      let forged = [3_040, 1 << 59].map { number in
+        Self.datagram(number, holding: Self.packet(number, at: time ?? .zero))
+      }
+      #expect(Self.taken(despite: forged).numbers == Array(0..<100))
+      // Also as the first that come: then what is true leads back.
+      let early = Self.taken(despite: forged, from: 0)
+      #expect(early.numbers.suffix(96) == Array(4..<100))
+    }
+  }
+
+  @Test func `who was led away by a row of datagrams comes back by the next that are true`() {
+    let forged = (3_000..<3_003 as Range<UInt64>).map { number in
+      Self.datagram(number, holding: Self.packet(number, at: Self.mediaTime(number - 2_950)))
+    }
+    let bed = Self.taken(despite: forged)
+    #expect(bed.numbers.filter { $0 < 1_000 } == Array(0..<100))
+    #expect(bed.wentBack == 1)
+  }
+
+  @Test func `a datagram that holds another number than its own is refused`() {
+    let forged = Self.datagram(40, holding: Self.packet(1 << 40, at: Self.mediaTime(40)))
+    #expect(Self.taken(despite: [forged]).numbers == Array(0..<100))
+  }
+
+  @Test func `a packet that lies does so for its own place only`() {
+    let far = Self.datagram(40, holding: Self.packet(40, at: Self.mediaTime(1 << 30)))
+    #expect(Self.taken(despite: [far]).numbers == Array(0..<100))
+    let near = Self.datagram(40, holding: Self.packet(40, at: Self.mediaTime(60)))
+    // What overlaps it is not given.
+    #expect(Self.taken(despite: [near]).numbers == Array(0...40) + Array(61..<100))
+  }
+
+  @Test func `a generation that no flush has announced begins with three in a row`() {
+    let forged = Self.datagram(
+      40, holding: Self.packet(40, at: Self.mediaTime(40), generation: 1 << 30))
+    #expect(Self.taken(despite: [forged]).numbers == Array(0..<100))
+    let others = (40..<43 as Range<UInt64>).map { number in
+      Self.datagram(number, holding: Self.packet(number, generation: 3))
+    }
+    #expect(Self.taken(despite: Array(others.prefix(2)), from: 40).numbers == Array(0..<100))
+    #expect(Self.taken(despite: others, from: 43).numbers == Array(0..<100))
+  }
+
+  @Test func `what a stranger has recorded leads nobody back`() {
+    var bed = Bed()
+    let recorded = (0..<3).map { Self.datagram(UInt64($0)) }
+    for number in 0..<1_200 { bed.receive(UInt64(number), at: Double(number) * 5) }
+    for bytes in recorded { bed.receive(bytes, at: 5_996) }
+    bed.receive(1_200, at: 6_000)
+    #expect(bed.numbers == Array(0...1_200))
+    #expect(bed.wentBack == 0)
   }
 
   @Test func `the window takes each number once, and none before it`() {
@@ -277,8 +362,9 @@ struct LiveReceiverTests {
     for _ in 0..<20_000 {
       let number = UInt64.random(in: max(newest, 2_000) - 2_000...newest + 10, using: &random)
       let isWithin = number > newest || newest - number < 1_024
-      #expect(window.admits(number) == (isWithin && !seen.contains(number)) || seen.isEmpty)
-      guard window.admits(number) else { continue }
+      let isFresh = window.place(of: number) == .fresh
+      #expect(isFresh == (isWithin && !seen.contains(number)) || seen.isEmpty)
+      guard isFresh else { continue }
       window.note(number)
       seen.insert(number)
       newest = max(newest, number)

@@ -42,6 +42,35 @@ import WireProtocol
     #expect(Self.sequences(&buffer) == Array(0..<10))
   }
 
+  @Test func `a packet may begin a frame too early, as where rates join, and no more`() {
+    var buffer = Self.buffer()
+    buffer.define(
+      StreamFormat(
+        codec: .pcm, audio: AudioFormat(sampleRate: 44_100, channelCount: 1), sampleType: .int16),
+      id: 1)
+    // Ends between two frames of 48 kHz: 441 of 44.1 kHz and one more.
+    let end = MediaTime(flicks: 442 * 16_000)
+    let first = AudioPacket(
+      generation: 0, sequence: 0, mediaTime: .zero, formatID: 1, startsRun: true, endsStream: false,
+      encoded: EncodedPacket(payload: .init(repeating: 0, count: 884), frameCount: 442))
+    let early = MediaTime(flicks: end.flicks / 14_700 * 14_700)
+    let taken = [
+      buffer.insert(first), buffer.insert(TestReceiver.packet(1, at: early)),
+      buffer.insert(TestReceiver.packet(2, at: early + TestReceiver.packetLength)),
+    ]
+    #expect(taken == [.inserted, .inserted, .inserted])
+    _ = buffer.nextToDecode()
+    let joined = buffer.nextToDecode()?.packet
+    #expect(joined?.mediaTime == early + MediaDuration(flicks: 14_700))
+    #expect(joined?.encoded.skippedFrames == 1)
+    #expect(joined?.encoded.frameCount == TestReceiver.packetFrames - 1)
+    let until = early + TestReceiver.packetLength + TestReceiver.packetLength
+    #expect(buffer.bufferedUntil == until)
+    let overlapping = buffer.insert(
+      TestReceiver.packet(3, at: until - MediaDuration(flicks: 2 * 14_700)))
+    #expect(overlapping == .violation("packet 3 begins before the one before it ends"))
+  }
+
   @Test func `bytes are counted as packets come, are released and flushed`() {
     var buffer = Self.buffer()
     Self.insert(0..<1000, into: &buffer)

@@ -1,9 +1,10 @@
 import Audio
 import Clock
-import Receiver
 import TestSupport
 import Testing
 import WireProtocol
+
+@testable import Receiver
 
 /// Audio arrives, is credited, cut and played.
 @Suite struct ReceiverSessionMediaTests {
@@ -93,6 +94,19 @@ import WireProtocol
   }
 
   // MARK: - Packets that are wrong
+
+  @Test func `packets of another stream are skipped and counted`() {
+    var (receiver, control, media) = Self.attached()
+    receiver.send(2, on: media)
+    var bytes = MediaMessage.packet(TestReceiver.packet(2, at: TestReceiver.time(900))).encoded()
+    bytes[9] = 1
+    receiver.handle(.received(media, bytes))
+    #expect(receiver.session.ignored.skipped == 1)
+    #expect(receiver.session.playout.bufferedUntil == TestReceiver.time(2))
+    receiver.send(1, from: 2, on: media)
+    #expect(receiver.farewell(control) == nil)
+    #expect(receiver.session.playout.bufferedUntil == TestReceiver.time(3))
+  }
 
   @Test func `corrupt packets are counted and skipped`() {
     var (receiver, control, media) = Self.attached()

@@ -10,13 +10,13 @@ import WireProtocol
     var diary = RoomDiary(interval: .seconds(600))
     var now = LocalTime(nanoseconds: 0)
     var status = RoomStatus.playing
-    var forged = 0
+    var ignored = IgnoredCounts()
 
     mutating func seconds(_ count: Int) -> [ReceiverEvent] {
       var told: [ReceiverEvent] = []
       for _ in 0..<count {
         now = now + .seconds(1)
-        if diary.isDue(at: now) { told += diary.look(at: status, forged: forged, now: now) }
+        if diary.isDue(at: now) { told += diary.look(at: status, ignored: ignored, now: now) }
       }
       return told
     }
@@ -36,14 +36,14 @@ import WireProtocol
 
   @Test func `figures say how many datagrams were forged since the last ones`() throws {
     var evening = Evening()
-    evening.forged = 7
+    evening.ignored.forged = 7
     #expect(evening.seconds(10) == [])
-    evening.forged = 9
+    evening.ignored.forged = 9
     var told = evening.seconds(600)
-    evening.forged = 10
+    evening.ignored.forged = 10
     told += evening.seconds(600)
     let forged = told.compactMap {
-      if case .figures(let figures) = $0 { figures.forged } else { nil }
+      if case .figures(let figures) = $0 { figures.ignored.forged } else { nil }
     }
     #expect(forged == [9, 1])
   }

@@ -40,6 +40,16 @@ import WireProtocol
       .tooLong(field: "payload", byteCount: 524_289, limit: 524_288))
   }
 
+  @Test func `a packet of another stream is skipped, whatever else is in it`() throws {
+    var bytes = packet.bytes
+    bytes[9] = 1
+    let other = try #require(try onlyMessage(in: bytes))
+    #expect(try MediaMessage.decode(other) == nil)
+    bytes[33] = 0x04
+    let sealed = try #require(try onlyMessage(in: bytes))
+    #expect(try MediaMessage.decode(sealed) == nil)
+  }
+
   @Test func `the tag of a packet that is not sealed is ignored`() throws {
     var bytes = packet.bytes
     bytes[46] = 0xaa

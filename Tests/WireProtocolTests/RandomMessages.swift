@@ -176,7 +176,7 @@ extension SplitMix64 {
 
   private mutating func packet() -> AudioPacket {
     AudioPacket(
-      stream: pick(0...UInt32.max), generation: pick(ProtocolLimits.generation),
+      generation: pick(ProtocolLimits.generation),
       sequence: pick(ProtocolLimits.count), mediaTime: mediaTime(), formatID: pick(0...255),
       startsRun: Bool.random(using: &self), endsStream: Bool.random(using: &self),
       encoded: EncodedPacket(

@@ -137,7 +137,8 @@ final class ReceiverLog: Sendable {
 extension RoomFigures {
   fileprivate var values: Logger.Metadata {
     var values = well
-    if forged > 0 { values["forged_datagrams"] = "\(forged)" }
+    if ignored.forged > 0 { values["forged_datagrams"] = "\(ignored.forged)" }
+    if ignored.skipped > 0 { values["skipped_messages"] = "\(ignored.skipped)" }
     return values.merging(faults.values) { first, _ in first }
   }
 

@@ -14,6 +14,8 @@ struct LiveReceiver {
     case skip(UInt32)
     case ask([UInt64])
     case report(LiveReport)
+    /// What follows has numbers that were passed.
+    case goBack
   }
 
   /// How long a round trip takes: the shortest, and one that nine in ten do not exceed.
@@ -40,6 +42,8 @@ struct LiveReceiver {
   /// Packets by which networks change the order.
   private static let disorder: UInt64 = 2
   private static let leastInterval = Nanoseconds.milliseconds(10)
+  /// How far from its time a packet may come, besides the latency: rooms may be delayed by as much.
+  private static let misfit = Nanoseconds.seconds(2)
   /// What is sent again must be there so long before it is needed.
   private static let margin = Nanoseconds.milliseconds(3)
 
@@ -50,11 +54,16 @@ struct LiveReceiver {
   private let clockID: UInt64
   private let cipher: any DatagramCipher
   private var window = ReplayWindow()
+  private var leap = LiveLeap()
   /// Of 256 identifiers at most.
   private var formats: [UInt16: StreamFormat] = [:]
   /// What follows the packet that was given last: nil before the first, and where nothing has come for long.
   private var awaited: (number: UInt64, start: MediaTime, length: MediaDuration)?
   private var generation: UInt32 = 0
+  /// Of all packets that were taken.
+  private var newestGeneration: UInt32 = 0
+  /// Where the packet ended that was given last.
+  private var end: (generation: UInt32, time: MediaTime)?
   /// None before it is of use any more.
   private var least: UInt64 = 0
   /// In the order of their numbers; `LiveAsk.span` at most.
@@ -93,26 +102,66 @@ struct LiveReceiver {
 
   // MARK: - What comes
 
-  /// `due` says when a media time is needed; nil where that is not known.
-  mutating func received(_ bytes: [UInt8], at time: LocalTime, due: (MediaTime) -> LocalTime?) {
-    guard let datagram = try? LiveDatagram(decoding: bytes), datagram.clockID == clockID,
-      window.admits(datagram.number),
-      let messages = datagram.messages(key: stream.key, with: cipher)
-    else {
+  /// `generation` is that of the newest flush; `due` says when a media time is needed, and is nil where that is not known.
+  mutating func received(
+    _ bytes: [UInt8], at time: LocalTime, generation: UInt32, due: (MediaTime) -> LocalTime?
+  ) {
+    newestGeneration = max(newestGeneration, generation)
+    guard let arrival = open(bytes), arrival.packets.allSatisfy({ fits($0, at: time, due) }) else {
       refused += 1
       return
     }
-    window.note(datagram.number)
     lastArrival = time
-    var framer = MessageFramer(limit: LiveDatagram.byteLimit)
-    framer.append(messages)
-    while let raw = try? framer.next() {
-      switch try? MediaMessage.decode(raw) {
-      case .format(let id, let format)?: formats[id] = format
-      case .packet(let packet)?: insert(packet, at: time, due: due)
-      case .attach, .artwork, nil: break
-      }
+    let place = window.place(of: arrival.number)
+    guard isFar(arrival.number, place) || arrival.generation > newestGeneration else {
+      return take(arrival, at: time, due)
     }
+    // Behind the window lies what somebody may have recorded, unless it fits the time.
+    guard place != .behind || due(arrival.packets[0].mediaTime) != nil,
+      let row = leap.add(arrival)
+    else { return }
+    if isFar(arrival.number, place) { beginAnew(goingBack: place == .behind) }
+    for arrival in row { take(arrival, at: time, due) }
+  }
+
+  private func open(_ bytes: [UInt8]) -> LiveArrival? {
+    guard let datagram = try? LiveDatagram(decoding: bytes), datagram.clockID == clockID,
+      window.place(of: datagram.number) != .seen
+    else { return nil }
+    return datagram.messages(key: stream.key, with: cipher)
+      .flatMap { LiveArrival($0, number: datagram.number) }
+  }
+
+  private func fits(
+    _ packet: AudioPacket, at time: LocalTime, _ due: (MediaTime) -> LocalTime?
+  ) -> Bool {
+    guard let needed = due(packet.mediaTime) else { return true }
+    return needed > time - Self.misfit && needed < time + stream.latency + Self.misfit
+  }
+
+  private func isFar(_ number: UInt64, _ place: ReplayWindow.Place) -> Bool {
+    if place != .fresh { return true }
+    return awaited.map { number >= $0.number + UInt64(LiveAsk.span) } ?? false
+  }
+
+  private mutating func beginAnew(goingBack: Bool) {
+    awaited = nil
+    least = 0
+    held.removeAll()
+    missing.removeAll()
+    guard goingBack else { return }
+    window = ReplayWindow()
+    end = nil
+    steps.append(.goBack)
+  }
+
+  private mutating func take(
+    _ arrival: LiveArrival, at time: LocalTime, _ due: (MediaTime) -> LocalTime?
+  ) {
+    window.note(arrival.number)
+    newestGeneration = max(newestGeneration, arrival.generation)
+    for (id, format) in arrival.formats { formats[id] = format }
+    for packet in arrival.packets { insert(packet, at: time, due: due) }
   }
 
   private mutating func insert(
@@ -190,9 +239,22 @@ struct LiveReceiver {
       next.length = format.audio.duration(ofFrames: first.encoded.frameCount)
       generation = first.generation
       gap = .zero
-      steps.append(.packet(first, format))
+      give(first, format, until: first.mediaTime + next.length)
       expect(next.number + 1, from: first.mediaTime + next.length, next.length)
+      // What follows begins anew.
+      if first.endsStream { awaited = nil }
     }
+  }
+
+  /// One that overlaps what was given is none of the sender's.
+  private mutating func give(_ packet: AudioPacket, _ format: StreamFormat, until time: MediaTime) {
+    let rounding = format.audio.duration(ofFrames: 1)
+    if let end, end.generation == packet.generation, packet.mediaTime + rounding < end.time {
+      refused += 1
+      return
+    }
+    end = (packet.generation, time)
+    steps.append(.packet(packet, format))
   }
 
   private mutating func expect(_ number: UInt64, from start: MediaTime, _ length: MediaDuration) {
@@ -290,39 +352,5 @@ struct LiveReceiver {
 extension MediaDuration {
   fileprivate func times(_ count: UInt64) -> MediaDuration {
     MediaDuration(flicks: flicks * Int64(min(count, UInt64(LiveAsk.span))))
-  }
-}
-
-/// Which of the last numbers have come, so that a datagram that is sent again by a stranger has no effect.
-struct ReplayWindow {
-  /// Numbers that are remembered.
-  static let size = 1_024
-
-  private var newest: UInt64?
-  /// One bit for each number, at its place modulo `size`.
-  private var seen = [UInt64](repeating: 0, count: size / 64)
-
-  func admits(_ number: UInt64) -> Bool {
-    guard let newest, number <= newest else { return true }
-    return newest - number < UInt64(Self.size) && !has(number)
-  }
-
-  mutating func note(_ number: UInt64) {
-    if let newest, number > newest {
-      for passed in (newest + 1)...min(number, newest + UInt64(Self.size)) { forget(passed) }
-    }
-    newest = max(newest ?? number, number)
-    let place = Int(number % UInt64(Self.size))
-    seen[place / 64] |= 1 << UInt64(place % 64)
-  }
-
-  private func has(_ number: UInt64) -> Bool {
-    let place = Int(number % UInt64(Self.size))
-    return seen[place / 64] & 1 << UInt64(place % 64) != 0
-  }
-
-  private mutating func forget(_ number: UInt64) {
-    let place = Int(number % UInt64(Self.size))
-    seen[place / 64] &= ~(1 << UInt64(place % 64))
   }
 }

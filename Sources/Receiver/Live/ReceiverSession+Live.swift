@@ -22,7 +22,9 @@ extension ReceiverSession {
 
   mutating func receivedAudio(_ bytes: [UInt8], at time: LocalTime) {
     guard link != nil, live != nil else { return }
-    live?.received(bytes, at: time) { [playout] in playout.dueTime(of: $0, at: time) }
+    live?.received(bytes, at: time, generation: playout.generation) { [playout] in
+      playout.dueTime(of: $0, at: time)
+    }
   }
 
   mutating func advanceLive(to now: LocalTime) {
@@ -34,7 +36,8 @@ extension ReceiverSession {
       switch step {
       case .packet(let packet, let format):
         playout.define(format, id: packet.formatID)
-        insert(packet, at: now)
+        insert(packet, at: now, isDatagram: true)
+      case .goBack: playout.mayGoBack()
       case .conceal(let start, let span):
         carryOut(playout.conceal(from: start, for: span, mayDecode: !hasUndeliveredCommands))
       case .skip(let count): playout.countMissing(count)

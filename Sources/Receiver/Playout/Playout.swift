@@ -134,6 +134,8 @@ struct Playout {
 
   mutating func forgetFormats() { buffer.forgetFormats() }
 
+  mutating func mayGoBack() { buffer.mayGoBack() }
+
   mutating func insert(_ packet: AudioPacket) -> PlayoutBuffer.Insertion {
     let insertion = buffer.insert(packet)
     switch insertion {

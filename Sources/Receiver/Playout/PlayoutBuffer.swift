@@ -30,7 +30,7 @@ package struct PlayoutBuffer {
   private var lostFrom: MediaTime?
   /// Whether the newest packet is the last of the stream.
   package private(set) var endsStream = false
-  /// Whether the next packet is the first of its connection, by which the sender may go back.
+  /// Whether the next packet is the first of its connection, or of another stretch of numbers: the sender may go back by it.
   private var beginsConnection = false
 
   /// A packet and what it is: its format's identifier may get another meaning for later ones.
@@ -46,6 +46,13 @@ package struct PlayoutBuffer {
     }
     /// Covers no time: it only readies the decoder for the next.
     var isPreparing: Bool { packet.encoded.frameCount == 0 }
+    /// What ends before it may do so by a frame too late.
+    mutating func leaveOutFirst(_ frame: MediaDuration) {
+      packet.mediaTime = packet.mediaTime + frame
+      guard !isPreparing else { return }
+      packet.encoded.skippedFrames += 1
+      packet.encoded.frameCount -= 1
+    }
     var cost: UInt64 { UInt64(packet.encoded.payload.count + PlayoutBuffer.overheadPerPacket) }
   }
 
@@ -74,7 +81,7 @@ package struct PlayoutBuffer {
     case corrupt(String)
     /// There is no room for it: everything from here on must be sent again.
     case lost(from: MediaTime)
-    /// Overlaps what is held.
+    /// Overlaps what is held by more than a frame.
     case violation(String)
   }
 
@@ -85,17 +92,21 @@ package struct PlayoutBuffer {
   /// Another media connection begins: its packets have formats of their own.
   package mutating func forgetFormats() {
     formats.forgetIdentifiers()
-    beginsConnection = true
+    mayGoBack()
   }
+
+  /// The next packet may have a number that was passed.
+  package mutating func mayGoBack() { beginsConnection = true }
 
   package mutating func insert(_ packet: AudioPacket) -> Insertion {
     guard let format = formats[packet.formatID] else {
       return .corrupt("packet \(packet.sequence) names format \(packet.formatID), not known here")
     }
-    guard packet.mediaTime.flicks % format.meaning.audio.duration(ofFrames: 1).flicks == 0 else {
+    let frame = format.meaning.audio.duration(ofFrames: 1)
+    guard packet.mediaTime.flicks % frame.flicks == 0 else {
       return .corrupt("packet \(packet.sequence) begins between two frames")
     }
-    let held = Held(packet: packet, format: format)
+    var held = Held(packet: packet, format: format)
     guard cuts.admits(packet) else { return .stale }
     let goesBack = beginsConnection && packet.sequence < nextSequence && bufferedUntil != nil
     beginsConnection = false
@@ -118,6 +129,10 @@ package struct PlayoutBuffer {
       result = .insertedAfterImplicitCut(from: packet.mediaTime)
     }
     if let end = bufferedUntil, packet.mediaTime < end {
+      // A sender that rounds down where two rates join.
+      if end - packet.mediaTime <= frame { held.leaveOutFirst(frame) }
+    }
+    if let end = bufferedUntil, held.mediaTime < end {
       return .violation("packet \(packet.sequence) begins before the one before it ends")
     }
     packets.append(held)

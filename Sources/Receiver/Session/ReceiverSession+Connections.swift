@@ -284,7 +284,10 @@ extension ReceiverSession {
         return violated(
           "more than \(ProtocolLimits.controlMessagesPerSecond) control messages a second", at: now)
       }
-      guard let message = try ControlMessage.decode(raw) else { continue }
+      guard let message = try ControlMessage.decode(raw) else {
+        ignored.skipped += 1
+        continue
+      }
       controlled(message, at: now)
       if link == nil { return }
     }
@@ -362,7 +365,7 @@ extension ReceiverSession {
         continue
       }
       switch message {
-      case nil: break
+      case nil: ignored.skipped += 1
       case .attach:
         return violated("attach must come first", at: now)
       case .format(let id, let format):
@@ -375,7 +378,8 @@ extension ReceiverSession {
     }
   }
 
-  mutating func insert(_ packet: AudioPacket, at now: LocalTime) {
+  /// Other rooms can make datagrams too, so what is wrong with one ends no session.
+  mutating func insert(_ packet: AudioPacket, at now: LocalTime, isDatagram: Bool = false) {
     switch playout.insert(packet) {
     case .inserted, .stale:
       break
@@ -389,8 +393,8 @@ extension ReceiverSession {
     case .lost(let time):
       send(.flushedAutomatically(Flushed(generation: playout.generation, from: time)))
     case .corrupt(let how): noteCorrupt(how)
-    case .violation(let how):
-      violated(how, at: now)
+    case .violation(let how) where isDatagram: noteCorrupt(how)
+    case .violation(let how): violated(how, at: now)
     }
   }
 

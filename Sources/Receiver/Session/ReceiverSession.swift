@@ -53,8 +53,8 @@ package struct ReceiverSession {
     var until: LocalTime
   }
 
-  /// Datagrams that were not from the sender of the session. In the log's figures.
-  private(set) var forgedDatagrams = 0
+  /// In the log's figures.
+  var ignored = IgnoredCounts()
 
   package init(
     _ configuration: Configuration, memory: ReceiverMemory, trust: TrustMemory = TrustMemory()
@@ -123,7 +123,7 @@ package struct ReceiverSession {
     guard let link else { return }
     let key = ClockKey(link.secured.clockKey)
     guard case .answer(let answer)? = try? TimePacket.decode(bytes[...], key: key) else {
-      forgedDatagrams += 1
+      ignored.forged += 1
       return
     }
     clockChanged(clock?.answered(answer, receivedAt: time))
@@ -262,7 +262,7 @@ package struct ReceiverSession {
       sendStatus(at: now)
     }
     if diary.isDue(at: now) {
-      let told = diary.look(at: status(at: now), forged: forgedDatagrams, now: now)
+      let told = diary.look(at: status(at: now), ignored: ignored, now: now)
       outputs.append(contentsOf: told.map { .event($0) })
     }
   }

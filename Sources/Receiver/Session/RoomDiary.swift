@@ -18,9 +18,9 @@ struct RoomDiary {
   private var trouble: (began: LocalTime, lastSeen: LocalTime, faults: RoomFaults)?
   private var before: RoomStatus?
   private var lateness = Nanoseconds.zero
-  /// Forged datagrams so far, and of them those that a line of figures has told.
-  private var forged = 0
-  private var forgedTold = 0
+  /// What was ignored so far, and of it what a line of figures has told.
+  private var ignored = IgnoredCounts()
+  private var ignoredTold = IgnoredCounts()
 
   private struct Period {
     let began: LocalTime
@@ -38,15 +38,17 @@ struct RoomDiary {
 
   /// - Parameters:
   ///   - status: of now. Looked at while the room plays or should.
-  ///   - forged: datagrams for the clock that were not of the session, since the receiver began.
-  mutating func look(at status: RoomStatus, forged: Int, now: LocalTime) -> [ReceiverEvent] {
+  ///   - ignored: since the receiver began.
+  mutating func look(
+    at status: RoomStatus, ignored: IgnoredCounts, now: LocalTime
+  ) -> [ReceiverEvent] {
     guard status.state == .playing || status.state == .starved else { return end(at: now) }
     nextDeadline = now + Self.lookInterval
     var faults = RoomFaults(of: status, after: before ?? status)
     (faults.worstLateness, lateness, before) = (lateness, .zero, status)
     let isApart = status.syncError.now.magnitude > Self.syncLimit
     let isBad = !faults.isNone || isApart || status.state == .starved
-    self.forged = forged
+    self.ignored = ignored
     return note(faults, isBad: isBad, status, at: now) + tellFigures(faults, status, at: now)
   }
 
@@ -83,14 +85,14 @@ struct RoomDiary {
 
   private mutating func endPeriod(at now: LocalTime) -> [ReceiverEvent] {
     guard let ended = period.take(), let status = before else { return [] }
-    defer { forgedTold = forged }
+    defer { ignoredTold = ignored }
     return [
       .figures(
         RoomFigures(
           time: now - ended.began, syncError: ended.errors.statistics,
           leastBuffered: ended.leastBuffered, roundTrip: status.roundTrip,
           clockDrift: status.clockDrift, deviceDrift: status.deviceDrift, faults: ended.faults,
-          forged: forged - forgedTold))
+          ignored: ignored.since(ignoredTold)))
     ]
   }
 
@@ -149,7 +151,18 @@ package struct RoomFigures: Hashable, Sendable {
   package var clockDrift: Int32
   package var deviceDrift: Int32
   package var faults: RoomFaults
-  /// Datagrams for the clock, since the figures before, that somebody without the session's key has sent, or that came after
-  /// their session.
-  package var forged: Int
+  /// Since the figures before.
+  package var ignored: IgnoredCounts
+}
+
+/// What came and had no effect.
+package struct IgnoredCounts: Hashable, Sendable {
+  /// Datagrams for the clock that somebody without the session's key has sent, or that came after their session.
+  package var forged = 0
+  /// Messages of a type that this version does not know or that belong elsewhere, and those about another stream.
+  package var skipped = 0
+
+  func since(_ before: Self) -> Self {
+    Self(forged: forged - before.forged, skipped: skipped - before.skipped)
+  }
 }
