@@ -137,7 +137,7 @@ import WireProtocol
   @Test func `a pause and a resume go on with the same media time`() throws {
     var group = TestGroup.playing()
     group.command(.pause)
-    group.advance(by: .seconds(3))
+    group.advance(by: .seconds(2))
     group.command(.resume)
     let anchors = group.anchors
     #expect(anchors.map(\.rate) == [.paused, .playing])

@@ -21,13 +21,14 @@ struct LiveSenderTests {
     let supply = Supply.live
     let metadata = ItemMetadata()
     let live: LiveTiming?
+    var isOver = false
 
     init(firstHeard: LocalTime) {
       live = LiveTiming(firstHeard: firstHeard, latency: LiveSenderTests.latency, adapts: true)
     }
 
     func read(_ count: Int, appendingTo frames: inout [Float]) {
-      frames += [Float](repeating: 0.5, count: count)
+      if !isOver { frames += [Float](repeating: 0.5, count: count) }
     }
     func seek(toFrame frame: Int64) {}
   }
@@ -40,18 +41,23 @@ struct LiveSenderTests {
         live: LiveSecret(cipher: FakeCipher(), key: LiveSenderTests.key, port: 46_001)),
       playing: Playlist(["live"]))
     var now = LocalTime(nanoseconds: 1_000_000_000)
-    let serializer = Serializer(
-      openSource: { _ in Source(firstHeard: LocalTime(nanoseconds: 1_030_000_000)) },
-      makeEncoder: { shape in
-        PCMEncoder(
-          audio: shape.format, sampleType: shape.sampleType, packetFrames: shape.livePacketFrames)
-      })
+    let source = Source(firstHeard: LocalTime(nanoseconds: 1_030_000_000))
+    let serializer: Serializer
     var orders: [ProductionOrder] = []
     var control: [ControlMessage] = []
     var sent: [(to: Int, bytes: [UInt8])] = []
     var media = 0
     var holds: [Nanoseconds] = []
     var events: [SenderEvent] = []
+
+    init() {
+      serializer = Serializer(
+        openSource: { [source] _ in source },
+        makeEncoder: { shape in
+          PCMEncoder(
+            audio: shape.format, sampleType: shape.sampleType, packetFrames: shape.livePacketFrames)
+        })
+    }
 
     mutating func handle(_ input: GroupSender<Int>.Input) {
       sender.handle(input, at: now)
@@ -127,6 +133,33 @@ struct LiveSenderTests {
   }
 
   private static let control = RoomConnectionID(number: 1)
+
+  private static func packet(in datagram: [UInt8]) throws -> AudioPacket? {
+    let sealed = try LiveDatagram(decoding: datagram)
+    var framer = MessageFramer(limit: LiveDatagram.byteLimit)
+    framer.append(sealed.messages(key: key, with: FakeCipher()) ?? [])
+    while let raw = try framer.next() {
+      if case .packet(let packet)? = try MediaMessage.decode(raw) { return packet }
+    }
+    return nil
+  }
+
+  @Test func `the last packet says that the stream ends, and comes again where it is lost`() throws
+  {
+    var bed = Bed()
+    bed.join()
+    bed.ask(sequence: 1)
+    bed.play(20)
+    bed.source.isOver = true
+    bed.play(4)
+    let packets = try bed.sent.compactMap { try Self.packet(in: $0.bytes) }
+    #expect(packets.filter(\.endsStream).map(\.sequence) == packets.last.map { [$0.sequence] })
+    #expect(packets.last?.encoded.payload.allSatisfy { $0 == 0 } == true)
+    let count = bed.sent.count
+    bed.ask(sequence: 2)
+    #expect(bed.sent.count == count + 1)
+    #expect(bed.sent.last?.bytes == bed.sent[count - 1].bytes)
+  }
 
   @Test func `a room hears of a live stream, and is sent it where it asks from`() throws {
     var bed = Bed()

@@ -115,6 +115,21 @@ import WireProtocol
     #expect(link.nextDeadline - now == RoomDialling.firstRetry)
   }
 
+  @Test func `a session that broke the protocol is no sound one, however long it was`() {
+    var now = LocalTime(nanoseconds: 0)
+    var link = RoomLink(id: RoomID(1), name: "", receiverID: nil, at: now)
+    var waits: [Nanoseconds] = []
+    for _ in 0..<6 {
+      link.controlConnected(.test(), session: 1, at: now)
+      _ = link.welcomed(.test(), at: now)
+      link.live?.media = MediaFlow(from: 0)
+      now = now + .seconds(6)
+      link.broke("", .misbehaving, at: now)
+      waits.append(link.nextDeadline - now)
+    }
+    #expect(waits.map(\.count) == [250, 500, 1_000, 2_000, 4_000, 5_000].map { $0 * 1_000_000 })
+  }
+
   @Test func `a welcome that nobody waits for changes nothing`() {
     let now = LocalTime(nanoseconds: 0)
     var link = RoomLink(id: RoomID(1), name: "", receiverID: nil, at: now)

@@ -102,6 +102,68 @@ import WireProtocol
     #expect(!hello.takesOver)
   }
 
+  // MARK: - Violations
+
+  private static func farewell(_ group: TestGroup) -> Goodbye? {
+    group.told().lazy.compactMap { if case .goodbye(let goodbye) = $0 { goodbye } else { nil } }
+      .first
+  }
+
+  @Test func `a second welcome breaks the protocol`() {
+    var group = TestGroup.playing()
+    group.say(.welcome(.test()))
+    #expect(Self.farewell(group) == Goodbye(reason: .protocolViolation, detail: "a second welcome"))
+  }
+
+  @Test func `a room that speaks on media hears why it is left`() {
+    var group = TestGroup.playing()
+    group.handle(.received(TestGroup.room, .media, [0, 0, 0, 2, 0, 5]))
+    #expect(
+      Self.farewell(group)
+        == Goodbye(reason: .protocolViolation, detail: "it spoke on the media connection"))
+  }
+
+  @Test(arguments: [true, false])
+  func `a room that breaks the protocol again and again is dialled less and less often`(
+    byRoom: Bool
+  ) {
+    var group = TestGroup.playing()
+    for _ in 0..<5 {
+      // Sound by its length.
+      for _ in 0..<6 {
+        group.advance(by: .seconds(1))
+        group.say(.status(.test(.playing)))
+      }
+      group.take()
+      if byRoom {
+        group.say(.goodbye(Goodbye(reason: .protocolViolation, detail: "no")))
+      } else {
+        group.say(.keepAlive)
+      }
+      group.advance(by: .seconds(4))
+      if Self.connects(group) == 0 { return }
+      group.joinReady()
+    }
+    Issue.record("dialled at once, each time")
+  }
+
+  // MARK: - Status
+
+  @Test func `a status that does not come any more is shown as old`() {
+    var group = TestGroup.playing(["8000x1:800000"])
+    group.say(.status(.test(.playing)))
+    group.take()
+    for _ in 0..<20 {
+      group.advance(by: .milliseconds(500))
+      group.say(.credit(.test(limit: 1 << 20)))
+    }
+    let old = SenderEvent.roomState(TestGroup.room, .playing, detail: "it says no more how it is")
+    #expect(group.events.count { $0 == old } == 1)
+    #expect(Self.farewell(group) == nil)
+    group.say(.status(.test(.playing)))
+    #expect(group.events.last == .roomState(TestGroup.room, .playing, detail: ""))
+  }
+
   // MARK: - Twins
 
   @Test func `a receiver that is named twice is one room`() {

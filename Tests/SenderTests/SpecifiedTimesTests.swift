@@ -10,6 +10,7 @@ import WireProtocol
   @Test func `the sender's times are those of the document`() throws {
     let times = [
       "silence on control after which `keepAlive` is due": ProtocolLimits.keepAliveInterval,
+      "time without `status` after which a room is shown as old": LiveRoom.statusLife,
       "wait for a TCP connection, and then for `welcome`": ProtocolLimits.silence,
       "first wait before connecting again": RoomDialling.firstRetry,
       "longest wait before connecting again": RoomDialling.lastRetry,

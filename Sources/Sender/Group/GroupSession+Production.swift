@@ -118,7 +118,6 @@ extension GroupSession {
       timeline.append(
         .init(start: time, opened: opened, continuesItem: true, description: description))
     case .itemEnded(let time):
-      live = nil
       if case .finishing = production.stage { break }
       production.stage = .itemEnded(at: time)
     case .failed(let item, let error, let time):
@@ -129,6 +128,7 @@ extension GroupSession {
       if case .finishing(let known) = production.stage { end = max(end, known) }
       production.stage = .finished
       timeline.end = end
+      live = nil
     case .format, .packet: break
     }
   }

@@ -127,7 +127,7 @@ package struct GroupSession {
       rooms.mediaConnected(id, peer, from: firstSequence(for: id, at: now), at: now)
     case .received(let id, .control, let bytes): received(bytes, from: id, at: now)
     case .received(let id, .media, _):
-      rooms.broke(id, "it spoke on the media connection", .misbehaving, at: now)
+      rooms.violated(id, "it spoke on the media connection", at: now)
     case .closed(let id, _, let reason): rooms.closed(id, reason, at: now)
     case .drained(let id): rooms.with(id) { $0.live?.media?.drained() }
     case .produced(let batch): produced(batch, at: now)

@@ -31,6 +31,8 @@ struct LiveSender {
   private let clockID: UInt64
   /// In the order of their numbers.
   private var history: [Sent] = []
+  /// The packet with which the stream has ended. Nothing follows that would show a room that it lacks it.
+  private(set) var end: UInt64?
 
   init(_ secret: LiveSecret, clockID: UInt64) {
     self.secret = secret
@@ -49,6 +51,7 @@ struct LiveSender {
       with: secret.cipher
     ).encoded
     guard datagram.count <= LiveDatagram.byteLimit else { return nil }
+    end = entry.endsStream ? entry.sequence : nil
     if history.count == Self.historyLimit { history.removeFirst() }
     history.append(Sent(number: entry.sequence, bytes: datagram))
     return datagram

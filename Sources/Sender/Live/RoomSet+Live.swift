@@ -23,7 +23,8 @@ extension RoomSet {
   ) {
     guard let index = index(of: id), links[index].live != nil else { return }
     links[index].live?.road.asked(at: now)
-    for number in ask.missing {
+    let missing = ask.missing.isEmpty ? sender.end.map { [$0] } ?? [] : ask.missing
+    for number in missing {
       guard let datagram = sender.datagram(number), links[index].live?.road.admits(number) == true
       else { continue }
       outputs.append(.sendDatagram(id, datagram))

@@ -57,10 +57,17 @@ struct EncoderRun {
     var rest: [Float] = []
     converter?.finish(appendingTo: &rest)
     if !rest.isEmpty { try encoder.encode(rest, appendingTo: &encoded) }
+    if endsStream, shape.isLive { try encoder.encode(silence, appendingTo: &encoded) }
     try encoder.finish(appendingTo: &encoded)
     var placed = place(encoded)
     if let last = packets.finish(endsStream: endsStream) { placed.append(last) }
+    if endsStream, !placed.isEmpty { placed[placed.count - 1].endsStream = true }
     return placed
+  }
+
+  /// A packet of it, for a live source whose last packet has left unmarked.
+  private var silence: [Float] {
+    [Float](repeating: 0, count: shape.livePacketFrames * encoder.format.audio.channelCount)
   }
 
   private mutating func place(_ encoded: [EncodedPacket]) -> [ProducedPacket] {

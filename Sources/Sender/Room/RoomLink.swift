@@ -174,10 +174,13 @@ struct RoomLink {
 
   mutating func sent() { sentUpTo = max(sentUpTo, live?.media?.nextSequence ?? 0) }
 
+  /// A session that broke the protocol was not sound, however long it lasted.
+  ///
   /// - Parameter trouble: where it is other than that the room cannot be reached.
   mutating func broke(_ reason: String, _ trouble: RoomTrouble? = nil, at now: LocalTime) {
     let wasLive = live != nil
-    let session = live.flatMap { $0.media == nil ? nil : now - $0.began }
+    let isViolation = trouble == .misbehaving || trouble == .otherVersion
+    let session = live.flatMap { $0.media == nil || isViolation ? nil : now - $0.began }
     state = .waiting(until: dialling.broke(session, at: now))
     (lastObstacle, self.trouble) = (reason, trouble ?? (wasLive ? .gone : .unreachable))
   }
@@ -220,7 +223,7 @@ struct RoomLink {
     switch state {
     case .waiting(let until): until
     case .connecting(let giveUpAt), .greeting(let giveUpAt): giveUpAt
-    case .live: live.map { min($0.giveUpTime, $0.nextKeepAlive) } ?? LocalTime(nanoseconds: .max)
+    case .live: live?.nextDeadline ?? LocalTime(nanoseconds: .max)
     case .replaced: LocalTime(nanoseconds: .max)
     }
   }
@@ -229,7 +232,9 @@ struct RoomLink {
 /// What is known of a room while its session lasts.
 struct LiveRoom {
   var welcome: Welcome
-  var status: RoomStatus?
+  private(set) var status: RoomStatus?
+  /// When the status gets old: it is told once a second. Nil once that was noted.
+  private var statusIsGoodUntil: LocalTime?
   var toldState: ToldState?
   /// A room says how it is once a second, so what is not told of a room that changes all the time is told soon.
   private var tellings = RateLimit(perSecond: 2, burst: tellingBurst)
@@ -254,6 +259,29 @@ struct LiveRoom {
     settings = welcome.settings
     lastHeard = now
     nextKeepAlive = now + ProtocolLimits.keepAliveInterval
+    statusIsGoodUntil = now + Self.statusLife
+  }
+
+  /// A status that is older than this is shown as such.
+  static let statusLife = Nanoseconds.seconds(3)
+
+  mutating func told(_ status: RoomStatus, at now: LocalTime) {
+    self.status = status
+    statusIsGoodUntil = now + Self.statusLife
+  }
+
+  /// Whether the room has just been silent about itself for too long. The session goes on, as other messages come.
+  mutating func marksStatusOld(at now: LocalTime) -> Bool {
+    guard let end = statusIsGoodUntil, end <= now else { return false }
+    statusIsGoodUntil = nil
+    status?.detail = "it says no more how it is"
+    return true
+  }
+
+  func keepAliveIsDue(at now: LocalTime) -> Bool { nextKeepAlive <= now }
+
+  var nextDeadline: LocalTime {
+    min(giveUpTime, nextKeepAlive, statusIsGoodUntil ?? nextKeepAlive)
   }
 
   /// How long the first packets after a change may take to a room.

@@ -44,7 +44,9 @@ extension RoomSet {
     case .goodbye(let goodbye) where goodbye.reason == .notPaired: notPaired(index, at: now)
     case .goodbye(let goodbye) where goodbye.reason == .lent: lent(index, goodbye, at: now)
     case .goodbye(let goodbye):
-      broke(id, goodbye.detail.isEmpty ? "it said goodbye" : goodbye.detail, at: now)
+      broke(
+        id, goodbye.detail.isEmpty ? "it said goodbye" : goodbye.detail,
+        goodbye.reason == .protocolViolation ? .misbehaving : nil, at: now)
     case .liveReport(let report): return .reported(id, report)
     case .hello, .prove, .anchor, .flush, .settings, .streamVolume, .nowPlaying, .live, .keepAlive:
       violated(id, "this message is not for a sender", at: now)
@@ -65,7 +67,10 @@ extension RoomSet {
       return nil
     }
     let before = codecs
-    guard links[index].welcomed(welcome, at: now) else { return nil }
+    guard links[index].welcomed(welcome, at: now) else {
+      violated(id, "a second welcome", at: now)
+      return nil
+    }
     if codecs != before { newcomer = id }
     outputs.append(.event(.roomConnected(id)))
     return .welcomed(id, welcome)
@@ -123,7 +128,7 @@ extension RoomSet {
   }
 
   /// The room is told what was wrong, so that its people can be.
-  private mutating func violated(_ id: RoomID, _ how: String, at now: LocalTime) {
+  mutating func violated(_ id: RoomID, _ how: String, at now: LocalTime) {
     sayGoodbye(id, .protocolViolation, detail: how)
     broke(id, "it broke the protocol: \(how)", .misbehaving, at: now)
   }

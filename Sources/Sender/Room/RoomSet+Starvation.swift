@@ -10,7 +10,7 @@ extension RoomSet {
     if status.detail.isEmpty, links[index].withholdsCredit(at: now) {
       status.detail = "it has not let itself be sent anything for 10 s"
     }
-    links[index].live?.status = status
+    links[index].live?.told(status, at: now)
     // A starving room is told of once nothing excuses it.
     let isTold = links[index].live?.toldState?.state == .starved
     // Between the holes that a slow network leaves it plays, and starves again: that is one trouble.
@@ -29,7 +29,7 @@ extension RoomSet {
     }
   }
 
-  private mutating func tellState(of index: Int) {
+  mutating func tellState(of index: Int) {
     guard let status = links[index].live?.status else { return }
     let state = ToldState(state: status.state, detail: status.detail)
     guard links[index].live?.toldState != state else { return }

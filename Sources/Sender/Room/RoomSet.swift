@@ -209,7 +209,8 @@ struct RoomSet {
           sayGoodbye(id, .timeout)
           broke(id, "nothing heard for 10 s", at: now)
         } else {
-          tell(index, .keepAlive, at: now)
+          if links[index].live?.marksStatusOld(at: now) == true { tellState(of: index) }
+          if links[index].live?.keepAliveIsDue(at: now) == true { tell(index, .keepAlive, at: now) }
         }
       }
     }
