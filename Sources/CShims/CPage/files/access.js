@@ -2,7 +2,7 @@
 
 import { request } from "./api.js"
 import { h } from "./dom.js"
-import { countDown } from "./overlay.js"
+import { ask, countDown } from "./overlay.js"
 
 const root = document.documentElement
 export const isGuest = () => root.dataset.asker === "guest"
@@ -67,7 +67,15 @@ export function askForPIN(text = "") {
 	const form = h("form.ask", { onsubmit }, field, problem, button)
 	const brand = document.querySelector(".brand svg").cloneNode(true)
 	const box = h("main.door", brand, h("h1", "PIN of this household"),
-		h("p.dim", "On the computer that plays: ", h("code", "tutti pin"), ". Or on a paired phone: Rooms, Devices, Add a phone."), form)
+		h("p.dim", "On the computer that plays: ", h("code", "tutti pin"), ". Or on a paired phone: Rooms, Devices, Add a phone."), form,
+		h("button.dim", { onclick: askForToken }, "Use a token instead"))
 	document.getElementById("app").replaceWith(box)
 	field.focus()
+}
+
+function askForToken() {
+	ask("Token of this household", { button: "Open", detail: "It stands in the configuration of the daemon, if it has one." }, async (token) => {
+		await request("POST", "/login", { token })
+		location.reload()
+	})
 }
