@@ -51,7 +51,7 @@ package struct SourceOpener: Sendable {
     if location == "-" {
       return try StreamSource(descriptor: 0, rawFormat: raw, interruption: interruption)
     }
-    return try NetworkSource.isNetwork(location) ? openAddress(location) : openFile(location)
+    return try NetworkSource.isNetwork(location) ? openAddress(item) : openFile(location)
   }
 
   /// What strangers have made is decoded by a process of its own, where there is a program for it.
@@ -60,11 +60,13 @@ package struct SourceOpener: Sendable {
     return try WorkerSource(path: path, interruption: interruption)
   }
 
-  private func openAddress(_ url: String) throws(MediaError) -> any MediaSource {
+  private func openAddress(_ item: PlayItem) throws(MediaError) -> any MediaSource {
     guard MediaWorkers.shared.isStarted else {
-      return try NetworkSource(url: url, interruption: interruption, report: report)
+      return try NetworkSource(
+        url: item.location, reach: item.reach, interruption: interruption, report: report)
     }
-    return try WorkerSource(url: url, interruption: interruption, report: report)
+    return try WorkerSource(
+      url: item.location, reach: item.reach, interruption: interruption, report: report)
   }
 
   /// The source of an item with its effects.

@@ -21,6 +21,7 @@ final class TestServer: Sendable {
     var byteCounts: [String: Int] = [:]
     var starts: [String: [Int]] = [:]
     var descriptors: [Int32] = []
+    var connectionCount = 0
     var isOver = false
   }
 
@@ -57,6 +58,8 @@ final class TestServer: Sendable {
 
   func requestCount(of path: String) -> Int { state.withLock { $0.counts["/" + path] ?? 0 } }
 
+  var connectionCount: Int { state.withLock { $0.connectionCount } }
+
   /// Where the requests for it began, in their order.
   func starts(of path: String) -> [Int] { state.withLock { $0.starts["/" + path] ?? [] } }
 
@@ -80,6 +83,7 @@ final class TestServer: Sendable {
       _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
       let isOver = state.withLock { state in
         state.descriptors.append(descriptor)
+        state.connectionCount += 1
         return state.isOver
       }
       guard !isOver else { break }

@@ -46,7 +46,10 @@ import Testing
     try HouseStore(path: path).save(Self.record)
     let database = try Database(path: path)
     try database.execute(
-      "ALTER TABLE entries DROP COLUMN album_id; ALTER TABLE entries DROP COLUMN video")
+      """
+      ALTER TABLE entries DROP COLUMN album_id; ALTER TABLE entries DROP COLUMN video;
+      ALTER TABLE entries DROP COLUMN reach
+      """)
     try database.setVersion(1)
     var old = Self.record
     for index in old.groups[0].entries.indices {

@@ -26,7 +26,7 @@ enum ListFile {
     }
     guard let format = PlaylistFile.format(ofName: list) else { return }
     let isRemote = NetworkSource.isNetwork(list)
-    let bytes = isRemote ? try fetch(list) : try read(list)
+    let bytes = isRemote ? try fetch(list, named.reach) : try read(list)
     let entries: [PlaylistEntry]
     do throws(PlaylistFile.ParseError) {
       entries = try PlaylistFile.entries(in: bytes, format: format, base: list)
@@ -39,7 +39,8 @@ enum ListFile {
       guard all.count < PlaylistFile.entryLimit else { return }
       // A list from the network must not name files of this machine.
       if isRemote, !NetworkSource.isNetwork(entry.location) { continue }
-      let entry = PlaylistEntry(entry.location, title: entry.title ?? named.title)
+      let reach = isRemote && named.reach == .all ? .network : named.reach
+      let entry = PlaylistEntry(entry.location, title: entry.title ?? named.title, reach: reach)
       if isList(entry.location) {
         try collect(from: entry, depth: depth + 1, into: &all)
       } else {
@@ -59,11 +60,11 @@ enum ListFile {
     return try gather(path) { buffer, count in Glibc.read(file, buffer, count) }
   }
 
-  private static func fetch(_ url: String) throws(MediaError) -> [UInt8] {
+  private static func fetch(_ url: String, _ reach: SourceReach) throws(MediaError) -> [UInt8] {
     let library = try FFmpegLibrary.load(toPlay: url)
     let network = NetworkInput(
-      url, settings: NetworkSettings(), interruption: try ReadInterruption(), library: library,
-      report: { _ in })
+      url, reach: reach, settings: NetworkSettings(), interruption: try ReadInterruption(),
+      library: library, report: { _ in })
     cff_clear_log()
     return try NetworkBytes(url, network, library).readAll(upTo: PlaylistFile.sizeLimit)
   }

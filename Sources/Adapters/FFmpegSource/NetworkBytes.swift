@@ -37,7 +37,7 @@ final class NetworkBytes {
     (self.library, self.network, self.url) = (library, network, url)
     let code = network.waiting { network.open(url, &connection) }
     guard code >= 0, let connection else {
-      throw .unreadable(path: url, reason: library.reason(of: code))
+      throw .unreadable(path: url, reason: network.takeRefusal() ?? library.reason(of: code))
     }
     if connection.pointee.seekable & AVIO_SEEKABLE_NORMAL != 0 { makeContext() }
   }

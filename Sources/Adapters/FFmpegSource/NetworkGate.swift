@@ -26,12 +26,14 @@ package final class NetworkGate {
   private var lastHandle: UInt32 = 0
 
   package init(
-    _ location: String, settings: NetworkSettings = .init(), interruption: ReadInterruption,
+    _ location: String, reach: SourceReach = .all, settings: NetworkSettings = .init(),
+    interruption: ReadInterruption,
     report: @escaping @Sendable (SourceNotice) -> Void
   ) throws(MediaError) {
     library = try FFmpegLibrary.load(toPlay: location)
     network = NetworkInput(
-      location, settings: settings, interruption: interruption, library: library, report: report)
+      location, reach: reach, settings: settings, interruption: interruption, library: library,
+      report: report)
     (self.location, self.report) = (location, report)
   }
 

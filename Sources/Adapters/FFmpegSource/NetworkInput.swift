@@ -83,14 +83,22 @@ final class NetworkInput {
   private var lastAsked = ContinuousClock.now
   /// Connections that a demuxer has opened by itself.
   private var opened: Set<UnsafeMutablePointer<AVIOContext>> = []
+  private let reach: SourceReach
+  /// Whether a connection has gone beyond this machine: what answers there leads back to it no more.
+  var hasLeft = false
+  /// Whether a connection was refused since it was last asked.
+  private var wasRefused = false
+  private var judgeDepth = 0
 
   init(
-    _ location: String, settings: NetworkSettings, interruption: ReadInterruption,
+    _ location: String, reach: SourceReach = .all, settings: NetworkSettings,
+    interruption: ReadInterruption,
     library: FFmpegLibrary, remote: (any RemoteSource)? = nil,
     report: @escaping @Sendable (SourceNotice) -> Void
   ) {
     self.remote = remote
     self.location = location
+    self.reach = reach
     self.library = library
     self.settings = settings
     budget = OpeningBudget(settings.opening)
@@ -126,7 +134,8 @@ final class NetworkInput {
     // `NetworkBytes` pauses and asks again itself.
     set(&options, longestReconnectDelay: 0)
     var callback = interruptCallback
-    return library.calls.avio_open2(&context, url, AVIO_FLAG_READ, &callback, &options)
+    guard !cannotJudge else { return cff_io_error }
+    return judged { library.calls.avio_open2(&context, url, AVIO_FLAG_READ, &callback, &options) }
   }
 
   /// The same for connections that a demuxer opens by itself, such as HLS segments, with the demuxer's own options
@@ -164,9 +173,12 @@ final class NetworkInput {
     _ context: inout UnsafeMutablePointer<AVIOContext>?
   ) -> Int32 {
     guard asks() else { return cff_exit }
+    guard !cannotJudge else { return cff_io_error }
     set(&options)
     var callback = interruptCallback
-    let code = library.calls.avio_open2(&context, url, AVIO_FLAG_READ, &callback, &options)
+    let code = judged {
+      library.calls.avio_open2(&context, url, AVIO_FLAG_READ, &callback, &options)
+    }
     if code >= 0, let context { opened.insert(context) }
     return code
   }
@@ -191,6 +203,45 @@ final class NetworkInput {
     return library.calls.avio_closep(&closing)
   }
 
+  // MARK: - Where it may lead
+
+  private var cannotJudge: Bool { reach != .all && cff_judges_connections() == 0 }
+
+  /// FFmpeg connects only within such a call, and only where `allows` says yes.
+  private func judged<T>(_ body: () -> T) -> T {
+    judgeDepth += 1
+    cff_set_judge(judgeAddress, Unmanaged.passUnretained(self).toOpaque())
+    defer {
+      judgeDepth -= 1
+      // FFmpeg opens parts of a list within a call.
+      if judgeDepth == 0 { cff_set_judge(nil, nil) }
+    }
+    return body()
+  }
+
+  fileprivate func allows(isIPv6: Bool, _ high: UInt64, _ low: UInt64) -> Bool {
+    func isAllowed(by reach: SourceReach) -> Bool {
+      isIPv6 ? reach.allows(ipv6: high, low) : reach.allows(ipv4: UInt32(truncatingIfNeeded: low))
+    }
+    let isOutside = isAllowed(by: .network)
+    guard isAllowed(by: reach), isOutside || !hasLeft else {
+      wasRefused = true
+      return false
+    }
+    hasLeft = hasLeft || isOutside
+    return true
+  }
+
+  /// Why a connection was refused since this was last asked; nil where none was.
+  func takeRefusal() -> String? {
+    defer { wasRefused = false }
+    if cannotJudge { return "this program cannot see where it leads to" }
+    guard wasRefused else { return nil }
+    return reach == .internet
+      ? "it leads to an address that is not public, which guests may not play from"
+      : "it leads to this machine itself or to an address that is no host's, which only its user may play from"
+  }
+
   private var interruptCallback: AVIOInterruptCB {
     AVIOInterruptCB(
       callback: mustStopReading, opaque: Unmanaged.passUnretained(self).toOpaque())
@@ -205,6 +256,8 @@ final class NetworkInput {
       "max_redirects": "\(settings.redirectLimit)", "tls_verify": "1",
     ]
     values["ca_file"] = settings.authorities
+    // A proxy would connect in its own name, to wherever it is asked.
+    if reach != .all { values["http_proxy"] = "" }
     for (key, value) in values { _ = library.calls.av_dict_set(&options, key, value, 0) }
   }
 
@@ -226,7 +279,7 @@ final class NetworkInput {
       if !isInterrupted { reportEndOfStall() }
       (quietSince, watched, hasReportedStall) = (nil, nil, false)
     }
-    return body()
+    return judged(body)
   }
 
   private func reportEndOfStall() {
@@ -355,6 +408,15 @@ extension Demuxer.Input {
     }
     _ = library.calls.av_dict_set(&options, "format_whitelist", formats, 0)
   }
+}
+
+/// The answer to each connection that FFmpeg is about to make, on the thread that reads.
+private func judgeAddress(
+  context: UnsafeMutableRawPointer?, isIPv6: Int32, high: UInt64, low: UInt64
+) -> Int32 {
+  guard let context else { return 0 }
+  return Unmanaged<NetworkInput>.fromOpaque(context).takeUnretainedValue()
+    .allows(isIPv6: isIPv6 != 0, high, low) ? 1 : 0
 }
 
 /// FFmpeg's call back, on the thread that reads.

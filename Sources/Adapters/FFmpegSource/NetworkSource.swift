@@ -41,16 +41,19 @@ package final class NetworkSource: MediaSource {
   }
 
   /// - Parameters:
+  ///   - reach: where it may lead, by redirects and lists too.
   ///   - remote: who reads for this process; nil where it reads by itself.
   ///   - report: called on the thread that reads.
   package init(
-    url: String, channels: ChannelLimit = .stereo, settings: NetworkSettings = .init(),
+    url: String, reach: SourceReach = .all, channels: ChannelLimit = .stereo,
+    settings: NetworkSettings = .init(),
     interruption: ReadInterruption, remote: (any RemoteSource)? = nil,
     report: @escaping @Sendable (SourceNotice) -> Void = { _ in }
   ) throws(MediaError) {
     let library = try FFmpegLibrary.load(toPlay: url)
     let network = NetworkInput(
-      url, settings: settings, interruption: interruption, library: library, remote: remote,
+      url, reach: reach, settings: settings, interruption: interruption, library: library,
+      remote: remote,
       report: report)
     let reader = try ItemReader(path: url, channels: channels) { () throws(MediaError) in
       try Demuxer(path: url, input: .network(network), library: library)

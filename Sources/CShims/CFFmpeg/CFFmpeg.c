@@ -60,6 +60,7 @@ static int load_swresample(void) {
 static void load(void) {
   is_loaded = load_avutil() && load_avcodec() && load_avformat() && load_swresample();
   if (!is_loaded) return;
+  cff_watch_connections((const void *)calls.avio_open2);
   calls.av_log_set_callback(keep_log);
   // No sound file needs a larger block at once; a lying one asks for it.
   calls.av_max_alloc((size_t)256 << 20);

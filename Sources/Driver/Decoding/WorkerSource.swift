@@ -28,12 +28,14 @@ package final class WorkerSource: MediaSource {
     try self.init(link, nil, answer)
   }
 
+  /// - Parameter reach: where it may lead, by redirects and lists too.
   package convenience init(
-    url: String, workers: MediaWorkers = .shared, settings: NetworkSettings = .init(),
+    url: String, reach: SourceReach = .all, workers: MediaWorkers = .shared,
+    settings: NetworkSettings = .init(),
     interruption: ReadInterruption, report: @escaping @Sendable (SourceNotice) -> Void
   ) throws(MediaError) {
     let gate = try NetworkGate(
-      url, settings: settings, interruption: interruption, report: report)
+      url, reach: reach, settings: settings, interruption: interruption, report: report)
     let link = try WorkerLink(url, workers: workers, interruption: interruption, gate: gate)
     try self.init(link, gate, link.open(.openAddress(url), descriptor: nil))
   }

@@ -78,9 +78,11 @@ package struct PlayItem: Hashable, Sendable {
   package var location: String
   /// What the list that named it calls it.
   package var title: String?
+  /// Where an address may lead.
+  package var reach: SourceReach
 
-  package init(id: Int, location: String, title: String? = nil) {
-    self.id = id
+  package init(id: Int, location: String, title: String? = nil, reach: SourceReach = .all) {
+    (self.id, self.reach) = (id, reach)
     self.location = location
     self.title = title
   }

@@ -134,7 +134,9 @@ extension Playlist {
     _ new: [PlaylistEntry], _ place: PlaylistEdit.Place, current: PlayItem? = nil
   ) {
     let added = new.prefix(max(0, Self.limit - count)).enumerated().map { offset, entry in
-      Entry(item: PlayItem(id: nextID + offset, location: entry.location, title: entry.title))
+      Entry(
+        item: PlayItem(
+          id: nextID + offset, location: entry.location, title: entry.title, reach: entry.reach))
     }
     nextID += added.count
     entries.insert(contentsOf: added, at: entryIndex(of: place, current: current))

@@ -4,10 +4,12 @@ package struct PlaylistEntry: Codable, Hashable, Sendable {
   package var location: String
   /// As it may stand on a terminal, and not empty. The item's own title comes before it.
   package let title: String?
+  /// Where an address may lead.
+  package var reach: SourceReach
 
   /// - Parameter title: as the list has it; from a stranger.
-  package init(_ location: String, title: String? = nil) {
-    self.location = location
+  package init(_ location: String, title: String? = nil, reach: SourceReach = .all) {
+    (self.location, self.reach) = (location, reach)
     let shown = title.map { ItemMetadata.shown(FileName.shown($0)) }
     self.title = shown.flatMap { text in text.allSatisfy(\.isWhitespace) ? nil : text }
   }
@@ -16,7 +18,8 @@ package struct PlaylistEntry: Codable, Hashable, Sendable {
     let values = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
       try values.decode(String.self, forKey: .location),
-      title: try values.decodeIfPresent(String.self, forKey: .title))
+      title: try values.decodeIfPresent(String.self, forKey: .title),
+      reach: try values.decodeIfPresent(SourceReach.self, forKey: .reach) ?? .network)
   }
 }
 

@@ -270,7 +270,7 @@ extension ControlCall {
 extension PlaylistEntry {
   fileprivate var new: HouseRequest.NewEntry {
     var entry = HouseRequest.NewEntry(location: location)
-    entry.title = title
+    (entry.title, entry.reach) = (title, reach)
     return entry
   }
 }

@@ -43,9 +43,7 @@ final class HouseGroup {
     queueRevision = record.revision
     restingPlace = record.place
     details = Dictionary(record.entries.map { ($0.id, $0.entry) }, uniquingKeysWith: { $1 })
-    let items = record.entries.map {
-      PlayItem(id: $0.id, location: $0.entry.location, title: $0.entry.title)
-    }
+    let items = record.entries.map { $0.entry.item($0.id) }
     let playlist = Playlist(
       restoring: items, nextID: record.nextEntry,
       repetition: Playlist.Repetition(rawValue: record.repetition) ?? .off)
@@ -316,7 +314,7 @@ final class HouseGroup {
   func insert(
     _ entries: [Entry], _ place: PlaylistEdit.Place
   ) throws(HouseProblem) -> [Int] {
-    let new = entries.map { PlaylistEntry($0.location, title: $0.title) }
+    let new = entries.map { PlaylistEntry($0.location, title: $0.title, reach: $0.reach) }
     let outcome: CommandOutcome
     do {
       outcome = try player.carryOut(.edit(.insert(new, place)))
@@ -422,12 +420,7 @@ final class HouseGroup {
 
   private func restore(_ record: HouseRecord.Group, playing current: Int?) {
     for entry in record.entries { details[entry.id] = entry.entry }
-    carryOut(
-      .edit(
-        .restore(
-          record.entries.map {
-            PlayItem(id: $0.id, location: $0.entry.location, title: $0.entry.title)
-          })))
+    carryOut(.edit(.restore(record.entries.map { $0.entry.item($0.id) })))
     forgetDetails()
     guard !record.entries.contains(where: { $0.id == current }) else { return }
     carryOut(.halt)
@@ -440,6 +433,7 @@ final class HouseGroup {
     if let storedEntries, storedEntries.revision == queueRevision { return storedEntries.entries }
     let entries = items.map { item in
       var entry = details[item.id] ?? Entry(location: item.location)
+      entry.reach = item.reach
       entry.title = entry.title ?? item.title
       return HouseRecord.Entry(id: item.id, entry)
     }

@@ -21,7 +21,11 @@ package struct PairingRoom: Hashable, Sendable {
 
   package init(name: String, place: Place, receiver: String? = nil) {
     (self.name, self.place) = (name, place)
-    if case .record(let record) = place { self.receiver = record.id } else { self.receiver = receiver }
+    if case .record(let record) = place {
+      self.receiver = record.id
+    } else {
+      self.receiver = receiver
+    }
   }
 }
 

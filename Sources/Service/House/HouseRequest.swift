@@ -1,3 +1,5 @@
+package import Sender
+
 /// What somebody asks of the household, from whatever surface: page, terminal or program.
 package enum HouseRequest: Hashable, Sendable {
   case createGroup(rooms: [String], name: String?)
@@ -93,8 +95,14 @@ package enum HouseRequest: Hashable, Sendable {
     package var trackId: String?
     package var albumId: String?
     package var hasVideo: Bool?
+    /// Where an address may lead: `.internet` for what guests name.
+    package var reach = SourceReach.network
 
     package init(location: String) { self.location = location }
+
+    func item(_ id: Int) -> PlayItem {
+      PlayItem(id: id, location: location, title: title, reach: reach)
+    }
   }
 }
 

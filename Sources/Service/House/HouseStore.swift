@@ -1,11 +1,12 @@
 package import LinuxIO
 package import SQLiteStore
+import Sender
 
 /// A household on the disk. Each save is one transaction: after a kill at any moment the file holds it, or what was
 /// before. For one thread.
 package final class HouseStore {
   /// Of the tables; a file with a higher one was written by a later program.
-  private static let version = 2
+  private static let version = 3
 
   private let database: Database
   /// What the file holds.
@@ -31,7 +32,10 @@ package final class HouseStore {
     if let damage = try database.damage() { throw SQLiteError(damaged: path, damage) }
     switch try database.version() {
     case 0: try makeTables()
-    case 1: try addAlbums()
+    case 1:
+      try addAlbums()
+      try addReach()
+    case 2: try addReach()
     default: break
     }
     saved = try load()
@@ -65,7 +69,7 @@ package final class HouseStore {
         CREATE TABLE entries (
           group_id TEXT NOT NULL REFERENCES groups ON DELETE CASCADE, id INTEGER NOT NULL,
           location TEXT NOT NULL, title TEXT, artist TEXT, album TEXT, duration REAL, artwork TEXT,
-          track TEXT, album_id TEXT, video INTEGER, PRIMARY KEY (group_id, id)) WITHOUT ROWID;
+          track TEXT, album_id TEXT, video INTEGER, reach TEXT, PRIMARY KEY (group_id, id)) WITHOUT ROWID;
         CREATE TABLE rooms (
           id TEXT PRIMARY KEY, name TEXT NOT NULL, volume REAL, muted INTEGER, delay REAL,
           channels TEXT) WITHOUT ROWID;
@@ -80,6 +84,14 @@ package final class HouseStore {
       try database.execute(
         "ALTER TABLE entries ADD COLUMN album_id TEXT; ALTER TABLE entries ADD COLUMN video INTEGER"
       )
+      try database.setVersion(2)
+    }
+  }
+
+  /// For a file of version 2.
+  private func addReach() throws(SQLiteError) {
+    try database.transaction { () throws(SQLiteError) in
+      try database.execute("ALTER TABLE entries ADD COLUMN reach TEXT")
       try database.setVersion(Self.version)
     }
   }
@@ -122,7 +134,7 @@ package final class HouseStore {
   ) throws(SQLiteError) -> [HouseRecord.Entry] {
     let statement = try database.prepare(
       """
-      SELECT id, location, title, artist, album, duration, artwork, track, album_id, video
+      SELECT id, location, title, artist, album, duration, artwork, track, album_id, video, reach
       FROM entries
       WHERE group_id = ?
       """)
@@ -132,6 +144,7 @@ package final class HouseStore {
       (entry.title, entry.artist, entry.album) = (row.text(2), row.text(3), row.text(4))
       (entry.durationS, entry.artwork, entry.trackId) = (row.double(5), row.text(6), row.text(7))
       (entry.albumId, entry.hasVideo) = (row.text(8), row.int(9).map { $0 != 0 })
+      entry.reach = row.text(10).flatMap(SourceReach.init) ?? .network
       found[row.int(0) ?? 0] = entry
     }
     return order.compactMap { id in found[id].map { HouseRecord.Entry(id: id, $0) } }
@@ -200,13 +213,13 @@ package final class HouseStore {
     let delete = try database.prepare("DELETE FROM entries WHERE group_id = ? AND id = ?")
     for entry in before where !kept.contains(entry.id) { try delete.run(group, .init(entry.id)) }
     let insert = try database.prepare(
-      "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+      "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
     for entry in entries where known[entry.id] != entry.entry {
       let new = entry.entry
       try insert.run(
         group, .init(entry.id), .text(new.location), .init(new.title), .init(new.artist),
         .init(new.album), .init(new.durationS), .init(new.artwork), .init(new.trackId),
-        .init(new.albumId), new.hasVideo.map { .init($0) } ?? .null)
+        .init(new.albumId), new.hasVideo.map { .init($0) } ?? .null, .text(new.reach.rawValue))
     }
   }
 

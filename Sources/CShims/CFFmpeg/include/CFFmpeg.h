@@ -56,6 +56,18 @@ typedef struct CFFmpegCalls {
 /// May be called from any thread.
 const CFFmpegCalls *_Nullable cff_load(void);
 
+/// Answers whether libavformat may connect to an address: four bytes of IPv4 in `low`, or sixteen of IPv6.
+typedef int (*cff_judge)(void *_Nullable context, int is_v6, uint64_t high, uint64_t low);
+
+/// Asked for each connection that libavformat makes on this thread from here on; without one it makes none.
+void cff_set_judge(cff_judge _Nullable judge, void *_Nullable context);
+
+/// Finds the code of the library that has `function`, before it connects.
+void cff_watch_connections(const void *_Nonnull function);
+
+/// Whether connections of libavformat are judged. Not in a program that does not offer its own `connect` to libraries.
+int cff_judges_connections(void);
+
 /// The same for filters, which few need. None is null.
 typedef struct CFFmpegFilterCalls {
 #define CFF_FIELD(name) __typeof__(&name) _Nonnull name;
