@@ -150,7 +150,9 @@ import Testing
     #expect(PlaylistEntry("a", title: " \n").title == nil)
     let sent = Data("{\"location\": \"a\", \"title\": \"x\\u001by\"}".utf8)
     let entry = PlaylistEntry("a", title: "x y")
-    #expect(try JSONDecoder().decode(PlaylistEntry.self, from: sent) == entry)
+    #expect(
+      try JSONDecoder().decode(PlaylistEntry.self, from: sent)
+        == PlaylistEntry(entry.location, title: entry.title, reach: .network))
     #expect(Playlist([entry, "b"]).items.map(\.title) == ["x y", nil])
   }
 

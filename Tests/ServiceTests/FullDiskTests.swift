@@ -132,7 +132,7 @@ import Testing
     let group = try home.newGroup("Party")
     let other = try home.newGroup("Quiet")
     try home.ask(.join(group: group, room: "127.0.0.1:9", takes: false))
-    try home.add(3, to: group)
+    try home.add(30, to: group)
     for edit in Self.edits(group, other) {
       let before = try home.shown()
       try fill()
@@ -158,7 +158,7 @@ import Testing
   @Test func `the terminal is told the same`() throws {
     let home = try Home(path)
     let group = try home.newGroup("Party")
-    try home.add(3, to: group)
+    try home.add(30, to: group)
     let before = try home.shown()
     try fill()
     for request in [ControlRequest.clear, .shuffle, .remove(numbers: [1]), .repeat(mode: "all")] {
