@@ -54,14 +54,15 @@ package final class RoomSilencer {
 
   package init(
     security: TLSContext, senderName: String, remembered: [RoomRecord],
-    paired: Pairings = Pairings()
+    paired: Pairings = Pairings(), sparing receivers: [String] = []
   ) throws(IOError) {
     reactor = try Reactor()
     discovered = Inbox(limit: Self.sightingLimit, waker: reactor.waker)
     resolved = Inbox(limit: Self.lookupLimit, waker: reactor.waker)
     session = SilencingSession(
       senderID: security.identifier, senderName: senderName, clockID: try SystemRandom.number(),
-      firstSession: try SystemRandom.number())
+      firstSession: try SystemRandom.number(),
+      sparing: Set(receivers.compactMap { Identifier(hex: $0) }))
     peers = PeerConnections(
       reactor: reactor, limit: GroupHost.connectionLimit, secure: security.channel)
     directory = RoomDirectory(remembered: remembered, paired: paired)

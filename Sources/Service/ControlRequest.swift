@@ -39,6 +39,10 @@ package enum ControlRequest: Codable, Hashable, Sendable {
   case pause
   case resume
   case stop
+  /// Ends the music of these rooms, by name or address, of whatever group; of all rooms where none is named.
+  case silence(rooms: [String])
+  /// What a daemon's groups play, a line for each.
+  case groups
   case next
   case previous
   /// Seconds from the item's beginning, or from here.
@@ -94,7 +98,7 @@ extension ControlRequest {
     switch self {
     case .queue, .play, .add, .remove, .move, .jump, .clear, .shuffle, .repeat: true
     case .status, .pause, .resume, .stop, .next, .previous, .seek, .set, .effects, .join, .leave,
-      .access:
+      .silence, .groups, .access:
       false
     }
   }
@@ -102,7 +106,15 @@ extension ControlRequest {
   /// Whether it goes to another place in the music, or stands still at one.
   var isMove: Bool {
     switch self {
-    case .pause, .resume, .stop, .next, .previous, .seek: true
+    case .pause, .resume, .stop, .silence, .next, .previous, .seek: true
+    default: false
+    }
+  }
+
+  /// Whether the answer says by itself where something was done.
+  var namesRooms: Bool {
+    switch self {
+    case .set, .play, .join, .leave, .silence: true
     default: false
     }
   }
@@ -112,13 +124,15 @@ extension ControlRequest {
     switch self {
     case .play, .add, .remove, .move, .clear, .shuffle, .repeat, .join, .leave: true
     case .effects(let change): !change.isEmpty
-    case .status, .queue, .pause, .resume, .stop, .next, .previous, .seek, .set, .jump: false
+    case .status, .groups, .queue, .pause, .resume, .stop, .silence, .next, .previous, .seek, .set, .jump,
+      .access:
+      false
     }
   }
 
   var changesSomething: Bool {
     switch self {
-    case .status, .queue: false
+    case .status, .groups, .queue: false
     case .effects(let change): !change.isEmpty
     default: true
     }
@@ -134,10 +148,43 @@ package enum NewRoom: Codable, Hashable, Sendable {
 /// What was done, and how things are then.
 package struct ControlAnswer: Codable, Hashable, Sendable {
   /// In a few words; nil where nothing was to be done.
-  package var done: String?
+  package var done: String? = nil
   /// The list; only where it was about the list.
-  package var queue: [QueueEntry]?
-  package var status: StatusReport
+  package var queue: [QueueEntry]? = nil
+  /// Nil where it was about no group in particular.
+  package var status: StatusReport? = nil
+  /// Which group it was about; nil of a player in the foreground.
+  package var group: String? = nil
+  /// Of `silence`.
+  package var silenced: Silenced? = nil
+  /// Of a daemon, where it was about all groups, or was to show how one is.
+  package var groups: [GroupLine]? = nil
+
+  /// Rooms of the player, whose music has ended.
+  package struct Silenced: Codable, Hashable, Sendable {
+    /// Those that were meant, as they were named.
+    package var rooms: [String]
+    /// The identities of all receivers that it has a session with: nobody else of this sender visits them.
+    package var receivers: [String]
+
+    package init(rooms: [String], receivers: [String]) {
+      (self.rooms, self.receivers) = (rooms, receivers)
+    }
+  }
+
+  /// One of a daemon's groups.
+  package struct GroupLine: Codable, Hashable, Sendable {
+    package var name: String
+    /// `stopped`, `starting`, `playing`, `paused` or `buffering`.
+    package var state: String
+    /// What it plays, or would go on with.
+    package var title: String?
+    package var artist: String?
+    package var rooms: [String]
+    package var volume: Double
+    /// Whether commands mean it that name no group.
+    package var isMeant: Bool
+  }
 }
 
 package struct QueueEntry: Codable, Hashable, Sendable {

@@ -7,6 +7,7 @@ package import Sender
 /// identities; whatever is out of range is refused here.
 extension PlayerService {
   package func answer(_ request: ControlRequest) throws(ServiceError) -> ControlAnswer {
+    if case .silence(let rooms) = request { return try silence(rooms) }
     let done = try perform(request)
     return ControlAnswer(
       done: done, queue: request.isAboutTheList ? queue : nil, status: statusReport)
@@ -43,7 +44,7 @@ extension PlayerService {
 
   private func perform(_ request: ControlRequest) throws(ServiceError) -> String? {
     switch request {
-    case .status, .queue: return nil
+    case .status, .queue, .groups, .silence: return nil
     case .play:
       throw .unavailable(
         "another player is running with this state directory; stop it with: tutti stop")
@@ -56,6 +57,23 @@ extension PlayerService {
     case .join(let room): return try join(room)
     case .leave(let names): return try leave(names)
     }
+  }
+
+  /// Its own rooms, or all of them; others are somebody else's.
+  private func silence(_ names: [String]) throws(ServiceError) -> ControlAnswer {
+    let receivers = driver.receivers
+    let own = names.filter { name in meant(by: name) != nil }
+    let ids = Set(own.compactMap(meant))
+    var done: String?
+    if names.isEmpty || ids.count == status.rooms.count {
+      done = try perform(.stop)
+    } else if !own.isEmpty {
+      let rooms = status.rooms.filter { ids.contains($0.id) }
+      done = try leave(rooms.map(\.name))
+    }
+    var answer = ControlAnswer(done: done, queue: nil, status: statusReport)
+    answer.silenced = .init(rooms: own, receivers: receivers)
+    return answer
   }
 
   private func transport(_ request: ControlRequest) throws(ServiceError) -> String? {

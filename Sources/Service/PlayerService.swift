@@ -227,6 +227,14 @@ extension PlayerService {
     onRooms(leftRooms)
   }
 
+  /// The room of this name or address; nil where it is none of the player's.
+  func meant(by name: String) -> RoomID? {
+    let named = status.rooms.first { $0.name.lowercased() == name.lowercased() }?.id
+    let addressed = addresses.first { $0.value == name }?.key
+    return named ?? addressed
+      ?? host.directory.records(meantBy: name).lazy.compactMap(driver.room(of:)).first
+  }
+
   func room(_ name: String) throws(ServiceError) -> GroupStatus.Room {
     let rooms = status.rooms
     guard let room = rooms.first(where: { $0.name.lowercased() == name.lowercased() }) else {

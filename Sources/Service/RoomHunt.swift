@@ -94,6 +94,15 @@ extension RoomDirectory {
   }
 }
 
+extension RoomDirectory {
+  /// Receivers of this name, with or without a part of the identity, or at this `host:port`.
+  func records(meantBy text: String) -> [RoomRecord] {
+    let named = matches(text)
+    guard named.isEmpty, let (host, port) = try? RoomWish.address(text) else { return named }
+    return records.filter { $0.port == port && $0.addresses.contains(host) }
+  }
+}
+
 extension ServiceError {
   static func noRoom(_ name: String, of directory: RoomDirectory) -> ServiceError {
     let names = directory.present.map(\.name).joined(separator: ", ")

@@ -50,7 +50,7 @@ package struct RoomWish: Sendable {
   }
 
   /// As `address` takes it.
-  static func text(host: String, port: UInt16) -> String {
+  package static func text(host: String, port: UInt16) -> String {
     host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
   }
 }

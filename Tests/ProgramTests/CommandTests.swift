@@ -140,6 +140,19 @@ import Testing
     #expect(nobody.said.count == 1)
   }
 
+  @Test func `a new room is not loud before somebody wants it`() throws {
+    let receiver = try Program(
+      "tutti-receiver",
+      [
+        "--name", "a", "--port", "0", "--no-mdns", "--output", "null", "--access", "open",
+        "--state-dir", folder.file("state-new"),
+      ])
+    let line = try receiver.line(with: "listening: a on port ")
+    let address = "127.0.0.1:\(line.split(separator: " ").last ?? "")"
+    #expect(try tutti("volume", "+5", "--at", address).said == ["a: volume 35"])
+    #expect(try receiver.stop() == 0)
+  }
+
   @Test func `rooms that a killed player has left are named, and can be silenced`() throws {
     let receiver = try ReceiverProgram("a", in: folder, "--output", "null")
     let tone = try folder.write(Tone.wave(rate: 8_000, seconds: 600, channels: 1), to: "tone.wav")

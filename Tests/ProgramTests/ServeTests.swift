@@ -36,6 +36,54 @@ import Testing
     #expect(try daemon.stop() == 0)
   }
 
+  @Test func `stop --all silences the groups of the daemon, and their rooms stay its own`() throws {
+    let (daemon, rooms) = try twoGroups()
+    let said = try daemon.run(
+      "stop", "--all", "--at", rooms[0].address, "--at", rooms[1].address)
+    #expect(said == ["a: stopped", "b: stopped"])
+    for name in ["a", "b"] {
+      #expect(try daemon.status("--group", name)["state"] as? String == "stopped")
+      _ = try daemon.run("resume", "--group", name)
+      try daemon.wait { try $0.rooms("--group", name) == [name: "playing"] }
+    }
+    #expect(daemon.program.lines(with: "taken").isEmpty, "\(daemon.program.lines)")
+    #expect(daemon.program.lines(with: "gone").isEmpty, "\(daemon.program.lines)")
+    #expect(try daemon.stop() == 0)
+  }
+
+  @Test func `a room is silenced in whatever group it plays`() throws {
+    let (daemon, rooms) = try twoGroups()
+    #expect(try daemon.run("stop", "--on", "A") == ["a: stopped"])
+    #expect(try daemon.run("stop", "--at", rooms[1].address) == ["b: stopped"])
+    #expect(daemon.program.lines(with: "taken").isEmpty, "\(daemon.program.lines)")
+    #expect(try daemon.stop() == 0)
+  }
+
+  @Test func `commands say where they act, and all mean the group that was used last`() throws {
+    let (daemon, _) = try twoGroups()
+    #expect(try daemon.run("pause") == ["b: paused"])
+    #expect(try daemon.run("seek", "10").first?.hasPrefix("b: to 0:10") == true)
+    #expect(try daemon.run("shuffle") == ["b: shuffled"])
+    #expect(try daemon.run("resume", "--group", "a") == ["a: plays already"])
+    #expect(try daemon.run("stop") == ["a: stopped"])
+    #expect(try daemon.run("resume") == ["a: plays on"])
+    let groups = try daemon.run("groups")
+    #expect(groups.count == 2 && groups[0].hasPrefix("▶  a") && groups[1].hasPrefix("   b"))
+    #expect(Array(try daemon.run("status").prefix(2)) == groups)
+    #expect(try daemon.stop() == 0)
+  }
+
+  /// Room a plays in the first, room b in the second, which was used last.
+  private func twoGroups() throws -> (Daemon, [ReceiverProgram]) {
+    let rooms = try ["a", "b"].map { try ReceiverProgram($0, in: folder, "--output", "null") }
+    let daemon = try Daemon(in: folder)
+    for (room, name) in zip(rooms, ["one", "other"]) {
+      _ = try daemon.run("play", try tone(name), "--at", room.address)
+      try room.program.line(with: "playing")
+    }
+    return (daemon, rooms)
+  }
+
   @Test func `killed and started again, music goes on where it was`() throws {
     let receiver = try ReceiverProgram("a", in: folder)
     let daemon = try Daemon(in: folder)

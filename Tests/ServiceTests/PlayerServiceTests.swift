@@ -31,7 +31,7 @@ import WireProtocol
     #expect(added.done == "1 item added")
     #expect(added.queue?.map(\.item) == ["/music/c.flac", "/music/a.flac", "/music/b.flac"])
     #expect(added.queue?.map(\.id) == [2, 0, 1])
-    #expect(added.status.itemCount == 3)
+    #expect(added.status?.itemCount == 3)
     #expect(try player.answer(.move(number: 1, to: 3)).done == "c.flac is number 3")
     #expect(try player.answer(.status).queue == nil)
     try player.end()
@@ -44,7 +44,7 @@ import WireProtocol
     let received = try JSONDecoder().decode(
       ControlCall.self, from: try JSONEncoder().encode(call))
     #expect(try player.answer(received.request).queue?.map(\.title) == [nil, "Sinnerman"])
-    #expect(try player.answer(.jump(number: 1)).status.nextTitle == "Sinnerman")
+    #expect(try player.answer(.jump(number: 1)).status?.nextTitle == "Sinnerman")
     #expect(try player.answer(.move(number: 2, to: 1)).done == "Sinnerman is number 1")
     try player.end()
   }

@@ -153,10 +153,12 @@ package struct ReceiverProgram {
   ) throws {
     let output = arguments.contains("--device") ? [] : ["--output", "wav:\(folder.file(name)).wav"]
     let access = arguments.contains("--access") ? [] : ["--access", "open"]
+    // Recordings are compared with what was played.
+    let volume = arguments.contains("--start-volume") ? [] : ["--start-volume", "100"]
     program = try Program(
       "tutti-receiver",
       ["--name", name, "--port", "0", "--no-mdns", "--state-dir", folder.file("state-\(name)")]
-        + (arguments.contains("--output") ? [] : output) + access + arguments,
+        + (arguments.contains("--output") ? [] : output) + access + volume + arguments,
       environment: environment)
     let line = try program.line(with: "listening: \(name) on port ")
     port = try given(UInt16(line.split(separator: " ").last ?? ""), "a port in: \(line)")

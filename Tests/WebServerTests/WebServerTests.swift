@@ -119,7 +119,7 @@ import WebTestSupport
       }
       #expect(
         error?.description
-          == "cannot listen on port \(port): another program has it; end that, or choose another port"
+          == "cannot listen on port \(port): another program has it; end that, or choose another with --port"
       )
     }
     let error = await #expect(throws: WebServer.ListenError.self) {
@@ -129,6 +129,7 @@ import WebTestSupport
       ) { _ in WebResponse() }.run()
     }
     #expect(
-      error?.description == "cannot listen on 192.0.2.7: it is no address of this machine")
+      error?.description
+        == "cannot listen on 192.0.2.7: it is no address of this machine; see: ip address")
   }
 }

@@ -41,6 +41,7 @@ class System:
     def restart(self, room):
         self.house.start(room, f"receiver{room}", [
             self._program("tutti-receiver"), "--name", f"r{room}", "--device", "card", "--access", self._access, "--no-mdns",
+            "--start-volume", "100",
             "--state-dir", self.house.path(f"state{room}")])
 
     def _tutti(self, *words):

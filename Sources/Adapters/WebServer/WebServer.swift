@@ -93,10 +93,10 @@ package struct WebServer: Sendable {
     let port = configuration.port
     return switch code {
     case EADDRINUSE:
-      "cannot listen on port \(port): another program has it; end that, or choose another port"
-    case EACCES: "cannot listen on port \(port): only root may; choose one above 1023"
+      "cannot listen on port \(port): another program has it; end that, or choose another with --port"
+    case EACCES: "cannot listen on port \(port): only root may; choose one above 1023 with --port"
     case EADDRNOTAVAIL:
-      "cannot listen on \(address): it is no address of this machine"
+      "cannot listen on \(address): it is no address of this machine; see: ip address"
     default: "cannot listen on port \(port): \(String(cString: strerror(code)))"
     }
   }

@@ -42,6 +42,9 @@ struct ReceiverCommand: ParsableCommand {
   @Option(help: .init("Hardware volume: none, auto or a mixer element's name.", valueName: "name"))
   var mixer = "none"
   @Option(
+    help: .init("Volume until somebody sets one: 0 to 100 (default: 30).", valueName: "volume"))
+  var startVolume: Int = 30
+  @Option(
     help: .init(
       "Who may play here; paired: senders that were paired, open: anybody on this network.",
       valueName: "policy"))

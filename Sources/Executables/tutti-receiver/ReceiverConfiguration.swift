@@ -24,6 +24,8 @@ struct ReceiverConfiguration {
   let model: String
   let output: Output
   let port: UInt16
+  /// In thousandths, as rooms are told volumes; until somebody sets one.
+  let startVolume: UInt16
   let capacity: Capacity
   let idleTime: Nanoseconds
   let figuresInterval: Nanoseconds
@@ -42,6 +44,10 @@ struct ReceiverConfiguration {
     guard let port = UInt16(exactly: command.port) else {
       throw StartFailure.usage("--port must be 0 to 65535; 0 is any")
     }
+    guard (0...100).contains(command.startVolume) else {
+      throw StartFailure.usage("--start-volume must be 0 to 100")
+    }
+    startVolume = UInt16(command.startVolume) * 10
     guard let access = AccessPolicy(rawValue: command.access) else {
       throw StartFailure.usage(
         "--access \(command.access) is not known; allowed are: paired, open")

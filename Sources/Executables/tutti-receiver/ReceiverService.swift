@@ -69,7 +69,7 @@ final class ReceiverService {
       on: .any(port: 0), trafficClass: .clock, wakes: false)
     liveSocket = try reactor.openDatagrams(on: .any(port: 0), trafficClass: .audio)
     if let error = lockMemory() { log.notice("memory is not locked", "\(error)") }
-    let memory = state.memory(log)
+    let memory = state.memory(startVolume: configuration.startVolume, log)
     let waker = reactor.waker
     output = SoundOutput(configuration.output, storedDrift: memory.deviceDrift) { waker.wake() }
     hardwareVolume = try configuration.hardwareVolume { waker.wake() }
@@ -189,7 +189,7 @@ final class ReceiverService {
     else { return }
     log.notice(
       "nobody is paired yet",
-      "PIN \(pin.written); on a sender: tutti pair \(configuration.name)")
+      "PIN \(pin.written); on a sender: tutti pair \(configuration.name.asShellWord)")
   }
 
   private func handle(_ event: ReactorEvent) {

@@ -85,8 +85,10 @@ struct ReceiverState: ~Copyable {
 
   private var memoryFile: StateFile { StateFile(path: directory + "/memory") }
 
-  func memory(_ log: ReceiverLog) -> ReceiverMemory {
+  /// - Parameter startVolume: of a room that nobody has set to another one. A room that is loud at once frightens people.
+  func memory(startVolume: UInt16, _ log: ReceiverLog) -> ReceiverMemory {
     var memory = ReceiverMemory()
+    memory.settings.volume = startVolume
     do throws(IOError) {
       let bytes = try content(of: memoryFile, limit: 64 << 10) ?? []
       let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")

@@ -22,9 +22,9 @@ final class PlayerLook: Sendable {
         guard let answer = try client.askIfRunning(.status) else {
           return [.well("player", "none runs here")]
         }
-        let rooms = answer.status.rooms
+        let rooms = answer.status?.rooms ?? []
         playing.withLock { $0 = rooms }
-        return [.well("player", "\(answer.status.state), rooms: \(rooms.count)")]
+        return [.well("player", "\(answer.status?.state ?? "stopped"), rooms: \(rooms.count)")]
       } catch let error as ServiceError {
         return [.well("player", "runs: \(error.description)")]
       } catch let failure as Failure where client.place.advice != nil {

@@ -67,6 +67,8 @@ final class HouseProgram: LoopMember {
     house.onRooms = { [rooms] in rooms.post($0) }
     house.onEvent = { group, change in
       guard let line = EventSentences.line(change)?.text(isColoured: false) else { return }
+      // A line about a room begins with its name.
+      if case .room = change { return Self.say(line, to: log) }
       Self.say("\(group): \(line)", to: log)
     }
     for server in [control, sharedControl] {

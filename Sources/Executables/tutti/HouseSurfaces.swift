@@ -35,7 +35,7 @@ final class HouseSurfaces {
         access: access)
     } catch {
       library?.close()
-      throw Failure(.unavailable, "\(error.description), with: --port")
+      throw Failure(.unavailable, error.description)
     }
     port = web.port
   }

@@ -42,7 +42,7 @@ struct SilentVisit {
     let driver = try GroupDriver(
       host: try GroupHost(reactor: try Reactor(), security: try state.security()),
       settings: .init(
-        senderName: HostName.current, endsWithPlaylist: false),
+        senderName: HostName.current, endsWithPlaylist: false, claim: .init(givesBack: true)),
       playlist: Playlist(), reads: sources.reads, makeSerializer: sources.makeSerializer)
     for record in try ReceiverSearch(state: state).records(named: wish.names) {
       driver.addRoom(record)

@@ -192,6 +192,7 @@ extension RoomLink {
       if let status = live?.status { .live(status) } else if obstacle.isEmpty { .connecting } else {
         .away(reason: obstacle)
       }
-    return .init(id: id, name: name, connection: connection, trouble: trouble, settings: live?.settings)
+    return .init(
+      id: id, name: name, connection: connection, trouble: trouble, settings: live?.settings)
   }
 }

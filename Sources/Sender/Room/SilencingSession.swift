@@ -40,6 +40,8 @@ package struct SilencingSession {
 
   private let senderID: Identifier
   private let senderName: String
+  /// Receivers that are left alone: another program of this sender ends their music itself.
+  private let spared: Set<Identifier>
   private let clockID: UInt64
   private var sessionNumber: UInt64
   private var links: [Link] = []
@@ -48,7 +50,11 @@ package struct SilencingSession {
   /// - Parameters:
   ///   - clockID: random, so that the rooms hold nothing of it.
   ///   - firstSession: sessions are numbered from here; random.
-  package init(senderID: Identifier, senderName: String, clockID: UInt64, firstSession: UInt64) {
+  package init(
+    senderID: Identifier, senderName: String, clockID: UInt64, firstSession: UInt64,
+    sparing spared: Set<Identifier> = []
+  ) {
+    self.spared = spared
     self.senderID = senderID
     self.senderName = senderName
     self.clockID = clockID
@@ -87,6 +93,7 @@ package struct SilencingSession {
       let reason = "another receiver answers at its address"
       return end(id, SilencedRoom(outcome: .unreachable(reason)))
     }
+    guard !spared.contains(peer.id) else { return end(id, SilencedRoom(outcome: .spared)) }
     links[index].peer = peer
     if let proof { outputs.append(.send(id, ControlMessage.prove(proof).encoded())) }
     sessionNumber &+= 1
@@ -126,7 +133,8 @@ package struct SilencingSession {
       return SilencedRoom(
         name: welcome.name,
         outcome: welcome.dropped.map { .silenced($0.unheard, of: $0.senderName) } ?? .wasSilent)
-    case .refuse(let refusal): return SilencedRoom(outcome: .unreachable(refusal.sentence(own: senderName)))
+    case .refuse(let refusal):
+      return SilencedRoom(outcome: .unreachable(refusal.sentence(own: senderName)))
     case .goodbye(let goodbye):
       return SilencedRoom(outcome: .unreachable("it said goodbye \(goodbye.detail)"))
     default: return nil
@@ -147,6 +155,8 @@ package struct SilencedRoom: Hashable, Sendable {
     /// So much of this sender's music was dropped before it was heard.
     case silenced(MediaDuration, of: String)
     case wasSilent
+    /// It was to be left alone, and was told nothing.
+    case spared
     /// With the reason, for people.
     case unreachable(String)
   }

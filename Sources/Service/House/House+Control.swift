@@ -16,11 +16,12 @@ extension House {
 
   private func answerNow(_ call: ControlCall, _ reply: @escaping (ControlReply) -> Void) {
     do throws(ServiceError) {
-      let (group, done) = try carryOut(call)
-      publish()
-      let answer = ControlAnswer(
-        done: done, queue: call.request.isAboutTheList ? group.player.queue : nil,
-        status: group.player.statusReport)
+      let answer: ControlAnswer
+      if let ofAll = try ofHouse(call.request) {
+        answer = ofAll
+      } else {
+        answer = try ofGroup(call)
+      }
       let outcome = ControlReply(id: call.id, .done(answer: answer))
       guard call.request.changesSomething else { return reply(outcome) }
       afterSaving { problem in
@@ -32,13 +33,45 @@ extension House {
     }
   }
 
+  /// What is about all groups; nil for other requests.
+  private func ofHouse(_ request: ControlRequest) throws(ServiceError) -> ControlAnswer? {
+    switch request {
+    case .groups: return ControlAnswer(groups: groupLines)
+    case .set(let change) where !change.rooms.isEmpty && meantGroup == nil:
+      return ControlAnswer(done: try serviceErrors { try set(change) })
+    case .silence(let rooms):
+      noteMove()
+      return try silence(rooms)
+    default: return nil
+    }
+  }
+
+  private func ofGroup(_ call: ControlCall) throws(ServiceError) -> ControlAnswer {
+    let (group, done) = try carryOut(call)
+    publish()
+    var answer = ControlAnswer(
+      done: done, queue: call.request.isAboutTheList ? queue(of: group) : nil,
+      status: statusReport(of: group), group: name(ofGroup: group.id))
+    if case .status = call.request { answer.groups = groupLines }
+    return answer
+  }
+
   private func carryOut(_ call: ControlCall) throws(ServiceError) -> (HouseGroup, String?) {
-    do {
+    try serviceErrors {
       if case .play(let request) = call.request { return try play(request, in: call.group) }
       let group = try self.group(named: call.group)
+      let place = name(ofGroup: group.id)
       if call.request.changesSomething { noteUse(of: group) }
       if call.request.isMove { noteMove() }
-      return (group, try carryOut(call.request, in: group))
+      let done = try carryOut(call.request, in: group)
+      return (group, call.request.namesRooms ? done : done.map { "\(place): \($0)" })
+    }
+  }
+
+  /// Terminals hear what goes wrong as a player says it.
+  private func serviceErrors<T>(_ body: () throws -> T) throws(ServiceError) -> T {
+    do {
+      return try body()
     } catch let error as ServiceError {
       throw error
     } catch let error as HouseProblem {
@@ -48,7 +81,7 @@ extension House {
     }
   }
 
-  /// By its name, its identity, or a room of it. Where nobody says which: the one that plays, or that was used last.
+  /// By its name, its identity, or a room of it. Where nobody says which, all commands mean the same one.
   private func group(named name: String?) throws(ServiceError) -> HouseGroup {
     if let name {
       guard let group = find(name) else {
@@ -58,12 +91,61 @@ extension House {
       }
       return group
     }
-    let all = plan.groups.compactMap { groups[$0.id] }
-    let playing = all.filter { $0.isPlaying($0.player.status) }
-    guard let group = (playing.isEmpty ? all : playing).max(by: { $0.lastUse < $1.lastUse }) else {
+    guard let group = meantGroup else {
       throw .unavailable("nothing is playing; begin with: tutti play FILE")
     }
     return group
+  }
+
+  /// The one that was used last, from whatever surface; after a start, one that plays. A command does not change by what
+  /// it does which group the next one means.
+  private var meantGroup: HouseGroup? {
+    let all = plan.groups.compactMap { groups[$0.id] }
+    if let last = all.max(by: { $0.lastUse < $1.lastUse }), last.lastUse > 0 { return last }
+    return all.first { !$0.isResting } ?? all.first
+  }
+
+  private var groupLines: [ControlAnswer.GroupLine] {
+    let meant = meantGroup?.id
+    return makeState().groups.map { group in
+      .init(
+        name: group.name, state: group.state, title: group.item?.title,
+        artist: group.item?.artist, rooms: group.roomIds.map(name(ofRoom:)),
+        volume: group.volume, isMeant: group.id == meant)
+    }
+  }
+
+  // MARK: - Silence
+
+  /// Ends the music of these rooms, of whatever group, and of all groups where none is named. Rooms that are in no group, or
+  /// that other senders have, are left to who asks.
+  private func silence(_ names: [String]) throws(ServiceError) -> ControlAnswer {
+    let receivers = plan.groups.compactMap { groups[$0.id] }.flatMap(\.driver.receivers)
+    var (own, done): ([String], [String]) = ([], [])
+    for group in plan.groups {
+      guard let house = groups[group.id] else { continue }
+      let meant = names.filter { name in group.rooms.contains { isMeant($0, by: name) } }
+      own += meant
+      let rooms = group.rooms.filter { room in meant.contains { isMeant(room, by: $0) } }
+      let place = name(ofGroup: group.id)
+      if names.isEmpty || !rooms.isEmpty && rooms.count == group.rooms.count {
+        if !house.isResting { done.append("\(place): stopped") }
+        try? house.transport(.stop)
+      } else {
+        done += rooms.map { "\(name(ofRoom: $0)) leaves \(place)" }
+        for room in rooms { carryOut([plan.leave(room)].compactMap { $0 }) }
+      }
+    }
+    publish()
+    var answer = ControlAnswer(done: done.isEmpty ? nil : done.joined(separator: "\n"))
+    answer.silenced = .init(rooms: own, receivers: receivers)
+    return answer
+  }
+
+  /// Whether somebody who writes this means the room: its name, with or without a part of its identity, or its address.
+  private func isMeant(_ room: String, by text: String) -> Bool {
+    room == text || name(ofRoom: room).lowercased() == text.lowercased()
+      || host.directory.records(meantBy: text).contains { $0.id == room }
   }
 
   func find(_ name: String) -> HouseGroup? {
@@ -77,7 +159,7 @@ extension House {
   private func carryOut(_ request: ControlRequest, in group: HouseGroup) throws -> String? {
     let player = group.player
     switch request {
-    case .play, .access: return nil
+    case .play, .silence, .groups, .access: return nil
     case .status, .queue, .effects, .move, .repeat: return try player.answer(request).done
     case .pause, .resume, .stop, .next, .previous: return try transport(request, in: group)
     case .seek:
@@ -105,7 +187,7 @@ extension House {
       let id = try self.id(of: room)
       if plan.group(ofRoom: id)?.id == group.id { return "plays in \(name(ofRoom: id)) already" }
       try join([id], group.id, takes: false)
-      return "\(name(ofRoom: id)) joins"
+      return "\(name(ofRoom: id)) joins \(name(ofGroup: group.id))"
     case .leave(let names):
       let ids = try names.map { try room(named: $0, in: group) }
       for id in ids { carryOut([plan.leave(id)].compactMap { $0 }) }
@@ -149,21 +231,37 @@ extension House {
     return PlayerService.count(entries.count, "item") + " added"
   }
 
+  /// Rooms that are named, each in whatever group it is, or in none.
+  private func set(_ change: RoomChange) throws -> String {
+    try change.rooms.map { name in
+      var one = change
+      one.rooms = [name]
+      let id = try room(named: name, in: nil)
+      guard let owner = plan.group(ofRoom: id).flatMap({ groups[$0.id] }) else {
+        return try set(one, ofFree: id)
+      }
+      return try owner.player.answer(.set(change: one)).done ?? ""
+    }.joined(separator: "\n")
+  }
+
+  /// Of a room that plays nothing.
+  private func set(_ change: RoomChange, ofFree room: String) throws -> String {
+    let name = name(ofRoom: room)
+    guard !change.isStep else {
+      throw ServiceError.unavailable(
+        "how loud \(name) is, is not known while it plays nothing; give a volume without + or -")
+    }
+    _ = try change.commands(for: .all)
+    var wanted = HouseRequest.RoomSettingsChange()
+    (wanted.volume, wanted.muted) = (change.volume, change.isMuted)
+    (wanted.delayMs, wanted.channels) = (change.delayMs, change.channels)
+    try tell(wanted, to: room)
+    return "\(name): set"
+  }
+
   /// A volume for no room in particular is the group's.
   private func set(_ change: RoomChange, in group: HouseGroup) throws -> String? {
-    guard change.rooms.isEmpty else {
-      var sentences: [String] = []
-      for name in change.rooms {
-        var one = change
-        one.rooms = [name]
-        let id = try room(named: name, in: nil)
-        guard let owner = plan.group(ofRoom: id).flatMap({ groups[$0.id] }) else {
-          throw ServiceError.unavailable("\(name) is in no group: tutti join \(name)")
-        }
-        sentences.append(try owner.player.answer(.set(change: one)).done ?? "")
-      }
-      return sentences.joined(separator: "\n")
-    }
+    guard change.rooms.isEmpty else { return try set(change) }
     var rest = change
     if let volume = change.volume {
       let now = group.volume.level(of: group.volumes(group.player.status))
@@ -253,7 +351,7 @@ extension House {
 
   private func room(named name: String, in group: HouseGroup?) throws(ServiceError) -> String {
     let ids = group.flatMap { plan.group($0.id)?.rooms } ?? roomIDs
-    if let id = ids.first(where: { self.name(ofRoom: $0).lowercased() == name.lowercased() }) {
+    if let id = ids.first(where: { isMeant($0, by: name) }) {
       return id
     }
     let names = ids.map(self.name(ofRoom:)).joined(separator: ", ")

@@ -27,7 +27,7 @@ extension CommonOptions {
     if json, let queue = answer.queue {
       for entry in queue { try printJSON(entry) }
     } else if json {
-      try printJSON(answer.status)
+      if let status = answer.status { try printJSON(status) }
     } else if let done = answer.done {
       for line in done.split(separator: "\n") { try printLine(String(line)) }
     }

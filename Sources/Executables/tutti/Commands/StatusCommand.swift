@@ -7,6 +7,9 @@ struct StatusCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status", abstract: "Shows the current item and the sync error of each room.",
     discussion: """
+      With several groups of a daemon, their list comes first; the arrow shows the group that
+      commands mean which name none.
+
       Columns that do not fit the window are left out. The columns delay and channels are there
       where a room has other than the usual.
 
@@ -27,12 +30,16 @@ struct StatusCommand: ParsableCommand {
       let client = common.client(try common.state())
       let isTerminal = TerminalText.canMove(on: STDOUT_FILENO)
       repeat {
-        let status = try client.ask(.status).status
+        let answer = try client.ask(.status)
+        guard let status = answer.status else { return try common.show(answer) }
         if common.json {
           try printJSON(status)
         } else {
           if watch, isTerminal { try output(Array("\u{1B}[2J\u{1B}[H".utf8)) }
           let width = TerminalText.columns(of: STDOUT_FILENO)
+          for line in GroupsText.linesIfSeveral(answer.groups ?? [], width: width) {
+            try printLine(line)
+          }
           for line in StatusText.lines(status, width: width, hasDetails: details) {
             try printLine(line)
           }
@@ -40,6 +47,60 @@ struct StatusCommand: ParsableCommand {
         if watch { sleep(1) }
       } while watch
     }
+  }
+}
+
+struct GroupsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "groups", abstract: "Lists a daemon's groups, and what they play.",
+    discussion: """
+      The arrow shows the group that commands mean which name none: the one that was used last.
+
+      Examples:
+        tutti groups
+        tutti pause --group Kitchen
+      """)
+  @OptionGroup var common: CommonOptions
+
+  func run() throws {
+    try reporting {
+      guard let groups = try common.client(try common.state()).ask(.groups).groups else {
+        throw Failure(.unavailable, "a player in a terminal has no groups; see: tutti status")
+      }
+      if common.json {
+        for group in groups { try printJSON(group) }
+        return
+      }
+      let width = TerminalText.columns(of: STDOUT_FILENO)
+      if groups.isEmpty { try printLine("there are no groups; make one with: tutti play") }
+      for line in GroupsText.lines(groups, width: width) { try printLine(line) }
+    }
+  }
+}
+
+/// A daemon's groups for people.
+enum GroupsText {
+  static func lines(_ groups: [ControlAnswer.GroupLine], width: Int?) -> [StyledText] {
+    var table = TextTable(columns: [
+      .init(title: ""), .init(title: "", isCuttable: true), .init(title: ""),
+      .init(title: "", dispensability: 1, isCuttable: true),
+    ])
+    table.rows = groups.map { group in
+      let title = group.title.map { title in group.artist.map { "\($0) – \(title)" } ?? title }
+      return [
+        StyledText(group.isMeant ? "▶" : " ", .good), StyledText(group.name, .strong),
+        StyledText(group.state, group.state == "playing" ? .good : .plain),
+        StyledText(title ?? "", .faint),
+      ]
+    }
+    return table.lines(width: width, hasHeader: false)
+  }
+
+  /// With an empty line behind.
+  static func linesIfSeveral(
+    _ groups: [ControlAnswer.GroupLine], width: Int?
+  ) -> [StyledText] {
+    groups.count < 2 ? [] : lines(groups, width: width) + [StyledText()]
   }
 }
 
@@ -187,7 +248,7 @@ enum StatusText {
 
 extension StatusReport.Room {
   fileprivate var volumeText: String {
-    muted == true ? "muted" : volume.map { NumberText.short($0) } ?? "–"
+    muted == true ? "muted" : volume.map { NumberText.fixed($0, 0) } ?? "–"
   }
 
   /// Everything that was not heard as it should.

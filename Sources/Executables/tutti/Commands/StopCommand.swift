@@ -14,7 +14,7 @@ struct StopCommand: ParsableCommand {
       Examples:
         tutti stop
         tutti stop --on Kitchen    the others play on
-        tutti stop --all
+        tutti stop --all           all groups of a daemon, and rooms of others
       """)
   @Option(
     help: .init("Only these rooms, with commas between them.", valueName: "rooms"),
@@ -30,15 +30,30 @@ struct StopCommand: ParsableCommand {
     try reporting {
       let state = try common.state()
       let client = common.client(state)
-      if all { return try stopAll(client, state) }
-      if on == nil, at.isEmpty {
+      if on == nil, at.isEmpty, !all {
         guard let reply = try client.askIfRunning(.stop) else { throw nothingPlays(state) }
         return try common.show(reply)
       }
-      let wish = try RoomWish(on: on, at: at)
-      let others = try leave(wish.names, client)
-      try silence(.init(names: others, addresses: wish.addresses), state)
+      try silence(try RoomWish(on: on, at: at), client, state)
     }
+  }
+
+  /// Rooms of the running player or daemon are its own to silence. A second program of the same sender would take them
+  /// from it.
+  private func silence(
+    _ wish: RoomWish, _ client: ControlClient, _ state: StateDirectory
+  ) throws {
+    let left = all ? try state.leftRooms.addresses.map(RoomWish.address) : []
+    let words = wish.names + wish.addresses.map { RoomWish.text(host: $0.host, port: $0.port) }
+    let answer = try client.askIfRunning(.silence(rooms: all ? [] : words))
+    if let answer { try common.show(answer) }
+    let own = answer?.silenced ?? ControlAnswer.Silenced(rooms: [], receivers: [])
+    let rest = RoomSilencer.Wish(
+      names: all ? [] : wish.names.filter { !own.rooms.contains($0) },
+      addresses: (wish.addresses + left).filter {
+        !own.rooms.contains(RoomWish.text(host: $0.host, port: $0.port))
+      }, isAll: all)
+    try silence(rest, state, sparing: own.receivers)
   }
 
   private func nothingPlays(_ state: StateDirectory) -> Failure {
@@ -53,28 +68,13 @@ struct StopCommand: ParsableCommand {
         + left.options)
   }
 
-  private func stopAll(_ client: ControlClient, _ state: StateDirectory) throws {
-    if let reply = try client.askIfRunning(.stop) { try common.show(reply) }
-    let addresses = try (at + state.leftRooms.addresses).map(RoomWish.address)
-    try silence(.init(addresses: addresses, isAll: true), state)
-  }
-
-  /// Ends playing in those that are the running player's. Returns the others.
-  private func leave(_ names: [String], _ client: ControlClient) throws -> [String] {
-    guard let rooms = try client.askIfRunning(.status)?.status.rooms else { return names }
-    let playing = Set(rooms.map { $0.name.lowercased() })
-    let own = names.filter { playing.contains($0.lowercased()) }
-    if own.isEmpty { return names }
-    let isAll = Set(own.map { $0.lowercased() }) == playing
-    try common.show(try client.ask(isAll ? .stop : .leave(rooms: own)))
-    return names.filter { !own.contains($0) }
-  }
-
-  private func silence(_ wish: RoomSilencer.Wish, _ state: StateDirectory) throws {
+  private func silence(
+    _ wish: RoomSilencer.Wish, _ state: StateDirectory, sparing receivers: [String]
+  ) throws {
     guard wish.isAll || !wish.names.isEmpty || !wish.addresses.isEmpty else { return }
     let silencer = try RoomSilencer(
       security: try state.security(), senderName: HostName.current,
-      remembered: state.rememberedRooms(), paired: try state.paired())
+      remembered: state.rememberedRooms(), paired: try state.paired(), sparing: receivers)
     var hasFailed = false
     for report in try silencer.run(wish) {
       switch report.outcome {
@@ -82,6 +82,7 @@ struct StopCommand: ParsableCommand {
         let length = TimeText.format(music.seconds)
         try printLine("\(report.name): silent; \(length) of music from \(sender) was dropped")
       case .wasSilent: try printLine("\(report.name): was silent")
+      case .spared: break
       case .unreachable(let reason):
         // Of all rooms, those that are only remembered may well be switched off.
         if !wish.isAll {
