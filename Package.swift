@@ -134,7 +134,7 @@ let package = Package(
     .target(
       name: "WebAPI",
       dependencies: [
-        "Pairing", "Driver", "Service", "WebServer", "QRCode", "COpenAPI", "CPage",
+        "Sender", "Pairing", "Driver", "Service", "WebServer", "QRCode", "COpenAPI", "CPage",
       ],
       path: "Sources/WebAPI", swiftSettings: strict),
 

@@ -45,6 +45,7 @@ private struct Fields: Codable {
     case sourceAway = "source_away"
     case sourceBack = "source_back"
     case sourceLongBlocks = "source_long_blocks"
+    case sourceWithoutEffects = "source_without_effects"
     case leftOut = "left_out"
     case latencyChosen = "latency_chosen"
     case recoded, started, paused, resumed, buffering, buffered, position, stopped, finished
@@ -112,6 +113,8 @@ extension Fields {
     case .source(.longBlocks(let location, let milliseconds, let latency)):
       self.init(
         event: .sourceLongBlocks, item: location, blockMs: milliseconds, latencyMs: latency)
+    case .source(.withoutEffects(let location, let reason)):
+      self.init(event: .sourceWithoutEffects, reason: reason, item: location)
     case .status(let status): self.init(event: .status, status: status)
     case .waiting(let reason): self.init(event: .waiting, reason: reason)
     case .leftOut(let events, let positions):
@@ -195,6 +198,8 @@ extension Fields {
         .source(
           .longBlocks(location: $0, milliseconds: blockMs ?? 0, latency: latencyMs ?? 0))
       }
+    case .sourceWithoutEffects:
+      return item.map { .source(.withoutEffects(location: $0, reason: reason ?? "")) }
     case .status: return status.map { .status($0) }
     case .waiting: return reason.map { .waiting(reason: $0) }
     case .leftOut: return .leftOut(events: events ?? 0, positions: positions ?? 0)

@@ -12,20 +12,20 @@ package struct PlaybackSources {
   ///   - raw: what standard input and pipes give, where that has no header.
   ///   - latency: of what is heard as it happens; nil where rooms buffer it as much as music.
   ///   - inputs: live sources that have names.
+  ///   - chain: what this program's own command line adds to the effects.
   package init(
     _ choice: EncoderChoice, raw: RawFormat? = nil, latency: LiveLatency? = nil,
-    inputs: LiveInputs? = nil
+    inputs: LiveInputs? = nil, chain: OwnChain? = nil
   ) throws(MediaError) {
     let interruption = try ReadInterruption()
     reads = ReadControl(interruption)
     makeSerializer = { [wish] report in
-      Serializer(
-        passesPackets: choice.passesPackets,
-        openSource: SourceOpener(
-          raw: raw, latency: latency, wish: wish, inputs: inputs, interruption: interruption,
-          report: report
-        ).open,
-        applyEffects: SourceOpener.filtered, makeEncoder: choice.makeEncoder)
+      let opener = SourceOpener(
+        raw: raw, latency: latency, wish: wish, inputs: inputs, chain: chain,
+        interruption: interruption, report: report)
+      return Serializer(
+        passesPackets: choice.passesPackets, openSource: opener.open,
+        changesAll: chain != nil, applyEffects: opener.filtered, makeEncoder: choice.makeEncoder)
     }
   }
 

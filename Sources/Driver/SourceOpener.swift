@@ -10,6 +10,8 @@ package struct SourceOpener: Sendable {
   var wish: LatencyWish?
   /// Those that have names; nil where there are none.
   package var inputs: LiveInputs?
+  /// What this program's own command line adds to the effects of all items.
+  package var chain: OwnChain?
   package var interruption: ReadInterruption
   package var report: @Sendable (SourceNotice) -> Void
 
@@ -22,12 +24,14 @@ package struct SourceOpener: Sendable {
 
   init(
     raw: RawFormat?, latency: LiveLatency?, wish: LatencyWish, inputs: LiveInputs?,
-    interruption: ReadInterruption, report: @escaping @Sendable (SourceNotice) -> Void
+    chain: OwnChain?, interruption: ReadInterruption,
+    report: @escaping @Sendable (SourceNotice) -> Void
   ) {
     self.raw = raw
     self.latency = latency
     self.wish = wish
     self.inputs = inputs
+    self.chain = chain
     self.interruption = interruption
     self.report = report
   }
@@ -70,10 +74,22 @@ package struct SourceOpener: Sendable {
   }
 
   /// The source of an item with its effects.
+  func filtered(_ source: any MediaSource, _ effects: Effects, _ item: PlayItem) -> any MediaSource
+  {
+    Self.filtered(source, effects, item, chain: chain, report)
+  }
+
+  /// The item as it is, with a notice, where this machine lacks what they need.
   package static func filtered(
-    _ source: any MediaSource, _ effects: Effects, _ item: PlayItem
-  ) throws(MediaError) -> any MediaSource {
-    try FilteredSource(source, effects: effects, path: item.location)
+    _ source: any MediaSource, _ effects: Effects, _ item: PlayItem, chain: OwnChain? = nil,
+    _ report: (SourceNotice) -> Void
+  ) -> any MediaSource {
+    do {
+      return try FilteredSource(source, effects: effects, chain: chain, path: item.location)
+    } catch {
+      report(.withoutEffects(location: item.location, reason: error.description))
+      return source
+    }
   }
 }
 

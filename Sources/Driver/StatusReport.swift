@@ -139,11 +139,11 @@ package struct EffectsReport: Codable, Hashable, Sendable {
   package var pitch: Double
   /// In LUFS.
   package var loudness: Double?
-  package var filter: String?
+  package var filters: [SoundFilter]
 
   package init(_ effects: Effects) {
     (rate, pitch) = (effects.rate, effects.pitch)
-    (loudness, filter) = (effects.loudness, effects.filter)
+    (loudness, filters) = (effects.loudness, effects.filters)
   }
 }
 

@@ -1,4 +1,3 @@
-import FFmpegSource
 package import Sender
 
 /// What is to be different; the rest stays.
@@ -8,20 +7,19 @@ package struct EffectsChange: Codable, Hashable, Sendable {
   package var pitch: Double?
   /// In LUFS.
   package var loudness: Double?
-  /// In FFmpeg's notation.
-  package var filter: String?
+  /// In the place of those of the same kinds.
+  package var filters: [SoundFilter]
+  /// Kinds of filters that end.
+  package var endedFilters: [SoundFilter.Kind]
   /// Whether all effects end first.
-  package var isReset = false
+  package var isReset: Bool
 
   package init(
-    rate: Double? = nil, pitch: Double? = nil, loudness: Double? = nil, filter: String? = nil,
-    isReset: Bool = false
+    rate: Double? = nil, pitch: Double? = nil, loudness: Double? = nil,
+    filters: [SoundFilter] = [], endedFilters: [SoundFilter.Kind] = [], isReset: Bool = false
   ) {
-    self.rate = rate
-    self.pitch = pitch
-    self.loudness = loudness
-    self.filter = filter
-    self.isReset = isReset
+    (self.rate, self.pitch, self.loudness) = (rate, pitch, loudness)
+    (self.filters, self.endedFilters, self.isReset) = (filters, endedFilters, isReset)
   }
 
   package var isEmpty: Bool { self == EffectsChange() }
@@ -32,25 +30,52 @@ package struct EffectsChange: Codable, Hashable, Sendable {
     effects.rate = rate ?? effects.rate
     effects.pitch = pitch ?? effects.pitch
     effects.loudness = loudness ?? effects.loudness
-    effects.filter = filter ?? effects.filter
+    effects.filters = changed(effects.filters)
     try effects.check()
     return effects
+  }
+
+  /// In the order of a mixing desk, where any of them changes.
+  private func changed(_ before: [SoundFilter]) -> [SoundFilter] {
+    let replaced = Set(filters.map(\.kind) + endedFilters)
+    guard !replaced.isEmpty else { return before }
+    let all = before.filter { !replaced.contains($0.kind) } + filters
+    return SoundFilter.Kind.allCases.flatMap { kind in all.filter { $0.kind == kind } }
+  }
+
+  private enum CodingKeys: String, CodingKey, CaseIterable {
+    case rate, pitch, loudness, filters, endedFilters, isReset
+  }
+
+  /// A key that it does not know is refused: what another version of the program means by it would silently not be done.
+  package init(from decoder: any Decoder) throws {
+    let all = try decoder.container(keyedBy: AnyKey.self)
+    if let stranger = all.allKeys.first(where: { CodingKeys(rawValue: $0.stringValue) == nil }) {
+      throw DecodingError.dataCorruptedError(
+        forKey: stranger, in: all, debugDescription: "not known")
+    }
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    rate = try container.decodeIfPresent(Double.self, forKey: .rate)
+    pitch = try container.decodeIfPresent(Double.self, forKey: .pitch)
+    loudness = try container.decodeIfPresent(Double.self, forKey: .loudness)
+    filters = try container.decodeIfPresent([SoundFilter].self, forKey: .filters) ?? []
+    endedFilters =
+      try container.decodeIfPresent([SoundFilter.Kind].self, forKey: .endedFilters) ?? []
+    isReset = try container.decodeIfPresent(Bool.self, forKey: .isReset) ?? false
+  }
+
+  private struct AnyKey: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
   }
 }
 
 extension Effects {
   /// Throws a sentence for people where they cannot be had.
   package func check() throws(ServiceError) {
-    guard Self.rates.contains(rate) else { throw .invalid("rate is 0.25 to 4") }
-    guard Self.pitches.contains(pitch) else { throw .invalid("pitch is -12 to 12") }
-    if let loudness, !Self.loudnesses.contains(loudness) {
-      throw .invalid("loudness is -40 to -5")
-    }
-    if changesNothing { return }
-    do {
-      try FilteredSource.check(self)
-    } catch {
-      throw .invalid(error.description)
-    }
+    if let problem { throw .invalid(problem) }
   }
 }

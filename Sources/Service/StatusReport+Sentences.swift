@@ -1,4 +1,5 @@
 package import Driver
+import Sender
 
 extension StatusReport.Room {
   /// Such as `Kitchen: volume 40, 12.5 ms later, left`; nothing where the room has not said.
@@ -26,7 +27,7 @@ extension EffectsReport {
     if rate != 1 { parts.append("rate \(NumberText.short(rate))") }
     if pitch != 0 { parts.append("pitch \(NumberText.signed(pitch))") }
     if let loudness { parts.append("loudness \(NumberText.short(loudness)) LUFS") }
-    if let filter { parts.append("filter \(filter)") }
+    parts += filters.map(\.description)
     return parts.joined(separator: ", ")
   }
 }

@@ -47,7 +47,8 @@ final class GroupLoop: LoopMember, RenderGroup {
       Serializer(
         passesPackets: encoders.passesPackets,
         openSource: { item throws(MediaError) in try open(item, report) },
-        applyEffects: SourceOpener.filtered, makeEncoder: encoders.makeEncoder)
+        applyEffects: { SourceOpener.filtered($0, $1, $2, report) },
+        makeEncoder: encoders.makeEncoder)
     }
     driver.onEvent = { [unowned self] event in self.plan.onEvent(event, self) }
   }

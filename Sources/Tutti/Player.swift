@@ -137,6 +137,20 @@ public final class Player: Sendable {
     try await change { $0.loudness = loudness }
   }
 
+  /// Filters the sound of all items, in this order; none leaves it as it is.
+  ///
+  /// - Parameter filters: at most 16.
+  /// - Throws: `TuttiError.invalid` for more, and for a value outside its range; `unavailable` without FFmpeg's filters;
+  ///   `closed`.
+  public func setFilters(_ filters: [SoundFilter]) async throws(TuttiError) {
+    guard filters.count <= Effects.filterLimit else {
+      throw .invalid("there are at most \(Effects.filterLimit) filters, not \(filters.count)")
+    }
+    var checked: [Sender.SoundFilter] = []
+    for filter in filters { checked.append(try filter.checked()) }
+    try await change { [checked] in $0.filters = checked }
+  }
+
   private func change(_ change: @escaping @Sendable (inout Effects) -> Void)
     async throws(TuttiError)
   {

@@ -1,4 +1,5 @@
 import Driver
+import Sender
 import Service
 import WebServer
 
@@ -125,11 +126,35 @@ extension WebAPI {
     effects.loudness =
       fields.isNull("loudness")
       ? nil : try fields.number("loudness", in: -40 ... -5) ?? before.loudness
-    effects.filter =
-      fields.isNull("filter")
-      ? nil : try fields.string("filter", lengths: 1...1_000) ?? before.filter
+    effects.filters =
+      fields.isNull("filters")
+      ? nil
+      : try fields.objects("filters", count: 0...Effects.filterLimit)?.map(Self.filter)
+        ?? before.filters
     try fields.end()
     return effects
+  }
+
+  /// Numbers of a kind that is known, in their ranges.
+  private static func filter(_ fields: JSONFields) throws -> SoundFilter {
+    var fields = fields
+    let kinds = SoundFilter.Kind.allCases
+    guard let name = try fields.choice("kind", of: kinds.map(\.rawValue)),
+      let kind = SoundFilter.Kind(rawValue: name)
+    else { throw APIProblem.missing(fields.name("kind")) }
+    var values: [String: Double] = [:]
+    for parameter in kind.parameters {
+      values[parameter.name] = try fields.number(parameter.name, in: parameter.range)
+      if parameter.usual == nil, values[parameter.name] == nil {
+        throw APIProblem.missing(fields.name(parameter.name))
+      }
+    }
+    try fields.end()
+    do {
+      return try SoundFilter(kind, values)
+    } catch {
+      throw APIProblem.invalid("\(error).")
+    }
   }
 
   private struct Presentation: Encodable {

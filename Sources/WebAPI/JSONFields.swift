@@ -34,6 +34,9 @@ struct JSONFields {
     throw .invalid("The key \(place)\(stranger) is not known; \(rest).")
   }
 
+  /// As messages call a key.
+  func name(_ key: String) -> String { place + key }
+
   func has(_ key: String) -> Bool { values[key] != nil }
 
   // MARK: - One value

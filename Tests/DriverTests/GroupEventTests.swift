@@ -30,6 +30,7 @@ import WireProtocol
       .source(.reconnecting(location: "http://x/a", reason: "reset")),
       .source(.away(location: "alsa:hw:1", reason: "gone")), .source(.back(location: "alsa:hw:1")),
       .source(.longBlocks(location: "pipe:/x", milliseconds: 500, latency: 1010)),
+      .source(.withoutEffects(location: "a.flac", reason: "a.flac: no filters")),
       .waiting(reason: "looking for Kitchen"), .leftOut(events: 3, positions: 40),
     ]
     + [

@@ -158,7 +158,7 @@ class House:
         key = f"g{self.next_id}"
         self.groups[key] = dict(id=key, name=name or "", isNamed=bool(name), roomIds=[], state="stopped", detail=None, item=None, positionS=0,
                                 positionAtMs=now_ms(), rate=1.0, targetS=None, bufferedUntilS=0, volume=50, muted=False, repeat="off",
-                                effects=dict(rate=1, pitch=0, loudness=None, filter=None), queueRevision=1, sleepAtMs=None)
+                                effects=dict(rate=1, pitch=0, loudness=None, filters=[]), queueRevision=1, sleepAtMs=None)
         self.queues[key], self.undos[key] = [], []
         for room in rooms:
             self.move(room, key)

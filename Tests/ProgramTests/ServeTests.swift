@@ -136,7 +136,7 @@ import Testing
     #expect(try refusal("--codec", "opus").contains("tutti serve --codec"))
     for options in [
       ["--bitrate", "96", "--codec", "opus"], ["--packet-length", "40"], ["--raw", "48000:16:2"],
-      ["--give-back"], ["--priority", "7"],
+      ["--give-back"], ["--priority", "7"], ["--filter", "volume=2"],
     ] {
       let program = try Program("tutti", play + options + ["--state-dir", folder.file("daemon")])
       #expect(try program.exitCode() == 64, "\(options): \(program.lines)")

@@ -1,4 +1,5 @@
 import SQLiteStore
+import Sender
 import TestSupport
 import Testing
 
@@ -26,7 +27,8 @@ import Testing
     (group.nextEntry, group.revision) = (4, 9)
     group.place = QueuePlace(entry: 1, seconds: 12.25)
     (group.isPlaying, group.repetition) = (true, "all")
-    (group.effects.rate, group.effects.filter) = (1.25, "bass=g=5")
+    group.effects.rate = 1.25
+    group.effects.filters = try? ["highpass 120", "equalizer 2500:5:2"].map { try SoundFilter($0) }
     var record = HouseRecord()
     record.groups = [group, HouseRecord.Group(id: "g2", name: nil)]
     record.lastGroup = 2
@@ -45,6 +47,7 @@ import Testing
   @Test func `a file of the program before is read on`() throws {
     try HouseStore(path: path).save(Self.record)
     let database = try Database(path: path)
+    try Self.makeOlder(database)
     try database.execute(
       """
       ALTER TABLE entries DROP COLUMN album_id; ALTER TABLE entries DROP COLUMN video;
@@ -52,6 +55,7 @@ import Testing
       """)
     try database.setVersion(1)
     var old = Self.record
+    old.groups[0].effects.filters = nil
     for index in old.groups[0].entries.indices {
       old.groups[0].entries[index].entry.albumId = nil
       old.groups[0].entries[index].entry.hasVideo = nil
@@ -59,6 +63,37 @@ import Testing
     #expect(try HouseStore(path: path).record == old)
     try HouseStore(path: path).save(Self.record)
     #expect(try HouseStore(path: path).record == Self.record)
+  }
+
+  /// As version 2 had it, with filters in FFmpeg's notation.
+  private static func makeOlder(_ database: Database) throws {
+    try database.execute(
+      "ALTER TABLE groups DROP COLUMN filters; ALTER TABLE groups ADD COLUMN filter TEXT")
+    try database.setVersion(2)
+  }
+
+  @Test func `a filter that an older program has kept is dropped with one line`() throws {
+    try HouseStore(path: path).save(Self.record)
+    let database = try Database(path: path)
+    try Self.makeOlder(database)
+    try database.execute("UPDATE groups SET filter = 'apad,areverse' WHERE id = 'g1'")
+    var lines: [String] = []
+    let store = try HouseStore(path: path) { lines.append($0) }
+    #expect(lines.count == 1)
+    #expect(lines.first?.hasPrefix("the filter of group g1 is dropped") ?? false, "\(lines)")
+    var old = Self.record
+    old.groups[0].effects.filters = nil
+    #expect(store.record == old)
+    try store.save(Self.record)
+    #expect(try HouseStore(path: path) { lines.append($0) }.record == Self.record)
+    #expect(lines.count == 1)
+  }
+
+  @Test(arguments: ["amovie=/x", "bass 99", "bass 3;DROP TABLE groups", "bass 3,apad"])
+  func `filters that are none are not read from a file`(text: String) throws {
+    try HouseStore(path: path).save(Self.record)
+    try Database(path: path).run("UPDATE groups SET filters = ? WHERE id = 'g1'", .text(text))
+    #expect(try HouseStore(path: path).record.groups[0].effects.filters == [])
   }
 
   /// Random changes, written one after the other; each time the file holds just what was saved.
@@ -82,13 +117,16 @@ import Testing
       record.lastGroup += 1
       return record.groups.insert(.init(id: "g\(record.lastGroup)", name: nil), at: 0)
     }
-    switch Int.random(in: 0..<8, using: &random) {
+    switch Int.random(in: 0..<9, using: &random) {
     case 0: record.groups.remove(at: index)
     case 1: record.groups[index].entries.shuffle(using: &random)
     case 2: record.groups[index].entries = []
     case 3: record.groups[index].name = "n\(record.lastGroup)"
     case 4: record.groups[index].rooms = ["r\(index)", "s\(index)"].shuffled(using: &random)
     case 5: record.groups[index].place?.seconds += 10
+    case 6:
+      record.groups[index].effects.filters =
+        (try? SoundFilter("bass \(Int.random(in: -24...24, using: &random))")).map { [$0] }
     default:
       let id = record.groups[index].nextEntry
       record.groups[index].entries.insert(entry(id), at: record.groups[index].entries.count / 2)

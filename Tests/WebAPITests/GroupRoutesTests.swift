@@ -69,12 +69,13 @@ import WebTestSupport
         let body = #"{"effects":\#(body)}"#
         return try await client.ask("PATCH", "/api/v1/groups/g1", body).json(Group.self)
       }
-      _ = try await set(#"{"rate":1.5,"loudness":-16,"filter":"bass=g=3"}"#)
+      _ = try await set(#"{"rate":1.5,"loudness":-16,"filters":[{"kind":"bass","gain":3}]}"#)
       let changed = try await set(#"{"pitch":2,"loudness":null}"#).effects
-      #expect(changed.rate == 1.5 && changed.pitch == 2 && changed.filter == "bass=g=3")
+      #expect(changed.rate == 1.5 && changed.pitch == 2)
+      #expect(changed.filters.map { "\($0)" } == ["bass 3:100"])
       #expect(changed.loudness == nil)
-      let neutral = try await set(#"{"rate":null,"pitch":null,"filter":null}"#).effects
-      #expect(neutral.rate == 1 && neutral.pitch == 0 && neutral.filter == nil)
+      let neutral = try await set(#"{"rate":null,"pitch":null,"filters":null}"#).effects
+      #expect(neutral.rate == 1 && neutral.pitch == 0 && neutral.filters.isEmpty)
     }
   }
 

@@ -176,7 +176,7 @@ package actor FakeHouse: HouseControl {
       guard let effects = change.effects else { return }
       var report = EffectsReport(Effects())
       (report.rate, report.pitch) = (effects.rate ?? 1, effects.pitch ?? 0)
-      (report.loudness, report.filter) = (effects.loudness, effects.filter)
+      (report.loudness, report.filters) = (effects.loudness, effects.filters ?? [])
       $0.effects = report
     }
   }

@@ -1,8 +1,10 @@
 package import Audio
-import Glibc
 package import Sender
 
 /// An item with effects. Positions and seeks use the item's own time; the frames that are read are in playing time.
+///
+/// It needs no limit of time and memory beside that of its numbers: `FilterText` writes at most 24 filters, each of which
+/// keeps at most some seconds of audio and gives at most 4 frames for each that it takes. Only an `OwnChain` can do more.
 package final class FilteredSource: MediaSource {
   /// Filters with a memory, such as equalizers, get this many seconds of audio before a place.
   private static let leadSeconds: Int64 = 1
@@ -16,7 +18,7 @@ package final class FilteredSource: MediaSource {
   private let path: String
   /// Whether a frame comes out for each that goes in.
   private let keepsCount: Bool
-  private let hasOwnFilter: Bool
+  private let hasOwnChain: Bool
   private var graph: FilterGraph
   private var ready: [Float] = []
   private var readyStart = 0
@@ -27,26 +29,26 @@ package final class FilteredSource: MediaSource {
 
   /// - Throws: `MediaError.unsupported` where a filter is missing or wrong.
   package init(
-    _ source: any MediaSource, effects: Effects, path: String
+    _ source: any MediaSource, effects: Effects, chain own: OwnChain? = nil, path: String
   ) throws(MediaError) {
     self.source = source
     self.path = path
     rate = effects.rate
-    chain = Self.chain(for: effects, format: source.format, metadata: source.metadata)
-    keepsCount = effects.rate == 1 && effects.pitch == 0 && effects.filter == nil
+    chain = FilterText.chain(effects, own, of: source.format, source.metadata)
+    keepsCount = effects.rate == 1 && effects.pitch == 0 && own == nil
     graph = try FilterGraph(chain, format: source.format, path: path)
-    hasOwnFilter = effects.filter != nil
+    hasOwnChain = own != nil
     limit(from: 0)
   }
 
-  /// Checks whether a user's chain is valid, before anything plays.
+  /// Checks whether FFmpeg has what effects and a user's chain need, before anything plays. It loads FFmpeg and builds the
+  /// chain, so it is not for a thread on which something plays.
   ///
   /// - Throws: `MediaError.unsupported`.
-  package static func check(_ effects: Effects) throws(MediaError) {
+  package static func check(_ effects: Effects, chain: OwnChain? = nil) throws(MediaError) {
     let format = AudioFormat(sampleRate: 48_000, channelCount: 2)
     _ = try FilterGraph(
-      chain(for: effects, format: format, metadata: ItemMetadata()), format: format,
-      path: "effects")
+      FilterText.chain(effects, chain, of: format, ItemMetadata()), format: format, path: "effects")
   }
 
   package var format: AudioFormat { source.format }
@@ -116,61 +118,11 @@ package final class FilteredSource: MediaSource {
 
   /// A changed tempo yields a few frames more or less than expected; more would shift the next item.
   private func limit(from frame: Int64) {
-    guard let frameCount = source.frameCount, !hasOwnFilter else {
+    guard let frameCount = source.frameCount, !hasOwnChain else {
       remaining = nil
       return
     }
     let frames = (Double(max(0, frameCount - frame)) / rate).rounded()
     remaining = Int64(exactly: frames)
-  }
-
-  // MARK: - Chains
-
-  static func chain(
-    for effects: Effects, format: AudioFormat, metadata: ItemMetadata
-  ) -> String {
-    var filters: [String] = []
-    var tempo = effects.rate
-    if !effects.keepsPitch {
-      filters += resampling(by: effects.rate, at: format.sampleRate)
-      tempo = 1
-    }
-    if effects.pitch != 0 {
-      // Resampling changes pitch and tempo together; the tempo is then restored.
-      let factor = pow(2, effects.pitch / 12)
-      let raised = Int((Double(format.sampleRate) * factor).rounded())
-      filters += ["asetrate=\(raised)", "aresample=\(format.sampleRate)"]
-      tempo *= Double(format.sampleRate) / Double(raised)
-    }
-    filters += tempos(tempo)
-    if let loudness = effects.loudness { filters.append(level(to: loudness, metadata)) }
-    if let filter = effects.filter { filters.append(filter) }
-    return filters.joined(separator: ",")
-  }
-
-  /// Filters take whole rates: in hundredths of a hertz they are exact to a ten-millionth.
-  private static func resampling(by factor: Double, at rate: Int) -> [String] {
-    let fine = 100 * rate
-    let read = Int((Double(fine) * factor).rounded())
-    return ["asetrate=\(read)", "aresample=\(fine)", "asetrate=\(rate)"]
-  }
-
-  /// Factors above 2 would skip sound, and factors below 0.5 are not possible.
-  private static func tempos(_ tempo: Double) -> [String] {
-    guard tempo != 1 else { return [] }
-    var steps: [Double] = []
-    var rest = tempo
-    while rest > 2 { (rest, steps) = (rest / 2, steps + [2]) }
-    while rest < 0.5 { (rest, steps) = (rest / 0.5, steps + [0.5]) }
-    return (steps + [rest]).map { "atempo=\($0)" }
-  }
-
-  /// A constant gain if the item's tags give its loudness, limited so that peaks stay within full scale; otherwise
-  /// loudness is measured while playing, which levels slow changes.
-  private static func level(to loudness: Double, _ metadata: ItemMetadata) -> String {
-    guard let own = metadata.loudness else { return "loudnorm=I=\(loudness):TP=-1.5:LRA=11" }
-    var gain = pow(10, (loudness - own) / 20)
-    if let peak = metadata.peak { gain = min(gain, 1 / peak) }
-    return "volume=\(gain):precision=float"
   }
 }

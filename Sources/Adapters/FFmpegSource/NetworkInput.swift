@@ -39,6 +39,8 @@ package enum SourceNotice: Hashable, Sendable, CustomStringConvertible {
   case back(location: String)
   /// A program writes in blocks that are too long for the latency; in ms, with a latency that would do.
   case longBlocks(location: String, milliseconds: Int, latency: Int)
+  /// What effects need is missing here; the item plays as it is.
+  case withoutEffects(location: String, reason: String)
 
   package var description: String {
     switch self {
@@ -47,6 +49,7 @@ package enum SourceNotice: Hashable, Sendable, CustomStringConvertible {
     case .reconnecting(let location, let reason): "\(location): \(reason); connecting again"
     case .away(let location, let reason): "\(location): \(reason); waiting for it"
     case .back(let location): "\(location): is back"
+    case .withoutEffects(_, let reason): "\(reason); it plays without effects"
     case .longBlocks(let location, let milliseconds, let latency):
       """
       \(location): it writes blocks of \(milliseconds) ms, too long for this latency; \

@@ -1,4 +1,5 @@
 import Driver
+import Sender
 import Service
 
 extension BufferingReport {
@@ -15,7 +16,7 @@ extension EffectsReport {
     if rate != 1 { parts.append("×" + NumberText.fixed(rate, 2)) }
     if pitch != 0 { parts.append("pitch " + NumberText.signed(pitch)) }
     if let loudness { parts.append("\(NumberText.short(loudness)) LUFS") }
-    if filter != nil { parts.append("filter") }
+    parts += filters.map(\.kind.rawValue)
     return parts.joined(separator: " ")
   }
 }

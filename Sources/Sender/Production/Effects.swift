@@ -3,6 +3,7 @@ package struct Effects: Hashable, Sendable {
   package static let rates = 0.25...4
   package static let pitches = -12.0...12
   package static let loudnesses = -40.0 ... -5
+  package static let filterLimit = 16
 
   /// Seconds of the item in one second of sound; in `rates`.
   package var rate = 1.0
@@ -12,12 +13,20 @@ package struct Effects: Hashable, Sendable {
   package var pitch = 0.0
   /// What every item is brought to, in LUFS; in `loudnesses`. Nil leaves it as it is.
   package var loudness: Double?
-  /// A chain of audio filters in FFmpeg's own notation.
-  package var filter: String?
+  /// One after the other; at most `filterLimit`.
+  package var filters: [SoundFilter] = []
 
   package init() {}
 
   package var changesNothing: Bool {
-    rate == 1 && pitch == 0 && loudness == nil && filter == nil
+    rate == 1 && pitch == 0 && loudness == nil && filters.isEmpty
+  }
+
+  /// Why they cannot be had, in words for people; nil where they can. It compares numbers, and takes no time.
+  package var problem: String? {
+    if !Self.rates.contains(rate) { return "rate is 0.25 to 4" }
+    if !Self.pitches.contains(pitch) { return "pitch is -12 to 12" }
+    if let loudness, !Self.loudnesses.contains(loudness) { return "loudness is -40 to -5" }
+    return filters.count > Self.filterLimit ? "there are at most \(Self.filterLimit) filters" : nil
   }
 }

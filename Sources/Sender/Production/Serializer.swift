@@ -9,7 +9,7 @@ package final class Serializer {
   package typealias OpenSource = (PlayItem) throws(MediaError) -> any MediaSource
   /// The item's sound, changed.
   package typealias ApplyEffects =
-    (any MediaSource, Effects, PlayItem) throws(MediaError) -> any MediaSource
+    (any MediaSource, Effects, PlayItem) -> any MediaSource
   package typealias MakeEncoder = (SourceShape) throws(CodecError) -> any AudioEncoder
 
   /// Takes what an order has made of the item before it, which is needed before the next one is open. False where it
@@ -22,6 +22,7 @@ package final class Serializer {
   /// Whether packets of items may be passed on as they are.
   let passesPackets: Bool
   private let openSource: OpenSource
+  private let changesAll: Bool
   private let applyEffects: ApplyEffects
   private let makeEncoder: MakeEncoder
   private(set) var generation: UInt32 = 0
@@ -44,14 +45,17 @@ package final class Serializer {
   /// Whether what it makes is heard a moment later.
   package var isLive: Bool { source?.live != nil }
 
-  /// - Parameter passesPackets: whether items whose codec all rooms decode are passed on as they are.
+  /// - Parameters:
+  ///   - passesPackets: whether items whose codec all rooms decode are passed on as they are.
+  ///   - changesAll: whether `applyEffects` changes the sound also where the effects change nothing.
   package init(
-    passesPackets: Bool = false, openSource: @escaping OpenSource,
+    passesPackets: Bool = false, openSource: @escaping OpenSource, changesAll: Bool = false,
     applyEffects: @escaping ApplyEffects = { source, _, _ in source },
     makeEncoder: @escaping MakeEncoder
   ) {
     self.passesPackets = passesPackets
     self.openSource = openSource
+    self.changesAll = changesAll
     self.applyEffects = applyEffects
     self.makeEncoder = makeEncoder
   }
@@ -90,10 +94,10 @@ package final class Serializer {
     codecs = beginning.codecs
     var start = beginning.mediaTime
     do {
-      let isChanged = !beginning.effects.changesNothing
+      let isChanged = changesAll || !beginning.effects.changesNothing
       var opened = try take(beginning).opened(
         at: beginning.position, in: beginning.generation, keepsFormat: isChanged)
-      if isChanged { opened = try applyEffects(opened, beginning.effects, beginning.item) }
+      if isChanged { opened = applyEffects(opened, beginning.effects, beginning.item) }
       // Nobody who knows asks for a place in what has none; who does not know yet gets its beginning.
       let position = opened.isSeekable ? beginning.position : .zero
       let frame = opened.format.frames(in: position)

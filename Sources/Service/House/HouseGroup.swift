@@ -396,7 +396,7 @@ final class HouseGroup {
     record.repetition = status.repetition.rawValue
     let effects = status.effects
     (record.effects.rate, record.effects.pitch) = (effects.rate, effects.pitch)
-    (record.effects.loudness, record.effects.filter) = (effects.loudness, effects.filter)
+    (record.effects.loudness, record.effects.filters) = (effects.loudness, effects.filters)
     return record
   }
 
@@ -447,7 +447,7 @@ extension Effects {
     self.init()
     rate = change.rate ?? 1
     pitch = change.pitch ?? 0
-    (loudness, filter) = (change.loudness, change.filter.flatMap { $0.isEmpty ? nil : $0 })
+    (loudness, filters) = (change.loudness, change.filters ?? [])
     do {
       try check()
     } catch {

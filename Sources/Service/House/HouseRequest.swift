@@ -50,7 +50,7 @@ package enum HouseRequest: Hashable, Sendable {
       package var rate: Double?
       package var pitch: Double?
       package var loudness: Double?
-      package var filter: String?
+      package var filters: [SoundFilter]?
 
       package init() {}
     }

@@ -18,15 +18,15 @@ package final class HouseStore {
   /// and begun anew; `tell` gets a line about it.
   package convenience init(path: String, tell: (String) -> Void = { _ in }) throws(SQLiteError) {
     do {
-      try self.init(checking: path)
+      try self.init(checking: path, tell)
     } catch {
       let aside = try StoreFile.setAside(path, because: error)
       tell("\(error); it was set aside as \(aside), and groups and queues begin anew")
-      try self.init(checking: path)
+      try self.init(checking: path, tell)
     }
   }
 
-  private init(checking path: String) throws(SQLiteError) {
+  private init(checking path: String, _ tell: (String) -> Void) throws(SQLiteError) {
     database = try Database(path: path, survivesPowerCuts: true)
     saved = HouseRecord()
     if let damage = try database.damage() { throw SQLiteError(damaged: path, damage) }
@@ -34,8 +34,8 @@ package final class HouseStore {
     case 0: try makeTables()
     case 1:
       try addAlbums()
-      try addReach()
-    case 2: try addReach()
+      try addReaches(tell)
+    case 2: try addReaches(tell)
     default: break
     }
     saved = try load()
@@ -62,7 +62,7 @@ package final class HouseStore {
           id TEXT PRIMARY KEY, place INTEGER NOT NULL, name TEXT, entry_order BLOB NOT NULL,
           next_entry INTEGER NOT NULL, revision INTEGER NOT NULL, current_entry INTEGER,
           position REAL NOT NULL, is_playing INTEGER NOT NULL, repetition TEXT NOT NULL, rate REAL,
-          pitch REAL, loudness REAL, filter TEXT) WITHOUT ROWID;
+          pitch REAL, loudness REAL, filters TEXT) WITHOUT ROWID;
         CREATE TABLE group_rooms (
           room TEXT PRIMARY KEY, group_id TEXT NOT NULL REFERENCES groups ON DELETE CASCADE,
           place INTEGER NOT NULL) WITHOUT ROWID;
@@ -88,12 +88,22 @@ package final class HouseStore {
     }
   }
 
-  /// For a file of version 2.
-  private func addReach() throws(SQLiteError) {
+  /// For a file of version 2, whose groups had filters in FFmpeg's notation: whatever anybody on the network had written.
+  /// Where an item may lead was not kept either.
+  private func addReaches(_ tell: (String) -> Void) throws(SQLiteError) {
+    let dropped = try database.prepare(
+      "SELECT id FROM groups WHERE filter != '' ORDER BY place"
+    ).all { row in
+      "the filter of group \(row.text(0) ?? "") is dropped: chains of FFmpeg's filters are taken no more; choose its "
+        + "sound anew on the page or with: tutti effects"
+    }
     try database.transaction { () throws(SQLiteError) in
-      try database.execute("ALTER TABLE entries ADD COLUMN reach TEXT")
+      try database.execute(
+        "ALTER TABLE groups DROP COLUMN filter; ALTER TABLE groups ADD COLUMN filters TEXT;"
+          + "ALTER TABLE entries ADD COLUMN reach TEXT")
       try database.setVersion(Self.version)
     }
+    for line in dropped { tell(line) }
   }
 
   // MARK: - Reading
@@ -105,7 +115,7 @@ package final class HouseStore {
     let groups = try database.prepare(
       """
       SELECT id, name, entry_order, next_entry, revision, current_entry, position, is_playing,
-        repetition, rate, pitch, loudness, filter FROM groups ORDER BY place
+        repetition, rate, pitch, loudness, filters FROM groups ORDER BY place
       """)
     var orders: [[UInt8]] = []
     record.groups = try groups.all { row in
@@ -115,7 +125,7 @@ package final class HouseStore {
       group.place = row.int(5).map { QueuePlace(entry: $0, seconds: row.double(6) ?? 0) }
       (group.isPlaying, group.repetition) = (row.bool(7), row.text(8) ?? "off")
       (group.effects.rate, group.effects.pitch) = (row.double(9), row.double(10))
-      (group.effects.loudness, group.effects.filter) = (row.double(11), row.text(12))
+      (group.effects.loudness, group.effects.filters) = (row.double(11), Self.filters(row.text(12)))
       return group
     }
     let rooms = try database.prepare(
@@ -194,13 +204,13 @@ package final class HouseStore {
         revision = excluded.revision, current_entry = excluded.current_entry,
         position = excluded.position, is_playing = excluded.is_playing,
         repetition = excluded.repetition, rate = excluded.rate, pitch = excluded.pitch,
-        loudness = excluded.loudness, filter = excluded.filter
+        loudness = excluded.loudness, filters = excluded.filters
       """,
       .text(group.id), .init(place), .init(group.name), .blob(Self.bytes(group.entries.map(\.id))),
       .init(group.nextEntry), .integer(Int64(clamping: group.revision)), .init(group.place?.entry),
       .real(group.place?.seconds ?? 0), .init(group.isPlaying), .text(group.repetition),
       .init(group.effects.rate), .init(group.effects.pitch), .init(group.effects.loudness),
-      .init(group.effects.filter))
+      .init(group.effects.filters.map(Self.text)))
     guard group.entries != before?.entries ?? [] else { return }
     try write(group.entries, of: .text(group.id), before: before?.entries ?? [])
   }
@@ -242,6 +252,17 @@ package final class HouseStore {
         .text(room.id), .text(room.name), .init(room.volume), room.muted.map { .init($0) } ?? .null,
         .init(room.delayMs), .init(room.channels))
     }
+  }
+
+  // MARK: - Filters, such as: highpass 120,bass 3:100
+
+  private static func text(_ filters: [SoundFilter]) -> String {
+    filters.map(\.description).joined(separator: ",")
+  }
+
+  /// None where one of them is no filter: the file was written by somebody else.
+  private static func filters(_ text: String?) -> [SoundFilter]? {
+    text.map { (try? $0.split(separator: ",").map { try SoundFilter(String($0)) }) ?? [] }
   }
 
   // MARK: - The order of entries, in one value: an edit of a long list then writes little

@@ -8,10 +8,15 @@ import { sheet } from "./overlay.js"
 import { slider } from "./slider.js"
 import { signed } from "./truth.js"
 
-const equalizers = { "Off": null, "More bass": "bass=g=6", "Less bass": "bass=g=-6", "Brighter": "treble=g=4",
-	"Voice": "highpass=f=120,equalizer=f=2500:width_type=o:w=2:g=5", "Night": "acompressor=threshold=-24dB:ratio=4:attack=20:release=250:makeup=2" }
+const equalizers = { "Off": [], "More bass": [{ kind: "bass", gain: 6 }], "Less bass": [{ kind: "bass", gain: -6 }], "Brighter": [{ kind: "treble", gain: 4 }],
+	"Voice": [{ kind: "highpass", frequency: 120 }, { kind: "equalizer", frequency: 2500, gain: 5, width: 2 }],
+	"Night": [{ kind: "compressor", threshold: -24, ratio: 4, attackMs: 20, releaseMs: 250, makeup: 6 }] }
 const loudnesses = { "As it is": null, "Quiet −23": -23, "Even −16": -16, "Loud −12": -12 }
 const sleeps = { "Off": 0, "15 min": 900, "30 min": 1800, "45 min": 2700, "1 h": 3600, "1½ h": 5400 }
+
+/** The preset that the group has; the server adds the values that a preset leaves out. */
+const preset = (filters) => Object.values(equalizers).find((preset) => preset.length === filters.length
+	&& preset.every((filter, index) => Object.keys(filter).every((key) => filter[key] === filters[index][key])))
 
 /** A row of choices of which one is chosen. `draw(value)` marks it. */
 export function choices(title, options, pick) {
@@ -36,7 +41,7 @@ export function sound() {
 		const rate = slider({ label: "Speed", min: 0.5, max: 2, step: 0.05, tapStep: 0.05, format: times, oninput: (rate) => set({ rate }) })
 		const pitch = slider({ label: "Pitch in semitones", min: -12, max: 12, tapStep: 1, format: semitones, kind: "centred", oninput: (pitch) => set({ pitch }) })
 		const loudness = choices("Loudness", loudnesses, (loudness) => effects(currentGroup(), { loudness }))
-		const equalizer = choices("Equalizer", equalizers, (filter) => effects(currentGroup(), { filter }))
+		const equalizer = choices("Equalizer", equalizers, (filters) => effects(currentGroup(), { filters }))
 		const sleep = choices("Sleep timer", sleeps, (seconds) => sleepIn(currentGroup(), seconds))
 		const look = choices("Look of this page", { "As the system": "auto", "Light": "light", "Dark": "dark" }, (value) => {
 			localStorage.setItem("tutti.theme", document.documentElement.dataset.theme = value)
@@ -63,7 +68,7 @@ export function sound() {
 			setText(rateText, times(rate.value))
 			setText(pitchText, semitones(pitch.value))
 			loudness.draw(group.effects?.loudness, isLive)
-			equalizer.draw(group.effects?.filter, isLive)
+			equalizer.draw(preset(group.effects?.filters ?? []), isLive)
 			const left = group.sleepAtMs ? (group.sleepAtMs - store.nowMs()) / 1000 : 0
 			sleep.draw(left > 0 ? Object.values(sleeps).find((value) => Math.abs(value - left) < 45) : 0)
 			setText(sleepText, left > 0 ? `pauses in ${span(left)}` : "")

@@ -75,14 +75,14 @@ function quality(group, rooms, good) {
 
 /** What is not neutral, each with the way back. */
 function changes(group) {
-	const { rate = 1, pitch = 0, loudness, filter } = group.effects ?? {}
+	const { rate = 1, pitch = 0, loudness, filters = [] } = group.effects ?? {}
 	const chip = (isSet, key, icon, text, undo) => isSet && { key, icon, text, undo }
 	const back = (patch) => () => effects(group, patch)
 	return [
 		chip(rate !== 1, "rate", "tune", `${rate}× speed`, back({ rate: 1 })),
 		chip(pitch !== 0, "pitch", "tune", `${signed(pitch, 0)} semitones`, back({ pitch: 0 })),
 		chip(loudness != null, "loudness", "tune", `${signed(loudness ?? 0, 0)} LUFS`, back({ loudness: null })),
-		chip(filter, "filter", "tune", "Equalizer", back({ filter: null })),
+		chip(filters.length > 0, "filters", "tune", "Equalizer", back({ filters: [] })),
 		chip(group.sleepAtMs, "sleep", "moon", `Sleeps in ${span(Math.max(0, group.sleepAtMs - store.nowMs()) / 1000)}`, () => sleepIn(group, 0)),
 	].filter(Boolean)
 }

@@ -14,11 +14,77 @@ struct EffectOptions: ParsableArguments {
     parsing: .unconditional,
     help: .init("Brings every item to this loudness, -40 to -5, such as -16.", valueName: "LUFS"))
   var loudness: Double?
-  @Option(help: .init("A chain of FFmpeg's audio filters.", valueName: "chain"))
-  var filter: String?
+  @Option(
+    parsing: .unconditional,
+    help: .init("More or less bass, -24 to 24 dB, below about 100 Hz.", valueName: "gain[:Hz]"),
+    completion: .list(["3", "6", "-3", "-6", "off"]))
+  var bass: String?
+  @Option(
+    parsing: .unconditional,
+    help: .init("More or less treble, -24 to 24 dB, above about 3000 Hz.", valueName: "gain[:Hz]"),
+    completion: .list(["3", "6", "-3", "-6", "off"]))
+  var treble: String?
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: .init(
+      "Raises or lowers a band of so many octaves around a frequency; may be given several times.",
+      valueName: "Hz:gain[:octaves]"),
+    completion: .list(["1000:3:1", "off"]))
+  var equalizer: [String] = []
+  @Option(
+    help: .init("Takes away what is below this frequency.", valueName: "Hz"),
+    completion: .list(["80", "120", "off"]))
+  var highpass: String?
+  @Option(
+    help: .init("Takes away what is above this frequency.", valueName: "Hz"),
+    completion: .list(["8000", "12000", "off"]))
+  var lowpass: String?
+  @Option(
+    parsing: .unconditional,
+    help: .init(
+      "Makes what is louder than a threshold in dB quieter, by a ratio; then all louder by makeup.",
+      valueName: "threshold:ratio[:attack-ms[:release-ms[:makeup]]]"),
+    completion: .list(["-24:4:20:250:6", "off"]))
+  var compressor: String?
+  @Option(
+    parsing: .unconditional,
+    help: .init("No peak is louder than this, in dB.", valueName: "ceiling[:release-ms]"),
+    completion: .list(["-1", "off"]))
+  var limiter: String?
 
-  var change: EffectsChange {
-    EffectsChange(rate: rate, pitch: pitch, loudness: loudness, filter: filter)
+  /// Throws where a filter cannot be had.
+  func change() throws -> EffectsChange {
+    var change = EffectsChange(rate: rate, pitch: pitch, loudness: loudness)
+    for (kind, texts) in named {
+      if texts == ["off"] {
+        change.endedFilters.append(kind)
+      } else {
+        change.filters += try texts.map { try Self.filter(kind, $0) }
+      }
+    }
+    return change
+  }
+
+  private var named: [(SoundFilter.Kind, [String])] {
+    SoundFilter.Kind.allCases.map { kind in
+      switch kind {
+      case .highpass: (kind, [highpass].compactMap(\.self))
+      case .lowpass: (kind, [lowpass].compactMap(\.self))
+      case .equalizer: (kind, equalizer)
+      case .bass: (kind, [bass].compactMap(\.self))
+      case .treble: (kind, [treble].compactMap(\.self))
+      case .compressor: (kind, [compressor].compactMap(\.self))
+      case .limiter: (kind, [limiter].compactMap(\.self))
+      }
+    }
+  }
+
+  private static func filter(_ kind: SoundFilter.Kind, _ numbers: String) throws -> SoundFilter {
+    do {
+      return try SoundFilter(kind, numbers: numbers)
+    } catch {
+      throw Failure(.usage, "--\(error); or: --\(kind.rawValue) off")
+    }
   }
 }
 
@@ -28,12 +94,17 @@ struct EffectsCommand: RemoteCommand {
     abstract: "Changes speed, pitch, loudness or filters while music plays.",
     discussion: """
       Effects that are not named stay as they are. Without any option the present ones are shown.
+      Filters act in this order: highpass, lowpass, equalizer, bass, treble, compressor, limiter.
+      \(Effects.filterLimit) of them can be used at once. Each takes the word off.
 
       Examples:
         tutti effects --rate 1.25
         tutti effects --pitch -2 --loudness -16
-        tutti effects --filter "bass=g=5"
-        tutti effects --off --rate 1.1     only that
+        tutti effects --bass 3 --treble -2
+        tutti effects --equalizer 250:-4 --equalizer 2500:5:2
+        tutti effects --compressor -24:4:20:250:6          for the night
+        tutti effects --bass off                           the rest stays
+        tutti effects --off --rate 1.1                     only that
         tutti effects --off
       """)
   @OptionGroup var sound: EffectOptions
@@ -42,7 +113,7 @@ struct EffectsCommand: RemoteCommand {
   @OptionGroup var common: CommonOptions
 
   func request() throws -> ControlRequest {
-    var change = sound.change
+    var change = try sound.change()
     change.isReset = off
     // Wrong values are refused here, before a player is asked.
     _ = try change.applied(to: Effects())

@@ -89,6 +89,11 @@ struct PlayCommand: ParsableCommand {
       valueName: "s"))
   var positionEvery: Double?
   @OptionGroup(title: "Sound") var sound: EffectOptions
+  @Option(
+    help: .init(
+      "A chain of FFmpeg's audio filters, behind the other effects; only where no daemon plays.",
+      valueName: "chain"))
+  var filter: String?
   @OptionGroup var common: CommonOptions
 
   func run() throws {
@@ -96,23 +101,25 @@ struct PlayCommand: ParsableCommand {
       guard stay || !files.isEmpty else {
         throw Failure(.usage, "nothing to play; name a file or folder")
       }
-      let effects = try sound.change.applied(to: Effects())
+      let change = try sound.change()
+      let effects = try change.applied(to: Effects())
       let positionInterval = try positionInterval()
       let items = try MediaPaths.expand(files, takesInputs: true)
       let choice = try encoderChoice()
       let rawFormat = try rawFormat()
       let latency = try liveLatency()
       let state = try common.state()
-      if let answer = try playByDaemon(items, state) { return try common.show(answer) }
+      if let answer = try playByDaemon(items, change, state) { return try common.show(answer) }
       try MediaWorkerCommand.start()
       try MediaPaths.refuseInputs(items)
+      let chain = try ownChain(with: effects)
       var stranger: String?
       repeat {
         if let stranger { try PairedRoom.offer(stranger, state) }
         let host = try GroupHost(
           reactor: Reactor(), security: state.security(), remembered: state.rememberedRooms(),
           paired: state.paired())
-        let player = try player(of: items, on: host, state, choice, rawFormat, latency)
+        let player = try player(of: items, on: host, state, choice, rawFormat, latency, chain)
         try prepare(player, effects)
         try player.carryOut(.observePosition(every: positionInterval))
         stranger = try PlayerProgram(player, on: host, state: state, isJSON: common.json).run()
@@ -122,7 +129,7 @@ struct PlayCommand: ParsableCommand {
 
   private func player(
     of items: [PlaylistEntry], on host: GroupHost, _ state: StateDirectory, _ choice: EncoderChoice,
-    _ rawFormat: RawFormat?, _ latency: LiveLatency?
+    _ rawFormat: RawFormat?, _ latency: LiveLatency?, _ chain: OwnChain?
   ) throws -> PlayerService {
     try PlayerService(
       host: host,
@@ -131,19 +138,19 @@ struct PlayCommand: ParsableCommand {
         rooms: try RoomWish(on: on, at: at), directory: state.path,
         claim: .init(takesOver: take, givesBack: giveBack, priority: priority)),
       playlist: Playlist(items),
-      sources: try PlaybackSources(choice, raw: rawFormat, latency: latency))
+      sources: try PlaybackSources(choice, raw: rawFormat, latency: latency, chain: chain))
   }
 
   /// Nil where none runs.
   private func playByDaemon(
-    _ items: [PlaylistEntry], _ state: StateDirectory
+    _ items: [PlaylistEntry], _ change: EffectsChange, _ state: StateDirectory
   ) throws -> ControlAnswer? {
     let client = common.client(state)
     let request = ControlRequest.play(
       request: PlayRequest(
         entries: items.map { PlaylistEntry(MediaPaths.absolute($0.location), title: $0.title) },
         rooms: RoomWish.names(on), addresses: at, shuffles: shuffle,
-        repetition: repetition?.rawValue, effects: sound.change, takes: take,
+        repetition: repetition?.rawValue, effects: change, takes: take,
         foregroundOptions: foregroundOptions))
     let isPiped = items.contains { $0.location == "-" }
     if !isPiped, JSONLine.encode(ControlCall(id: 1, request)).count <= ControlServer.requestLimit {
@@ -162,9 +169,22 @@ struct PlayCommand: ParsableCommand {
     [
       ("codec", codec != .auto), ("bitrate", bitrate != nil), ("packet-length", packetLength != 20),
       ("raw", raw != nil), ("live", live != nil), ("position-every", positionEvery != nil),
-      ("give-back", giveBack),
+      ("give-back", giveBack), ("filter", filter != nil),
       ("priority", priority != Hello.usualPriority),
     ].filter(\.1).map { "--" + $0.0 }
+  }
+
+  /// Nothing plays yet: what FFmpeg lacks, or does not understand, is told before.
+  private func ownChain(with effects: Effects) throws -> OwnChain? {
+    let chain = filter.flatMap(OwnChain.init)
+    if let filter, chain == nil { throw Failure(.usage, "--filter \(filter): not typed here") }
+    guard chain != nil || !effects.changesNothing else { return nil }
+    do {
+      try FilteredSource.check(effects, chain: chain)
+    } catch {
+      throw Failure(.usage, error.description)
+    }
+    return chain
   }
 
   private func prepare(_ player: PlayerService, _ effects: Effects) throws {

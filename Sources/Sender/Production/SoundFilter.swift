@@ -1,0 +1,193 @@
+/// One change to the sound, of a fixed list. It holds numbers in their ranges and nothing else: whoever sends one,
+/// over whatever way, can say no more than that.
+package struct SoundFilter: Hashable, Sendable {
+  /// In the order in which a mixing desk has them, which is that of the command line.
+  package enum Kind: String, CaseIterable, Codable, Sendable {
+    case highpass, lowpass, equalizer, bass, treble, compressor, limiter
+  }
+
+  /// What one of its numbers means. The range stands here alone.
+  package struct Parameter: Hashable, Sendable {
+    package let name: String
+    package let range: ClosedRange<Double>
+    /// Where nothing is said; nil must be said.
+    package let usual: Double?
+    package let unit: String
+
+    init(_ name: String, _ range: ClosedRange<Double>, _ unit: String, usual: Double? = nil) {
+      (self.name, self.range, self.unit, self.usual) = (name, range, unit, usual)
+    }
+  }
+
+  /// Why there is no such filter, in words for people.
+  package struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
+    package let description: String
+  }
+
+  package let kind: Kind
+  /// One for each parameter of the kind, in that order.
+  package let values: [Double]
+
+  /// - Parameter values: in the order of the kind's parameters; those at the end may be missing where they have a usual value.
+  package init(_ kind: Kind, _ values: [Double]) throws(Refusal) {
+    let parameters = kind.parameters
+    guard values.count <= parameters.count else {
+      throw Refusal(description: "\(kind.rawValue) takes \(kind.pattern)")
+    }
+    self.kind = kind
+    var whole: [Double] = []
+    for (index, parameter) in parameters.enumerated() {
+      whole.append(
+        try kind.checked(values.indices.contains(index) ? values[index] : nil, parameter))
+    }
+    self.values = whole
+  }
+
+  /// By the names of its parameters.
+  package init(_ kind: Kind, _ values: [String: Double]) throws(Refusal) {
+    let names = kind.parameters.map(\.name)
+    if let stranger = values.keys.filter({ !names.contains($0) }).min() {
+      throw Refusal(description: "\(kind.rawValue) has no \(stranger); it has \(names)")
+    }
+    self.kind = kind
+    var whole: [Double] = []
+    for parameter in kind.parameters {
+      whole.append(try kind.checked(values[parameter.name], parameter))
+    }
+    self.values = whole
+  }
+
+  /// Nil for a name that the kind does not have.
+  package subscript(_ name: String) -> Double? {
+    kind.parameters.firstIndex { $0.name == name }.map { values[$0] }
+  }
+}
+
+extension SoundFilter.Kind {
+  private typealias Parameter = SoundFilter.Parameter
+
+  private static let frequencies = 20.0...20_000
+  private static let gains = -24.0...24
+
+  /// What must be said comes first.
+  package var parameters: [SoundFilter.Parameter] {
+    switch self {
+    case .highpass, .lowpass: [Parameter("frequency", Self.frequencies, "Hz")]
+    case .equalizer:
+      [
+        Parameter("frequency", Self.frequencies, "Hz"), Parameter("gain", Self.gains, "dB"),
+        Parameter("width", 0.1...5, "octaves", usual: 1),
+      ]
+    case .bass:
+      [
+        Parameter("gain", Self.gains, "dB"),
+        Parameter("frequency", Self.frequencies, "Hz", usual: 100),
+      ]
+    case .treble:
+      [
+        Parameter("gain", Self.gains, "dB"),
+        Parameter("frequency", Self.frequencies, "Hz", usual: 3_000),
+      ]
+    case .compressor:
+      [
+        Parameter("threshold", -60...0, "dB"), Parameter("ratio", 1...20, "to 1"),
+        Parameter("attackMs", 0.01...2_000, "ms", usual: 20),
+        Parameter("releaseMs", 0.01...9_000, "ms", usual: 250),
+        Parameter("makeup", 0...36, "dB", usual: 0),
+      ]
+    case .limiter:
+      [
+        Parameter("ceiling", -24...0, "dB"), Parameter("releaseMs", 1...8_000, "ms", usual: 50),
+      ]
+    }
+  }
+
+  /// Its words on a command line, such as `GAIN[:FREQUENCY]`.
+  package var pattern: String {
+    var text = ""
+    for parameter in parameters {
+      let name = (text.isEmpty ? "" : ":") + parameter.name.uppercased()
+      text += parameter.usual == nil ? name : "[\(name)]"
+    }
+    return text
+  }
+
+  /// NaN is in no range.
+  fileprivate func checked(
+    _ value: Double?, _ parameter: SoundFilter.Parameter
+  ) throws(SoundFilter.Refusal) -> Double {
+    if let value = value ?? parameter.usual, parameter.range.contains(value) { return value }
+    let range = parameter.range
+    throw SoundFilter.Refusal(
+      description: "\(rawValue): \(parameter.name) is \(NumberWord.text(range.lowerBound)) to "
+        + "\(NumberWord.text(range.upperBound)) \(parameter.unit)")
+  }
+}
+
+/// As people read and type it: `equalizer 1000:3:1`.
+extension SoundFilter: CustomStringConvertible {
+  package var description: String {
+    kind.rawValue + " " + values.map(NumberWord.text).joined(separator: ":")
+  }
+
+  /// - Parameter numbers: such as `1000:3`.
+  package init(_ kind: Kind, numbers: String) throws(Refusal) {
+    var values: [Double] = []
+    for word in numbers.split(separator: ":", omittingEmptySubsequences: false) {
+      guard let value = Double(word) else {
+        throw Refusal(description: "\(kind.rawValue) takes \(kind.pattern), not \(numbers)")
+      }
+      values.append(value)
+    }
+    try self.init(kind, values)
+  }
+
+  /// Reads what `description` gives.
+  package init(_ description: String) throws(Refusal) {
+    let words = description.split(separator: " ", omittingEmptySubsequences: false)
+    guard words.count == 2, let kind = Kind(rawValue: String(words[0])) else {
+      throw Refusal(description: "there is no such filter")
+    }
+    try self.init(kind, numbers: String(words[1]))
+  }
+}
+
+private enum NumberWord {
+  /// Without the end `.0`, the same in every locale.
+  static func text(_ value: Double) -> String {
+    let text = "\(value)"
+    return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+  }
+}
+
+/// As programs read it: `{"kind": "bass", "gain": 3, "frequency": 100}`, in JSON or alike. Anything else is refused.
+extension SoundFilter: Codable {
+  private struct Key: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+
+    static let kind = Key(stringValue: "kind")
+  }
+
+  package init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: Key.self)
+    let name = try container.decode(String.self, forKey: .kind)
+    var values: [String: Double] = [:]
+    for key in container.allKeys where key.stringValue != Key.kind.stringValue {
+      values[key.stringValue] = try container.decode(Double.self, forKey: key)
+    }
+    guard let kind = Kind(rawValue: name) else { throw Refusal(description: "no such filter") }
+    try self.init(kind, values)
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: Key.self)
+    try container.encode(kind.rawValue, forKey: .kind)
+    for (parameter, value) in zip(kind.parameters, values) {
+      try container.encode(value, forKey: Key(stringValue: parameter.name))
+    }
+  }
+}
