@@ -124,6 +124,24 @@ private final class Flag: Sendable {
     }
   }
 
+  @Test(arguments: [
+    "hw:1", "default", "plughw:CARD=USB,DEV=0", "hw:CARD=C-Media.2", "loop_back", "dsnoop:1,0",
+  ])
+  func `a card has a name`(name: String) {
+    #expect(LiveLocation("alsa:" + name) == .card(name))
+  }
+
+  /// What ALSA would take for more than a name: plugins that write files, configurations that load libraries.
+  @Test(arguments: [
+    "file:/home/me/.bashrc", "file:out,raw", "tee:hw:0,/x,raw", "{ type hw }",
+    "{type x lib \"/srv/music/song.mp3\"}", "plug:SLAVE='file:/x'", "hw:1,0;x", "hw:{}", "a b",
+    "hw:1\n",
+    "plug:file:x", "@args", "/x", "hw:",
+  ])
+  func `a text that ALSA reads as more than a name is no card`(name: String) {
+    #expect(LiveLocation("alsa:" + name) == nil)
+  }
+
   @Test func `places of live sources are told from files`() {
     #expect(LiveLocation("alsa:hw:1") == .card("hw:1"))
     #expect(LiveLocation("pipe:/run/x.fifo") == .pipe("/run/x.fifo"))

@@ -19,11 +19,18 @@ package enum LiveLocation: Hashable, Sendable, CustomStringConvertible {
     let rest = String(location[location.index(after: colon)...])
     guard !rest.isEmpty, !rest.hasPrefix("//") else { return nil }
     switch location[..<colon] {
-    case "alsa": self = .card(rest)
+    case "alsa" where Self.isCard(rest): self = .card(rest)
     case "pipe" where rest.hasPrefix("/"): self = .pipe(rest)
     case "input": self = .input(rest)
     default: return nil
     }
+  }
+
+  /// ALSA reads more than names: `file:` writes files, and what stands in braces is a configuration that loads libraries.
+  /// So a name has letters, digits and `_.-` alone, or is one of a card: `hw:CARD=USB,DEV=0`.
+  private static func isCard(_ name: String) -> Bool {
+    name.wholeMatch(
+      of: /[A-Za-z0-9_.\-]+|(?:hw|plughw|dsnoop|sysdefault|default):[A-Za-z0-9_.=,\-]+/) != nil
   }
 
   package var description: String {
