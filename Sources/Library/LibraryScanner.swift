@@ -158,7 +158,7 @@ private final class ScanLoop {
     guard edits != knownEdits else { return }
     knownEdits = edits
     revision += 1
-    refreshFigures()
+    try? refreshFigures()
     tell()
   }
 

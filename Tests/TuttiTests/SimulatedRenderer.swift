@@ -289,8 +289,7 @@ final class SimulatedProducer: @unchecked Sendable {
   static func serializer(of queue: SampleQueue) -> Serializer {
     Serializer(
       passesPackets: true, openSource: { _ throws(MediaError) in QueueSource(queue) },
-      applyEffects: { source, effects, _ throws(MediaError) in SimulatedRate(source, effects.rate)
-      },
+      applyEffects: { source, effects, _ in SimulatedRate(source, effects.rate) },
       makeEncoder: { shape throws(CodecError) in SimulatedEncoder(shape) })
   }
 

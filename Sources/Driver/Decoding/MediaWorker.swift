@@ -136,7 +136,7 @@ package enum MediaWorker {
         case .stalled: .stalled
         case .resumed(_, let seconds): .resumed(afterSeconds: seconds)
         case .reconnecting(_, let reason): .reconnecting(reason: reason)
-        case .away, .back, .longBlocks: nil
+        case .away, .back, .longBlocks, .withoutEffects: nil
         }
       if let told { news.withLock { $0.append(told) } }
     }
