@@ -1,4 +1,5 @@
 import Pairing
+import Sender
 import Service
 import WebServer
 
@@ -70,4 +71,7 @@ extension Asker {
 
   /// Whether it may have an address played that is not one of the household's stations: guests only public ones.
   func mayReach(_ uri: String) -> Bool { may(.household) || PublicAddress.isOne(uri) }
+
+  /// Where an address that it names may lead, whatever its text says: by a name, a list or a redirect.
+  var reach: SourceReach { may(.household) ? .network : .internet }
 }

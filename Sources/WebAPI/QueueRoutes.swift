@@ -139,7 +139,9 @@ extension WebAPI {
       if !call.asker.mayReach(uri) {
         try call.need(.household, to: "play addresses of this network")
       }
-      return [HouseRequest.NewEntry(location: uri)]
+      var entry = HouseRequest.NewEntry(location: uri)
+      entry.reach = call.asker.reach
+      return [entry]
     default: throw Self.notOne
     }
   }

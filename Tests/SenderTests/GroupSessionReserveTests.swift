@@ -278,7 +278,9 @@ import WireProtocol
     group.advance(by: .seconds(1))
     group.command(.delay(.all, .milliseconds(-1_500)))
     group.say(.status(.test(.starved)))
-    group.advance(by: .seconds(3))
+    group.advance(by: .seconds(2))
+    group.say(.status(.test(.starved)))
+    group.advance(by: .seconds(1))
     #expect(Self.blamed(group) == 0)
     group.handle(.received(TestGroup.room, .control, []))
     group.advance(by: .seconds(1))
@@ -289,8 +291,10 @@ import WireProtocol
     var group = Self.playing(holdsAtCuts: false)
     group.advance(by: .seconds(1))
     group.take()
-    group.say(.status(.test(.starved)))
-    group.advance(by: .seconds(4))
+    for _ in 0..<2 {
+      group.say(.status(.test(.starved)))
+      group.advance(by: .seconds(2))
+    }
     #expect(Self.blamed(group) == 0)
   }
 }

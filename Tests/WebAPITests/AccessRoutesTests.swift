@@ -1,5 +1,6 @@
 import Foundation
 import Pairing
+import Sender
 import Service
 import Testing
 import WebAPI
@@ -300,12 +301,17 @@ import WebTestSupport
     ("http://[64:ff9b::7f00:1]/", false), ("http://[2001:db8::1]/", false),
   ])
   func `guests play only public addresses`(uri: String, isPublic: Bool) async throws {
-    try await withHouse(access: FakeAccess.make(isOpen: true)) { client, _ in
+    try await withHouse(access: FakeAccess.make(isOpen: true)) { client, house in
       let body = #"{"items":[{"uri":"\#(uri)"}],"at":"end"}"#
       let path = "/api/v1/groups/g1/queue"
       let answer = try await client.ask("POST", path, body, headers: [Self.network])
       #expect(answer.status == (isPublic ? 200 : 403), "\(answer.text)")
       try await expectStatus(200, client.ask("POST", path, body))
+      // Whatever the address leads to is judged again where the connection is made.
+      let reaches = await house.requests.compactMap { request in
+        if case .edit(_, .add(let entries, _), _) = request { entries.first?.reach } else { nil }
+      }
+      #expect(reaches == (isPublic ? [.internet, .network] : [.network]))
     }
   }
 
