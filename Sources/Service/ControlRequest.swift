@@ -124,8 +124,8 @@ extension ControlRequest {
     switch self {
     case .play, .add, .remove, .move, .clear, .shuffle, .repeat, .join, .leave: true
     case .effects(let change): !change.isEmpty
-    case .status, .groups, .queue, .pause, .resume, .stop, .silence, .next, .previous, .seek, .set, .jump,
-      .access:
+    case .status, .groups, .queue, .pause, .resume, .stop, .silence, .next, .previous, .seek, .set,
+      .jump, .access:
       false
     }
   }

@@ -29,7 +29,7 @@ import WireProtocol
     #expect(Self.steps(receiver).count { $0 } == 1)
   }
 
-  @Test func `a minute after a pause the time is asked for once a second, and densely again to play`() {
+  @Test func `a minute after a pause time is asked for once a second, and densely to play again`() {
     var receiver = TestReceiver()
     let control = receiver.hello()
     let media = receiver.attach()

@@ -141,8 +141,9 @@ package struct ReceiverSession {
   }
 
   private mutating func probe(at now: LocalTime) {
+    let isIdle = playout.isIdle(at: now)
     guard let link,
-      let request = clock?.request(session: link.hello.session, at: now, isIdle: playout.isIdle(at: now))
+      let request = clock?.request(session: link.hello.session, at: now, isIdle: isIdle)
     else { return }
     outputs.append(
       .sendTimeRequest(
