@@ -8,11 +8,8 @@ import Testing
     let rows = BoundsTable.rows(of: try SourceTree.text("docs/ARCHITECTURE.md"))
     #expect(rows.count > 30)
     let code = DeclaredTypes(try SourceTree.files(in: "Sources"))
-    let tests = try SourceTree.files(in: "Tests").flatMap(\.lines).compactMap { line in
-      line.firstMatch(of: /func `([^`]+)`/).map { String($0.1) }
-    }
-    let names = Set(tests)
-    let faults = rows.flatMap { BoundsTable.faults($0, code: code, tests: names) }
+    let tests = try SourceText.testNames()
+    let faults = rows.flatMap { BoundsTable.faults($0, code: code, tests: tests) }
     #expect(faults.isEmpty, "\(faults.joined(separator: "\n"))")
   }
 

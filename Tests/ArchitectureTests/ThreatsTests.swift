@@ -3,9 +3,7 @@ import Testing
 /// The table of threats in docs/security.md names tests that are there.
 @Suite struct ThreatsTests {
   @Test func `each threat names its tests`() throws {
-    let tests = try SourceTree.files(in: "Tests").flatMap(\.lines).compactMap { line in
-      line.firstMatch(of: /func `([^`]+)`/).map { String($0.1) }
-    }
+    let tests = try SourceText.testNames()
     let rows = try SourceTree.text("docs/security.md")
       .split(separator: "\n", omittingEmptySubsequences: false)
       .drop { $0 != "## Threats and their tests" }.dropFirst()
