@@ -25,10 +25,9 @@ package struct ProbeSchedule: Hashable, Sendable {
   /// Falls to the idle rate, once the clocks are known.
   package mutating func rest() { isIdle = true }
 
-  /// Leaves the idle rate with the dense probes, which narrow the estimate before the first frame sounds.
+  /// Leaves the idle rate, with a probe at once.
   package mutating func wake(at now: LocalTime) {
     isIdle = false
-    sentSinceRestart = 0
     nextProbe = min(nextProbe, now)
   }
 

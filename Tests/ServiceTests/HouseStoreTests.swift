@@ -50,8 +50,7 @@ import Testing
     try Self.makeOlder(database)
     try database.execute(
       """
-      ALTER TABLE entries DROP COLUMN album_id; ALTER TABLE entries DROP COLUMN video;
-      ALTER TABLE entries DROP COLUMN reach
+      ALTER TABLE entries DROP COLUMN album_id; ALTER TABLE entries DROP COLUMN video
       """)
     try database.setVersion(1)
     var old = Self.record
@@ -68,7 +67,8 @@ import Testing
   /// As version 2 had it, with filters in FFmpeg's notation.
   private static func makeOlder(_ database: Database) throws {
     try database.execute(
-      "ALTER TABLE groups DROP COLUMN filters; ALTER TABLE groups ADD COLUMN filter TEXT")
+      "ALTER TABLE groups DROP COLUMN filters; ALTER TABLE groups ADD COLUMN filter TEXT;"
+        + "ALTER TABLE entries DROP COLUMN reach")
     try database.setVersion(2)
   }
 
