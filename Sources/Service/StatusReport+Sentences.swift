@@ -1,9 +1,25 @@
 package import Driver
 import Sender
 
-extension StatusReport.Room {
+/// How a room is set.
+protocol RoomSettingsShown {
+  var name: String { get }
+  var volume: Double? { get }
+  var muted: Bool? { get }
+  var delayMs: Double? { get }
+  var channels: String? { get }
+}
+
+extension StatusReport.Room: RoomSettingsShown {
+  package var settingsSentence: String? { sentence }
+}
+extension HouseState.Room: RoomSettingsShown {
+  var settingsSentence: String? { sentence }
+}
+
+extension RoomSettingsShown {
   /// Such as `Kitchen: volume 40, 12.5 ms later, left`; nothing where the room has not said.
-  package var settingsSentence: String? {
+  fileprivate var sentence: String? {
     guard let volume else { return nil }
     var parts = [
       muted == true

@@ -246,17 +246,24 @@ extension House {
 
   /// Of a room that plays nothing.
   private func set(_ change: RoomChange, ofFree room: String) throws -> String {
-    let name = name(ofRoom: room)
-    guard !change.isStep else {
-      throw ServiceError.unavailable(
-        "how loud \(name) is, is not known while it plays nothing; give a volume without + or -")
-    }
     _ = try change.commands(for: .all)
     var wanted = HouseRequest.RoomSettingsChange()
     (wanted.volume, wanted.muted) = (change.volume, change.isMuted)
     (wanted.delayMs, wanted.channels) = (change.delayMs, change.channels)
+    if change.isStep, let step = change.volume {
+      guard let volume = shown(room)?.volume else {
+        throw ServiceError.unavailable(
+          "how loud \(name(ofRoom: room)) is, is not known while it plays nothing; give a volume without + or -"
+        )
+      }
+      wanted.volume = min(max(volume + step, 0), 100)
+    }
     try tell(wanted, to: room)
-    return "\(name): set"
+    return shown(room)?.settingsSentence ?? "\(name(ofRoom: room)): set"
+  }
+
+  private func shown(_ room: String) -> HouseState.Room? {
+    makeState().rooms.first { $0.id == room }
   }
 
   /// A volume for no room in particular is the group's.
