@@ -60,8 +60,10 @@ import Testing
   }
 
   @Test func `commands say where they act, and all mean the group that was used last`() throws {
-    let (daemon, _) = try twoGroups()
+    let (daemon, rooms) = try twoGroups()
     #expect(try daemon.run("pause") == ["b: paused"])
+    let louder = try daemon.run("volume", "20")
+    #expect(louder == ["b: volume 20"], "\(daemon.program.lines) \(rooms[1].program.lines)")
     #expect(try daemon.run("seek", "10").first?.hasPrefix("b: to 0:10") == true)
     #expect(try daemon.run("shuffle") == ["b: shuffled"])
     #expect(try daemon.run("resume", "--group", "a") == ["a: plays already"])
@@ -158,12 +160,17 @@ import Testing
       _ = try daemon.run(play + options)
       return try daemon.status()
     }
+    // `rate` itself is that of what sounds, which goes on until the rooms have been told.
+    func effects(_ status: [String: Any]) -> Double? {
+      (status["effects"] as? [String: Any])?["rate"] as? Double
+    }
     let first = try status("--repeat", "all", "--rate", "1.25")
-    #expect(first["repeat"] as? String == "all" && first["rate"] as? Double == 1.25)
+    #expect(first["repeat"] as? String == "all" && effects(first) == 1.25)
+    #expect(first["rate"] as? Double == 1.25)
     let second = try status()
-    #expect(second["repeat"] as? String == "all" && second["rate"] as? Double == 1.25)
+    #expect(second["repeat"] as? String == "all" && effects(second) == 1.25)
     let third = try status("--repeat", "off", "--rate", "1")
-    #expect(third["repeat"] as? String == "off" && third["rate"] as? Double == 1)
+    #expect(third["repeat"] as? String == "off" && effects(third) == 1)
     #expect(try daemon.stop() == 0)
   }
 
@@ -317,7 +324,8 @@ struct HouseKills {
   func run(kills: Int, seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     var daemon = try Daemon(in: folder)
-    _ = try daemon.run("play", "--stay", "--at", "127.0.0.1:1")
+    // A group without rooms is kept where it has a name.
+    _ = try daemon.run("play", "--stay", "--at", "127.0.0.1:1", "--group", "kept")
     _ = try daemon.run("add", "http://127.0.0.1:1/first")
     _ = try daemon.run("leave", "127.0.0.1:1")
     var model = ["http://127.0.0.1:1/first"]

@@ -57,7 +57,7 @@ package struct GroupStatus: Hashable, Sendable {
   package var effects: Effects
   /// When `position` sounds, on the sender's clock; nil while media time stands still.
   package var presentationTime: LocalTime?
-  /// Seconds of the item in one second while it plays.
+  /// Seconds of the item in one second while it plays: of what sounds, until other effects are heard.
   package var rate: Double
   /// How long after it is asked for a change is heard, in all rooms at once.
   package var outputLatency: Nanoseconds
@@ -105,7 +105,7 @@ extension GroupSession {
       effects: effects,
       presentationTime: timeline.isSounding(at: GroupTime(ofSender: now)) && item != nil
         ? local : nil,
-      rate: item?.rate ?? 1, outputLatency: commitHorizon,
+      rate: item?.rate ?? effects.rate, outputLatency: commitHorizon,
       liveLatency: live?.latency, latencyDecider: live?.decider,
       produced: max(.zero, (store.end ?? playhead) - playhead), rooms: rooms.links.map(\.displayed))
   }
