@@ -134,7 +134,8 @@ final class GroupEngine: Sendable {
 extension TuttiError {
   init(_ refusal: CommandRefusal) {
     switch refusal {
-    case .notSeekable: self = .notSeekable
+    case .notSeekable, .isLive, .cannotBeginAnew: self = .notSeekable
+    case .nothingPlays: self = .noSuchItem
     case .noSuchItem: self = .noSuchItem
     case .playlistIsFull: self = .playlistIsFull
     case .noSuchRoom: self = .noSuchRoom

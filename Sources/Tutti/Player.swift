@@ -87,7 +87,7 @@ public final class Player: Sendable {
   /// To a place in the current item; beyond its end: to the next one. Of many seeks in quick succession the last one
   /// counts.
   ///
-  /// - Throws: `TuttiError.notSeekable`; `closed`.
+  /// - Throws: `TuttiError.notSeekable`; `noSuchItem` where there is no current item; `closed`.
   public func seek(to position: PlaybackTime) async throws(TuttiError) {
     try await engine.carryOut(.seek(to: position.span))
   }

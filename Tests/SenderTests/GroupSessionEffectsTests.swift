@@ -96,8 +96,23 @@ struct GroupSessionEffectsTests {
     var effects = Effects()
     effects.rate = 1.1
     let item = PlayItem(id: 0, location: "8000x1:80000")
-    #expect(group.command(.effects(effects)) == .failure(.notSeekable(item)))
+    #expect(group.command(.effects(effects)) == .failure(.cannotBeginAnew(item)))
     #expect(group.session.status(at: group.now).effects == Effects())
     #expect(group.flushes.isEmpty)
+  }
+
+  @Test func `a refusal says why in the words of users`() {
+    let input = PlayItem(id: 0, location: "input:Turntable")
+    let line = CommandRefusal.isLive(input).description
+    #expect(line.hasPrefix("Turntable is heard as it happens"))
+    #expect(!line.contains("sought"))
+    #expect(!CommandRefusal.notSeekable(input).description.contains("sought"))
+  }
+
+  @Test func `what is not open yet has the rate with which it will be opened`() {
+    var group = TestGroup(producesAtOnce: false)
+    group.joinReady()
+    group.command(.effects(Self.fast))
+    #expect(group.session.status(at: group.now).rate == 2)
   }
 }

@@ -194,6 +194,33 @@ import WireProtocol
     #expect(paused.anchors.last?.mediaTime == held.mediaTime)
   }
 
+  @Test(arguments: [PlayerCommand.seek(to: .seconds(7)), .seekBy(.seconds(7))])
+  func `a seek while the source opens is carried out once it is open`(seek: PlayerCommand) {
+    var group = TestGroup(producesAtOnce: false)
+    group.joinReady()
+    #expect(group.command(seek) == .success(.done))
+    #expect(group.session.status(at: group.now).target == .seconds(7))
+    group.advance(by: .seconds(5))
+    group.produce()
+    group.advance(by: .seconds(1))
+    #expect(group.packets().first.map(sample) == TestSource.sample(56_000))
+    #expect(group.session.status(at: group.now).position >= .seconds(7))
+  }
+
+  @Test func `while the first source opens, next goes to the second item`() {
+    var group = TestGroup(Self.twoItems, producesAtOnce: false)
+    group.joinReady()
+    group.command(.next)
+    #expect(group.session.status(at: group.now).chosen?.id == 1)
+  }
+
+  @Test func `where nothing is to be played, a seek is refused`() {
+    var group = TestGroup([], endsWithPlaylist: false)
+    group.joinReady()
+    #expect(group.command(.seek(to: .seconds(7))) == .failure(.nothingPlays))
+    #expect(group.command(.seekBy(.seconds(7))) == .failure(.nothingPlays))
+  }
+
   @Test func `a seek before the beginning goes to the beginning`() {
     var group = TestGroup.playing()
     group.command(.seekBy(.seconds(-100)))

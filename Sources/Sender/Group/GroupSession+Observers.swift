@@ -34,7 +34,10 @@ extension GroupSession {
 
   /// Where a seek goes that is not heard yet.
   func target(at now: LocalTime) -> MediaDuration? {
-    guard let aim = aim(at: now), let sounding = soundingItem(at: now) else { return nil }
+    guard let aim = aim(at: now) else { return nil }
+    guard let sounding = soundingItem(at: now) else {
+      return aim.position > .zero ? aim.position : nil
+    }
     let here = position(at: now)
     return aim.item == sounding.item && aim.position == here ? nil : aim.position
   }

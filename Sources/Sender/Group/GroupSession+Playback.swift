@@ -26,7 +26,8 @@ extension GroupSession {
     case .resumeAt(let time): resume(at: now, notBefore: time + asleep)
     case .seek(let position): try seek(to: position, at: now)
     case .seekBy(let span):
-      if let aim = aim(at: now) { try seek(to: max(.zero, aim.position + span), at: now) }
+      guard let aim = aim(at: now) else { throw .nothingPlays }
+      try seek(to: max(.zero, aim.position + span), at: now)
     case .next: skipForward(at: now)
     case .previous: skipBack(at: now)
     case .jump(let id, let position): try jump(to: id, at: position, now: now)

@@ -17,7 +17,10 @@ extension GroupSession {
 
   func aim(at now: LocalTime) -> Aim? {
     if let target = restart.target { return aim(at: target.item, target.position) }
-    if case .beginning(let beginning) = production.stage, beginning.isChosen {
+    // The first source may open slowly: it is what people mean, though nothing sounds.
+    if case .beginning(let beginning) = production.stage,
+      beginning.isChosen || timeline.segments.isEmpty
+    {
       return aim(at: beginning.item, beginning.position)
     }
     guard !isStopped(at: now) else { return nil }
@@ -45,7 +48,7 @@ extension GroupSession {
   // MARK: - What people ask for
 
   mutating func seek(to position: MediaDuration, at now: LocalTime) throws(CommandRefusal) {
-    guard let aim = aim(at: now) else { return }
+    guard let aim = aim(at: now) else { throw .nothingPlays }
     guard aim.opened?.isSeekable ?? true else { throw .notSeekable(aim.item) }
     guard let duration = aim.opened?.duration, position >= duration else {
       return goTo(aim.item, at: max(.zero, position), now: now)
@@ -87,7 +90,9 @@ extension GroupSession {
   mutating func change(to effects: Effects, at now: LocalTime) throws(CommandRefusal) {
     guard effects != self.effects else { return }
     let aim = aim(at: now) ?? firstAim
-    if let aim, aim.opened?.isSeekable == false { throw .notSeekable(aim.item) }
+    if let opened = aim?.opened, !opened.isSeekable {
+      throw opened.supply == .live ? .isLive(opened.item) : .cannotBeginAnew(opened.item)
+    }
     self.effects = effects
     guard let aim else { return }
     // An item that was chosen and does not sound yet begins where it was to; opening the next one changes nothing.

@@ -79,6 +79,12 @@ package enum CommandOutcome: Hashable, Sendable {
 package enum CommandRefusal: Error, Hashable, Sendable {
   /// The item can only be played from its beginning.
   case notSeekable(PlayItem)
+  /// What is heard as it happens goes on with the effects that it began with.
+  case isLive(PlayItem)
+  /// As does what can only be played from its beginning.
+  case cannotBeginAnew(PlayItem)
+  /// There is no current item to seek in.
+  case nothingPlays
   case noSuchItem(Int)
   case playlistIsFull
   /// The group does not play in this room, or not any more.
@@ -91,11 +97,25 @@ extension CommandRefusal: CustomStringConvertible {
   /// One line for people.
   package var description: String {
     switch self {
-    case .notSeekable(let item): "\(item.location): cannot be sought; it plays on"
+    case .notSeekable(let item):
+      "\(item.saidName) can only be played from its beginning to its end; it plays on"
+    case .isLive(let item):
+      "\(item.saidName) is heard as it happens, and effects cannot join it; it plays on. Stop it, set them, play it again"
+    case .cannotBeginAnew(let item):
+      "\(item.saidName) can only be played from its beginning, and effects cannot join it; it plays on"
+    case .nothingPlays: "nothing plays; choose an item first"
     case .noSuchItem: "that item is not in the list any more"
     case .playlistIsFull: "the list is full: \(Playlist.limit) items"
     case .noSuchRoom: "that room does not play here any more"
     case .finished: "playing has ended"
     }
+  }
+}
+
+extension PlayItem {
+  /// As its user calls it.
+  fileprivate var saidName: String {
+    if let title { return title }
+    return if case .input(let name) = LiveLocation(location) { name } else { location }
   }
 }
