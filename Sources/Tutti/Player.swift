@@ -182,7 +182,8 @@ public final class Player: Sendable {
     }
   }
 
-  /// The position each time that it has moved on by `interval`, and at each jump: a sequence that ends with the player.
+  /// The position each time that it has moved on by `interval`, and where it begins to move after a jump: a sequence that ends
+  /// with the player.
   ///
   /// - Parameter interval: in the item's own time; at least a millisecond.
   public func positions(every interval: Duration = .milliseconds(100)) -> AsyncStream<PlaybackTime>

@@ -91,8 +91,8 @@ public actor RenderSynchronizer {
 
   // MARK: - Observers
 
-  /// The time each time that it has moved on by `interval`, and at each jump. The first renderer tells it: the sequence
-  /// waits until there is one, and ends when that one is closed, or with a synchronizer that never had one.
+  /// The time each time that it has moved on by `interval`, and where it begins to run after a jump. The first renderer tells
+  /// it: the sequence waits until there is one, and ends when that one is closed, or with a synchronizer that never had one.
   public func times(every interval: Duration = .milliseconds(100)) -> AsyncStream<PlaybackTime> {
     observe(.times(every: interval))
   }

@@ -33,7 +33,7 @@ struct TimeObservers {
     let number: Int
     let wish: Wish
     let listener: TimeObservers.Listener
-    /// Where it was told last; nil at first.
+    /// What was told up to here; nil at first.
     var told: PlaybackTime?
   }
 
@@ -44,6 +44,8 @@ struct TimeObservers {
 
   private var observers: [Observer] = []
   private var last: Reading?
+  /// Where it was jumped to, until that is told.
+  private var landing: PlaybackTime?
   /// When somebody is to be told next, if nothing changes.
   private(set) var deadline: LocalTime?
 
@@ -66,23 +68,32 @@ struct TimeObservers {
     observers = []
   }
 
+  /// A place that was jumped to is told once time runs from there: until then nothing of it is heard.
+  ///
   /// - Parameter time: when a place in the item sounds; nil if it does not.
   mutating func advance(
     to playhead: Playhead, at now: LocalTime, time: (MediaDuration) -> LocalTime?
   ) {
     let position = PlaybackTime(playhead.position)
-    let isJump = jumped(to: playhead, at: now)
+    if jumped(to: playhead, at: now) { landing = position }
+    last = Reading(playhead: playhead, at: now)
+    if landing != nil, !playhead.isMoving, playhead.item != nil {
+      deadline = time(playhead.position).flatMap { $0 < now ? nil : $0 + Self.rounding }
+      return
+    }
     var next: PlaybackTime?
     for index in observers.indices {
-      observers[index].tell(position, item: playhead.item, isJump: isJump)
+      observers[index].tell(playhead, landing: landing)
       if let place = observers[index].next(after: position) { next = min(next ?? place, place) }
     }
-    last = Reading(playhead: playhead, at: now)
-    // Group times are rounded down: a nanosecond later it has sounded for certain.
+    landing = nil
     deadline = next.flatMap { time($0.span) }.map {
-      max($0 + Nanoseconds(1), now + .milliseconds(1))
+      max($0 + Self.rounding, now + .milliseconds(1))
     }
   }
+
+  /// Group times are rounded down: so much later it has sounded for certain.
+  private static let rounding = Nanoseconds(1)
 
   /// Whether the position has moved otherwise than by playing on.
   private func jumped(to playhead: Playhead, at now: LocalTime) -> Bool {
@@ -94,20 +105,27 @@ struct TimeObservers {
 }
 
 extension TimeObservers.Observer {
-  fileprivate mutating func tell(_ position: PlaybackTime, item: PlayItem?, isJump: Bool) {
-    guard item != nil else {
+  private static let nearness = Duration.milliseconds(1).flicks
+
+  fileprivate mutating func tell(_ playhead: Playhead, landing: PlaybackTime?) {
+    guard playhead.item != nil else {
       told = nil
       return
     }
-    let before = isJump ? nil : told
-    told = position
+    // One that came while time stands has nothing to hear yet.
+    guard playhead.isMoving || told != nil else { return }
+    let position = PlaybackTime(playhead.position)
+    let before = landing == nil ? told : nil
+    told = max(before ?? position, position)
     switch wish {
     case .every(let interval):
       let step = position.flicks / interval
-      if before.map({ $0.flicks / interval != step }) ?? true { listener.yield(position) }
+      if before.map({ $0.flicks / interval < step }) ?? true { listener.yield(position) }
+      // Places are of frames: one that is about to reach a step is told for it.
+      if before == nil { told = position + Duration(flicks: min(interval / 2, Self.nearness)) }
     case .places(let places):
       for place in places where place <= position {
-        if before.map({ place > $0 }) ?? (place == position) { listener.yield(place) }
+        if before.map({ place > $0 }) ?? (place >= landing ?? position) { listener.yield(place) }
       }
     }
   }

@@ -19,9 +19,15 @@ import Testing
     return await stream.reduce(into: []) { $0.append($1.flicks / 705_600) }
   }
 
-  private mutating func read(_ position: Int64, at milliseconds: Int64) {
+  private mutating func read(_ position: Int64, at milliseconds: Int64, isMoving: Bool = true) {
+    read(.milliseconds(position), at: milliseconds, isMoving: isMoving)
+  }
+
+  private mutating func read(
+    _ position: MediaDuration, at milliseconds: Int64, isMoving: Bool = true
+  ) {
     let playhead = Playhead(
-      item: PlayItem(id: 0, location: "x"), position: .milliseconds(position), isMoving: true)
+      item: PlayItem(id: 0, location: "x"), position: position, isMoving: isMoving)
     let (start, now) = (start, start + .milliseconds(milliseconds))
     observers.advance(to: playhead, at: now) { place in
       start + Nanoseconds(place)
@@ -51,6 +57,43 @@ import Testing
       .every(PlaybackTime(.milliseconds(100)).flicks),
       at: [(0, 0), (50, 50), (100, 100), (199, 199), (200, 200), (20, 201), (90, 271), (110, 291)])
     #expect(told == [0, 100, 200, 20, 110])
+  }
+
+  @Test(arguments: [TimeObservers.Wish.times(every: .milliseconds(100)), places(60, 500)])
+  mutating func `a place where time stands is told once it runs from there`(
+    wish: TimeObservers.Wish
+  ) async {
+    let (stream, listener) = TimeObservers.stream()
+    observers.add(1, wish, listener)
+    read(60, at: 0, isMoving: false)
+    #expect(observers.deadline == start + .milliseconds(60) + Nanoseconds(1))
+    read(60, at: 40, isMoving: false)
+    read(.milliseconds(60) + .init(flicks: 7), at: 60)
+    // It stands, and goes on; then it is elsewhere, also when it has stood there for long.
+    read(70, at: 70, isMoving: false)
+    read(70, at: 80)
+    read(500, at: 90, isMoving: false)
+    read(500, at: 900, isMoving: false)
+    read(.milliseconds(500) + .init(flicks: 7), at: 901)
+    read(501, at: 902, isMoving: false)
+    let (late, lateListener) = TimeObservers.stream()
+    observers.add(2, .times(every: .milliseconds(100)), lateListener)
+    read(501, at: 903, isMoving: false)
+    observers.finish()
+    let told = await stream.reduce(into: [Int64]()) { $0.append($1.flicks / 705_600) }
+    #expect(told == [60, 500])
+    for await time in late { Issue.record("\(time) is told while time stands") }
+  }
+
+  @Test mutating func `a place a frame before a step is told for that step`() async {
+    let (stream, listener) = TimeObservers.stream()
+    observers.add(1, .times(every: .milliseconds(100)), listener)
+    let frame = MediaDuration(frames: 1, at: 48_000)
+    read(.milliseconds(60_000) - frame, at: 0)
+    for millisecond in Int64(0)...100 { read(60_000 + millisecond, at: millisecond + 1) }
+    observers.finish()
+    let told = await stream.reduce(into: [Int64]()) { $0.append($1.flicks / 705_600) }
+    #expect(told == [59_999, 60_100])
   }
 
   @Test mutating func `it wants to be woken when the next place sounds`() {
