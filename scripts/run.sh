@@ -20,7 +20,7 @@ trap 'exit 130' INT TERM
 # Returns when it listens; ends the script where it does not.
 start_receiver() {
   : >"$log"
-  "$programs/tutti-receiver" --name "$name" --output "$1" --port 0 --state-dir "$place/receiver" 2>"$log" &
+  "$programs/tutti-receiver" --name "$name" --output "$1" --port 0 --start-volume 60 --state-dir "$place/receiver" 2>"$log" &
   receiver=$!
   until grep -q ' listening: ' "$log"; do
     kill -0 "$receiver" 2>/dev/null || {

@@ -137,7 +137,7 @@ import Testing
   }
 
   /// By construction: names that stand in `FilterText`, and numbers.
-  @Test(arguments: 1...12 as ClosedRange<UInt64>)
+  @Test(arguments: 1...4 as ClosedRange<UInt64>)
   func `whatever is asked for, FFmpeg reads names and numbers, and takes bounded time and memory`(
     seed: UInt64
   ) throws {
@@ -158,7 +158,7 @@ import Testing
     }
     let format = AudioFormat(
       sampleRate: [8_000, 44_100, 192_000].randomElement(using: &random) ?? 0,
-      channelCount: .random(in: 1...8, using: &random))
+      channelCount: .random(in: 1...2, using: &random))
     let text = FilterText.chain(wanted, nil, of: format, ItemMetadata())
     #expect(text.utf8.count < 4_096)
     let parts = text.split(separator: ",", omittingEmptySubsequences: false)

@@ -93,7 +93,7 @@ class Room:
         self.folder = house.folder / name
         (self.folder / "card").mkdir(parents=True)
         output = ["--device", f"virtual:DIR={self.folder}/card,FORMAT=S16_LE"] if hasCard else ["--output", "null"]
-        self.arguments = ["--name", name, "--state-dir", str(self.folder / "state"), *output]
+        self.arguments = ["--name", name, "--start-volume", "100", "--state-dir", str(self.folder / "state"), *output]
         self.environment = house.environment(user)
 
     def start(self):

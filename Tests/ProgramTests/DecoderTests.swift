@@ -23,6 +23,7 @@ import Testing
     let broken = try Program(
       "tutti-receiver",
       ["--name", "broken", "--port", "0", "--no-mdns", "--state-dir", folder.file("state-broken")]
+        + ["--start-volume", "100"]
         + ["--output", "wav:" + folder.file("broken.wav")],
       environment: ["LD_LIBRARY_PATH": folder.path])
     let port = try #require(

@@ -83,7 +83,8 @@ import Testing
     let input = try VirtualInput("PPM=150")
     let card = try VirtualCard("RATE=48000", "FORMAT=S16_LE", "CHANNELS=2")
     let room = try ReceiverProgram("source-card", in: folder, "--device", card.device)
-    let player = try player("alsa:" + input.device, "pcm", at: room)
+    let player = try player(
+      "alsa:turntable", "pcm", at: room, input.environment(naming: "turntable"))
     try wait(for: player, at: Double(Self.seconds))
     _ = try player.stop()
     _ = try room.program.stop()
@@ -95,14 +96,16 @@ import Testing
     #expect(even > (Self.seconds - 1) * 100 / 2, "\(even) of \(slopes.count): \(player.lines)")
   }
 
-  private func player(_ source: String, _ codec: String, at room: ReceiverProgram) throws -> Program
-  {
+  private func player(
+    _ source: String, _ codec: String, at room: ReceiverProgram,
+    _ environment: [String: String] = [:]
+  ) throws -> Program {
     try Program(
       "tutti",
       [
         "play", source, "--live", "600", "--codec", codec, "--json", "--position-every", "0.1",
         "--state-dir", folder.file("player"), "--at", room.address,
-      ])
+      ], environment: environment)
   }
 
   /// Returns once the player has said that the source is at `seconds` or later.

@@ -79,6 +79,14 @@ package final class VirtualInput {
 
   deinit { try? FileManager.default.removeItem(at: directory) }
 
+  /// What a program's environment has to be for it to know the card by a plain name, as from a user's `.asoundrc`.
+  package func environment(naming name: String) throws -> [String: String] {
+    let file = directory.appending(path: "asound.conf").path
+    try "pcm.\(name) \"\(device)\"\n".write(toFile: file, atomically: true, encoding: .utf8)
+    let usual = ProcessInfo.processInfo.environment["ALSA_CONFIG_PATH"] ?? ""
+    return ["ALSA_CONFIG_PATH": "\(usual):\(file)"]
+  }
+
   package enum Control: String { case vanish, overrun }
 
   package func set(_ control: Control) throws {
