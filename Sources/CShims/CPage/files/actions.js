@@ -2,7 +2,7 @@
 
 import { act, newest, store } from "./api.js"
 import { clamp, h, icon, lines } from "./dom.js"
-import { menu, sheet, toast } from "./overlay.js"
+import { menu, settled, sheet, toast } from "./overlay.js"
 
 let chosenId = localStorage.getItem("tutti.group")
 
@@ -22,7 +22,10 @@ export function chooseGroup(id) {
 	store.changed()
 }
 
-export const go = (view) => (location.hash = `#/${view}`)
+export const go = async (view) => {
+	await settled()
+	location.hash = `#/${view}`
+}
 export const isRunning = (group) => ["playing", "starting", "buffering"].includes(group?.state)
 
 /** Where the music is now, in seconds; while a seek is under way, where it leads. */

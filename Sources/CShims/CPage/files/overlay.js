@@ -7,6 +7,9 @@ import { h, icon, iconButton, textButton } from "./dom.js"
 const open = []
 if (history.state?.isOpen) history.replaceState(null, "")
 addEventListener("popstate", () => history.state?.isOpen || closeAll())
+let leaving
+/** The browser goes back when it has time: a view that is opened meanwhile would be left again. */
+export const settled = () => leaving
 export const closeAll = () => [...open].forEach((dialog) => dialog.close())
 
 /** A sheet: from below on a phone, in the middle elsewhere. `fill(body, close)` builds it and may return a function that follows the state. */
@@ -51,7 +54,9 @@ function show(dialog) {
 	dialog.addEventListener("close", () => {
 		dialog.remove()
 		open.splice(open.indexOf(dialog), 1)
-		if (!open.length && history.state?.isOpen) history.back()
+		if (open.length || !history.state?.isOpen) return
+		leaving = new Promise((done) => addEventListener("popstate", done, { once: true }))
+		history.back()
 	})
 	// A tap beside it closes it. The tap must also have begun there: a drag out of a slider does not count.
 	let beganOutside = false
