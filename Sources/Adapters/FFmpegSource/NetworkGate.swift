@@ -41,7 +41,7 @@ package final class NetworkGate {
     for connection in connections.values { network.close(connection.context) }
   }
 
-  /// What is asked for from now on belongs to an opening, and has its limits.
+  /// Counts what the process asks for from now on against the limits of an opening.
   package func beginOpening() { network.beginOpening() }
   package func endOpening() { network.budget.endOpening() }
   /// Why an opening went beyond them.
@@ -187,7 +187,7 @@ extension FFmpegLibrary {
     return String(cString: text)
   }
 
-  /// What a station has said since it was last asked.
+  /// Headers and titles that a station has sent since the last call.
   fileprivate func titles(of connection: UnsafeMutablePointer<AVIOContext>) -> [SourceTitle] {
     var dictionary: OpaquePointer?
     let code = calls.av_opt_get_dict_val(

@@ -16,7 +16,7 @@ package struct NetworkSettings: Hashable, Sendable {
   package var longestOutage = Duration.seconds(30)
   /// The pauses before a radio station, or a file that could not be taken up again, is asked for anew.
   package var retryDelays: [Duration] = [0, 1, 2, 4, 8, 16].map { .seconds($0) }
-  /// What one item may ask for until it plays.
+  /// Limits on the requests of one item until it plays.
   package var opening = OpeningLimits()
   package var redirectLimit = 8
   /// Bytes that a file may claim to have; the longest recordings have a few gigabytes.
@@ -39,7 +39,7 @@ package enum SourceNotice: Hashable, Sendable, CustomStringConvertible {
   case back(location: String)
   /// A program writes in blocks that are too long for the latency; in ms, with a latency that would do.
   case longBlocks(location: String, milliseconds: Int, latency: Int)
-  /// What effects need is missing here; the item plays as it is.
+  /// The item plays as it is, because this machine lacks a library that effects need.
   case withoutEffects(location: String, reason: String)
 
   package var description: String {
@@ -77,7 +77,7 @@ final class NetworkInput {
   /// What is waited for, where that is bytes of one connection, and how far it was when that was last looked at.
   private var watched: (bytes: UnsafeMutablePointer<AVIOContext>, position: Int64)?
   private var patience: Duration
-  /// What it has asked for so far, and may.
+  /// Counts the requests of the item against its limits.
   var budget: OpeningBudget
   /// Who reads for this process; nil where it reads by itself.
   let remote: (any RemoteSource)?
