@@ -198,6 +198,14 @@ import Testing
 
   // MARK: - Faults
 
+  @Test func `nothing in the process comes between a fault and its end`() throws {
+    let source = try open(Recording(frames: 4_000).write(to: "a.flac", in: folder))
+    let process = try #require(source.process)
+    let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+    let handled = status.split(separator: "\n").filter { $0.hasPrefix("SigCgt:") }
+    #expect(handled.map { $0.suffix(16) } == ["0000000000000000"])
+  }
+
   /// What reading on throws.
   private func fault(of source: any MediaSource) -> MediaError? {
     var frames: [Float] = []

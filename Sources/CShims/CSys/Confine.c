@@ -39,6 +39,8 @@ void csys_release(void) {
     dup2(nothing, 2);
     if (nothing > 2) close(nothing);
   }
+  // The runtime's handlers would look at the process and go on, where a crash is to end it.
+  for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // It is the first to go where memory runs out.
   int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
