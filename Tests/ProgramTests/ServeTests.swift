@@ -69,6 +69,7 @@ import Testing
     #expect(try daemon.run("resume", "--group", "a") == ["a: plays already"])
     #expect(try daemon.run("stop") == ["a: stopped"])
     #expect(try daemon.run("resume") == ["a: plays on"])
+    try daemon.wait { try $0.status("--group", "a")["state"] as? String == "playing" }
     let groups = try daemon.run("groups")
     #expect(groups.count == 2 && groups[0].hasPrefix("▶  a") && groups[1].hasPrefix("   b"))
     #expect(Array(try daemon.run("status").prefix(2)) == groups)
