@@ -8,14 +8,14 @@ import WireProtocol
 
 /// Random edits while music plays, against a model that knows nothing of segments, packets and generations.
 @Suite struct PlaylistModelTests {
-  @Test(arguments: Array(1...40) as [UInt64])
+  @Test(arguments: seeds(10, of: 40))
   func `what a room is sent is what the list says, and nothing is flushed in vain`(seed: UInt64) {
     var run = EditedRun(seed: seed)
     for _ in 0..<40 { run.step() }
     run.playOut()
   }
 
-  @Test(arguments: Array(1...10) as [UInt64])
+  @Test(arguments: seeds(3, of: 10))
   func `a slow producer changes nothing in what is heard`(seed: UInt64) {
     var run = EditedRun(seed: seed, producesAtOnce: false)
     for _ in 0..<40 { run.step() }

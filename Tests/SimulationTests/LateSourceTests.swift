@@ -1,6 +1,7 @@
 import Clock
 import Sender
 import Simulation
+import TestSupport
 import Testing
 import WireProtocol
 
@@ -54,7 +55,7 @@ import WireProtocol
     #expect(group.microphone.spread(from: 15, to: 200).p99 < 60, "seed \(seed)")
   }
 
-  @Test(arguments: Array(1...30) as [UInt64])
+  @Test(arguments: seeds(5, of: 30))
   func `a source that stalls is waited for, and every frame is heard once in all rooms`(
     seed: UInt64
   ) throws {
@@ -111,7 +112,7 @@ import WireProtocol
     group.expectSpread(within: 60, from: 25, to: 40)
   }
 
-  @Test(arguments: Array(1...10) as [UInt64])
+  @Test(arguments: seeds(3, of: 10))
   func `a pause while the group waits for its source stays one`(seed: UInt64) throws {
     let stall = SimulatedDelivery.Stall(at: 3, seconds: 8)
     let group = Self.play(.init(.live, rate: 1, stalls: [stall]), seed: seed) { group in

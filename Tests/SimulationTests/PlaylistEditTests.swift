@@ -8,7 +8,7 @@ import Testing
 @Suite struct PlaylistEditTests {
   /// Two rooms whose clocks differ, behind links that delay; in every fourth run a third, behind a radio that loses so
   /// much that commands come too late for it. In the end that one plays what the others play as well.
-  @Test(arguments: Array(1...40) as [UInt64])
+  @Test(arguments: seeds(8, of: 40))
   func `all rooms sound what the list says, frame by frame, and nothing is flushed in vain`(
     seed: UInt64
   ) {

@@ -5,7 +5,7 @@ import Testing
 import WireProtocol
 
 /// A latency that follows the links, from their packets to the source that is held back.
-@Suite struct LiveAutoTests {
+@Suite struct LiveAutoLongTests {
   private static let (worse, better, end) = (400.0, 520.0, 1_600.0)
   private static let bath = RoomID(2)
 
