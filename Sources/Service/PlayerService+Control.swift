@@ -99,7 +99,7 @@ extension PlayerService {
   }
 
   /// What was chosen last: it sounds in an instant.
-  private var chosen: String? {
+  var chosen: String? {
     guard let item = status.chosen else { return nil }
     let number = items.firstIndex { $0.id == item.id }.map { "\($0 + 1): " } ?? ""
     return number + name(of: item)

@@ -15,12 +15,10 @@ extension WebAPI {
     Route("POST", queue, .guest) { api, call in
       var fields = try call.fields()
       let items = try fields.objects("items", count: 1...itemLimit)
-      let place = try fields.choice("at", of: HouseRequest.Place.allCases.map(\.rawValue))
+      let place = try fields.choice("at", of: places.keys.sorted())
       try fields.end()
       guard let items else { throw APIProblem.missing("items") }
-      guard let place = place.flatMap(HouseRequest.Place.init) else {
-        throw APIProblem.missing("at")
-      }
+      guard let place = place.flatMap({ places[$0] }) else { throw APIProblem.missing("at") }
       return try await api.edit(call, .add(api.entries(items, for: call), at: place))
     },
     Route("DELETE", queue, .guest) { api, call in try await api.plainEdit(call, .clear) },
@@ -44,7 +42,7 @@ extension WebAPI {
       let other = try fields.integer("before")
       try fields.end()
       guard isEnd || other != nil else { throw APIProblem.missing("before") }
-      return try await api.edit(call, .move(call.entryID(), before: other))
+      return try await api.edit(call, .move(call.entryID(), to: other.map { .before($0) } ?? .end))
     },
     Route("POST", "\(queue)/{entryId}/play", .guest) { api, call in
       try call.noFields()
@@ -54,6 +52,9 @@ extension WebAPI {
     },
   ]
 
+  private static let places: [String: HouseRequest.Place] = [
+    "end": .end, "next": .next, "now": .now,
+  ]
   /// Entries of one answer, and items of one request.
   private static let pageLimit = 1_000
   private static let itemLimit = 1_000

@@ -96,7 +96,7 @@ import Testing
     let entry = HouseRequest.NewEntry(location: "/x.flac")
     let edits: [HouseRequest.QueueEdit] = [
       .add([entry], at: .end), .add([entry], at: .next), .add([entry], at: .now), .clear, .shuffle,
-      .remove(1), .move(0, before: nil),
+      .remove(1), .move(0, to: .end),
     ]
     return edits.map { .edit(group: group, $0, expected: nil) } + [
       .change(group: group, change), .createGroup(rooms: ["[::1]:9"], name: "New"),

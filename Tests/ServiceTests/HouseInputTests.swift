@@ -22,7 +22,7 @@ import Testing
     folder = try TemporaryFolder()
     let pipe = folder.file("turntable.fifo")
     #expect(mkfifo(pipe, 0o600) == 0)
-    for number in 0...2 { try Self.silence.write(to: URL(filePath: folder.file("\(number).wav"))) }
+    for number in 0...2 { try Home.silence.write(to: URL(filePath: folder.file("\(number).wav"))) }
     let host = try GroupHost(reactor: Reactor(), security: TLSContext(IdentityKey.generate()))
     house = try House(
       host: host,
@@ -37,19 +37,6 @@ import Testing
     ) { Issue.record("\($0)") }
     house.onWarning = { [warnings] in warnings.lines.append($0) }
     loop = EventLoop(host.reactor, [host, house])
-  }
-
-  /// Ten seconds, 8 kHz, one channel of 16 bits.
-  private static var silence: Data {
-    func little(_ number: Int, _ count: Int) -> [UInt8] {
-      (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
-    }
-    let length = 160_000
-    return Data(
-      Array("RIFF".utf8) + little(36 + length, 4) + Array("WAVEfmt ".utf8) + little(16, 4)
-        + little(1, 2) + little(1, 2) + little(8_000, 4) + little(16_000, 4) + little(2, 2)
-        + little(16, 2) + Array("data".utf8) + little(length, 4)
-        + [UInt8](repeating: 0, count: length))
   }
 
   @discardableResult

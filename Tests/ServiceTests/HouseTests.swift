@@ -16,67 +16,12 @@ import WireProtocol
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// One that is asked on the loop's own thread.
-  private final class Home {
-    let house: House
-    private let loop: EventLoop
-
-    init(in folder: TemporaryFolder) throws {
-      let host = try GroupHost(
-        reactor: Reactor(), security: TLSContext(IdentityKey.generate()))
-      house = try House(
-        host: host,
-        settings: .init(
-          name: "study", version: "1", needsToken: false,
-          encoding: EncoderChoice(codec: .auto, bitrate: nil, packetLength: 20),
-          path: folder.file("house.db"), resumes: true)
-      ) { Issue.record("\($0)") }
-      loop = EventLoop(host.reactor, [host, house])
-    }
-
-    /// The answer, which comes when it is on the disk.
-    @discardableResult
-    func ask(_ request: HouseRequest) throws -> HouseAnswer {
-      var result: Result<HouseAnswer, HouseProblem>?
-      house.perform(request) { result = $0 }
-      while result == nil { try loop.turn(until: HostClock.now + .seconds(10)) }
-      return try #require(result).get()
-    }
-
-    func edit(_ group: String, _ edit: HouseRequest.QueueEdit) throws -> [Int] {
-      guard case .queue(_, let added) = try ask(.edit(group: group, edit, expected: nil)) else {
-        Issue.record("no queue")
-        return []
-      }
-      return added
-    }
-
-    func ids(_ group: String) throws -> [Int] {
-      try house.page(of: group, offset: 0, limit: 1000).entries.map(\.id)
-    }
-
-    func newGroup(_ name: String? = "Party", rooms: [String] = []) throws -> HouseState.Group {
-      guard case .group(let group) = try ask(.createGroup(rooms: rooms, name: name)) else {
-        throw HouseProblem.noSuch("group")
-      }
-      return group
-    }
-  }
-
-  private static func entries(_ numbers: Int...) -> [HouseRequest.NewEntry] {
-    numbers.map { number in
-      var entry = HouseRequest.NewEntry(location: "/music/\(number).flac")
-      entry.title = "Title \(number)"
-      return entry
-    }
-  }
-
   @Test func `groups and queues are as they were after the process has gone without a word`() throws
   {
     let home = try Home(in: folder)
     let group = try home.newGroup()
-    _ = try home.edit(group.id, .add(Self.entries(1, 2, 3), at: .end))
-    _ = try home.edit(group.id, .move(2, before: 0))
+    _ = try home.edit(group.id, .add(Home.entries(1, 2, 3), at: .end))
+    _ = try home.edit(group.id, .move(2, to: .before(0)))
     _ = try home.edit(group.id, .remove(1))
     var change = HouseRequest.GroupChange()
     change.repeat = "all"
@@ -93,7 +38,7 @@ import WireProtocol
     #expect(page.entries.map(\.id) == [2, 0])
     #expect(page.entries.map(\.title) == ["Title 3", "Title 1"])
     // An identity that was used before is not used again.
-    #expect(try again.edit(group.id, .add(Self.entries(4), at: .end)) == [3])
+    #expect(try again.edit(group.id, .add(Home.entries(4), at: .end)) == [3])
   }
 
   @Test(arguments: 1...3) func `after each of many edits the file has just what was answered`(
@@ -105,7 +50,7 @@ import WireProtocol
     var model: [Int] = []
     for step in 0..<60 {
       switch model.isEmpty ? 0 : Int.random(in: 0..<6, using: &random) {
-      case 0, 1: model += try home.edit(id, .add(Self.entries(step, step), at: .end))
+      case 0, 1: model += try home.edit(id, .add(Home.entries(step, step), at: .end))
       case 2:
         let place = Int.random(in: model.indices, using: &random)
         _ = try home.edit(id, .remove(model[place]))
@@ -119,7 +64,7 @@ import WireProtocol
         let place = Int.random(in: 0...model.count, using: &random)
         let before = place < model.count ? model[place] : nil
         model.insert(entry, at: place)
-        _ = try home.edit(id, .move(entry, before: before))
+        _ = try home.edit(id, .move(entry, to: before.map { .before($0) } ?? .end))
       case 4:
         _ = try home.edit(id, .clear)
         if Bool.random(using: &random) { _ = try home.edit(id, .undo) } else { model = [] }
@@ -133,7 +78,7 @@ import WireProtocol
   @Test func `a clear can be undone until the list is edited`() throws {
     let home = try Home(in: folder)
     let id = try home.newGroup().id
-    _ = try home.edit(id, .add(Self.entries(1, 2, 3), at: .end))
+    _ = try home.edit(id, .add(Home.entries(1, 2, 3), at: .end))
     try home.ask(.transport(group: id, .next))
     _ = try home.edit(id, .clear)
     #expect(try home.ids(id).isEmpty)
@@ -142,7 +87,7 @@ import WireProtocol
     #expect(try home.ids(id) == [0, 1, 2])
     #expect(home.house.publish().groups[0].queue.index == 1)
     _ = try home.edit(id, .clear)
-    _ = try home.edit(id, .add(Self.entries(4), at: .end))
+    _ = try home.edit(id, .add(Home.entries(4), at: .end))
     #expect(home.house.publish().groups[0].queue.canUndo == nil)
     #expect(throws: HouseProblem.unavailable("there is nothing to undo")) {
       try home.edit(id, .undo)
@@ -152,7 +97,7 @@ import WireProtocol
   @Test func `a removal and a shuffle can be undone, and leave the place where it is`() throws {
     let home = try Home(in: folder)
     let id = try home.newGroup().id
-    _ = try home.edit(id, .add(Self.entries(1, 2, 3, 4, 5, 6, 7, 8), at: .end))
+    _ = try home.edit(id, .add(Home.entries(1, 2, 3, 4, 5, 6, 7, 8), at: .end))
     let all = Array(0...7)
     try home.ask(.transport(group: id, .next))
     func undo() -> String? { home.house.publish().groups[0].queue.canUndo }
@@ -179,7 +124,7 @@ import WireProtocol
     #expect(current() == 2)
 
     _ = try home.edit(id, .remove(4))
-    _ = try home.edit(id, .move(0, before: nil))
+    _ = try home.edit(id, .move(0, to: .end))
     #expect(undo() == nil)
   }
 
@@ -190,13 +135,13 @@ import WireProtocol
     let home = try Home(in: folder)
     let room = "127.0.0.1:9"
     let id = try home.newGroup(nil, rooms: [room]).id
-    _ = try home.edit(id, .add(Self.entries(1, 2), at: .end))
+    _ = try home.edit(id, .add(Home.entries(1, 2), at: .end))
     try home.ask(.leave(group: id, room: room))
     #expect(home.house.publish().groups.isEmpty)
     for request in [
       HouseRequest.transport(group: id, .play),
       .edit(group: id, .play(1), expected: nil),
-      .edit(group: id, .add(Self.entries(3), at: .now), expected: nil),
+      .edit(group: id, .add(Home.entries(3), at: .now), expected: nil),
     ] {
       let error = #expect(throws: HouseProblem.self) { try home.ask(request) }
       #expect(error == .unavailable("no room is in this group; add one, then play"))
@@ -210,7 +155,7 @@ import WireProtocol
     for number in 1...House.abandonedLimit + 3 {
       let room = "127.0.0.1:\(number)"
       let id = try home.newGroup(nil, rooms: [room]).id
-      _ = try home.edit(id, .add(Self.entries(number), at: .end))
+      _ = try home.edit(id, .add(Home.entries(number), at: .end))
       try home.ask(.leave(group: id, room: room))
     }
     let empty = try home.newGroup(nil, rooms: ["127.0.0.1:99"]).id
@@ -252,9 +197,9 @@ import WireProtocol
   {
     let home = try Home(in: folder)
     let id = try home.newGroup().id
-    _ = try home.edit(id, .add(Self.entries(1), at: .end))
+    _ = try home.edit(id, .add(Home.entries(1), at: .end))
     let revision = home.house.publish().groups[0].queue.revision
-    _ = try home.edit(id, .add(Self.entries(2), at: .end))
+    _ = try home.edit(id, .add(Home.entries(2), at: .end))
     #expect(throws: HouseProblem.outdated(revision: revision + 1)) {
       try home.ask(.edit(group: id, .clear, expected: revision))
     }
@@ -264,7 +209,7 @@ import WireProtocol
   @Test(arguments: [
     HouseRequest.deleteGroup("g9"), .transport(group: "g9", .play),
     .transport(group: "g1", .play), .edit(group: "g1", .remove(5), expected: nil),
-    .edit(group: "g1", .move(0, before: 9), expected: nil),
+    .edit(group: "g1", .move(0, to: .before(9)), expected: nil),
     .join(group: "g1", room: "x", takes: false),
     .leave(group: "g1", room: "x"), .merge(group: "g1", other: "g1"),
     .seek(group: "g1", seconds: .nan, isRelative: false), .set(room: "x", .init()),
@@ -290,7 +235,7 @@ import WireProtocol
     let home = try Home(in: folder)
     let room = "127.0.0.1:1"
     let first = try home.newGroup(nil, rooms: [room])
-    _ = try home.edit(first.id, .add(Self.entries(1), at: .next))
+    _ = try home.edit(first.id, .add(Home.entries(1), at: .next))
     let second = try home.newGroup(nil, rooms: [room])
     let third = try home.newGroup(nil, rooms: [room])
     // The room finds its queue again.
@@ -330,7 +275,7 @@ import WireProtocol
     let slow = try home.house.addReader()
     let id = try home.newGroup().id
     for number in 0..<House.untakenLimit + 8 {
-      _ = try home.edit(id, .add(Self.entries(number), at: .end))
+      _ = try home.edit(id, .add(Home.entries(number), at: .end))
     }
     var told: [HouseChange] = []
     for await change in slow { told.append(change) }

@@ -72,7 +72,7 @@ extension GroupStatus {
 }
 
 extension RoomStatus {
-  fileprivate static func holding(_ held: MediaDuration) -> RoomStatus {
+  static func holding(_ held: MediaDuration) -> RoomStatus {
     let none = SyncErrorStatistics(now: .zero, median: .zero, p99: .zero, maximum: .zero)
     return RoomStatus(
       state: .playing, detail: "", playhead: .zero, bufferedUntil: .zero + held, heldBytes: 0,

@@ -232,8 +232,7 @@ package actor FakeHouse: HouseControl {
       let new = entries.map(entry)
       added = new.map(\.id)
       if place == .now { (queue.cleared, queue.entries) = (queue.entries, []) }
-      let spot = place == .next ? min(1, queue.entries.count) : queue.entries.count
-      queue.entries.insert(contentsOf: new, at: spot)
+      queue.entries.insert(contentsOf: new, at: try index(of: place, in: queue))
     case .clear: (queue.cleared, queue.entries) = (queue.entries, [])
     case .undo:
       guard let cleared = queue.cleared else { throw .unavailable("Nothing can be undone.") }
@@ -241,11 +240,9 @@ package actor FakeHouse: HouseControl {
     case .shuffle: queue.entries.reverse()
     case .remove(let id):
       queue.entries.remove(at: try place(of: id, in: queue))
-    case .move(let id, let before):
-      let target = try before.map { other throws(HouseProblem) in try place(of: other, in: queue) }
-      let entry = queue.entries[try place(of: id, in: queue)]
-      queue.entries.removeAll { $0.id == id }
-      queue.entries.insert(entry, at: min(target ?? queue.entries.count, queue.entries.count))
+    case .move(let id, let place):
+      let entry = queue.entries.remove(at: try self.place(of: id, in: queue))
+      queue.entries.insert(entry, at: try index(of: place, in: queue))
     case .play(let id): queue.index = try place(of: id, in: queue)
     }
     queue.revision += 1
@@ -256,6 +253,17 @@ package actor FakeHouse: HouseControl {
     }
     if case .play = edit { return answer }
     return .queue(revision: queue.revision, added: added)
+  }
+
+  private func index(
+    of place: HouseRequest.Place, in queue: Queue
+  ) throws(HouseProblem) -> Int {
+    switch place {
+    case .now, .end: queue.entries.count
+    case .next: min(1, queue.entries.count)
+    case .before(let id): try self.place(of: id, in: queue)
+    case .number(let number): min(number - 1, queue.entries.count)
+    }
   }
 
   private func place(of id: Int, in queue: Queue) throws(HouseProblem) -> Int {

@@ -130,7 +130,7 @@ extension House {
       let place = name(ofGroup: group.id)
       if names.isEmpty || !rooms.isEmpty && rooms.count == group.rooms.count {
         if !house.isResting { done.append("\(place): stopped") }
-        try? house.transport(.stop)
+        _ = try? house.transport(.stop)
       } else {
         done += rooms.map { "\(name(ofRoom: $0)) leaves \(place)" }
         for room in rooms { carryOut([plan.leave(room)].compactMap { $0 }) }
@@ -160,8 +160,16 @@ extension House {
     let player = group.player
     switch request {
     case .play, .silence, .groups, .access: return nil
-    case .status, .queue, .effects, .move, .repeat: return try player.answer(request).done
-    case .pause, .resume, .stop, .next, .previous: return try transport(request, in: group)
+    case .status, .queue, .effects, .repeat: return try player.answer(request).done
+    case .pause: return try group.transport(.pause)
+    case .resume: return try group.transport(.play)
+    case .stop: return try group.transport(.stop)
+    case .next: return try group.transport(.next)
+    case .previous: return try group.transport(.previous)
+    case .move(let number, let to):
+      let item = try player.item(number)
+      _ = try group.edit(.move(item.id, to: .number(to)))
+      return "\(player.name(of: item)) is number \(to)"
     case .seek:
       guard group.isResting else { return try player.answer(request).done }
       throw ServiceError.unavailable("nothing plays; begin with: tutti resume")
@@ -195,39 +203,11 @@ extension House {
     }
   }
 
-  private func transport(_ request: ControlRequest, in group: HouseGroup) throws -> String? {
-    let order: HouseRequest.Transport? =
-      switch request {
-      case .pause: .pause
-      case .resume: .play
-      case .stop: .stop
-      case .next: .next
-      case .previous: .previous
-      default: nil
-      }
-    guard let order else { return nil }
-    let wasResting = group.isResting
-    // The player has the words for what it did.
-    if !wasResting, order != .stop { return try group.player.answer(request).done }
-    try group.transport(order)
-    switch order {
-    case .play: return "plays on"
-    case .pause: return "is stopped"
-    case .stop: return "stopped"
-    case .next, .previous:
-      let place = group.place(group.player.status)
-      return place.flatMap { group.driver.session.playlist.item($0.entry) }
-        .map(group.player.name(of:))
-    }
-  }
-
   private func add(
     _ entries: [PlaylistEntry], at number: Int?, in group: HouseGroup
   ) throws -> String? {
-    if let number, number > 0 {
-      return try group.player.answer(.add(entries: entries, number: number)).done
-    }
-    _ = try group.edit(.add(entries.map(\.new), at: number == nil ? .end : .next))
+    let place = number.map { $0 == 0 ? HouseRequest.Place.next : .number($0) }
+    _ = try group.edit(.add(entries.map(\.new), at: place ?? .end))
     return PlayerService.count(entries.count, "item") + " added"
   }
 

@@ -131,22 +131,48 @@ final class HouseGroup {
 
   // MARK: - Transport
 
-  func transport(_ order: HouseRequest.Transport) throws(HouseProblem) {
+  /// Returns what was done, in a few words.
+  @discardableResult
+  func transport(_ order: HouseRequest.Transport) throws(HouseProblem) -> String? {
     absence.userDecided()
     let status = player.status
-    let isResting = isResting(status)
+    if isResting(status) { return try transportAtRest(order) }
     switch order {
-    case .play where isResting: try play(restingPlace)
-    case .play: if status.state == .paused { carryOut(.resume) }
-    case .pause: if !isResting { carryOut(.pause) }
-    case .stop:
-      restingPlace = place(status).map { QueuePlace(entry: $0.entry, seconds: 0) }
-      carryOut(.halt)
-    case .next where isResting: moveRest(by: 1)
-    case .next: carryOut(.next)
-    case .previous where isResting: moveRest(by: -1)
-    case .previous: carryOut(.previous)
+    case .play:
+      guard status.state == .paused else { return "plays already" }
+      carryOut(.resume)
+      return "plays on"
+    case .pause:
+      carryOut(.pause)
+      return status.state == .paused ? "is paused already" : "paused"
+    case .stop: return stop()
+    case .next:
+      carryOut(.next)
+      return status.next == nil ? "that was the last item" : player.chosen
+    case .previous:
+      carryOut(.previous)
+      return player.chosen
     }
+  }
+
+  private func transportAtRest(
+    _ order: HouseRequest.Transport
+  ) throws(HouseProblem) -> String? {
+    switch order {
+    case .play:
+      try play(restingPlace)
+      return "plays on"
+    case .pause: return "is stopped"
+    case .stop: return stop()
+    case .next: return moveRest(by: 1)
+    case .previous: return moveRest(by: -1)
+    }
+  }
+
+  private func stop() -> String {
+    restingPlace = place(player.status).map { QueuePlace(entry: $0.entry, seconds: 0) }
+    carryOut(.halt)
+    return "stopped"
   }
 
   func seek(_ seconds: Double, isRelative: Bool) throws(HouseProblem) {
@@ -188,11 +214,13 @@ final class HouseGroup {
     }
   }
 
-  private func moveRest(by steps: Int) {
+  /// Returns what is to play then.
+  private func moveRest(by steps: Int) -> String? {
     let ids = items.map(\.id)
     let repeats = driver.session.playlist.repetition == .all
     let place = restingPlace ?? ids.first.map { QueuePlace(entry: $0, seconds: 0) }
     restingPlace = place?.moved(by: steps, in: ids, repeats: repeats) ?? restingPlace
+    return restingPlace.flatMap { driver.session.playlist.item($0.entry) }.map(player.name(of:))
   }
 
   // MARK: - Rooms
@@ -231,8 +259,9 @@ final class HouseGroup {
   }
 
   /// Pauses once no room can hear the music any more, and goes on when one is back.
-  func look(at now: LocalTime) {
-    let status = player.status
+  func look(at now: LocalTime) { look(at: now, player.status) }
+
+  func look(at now: LocalTime, _ status: GroupStatus) {
     let isResting = isResting(status)
     if let time = sleepTime, time <= now {
       sleepTime = nil
@@ -266,8 +295,8 @@ final class HouseGroup {
       return added
     case .shuffle: try shuffle()
     case .remove(let id): try remove(entry: id)
-    case .move(let id, let other):
-      try move(id, before: other)
+    case .move(let id, let place):
+      try move(id, to: place)
       undo = nil
     }
     return []
@@ -298,14 +327,9 @@ final class HouseGroup {
   private func add(
     _ entries: [Entry], at place: HouseRequest.Place
   ) throws(HouseProblem) -> [Int] {
-    let isResting = isResting
-    if place == .next {
-      let current = isResting ? restingPlace : nil
-      return try insert(entries, current.map { .after($0.entry) } ?? .next)
-    }
-    let wasEmpty = items.isEmpty
-    let added = try insert(entries, .end)
-    if wasEmpty, isResting, !rooms.isEmpty, let first = added.first {
+    let begins = items.isEmpty && isResting && !rooms.isEmpty
+    let added = try insert(entries, try self.place(place, among: items))
+    if begins, let first = added.first {
       try play(QueuePlace(entry: first, seconds: 0))
     }
     return added
@@ -327,13 +351,29 @@ final class HouseGroup {
     return Array(ids)
   }
 
-  private func move(_ id: Int, before other: Int?) throws(HouseProblem) {
+  /// - Parameter others: the list without what is to come there.
+  private func place(
+    _ place: HouseRequest.Place, among others: [PlayItem]
+  ) throws(HouseProblem) -> PlaylistEdit.Place {
+    switch place {
+    case .now, .end: return .end
+    case .next: return (isResting ? restingPlace : nil).map { .after($0.entry) } ?? .next
+    case .before(let id):
+      try check(id)
+      return .index(others.firstIndex { $0.id == id } ?? others.count)
+    case .number(let number):
+      guard (1...others.count + 1).contains(number) else {
+        throw .invalid(
+          "there is no number \(number) to be had in the list: 1 to \(others.count + 1)")
+      }
+      return .index(number - 1)
+    }
+  }
+
+  private func move(_ id: Int, to place: HouseRequest.Place) throws(HouseProblem) {
     try check(id)
-    guard let other else { return carryOut(.edit(.move(id, .end))) }
-    try check(other)
-    guard other != id else { return }
-    let rest = items.filter { $0.id != id }
-    carryOut(.edit(.move(id, .index(rest.firstIndex { $0.id == other } ?? rest.count))))
+    guard place != .before(id) else { return }
+    carryOut(.edit(.move(id, try self.place(place, among: items.filter { $0.id != id }))))
   }
 
   private func shuffle() throws(HouseProblem) {

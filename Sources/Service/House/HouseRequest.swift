@@ -71,17 +71,20 @@ package enum HouseRequest: Hashable, Sendable {
     case undo
     case shuffle
     case remove(Int)
-    /// Before another entry; nil is the end.
-    case move(Int, before: Int?)
+    case move(Int, to: Place)
     case play(Int)
   }
 
-  package enum Place: String, Codable, CaseIterable, Hashable, Sendable {
+  package enum Place: Codable, Hashable, Sendable {
     /// In place of the list, and at once.
     case now
     /// After what sounds.
     case next
     case end
+    /// Before this entry.
+    case before(Int)
+    /// So that the first of them gets this number in the list, from 1.
+    case number(Int)
   }
 
   /// Something to be played, found in the library already, or an address.

@@ -1,0 +1,92 @@
+import Clock
+import Driver
+import Foundation
+import LinuxIO
+import OpenSSLSecurity
+import TestSupport
+import Testing
+
+@testable import Sender
+@testable import Service
+
+/// A household in its loop, with its file, which a test asks on the loop's own thread.
+final class Home {
+  let house: House
+  private let loop: EventLoop
+
+  init(in folder: TemporaryFolder) throws {
+    let host = try GroupHost(
+      reactor: Reactor(), security: TLSContext(IdentityKey.generate()))
+    house = try House(
+      host: host,
+      settings: .init(
+        name: "study", version: "1", needsToken: false,
+        encoding: EncoderChoice(codec: .auto, bitrate: nil, packetLength: 20),
+        path: folder.file("house.db"), resumes: true)
+    ) { Issue.record("\($0)") }
+    loop = EventLoop(host.reactor, [host, house])
+  }
+
+  /// The answer, which comes when it is on the disk.
+  @discardableResult
+  func ask(_ request: HouseRequest) throws -> HouseAnswer {
+    var result: Result<HouseAnswer, HouseProblem>?
+    house.perform(request) { result = $0 }
+    while result == nil { try loop.turn(until: HostClock.now + .seconds(10)) }
+    return try #require(result).get()
+  }
+
+  func edit(_ group: String, _ edit: HouseRequest.QueueEdit) throws -> [Int] {
+    guard case .queue(_, let added) = try ask(.edit(group: group, edit, expected: nil)) else {
+      Issue.record("no queue")
+      return []
+    }
+    return added
+  }
+
+  func ids(_ group: String) throws -> [Int] {
+    try house.page(of: group, offset: 0, limit: 1000).entries.map(\.id)
+  }
+
+  func newGroup(_ name: String? = "Party", rooms: [String] = []) throws -> HouseState.Group {
+    guard case .group(let group) = try ask(.createGroup(rooms: rooms, name: name)) else {
+      throw HouseProblem.noSuch("group")
+    }
+    return group
+  }
+
+  /// What a terminal is answered.
+  func command(
+    _ request: ControlRequest, group: String? = nil
+  ) throws -> ControlAnswer {
+    var reply: ControlReply?
+    house.answer(ControlCall(id: 1, group: group, request)) { reply = $0 }
+    while reply == nil { try loop.turn(until: HostClock.now + .seconds(10)) }
+    switch try #require(reply).outcome {
+    case .done(let answer): return answer
+    case .refused(let error): throw error
+    case .access: throw HouseProblem.noSuch("answer")
+    }
+  }
+
+  static func entries(_ numbers: Int...) -> [HouseRequest.NewEntry] {
+    numbers.map { number in
+      var entry = HouseRequest.NewEntry(location: "/music/\(number).flac")
+      entry.title = "Title \(number)"
+      return entry
+    }
+  }
+
+  /// Ten seconds, 8 kHz, one channel of 16 bits.
+  static var silence: Data {
+    func little(_ number: Int, _ count: Int) -> [UInt8] {
+      (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+    }
+    let length = 160_000
+    return Data(
+      Array("RIFF".utf8) + little(36 + length, 4) + Array("WAVEfmt ".utf8) + little(16, 4)
+        + little(1, 2) + little(1, 2) + little(8_000, 4) + little(16_000, 4) + little(2, 2)
+        + little(16, 2) + Array("data".utf8) + little(length, 4)
+        + [UInt8](repeating: 0, count: length))
+  }
+}

@@ -1,0 +1,101 @@
+import Clock
+import Foundation
+import Sender
+import TestSupport
+import Testing
+import WireProtocol
+
+@testable import Service
+
+/// Orders mean the same, whoever gives them: the page and programs over HTTP, or a terminal.
+@Suite struct HouseOrderTests {
+  enum Door: CaseIterable {
+    case page, terminal
+  }
+
+  private let folder: TemporaryFolder
+  private let home: Home
+
+  init() throws {
+    folder = try TemporaryFolder()
+    home = try Home(in: folder)
+  }
+
+  private func group(playing numbers: Int...) throws -> String {
+    let id = try home.newGroup(rooms: ["127.0.0.1:9"]).id
+    for number in numbers { _ = try home.edit(id, .add([entry(number)], at: .end)) }
+    return id
+  }
+
+  /// Of a file that can be opened, so that a group waits with it for its room.
+  private func entry(_ number: Int) throws -> HouseRequest.NewEntry {
+    let path = folder.file("\(number).wav")
+    try Home.silence.write(to: URL(filePath: path))
+    var entry = HouseRequest.NewEntry(location: path)
+    entry.title = "Title \(number)"
+    return entry
+  }
+
+  private func pause(_ id: String, through door: Door) throws {
+    switch door {
+    case .page: try home.ask(.transport(group: id, .pause))
+    case .terminal: #expect(try home.command(.pause).done == "Party: is paused already")
+    }
+  }
+
+  private func clear(_ id: String, through door: Door) throws {
+    switch door {
+    case .page: _ = try home.edit(id, .clear)
+    case .terminal: _ = try home.command(.clear)
+    }
+  }
+
+  @Test(arguments: Door.allCases)
+  func `a pause while no room is there lasts when a room returns`(door: Door) throws {
+    let id = try group(playing: 1)
+    let group = try #require(home.house.groups[id])
+    var playing = group.player.status
+    playing.state = .playing
+    let start = LocalTime(nanoseconds: 0)
+    group.look(at: start, playing)
+    group.look(at: start + .seconds(10), playing)
+    #expect(group.player.status.state == .paused)
+
+    try pause(id, through: door)
+    var back = group.player.status
+    back.rooms[0].connection = .live(.holding(.zero))
+    group.look(at: start + .seconds(20), back)
+    #expect(group.player.status.state == .paused)
+  }
+
+  @Test(arguments: Door.allCases)
+  func `an add at a number ends what a clear can be undone by`(door: Door) throws {
+    let id = try group(playing: 1, 2, 3)
+    try clear(id, through: door)
+    #expect(home.house.publish().groups[0].queue.canUndo == "cleared 3 items")
+    _ = try home.command(.add(entries: [.init(entry(4).location)], number: 1))
+    #expect(home.house.publish().groups[0].queue.canUndo == nil)
+    #expect(throws: HouseProblem.unavailable("there is nothing to undo")) {
+      try home.edit(id, .undo)
+    }
+    #expect(try home.ids(id) == [3])
+  }
+
+  @Test(arguments: [nil, 0, 1])
+  func `an add to an empty queue that is stopped begins, at whatever number`(number: Int?) throws {
+    let id = try group()
+    #expect(home.house.publish().groups[0].state == "stopped")
+    _ = try home.command(.add(entries: [.init(entry(4).location)], number: number))
+    #expect(home.house.publish().groups[0].state == "starting")
+    #expect(try home.ids(id) == [0])
+  }
+
+  @Test func `a move of a terminal ends what a removal can be undone by`() throws {
+    let id = try group(playing: 1, 2, 3)
+    _ = try home.command(.remove(numbers: [2]))
+    #expect(home.house.publish().groups[0].queue.canUndo == "removed 1 item")
+    #expect(try home.command(.move(number: 1, to: 2)).done == "Party: Title 1 is number 2")
+    #expect(home.house.publish().groups[0].queue.canUndo == nil)
+    #expect(try home.ids(id) == [2, 0])
+  }
+}
