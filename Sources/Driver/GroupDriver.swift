@@ -216,8 +216,6 @@ package final class GroupDriver {
     case .connect(let id, let address, let channel):
       guard !peers.connect(to: address, as: line(id), options: .init(for: channel)) else { break }
       handle(.connectFailed(id, reason: "this machine has too many connections"))
-    // No adapter has connections on which rooms come in by themselves.
-    case .adopt(let id, _, _): handle(.connectFailed(id, reason: "it did not come in"))
     case .send(let id, let bytes): peers.send(bytes, to: line(id))
     case .sendDatagram(let bytes, let address): host.sendAudio(bytes, to: address)
     case .close(let id): peers.close(line(id))

@@ -228,7 +228,7 @@ package final class RoomSilencer {
         dialler.failed(id, "too many connections", at: HostClock.now)
       case .close(let id): peers.close(id)
       case .unreachable(let place, let reason): handle(.closed(place.room, reason: reason))
-      case .lookUp, .adopt: break
+      case .lookUp: break
       }
     }
   }

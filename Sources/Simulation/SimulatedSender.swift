@@ -154,7 +154,6 @@ extension SimulatedGroup {
     switch output {
     case .connect(let id, let address, let channel):
       dial(id, address: address, channel, from: sender)
-    case .adopt: preconditionFailure("no room comes in by itself here")
     case .send(let id, let bytes):
       digest.add(now.nanoseconds)
       digest.add(bytes)

@@ -40,48 +40,9 @@ struct GroupSenderTests {
     }
   }
 
-  private static func messages(
-    _ outputs: [GroupSender<Int>.Output], to id: RoomConnectionID
-  ) -> [RawMessage] {
-    var framer = MessageFramer(limit: ProtocolLimits.mediaMessage)
-    for case .send(id, let bytes) in outputs { framer.append(bytes) }
-    var messages: [RawMessage] = []
-    while let message = try? framer.next() { messages.append(message) }
-    return messages
-  }
-
   private static let (control, media) = (
     RoomConnectionID(number: 1), RoomConnectionID(number: 2)
   )
-
-  @Test func `a room that comes in by itself is greeted and sent music, and never dialled`() {
-    var bed = Bed()
-    let room = RoomID(1)
-    #expect(
-      bed.handle(.roomCameIn(room, name: "browser")) == [
-        .adopt(Self.control, room, for: .control)
-      ])
-    let greeting = Self.messages(bed.handle(.connected(Self.control, .test())), to: Self.control)
-    guard case .control? = greeting.first.flatMap({ try? OpeningMessage.decode($0) }) else {
-      Issue.record("no hello")
-      return
-    }
-    let welcomed = bed.handle(
-      .received(Self.control, ControlMessage.welcome(.test()).encoded()))
-    #expect(welcomed.contains(.adopt(Self.media, room, for: .media)))
-    _ = bed.handle(.connected(Self.media, .test()))
-    let sent = bed.handle(
-      .received(Self.control, ControlMessage.credit(.test(limit: 1 << 20)).encoded()))
-    #expect(Self.messages(sent, to: Self.media).contains { MediaMessage.isPacket($0) })
-
-    let lost = bed.handle(.closed(Self.control, reason: "it went away"))
-    #expect(lost.contains(.close(Self.media)))
-    let later = bed.advance(by: .seconds(60))
-    #expect(!later.contains { if case .connect = $0 { true } else { false } })
-    #expect(!later.contains { if case .adopt = $0 { true } else { false } })
-    let again = bed.handle(.roomCameIn(room, name: "browser"))
-    #expect(again == [.adopt(RoomConnectionID(number: 3), room, for: .control)])
-  }
 
   @Test func `a room that cannot be reached is dialled again, less and less often`() {
     var bed = Bed()

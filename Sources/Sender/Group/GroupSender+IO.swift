@@ -8,8 +8,6 @@ extension GroupSender {
     /// a `host`, it is looked up at each attempt.
     case roomAdded(
       RoomID, name: String, receiverID: Identifier?, at: [Address], host: RoomHost? = nil)
-    /// A room has connected to this machine, as those do that nobody can connect to. It is added where it is new.
-    case roomCameIn(RoomID, name: String)
     /// Discovery has seen the room there: if it is not connected, now is the time to try.
     case roomFound(RoomID, at: [Address])
     /// The user asks for the room though another sender has it.
@@ -40,8 +38,6 @@ extension GroupSender {
   package enum Output: Equatable {
     /// The answer is `connected` or `connectFailed`.
     case connect(RoomConnectionID, Address, for: Channel)
-    /// The connection on which the room came in carries this channel too, as this one. The answer is the same.
-    case adopt(RoomConnectionID, RoomID, for: Channel)
     case send(RoomConnectionID, [UInt8])
     /// From the socket on which rooms ask for packets; one that cannot leave at once is of no use.
     case sendDatagram([UInt8], to: Address)

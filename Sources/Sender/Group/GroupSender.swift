@@ -32,12 +32,6 @@ package struct GroupSender<Address: Hashable & Sendable> {
     case .roomAdded(let room, let name, let receiverID, let addresses, let host):
       dialler.add(room, at: addresses, host: host)
       session.handle(.roomAdded(room, name: name, receiverID: receiverID), at: now)
-    case .roomCameIn(let room, let name):
-      if dialler.addIncoming(room) {
-        session.handle(
-          .roomAdded(room, name: name, receiverID: nil, comesIn: true), at: now)
-      }
-      dialler.dial(room, .control, at: now)
     case .roomFound(let room, let addresses):
       dialler.learned(room, addresses)
       session.handle(.roomSeen(room), at: now)
@@ -124,7 +118,6 @@ package struct GroupSender<Address: Hashable & Sendable> {
       switch output {
       case .connect(let id, let address, let channel):
         outputs.append(.connect(id, address, for: channel))
-      case .adopt(let id, let room, let channel): outputs.append(.adopt(id, room, for: channel))
       case .close(let id): outputs.append(.close(id))
       case .lookUp(let room, let name): outputs.append(.lookUp(room, name))
       case .unreachable(let place, let reason): unreachable.append((place, reason))

@@ -11,8 +11,7 @@ package struct RoomID: Hashable, Comparable, Sendable {
   package static func < (a: RoomID, b: RoomID) -> Bool { a.number < b.number }
 }
 
-/// What a connection to a room may carry. Over TCP each has a connection of its own, so that a pause never stands behind
-/// music; a room on a pipe of another kind may carry both on one.
+/// Each has a connection of its own to a room, so that a pause never stands behind music.
 package enum Channel: Hashable, Sendable {
   case control
   case media
@@ -23,8 +22,7 @@ extension GroupSession {
   package enum Input {
     /// Play in this room as well. `receiverID`, where known, is the only receiver that is taken for it; the
     /// name is replaced by the one that the receiver gives itself.
-    /// One that `comesIn` is never asked to be connected: it is waited for.
-    case roomAdded(RoomID, name: String, receiverID: Identifier?, comesIn: Bool = false)
+    case roomAdded(RoomID, name: String, receiverID: Identifier?)
     /// Play in this room no more. Nothing more is said about it.
     case roomRemoved(RoomID)
     /// Discovery has seen the room: if it is not connected, now is the time to try.

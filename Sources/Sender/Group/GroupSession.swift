@@ -111,9 +111,8 @@ package struct GroupSession {
     if case .resumedFromSuspend(let span) = input { asleep = asleep + max(.zero, span) }
     let now = now + asleep
     switch input {
-    case .roomAdded(let id, let name, let receiverID, let comesIn):
-      rooms.links.append(
-        RoomLink(id: id, name: name, receiverID: receiverID, comesIn: comesIn, at: now))
+    case .roomAdded(let id, let name, let receiverID):
+      rooms.links.append(RoomLink(id: id, name: name, receiverID: receiverID, at: now))
     case .roomRemoved(let id):
       rooms.remove(id)
       live?.choice?.removed(id)

@@ -7,8 +7,6 @@ package struct RoomDialler<Address: Hashable & Sendable> {
   package enum Output: Equatable {
     /// The answer is `connected` or `failed`.
     case connect(RoomConnectionID, Address, for: Channel)
-    /// The connection on which the room came in carries this channel too. The answer is the same.
-    case adopt(RoomConnectionID, RoomID, for: Channel)
     /// After what was sent has left; an attempt ends at once. Nothing more is heard of it.
     case close(RoomConnectionID)
     /// The answer is `lookedUp`.
@@ -25,8 +23,6 @@ package struct RoomDialler<Address: Hashable & Sendable> {
   private enum Line {
     case closed
     case dialling(RoomDial.Attempts<Address>)
-    /// Of a room that came in by itself.
-    case adopting(RoomConnectionID)
     case open(RoomConnectionID)
   }
 
@@ -43,7 +39,6 @@ package struct RoomDialler<Address: Hashable & Sendable> {
     let id: RoomID
     var addresses: RoomAddresses<Address>
     var lookUp: LookUp?
-    var comesIn = false
     /// Where it was reached last; its media connection goes there too.
     var reached: Address?
     var control = Line.closed
@@ -71,13 +66,6 @@ package struct RoomDialler<Address: Hashable & Sendable> {
         id: room, addresses: RoomAddresses(addresses), lookUp: host.map { LookUp(host: $0) }))
   }
 
-  /// A room that came in by itself, and is never dialled. True where it is new.
-  mutating func addIncoming(_ room: RoomID) -> Bool {
-    guard index(of: room) == nil else { return false }
-    rooms.append(Room(id: room, addresses: RoomAddresses(), comesIn: true))
-    return true
-  }
-
   /// Discovery says that it is there now.
   package mutating func learned(_ room: RoomID, _ addresses: [Address]) {
     with(room) { $0.addresses.learned(addresses) }
@@ -99,11 +87,6 @@ package struct RoomDialler<Address: Hashable & Sendable> {
   package mutating func dial(_ room: RoomID, _ channel: Channel, at now: LocalTime) {
     close(room, channel)
     guard let index = index(of: room) else { return }
-    if rooms[index].comesIn {
-      let id = newConnection(Place(room: room, channel: channel))
-      rooms[index][channel] = .adopting(id)
-      return outputs.append(.adopt(id, room, for: channel))
-    }
     if channel == .media {
       let reached = rooms[index].reached.map { [$0] } ?? []
       rooms[index].media = .dialling(.init(reached, at: now))
@@ -148,7 +131,7 @@ package struct RoomDialler<Address: Hashable & Sendable> {
     switch rooms[index][channel] {
     case .closed: break
     case .dialling(let attempts): for attempt in attempts.underWay { drop(attempt.id) }
-    case .open(let id), .adopting(let id): drop(id)
+    case .open(let id): drop(id)
     }
     rooms[index][channel] = .closed
   }
@@ -163,7 +146,6 @@ package struct RoomDialler<Address: Hashable & Sendable> {
     guard let place = places[id], let index = index(of: place.room) else { return nil }
     switch rooms[index][place.channel] {
     case .closed, .open: return nil
-    case .adopting: break
     case .dialling(let attempts):
       for attempt in attempts.underWay where attempt.id != id { drop(attempt.id) }
       rooms[index].reached = attempts.underWay.first { $0.id == id }?.address
@@ -178,9 +160,6 @@ package struct RoomDialler<Address: Hashable & Sendable> {
     }
     switch rooms[index][place.channel] {
     case .closed, .open: break
-    case .adopting:
-      rooms[index][place.channel] = .closed
-      outputs.append(.unreachable(place, reason: reason))
     case .dialling(var attempts):
       attempts.failed(id, reason, at: now)
       rooms[index][place.channel] = .dialling(attempts)

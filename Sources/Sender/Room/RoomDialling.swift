@@ -1,7 +1,6 @@
 import Clock
 
-/// When a room is tried: soon after a sound session, then less and less often. A room that comes in by itself, because
-/// nobody can connect to it, is waited for.
+/// When a room is tried: soon after a sound session, then less and less often.
 struct RoomDialling {
   /// A room that has just gone is back in a moment or in a while.
   static let firstRetry = Nanoseconds.milliseconds(250)
@@ -13,15 +12,12 @@ struct RoomDialling {
   /// A session that has lasted this long with its media connection was sound: the next one is tried at once.
   static let soundSession = Nanoseconds.seconds(3)
 
-  let comesIn: Bool
   private var retryAfter = Self.firstRetry
-
-  init(comesIn: Bool) { self.comesIn = comesIn }
 
   /// When to try a room of which there are news: it was added, found or asked for.
   mutating func heard(at now: LocalTime) -> LocalTime {
     retryAfter = Self.firstRetry
-    return time(now)
+    return now
   }
 
   /// When to try again after an attempt or a session that broke.
@@ -29,14 +25,10 @@ struct RoomDialling {
     // A welcome alone proves little: the media connection may never come about.
     if let session, session >= Self.soundSession { retryAfter = Self.firstRetry }
     defer { retryAfter = min(Nanoseconds(retryAfter.count * 2), Self.lastRetry) }
-    return time(now + retryAfter)
+    return now + retryAfter
   }
 
-  func refused(at now: LocalTime) -> LocalTime { time(now + Self.refusedRetry) }
+  func refused(at now: LocalTime) -> LocalTime { now + Self.refusedRetry }
 
-  func notPaired(at now: LocalTime) -> LocalTime { time(now + Self.notPairedRetry) }
-
-  private func time(_ time: LocalTime) -> LocalTime {
-    comesIn ? LocalTime(nanoseconds: .max) : time
-  }
+  func notPaired(at now: LocalTime) -> LocalTime { now + Self.notPairedRetry }
 }

@@ -36,7 +36,7 @@ struct RoomLink {
   /// What the room decodes, as it said last; nil before it was connected.
   private(set) var codecs: CodecSet?
   private var withdrawnUntil: LocalTime?
-  private(set) var dialling: RoomDialling
+  private(set) var dialling = RoomDialling()
   /// Whether the next `hello` asks for the room though somebody else has it.
   private(set) var takesOver = false
   /// One more than the number of the newest packet that the room was ever sent.
@@ -46,14 +46,11 @@ struct RoomLink {
   private(set) var session: UInt64 = 0
   var framer = MessageFramer(limit: ProtocolLimits.controlMessage)
 
-  init(
-    id: RoomID, name: String, receiverID: Identifier?, comesIn: Bool = false, at now: LocalTime
-  ) {
+  init(id: RoomID, name: String, receiverID: Identifier?, at now: LocalTime) {
     self.id = id
     self.name = name
     self.receiverID = receiverID
     isCertain = receiverID != nil
-    dialling = RoomDialling(comesIn: comesIn)
     state = .waiting(until: dialling.heard(at: now))
   }
 
@@ -212,7 +209,7 @@ struct RoomLink {
   /// Nil where nothing is awaited; one that waits to be connected has no turn while the others are `isCrowded`.
   func deadline(isCrowded: Bool) -> LocalTime? {
     switch state {
-    case .waiting: isCrowded || dialling.comesIn ? nil : nextDeadline
+    case .waiting: isCrowded ? nil : nextDeadline
     case .connecting, .greeting: nextDeadline
     case .live: min(nextDeadline, starvationTime ?? nextDeadline)
     case .replaced: nil
