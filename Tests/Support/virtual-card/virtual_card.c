@@ -21,7 +21,7 @@
  * DIR/underrun   makes one underrun; removed by the card
  * DIR/dry        while this file exists the card runs dry as soon as it is started
  *
- * Nothing runs in the background: each call works out where the pointer is by now.
+ * Nothing runs in the background: each call works out where the pointer is by now. `polls_first.c` tests it.
  */
 #define _GNU_SOURCE
 #include <alsa/asoundlib.h>
@@ -133,10 +133,21 @@ static snd_pcm_sframes_t visible(const struct card *c) {
   return whole - whole % c->step;
 }
 
-/* Wakes the program at the end of the present period. */
-static void tick(struct card *c) {
+static bool has_space(const struct card *c, snd_pcm_uframes_t written) {
+  return c->io.buffer_size + (snd_pcm_uframes_t)visible(c) - written >= c->avail_min;
+}
+
+/* The end of the present period, in ns; 0: a card that stands has none. */
+static int64_t period_end(const struct card *c) {
   double period = (double)c->io.period_size;
-  int64_t ns = time_of(c, (floor(c->position / period) + 1) * period);
+  return c->running ? time_of(c, (floor(c->position / period) + 1) * period) : 0;
+}
+
+/* Makes poll answer as the kernel's cards do: at once while there is space, else when a period ends. Nobody reads the
+ * timer, so it stays readable until it is set again. */
+static void arm(struct card *c, snd_pcm_uframes_t written) {
+  bool at_once = has_space(c, written) && c->io.state != SND_PCM_STATE_DRAINING;
+  int64_t ns = at_once ? 1 : period_end(c); /* 1 is long past, and 0 disarms it */
   struct itimerspec timer = {{0, 0}, {ns / 1000000000, ns % 1000000000}};
   syscall(SYS_timerfd_settime, c->timer, TFD_TIMER_ABSTIME, &timer, NULL);
 }
@@ -154,7 +165,7 @@ static int card_start(snd_pcm_ioplug_t *io) {
     fprintf(starts, "%lld %llu\n", (long long)c->started, (unsigned long long)c->base);
     fclose(starts);
   }
-  tick(c);
+  arm(c, io->appl_ptr);
   return 0;
 }
 
@@ -176,6 +187,7 @@ static int card_prepare(snd_pcm_ioplug_t *io) {
   c->base += (uint64_t)c->position;
   c->position = 0;
   c->running = false;
+  arm(c, 0);
   return 0;
 }
 
@@ -205,24 +217,26 @@ static snd_pcm_sframes_t card_transfer(snd_pcm_ioplug_t *io, const snd_pcm_chann
     return code;
   const char *from = (const char *)areas[0].addr + offset * c->frame_bytes;
   off_t at = (off_t)((c->base + io->appl_ptr) * c->frame_bytes);
-  return pwrite(c->heard, from, size * c->frame_bytes, at) < 0 ? -errno : (snd_pcm_sframes_t)size;
+  if (pwrite(c->heard, from, size * c->frame_bytes, at) < 0)
+    return -errno;
+  arm(c, io->appl_ptr + size);
+  return (snd_pcm_sframes_t)size;
 }
 
 static int card_poll_revents(snd_pcm_ioplug_t *io, struct pollfd *fds, unsigned count,
                              unsigned short *revents) {
   struct card *c = io->private_data;
-  uint64_t ticks;
   (void)count;
   *revents = 0;
-  if (!(fds[0].revents & POLLIN) || read(c->timer, &ticks, sizeof ticks) < 0)
+  if (!(fds[0].revents & POLLIN))
     return 0;
   if (look(c) < 0) {
     *revents = POLLOUT | POLLERR;
     return 0;
   }
-  tick(c);
-  if (io->buffer_size + (snd_pcm_uframes_t)visible(c) - io->appl_ptr >= c->avail_min)
+  if (has_space(c, io->appl_ptr))
     *revents = POLLOUT;
+  arm(c, io->appl_ptr);
   return 0;
 }
 
