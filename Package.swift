@@ -93,7 +93,7 @@ let package = Package(
     .target(name: "COpenAPI", path: "Sources/CShims/COpenAPI"),
     .target(name: "CSys", path: "Sources/CShims/CSys"),
     // The web page, embedded by page.c.
-    .target(name: "CPage", path: "Sources/CShims/CPage", exclude: ["files"]),
+    .target(name: "Page", path: "Sources/Page", exclude: ["web"]),
     .target(name: "CAVCodec", path: "Sources/CShims/CAVCodec"),
     .target(name: "CFFmpeg", path: "Sources/CShims/CFFmpeg"),
     shim("CALSA", "alsa", apt: "libasound2-dev"),
@@ -134,7 +134,7 @@ let package = Package(
     .target(
       name: "WebAPI",
       dependencies: [
-        "Sender", "Pairing", "Driver", "Service", "WebServer", "QRCode", "COpenAPI", "CPage",
+        "Sender", "Pairing", "Driver", "Service", "WebServer", "QRCode", "COpenAPI", "Page",
       ],
       path: "Sources/WebAPI", swiftSettings: strict),
 

@@ -1,5 +1,5 @@
 internal import COpenAPI
-internal import CPage
+internal import Page
 
 /// The files that the program carries: the page, and the document of its requests.
 package struct WebPage: Sendable {
@@ -27,8 +27,8 @@ package struct WebPage: Sendable {
   init() {
     document = File(Self.bytes(tutti_openapi, tutti_openapi_size), type: "application/json")
     var files: [String: File] = [:]
-    for index in 0..<cpage_count() {
-      guard let file = cpage_file_at(index)?.pointee, let name = file.name, let type = file.type
+    for index in 0..<page_count() {
+      guard let file = page_file_at(index)?.pointee, let name = file.name, let type = file.type
       else { continue }
       files[String(cString: name)] = File(
         Self.bytes(file.bytes, file.size), type: String(cString: type))

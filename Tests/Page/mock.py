@@ -18,7 +18,7 @@ import catalogue
 import covers
 from house import House, Refusal, now_ms
 
-FILES = pathlib.Path(__file__).resolve().parents[2] / "Sources/CShims/CPage/files"
+FILES = pathlib.Path(__file__).resolve().parents[2] / "Sources/Page/web"
 API = "/api/v1"
 ROUTES = []
 

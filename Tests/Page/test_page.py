@@ -21,7 +21,7 @@ import browser as support
 from browser import LAPTOP, PHONE, TABLET
 
 BASE = None
-FILES = support.HERE.parents[1] / "Sources/CShims/CPage/files"
+FILES = support.HERE.parents[1] / "Sources/Page/web"
 VIEWS = ["now", "queue", "library", "rooms", "sync"]
 
 

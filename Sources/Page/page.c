@@ -1,6 +1,6 @@
-#include "CPage.h"
+#include "Page.h"
 
-// Each file of `files`, in one table. A test compares it with the folder, so that none is forgotten.
+// Each file of `web`, in one table. A test compares it with the folder, so that none is forgotten.
 
 // #embed is C23, and clang says so at each one.
 #pragma clang diagnostic ignored "-Wc23-extensions"
@@ -13,99 +13,99 @@
 #define MANIFEST "application/manifest+json"
 
 static const unsigned char index_html[] = {
-#embed "files/index.html"
+#embed "web/index.html"
 };
 static const unsigned char access_js[] = {
-#embed "files/access.js"
+#embed "web/access.js"
 };
 static const unsigned char actions_js[] = {
-#embed "files/actions.js"
+#embed "web/actions.js"
 };
 static const unsigned char api_js[] = {
-#embed "files/api.js"
+#embed "web/api.js"
 };
 static const unsigned char app_js[] = {
-#embed "files/app.js"
+#embed "web/app.js"
 };
 static const unsigned char base_css[] = {
-#embed "files/base.css"
+#embed "web/base.css"
 };
 static const unsigned char devices_js[] = {
-#embed "files/devices.js"
+#embed "web/devices.js"
 };
 static const unsigned char dom_js[] = {
-#embed "files/dom.js"
+#embed "web/dom.js"
 };
 static const unsigned char drag_js[] = {
-#embed "files/drag.js"
+#embed "web/drag.js"
 };
 static const unsigned char entries_js[] = {
-#embed "files/entries.js"
+#embed "web/entries.js"
 };
 static const unsigned char events_js[] = {
-#embed "files/events.js"
+#embed "web/events.js"
 };
 static const unsigned char icon_png[] = {
-#embed "files/icon.png"
+#embed "web/icon.png"
 };
 static const unsigned char icon_svg[] = {
-#embed "files/icon.svg"
+#embed "web/icon.svg"
 };
 static const unsigned char keys_js[] = {
-#embed "files/keys.js"
+#embed "web/keys.js"
 };
 static const unsigned char library_js[] = {
-#embed "files/library.js"
+#embed "web/library.js"
 };
 static const unsigned char manifest_webmanifest[] = {
-#embed "files/manifest.webmanifest"
+#embed "web/manifest.webmanifest"
 };
 static const unsigned char now_js[] = {
-#embed "files/now.js"
+#embed "web/now.js"
 };
 static const unsigned char overlay_js[] = {
-#embed "files/overlay.js"
+#embed "web/overlay.js"
 };
 static const unsigned char plot_js[] = {
-#embed "files/plot.js"
+#embed "web/plot.js"
 };
 static const unsigned char queue_js[] = {
-#embed "files/queue.js"
+#embed "web/queue.js"
 };
 static const unsigned char room_js[] = {
-#embed "files/room.js"
+#embed "web/room.js"
 };
 static const unsigned char rooms_js[] = {
-#embed "files/rooms.js"
+#embed "web/rooms.js"
 };
 static const unsigned char slider_js[] = {
-#embed "files/slider.js"
+#embed "web/slider.js"
 };
 static const unsigned char sound_js[] = {
-#embed "files/sound.js"
+#embed "web/sound.js"
 };
 static const unsigned char sync_js[] = {
-#embed "files/sync.js"
+#embed "web/sync.js"
 };
 static const unsigned char theme_js[] = {
-#embed "files/theme.js"
+#embed "web/theme.js"
 };
 static const unsigned char truth_js[] = {
-#embed "files/truth.js"
+#embed "web/truth.js"
 };
 static const unsigned char video_js[] = {
-#embed "files/video.js"
+#embed "web/video.js"
 };
 static const unsigned char views_css[] = {
-#embed "files/views.css"
+#embed "web/views.css"
 };
 static const unsigned char virtual_js[] = {
-#embed "files/virtual.js"
+#embed "web/virtual.js"
 };
 
 #define FILE_NAMED(name, type, bytes) {name, type, bytes, sizeof(bytes)}
 
-static const struct cpage_file files[] = {
+static const struct page_file files[] = {
     FILE_NAMED("index.html", HTML, index_html),
     FILE_NAMED("access.js", JS, access_js),
     FILE_NAMED("actions.js", JS, actions_js),
@@ -138,6 +138,6 @@ static const struct cpage_file files[] = {
     FILE_NAMED("virtual.js", JS, virtual_js),
 };
 
-size_t cpage_count(void) { return sizeof files / sizeof files[0]; }
+size_t page_count(void) { return sizeof files / sizeof files[0]; }
 
-const struct cpage_file *cpage_file_at(size_t index) { return &files[index]; }
+const struct page_file *page_file_at(size_t index) { return &files[index]; }

@@ -1,9 +1,9 @@
 #pragma once
 #include <stddef.h>
 
-// The web page of `tutti serve`, as it stands in `files`, inside the program.
+// The web page of `tutti serve`, as it stands in `web`, inside the program.
 
-struct cpage_file {
+struct page_file {
   const char *name; // of the file: "app.js". The page asks for /assets/NAME, and for / as "index.html".
   const char *type; // its MIME type, with the character set where it is text
   const unsigned char *bytes;
@@ -11,6 +11,6 @@ struct cpage_file {
 };
 
 // The number of files.
-size_t cpage_count(void);
-// The file with this index, which is less than `cpage_count()`. The files live as long as the program.
-const struct cpage_file *cpage_file_at(size_t index);
+size_t page_count(void);
+// The file with this index, which is less than `page_count()`. The files live as long as the program.
+const struct page_file *page_file_at(size_t index);
