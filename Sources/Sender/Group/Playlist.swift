@@ -12,13 +12,10 @@ package struct Playlist {
     case all
   }
 
-  /// Removed items keep their place while something still plays or waits that must know what follows it.
-  private struct Entry {
-    let item: PlayItem
-    var isRemoved = false
-  }
-
-  private var entries: [Entry] = []
+  /// With those in `removed`, which keep their place while something still plays or waits that must know what follows
+  /// it.
+  private var all: [PlayItem] = []
+  private var removed: Set<Int> = []
   package private(set) var repetition = Repetition.off
   /// The identity of the next item that is added.
   package private(set) var nextID = 0
@@ -28,20 +25,23 @@ package struct Playlist {
   /// A list as it was, with the identities of its items, of which each occurs once. Those of later items are `nextID`
   /// and above.
   package init(restoring items: [PlayItem], nextID: Int, repetition: Repetition) {
-    entries = items.prefix(Self.limit).map { Entry(item: $0) }
+    all = Array(items.prefix(Self.limit))
     self.nextID = items.reduce(nextID) { max($0, $1.id + 1) }
     self.repetition = repetition
   }
 
-  package var items: [PlayItem] { entries.filter { !$0.isRemoved }.map(\.item) }
-  package var count: Int { entries.count { !$0.isRemoved } }
-  package var first: PlayItem? { entries.first { !$0.isRemoved }?.item }
+  /// Copies nothing where nothing has just been removed.
+  package var items: [PlayItem] { removed.isEmpty ? all : all.filter(isPresent) }
+  package var count: Int { all.count - removed.count }
+  package var first: PlayItem? { all.first(where: isPresent) }
 
   package func contains(_ id: Int) -> Bool { item(id) != nil }
 
   package func item(_ id: Int) -> PlayItem? {
-    entries.first { $0.item.id == id && !$0.isRemoved }?.item
+    removed.contains(id) ? nil : all.first { $0.id == id }
   }
+
+  private func isPresent(_ item: PlayItem) -> Bool { !removed.contains(item.id) }
 }
 
 // MARK: - What follows
@@ -66,18 +66,18 @@ extension Playlist {
   /// Where "next" goes: an item that repeats is left.
   func neighbour(after item: PlayItem) -> PlayItem? {
     guard let index = index(of: item.id) else { return nil }
-    let next = entries[(index + 1)...].first { !$0.isRemoved }?.item
+    let next = all[(index + 1)...].first(where: isPresent)
     return next ?? (repetition == .all ? first : nil)
   }
 
   /// Where "previous" goes.
   func neighbour(before item: PlayItem) -> PlayItem? {
     guard let index = index(of: item.id) else { return nil }
-    let previous = entries[..<index].last { !$0.isRemoved }?.item
-    return previous ?? (repetition == .all ? entries.last { !$0.isRemoved }?.item : nil)
+    let previous = all[..<index].last(where: isPresent)
+    return previous ?? (repetition == .all ? all.last(where: isPresent) : nil)
   }
 
-  private func index(of id: Int) -> Int? { entries.firstIndex { $0.item.id == id } }
+  private func index(of id: Int) -> Int? { all.firstIndex { $0.id == id } }
 }
 
 // MARK: - Edits
@@ -119,7 +119,7 @@ extension Playlist {
       insert(new, .after(id), current: current)
       remove(id)
     case .move(let id, let place): move(id, place, current: current)
-    case .clear: for index in entries.indices { entries[index].isRemoved = true }
+    case .clear: removed.formUnion(all.lazy.map(\.id))
     case .restore(let items): restore(items)
     case .shuffle(let seed): shuffle(seed: seed, current: current)
     case .setRepetition(let repetition): self.repetition = repetition
@@ -134,53 +134,52 @@ extension Playlist {
     _ new: [PlaylistEntry], _ place: PlaylistEdit.Place, current: PlayItem? = nil
   ) {
     let added = new.prefix(max(0, Self.limit - count)).enumerated().map { offset, entry in
-      Entry(
-        item: PlayItem(
-          id: nextID + offset, location: entry.location, title: entry.title, reach: entry.reach))
+      PlayItem(
+        id: nextID + offset, location: entry.location, title: entry.title, reach: entry.reach)
     }
     nextID += added.count
-    entries.insert(contentsOf: added, at: entryIndex(of: place, current: current))
+    all.insert(contentsOf: added, at: entryIndex(of: place, current: current))
   }
 
   private mutating func remove(_ id: Int) {
-    guard let index = index(of: id) else { return }
-    entries[index].isRemoved = true
+    if contains(id) { removed.insert(id) }
   }
 
   private mutating func restore(_ items: [PlayItem]) {
     var seen: Set<Int> = []
     let restored = items.filter { $0.id < nextID && seen.insert($0.id).inserted }
-    for index in entries.indices { entries[index].isRemoved = true }
-    entries.removeAll { seen.contains($0.item.id) }
-    entries += restored.prefix(Self.limit).map { Entry(item: $0) }
+    all.removeAll { seen.contains($0.id) }
+    removed = Set(all.lazy.map(\.id))
+    all += restored.prefix(Self.limit)
   }
 
   private mutating func move(_ id: Int, _ place: PlaylistEdit.Place, current: PlayItem?) {
     guard contains(id), let index = index(of: id) else { return }
     if case .after(id) = place { return }
     if case .next = place, current?.id == id { return }
-    let entry = entries.remove(at: index)
-    entries.insert(entry, at: entryIndex(of: place, current: current))
+    let item = all.remove(at: index)
+    all.insert(item, at: entryIndex(of: place, current: current))
   }
 
   private func entryIndex(of place: PlaylistEdit.Place, current: PlayItem?) -> Int {
     switch place {
-    case .end: return entries.count
+    case .end: return all.count
     case .index(let number):
-      let present = entries.indices.filter { !entries[$0].isRemoved }
-      return present.indices.contains(number) ? present[number] : number < 0 ? 0 : entries.count
-    case .after(let id): return index(of: id).map { $0 + 1 } ?? entries.count
+      if removed.isEmpty { return min(max(number, 0), all.count) }
+      let present = all.indices.filter { isPresent(all[$0]) }
+      return present.indices.contains(number) ? present[number] : number < 0 ? 0 : all.count
+    case .after(let id): return index(of: id).map { $0 + 1 } ?? all.count
     case .next: return current.flatMap { index(of: $0.id) }.map { $0 + 1 } ?? 0
     }
   }
 
   private mutating func shuffle(seed: UInt64, current: PlayItem?) {
-    var rest = entries.filter { $0.item.id != current?.id }
+    var rest = all.filter { $0.id != current?.id }
     var state = seed
     for last in stride(from: rest.count - 1, to: 0, by: -1) {
       rest.swapAt(last, Int(Self.next(&state) % UInt64(last + 1)))
     }
-    entries = entries.filter { $0.item.id == current?.id } + rest
+    all = all.filter { $0.id == current?.id } + rest
   }
 
   /// SplitMix64.
@@ -194,6 +193,9 @@ extension Playlist {
 
   /// Removed items that nobody asks about any more need no place.
   mutating func forgetRemoved(except isNeeded: (Int) -> Bool) {
-    entries.removeAll { $0.isRemoved && !isNeeded($0.item.id) }
+    let forgotten = removed.filter { !isNeeded($0) }
+    guard !forgotten.isEmpty else { return }
+    all.removeAll { forgotten.contains($0.id) }
+    removed.subtract(forgotten)
   }
 }
