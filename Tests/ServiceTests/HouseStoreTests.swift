@@ -12,18 +12,22 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  private static func entry(_ id: Int) -> HouseRecord.Entry {
+  private static func entry(_ id: Int) -> QueueRecord.Entry {
+    QueueRecord.Entry(id: id, details(id))
+  }
+
+  private static func details(_ id: Int) -> HouseRequest.NewEntry {
     var entry = HouseRequest.NewEntry(location: "/music/\(id).flac")
     (entry.title, entry.artist, entry.album) = ("Title \(id)", "Ärtist", nil)
     (entry.durationS, entry.artwork, entry.trackId) = (1.5, "abc", "t\(id)")
     (entry.albumId, entry.hasVideo) = ("a\(id)", id == 2)
-    return HouseRecord.Entry(id: id, entry)
+    return entry
   }
 
   private static var record: HouseRecord {
     var group = HouseRecord.Group(id: "g1", name: "Party")
     group.rooms = ["b", "a"]
-    group.entries = [3, 1, 2].map(entry)
+    group.queue = QueueRecord([3, 1, 2].map(entry))
     (group.nextEntry, group.revision) = (4, 9)
     group.place = QueuePlace(entry: 1, seconds: 12.25)
     (group.isPlaying, group.repetition) = (true, "all")
@@ -31,6 +35,7 @@ import Testing
     group.effects.filters = try? ["highpass 120", "equalizer 2500:5:2"].map { try SoundFilter($0) }
     var record = HouseRecord()
     record.groups = [group, HouseRecord.Group(id: "g2", name: nil)]
+    record.groups[1].lastRoom = "c"
     record.lastGroup = 2
     var room = HouseRecord.Room(id: "a", name: "Kitchen")
     (room.volume, room.muted, room.delayMs, room.channels) = (40.5, true, -3, "left")
@@ -55,17 +60,84 @@ import Testing
     try database.setVersion(1)
     var old = Self.record
     old.groups[0].effects.filters = nil
-    for index in old.groups[0].entries.indices {
-      old.groups[0].entries[index].entry.albumId = nil
-      old.groups[0].entries[index].entry.hasVideo = nil
-    }
+    old.groups[1].lastRoom = nil
+    old.groups[0].queue = Self.ranked(
+      [3, 1, 2].map { id in
+        var details = Self.details(id)
+        (details.albumId, details.hasVideo) = (nil, nil)
+        return (id, details)
+      })
     #expect(try HouseStore(path: path).record == old)
     try HouseStore(path: path).save(Self.record)
     #expect(try HouseStore(path: path).record == Self.record)
   }
 
+  /// With the ranks that the entries of an older file get.
+  private static func ranked(_ entries: [(id: Int, details: HouseRequest.NewEntry)]) -> QueueRecord
+  {
+    QueueRecord(
+      entries.enumerated().map { rank, entry in
+        .init(id: entry.id, rank: Int64(rank), entry.details)
+      })
+  }
+
+  /// As version 3 had it, with the order of entries in one value.
+  private static func makeVersion3(_ database: Database) throws {
+    try database.execute(
+      """
+      ALTER TABLE groups ADD COLUMN entry_order BLOB NOT NULL DEFAULT x'';
+      ALTER TABLE groups DROP COLUMN last_room
+      """)
+    let groups = try database.prepare("SELECT id FROM groups").all { $0.text(0) ?? "" }
+    for group in groups {
+      let ids = try database.prepare("SELECT id FROM entries WHERE group_id = ? ORDER BY rank")
+        .all([.text(group)]) { UInt64($0.int(0) ?? 0) }
+      let order = ids.flatMap { id in (0..<8).map { UInt8(truncatingIfNeeded: id >> (8 * $0)) } }
+      try database.run("UPDATE groups SET entry_order = ? WHERE id = ?", .blob(order), .text(group))
+    }
+    try database.execute("ALTER TABLE entries DROP COLUMN rank")
+    try database.setVersion(3)
+  }
+
+  @Test func `a file with the order of entries in one value keeps its queues`() throws {
+    var record = Self.record
+    record.groups[0].queue = Self.ranked((1...600).reversed().map { ($0, Self.details($0)) })
+    record.groups[0].nextEntry = 601
+    try HouseStore(path: path).save(record)
+    let database = try Database(path: path)
+    try Self.makeVersion3(database)
+    // One that stands in no order was never shown.
+    try database.execute("INSERT INTO entries (group_id, id, location) VALUES ('g1', 700, 'x')")
+    record.groups[1].lastRoom = nil
+    let store = try HouseStore(path: path)
+    #expect(store.record == record)
+    record.groups[0].queue.follow([700, 600, 1].map { Self.details($0).item($0) }) {
+      Self.details($0.id)
+    }
+    try store.save(record)
+    #expect(try HouseStore(path: path).record == record)
+    #expect(record.groups[0].queue.ids == [700, 600, 1])
+  }
+
+  @Test func `entries whose ranks are in no order are ranked anew, and stay so`() throws {
+    var record = Self.record
+    record.groups[0].queue = QueueRecord((0..<20).map(Self.entry))
+    try HouseStore(path: path).save(record)
+    try Database(path: path).execute("UPDATE entries SET rank = max(3, id) << 60")
+    let store = try HouseStore(path: path)
+    let found = store.record.groups[0].queue
+    #expect(found.ids.sorted() == Array(0..<20))
+    record.groups[0].queue = found
+    record.groups[0].queue.follow(found.ids.dropLast().map { Self.details($0).item($0) }) {
+      Self.details($0.id)
+    }
+    try store.save(record)
+    #expect(try HouseStore(path: path).record == record)
+  }
+
   /// As version 2 had it, with filters in FFmpeg's notation.
   private static func makeOlder(_ database: Database) throws {
+    try makeVersion3(database)
     try database.execute(
       "ALTER TABLE groups DROP COLUMN filters; ALTER TABLE groups ADD COLUMN filter TEXT;"
         + "ALTER TABLE entries DROP COLUMN reach")
@@ -83,6 +155,8 @@ import Testing
     #expect(lines.first?.hasPrefix("the filter of group g1 is dropped") ?? false, "\(lines)")
     var old = Self.record
     old.groups[0].effects.filters = nil
+    old.groups[0].queue = Self.ranked([3, 1, 2].map { ($0, Self.details($0)) })
+    old.groups[1].lastRoom = nil
     #expect(store.record == old)
     try store.save(Self.record)
     #expect(try HouseStore(path: path) { lines.append($0) }.record == Self.record)
@@ -119,8 +193,8 @@ import Testing
     }
     switch Int.random(in: 0..<9, using: &random) {
     case 0: record.groups.remove(at: index)
-    case 1: record.groups[index].entries.shuffle(using: &random)
-    case 2: record.groups[index].entries = []
+    case 1: edit(&record.groups[index]) { $0.shuffle(using: &random) }
+    case 2: record.groups[index].queue = QueueRecord()
     case 3: record.groups[index].name = "n\(record.lastGroup)"
     case 4: record.groups[index].rooms = ["r\(index)", "s\(index)"].shuffled(using: &random)
     case 5: record.groups[index].place?.seconds += 10
@@ -129,13 +203,20 @@ import Testing
         (try? SoundFilter("bass \(Int.random(in: -24...24, using: &random))")).map { [$0] }
     default:
       let id = record.groups[index].nextEntry
-      record.groups[index].entries.insert(entry(id), at: record.groups[index].entries.count / 2)
+      edit(&record.groups[index]) { $0.insert(id, at: $0.count / 2) }
       record.groups[index].nextEntry += 1
     }
     var seen: Set<String> = []
     for index in record.groups.indices {
       record.groups[index].rooms.removeAll { !seen.insert($0).inserted }
     }
+  }
+
+  private static func edit(_ group: inout HouseRecord.Group, _ edit: (inout [Int]) -> Void) {
+    var ids = group.queue.ids
+    edit(&ids)
+    group.queue.follow(ids.map { details($0).item($0) }) { details($0.id) }
+    group.revision += 1
   }
 
   @Test func `a damaged file is set aside with a line, and all begins anew`() throws {

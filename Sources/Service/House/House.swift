@@ -117,7 +117,7 @@ package final class House: LoopMember {
     }
     (posted, onDisk) = ((0, record), record)
     plan = HousePlan(
-      restoring: record.groups.map { .init(id: $0.id, name: $0.name, rooms: $0.rooms) },
+      restoring: record.groups.map(HousePlan.Group.init),
       lastNumber: record.lastGroup)
     savedRooms = Dictionary(record.rooms.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
     host.outlivesGroups = true
@@ -375,7 +375,7 @@ package final class House: LoopMember {
     for id in plan.groups.map(\.id) where !kept.contains(id) { delete(id) }
     let before = plan
     plan = HousePlan(
-      restoring: record.groups.map { .init(id: $0.id, name: $0.name, rooms: $0.rooms) },
+      restoring: record.groups.map(HousePlan.Group.init),
       lastNumber: max(record.lastGroup, plan.lastNumber))
     for group in record.groups where groups[group.id] == nil { try? open(group) }
     for group in record.groups { groups[group.id]?.revert(to: group) }
@@ -394,7 +394,7 @@ package final class House: LoopMember {
     var record = HouseRecord()
     record.lastGroup = plan.lastNumber
     record.groups = plan.groups.compactMap { group in
-      groups[group.id]?.record(name: group.name, rooms: group.rooms)
+      groups[group.id]?.record(as: group)
     }
     record.rooms = savedRooms.values.sorted { $0.id < $1.id }
     return record

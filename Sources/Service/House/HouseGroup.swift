@@ -33,7 +33,8 @@ final class HouseGroup {
   /// Whether it plays in a room, be it away.
   var hasRooms: () -> Bool = { true }
   private var absence = RoomAbsence()
-  private var storedEntries: (revision: UInt64, entries: [HouseRecord.Entry])?
+  /// As it was at `queueRevision` or before.
+  private var queue: (revision: UInt64, record: QueueRecord)
 
   init(
     _ record: HouseRecord.Group, on host: GroupHost, _ settings: House.Settings,
@@ -42,8 +43,10 @@ final class HouseGroup {
     id = record.id
     queueRevision = record.revision
     restingPlace = record.place
-    details = Dictionary(record.entries.map { ($0.id, $0.entry) }, uniquingKeysWith: { $1 })
-    let items = record.entries.map { $0.entry.item($0.id) }
+    queue = (record.revision, record.queue)
+    details = Dictionary(
+      record.queue.entries.map { ($0.id, $0.details) }, uniquingKeysWith: { $1 })
+    let items = record.queue.entries.map { $0.details.item($0.id) }
     let playlist = Playlist(
       restoring: items, nextID: record.nextEntry,
       repetition: Playlist.Repetition(rawValue: record.repetition) ?? .off)
@@ -328,7 +331,7 @@ final class HouseGroup {
     _ entries: [Entry], at place: HouseRequest.Place
   ) throws(HouseProblem) -> [Int] {
     let begins = items.isEmpty && isResting && !rooms.isEmpty
-    let added = try insert(entries, try self.place(place, among: items))
+    let added = try insert(entries, try self.place(place))
     if begins, let first = added.first {
       try play(QueuePlace(entry: first, seconds: 0))
     }
@@ -351,20 +354,22 @@ final class HouseGroup {
     return Array(ids)
   }
 
-  /// - Parameter others: the list without what is to come there.
+  /// - Parameter moved: an entry that is to come there: places are counted in the list without it.
   private func place(
-    _ place: HouseRequest.Place, among others: [PlayItem]
+    _ place: HouseRequest.Place, without moved: Int? = nil
   ) throws(HouseProblem) -> PlaylistEdit.Place {
     switch place {
     case .now, .end: return .end
     case .next: return (isResting ? restingPlace : nil).map { .after($0.entry) } ?? .next
     case .before(let id):
       try check(id)
-      return .index(others.firstIndex { $0.id == id } ?? others.count)
+      let items = items
+      let index = items.firstIndex { $0.id == id } ?? items.count
+      return .index(items[..<index].contains { $0.id == moved } ? index - 1 : index)
     case .number(let number):
-      guard (1...others.count + 1).contains(number) else {
-        throw .invalid(
-          "there is no number \(number) to be had in the list: 1 to \(others.count + 1)")
+      let last = items.count + (moved == nil ? 1 : 0)
+      guard (1...last).contains(number) else {
+        throw .invalid("there is no number \(number) to be had in the list: 1 to \(last)")
       }
       return .index(number - 1)
     }
@@ -373,7 +378,7 @@ final class HouseGroup {
   private func move(_ id: Int, to place: HouseRequest.Place) throws(HouseProblem) {
     try check(id)
     guard place != .before(id) else { return }
-    carryOut(.edit(.move(id, try self.place(place, among: items.filter { $0.id != id }))))
+    carryOut(.edit(.move(id, try self.place(place, without: id))))
   }
 
   private func shuffle() throws(HouseProblem) {
@@ -400,13 +405,12 @@ final class HouseGroup {
     let (status, items) = (player.status, items)
     guard !items.isEmpty else { return }
     let place = movesPlace ? QueueUndo.Place(place(status), wasPlaying: isPlaying(status)) : nil
-    undo = QueueUndo(done, count ?? items.count, items, details, place)
+    undo = QueueUndo(done, count ?? items.count, items, place)
   }
 
   private func bringBack() throws(HouseProblem) {
     guard let undo else { throw .unavailable("there is nothing to undo") }
     self.undo = nil
-    details.merge(undo.details) { $1 }
     carryOut(.edit(.restore(undo.items)))
     forgetDetails()
     // Where only the order of the others has changed, what plays goes on.
@@ -416,6 +420,7 @@ final class HouseGroup {
     restingPlace = place.queue
   }
 
+  /// Those of entries that an undo would bring back are kept.
   private func forgetDetails() {
     guard details.count > 2 * max(items.count, 100) else { return }
     let kept = Set((items + (undo?.items ?? [])).map(\.id))
@@ -424,11 +429,11 @@ final class HouseGroup {
 
   // MARK: - What is kept
 
-  func record(name: String?, rooms: [String]) -> HouseRecord.Group {
+  func record(as plan: HousePlan.Group) -> HouseRecord.Group {
     let status = player.status
-    var record = HouseRecord.Group(id: id, name: name)
-    record.rooms = rooms
-    record.entries = entriesToStore
+    var record = HouseRecord.Group(id: id, name: plan.name)
+    (record.rooms, record.lastRoom) = (plan.rooms, plan.lastRoom)
+    record.queue = queueToStore
     record.nextEntry = driver.session.playlist.nextID
     record.revision = queueRevision
     record.place = goal(status)
@@ -449,8 +454,9 @@ final class HouseGroup {
     if let effects = try? Effects(record.effects), effects != status.effects {
       carryOut(.effects(effects))
     }
-    guard entriesToStore != record.entries else { return }
-    if let undo, undo.items.map(\.id) == record.entries.map(\.id) {
+    let kept = record.queue.ids
+    guard items.map(\.id) != kept else { return }
+    if let undo, undo.items.map(\.id) == kept {
       try? bringBack()
     } else {
       restore(record, playing: place(status)?.entry)
@@ -459,26 +465,27 @@ final class HouseGroup {
   }
 
   private func restore(_ record: HouseRecord.Group, playing current: Int?) {
-    for entry in record.entries { details[entry.id] = entry.entry }
-    carryOut(.edit(.restore(record.entries.map { $0.entry.item($0.id) })))
+    let entries = record.queue.entries
+    for entry in entries { details[entry.id] = entry.details }
+    carryOut(.edit(.restore(entries.map { $0.details.item($0.id) })))
     forgetDetails()
-    guard !record.entries.contains(where: { $0.id == current }) else { return }
+    guard !entries.contains(where: { $0.id == current }) else { return }
     carryOut(.halt)
     restingPlace = record.place
     if record.isPlaying, !rooms.isEmpty { try? play(record.place) }
   }
 
-  /// Made once for each edit: a long list is not walked through for every position.
-  private var entriesToStore: [HouseRecord.Entry] {
-    if let storedEntries, storedEntries.revision == queueRevision { return storedEntries.entries }
-    let entries = items.map { item in
+  /// Brought into line once for each edit.
+  private var queueToStore: QueueRecord {
+    guard queue.revision != queueRevision else { return queue.record }
+    queue.record.follow(items) { item in
       var entry = details[item.id] ?? Entry(location: item.location)
       entry.reach = item.reach
       entry.title = entry.title ?? item.title
-      return HouseRecord.Entry(id: item.id, entry)
+      return entry
     }
-    storedEntries = (queueRevision, entries)
-    return entries
+    queue.revision = queueRevision
+    return queue.record
   }
 }
 

@@ -14,8 +14,8 @@ package struct HousePlan: Hashable, Sendable {
     /// Nobody hears it, and nobody has named it: no surface shows it.
     package var isAbandoned: Bool { rooms.isEmpty && name == nil }
 
-    package init(id: String, name: String?, rooms: [String]) {
-      (self.id, self.name, self.rooms) = (id, name, rooms)
+    package init(id: String, name: String?, rooms: [String], lastRoom: String? = nil) {
+      (self.id, self.name, self.rooms, self.lastRoom) = (id, name, rooms, lastRoom)
     }
   }
 

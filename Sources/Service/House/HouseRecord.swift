@@ -1,21 +1,16 @@
 /// What of a household survives the end of its process.
 package struct HouseRecord: Hashable, Sendable {
-  package struct Entry: Hashable, Sendable {
-    package var id: Int
-    package var entry: HouseRequest.NewEntry
-
-    package init(id: Int, _ entry: HouseRequest.NewEntry) { (self.id, self.entry) = (id, entry) }
-  }
-
   package struct Group: Hashable, Sendable {
     package var id: String
     package var name: String?
     package var rooms: [String] = []
-    package var entries: [Entry] = []
+    /// The room that was the last to leave it.
+    package var lastRoom: String?
+    /// Grows with every edit. It stands before the queue, so that a comparison of two records seldom walks through one.
+    package var revision: UInt64 = 0
+    package var queue = QueueRecord()
     /// The identity of the next entry: none is used twice.
     package var nextEntry = 0
-    /// Grows with every edit.
-    package var revision: UInt64 = 0
     package var place: QueuePlace?
     package var isPlaying = false
     package var repetition = "off"
@@ -49,5 +44,11 @@ package struct HouseRecord: Hashable, Sendable {
     edits.rooms = []
     for index in edits.groups.indices { edits.groups[index].place?.seconds = 0 }
     return edits
+  }
+}
+
+extension HousePlan.Group {
+  init(_ record: HouseRecord.Group) {
+    self.init(id: record.id, name: record.name, rooms: record.rooms, lastRoom: record.lastRoom)
   }
 }

@@ -6,7 +6,7 @@ import Sender
 /// before. For one thread.
 package final class HouseStore {
   /// Of the tables; a file with a higher one was written by a later program.
-  private static let version = 3
+  private static let version = 4
 
   private let database: Database
   /// What the file holds.
@@ -30,13 +30,13 @@ package final class HouseStore {
     database = try Database(path: path, survivesPowerCuts: true)
     saved = HouseRecord()
     if let damage = try database.damage() { throw SQLiteError(damaged: path, damage) }
-    switch try database.version() {
-    case 0: try makeTables()
-    case 1:
-      try addAlbums()
-      try addReaches(tell)
-    case 2: try addReaches(tell)
-    default: break
+    let version = try database.version()
+    if version == 0 {
+      try makeTables()
+    } else {
+      if version < 2 { try addAlbums() }
+      if version < 3 { try addReaches(tell) }
+      if version < 4 { try addRanks() }
     }
     saved = try load()
   }
@@ -59,17 +59,18 @@ package final class HouseStore {
         CREATE TABLE house (last_group INTEGER NOT NULL);
         INSERT INTO house VALUES (0);
         CREATE TABLE groups (
-          id TEXT PRIMARY KEY, place INTEGER NOT NULL, name TEXT, entry_order BLOB NOT NULL,
+          id TEXT PRIMARY KEY, place INTEGER NOT NULL, name TEXT,
           next_entry INTEGER NOT NULL, revision INTEGER NOT NULL, current_entry INTEGER,
           position REAL NOT NULL, is_playing INTEGER NOT NULL, repetition TEXT NOT NULL, rate REAL,
-          pitch REAL, loudness REAL, filters TEXT) WITHOUT ROWID;
+          pitch REAL, loudness REAL, filters TEXT, last_room TEXT) WITHOUT ROWID;
         CREATE TABLE group_rooms (
           room TEXT PRIMARY KEY, group_id TEXT NOT NULL REFERENCES groups ON DELETE CASCADE,
           place INTEGER NOT NULL) WITHOUT ROWID;
         CREATE TABLE entries (
           group_id TEXT NOT NULL REFERENCES groups ON DELETE CASCADE, id INTEGER NOT NULL,
           location TEXT NOT NULL, title TEXT, artist TEXT, album TEXT, duration REAL, artwork TEXT,
-          track TEXT, album_id TEXT, video INTEGER, reach TEXT, PRIMARY KEY (group_id, id)) WITHOUT ROWID;
+          track TEXT, album_id TEXT, video INTEGER, reach TEXT, rank INTEGER NOT NULL,
+          PRIMARY KEY (group_id, id)) WITHOUT ROWID;
         CREATE TABLE rooms (
           id TEXT PRIMARY KEY, name TEXT NOT NULL, volume REAL, muted INTEGER, delay REAL,
           channels TEXT) WITHOUT ROWID;
@@ -101,9 +102,37 @@ package final class HouseStore {
       try database.execute(
         "ALTER TABLE groups DROP COLUMN filter; ALTER TABLE groups ADD COLUMN filters TEXT;"
           + "ALTER TABLE entries ADD COLUMN reach TEXT")
-      try database.setVersion(Self.version)
+      try database.setVersion(3)
     }
     for line in dropped { tell(line) }
+  }
+
+  /// For a file of version 3, which had the order of a group's entries in one value: 8 bytes for each identity.
+  private func addRanks() throws(SQLiteError) {
+    let orders = try database.prepare("SELECT id, entry_order FROM groups").all { row in
+      (group: row.text(0) ?? "", ids: Self.ids(row.blob(1) ?? []))
+    }
+    try database.transaction { () throws(SQLiteError) in
+      try database.execute(
+        "ALTER TABLE entries ADD COLUMN rank INTEGER NOT NULL DEFAULT -1;"
+          + "ALTER TABLE groups ADD COLUMN last_room TEXT")
+      let update = try database.prepare(
+        "UPDATE entries SET rank = ? WHERE group_id = ? AND id = ?")
+      for order in orders {
+        for (rank, id) in order.ids.enumerated() {
+          try update.run(.init(rank), .text(order.group), .init(id))
+        }
+      }
+      try database.execute(
+        "DELETE FROM entries WHERE rank < 0; ALTER TABLE groups DROP COLUMN entry_order")
+      try database.setVersion(Self.version)
+    }
+  }
+
+  private static func ids(_ bytes: [UInt8]) -> [Int] {
+    stride(from: 0, to: bytes.count - 7, by: 8).map { start in
+      (0..<8).reduce(0) { $0 | Int(bytes[start + $1]) << (8 * $1) }
+    }
   }
 
   // MARK: - Reading
@@ -114,13 +143,12 @@ package final class HouseStore {
       try database.prepare("SELECT last_group FROM house").first { $0.int(0) ?? 0 } ?? 0
     let groups = try database.prepare(
       """
-      SELECT id, name, entry_order, next_entry, revision, current_entry, position, is_playing,
+      SELECT id, name, last_room, next_entry, revision, current_entry, position, is_playing,
         repetition, rate, pitch, loudness, filters FROM groups ORDER BY place
       """)
-    var orders: [[UInt8]] = []
     record.groups = try groups.all { row in
       var group = HouseRecord.Group(id: row.text(0) ?? "", name: row.text(1))
-      orders.append(row.blob(2) ?? [])
+      group.lastRoom = row.text(2)
       (group.nextEntry, group.revision) = (row.int(3) ?? 0, UInt64(max(0, row.int(4) ?? 0)))
       group.place = row.int(5).map { QueuePlace(entry: $0, seconds: row.double(6) ?? 0) }
       (group.isPlaying, group.repetition) = (row.bool(7), row.text(8) ?? "off")
@@ -133,31 +161,39 @@ package final class HouseStore {
     for index in record.groups.indices {
       let id = SQLiteValue.text(record.groups[index].id)
       record.groups[index].rooms = try rooms.all([id]) { $0.text(0) ?? "" }
-      record.groups[index].entries = try entries(of: id, order: Self.ids(orders[index]))
+      record.groups[index].queue = try queue(of: id)
     }
     record.rooms = try loadRooms()
     return record
   }
 
-  private func entries(
-    of group: SQLiteValue, order: [Int]
-  ) throws(SQLiteError) -> [HouseRecord.Entry] {
+  private func queue(of group: SQLiteValue) throws(SQLiteError) -> QueueRecord {
     let statement = try database.prepare(
       """
-      SELECT id, location, title, artist, album, duration, artwork, track, album_id, video, reach
+      SELECT id, location, title, artist, album, duration, artwork, track, album_id, video, reach,
+        rank
       FROM entries
-      WHERE group_id = ?
+      WHERE group_id = ? ORDER BY rank
       """)
-    var found: [Int: HouseRequest.NewEntry] = [:]
-    try statement.forEach([group]) { row in
+    let entries = try statement.all([group]) { row in
       var entry = HouseRequest.NewEntry(location: row.text(1) ?? "")
       (entry.title, entry.artist, entry.album) = (row.text(2), row.text(3), row.text(4))
       (entry.durationS, entry.artwork, entry.trackId) = (row.double(5), row.text(6), row.text(7))
       (entry.albumId, entry.hasVideo) = (row.text(8), row.int(9).map { $0 != 0 })
       entry.reach = row.text(10).flatMap(SourceReach.init) ?? .network
-      found[row.int(0) ?? 0] = entry
+      return QueueRecord.Entry(id: row.int(0) ?? 0, rank: row.int64(11) ?? 0, entry)
     }
-    return order.compactMap { id in found[id].map { HouseRecord.Entry(id: id, $0) } }
+    let queue = QueueRecord(entries)
+    if queue.entries != entries { try writeRanks(queue, of: group) }
+    return queue
+  }
+
+  /// Where those in the file were in no order.
+  private func writeRanks(_ queue: QueueRecord, of group: SQLiteValue) throws(SQLiteError) {
+    let update = try database.prepare("UPDATE entries SET rank = ? WHERE group_id = ? AND id = ?")
+    try database.transaction { () throws(SQLiteError) in
+      for entry in queue.entries { try update.run(.integer(entry.rank), group, .init(entry.id)) }
+    }
   }
 
   private func loadRooms() throws(SQLiteError) -> [HouseRecord.Room] {
@@ -200,37 +236,52 @@ package final class HouseStore {
       """
       INSERT INTO groups VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (id) DO UPDATE SET place = excluded.place, name = excluded.name,
-        entry_order = excluded.entry_order, next_entry = excluded.next_entry,
+        next_entry = excluded.next_entry,
         revision = excluded.revision, current_entry = excluded.current_entry,
         position = excluded.position, is_playing = excluded.is_playing,
         repetition = excluded.repetition, rate = excluded.rate, pitch = excluded.pitch,
-        loudness = excluded.loudness, filters = excluded.filters
+        loudness = excluded.loudness, filters = excluded.filters,
+        last_room = excluded.last_room
       """,
-      .text(group.id), .init(place), .init(group.name), .blob(Self.bytes(group.entries.map(\.id))),
-      .init(group.nextEntry), .integer(Int64(clamping: group.revision)), .init(group.place?.entry),
+      .text(group.id), .init(place), .init(group.name), .init(group.nextEntry),
+      .integer(Int64(clamping: group.revision)), .init(group.place?.entry),
       .real(group.place?.seconds ?? 0), .init(group.isPlaying), .text(group.repetition),
       .init(group.effects.rate), .init(group.effects.pitch), .init(group.effects.loudness),
-      .init(group.effects.filters.map(Self.text)))
-    guard group.entries != before?.entries ?? [] else { return }
-    try write(group.entries, of: .text(group.id), before: before?.entries ?? [])
+      .init(group.effects.filters.map(Self.text)), .init(group.lastRoom))
+    let before = before?.queue ?? QueueRecord()
+    if group.queue != before { try write(group.queue.entries, of: .text(group.id), before.entries) }
   }
 
+  /// Both are in the order of their ranks: one walk through them finds what differs.
   private func write(
-    _ entries: [HouseRecord.Entry], of group: SQLiteValue, before: [HouseRecord.Entry]
+    _ entries: [QueueRecord.Entry], of group: SQLiteValue, _ before: [QueueRecord.Entry]
   ) throws(SQLiteError) {
-    let known = Dictionary(before.map { ($0.id, $0.entry) }, uniquingKeysWith: { $1 })
-    let kept = Set(entries.map(\.id))
-    let delete = try database.prepare("DELETE FROM entries WHERE group_id = ? AND id = ?")
-    for entry in before where !kept.contains(entry.id) { try delete.run(group, .init(entry.id)) }
-    let insert = try database.prepare(
-      "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-    for entry in entries where known[entry.id] != entry.entry {
-      let new = entry.entry
-      try insert.run(
-        group, .init(entry.id), .text(new.location), .init(new.title), .init(new.artist),
-        .init(new.album), .init(new.durationS), .init(new.artwork), .init(new.trackId),
-        .init(new.albumId), new.hasVideo.map { .init($0) } ?? .null, .text(new.reach.rawValue))
+    var gone: [Int] = []
+    var new: [QueueRecord.Entry] = []
+    var place = 0
+    for entry in entries {
+      while place < before.count, before[place].rank < entry.rank {
+        gone.append(before[place].id)
+        place += 1
+      }
+      if place < before.count, before[place] == entry { place += 1 } else { new.append(entry) }
     }
+    gone += before[place...].map(\.id)
+    let delete = try database.prepare("DELETE FROM entries WHERE group_id = ? AND id = ?")
+    for id in gone { try delete.run(group, .init(id)) }
+    let insert = try database.prepare(
+      "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+    for entry in new { try insert.run([group, .init(entry.id)] + Self.values(entry)) }
+  }
+
+  private static func values(_ entry: QueueRecord.Entry) -> [SQLiteValue] {
+    let details = entry.details
+    return [
+      .text(details.location), .init(details.title), .init(details.artist), .init(details.album),
+      .init(details.durationS), .init(details.artwork), .init(details.trackId),
+      .init(details.albumId), details.hasVideo.map { .init($0) } ?? .null,
+      .text(details.reach.rawValue), .integer(entry.rank),
+    ]
   }
 
   private func writeRooms(of groups: [HouseRecord.Group]) throws(SQLiteError) {
@@ -263,18 +314,6 @@ package final class HouseStore {
   /// None where one of them is no filter: the file was written by somebody else.
   private static func filters(_ text: String?) -> [SoundFilter]? {
     text.map { (try? $0.split(separator: ",").map { try SoundFilter(String($0)) }) ?? [] }
-  }
-
-  // MARK: - The order of entries, in one value: an edit of a long list then writes little
-
-  private static func bytes(_ ids: [Int]) -> [UInt8] {
-    ids.flatMap { id in (0..<8).map { UInt8(truncatingIfNeeded: id >> (8 * $0)) } }
-  }
-
-  private static func ids(_ bytes: [UInt8]) -> [Int] {
-    stride(from: 0, to: bytes.count - 7, by: 8).map { start in
-      (0..<8).reduce(0) { $0 | Int(bytes[start + $1]) << (8 * $1) }
-    }
   }
 }
 

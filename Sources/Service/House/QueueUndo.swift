@@ -6,7 +6,6 @@ package struct QueueUndo: Hashable, Sendable {
   /// For people, such as `cleared 12 items`.
   package let sentence: String
   let items: [PlayItem]
-  let details: [Int: HouseRequest.NewEntry]
   /// Where the group was; nil where it goes on from where it is.
   let place: Place?
 
@@ -19,12 +18,9 @@ package struct QueueUndo: Hashable, Sendable {
     }
   }
 
-  init(
-    _ done: String, _ count: Int, _ items: [PlayItem], _ details: [Int: HouseRequest.NewEntry],
-    _ place: Place?
-  ) {
+  init(_ done: String, _ count: Int, _ items: [PlayItem], _ place: Place?) {
     sentence = "\(done) \(count) item\(count == 1 ? "" : "s")"
-    (self.items, self.details, self.place) = (items, details, place)
+    (self.items, self.place) = (items, place)
   }
 }
 
