@@ -245,6 +245,24 @@ import WireProtocol
     #expect(try Home(in: folder).house.publish().groups.map(\.roomIds) == [[room]])
   }
 
+  @Test func `a room that has left its queue finds it again after the daemon was killed`() throws {
+    let room = "127.0.0.1:1"
+    let home = try Home(in: folder)
+    let left = try home.newGroup(nil, rooms: [room])
+    let added = try home.edit(left.id, .add(Self.entries(1, 2), at: .next))
+    try home.ask(.leave(group: left.id, room: room))
+    // One that nobody has filled is not kept.
+    let empty = try home.newGroup(nil, rooms: ["127.0.0.1:2"])
+    try home.ask(.leave(group: empty.id, room: "127.0.0.1:2"))
+
+    let again = try Home(in: folder)
+    again.house.start()
+    #expect(again.house.publish().groups.isEmpty)
+    #expect(again.house.plan.groups.map(\.id) == [left.id])
+    #expect(try again.newGroup(nil, rooms: [room]).id == left.id)
+    #expect(try again.ids(left.id) == added)
+  }
+
   @Test func `a room that asks for its PIN is shown as such until it is paired`() throws {
     let home = try Home(in: folder)
     func know(_ digit: String, access: String?) {

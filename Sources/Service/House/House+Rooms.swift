@@ -68,14 +68,20 @@ extension House {
         connect(move.room, in: to, takes: takes || move.from != nil)
       }
     }
-    let abandoned = plan.groups.filter(\.isAbandoned).map(\.id)
-    let queues = abandoned.filter {
-      groups[$0].map { !$0.items.isEmpty || $0.undo != nil } ?? false
+    endAbandoned()
+  }
+
+  /// A queue waits for the room that has left it last, also while the daemon is not there. Without either, it has no use.
+  func endAbandoned() {
+    let abandoned = plan.groups.filter(\.isAbandoned)
+    let queues = abandoned.filter { group in
+      guard group.lastRoom != nil, let house = groups[group.id] else { return false }
+      return !house.items.isEmpty || house.undo != nil
     }
     let kept = queues.suffix(Self.abandonedLimit)
-    for id in abandoned where !kept.contains(id) {
-      _ = plan.delete(id)
-      close(id)
+    for group in abandoned where !kept.contains(group) {
+      _ = plan.delete(group.id)
+      close(group.id)
     }
   }
 

@@ -135,7 +135,7 @@ package final class House: LoopMember {
 
   package func start() {
     keepTones()
-    for group in plan.groups where group.isAbandoned { delete(group.id) }
+    endAbandoned()
     host.startDiscovery()
     for group in plan.groups {
       for room in group.rooms { connect(room, in: group.id, takes: false) }
