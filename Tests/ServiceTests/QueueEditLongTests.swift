@@ -66,8 +66,8 @@ import Testing
         let id = ids[place]
         let far = ids[(place + ids.count / 2) % ids.count]
         try note(Self.time { added = try edit(.add([new], at: .end)) })
-        try note(Self.time { try edit(.move(added[0], before: id)) })
-        try note(Self.time { try edit(.move(id, before: far)) })
+        try note(Self.time { try edit(.move(added[0], to: .before(id))) })
+        try note(Self.time { try edit(.move(id, to: .before(far))) })
         try note(Self.time { try edit(.remove(id)) })
         ids[place] = added[0]
       }
