@@ -1,8 +1,9 @@
 import Audio
-import FFmpegSource
 import Sender
 import TestSupport
 import Testing
+
+@testable import FFmpegSource
 
 /// All frames of a source from where it stands, read in pieces of odd size.
 func readAll(_ source: any MediaSource, limit: Int = 4_000_000) throws(MediaError) -> [Float] {
@@ -129,6 +130,32 @@ func readAll(_ source: any MediaSource, limit: Int = 4_000_000) throws(MediaErro
       let expected = whole[2 * place..<2 * (place + 1_000)]
       #expect(zip(frames, expected).allSatisfy { abs($0 - $1) < 1e-5 }, "at \(place)")
     }
+  }
+
+  @Test func `the bits of DSD are kept without loss, at the highest rate that divides theirs`()
+    throws
+  {
+    let path = folder.file("a.dsf")
+    try DSDFile.writeSine(441, seconds: 1, to: path)
+    let source = try FileSource(path: path)
+    #expect(source.isLossless)
+    #expect(source.format == AudioFormat(sampleRate: 176_400, channelCount: 2))
+    var frames: [Float] = []
+    try source.read(176_400, appendingTo: &frames)
+    #expect(abs(frames.count / 2 - 176_400) < 2_000)
+    // A sine at half of full scale, as often as it was written.
+    let left = stride(from: 40_000, to: 300_000, by: 2).map { frames[$0] }
+    #expect(abs(left.max() ?? 0) > 0.4)
+    let crossings = zip(left, left.dropFirst(40)).count { $0 < 0 && $1 >= 0 } / 40
+    #expect(abs(crossings - 441 * left.count / 176_400) < 20)
+  }
+
+  @Test(arguments: [
+    (352_800, 176_400), (705_600, 176_400), (384_000, 192_000), (1_411_200, 176_400),
+    (37_800, 32_000), (250_000, 192_000), (44_100, 44_100),
+  ])
+  func `rates that are not played become others`(rate: Int, played: Int) {
+    #expect(DecodedAudio.playableRate(for: rate) == played)
   }
 
   @Test func `six channels become two within full scale, or stay six`() throws {

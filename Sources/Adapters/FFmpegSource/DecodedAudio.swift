@@ -39,9 +39,15 @@ final class DecodedAudio {
     return metadata
   }
 
-  /// The rate itself if it is supported, else the nearest one, and of two equally near ones the higher.
+  /// The rate itself if it is supported. Else, of one beyond them all, as of DSD, the highest that divides it; and of others
+  /// the nearest one, and of two equally near ones the higher.
   static func playableRate(for rate: Int) -> Int {
-    AudioFormat.supportedRates.min { (abs($0 - rate), -$0) < (abs($1 - rate), -$1) } ?? rate
+    if let highest = AudioFormat.supportedRates.last, rate > highest,
+      let part = AudioFormat.supportedRates.last(where: { rate.isMultiple(of: $0) })
+    {
+      return part
+    }
+    return AudioFormat.supportedRates.min { (abs($0 - rate), -$0) < (abs($1 - rate), -$1) } ?? rate
   }
 
   var isResampled: Bool { format.sampleRate != facts.decodedRate }

@@ -22,7 +22,9 @@ struct MediaFacts {
     decodedChannelCount = Int(frame.ch_layout.nb_channels)
     let properties = library.calls.avcodec_descriptor_get(codec.codec_id)?.pointee.props ?? 0
     let mayLose = properties & AV_CODEC_PROP_LOSSY != 0 && codec.codec_id != AV_CODEC_ID_WAVPACK
-    isLossless = properties & AV_CODEC_PROP_LOSSLESS != 0 && !mayLose
+    // FFmpeg calls the stream of bits of DSD lossy, though it is the recording itself.
+    isLossless =
+      properties & AV_CODEC_PROP_LOSSLESS != 0 && !mayLose || Self.isDSD(codec.codec_id)
     sampleType = Self.sampleType(of: frame, codec, isLossless: isLossless)
     frameCount = Self.frameCount(reader, frame, path: path, library: library)
     estimatedFrameCount =
@@ -32,6 +34,13 @@ struct MediaFacts {
           microseconds, AVRational(num: 1, den: 1_000_000),
           AVRational(num: 1, den: frame.sample_rate))
       }
+  }
+
+  private static func isDSD(_ codec: AVCodecID) -> Bool {
+    [
+      AV_CODEC_ID_DSD_LSBF, AV_CODEC_ID_DSD_MSBF, AV_CODEC_ID_DSD_LSBF_PLANAR,
+      AV_CODEC_ID_DSD_MSBF_PLANAR, AV_CODEC_ID_DST,
+    ].contains(codec)
   }
 
   private static func sampleType(
