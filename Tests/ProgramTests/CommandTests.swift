@@ -70,6 +70,10 @@ import Testing
       #expect(try tutti("seek", "--", "-15").said == ["to 0:30 of 3:00"])
       #expect(try tutti("seek", "-1:00").said == ["to 0:00 of 3:00"])
       #expect(try tutti("seek", "--far").code == 64)
+      #expect(
+        try tutti("seek", "--", "-15", "--group", "a").said == [
+          "tutti: --group is taken as an argument, as all after --; write it before --"
+        ])
       #expect(try tutti("seek", "1", "2").code == 64)
     }
   }

@@ -107,13 +107,20 @@ enum SignedArgument {
   /// Nil where there is none.
   static func only(ofAtMostOne given: [String]) throws -> String? {
     let words = given.filter { $0 != "--" }
-    if let option = words.first(where: {
-      $0.hasPrefix("-") && !($0.dropFirst().first?.isNumber ?? false)
-    }) {
+    let marker = given.firstIndex(of: "--") ?? given.endIndex
+    if let option = given[..<marker].first(where: isOption) {
       throw Failure(.usage, "there is no option \(option); see: --help")
+    }
+    if let option = words.first(where: isOption) {
+      throw Failure(
+        .usage, "\(option) is taken as an argument, as all after --; write it before --")
     }
     guard words.count <= 1 else { throw Failure(.usage, "\(words[1]) is one argument too many") }
     return words.first
+  }
+
+  private static func isOption(_ word: String) -> Bool {
+    word != "--" && word.hasPrefix("-") && !(word.dropFirst().first?.isNumber ?? false)
   }
 
   static func only(of words: [String], called name: String) throws -> String {
