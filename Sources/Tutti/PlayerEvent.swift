@@ -8,6 +8,7 @@ public enum PlayerEvent: Hashable, Sendable, RoomTelling {
   /// The rooms are together, and the first frame is about to sound.
   case started
   case paused
+  /// After `paused`; a player that begins has `started`.
   case resumed
   /// All rooms stand still at one frame, because the source of the item delivers later than it is to sound. They go on
   /// from the same frame once so much of it is there as `needed` says; `arrived` of that is there already.

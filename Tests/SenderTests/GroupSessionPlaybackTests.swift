@@ -146,6 +146,23 @@ import WireProtocol
     #expect(group.flushes.isEmpty)
   }
 
+  @Test func `what waits for its first resume was not paused, and does not say that it goes on`() {
+    var group = TestGroup(startsHeld: true)
+    group.joinReady()
+    group.command(.resume)
+    #expect(group.events.contains(.started))
+    #expect(!group.events.contains(.resumed))
+  }
+
+  @Test func `a pause before the start is told, and so is its end`() {
+    var group = TestGroup()
+    group.command(.pause)
+    group.joinReady()
+    group.command(.resume)
+    let told = group.events.filter { [.paused, .resumed, .started].contains($0) }
+    #expect(told == [.paused, .resumed, .started])
+  }
+
   @Test func `pausing twice is pausing once, and so is resuming`() {
     var group = TestGroup.playing()
     group.command(.resume)

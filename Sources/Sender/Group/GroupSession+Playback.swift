@@ -128,7 +128,7 @@ extension GroupSession {
     guard case .starting = timeline.state, !isHeld else { return }
     // A list that is at its end is not paused; time that groups share is, wherever it is.
     if configuration.holdsAtCuts, isStopped(at: now) { return }
-    isHeld = true
+    (isHeld, wasPausedBeforeStart) = (true, true)
     emit(.event(.paused))
   }
 
@@ -136,7 +136,10 @@ extension GroupSession {
     if isHeld {
       isHeld = false
       startTime = time
-      return emit(.event(.resumed))
+      // Rooms that were filled first, as was configured, go on with nothing.
+      if wasPausedBeforeStart { emit(.event(.resumed)) }
+      wasPausedBeforeStart = false
+      return
     }
     guard case .paused(let paused) = timeline.state else { return }
     let mayHold = configuration.holdsAtCuts && timeline.end == nil

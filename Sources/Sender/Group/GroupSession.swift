@@ -72,6 +72,8 @@ package struct GroupSession {
   var startDeadline: LocalTime?
   /// Nothing starts until `resume`.
   var isHeld: Bool
+  /// Because somebody has paused, and was told so.
+  var wasPausedBeforeStart = false
   /// Nothing is played until somebody chooses an item.
   package internal(set) var isHalted = false
   /// Not before this, though all are ready.
