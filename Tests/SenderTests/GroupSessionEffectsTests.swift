@@ -1,7 +1,8 @@
 import Clock
-import Sender
 import Testing
 import WireProtocol
+
+@testable import Sender
 
 struct GroupSessionEffectsTests {
   private static let fast: Effects = {
@@ -114,5 +115,77 @@ struct GroupSessionEffectsTests {
     group.joinReady()
     group.command(.effects(Self.fast))
     #expect(group.session.status(at: group.now).rate == 2)
+  }
+
+  // MARK: - Without a hole
+
+  private static func effects(rate: Double) -> Effects {
+    var effects = Effects()
+    effects.rate = rate
+    return effects
+  }
+
+  private func standstills(_ group: TestGroup) -> [Anchor] {
+    group.anchors.filter { $0.rate == .paused }
+  }
+
+  @Test func `the old sound plays on until the new one is there`() {
+    var group = TestGroup.playing()
+    group.producesAtOnce = false
+    group.command(.effects(Self.fast))
+    group.advance(by: .milliseconds(150))
+    group.produce()
+    group.advance(by: .milliseconds(500))
+    #expect(group.flushes.count == 1)
+    let standstills = standstills(group)
+    #expect(standstills.isEmpty)
+  }
+
+  @Test func `a change while another one is on its way follows it without a hole`() throws {
+    var group = TestGroup.playing()
+    group.producesAtOnce = false
+    for rate in [1.1, 1.2, 1.3] {
+      group.command(.effects(Self.effects(rate: rate)))
+      group.advance(by: .milliseconds(50))
+    }
+    group.produce()
+    group.advance(by: .milliseconds(60))
+    group.produce()
+    group.advance(by: .milliseconds(500))
+    #expect(try #require(beginnings(group).last).effects.rate == 1.3)
+    let standstills = standstills(group)
+    #expect(standstills.isEmpty)
+  }
+
+  @Test func `where the new sound was not there in time the next change is given more`() {
+    var group = TestGroup.playing()
+    group.producesAtOnce = false
+    group.command(.effects(Self.effects(rate: 1.1)))
+    group.advance(by: .milliseconds(400))
+    let first = standstills(group)
+    #expect(!first.isEmpty)
+    group.produce()
+    group.advance(by: .seconds(1))
+    group.take()
+    group.command(.effects(Self.effects(rate: 1.2)))
+    group.advance(by: .milliseconds(400))
+    group.produce()
+    group.advance(by: .milliseconds(500))
+    #expect(group.flushes.count == 1)
+    let standstills = standstills(group)
+    #expect(standstills.isEmpty)
+  }
+
+  @Test func `a seek does not wait for a change that is on its way`() throws {
+    var group = TestGroup.playing()
+    group.producesAtOnce = false
+    group.command(.effects(Self.fast))
+    group.advance(by: .milliseconds(60))
+    let before = group.session.mediaTime(at: group.now)
+    group.command(.seek(to: .seconds(7)))
+    #expect(try #require(group.flushes.last).from - before <= .milliseconds(60))
+    let last = try #require(beginnings(group).last)
+    #expect(last.position == .seconds(7))
+    #expect(last.effects == Self.fast)
   }
 }

@@ -58,6 +58,7 @@ extension GroupSession {
     }
     guard let anchor = timeline.hold(at: place) else { return }
     holdNotBefore = nil
+    if isCut { restart.stoodStill(at: place) }
     let isDry = !isCut && !isBetweenItems
     if isDry, let item = awaitedSegment(from: place)?.opened.item { reserve.ranDry(in: item) }
     bufferingTime = LocalTime(onSender: anchor.groupTime) + (isDry ? .zero : Self.openingPatience)

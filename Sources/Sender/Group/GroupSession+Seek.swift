@@ -100,7 +100,10 @@ extension GroupSession {
     if case .beginning(let next) = production.stage, next.isChosen || timeline.segments.isEmpty {
       isThere = false
     }
-    restart.ask(for: .init(item: aim.item, position: aim.position, isThere: isThere))
+    restart.ask(
+      for: .init(
+        item: aim.item, position: aim.position, isThere: isThere,
+        isChange: restart.target?.isChange ?? true))
     carryOutRestart(at: now)
   }
 
@@ -131,7 +134,7 @@ extension GroupSession {
   /// there, and no room hears of it.
   mutating func carryOutRestart(at now: LocalTime) {
     guard let target = restart.target else { return }
-    let time = timeline.cutTime(by: commitTime(at: now))
+    let time = place(of: target, at: now)
     var next = Production.Beginning(
       item: target.item, position: target.position, start: time, isChosen: true)
     if target.isThere, let segment = timeline.segment(at: time), time >= segment.start {
@@ -139,9 +142,13 @@ extension GroupSession {
       next.position = segment.opened.position(after: time - segment.start)
     }
     let room = timeline.timeOfRoom(for: 2, at: GroupTime(ofSender: now))
+    let isAtCut = production.cut == time
     let step = restart.nextStep(
-      isAtCut: production.cut == time, isIdle: production.isIdle,
+      isAtCut: isAtCut, isIdle: production.isIdle,
+      awaited: target.isChange && isAtCut ? holdTime : nil,
       room: room.map { LocalTime(onSender: $0) + Nanoseconds(1) }, at: now)
+    if case .wait = step { return }
+    restart.carriedOut(target, from: time)
     switch step {
     case .wait: break
     case .replace:
@@ -149,6 +156,15 @@ extension GroupSession {
       begin(next, continues: false)
     case .cut: makeAnew(next, from: time, after: nil, isRamped: true, at: now)
     }
+  }
+
+  /// As soon as can be; but effects change where their sound will be there, as far as the old one reaches.
+  private func place(of target: Restart.Target, at now: LocalTime) -> MediaTime {
+    let earliest = timeline.cutTime(by: commitTime(at: now))
+    guard target.isChange else { return earliest }
+    if let cut = production.cut, cut >= earliest { return cut }
+    let wish = timeline.cutTime(by: commitTime(at: now) + restart.lead)
+    return max(earliest, min(wish, store.end ?? earliest))
   }
 
   /// Begins a generation: everything from `time` on is made anew, as what follows `predecessor`. It begins with `next`, or

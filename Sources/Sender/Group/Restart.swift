@@ -9,12 +9,16 @@ struct Restart {
   private static let answerPatience = Nanoseconds.milliseconds(100)
   /// Edits that follow each other this fast are one.
   private static let editInterval = Nanoseconds.milliseconds(5)
+  /// At most that long the old sound plays on at a change of effects.
+  private static let longestLead = Nanoseconds.seconds(2)
 
   struct Target {
     var item: PlayItem
     var position: MediaDuration
     /// The same place, or what has followed it by then, wherever that is at the cut.
     var isThere = false
+    /// The same sound, with other effects: the old one plays on until the new one is there.
+    var isChange = false
   }
 
   enum Step {
@@ -29,6 +33,9 @@ struct Restart {
   private(set) var target: Target?
   private(set) var deadline: LocalTime?
   private var cutAt: LocalTime?
+  /// How far ahead effects change, so that the sound with them is in the rooms by then.
+  private(set) var lead = Nanoseconds.milliseconds(250)
+  private var changeCut: MediaTime?
   /// When the list is compared with what is enqueued, after an edit.
   private(set) var reconcileTime: LocalTime?
 
@@ -37,6 +44,16 @@ struct Restart {
   mutating func ask(for target: Target) { self.target = target }
 
   mutating func forget() { (target, deadline) = (nil, nil) }
+
+  mutating func carriedOut(_ target: Target, from time: MediaTime) {
+    changeCut = target.isChange ? time : nil
+  }
+
+  /// The rooms stand still at a cut. Where effects change there, opening took longer than was thought, and the next change
+  /// gets more time.
+  mutating func stoodStill(at cut: MediaTime) {
+    if changeCut == cut { (lead, changeCut) = (min(lead + lead, Self.longestLead), nil) }
+  }
 
   mutating func edited(at now: LocalTime) {
     reconcileTime = reconcileTime ?? now + Self.editInterval
@@ -56,11 +73,13 @@ struct Restart {
   /// - Parameters:
   ///   - isAtCut: whether a cut made now would lie where the last one does, behind which there is nothing yet.
   ///   - isIdle: whether the producer has answered all orders.
+  ///   - awaited: until when the sound of a change that was made last may still come in time: another one follows it.
   ///   - room: when the rooms can keep the anchors that a cut brings, if they cannot now.
   mutating func nextStep(
-    isAtCut: Bool, isIdle: Bool, room: LocalTime?, at now: LocalTime
+    isAtCut: Bool, isIdle: Bool, awaited: LocalTime?, room: LocalTime?, at now: LocalTime
   ) -> Step {
-    deadline = nil
+    deadline = awaited.flatMap { now < $0 ? $0 : nil }
+    guard deadline == nil else { return .wait }
     if isAtCut, isIdle {
       target = nil
       return .replace
