@@ -64,8 +64,9 @@ public actor RenderSynchronizer {
   /// for.
   ///
   /// To go to another time, flush the renderers, enqueue from there on, and set the time: whether time stands still meanwhile,
-  /// has been told to, or runs. What is enqueued after a flush belongs to what comes, not to what still sounds. Without a
-  /// flush you can go ahead, to what is enqueued already.
+  /// has been told to, or runs. What is enqueued after a flush belongs to what comes, not to what still sounds. Where time
+  /// runs, call this within two seconds of enqueuing, and before you enqueue beyond what sounds: else the buffers join the time
+  /// that runs, and those that lie before it are dropped. Without a flush you can go ahead, to what is enqueued already.
   ///
   /// Another rate, while time runs, is heard about a third of a second later: what the rooms hold is replaced without a gap,
   /// and nothing need be enqueued again.
