@@ -13,7 +13,7 @@ help:
 	@echo "make test-page             the web page in Chromium, against an invented house and a real one"
 	@echo "make soak [SECONDS=600]    random commands, outages and kills in real time"
 	@echo "make check                 lint, the examples, the programs' size, the render path under sanitizers, a short fuzz run"
-	@echo "make bench                 how closely three rooms play, wired and on Wi-Fi, beside Snapcast: 10 minutes; as root"
+	@echo "make bench [RUNS=1]        how closely three rooms play, wired and on Wi-Fi, beside Snapcast: 10 minutes a run; as root"
 	@echo "make bench-check           how exactly that is measured: 3 minutes; as root"
 	@echo "make bench-report [WRITE=1]  the table of all results; or into the documents"
 	@echo "make fuzz [SECONDS=30]     everything that reads bytes and decides on trust, so long for each part"
@@ -59,7 +59,7 @@ BENCH := Benchmarks/bench/bench.py
 bench:
 	@test -x $(PROGRAMS)/tutti-receiver || $(MAKE) build
 	@Benchmarks/bench/setup.sh
-	@$(BENCH) run wired wifi --peer snapcast --programs $(PROGRAMS)
+	@$(BENCH) run wired wifi --peer snapcast --programs $(PROGRAMS) --runs $(or $(RUNS),1)
 
 bench-check:
 	@Benchmarks/bench/setup.sh

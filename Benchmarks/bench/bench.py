@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Measures how closely rooms play together, by the real programs, on this machine. See README.md.
 
-    bench.py run SCENARIO...    runs, analyses, and ends with the table
+    bench.py run SCENARIO...    runs, analyses, and ends with the table; --runs 5: five times, for figures to publish
     bench.py check              measures the bench itself
     bench.py report [--write]   the table of all results; or into the documents
     bench.py scenarios          lists them
@@ -9,6 +9,7 @@
 import argparse
 import importlib.util
 import os
+import shutil
 import signal
 import sys
 from concurrent.futures import ProcessPoolExecutor
@@ -26,13 +27,17 @@ def arguments():
     parser.add_argument("--peer", action="append", default=[], help="another system, in the same run: snapcast")
     parser.add_argument("--programs", help="folder of the system's programs")
     parser.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="for the system, see its file")
+    parser.add_argument("--runs", type=int, default=1, help="of each scenario and system (default: 1, for a quick look)")
     parser.add_argument("--seconds", type=int, help="of music, instead of the scenario's")
     parser.add_argument("--rooms", type=int)
     parser.add_argument("--seed", type=int)
     parser.add_argument("--results", default=RESULTS, help="folder (default: .build/bench/results)")
     parser.add_argument("--keep", action="store_true", help="keep the recordings")
     parser.add_argument("--write", action="store_true", help="report: fill docs/measurements.md and README.md")
-    return parser.parse_args()
+    args = parser.parse_args()
+    if args.runs < 1:
+        parser.error("--runs must be 1 or more")
+    return args
 
 
 def needs():
@@ -62,12 +67,14 @@ def run(args):
     house.build()
     os.makedirs(args.results, exist_ok=True)
     systems, folders, figures = [*args.system.split(","), *args.peer], [], []
-    for name in names:
-        for system in systems:
-            try:  # one that fails does not end the others
-                folders.append(runs.perform(system, name, args.results, options, **changes))
-            except SystemExit as reason:
-                print(reason, flush=True)
+    todo = [(number, name, system) for number in range(1, args.runs + 1) for name in names for system in systems]
+    for _, name, system in todo:
+        shutil.rmtree(runs.place(system, name, args.results), ignore_errors=True)
+    for number, name, system in todo:  # in turn, so that a machine that is busy for a while does not meet one scenario alone
+        try:  # one that fails does not end the others
+            folders.append(runs.perform(system, name, args.results, options, number, **changes))
+        except SystemExit as reason:
+            print(reason, flush=True)
     print("analysing", flush=True)
     with ProcessPoolExecutor(2) as pool:  # after the last run, so that it disturbs none
         for job in [pool.submit(runs.judge, folder, args.keep) for folder in folders]:
@@ -76,8 +83,8 @@ def run(args):
             except SystemExit as reason:
                 print(reason, flush=True)
     if figures:
-        print(*map(report.short, figures), "", report.report(figures), "", f"pictures and figures: {args.results}", sep="\n")
-    sys.exit(len(figures) < len(names) * len(systems))
+        print(*map(report.short, figures), "", report.report(report.grouped(figures)), "", f"pictures and figures: {args.results}", sep="\n")
+    sys.exit(len(figures) < len(todo))
 
 
 def main():

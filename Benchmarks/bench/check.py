@@ -13,6 +13,7 @@ import analysis
 import house as houses
 import made_up
 import reference
+import report
 import run
 import scenario as scenarios
 
@@ -88,6 +89,15 @@ def judge_damage(checks, place, signal):
     checks.expect("2 damaged spots found (hole, click)", a["spots"] == 2, str(a["spots"]))
     snr = figures["rooms"]["b"]["snr_db"]["median"]
     checks.expect("unchanged sound reads 130 dB or more", snr > 130, f"{snr:.0f} dB")
+
+
+def medians(checks):
+    """Of runs, as the tables show them."""
+    told = report.middle([30.0, 7.04, 8.0], report.us, " µs")
+    checks.expect("three runs are told as their median and range", told == "8.0 µs (7.0–30.0)", told)
+    told = [report.middle(values, report.us) for values in ([8.0], [8.0, 8.0], [None, 8.0], [float("nan")])]
+    checks.expect("a range is told where there is one, and runs without a figure", told == ["8.0", "8.0", "8.0 in 1 of 2 runs", "–"],
+                  "; ".join(told))
 
 
 def machine_clocks(checks):
@@ -171,6 +181,7 @@ def true_players(checks, folder):
 def main():
     checks = Checks()
     houses.build()
+    medians(checks)
     made_up_recordings(checks)
     machine_clocks(checks)
     with tempfile.TemporaryDirectory() as folder:

@@ -35,14 +35,15 @@ def run(path, figures, grid, offsets):
 
 
 def compare(path, results):
-    """For each scenario, in what share of the time the rooms were so close together."""
-    scenarios = [s for s in ("wired", "wifi") if any(r["scenario"]["name"] == s for r in results)]
+    """For each scenario, in what share of the time of all runs the rooms were so close together."""
+    scenarios = [s for s in ("wired", "wifi") if any(runs[0]["scenario"]["name"] == s for runs in results)]
     figure, axes = plt.subplots(1, len(scenarios), figsize=(8.5, 3.2), sharey=True, squeeze=False, layout="tight")
     for axis, scenario in zip(axes[0], scenarios):
-        for r in results:
-            if r["scenario"]["name"] == scenario:
-                spread = np.sort([s for s in r["spread_us"] if s is not None])
-                share = np.arange(1, len(spread) + 1) / max(1, len(r["spread_us"])) * 100
+        for runs in results:
+            if (r := runs[0])["scenario"]["name"] == scenario:
+                all_of_it = [s for r in runs for s in r["spread_us"]]
+                spread = np.sort([s for s in all_of_it if s is not None])
+                share = np.arange(1, len(spread) + 1) / max(1, len(all_of_it)) * 100
                 axis.plot(spread, share, color=COLOURS.get(r["system"]), label=f"{r['system'].title()} {r['version']}")
         axis.set(xscale="log", xlim=(0.5, 20000), xlabel="distance between first and last room, µs")
         axis.set_xticks([1, 10, 100, 1000, 10000], ["1", "10", "100", "1000", "10 000"])

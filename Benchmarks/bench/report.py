@@ -2,6 +2,7 @@
 import glob
 import json
 import os
+import statistics
 import textwrap
 
 import house
@@ -12,32 +13,57 @@ BEGIN, END = "<!-- bench: begin -->", "<!-- bench: end -->"
 ORDER = ["zero", "wired", "wired-ntp", "wander", "wifi", "wifi-bad", "mixed", "asymmetric", "outage", "rooms-8"]
 
 
+def grouped(figures):
+    """Lists of the runs of one system and scenario, in the order of the tables."""
+    groups = {}
+    for r in figures:
+        groups.setdefault((r["system"], r["scenario"]["name"]), []).append(r)
+
+    def rank(key):
+        system, name = key
+        return ORDER.index(name) if name in ORDER else len(ORDER), name, system != "tutti", system
+    return [groups[key] for key in sorted(groups, key=rank)]
+
+
 def load(results):
     found = []
-    for path in glob.glob(os.path.join(results, "*", "figures.json")):
+    for path in glob.glob(os.path.join(results, "*", "run-*", "figures.json")):
         with open(path) as file:
             found.append(json.load(file))
-
-    def rank(r):
-        name = r["scenario"]["name"]
-        return ORDER.index(name) if name in ORDER else len(ORDER), name, r["system"] != "tutti", r["system"]
-    return sorted(found, key=rank)
+    return grouped(found)
 
 
 def us(value):
-    return "–" if value is None else f"{value:.1f}" if value < 100 else f"{value:,.0f}".replace(",", " ")
+    return f"{value:.1f}" if value < 100 else f"{value:,.0f}".replace(",", " ")
 
 
-def number(value, form="{:.2f}"):
-    return "–" if value is None or value != value else form.format(value)
+def middle(values, form, end=""):
+    """The median, and the range where there is one; and of how many runs, where some have no such value."""
+    there = [v for v in values if v is not None and v == v]
+    if not there:
+        return "–"
+    least, most = form(min(there)), form(max(there))
+    text = form(statistics.median(there)) + end
+    if least != most:
+        text += f" ({least}–{most})"
+    return text if len(there) == len(values) else f"{text} in {len(there)} of {len(values)} runs"
 
 
-def quality(rooms, key):
-    values = [r["snr_db"][key] for r in rooms if r["snr_db"] and r["snr_db"][key] is not None]
-    return "–" if not values else "exact" if min(values) > 170 else f"{min(values):.0f}"
+def fixed(digits):
+    return lambda value: f"{value:.{digits}f}"
 
 
-HEAD = ["scenario", "system", "spread p50, µs", "p99", "max", "first sound in all rooms, s", "dropouts", "slips and spots",
+def quality(r, key):
+    """Of the lowest room."""
+    return min((room["snr_db"][key] for room in r["rooms"].values() if room["snr_db"] and room["snr_db"][key] is not None),
+               default=None)
+
+
+def decibels(value):
+    return "exact" if value > 170 else f"{value:.0f}"
+
+
+HEAD = ["scenario", "system", "runs", "spread p50, µs", "p99", "max", "first sound in all rooms, s", "dropouts", "slips and spots",
         "SNR, dB: median", "worst 5 %", "CPU of a room, %", "of the sender, %"]
 
 
@@ -49,32 +75,57 @@ def title(r):
     return ", ".join([f"`{r['scenario']['name']}`", *changes])
 
 
-def row(r):
-    rooms = list(r["rooms"].values())
-    spread = r["spread"] or {}
-    wrong = sum(room["slips"] + room["spots"] for room in rooms)
-    return [title(r), r["system"], us(spread.get("p50_us")), us(spread.get("p99_us")), us(spread.get("max_us")),
-            number(r["sound_on_all_s"]), str(sum(room["dropouts"] for room in rooms)), str(wrong), quality(rooms, "median"),
-            quality(rooms, "p5"), number(max(c["cpu_percent"] for c in r["cost"][1:]), "{:.1f}"),
-            number(r["cost"][0]["cpu_percent"], "{:.1f}")]
+def spread(r, key):
+    return (r["spread"] or {}).get(key)
 
 
-def lines_of(r):
+def counted(r, *keys):
+    return sum(room[key] for room in r["rooms"].values() for key in keys)
+
+
+def row(runs):
+    def cell(of, form):
+        return middle([of(r) for r in runs], form)
+    return [title(runs[0]), runs[0]["system"], str(len(runs)), *(cell(lambda r: spread(r, key), us) for key in ("p50_us", "p99_us", "max_us")),
+            cell(lambda r: r["sound_on_all_s"], fixed(2)), cell(lambda r: counted(r, "dropouts"), fixed(0)),
+            cell(lambda r: counted(r, "slips", "spots"), fixed(0)), cell(lambda r: quality(r, "median"), decibels),
+            cell(lambda r: quality(r, "p5"), decibels), cell(lambda r: max(c["cpu_percent"] for c in r["cost"][1:]), fixed(1)),
+            cell(lambda r: r["cost"][0]["cpu_percent"], fixed(1))]
+
+
+def lines_of(runs):
     """What faults and commands did."""
+    r = runs[0]
     name = f"`{r['scenario']['name']}`, {r['system']}"
-    if latency := r.get("latency_ms"):
-        yield f"- {name}: {latency['median']:.1f} ms from the recording of a frame to its sound ({latency['least']:.1f} to {latency['most']:.1f})"
-    if counts := r.get("concealed"):  # packets of 5 ms
-        packets = 200 * (r["steady_s"][1] - r["steady_s"][0])
-        shares = ", ".join(f"{100 * count / packets:.3f}" for count in counts.values())
-        yield f"- {name}: {shares} % of the packets concealed, longest silence {max(x['longest_ms'] for x in r['rooms'].values()):.1f} ms"
-    for f in r["recovery"]:
-        lasted = f", {f['until'] - f['from']:.0f} s" if f["until"] - f["from"] > 0.5 else ""
-        back = "not within 1 ms again" if f["within_1ms_s"] is None else f"within 1 ms again after {f['within_1ms_s']:.1f} s"
-        silent = f"{f['silent_ms'] / 1e3:.2f} s of silence"
-        yield f"- {name}: {f['what']}{lasted}: {silent}, {back}, then {us(f['worst_us'])} µs off at most"
-    for c in r["commands"]:
-        yield f"- {name}: {c['what']}: heard after {', '.join(number(s and s * 1e3, '{:.0f}') for s in c['heard_after_s'])} ms"
+    if r.get("latency_ms"):
+        latency = middle([r["latency_ms"]["median"] for r in runs], fixed(1), " ms")
+        least, most = min(r["latency_ms"]["least"] for r in runs), max(r["latency_ms"]["most"] for r in runs)
+        yield f"- {name}: {latency} from the recording of a frame to its sound (all: {least:.1f} to {most:.1f})"
+    if r.get("concealed"):
+        silence = middle([max(x["longest_ms"] for x in r["rooms"].values()) for r in runs], fixed(1), " ms")
+        shares = ", ".join(middle([concealed(r, room) for r in runs], fixed(3), " %") for room in r["concealed"])
+        yield f"- {name}: {shares} of the packets concealed, longest silence {silence}"
+    for faults in zip(*(r["recovery"] for r in runs)):
+        yield f"- {name}: {recovered(faults)}"
+    for commands in zip(*(r["commands"] for r in runs)):
+        rooms = zip(*(c["heard_after_s"] for c in commands))
+        after = ", ".join(middle([s and s * 1e3 for s in room], fixed(0), " ms") for room in rooms)
+        yield f"- {name}: {commands[0]['what']}: heard after {after}"
+
+
+def concealed(r, room):
+    """Share of the packets of 5 ms, in percent."""
+    return 100 * r["concealed"].get(room, 0) / (200 * (r["steady_s"][1] - r["steady_s"][0]))
+
+
+def recovered(faults):
+    """The same fault in each run."""
+    lasted = statistics.median(f["until"] - f["from"] for f in faults)
+    silent = middle([f["silent_ms"] / 1e3 for f in faults], fixed(2), " s")
+    back = middle([f["within_1ms_s"] for f in faults], fixed(1), " s")
+    worst = middle([f["worst_us"] for f in faults], us, " µs")
+    return (f"{faults[0]['what']}" + (f", {lasted:.0f} s" if lasted > 0.5 else "") + f": {silent} of silence, "
+            + ("not within 1 ms again" if back == "–" else f"within 1 ms again after {back}") + f", then {worst} off at most")
 
 
 def table(results):
@@ -84,42 +135,43 @@ def table(results):
 
 
 def report(results):
-    """Markdown: from which machine, source and command, then the figures."""
+    """Markdown: from which machine, source and command, then the figures. `results`: as from `grouped`."""
     if not results:
         raise SystemExit("bench: there are no results; run make bench")
-    versions = sorted({f"{r['system']} {r['version']}" for r in results})
-    commits, dates = sorted({r["commit"] for r in results}), sorted({r["date"] for r in results})
-    stolen = max(r["stolen_percent"] for r in results)
-    busy = max(r["busy_percent"] for r in results)
-    late = max(r["switch"]["late_us"]["p99"] for r in results)
+    runs = [r for group in results for r in group]
+    versions = sorted({f"{r['system']} {r['version']}" for r in runs})
+    commits, dates = sorted({r["commit"] for r in runs}), sorted({r["date"] for r in runs})
+    stolen = max(r["stolen_percent"] for r in runs)
+    busy = max(r["busy_percent"] for r in runs)
+    late = max(r["switch"]["late_us"]["p99"] for r in runs)
     days = " to ".join(sorted({dates[0], dates[-1]}))
     text = [textwrap.fill(
-        f"{', '.join(versions)}; commit {', '.join(commits)}; {days}. The machine has {results[0]['machine']}; its processors were up "
+        f"{', '.join(versions)}; commit {', '.join(commits)}; {days}. The machine has {runs[0]['machine']}; its processors were up "
         f"to {busy:.0f} % busy, the hypervisor took up to {stolen:.1f} % of them, and 99 % of the packets left the switch at most "
-        f"{late} µs late. Commands: `sudo make bench`, and `sudo Benchmarks/bench/bench.py run SCENARIO` for other rows.", 126), ""]
+        f"{late} µs late. Figures are medians of the runs, with the least and the greatest in brackets. Commands: "
+        "`sudo make bench RUNS=5`, and `sudo Benchmarks/bench/bench.py run SCENARIO --runs 5` for other rows.", 126), ""]
     text += table(results)
-    extra = [line for r in results for line in lines_of(r)]
+    extra = [line for group in results for line in lines_of(group)]
     return "\n".join(text + ([""] + extra if extra else []))
 
 
 def summary(results):
     """The README's four figures."""
-    by = {(r["system"], r["scenario"]["name"]): r for r in results}
+    by = {(group[0]["system"], group[0]["scenario"]["name"]): group for group in results}
     systems = [s for s in ("tutti", "snapcast") if (s, "wired") in by and (s, "wifi") in by]
 
-    def cells(what, value):
-        return f"| {what} | " + " | ".join(value(s) for s in systems) + " |"
-
-    def spread(system, scenario):
-        return us(by[system, scenario]["spread"]["p99_us"]) + " µs"
-    heads = [f"{s.title()} {by[s, 'wired']['version']}" for s in systems]
-    return "\n".join([
-        "| | " + " | ".join(heads) + " |", "|---|" + "---|" * len(systems),
-        cells("largest distance between two rooms for 99 % of the time, wired", lambda s: spread(s, "wired")),
-        cells("the same on a busy Wi-Fi", lambda s: spread(s, "wifi")),
-        cells("from play to sound in all rooms, wired", lambda s: number(by[s, "wired"]["sound_on_all_s"]) + " s"),
-        cells("signal-to-noise ratio of the worst 5 % of the blocks of 85 ms, wired",
-              lambda s: quality(by[s, "wired"]["rooms"].values(), "p5") + " dB")])
+    def cells(what, scenario, of, form, unit):
+        return f"| {what} | " + " | ".join(middle([of(r) for r in by[s, scenario]], form, unit) for s in systems) + " |"
+    heads = [f"{s.title()} {by[s, 'wired'][0]['version']}" for s in systems]
+    lines = ["| | " + " | ".join(heads) + " |", "|---|" + "---|" * len(systems)]
+    for what, scenario, of, form, unit in (
+            ("largest distance between two rooms for 99 % of the time, wired", "wired", lambda r: spread(r, "p99_us"), us, " µs"),
+            ("the same on a busy Wi-Fi", "wifi", lambda r: spread(r, "p99_us"), us, " µs"),
+            ("from play to sound in all rooms, wired", "wired", lambda r: r["sound_on_all_s"], fixed(2), " s"),
+            ("signal-to-noise ratio of the worst 5 % of the blocks of 85 ms, wired", "wired", lambda r: quality(r, "p5"), decibels, " dB")):
+        lines.append(cells(what, scenario, of, form, unit))
+    counts = " and ".join(f"{len(by[s, 'wired'])} runs of {s.title()}" for s in systems)
+    return "\n".join([*lines, "", f"Medians of {counts}, with the least and the greatest in brackets."])
 
 
 def fill(path, text):
@@ -140,10 +192,10 @@ def write_documents(results):
 
 def short(r):
     """One line for the terminal."""
-    spread = r["spread"] or {}
-    rooms = list(r["rooms"].values())
-    values = [us(spread.get(key)) for key in ("p50_us", "p99_us", "max_us")]
+    def one(value, form):
+        return middle([value], form)
+    values = [one(spread(r, key), us) for key in ("p50_us", "p99_us", "max_us")]
     return (f"{r['system']:9} {r['scenario']['name']:11} spread p50 {values[0]:>6}  p99 {values[1]:>6}  max {values[2]:>6} µs   "
-            f"first sound {number(r['sound_on_all_s'])} s   dropouts {sum(x['dropouts'] for x in rooms)}   "
-            f"slips {sum(x['slips'] for x in rooms)}   SNR {quality(rooms, 'median')} / {quality(rooms, 'p5')} dB   "
+            f"first sound {one(r['sound_on_all_s'], fixed(2))} s   dropouts {counted(r, 'dropouts')}   "
+            f"slips {counted(r, 'slips')}   SNR {one(quality(r, 'median'), decibels)} / {one(quality(r, 'p5'), decibels)} dB   "
             f"machine {r['busy_percent']:.0f} % busy, {r['stolen_percent']:.1f} % taken")

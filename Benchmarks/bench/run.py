@@ -133,13 +133,16 @@ def signal_file(seconds):
     return path
 
 
-def perform(system_name, scenario_name, results, options, **changes):
+def place(system_name, scenario_name, results):
+    """The folder of all runs of a scenario on a system."""
+    return os.path.join(results, ".".join([system_name, scenario_name]))
+
+
+def perform(system_name, scenario_name, results, options, number=1, **changes):
     """The folder with what a run left, to be analysed."""
     scenario = scenarios.load(scenario_name, **changes)
-    label = ".".join([system_name, scenario_name])
-    progress(f"{system_name}, {scenario['rooms']} rooms")
-    result = os.path.join(results, label)
-    shutil.rmtree(result, ignore_errors=True)
+    progress(f"{system_name}, {scenario['rooms']} rooms, run {number}")
+    result = os.path.join(place(system_name, scenario_name, results), f"run-{number}")
     folder = tempfile.mkdtemp(prefix="run-", dir=results)  # in memory until it is over: no program waits for a disk
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=90%", "tmpfs", folder], check=True)
     try:
