@@ -1,14 +1,14 @@
 import Clock
 import WireProtocol
 
-/// What one room was told, in order of media time.
+/// The announcements sent to one room, in order of media time.
 struct AnnouncedItems {
   private var announced: [NowPlaying] = []
 
-  /// The room forgets what it was told of `time` and later.
+  /// Drops announcements for `time` and later, as the room does at a flush.
   mutating func flush(from time: MediaTime) { announced.removeAll { $0.from >= time } }
 
-  /// The messages that make it so.
+  /// Records `wanted` as announced, and returns the messages that bring the room to it.
   mutating func replace(with wanted: [NowPlaying]) -> [NowPlaying] {
     if let first = wanted.first { announced.removeAll { $0.from < first.from } }
     var common = 0
@@ -18,7 +18,7 @@ struct AnnouncedItems {
       common += 1
     }
     var messages = Array(wanted[common...])
-    // What is taken back and replaced by nothing yet.
+    // An announcement is withdrawn, and nothing replaces it yet.
     if messages.isEmpty, common < announced.count, announced[common].item != nil {
       messages = [announced[common]]
       messages[0].item = nil
@@ -30,6 +30,6 @@ struct AnnouncedItems {
 }
 
 extension NowPlaying {
-  /// Generations aside: what an older one says holds until a flush takes it back.
+  /// Ignores generations: an announcement of an older one holds until a flush takes it back.
   fileprivate func says(_ other: NowPlaying) -> Bool { from == other.from && item == other.item }
 }

@@ -1,11 +1,11 @@
 import Clock
 import WireProtocol
 
-/// What the rooms are told of what plays, ahead of time: an announcement for each item, and the pictures that those name.
+/// Tells the rooms ahead of time what plays: an announcement for each item, and the pictures that these name.
 struct Announcer {
   /// Pictures wait while a room has less music than this ahead.
   private static let artworkLead = MediaDuration.seconds(5)
-  /// So long after a start or a cut nothing more is to be expected that they should wait for.
+  /// Pictures wait at most this long after a start or a cut.
   private static let artworkPatience = Nanoseconds.seconds(5)
 
   private var artworks = ArtworkStore()
@@ -13,7 +13,8 @@ struct Announcer {
 
   mutating func cut(at now: LocalTime) { lastCutTime = now }
 
-  /// The item as it is kept, and what the rooms are told of it; `segments` are what is enqueued before it.
+  /// Returns the item as the group keeps it, and its description for the rooms. `segments` are those enqueued before
+  /// it.
   mutating func describe(
     _ opened: OpenedItem, after segments: [PlaybackTimeline.Segment]
   ) -> (OpenedItem, ItemDescription) {
@@ -21,11 +22,11 @@ struct Announcer {
     return (opened, artworks.description(of: opened))
   }
 
-  /// What sounds, and what follows it as far as it is enqueued.
+  /// Returns announcements of the item that sounds and of those that follow, as far as they are enqueued.
   func announcements(of timeline: PlaybackTimeline) -> [NowPlaying] {
     var announcements: [NowPlaying] = []
     for segment in timeline.segments {
-      // Of what could not be played nothing sounds.
+      // Skip items that could not be played.
       if announcements.last?.from == segment.start { announcements.removeLast() }
       guard announcements.count < ProtocolLimits.announcements else { return announcements }
       announcements.append(
@@ -39,7 +40,7 @@ struct Announcer {
     return announcements + [NowPlaying(generation: timeline.generation, from: end, item: nil)]
   }
 
-  /// The pictures that the announcements name, the next first, as far as each room can hold them.
+  /// Returns the pictures that the announcements name, the next first, as far as each room can hold them.
   func pictures(of timeline: PlaybackTimeline) -> [NumberedArtwork] {
     var pictures: [NumberedArtwork] = []
     var byteCount = 0
@@ -54,8 +55,9 @@ struct Announcer {
     return pictures
   }
 
-  /// The lead is half of what the room can hold where that is less than the usual one. What is live never gets that far,
-  /// and after a start or a cut there are gaps until it does: then pictures wait for a while.
+  /// Plans when to send pictures to a room. The lead is half of the room's capacity if that is less than the usual
+  /// lead. Live streams never get that far ahead, and after a start or a cut the audio has gaps until it does; pictures
+  /// then wait for `artworkPatience`.
   func plan(
     for room: LiveRoom?, _ pictures: [NumberedArtwork], _ timeline: PlaybackTimeline,
     _ store: PacketStore, at now: LocalTime

@@ -1,19 +1,19 @@
 import Clock
 import WireProtocol
 
-/// A picture under the number that the rooms know it by.
+/// A picture and the number by which the rooms know it.
 struct NumberedArtwork: Equatable {
   let number: UInt32
   let artwork: Artwork
 
-  /// By number alone: it is never given twice.
+  /// Compares numbers only: no number is given twice.
   static func == (a: Self, b: Self) -> Bool { a.number == b.number }
 }
 
-/// The pictures of what is enqueued, each once: the items of an album have copies of one.
+/// The pictures of enqueued items. Each is stored once, because the items of an album carry copies of the same picture.
 struct ArtworkStore {
-  /// Bytes of all: an hour of songs, each with a large cover of its own. Of what is enqueued beyond that, nothing is
-  /// shown.
+  /// Limit in bytes for all pictures: enough for an hour of songs, each with a large cover of its own. Items enqueued
+  /// beyond it show no picture.
   static let byteLimit = 64 << 20
 
   private var artworks: [NumberedArtwork] = []
@@ -23,9 +23,8 @@ struct ArtworkStore {
 
   var byteCount: Int { artworks.reduce(0) { $0 + $1.artwork.bytes.count } }
 
-  /// The item with the picture of another that is the same, if there is one, and without one where there is no room for
-  /// it. Pictures of items that are not in
-  /// `segments` any more are forgotten.
+  /// Returns the item with the stored picture in place of an equal one, or without a picture if there is no room for
+  /// it. Forgets pictures of items that are no longer in `segments`.
   mutating func sharing(
     _ opened: OpenedItem, with segments: [PlaybackTimeline.Segment]
   ) -> OpenedItem {
@@ -49,7 +48,7 @@ struct ArtworkStore {
     return opened
   }
 
-  /// What the rooms are told of an item that `sharing` has given.
+  /// Returns the description that the rooms get of an item that `sharing` has returned.
   func description(of opened: OpenedItem) -> ItemDescription {
     let metadata = opened.metadata
     let number = metadata.artwork.flatMap { artwork in
@@ -63,7 +62,7 @@ struct ArtworkStore {
 }
 
 extension PlayItem {
-  /// What to call it where it has no title. Addresses on the network may hold what is nobody's business.
+  /// A name for items without a title. Addresses on the network get none, because they may hold private data.
   fileprivate var fileName: String {
     guard location != "-", !location.contains("://") else { return "" }
     return String(location.split(separator: "/").last ?? "")

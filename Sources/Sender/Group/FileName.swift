@@ -1,9 +1,10 @@
-/// Names of files are bytes, and not always UTF-8: from old disks and archives they come in Latin-1. In a location, each
-/// byte that is no part of UTF-8 stands as one private character, U+EF80 to U+EFFF, so that the file is found again.
+/// Converts names of files, which are bytes and not always UTF-8: on old disks and in archives they are Latin-1. In a
+/// location, a private character, U+EF80 to U+EFFF, stands for each byte that is not UTF-8, so that the file can be
+/// found again.
 package enum FileName {
   private static let base: UInt32 = 0xef00
 
-  /// As it stands in a location.
+  /// Returns the name as it stands in a location.
   package static func text(_ name: some Sequence<UInt8>) -> String {
     let bytes = Array(name)
     if let text = String(validating: bytes, as: UTF8.self), !hasStandIns(text) { return text }
@@ -21,7 +22,8 @@ package enum FileName {
     return String(scalars)
   }
 
-  /// Nil where no character of UTF-8 begins, or one that stands for a byte.
+  /// Returns the first character and its length in bytes; nil if `rest` does not begin with a character of UTF-8, or
+  /// begins with one that stands for a byte.
   private static func character(at rest: ArraySlice<UInt8>) -> (Unicode.Scalar, Int)? {
     for length in 1...4 where length <= rest.count {
       guard let text = String(validating: rest.prefix(length), as: UTF8.self),
@@ -32,7 +34,7 @@ package enum FileName {
     return nil
   }
 
-  /// The name itself, ended by a zero.
+  /// Returns the bytes of the name, ended by a zero.
   package static func bytes(of text: String) -> [CChar] {
     var bytes: [UInt8] = []
     for scalar in text.unicodeScalars {
@@ -45,7 +47,7 @@ package enum FileName {
     return (bytes + [0]).map { CChar(bitPattern: $0) }
   }
 
-  /// For people: what is no UTF-8 is taken for Latin-1.
+  /// Returns the name for people to read: bytes that are not UTF-8 are shown as Latin-1.
   package static func shown(_ text: String) -> String {
     guard hasStandIns(text) else { return text }
     return String(
@@ -57,7 +59,7 @@ package enum FileName {
     text.unicodeScalars.contains { byte($0) != nil }
   }
 
-  /// Which byte it stands for.
+  /// Returns the byte for which the character stands; nil if it stands for none.
   private static func byte(_ scalar: Unicode.Scalar) -> UInt8? {
     (base + 0x80...base + 0xff).contains(scalar.value) ? UInt8(scalar.value - base) : nil
   }

@@ -2,15 +2,16 @@ import Audio
 import Clock
 import WireProtocol
 
-/// What all rooms of the group decode, and what happens when that changes while something is enqueued.
+/// Chooses codecs that all rooms of the group decode, and recodes enqueued audio when that choice changes.
 extension GroupSession {
-  /// How long making packets anew takes, at most, until the first of them are in the rooms: the others play on meanwhile.
+  /// Longest time from ordering recoded packets until the first of them are in the rooms. The other rooms play on
+  /// meanwhile.
   private static let recodingTime = Nanoseconds.milliseconds(400)
-  /// In this step, 40 ms, frames of all rates coincide.
+  /// Frames of all sample rates coincide every 40 ms.
   private static let commonFrames = MediaDuration.milliseconds(40)
 
-  /// A room has come that decodes less than the others: from as soon as possible on, what it cannot decode is made
-  /// anew in a codec that all can. The others hear no seam.
+  /// A room has joined that decodes fewer codecs than the others. Recodes what it cannot decode, from as soon as
+  /// possible on, in a codec that all rooms decode. The other rooms hear no seam.
   mutating func recodeForNewcomer(at now: LocalTime) {
     guard let newcomer = rooms.newcomer, production.isIdle, !restart.isPending else { return }
     rooms.newcomer = nil
@@ -26,8 +27,9 @@ extension GroupSession {
     recode(from: earliest, for: newcomer, at: now)
   }
 
-  /// What goes on there cannot be taken from its source again: what is enqueued of it in a codec that not all rooms decode,
-  /// and where it ends, if it does. The newcomer waits until that has sounded, which is a matter of seconds.
+  /// Returns the codec that not all rooms decode, and the end if there is one, of a segment that cannot be read from
+  /// its source again; nil if there is no such segment. The newcomer waits until this audio has sounded, which takes
+  /// seconds.
   private func liveSegment(from time: MediaTime) -> (codec: Codec, end: MediaTime?)? {
     guard !timeline.anchors.isEmpty, let (begin, codec) = firstUnsuitable(from: time),
       let segment = timeline.segments.last(where: { $0.start <= max(begin, time) }),
@@ -63,7 +65,8 @@ extension GroupSession {
     return (max(time, store.end ?? time), codec)
   }
 
-  /// Where frames of any two rates begin together, counted from the item's first; not beyond what there is.
+  /// Returns the next media time at which frames of any two rates begin together, counted from the item's first frame;
+  /// at most the end of the produced audio.
   private func recodingStart(_ time: MediaTime, in segment: PlaybackTimeline.Segment) -> MediaTime {
     let step = Self.commonFrames.flicks
     let steps = ((time - segment.start).flicks + step - 1) / step

@@ -1,9 +1,9 @@
 import Clock
 import WireProtocol
 
-/// What sounds, and when that changes: known by the schedule, not by what was produced or sent.
+/// Reports what sounds, and when that changes. The schedule decides it, not what was produced or sent.
 extension GroupSession {
-  /// Somebody who wants to be told the position again and again.
+  /// A client that wants the position reported at an interval.
   struct Observation {
     let interval: Nanoseconds
     var next: LocalTime?
@@ -20,7 +20,7 @@ extension GroupSession {
     return max(.zero, segment.opened.position(after: playhead - segment.start))
   }
 
-  /// How far into the sounding item what was produced of it reaches, and whether more of it may come.
+  /// Returns how far production has come in the sounding item, and whether that is all of it.
   func arrival(at now: LocalTime) -> (position: MediaDuration, isAll: Bool)? {
     let playhead = mediaTime(at: now)
     guard !isStopped(at: now), let segment = timeline.segment(at: playhead) else { return nil }
@@ -32,7 +32,7 @@ extension GroupSession {
     )
   }
 
-  /// Where a seek goes that is not heard yet.
+  /// Returns the position to which a seek goes that is not heard yet; nil if there is none.
   func target(at now: LocalTime) -> MediaDuration? {
     guard let aim = aim(at: now) else { return nil }
     guard let sounding = soundingItem(at: now) else {
@@ -42,14 +42,14 @@ extension GroupSession {
     return aim.item == sounding.item && aim.position == here ? nil : aim.position
   }
 
-  /// Whether there is no current item: everything has sounded, and nothing is on its way.
+  /// True if there is no current item: everything has sounded, and nothing is on its way.
   func isStopped(at now: LocalTime) -> Bool {
     if let end = timeline.end { return mediaTime(at: now) >= end }
     if case .notBegun = production.stage { return isHalted || playlist.first == nil }
     return false
   }
 
-  /// Tells of the items that have begun and ended, and notices the end of the list.
+  /// Emits events for items that have begun and ended, and handles the end of the list.
   mutating func announce(at now: LocalTime) {
     let time = GroupTime(ofSender: now)
     let playhead = timeline.playhead(at: time)
@@ -62,7 +62,7 @@ extension GroupSession {
     case .paused: break
     case .playing, .holding: announceEnd(at: end, now: now)
     case .starting:
-      // Nothing of what was to be played could be.
+      // No item of the list could be played.
       if configuration.endsWithPlaylist { finish(at: now) }
     }
   }
@@ -77,13 +77,13 @@ extension GroupSession {
   }
 
   private mutating func announceEnd(at end: MediaTime, now: LocalTime) {
-    // What was cut off has not come to its end.
+    // An item that was cut off has not come to its end.
     let isWhole = production.cut == nil || timeline.cuts.last?.isRamped == false
     if let startedItem, isWhole { emit(.event(.itemEnded(startedItem))) }
     startedItem = nil
     guard !configuration.endsWithPlaylist else { return finish(at: now + .milliseconds(50)) }
     if !configuration.holdsAtCuts {
-      // Others keep the same time, which runs on.
+      // Other groups keep the same time, so it runs on.
       toldEnd = timeline.generation
     } else if let anchor = timeline.stop(at: end) {
       tellAll(.anchor(anchor), at: now)
@@ -98,13 +98,14 @@ extension GroupSession {
     emit(.event(.position(item.item, position(at: now))))
   }
 
-  /// When the next thing happens that only time brings: an item begins to sound, or the last one ends.
+  /// The next time at which something happens without an input: an item begins to sound, the last one
+  /// ends, or a position is due.
   var nextBoundary: LocalTime? {
     guard finishTime == nil else { return nil }
     let next = [
       timeline.nextSegmentStart.flatMap { timeline.groupTime(passing: $0) }, endTime,
     ].compactMap { $0 }.min()
-    // Group times are rounded down: a nanosecond later it has happened for certain.
+    // Group times are rounded down: one nanosecond later the event has certainly happened.
     return [next.map { LocalTime(onSender: $0) + Nanoseconds(1) }, nextPosition]
       .compactMap { $0 }.min()
   }

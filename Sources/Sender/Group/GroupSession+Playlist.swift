@@ -1,21 +1,21 @@
 import Clock
 import WireProtocol
 
-/// Edits while music plays: what was enqueued is compared with the list, its longest part that still matches stays,
-/// and production goes on from the first media time that does not.
+/// Applies edits while music plays. Compares what is enqueued with the list, keeps the longest part that still
+/// matches, and continues production from the first media time that does not.
 extension GroupSession {
   /// An item that was enqueued, or is about to be.
   private struct Link {
     let item: PlayItem
     let start: MediaTime
-    /// Items between it and the one before it that could not be played.
+    /// Identities of the items between this one and the one before it that could not be played.
     let passed: Set<Int>
   }
 
   private enum Mismatch {
     /// The current item is not in the list any more.
     case current(PlayItem)
-    /// From `link` on, something else comes after `predecessor`.
+    /// Another item now follows `predecessor`, in the place of `link`.
     case link(Link, after: PlayItem, isLast: Bool)
   }
 
@@ -34,7 +34,7 @@ extension GroupSession {
     return firstID < playlist.nextID ? .added(firstID..<playlist.nextID) : .done
   }
 
-  /// Brings what is enqueued into line with the list.
+  /// Brings the enqueued audio into line with the list.
   mutating func reconcile(at now: LocalTime) {
     guard restart.takeEdit(at: now) else { return }
     production.wasEdited = false
@@ -48,7 +48,7 @@ extension GroupSession {
     forgetRemovedItems()
   }
 
-  /// What sounds or was chosen to, and what follows it.
+  /// Returns the item that sounds, or was chosen to sound, and those that follow it.
   private func enqueued(at now: LocalTime) -> [Link] {
     let playhead = mediaTime(at: now)
     let segments = timeline.segments
@@ -83,7 +83,7 @@ extension GroupSession {
     case .current(let item): goOn(after: item, at: now)
     case .link(let link, let predecessor, let isLast):
       if isLast, case .beginning = production.stage {
-        // What it is an answer will tell, which is on its way.
+        // The producer is still opening this item; compare again after its answer.
         production.wasEdited = true
       } else if isLast, production.isIdle, case .item(isUnderWay: false) = production.stage {
         timeline.removeLastSegment()
@@ -94,7 +94,7 @@ extension GroupSession {
     }
   }
 
-  /// The current item was removed: the one that follows it takes its place at once.
+  /// The current item was removed: the next one takes its place at once.
   private mutating func goOn(after item: PlayItem, at now: LocalTime) {
     if !isHalted, let next = playlist.neighbour(after: item) {
       goTo(next, at: .zero, now: now)
@@ -103,7 +103,8 @@ extension GroupSession {
     }
   }
 
-  /// Something else follows `predecessor` now: without a seam, if there is time left until it ends.
+  /// Another item follows `predecessor` now. It joins without a seam if there is time left until `predecessor`
+  /// ends.
   private mutating func replace(from link: Link, after predecessor: PlayItem, at now: LocalTime) {
     let time = max(link.start, timeline.cutTime(by: commitTime(at: now)))
     let isLate = time > link.start
@@ -113,7 +114,7 @@ extension GroupSession {
       isRamped: isLate, at: now)
   }
 
-  /// Something was put behind what was the end: the stream, marked as ended, goes on there.
+  /// Items were added behind the end: the stream, marked as ended, continues there.
   private mutating func goOnAfterEnd(at now: LocalTime) {
     guard !isHalted else { return }
     switch production.stage {

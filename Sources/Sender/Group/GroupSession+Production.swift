@@ -2,12 +2,12 @@ import Audio
 import Clock
 import WireProtocol
 
-/// Keeps the producer at work: one order at a time, as much ahead as the rooms can hold.
+/// Keeps the producer busy: one order at a time, as far ahead as the rooms can hold.
 extension GroupSession {
-  /// Before any room has said what it holds.
+  /// Assumed until a room has reported its capacity.
   private static let capacityUnknown = Capacity(bytes: 4 << 20, duration: .seconds(60))
-  /// The stream is marked as ended this long before it is: late, because what is appended until then joins without a
-  /// cut; early, because a room that is out of reach at the end should know that it was the end.
+  /// The stream is marked as ended this long before its end. Not earlier, because items appended until then join
+  /// without a cut; not later, because a room that is out of reach at the end should know that it was the end.
   private static let finishMargin = MediaDuration.seconds(30)
 
   mutating func order(_ order: ProductionOrder) {
@@ -15,7 +15,7 @@ extension GroupSession {
     emit(.produce(order))
   }
 
-  /// Production goes on with an item; without `continues`, after a cut.
+  /// Continues production with an item. If `continues` is false, the item follows a cut.
   mutating func begin(_ next: Production.Beginning, continues: Bool, isRecoding: Bool = false) {
     production.begin(next)
     order(
@@ -28,7 +28,7 @@ extension GroupSession {
 
   mutating func produceMore(at now: LocalTime) {
     production.nextDeadline = nil
-    // An edit is looked at within milliseconds; what was produced until then might be in vain.
+    // The edit is handled within milliseconds, and may discard what would be produced until then.
     guard production.isIdle, restart.reconcileTime == nil else { return }
     switch production.stage {
     case .notBegun:
@@ -40,7 +40,7 @@ extension GroupSession {
       }
     case .item:
       guard hasRoom(at: now) else {
-        // The playhead makes room, whether or not anything else happens.
+        // The playhead makes room even if no input comes.
         production.nextDeadline = now + .milliseconds(100)
         return
       }
@@ -56,7 +56,7 @@ extension GroupSession {
     }
   }
 
-  /// What follows what was produced last. None where everything in the list was tried in vain.
+  /// The item that follows the one produced last; nil if every item in the list was tried in vain.
   private var itemToProduce: PlayItem? {
     guard production.fruitless <= playlist.count else { return nil }
     if let tried = production.lastTried { return playlist.successor(of: tried) }
@@ -87,14 +87,14 @@ extension GroupSession {
   // MARK: - Answers
 
   mutating func produced(_ batch: ProducedBatch, at now: LocalTime) {
-    // What comes now may be too late for what was decided so far.
+    // This audio may be too late for what was decided before.
     if let holdTime, holdTime < now { holdIfDue(at: now) }
     let isCurrent = batch.generation == timeline.generation
     if isCurrent { production.answered() }
     if let held = batch.heldLatency { live?.latency = held }
     for step in batch.steps {
       switch step {
-      // Also of older generations: they may reach up to a cut that lies ahead.
+      // Also accept packets of older generations: they may reach up to a cut that lies ahead.
       case .format(let id, let format): production.format = (id, format)
       case .packet(let packet): append(packet, at: now)
       case .opened, .metadata, .itemEnded, .failed, .finished:
@@ -136,7 +136,7 @@ extension GroupSession {
   private mutating func append(_ produced: ProducedPacket, at now: LocalTime) {
     guard let format = production.format, format.id == produced.formatID else { return }
     let limit = timeline.limit(of: produced.generation)
-    // A cut behind which it lies, or a packet that it would overlap, has made it obsolete.
+    // Drop packets that lie behind a cut, or would overlap the packet before.
     guard limit.map({ produced.mediaTime < $0 }) ?? true,
       store.end.map({ produced.mediaTime >= $0 }) ?? true
     else { return }

@@ -1,11 +1,11 @@
 package import Clock
 import WireProtocol
 
-/// Taking an item from its source again, in the middle of it: what a program has enqueued was changed.
+/// Takes an item from its source again, from the middle on, after a program has changed what it has enqueued.
 extension GroupSession {
-  /// The item that was begun last, from `position` on. Returns from where really.
+  /// Renews the item begun last from `position` on. Returns the position at which the new audio begins.
   mutating func renew(from position: MediaDuration, at now: LocalTime) -> MediaDuration {
-    // Nothing behind its place was taken from the source yet.
+    // Nothing beyond its position was taken from the source yet.
     if let target = restart.target { return max(position, target.position) }
     let earliest = timeline.cutTime(by: commitTime(at: now))
     guard let begun = begun(holding: position, from: earliest) else { return position }
@@ -18,7 +18,7 @@ extension GroupSession {
     return from
   }
 
-  /// The item that was begun last goes on from `position`, from the next cut on.
+  /// Continues the item begun last at `position`, from the next cut on.
   mutating func restart(at position: MediaDuration, now: LocalTime) -> MediaDuration {
     let time = timeline.cutTime(by: commitTime(at: now))
     guard restart.target == nil, let item = begun(at: time)?.opened.item ?? playlist.first else {
@@ -30,16 +30,16 @@ extension GroupSession {
     return position
   }
 
-  /// Of what is produced from now on.
+  /// The generation of audio produced from now on.
   package var generation: UInt32 { timeline.generation }
 
-  /// Of what sounds.
+  /// The generation of the audio that sounds.
   package func soundingGeneration(at now: LocalTime) -> UInt32 {
     timeline.generation(at: mediaTime(at: now + asleep))
   }
 
-  /// A place that sounds now, or will as soon as time runs again, when that is, and how fast time runs from there; nil where it
-  /// stands still by what was decided last.
+  /// Returns a position that sounds now, or as soon as time runs, with its time and with the rate in seconds of the
+  /// item per second; nil if time stands still according to the last decision.
   package func running(
     at now: LocalTime
   ) -> (position: MediaDuration, time: LocalTime, rate: Double)? {
@@ -51,13 +51,13 @@ extension GroupSession {
     return (position, LocalTime(onSender: time) - asleep, begun.opened.rate)
   }
 
-  /// The place in the item at which a cut made now would lie.
+  /// Returns the position in the item at which a cut made now would take effect.
   package func cutPosition(at now: LocalTime) -> MediaDuration {
     place(at: timeline.cutTime(by: commitTime(at: now + asleep))) ?? .zero
   }
 
-  /// What sounds at `time` is `position`, with other effects. Unlike `change(to:)` nothing depends on when production
-  /// answers: several groups that are told the same keep one time.
+  /// Lets `position` sound at `time` with other effects. Unlike `change(to:)`, it does not depend on when production
+  /// answers, so that several groups with the same order keep the same time.
   mutating func change(
     to effects: Effects, from position: MediaDuration, at time: GroupTime, now: LocalTime
   ) -> CommandOutcome {
@@ -66,7 +66,7 @@ extension GroupSession {
     let (here, place) = (begun(at: time), place(at: time))
     let isNew = effects != self.effects || here.map { $0.opened.rate != effects.rate } ?? false
     self.effects = effects
-    // Where another place is about to be begun, or nothing is, that is begun with them.
+    // If another place is about to begin, or nothing plays, the effects apply to what begins next.
     guard isNew, restart.target == nil, let here, let place, !isStopped(at: now) else {
       return .done
     }
@@ -82,11 +82,11 @@ extension GroupSession {
     return .renewed(from: from)
   }
 
-  /// Whether `cue` can go to this place: time stands still before it.
+  /// True if `cue` can go to `position`: time stands still before it.
   package func mayCue(to position: MediaDuration) -> Bool { cueTarget(of: position) != nil }
 
-  /// Goes to a later place in what is enqueued while time stands still. Rooms may hold what lies before it, and never
-  /// play it. Nothing is forgotten that lies behind it.
+  /// Moves to a later place in the enqueued audio while time stands still. Rooms may hold audio before that place, and
+  /// never play it. Audio behind it is kept.
   mutating func cue(to position: MediaDuration, at now: LocalTime) {
     guard let target = cueTarget(of: position) else { return }
     if let anchor = timeline.cue(to: target, at: commitTime(at: now)) {
@@ -94,8 +94,8 @@ extension GroupSession {
     }
   }
 
-  /// Where in the current item it goes on, as things stand: what sounds or, where time stands still or is about to,
-  /// what will sound next.
+  /// Returns the position at which the current item continues: the sounding one or, if time stands still or is about
+  /// to, the next to sound.
   package func upcomingPosition(at now: LocalTime) -> MediaDuration {
     switch timeline.state {
     case .starting(let time): place(at: time) ?? .zero
@@ -119,12 +119,13 @@ extension GroupSession {
     var start: MediaTime
   }
 
-  /// How far into the item it is at `time`; nil where nothing was begun.
+  /// Returns the position in the item at `time`; nil if no item was begun.
   private func place(at time: MediaTime) -> MediaDuration? {
     begun(at: time).map { max(.zero, $0.opened.position(after: time - $0.start)) }
   }
 
-  /// What sounds at `time`, or is begun later, and holds `position`. What was begun before may hold it too, but is past.
+  /// Returns the last item that holds `position` among the one that sounds at `time` and those begun later. Earlier
+  /// items may hold it too, but are past.
   private func begun(holding position: MediaDuration, from time: MediaTime) -> Begun? {
     let begun = begun
     let ahead = begun[(Self.index(at: time, in: begun) ?? 0)...]
@@ -136,12 +137,12 @@ extension GroupSession {
     return Self.index(at: time, in: begun).map { begun[$0] } ?? begun.first
   }
 
-  /// As `PlaybackTimeline.segmentIndex`.
+  /// The same rule as in `PlaybackTimeline.segmentIndex`.
   private static func index(at time: MediaTime, in begun: [Begun]) -> Int? {
     begun.lastIndex { $0.start < time + PlaybackTimeline.longestFrame }
   }
 
-  /// The items, and parts of items, that were begun, the last of which may not be open yet.
+  /// The items, and parts of items, that were begun. The last one may not be open yet.
   private var begun: [Begun] {
     var begun = timeline.segments.map { Begun(opened: $0.opened, start: $0.start) }
     if case .beginning(let beginning) = production.stage {

@@ -1,13 +1,13 @@
 package import Clock
 package import WireProtocol
 
-/// What a display shows: the group at one instant.
+/// The state of a group at one instant, for displays.
 package struct GroupStatus: Hashable, Sendable {
   package enum State: String, Sendable {
     /// Rooms are getting ready.
     case starting
     case playing
-    /// All rooms stand still until more has come from the source.
+    /// All rooms stand still until the source has delivered more.
     case buffering
     case paused
     /// There is no current item: the list is at its end, and the group waits for more.
@@ -18,72 +18,73 @@ package struct GroupStatus: Hashable, Sendable {
   package struct Room: Hashable, Sendable {
     package enum Connection: Hashable, Sendable {
       case connecting
-      /// Not reachable, or it refused; `reason` says why.
+      /// Not reachable, or it refused, for this reason.
       case away(reason: String)
       case live(RoomStatus)
     }
     package var id: RoomID
     package var name: String
     package var connection: Connection
-    /// Why it is away; nil where it is not, or nothing is known.
+    /// The reason why the room is away, as a code; nil if it is not away, or the reason is unknown.
     package var trouble: RoomTrouble?
-    /// As last set from here or told by the room; nil before it was connected.
+    /// The settings last set from here or reported by the room; nil before it was connected.
     package var settings: RoomSettings?
   }
 
   package var state: State
-  /// What sounds, or is about to; nil before the first item is open, and where there is no current item.
+  /// The item that sounds, or is about to; nil before the first item is open, and if there is no current item.
   package var item: OpenedItem?
-  /// Number of the item in the list, from 1, and how many there are; 0 where it is not, or not any more, in it.
+  /// Number of the item in the list, from 1 to `itemCount`; 0 if the list does not hold it, or no longer.
   package var itemNumber: Int
   package var itemCount: Int
-  /// What a listener has chosen last, where it does not sound yet; else what sounds.
+  /// The item that a listener has chosen last, if it does not sound yet; else the one that sounds.
   package var chosen: PlayItem?
-  /// What plays after that; nil where nothing does.
+  /// The item that plays after `chosen`; nil if none does.
   package var next: Upcoming?
   package var repetition: Playlist.Repetition
-  /// In the item, from its beginning.
+  /// Position in the item, from its beginning.
   package var position: MediaDuration
-  /// Where in it a seek goes that is under way; in what is to sound next where that is another item.
+  /// Position to which a pending seek goes: in `item`, or in `chosen` if that is another one.
   package var target: MediaDuration?
-  /// Of the item: as it says itself, or as it turned out once all of it had come. Nil where neither is known yet, as
-  /// of a radio station.
+  /// Duration of the item: as its file states it, or as counted once all of it has come. Nil while neither is known,
+  /// such as for a radio station.
   package var duration: MediaDuration?
-  /// How far into the item the part of it reaches that has come so far.
+  /// Position in the item up to which its audio has come so far.
   package var arrived: MediaDuration?
-  /// What is waited for before the group starts or goes on; nil where the source is not what it waits for.
+  /// The audio for which the group waits before it starts or goes on; nil if it does not wait for the source.
   package var buffering: Buffering?
-  /// What is done to the sound of what is opened.
+  /// Effects for items that are opened from now on.
   package var effects: Effects
-  /// When `position` sounds, on the sender's clock; nil while media time stands still.
+  /// The sender's time at which `position` sounds; nil while media time stands still.
   package var presentationTime: LocalTime?
-  /// Seconds of the item in one second while it plays: of what sounds, until other effects are heard.
+  /// Seconds of the item per second of playing. It changes when other effects become audible.
   package var rate: Double
-  /// How long after it is asked for a change is heard, in all rooms at once.
+  /// Time from a command until all rooms sound its effect at once.
   package var outputLatency: Nanoseconds
-  /// How long after it has come what plays is heard; nil where it is not heard as it happens.
+  /// Time from the arrival of a live stream's audio at the sender to its sound; nil if the item is not live.
   package var liveLatency: Nanoseconds?
-  /// The room for which that was chosen last; nil where nobody chooses, and before.
+  /// The room for which `liveLatency` was chosen last; nil if it is not chosen automatically, and before the first
+  /// choice.
   package var latencyDecider: RoomID?
-  /// How far the audio that is produced reaches beyond what sounds.
+  /// How far the produced audio reaches beyond the playhead.
   package var produced: MediaDuration
   package var rooms: [Room]
 }
 
-/// What is to play later.
+/// An item that is to play later.
 package struct Upcoming: Hashable, Sendable {
   package var item: PlayItem
-  /// Nil where it has not been opened yet.
+  /// Nil before the item was opened.
   package var opened: OpenedItem?
 }
 
 package struct Playhead: Hashable, Sendable {
-  /// Nil where nothing is to sound.
+  /// Nil if no item is to sound.
   package var item: PlayItem?
   package var position: MediaDuration
   /// False while the group is paused, starts, or stands still at a cut.
   package var isMoving: Bool
-  /// Seconds of the item in one second while it plays.
+  /// Seconds of the item per second of playing.
   package var rate = 1.0
 }
 
@@ -110,8 +111,8 @@ extension GroupSession {
       produced: max(.zero, (store.end ?? playhead) - playhead), rooms: rooms.links.map(\.displayed))
   }
 
-  /// When this place in the current item sounds, or sounded lately, by what is decided now: a pause or a seek moves
-  /// it. Nil while the group stands still, and for what does not come.
+  /// Returns when `position` of the current item sounds, or recently sounded, according to what is decided now; a
+  /// pause or a seek moves it. Returns nil while the group stands still, and for positions that will not sound.
   package func presentationTime(of position: MediaDuration, at now: LocalTime) -> LocalTime? {
     let now = now + asleep
     let time = GroupTime(ofSender: now)
@@ -119,12 +120,12 @@ extension GroupSession {
       let segment = timeline.segment(at: timeline.playhead(at: time))
     else { return nil }
     let span = segment.opened.span(to: position)
-    // What no schedule of this item reaches overflows no arithmetic either.
+    // No schedule of this item reaches such a position. Refusing it keeps the arithmetic from overflowing.
     guard abs(span.flicks) < ProtocolLimits.mediaTime.upperBound / 2 else { return nil }
     return timeline.groupTime(of: segment.start + span).map { LocalTime(onSender: $0) - asleep }
   }
 
-  /// Where the group is now, without all that a status holds.
+  /// Returns the place that sounds now. Cheaper than a status.
   package func playhead(at now: LocalTime) -> Playhead {
     let now = now + asleep
     let sounding = soundingItem(at: now)
@@ -133,39 +134,40 @@ extension GroupSession {
       isMoving: timeline.isSounding(at: GroupTime(ofSender: now)), rate: sounding?.rate ?? 1)
   }
 
-  /// Whether media time runs, or is about to.
+  /// True if media time runs, or is about to.
   package var isRunning: Bool {
     if case .playing = timeline.state { true } else { false }
   }
 
-  /// When what is produced so far will have sounded; nil where all of the list is, and while time stands still.
+  /// Returns when the audio produced so far will have sounded; nil if the whole list is produced, and while time
+  /// stands still.
   package func suppliedUntil(at now: LocalTime) -> LocalTime? {
     guard timeline.end == nil, case .playing(let anchor) = timeline.state else { return nil }
     return anchor.groupTime(of: max(anchor.mediaTime, store.end ?? .zero))
       .map { LocalTime(onSender: $0) - asleep }
   }
 
-  /// Whether anything has sounded, or is about to.
+  /// True if anything has sounded, or is about to.
   package var hasBegun: Bool { !timeline.anchors.isEmpty }
 
-  /// Whether something is there to begin with, and a room that could play it.
+  /// True if there is audio to begin with, and a room that can play it.
   package var isPrimed: Bool {
     guard production.cut == nil, let end = store.end else { return false }
     return end > timeline.nextStart && rooms.links.contains(where: \.isReady)
   }
 
-  /// Whether every room could play.
+  /// True if every room can play.
   package var allRoomsAreReady: Bool { rooms.links.allSatisfy(\.isReady) }
 
-  /// The receivers that there is a session with, in the order of the rooms.
+  /// Identifiers of the receivers with a session, in the order of the rooms.
   package var receivers: [Identifier] {
     rooms.links.compactMap { $0.live == nil ? nil : $0.receiverID }
   }
 
-  /// What people call a room; nil where it is none of the group.
+  /// Returns the name that people gave a room; nil if it is not in the group.
   package func name(of room: RoomID) -> String? { rooms[room]?.name }
 
-  /// The receiver that the room has turned out to be; nil where it was not reached yet.
+  /// Returns the identifier of the receiver that the room turned out to be; nil if it was never reached.
   package func receiver(of room: RoomID) -> Identifier? { rooms[room]?.receiverID }
 
   private func upcoming(at now: LocalTime) -> Upcoming? {

@@ -1,16 +1,16 @@
 import Clock
 import WireProtocol
 
-/// When which media time sounds, and what is at which media time. Media time runs on through seeks and skips:
-/// they put something else at the times to come.
+/// Maps group time to media time by anchors, and media time to items by segments. Media time runs on through seeks and
+/// skips, which put other audio at the times to come.
 struct PlaybackTimeline {
   enum State: Equatable {
-    /// What begins at this media time waits for the rooms.
+    /// Waits for the rooms, to begin at this media time.
     case starting(at: MediaTime)
     case playing(Anchor)
-    /// Stands still, as the anchor says, until enough is there of what comes next.
+    /// Stands still, as the anchor says, until enough of the following audio has come.
     case holding(Anchor)
-    /// The anchor stands still.
+    /// Paused: the anchor stands still.
     case paused(Anchor)
   }
 
@@ -18,14 +18,14 @@ struct PlaybackTimeline {
   struct Segment {
     let start: MediaTime
     let opened: OpenedItem
-    /// Whether it was cut to, in the middle of something else, rather than following what lies before it.
+    /// True if the segment was cut to, in the middle of another, instead of following the one before it.
     var isChosen = false
-    /// The item before it plays on: only what it says of itself is new, as a radio station's title.
+    /// True if the item before it plays on with new metadata, such as a radio station's title.
     var continuesItem = false
-    /// Items that could not be played between it and what lies before it.
+    /// Identities of the items before it that could not be played.
     var passed: Set<Int> = []
     var wasAnnounced = false
-    /// What the rooms are told of it.
+    /// The description that the rooms get of it.
     var description = ItemDescription()
   }
 
@@ -35,24 +35,24 @@ struct PlaybackTimeline {
     let isRamped: Bool
   }
 
-  /// One holds, and up to four wait for their time: what every room can keep.
+  /// The number of anchors that every room can keep: one in force, and up to four that wait for their time.
   private static let anchorLimit = 5
 
-  /// At 8 kHz, the lowest rate.
+  /// One frame at 8 kHz, the lowest rate.
   static let longestFrame = MediaDuration(frames: 1, at: 8_000)
 
   private(set) var state = State.starting(at: .zero)
   private(set) var generation: UInt32 = 0
-  /// In order of generation and of media time: those that a later one makes needless are forgotten.
+  /// In order of generation and of media time. A cut is forgotten once a later one includes it.
   private(set) var cuts: [Cut] = []
   /// In order of media time.
   private(set) var segments: [Segment] = []
-  /// The anchors that a room must know which comes now: the one that holds and the next.
+  /// The anchors that a room must know when it joins: the one in force and those to come.
   private(set) var anchors: [Anchor] = []
-  /// Where the stream ends, once the last item is produced.
+  /// The media time at which the stream ends; nil until the last item is produced.
   var end: MediaTime?
 
-  /// Where playing goes on, if it stands still.
+  /// The media time at which playing goes on, if it stands still.
   var nextStart: MediaTime { startTime }
 
   func playhead(at time: GroupTime) -> MediaTime {
@@ -69,7 +69,7 @@ struct PlaybackTimeline {
     }
   }
 
-  /// Where a cut made now takes effect, if it reaches everyone by `time`.
+  /// Returns the media time at which a cut made now takes effect, if it reaches all rooms by `time`.
   func cutTime(by time: GroupTime) -> MediaTime {
     switch state {
     case .starting(let start): start
@@ -78,8 +78,8 @@ struct PlaybackTimeline {
     }
   }
 
-  /// What is at `time` is to sound next. Nothing unless time stands still; the anchor, if there is one to tell, holds
-  /// from `groupTime` on.
+  /// Makes the audio at `time` sound next. Does nothing unless starting or paused. Returns the anchor to send, if there
+  /// is one; it is in force from `groupTime` on.
   mutating func cue(to time: MediaTime, at groupTime: GroupTime) -> Anchor? {
     switch state {
     case .starting:
@@ -95,7 +95,7 @@ struct PlaybackTimeline {
     }
   }
 
-  /// Media time `start` sounds at `time`.
+  /// Schedules the media time `start` to sound at `time`.
   mutating func play(from start: MediaTime, at time: GroupTime) -> Anchor {
     let anchor = Anchor(mediaTime: start, groupTime: time, rate: .playing)
     state = .playing(anchor)
@@ -103,8 +103,8 @@ struct PlaybackTimeline {
     return anchor
   }
 
-  /// Stops at `time`, on whatever media time sounds then; a start that lies behind it does not come. Nil unless playing or
-  /// about to.
+  /// Stops at `time`, at whatever media time sounds then, and cancels a start that lies behind it. Returns nil unless
+  /// playing or about to.
   mutating func pause(at time: GroupTime) -> Anchor? {
     if case .holding(let anchor) = state {
       state = .paused(anchor)
@@ -117,7 +117,7 @@ struct PlaybackTimeline {
     return anchor
   }
 
-  /// Stops at `place`, lest what comes next sounds before everyone has it. Nil unless playing.
+  /// Stops at `place`, lest the audio behind it sounds before all rooms have it. Returns nil unless playing.
   mutating func hold(at place: MediaTime) -> Anchor? {
     guard case .playing(let playing) = state, let time = playing.groupTime(of: place) else {
       return nil
@@ -128,12 +128,12 @@ struct PlaybackTimeline {
     return anchor
   }
 
-  /// Goes on as soon as enough is there. Nothing unless paused.
+  /// Continues as soon as enough audio has come. Does nothing unless paused.
   mutating func resumeHolding() {
     if case .paused(let anchor) = state { state = .holding(anchor) }
   }
 
-  /// Begins a generation: everything from `time` on is to be made anew.
+  /// Begins a generation: everything from `time` on is to be produced anew. Returns its number.
   mutating func cut(from time: MediaTime, isRamped: Bool) -> UInt32 {
     generation += 1
     cuts.removeAll { $0.from >= time }
@@ -144,27 +144,27 @@ struct PlaybackTimeline {
     return generation
   }
 
-  /// Where the packets of `generation` had to make room for others; nil if nowhere.
+  /// Returns the media time at which other packets replace those of `generation`; nil if there is none.
   func limit(of generation: UInt32) -> MediaTime? {
     cuts.first { $0.generation > generation }?.from
   }
 
-  /// The generation of what is at `time`.
+  /// Returns the generation of the audio at `time`.
   func generation(at time: MediaTime) -> UInt32 { cuts.last { $0.from <= time }?.generation ?? 0 }
 
   mutating func append(_ segment: Segment) { segments.append(segment) }
 
-  /// Takes back segments of which nothing was produced, and an end that is none any more.
+  /// Removes the segments from `time` on, of which nothing was produced, and an end that is no longer valid.
   mutating func removeSegments(from time: MediaTime) {
     segments.removeAll { $0.start >= time }
     end = nil
   }
 
-  /// Takes the last segment back, of which nothing was produced.
+  /// Removes the last segment, of which nothing was produced.
   mutating func removeLastSegment() { _ = segments.popLast() }
 
-  /// The segment that sounds at `time`. A cut lies anywhere, and what comes behind it begins with the next whole frame
-  /// of its rate: where nothing else is left, that is what sounds.
+  /// Returns the segment that sounds at `time`. A cut may lie between two frames; the segment behind it begins with the
+  /// next whole frame of its rate, and counts as sounding from the cut on if no other is left.
   func segment(at time: MediaTime) -> Segment? {
     segmentIndex(at: time).map { segments[$0] } ?? segments.first
   }
@@ -173,7 +173,7 @@ struct PlaybackTimeline {
     segments.lastIndex { $0.start < time + Self.longestFrame }
   }
 
-  /// Segments that have begun to sound since the last call, and forgets those long past.
+  /// Returns the segments that have begun to sound since the last call, and forgets those that are past.
   mutating func segmentsBegun(by time: MediaTime) -> [Segment] {
     var begun: [Segment] = []
     for index in segments.indices where segments[index].start <= time {
@@ -184,21 +184,21 @@ struct PlaybackTimeline {
     return begun
   }
 
-  /// Where the next segment begins that has not sounded yet.
+  /// The start of the first segment that has not sounded yet.
   var nextSegmentStart: MediaTime? { segments.first { !$0.wasAnnounced }?.start }
 
-  /// The anchor that holds at `time`, and those that will.
+  /// Returns the anchor in force at `time`, and those to come.
   func anchors(from time: GroupTime) -> [Anchor] {
     let holding = anchors.lastIndex { $0.groupTime <= time } ?? 0
     return Array(anchors[min(holding, anchors.count)...])
   }
 
-  /// When the playhead comes to `time`, by the anchors that are set; nil if it does not.
+  /// Returns when the playhead reaches `time` according to the anchors; nil if it does not.
   func groupTime(of time: MediaTime) -> GroupTime? {
     groupTime(passing: time) ?? anchors.first { $0.mediaTime == time }?.groupTime
   }
 
-  /// When `time` begins to sound; nil if it does not, or if the playhead stands still there.
+  /// Returns when `time` begins to sound; nil if it does not, or if the playhead stands still there.
   func groupTime(passing time: MediaTime) -> GroupTime? {
     for (index, anchor) in anchors.enumerated() {
       guard let reached = anchor.groupTime(of: time), reached >= anchor.groupTime else { continue }
@@ -207,19 +207,19 @@ struct PlaybackTimeline {
     return nil
   }
 
-  /// When rooms can keep `count` more anchors, if they cannot at `time`.
+  /// Returns when rooms can keep `count` more anchors; nil if they can at `time`.
   func timeOfRoom(for count: Int, at time: GroupTime) -> GroupTime? {
     let waiting = anchors.filter { $0.groupTime > time }
     let surplus = waiting.count + count - (Self.anchorLimit - 1)
     return surplus > 0 ? waiting[min(surplus, waiting.count) - 1].groupTime : nil
   }
 
-  /// Whether media time runs.
+  /// True if media time runs at `time`.
   func isSounding(at time: GroupTime) -> Bool {
     anchors.last { $0.groupTime <= time }?.rate == .playing
   }
 
-  /// Everything has sounded: stands still at `time` until there is more.
+  /// Everything has sounded: stands still at `time` until there is more. Returns the anchor to send, if there is one.
   mutating func stop(at time: MediaTime) -> Anchor? {
     guard let groupTime = groupTime(of: time) else {
       state = .starting(at: time)

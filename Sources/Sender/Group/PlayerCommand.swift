@@ -1,51 +1,52 @@
 package import Clock
 package import WireProtocol
 
-/// What a user can ask for while music plays.
+/// The commands that a user can give while music plays.
 package enum PlayerCommand: Hashable, Sendable {
   case pause
-  /// The same, not before this time.
+  /// Like `pause`, but not before this time.
   case pauseAt(GroupTime)
   case resume
-  /// The same: what is to sound next sounds at this time, or as soon after it as all rooms can.
+  /// Like `resume`, but sounds at this time, or as soon after it as all rooms can.
   case resumeAt(GroupTime)
-  /// To a place in the current item, from its beginning; beyond the end means the next item, or the last second where
-  /// there is none.
+  /// Seeks to a position in the current item, from its beginning. Beyond the end, goes to the next item, or to the last
+  /// second if there is none.
   case seek(to: MediaDuration)
-  /// From where the current item is now; before the beginning means the beginning.
+  /// Seeks relative to the current position, and not before the beginning.
   case seekBy(MediaDuration)
   case next
-  /// To the beginning of the item, or of the one before where this one has just begun.
+  /// Goes to the beginning of the item, or to the item before if this one has just begun.
   case previous
-  /// 0...1000.
+  /// Volume, 0...1000.
   case volume(RoomSelection, UInt16)
   case volumeBy(RoomSelection, Int)
   case mute(RoomSelection, Bool)
-  /// In all rooms, besides their own, and only as long as this sender plays there.
+  /// Volume in all rooms, on top of their own, and only as long as this sender plays there.
   case streamVolume(StreamVolume)
   case delay(RoomSelection, Nanoseconds)
   case channelMap(RoomSelection, RoomSettings.ChannelMap)
-  /// To a place in an item, by its identity.
+  /// Jumps to a position in the item with this identity.
   case jump(to: Int, at: MediaDuration = .zero)
-  /// What the item that was begun last gives from this place on has changed: it is taken from its source again, and
-  /// what is enqueued before that place plays on. The outcome says from where.
+  /// Takes the item begun last from its source again, from this position on, because its audio has changed. Enqueued
+  /// audio before that position plays on. The outcome says where the new audio begins.
   case renew(from: MediaDuration)
-  /// What sounds next, from the first instant on that all rooms can still change, is the item from this place on. Unlike a
-  /// jump it is carried out at once, and never joined with others. The outcome names the place.
+  /// Lets the item continue at this position, from the first instant that all rooms can still change. Unlike a jump, it
+  /// is carried out at once and never merged with other commands. The outcome names the position.
   case restart(at: MediaDuration)
-  /// As `renew`, for effects: `from` sounds with them at this time, or what follows it as soon after that as all rooms can;
-  /// where time stands still, they begin there. Time runs on at any cut.
+  /// Like `renew`, for effects: `from` sounds with them at this time, or what follows it as soon after that as all
+  /// rooms can. If time stands still, the effects begin at `from`. Time never stands still for a cut.
   case effectsAt(Effects, from: MediaDuration, at: GroupTime)
-  /// While time stands still: go on here in what is enqueued. Only ahead, and without forgetting anything.
+  /// While time stands still: continues at this position of the enqueued audio. Only forwards, and keeps what is
+  /// enqueued.
   case cue(to: MediaDuration)
   case edit(PlaylistEdit)
-  /// From now on, in the middle of what sounds: where it is played from goes on.
+  /// Applies these effects from now on, in the middle of the sounding item, which continues at its position.
   case effects(Effects)
-  /// Tell the position so often while music plays; nil ends it. At least 10 ms.
+  /// Reports the position at this interval while music plays; nil ends it. At least 10 ms.
   case observePosition(every: Nanoseconds?)
-  /// Ends what sounds. The list stays, and nothing of it is played before a jump to one of its items.
+  /// Ends the sound. The list stays, and none of it plays until a jump to one of its items.
   case halt
-  /// Ends playing in all rooms at one sample, then everything.
+  /// Ends playing in all rooms at the same sample, then ends the group.
   case stop
 }
 
@@ -55,7 +56,7 @@ package enum RoomSelection: Hashable, Sendable {
   case room(RoomID)
 }
 
-/// Tells the reply to a command from others. Whoever asks numbers the commands, and uses no number twice.
+/// Matches a reply to its command. The caller numbers its commands, and uses no number twice.
 package struct CommandID: Hashable, Sendable {
   package var number: UInt64
 
@@ -64,30 +65,30 @@ package struct CommandID: Hashable, Sendable {
 
 package typealias CommandReply = Result<CommandOutcome, CommandRefusal>
 
-/// What a command has done.
+/// The result of a command that was carried out.
 package enum CommandOutcome: Hashable, Sendable {
-  /// Everything that was asked for; nothing, where it was so already.
+  /// All of it was carried out, or it was so already.
   case done
-  /// Items with these identities are in the list now.
+  /// The list now holds items with these identities.
   case added(Range<Int>)
-  /// The item is taken from its source again from this place on: the one asked for, or the first that all rooms can
+  /// The item is taken from its source again from this position on: the one asked for, or the first that all rooms can
   /// still change.
   case renewed(from: MediaDuration)
 }
 
-/// Why a command had no effect.
+/// The reason why a command had no effect.
 package enum CommandRefusal: Error, Hashable, Sendable {
   /// The item can only be played from its beginning.
   case notSeekable(PlayItem)
-  /// What is heard as it happens goes on with the effects that it began with.
+  /// A live item keeps the effects with which it began.
   case isLive(PlayItem)
-  /// As does what can only be played from its beginning.
+  /// An item that can only be played from its beginning keeps its effects, too.
   case cannotBeginAnew(PlayItem)
   /// There is no current item to seek in.
   case nothingPlays
   case noSuchItem(Int)
   case playlistIsFull
-  /// The group does not play in this room, or not any more.
+  /// The group does not play in this room, or no longer.
   case noSuchRoom(RoomID)
   /// The group has ended.
   case finished
@@ -113,7 +114,7 @@ extension CommandRefusal: CustomStringConvertible {
 }
 
 extension PlayItem {
-  /// As its user calls it.
+  /// The name by which its user knows it.
   fileprivate var saidName: String {
     if let title { return title }
     return if case .input(let name) = LiveLocation(location) { name } else { location }

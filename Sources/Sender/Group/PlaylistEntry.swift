@@ -1,8 +1,10 @@
-/// What becomes an item of a playlist: where it is, and what the list that named it calls it.
+/// An entry that becomes an item of a playlist: its location, and its title in the list that named
+/// it.
 package struct PlaylistEntry: Codable, Hashable, Sendable {
   /// A path or an address, or `-` for standard input.
   package var location: String
-  /// As it may stand on a terminal, and not empty. The item's own title comes before it.
+  /// The title in a form that is safe on a terminal, and not empty. The item's own title takes
+  /// precedence.
   package let title: String?
   /// Where an address may lead.
   package var reach: SourceReach

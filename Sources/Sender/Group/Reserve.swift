@@ -1,21 +1,20 @@
 package import Clock
 
-/// How fast a source gives what it has.
+/// The speed at which a source delivers.
 package enum Supply: Hashable, Sendable {
-  /// Far faster than it sounds, as a disk.
+  /// Far faster than it sounds, such as a disk.
   case stored
-  /// As fast as the way to it, as a file on a server.
+  /// As fast as the way to it, such as a file on a server.
   case fetched
-  /// As fast as it is made, whether or not somebody listens, as a radio station.
+  /// As fast as it is made, whether or not somebody listens, such as a radio station.
   case live
-  /// As fast as the program that writes it, as standard input.
+  /// As fast as the program that writes it, such as standard input.
   case piped
 
-  /// What is to be there before it sounds.
+  /// The reserve that an item needs before it sounds.
   fileprivate var first: MediaDuration {
     switch self {
-    // So that playing does not stop again after the first packets, on a busy machine, or while TCP finds out how fast it
-    // may be.
+    // Enough that playing does not stop again after the first packets, on a busy machine or while TCP finds its rate.
     case .stored, .fetched: .milliseconds(250)
     case .live: .seconds(2)
     // People hear how late it is.
@@ -23,8 +22,9 @@ package enum Supply: Hashable, Sendable {
     }
   }
 
-  /// How much more that is after each time that it was not enough. With the time that rooms take to go on, the silence
-  /// is no more than 2 s longer than the source was late, though a live one fills its reserve no faster than it plays.
+  /// The increase of the reserve after each time that it was too small. Including the time that rooms take to go on,
+  /// the silence is at most 2 s longer than the source was late, although a live one fills its reserve no faster than
+  /// it plays.
   fileprivate var step: MediaDuration {
     switch self {
     case .stored, .piped: .milliseconds(500)
@@ -40,18 +40,18 @@ package enum Supply: Hashable, Sendable {
   }
 }
 
-/// How much of an item must have come before it sounds: the more, the more often that was not enough.
+/// Decides how much of an item must have come before it sounds. It grows each time that this was too little.
 struct Reserve {
   private var item: Int?
   private var outages = 0
 
-  /// In the middle of `item` there was nothing more to play.
+  /// The group had nothing more to play in the middle of `item`.
   mutating func ranDry(in item: PlayItem) {
     outages = item.id == self.item ? outages + 1 : 1
     self.item = item.id
   }
 
-  /// A listener has chosen another place, and does not want to wait for long.
+  /// A listener has chosen another place, and does not want to wait long.
   mutating func restart() { outages = min(outages, 1) }
 
   func needed(of opened: OpenedItem) -> MediaDuration {
@@ -62,12 +62,12 @@ struct Reserve {
   }
 }
 
-/// What a group waits for that stands still because its source is late.
+/// The audio for which a group stands still, because its source is late.
 package struct Buffering: Hashable, Sendable {
   package var item: PlayItem
-  /// How much of it is there, beyond where the group stands still.
+  /// Audio of the item that has come, beyond the place where the group stands still.
   package var arrived: MediaDuration
-  /// How much of it must be there for the group to go on.
+  /// Audio of the item that the group needs to go on.
   package var needed: MediaDuration
 
   package init(item: PlayItem, arrived: MediaDuration, needed: MediaDuration) {
