@@ -1,29 +1,30 @@
 import Clock
 import WireProtocol
 
-/// Which pictures a room is to be sent, and when it is their turn.
+/// The pictures to send to a room, and when each may be sent.
 struct ArtworkPlan {
-  /// The next first.
+  /// The next one first.
   var pictures: [NumberedArtwork] = []
-  /// Packets that sound from here on may wait for them.
+  /// Packets that sound at or after this media time may wait for the pictures.
   var lead = MediaTime.zero
-  /// Whether they may go where there is no packet to send: there may be one in an instant.
+  /// True if pictures may be sent when there is no packet to send, though one may come in an instant.
   var fillsGaps = true
 }
 
-/// How far the pictures have got on one media connection.
+/// The progress of the pictures on one media connection.
 struct ArtworkFlow {
-  /// Sent as a whole, of those that are still wanted.
+  /// Numbers of the pictures that were sent completely and are still wanted.
   private var sent: [UInt32] = []
   private var current: UInt32 = 0
   private var offset = 0
 
-  /// What is not in `pictures` may be forgotten by the room as well, and is sent again when it is wanted again.
+  /// Forgets pictures that are not in `pictures`. The room may forget them too, and gets them again when they
+  /// are wanted again.
   mutating func keep(_ pictures: [NumberedArtwork]) {
     sent.removeAll { number in !pictures.contains { $0.number == number } }
   }
 
-  /// The next piece of the first picture that was not sent as a whole, as a message.
+  /// Returns a message with the next piece of the first picture that was not sent completely.
   func next(of pictures: [NumberedArtwork]) -> [UInt8]? {
     guard let picture = unsent(of: pictures) else { return nil }
     let bytes = picture.artwork.bytes
@@ -35,7 +36,7 @@ struct ArtworkFlow {
     return MediaMessage.artwork(piece).encoded()
   }
 
-  /// What `next` has given is sent.
+  /// Records that the piece returned by `next` was sent.
   mutating func sent(_ pictures: [NumberedArtwork]) {
     guard let picture = unsent(of: pictures) else { return }
     if picture.number != current { (current, offset) = (picture.number, 0) }

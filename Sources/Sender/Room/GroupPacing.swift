@@ -1,11 +1,11 @@
 package import Clock
 
-/// What the driver sees of a media connection.
+/// The state of a media connection, as the driver sees it.
 package struct MediaQueue: Sendable {
   package var connection: RoomConnectionID
-  /// Bytes that were sent, and that the kernel has not taken.
+  /// Bytes that were sent, but not yet taken by the kernel.
   package var bytes: Int
-  /// What is known of the way to the room. Only looked for where `GroupSender.looksAtPaths` asks for it.
+  /// The network path to the room, if known. The driver reads it only when `GroupSender.looksAtPaths` asks for it.
   package var path: MediaPath?
 
   package init(_ connection: RoomConnectionID, bytes: Int, path: MediaPath? = nil) {
@@ -15,12 +15,12 @@ package struct MediaQueue: Sendable {
   }
 }
 
-/// The way to a room, as TCP knows it.
+/// The network path to a room, as TCP knows it.
 package struct MediaPath: Hashable, Sendable {
-  /// Now, and the shortest of some minutes.
+  /// The present round trip, and the shortest of some minutes.
   package var roundTrip: Nanoseconds
   package var shortest: Nanoseconds
-  /// Bytes a second that arrived lately; 0 while not known.
+  /// Bytes per second that arrived lately; 0 if not known.
   package var deliveryRate: UInt64
 
   package init(roundTrip: Nanoseconds, shortest: Nanoseconds, deliveryRate: UInt64) {
@@ -30,24 +30,24 @@ package struct MediaPath: Hashable, Sendable {
   }
 }
 
-/// Which room is sent how much, how fast and when: `MediaPacing` for each media connection.
+/// Decides how much, how fast and when to send to each room, with a `MediaPacing` for each media connection.
 struct GroupPacing {
   enum Limit: Equatable {
-    /// Bytes a second.
+    /// Bytes per second.
     case rate(RoomConnectionID, Double)
-    /// Bytes that may leave from now on in this turn; nil ends the turns.
+    /// Bytes that may be sent from now on in this turn; nil ends the turns.
     case turn(RoomConnectionID, Int?)
   }
 
   private struct Room {
     let connection: RoomConnectionID
     var media = MediaPacing()
-    /// When the next turn to send begins; nil while the room may be sent everything at once.
+    /// Start of the next turn to send; nil while everything may be sent to the room at once.
     var nextTurn: LocalTime?
-    /// When the present turn ends; nil between turns.
+    /// End of the present turn; nil between turns.
     var turnEnd: LocalTime?
 
-    /// Bytes a second, where they change.
+    /// Returns the new rate in bytes per second; nil if it does not change.
     mutating func rate(on path: MediaPath, needed: Double) -> Double? {
       let before = media.sendingRate
       media.observed(
@@ -73,9 +73,9 @@ struct GroupPacing {
   }
 
   private var rooms: [Room] = []
-  /// When to look at the paths again.
+  /// The time at which to look at the paths again.
   private var nextLook = LocalTime(nanoseconds: 0)
-  /// Whether a room may have been sent more than its connection takes at once.
+  /// True if a room may have been sent more than its connection takes at once.
   private var isStreaming = false
 
   var nextDeadline: LocalTime? { isStreaming ? nextLook : nil }
@@ -84,8 +84,8 @@ struct GroupPacing {
 
   mutating func sent() { isStreaming = true }
 
-  /// What changes. `needed` bytes a second are what the music takes; `isPatient` says which connections' rooms have enough
-  /// to wait for their turn.
+  /// Returns the limits that change. The music needs `needed` bytes per second. `isPatient` tells whether the room of a
+  /// connection has enough audio to wait for its turn.
   mutating func limits(
     _ queues: [MediaQueue], needed: Double, at now: LocalTime,
     isPatient: (RoomConnectionID) -> Bool

@@ -1,25 +1,27 @@
 import Clock
 import WireProtocol
 
-/// How fast packets reach a room, as its reports of what it has taken tell: whether its network is slower than the music, and when
-/// a packet that is sent now would be there. Measured over spans in which nothing but the network holds packets back.
+/// Measures from a room's reports how fast packets reach it: whether its network is slower than the music, and when a
+/// packet that is sent now will be there. Measures over spans in which nothing but the network holds packets back.
 struct MediaDelivery {
-  /// A span this long gives a verdict.
+  /// Length of a span that allows a verdict.
   static let span = Nanoseconds.seconds(2)
-  /// A verdict holds for this long if nothing confirms or contradicts it. It holds across cuts, for the network is the same.
+  /// A verdict holds for this long if nothing confirms or contradicts it. It holds across cuts, because the network is
+  /// the same.
   static let memory = Nanoseconds.seconds(30)
-  /// Seconds of music that arrive in a second. With less than this the room falls behind by more than the measurement errs.
+  /// Seconds of music that must arrive per second. With less, the room falls behind by more than the error of
+  /// measurement.
   private static let sufficient = 0.97
-  /// A network that delivers nothing for longer than this is down rather than slow.
+  /// A network that delivers nothing for longer than this is down, not slow.
   private static let stall = Nanoseconds.milliseconds(1500)
-  /// Some seconds of the smallest packets.
+  /// Packets to remember: some seconds of the smallest ones.
   static let limit = 1024
-  /// A longer delay is not worth a guess.
+  /// Longest delay to predict. A longer one is not worth a guess.
   private static let longestDelay = Nanoseconds.seconds(10)
 
   private struct Sent {
     let end: MediaTime
-    /// Sent on this connection up to the packet's end.
+    /// Bytes and music sent on this connection, up to the packet's end.
     let amount: Amount
   }
 
@@ -38,23 +40,23 @@ struct MediaDelivery {
     let time: LocalTime
   }
 
-  /// The packet that is known to have arrived last, and those after it.
+  /// The last packet that is known to have arrived, and those after it.
   private var sent: [Sent] = []
   private var generation: UInt32 = 0
   private var music = MediaDuration.zero
   private var last: Arrival?
-  /// When a report last told of something new.
+  /// Time of the last report of new arrivals.
   private var grewAt: LocalTime?
   private var isBacklogged = false
-  /// Where the present span began; nil while something else than the network holds packets back.
+  /// Beginning of the present span; nil while something other than the network holds packets back.
   private var start: Arrival?
-  /// That the network is too slow.
+  /// Set if the network is too slow.
   private var verdict: Verdict?
 
-  /// Packets that are remembered.
+  /// Number of remembered packets.
   var count: Int { sent.count }
 
-  /// `total` bytes have been sent, this packet included.
+  /// Records that a packet was sent. `total` is the number of bytes sent so far, including this packet.
   mutating func sent(_ entry: PacketStore.Entry, total: UInt64) {
     if entry.generation != generation { start = nil }
     generation = entry.generation
@@ -63,19 +65,19 @@ struct MediaDelivery {
     sent.append(Sent(end: entry.end, amount: Amount(bytes: total, music: music)))
   }
 
-  /// Packets are sent again.
+  /// Packets are sent again, from an earlier one on.
   mutating func goBack() {
     sent.removeAll()
     start = nil
   }
 
-  /// Whether packets wait, and for nothing but the connection.
+  /// Says whether packets wait, and for nothing but the connection.
   mutating func backlog(_ exists: Bool) {
     isBacklogged = exists
     if !exists { start = nil }
   }
 
-  /// The room has taken everything up to `end`.
+  /// The room has received everything up to `end`.
   mutating func delivered(until end: MediaTime, at now: LocalTime) {
     guard let index = sent.firstIndex(where: { $0.end == end }) else { return }
     let arrival = Arrival(amount: sent[index].amount, time: now)
@@ -102,12 +104,12 @@ struct MediaDelivery {
       ? Verdict(bytesPerSecond: bytes / seconds, time: end.time) : nil
   }
 
-  /// Whether the network is slower than the music.
+  /// True if the network is slower than the music.
   func isTooSlow(at now: LocalTime) -> Bool {
     verdict.map { now - $0.time < Self.memory } ?? false
   }
 
-  /// How long it takes until this byte of the connection is in the room; nil unless the network is too slow.
+  /// Returns the time until this byte of the connection is in the room; nil unless the network is too slow.
   func delay(ofByte byte: UInt64, at now: LocalTime) -> Nanoseconds? {
     guard isTooSlow(at: now), let verdict, let last else { return nil }
     let missing = byte > last.amount.bytes ? byte - last.amount.bytes : 0

@@ -2,25 +2,25 @@ import Audio
 import Clock
 import WireProtocol
 
-/// How far the packets have got on one media connection.
+/// The progress of the packets on one media connection.
 struct MediaFlow {
-  /// What may wait in the connection's queue: little, so that a flush never stands behind much.
+  /// Bytes that may wait in the connection's queue: few, so that a flush never waits long behind them.
   static let queueLimit = 64 * 1024
 
   private(set) var sentBytes: UInt64 = 0
   private var limit: UInt64 = 0
-  /// What the room can hold, in bytes: no true limit is farther ahead of what was sent.
+  /// Capacity of the room, in bytes. A valid limit is never farther ahead of what was sent.
   private let capacity: UInt64
   private var queuedBytes = 0
   /// The packet to send next.
   private(set) var nextSequence: UInt64
-  /// Of the packet that was sent last.
+  /// Generation of the packet that was sent last.
   private var sentGeneration: UInt32?
   private var artwork = ArtworkFlow()
   private var delivery = MediaDelivery()
-  /// As announced on this connection.
+  /// The formats announced on this connection.
   private var knownFormats: [UInt16: StreamFormat] = [:]
-  /// Since when the next packet has waited for credit.
+  /// The time since which the next packet has waited for credit.
   private var withheldSince: LocalTime?
 
   init(from sequence: UInt64, capacity: UInt64 = .max) {
@@ -28,7 +28,7 @@ struct MediaFlow {
     self.capacity = capacity
   }
 
-  /// A limit that leaves more than the room can hold is of another connection, or a mistake.
+  /// Ignores a limit that allows more than the room can hold: it is of another connection, or a mistake.
   mutating func granted(_ limit: UInt64) {
     guard limit <= sentBytes || limit - sentBytes <= capacity else { return }
     self.limit = max(self.limit, limit)
@@ -44,26 +44,26 @@ struct MediaFlow {
     queuedBytes += count
   }
 
-  /// The room has taken everything up to `end`.
+  /// The room has received everything up to `end`.
   mutating func delivered(until end: MediaTime, at now: LocalTime) {
     delivery.delivered(until: end, at: now)
   }
 
-  /// Whether the network to the room is slower than the music.
+  /// True if the network to the room is slower than the music.
   func isTooSlow(at now: LocalTime) -> Bool { delivery.isTooSlow(at: now) }
 
-  /// Whether there has been something to send for as long, and no credit for it.
+  /// True if for this long there has been something to send, but no credit for it.
   func isWithheld(for span: Nanoseconds, at now: LocalTime) -> Bool {
     withheldSince.map { now - $0 >= span } ?? false
   }
 
-  /// Where the packet begins that is sent next; nil where there has been none yet.
+  /// Returns the media time of the packet to send next; nil if there was no packet yet.
   func position(in store: PacketStore) -> MediaTime? {
     store.entry(from: nextSequence)?.mediaTime ?? store.end
   }
 
-  /// What may be sent now. What the room does not decode, or would get too late, is left out. Pictures come between
-  /// packets, as `plan` says.
+  /// Returns the bytes to send now. Skips packets that the room cannot decode, or would get too late. Puts pictures
+  /// between the packets, as `plan` says.
   mutating func nextBytes(
     from store: PacketStore, _ schedule: MediaSchedule = MediaSchedule(),
     decodedAs codecs: CodecSet = .all, _ plan: ArtworkPlan = ArtworkPlan()
@@ -115,14 +115,14 @@ struct MediaFlow {
     return bytes
   }
 
-  /// A packet is left out that would reach a room with a slow network less than this ahead of its time.
+  /// A packet is skipped if it would reach a room with a slow network less than this ahead of its time.
   private static let leastLead = MediaDuration.milliseconds(500)
-  /// The first packet that is sent instead gets there this much ahead of its time: holes are few, with music in a row between
-  /// them.
+  /// The first packet that is sent instead arrives this much ahead of its time. This keeps holes few, with continuous
+  /// music between them.
   private static let leadBehindHole = MediaDuration.seconds(2)
 
-  /// Passes over what would come too late where the network is slower than the music: what is sent instead is heard. Else
-  /// every packet would come a little too late. `count` bytes are to be sent before the next packet.
+  /// Skips packets that would come too late, if the network is slower than the music, so that those sent instead are
+  /// heard. Otherwise every packet would come a little too late. `count` bytes are to be sent before the next packet.
   private mutating func skipLate(
     in store: PacketStore, behind count: Int, _ schedule: MediaSchedule
   ) {
@@ -137,25 +137,26 @@ struct MediaFlow {
     }
   }
 
-  /// The first packet of a generation may be what tells the room of the cut before it, and the last one of all tells of
-  /// the end.
+  /// The first packet of a generation may have to tell the room of the cut before it, and the last packet of all tells
+  /// of the end.
   private func canBeLeftOut(_ entry: PacketStore.Entry) -> Bool {
     entry.generation == sentGeneration && !entry.endsStream
   }
 }
 
-/// What of the music the room can take now, and when it is heard there.
+/// The part of the music that the room can take now, and when it is heard there.
 struct MediaSchedule {
   var now = LocalTime(nanoseconds: 0)
   var timeline = PlaybackTimeline()
-  /// How long before a packet is heard by the group it must be in the room; negative for a room with a long delay.
+  /// Least time from a packet's arrival in the room to its sound in the group; negative for a room with a long delay.
   var horizon = Nanoseconds.zero
-  /// What begins from here on does not fit into the room.
+  /// The room has no space for packets that begin at or after this media time.
   var end = MediaTime(flicks: .max)
-  /// Whether what is live reaches the room as datagrams.
+  /// True if live packets reach the room as datagrams.
   var skipsLive = false
 
-  /// The first that can still be heard of what reaches the room `delay` from now; nil if nothing sounds then.
+  /// Returns the first media time that can still be heard if it reaches the room `delay` from now; nil if nothing
+  /// sounds then.
   func playhead(after delay: Nanoseconds) -> MediaTime? {
     let time = GroupTime(ofSender: now) + delay + horizon
     return timeline.isSounding(at: time) ? timeline.playhead(at: time) : nil

@@ -1,40 +1,41 @@
 package import Clock
 
-/// How fast the deep buffer of one room is filled: as fast as the way to it allows without a queue building up there. A
-/// queue in a router delays everything, the other people's packets and our own questions for the time most of all.
+/// Decides how fast to fill the deep buffer of one room: as fast as its network path allows without a queue. A queue in
+/// a router delays everything: most of all the packets of others, and our own time requests.
 ///
-/// The delay decides, as in RFC 6817 (LEDBAT): it grows as soon as a queue does, long before packets are lost.
+/// It watches the delay, as RFC 6817 (LEDBAT) does, because the delay grows as soon as a queue does, long before
+/// packets are lost.
 ///
-/// Where that is slow, packets go in turns, with pauses between them. A radio keeps packets in order, so that each one holds
-/// up what comes behind it; spread evenly, they would hold up every question for the time a little.
+/// On a slow path, packets go in turns, with pauses between them. A radio keeps packets in order, so that each one
+/// holds up those behind it. Packets spread evenly would delay every time request a little.
 package struct MediaPacing: Sendable {
-  /// How often to look.
+  /// Interval at which the driver looks at the path.
   package static let interval = Nanoseconds.milliseconds(50)
-  /// No limit: what no home network reaches.
+  /// Bytes per second that mean no limit: no home network reaches them.
   package static let fastest = 100e6
-  /// A queue this long is one of ours, and a radio's own scatter is mostly shorter.
+  /// A longer queue is made by our own packets; a radio's own jitter is mostly shorter.
   private static let tolerated = Nanoseconds.milliseconds(8)
   private static let calm = Nanoseconds.milliseconds(4)
-  /// A quarter off is a queue emptied within a second; a tenth on finds a free way again within two.
+  /// Taking off a quarter empties a queue within a second; adding a tenth finds a free path again within two.
   private static let decrease = 0.75
   private static let increase = 1.1
 
-  /// From the start of one turn to the next.
+  /// Time from the start of one turn to the next.
   package static let turnInterval = Nanoseconds.milliseconds(250)
-  /// A turn lasts for this part of the interval. `run.py --scenario wifi-bad`, before and after: docs/adr/0011.
+  /// The part of the interval that a turn lasts. Measured with `run.py --scenario wifi-bad`: docs/adr/0011.
   private static let turnShare = 0.25
   package static let turnTime = Nanoseconds(Int64(Double(turnInterval.count) * turnShare))
-  /// A room that has been sent this much more than it has played can wait for its turn.
+  /// A room that was sent this much more than it has played can wait for its turn.
   package static let patientLead = MediaDuration.seconds(5)
 
-  /// Bytes a second, on average.
+  /// Bytes per second, on average.
   package private(set) var rate = Self.fastest
 
   package init() {}
 
-  /// `roundTrip` is the present one, `shortest` that of a way without queues, `deliveryRate` what has arrived of late in
-  /// bytes a second, 0 if not known. `needed` bytes a second are what the music takes: twice that is never given up,
-  /// so that the buffer still fills.
+  /// Adapts the rate. `roundTrip` is the present one, `shortest` that of a path without queues. `deliveryRate` is what
+  /// arrived lately in bytes per second, 0 if not known. The music takes `needed` bytes per second; the rate never
+  /// falls below twice that, so that the buffer still fills.
   package mutating func observed(
     roundTrip: Nanoseconds, shortest: Nanoseconds, deliveryRate: UInt64, needed: Double
   ) {
@@ -48,10 +49,10 @@ package struct MediaPacing: Sendable {
     }
   }
 
-  /// Bytes a second while packets are sent.
+  /// Bytes per second while packets are sent.
   package var sendingRate: Double { min(rate / Self.turnShare, Self.fastest) }
 
-  /// What may be sent in one turn, in bytes; nil where the way is fast enough for all at once.
+  /// Bytes to send in one turn; nil if the path is fast enough for everything at once.
   package var turnBytes: Int? {
     rate < Self.fastest ? Int(rate * Self.turnInterval.seconds) : nil
   }

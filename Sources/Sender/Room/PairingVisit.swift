@@ -2,7 +2,8 @@ package import Clock
 package import Pairing
 package import WireProtocol
 
-/// Pairs this sender with one receiver, or asks it to forget this sender. Without I/O, as `GroupSession`; it dials once.
+/// Pairs this sender with one receiver, or asks it to forget this sender. Does no I/O, like `GroupSession`, and dials
+/// once.
 package struct PairingVisit {
   package enum Purpose: Hashable, Sendable {
     case pair(PIN)
@@ -10,23 +11,23 @@ package struct PairingVisit {
   }
 
   package enum Input {
-    /// Its handshake is complete.
+    /// The connection's handshake is complete.
     case connected(SecuredPeer)
     case received([UInt8])
-    /// Could not connect, or was closed.
+    /// The connection failed, or was closed.
     case closed(reason: String)
-    /// `nextDeadline` has come.
+    /// `nextDeadline` has passed.
     case timeout
   }
 
   package enum Output: Hashable {
     case send([UInt8])
-    /// Close after what was sent has left; no `closed` follows.
+    /// Close the connection after what was sent has left; no `closed` follows.
     case close
     case done(PairingReport)
   }
 
-  /// The PIN has been typed, and the receiver waits for its disk at most.
+  /// Longest time for an answer. The PIN has been typed already, and the receiver waits at most for its disk.
   static let patience = Nanoseconds.seconds(15)
 
   private let purpose: Purpose
@@ -41,7 +42,7 @@ package struct PairingVisit {
   private var isOver = false
   private var outputs = OutputQueue<Output>()
 
-  /// `receiverID`, where known, is the only receiver that is taken.
+  /// If `receiverID` is known, no other receiver is accepted.
   package init(
     _ purpose: Purpose, senderID: Identifier, senderName: String, receiverID: Identifier?,
     arithmetic: any PairingArithmetic, at now: LocalTime
@@ -54,7 +55,7 @@ package struct PairingVisit {
     giveUpAt = now + Self.patience
   }
 
-  /// Takes one input into account. `now` never decreases.
+  /// Processes one input. `now` never decreases.
   package mutating func handle(_ input: Input, at now: LocalTime) {
     guard !isOver else { return }
     switch input {
@@ -65,10 +66,10 @@ package struct PairingVisit {
     }
   }
 
-  /// What the driver must do next; nil when there is nothing left to do.
+  /// Returns what the driver must do next; nil if there is nothing left to do.
   package mutating func nextOutput() -> Output? { outputs.next() }
 
-  /// When to send `.timeout` if nothing else happens first.
+  /// The time at which to send `.timeout` if nothing else happens first.
   package var nextDeadline: LocalTime? { isOver ? nil : giveUpAt }
 
   private mutating func connected(_ peer: SecuredPeer) {
@@ -128,9 +129,9 @@ package struct PairingVisit {
   }
 }
 
-/// What became of it.
+/// The result of a visit.
 package enum PairingReport: Hashable, Sendable {
-  /// With the receiver that has this identifier and calls itself so.
+  /// Paired with the receiver of this identifier and name.
   case paired(Identifier, name: String)
   case unpaired
   case wrongPIN
@@ -138,7 +139,7 @@ package enum PairingReport: Hashable, Sendable {
   case unreachable(String)
   case broken(String)
 
-  /// Why it did not come about, in one line for people; nil where it did.
+  /// Why the visit failed, in one line for people; nil if it did not.
   package var obstacle: String? {
     switch self {
     case .paired, .unpaired: nil

@@ -1,9 +1,9 @@
-/// Where a room may be found: where it was, and where discovery or a name server says that it is.
+/// The addresses of a room: where it was, and where discovery or a name server says that it is.
 struct RoomAddresses<Address: Hashable & Sendable> {
   private var known: [Address]
-  /// A session began there, with the right receiver.
+  /// The address at which a session with the right receiver began last.
   private var confirmed: Address?
-  /// Since the last session.
+  /// Attempts since the last session.
   private var attempts = 0
 
   init(_ addresses: [Address] = []) { known = Self.few(addresses) }
@@ -14,7 +14,7 @@ struct RoomAddresses<Address: Hashable & Sendable> {
 
   var isEmpty: Bool { known.isEmpty && confirmed == nil }
 
-  /// Says where the room is now. The address that worked stays: anybody can announce anything.
+  /// Replaces the announced addresses. The address that worked stays, because anybody can announce anything.
   mutating func learned(_ addresses: [Address]) { known = Self.few(addresses) }
 
   mutating func reached(_ address: Address?) {
@@ -22,8 +22,8 @@ struct RoomAddresses<Address: Hashable & Sendable> {
     attempts = 0
   }
 
-  /// In the order in which to try them this time. It changes from attempt to attempt, as another machine may answer
-  /// quicker at one of them.
+  /// Returns the addresses in the order in which to try them this time. Each attempt begins with another one,
+  /// because another machine may answer faster at one of them.
   mutating func nextCandidates() -> [Address] {
     let all = [confirmed].compactMap { $0 } + known.filter { $0 != confirmed }
     defer { attempts += 1 }

@@ -1,11 +1,11 @@
 import Clock
 
-/// A connection to a room, or an attempt at one, as the core numbers them. Never used twice.
+/// A connection to a room, or an attempt at one. The core assigns the numbers, and uses none twice.
 package struct RoomConnectionID: Hashable, Sendable {
   package let number: Int
 }
 
-/// The name of a machine, to be looked up, and the port of the receiver there.
+/// The host name of a machine, to be looked up, and the port of its receiver.
 package struct RoomHost: Hashable, Sendable {
   package var name: String
   package var port: UInt16
@@ -16,10 +16,10 @@ package struct RoomHost: Hashable, Sendable {
   }
 }
 
-/// How connections to one room's addresses are tried: the next one when the one before refuses or does not answer for a
-/// moment, and the first that answers wins.
+/// Tries the addresses of one room: the next one when the one before refuses, or does not answer for a moment. The
+/// first that answers wins.
 package enum RoomDial {
-  /// A host on the same network answers well within this.
+  /// Time before the next address is tried. A host on the same network answers well within it.
   static let headStart = Nanoseconds.milliseconds(300)
   /// Addresses of a room that are tried: more than any machine has that a group can play to.
   package static let addressLimit = 8
@@ -35,13 +35,13 @@ package enum RoomDial {
       nextAttempt = now
     }
 
-    /// Whether everything has failed.
+    /// True if every address has failed.
     var isExhausted: Bool { candidates.isEmpty && underWay.isEmpty }
     var deadline: LocalTime? { candidates.isEmpty ? nil : nextAttempt }
 
     func isDue(at now: LocalTime) -> Bool { deadline.map { $0 <= now } ?? false }
 
-    /// The address to try now, as attempt `id`. Only where one is due.
+    /// Returns the address to try now, as attempt `id`. Call it only if one is due.
     mutating func begin(_ id: RoomConnectionID, at now: LocalTime) -> Address {
       let address = candidates.removeFirst()
       underWay.append((id, address))

@@ -2,17 +2,18 @@ import Audio
 import Clock
 import WireProtocol
 
-/// Sending music and pictures to the rooms.
+/// Sends music and pictures to the rooms.
 extension RoomSet {
-  /// How far the room has been sent what `store` holds; nil while it is sent nothing.
+  /// Returns the media time up to which the room was sent the packets in `store`; nil while nothing
+  /// is sent to it.
   func position(of id: RoomID, in store: PacketStore) -> MediaTime? {
     self[id]?.live?.media?.position(in: store)
   }
 
-  /// Rooms that are sent no more until they are `drained`.
+  /// Rooms that are sent nothing more until they are `drained`.
   var awaitingDrain: [RoomID] { links.filter { $0.live?.media?.isFull ?? false }.map(\.id) }
 
-  /// Sends each room what it lacks, as far as its credit allows.
+  /// Sends each room the packets and pictures that it lacks, as far as its credit allows.
   mutating func send(
     from store: PacketStore, by timeline: PlaybackTimeline, with announcer: Announcer,
     at now: LocalTime

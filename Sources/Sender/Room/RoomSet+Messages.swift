@@ -2,7 +2,7 @@ import Audio
 import Clock
 import WireProtocol
 
-/// What rooms say, and what becomes of those that say what they must not.
+/// Handles messages of rooms, and ends sessions with rooms that break the protocol.
 extension RoomSet {
   mutating func received(_ bytes: [UInt8], from id: RoomID, at now: LocalTime) {
     guard let index = index(of: id), links[index].isOpen else { return }
@@ -10,7 +10,8 @@ extension RoomSet {
     links[index].framer.append(bytes)
   }
 
-  /// Takes into account what a room has said, up to something that the group must answer first.
+  /// Handles the messages that a room has sent, up to one that the group must answer first; returns
+  /// that one.
   mutating func nextNews(from id: RoomID, at now: LocalTime) -> News? {
     do {
       // A message may end the session.
@@ -99,7 +100,7 @@ extension RoomSet {
     outputs.append(.event(.roomReplaced(id, reason: reason)))
   }
 
-  /// Another sender has the room for a while: it is asked for again and again.
+  /// Another sender has the room for a while; this one keeps asking for it.
   private mutating func lent(_ index: Int, _ goodbye: Goodbye, at now: LocalTime) {
     let trouble = RoomTrouble.lent(holder: goodbye.detail)
     let reason = trouble.sentence(own: configuration.senderName)
@@ -107,7 +108,7 @@ extension RoomSet {
     links[index].refused(reason, trouble, at: now)
   }
 
-  /// The user has to do something first, and is told what.
+  /// Tells the user what to do first.
   private mutating func notPaired(_ index: Int, at now: LocalTime) {
     let (id, advice) = (links[index].id, links[index].pairingAdvice)
     let isNew = links[index].live != nil || links[index].lastObstacle != advice
@@ -116,7 +117,7 @@ extension RoomSet {
     if isNew { outputs.append(.event(.roomNotPaired(id, advice: advice))) }
   }
 
-  /// A room has found that it cannot decode what it had listed.
+  /// A room has found that it cannot decode a codec that it had listed.
   private mutating func received(_ listed: [Codec], from index: Int, at now: LocalTime) {
     let id = links[index].id
     guard links[index].live != nil else {
@@ -127,7 +128,8 @@ extension RoomSet {
     if codecs != before { newcomer = id }
   }
 
-  /// The room is told what was wrong, so that its people can be.
+  /// Ends the session with a room that broke the protocol. The goodbye says how, so that the room's
+  /// users can be told.
   mutating func violated(_ id: RoomID, _ how: String, at now: LocalTime) {
     sayGoodbye(id, .protocolViolation, detail: how)
     broke(id, "it broke the protocol: \(how)", .misbehaving, at: now)
@@ -137,7 +139,7 @@ extension RoomSet {
 extension Refusal {
   var trouble: RoomTrouble { trouble(after: nil) }
 
-  /// - Parameter before: a sender that borrowed the room is what keeps it busy.
+  /// - Parameter before: `.lent` if another sender borrowed the room; then that one keeps it busy.
   func trouble(after before: RoomTrouble?) -> RoomTrouble {
     switch reason {
     case .busy:
@@ -149,7 +151,7 @@ extension Refusal {
     }
   }
 
-  /// One line for people; `own` is the name of this sender.
+  /// Returns one line for people; `own` is the name of this sender.
   func sentence(own: String) -> String {
     switch reason {
     case .busy: trouble.sentence(own: own)

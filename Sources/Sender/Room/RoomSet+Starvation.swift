@@ -1,8 +1,9 @@
 import Clock
 import WireProtocol
 
-/// A room that has nothing to play has a network that is too slow only where the group has had enough to send for a
-/// while. What a cut, a change of a room's delay or a late source leaves without sound for an instant is no fault of it.
+/// Reports rooms that starve because their network is too slow. That can be said only if the group has had enough to
+/// send for a while. The room is not at fault if a cut, a change of its delay, or a late source leaves an instant
+/// without sound.
 extension RoomSet {
   mutating func received(_ status: RoomStatus, from index: Int, at now: LocalTime) {
     links[index].live?.media?.delivered(until: status.bufferedUntil, at: now)
@@ -11,9 +12,9 @@ extension RoomSet {
       status.detail = "it has not let itself be sent anything for 10 s"
     }
     links[index].live?.told(status, at: now)
-    // A starving room is told of once nothing excuses it.
+    // Starvation is reported only once nothing excuses it.
     let isTold = links[index].live?.toldState?.state == .starved
-    // Between the holes that a slow network leaves it plays, and starves again: that is one trouble.
+    // On a slow network, the room plays between the holes and starves again. That is one trouble.
     let isBetweenHoles = isTold && status.state == .playing && links[index].isTooSlow(at: now)
     if isBetweenHoles { return }
     if status.state != .starved || isTold, links[index].live?.isToldOf(at: now) == true {
@@ -21,7 +22,7 @@ extension RoomSet {
     }
   }
 
-  /// Tells of rooms that starve by their own network; `isSupplied` says whether the group has enough to send.
+  /// Reports rooms that starve because of their own network. `isSupplied` is true if the group has enough to send.
   mutating func tellOfStarvation(isSupplied: Bool, at now: LocalTime) {
     for index in links.indices {
       if !isSupplied { links[index].live?.excuseStarvation(at: now) }
@@ -38,14 +39,14 @@ extension RoomSet {
   }
 }
 
-/// What was said of a room last.
+/// The state of a room that was reported last.
 struct ToldState: Hashable {
   var state: RoomStatus.State
   var detail: String
 }
 
 extension RoomLink {
-  /// When to tell that the room starves; nil where it does not, or where that was told.
+  /// The time at which to report that the room starves; nil if it does not, or if that was reported.
   var starvationTime: LocalTime? {
     guard let live, live.status?.state == .starved, live.toldState?.state != .starved else {
       return nil

@@ -1,7 +1,7 @@
 import Clock
 import WireProtocol
 
-/// What rooms are told: of the group's decisions all the same, and each what it has missed.
+/// Sends messages to rooms: the group's decisions to all, and to each one what it has missed.
 extension RoomSet {
   mutating func tell(_ index: Int, _ message: ControlMessage, at now: LocalTime) {
     guard links[index].live != nil else { return }
@@ -16,7 +16,7 @@ extension RoomSet {
     }
   }
 
-  /// Brings what each room was told into line with what is enqueued.
+  /// Brings the announcements that each room has into line with what is enqueued.
   mutating func announce(_ announcements: [NowPlaying], at now: LocalTime) {
     for index in links.indices {
       for message in links[index].live?.announced.replace(with: announcements) ?? [] {
@@ -25,7 +25,7 @@ extension RoomSet {
     }
   }
 
-  /// The answer to a welcome: what the room has missed, and a connection for its media.
+  /// Answers a welcome: tells the room what it has missed, and asks for a connection for its media.
   mutating func admit(_ id: RoomID, telling messages: [ControlMessage], at now: LocalTime) {
     guard let index = index(of: id) else { return }
     for message in messages { tell(index, message, at: now) }

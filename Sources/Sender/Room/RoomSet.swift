@@ -2,15 +2,15 @@ import Audio
 import Clock
 import WireProtocol
 
-/// The rooms of a group: a link and a session with each, the identities behind them, and the codecs that all decode. What
-/// plays is not known here: the group answers a welcome, and says from where on a room is sent.
+/// The rooms of a group: a link and a session with each, the identities behind them, and the codecs that all decode. It
+/// does not know what plays: the group answers a welcome, and says from where on to send.
 struct RoomSet {
-  /// What a room said that only the group can answer.
+  /// A message of a room that only the group can answer.
   enum News {
     case welcomed(RoomID, Welcome)
-    /// The room has lost audio that it held, from there on.
+    /// The room has lost the audio that it held, from this media time on.
     case flushed(RoomID, from: MediaTime)
-    /// How the packets of a live stream came to the room.
+    /// The room reports how the packets of a live stream arrived.
     case reported(RoomID, LiveReport)
   }
 
@@ -18,9 +18,9 @@ struct RoomSet {
   /// In the order in which they were added.
   var links: [RoomLink] = []
   private var sessionCount: UInt64 = 0
-  /// The room that has changed what all rooms decode, until what is enqueued has been looked at.
+  /// The room that has changed the codecs that all rooms decode; nil once the enqueued audio was checked against them.
   var newcomer: RoomID?
-  /// What the rooms and the rest of the group want done, in the one order in which it happened.
+  /// Outputs of the rooms and of the rest of the group, in the order in which they arose.
   var outputs = OutputQueue<GroupSession.Output>()
 
   init(_ configuration: GroupSession.Configuration) { self.configuration = configuration }
@@ -31,13 +31,13 @@ struct RoomSet {
 
   func index(of id: RoomID) -> Int? { links.firstIndex { $0.id == id } }
 
-  /// Of rooms that are away, what they said last: they may be back in a moment. Before any room is known, everything
-  /// goes: the first one changes it before anything has sounded.
+  /// The codecs that all rooms decode. A room that is away counts with what it listed last, because it may be back in a
+  /// moment. All codecs are allowed before any room is known: the first room changes that before anything has sounded.
   var codecs: CodecSet {
     links.compactMap(\.codecs).reduce(into: .all) { $0.formIntersection($1) }
   }
 
-  /// What the largest room can hold; nil before any has said so.
+  /// The capacity of the largest room; nil before any room has reported one.
   var capacity: Capacity? {
     let capacities = links.compactMap(\.live?.welcome.capacity)
     guard let bytes = capacities.map(\.bytes).max(), let span = capacities.map(\.duration).max()
@@ -47,15 +47,15 @@ struct RoomSet {
 
   /// Longer than any sound card takes.
   static let longestHorizon = Nanoseconds.seconds(1)
-  /// Put on top of the rooms' horizon for the way there: at least, and at most.
+  /// Least and longest time that is added to the rooms' horizon for the network.
   static let commitMargin = Nanoseconds.milliseconds(5)
   static let longestCommitMargin = Nanoseconds.milliseconds(150)
 
-  /// How long it takes until all rooms can do the same thing at the same sample; a device is taken to need `expected`
-  /// where no room has said so.
+  /// Returns the time until all rooms can do the same thing at the same sample. A device is assumed to need `expected`
+  /// if no room has reported its horizon.
   func commitHorizon(expected: Nanoseconds) -> Nanoseconds {
     let rooms = links.compactMap(\.live)
-    // A room that sounds before the others must be told as much earlier.
+    // A room that sounds before the others must be told earlier by as much.
     let device =
       rooms.compactMap { room in room.horizon.map { $0 + max(.zero, -room.settings.delay) } }.max()
       ?? expected
@@ -65,12 +65,12 @@ struct RoomSet {
       + min(Self.commitMargin + Nanoseconds(8 * min(roundTrip, longest).count), longest)
   }
 
-  /// When a link wants to be looked at.
+  /// The time at which a link next has something to do.
   var nextDeadline: LocalTime? {
-    // A room that waits for its turn has it when another one is through.
+    // A room that waits for its turn gets it when another one is done.
     let isCrowded = links.count(where: \.isConnecting) >= RoomLink.mostAtOnce
     var earliest: LocalTime?
-    // In their places: a link is large, and copied slowly.
+    // Access the links in place: a link is large, and slow to copy.
     for index in links.indices {
       guard let deadline = links[index].deadline(isCrowded: isCrowded) else { continue }
       earliest = min(earliest ?? deadline, deadline)
@@ -95,8 +95,8 @@ struct RoomSet {
     links.removeAll { $0.id == id }
   }
 
-  /// A receiver can be found twice: by discovery and at an address, or at two addresses. It has one session at a time, and
-  /// that is the newest link's.
+  /// A receiver can be found twice: by discovery and at an address, or at two addresses. It has one session at a time,
+  /// which belongs to the newest link. The other links are dropped.
   mutating func removeTwins(of id: RoomID) {
     let receiver = self[id]?.receiverID
     for twin in links where twin.id != id && twin.receiverID == receiver {
@@ -105,7 +105,7 @@ struct RoomSet {
     }
   }
 
-  /// All rooms let go of what they play.
+  /// Ends the sessions with all rooms, so that they let go of what they play.
   mutating func release() {
     for link in links where link.live != nil {
       sayGoodbye(link.id, .finished)
@@ -115,7 +115,7 @@ struct RoomSet {
 
   // MARK: - Connections
 
-  /// Few at a time; who has waited longest comes first.
+  /// Connects a few rooms at a time; the one that has waited longest comes first.
   mutating func connectWaiting(at now: LocalTime) {
     var free = RoomLink.mostAtOnce - links.count(where: \.isConnecting)
     while free > 0 {
@@ -130,7 +130,7 @@ struct RoomSet {
     }
   }
 
-  /// A receiver that is not the wanted one hears nothing.
+  /// Greets the receiver. Sends nothing to a receiver that is not the expected one.
   mutating func controlConnected(
     _ id: RoomID, _ peer: SecuredPeer, _ proof: [UInt8]?, at now: LocalTime
   ) {
@@ -150,7 +150,7 @@ struct RoomSet {
     outputs.append(.send(id, .control, ControlMessage.hello(hello).encoded()))
   }
 
-  /// The room is sent the packets from `sequence` on.
+  /// Sends the room the packets from `sequence` on.
   mutating func mediaConnected(
     _ id: RoomID, _ peer: SecuredPeer, from sequence: UInt64, at now: LocalTime
   ) {
@@ -171,7 +171,7 @@ struct RoomSet {
     if self[id]?.isOpen == true { broke(id, reason, at: now) }
   }
 
-  /// One connection of a room broke, or it broke the protocol: both are made anew.
+  /// A connection of a room broke, or the room broke the protocol: closes both connections, to make them anew.
   mutating func broke(
     _ id: RoomID, _ reason: String, _ trouble: RoomTrouble? = nil, at now: LocalTime
   ) {
@@ -195,7 +195,7 @@ struct RoomSet {
     outputs.append(.send(id, .control, goodbye.encoded()))
   }
 
-  /// Ends the sessions with rooms that are silent, and lets the others hear that this one is not.
+  /// Ends the sessions with silent rooms, and sends the others a sign of life when it is due.
   mutating func keepAlive(at now: LocalTime) {
     for index in links.indices {
       let id = links[index].id

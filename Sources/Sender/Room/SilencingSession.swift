@@ -1,17 +1,17 @@
 package import Clock
 package import WireProtocol
 
-/// Ends what rooms play, whoever has sent it: takes each one over, says goodbye, and tells what became of it. Without
-/// I/O, as `GroupSession`. Each room is tried once; whoever knows a better address adds it again.
+/// Ends what rooms play, whoever has sent it: takes each room over, says goodbye, and reports the result. Does no
+/// I/O, like `GroupSession`. Tries each room once; a caller that knows a better address adds the room again.
 package struct SilencingSession {
   package enum Input {
-    /// `receiverID`, where known, is the only receiver that is taken for it.
+    /// If `receiverID` is known, no other receiver is accepted for the room.
     case roomAdded(RoomID, receiverID: Identifier?)
     case connected(RoomID, SecuredPeer, proof: [UInt8]? = nil)
     case received(RoomID, [UInt8])
-    /// Could not connect, or was closed.
+    /// The connection failed, or was closed.
     case closed(RoomID, reason: String)
-    /// `nextDeadline` has come.
+    /// `nextDeadline` has passed.
     case timeout
   }
 
@@ -19,21 +19,21 @@ package struct SilencingSession {
     /// The answer is `connected` or `closed`.
     case connect(RoomID)
     case send(RoomID, [UInt8])
-    /// Close after what was sent has left; no `closed` follows.
+    /// Close the connection after what was sent has left; no `closed` follows.
     case close(RoomID)
     case done(RoomID, SilencedRoom)
   }
 
-  /// A room on the same network answers well within this.
+  /// Longest time for an answer. A room on the same network answers well within it.
   static let patience = Nanoseconds.seconds(5)
-  /// Rooms that are spoken to at a time.
+  /// Rooms that it talks to at a time.
   static let mostAtOnce = 16
 
   private struct Link {
     let id: RoomID
     let receiverID: Identifier?
     var peer: SecuredPeer?
-    /// Nil while it waits for its turn.
+    /// Nil while the room waits for its turn.
     var giveUpAt: LocalTime?
     var framer = MessageFramer(limit: ProtocolLimits.controlMessage)
   }
@@ -49,7 +49,7 @@ package struct SilencingSession {
 
   /// - Parameters:
   ///   - clockID: random, so that the rooms hold nothing of it.
-  ///   - firstSession: sessions are numbered from here; random.
+  ///   - firstSession: number of the first session; random.
   package init(
     senderID: Identifier, senderName: String, clockID: UInt64, firstSession: UInt64,
     sparing spared: Set<Identifier> = []
@@ -61,10 +61,10 @@ package struct SilencingSession {
     sessionNumber = firstSession
   }
 
-  /// Whether there is a room whose answer is awaited.
+  /// True if the answer of a room is awaited.
   package var isBusy: Bool { !links.isEmpty }
 
-  /// Takes one input into account. `now` never decreases.
+  /// Processes one input. `now` never decreases.
   package mutating func handle(_ input: Input, at now: LocalTime) {
     switch input {
     case .roomAdded(let id, let receiverID): links.append(Link(id: id, receiverID: receiverID))
@@ -81,10 +81,10 @@ package struct SilencingSession {
     }
   }
 
-  /// What the driver must do next; `nil` when there is nothing left to do.
+  /// Returns what the driver must do next; `nil` if there is nothing left to do.
   package mutating func nextOutput() -> Output? { outputs.next() }
 
-  /// When to send `.timeout` if nothing else happens first.
+  /// The time at which to send `.timeout` if nothing else happens first.
   package var nextDeadline: LocalTime? { links.compactMap(\.giveUpAt).min() }
 
   private mutating func greet(_ id: RoomID, _ peer: SecuredPeer, _ proof: [UInt8]?) {
@@ -97,7 +97,7 @@ package struct SilencingSession {
     links[index].peer = peer
     if let proof { outputs.append(.send(id, ControlMessage.prove(proof).encoded())) }
     sessionNumber &+= 1
-    // Nobody answers time requests: the session is over before one is due.
+    // No one answers time requests: the session is over before one is due.
     let hello = Hello(
       version: ProtocolVersion.newest, senderID: senderID, senderName: senderName,
       session: sessionNumber, clockID: clockID, clockPort: 1, takesOver: true)
@@ -118,7 +118,7 @@ package struct SilencingSession {
     }
   }
 
-  /// Nil where the message says nothing of the room's silence.
+  /// Returns the result for the room; nil if the message says nothing about its silence.
   private mutating func answer(
     to message: ControlMessage?, from link: Link
   ) -> SilencedRoom? {
@@ -149,19 +149,19 @@ package struct SilencingSession {
   }
 }
 
-/// What became of a room that was to be silent.
+/// The result for a room that was to be silent.
 package struct SilencedRoom: Hashable, Sendable {
   package enum Outcome: Hashable, Sendable {
-    /// So much of this sender's music was dropped before it was heard.
+    /// This much of this sender's music was dropped before it was heard.
     case silenced(MediaDuration, of: String)
     case wasSilent
     /// It was to be left alone, and was told nothing.
     case spared
-    /// With the reason, for people.
+    /// The reason, for people.
     case unreachable(String)
   }
 
-  /// As the room calls itself; nil where it did not say so.
+  /// The name that the room gives itself; nil if it did not say so.
   package var name: String?
   package var outcome: Outcome
 

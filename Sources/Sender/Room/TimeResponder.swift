@@ -1,12 +1,12 @@
 package import Clock
 package import WireProtocol
 
-/// Answers the time requests of all rooms by this host's clock, which is the group's. Stateless but for the
-/// transmit stamp of the last answer to each peer, and to how many requests each host may have answers.
+/// Answers the time requests of all rooms with this host's clock, which is the group's clock. It keeps only the
+/// transmit stamp of the last answer to each peer, and a limit of answers for each host.
 package struct TimeResponder<Address: Hashable & Sendable> {
-  /// More peers than this, and the oldest one's stamp is forgotten; its samples are merely a little worse.
+  /// Largest number of peers. Beyond it, the stamp of the oldest is forgotten, and its samples become a little worse.
   static var limit: Int { 256 }
-  /// Requests of one host that are answered: twenty-five receivers there, which all begin at once.
+  /// Requests of one host that are answered: enough for twenty-five receivers there, which all begin at once.
   static var requestsPerSecond: Int64 { 400 }
   static var requestBurst: Int64 { 2000 }
 
@@ -21,22 +21,23 @@ package struct TimeResponder<Address: Hashable & Sendable> {
   private var peers: [Peer] = []
   private var hosts = HostLimits<Address>(
     perSecond: requestsPerSecond, burst: requestBurst, hosts: limit)
-  /// How long the machine has slept since the start, see `GroupSession`.
+  /// How long the machine has slept since the start; see `GroupSession`.
   private var asleep = Nanoseconds.zero
 
   package init(clockID: UInt64) {
     self.clockID = clockID
   }
 
-  /// The machine slept: its clock stood still, and the group's went on.
+  /// The machine slept: its clock stood still, and the group's clock went on.
   package mutating func resumedFromSuspend(after span: Nanoseconds) {
     asleep = asleep + max(.zero, span)
-    // Stamps of before and answers of after do not belong together.
+    // Stamps from before the sleep do not belong to answers after it.
     for index in peers.indices { peers[index].stamp = nil }
   }
 
-  /// The answer to a request; nil if it is none, is meant for another clock, is of no session whose key `key` finds by its
-  /// key id, or is one too many of `host`, which is the peer's address without its port. Times are this host's.
+  /// Returns the answer to a request. Returns nil if the packet is no request, is meant for another clock, has a key id
+  /// for which `key` finds no session's key, or exceeds the limit of `host`, which is the peer's address without its
+  /// port. Times are this host's.
   package mutating func answer(
     _ bytes: [UInt8], from peer: Address, of host: Address, receivedAt: LocalTime, now: LocalTime,
     key: (UInt32) -> ClockKey?
@@ -59,9 +60,9 @@ package struct TimeResponder<Address: Hashable & Sendable> {
     return (TimePacket.answer(answer).encoded(key: found), request.sequence)
   }
 
-  /// The kernel's stamp of an answer.
+  /// Records the kernel's transmit stamp of an answer.
   package mutating func transmitted(to peer: Address, sequence: UInt32, at time: LocalTime) {
-    // An answer to a request that came twice is sent twice, and the first one counts.
+    // A request that came twice is answered twice, and the first answer counts.
     guard
       let index = peers.lastIndex(where: {
         $0.name == peer && $0.sequence == sequence && $0.stamp == nil
@@ -71,10 +72,11 @@ package struct TimeResponder<Address: Hashable & Sendable> {
       sequence: sequence, sentAt: GroupTime(ofSender: time + asleep))
   }
 
-  /// Requests by which one may be older than the newest: those that a peer has under way.
+  /// How many requests behind the newest one a request may be: as many as a peer may have under way.
   private static var disorder: UInt32 { 64 }
 
-  /// A request that came before, or after a later one, changes nothing: the stamp of its answer is not told.
+  /// Returns the stamp of the answer before. A repeated request, or one that a later one has overtaken, changes
+  /// nothing, and the stamp of its answer is not told.
   private mutating func remember(
     _ name: Address, sequence: UInt32
   ) -> TimeAnswer.TransmitStamp? {
@@ -91,7 +93,8 @@ package struct TimeResponder<Address: Hashable & Sendable> {
 }
 
 extension GroupTime {
-  /// The sender's clock is the group's clock: the one place where local time becomes group time unmeasured.
+  /// Converts the sender's clock to the group's, which is the same: the only place where local time becomes group time
+  /// without measurement.
   package init(ofSender time: LocalTime) {
     self.init(nanoseconds: time.nanoseconds)
   }
