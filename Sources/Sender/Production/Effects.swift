@@ -1,19 +1,19 @@
-/// What is done to the sound of an item before it is encoded.
+/// Changes to the sound of an item before it is encoded.
 package struct Effects: Hashable, Sendable {
   package static let rates = 0.25...4
   package static let pitches = -12.0...12
   package static let loudnesses = -40.0 ... -5
   package static let filterLimit = 16
 
-  /// Seconds of the item in one second of sound; in `rates`.
+  /// Seconds of the item per second of sound; in `rates`.
   package var rate = 1.0
-  /// Otherwise the pitch follows the rate, as that of a record does.
+  /// If false, the pitch follows the rate, like that of a record.
   package var keepsPitch = true
-  /// In semitones, whole or not; in `pitches`.
+  /// In semitones, whole or fractional; in `pitches`.
   package var pitch = 0.0
-  /// What every item is brought to, in LUFS; in `loudnesses`. Nil leaves it as it is.
+  /// The loudness that every item is brought to, in LUFS; in `loudnesses`. Nil leaves it unchanged.
   package var loudness: Double?
-  /// One after the other; at most `filterLimit`.
+  /// Applied in this order; at most `filterLimit`.
   package var filters: [SoundFilter] = []
 
   package init() {}
@@ -22,7 +22,8 @@ package struct Effects: Hashable, Sendable {
     rate == 1 && pitch == 0 && loudness == nil && filters.isEmpty
   }
 
-  /// Why they cannot be had, in words for people; nil where they can. It compares numbers, and takes no time.
+  /// The reason why the effects are refused, in words for people; nil if they are not. It only compares
+  /// numbers, and takes no time.
   package var problem: String? {
     if !Self.rates.contains(rate) { return "rate is 0.25 to 4" }
     if !Self.pitches.contains(pitch) { return "pitch is -12 to 12" }

@@ -1,7 +1,7 @@
 import Audio
 import Clock
 
-/// One encoder's life: frames of one shape in, packets with media times out.
+/// The life of one encoder: it takes frames of one shape, and returns packets with media times.
 struct EncoderRun {
   let shape: SourceShape
   private let encoder: any AudioEncoder
@@ -11,8 +11,8 @@ struct EncoderRun {
 
   /// Begins at `start`, or at the next whole frame of the encoder's rate.
   ///
-  /// - Parameter leadIn: how much of what is taken first lies before `start`, for codec and resampler to be in full
-  ///   swing there: a whole number of frames of both rates.
+  /// - Parameter leadIn: the part of the first frames that lies before `start`, so that codec and resampler have
+  ///   settled there: a whole number of frames of both rates.
   init(
     shape: SourceShape, encoder: any AudioEncoder, formatID: UInt16, generation: UInt32,
     start: MediaTime, leadIn: MediaDuration = .zero
@@ -33,14 +33,14 @@ struct EncoderRun {
 
   var codec: Codec { encoder.format.codec }
 
-  /// Where the frames taken so far end.
+  /// The media time at which the frames taken so far end.
   var inputEnd: MediaTime {
     packets.start + MediaDuration(frames: inputFrames, at: shape.format.sampleRate)
   }
 
   var start: MediaTime { packets.start }
 
-  /// Where the packets made so far end.
+  /// The media time at which the packets made so far end.
   var outputEnd: MediaTime { packets.end }
 
   mutating func encode(_ frames: [Float]) throws(CodecError) -> [ProducedPacket] {
@@ -65,7 +65,7 @@ struct EncoderRun {
     return placed
   }
 
-  /// A packet of it, for a live source whose last packet has left unmarked.
+  /// A packet of silence that marks the end of a live source, whose last packet has left without the mark.
   private var silence: [Float] {
     [Float](repeating: 0, count: shape.livePacketFrames * encoder.format.audio.channelCount)
   }

@@ -1,5 +1,5 @@
 extension MediaError {
-  /// Whether a part of the item was played.
+  /// True if a part of the item was played.
   package var hasSounded: Bool {
     switch self {
     case .broken, .endsEarly: true
@@ -24,7 +24,7 @@ extension MediaError: CustomStringConvertible {
 
   private func name(_ path: String) -> String { FileName.shown(path) }
 
-  /// `1:02:03`, or `2:03`.
+  /// Returns `1:02:03`, or `2:03`.
   private func clock(_ seconds: Int64) -> String {
     let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60)
     let rest = seconds % 60 < 10 ? "0\(seconds % 60)" : "\(seconds % 60)"

@@ -2,50 +2,53 @@ package import Audio
 package import Clock
 import WireProtocol
 
-/// One opened item: frames one after the other, from any place in it. Used by one thread at a time.
+/// One opened item: gives its frames in order, from any position. Used by one thread at a time.
 package protocol MediaSource: AnyObject {
-  /// Of the frames that `read` gives; does not change within an item.
+  /// Format of the frames that `read` gives; does not change within an item.
   var format: AudioFormat { get }
-  /// What the item holds: lossless sources of up to 24 bits are carried bit for bit.
+  /// Sample type of the item. Lossless sources of up to 24 bits are carried bit for bit.
   var sampleType: SampleType { get }
-  /// Whether the item's own codec is lossless; decides what `--codec auto` chooses.
+  /// True if the item's own codec is lossless; decides what `--codec auto` chooses.
   var isLossless: Bool { get }
-  /// Seconds of the item in one second of what `read` gives. Frames are counted and sought in the item's own
-  /// time, whatever the rate.
+  /// Seconds of the item per second of what `read` gives. Frames are counted and sought in the item's own time,
+  /// whatever the rate.
   var rate: Double { get }
-  /// Nil where it is not known, as on a pipe.
+  /// Nil if it is not known, as on a pipe.
   var frameCount: Int64? { get }
-  /// The same where it is known only about; may grow while the item arrives.
+  /// The frame count, or an estimate if only that is known; may grow while the item arrives.
   var estimatedFrameCount: Int64? { get }
-  /// May change with each read where the item is a radio station: it belongs to the frames read last.
+  /// Metadata of the frames read last: a radio station may change it with each read.
   var metadata: ItemMetadata { get }
-  /// False where `seek` goes nowhere but ahead, or nowhere at all.
+  /// False if `seek` only goes ahead, or nowhere at all.
   var isSeekable: Bool { get }
   var supply: Supply { get }
-  /// Nil unless it is heard as it happens. Does not change within an item.
+  /// Nil unless the item is heard as it happens. Does not change within an item.
   var live: LiveTiming? { get }
-  /// How long after their arrival the frames read last are heard, where that may change. The reading thread asks.
+  /// Time from the arrival of the frames read last to their sound, which may change. The reading thread asks for it.
   var heldLatency: Nanoseconds? { get }
-  /// Whether it is worth being kept for a seek, because opening it anew takes long, and is still fit for one.
+  /// True if the source is worth keeping for a seek, because opening it again takes long, and can still be used for
+  /// one.
   var isReusable: Bool { get }
 
-  /// Appends up to `count` frames, interleaved; appends none only at the end of the item.
+  /// Appends up to `count` frames, interleaved. Appends none only at the end of the item.
   func read(_ count: Int, appendingTo frames: inout [Float]) throws(MediaError)
 
-  /// The source for reading from about this place on. One that changes its format is from there on what it is there, and
-  /// stays so with `keepsFormat`. One whose item is changed while it plays belongs to the generation for which it was opened.
+  /// Returns the source for reading from about this position on. If the item's format changes, that source has the
+  /// format of this position; with `keepsFormat`, it keeps one format to the end. If the item is changed while it
+  /// plays, that source belongs to the generation for which it was opened.
   func opened(
     at position: MediaDuration, in generation: UInt32, keepsFormat: Bool
   ) -> any MediaSource
 
-  /// What goes on where this source has ended, and the item has not: the same in another format. Nil at the end of the item.
+  /// Returns the source that continues the item in another format, where this one has ended; nil at the end of the
+  /// item.
   func successor() -> (any MediaSource)?
 
-  /// The next frame that `read` gives is number `frame`, exactly. At or past the end: `read` gives none.
+  /// Makes `read` continue with frame number `frame`, exactly. At or past the end, `read` gives none.
   func seek(toFrame frame: Int64) throws(MediaError)
 
-  /// The item's own packets from its beginning, beside the frames: both are read and sought on their own. Of a source
-  /// that is used again they may be those from before, which stand anywhere.
+  /// Returns the item's own packets, from its beginning. They are read and sought independently of the frames. A reused
+  /// source may return the same packets, at any position.
   func packets() throws(PassObstacle) -> any PacketSource
 }
 
@@ -61,7 +64,7 @@ extension MediaSource {
     at position: MediaDuration, in generation: UInt32, keepsFormat: Bool
   ) -> any MediaSource { self }
   package func successor() -> (any MediaSource)? { nil }
-  /// Whether a read may wait for others, such as the network: what it gave is then passed on at once.
+  /// True if a read may wait for others, such as the network. What it has read is then passed on at once.
   var mayWait: Bool { supply != .stored || live != nil }
 
   package func packets() throws(PassObstacle) -> any PacketSource {
@@ -78,12 +81,12 @@ package struct ItemMetadata: Hashable, Sendable {
   package var track: Int?
   /// From 1.
   package var disc: Int?
-  /// As the item has it: a year, or a date.
+  /// As the item states it: a year, or a date.
   package var date: String?
   package var artwork: Artwork?
-  /// In LUFS, as the item's tags say.
+  /// In LUFS, from the item's tags.
   package var loudness: Double?
-  /// The largest sample, of full scale 1, as the item's tags say.
+  /// The largest sample, relative to full scale 1, from the item's tags.
   package var peak: Double?
 
   package init(title: String? = nil, artist: String? = nil, album: String? = nil) {
@@ -92,10 +95,10 @@ package struct ItemMetadata: Hashable, Sendable {
     self.album = album
   }
 
-  /// Characters of a tag or title: several lines of a terminal, and more than any display has room for.
+  /// Limit of characters in a tag or title: several lines of a terminal, and more than any display has room for.
   package static let textLimit = 500
 
-  /// A text of a file or list, as it may stand on a terminal.
+  /// Returns a text from a file or list in a form that is safe on a terminal.
   package static func shown(_ text: String) -> String {
     String(String.UnicodeScalarView(text.unicodeScalars.prefix(textLimit))).shownPlainly
   }
@@ -103,14 +106,14 @@ package struct ItemMetadata: Hashable, Sendable {
 
 /// The picture that comes with an item, in the form in which it was stored.
 package struct Artwork: Hashable, Sendable {
-  /// A larger one is left out.
+  /// Largest picture, in bytes. A larger one is left out.
   package static let sizeLimit = ProtocolLimits.artwork
 
   package var bytes: [UInt8]
   /// Such as `image/jpeg`.
   package var mimeType: String
 
-  /// Nil for nothing, and for more than `sizeLimit`.
+  /// Returns nil if `bytes` is empty or longer than `sizeLimit`.
   package init?(bytes: [UInt8], mimeType: String) {
     guard (1...Self.sizeLimit).contains(bytes.count) else { return nil }
     self.bytes = bytes
@@ -118,7 +121,7 @@ package struct Artwork: Hashable, Sendable {
   }
 }
 
-/// Why an item cannot be played: `description` is one line that says what, where and what to do.
+/// The reason why an item cannot be played. `description` is one line that says what is wrong, where, and what to do.
 package enum MediaError: Error, Hashable, Sendable {
   case notFound(path: String)
   case unreadable(path: String, reason: String)
@@ -127,7 +130,7 @@ package enum MediaError: Error, Hashable, Sendable {
   case unsupported(path: String, reason: String)
   /// Broken in the middle; what came before was played.
   case broken(path: String, reason: String)
-  /// It ends before its time; what there was of it was played. In whole seconds.
+  /// The item ended before its time, after what there was of it was played. In whole seconds.
   case endsEarly(path: String, after: Int64, of: Int64)
   case notSeekable(path: String)
 }

@@ -1,22 +1,22 @@
 import Audio
 import Clock
 
-/// Packets of one format one after the other, each with its media time. The newest is held back until the next one
-/// comes, so that the last one of all can be marked.
+/// Gives consecutive packets of one format their media times. Holds back the newest one until the next comes, so that
+/// the last one can be marked.
 struct PacketRun {
   let format: StreamFormat
   let formatID: UInt16
   let generation: UInt32
   let start: MediaTime
   private var frames: Int64 = 0
-  /// Frames that only prepare the decoder, before the first that counts.
+  /// Frames that only prepare the decoder, before the first one that counts.
   private var leadIn: Int
   private var held: ProducedPacket?
   private var hasBegun = false
   private let holdsBack: Bool
 
-  /// Begins at `start`, or at the next whole frame of the format's rate, with what comes after `leadIn` frames. A live
-  /// source's packets are not held back, and none of them is marked.
+  /// Begins at `start`, or at the next whole frame of the format's rate, with the audio that follows `leadIn` frames.
+  /// Packets of a live source are not held back, and none of them is marked.
   init(
     _ format: StreamFormat, formatID: UInt16, generation: UInt32, start: MediaTime,
     leadIn: Int = 0, isLive: Bool = false
@@ -30,10 +30,10 @@ struct PacketRun {
     self.start = MediaTime(flicks: (start.flicks + frame - 1) / frame * frame)
   }
 
-  /// Where the packets placed so far end.
+  /// The media time at which the packets placed so far end.
   var end: MediaTime { start + MediaDuration(frames: frames, at: format.audio.sampleRate) }
 
-  /// The one placed before; where none is held back, this one.
+  /// Gives the packet its media time. Returns the packet placed before it or, if none is held back, this one.
   mutating func place(_ encoded: EncodedPacket) -> ProducedPacket? {
     let before = held
     let dropped = min(leadIn, encoded.frameCount)
@@ -50,7 +50,7 @@ struct PacketRun {
     return holdsBack ? before : held.take()
   }
 
-  /// The last one.
+  /// Returns the last packet, marked if it ends the stream.
   mutating func finish(endsStream: Bool) -> ProducedPacket? {
     held?.endsStream = endsStream
     defer { held = nil }

@@ -1,47 +1,48 @@
 package import Audio
 
-/// The packets of an opened item as they stand in its file or stream, undecoded. Used by one thread at a time.
+/// Reads the packets of an opened item as they are in its file or stream, undecoded. Used by one thread at a time.
 package protocol PacketSource: AnyObject {
   /// Does not change within an item.
   var format: StreamFormat { get }
-  /// The number of the item's frame that the next valid one is.
+  /// The number, within the item, of the next valid frame.
   var position: Int64 { get }
 
-  /// Nil at the end of the item. The first one, and the first one after a `seek`, is for a fresh decoder.
+  /// Returns the next packet; nil at the end of the item. The first packet, and the first after a `seek`, is for a
+  /// fresh decoder.
   ///
-  /// - Throws: where the stream cannot be passed on any further; decoded, it may still go on from `position`.
+  /// - Throws: if the stream cannot be passed on any further. Decoded, it may still go on from `position`.
   func next() throws(MediaError) -> EncodedPacket?
 
-  /// The first valid frame of what `next` gives from now on is number `frame`, exactly; packets that only prepare the
+  /// Makes `next` continue so that its first valid frame is number `frame`, exactly. Packets that only prepare the
   /// decoder come before it.
   func seek(toFrame frame: Int64) throws(MediaError)
 }
 
-/// Why the packets of an item cannot be passed on as they are.
+/// The reason why the packets of an item cannot be passed on as they are.
 package enum PassObstacle: Error, Hashable, Sendable {
   /// Effects need the decoded sound.
   case soundIsChanged
-  /// So many channels are mixed to fewer.
+  /// The item has this many channels, which are mixed to fewer.
   case isMixed(channels: Int)
-  /// A rate, in Hz, that is none of ours.
+  /// The item has a rate, in Hz, that is not supported.
   case isResampled(rate: Int)
-  /// It goes on as long as somebody sends.
+  /// The item goes on as long as somebody sends.
   case isLive
-  /// It cannot be opened a second time.
+  /// The item cannot be opened a second time.
   case isPiped
   /// Not all rooms decode this codec.
   case roomsLack(Codec)
-  /// A codec that no room knows, or a form of it that is not passed on.
+  /// No room knows this codec, or this form of it is not passed on.
   case notPassable(codec: String)
   case unreadable(MediaError)
 }
 
-/// In which codec an item goes to the rooms, and why in that one.
+/// The codec in which an item goes to the rooms, and the reason for it.
 package struct WireChoice: Hashable, Sendable {
   package enum Reason: Hashable, Sendable {
-    /// The packets of the item itself.
+    /// The rooms get the item's own packets.
     case passedOn
-    /// The codec was asked for.
+    /// The user asked for this codec.
     case asked
     /// Not all rooms decode the item's own codec.
     case roomsLack(Codec)

@@ -2,23 +2,23 @@ import Audio
 import Clock
 import WireProtocol
 
-/// The packets between what sounds and what was produced, ready for the wire: encoded once for all rooms.
-/// Rooms that join late or come back are served from here.
+/// Keeps the packets between the playhead and the end of production, encoded once for all rooms and ready to be
+/// sent. Rooms that join late or come back are served from here.
 struct PacketStore {
-  /// What a packet costs in memory besides its bytes.
+  /// Memory that a packet takes besides its bytes. Bytes.
   static let overheadPerPacket = 96
 
   struct Entry {
     let sequence: UInt64
     let generation: UInt32
     let mediaTime: MediaTime
-    /// Where it ends, or where a cut ends it.
+    /// The media time at which the packet ends, or at which a cut ends it.
     fileprivate(set) var end: MediaTime
     let formatID: UInt16
-    /// What the identifier means for this packet; later ones may give it another meaning.
+    /// Meaning of `formatID` for this packet. Later packets may give it another meaning.
     let format: StreamFormat
     let endsStream: Bool
-    /// Whether it goes to rooms as a datagram.
+    /// True if the packet goes to rooms as a datagram.
     let isLive: Bool
     /// The whole message, framing included. Empty once it was released.
     fileprivate(set) var bytes: [UInt8]
@@ -30,13 +30,14 @@ struct PacketStore {
   private var first = 0
   private(set) var nextSequence: UInt64 = 0
   private(set) var byteCount = 0
-  /// Where the newest packet ends; kept when all have been released.
+  /// The end of the newest packet; kept when all packets have been released.
   private(set) var end: MediaTime?
 
-  /// What all this takes in memory: silence is compressed to almost nothing, and its packets are not.
+  /// Memory that the packets take, overhead included: silence is compressed to almost nothing, but its packets
+  /// still count.
   var heldBytes: Int { byteCount + (entries.count - first) * Self.overheadPerPacket }
 
-  /// Bytes that a second takes; 0 while nothing is stored.
+  /// Bytes per second of audio; 0 while nothing is stored.
   var byteRate: Double {
     guard first < entries.count, let last = entries.last else { return 0 }
     let span = (last.end - entries[first].mediaTime).seconds
@@ -59,7 +60,7 @@ struct PacketStore {
     return entry
   }
 
-  /// Removes what begins at or after `time`; of what reaches over it, the rest is not heard.
+  /// Removes packets that begin at or after `time`. A packet that extends beyond it is heard only up to there.
   mutating func cut(from time: MediaTime) {
     while entries.count > first, let last = entries.last, last.mediaTime >= time {
       byteCount -= last.bytes.count
@@ -71,7 +72,7 @@ struct PacketStore {
     end = end.map { min($0, time) }
   }
 
-  /// Removes what ends at or before `time`.
+  /// Removes packets that end at or before `time`.
   mutating func release(before time: MediaTime) {
     while first < entries.count, entries[first].end <= time {
       byteCount -= entries[first].bytes.count
@@ -84,7 +85,7 @@ struct PacketStore {
     first = 0
   }
 
-  /// The oldest packet numbered `sequence` or higher.
+  /// Returns the oldest packet numbered `sequence` or higher.
   func entry(from sequence: UInt64) -> Entry? {
     var low = first
     var high = entries.count
@@ -95,13 +96,14 @@ struct PacketStore {
     return low < entries.count ? entries[low] : nil
   }
 
-  /// Where the first packet begins that sounds at or after `time` and is in none of `codecs`, and in which it is.
+  /// Returns the beginning and the codec of the first packet that sounds at or after `time` and whose codec is
+  /// not in `codecs`.
   func firstPacket(at time: MediaTime, outside codecs: CodecSet) -> (MediaTime, Codec)? {
     entries[first...].first { $0.end > time && !codecs.contains($0.format.codec) }
       .map { ($0.mediaTime, $0.format.codec) }
   }
 
-  /// The number of the packet that sounds at `time`, or of the first after it.
+  /// Returns the number of the packet that sounds at `time`, or of the first after it.
   func sequence(at time: MediaTime) -> UInt64 {
     var low = first
     var high = entries.count
@@ -109,7 +111,7 @@ struct PacketStore {
       let middle = (low + high) / 2
       if entries[middle].end <= time { low = middle + 1 } else { high = middle }
     }
-    // What only prepares a decoder has no length, and comes first.
+    // Packets that only prepare a decoder have no length, and come first.
     while low > first, low < entries.count, entries[low - 1].isPreparing { low -= 1 }
     return low < entries.count ? entries[low].sequence : nextSequence
   }

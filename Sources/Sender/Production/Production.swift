@@ -2,58 +2,58 @@ import Audio
 import Clock
 import WireProtocol
 
-/// Where production stands.
+/// The state of production: what was ordered and answered, and what comes next.
 struct Production {
   enum Stage {
     case notBegun
-    /// An item is to be opened.
+    /// An item is being opened.
     case beginning(Beginning)
-    /// An item is open; whether more of it than its opening was ordered.
+    /// An item is open. `isUnderWay` is true once more of it than its opening was ordered.
     case item(isUnderWay: Bool)
     case itemEnded(at: MediaTime)
-    /// The stream ends here.
+    /// The stream was ordered to end here.
     case finishing(at: MediaTime)
     case finished
   }
 
   struct Beginning {
     var item: PlayItem
-    /// How far into the item.
+    /// Position in the item.
     var position = MediaDuration.zero
     let start: MediaTime
-    /// Whether it was cut to, rather than following what lies before it.
+    /// True if the item was cut to, instead of following the one before it.
     let isChosen: Bool
   }
 
   var stage = Stage.notBegun
   var nextDeadline: LocalTime?
-  /// What the packets that come now are.
+  /// The format of the packets that come now.
   var format: (id: UInt16, meaning: StreamFormat)?
-  /// What was produced last, whose successor in the list comes next; nil before the first item.
+  /// The item produced last, whose successor in the list comes next; nil before the first item.
   private(set) var predecessor: PlayItem?
-  /// The item that was tried last; nil once the list has changed since.
+  /// The item tried last; nil once the list has changed since.
   private(set) var lastTried: PlayItem?
-  /// Items after `predecessor` that could not be played.
+  /// Identities of the items after `predecessor` that could not be played.
   private(set) var passed: Set<Int> = []
-  /// Items begun since the last packet.
+  /// Number of items begun since the last packet.
   var fruitless = 0
-  /// A cut behind which there is nothing yet.
+  /// A cut with no audio behind it yet.
   private(set) var cut: MediaTime?
-  /// The list was edited in a way that is looked at when the order under way is answered.
+  /// True if the list was edited, and is to be compared once the order under way is answered.
   var wasEdited = false
   private var isChosen = false
   private var openOrders = 0
-  /// Since when the order under way is waited for.
+  /// The time since which the group has waited for the answer to the order under way.
   private(set) var waitsSince: LocalTime?
   private var portion = Self.firstPortion
 
-  /// Small at first, so that sound begins soon; then larger, so that a long file is there soon.
+  /// Portions are small at first, so that sound begins soon, and grow so that a long file arrives soon.
   private static let firstPortion = MediaDuration.milliseconds(100)
   private static let largestPortion = MediaDuration.seconds(5)
 
   var isIdle: Bool { openOrders == 0 }
 
-  /// Whether nothing more comes of the item that was produced last.
+  /// True if nothing more comes of the item produced last.
   var hasEndedItem: Bool {
     guard cut == nil else { return false }
     return switch stage {
@@ -63,7 +63,7 @@ struct Production {
     }
   }
 
-  /// Nothing is opened or open.
+  /// True if no item is open or being opened.
   var hasEnded: Bool {
     switch stage {
     case .itemEnded, .finishing, .finished: true
@@ -95,7 +95,7 @@ struct Production {
     fruitless += 1
   }
 
-  /// The segment that begins with it.
+  /// Returns the segment that begins with the opened item.
   mutating func opened(_ opened: OpenedItem, at time: MediaTime) -> PlaybackTimeline.Segment {
     stage = .item(isUnderWay: false)
     predecessor = opened.item
@@ -110,7 +110,8 @@ struct Production {
     stage = .itemEnded(at: time)
   }
 
-  /// Everything from `time` on is to be made anew, as what follows `predecessor`; what is under way is obsolete.
+  /// Starts over: everything from `time` on is produced anew, as what follows `predecessor`. The orders under
+  /// way are obsolete.
   mutating func restart(from time: MediaTime, after predecessor: PlayItem?) {
     let format = format
     self = Production()
@@ -120,7 +121,8 @@ struct Production {
     cut = time
   }
 
-  /// The item that was opened last, of which nothing was produced, is not wanted; what follows `predecessor` is.
+  /// Takes back the item opened last, of which nothing was produced, because another one is to follow
+  /// `predecessor`.
   mutating func takeBack(to time: MediaTime, after predecessor: PlayItem, passing passed: Set<Int>)
   {
     stage = .itemEnded(at: time)
@@ -129,12 +131,12 @@ struct Production {
     lastTried = nil
   }
 
-  /// The list has changed, so that what was tried in vain may be followed by something else now.
+  /// The list has changed, so that other items may now follow those that were tried in vain.
   mutating func listChanged() {
     lastTried = nil
     fruitless = 0
   }
 
-  /// There is something behind the cut.
+  /// There is audio behind the cut now.
   mutating func metCut() { cut = nil }
 }

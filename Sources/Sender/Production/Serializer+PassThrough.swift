@@ -1,14 +1,15 @@
 import Audio
 import Clock
 
-/// Items whose packets go to the rooms as they are.
+/// Passes the packets of items to the rooms as they are.
 extension Serializer {
-  /// Gives at least this much of what may wait, so that it is passed on at once.
+  /// Portion of a source that may wait. It is small, so that what has come is passed on at once.
   private static let smallestPortion = MediaDuration.milliseconds(100)
-  /// A multiple of 40 ms, in which frames of all rates coincide; Opus wants 80 ms.
+  /// A multiple of 40 ms, in which frames of all rates coincide; Opus needs 80 ms.
   private static let leadIn = MediaDuration.milliseconds(120)
 
-  /// Begins with the item's own packets where they may be passed on, else with its frames.
+  /// Begins with the item's own packets if they may be passed on, else with its frames. `time` becomes where
+  /// the item really begins. Returns the codec, and the reason for it.
   func takeUp(
     _ source: any MediaSource, at frame: Int64, _ time: inout MediaTime, isRecoding: Bool = false
   ) throws -> WireChoice {
@@ -24,7 +25,8 @@ extension Serializer {
     } catch {
       reason = .obstacle(error)
     }
-    // What comes before is encoded too, and not heard: so codec and resampler go over the cut in full swing.
+    // The frames before the cut are encoded too, but not heard, so that codec and resampler have settled at
+    // the cut.
     let lead = source.format.frames(in: Self.leadIn)
     let hasLead = isRecoding && source.isSeekable && source.rate == 1 && frame >= lead
     if frame > 0 { try source.seek(toFrame: hasLead ? frame - lead : frame) }
@@ -32,7 +34,7 @@ extension Serializer {
     return WireChoice(codec: codec, reason: reason)
   }
 
-  /// Nil where another codec was asked for.
+  /// Returns the item's packets from `frame` on; nil if another codec was asked for.
   private func packetsToPass(
     of source: any MediaSource, at frame: Int64
   ) throws(PassObstacle) -> (any PacketSource)? {
@@ -74,7 +76,7 @@ extension Serializer {
     }
   }
 
-  /// A live stream has broken off, or has become another one: with luck its packets can still be passed on.
+  /// A live stream has broken off, or has become another one. Its packets may still be passed on.
   private func takeUpAgain(_ source: any MediaSource, at frame: Int64) {
     packets = nil
     var time = passedRun?.end ?? .zero
@@ -87,7 +89,8 @@ extension Serializer {
     }
   }
 
-  /// Goes on with frames where packets were passed on, and with another encoder where that is asked for.
+  /// Continues with frames if the item's packets are no longer decodable, and with another encoder if the
+  /// rooms' codecs require it.
   func encodeOn(_ source: any MediaSource) {
     let own = packets?.format.codec
     if let own, isDecodable(own) { return }
@@ -106,7 +109,7 @@ extension Serializer {
     }
   }
 
-  /// The packets cannot be passed on any further; decoded, the item may still go on.
+  /// The packets cannot be passed on any further. Decoded, the item may still go on.
   private func decodeOn(_ source: any MediaSource, from frame: Int64) {
     packets = nil
     var time = passedRun?.end ?? .zero

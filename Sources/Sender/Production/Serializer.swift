@@ -2,24 +2,25 @@ package import Audio
 import Clock
 import WireProtocol
 
-/// Carries out production orders: opens items, reads them, encodes, and gives packets their media times.
-/// Items that follow each other in one format share an encoder, so that they join without a gap. One thread
-/// at a time; opening and reading may block on files.
+/// Carries out production orders: opens items, reads them, encodes, and gives packets their media times. Consecutive
+/// items of one format share an encoder, so that they join without a gap. Used by one thread at a time; opening and
+/// reading may block on files.
 package final class Serializer {
   package typealias OpenSource = (PlayItem) throws(MediaError) -> any MediaSource
-  /// The item's sound, changed.
+  /// Returns a source with the effects applied to its sound.
   package typealias ApplyEffects =
     (any MediaSource, Effects, PlayItem) -> any MediaSource
   package typealias MakeEncoder = (SourceShape) throws(CodecError) -> any AudioEncoder
 
-  /// Takes what an order has made of the item before it, which is needed before the next one is open. False where it
-  /// does not; then it comes with the rest.
+  /// Takes the end of the item before, which is needed before the next item is open. Returns false if it does not
+  /// take it; that part then comes with the rest of the batch.
   package var giveEarly: (ProducedBatch) -> Bool = { _ in false }
-  /// Frames read at once. Of a live source, each packet is to leave as soon as its last frame is there.
+  /// Frames of one read, and reads per second of a live source, whose packets are to leave as soon as their last
+  /// frame has come.
   private static let readFrames = 4096
   private static let livePacketsPerSecond = 400
 
-  /// Whether packets of items may be passed on as they are.
+  /// True if packets of items may be passed on as they are.
   let passesPackets: Bool
   private let openSource: OpenSource
   private let changesAll: Bool
@@ -27,27 +28,27 @@ package final class Serializer {
   private let makeEncoder: MakeEncoder
   private(set) var generation: UInt32 = 0
   var source: (any MediaSource)?
-  /// The packets of `source`, where they are passed on.
+  /// The packets of `source`, if they are passed on.
   var packets: (any PacketSource)?
   private var item: PlayItem?
-  /// The source that was opened last, without effects, where it is worth being kept.
+  /// The source opened last, without effects, if it is worth keeping.
   private var kept: (location: String, source: any MediaSource)?
-  /// What the rooms decode.
+  /// The codecs that the rooms decode.
   private var codecs = CodecSet.all
-  /// What was said of the item last, and where that begins.
+  /// The latest description of the item, and the media time from which on it holds.
   private var opened: (item: OpenedItem, start: MediaTime)?
   private(set) var run: EncoderRun?
-  /// Of packets that are passed on, in the place of `run`.
+  /// The run of packets that are passed on, in the place of `run`.
   var passedRun: PacketRun?
   private var nextFormatID: UInt16 = 0
   var steps: [ProducedBatch.Step] = []
 
-  /// Whether what it makes is heard a moment later.
+  /// True if the audio that it makes is heard a moment later.
   package var isLive: Bool { source?.live != nil }
 
   /// - Parameters:
-  ///   - passesPackets: whether items whose codec all rooms decode are passed on as they are.
-  ///   - changesAll: whether `applyEffects` changes the sound also where the effects change nothing.
+  ///   - passesPackets: true to pass on items as they are if all rooms decode their codec.
+  ///   - changesAll: true if `applyEffects` changes the sound even if the effects change nothing.
   package init(
     passesPackets: Bool = false, openSource: @escaping OpenSource, changesAll: Bool = false,
     applyEffects: @escaping ApplyEffects = { source, _, _ in source },
@@ -98,7 +99,8 @@ package final class Serializer {
       var opened = try take(beginning).opened(
         at: beginning.position, in: beginning.generation, keepsFormat: isChanged)
       if isChanged { opened = applyEffects(opened, beginning.effects, beginning.item) }
-      // Nobody who knows asks for a place in what has none; who does not know yet gets its beginning.
+      // An item that is not seekable begins at its beginning: a caller that asks for another place does not know
+      // that yet.
       let position = opened.isSeekable ? beginning.position : .zero
       let frame = opened.format.frames(in: position)
       source = opened
@@ -117,7 +119,7 @@ package final class Serializer {
     }
   }
 
-  /// `source` gives no more: the item has ended, or goes on in another format.
+  /// `source` has ended: the item has ended too, or goes on in another format.
   func end(_ source: any MediaSource, at end: MediaTime) {
     (self.source, packets) = (nil, nil)
     guard let item, let opened, let next = source.successor() else {
@@ -135,7 +137,7 @@ package final class Serializer {
     }
   }
 
-  /// A seek in an item needs no second opening where that would take long.
+  /// Returns a source for the item. Reuses the one kept for a seek, if opening another would take long.
   private func take(_ beginning: ProductionOrder.Beginning) throws -> any MediaSource {
     let location = beginning.item.location
     if beginning.position > .zero, let kept, kept.location == location, kept.source.isReusable {
@@ -147,8 +149,8 @@ package final class Serializer {
     return opened
   }
 
-  /// Goes on with the run where the new item has the shape of the last; else ends it and begins another.
-  /// `time` becomes where the item really begins: not before what the encoder still held back has ended.
+  /// Continues the run if the new item has the shape of the last; else ends it and begins another. `time` becomes
+  /// where the item really begins: not before the end of what the encoder still held back. Returns the codec.
   func continueRun(
     with source: any MediaSource, at time: inout MediaTime, leadIn: MediaDuration = .zero
   ) throws(CodecError) -> Codec {
@@ -167,7 +169,7 @@ package final class Serializer {
     return begun.codec
   }
 
-  /// The number of the format for the packets that follow.
+  /// Announces a format. Returns its number for the packets that follow.
   func announce(_ format: StreamFormat) -> UInt16 {
     defer { nextFormatID = (nextFormatID + 1) % UInt16(ProtocolLimits.formats) }
     steps.append(.format(id: nextFormatID, format))
@@ -180,7 +182,7 @@ package final class Serializer {
     encodeOn(source)
   }
 
-  /// In which codec what is under way goes on.
+  /// Reports in which codec the item under way continues.
   func note(_ choice: WireChoice, of source: any MediaSource, at time: MediaTime) {
     guard let opened, opened.item.wire != choice else { return }
     var item = opened.item
@@ -190,7 +192,7 @@ package final class Serializer {
     steps.append(.metadata(item, at: time))
   }
 
-  /// Whether all rooms decode it.
+  /// True if all rooms decode the codec.
   func isDecodable(_ codec: Codec) -> Bool { codecs.contains(codec) }
 
   private func forgetSource() {
@@ -228,8 +230,8 @@ package final class Serializer {
     }
   }
 
-  /// Everything from `time` on is made anew. What the encoder still holds back of what lies before it is given: it
-  /// is part of an item that plays on to its end.
+  /// Ends the run, because everything from `time` on is produced anew. Still gives what the encoder holds back of
+  /// the time before: it is part of an item that plays on to its end.
   private func leaveRun(before time: MediaTime) {
     if let last = passedRun?.finish(endsStream: false), last.mediaTime < time {
       steps.append(.packet(last))
@@ -237,12 +239,12 @@ package final class Serializer {
     passedRun = nil
     guard var left = run else { return }
     run = nil
-    // Where the encoder fails now, a few milliseconds are missing before the cut, and nobody can do anything.
+    // If the encoder fails here, a few milliseconds are missing before the cut, and nobody can do anything.
     let packets = (try? left.finish(endsStream: false)) ?? []
     for packet in packets where packet.mediaTime < time { steps.append(.packet(packet)) }
   }
 
-  /// A radio station says what it plays now.
+  /// Reports new metadata, such as the title that a radio station plays now.
   func noteMetadata(of source: any MediaSource, at time: MediaTime) {
     guard let opened else { return }
     let metadata = metadata(of: source, for: opened.item.item)
@@ -254,7 +256,7 @@ package final class Serializer {
     steps.append(.metadata(item, at: time))
   }
 
-  /// Where the source has no title, that of the list.
+  /// Returns the metadata of the source, with the title of the list if the source has none.
   private func metadata(of source: any MediaSource, for item: PlayItem) -> ItemMetadata {
     var metadata = source.metadata
     if metadata.title?.isEmpty ?? true { metadata.title = item.title }
@@ -268,7 +270,7 @@ package final class Serializer {
     steps.append(.finished(at: endRun(endsStream: true) ?? before))
   }
 
-  /// Gives what is held back; returns where the run really ends.
+  /// Ends the run and gives what it held back. Returns the end of the run; nil if there was none.
   func endRun(endsStream: Bool) -> MediaTime? {
     if var ending = passedRun {
       passedRun = nil
@@ -297,14 +299,14 @@ package final class Serializer {
   }
 }
 
-/// What decides whether two items can share an encoder.
+/// The properties in which two items must agree to share an encoder.
 package struct SourceShape: Hashable, Sendable {
   package var format: AudioFormat
   package var sampleType: SampleType
   package var isLossless: Bool
-  /// What the rooms decode.
+  /// The codecs that the rooms decode.
   package var codecs: CodecSet
-  /// Whether each packet is to fit into a datagram and to hold little time.
+  /// True if each packet must fit into a datagram and cover little time.
   package var isLive: Bool
 
   package init(
@@ -326,7 +328,7 @@ package struct SourceShape: Hashable, Sendable {
 }
 
 extension MediaSource {
-  /// As far as it is known. Nil where it is not, or where the item claims more than media time can count.
+  /// The duration, exact or estimated; nil if it is not known, or if the item claims more than media time can count.
   fileprivate var duration: MediaDuration? {
     let frame = format.duration(ofFrames: 1).flicks
     let longest = ProtocolLimits.mediaTime.upperBound / frame
@@ -337,7 +339,7 @@ extension MediaSource {
 }
 
 extension AudioFormat {
-  /// Frames that begin before `span` has passed.
+  /// Returns the number of frames that begin before `span` has passed.
   func frames(in span: MediaDuration) -> Int64 {
     let frame = duration(ofFrames: 1).flicks
     return max(0, (span.flicks + frame - 1) / frame)

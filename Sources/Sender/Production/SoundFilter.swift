@@ -1,16 +1,16 @@
-/// One change to the sound, of a fixed list. It holds numbers in their ranges and nothing else: whoever sends one,
-/// over whatever way, can say no more than that.
+/// One change to the sound, of a fixed list. It holds only numbers within their ranges, so that whoever sends one, over
+/// whatever way, can say no more than that.
 package struct SoundFilter: Hashable, Sendable {
-  /// In the order in which a mixing desk has them, which is that of the command line.
+  /// In the order of a mixing desk, which is also that of the command line.
   package enum Kind: String, CaseIterable, Codable, Sendable {
     case highpass, lowpass, equalizer, bass, treble, compressor, limiter
   }
 
-  /// What one of its numbers means. The range stands here alone.
+  /// The meaning of one of a filter's numbers. Only this type defines the range.
   package struct Parameter: Hashable, Sendable {
     package let name: String
     package let range: ClosedRange<Double>
-    /// Where nothing is said; nil must be said.
+    /// The value if none is given; nil if one must be given.
     package let usual: Double?
     package let unit: String
 
@@ -19,16 +19,17 @@ package struct SoundFilter: Hashable, Sendable {
     }
   }
 
-  /// Why there is no such filter, in words for people.
+  /// The reason why a filter is refused, in words for people.
   package struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
   }
 
   package let kind: Kind
-  /// One for each parameter of the kind, in that order.
+  /// One value for each parameter of the kind, in that order.
   package let values: [Double]
 
-  /// - Parameter values: in the order of the kind's parameters; those at the end may be missing where they have a usual value.
+  /// - Parameter values: in the order of the kind's parameters. Those at the end may be missing if they have a usual
+  ///   value.
   package init(_ kind: Kind, _ values: [Double]) throws(Refusal) {
     let parameters = kind.parameters
     guard values.count <= parameters.count else {
@@ -43,7 +44,7 @@ package struct SoundFilter: Hashable, Sendable {
     self.values = whole
   }
 
-  /// By the names of its parameters.
+  /// Takes the values by the names of the parameters.
   package init(_ kind: Kind, _ values: [String: Double]) throws(Refusal) {
     let names = kind.parameters.map(\.name)
     if let stranger = values.keys.filter({ !names.contains($0) }).min() {
@@ -57,7 +58,7 @@ package struct SoundFilter: Hashable, Sendable {
     self.values = whole
   }
 
-  /// Nil for a name that the kind does not have.
+  /// The value of a parameter; nil for a name that the kind does not have.
   package subscript(_ name: String) -> Double? {
     kind.parameters.firstIndex { $0.name == name }.map { values[$0] }
   }
@@ -69,7 +70,7 @@ extension SoundFilter.Kind {
   private static let frequencies = 20.0...20_000
   private static let gains = -24.0...24
 
-  /// What must be said comes first.
+  /// The parameters of the kind, those without a usual value first.
   package var parameters: [SoundFilter.Parameter] {
     switch self {
     case .highpass, .lowpass: [Parameter("frequency", Self.frequencies, "Hz")]
@@ -102,7 +103,7 @@ extension SoundFilter.Kind {
     }
   }
 
-  /// Its words on a command line, such as `GAIN[:FREQUENCY]`.
+  /// The parameters as typed on a command line, such as `GAIN[:FREQUENCY]`.
   package var pattern: String {
     var text = ""
     for parameter in parameters {
@@ -112,7 +113,7 @@ extension SoundFilter.Kind {
     return text
   }
 
-  /// NaN is in no range.
+  /// Returns the value, or the usual one if it is nil. Throws if it is out of range, as NaN always is.
   fileprivate func checked(
     _ value: Double?, _ parameter: SoundFilter.Parameter
   ) throws(SoundFilter.Refusal) -> Double {
@@ -124,7 +125,7 @@ extension SoundFilter.Kind {
   }
 }
 
-/// As people read and type it: `equalizer 1000:3:1`.
+/// The form that people read and type: `equalizer 1000:3:1`.
 extension SoundFilter: CustomStringConvertible {
   package var description: String {
     kind.rawValue + " " + values.map(NumberWord.text).joined(separator: ":")
@@ -142,7 +143,7 @@ extension SoundFilter: CustomStringConvertible {
     try self.init(kind, values)
   }
 
-  /// Reads what `description` gives.
+  /// Reads the form that `description` has.
   package init(_ description: String) throws(Refusal) {
     let words = description.split(separator: " ", omittingEmptySubsequences: false)
     guard words.count == 2, let kind = Kind(rawValue: String(words[0])) else {
@@ -153,14 +154,15 @@ extension SoundFilter: CustomStringConvertible {
 }
 
 private enum NumberWord {
-  /// Without the end `.0`, the same in every locale.
+  /// Returns the number without a final `.0`, the same in every locale.
   static func text(_ value: Double) -> String {
     let text = "\(value)"
     return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
   }
 }
 
-/// As programs read it: `{"kind": "bass", "gain": 3, "frequency": 100}`, in JSON or alike. Anything else is refused.
+/// The form that programs read: `{"kind": "bass", "gain": 3, "frequency": 100}`, in JSON or similar. Anything else is
+/// refused.
 extension SoundFilter: Codable {
   private struct Key: CodingKey {
     let stringValue: String

@@ -1,17 +1,18 @@
-/// How far the address of an item may lead: who names an address makes this machine connect to it, behind every firewall
-/// that it stands behind.
+/// Limits where the address of an item may lead. Whoever names an address makes this machine connect to it, from behind
+/// every firewall that protects it.
 package enum SourceReach: String, Codable, CaseIterable, Hashable, Sendable {
-  /// Anywhere: what the user of this machine names.
+  /// Anywhere: for addresses that the user of this machine names.
   case all
-  /// Not to this machine itself, nor to addresses that are no host's: what people of the household name.
+  /// Not to this machine itself, nor to addresses that belong to no host: for addresses that people of the household
+  /// name.
   case network
-  /// To public addresses only: what guests name.
+  /// To public addresses only: for addresses that guests name.
   case internet
 
-  /// The four bytes, the first one on top.
+  /// True if the address may be used; the first of its four bytes is on top.
   package func allows(ipv4 address: UInt32) -> Bool { allows(Self.place(ipv4: address)) }
 
-  /// The sixteen bytes, the first one on top.
+  /// True if the address may be used; the first of its sixteen bytes is on top.
   package func allows(ipv6 high: UInt64, _ low: UInt64) -> Bool {
     allows(Self.place(ipv6: high, low))
   }
@@ -46,7 +47,7 @@ package enum SourceReach: String, Codable, CaseIterable, Hashable, Sendable {
   }
 
   private static func place(ipv6 high: UInt64, _ low: UInt64) -> Place {
-    // Mapped, compatible (which :: and ::1 look like), and both kinds of NAT64.
+    // Mapped and compatible addresses (`::` and `::1` look like the latter), and both kinds of NAT64.
     if high == 0, low >> 32 == 0xffff || low >> 32 == 0 {
       return place(ipv4: UInt32(low & 0xffff_ffff))
     }
@@ -61,7 +62,7 @@ package enum SourceReach: String, Codable, CaseIterable, Hashable, Sendable {
     return high >> 61 == 1 ? .outside : .own
   }
 
-  /// Behind a translator of the network's own.
+  /// Places an address behind a translator of the network's own.
   private static func inner(_ address: UInt32) -> Place {
     place(ipv4: address) == .own ? .own : .inside
   }

@@ -1,7 +1,7 @@
 package import Audio
 
 extension Codec {
-  /// As people write it.
+  /// The name that people write.
   package var title: String {
     switch self {
     case .pcm: "PCM"
@@ -18,10 +18,10 @@ extension Codec {
 }
 
 extension WireChoice: CustomStringConvertible {
-  /// Whether the rooms get the packets of the item itself.
+  /// True if the rooms get the item's own packets.
   package var isUnchanged: Bool { reason == .passedOn }
 
-  /// For people, without the codec; nil where there is nothing to explain.
+  /// The reason for people, without the codec; nil if there is nothing to explain.
   package var sentence: String? {
     switch reason {
     case .passedOn: "as it is"
@@ -31,14 +31,14 @@ extension WireChoice: CustomStringConvertible {
     }
   }
 
-  /// For people: the codec, and why it is this one.
+  /// The codec and the reason for it, for people.
   package var description: String {
     sentence.map { "\(codec.title)\(isUnchanged ? "" : ":") \($0)" } ?? codec.title
   }
 }
 
 extension PassObstacle {
-  /// Nil where nobody would have expected anything else.
+  /// Nil if nobody would have expected anything else.
   fileprivate var sentence: String? {
     switch self {
     case .soundIsChanged: "effects change the sound"
