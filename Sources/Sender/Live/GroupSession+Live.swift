@@ -2,31 +2,31 @@ import Audio
 import Clock
 import WireProtocol
 
-/// A source that is heard as it happens: its first frame says when all others are heard, and its packets go to the rooms as
-/// datagrams.
+/// Plays sources that are heard as they happen. The first frame decides when all others are heard, and the packets go
+/// to the rooms as datagrams.
 extension GroupSession {
   struct Live {
-    /// Where the item begins, and when that is heard.
+    /// The media time at which the item begins, and the group time at which that is heard.
     let start: MediaTime
     let firstHeard: GroupTime
-    /// As the source holds it by now.
+    /// The latency that the source holds now.
     var latency: Nanoseconds
-    /// The room that it was chosen for last.
+    /// The room for which the latency was chosen last.
     var decider: RoomID?
-    /// Nil where it stays as it is.
+    /// Nil if the latency is fixed.
     var choice: LatencyChoice?
 
-    /// What is heard at `time`, or first.
+    /// Returns the place that is heard at `time`, or the first place if that is heard later.
     func place(notBefore time: GroupTime) -> (MediaTime, GroupTime) {
       time <= firstHeard
         ? (start, firstHeard) : (start + MediaDuration(time - firstHeard), time)
     }
   }
 
-  /// Whether its packets go to rooms as datagrams.
+  /// True if live packets go to rooms as datagrams.
   package var sendsDatagrams: Bool { liveStream != nil }
 
-  /// An item was opened: if it is live, it does not wait for anybody.
+  /// An item was opened. If it is live, it starts without waiting for anybody.
   mutating func begin(_ opened: OpenedItem, at start: MediaTime, now: LocalTime) {
     guard let timing = opened.live else { return endLive(at: now) }
     let first = GroupTime(ofSender: timing.firstHeard + asleep)
@@ -48,7 +48,7 @@ extension GroupSession {
     }
   }
 
-  /// Another item follows, which rooms hold ahead.
+  /// An item follows that rooms buffer ahead of its time.
   private mutating func endLive(at now: LocalTime) {
     live = nil
     tellLive(nil, at: now)
@@ -61,10 +61,10 @@ extension GroupSession {
     if stream != nil { rooms.noteLive(at: now) }
   }
 
-  /// What a room that has just come says of its beginning counts for nothing.
+  /// Reports from a session's first 5 s are ignored.
   private static let settlingTime = Nanoseconds.seconds(5)
 
-  /// A room tells how its packets came.
+  /// A room reports how its packets arrived.
   mutating func reported(_ report: LiveReport, by id: RoomID, at now: LocalTime) {
     guard let live, let began = rooms[id]?.live?.began, now - began >= Self.settlingTime,
       let decision = self.live?.choice?.reported(report, by: id, at: live.latency, now: now)
@@ -74,7 +74,7 @@ extension GroupSession {
     emit(.event(.latencyChosen(decision.latency, decision.room)))
   }
 
-  /// While the rooms stand still, nobody needs what comes.
+  /// Sends a live packet to the rooms. While they stand still, nobody needs it.
   mutating func sendLive(_ entry: PacketStore.Entry, at now: LocalTime) {
     guard sendsDatagrams, !isPaused, let datagram = liveSender?.seal(entry) else { return }
     rooms.sendLive(datagram, number: entry.sequence, at: now)
@@ -82,13 +82,13 @@ extension GroupSession {
 
   private var isPaused: Bool { if case .paused = timeline.state { true } else { false } }
 
-  /// A room lacks packets, or says that it is there.
+  /// A room asks for missing packets, or says that it is there.
   mutating func asked(_ room: RoomID, _ ask: LiveAsk, at now: LocalTime) {
     guard let liveSender else { return }
     rooms.answer(ask, of: room, from: liveSender, at: now)
   }
 
-  /// The room whose session has this key id, and the key of its datagrams.
+  /// Returns the room whose session has this key id, and the key of its datagrams.
   func room(ofKey id: UInt32) -> (room: RoomID, key: ClockKey)? {
     rooms.links.lazy.compactMap { link in link.clockKey(id).map { (link.id, $0) } }.first
   }

@@ -1,37 +1,39 @@
 package import Clock
 package import WireProtocol
 
-/// Chooses the latency of a live stream by how its packets come to the rooms: the least at which no room has holes.
+/// Chooses the latency of a live stream from the way its packets reach the rooms: the lowest at which no room has
+/// holes.
 ///
-/// Each report of a room says what latency its slowest packet would have needed. A room that has two holes within 10 s makes
-/// the group slower at once. The group becomes faster by one level at a time, and never to one that failed lately.
+/// Each report of a room says which latency its slowest packet would have needed. If a room has two holes within 10 s,
+/// the group becomes slower at once. The group becomes faster by one level at a time, and never goes to one that failed
+/// lately.
 package struct LatencyChoice: Sendable {
   package struct Decision: Hashable, Sendable {
     package var latency: Nanoseconds
-    /// The room that needs it.
+    /// The room that needs this latency.
     package var room: RoomID
   }
 
   /// The levels, in milliseconds.
   package static let levels: [Int64] = [20, 25, 30, 40, 50, 65, 80, 100, 120, 150, 200]
-  /// Reports that are kept of a room: 15 min.
+  /// Reports that are kept of each room: 15 min.
   static let reportLimit = 1_800
-  /// Reports of 2 min, in which a level may have had no hole; it may have had one in all that are kept.
+  /// Reports of 2 min, in which a level may have had no hole; in all kept reports, it may have had one.
   private static let recent = 240
   private static let mostHoles = 1
-  /// Two holes within 10 s are too many, and what came within 15 s says how much more is needed.
+  /// Two holes within 10 s are too many, and the reports of the last 15 s say how much more latency is needed.
   private static let alarm = 20
   private static let alarmHoles = 2
   private static let lately = 30
-  /// A level has this much left where the slowest packet comes.
+  /// Time that a level must leave after the slowest packet.
   private static let reserve = Nanoseconds.microseconds(2_500)
-  /// Of a level that the source has come to.
+  /// A source has reached a level if it is at most this far below it.
   private static let tolerance = Nanoseconds.milliseconds(1)
   private static let stepInterval = Nanoseconds.seconds(60)
   private static let failureMemory = Nanoseconds.seconds(600)
 
   private struct Report {
-    /// The lowest level at which it would have been without a hole; `levels.count` where none would.
+    /// The lowest level at which there would have been no hole; `levels.count` if there is none.
     let needed: Int
     let hasHole: Bool
   }
@@ -41,7 +43,7 @@ package struct LatencyChoice: Sendable {
     /// The oldest first.
     var reports: [Report] = []
 
-    /// The lowest level that would have had so many holes at most in the last `count` reports.
+    /// Returns the lowest level that would have had at most `holes` holes in the last `count` reports.
     func level(holes: Int, in count: Int) -> Int {
       let needed = reports.suffix(count).map(\.needed).sorted(by: >)
       return needed.count > holes ? needed[holes] : 0
@@ -50,7 +52,7 @@ package struct LatencyChoice: Sendable {
 
   private var rooms: [Room] = []
   private var level: Int
-  /// When each level failed last.
+  /// The last time at which each level failed.
   private var failures: [LocalTime?] = Array(repeating: nil, count: levels.count)
   private var changedAt: LocalTime
 
@@ -62,14 +64,14 @@ package struct LatencyChoice: Sendable {
 
   package var latency: Nanoseconds { .milliseconds(Self.levels[level]) }
 
-  /// The lowest that is no less; the highest where there is none.
+  /// Returns the lowest level that is not less; the highest if there is none.
   private static func level(for latency: Nanoseconds) -> Int {
     levels.firstIndex { .milliseconds($0) >= latency } ?? levels.count - 1
   }
 
   package mutating func removed(_ room: RoomID) { rooms.removeAll { $0.id == room } }
 
-  /// What follows from a report of a room that was sent the stream at `held`; nil where all stays as it is.
+  /// Takes a report of a room that was sent the stream at `held`. Returns a new decision; nil if nothing changes.
   package mutating func reported(
     _ report: LiveReport, by id: RoomID, at held: Nanoseconds, now: LocalTime
   ) -> Decision? {
@@ -77,7 +79,7 @@ package struct LatencyChoice: Sendable {
     guard let index = rooms.firstIndex(where: { $0.id == id }) else { return nil }
     let hasHole = report.concealed > 0 || report.leastMargin < .zero
     var needed = Self.levels.count
-    // Where packets never came, nobody knows how long to wait for them.
+    // If packets never came, nobody knows how long to wait for them.
     let least = report.leastMargin.count
     if least < held.count, !(report.concealed > 0 && least >= 0) {
       let wanted = held - report.leastMargin + Self.reserve
@@ -93,7 +95,8 @@ package struct LatencyChoice: Sendable {
     return raise(for: rooms[index], isHeld: isHeld, at: now) ?? lower(at: now)
   }
 
-  /// While the source is still on its way to the level, holes say nothing of it unless more is needed for certain.
+  /// While the source is still moving to the level, holes say nothing about it unless more latency is needed for
+  /// certain.
   private mutating func raise(for room: Room, isHeld: Bool, at now: LocalTime) -> Decision? {
     let holes = room.reports.suffix(Self.alarm).count(where: \.hasHole)
     guard holes >= Self.alarmHoles, level + 1 < Self.levels.count,
@@ -113,7 +116,7 @@ package struct LatencyChoice: Sendable {
     return change(to: level - 1, for: slowest.room, at: now)
   }
 
-  /// The room that needs most, and how much.
+  /// The room that needs the highest level, and that level.
   private var slowest: (room: RoomID, level: Int)? {
     let needs = rooms.map { room in
       (
@@ -128,7 +131,6 @@ package struct LatencyChoice: Sendable {
 
   private mutating func change(to new: Int, for room: RoomID, at now: LocalTime) -> Decision {
     (level, changedAt) = (new, now)
-    // What came too late at the level before says nothing of this one.
     return Decision(latency: latency, room: room)
   }
 }

@@ -1,17 +1,18 @@
 package import Audio
 package import Clock
 
-/// Hears whether a source plays: a record, or only the noise of the turntable that stands still.
+/// Detects whether a source plays: a record, or only the noise of a turntable that stands still.
 ///
-/// The level is measured in windows of 100 ms, above 30 Hz, because rumble and an offset of the card's input are no music.
-/// The noise floor is what a tenth of the last minute stays below. The gate opens above it and closes later than it opens.
+/// It measures the level in windows of 100 ms, above 30 Hz, because rumble and an offset of the card's input are not
+/// music. The noise floor is the level below which a tenth of the last minute stays. The gate opens above the floor,
+/// and closes at a lower level than it opens.
 package struct LevelGate: Sendable {
   package struct Configuration: Hashable, Sendable {
-    /// How much louder than the floor opens it. dB, above 0.
+    /// The level above the floor that opens the gate. dB, above 0.
     package var above: Double
-    /// Quieter than this it never opens. dBFS.
+    /// The gate never opens below this level. dBFS.
     package var least: Double
-    /// How long quiet closes it.
+    /// Time of quiet after which the gate closes.
     package var hold: Nanoseconds
 
     package init(
@@ -25,23 +26,24 @@ package struct LevelGate: Sendable {
 
   package enum Change: Hashable, Sendable { case opened, closed }
 
-  /// Windows that have to be loud in a row: a sound of 200 ms, wherever it begins. A click fills one, and what the filter
-  /// makes of it a part of the next.
+  /// Consecutive windows that have to be loud: a sound of 200 ms, wherever it begins. A click fills one window, and its
+  /// ringing in the filter a part of the next.
   private static let loudWindows = 3
-  /// Of which the floor is taken: 60 s.
+  /// Windows from which the floor is taken: 60 s.
   package static let floorWindows = 600
-  /// As many have to be there for a floor: 1 s.
+  /// Windows that are needed for a floor: 1 s.
   private static let leastWindows = 10
-  /// It closes so much below where it opened, so that a quiet passage does not. dB.
+  /// The gate closes this much below where it opened, so that a quiet passage does not close it. dB.
   private static let hysteresis = 6.0
-  /// No input's noise is so loud: this opens it whatever the floor is, as where a record plays from the beginning on. dBFS.
+  /// No input's noise is this loud. This level opens the gate whatever the floor is, such as when a record plays from
+  /// the beginning on. dBFS.
   private static let clearlyLoud = -35.0
   private static let corner = 30.0
   /// Digital silence. dBFS.
   package static let silence = -120.0
 
   package private(set) var isOpen = false
-  /// Of the last window, in dBFS; a full-scale square has 0.
+  /// Level of the last window, in dBFS; a full-scale square wave has 0.
   package private(set) var level = Self.silence
   private let configuration: Configuration
   private let channelCount: Int
@@ -53,7 +55,7 @@ package struct LevelGate: Sendable {
   private var loudCount = 0
   private var quietCount = 0
   private var closesBelow = 0.0
-  /// Levels of the last minute while it was closed, the oldest overwritten first.
+  /// Levels of the last minute, the oldest overwritten first.
   private var recent: [Double] = []
   private var oldest = 0
 
@@ -69,13 +71,13 @@ package struct LevelGate: Sendable {
       count: format.channelCount)
   }
 
-  /// What a tenth of the last minute stays below, in dBFS; nil where nothing is known yet.
+  /// The level below which a tenth of the last minute stays, in dBFS; nil while too little was heard.
   package var floor: Double? {
     guard recent.count >= Self.leastWindows else { return nil }
     return recent.sorted()[recent.count / 10]
   }
 
-  /// The next frames, interleaved; what they changed, the last of it.
+  /// Takes the next frames, interleaved. Returns the last change that they caused.
   package mutating func take(_ frames: [Float]) -> Change? {
     var change: Change?
     for frame in 0..<(frames.count / channelCount) {
@@ -137,7 +139,7 @@ private struct HighPass: Sendable {
 
   init(corner: Double, sampleRate: Int) {
     let turn = 2 * Double.pi * corner / Double(sampleRate)
-    // Small angles: 30 Hz at 8 kHz is 0.024.
+    // The angles are small: 30 Hz at 8 kHz gives 0.024.
     let sine = turn - turn * turn * turn / 6
     let cosine = 1 - turn * turn / 2 + turn * turn * turn * turn / 24
     let alpha = sine / 2.0.squareRoot()
@@ -155,7 +157,7 @@ private struct HighPass: Sendable {
   }
 }
 
-/// The decimal logarithm of a positive number, to 1e-6: exponent, and a series of the significand.
+/// Returns the decimal logarithm of a positive number, to 1e-6, from its exponent and a series of its significand.
 private func logarithm10(_ value: Double) -> Double {
   let significand = value.significand
   let z = (significand - 1) / (significand + 1)

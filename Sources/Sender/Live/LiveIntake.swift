@@ -1,30 +1,31 @@
 package import Audio
 package import Clock
 
-/// Frames of a live source, on group time.
+/// Consecutive frames of a live source, on group time.
 package struct LiveBlock: Hashable, Sendable {
-  /// When the first frame is due: the source had made it by then, and it is to be heard one latency later.
+  /// The time at which the first frame is due: the source had made it by then, and it is heard one latency later.
   package var due: LocalTime
   /// Interleaved.
   package var frames: [Float]
-  /// Whether the source had nothing for a part of it.
+  /// True if the source had nothing for a part of the block.
   package var hasHole: Bool
 }
 
-/// Takes what a live source gives, when it gives it, and makes a stream of it that keeps pace with the sender's clock.
+/// Takes what a live source delivers, when it delivers it, and makes a stream of it that keeps pace with the sender's
+/// clock.
 ///
-/// The place in the source follows its measured clock, and never how much of it waits: audio is neither held up nor used
-/// up, however long it plays. What comes later than `allowance` is left out, so that the latency stays as it is; the time
-/// without audio is silence. One thread at a time.
+/// The position in the source follows the source's measured clock, and never the amount that waits, so that audio
+/// neither piles up nor runs out, however long it plays. Frames that come later than `allowance` are left out, so that
+/// the latency stays as it is; silence takes the place of missing audio. Used by one thread at a time.
 package final class LiveIntake {
   package struct Configuration: Hashable, Sendable {
-    /// Of the source, and of the blocks.
+    /// Format of the source, and of the blocks.
     package var format: AudioFormat
     /// Frames of a block.
     package var blockFrames: Int
     /// How much later than the source's clock says its frames may come.
     package var allowance: Nanoseconds
-    /// Whether the audio that waits at the start is played, as that of a file is, or left out.
+    /// True to play the audio that waits at the start, as for a file; false to leave it out.
     package var keepsBacklog: Bool
 
     package init(
@@ -38,47 +39,48 @@ package final class LiveIntake {
     }
   }
 
-  /// What a user may want to know.
+  /// Figures that a user may want to know.
   package struct Figures: Hashable, Sendable {
     /// Times without audio, and frames of silence in them.
     package var holes = 0
     package var silentFrames: Int64 = 0
-    /// Jumps to another place of the source, to keep the latency.
+    /// Jumps to another position in the source, to keep the latency.
     package var jumps = 0
   }
 
-  /// Seconds of the source that are kept: more than an allowance of a second, and the largest pipe.
+  /// Seconds of the source that are kept: more than an allowance of a second, and than the largest pipe.
   package static let keptSeconds = 3
-  /// Farther off than this, the place jumps instead of moving there. Seconds: what ±300 ppm correct in 17 s.
+  /// If the position is farther off than this, it jumps instead of moving. Seconds: what ±300 ppm correct in 17 s.
   private static let jump = 5e-3
-  /// Time constant of corrections. Seconds: ten times the longest usual burst, so that a clock that moves with each of
-  /// them is not heard.
+  /// Time constant of corrections. Seconds: ten times the longest usual burst, so that nobody hears a clock estimate
+  /// that moves with each burst.
   private static let steering = 2.0
-  /// The largest correction. Dimensionless: half a cent, which nobody hears; and what a clock that is not yet known needs.
+  /// The largest correction, later and at the start. Dimensionless: half a cent, which nobody hears; and what a clock
+  /// that is not yet known needs.
   private static let mostSteering = 300e-6
   private static let mostSteeringAtStart = 1000e-6
   private static let startSeconds = 60.0
-  /// The fastest changes of the delay: parts of the time that passes. It grows because there are holes, which are worse
-  /// than a pitch that is 3.5 cents lower for a while; few people hear 5 cents.
+  /// The fastest changes of the delay, as a share of the time that passes. It grows because there are holes, which are
+  /// worse than a pitch that is 3.5 cents lower for a while; few people hear 5 cents.
   private static let growth = 2000e-6
   private static let shrinkage = 300e-6
-  /// Quieter than this, nobody hears a step: −60 dBFS.
+  /// Below this level, nobody hears a step: −60 dBFS.
   private static let inaudible: Float = 0.001
-  /// Of a jump, and of the end and beginning of a time without audio. Seconds.
+  /// Length of the fade at a jump, and at the end and beginning of a time without audio. Seconds.
   private static let fadeSeconds = 5e-3
-  /// Frames that keep coming too late for so long mean that the source has paused.
+  /// If frames keep coming too late for this long, the source has paused.
   private static let patience = Nanoseconds.milliseconds(300)
 
   package let configuration: Configuration
   package private(set) var clock: SourceClock
   package private(set) var figures = Figures()
-  /// In the source, of the next frame that comes out.
+  /// The position in the source of the next frame that comes out.
   package private(set) var position = 0.0
-  /// How much later than the source's clock says the stream is; moves to `delayGoal`.
+  /// How far the stream lags behind the source's clock; moves to `delayGoal`.
   package private(set) var delay = Nanoseconds.zero
-  /// Whoever sets it gives each room the same latency, which changes by as much.
+  /// The delay to move to. It changes the latency by as much, equally in all rooms.
   package var delayGoal = Nanoseconds.zero
-  /// As in the configuration; may follow a change of the latency.
+  /// The allowance of the configuration at first; may follow a change of the latency.
   package var allowance: Nanoseconds
 
   private enum State {
@@ -87,18 +89,18 @@ package final class LiveIntake {
   }
 
   private struct Silence {
-    /// When frames came again, and how often they did since.
+    /// The time at which frames came again, and the number of arrivals since.
     var returned: LocalTime?
     var arrivals = 0
   }
 
   private var state = State.silent(Silence())
   private var hasSounded = false
-  /// When the first frame that comes out is due.
+  /// The time at which the first frame that comes out is due.
   package private(set) var beginning: LocalTime
-  /// Since `beginning`.
+  /// Number of the next frame that comes out, counted from `beginning`.
   private var nextFrame: Int64 = 0
-  /// Of the source, from `firstFrame` on, interleaved.
+  /// Samples of the source from `firstFrame` on, interleaved.
   private var samples: [Float]
   private var firstFrame: Int64
   private var lastBlock: [Float] = []
@@ -106,7 +108,7 @@ package final class LiveIntake {
   private var longBlocks: Nanoseconds?
   private let kernel: ResamplerKernel
 
-  /// Begins at `now`, with silence until the source does.
+  /// Begins at `now`, with silence until the source delivers.
   package init(_ configuration: Configuration, clock: SourceClock, at now: LocalTime) {
     self.configuration = configuration
     self.clock = clock
@@ -123,14 +125,14 @@ package final class LiveIntake {
   private var rate: Double { Double(configuration.format.sampleRate) }
   private var channelCount: Int { configuration.format.channelCount }
   package var keptFrames: Int { samples.count / channelCount }
-  /// Frames of the source that have come in all.
+  /// Number of frames that the source has delivered.
   package var receivedFrames: Int64 { firstFrame + Int64(samples.count / channelCount) }
 }
 
 // MARK: - What comes
 
 extension LiveIntake {
-  /// Whole frames that were read at `now`.
+  /// Takes whole frames that were read at `now`.
   package func arrived(_ frames: [Float], at now: LocalTime) {
     guard frames.count >= channelCount else { return }
     samples += frames.prefix(frames.count / channelCount * channelCount)
@@ -147,17 +149,17 @@ extension LiveIntake {
     }
   }
 
-  /// A card had taken `frame` frames at `time`.
+  /// The card had taken `frame` frames at `time`.
   package func observed(_ frame: Int64, at time: LocalTime, uncertainty: Nanoseconds) {
     guard case .card(var clock) = clock else { return }
     _ = clock.observe(DeviceFrame(frame), at: time, uncertainty: uncertainty)
     self.clock = .card(clock)
   }
 
-  /// The card was started anew: it took nothing for a time.
+  /// The card was restarted, and took nothing for a while.
   package func cardRestarted() { clock.rephase() }
 
-  /// Another program writes, or another card records: nothing that was learned of the one before holds.
+  /// Another program writes, or another card records: forgets what was learned of the one before.
   package func sourceChanged(to clock: SourceClock) {
     self.clock = clock
     bursts = BurstWatch()
@@ -165,24 +167,24 @@ extension LiveIntake {
     state = .silent(Silence())
   }
 
-  /// How long the blocks of a program are, where they are longer than its frames may be late; told once.
+  /// Returns the length of a program's blocks, if they are longer than its frames may be late; only once.
   package func takeLongBlocks() -> Nanoseconds? {
     defer { longBlocks = nil }
     return longBlocks
   }
 
-  /// Nothing more comes; the place in the source where it ends.
+  /// The source has ended. Returns the position in it at which it ends.
   package func end() -> Double {
     let end = receivedFrames
-    // What the resampler looks ahead.
+    // Frames that the resampler looks ahead.
     samples += silence() + Array(repeating: 0, count: (kernel.framesAfter + 2) * channelCount)
     return Double(end)
   }
 
-  /// The source turns out to write as fast as it is read.
+  /// The source turns out to write as fast as it is read, so this side sets the pace.
   package func pace() {
     if case .paced = clock { return }
-    // Where it sounds already it goes on; else it begins with the next block.
+    // If it sounds already, it goes on; else it begins with the next block.
     let start = configuration.keepsBacklog ? 0 : Double(receivedFrames)
     clock = .paced(
       PacedClock(
@@ -190,7 +192,7 @@ extension LiveIntake {
         frame: hasSounded ? position + delay.seconds * rate : start))
   }
 
-  /// How many frames to read now of a source that is paced, so that the blocks of the next `lead` can be made; nil where
+  /// Returns how many frames to read now from a paced source, so that the blocks of the next `lead` can be made; nil if
   /// the source has a clock of its own.
   package func wantedFrames(at now: LocalTime, lead: Nanoseconds) -> Int? {
     guard case .paced(let clock) = clock else { return nil }
@@ -199,7 +201,7 @@ extension LiveIntake {
     return Int(min(max(wanted, 0), rate))
   }
 
-  /// Nobody has asked for blocks until `now`: those that were due meanwhile never come out.
+  /// Nobody has asked for blocks until `now`: drops those that were due meanwhile.
   package func skip(to now: LocalTime) {
     let behind = now - due(nextFrame)
     if behind > .zero { beginning = beginning + behind }
@@ -210,10 +212,10 @@ extension LiveIntake {
     let limit = Self.keptSeconds * configuration.format.sampleRate
     var surplus = samples.count / channelCount - limit
     if case .sounding = state {
-      // What lies behind the place is not needed any more.
+      // Frames before the position are no longer needed.
       surplus = max(surplus, Int(Int64(position) - Int64(kernel.framesBefore) - firstFrame))
     }
-    // Moved seldom, because that moves all that is kept.
+    // Remove frames seldom, because that moves all the frames that are kept.
     guard surplus > limit / 8 else { return }
     samples.removeFirst(surplus * channelCount)
     firstFrame += Int64(surplus)
@@ -223,12 +225,12 @@ extension LiveIntake {
 // MARK: - What comes out
 
 extension LiveIntake {
-  /// When `nextBlock` has something at the latest.
+  /// The latest time at which `nextBlock` has a block.
   package var nextDeadline: LocalTime {
     due(nextFrame + Int64(configuration.blockFrames)) + allowance - delay
   }
 
-  /// The next block, as soon as its frames have come or its deadline has passed. Ask until it gives none.
+  /// Returns the next block, as soon as its frames have come or its deadline has passed. Call it until it returns nil.
   package func nextBlock(at now: LocalTime) -> LiveBlock? {
     let isDue = now >= nextDeadline
     let block: [Float]?
@@ -247,19 +249,19 @@ extension LiveIntake {
     return LiveBlock(due: due(nextFrame), frames: block, hasHole: hasHole)
   }
 
-  /// When an output frame is due. Divided first, so that days do not overflow.
+  /// Returns when an output frame is due. Divides first, so that days do not overflow.
   private func due(_ frame: Int64) -> LocalTime {
     let rate = Int64(configuration.format.sampleRate)
     let (seconds, rest) = frame.quotientAndRemainder(dividingBy: rate)
     return beginning + Nanoseconds(seconds * 1_000_000_000 + rest * 1_000_000_000 / rate)
   }
 
-  /// The place in the source that belongs to an output frame.
+  /// Returns the position in the source that belongs to an output frame.
   private func target(_ frame: Int64) -> Double { clock.frame(at: due(frame) - delay) }
 
   private func stepDelay() { delay = delayGoal }
 
-  /// Moves the delay towards its goal, by as much as the span of a block allows; the change in seconds.
+  /// Moves the delay towards its goal, by as much as the span of a block allows. Returns the change in seconds.
   private func moveDelay() -> Double {
     let span = Nanoseconds(Int64(configuration.blockFrames) * 1_000_000_000 / Int64(rate))
     let change = Self.step(from: delay, to: delayGoal, in: span)
@@ -267,7 +269,7 @@ extension LiveIntake {
     return change.seconds
   }
 
-  /// How far a latency moves in a time while there is sound.
+  /// Returns how far a latency moves in a span while there is sound.
   package static func step(
     from latency: Nanoseconds, to goal: Nanoseconds, in span: Nanoseconds
   ) -> Nanoseconds {
@@ -297,7 +299,7 @@ extension LiveIntake {
     return block
   }
 
-  /// To where the clock says that the place is, in a cross-fade.
+  /// Jumps to the position that the clock gives, in a cross-fade.
   private func jump(changingDelay: Bool) -> [Float]? {
     let before = delay
     if changingDelay { stepDelay() }
@@ -305,7 +307,7 @@ extension LiveIntake {
     let step = 1 + clock.drift
     guard var block = render(from: place, step: step) else {
       delay = before
-      // The old place may still have frames; else there will be silence.
+      // The old position may still have frames; else there will be silence.
       return changingDelay ? nil : playOn(step: step)
     }
     if let old = render(from: position, step: step) {
@@ -365,7 +367,7 @@ extension LiveIntake {
     Array(repeating: 0, count: configuration.blockFrames * channelCount)
   }
 
-  /// A block from a place of the source on; nil where frames that it needs have not come, or are gone.
+  /// Returns a block from a position in the source on; nil if frames that it needs have not come, or are gone.
   private func render(from place: Double, step: Double) -> [Float]? {
     let start = place - Double(firstFrame)
     let end = start + step * Double(configuration.blockFrames)
@@ -386,7 +388,7 @@ extension LiveIntake {
     return rendered == frames ? block : nil
   }
 
-  /// Of one block into another that begins at the same time; `old` may be shorter.
+  /// Cross-fades from one block into another that begins at the same time; `old` may be shorter.
   private func crossFade(from old: [Float], to new: inout [Float]) {
     let length = min(
       max(Int(Self.fadeSeconds * rate), 1), configuration.blockFrames)
@@ -400,7 +402,7 @@ extension LiveIntake {
     }
   }
 
-  /// The end of the last block, backwards: it goes on from there without a click.
+  /// Returns the last block backwards, so that the sound goes on from its end without a click.
   private func mirroredTail() -> [Float] {
     var tail: [Float] = []
     tail.reserveCapacity(lastBlock.count)

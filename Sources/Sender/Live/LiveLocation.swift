@@ -1,15 +1,15 @@
-/// Where audio comes from that is heard as it happens.
+/// A place from which audio comes that is heard as it happens.
 package enum LiveLocation: Hashable, Sendable, CustomStringConvertible {
   /// `-`
   case standardInput
-  /// `alsa:hw:1`: what a sound card records.
+  /// `alsa:hw:1`: a sound card that records.
   case card(String)
-  /// `pipe:/run/x.fifo`: what programs write into a named pipe, one after the other.
+  /// `pipe:/run/x.fifo`: a named pipe, into which programs write one after the other.
   case pipe(String)
-  /// `input:Turntable`: what the daemon's configuration calls so.
+  /// `input:Turntable`: the input to which the daemon's configuration gives this name.
   case input(String)
 
-  /// Nil for everything else, such as a file.
+  /// Returns nil for every other location, such as a file.
   package init?(_ location: String) {
     if location == "-" {
       self = .standardInput
@@ -26,8 +26,8 @@ package enum LiveLocation: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// ALSA reads more than names: `file:` writes files, and what stands in braces is a configuration that loads libraries.
-  /// So a name has letters, digits and `_.-` alone, or is one of a card: `hw:CARD=USB,DEV=0`.
+  /// ALSA reads more than names: `file:` writes files, and text in braces is a configuration that loads libraries. So a
+  /// name may hold only letters, digits and `_.-`, or be one of a card: `hw:CARD=USB,DEV=0`.
   private static func isCard(_ name: String) -> Bool {
     name.wholeMatch(
       of: /[A-Za-z0-9_.\-]+|(?:hw|plughw|dsnoop|sysdefault|default):[A-Za-z0-9_.=,\-]+/) != nil
@@ -42,7 +42,7 @@ package enum LiveLocation: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Whether it can be named beside files, and by a program that runs elsewhere.
+  /// True if the location can be named beside files, and by a program that runs elsewhere.
   package static func isNamed(_ location: String) -> Bool {
     switch LiveLocation(location) {
     case .card, .pipe, .input: true

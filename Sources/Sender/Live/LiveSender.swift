@@ -2,12 +2,12 @@ import Audio
 import Clock
 package import WireProtocol
 
-/// What a group needs to send live streams as datagrams.
+/// The cipher, key and port that a group needs to send live streams as datagrams.
 package struct LiveSecret: Sendable {
   package var cipher: any DatagramCipher
-  /// 32 bytes that nobody can foretell.
+  /// 32 bytes that nobody can predict.
   package var key: [UInt8]
-  /// Where rooms ask for packets.
+  /// The port at which rooms ask for packets.
   package var port: UInt16
 
   package init(cipher: any DatagramCipher, key: [UInt8], port: UInt16) {
@@ -17,7 +17,7 @@ package struct LiveSecret: Sendable {
   }
 }
 
-/// The datagrams of a live stream: each packet is sealed once, for all rooms, and kept for those that ask for it.
+/// The datagrams of a live stream. Each packet is sealed once for all rooms, and kept for those that ask for it.
 struct LiveSender {
   /// Datagrams that are kept: more than rooms wait for.
   static let historyLimit = 512
@@ -31,7 +31,8 @@ struct LiveSender {
   private let clockID: UInt64
   /// In the order of their numbers.
   private var history: [Sent] = []
-  /// The packet with which the stream has ended. Nothing follows that would show a room that it lacks it.
+  /// The number of the packet with which the stream has ended. No later packet shows a room that it lacks this
+  /// one.
   private(set) var end: UInt64?
 
   init(_ secret: LiveSecret, clockID: UInt64) {
@@ -43,7 +44,7 @@ struct LiveSender {
     LiveStream(latency: latency, sampleRate: sampleRate, port: secret.port, key: secret.key)
   }
 
-  /// Nil where the packet does not fit.
+  /// Returns the datagram of a packet; nil if the packet does not fit.
   mutating func seal(_ entry: PacketStore.Entry) -> [UInt8]? {
     let messages = MediaMessage.format(id: entry.formatID, entry.format).encoded() + entry.bytes
     let datagram = LiveDatagram(
@@ -57,42 +58,42 @@ struct LiveSender {
     return datagram
   }
 
-  /// Nil where it is not kept any more, or was never sent.
+  /// Returns a datagram; nil if it is no longer kept, or was never sent.
   func datagram(_ number: UInt64) -> [UInt8]? {
     history.last { $0.number <= number }.flatMap { $0.number == number ? $0.bytes : nil }
   }
 }
 
-/// The way of a live stream's datagrams to one room: where they go is known to whoever sends them.
+/// The path of a live stream's datagrams to one room. `GroupSender` keeps the address.
 struct LiveRoad {
-  /// How long a room is sent datagrams after it has last asked; as long it may take to ask at all.
+  /// A room is sent datagrams for this long after its last ask. It may take as long to ask at all.
   static let patience = Nanoseconds.seconds(2)
-  /// Packets that may be sent again for each that is sent, and how many of them may be saved up.
+  /// Packets that may be sent again for each packet that is sent, and how many of them may be saved up.
   private static let share = 0.5
   private static let mostSaved = 32.0
 
   private var toldAt: LocalTime?
   private var heardAt: LocalTime?
   private var saved = 0.0
-  /// What was sent again, oldest first.
+  /// Numbers of the packets that were sent again, oldest first.
   private var again: [UInt64] = []
 
-  /// The room has heard that the stream is live.
+  /// The room was told that the stream is live.
   mutating func told(at now: LocalTime) { toldAt = now }
 
   mutating func asked(at now: LocalTime) { heardAt = now }
 
-  /// Whether datagrams reach the room.
+  /// True if datagrams reach the room.
   func isOpen(at now: LocalTime) -> Bool { heardAt.map { now - $0 < Self.patience } ?? false }
 
-  /// Whether it is worth waiting for the room's first ask.
+  /// True if it is worth waiting for the room's first ask.
   func isAwaited(at now: LocalTime) -> Bool {
     heardAt == nil && toldAt.map { now - $0 < Self.patience } ?? false
   }
 
   mutating func sent() { saved = min(saved + Self.share, Self.mostSaved) }
 
-  /// Whether the packet may be sent again; counts it as sent.
+  /// Returns true if the packet may be sent again, and counts it as sent.
   mutating func admits(_ number: UInt64) -> Bool {
     guard saved >= 1, again.count(where: { $0 == number }) < LiveAsk.answers else { return false }
     saved -= 1
@@ -103,7 +104,7 @@ struct LiveRoad {
 }
 
 extension SourceShape {
-  /// Frames of a PCM packet of this shape: 5 ms, or what a datagram has room for.
+  /// Frames of a PCM packet of this shape: 5 ms, or as many as a datagram has room for.
   package var livePacketFrames: Int {
     let frameBytes = sampleType.byteCount * format.channelCount
     return max(1, min(format.sampleRate / 200, LiveDatagram.payloadLimit / frameBytes))

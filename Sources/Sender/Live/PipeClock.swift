@@ -1,25 +1,26 @@
 package import Clock
 
-/// The clock of a program that writes audio into a pipe, learned from when its data come: often late, but never early.
+/// Estimates the clock of a program that writes audio into a pipe from the times at which its data come: often late,
+/// but never early.
 ///
-/// Each read says how many frames have come so far. The clock is the line with no read above it that is closest to the
-/// reads of the last two minutes: one edge of their upper convex hull (S. Moon, P. Skelly, D. Towsley: Estimation and
-/// removal of clock skew from network delay measurements, INFOCOM 1999).
+/// Each read says how many frames have come so far. The clock is the line that has no read above it and is closest to
+/// the reads of the last two minutes: one edge of their upper convex hull (S. Moon, P. Skelly, D. Towsley: Estimation
+/// and removal of clock skew from network delay measurements, INFOCOM 1999).
 package struct PipeClock: Sendable {
-  /// Seconds of audio that the program writes in a second of local time, less one.
+  /// Seconds of audio that the program writes per second of local time, minus one.
   package private(set) var drift = 0.0
 
   private let sampleRate: Double
-  /// Where `x` of a point is zero, and the frames that had come by then.
+  /// The time at which `x` is zero, and the number of frames that had come by then.
   private var origin: (time: LocalTime, frame: Int64)?
-  /// The read of each slot that was least late. The last slot is not complete.
+  /// The least late read of each slot. The last slot is not complete.
   private var points: [Point] = []
   /// How far the line is ahead at `origin`, in seconds.
   private var height = 0.0
   private var newest = 0.0
   private var burstCount = 0
 
-  /// What is kept of the reads; bounded by `window` and `slot`.
+  /// Number of reads that are kept; bounded by `window` and `slot`.
   package var pointCount: Int { points.count }
 
   /// One read.
@@ -30,29 +31,30 @@ package struct PipeClock: Sendable {
     var y: Double
   }
 
-  /// Of one point. Seconds.
+  /// Time for which one point stands. Seconds.
   private static let slot = 0.5
   /// Age of the oldest point. Seconds: long enough for a slope to a few ppm, short enough for a machine that warms up.
   private static let window = 120.0
-  /// Points over a shorter span give no slope. Seconds: at 200 ppm, less than a millisecond of audio.
+  /// Shortest span of the points that gives a slope. Seconds: at 200 ppm, less than a millisecond of audio.
   private static let leastSpan = 4.0
-  /// From here on the slope is known well enough to be limited to that of two bad crystals. Seconds, and bursts.
+  /// From this span and this many bursts on, the slope is known well enough to be limited to that of two bad crystals.
+  /// Seconds, and bursts.
   private static let longSpan = 60.0
   private static let manyBursts = 20
   private static let widestDrift = 1000e-6
   private static let widestSettledDrift = 300e-6
   /// Reads that are closer together belong to one burst. Seconds.
   private static let burstGap = 2e-3
-  /// After that time the first bursts have shown where the line is. Seconds.
+  /// Time after which the first bursts have shown where the line is. Seconds.
   private static let settlingTime = 0.1
 
   /// `sampleRate` in Hz, above zero.
   package init(sampleRate: Int) { self.sampleRate = Double(sampleRate) }
 
-  /// Whether `frame(at:)` means something.
+  /// True if `frame(at:)` is meaningful.
   package var isSettled: Bool { burstCount >= 2 && newest >= Self.settlingTime }
 
-  /// By `time`, `frameCount` frames had come in all.
+  /// Records that `frameCount` frames had come in total by `time`.
   package mutating func observe(_ frameCount: Int64, at time: LocalTime) {
     guard let origin else {
       origin = (time, frameCount)
@@ -74,14 +76,15 @@ package struct PipeClock: Sendable {
     height = max(height, excess(of: point))
   }
 
-  /// Frames that the program had written by `time`, with a fraction. Means nothing before the first read.
+  /// Returns the number of frames that the program had written by `time`, with a fraction. Meaningless before the first
+  /// read.
   package func frame(at time: LocalTime) -> Double {
     guard let origin else { return 0 }
     let x = (time - origin.time).seconds
     return Double(origin.frame) + sampleRate * (x + height + drift * x)
   }
 
-  /// The program has paused: its frames come later by a time that is not known. Its drift stays.
+  /// The program has paused: its frames now come later, by an unknown time. Its drift is kept.
   package mutating func rephase() {
     origin = nil
     points = []
@@ -92,7 +95,7 @@ package struct PipeClock: Sendable {
 
   private static func slotNumber(of point: Point) -> Double { (point.x / slot).rounded(.down) }
 
-  /// Above a line of the present slope through the origin.
+  /// Returns how far the point is above a line of the present slope through the origin.
   private func excess(of point: Point) -> Double { point.y - drift * point.x }
 
   private mutating func fit() {
@@ -108,8 +111,8 @@ package struct PipeClock: Sendable {
     height = points.map(excess).max() ?? height
   }
 
-  /// That of the edge of the upper hull above the middle of all points: of the lines with no point above them, its mean
-  /// distance is the smallest.
+  /// Returns the slope of the upper hull's edge above the middle of all points. Of all lines with no point above them,
+  /// this one has the smallest mean distance.
   private func slopeOfClosestLine() -> Double {
     let middle = points.reduce(0) { $0 + $1.x } / Double(points.count)
     let hull = upperHull()
@@ -118,7 +121,7 @@ package struct PipeClock: Sendable {
     return (b.y - a.y) / (b.x - a.x)
   }
 
-  /// By Andrew's monotone chain; the points are in the order of `x`, and no two have the same.
+  /// Returns the hull, found by Andrew's monotone chain. The points are in the order of `x`, and no two have the same.
   private func upperHull() -> [Point] {
     var hull: [Point] = []
     for point in points {

@@ -1,14 +1,14 @@
 package import Clock
 
-/// Finds out whether a program writes into a pipe as fast as it is read, such as one that copies a file: then there is no
-/// clock in its data, and the reader sets the pace.
+/// Detects a program that writes into a pipe as fast as it is read, such as one that copies a file. There is no clock
+/// in its data, so the reader sets the pace.
 ///
 /// A program with a clock may also fill a pipe, with a long block or after the reader was held up. But it does not get
 /// ahead of time.
 package struct PipePacing: Hashable, Sendable {
-  /// Full reads in a row that are needed.
+  /// Consecutive full reads that are needed.
   private static let fullReads = 3
-  /// What a program with a clock may have written ahead: more than the longest block. Seconds.
+  /// Audio that a program with a clock may have written ahead: more than the longest block. Seconds.
   private static let mostAhead = 1.0
 
   private let sampleRate: Double
@@ -19,9 +19,9 @@ package struct PipePacing: Hashable, Sendable {
   package init(sampleRate: Int) { self.sampleRate = Double(sampleRate) }
 
   /// - Parameters:
-  ///   - frames: that were read at `now`.
+  ///   - frames: number of frames that were read at `now`.
   ///   - available: bytes that were in the pipe before the read; it holds `capacity`.
-  /// - Returns: whether the source is to be paced from now on.
+  /// - Returns: true if the source is to be paced from now on.
   package mutating func read(
     _ frames: Int, available: Int, of capacity: Int, at now: LocalTime
   ) -> Bool {
@@ -34,9 +34,9 @@ package struct PipePacing: Hashable, Sendable {
   }
 }
 
-/// Finds out that a program writes in blocks that take longer than the latency leaves.
+/// Detects a program that writes in blocks that take longer than the latency leaves.
 package struct BurstWatch: Hashable, Sendable {
-  /// As many gaps in a row have to be too long: one may be a pause.
+  /// Consecutive gaps that have to be too long: one may be a pause.
   private static let gapCount = 8
   /// Reads closer together belong to one block.
   private static let burstGap = Nanoseconds.milliseconds(2)
@@ -48,7 +48,7 @@ package struct BurstWatch: Hashable, Sendable {
 
   package init() {}
 
-  /// The length of the blocks, once, where all are longer than `allowance`.
+  /// Returns the length of the blocks, once, if all are longer than `allowance`.
   package mutating func read(at now: LocalTime, allowance: Nanoseconds) -> Nanoseconds? {
     defer { last = now }
     guard let last, now - last >= Self.burstGap else { return nil }

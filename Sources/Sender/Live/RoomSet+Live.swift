@@ -1,14 +1,15 @@
 import Clock
 import WireProtocol
 
-/// The datagrams of a live stream.
+/// Sends the datagrams of a live stream.
 extension RoomSet {
-  /// The rooms have heard that the stream is live.
+  /// The rooms were told that the stream is live.
   mutating func noteLive(at now: LocalTime) {
     for index in links.indices { links[index].live?.road.told(at: now) }
   }
 
-  /// Each packet goes to another room first, lest one has all the others before it.
+  /// Sends a packet to the rooms. Each packet goes to another room first, so that no room always
+  /// waits for all the others.
   mutating func sendLive(_ datagram: [UInt8], number: UInt64, at now: LocalTime) {
     for offset in links.indices {
       let index = (offset + Int(number % UInt64(links.count))) % links.count

@@ -1,15 +1,15 @@
 package import Clock
 
-/// How many frames a source has made by which local time.
+/// Tells how many frames a source has made by a local time.
 package enum SourceClock: Sendable {
-  /// A card that records: it says how many frames it has taken, and when that was so.
+  /// A card that records: it reports how many frames it has taken, and when.
   case card(RenderClock)
   /// A program with a clock of its own.
   case pipe(PipeClock)
-  /// A program that writes as fast as it is read: we say how fast that is.
+  /// A program that writes as fast as it is read: the reader sets the pace.
   case paced(PacedClock)
 
-  /// Whether `frame(at:)` means something.
+  /// True if `frame(at:)` is meaningful.
   var isSettled: Bool {
     switch self {
     case .card(let clock): clock.isSettled
@@ -18,7 +18,7 @@ package enum SourceClock: Sendable {
     }
   }
 
-  /// Seconds of audio in a second of local time, less one.
+  /// Seconds of audio per second of local time, minus one.
   var drift: Double {
     switch self {
     case .card(let clock): clock.drift
@@ -35,7 +35,7 @@ package enum SourceClock: Sendable {
     }
   }
 
-  /// Frames come at other times from now on, but as fast as before.
+  /// Frames come at other times from now on, but at the same rate as before.
   mutating func rephase() {
     switch self {
     case .card(var clock):
@@ -49,7 +49,7 @@ package enum SourceClock: Sendable {
   }
 }
 
-/// A frame that is due at one time, and all others at their nominal rate.
+/// A clock on which one frame is due at a set time, and all others follow at their nominal rate.
 package struct PacedClock: Sendable {
   package var sampleRate: Int
   package var time: LocalTime

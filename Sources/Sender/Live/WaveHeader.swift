@@ -1,8 +1,9 @@
 package import Audio
 
-/// Recognises a WAV header in front of samples, as programs write it into a pipe: the length in it means nothing then.
+/// Recognises a WAV header in front of samples that a program writes into a pipe. The length in such a header means
+/// nothing.
 package enum WaveHeader {
-  /// Where the samples begin, and what they are.
+  /// The beginning and the format of the samples.
   package struct Found: Hashable, Sendable {
     package var format: AudioFormat
     package var sampleType: SampleType
@@ -20,17 +21,17 @@ package enum WaveHeader {
     case found(Found)
     /// More bytes are needed.
     case incomplete
-    /// It is no WAV, or one of samples that are not supported: why.
+    /// It is not WAV, or its samples are not supported, for this reason.
     case refused(String)
   }
 
-  /// A header that has not ended here does not end. Bytes.
+  /// Longest header that is read. Bytes.
   package static let limit = 64 * 1024
   private static let pcm = 1
   private static let float = 3
   private static let extensible = 0xFFFE
 
-  /// `bytes` is what has come so far.
+  /// Reads the header from `bytes`, which have come so far.
   package static func read(_ bytes: [UInt8]) -> Answer {
     guard bytes.count >= 12 else {
       return startsLikeWave(bytes) ? .incomplete : .refused("it has no WAV header")
