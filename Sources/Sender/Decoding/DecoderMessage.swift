@@ -1,28 +1,28 @@
 package import Audio
 package import WireProtocol
 
-// What a program says to the one that demuxes and decodes for it, and what it is told. Nothing of what comes from there is
-// believed: each field has its range, and each message its length.
+// Messages between a program and the one that demuxes and decodes for it. Nothing that comes from there is trusted:
+// each field has its range, and each message its length.
 
 /// Limits of these messages.
 package enum DecoderMessage {
-  /// Bytes of one: a picture, and little beside it.
+  /// Bytes of one message: a picture, and little beside it.
   package static let limit = 4_224 << 10
   /// Frames of one read.
   package static let frameLimit = 8_192
   /// Bytes of a source in one answer.
   package static let byteLimit = 64 << 10
   static let textLimit = 8 << 10
-  /// As many frames as a source may have: 180 years.
+  /// Frames that a source may have: 180 years.
   static let frameNumbers: ClosedRange<Int64> = 0...(1 << 50)
   static let packetLimit = 512 << 10
   static let packetFrames: ClosedRange<UInt32> = 0...65_536
   static let configurationLimit = 8 << 10
 }
 
-/// What the program that decodes is to do.
+/// A request to the program that decodes.
 package enum MediaRequest: Hashable, Sendable {
-  /// A file whose descriptor comes with it. Its name tells FFmpeg what it may be.
+  /// Opens a file whose descriptor comes with the request. Its name tells FFmpeg what it may be.
   case openFile(name: String)
   case openAddress(String)
   case read(count: Int)
@@ -60,7 +60,7 @@ package enum MediaRequest: Hashable, Sendable {
   }
 }
 
-/// What does not change while an item is open.
+/// The properties of an item that do not change while it is open.
 package struct MediaInfo: Hashable, Sendable {
   package var format: AudioFormat
   package var sampleType: SampleType
@@ -79,11 +79,11 @@ package struct MediaInfo: Hashable, Sendable {
   }
 }
 
-/// What may change with each request.
+/// The properties of an item that may change with each request.
 package struct MediaState: Hashable, Sendable {
   package var estimatedFrameCount: Int64?
   package var isReusable: Bool
-  /// Nil where it is what it was.
+  /// Nil if it has not changed.
   package var metadata: ItemMetadata?
 
   package init(estimatedFrameCount: Int64?, isReusable: Bool, metadata: ItemMetadata?) {
@@ -93,23 +93,23 @@ package struct MediaState: Hashable, Sendable {
   }
 }
 
-/// What the program that decodes says in the end.
+/// The final answer of the program that decodes.
 package enum MediaAnswer: Hashable, Sendable {
   case opened(MediaInfo, MediaState)
-  /// Interleaved, as bytes; and what came after them.
+  /// Interleaved frames as bytes, and the failure that followed them.
   case frames(ArraySlice<UInt8>, MediaFailure?, MediaState)
   case done(MediaState)
   case packets(StreamFormat, position: Int64)
-  /// Nil at the end.
+  /// The packet is nil at the end.
   case packet(EncodedPacket?, position: Int64)
   case failed(MediaFailure)
   case obstacle(MediaObstacle)
 }
 
-/// A `MediaError` whose path, where it is the item's own, is left out: names hold what a message cannot.
+/// A `MediaError` without its path if that is the item's own, because names may hold what a message cannot.
 package struct MediaFailure: Hashable, Sendable {
   fileprivate var kind: UInt8
-  /// Nil for the item's own.
+  /// Nil for the item's own path.
   fileprivate var path: String?
   fileprivate var reason = ""
   fileprivate var seconds: [Int64] = [0, 0]
@@ -146,7 +146,7 @@ package struct MediaFailure: Hashable, Sendable {
   }
 }
 
-/// A `PassObstacle`, in the same way.
+/// A `PassObstacle`, in the same form.
 package struct MediaObstacle: Hashable, Sendable {
   fileprivate var kind: UInt8
   fileprivate var number: Int64 = 0
@@ -262,7 +262,7 @@ extension ByteWriter {
     int64(number)
   }
 
-  /// -1 for nil.
+  /// Writes -1 for nil.
   private mutating func number(_ value: Int64?) {
     int64(value.map { min(max($0, 0), DecoderMessage.frameNumbers.upperBound) } ?? -1)
   }
