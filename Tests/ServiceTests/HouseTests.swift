@@ -249,7 +249,7 @@ import WireProtocol
     let room = "127.0.0.1:1"
     let home = try Home(in: folder)
     let left = try home.newGroup(nil, rooms: [room])
-    let added = try home.edit(left.id, .add(Self.entries(1, 2), at: .next))
+    let added = try home.edit(left.id, .add(Home.entries(1, 2), at: .next))
     try home.ask(.leave(group: left.id, room: room))
     // One that nobody has filled is not kept.
     let empty = try home.newGroup(nil, rooms: ["127.0.0.1:2"])
