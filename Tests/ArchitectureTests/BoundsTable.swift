@@ -1,6 +1,6 @@
 import Foundation
 
-/// The table of bounds in docs/ARCHITECTURE.md, against the constants and tests that it names.
+/// The table of bounds in docs/bounds.md, against the constants and tests that it names.
 enum BoundsTable {
   struct Row {
     /// What is bounded.
@@ -13,10 +13,10 @@ enum BoundsTable {
     let tests: [String]
   }
 
-  /// Rows of five cells below `## Bounds`: what, bound, constant, when full, filled by.
+  /// Rows of five cells below `# Bounds`: what, bound, constant, when full, filled by.
   static func rows(of text: String) -> [Row] {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-      .drop { $0 != "## Bounds" }.dropFirst().prefix { !$0.hasPrefix("## ") }
+      .drop { $0 != "# Bounds" }.dropFirst().prefix { !$0.hasPrefix("## ") }
     return lines.filter { $0.hasPrefix("| ") && !$0.hasPrefix("| what ") }.map { line in
       let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
       guard cells.count == 5 else {

@@ -1,11 +1,11 @@
 import Testing
 
-/// Whatever grows has a bound, which stands in the architecture's table with its constant and a test that fills it.
+/// Whatever grows has a bound, which stands in the table of docs/bounds.md with its constant and a test that fills it.
 @Suite struct BoundsTests {
   @Test func `the table of bounds says what the constants say, and names the tests that fill`()
     throws
   {
-    let rows = BoundsTable.rows(of: try SourceTree.text("docs/ARCHITECTURE.md"))
+    let rows = BoundsTable.rows(of: try SourceTree.text("docs/bounds.md"))
     #expect(rows.count > 30)
     let code = DeclaredTypes(try SourceTree.files(in: "Sources"))
     let tests = try SourceText.testNames()
@@ -32,7 +32,7 @@ import Testing
     func faults(_ bound: String, _ constant: String, _ test: String = "a shelf is full") -> Int {
       let table = """
         # A
-        ## Bounds
+        # Bounds
         | what | at most | constant | when full | filled by |
         |---|---|---|---|---|
         | books | \(bound) | `\(constant)` | refused | `\(test)` |
