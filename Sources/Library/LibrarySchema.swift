@@ -3,7 +3,7 @@ import SQLiteStore
 /// The tables of the library's file.
 enum LibrarySchema {
   /// Of these tables; a file of an older version is brought up to it, one of a newer version is left alone.
-  private static let version = 1
+  private static let version = 2
 
   static func prepare(_ database: Database) throws(SQLiteError) -> Bool {
     let found = try database.version()
@@ -11,6 +11,7 @@ enum LibrarySchema {
     try database.transaction { () throws(SQLiteError) in
       // Each version adds its step here.
       if found < 1 { try database.execute(tables + search + labels) }
+      if found == 1 { try database.execute("ALTER TABLE playlist_entry ADD COLUMN reach TEXT") }
       try database.setVersion(version)
     }
     try check(database)
@@ -85,7 +86,7 @@ enum LibrarySchema {
     CREATE TABLE playlist_entry (
       playlist INTEGER NOT NULL REFERENCES playlist ON DELETE CASCADE, position INTEGER NOT NULL,
       track INTEGER, folder TEXT, name TEXT, uri TEXT, title TEXT, artist TEXT, album TEXT,
-      duration REAL, PRIMARY KEY (playlist, position)) WITHOUT ROWID;
+      duration REAL, reach TEXT, PRIMARY KEY (playlist, position)) WITHOUT ROWID;
 
     """
 

@@ -82,7 +82,7 @@ enum StoredLists {
       """
       SELECT uri, title, artist, album, duration, coalesce(track, (
           SELECT t.id FROM track t JOIN folder f ON f.id = t.folder
-          WHERE f.path = e.folder AND t.name = e.name))
+          WHERE f.path = e.folder AND t.name = e.name)), reach
       FROM playlist_entry e WHERE playlist = ? ORDER BY position
       """
     ).all([SQLiteValue(number)]) { row in
@@ -91,6 +91,7 @@ enum StoredLists {
       entry.artist = row.text(2)
       entry.album = row.text(3)
       entry.durationS = row.double(4)
+      entry.reach = SourceReach(kept: row.text(6))
       return (entry, row.int64(5))
     }
     return try named.compactMap { entry, track in
@@ -118,8 +119,8 @@ enum StoredLists {
       let number = database.lastInsertedID
       let insert = try database.prepare(
         """
-        INSERT INTO playlist_entry (playlist, position, track, uri, title, artist, album, duration)
-          VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        INSERT INTO playlist_entry (playlist, position, track, uri, title, artist, album, duration,
+          reach) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
         """)
       for (place, entry) in entries.enumerated() {
         let track = entry.trackId.flatMap { LibraryNumber.parse($0, LibraryNumber.track) }
@@ -128,7 +129,7 @@ enum StoredLists {
         try insert.run(
           SQLiteValue(number), SQLiteValue(place), SQLiteValue(track), SQLiteValue(uri),
           SQLiteValue(entry.title), SQLiteValue(entry.artist), SQLiteValue(entry.album),
-          SQLiteValue(entry.durationS))
+          SQLiteValue(entry.durationS), .text(entry.reach.rawValue))
       }
       return number
     }
@@ -146,6 +147,14 @@ enum StoredLists {
     _ = try playlist(id, database)
     throw HouseProblem.invalid(
       "This playlist is a file in the library's folders; delete the file there.")
+  }
+}
+
+extension SourceReach {
+  /// As a playlist keeps it: none is known of files in folders and of what an older program has saved. One that nobody
+  /// can have written is the narrowest.
+  init(kept text: String?) {
+    self = text.map { SourceReach(rawValue: $0) ?? .internet } ?? .network
   }
 }
 

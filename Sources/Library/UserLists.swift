@@ -16,6 +16,7 @@ struct UserLists {
     var artist: String?
     var album: String?
     var duration: Double?
+    var reach: String?
   }
 
   private var stations: [Station] = []
@@ -52,10 +53,11 @@ struct UserLists {
   /// Numbers of tracks are others in the new file, so that tracks are kept by the names of their files.
   private static func entries(of playlist: Int64, in database: Database) -> [Entry] {
     var entries: [Entry] = []
+    let knowsReach = (try? database.prepare("SELECT reach FROM playlist_entry")) != nil
     try? database.prepare(
       """
       SELECT coalesce(e.folder, f.path), coalesce(e.name, t.name), e.uri, e.title, e.artist, e.album,
-        e.duration
+        e.duration\(knowsReach ? ", e.reach" : "")
       FROM playlist_entry e LEFT JOIN track t ON t.id = e.track LEFT JOIN folder f ON f.id = t.folder
       WHERE e.playlist = ? ORDER BY e.position
       """
@@ -63,6 +65,7 @@ struct UserLists {
       var entry = Entry(folder: row.text(0), name: row.text(1), uri: row.text(2))
       (entry.title, entry.artist, entry.album) = (row.text(3), row.text(4), row.text(5))
       entry.duration = row.double(6)
+      if knowsReach { entry.reach = row.text(7) }
       if entry.uri.map(StoredLists.isAddress) ?? (entry.name != nil) { entries.append(entry) }
     }
     return entries
@@ -88,13 +91,14 @@ struct UserLists {
     let insert = try database.prepare(
       """
       INSERT INTO playlist_entry (playlist, position, folder, name, uri, title, artist, album,
-        duration) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+        duration, reach) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """)
     for (place, entry) in entries.enumerated() {
       try insert.run(
         SQLiteValue(playlist), SQLiteValue(place), SQLiteValue(entry.folder),
         SQLiteValue(entry.name), SQLiteValue(entry.uri), SQLiteValue(entry.title),
-        SQLiteValue(entry.artist), SQLiteValue(entry.album), SQLiteValue(entry.duration))
+        SQLiteValue(entry.artist), SQLiteValue(entry.album), SQLiteValue(entry.duration),
+        SQLiteValue(entry.reach))
     }
   }
 }

@@ -1,4 +1,5 @@
 import SQLiteStore
+import Sender
 import Service
 import TestSupport
 import Testing
@@ -64,5 +65,45 @@ import Testing
     #expect(played.map(\.location) == [bed.path("b/moved.flac"), "https://radio/"])
     try StoredLists.removePlaylist(saved.id, bed.database)
     #expect(throws: HouseProblem.self) { try StoredLists.playlist(saved.id, bed.database) }
+  }
+
+  private static func entries() -> [QueuePage.Entry] {
+    SourceReach.allCases.enumerated().map { id, reach in
+      var entry = QueuePage.Entry(
+        id: id, title: "\(reach)", uri: "http://\(reach)/", isCurrent: false)
+      entry.reach = reach
+      return entry
+    }
+  }
+
+  @Test func `addresses of a saved playlist lead no further than in the queue`() throws {
+    let saved = try StoredLists.save("Mine", Self.entries(), bed.database)
+    func played() throws -> [SourceReach] {
+      try QueueEntries.of(.playlist(saved.id), bed.folders, bed.database).map(\.reach)
+    }
+    #expect(try played() == [.all, .network, .internet])
+    try bed.database.execute("UPDATE playlist_entry SET reach = 'everywhere'")
+    #expect(try played() == [.internet, .internet, .internet])
+  }
+
+  @Test func `playlists of a file without reaches are read on and rescued`() throws {
+    let path = bed.temporary.file("old.db")
+    let saved = try StoredLists.save("Mine", Self.entries(), LibraryBed.open(path))
+    let old = try Database(path: path)
+    try old.execute("ALTER TABLE playlist_entry DROP COLUMN reach")
+    try old.setVersion(1)
+    let rescued = try LibraryBed.open(bed.temporary.file("rescued.db"))
+    try UserLists(rescuedFrom: path).write(to: rescued)
+    for database in [try LibraryBed.open(path), rescued] {
+      let entries = try QueueEntries.of(.playlist(saved.id), bed.folders, database)
+      #expect(entries.map(\.title) == ["all", "network", "internet"])
+      #expect(entries.map(\.reach) == [.network, .network, .network])
+    }
+    let again = try LibraryBed.open(bed.temporary.file("again.db"))
+    _ = try StoredLists.save("Newer", Self.entries(), rescued)
+    try UserLists(rescuedFrom: bed.temporary.file("rescued.db")).write(to: again)
+    #expect(
+      try QueueEntries.of(.playlist("p2"), bed.folders, again).map(\.reach)
+        == [.all, .network, .internet])
   }
 }

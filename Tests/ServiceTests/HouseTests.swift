@@ -1,5 +1,6 @@
 import Clock
 import Driver
+import Foundation
 import LinuxIO
 import OpenSSLSecurity
 import Pairing
@@ -261,6 +262,19 @@ import WireProtocol
     #expect(again.house.plan.groups.map(\.id) == [left.id])
     #expect(try again.newGroup(nil, rooms: [room]).id == left.id)
     #expect(try again.ids(left.id) == added)
+  }
+
+  @Test func `what is read of a queue says where its addresses lead, and nobody is told`() throws {
+    let home = try Home(in: folder)
+    let id = try home.newGroup().id
+    for reach in SourceReach.allCases {
+      var entry = HouseRequest.NewEntry(location: "http://host/")
+      entry.reach = reach
+      _ = try home.edit(id, .add([entry], at: .end))
+    }
+    let page = try home.house.page(of: id, offset: 0, limit: 9)
+    #expect(page.entries.map(\.reach) == [.all, .network, .internet])
+    #expect(!String(decoding: try JSONEncoder().encode(page), as: UTF8.self).contains("reach"))
   }
 
   @Test func `a room that asks for its PIN is shown as such until it is paired`() throws {

@@ -41,6 +41,7 @@ extension House {
       entry.durationS = known?.durationS ?? opened?.duration?.seconds
       (entry.artwork, entry.trackId) = (known?.artwork, known?.trackId)
       entry.problem = group.player.failedItems[item.id]
+      entry.reach = item.reach
       return entry
     }
     return QueuePage(

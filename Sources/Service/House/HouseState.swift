@@ -1,4 +1,5 @@
 package import Driver
+package import Sender
 
 /// Everything that a household plays, at one instant, as pages and programs read it: the bodies of the HTTP API. Times
 /// in seconds, positions at milliseconds of the server's monotonic clock, volumes 0 to 100. Absent is not known.
@@ -242,6 +243,12 @@ package struct QueuePage: Codable, Hashable, Sendable {
     package var isCurrent: Bool
     /// Why it could not be played.
     package var problem: String?
+    /// Where an address may lead. Programs and pages are not told, but what is saved of a queue keeps it.
+    package var reach = SourceReach.network
+
+    private enum CodingKeys: String, CodingKey {
+      case id, title, artist, album, durationS, artwork, trackId, uri, isCurrent, problem
+    }
 
     package init(id: Int, title: String, uri: String, isCurrent: Bool) {
       (self.id, self.title, self.uri, self.isCurrent) = (id, title, uri, isCurrent)
