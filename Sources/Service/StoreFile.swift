@@ -28,7 +28,7 @@ extension HouseProblem {
     .notKept(
       error.isFullDisk
         ? "the disk is full, so that no change can be kept and none is made: make room on it (\(error.path))"
-        : "no change can be kept, and none is made: \(error)")
+        : "no change can be kept, and none is made: \(error); look whether the disk can be written")
   }
 
   /// Of one that could not be kept.

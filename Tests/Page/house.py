@@ -51,6 +51,7 @@ class House:
         self.inputs = [{"name": "Turntable", "kind": "card", "onSound": "Living room", "isHeard": False}, {"name": "Television", "kind": "pipe"}]
         self.radios, self.playlists = list(catalogue.RADIOS), {}
         self.library = {"trackCount": 31480, "albumCount": catalogue.ALBUMS, "scan": None, "revision": 1, "folders": ["music", "more"]}
+        self.server = {"name": "study", "version": "1.0.0", "needsToken": False}
         self.points, self.marks, self.noise = {}, [], {}
         self._furnish(scene)
         threading.Thread(target=self._live, daemon=True).start()
@@ -101,12 +102,14 @@ class House:
 
     # Changes
 
-    def announce(self, groups=(), rooms=(), removed_groups=(), library=False):
+    def announce(self, groups=(), rooms=(), removed_groups=(), library=False, server=False):
         self.revision += 1
         change = {"revision": self.revision, "nowMs": now_ms(), "groups": [self.group(g) for g in groups if g in self.groups],
                   "rooms": [self.rooms[r] for r in rooms], "removedGroups": list(removed_groups), "removedRooms": []}
         if library:
             change["library"] = self.library
+        if server:
+            change["server"] = self.server
         self.ring = (self.ring + [copy.deepcopy(change)])[-1000:]
         self._send("change", change, self.revision)
 
@@ -123,7 +126,7 @@ class House:
                 pass
 
     def state(self):
-        return {"revision": self.revision, "nowMs": now_ms(), "server": {"name": "study", "version": "1.0.0", "needsToken": False},
+        return {"revision": self.revision, "nowMs": now_ms(), "server": self.server,
                 "groups": [self.group(g) for g in self.groups], "rooms": list(self.rooms.values()), "inputs": self.inputs, "library": self.library}
 
     def group(self, key):

@@ -345,6 +345,14 @@ def _(house, query, body, key):
     return 200, house.group(key)
 
 
+@route("POST", "/mock/server")
+def _(house, query, body):
+    """Its disk is full, or has room again."""
+    house.server.update(body)
+    house.announce(server=True)
+    return 200, house.server
+
+
 @route("POST", "/mock/library")
 def _(house, query, body):
     """A scan, or another page, has changed the library."""

@@ -330,6 +330,20 @@ class Rooms(UseTest):
         page.locator(".pick").get_by_text("Terrace", exact=True).click()
         self.until(page, lambda: self.room(page, "Terrace")["groupId"] == group["id"], "joined")
 
+    def test_a_full_disk_is_one_line_on_every_view_until_there_is_room(self):
+        page = self.open("now", PHONE)
+        line = page.get_by_role("alert").filter(visible=True)
+        expect(line).to_have_count(0)
+        self.api(page, "POST", "/mock/server", {"diskProblem": "the disk is full: make room on it (/var/lib/tutti/house.db)"})
+        for view in ["now", "queue", "library", "rooms", "sync"]:
+            page.goto(f"{self.server.address}#/{view}")
+            expect(line).to_have_text("The disk is full: make room on it (/var/lib/tutti/house.db). Music plays on.")
+            self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), PHONE[0])
+        page.reload()
+        expect(line).to_have_count(1)
+        self.api(page, "POST", "/mock/server", {"diskProblem": None})
+        expect(line).to_have_count(0)
+
     def test_a_room_by_itself_has_one_slider_and_its_name_once(self):
         page = self.open("rooms", PHONE)
         self.api(page, "POST", "/groups", {"roomIds": [self.room(page, "Terrace")["id"]]})

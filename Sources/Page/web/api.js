@@ -46,7 +46,6 @@ export const store = {
 		this.skewMs = -Infinity
 		this.groups.clear()
 		this.rooms.clear()
-		this.server = state.server
 		this.change(state)
 	},
 	change(change) {
@@ -55,6 +54,7 @@ export const store = {
 		for (const room of change.rooms ?? []) this.rooms.set(room.id, room)
 		for (const id of change.removedGroups ?? []) this.groups.delete(id)
 		for (const id of change.removedRooms ?? []) this.rooms.delete(id)
+		this.server = change.server ?? this.server
 		this.inputs = change.inputs ?? this.inputs
 		this.library = change.library ?? this.library
 		this.revision = change.revision

@@ -29,7 +29,16 @@ function show() {
 	drawEntries()
 }
 
+/** Why no change is made, and what to do: said by the server. */
+function drawDisk() {
+	const problem = store.server.diskProblem
+	const line = document.getElementById("disk")
+	line.hidden = !problem
+	if (problem) setText(line, `${problem[0].toUpperCase()}${problem.slice(1)}. Music plays on.`)
+}
+
 function draw() {
+	drawDisk()
 	drawNow()
 	drawQueue()
 	drawGroups()
