@@ -1,30 +1,30 @@
 import Audio
 
-/// Makes up what a live stream lacks: repeats the last period of the sound, faded to silence before anybody hears that it is
-/// one, and leads over to what comes then. Session thread only.
+/// Conceals the missing frames of a live stream. It repeats the last period of the sound, fades it to silence before
+/// the repetition becomes audible, and cross-fades into the frames that arrive next. Session thread only.
 struct Concealer {
   private static let historySeconds = 0.030
-  /// Of the period that is looked for.
+  /// Bounds of the repeated period, in seconds.
   private static let shortest = 0.0025
   private static let longest = 0.015
-  /// How long the last sound must resemble what was a period before it.
+  /// Span of the newest sound that is compared with the sound one period earlier, in seconds.
   private static let compared = 0.005
-  /// Unchanged for so long, then fainter, and then silent.
+  /// Concealment keeps full volume for `full` seconds, then fades, and is silent after `silent` seconds.
   private static let full = 0.010
   private static let silent = 0.040
-  /// Joints: where it begins or repeats, and where the stream comes back.
+  /// Lengths in seconds: of the joint where a period begins or repeats, and of the cross-fade into the stream.
   private static let seam = 0.002
   private static let crossFade = 0.005
 
   private let rate: Int
   private let channels: Int
   private var history: [Float] = []
-  /// In frames; nil while nothing is missing.
+  /// Length of the repeated period in frames: nil while nothing is missing, 0 if there is too little to repeat.
   private var period: Int?
-  /// Frames that were made up since something was missing.
+  /// Frames concealed in the current gap.
   private var made = 0
 
-  /// Begins as if before silence: what comes first is faded in.
+  /// Starts as after a silent gap, so that the first frames are faded in.
   init(_ format: AudioFormat) {
     rate = format.sampleRate
     channels = format.channelCount
@@ -32,7 +32,7 @@ struct Concealer {
     made = frames(Self.silent)
   }
 
-  /// The stream goes on with these frames: what was made up goes over into them.
+  /// Takes the next frames of the stream. After a gap, cross-fades their beginning with the concealment.
   mutating func goOn(_ samples: inout [Float]) {
     if period != nil {
       let count = min(frames(Self.crossFade), samples.count / channels)
@@ -48,7 +48,7 @@ struct Concealer {
     history = (history + samples).suffix(frames(Self.historySeconds) * channels)
   }
 
-  /// So many frames in the place of those that are missing.
+  /// Returns `count` frames to play in place of missing ones.
   mutating func makeUp(_ count: Int) -> [Float] {
     let period = self.period ?? bestPeriod()
     self.period = period
@@ -64,7 +64,7 @@ struct Concealer {
       for channel in 0..<channels {
         var sample = history[start + place * channels + channel]
         if place < seam {
-          // Where the end of the period and its beginning do not meet, they are brought together.
+          // Bridges the step between the end of the period and its beginning.
           let step =
             history[history.count - channels + channel] - history[start - channels + channel]
           sample += step * (1 - Float(place + 1) / Float(seam + 1))
@@ -80,7 +80,7 @@ struct Concealer {
     return Float(min(1, max(0, (Self.silent - time) / (Self.silent - Self.full))))
   }
 
-  /// Zero where there is too little to repeat.
+  /// Returns the period to repeat, in frames, or 0 if there is too little sound to repeat.
   private func bestPeriod() -> Int {
     let length = frames(Self.compared)
     let count = history.count / channels
@@ -96,7 +96,7 @@ struct Concealer {
     return best(stride(from: near.lowerBound, through: near.upperBound, by: 1), mono, length, 1)
   }
 
-  /// The lag at which the end of `mono` resembles what was before it most.
+  /// Returns the lag, in frames, at which the end of `mono` most resembles the sound before it.
   private func best(
     _ lags: StrideThrough<Int>, _ mono: [Float], _ length: Int, _ step: Int
   ) -> Int {

@@ -2,14 +2,14 @@ import Audio
 import Clock
 import WireProtocol
 
-/// What a datagram holds, once it is opened.
+/// The decrypted content of one datagram of a live stream.
 struct LiveArrival {
   let number: UInt64
   private(set) var formats: [(id: UInt16, format: StreamFormat)] = []
-  /// The one that the number names, and earlier ones again.
+  /// The packet with the datagram's number, then repeats of earlier packets.
   private(set) var packets: [AudioPacket] = []
 
-  /// Nil where the packets are not those that the number promises.
+  /// Returns nil if the packets do not match the datagram's number.
   init?(_ messages: [UInt8], number: UInt64) {
     self.number = number
     var framer = MessageFramer(limit: LiveDatagram.byteLimit)
@@ -29,14 +29,15 @@ struct LiveArrival {
   var generation: UInt32 { packets.map(\.generation).max() ?? 0 }
 }
 
-/// Datagrams that lie far from what is awaited. All rooms have the key, and one that lies must not lead the others away by
-/// a datagram or two, so a receiver follows only where several come in a row.
+/// Collects datagrams whose numbers are far from the expected one. All rooms have the key, so a room could forge
+/// datagrams. The receiver follows a jump only after `length` consecutive ones, so that one or two forged datagrams
+/// cannot lead it away.
 struct LiveLeap {
   static let length = 3
 
   private var row: [LiveArrival] = []
 
-  /// The row, once it is long enough.
+  /// Returns the collected datagrams once there are `length` in a row, else nil.
   mutating func add(_ arrival: LiveArrival) -> [LiveArrival]? {
     guard row.last?.number != arrival.number else { return nil }
     if let last = row.last, last.number &+ 1 != arrival.number { row = [] }

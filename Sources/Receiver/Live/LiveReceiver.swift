@@ -2,29 +2,30 @@ import Audio
 import Clock
 import WireProtocol
 
-/// The packets of a live stream, as they come in datagrams: opens them, puts them into order, asks for those that are lost,
-/// and gives up those that are needed.
+/// Receives the datagrams of a live stream for `ReceiverSession`: decrypts them, puts the packets in order, asks for
+/// lost ones, and hands over each packet or conceals it.
 struct LiveReceiver {
   enum Step: Equatable {
-    /// In the order of the stream. A datagram says what its format identifier means: no connection's identifiers count.
+    /// The next packet in the order of the stream. Each datagram defines the format identifiers that it uses; those of
+    /// a connection do not apply.
     case packet(AudioPacket, StreamFormat)
-    /// A packet is missing there, and its time has come.
+    /// A packet is missing at this media time, and it is due now.
     case conceal(from: MediaTime, for: MediaDuration)
-    /// So many more are missing, where something was made up for as long as that helps.
+    /// This many more packets are missing, beyond the longest concealment.
     case skip(UInt32)
     case ask([UInt64])
     case report(LiveReport)
-    /// What follows has numbers that were passed.
+    /// The packets that follow have numbers that were passed before.
     case goBack
   }
 
-  /// How long a round trip takes: the shortest, and one that nine in ten do not exceed.
+  /// Round-trip times: the shortest, and the 90th percentile.
   struct RoundTrip {
     var shortest = Nanoseconds.zero
     var usual = Nanoseconds.zero
   }
 
-  /// A packet that is not there, though a later one is.
+  /// A missing packet of which a later one has arrived.
   private struct Missing {
     let number: UInt64
     var nextAsk: LocalTime
@@ -32,47 +33,47 @@ struct LiveReceiver {
   }
 
   static let reportInterval = Nanoseconds.milliseconds(500)
-  /// Where nothing comes, the sender may have missed so many asks that it does not send any more: so it is asked each time
-  /// as long has passed, for a while after the last packet. It may also have nothing to send.
+  /// If nothing arrives, the sender may have stopped because it missed too many asks. The receiver then asks each time
+  /// another `silence` has passed, until `callingTime` after the last packet. The sender may also have nothing to send.
   private static let silence = Nanoseconds.milliseconds(50)
   private static let callingTime = Nanoseconds.seconds(2)
-  /// What stays missing is silent after this.
+  /// Longest concealment of one gap; after it, missing packets are silent.
   static let longestConcealment = MediaDuration.milliseconds(40)
   private static let leastPatience = Nanoseconds.milliseconds(4)
-  /// Packets by which networks change the order.
+  /// Number of packets by which networks commonly change the order.
   private static let disorder: UInt64 = 2
   private static let leastInterval = Nanoseconds.milliseconds(10)
-  /// How far from its time a packet may come, besides the latency: rooms may be delayed by as much.
+  /// Largest distance of a packet from its time, besides the latency, because rooms may be delayed by as much.
   private static let misfit = Nanoseconds.seconds(2)
-  /// What is sent again must be there so long before it is needed.
+  /// A packet that is sent again must arrive this long before it is due.
   private static let margin = Nanoseconds.milliseconds(3)
 
   private(set) var stream: LiveStream
-  /// Datagrams that are not of this stream, or that came before.
+  /// Number of datagrams that were duplicates or not of this stream.
   private(set) var refused = 0
   private(set) var concealed: UInt32 = 0
   private let clockID: UInt64
   private let cipher: any DatagramCipher
   private var window = ReplayWindow()
   private var leap = LiveLeap()
-  /// Of 256 identifiers at most.
+  /// Formats by identifier; at most 256.
   private var formats: [UInt16: StreamFormat] = [:]
-  /// What follows the packet that was given last: nil before the first, and where nothing has come for long.
+  /// The packet that follows the last one handed over. Nil before the first, and after a long time without packets.
   private var awaited: (number: UInt64, start: MediaTime, length: MediaDuration)?
   private var generation: UInt32 = 0
-  /// Of all packets that were taken.
+  /// Newest generation of all accepted packets.
   private var newestGeneration: UInt32 = 0
-  /// Where the packet ended that was given last.
+  /// Generation and end of the packet that was handed over last.
   private var end: (generation: UInt32, time: MediaTime)?
-  /// None before it is of use any more.
+  /// Packets with lower numbers are no longer of use.
   private var least: UInt64 = 0
-  /// In the order of their numbers; `LiveAsk.span` at most.
+  /// Packets that wait for an earlier one, by number; at most `LiveAsk.span`.
   private var held: [AudioPacket] = []
   private var missing: [Missing] = []
   private var gap = MediaDuration.zero
   private var figures = LiveReport(leastMargin: notMeasured)
   private var nextReport: LocalTime
-  /// When one is due though nothing is known to be missing.
+  /// Time of the next ask that is due even if no packet is known to be missing.
   private var nextAsk: LocalTime
   private var lastArrival: LocalTime
   private(set) var nextDeadline: LocalTime?
@@ -89,7 +90,7 @@ struct LiveReceiver {
     nextDeadline = now
   }
 
-  /// The sender says it again: another latency, or another session.
+  /// Takes over the sender's new description of the stream: another latency, or another session.
   mutating func renew(_ stream: LiveStream, at now: LocalTime) {
     self.stream = stream
     (nextAsk, lastArrival, nextDeadline) = (now, now, now)
@@ -100,9 +101,10 @@ struct LiveReceiver {
     return steps
   }
 
-  // MARK: - What comes
+  // MARK: - Arrivals
 
-  /// `generation` is that of the newest flush; `due` says when a media time is needed, and is nil where that is not known.
+  /// Takes a datagram. `generation` is that of the newest flush. `due` returns when a media time is needed, or nil if
+  /// that is not known.
   mutating func received(
     _ bytes: [UInt8], at time: LocalTime, generation: UInt32, due: (MediaTime) -> LocalTime?
   ) {
@@ -116,7 +118,7 @@ struct LiveReceiver {
     guard isFar(arrival.number, place) || arrival.generation > newestGeneration else {
       return take(arrival, at: time, due)
     }
-    // Behind the window lies what somebody may have recorded, unless it fits the time.
+    // A datagram behind the window may be a replayed recording, unless it fits the time.
     guard place != .behind || due(arrival.packets[0].mediaTime) != nil,
       let row = leap.add(arrival)
     else { return }
@@ -189,14 +191,14 @@ struct LiveReceiver {
     giveInOrder()
   }
 
-  /// After a gap in which all that was missing was given up: what was lost before this packet and is not needed yet may
-  /// still come.
+  /// Resumes after a gap whose missing packets were all given up. Packets lost before this one that are not due yet may
+  /// still arrive.
   private mutating func takeUp(
     before packet: AudioPacket, _ format: StreamFormat, at time: LocalTime,
     _ due: (MediaTime) -> LocalTime?
   ) {
     let lost = packet.sequence - least
-    // More were not lost but never sent, as in a pause.
+    // A longer gap means that packets were not lost but never sent, as in a pause.
     guard least > 0, lost < UInt64(LiveAsk.span), packet.generation == generation else { return }
     let length = format.audio.duration(ofFrames: packet.encoded.frameCount)
     var number = packet.sequence
@@ -208,8 +210,8 @@ struct LiveReceiver {
     expect(number, from: packet.mediaTime - length.times(packet.sequence - number), length)
   }
 
-  /// A later packet tells what is missing. Networks seldom change the order by more than two packets: what lies farther
-  /// behind is asked for at once, because every ms counts after a burst of losses.
+  /// Notes the packets that a later one shows to be missing. Networks seldom change the order by more than two packets:
+  /// the receiver asks for those farther behind at once, because every ms counts after a burst of losses.
   private mutating func noteMissing(
     before number: UInt64, from expected: UInt64, _ length: MediaDuration, at time: LocalTime
   ) {
@@ -234,19 +236,19 @@ struct LiveReceiver {
   private mutating func giveInOrder() {
     while let first = held.first, var next = awaited, first.sequence == next.number {
       held.removeFirst()
-      // None was taken without one.
+      // Every accepted packet has a format.
       guard let format = formats[first.formatID] else { continue }
       next.length = format.audio.duration(ofFrames: first.encoded.frameCount)
       generation = first.generation
       gap = .zero
       give(first, format, until: first.mediaTime + next.length)
       expect(next.number + 1, from: first.mediaTime + next.length, next.length)
-      // What follows begins anew.
+      // The next packet starts a new stream.
       if first.endsStream { awaited = nil }
     }
   }
 
-  /// One that overlaps what was given is none of the sender's.
+  /// Hands over a packet, except one that overlaps the previous packet: the sender never sends such a packet.
   private mutating func give(_ packet: AudioPacket, _ format: StreamFormat, until time: MediaTime) {
     let rounding = format.audio.duration(ofFrames: 1)
     if let end, end.generation == packet.generation, packet.mediaTime + rounding < end.time {
@@ -290,7 +292,7 @@ struct LiveReceiver {
     awaited.flatMap { $0.length > .zero ? due($0.start) : nil }
   }
 
-  /// The awaited packet is needed and not there.
+  /// Conceals or skips the awaited packet, which is due and has not arrived.
   private mutating func giveUp(_ next: (number: UInt64, start: MediaTime, length: MediaDuration)) {
     if let first = held.first, first.generation != generation {
       skip(first.sequence - next.number)
@@ -302,11 +304,11 @@ struct LiveReceiver {
       gap = gap + next.length
       steps.append(.conceal(from: next.start, for: next.length))
     } else if held.isEmpty {
-      // Nothing comes any more: whatever does begins anew.
+      // Nothing arrives any more; the next packet starts anew.
       awaited = nil
       return
     } else {
-      // The next one may still come.
+      // The next packet may still arrive.
       skip(1)
     }
     expect(next.number + 1, from: next.start + next.length, next.length)
@@ -324,7 +326,8 @@ struct LiveReceiver {
     concealed &+= UInt32(clamping: count)
   }
 
-  /// Asks are lost too, so it goes on while there is time; the sender bounds what it answers.
+  /// Asks for missing packets. Asks can be lost too, so the receiver repeats them while there is time; the sender
+  /// limits its answers.
   private mutating func askForMissing(
     at now: LocalTime, _ roundTrip: RoundTrip, _ due: (MediaTime) -> LocalTime?
   ) {
@@ -338,7 +341,7 @@ struct LiveReceiver {
         continue
       }
       missing[index].nextAsk = now + max(Self.leastInterval, roundTrip.usual)
-      // Before time is known, or while it stands still, once is enough: a link that is full must not be filled more.
+      // Before the time is known, or while it stands still, one ask is enough: a full link must not be filled more.
       if needed == nil, missing[index].asks > 0 { continue }
       missing[index].asks += 1
       numbers.append(missing[index].number)

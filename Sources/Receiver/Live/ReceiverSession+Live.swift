@@ -2,9 +2,9 @@ import Audio
 import Clock
 import WireProtocol
 
-/// A stream that is heard as it happens: its packets come as datagrams.
+/// Live streams: the session takes their packets from datagrams.
 extension ReceiverSession {
-  /// The fifth byte of a datagram says what it is.
+  /// True if the datagram carries audio: its type is the byte at index 5.
   static func isAudio(_ bytes: [UInt8]) -> Bool { bytes.count > 5 && bytes[5] == 4 }
 
   mutating func setLive(_ stream: LiveStream?, at now: LocalTime) {

@@ -1,6 +1,6 @@
-/// Which of the last numbers have come, so that a datagram that is sent again by a stranger has no effect.
+/// Remembers which of the last numbers have arrived, so that replayed datagrams have no effect.
 struct ReplayWindow {
-  /// Numbers that are remembered.
+  /// Count of the remembered numbers.
   static let size = 1_024
 
   private var newest: UInt64?
@@ -10,7 +10,7 @@ struct ReplayWindow {
   enum Place {
     case fresh
     case seen
-    /// Farther away than the window reaches.
+    /// More than `size` beyond the newest number.
     case ahead
     case behind
   }

@@ -1,9 +1,9 @@
 import Clock
 
-/// The anchors that matter: the one that holds and those that are to come, in order of group time.
+/// The anchors that matter: the one in force and the later ones, in order of group time.
 /// The session keeps them to know what sounds; the renderer has its own.
 struct AnchorHistory {
-  /// One holds, and four wait for their time, as docs/protocol/flush.md asks for.
+  /// One anchor in force and four later ones, as docs/protocol/flush.md demands.
   static let limit = 5
   private var anchors: [Anchor] = []
 
@@ -19,12 +19,13 @@ struct AnchorHistory {
 
   mutating func removeAll() { anchors.removeAll() }
 
-  /// The anchor that holds at `time`, or the first that will.
+  /// Returns the anchor in force at `time`, or the first one if none is yet.
   func anchor(at time: GroupTime) -> Anchor? {
     anchors.last { $0.groupTime <= time } ?? anchors.first
   }
 
-  /// What sounds at `time`; before the first anchor, what it will begin with.
+  /// Returns the media time that sounds at `time`; before the first anchor, the media time at which
+  /// it starts.
   func playhead(at time: GroupTime) -> MediaTime? {
     anchor(at: time).map { $0.groupTime > time ? $0.mediaTime : $0.mediaTime(at: time) }
   }

@@ -2,28 +2,29 @@ import Audio
 import Clock
 import WireProtocol
 
-/// Decodes the deep buffer as far ahead of the playhead as the profile says, and knows what of it lies in the ring.
+/// Decodes the deep buffer as far ahead of the playhead as the profile demands, and knows which part of it is in
+/// the ring.
 struct DecodeAhead {
   private let profile: LatencyProfile
-  /// Packets of these are passed over.
+  /// Codecs without a decoder; their packets are skipped.
   var undecodable = CodecSet([])
   /// The span of media time that was decoded without a jump.
   private var span: (from: MediaTime, until: MediaTime)?
-  /// Whether there is something to decode at once.
+  /// True if a packet should be decoded at once.
   var hasMore = false
 
   init(_ profile: LatencyProfile) { self.profile = profile }
 
   mutating func forget() { span = nil }
 
-  /// Decoded frames from `time` on are obsolete; the ring cuts them itself.
+  /// Drops the decoded span from `time` on; the ring cuts its frames itself.
   mutating func cut(at time: MediaTime, _ stage: DecodeStage?) {
     guard let span, span.until > time else { return }
     stage?.endRun()
     self.span = span.from >= time ? nil : (span.from, time)
   }
 
-  /// What was made up follows what was decoded.
+  /// Extends the decoded span to `time`, the end of a concealment.
   mutating func concealed(until time: MediaTime) {
     if let span { self.span = (span.from, time) }
   }

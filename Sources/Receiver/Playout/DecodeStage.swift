@@ -2,39 +2,40 @@ package import Audio
 import Clock
 package import WireProtocol
 
-/// From packets to frames of the sound device: decodes, fits the channels, converts the rate and fills the ring.
+/// Turns packets into frames of the sound device: decodes them, fits the channels, converts the rate and fills the
+/// ring.
 /// Session thread only.
 package final class DecodeStage {
   package typealias MakeDecoder = @Sendable (StreamFormat) throws(CodecError) -> any AudioDecoder
 
-  /// Frames that did not fit into the ring yet, and where they belong.
+  /// Frames that wait for space in the ring, with their position.
   private struct Pending {
     let frames: RunConversion.Converted
-    /// Frames that did fit.
+    /// Number of the frames that are in the ring.
     var written = 0
   }
 
-  /// A run of packets under decoding.
+  /// The run of packets that is being decoded.
   private struct Run {
     let format: StreamFormat
     let decoder: any AudioDecoder
-    /// The last frames that were skipped, for the converter to be in full swing at the first that counts.
+    /// The last skipped frames. They fill the rate converter's filter before the first audible frame.
     var history: [Float] = []
     let generation: UInt32
-    /// Whether nothing has come out yet that counts.
+    /// True until the run has produced an audible frame.
     var isSilent = true
-    /// Whether nothing was decoded yet: in the middle of a stream the first packet may give fewer frames.
+    /// True until a packet is decoded: in the middle of a stream, the first packet may give fewer frames.
     var isFresh = true
     /// Nil unless the stage conceals.
     var concealer: Concealer?
-    /// Where the next packet must begin to belong to this run.
+    /// The media time at which the next packet of this run must begin.
     var next: MediaTime
   }
 
-  /// More frames than any rate converter looks back.
+  /// In frames; longer than the history that any rate converter needs.
   private static let historyLimit = 1_024
 
-  /// Whether something is made up for packets that do not come, as in a live stream.
+  /// True if missing packets are concealed, as in a live stream.
   var conceals = false
   private let makeDecoder: MakeDecoder
   private var ring: FrameRingWriter
@@ -53,7 +54,8 @@ package final class DecodeStage {
     conversion = RunConversion(device: device)
   }
 
-  /// Whether everything decoded so far is in the ring, so that the next packet may be decoded.
+  /// Writes waiting frames to the ring. Returns true if all decoded frames are in it, so that the next packet may be
+  /// decoded.
   package func isReadyForMore() -> Bool {
     while let front = pending.first {
       let count = front.frames.samples.count / device.channelCount
@@ -68,16 +70,16 @@ package final class DecodeStage {
     return true
   }
 
-  /// Makes the decoder that the packet needs, if it begins a run; `decode` does so too.
+  /// Makes the decoder for the packet, if it begins a run; `decode` does so too.
   ///
-  /// - Throws: where there is none to be had: then nothing of this format can be decoded.
+  /// - Throws: `CodecError` if there is no decoder: then no packet of this format can be decoded.
   package func prepare(
     for packet: AudioPacket, format: StreamFormat, generation: UInt32
   ) throws(CodecError) {
     if !continuesRun(packet, format, generation) { try beginRun(packet, format, generation) }
   }
 
-  /// `generation` is the packet's, as the render thread numbers it.
+  /// Decodes the packet. `generation` is the packet's, as the render thread numbers it.
   package func decode(
     _ packet: AudioPacket, format: StreamFormat, generation: UInt32
   ) throws(CodecError) {
@@ -87,7 +89,7 @@ package final class DecodeStage {
     do {
       try run.decoder.decode(packet.encoded.payload, appendingTo: &decoded)
     } catch {
-      // The run is over: what follows is placed by its own media time.
+      // The run ends here: later packets are placed by their own media times.
       self.run = nil
       throw error
     }
@@ -115,7 +117,8 @@ package final class DecodeStage {
       "\(max(0, available)) frames where \(packet.encoded.frameCount) were announced")
   }
 
-  /// Something that sounds like what went before takes the place of packets that are missing. False where that run is over.
+  /// Conceals missing packets with a sound that resembles the one before. Returns false if nothing can continue that
+  /// run.
   func conceal(from time: MediaTime, for span: MediaDuration) -> Bool {
     guard var run, run.next == time, !run.isSilent, run.concealer != nil, isReadyForMore() else {
       return false
@@ -150,7 +153,7 @@ package final class DecodeStage {
     run.history = run.history.suffix(Self.historyLimit * device.channelCount)
   }
 
-  /// Forgets everything: another stream begins.
+  /// Forgets everything, because another stream begins.
   package func reset() {
     run = nil
     conversion.forget()
@@ -178,8 +181,8 @@ package final class DecodeStage {
       next: packet.mediaTime)
   }
 
-  /// Ends the run, which nothing continues, and brings out what the converter still holds: after a flush, some of it
-  /// may lie before the cut.
+  /// Ends the run, which no packet continues, and writes out the converter's remaining frames: after a flush, some of
+  /// them may lie before the cut.
   package func endRun() {
     run = nil
     conversion.finish()
@@ -189,8 +192,8 @@ package final class DecodeStage {
 
 /// Fits the channels of a stream to those of a device.
 enum ChannelFit {
-  /// Mono goes to every channel; to mono goes the mean; otherwise channels keep their places, extra ones are
-  /// dropped and missing ones are silent.
+  /// Copies mono to every channel and mixes down to mono by the mean. Otherwise channels keep their places: extra ones
+  /// are dropped and missing ones are silent.
   static func fit(_ samples: ArraySlice<Float>, from: Int, to: Int) -> [Float] {
     if from == to { return Array(samples) }
     let frames = samples.count / from

@@ -2,7 +2,7 @@ import Audio
 import Clock
 import WireProtocol
 
-/// The sound device of a room, as far as the session knows it: when it is wanted, and what its render thread said last.
+/// The session's view of the room's sound device: when it should be open, and the last report of its render thread.
 struct DeviceSlot {
   private enum State {
     case closed
@@ -11,20 +11,20 @@ struct DeviceSlot {
     case lost(reason: String)
   }
 
-  /// More than any sound card is written ahead.
+  /// Longer than any sound card's frames are written ahead.
   private static let longestWriteAhead = Nanoseconds.seconds(1)
 
   private var state = State.closed
   private(set) var report: RenderReport?
-  /// Since when there is nothing to render, and how often that had been heard before.
+  /// Start of the current lack of frames, and the number of audible ones before it.
   private var starvation: (since: LocalTime, earlier: UInt32)?
-  /// How it was opened.
+  /// The profile for which the device was opened.
   private var profile: LatencyProfile?
   private var quietSince: LocalTime?
-  /// Of the devices before this one.
+  /// Underruns of the devices before this one.
   private var earlierUnderruns: UInt32 = 0
 
-  // MARK: - What others ask
+  // MARK: - Queries
 
   /// Nil unless it is open.
   var stage: DecodeStage? { if case .open(_, let stage) = state { stage } else { nil } }
@@ -37,11 +37,11 @@ struct DeviceSlot {
     if case .open(let device, _) = state { device.writtenAhead } else { nil }
   }
   var isClosed: Bool { if case .closed = state { true } else { false } }
-  /// Why it is gone; nil unless it was lost.
+  /// Reason of the loss; nil unless the device was lost.
   var lossReason: String? { if case .lost(let reason) = state { reason } else { nil } }
-  /// Nil unless it is open, and its thread has said so.
+  /// Nil unless the device is open and its thread has reported.
   var activity: RenderReport.Activity? { stage == nil ? nil : report?.activity }
-  /// Open, and its clock not known yet.
+  /// True if the device is open but its clock is not known yet.
   var isSettling: Bool { stage != nil && (report == nil || report?.activity == .settling) }
   var underruns: UInt32 { earlierUnderruns + (report?.underruns ?? 0) }
 
@@ -52,17 +52,18 @@ struct DeviceSlot {
     }
   }
 
-  /// What is rendered ahead of its packets is rendered again once they have come.
+  /// True if the lack of frames is audible. Silence rendered before its packets arrived is replaced once they arrive in
+  /// time.
   var isStarvationHeard: Bool {
     guard let report, let starvation else { return false }
     return report.starvations != starvation.earlier
       || report.at - starvation.since >= Self.longestWriteAhead
   }
 
-  // MARK: - What happens
+  // MARK: - Changes
 
-  /// Opens the device when there is something to play at `rate`, and lets it go when it was quiet for `idleTime`, or, where
-  /// it `reopens`, is to be written ahead in another way than it was opened for.
+  /// Opens the device when there is something to play at `rate`. Closes it after `idleTime` without need, or, if it
+  /// `reopens`, when the new profile needs another period or lead. Returns the step to carry out, or nil.
   mutating func work(
     isNeeded: Bool, rate: Int?, _ profile: LatencyProfile, reopens: Bool, idleTime: Nanoseconds,
     at now: LocalTime

@@ -1,31 +1,31 @@
 import Audio
 
-/// What a format identifier has meant, shared by all packets of that meaning. Session thread only.
+/// A stream format, shared by all packets and identifiers that mean it. Session thread only.
 final class HeldFormat {
-  /// What one takes besides its configuration, in bytes.
+  /// Memory of one format besides its configuration, in bytes.
   private static let overhead = 256
 
   let meaning: StreamFormat
-  /// Packets of it that are held.
+  /// Number of held packets in this format.
   var packetCount = 0
-  /// Identifiers that mean it now.
+  /// Number of identifiers that currently mean this format.
   var identifierCount = 0
 
   init(_ meaning: StreamFormat) { self.meaning = meaning }
 
-  /// Bytes that the first packet takes besides its own, and the last gives back. Of formats without a configuration there
-  /// are so few that they need not be counted.
+  /// Bytes charged to the first held packet of this format, and returned with the last. Formats without a configuration
+  /// are free: there are only a few of them.
   var costOfOneMore: UInt64 {
     guard packetCount == 0, !meaning.configuration.isEmpty else { return 0 }
     return UInt64(meaning.configuration.count + Self.overhead)
   }
 }
 
-/// The formats of a media connection by their identifiers, and those of packets that are held. Formats that are alike are
-/// one. Its size is bounded: 256 identifiers, and what held packets pay for.
+/// The formats of a media connection by identifier, and those of held packets. Equal formats share one entry. The size
+/// is bounded: 256 identifiers, and formats that held packets pay for.
 struct FormatTable {
   private var named: [UInt16: HeldFormat] = [:]
-  /// Looked up, never walked through.
+  /// Only looked up, never iterated.
   private var known: [StreamFormat: HeldFormat] = [:]
 
   subscript(id: UInt16) -> HeldFormat? { named[id] }
@@ -44,7 +44,7 @@ struct FormatTable {
     }
   }
 
-  /// No packet of it is held any more.
+  /// Drops a format of which no packet is held any more, unless an identifier means it.
   mutating func released(_ format: HeldFormat) {
     if format.identifierCount == 0 { known[format.meaning] = nil }
   }
@@ -54,6 +54,6 @@ struct FormatTable {
     if format.identifierCount == 0, format.packetCount == 0 { known[format.meaning] = nil }
   }
 
-  /// Formats that are kept.
+  /// Number of stored formats.
   var count: Int { known.count }
 }

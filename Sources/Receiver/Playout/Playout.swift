@@ -2,14 +2,14 @@ import Audio
 import Clock
 import WireProtocol
 
-/// What is played, from the deep buffer to the sound device: asks `RoomSchedule` what sounds, `DeviceSlot` whether there is
-/// a device, and has `DecodeAhead` fill its ring.
+/// Plays a stream, from the deep buffer to the sound device. Asks `RoomSchedule` what sounds and `DeviceSlot` whether
+/// there is a device, and lets `DecodeAhead` fill the device's ring.
 struct Playout {
-  /// Packets decoded in one go, so that a control message never waits for more than a few milliseconds.
+  /// Number of packets decoded in one go, so that a control message never waits for more than a few milliseconds.
   static let decodeSlice = 8
-  /// How often to look while the start waits for the card's clock to settle.
+  /// Polling interval while the start waits for the card's clock to settle.
   static let settlingInterval = Nanoseconds.milliseconds(5)
-  /// From a packet's time to its frames in the ring: what the session's thread may be late, and what decoding takes.
+  /// Time from a packet's due time to its frames in the ring: for delays of the session's thread and for decoding.
   private static let decodingTime = Nanoseconds.microseconds(1_500)
 
   enum Step {
@@ -19,7 +19,7 @@ struct Playout {
     case corrupt(reason: String, total: UInt32)
     case late(by: Nanoseconds, total: UInt32)
     case nowPlaying(SoundingItem?)
-    /// There is no decoder for this codec, whatever was said before.
+    /// No decoder could be made for this codec, although the room had offered it.
     case undecodable(Codec, CodecError)
   }
 
@@ -27,10 +27,10 @@ struct Playout {
   private let idleTime: Nanoseconds
   private let profile: LatencyProfile
   private let reopensDevice: Bool
-  /// What plays is heard as it happens.
+  /// Nil unless the current stream is live.
   private var live: LiveStream?
   private var buffer: PlayoutBuffer
-  /// What the sender says of what plays.
+  /// The sender's descriptions of the items.
   var board = NowPlayingBoard()
   var schedule = RoomSchedule()
   var decoding: DecodeAhead
@@ -52,7 +52,7 @@ struct Playout {
     self.idleTime = idleTime
   }
 
-  // MARK: - What others ask
+  // MARK: - Queries
 
   var heldBytes: UInt64 { buffer.heldBytes }
   var generation: UInt32 { buffer.generation }
@@ -65,22 +65,22 @@ struct Playout {
     }
   }
 
-  /// How much of what is held has not been heard.
+  /// Returns the length of the held audio that has not been heard.
   func unheard(at now: LocalTime) -> MediaDuration {
     guard let from = buffer.heldFrom, let until = buffer.bufferedUntil else { return .zero }
     return max(.zero, until - max(from, playhead(at: now) ?? from))
   }
 
-  /// Until the device is open, the worst that is expected of one.
+  /// Until the device is open, the largest value expected of a device.
   var commitHorizon: Nanoseconds { device.commitHorizon ?? profile.expectedHorizon }
 
   var isAudible: Bool { device.isAudible }
 
-  /// The room asks for the time as often as usual for so long after a pause: most people resume within minutes, and then every
-  /// microsecond counts at once.
+  /// After a pause of this length, the room asks for the time less often. Most people resume within minutes, and then
+  /// every microsecond counts at once.
   static let restTime = Nanoseconds.seconds(60)
 
-  /// Nothing plays or is about to: the clock need not be asked often.
+  /// True if nothing plays or is about to, so that the clock can be asked less often.
   func isIdle(at now: LocalTime) -> Bool {
     if schedule.anchors.isEmpty { return buffer.bufferedUntil == nil }
     return schedule.hasStoodStill(for: Self.restTime, at: now)
@@ -93,28 +93,28 @@ struct Playout {
     return playhead(at: now) ?? until < until
   }
 
-  /// Whether all that was ever sent has sounded.
+  /// True if all packets received so far have sounded.
   func isSpent(at playhead: MediaTime?) -> Bool {
     guard let playhead, let until = buffer.bufferedUntil else { return true }
     return playhead >= until
   }
 
-  // MARK: - What happens
+  // MARK: - Changes
 
-  /// The device is opened for a live stream before anything of it has come.
+  /// Sets the live stream, or nil. The device opens for it before its first packet arrives.
   mutating func use(_ stream: LiveStream?) {
     live = stream
     device.stage?.conceals = stream != nil
   }
 
-  /// When a frame must be there to be heard; nil where that is not known.
+  /// Returns when a frame must be in the ring to be heard, or nil if that is not known.
   func dueTime(of time: MediaTime, at now: LocalTime) -> LocalTime? {
     guard let ahead = device.writtenAhead, let heard = schedule.localTime(of: time, at: now)
     else { return nil }
     return heard - ahead - Self.decodingTime
   }
 
-  /// Something is made up for packets that did not come in time.
+  /// Conceals packets that did not arrive in time.
   mutating func conceal(
     from time: MediaTime, for span: MediaDuration, mayDecode: Bool
   ) -> [Step] {
@@ -127,7 +127,7 @@ struct Playout {
     return steps
   }
 
-  /// Packets that never came, and in whose place there is silence.
+  /// Counts packets that never arrived and are replaced by silence.
   mutating func countMissing(_ count: UInt32) { figures.lost(Int(count)) }
 
   mutating func define(_ format: StreamFormat, id: UInt16) { buffer.define(format, id: id) }
@@ -146,7 +146,7 @@ struct Playout {
     return insertion
   }
 
-  /// A packet that cannot be used; returns how many there were.
+  /// Counts an unusable packet and returns the new total.
   mutating func countCorrupt() -> UInt32 { figures.countCorrupt() }
 
   mutating func flush(from time: MediaTime, generation: UInt32) -> Bool {
@@ -163,7 +163,7 @@ struct Playout {
 
   mutating func anchor(_ anchor: Anchor) { schedule.insert(anchor) }
 
-  /// Forgets the stream: another sender, or the end.
+  /// Forgets the stream, because the sender changes or the session ends.
   mutating func removeAll() -> [Step] {
     let steps = [.render(.forgetSchedule)] + supersedeGenerations()
     buffer.removeAll()
@@ -177,8 +177,8 @@ struct Playout {
     return steps
   }
 
-  /// The sender has gone back behind what was decoded: what the ring holds is obsolete, and the cuts that were made count
-  /// for what comes instead.
+  /// Handles a sender that has gone back behind the decoded audio: the ring's frames become obsolete, and earlier cuts
+  /// apply to the new packets.
   mutating func wentBack() -> [Step] {
     let steps = supersedeGenerations()
     decoding.forget()
@@ -186,7 +186,7 @@ struct Playout {
     return steps + generations.commands.map { .render($0) }
   }
 
-  /// Makes what the ring holds obsolete; by a new ring where the numbers would run out.
+  /// Makes the ring's frames obsolete. Closes the device, to get a new ring, if the numbers would run out.
   private mutating func supersedeGenerations() -> [Step] {
     if device.stage != nil {
       if let command = generations.supersede(buffer.generation) { return [.render(command)] }
@@ -197,7 +197,7 @@ struct Playout {
     return []
   }
 
-  /// The number under which the render thread knows a generation of this stream.
+  /// Returns the render thread's number for a generation of this stream.
   func renderGeneration(_ generation: UInt32) -> UInt32 { generations.number(of: generation) }
 
   mutating func opened(_ device: OutputDevice, ring: FrameRing) {
@@ -209,7 +209,7 @@ struct Playout {
     buffer.rewindDecoding(to: (playhead(at: lastAdvance) ?? .zero) - profile.preroll)
   }
 
-  /// What a render thread that has just begun must be told.
+  /// Returns the commands that bring a new render thread up to date.
   func commandsForNewDevice() -> [RenderCommand] {
     let end = announcedEnd.map { [RenderCommand.end(at: $0)] } ?? []
     return generations.commands + schedule.anchors.all.map { .anchor($0) } + end
@@ -223,7 +223,8 @@ struct Playout {
     return device.rendered(report)
   }
 
-  /// With `mayDecode` false, decoding waits: the render thread must hear of a cut before frames that follow it.
+  /// Advances playback to `now`. With `mayDecode` false, decoding waits: the render thread must learn of a cut before
+  /// it gets the frames that follow it.
   mutating func advance(
     to now: LocalTime, clock: ClockEstimate?, hasSession: Bool, mayDecode: Bool
   ) -> [Step] {
@@ -243,16 +244,16 @@ struct Playout {
 
   var nextDeadline: LocalTime? {
     if decoding.hasMore { return lastAdvance }
-    // Where the device is missing, time goes on too: the stream may end, and then nobody needs the device.
+    // Without the device, time still matters: the stream may end, and then nobody needs the device.
     guard !device.isClosed else { return nil }
-    // All rooms may be waiting for this one's card, of whose progress nothing wakes the session.
+    // All rooms may be waiting for this room's card, whose progress does not wake the session.
     let awaitsCard = device.isSettling && buffer.bufferedUntil != nil
     return lastAdvance + (awaitsCard ? Self.settlingInterval : RoomSchedule.clockInterval)
   }
 
   // MARK: - Parts of `advance`
 
-  /// Closing it and opening it anew are two steps.
+  /// Closes and opens the device. Reopening takes two steps.
   private mutating func workDevice(hasSession: Bool, at now: LocalTime, _ steps: inout [Step]) {
     let rate = buffer.upcoming?.format.audio.sampleRate ?? live?.sampleRate
     let isNeeded = hasSession && rate != nil || isSounding(at: now)
@@ -273,7 +274,7 @@ struct Playout {
       &buffer, with: stage, playhead: playhead(at: now), generations, &figures, &steps)
   }
 
-  /// Silence after the last packet of the stream is not a lack of packets.
+  /// Tells the render thread where the stream ends, because silence after the last packet is not a lack of packets.
   private mutating func announceEnd(_ steps: inout [Step]) {
     let end = buffer.endsStream ? buffer.bufferedUntil : nil
     guard end != announcedEnd else { return }
@@ -281,11 +282,11 @@ struct Playout {
     if let end { steps.append(.render(.end(at: end))) }
   }
 
-  /// What comes out of the loudspeakers, by what the render thread has said last: the room's delay and what is written
-  /// and not heard yet are in it.
+  /// Returns what the loudspeakers play, by the last report of the render thread, which includes the room's delay and
+  /// the frames that are written but not heard yet.
   private func heard(at now: LocalTime) -> NowPlayingBoard.Position {
     guard device.stage != nil else { return .nothing }
-    // Before there is an anchor, the render thread may still report the stream before.
+    // Before the first anchor, the render thread may still report the previous stream.
     guard let report = device.report, schedule.isKnown else { return .unknown }
     let sounding = report.playhead - MediaDuration(max(.zero, report.at - now))
     switch report.activity {
@@ -317,7 +318,7 @@ extension Playout {
     }
     switch activity {
     case .playing: return .playing
-    // The render thread is ahead of what is heard.
+    // The render thread is ahead of the sound.
     case .paused: return schedule.isRunning(at: lastAdvance) ? .playing : .paused
     case .starved: return device.isStarvationHeard ? .starved : .playing
     case .ended: return .idle

@@ -2,20 +2,19 @@ package import Audio
 package import Clock
 package import WireProtocol
 
-/// The deep buffer: compressed packets in the order of media time, bounded in bytes. Packets stay until
-/// they have sounded, so that a sound device which comes back can be served again; a cursor marks what
-/// has been decoded.
+/// The deep buffer: compressed packets in the order of media time, bounded in bytes. Packets stay until they have
+/// sounded, so that a sound device that returns can play them again. A cursor separates decoded packets from the rest.
 package struct PlayoutBuffer {
-  /// What a packet costs besides its payload, in bytes: its record of 64 in an array that may be twice as long as it has
-  /// to be, and what an array of its own takes for the payload.
+  /// Memory of a packet besides its payload, in bytes: its record of 64 in an array that may have twice the needed
+  /// length, and the overhead of the payload's own array.
   package static let overheadPerPacket = 192
-  /// Bytes that may come beyond the capacity: where small packets take more memory than they had bytes on the way, they
-  /// are all here before the next credit says so.
+  /// Bytes accepted beyond the capacity: small packets take more memory than bytes on the network, and all of them
+  /// arrive before the next credit says so.
   package static let allowance: UInt64 = 4 << 20
 
   package let capacity: Capacity
   private var packets: [Held] = []
-  /// Index into `packets` of the oldest one still held; what lies before was released.
+  /// Index into `packets` of the oldest one still held; earlier ones are released.
   private var first = 0
   private var cursor = 0
   private var formats = FormatTable()
@@ -24,29 +23,30 @@ package struct PlayoutBuffer {
   package private(set) var heldBytes: UInt64 = 0
   /// One more than the number of the newest packet taken.
   package private(set) var nextSequence: UInt64 = 0
-  /// Where the audio held ends; `nil` while nothing was ever inserted.
+  /// End of the held audio; `nil` while nothing was ever inserted.
   package private(set) var bufferedUntil: MediaTime?
-  /// Where the packet begins that is numbered `nextSequence`, if it came when there was no room and will come again.
+  /// Media time of the packet numbered `nextSequence`, if it found no space and must be sent again.
   private var lostFrom: MediaTime?
-  /// Whether the newest packet is the last of the stream.
+  /// True if the newest packet is the last of the stream.
   package private(set) var endsStream = false
-  /// Whether the next packet is the first of its connection, or of another stretch of numbers: the sender may go back by it.
+  /// True if the next packet is the first of its connection or of another stretch of numbers, and may therefore have a
+  /// lower number.
   private var beginsConnection = false
 
-  /// A packet and what it is: its format's identifier may get another meaning for later ones.
+  /// A packet and its format, because the format's identifier may get another meaning later.
   private struct Held {
     var packet: AudioPacket
     let format: HeldFormat
-    /// It came when its time had passed, and was counted then.
+    /// True if the packet arrived after its time; it was counted then.
     var isLate = false
 
     var mediaTime: MediaTime { packet.mediaTime }
     var end: MediaTime {
       packet.mediaTime + format.meaning.audio.duration(ofFrames: packet.encoded.frameCount)
     }
-    /// Covers no time: it only readies the decoder for the next.
+    /// True if the packet covers no media time and only prepares the decoder for the next one.
     var isPreparing: Bool { packet.encoded.frameCount == 0 }
-    /// What ends before it may do so by a frame too late.
+    /// Drops the first frame, because the packet before may end one frame late.
     mutating func leaveOutFirst(_ frame: MediaDuration) {
       packet.mediaTime = packet.mediaTime + frame
       guard !isPreparing else { return }
@@ -62,26 +62,26 @@ package struct PlayoutBuffer {
 
   package var generation: UInt32 { cuts.generation }
   package var packetCount: Int { packets.count - first }
-  /// Where the oldest packet begins that is still held; where there is none, where the next one would.
+  /// Start of the oldest held packet, or of the next one if none is held.
   package var heldFrom: MediaTime? {
     first < packets.count ? packets[first].mediaTime : bufferedUntil
   }
-  /// Formats that are kept, for packets that are held or to come.
+  /// Number of stored formats, for packets that are held or to come.
   package var formatCount: Int { formats.count }
 
   package enum Insertion: Equatable {
     case inserted
-    /// Flushed while it was on its way, or held already.
+    /// The packet was flushed on its way, or is held already.
     case stale
-    /// Of a generation that no flush has announced yet: its first packet is where the sender cut.
+    /// The packet's generation has not been announced by a flush yet: its first packet marks the sender's cut.
     case insertedAfterImplicitCut(from: MediaTime)
-    /// The sender went back: all that was held is forgotten, and comes again.
+    /// The sender went back: all held packets are forgotten and will be sent again.
     case insertedAfterGoingBack
-    /// Names no format of this connection, or does not begin with a whole frame of it.
+    /// The packet names no format of this connection, or does not begin at a whole frame of it.
     case corrupt(String)
-    /// There is no room for it: everything from here on must be sent again.
+    /// There is no space for the packet: the sender must send everything from here on again.
     case lost(from: MediaTime)
-    /// Overlaps what is held by more than a frame.
+    /// The packet overlaps the held audio by more than a frame.
     case violation(String)
   }
 
@@ -89,13 +89,13 @@ package struct PlayoutBuffer {
     formats.define(format, id: id)
   }
 
-  /// Another media connection begins: its packets have formats of their own.
+  /// Forgets the identifiers, because another media connection with its own formats begins.
   package mutating func forgetFormats() {
     formats.forgetIdentifiers()
     mayGoBack()
   }
 
-  /// The next packet may have a number that was passed.
+  /// Allows the next packet to have a number that was passed.
   package mutating func mayGoBack() { beginsConnection = true }
 
   package mutating func insert(_ packet: AudioPacket) -> Insertion {
@@ -112,7 +112,7 @@ package struct PlayoutBuffer {
     beginsConnection = false
     if goesBack { forgetPackets() }
     guard packet.sequence >= nextSequence else { return .stale }
-    // What follows a lost packet would leave a hole: it waits for that one, or for a flush.
+    // A later packet would leave a hole: wait for the lost one, or for a flush.
     if lostFrom != nil, packet.sequence > nextSequence, packet.generation <= generation {
       return .stale
     }
@@ -129,7 +129,7 @@ package struct PlayoutBuffer {
       result = .insertedAfterImplicitCut(from: packet.mediaTime)
     }
     if let end = bufferedUntil, packet.mediaTime < end {
-      // A sender that rounds down where two rates join.
+      // The sender rounds down where two sample rates join.
       if end - packet.mediaTime <= frame { held.leaveOutFirst(frame) }
     }
     if let end = bufferedUntil, held.mediaTime < end {
@@ -143,8 +143,8 @@ package struct PlayoutBuffer {
     return result
   }
 
-  /// Forgets everything at and after `time`, of all older generations. A packet that reaches over `time`
-  /// stays; its frames from `time` on are cut where they are rendered. False if the generation is not new.
+  /// Forgets everything at and after `time`, of all older generations. A packet that begins before `time` and ends
+  /// after it stays; its frames from `time` on are cut at rendering. Returns false if the generation is not new.
   package mutating func flush(from time: MediaTime, generation: UInt32) -> Bool {
     guard generation > self.generation else { return false }
     cuts.append(generation: generation, from: time)
@@ -163,7 +163,7 @@ package struct PlayoutBuffer {
     self = PlayoutBuffer(capacity: capacity)
   }
 
-  /// All but the flushes that were made, and what formats there are.
+  /// Forgets everything except the flushes and the formats.
   private mutating func forgetPackets() {
     for held in packets[first...] { letGo(held) }
     packets.removeAll()
@@ -173,45 +173,44 @@ package struct PlayoutBuffer {
     endsStream = false
   }
 
-  /// The next packet to decode, with its format; it counts as decoded from now on.
+  /// Returns the next packet to decode, with its format; it counts as decoded from now on.
   package mutating func nextToDecode() -> (packet: AudioPacket, format: StreamFormat)? {
     guard cursor < packets.count else { return nil }
     defer { cursor += 1 }
     return (packets[cursor].packet, packets[cursor].format.meaning)
   }
 
-  /// The packet that `nextToDecode` would return begins here, in this format; `nil` if there is none.
+  /// Start and format of the packet that `nextToDecode` would return; `nil` if there is none.
   package var upcoming: (mediaTime: MediaTime, format: StreamFormat)? {
     guard cursor < packets.count else { return nil }
     return (packets[cursor].mediaTime, packets[cursor].format.meaning)
   }
 
-  /// Decodes again from the packet that sounds at `time`, or the first one held.
+  /// Moves the cursor back to the packet that sounds at `time`, or to the first one held.
   package mutating func rewindDecoding(to time: MediaTime) {
     cursor = first
     while cursor + 1 < packets.count, packets[cursor + 1].mediaTime <= time { cursor += 1 }
     while cursor > first, packets[cursor - 1].isPreparing { cursor -= 1 }
   }
 
-  /// The newest packet came too late.
+  /// Marks the newest packet as one that arrived too late.
   package mutating func markNewestLate() {
     guard packets.count > first else { return }
     packets[packets.count - 1].isLate = true
   }
 
-  /// Passes over packets that end at or before `time` without having been decoded; returns how many of them had come in
-  /// time.
+  /// Skips undecoded packets that end at or before `time`. Returns how many of them had arrived in time.
   package mutating func skipLate(before time: MediaTime) -> Int {
     let start = cursor
     while cursor < packets.count, packets[cursor].end <= time { cursor += 1 }
-    // What readies the decoder for the one that is not late is not late either.
+    // Preparing packets belong to the next packet, which is not late.
     while cursor > start, packets[cursor - 1].isPreparing { cursor -= 1 }
     return packets[start..<cursor].count { !$0.isLate }
   }
 
   /// Releases packets that end at or before `time` and are decoded.
   package mutating func release(before time: MediaTime) {
-    // The sender does not have it any more either.
+    // The sender does not have this packet any more either.
     if let lostFrom, lostFrom < time { self.lostFrom = nil }
     while first < cursor, packets[first].end <= time {
       letGo(packets[first])
@@ -225,7 +224,7 @@ package struct PlayoutBuffer {
     first = 0
   }
 
-  /// A format counts for as long as a packet is held that has it.
+  /// Charges a packet. Its format is charged while any packet of it is held.
   private mutating func hold(_ held: Held) {
     heldBytes += held.cost + held.format.costOfOneMore
     held.format.packetCount += 1
@@ -238,10 +237,10 @@ package struct PlayoutBuffer {
   }
 }
 
-/// The flushes of a stream, newest last. A packet of an older generation is still wanted if it lies before
-/// every cut that was made since.
+/// The flushes of a stream, newest last. A packet of an older generation is still wanted if it lies before every cut
+/// made since.
 struct CutHistory {
-  /// Enough for a user who turns a knob: a receiver is never further behind than a few flushes.
+  /// Enough for a user who turns a knob: a receiver is never more than a few flushes behind.
   static let limit = 32
 
   private struct Cut {
@@ -250,13 +249,13 @@ struct CutHistory {
   }
 
   private var cuts: [Cut] = []
-  /// Packets older than this are of a generation whose cuts are forgotten.
+  /// The cuts of generations older than this are forgotten.
   private var oldestKnown: UInt32 = 0
   private(set) var generation: UInt32 = 0
 
   mutating func append(generation: UInt32, from time: MediaTime) {
     self.generation = generation
-    // What was cut later and lies behind is cut by this one as well.
+    // This cut includes earlier cuts at later media times.
     cuts.removeAll { $0.from >= time }
     cuts.append(Cut(generation: generation, from: time))
     if cuts.count > Self.limit {

@@ -1,18 +1,18 @@
 import Clock
 
-/// The numbers of a stream's generations on their way to the render thread, whose ring may still hold frames and cuts of
-/// the stream before.
+/// Numbers a stream's generations for the render thread, whose ring may still hold frames and cuts of the previous
+/// stream.
 struct RenderGenerations {
   private static let limit: UInt32 = 1 << 30
-  /// What the generations of this stream are raised by.
+  /// Number added to the generations of this stream.
   private var base: UInt32 = 0
-  /// The newest, as the sender numbers generations.
+  /// The newest cuts, with the sender's generation numbers; at most 4.
   private var cuts: [(from: MediaTime, generation: UInt32)] = []
 
-  /// The number under which the render thread knows a generation of this stream.
+  /// Returns the render thread's number for a generation of this stream.
   func number(of generation: UInt32) -> UInt32 { base + generation }
 
-  /// What a render thread must hear that has missed the cuts.
+  /// The commands for a render thread that has missed the cuts.
   var commands: [RenderCommand] {
     cuts.map { .cut(from: $0.from, generation: number(of: $0.generation), isRamped: false) }
   }
@@ -24,11 +24,11 @@ struct RenderGenerations {
 
   mutating func forgetCuts() { cuts.removeAll() }
 
-  /// There is a new ring, which holds nothing of a stream before.
+  /// Starts numbering at 0, because a new ring holds nothing of a previous stream.
   mutating func startOver() { base = 0 }
 
-  /// Makes what the ring holds obsolete, up to the generation that is the newest. Nil where the numbers would run out,
-  /// which only a sender that invents generations brings about.
+  /// Makes the ring's frames obsolete up to the newest generation. Returns nil if the numbers would run out, which only
+  /// happens if a sender invents generations.
   mutating func supersede(_ newest: UInt32) -> RenderCommand? {
     guard base < Self.limit, newest < Self.limit else { return nil }
     base += newest + 1

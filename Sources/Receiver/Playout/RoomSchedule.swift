@@ -1,10 +1,11 @@
 import Clock
 
-/// When which media time sounds in this room: the group's anchors, its clock, and the room's delay.
+/// Tells which media time sounds in this room at a given local time, from the group's anchors, its clock and the
+/// room's delay.
 struct RoomSchedule {
   static let clockInterval = Nanoseconds.milliseconds(100)
 
-  /// How much later than the group this room sounds; may be negative.
+  /// Delay of this room against the group; may be negative.
   var delay = Nanoseconds.zero
   private(set) var anchors = AnchorHistory()
   private var estimate: ClockEstimate?
@@ -13,25 +14,26 @@ struct RoomSchedule {
 
   var isKnown: Bool { estimate != nil && !anchors.isEmpty }
 
-  /// The group time whose sound is heard in this room now.
+  /// Returns the group time whose sound this room plays at `now`.
   private func time(at now: LocalTime) -> GroupTime? {
     estimate.map { $0.groupTime(of: now) - delay }
   }
 
-  /// What sounds in this room.
+  /// Returns the media time that sounds in this room.
   func playhead(at now: LocalTime) -> MediaTime? { time(at: now).flatMap(anchors.playhead(at:)) }
 
-  /// When this is heard in this room, by the anchor that holds now; nil where time stands still, or is not known.
+  /// Returns when a media time sounds in this room, by the anchor in force; nil if time stands still or is not
+  /// known.
   func localTime(of time: MediaTime, at now: LocalTime) -> LocalTime? {
     guard let estimate, let group = self.time(at: now) else { return nil }
     let heard = anchors.anchor(at: group)?.groupTime(of: time)
     return heard.map { estimate.localTime(of: $0 + delay) }
   }
 
-  /// Whether media time runs in this room, by the anchors.
+  /// True if media time runs in this room, by the anchors.
   func isRunning(at now: LocalTime) -> Bool { time(at: now).map(anchors.isPlaying(at:)) ?? false }
 
-  /// Whether time has stood still for `span`, and no anchor will change that.
+  /// True if time has stood still for `span`, and no anchor will change that.
   func hasStoodStill(for span: Nanoseconds, at now: LocalTime) -> Bool {
     guard let last = anchors.all.last, last.rate == .paused, let time = time(at: now) else {
       return false
@@ -54,7 +56,7 @@ struct RoomSchedule {
     clockIsStep = true
   }
 
-  /// What the render thread must hear of the clock, if there is one.
+  /// Takes the clock estimate. Returns the command that updates the render thread, if one is due.
   mutating func follow(
     _ clock: ClockEstimate?, hasDevice: Bool, at now: LocalTime
   ) -> RenderCommand? {

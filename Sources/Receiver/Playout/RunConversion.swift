@@ -1,10 +1,10 @@
 import Audio
 import Clock
 
-/// Converts what runs decode to, one after the other, to the device's rate. Runs that touch are converted as if they
-/// were one, whatever their rates and generations, so that no joint is heard. Session thread only.
+/// Converts decoded runs, one after the other, to the device's rate. Adjoining runs are converted as if they were
+/// one, whatever their rates and generations, so that no joint is heard. Session thread only.
 struct RunConversion {
-  /// Frames of a run in a row, with the device's channels.
+  /// Consecutive frames of a run, with the device's channels.
   struct Part {
     var samples: [Float]
     /// Index of the first frame on the grid of `rate`.
@@ -14,45 +14,45 @@ struct RunConversion {
     var generation: UInt32
   }
 
-  /// Frames of the device, and where they belong.
+  /// Frames at the device's rate, and their position.
   struct Converted {
     let samples: [Float]
     let start: Int64
     let generation: UInt32
   }
 
-  /// How much of what was converted is kept for a joint: what the longest filter looks back on, at 8 kHz, and what is
-  /// interpolated from at its end.
+  /// Length of the input kept for a joint: the past of the longest filter, at 8 kHz, and the frames for interpolation
+  /// at its end.
   private static let tailTime = MediaDuration.milliseconds(15)
 
-  /// What is being converted.
+  /// The runs of one rate that are being converted.
   private struct Stream {
     let rate: Int
     var converter: RateConverter
-    /// From these device frames on, in order, what comes out is of these generations.
+    /// Generation of the output by device frame: each begins at `from`, in order.
     var generations: [(from: Int64, generation: UInt32)]
-    /// The last frames that went in, up to `end`, which is the index of the first that has not.
+    /// The last input frames, up to `end`, the index of the first frame that is still to come.
     var tail: [Float]
     var end: Int64
   }
 
   private let device: AudioFormat
-  /// By the rate that they convert from: as many as there are rates.
+  /// Filters by input rate.
   private var filters: [Int: RateFilter] = [:]
   private var stream: Stream?
-  /// What touches the stream with another rate, until there is enough of it to look ahead at.
+  /// A part of another rate that adjoins the stream, until it is long enough for the filter's look-ahead.
   private var following: Part?
   private var output: [Converted] = []
 
   init(device: AudioFormat) { self.device = device }
 
-  /// What has been converted since the last call.
+  /// Returns the frames converted since the last call.
   mutating func takeOutput() -> [Converted] {
     defer { output.removeAll() }
     return output
   }
 
-  /// `history` are frames that lie directly before the part and are not to be heard.
+  /// Adds a part. `history` are inaudible frames directly before it.
   mutating func append(_ part: Part, after history: [Float]) {
     if var following {
       guard part.rate == following.rate, part.generation == following.generation,
@@ -76,7 +76,7 @@ struct RunConversion {
     feed(part)
   }
 
-  /// Nothing touches the last part: brings out what the converter still holds.
+  /// Ends the stream, because nothing adjoins its last part, and puts out the converter's remaining frames.
   mutating func finish() {
     if let following { join(to: following) }
     guard var ending = stream else { return }
@@ -135,7 +135,7 @@ struct RunConversion {
     stream = present
   }
 
-  /// Each frame in its generation; those before the first generation only got the filter ready.
+  /// Puts out each frame with its generation. Frames before the first generation only filled the filter.
   private mutating func emit(_ samples: [Float], at start: Int64, of stream: Stream) {
     let end = start + frameCount(of: samples)
     for (index, (from, generation)) in stream.generations.enumerated() {
@@ -151,7 +151,7 @@ struct RunConversion {
 
   // MARK: - Joints of two rates
 
-  /// Whether the part begins where the stream ends: with the first frame of its own grid from there on.
+  /// True if the part begins at the first frame of its own grid at or after the stream's end.
   private func touches(_ stream: Stream, _ part: Part) -> Bool {
     let gap = part.start * frameDuration(part.rate) - stream.end * frameDuration(stream.rate)
     return gap >= 0 && gap < frameDuration(part.rate)
@@ -165,7 +165,7 @@ struct RunConversion {
     if frameCount(of: following.samples) >= Int64(needed) { join(to: following) }
   }
 
-  /// How many frames the stream's filter looks at behind its end, before the first device frame of what follows.
+  /// Returns how many frames beyond its end the stream's filter needs before the first device frame of the next part.
   private func framesAhead(of stream: Stream, to part: Part) -> Int {
     let gap =
       firstFrame(of: part) * frameDuration(device.sampleRate)

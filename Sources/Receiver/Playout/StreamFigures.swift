@@ -1,10 +1,11 @@
 import Clock
 
-/// What a room counts as long as a stream lasts.
+/// The counters of one stream in a room.
 struct StreamFigures {
   private(set) var histogram = SyncHistogram()
   private(set) var late: UInt32 = 0
-  /// Never decoded, because their time had passed, though they had come before it.
+  /// Packets that were never decoded: skipped because their time had passed although they had
+  /// arrived before it, or never arrived in a live stream.
   private(set) var lost: UInt32 = 0
   private(set) var corrupt: UInt32 = 0
   private var lateReported: UInt32 = 0
@@ -21,13 +22,13 @@ struct StreamFigures {
 
   mutating func lost(_ count: Int) { lost &+= UInt32(clamping: count) }
 
-  /// A packet that cannot be used; returns how many there were.
+  /// Counts an unusable packet and returns the new total.
   mutating func countCorrupt() -> UInt32 {
     corrupt &+= 1
     return corrupt
   }
 
-  /// What is to be said of packets that have come too late since the last call.
+  /// Returns the step that reports packets late since the last call, or nil if there were none.
   mutating func takeLate() -> Playout.Step? {
     guard late != lateReported else { return nil }
     lateReported = late

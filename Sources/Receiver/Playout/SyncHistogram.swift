@@ -1,8 +1,9 @@
 package import Clock
 package import WireProtocol
 
-/// How far this room has been from the schedule, as counts of magnitudes in buckets that grow by an eighth:
-/// percentiles are at most an eighth too high from 1 µs to 1 s, in fixed memory however long the session lasts.
+/// Distribution of this room's distance from the schedule, as counts of magnitudes in buckets that grow by an
+/// eighth. Percentiles are at most an eighth too high from 1 µs to 1 s, in constant memory however long the
+/// session lasts.
 package struct SyncHistogram {
   /// Buckets per doubling.
   private static let steps = 8
@@ -26,7 +27,7 @@ package struct SyncHistogram {
       now: latest, median: percentile(50), p99: percentile(99), maximum: maximum)
   }
 
-  /// The upper edge of the bucket below which `percent` of all records lie, at most the maximum.
+  /// Returns the upper edge of the bucket that holds the percentile `percent`; at most the maximum.
   func percentile(_ percent: UInt64) -> Nanoseconds {
     guard total > 0 else { return .zero }
     let rank = (total * percent + 99) / 100
@@ -38,7 +39,7 @@ package struct SyncHistogram {
     return maximum
   }
 
-  /// Bucket 0 is below 1 µs; then eight linear steps to each doubling; the last one is open.
+  /// Bucket 0 is below 1 µs; then each doubling has eight linear steps; the last bucket is open.
   private static func bucket(of magnitude: Nanoseconds) -> Int {
     let microseconds = magnitude.count / 1000
     guard microseconds > 0 else { return 0 }

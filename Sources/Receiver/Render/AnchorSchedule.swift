@@ -1,8 +1,8 @@
 package import Clock
 
-/// The anchor that holds and those that wait, by group time. Never more than five, so kept in place.
+/// The anchor in force and those that wait, by group time. At most five, so they are stored in place.
 package struct AnchorSchedule: Sendable {
-  /// The one that holds, and four that wait, as docs/protocol/flush.md asks for.
+  /// One anchor in force and four that wait, as docs/protocol/flush.md demands.
   private static var capacity: Int { @_noLocks @_noAllocation get { 5 } }
 
   private var anchors = InlineArray<5, Anchor?>(repeating: nil)
@@ -11,12 +11,12 @@ package struct AnchorSchedule: Sendable {
   @_noLocks @_noAllocation
   package init() {}
 
-  /// Nil from `count` on.
+  /// Nil for `index` ≥ `count`.
   package subscript(index: Int) -> Anchor? {
     @_noLocks @_noAllocation get { index < count ? anchors[index] : nil }
   }
 
-  /// The last that began at or before `time`.
+  /// Returns the last anchor that begins at or before `time`.
   @_noLocks @_noAllocation
   package func active(at time: GroupTime) -> Anchor? {
     var found: Anchor?
@@ -26,7 +26,7 @@ package struct AnchorSchedule: Sendable {
     return found
   }
 
-  /// The first that begins after `time`.
+  /// Returns the first anchor that begins after `time`.
   @_noLocks @_noAllocation
   package func next(after time: GroupTime) -> Anchor? {
     for i in 0..<count {
@@ -35,8 +35,8 @@ package struct AnchorSchedule: Sendable {
     return nil
   }
 
-  /// Removes the anchors that begin at or after this one does, and appends it. Where there is no room, the
-  /// oldest goes if it no longer holds at `now`; else the last of those that wait makes room.
+  /// Removes the anchors that begin at or after the new one, and appends it. If there is no space, the
+  /// oldest anchor goes if it is no longer in force at `now`, else the last waiting one.
   ///
   /// - Returns: The first group time at which the schedule changed.
   @_noLocks @_noAllocation
@@ -56,7 +56,7 @@ package struct AnchorSchedule: Sendable {
   @_noLocks @_noAllocation
   package mutating func removeAll() { count = 0 }
 
-  /// Drops all that were followed by another one before `now`.
+  /// Drops each anchor whose successor began at or before `now`.
   @_noLocks @_noAllocation
   private mutating func forgetPast(at now: GroupTime?) {
     guard let now else { return }

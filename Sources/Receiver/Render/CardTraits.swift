@@ -1,7 +1,7 @@
 package import Clock
 
-/// How a sound device takes frames and tells its position, as its output found out. The schedule of commands and the
-/// reading of its clock follow from this, on real cards and on simulated ones.
+/// The way in which a sound device takes frames and reports its position, as its output found out. The commit
+/// horizon and the reading of the device's clock follow from this, for real and simulated cards.
 package struct CardTraits: Hashable, Sendable {
   package enum PositionTime: Hashable, Sendable {
     /// The output watches the position move, to a microsecond.
@@ -12,13 +12,13 @@ package struct CardTraits: Hashable, Sendable {
     case read
   }
 
-  /// Frames a second.
+  /// In Hz.
   package var sampleRate: Int
-  /// The device takes frames in units of so many.
+  /// The unit in which the device takes frames, in frames.
   package var periodFrames: Int
-  /// Frames that are kept written ahead.
+  /// Number of frames kept written ahead.
   package var leadFrames: Int
-  /// Whether written frames can be taken back and rendered anew.
+  /// True if written frames can be taken back and rendered again.
   package var canRewind: Bool
   package var positionTime: PositionTime
   /// The smallest step of the position, in frames.
@@ -36,32 +36,33 @@ package struct CardTraits: Hashable, Sendable {
     self.positionStep = positionStep
   }
 
-  /// A command's fade, and the time that the output thread takes.
+  /// A command's fade and the delay of the output thread.
   private static let fade = Nanoseconds.milliseconds(15)
 
-  /// How long before it is heard a change must reach the render thread: frames that cannot be taken back, of which a
-  /// device fetches 20 ms early, a period until the thread wakes, and the fade.
+  /// Time before its sound at which a change must reach the render thread: the frames that cannot be taken back
+  /// (even a device that can rewind fetches 20 ms early), a period until the thread wakes, and the fade.
   package var commitHorizon: Nanoseconds {
     let frames = Int64((canRewind ? min(sampleRate / 50, leadFrames) : leadFrames) + periodFrames)
     return Nanoseconds(frames * 1_000_000_000 / Int64(sampleRate)) + Self.fade
   }
 
-  /// More frames than the resampler looks ahead.
+  /// In frames; more than the resampler looks ahead.
   private static let lookAhead = 32
 
-  /// How long before it is heard a frame must be there: when it is written, and a period until the thread wakes.
+  /// Time before its sound at which a frame must be in the ring: the frames written ahead, and a period until the
+  /// thread wakes.
   package var writtenAhead: Nanoseconds {
     let frames = leadFrames + periodFrames + Self.lookAhead
     return Nanoseconds(Int64(frames) * 1_000_000_000 / Int64(sampleRate))
   }
 
-  /// How the renderer should read the positions.
+  /// The way in which the renderer should read the positions.
   package var clockClass: RenderClock.DeviceClass {
     if positionTime == .watched { return .exact }
     if positionStep <= Self.fineStep { return .fine }
     return positionTime == .stamped ? .edge : .coarse
   }
 
-  /// Frames: 167 µs at 48 kHz, less than a stamp scatters.
+  /// In frames: 167 µs at 48 kHz, less than the scatter of a time stamp.
   private static let fineStep = 8
 }

@@ -1,33 +1,34 @@
 import Audio
 
-/// Makes samples of what a `PlayoutRun` says: fetches the frames from the ring, interpolates between them, and
-/// fades where the ring has a hole or a ramped cut. Missing frames are silence. Render thread only.
+/// Makes the samples of a `PlayoutRun`: fetches frames from the ring, interpolates between them, and fades at holes
+/// and ramped cuts of the ring. Missing frames are silence. Render thread only.
 @safe
 struct FrameSampler: ~Copyable {
-  /// Device frames that are made at a time.
+  /// Largest number of device frames made at a time.
   static var chunk: Int { @_noLocks @_noAllocation get { 512 } }
 
   var reader: FrameRingReader
   private let kernel: ResamplerKernel
   private let channelCount: Int
   private let fadeFrames: Int
-  /// How many frames before and behind a position matter to what sounds there.
+  /// Number of frames before and after a position that affect its sound.
   private let margin: Int
-  /// What the window holds: whether no hole or cut is near, and the first hole from the position on.
+  /// The window's state: true if no hole or cut is near, and the first hole at or after the position.
   private var isWhole = true
   private var hole: StreamHole?
-  /// The stream's frames around a chunk.
+  /// The stream frames around a chunk.
   private let window: UnsafeMutablePointer<Float>
-  /// For each stream frame around a chunk, how many frames it is away from the next hole or cut; 0 in a hole,
-  /// at most `fadeFrames`.
+  /// For each stream frame around a chunk: its distance in frames to the next hole or cut; 0 in a hole, at most
+  /// `fadeFrames`.
   private let distances: UnsafeMutablePointer<Int32>
-  /// How far the sound had faded in at the last device frame, 0...1.
+  /// Fade level at the last device frame, 0...1.
   private var level: Float = 0
-  /// The same for all device frames that may be rendered again, by their number modulo `levelCount`.
+  /// Fade levels of all device frames that may be rendered again, by frame number modulo `levelCount`.
   private let levels: UnsafeMutablePointer<Float>
   private let levelCount: Int64
 
-  /// `sampleRate` is that of the ring's frames, in Hz; `rewindFrames` is how far back `rewind` can go.
+  /// `sampleRate` is that of the ring's frames, in Hz; `rewindFrames` is the longest distance that `rewind` can go
+  /// back.
   init(ring: FrameRing, sampleRate: Int, fadeFrames: Int, rewindFrames: Int) {
     reader = FrameRingReader(ring)
     kernel = ResamplerKernel(channelCount: ring.channelCount, sampleRate: sampleRate)
@@ -52,15 +53,15 @@ struct FrameSampler: ~Copyable {
     unsafe levels.deallocate()
   }
 
-  /// How many frames before and behind a position matter to what sounds there.
+  /// Returns the number of frames before and after a position that affect its sound.
   @_noLocks @_noAllocation
   static func margin(fadeFrames: Int) -> Int { max(fadeFrames, kernelReach) + 2 }
 
-  /// The next frame is device frame `frame`, which was rendered before or follows on.
+  /// Makes device frame `frame` the next one: a frame that was rendered before, or the one that follows.
   @_noLocks @_noAllocation
   mutating func rewind(to frame: Int64) { level = unsafe levels[slot(of: frame - 1)] }
 
-  /// What was rendered last is not heard.
+  /// Starts at silence, because the last rendered frames are not heard.
   @_noLocks @_noAllocation
   mutating func restart() { level = 0 }
 
@@ -76,8 +77,8 @@ struct FrameSampler: ~Copyable {
     for i in 0..<frames { unsafe levels[slot(of: first + Int64(i))] = 0 }
   }
 
-  /// Renders up to `chunk` frames. Answers the first hole that was met, also just behind the last frame, where it
-  /// is the reason for a fade.
+  /// Renders up to `chunk` frames. Returns the first hole, even one directly after the last frame, because it causes
+  /// a fade.
   @_noLocks @_noAllocation
   mutating func render(
     _ sound: PlayoutRun.Sound, at first: Int64, into out: UnsafeMutablePointer<Float>, frames: Int
@@ -96,7 +97,7 @@ struct FrameSampler: ~Copyable {
     return hole
   }
 
-  /// The hole that `render` would answer, without rendering.
+  /// Returns the hole that `render` would return, without rendering.
   mutating func findHole(in sound: PlayoutRun.Sound, frames: Int) -> StreamHole? {
     let span = Int64(floorOf(sound.position.fraction + Double(frames) * sound.step)) + 1
     var frame = sound.position.frame - Int64(margin)
@@ -147,7 +148,7 @@ struct FrameSampler: ~Copyable {
     }
   }
 
-  /// Distances from what came before; -1 marks a hole. Answers the last.
+  /// Sets each frame's distance to the hole or cut before it; -1 marks a hole. Returns the last distance.
   @_noLocks @_noAllocation
   private func setDistances(from index: Int, count: Int, after distance: Int32) -> Int32 {
     guard distance >= 0 else {
@@ -162,7 +163,8 @@ struct FrameSampler: ~Copyable {
     return distance
   }
 
-  /// Takes in what comes after: a frame at distance 1 follows a hole or a cut, so the one before it is as near.
+  /// Limits the distances by the holes and cuts that follow: a frame at distance 1 follows a hole or a cut, so the
+  /// frame before it is as near.
   @_noLocks @_noAllocation
   private func limitDistances(count: Int) {
     var distance = Int32(fadeFrames)
@@ -193,7 +195,7 @@ struct FrameSampler: ~Copyable {
     }
   }
 
-  /// Whether there is nothing to fade, where the ring has all frames.
+  /// True if nothing is fading, provided that the ring has all frames.
   @_noLocks @_noAllocation
   private func isSteady(_ sound: PlayoutRun.Sound, frames: Int) -> Bool {
     level == 1 && sound.framesSinceStart >= fadeFrames
@@ -212,7 +214,7 @@ struct FrameSampler: ~Copyable {
       let edge = min(
         min(sound.framesSinceStart + Int64(i) + 1, sound.framesToEnd - Int64(i)), length)
       let target = min(streamLevel(at: offset, from: start), Float(edge) / Float(length))
-      // Frames that arrive at the last moment end a fade before its time, and are faded in.
+      // Frames that arrive at the last moment end a fade early, and are faded in.
       level = min(target, level + 1 / Float(length))
       unsafe levels[slot(of: first + Int64(i))] = level
       let gain = fadeIn(at: Double(level))
@@ -232,7 +234,7 @@ struct FrameSampler: ~Copyable {
 /// Stream frames that are due and missing.
 struct StreamHole {
   var start: Int64
-  /// One past the last that was looked for.
+  /// One past the last missing frame, as far as the search went.
   var end: Int64
 
   @_noLocks @_noAllocation
@@ -242,5 +244,5 @@ struct StreamHole {
   }
 }
 
-/// `ResamplerKernel.framesAfter` where it is largest; the margin is asked for on the render thread, without a kernel.
+/// Largest possible `ResamplerKernel.framesAfter`, because the render thread needs the margin without a kernel.
 private let kernelReach = 36

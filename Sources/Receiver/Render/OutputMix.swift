@@ -1,17 +1,17 @@
 package import Audio
 import Clock
 
-/// What becomes of the frames before they reach the sound card: the room's volume and, where the card has two
-/// channels or more, its mix of the first two. Changes are ramped. Render thread only.
+/// Applies the room's settings to the frames for the sound card: the volume and, if the card has two or more
+/// channels, the mix of the first two. Changes are ramped. Render thread only.
 ///
-/// A ramp is tied to the device frame at which it began, so that frames which are rendered again get what they had.
+/// A ramp is tied to the device frame at which it began, so that frames rendered again get the same gains.
 package struct OutputMix {
-  /// How long one setting takes to become the next: no click, and at once to the ear.
+  /// Length of the ramp from one setting to the next: long enough not to click, short enough to seem immediate.
   static let rampLength = Nanoseconds.milliseconds(20)
 
   private let rampFrames: Int64
   private let channelCount: Int
-  /// What was asked for last. From the next frame that is rendered on, the mix moves there.
+  /// The setting last asked for. The mix moves toward it from the next rendered frame on.
   private var wanted = MixSetting()
   private var isChanging = false
   /// The ramp: from `origin` at device frame `start` to `target`, `rampFrames` later.
@@ -19,13 +19,13 @@ package struct OutputMix {
   private var target = MixSetting()
   private var start = Int64.min / 2
 
-  /// `sampleRate` in Hz; full volume, each channel as it is.
+  /// Starts at full volume, with each channel unchanged. `sampleRate` is in Hz.
   package init(sampleRate: Int, channelCount: Int) {
     rampFrames = max(1, Int64(sampleRate) * Self.rampLength.count / 1_000_000_000)
     self.channelCount = channelCount
   }
 
-  /// 0...1; anything else counts as the nearest of these. Answers whether that is another gain than before.
+  /// Sets the gain, clamped to 0...1. Returns true if it changed.
   @_noLocks @_noAllocation
   package mutating func setGain(_ gain: Float) -> Bool {
     var setting = wanted
@@ -33,7 +33,7 @@ package struct OutputMix {
     return change(to: setting)
   }
 
-  /// Answers whether that is another map than before.
+  /// Sets the channel map. Returns true if it changed.
   @_noLocks @_noAllocation
   package mutating func setMap(left: ChannelMix, right: ChannelMix) -> Bool {
     var setting = wanted
@@ -52,8 +52,8 @@ package struct OutputMix {
     return true
   }
 
-  /// Works in place on interleaved frames; the first is device frame `first`, which is not before any at which a
-  /// setting took effect.
+  /// Applies the mix in place to interleaved frames. The first is device frame `first`, which is not before any
+  /// frame at which a setting took effect.
   @_noLocks @_noAllocation
   package mutating func apply(
     to samples: UnsafeMutablePointer<Float>, at first: Int64, frames: Int
@@ -102,7 +102,7 @@ private struct MixSetting {
   @_noLocks @_noAllocation
   init() {}
 
-  /// `progress` 0 is `origin`, 1 is `target`.
+  /// Interpolates: `progress` 0 gives `origin`, 1 gives `target`.
   @_noLocks @_noAllocation
   init(from origin: MixSetting, to target: MixSetting, progress: Float) {
     gain = origin.gain + (target.gain - origin.gain) * progress
@@ -114,7 +114,7 @@ private struct MixSetting {
 
   var isIdentity: Bool { @_noLocks @_noAllocation get { isSame(as: MixSetting()) } }
 
-  /// `==` that is accepted on the render thread.
+  /// Does what `==` does, in a form that the render thread may call.
   @_noLocks @_noAllocation
   func isSame(as other: MixSetting) -> Bool {
     gain == other.gain && leftToLeft == other.leftToLeft && rightToLeft == other.rightToLeft

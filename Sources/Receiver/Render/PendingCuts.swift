@@ -1,7 +1,7 @@
 import Audio
 
-/// Cuts that were commanded and have not taken effect, in their order; at most four. More than that between two
-/// turns of the output loop come from nobody's fingers.
+/// Commanded cuts that have not taken effect yet, in order; at most four, because no user makes more between
+/// two turns of the output loop.
 struct PendingCuts {
   private static var capacity: Int { @_noLocks @_noAllocation get { 4 } }
 
@@ -11,7 +11,7 @@ struct PendingCuts {
   @_noLocks @_noAllocation
   init() {}
 
-  /// The oldest is answered where there is no room for it any more.
+  /// Appends a cut. If there was no space, removes and returns the oldest one.
   @_noLocks @_noAllocation
   mutating func append(_ cut: FrameCut) -> FrameCut? {
     let oldest = count == Self.capacity ? removeFirst() : nil

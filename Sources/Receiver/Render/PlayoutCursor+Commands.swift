@@ -3,7 +3,8 @@ package import Clock
 // MARK: - Commands
 
 extension PlayoutCursor {
-  /// Answers the first device frame that has to be rendered again; at or after `next` for none.
+  /// Takes an anchor. Returns the first device frame to render again, or a frame at or after `next` if there is
+  /// none.
   @_noLocks @_noAllocation
   package mutating func schedule(_ anchor: Anchor) -> Int64 {
     guard anchor.isPlausible else { return next }
@@ -19,7 +20,7 @@ extension PlayoutCursor {
     return oldestFrame
   }
 
-  /// Answers as `schedule` does.
+  /// Takes a clock estimate. Returns the same as `schedule`.
   @_noLocks @_noAllocation
   package mutating func adopt(_ estimate: ClockEstimate, isStep: Bool) -> Int64 {
     guard estimate.isPlausible else { return next }
@@ -31,8 +32,9 @@ extension PlayoutCursor {
     return oldestFrame
   }
 
-  /// What was rendered by an older estimate and is not worth keeping. A beginning that is not heard yet is placed
-  /// anew each time; later, a large error is steered away from now on, not behind all that is written ahead.
+  /// The first frame whose rendering by an older estimate is not worth keeping. A start that is not heard yet is
+  /// placed anew each time; later, a large error is corrected from now on, not after all frames that are written
+  /// ahead.
   private var firstOutdatedFrame: Int64 {
     @_noLocks @_noAllocation get {
       guard case .following = state.mode, let anchor = state.anchor,
@@ -42,12 +44,13 @@ extension PlayoutCursor {
       if state.startedAt > oldest { return state.startedAt - 1 }
       let error = error(to: anchor, at: now)
       guard error.magnitude > RateController.outdatedError else { return next }
-      // Where the rate was not set in what is written ahead, and would not be by now, all would be as it is.
+      // Rendering again would change nothing if the written frames hold no change of the rate and would get none
+      // now.
       return state.steeredAt < oldest && !maySteer(by: error) ? next : oldest
     }
   }
 
-  /// Answers as `schedule` does.
+  /// Sets the room's delay. Returns the same as `schedule`.
   @_noLocks @_noAllocation
   package mutating func setDelay(_ delay: Nanoseconds) -> Int64 {
     guard delay.count.magnitude < 1 << 40, delay.count != self.delay.count else { return next }
@@ -56,7 +59,8 @@ extension PlayoutCursor {
     return oldestFrame
   }
 
-  /// Answers as `schedule` does: what was rendered while nothing was known of the card's clock.
+  /// Returns the same as `schedule`: once the card's clock has settled, the frames rendered before that are
+  /// rendered again.
   @_noLocks @_noAllocation
   package mutating func takeSettling() -> Int64 {
     guard renderClock.isSettled else {
@@ -72,7 +76,7 @@ extension PlayoutCursor {
 // MARK: - Going back
 
 extension PlayoutCursor {
-  /// The oldest device frame that could be rendered again.
+  /// The oldest device frame that can be rendered again.
   package var oldestFrame: Int64 {
     @_noLocks @_noAllocation get {
       let known = history.count > 0 ? history[0].first : next
@@ -80,7 +84,7 @@ extension PlayoutCursor {
     }
   }
 
-  /// The next frame to render is `frame`. Where it is too long ago to know what sounded there, playback begins
+  /// Makes `frame` the next frame to render. If it is too long ago to know what sounded there, playback starts
   /// anew.
   @_noLocks @_noAllocation
   package mutating func rewind(to frame: Int64) {
@@ -90,7 +94,7 @@ extension PlayoutCursor {
     }
     next = frame
     state = history.cut(at: frame) ?? PlayoutState()
-    // A fade that was under way is taken back or planned again, whichever is right now.
+    // A fade in progress is undone or planned again, whichever is right now.
     if case .ending(let end) = state.mode {
       state.mode = .following
       state.startedAt = max(state.startedAt, frame - max(0, end - frame))
@@ -105,7 +109,7 @@ extension PlayoutCursor {
     history.removeAll()
   }
 
-  /// The card plays from `frame` on, and nothing is known of when it does.
+  /// Restarts at `frame`: the card plays from there on, at a time that is not known yet.
   @_noLocks @_noAllocation
   package mutating func deviceRestarted(at frame: Int64) {
     renderClock.rephase()
@@ -120,7 +124,7 @@ extension PlayoutCursor {
     heard = min(max(heard, frame.index), next)
   }
 
-  /// The first device frame, not heard yet, that plays stream frame `streamFrame` or a later one; `next` if none
+  /// Returns the first unheard device frame that plays stream frame `streamFrame` or a later one; `next` if none
   /// was rendered.
   @_noLocks @_noAllocation
   package func firstFrame(playing streamFrame: Int64) -> Int64 {
@@ -138,7 +142,7 @@ extension PlayoutCursor {
 }
 
 extension Anchor {
-  /// `==` that is accepted on the render thread.
+  /// Does what `==` does, in a form that the render thread may call.
   @_noLocks @_noAllocation
   func isSame(as other: Anchor?) -> Bool {
     guard let other, mediaTime.flicks == other.mediaTime.flicks,
@@ -150,7 +154,7 @@ extension Anchor {
     }
   }
 
-  /// Whether arithmetic with it cannot overflow: within 36 years of the origins.
+  /// True if arithmetic with the anchor cannot overflow: it is within 36 years of the origins.
   var isPlausible: Bool {
     @_noLocks @_noAllocation get {
       mediaTime.flicks.magnitude < 1 << 60 && groupTime.nanoseconds.magnitude < 1 << 60

@@ -1,7 +1,7 @@
 package import Clock
 
 extension PlayoutCursor {
-  /// What the next frame plays; nil while nothing sounds.
+  /// The stream position of the next frame; nil while nothing sounds.
   package var soundingPosition: StreamPosition? {
     @_noLocks @_noAllocation get {
       if case .silent = state.mode { return nil }
@@ -9,7 +9,7 @@ extension PlayoutCursor {
     }
   }
 
-  /// What sounds next or, before it begins, first; nil while that is not known.
+  /// The position that sounds next or, before the start, first; nil while that is not known.
   package var playhead: StreamPosition? {
     @_noLocks @_noAllocation get {
       if let position = soundingPosition { return position }
@@ -22,7 +22,7 @@ extension PlayoutCursor {
     }
   }
 
-  /// The anchor that holds at the next frame, and the first that comes after it.
+  /// The anchor in force at the next frame.
   package var activeAnchor: Anchor? {
     @_noLocks @_noAllocation get {
       guard let now = scheduleTime(of: next) else { return nil }
@@ -36,7 +36,7 @@ extension PlayoutCursor {
     }
   }
 
-  /// Forgets what cannot be rendered again, and answers the oldest frame that can.
+  /// Forgets runs that cannot be rendered again. Returns the oldest frame that can.
   @_noLocks @_noAllocation
   package mutating func forgetHeard() -> Int64 {
     let oldest = oldestFrame
@@ -44,13 +44,13 @@ extension PlayoutCursor {
     return oldest
   }
 
-  /// How many places of the stream `neededFrame` knows.
+  /// Number of stream positions that `neededFrame` knows.
   package var neededFrameCount: Int {
     @_noLocks @_noAllocation get { history.count + anchors.count + 1 }
   }
 
-  /// A stream frame from which on frames may be needed: of each stretch that may be rendered again, what comes next, and
-  /// what a waiting anchor begins with. `oldest` is `oldestFrame`.
+  /// Returns a stream frame from which on frames may be needed: the start of a stretch that may be rendered again, the
+  /// playhead, or the start of a waiting anchor. `oldest` is `oldestFrame`.
   @_noLocks @_noAllocation
   package func neededFrame(_ index: Int, oldest: Int64) -> Int64? {
     if index < history.count {

@@ -3,7 +3,7 @@ import Clock
 // MARK: - Steering
 
 extension PlayoutCursor {
-  /// Where an anchor is followed, looks how far off playback is, and sets the rate anew if it was kept for long enough.
+  /// While playback follows an anchor, measures its error, and sets a new rate if the last one was held long enough.
   @_noLocks @_noAllocation
   mutating func steer(at now: GroupTime) {
     guard case .following = state.mode, let anchor = state.anchor else { return }
@@ -16,7 +16,7 @@ extension PlayoutCursor {
     state.keptFrames = keptFrames(for: error)
   }
 
-  /// Whether the rate was kept for as long as was meant to be, or as it would be for what the error is now.
+  /// True if the rate was held for the planned time, or for the time that the present error would ask for.
   @_noLocks @_noAllocation
   func maySteer(by error: Double) -> Bool {
     Double(next - state.steeredAt) >= min(state.keptFrames, keptFrames(for: error))
@@ -28,15 +28,15 @@ extension PlayoutCursor {
       * Double(grid.sampleRate)
   }
 
-  /// In seconds.
+  /// Returns the time constant for an error, in seconds.
   @_noLocks @_noAllocation
   private func fadingTime(of error: Double) -> Double {
     RateController.time(
       forError: error, cardVariance: renderClock.variance, watched: renderClock.observedSeconds)
   }
 
-  /// Stream frames that pass in a device frame when both clocks are as estimated. No crystals are 1 % apart; the
-  /// limit keeps a broken estimate from asking for more frames than there is room for.
+  /// Stream frames per device frame, if both clocks run as estimated. No two crystals differ by 1 %; the limit keeps a
+  /// broken estimate from asking for more frames than there is space for.
   var scheduledStep: Double {
     @_noLocks @_noAllocation get {
       min(max((1 + (estimate?.drift ?? 0)) / (1 + renderClock.drift), 0.99), 1.01)

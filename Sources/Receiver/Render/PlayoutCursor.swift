@@ -1,28 +1,28 @@
 package import Clock
 
-/// What sounds when: decides for each device frame which place of the stream sounds there, at which rate, and how
-/// near the next silence is. It joins the three mappings: anchor, clock estimate and render clock. Render thread
-/// only; it knows no samples, so a simulation can run it for days.
+/// Decides for each device frame which stream position sounds there, at which rate, and how near the next silence
+/// is. It combines three mappings: anchor, clock estimate and render clock. Render thread only; it handles no
+/// samples, so a simulation can run it for days.
 package struct PlayoutCursor: ~Copyable {
   package let grid: StreamGrid
   package var renderClock: RenderClock
   /// The next device frame to render.
   package internal(set) var next: Int64 = 0
-  /// The first device frame that may still be rendered again: those before it were heard.
+  /// The first device frame that may still be rendered again; earlier ones were heard.
   var heard: Int64 = 0
   package internal(set) var estimate: ClockEstimate?
   package internal(set) var anchors = AnchorSchedule()
-  /// Positive: sounds later.
+  /// The room's delay; positive sounds later.
   var delay = Nanoseconds(0)
   var state = PlayoutState()
   var history = PlayoutHistory()
-  /// The schedule was moved by other means than an anchor, so a small error is reason enough to jump.
+  /// True if something other than an anchor moved the schedule, so that a small error is reason enough to jump.
   var scheduleWasMoved = false
-  /// Whether the render clock was settled when that was last asked.
+  /// True if the render clock was settled when last asked.
   var wasSettled = false
-  /// Of the last run that followed an anchor.
+  /// Error of the last run that followed an anchor; positive is early.
   package internal(set) var syncError = Nanoseconds(0)
-  /// How often playback jumped because it was too far off to be steered.
+  /// Number of jumps made because the error was too large to be corrected by the rate.
   package private(set) var replacementCount: UInt32 = 0
 
   /// `sampleRate` is the device's, in Hz.
@@ -31,18 +31,18 @@ package struct PlayoutCursor: ~Copyable {
     renderClock = RenderClock(sampleRate: sampleRate, device: device, storedDrift: storedDrift)
   }
 
-  /// Nobody goes back by more than this many frames: 750 ms, more than is written ahead to any sound card.
+  /// Longest distance that a rewind goes back: 750 ms, more than is written ahead to any sound card.
   package var rewindFrames: Int64 {
     @_noLocks @_noAllocation get { grid.sampleRate * 3 / 4 }
   }
 
-  /// A fade in or out takes this many frames: 5 ms, long enough not to click, short enough to be exact.
+  /// Length of a fade in or out: 5 ms, long enough not to click, short enough to be exact.
   package var fadeFrames: Int64 {
     @_noLocks @_noAllocation get { grid.sampleRate / 200 }
   }
 }
 
-/// What a few consecutive device frames play.
+/// Consecutive device frames with one content: silence, or a stretch of the stream.
 package struct PlayoutRun: Sendable {
   package var first: Int64
   package var count: Int
@@ -56,13 +56,13 @@ package struct PlayoutRun: Sendable {
   }
 
   package struct Sound: Sendable {
-    /// What the first frame plays.
+    /// Stream position of the first frame.
     package var position: StreamPosition
-    /// Stream frames a device frame.
+    /// Stream frames per device frame.
     package var step: Double
-    /// Device frames since the last silence, up to the run's first.
+    /// Device frames from the last silence to the run's first frame.
     package var framesSinceStart: Int64
-    /// Device frames up to the next silence, from the run's first; `Int64.max` if none is in sight.
+    /// Device frames from the run's first frame to the next silence; `Int64.max` if none is in sight.
     package var framesToEnd: Int64
 
     @_noLocks @_noAllocation
@@ -75,10 +75,10 @@ package struct PlayoutRun: Sendable {
   }
 }
 
-// MARK: - Playing on
+// MARK: - Playback
 
 extension PlayoutCursor {
-  /// Decides on the next frames, at most `limit` of them and at least one, and moves behind them.
+  /// Returns the next run, of 1 to `limit` frames, and moves past it.
   @_noLocks @_noAllocation
   package mutating func nextRun(atMost limit: Int) -> PlayoutRun {
     var limit = Int64(max(limit, 1))
@@ -87,7 +87,8 @@ extension PlayoutCursor {
       limit = min(limit, decide(at: now))
       steer(at: now)
     } else if case .following = state.mode {
-      // The device clock has lost its place, so playback has to find a new one; or the schedule is over.
+      // Playback stops: either the device clock has lost its place, and playback must find a new one, or the
+      // schedule is over.
       if case .some = estimate { _ = countReplacement() }
       stopFollowing()
     }
@@ -95,7 +96,7 @@ extension PlayoutCursor {
     return commit(count: limit)
   }
 
-  /// Chooses the mode at `next`, and answers how many frames it may last.
+  /// Chooses the mode at `next`, and returns how many frames it may last.
   @_noLocks @_noAllocation
   private mutating func decide(at now: GroupTime) -> Int64 {
     let active = anchors.active(at: now + roundingSlack)
@@ -118,7 +119,7 @@ extension PlayoutCursor {
     return (anchor, max(next + 1, firstFrame(of: anchor)))
   }
 
-  /// Begins to play exactly where the schedule is.
+  /// Starts playback exactly at the scheduled position.
   @_noLocks @_noAllocation
   private mutating func place(_ anchor: Anchor, at now: GroupTime) {
     let start = grid.position(of: anchor.mediaTime)
@@ -134,7 +135,7 @@ extension PlayoutCursor {
     scheduleWasMoved = false
   }
 
-  /// Whether playback can follow `active` from here, by steering; else it has to stop first.
+  /// True if playback can follow `active` from here by steering; else it must stop first.
   @_noLocks @_noAllocation
   private mutating func continues(with active: Anchor?, at now: GroupTime) -> Bool {
     guard let active, case .playing = active.rate else { return false }
@@ -161,7 +162,7 @@ extension PlayoutCursor {
     return false
   }
 
-  /// Whether the schedule jumps or stops from one anchor to the next.
+  /// True if the schedule jumps or stops between the two anchors.
   @_noLocks @_noAllocation
   private func breaks(from active: Anchor, to following: Anchor) -> Bool {
     guard case .playing = following.rate else { return true }
@@ -170,14 +171,14 @@ extension PlayoutCursor {
     return jump.magnitude > RateController.scheduleStep * Double(grid.sampleRate)
   }
 
-  /// From here on playback fades out, from as loud as it is.
+  /// Fades playback out from here on, from its present level.
   @_noLocks @_noAllocation
   private mutating func stopFollowing() {
     guard case .following = state.mode else { return }
     state.mode = level > 0 ? .ending(end: next + level) : .silent
   }
 
-  /// How far playback has faded in, in frames up to `fadeFrames`.
+  /// Progress of the fade-in, in frames up to `fadeFrames`.
   private var level: Int64 {
     @_noLocks @_noAllocation get { min(fadeFrames, next - state.startedAt) }
   }
@@ -208,20 +209,20 @@ extension PlayoutCursor {
 // MARK: - The mappings
 
 extension PlayoutCursor {
-  /// An anchor holds from the device frame on that meets it. Times are whole nanoseconds, so a frame that comes
-  /// a thousandth of its length too early counts as meeting it.
+  /// Tolerance for meeting an anchor, which takes effect at the first device frame at or after it. Times are
+  /// whole nanoseconds, so a frame that comes a thousandth of its length early counts as meeting it.
   var roundingSlack: Nanoseconds {
     @_noLocks @_noAllocation get { Nanoseconds(20) }
   }
 
-  /// The group time of the schedule at which `frame` sounds here; nil while a mapping is missing.
+  /// Returns the group time of the schedule at which `frame` sounds here; nil while a mapping is missing.
   @_noLocks @_noAllocation
   package func scheduleTime(of frame: Int64) -> GroupTime? {
     guard let estimate, renderClock.isSettled else { return nil }
     return estimate.groupTime(of: renderClock.localTime(of: DeviceFrame(frame))) - delay
   }
 
-  /// The first device frame at which `anchor` holds.
+  /// Returns the first device frame at which `anchor` is in force.
   @_noLocks @_noAllocation
   private func firstFrame(of anchor: Anchor) -> Int64 { firstFrame(from: anchor.groupTime) }
 
@@ -232,7 +233,7 @@ extension PlayoutCursor {
     return -floorOf(-renderClock.frame(at: local))
   }
 
-  /// Of `next`, in seconds; positive is early.
+  /// Returns the error of `next` in seconds; positive is early.
   @_noLocks @_noAllocation
   func error(to anchor: Anchor, at now: GroupTime) -> Double {
     (state.position - grid.position(of: anchor, at: now)) / Double(grid.sampleRate)

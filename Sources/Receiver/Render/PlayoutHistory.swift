@@ -1,6 +1,6 @@
 import Clock
 
-/// What a `PlayoutCursor` does at a device frame.
+/// The state of a `PlayoutCursor` at a device frame.
 struct PlayoutState {
   enum Mode {
     case silent
@@ -9,47 +9,47 @@ struct PlayoutState {
     case ending(end: Int64)
   }
   var mode = Mode.silent
-  /// What sounds at the device frame that this state belongs to; meaningless while silent.
+  /// Stream position at the device frame of this state; meaningless while silent.
   var position = StreamPosition(frame: 0)
   /// The device frame of the first audible frame since the last silence.
   var startedAt: Int64 = 0
-  /// The anchor that playback was placed by.
+  /// The anchor that playback follows.
   var anchor: Anchor?
-  /// Stream frames a device frame.
+  /// Stream frames per device frame.
   var step = 1.0
-  /// The device frame from which on that holds, and for how many it is kept if nothing happens.
+  /// The device frame from which on `step` applies, and for how many frames it is held if nothing happens.
   var steeredAt: Int64 = 0
   var keptFrames = 0.0
-  /// The device frame since which playback is too far off to be steered; `Int64.max` while it is not.
+  /// The device frame since which the error is too large to be steered away; `Int64.max` while it is not.
   var farSince = Int64.max
 
   @_noLocks @_noAllocation
   init() {}
 
-  /// Plays on for so many device frames.
+  /// Moves ahead by `frames` device frames.
   @_noLocks @_noAllocation
   mutating func advance(by frames: Int64) {
     position = position.advanced(by: Double(frames) * step)
   }
 }
 
-/// The runs that may still be rendered again, so that the cursor can go back to any frame of them.
+/// The runs that may still be rendered again, so that the cursor can go back to any of their frames.
 @safe
 struct PlayoutHistory: ~Copyable {
   struct Entry {
     var first: Int64
     var count: Int64
-    /// At the first frame.
+    /// State at the first frame.
     var state: PlayoutState
 
-    /// Whether any of it is a sound, and behind device frame `frame`.
+    /// True if the run sounds and ends after device frame `frame`.
     @_noLocks @_noAllocation
     func sounds(after frame: Int64) -> Bool {
       if case .silent = state.mode { return false }
       return first + count > frame
     }
 
-    /// Whether it plays what comes next in the stream after `before`.
+    /// True if the run continues the stream where `before` ends.
     @_noLocks @_noAllocation
     func continues(_ before: Entry) -> Bool {
       var end = before.state
@@ -66,7 +66,7 @@ struct PlayoutHistory: ~Copyable {
   }
 
   private let entries: UnsafeMutablePointer<Entry>
-  /// Entries ever appended, less those removed again; the newest `historyCapacity` of them are there.
+  /// Entries ever appended, less those removed again; the newest `count` of them are stored.
   private var end = 0
   private(set) var count = 0
 
@@ -76,7 +76,7 @@ struct PlayoutHistory: ~Copyable {
 
   deinit { unsafe entries.deallocate() }
 
-  /// The oldest is 0. `index` is below `count`.
+  /// Index 0 is the oldest entry. `index` is below `count`.
   subscript(index: Int) -> Entry {
     @_noLocks @_noAllocation get { unsafe entries[(end - count + index) % historyCapacity] }
   }
@@ -91,7 +91,7 @@ struct PlayoutHistory: ~Copyable {
   @_noLocks @_noAllocation
   mutating func removeAll() { count = 0 }
 
-  /// Removes what ends at or before device frame `frame`.
+  /// Removes the entries that end at or before device frame `frame`.
   @_noLocks @_noAllocation
   mutating func forget(before frame: Int64) {
     while count > 0, self[0].first + self[0].count <= frame { count -= 1 }
@@ -125,5 +125,5 @@ struct PlayoutHistory: ~Copyable {
   }
 }
 
-/// At 192 kHz 750 ms take 282 runs of a chunk each; every place that was gone back to splits one more.
+/// 750 ms at 192 kHz take 282 runs of a chunk each; every rewind splits one more.
 private let historyCapacity = 512

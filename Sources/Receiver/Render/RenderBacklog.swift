@@ -1,15 +1,15 @@
 import Clock
 
-/// Commands that found no room in the queue to the render thread, until it runs again. Of what a later command makes
-/// obsolete nothing is kept, so that it never holds more than `limit`, whatever a sender says and however often.
+/// Keeps commands that found the queue to the render thread full, until that runs again. Drops commands that a later
+/// one makes obsolete, so that it never holds more than `limit`, whatever a sender says and however often.
 package struct RenderBacklog: Sendable {
-  /// As many of each kind as the render thread keeps: docs/protocol/flush.md.
+  /// Limits of the render thread for each kind: docs/protocol/flush.md.
   static let anchorLimit = 5
   static let cutLimit = 4
-  /// Those, and one each of the six other kinds.
+  /// The anchors, the cuts, and one each of the six other kinds.
   package static let limit = anchorLimit + cutLimit + 6
 
-  /// In the order in which they are to be carried out.
+  /// In the order in which the render thread must take them.
   private var commands: [RenderCommand] = []
 
   package init() {}
@@ -20,7 +20,7 @@ package struct RenderBacklog: Sendable {
     commands.append(makeRoom(for: command))
   }
 
-  /// Hands over from the oldest on, until `send` refuses one.
+  /// Hands over commands, the oldest first, until `send` refuses one.
   package mutating func drain(_ send: (RenderCommand) -> Bool) {
     let rest = commands.firstIndex { !send($0) } ?? commands.count
     commands.removeFirst(rest)
@@ -28,7 +28,8 @@ package struct RenderBacklog: Sendable {
 
   package mutating func removeAll() { commands.removeAll() }
 
-  /// Removes what `command` replaces; returns it with what must not get lost of that.
+  /// Removes the commands that `command` replaces. Returns it, with the mark of a clock step if a removed one had
+  /// it.
   private mutating func makeRoom(for command: RenderCommand) -> RenderCommand {
     switch command {
     case .anchor(let anchor):

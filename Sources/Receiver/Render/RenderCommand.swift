@@ -1,28 +1,28 @@
 package import Audio
 package import Clock
 
-/// What crosses to the render thread, in order, besides the frames of `FrameRing`. Plain values.
+/// A command to the render thread, which takes them in order. Plain values; frames come through `FrameRing` instead.
 package enum RenderCommand: Sendable {
-  /// Holds from its group time on; up to four wait at a time, later ones replace waiting ones that begin
-  /// at or after them.
+  /// Applies from its group time on. Up to four anchors wait at a time; a new one replaces waiting ones that begin at
+  /// or after it.
   case anchor(Anchor)
-  /// Forgets all anchors and the clock: silence until both are known again. Another clock begins, or none.
+  /// Forgets all anchors and the clock: silence until both are known again. Sent when another clock begins, or none.
   case forgetSchedule
-  /// The newest view of the group's clock. `isStep` where it does not continue the one before.
+  /// The newest clock estimate. `isStep` is true if it does not continue the one before.
   case clock(ClockEstimate, isStep: Bool)
-  /// Frames of older generations at and after `from` may not be heard.
+  /// Frames of older generations at and after `from` must not be heard.
   case cut(from: MediaTime, generation: UInt32, isRamped: Bool)
-  /// There is nothing to play from here on, so that silence is no fault. A later cut at or before it takes it back, one behind it
-  /// ends the silence.
+  /// The stream ends here, so that silence is no fault. A later cut at or before this time withdraws the end; a cut
+  /// after it ends the silence.
   case end(at: MediaTime)
   /// Gain to ramp to, 0...1.
   case gain(Float)
-  /// Positive: sounds later.
+  /// The room's delay; positive sounds later.
   case delay(Nanoseconds)
   case channelMap(left: ChannelMix, right: ChannelMix)
 }
 
-/// What the render thread tells about, some twenty times a second.
+/// A report of the render thread, sent about twenty times a second.
 package struct RenderReport: Sendable {
   package enum Activity: Sendable {
     /// No anchor, or no clock.
@@ -33,29 +33,30 @@ package struct RenderReport: Sendable {
     case waiting
     case playing
     case paused
-    /// Playing, but the frames due are not there.
+    /// Playing, but the due frames are missing.
     case starved
-    /// Playing, past the end of what there is to play.
+    /// Playing, past the end of the stream.
     case ended
   }
   package var activity = Activity.idle
-  /// What sounds at `at`, which lies ahead by what is written to the sound card and not yet heard.
+  /// The media time that sounds at `at`. That time lies ahead by the frames written to the sound card and not heard
+  /// yet.
   package var playhead = MediaTime(flicks: 0)
   package var at = LocalTime(nanoseconds: 0)
-  /// Scheduled less real, positive is early.
+  /// Scheduled minus actual time of the sound; positive is early.
   package var syncError = Nanoseconds(0)
-  /// The device's rate against this machine's clock, dimensionless, 1e-6 is one ppm.
+  /// Deviation of the device's rate from this machine's clock: dimensionless, 1e-6 is one ppm.
   package var deviceDrift = 0.0
-  /// The newest cut that took effect: its generation, 0 for none yet, and where it really cut, which is later
-  /// than asked for where that had already sounded.
+  /// The newest cut in effect: its generation, 0 for none yet, and its actual media time, which is later than requested
+  /// if that had already sounded.
   package var cutGeneration: UInt32 = 0
   package var cutFrom = MediaTime(flicks: 0)
-  // Counters, since the device was opened.
+  // Counters since the device was opened.
   package var underruns: UInt32 = 0
   package var starvations: UInt32 = 0
-  /// How often playback jumped to where it should be, because it was too far off to be steered there.
+  /// Number of jumps made because the error was too large to be steered away.
   package var replacements: UInt32 = 0
-  /// Reports that found their queue full.
+  /// Reports dropped because their queue was full.
   package var lostReports: UInt32 = 0
 
   @_noLocks @_noAllocation

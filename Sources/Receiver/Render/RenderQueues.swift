@@ -1,8 +1,8 @@
 import Audio
 
-/// Plain values between the render thread and one other thread: one producer, one consumer, memory allocated
-/// once. The render thread's ends are `RenderCommandReader` and `RenderReportWriter`, because generic code is
-/// not accepted there; `send` and `receive` are for the other thread.
+/// Carries plain values between the render thread and one other thread: one producer, one consumer, memory
+/// allocated once. The render thread uses `RenderCommandReader` and `RenderReportWriter`, because the compiler
+/// accepts no generic code there; `send` and `receive` are for the other thread.
 ///
 /// Unchecked because the compiler cannot see the rule that makes it safe: slots between the two counters belong
 /// to the consumer, the others to the producer, and the counters are atomic.
@@ -27,7 +27,7 @@ package final class RenderQueue<Element: Sendable>: @unchecked Sendable {
     unsafe counters.deallocate()
   }
 
-  /// Producer only. False where the queue is full; the element is not in it then.
+  /// Adds an element. Returns false, without adding it, if the queue is full. Producer only.
   package func send(_ element: Element) -> Bool {
     let put = unsafe counters.pointee.put()
     guard unsafe put - counters.pointee.taken() < capacity else { return false }
@@ -36,7 +36,7 @@ package final class RenderQueue<Element: Sendable>: @unchecked Sendable {
     return true
   }
 
-  /// Consumer only.
+  /// Removes and returns the oldest element. Consumer only.
   package func receive() -> Element? {
     let taken = unsafe counters.pointee.taken()
     guard unsafe taken < counters.pointee.put() else { return nil }
@@ -47,16 +47,16 @@ package final class RenderQueue<Element: Sendable>: @unchecked Sendable {
 }
 
 extension RenderQueue where Element == RenderCommand {
-  /// Room for 64: a listener who skips ten times a second causes thirty commands, and the render thread takes
-  /// them out a hundred times a second. Where it is full, the render thread does not run; keep the command and
-  /// send it later.
+  /// Makes a queue of 64: a listener who skips ten times a second causes thirty commands, and the render thread
+  /// takes commands a hundred times a second. If it is full, the render thread does not run; keep the command
+  /// and send it later.
   package static func commands() -> RenderQueue<RenderCommand> {
     RenderQueue(capacity: 64, filledWith: .forgetSchedule)
   }
 }
 
 extension RenderQueue where Element == RenderReport {
-  /// Room for 64, three seconds of reports. Where it is full, new ones are dropped and counted.
+  /// Makes a queue of 64, three seconds of reports. While it is full, new ones are dropped and counted.
   package static func reports() -> RenderQueue<RenderReport> {
     RenderQueue(capacity: 64, filledWith: RenderReport())
   }
@@ -102,7 +102,7 @@ struct RenderReportWriter: ~Copyable {
     capacity = queue.capacity
   }
 
-  /// False where the queue is full.
+  /// Returns false if the queue is full.
   @_noLocks @_noAllocation
   func send(_ report: RenderReport) -> Bool {
     let put = unsafe counters.pointee.put()

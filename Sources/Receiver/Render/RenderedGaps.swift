@@ -1,9 +1,9 @@
-/// Device frames that were rendered as silence for want of stream frames, or will be if these do not come.
+/// Device frames rendered as silence because stream frames are missing, or that will be if these do not arrive.
 struct RenderedGap {
   var device: Int64 = 0
-  /// One past the last.
+  /// One past the last frame.
   var end: Int64 = 0
-  /// What the first should have played; the others follow at a step near one.
+  /// Stream frame due at the first device frame; the others follow at a step near one.
   var stream: Int64 = 0
 
   @_noLocks @_noAllocation
@@ -16,7 +16,7 @@ struct RenderedGap {
     self.stream = stream
   }
 
-  /// Whether `other` begins no later than this one ends, and misses what comes next in the stream.
+  /// True if `other` begins no later than this gap ends and misses the stream frames that follow.
   @_noLocks @_noAllocation
   fileprivate func isContinued(by other: RenderedGap) -> Bool {
     let difference = (other.stream - stream) - (other.device - device)
@@ -24,9 +24,8 @@ struct RenderedGap {
   }
 }
 
-/// The gaps among the frames that are written and not heard yet, in their order: each may still be filled, for
-/// frames that come after their silence was written to the card can be in time to be heard. After a flush, this is
-/// the rule.
+/// The gaps among the frames that are written and not heard yet, in order. Each may still be filled: frames that
+/// arrive after silence was written in their place can be in time to be heard. After a flush, this is the rule.
 struct RenderedGaps {
   private static var capacity: Int { @_noLocks @_noAllocation get { 8 } }
 
@@ -40,7 +39,8 @@ struct RenderedGaps {
     @_noLocks @_noAllocation get { gaps[index] }
   }
 
-  /// `new` begins behind all gaps before it, or continues the last. Where there are too many, the last becomes longer.
+  /// Adds a gap that begins after all others or continues the last one. If there are too many, the last one grows
+  /// instead.
   @_noLocks @_noAllocation
   mutating func note(_ new: RenderedGap) {
     let last = count - 1
@@ -52,14 +52,14 @@ struct RenderedGaps {
     }
   }
 
-  /// What follows device frame `frame` is rendered again.
+  /// Drops the gaps from device frame `frame` on, because those frames are rendered again.
   @_noLocks @_noAllocation
   mutating func rewind(to frame: Int64) {
     while count > 0, gaps[count - 1].device >= frame { count -= 1 }
     if count > 0 { gaps[count - 1].end = min(gaps[count - 1].end, frame) }
   }
 
-  /// All before device frame `frame` was heard. Answers whether any of it was a gap.
+  /// Drops the frames before device frame `frame`, which were heard. Returns true if a gap was among them.
   @_noLocks @_noAllocation
   mutating func hear(upTo frame: Int64) -> Bool {
     var wasHeard = false

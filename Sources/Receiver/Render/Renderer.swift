@@ -1,8 +1,8 @@
 package import Audio
 package import Clock
 
-/// Fills the sound card's buffer: what runs on the render thread. The output loop calls it in turns of *take
-/// commands, rewind if told to, render, observe*; nothing in here locks, allocates or waits.
+/// Fills the sound card's buffer on the render thread. The output loop calls it in turns of *take commands, rewind
+/// if told to, render, observe*; none of its functions locks, allocates or waits.
 package struct Renderer: ~Copyable {
   private var cursor: PlayoutCursor
   private var sampler: FrameSampler
@@ -11,23 +11,24 @@ package struct Renderer: ~Copyable {
   private let reports: RenderReportWriter
   private let channelCount: Int
   private var cuts = PendingCuts()
-  /// A cut that came too late for what sounds: it is made where it was asked for when that has ended.
+  /// A cut that was requested for frames already sounding: it is made at the requested place once that sound has
+  /// ended.
   private var lateCut: FrameCut?
-  /// Nothing is expected from this stream frame on, up to the one at which a later cut begins.
+  /// From this stream frame on the stream has ended, up to `resumeFrame`, where a later cut begins.
   private var endFrame = Int64.max
   private var resumeFrame = Int64.max
-  /// A cut has begun a generation, and no anchor came since: where it will be played from is not known yet.
+  /// True if a cut has begun a generation and no anchor has come since: its first position is not known yet.
   private var awaitsAnchor = false
   private var newestGeneration: UInt32 = 0
   private var gaps = RenderedGaps()
   private var starvationWasCounted = false
   private var now = LocalTime(nanoseconds: 0)
-  /// The device frame at which frames are released and a report is sent again.
+  /// The device frame at which frames are released and the next report is sent.
   private var nextReport: Int64 = 0
   private var report = RenderReport()
 
-  /// `sampleRate` is the device's, in Hz; the ring has as many channels as the device and holds frames of that
-  /// rate. The renderer is the ring's and the commands' only consumer, and the only producer of reports.
+  /// `sampleRate` is the device's, in Hz. The ring has as many channels as the device and holds frames of that rate.
+  /// The renderer is the only consumer of the ring and the commands, and the only producer of reports.
   package init(
     sampleRate: Int, ring: FrameRing, commands: RenderQueue<RenderCommand>,
     reports: RenderQueue<RenderReport>, device: RenderClock.DeviceClass, storedDrift: Double?
@@ -42,7 +43,7 @@ package struct Renderer: ~Copyable {
     channelCount = ring.channelCount
   }
 
-  /// Fills `out`, interleaved, full scale ±1, with the next `frames` device frames; silence where nothing is due.
+  /// Fills `out` with the next `frames` device frames, interleaved, full scale ±1; silence where nothing is due.
   @_noLocks @_noAllocation
   package mutating func render(into out: UnsafeMutablePointer<Float>, frames: Int) {
     beginTurn()
@@ -58,8 +59,8 @@ package struct Renderer: ~Copyable {
     endTurn()
   }
 
-  /// Does all that `render` does except make samples, so that a simulation can run for days. `look` is told what
-  /// each run plays, and whether all of its frames are there. Not for the render thread.
+  /// Does all that `render` does except make samples, so that a simulation can run for days. `look` gets each run,
+  /// and true if all its frames are there. Not for the render thread.
   package mutating func plan(frames: Int, look: (PlayoutRun, _ isWhole: Bool) -> Void) {
     beginTurn()
     var done = 0
@@ -91,7 +92,7 @@ package struct Renderer: ~Copyable {
     sendReport()
   }
 
-  /// What follows is rendered again from `frame` on.
+  /// Renders again from `frame` on.
   @_noLocks @_noAllocation
   package mutating func rewind(to frame: DeviceFrame) {
     gaps.rewind(to: frame.index)
@@ -100,7 +101,7 @@ package struct Renderer: ~Copyable {
     sampler.rewind(to: frame.index)
   }
 
-  /// At `time`, give or take `uncertainty`, `frame` was about to be heard.
+  /// Takes an observation: at `time`, give or take `uncertainty`, `frame` was about to be heard.
   @_noLocks @_noAllocation
   package mutating func observe(
     _ frame: DeviceFrame, at time: LocalTime, uncertainty: Nanoseconds
@@ -108,8 +109,8 @@ package struct Renderer: ~Copyable {
     cursor.observe(frame, at: time, uncertainty: uncertainty)
   }
 
-  /// The card ran dry or slept, and starts anew: the next frame to render is `frame`, and no observation made
-  /// before holds. Silence until the device clock has settled again.
+  /// Handles a card that ran dry or slept, and restarts: the next frame to render is `frame`, and earlier
+  /// observations are void. Silence until the device clock has settled again.
   @_noLocks @_noAllocation
   package mutating func deviceRestarted(at frame: DeviceFrame) {
     // The first start of a card is no underrun.
@@ -138,7 +139,7 @@ package struct Renderer: ~Copyable {
     let start = isPastEnd(hole.start) ? resumeFrame : hole.start
     guard start < hole.end else { return }
     let distance = start - sound.position.frame
-    // What lies behind the next silence, or is not near enough to cause a fade, does not matter here.
+    // Ignore a hole after the next silence, or one too far away to cause a fade.
     guard distance < min(sound.framesToEnd, Int64(run.count) + cursor.fadeFrames) else { return }
     if distance < run.count { report.activity = .starved }
     gaps.note(
@@ -154,7 +155,7 @@ package struct Renderer: ~Copyable {
 
   private var silentActivity: RenderReport.Activity {
     @_noLocks @_noAllocation get {
-      // Before anything else: an anchor that comes before the card's clock is known is met late.
+      // Check this first: an anchor that comes before the card's clock is known is met late.
       guard cursor.renderClock.isSettled else { return .settling }
       guard case .some = cursor.estimate, cursor.anchors.count > 0 else { return .idle }
       guard let active = cursor.activeAnchor else { return .waiting }
@@ -167,8 +168,7 @@ package struct Renderer: ~Copyable {
 // MARK: - Commands
 
 extension Renderer {
-  /// Takes the waiting commands into account. The first frame already rendered that is no longer right; nil if
-  /// all are.
+  /// Takes the waiting commands. Returns the first rendered frame that is no longer right, or nil if all are.
   @_noLocks @_noAllocation
   package mutating func takeCommands(at now: LocalTime) -> DeviceFrame? {
     self.now = now
@@ -181,7 +181,7 @@ extension Renderer {
     return firstWrong < cursor.next ? DeviceFrame(firstWrong) : nil
   }
 
-  /// Answers where to render again because frames have come that were missing; the next frame if nowhere.
+  /// Returns where to render again because missing frames have arrived; the next frame if nowhere.
   @_noLocks @_noAllocation
   private mutating func firstFrameNoLongerMissing() -> Int64 {
     if gaps.count == 0 {
@@ -213,7 +213,7 @@ extension Renderer {
     return max(device - cursor.fadeFrames, cursor.oldestFrame)
   }
 
-  /// Answers the first frame that has to be rendered again; the next one if none.
+  /// Returns the first frame to render again; the next one if none.
   @_noLocks @_noAllocation
   private mutating func take(_ command: RenderCommand) -> Int64 {
     switch command {
@@ -252,8 +252,8 @@ extension Renderer {
     return cursor.firstFrame(playing: cut.from &- cursor.fadeFrames)
   }
 
-  /// Cuts take effect when it is known from where on frames are rendered: after a rewind, if there was one. Where
-  /// less than a fade is left before a cut, it moves back by what is missing, so that what sounds can fade out.
+  /// Applies the waiting cuts, once the frame to render from is known: after a rewind, if there was one. If less
+  /// than a fade is left before a cut, the cut moves back by the missing frames, so that the sound can fade out.
   @_noLocks @_noAllocation
   private mutating func applyCuts() {
     var earliest = Int64.min
@@ -274,7 +274,8 @@ extension Renderer {
     }
   }
 
-  /// Playback that begins anew may begin before the place to which a cut was moved; nothing obsolete is heard again.
+  /// Makes the late cut where it was requested: new playback may begin before the place to which the cut was moved,
+  /// and must not play obsolete frames.
   @_noLocks @_noAllocation
   private mutating func finishLateCut() {
     guard let cut = lateCut else { return }
@@ -283,10 +284,10 @@ extension Renderer {
   }
 }
 
-// MARK: - Back to the other threads
+// MARK: - Reports and released frames
 
 extension Renderer {
-  /// Lets the producer of frames overwrite what cannot be needed any more.
+  /// Lets the producer of frames overwrite those that cannot be needed any more.
   @_noLocks @_noAllocation
   private mutating func releaseFrames() {
     sampler.reader.beginRelease()
@@ -318,7 +319,7 @@ extension Renderer {
 }
 
 extension PlayoutRun {
-  /// Whether nothing sounded before it.
+  /// True if nothing sounded before this run.
   fileprivate var isBeginning: Bool {
     @_noLocks @_noAllocation get {
       guard let sound else { return true }
@@ -328,7 +329,7 @@ extension PlayoutRun {
 }
 
 extension RenderReport.Activity {
-  /// `==` that is accepted on the render thread.
+  /// Does what `==` does, in a form that the render thread may call.
   fileprivate var isStarved: Bool {
     @_noLocks @_noAllocation get {
       if case .starved = self { return true }

@@ -6,7 +6,8 @@ extension RoomSettings {
   package static let `default` = RoomSettings(
     volume: 1000, isMuted: false, delay: .zero, channelMap: .stereo)
 
-  /// Cubic: halfway sounds about half as loud (-18 dB), and the lower end stays usable.
+  /// Gain 0...1, cubic: half volume sounds about half as loud (-18 dB), and the lower end stays
+  /// usable.
   package var gain: Float { perceivedGain(volume: volume, isMuted: isMuted) }
 
   func renderCommands(_ stream: StreamVolume) -> [RenderCommand] {

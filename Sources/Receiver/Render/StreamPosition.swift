@@ -1,14 +1,14 @@
 package import Clock
 
-/// A place in the stream in frames of the device's rate, with its fraction. Whole and fraction are kept apart:
-/// after a day, a single `Double` would place frames no finer than a millionth of one, and a resampler's noise
+/// A stream position in frames of the device's rate, with its fraction. Whole and fraction are separate: after
+/// a day, a single `Double` would place frames no finer than a millionth of one, and the resampler's noise
 /// would rise above -120 dB.
 package struct StreamPosition: Hashable, Comparable, Sendable {
   package private(set) var frame: Int64
   /// 0..<1.
   package private(set) var fraction: Double
 
-  /// `offset` frames, of either sign and below 2^60, after `frame`.
+  /// Position `offset` frames after `frame`. `offset` has either sign, and is below 2^60.
   @_noLocks @_noAllocation
   package init(frame: Int64, offset: Double = 0) {
     let whole = floorOf(offset)
@@ -26,7 +26,7 @@ package struct StreamPosition: Hashable, Comparable, Sendable {
     StreamPosition(frame: frame, offset: fraction + frames)
   }
 
-  /// In frames.
+  /// Returns the distance in frames.
   @_noLocks @_noAllocation
   package static func - (a: StreamPosition, b: StreamPosition) -> Double {
     Double(a.frame - b.frame) + (a.fraction - b.fraction)
@@ -38,7 +38,8 @@ package struct StreamPosition: Hashable, Comparable, Sendable {
   }
 }
 
-/// Media time and the device's frames: frame `j` sounds at `j` frame durations. Exact at all supported rates.
+/// Converts between media time and the device's frames: frame `j` sounds at `j` frame durations. Exact at all
+/// supported rates.
 package struct StreamGrid: Hashable, Sendable {
   package let sampleRate: Int64
   private let flicksPerFrame: Int64
@@ -57,21 +58,21 @@ package struct StreamGrid: Hashable, Sendable {
       frame: parts.quotient, offset: Double(parts.remainder) / Double(flicksPerFrame))
   }
 
-  /// Rounded down to a flick.
+  /// Returns the media time, rounded down to a flick.
   @_noLocks @_noAllocation
   package func mediaTime(of position: StreamPosition) -> MediaTime {
     MediaTime(
       flicks: position.frame * flicksPerFrame + Int64(position.fraction * Double(flicksPerFrame)))
   }
 
-  /// The first frame at or after `time`.
+  /// Returns the first frame at or after `time`.
   @_noLocks @_noAllocation
   package func firstFrame(from time: MediaTime) -> Int64 {
     let position = position(of: time)
     return position.fraction > 0 ? position.frame + 1 : position.frame
   }
 
-  /// Where `anchor` puts the stream at `time`. Divides first, so that no product overflows.
+  /// Returns the stream position of `anchor` at `time`. Divides first, so that no product overflows.
   @_noLocks @_noAllocation
   package func position(of anchor: Anchor, at time: GroupTime) -> StreamPosition {
     let start = position(of: anchor.mediaTime)

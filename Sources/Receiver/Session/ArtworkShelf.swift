@@ -1,9 +1,9 @@
 import WireProtocol
 
-/// The pictures that came from the sender, and the one of which pieces are coming. Holds
-/// `ProtocolLimits.heldArtwork` bytes at most, those included that the one to come will have.
+/// Holds the complete pictures from the sender, and the one that is arriving. Its limit of
+/// `ProtocolLimits.heldArtwork` bytes includes the bytes of that one that are still to come.
 struct ArtworkShelf {
-  /// Pictures at most: as many as announcements could name, however small they are.
+  /// Largest number of pictures: as many as announcements could name, however small they are.
   private static let countLimit = ProtocolLimits.heldAnnouncements
 
   private struct Picture {
@@ -17,7 +17,7 @@ struct ArtworkShelf {
   /// Oldest first. Only the last may be incomplete.
   private var pictures: [Picture] = []
 
-  /// Bytes of all, as if they were whole.
+  /// Bytes of all pictures, as if they were complete.
   var byteCount: Int { pictures.reduce(0) { $0 + $1.size } }
   var count: Int { pictures.count }
 
@@ -25,13 +25,13 @@ struct ArtworkShelf {
     pictures.contains { $0.number == number && $0.isWhole }
   }
 
-  /// Nil unless it is whole.
+  /// Returns the picture, or nil if it is not complete.
   subscript(number: UInt32) -> SoundingArtwork? {
     pictures.first { $0.number == number && $0.isWhole }?.artwork
   }
 
-  /// Pieces that continue nothing are ignored, and so are pictures for which there is no room: where something is or
-  /// will be shown with a picture, `isNamed` says so, and it stays.
+  /// Adds a piece. Ignores pieces that continue nothing, and pictures without space: a picture for which `isNamed`
+  /// returns true keeps its place, because an item is or will be shown with it.
   mutating func add(_ piece: ArtworkPiece, isNamed: (UInt32) -> Bool) {
     guard !holds(piece.number) else { return }
     if piece.offset == 0 {
@@ -50,7 +50,7 @@ struct ArtworkShelf {
       pictures.remove(at: needless)
     }
     var artwork = SoundingArtwork(mimeType: piece.mimeType, bytes: [])
-    // Else the array would grow to twice its size.
+    // Without this, the array would grow to twice its size.
     artwork.bytes.reserveCapacity(piece.size)
     pictures.append(Picture(number: piece.number, size: piece.size, artwork: artwork))
     return true

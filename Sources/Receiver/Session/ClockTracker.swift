@@ -1,7 +1,7 @@
 import Clock
 import WireProtocol
 
-/// The receiver's view of one sender's clock: asks for the time when it is due, filters the answers.
+/// The receiver's view of one sender's clock: sends time requests when they are due, and filters the answers.
 struct ClockTracker {
   let clockID: UInt64
   let port: UInt16
@@ -10,7 +10,7 @@ struct ClockTracker {
   private var schedule: ProbeSchedule
   private var random: SplitMix64
   private var wasLocked = false
-  /// The last ones, oldest first.
+  /// The last round trips, oldest first.
   private var lastRoundTrips: [Nanoseconds] = []
   private static let roundTripLimit = 64
 
@@ -34,7 +34,7 @@ struct ClockTracker {
   var drift: Double? { filter.isDriftKnown ? filter.drift : nil }
   var roundTrip: Nanoseconds { filter.medianRoundTrip ?? .zero }
 
-  /// Of the last requests.
+  /// Shortest and usual round trip of the last requests.
   var roundTrips: LiveReceiver.RoundTrip {
     let sorted = lastRoundTrips.sorted()
     guard let shortest = sorted.first else { return .init() }
@@ -43,7 +43,7 @@ struct ClockTracker {
 
   mutating func estimate(at now: LocalTime) -> ClockEstimate? { filter.estimate(at: now) }
 
-  /// Whether the clock may be followed smoothly, because something sounds by it.
+  /// Allows the estimate to change smoothly if something sounds by it.
   mutating func smooths(_ isAudible: Bool) { filter.isSmoothed = isAudible }
 
   mutating func suspended(at now: LocalTime) {
@@ -51,7 +51,7 @@ struct ClockTracker {
     schedule.restart(at: now)
   }
 
-  /// The request that is due, if one is.
+  /// Returns the request that is due, or nil.
   mutating func request(session: UInt64, at now: LocalTime, isIdle: Bool) -> TimeRequest? {
     if isIdle { schedule.rest() } else if schedule.isIdle { schedule.wake(at: now) }
     guard schedule.nextProbe <= now else { return nil }
@@ -76,13 +76,15 @@ struct ClockTracker {
     return .lost
   }
 
-  /// Without a session nobody is asked, and a request that is overdue is no reason to wake.
+  /// Returns the next deadline. Without a session, `asks` is false: no request is sent, and an overdue one is no reason
+  /// to wake.
   func nextDeadline(asks: Bool) -> LocalTime? {
     [exchange.nextDeadline, asks ? schedule.nextProbe : nil].compactMap { $0 }.min()
   }
 
-  /// Times the usual round trip, and at least so long: an exchange beyond both, while the clock is locked, was held back by
-  /// somebody, or says too little to matter. Radios make single round trips several times as long as most.
+  /// Limits of the round trip while the clock is locked: this multiple of the usual one, and at least this time. An
+  /// exchange beyond both was delayed by somebody, or says too little to matter. Radios make single round trips several
+  /// times as long as most.
   private static let roundTripFactor: Int64 = 10
   private static let leastRoundTripLimit = Nanoseconds.milliseconds(50)
 
@@ -106,7 +108,7 @@ struct ClockTracker {
   }
 }
 
-/// A small generator for probe jitter: what it draws need not be secret, only unlike its neighbours'.
+/// A small generator for probe jitter: its numbers need not be secret, only unlike those of its neighbours.
 struct SplitMix64 {
   private var state: UInt64
 

@@ -1,11 +1,11 @@
 import Audio
 
-/// What a room says it decodes: less, once a decoder turns out not to be had.
+/// The codecs that a room says it decodes. It drops one for which no decoder can be made.
 struct CodecList {
   private var codecs: [Codec]
-  /// Of these, what the streams of this sender need another decoder for than there is.
+  /// Codecs of the list that the present sender's streams cannot use, because a decoder for them could not be made.
   private var withdrawn = CodecSet([])
-  /// Which are still to be had: with one decoder, a library may be lost.
+  /// Returns the codecs still available: the loss of one decoder may be the loss of a library.
   private let remaining: @Sendable () -> [Codec]
 
   init(_ codecs: [Codec], remaining: @escaping @Sendable () -> [Codec]) {
@@ -13,13 +13,13 @@ struct CodecList {
     self.remaining = remaining
   }
 
-  /// PCM needs no decoder that could be missing.
+  /// PCM stays listed, because it needs no decoder that could be missing.
   var listed: [Codec] { codecs.filter { $0 == .pcm || !withdrawn.contains($0) } }
 
   mutating func senderChanged() { withdrawn = CodecSet([]) }
 
-  /// True where it is for good: a configuration that a decoder refuses says something of this sender, a decoder that
-  /// is not there something of this room.
+  /// Withdraws a codec. Returns true if it is lost for good: a configuration that a decoder refuses is a property of
+  /// this sender, a missing decoder one of this room.
   mutating func withdraw(_ codec: Codec, because error: CodecError) -> Bool {
     withdrawn.insert(codec)
     if case .malformed = error { return false }

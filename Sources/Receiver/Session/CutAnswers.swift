@@ -1,14 +1,14 @@
 import Clock
 import WireProtocol
 
-/// Flushes that were passed on to the render thread: the sender is told where each was really made, once that
-/// thread has said so. Where nothing sounds, a flush is made where it was asked for.
+/// Flushes that were passed to the render thread. Once that has reported a cut, the session tells the sender
+/// where it was really made. While nothing sounds, a flush is made where it was requested.
 struct CutAnswers {
-  /// A render thread that has not answered by then has no sound device any more.
+  /// Timeout of the render thread's answer: a thread that has not answered by then has lost its sound device.
   private static let patience = Nanoseconds.milliseconds(500)
-  /// How often to look for the render thread's report meanwhile.
+  /// Polling interval for the render thread's report.
   private static let lookInterval = Nanoseconds.milliseconds(5)
-  /// As many as a hand can ask for; the oldest is answered when there are more.
+  /// More than a user can request; beyond it, the oldest flush is answered as requested.
   static let limit = 32
 
   private struct Waiting {
@@ -19,10 +19,10 @@ struct CutAnswers {
 
   private var waiting: [Waiting] = []
   private var lastLook = LocalTime(nanoseconds: 0)
-  /// The newest flush that is made.
+  /// The newest flush that was made.
   private(set) var newest: Flushed?
 
-  /// What `generation` began with was never asked for: its packets came first.
+  /// Notes a cut that was made without a render thread's answer.
   mutating func made(_ cut: Flushed) { newest = cut }
 
   mutating func forget() {
@@ -30,8 +30,8 @@ struct CutAnswers {
     newest = nil
   }
 
-  /// Something sounds, so the answer to `flush` is the render thread's, which knows the generation as
-  /// `renderGeneration`.
+  /// Waits for the render thread, which knows the flush as `renderGeneration`, because something sounds. Returns
+  /// the oldest flush if there are too many.
   mutating func wait(for flush: Flush, renderGeneration: UInt32, at now: LocalTime) -> Flushed? {
     waiting.append(
       Waiting(
@@ -42,14 +42,14 @@ struct CutAnswers {
     return waiting.removeFirst().asked
   }
 
-  /// The render thread's newest cut is of generation `renderGeneration` and began at `from`. The answers that are
-  /// due, oldest first.
+  /// Takes a report: the render thread's newest cut is of generation `renderGeneration` and began at `from`.
+  /// Returns the answers that are due, oldest first.
   mutating func rendered(renderGeneration: UInt32, from: MediaTime) -> [Flushed] {
     var answers: [Flushed] = []
     while let first = waiting.first, first.renderGeneration <= renderGeneration {
       waiting.removeFirst()
       var answer = first.asked
-      // Of cuts that came together, only the newest is known.
+      // If several cuts were made together, only the newest is known.
       answer.from = max(answer.from, first.renderGeneration == renderGeneration ? from : .zero)
       answers.append(answer)
     }
@@ -57,7 +57,7 @@ struct CutAnswers {
     return answers
   }
 
-  /// Answers that no longer wait for the render thread.
+  /// Returns the answers that no longer wait for the render thread.
   mutating func overdue(at now: LocalTime) -> [Flushed] {
     lastLook = now
     var answers: [Flushed] = []

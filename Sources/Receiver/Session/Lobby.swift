@@ -1,8 +1,8 @@
 import Clock
 import WireProtocol
 
-/// Connections that have not yet said what they are: few, for a short time, with little memory. Their handshakes are part
-/// of that, and cost this machine some work, so no host may begin many.
+/// Connections that have not sent their first message: few, for a short time, with little memory. Each may complete a
+/// handshake, which costs this machine some work, so the number per host is limited too.
 struct Lobby {
   static let limit = 16
   static let patience = ProtocolLimits.silence
@@ -13,19 +13,19 @@ struct Lobby {
 
   struct Guest {
     let id: ConnectionID
-    /// For people.
+    /// Its name for people.
     let peer: String
-    /// What its connections are counted by: a host, or the network of one that has many addresses.
+    /// The key by which its connections are counted: a host, or the network of a host with many addresses.
     let network: String
     let leavesAt: LocalTime
-    /// Nil until its handshake is complete.
+    /// Nil until the handshake is complete.
     fileprivate(set) var secured: SecuredPeer?
-    /// Whether it has proved that it is of this machine's own user; nil where it has not tried.
+    /// True if it has proved to be of this machine's own user; nil while it has not tried.
     var isOwn: Bool?
-    /// What has arrived behind the first message.
+    /// Received bytes that are not read yet.
     fileprivate(set) var framer = MessageFramer(limit: ProtocolLimits.openingMessage)
     fileprivate(set) var byteCount = 0
-    /// What it sent is a media connection's, and nobody waits for an answer there.
+    /// True if it sent a media connection's message: such a connection expects no answer.
     fileprivate(set) var isMedia = false
   }
 
@@ -36,8 +36,9 @@ struct Lobby {
 
   var nextDeadline: LocalTime? { guests.first?.leavesAt }
 
-  /// Returns the guest who has to leave: the newcomer if its host comes too often. To make room, the first of the host that
-  /// has the most, so that a host that connects over and over displaces itself and nobody else.
+  /// Admits a connection. Returns the one that must leave: the newcomer if its host connects too often; if the lobby is
+  /// full, the first of the host with the most connections, so that a host that connects over and over displaces only
+  /// itself.
   mutating func admit(
     _ id: ConnectionID, peer: String, network: String? = nil, at now: LocalTime
   ) -> ConnectionID? {
@@ -48,7 +49,7 @@ struct Lobby {
     return guests.remove(at: Self.firstOfMost(guests.map(\.network))).id
   }
 
-  /// The place of the first of the network that occurs most often.
+  /// Returns the index of the first entry of the network that occurs most often.
   static func firstOfMost(_ networks: [String]) -> Int {
     let crowds = networks.map { network in networks.count { $0 == network } }
     return crowds.firstIndex { $0 == crowds.max() } ?? 0
@@ -60,7 +61,7 @@ struct Lobby {
     with(id) { $0.secured = peer }
   }
 
-  /// Whether its proof was right; false where it had given one before.
+  /// Notes if a guest's proof was right. Returns false if it had given one before.
   mutating func proved(_ id: ConnectionID, _ isOwn: Bool) -> Bool {
     guard self[id]?.isOwn == nil else { return false }
     with(id) { $0.isOwn = isOwn }
@@ -82,7 +83,7 @@ struct Lobby {
     }
   }
 
-  /// The next message of a guest, once it is complete. It says which kind of connection this is.
+  /// Returns a guest's next message once it is complete, or nil. The message tells the kind of the connection.
   mutating func nextMessage(of id: ConnectionID) throws(DecodeError) -> OpeningMessage? {
     guard let index = guests.firstIndex(where: { $0.id == id }), guests[index].secured != nil,
       let raw = try guests[index].framer.next()

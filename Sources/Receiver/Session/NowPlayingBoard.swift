@@ -1,10 +1,10 @@
 import Clock
 package import WireProtocol
 
-/// What displays show of what is heard.
+/// A description of the sounding item, for displays.
 package struct SoundingItem: Hashable, Sendable {
   package var description: ItemDescription
-  /// Nil where there is none, and until it has come.
+  /// Nil if the item has none, and until it has arrived.
   package var artwork: SoundingArtwork?
 
   package init(description: ItemDescription, artwork: SoundingArtwork? = nil) {
@@ -15,24 +15,25 @@ package struct SoundingItem: Hashable, Sendable {
 
 /// A picture as the sender has it.
 package struct SoundingArtwork: Hashable, Sendable {
-  /// Such as `image/jpeg`, as the sender says: look at the bytes before you believe it.
+  /// A type such as `image/jpeg`, as the sender claims: check the bytes before you believe it.
   package var mimeType: String
   package var bytes: [UInt8]
 }
 
-/// What the sender has announced, by media time, and what of it is heard. Holds
-/// `ProtocolLimits.heldAnnouncements` and `ProtocolLimits.heldArtwork` bytes at most.
+/// The sender's announcements by media time, and the item that sounds. Holds at most
+/// `ProtocolLimits.heldAnnouncements` announcements and `ProtocolLimits.heldArtwork` bytes of
+/// pictures.
 struct NowPlayingBoard {
-  /// Where the sound is.
+  /// State of the sound, with its position.
   enum Position: Hashable {
-    /// It says nothing about what is shown.
+    /// Not known; the display stays as it is.
     case unknown
-    /// No sound, and none to come for now.
+    /// No sound now, and none to come for the present.
     case nothing
     case sounding(MediaTime)
-    /// Silent here, and to go on from here.
+    /// Silent here, to continue from this time.
     case paused(MediaTime)
-    /// Silent here for want of packets.
+    /// Silent here because packets are missing.
     case starved(MediaTime)
   }
 
@@ -43,19 +44,19 @@ struct NowPlayingBoard {
   /// In order of media time.
   private(set) var announcements: [NowPlaying] = []
   private(set) var artworks = ArtworkShelf()
-  /// What is heard, or would be but for a pause.
+  /// The item that sounds, or would sound but for a pause.
   private var heard: ItemDescription?
-  /// What was told of it.
+  /// The item last reported to displays.
   private var told: SoundingItem?
 
-  /// It takes the place of all that begin at or after it.
+  /// Adds an announcement, which replaces all that begin at or after it.
   mutating func announce(_ announcement: NowPlaying) {
     announcements.removeAll { $0.from >= announcement.from }
     guard announcements.count < ProtocolLimits.heldAnnouncements else { return }
     announcements.append(announcement)
   }
 
-  /// Forgets what older generations say of `time` and later.
+  /// Forgets announcements of older generations at and after `time`.
   mutating func flush(from time: MediaTime, generation: UInt32) {
     announcements.removeAll { $0.from >= time && $0.generation < generation }
   }
@@ -65,14 +66,14 @@ struct NowPlayingBoard {
     artworks.add(piece) { named.contains($0) }
   }
 
-  /// The stream is over.
+  /// Forgets everything, because the stream is over.
   mutating func removeAll() {
     announcements = []
     artworks = ArtworkShelf()
     heard = nil
   }
 
-  /// What is to be told, if it is something new.
+  /// Moves to `position`. Returns the change to report to displays, if there is one.
   mutating func advance(to position: Position) -> Change? {
     switch position {
     case .unknown: break
@@ -83,7 +84,7 @@ struct NowPlayingBoard {
     case .paused(let time):
       if let here = announcement(at: time) { heard = here.item }
     case .starved(let time):
-      // Nothing new is heard, but the list may have ended here.
+      // No new item sounds, but the list may have ended here.
       if let here = announcement(at: time), here.item == nil { heard = nil }
     }
     return change()

@@ -2,17 +2,17 @@ import Clock
 import Pairing
 import WireProtocol
 
-/// Where senders pair with this receiver, and are forgotten: who is trusted, the exchange that is under way, and how often the
-/// PIN was guessed. Nothing that depends on what is kept is said before it is on disk.
+/// Pairs senders with this receiver and forgets them: holds the trusted senders, the exchange in progress, and the
+/// count of wrong PINs. It sends nothing that depends on stored data before that data is on disk.
 ///
-/// Whoever asks gets the salt and waits at the door; the exchange begins with the first share that arrives. So those who
-/// ask and say no more are in nobody's way.
+/// A sender that asks gets the salt and waits at the door; the exchange begins with the first share that arrives. A
+/// sender that asks and sends no more is therefore in nobody's way.
 struct PairingDesk {
-  /// A person has typed the PIN before the exchange begins, so all of it takes moments.
+  /// Timeout of the exchange. The user has typed the PIN before it begins, so all of it takes moments.
   static let patience = ProtocolLimits.silence
-  /// Senders that have the salt and have not sent their share.
+  /// Largest number of senders that have the salt and have not sent their share.
   static let doorLimit = 16
-  /// Senders at a time that wait until they are forgotten.
+  /// Largest number of senders that wait to be forgotten.
   static let leaverLimit = 8
 
   enum Step {
@@ -25,19 +25,19 @@ struct PairingDesk {
   private struct Visit {
     let id: ConnectionID
     let sender: Pairings.Pairing
-    /// For people.
+    /// Its name for people.
     let peer: String
     let network: String
     let leavesAt: LocalTime
     var verifier: PairingVerifier
     var framer: MessageFramer
-    /// What must be on disk before it goes on.
+    /// Stored data that must be on disk before the exchange continues.
     var awaits: Keeping?
   }
 
   private struct Keeping {
     let number: Int
-    /// Whether what is kept is the pairing; else it is a guess.
+    /// True if the stored data is the pairing, false if it is a guess.
     let isPairing: Bool
   }
 
@@ -69,7 +69,7 @@ struct PairingDesk {
     guesses = GuessLimit(wrong: trust.wrongGuesses)
   }
 
-  /// What is to be done now, in this order.
+  /// Returns the steps to carry out now, in order.
   mutating func takeSteps() -> [Step] {
     defer { steps = [] }
     return steps
@@ -79,14 +79,14 @@ struct PairingDesk {
     (leavers.map(\.leavesAt) + door.map(\.leavesAt) + [visit?.leavesAt].compactMap { $0 }).min()
   }
 
-  /// Whether the connection is served here.
+  /// True if this connection belongs to the desk.
   func has(_ id: ConnectionID) -> Bool {
     visit?.id == id || door.contains { $0.id == id } || leavers.contains { $0.id == id }
   }
 
   // MARK: - Visitors
 
-  /// `guest` has its handshake behind it.
+  /// Takes the first message of a connection. Closes the connection if its handshake is not complete.
   mutating func opened(_ message: PairingMessage, by guest: Lobby.Guest, at now: LocalTime) {
     guard let secured = guest.secured else { return steps.append(.close(guest.id)) }
     switch message {
@@ -121,20 +121,20 @@ struct PairingDesk {
         leavesAt: now + Self.patience, verifier: verifier, framer: guest.framer))
     steps.append(.send(guest.id, verifier.salt))
     if door.count > Self.doorLimit {
-      // A host that asks over and over displaces itself and nobody else.
+      // A host that asks over and over displaces only itself.
       steps.append(.close(door.remove(at: Lobby.firstOfMost(door.map(\.network))).id))
     }
     knock(guest.id, at: now)
   }
 
-  /// The exchange begins once the first message of one at the door is complete.
+  /// Begins the exchange once the first message of a sender at the door is complete.
   private mutating func knock(_ id: ConnectionID, at now: LocalTime) {
     guard let index = door.firstIndex(where: { $0.id == id }) else { return }
     do {
       guard let raw = try door[index].framer.next() else { return }
       let guest = door.remove(at: index)
       if visit != nil { return refuse(guest.id, guest.peer, PairingRefusal(reason: .busy)) }
-      // Those who came together with others guess no more often for that.
+      // Senders that arrived together get no more guesses for that.
       let wait = guesses.wait(at: now)
       guard wait == .zero else {
         let refusal = PairingRefusal(
@@ -221,7 +221,7 @@ struct PairingDesk {
     UInt32(clamping: guesses.wait(at: now).count / 1_000_000)
   }
 
-  /// That of this number, and all before it, is on disk.
+  /// Reports that `number`, and everything before it, is on disk.
   mutating func kept(_ number: Int, at now: LocalTime) {
     for leaver in leavers where leaver.number <= number {
       steps.append(.send(leaver.id, .unpaired))
@@ -266,9 +266,9 @@ struct PairingDesk {
     return lastNumber
   }
 
-  // MARK: - What else happens
+  // MARK: - Other events
 
-  /// The guess counts all the same.
+  /// Forgets a closed connection. Its guess counts all the same.
   mutating func closed(_ id: ConnectionID) {
     leavers.removeAll { $0.id == id }
     door.removeAll { $0.id == id }
@@ -288,7 +288,7 @@ struct PairingDesk {
     end("its disk does not answer", PairingRefusal(reason: .notPossible, detail: detail))
   }
 
-  /// A person has changed who is trusted, or the PIN.
+  /// Takes a user's change of the trusted senders or of the PIN.
   mutating func changed(_ trust: TrustMemory) {
     let isOtherPIN = trust.verifier != self.trust.verifier
     self.trust = trust
@@ -303,7 +303,7 @@ struct PairingDesk {
 }
 
 extension PairingRefusal {
-  /// For this receiver's people.
+  /// Describes the refusal for this receiver's log.
   fileprivate var sentence: String {
     switch reason {
     case .wrongPIN: "its PIN was wrong"

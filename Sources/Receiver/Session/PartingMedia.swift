@@ -1,20 +1,21 @@
 import Clock
 import WireProtocol
 
-/// Media connections of sessions that ended with a goodbye. Their senders close them: an end of media that overtakes the
-/// goodbye on control would look like a network that broke, and such a room is asked for again.
+/// Media connections of sessions that ended with a goodbye. The senders close them: if the end of media overtook the
+/// goodbye on control, it would look like a broken network, and the sender would ask for the room again.
 struct PartingMedia {
-  /// A sender that has not closed by then does not listen.
+  /// Timeout after which the receiver closes the connection, because its sender does not listen.
   static let patience = ProtocolLimits.parting
-  /// As many senders as could hurry each other out of the room in that time. The oldest goes when there are more.
+  /// Limit: the number of senders that could take the room from each other in that time. Beyond it, the oldest is
+  /// closed.
   static let limit = 4
 
-  /// In the order in which they leave.
+  /// In the order of their deadlines.
   private var connections: [(id: ConnectionID, leavesAt: LocalTime)] = []
 
   var nextDeadline: LocalTime? { connections.first?.leavesAt }
 
-  /// Returns the one that has to leave for it.
+  /// Adds a connection. Returns the one to close for it, if there are too many.
   mutating func add(_ id: ConnectionID, at now: LocalTime) -> ConnectionID? {
     connections.append((id, now + Self.patience))
     return connections.count > Self.limit ? connections.removeFirst().id : nil

@@ -1,19 +1,19 @@
 import Clock
 import WireProtocol
 
-/// Joins time requests, their transmit stamps and the answers into samples. A sample waits for the answer
-/// after it, which brings the sender's own transmit stamp, but no longer than `patience`.
+/// Joins time requests, their transmit stamps and the answers into samples. A sample waits for the next
+/// answer, which brings the sender's transmit stamp of this one, but no longer than `patience`.
 struct ProbeExchange {
-  /// Requests under way; an answer to an older one is thrown away.
+  /// Largest number of pending requests; an answer to an older one is thrown away.
   static let limit = 64
-  /// How long a sample waits for the better stamp.
+  /// Longest wait of a sample for the better stamp.
   static let patience = Nanoseconds.milliseconds(300)
 
   private struct Request {
     let sequence: UInt32
-    /// What the answer brings back.
+    /// The stamp that the answer brings back.
     let stamp: LocalTime
-    /// The same, or the kernel's stamp.
+    /// The same stamp, or the kernel's.
     var sentAt: LocalTime
   }
 
@@ -25,7 +25,7 @@ struct ProbeExchange {
     let returnedAt: LocalTime
 
     var due: LocalTime { returnedAt + ProbeExchange.patience }
-    /// Nil where the stamps cannot be right.
+    /// Nil if the stamps cannot be right.
     var sample: TimeSample? {
       TimeSample(
         requestSentAt: sentAt, requestReceivedAt: receivedAt, answerSentAt: answeredAt,
@@ -46,13 +46,13 @@ struct ProbeExchange {
     return TimeRequest(clockID: clockID, keyID: keyID, sequence: lastSequence, sentAt: now)
   }
 
-  /// The kernel's stamp is later than our own, so it only tightens the sample.
+  /// Takes the kernel's stamp, which is later than the session's own, so it only tightens the sample.
   mutating func transmitted(sequence: UInt32, at time: LocalTime) {
     guard let index = requests.firstIndex(where: { $0.sequence == sequence }) else { return }
     if time > requests[index].sentAt { requests[index].sentAt = time }
   }
 
-  /// Returns the sample before this one, completed.
+  /// Takes an answer. Returns the sample before this one, completed.
   mutating func answered(_ answer: TimeAnswer, receivedAt: LocalTime) -> TimeSample? {
     guard
       let index = requests.firstIndex(where: {
@@ -72,7 +72,7 @@ struct ProbeExchange {
     return complete?.sample
   }
 
-  /// The sample that has waited long enough.
+  /// Returns the sample that has waited long enough, if there is one.
   mutating func overdueSample(at now: LocalTime) -> TimeSample? {
     guard let held = waiting, held.due <= now else { return nil }
     waiting = nil

@@ -10,25 +10,26 @@ extension ReceiverSession {
     package var model: String
     package var capacity: Capacity
     package var codecs: [Codec]
-    /// Which of them are still to be had, asked after a decoder could not be made: with one, a library may be lost.
+    /// Returns the codecs still available. The session asks after a decoder could not be made: the loss of one may
+    /// be the loss of a library.
     package var remainingCodecs: @Sendable () -> [Codec]
     package var makeDecoder: DecodeStage.MakeDecoder
-    /// How long the sound device stays open with nothing to play.
+    /// Time for which the sound device stays open with nothing to play.
     package var idleTime: Nanoseconds
-    /// How often a room that plays tells its figures.
+    /// Interval of the log's figures while the room plays.
     package var figuresInterval: Nanoseconds
     package var profile: LatencyProfile
-    /// Sows the jitter of time requests.
+    /// Seed of the jitter of time requests.
     package var seed: UInt64
     package var access: AccessPolicy
     package var whenBusy: BusyPolicy
-    /// What a sender of this machine's own user can read; nil where nobody can.
+    /// A secret that a sender of this machine's own user can read; nil if there is none.
     package var token: [UInt8]?
-    /// Nil where live streams come over the media connection, as others do.
+    /// Nil if live streams come over the media connection, as others do.
     package var cipher: (any DatagramCipher)?
-    /// Whether the sound device is opened anew for a live stream, and after it.
+    /// True if the sound device is reopened for a live stream, and after it.
     package var reopensDevice = true
-    /// Nil where nobody can pair, nor prove to be this machine's own user.
+    /// Nil if no sender can pair, or prove to be of this machine's own user.
     package var arithmetic: (any PairingArithmetic)?
 
     package init(

@@ -46,7 +46,7 @@ extension ReceiverSession {
     }
   }
 
-  /// The other side broke the protocol: say so where it can be said, and let it go.
+  /// Handles a breach of the protocol: tells the peer if possible, and closes the connection.
   mutating func violated(_ id: ConnectionID, _ error: DecodeError, at now: LocalTime) {
     if let link, id == link.control || id == link.media { return violated("\(error)", at: now) }
     let guest = lobby[id]
@@ -79,12 +79,12 @@ extension ReceiverSession {
 // MARK: - Trust
 
 extension ReceiverSession {
-  /// Whether the sender may play here.
+  /// True if the sender may play here.
   private func mayPlay(_ id: Identifier, isOwn: Bool) -> Bool {
     configuration.access == .open || isOwn || desk.trust.pairings.contains(id)
   }
 
-  /// Whether a sender can read what only this machine's own user can.
+  /// True if the sender has proved that it can read the token of this machine's own user.
   private func isOwn(_ proof: [UInt8], _ peer: SecuredPeer) -> Bool {
     guard let token = configuration.token, let arithmetic = configuration.arithmetic else {
       return false
@@ -93,7 +93,7 @@ extension ReceiverSession {
       .isEqualInConstantTime(to: proof)
   }
 
-  /// Carries out what the desk wants, and parts with a sender that is not trusted any more.
+  /// Carries out the desk's steps, and ends the session of a sender that is no longer trusted.
   mutating func serveDesk(at now: LocalTime) {
     for step in desk.takeSteps() {
       switch step {
@@ -114,7 +114,7 @@ extension ReceiverSession {
 // MARK: - Session
 
 extension ReceiverSession {
-  /// Reads what a connection says of itself.
+  /// Reads a connection's first messages.
   private mutating func meet(_ id: ConnectionID, at now: LocalTime) throws(DecodeError) {
     while let message = try lobby.nextMessage(of: id) {
       guard let guest = lobby[id], let secured = guest.secured else { return }
@@ -197,7 +197,7 @@ extension ReceiverSession {
     applySettings()
   }
 
-  /// Who has the room, or has it kept.
+  /// The sender that has the room, or for which it is reserved.
   private var owner: RoomOwner? {
     let hello = link?.hello
     return hello.map {
@@ -208,8 +208,8 @@ extension ReceiverSession {
       }
   }
 
-  /// A program that has only lost its connection knows that it comes back; others are told, lest they take the room from
-  /// each other for ever.
+  /// Ends the old sender's session. A program that only lost its connection knows that it returns; others are told, so
+  /// that they do not take the room from each other for ever.
   private mutating func replace(
     _ old: SenderLink, by new: SenderLink, _ claim: RoomClaim, at now: LocalTime
   ) {
@@ -222,7 +222,7 @@ extension ReceiverSession {
     link = nil
   }
 
-  /// Whoever calls this ends the session. The sender closes its media connection when it has read the goodbye.
+  /// Sends a goodbye; the caller ends the session. The sender closes its media connection when it has read the goodbye.
   mutating func sayGoodbye(_ reason: Goodbye.Reason, detail: String = "", at now: LocalTime) {
     guard let link else { return }
     send(.goodbye(Goodbye(reason: reason, detail: detail)))
@@ -246,7 +246,7 @@ extension ReceiverSession {
     outputs.append(.event(.codecWithdrawn(codec, reason: "\(error)")))
   }
 
-  /// The sender is gone; what is buffered plays on.
+  /// Ends the session, because the sender is gone; buffered audio plays on.
   mutating func endSession(reason: String, at now: LocalTime) {
     guard let ended = link else { return }
     link = nil
@@ -262,7 +262,7 @@ extension ReceiverSession {
     outputs.append(.event(.senderGone(name: ended.hello.senderName, reason: reason)))
   }
 
-  /// The room is anybody's once it was kept for long enough and nothing sounds any more.
+  /// Frees the room once the reservation is over and nothing sounds any more.
   mutating func endReservation(at now: LocalTime) {
     guard let reservation, reservation.until <= now else { return }
     guard !playout.isSounding(at: now) else {
@@ -327,7 +327,7 @@ extension ReceiverSession {
     }
   }
 
-  /// What comes next is on its way; a room with a delay needs what lies by that much farther back, or ahead.
+  /// Expects a gap until the next audio arrives; a room with a delay needs audio from that much farther back, or ahead.
   private mutating func expectGap(at now: LocalTime, of span: Nanoseconds = .zero) {
     let delay = Nanoseconds(abs(memory.settings.delay.count))
     gapsAreExpectedUntil = now + .seconds(1) + delay + span
@@ -378,7 +378,7 @@ extension ReceiverSession {
     }
   }
 
-  /// Other rooms can make datagrams too, so what is wrong with one ends no session.
+  /// Inserts a packet. A bad datagram ends no session, because other rooms can make datagrams too.
   mutating func insert(_ packet: AudioPacket, at now: LocalTime, isDatagram: Bool = false) {
     switch playout.insert(packet) {
     case .inserted, .stale:

@@ -3,7 +3,7 @@ package import Clock
 package import Pairing
 package import WireProtocol
 
-/// One TCP connection to the receiver, as its driver numbers them. Never used twice.
+/// One TCP connection to the receiver, as its driver numbers them. Numbers are never reused.
 package struct ConnectionID: Hashable, Comparable, Sendable {
   package var number: Int
 
@@ -13,72 +13,73 @@ package struct ConnectionID: Hashable, Comparable, Sendable {
 }
 
 extension ReceiverSession {
-  /// Everything that can happen to a receiver.
+  /// All inputs of a receiver.
   package enum Input {
-    /// Somebody connected; `peer` is for people.
-    /// `network` is what connections are counted by, which is the peer where it is nil.
+    /// Somebody connected; `peer` is its name for people. `network` is the key by which connections are counted;
+    /// nil means the peer.
     case accepted(ConnectionID, peer: String, network: String? = nil)
-    /// Its handshake is complete.
+    /// The handshake is complete.
     case secured(ConnectionID, SecuredPeer)
-    /// Plain text arrived.
+    /// Decrypted bytes arrived.
     case received(ConnectionID, [UInt8])
-    /// The other side closed, or the network did.
+    /// The peer or the network closed the connection.
     case closed(ConnectionID)
-    /// A datagram arrived on the clock socket or that of live streams, by the kernel's stamp where there is one.
+    /// A datagram arrived on the clock socket or on that of live streams. The time is the kernel's stamp if there
+    /// is one.
     case datagram([UInt8], receivedAt: LocalTime)
     /// The kernel's transmit stamp of a time request.
     case transmitted(sequence: UInt32, at: LocalTime)
     /// The sound device runs; decoded frames go into `ring` from now on.
     case deviceOpened(OutputDevice, ring: FrameRing)
-    /// The sound device is gone or never came; the driver goes on trying until `closeDevice`.
+    /// The sound device is gone or never came; the driver keeps trying until `closeDevice`.
     case deviceLost(reason: String)
     case rendered(RenderReport)
-    /// The machine slept: its clock did not run while the sender's did.
+    /// The machine slept: its clock stood still while the sender's ran.
     case resumedFromSuspend
     /// Everything up to the `keepTrust` of this number is on disk.
     case trustKept(Int)
-    /// A person has changed who is trusted, or the PIN.
+    /// A user has changed the trusted senders or the PIN.
     case trustChanged(TrustMemory)
-    /// All that came up has been told, or `nextDeadline` has come.
+    /// All new inputs have been handed over, or `nextDeadline` has come.
     case timeout
   }
 
-  /// Everything that a receiver wants done, in this order.
+  /// All outputs of a receiver, to be carried out in order.
   package enum Output {
     case send(ConnectionID, [UInt8])
-    /// Close after what was sent has left.
+    /// Close once all sent bytes have left.
     case close(ConnectionID)
-    /// A time request, to this UDP port of the host at the other end of the connection.
+    /// Send a time request to this UDP port of the host at the other end of the connection.
     case sendTimeRequest([UInt8], sequence: UInt32, toHostOf: ConnectionID, port: UInt16)
-    /// What asks for packets of a live stream, in the same way, from the socket of live streams.
+    /// Send an ask for packets of a live stream, in the same way, from the socket of live streams.
     case sendAsk([UInt8], toHostOf: ConnectionID, port: UInt16)
-    /// Open the sound device at this rate or the nearest it can, written ahead as the profile says; the answer is
+    /// Open the sound device at this rate or the nearest possible, with the lead of the profile. The answer is
     /// `deviceOpened` or `deviceLost`.
     case openDevice(rate: Int, LatencyProfile)
     case closeDevice
     case render(RenderCommand)
-    /// What discovery shows.
+    /// Show in discovery if the room is busy.
     case advertise(isBusy: Bool)
-    /// What discovery shows that is decoded here.
+    /// Show in discovery which codecs this room decodes.
     case advertiseCodecs([Codec])
-    /// Keep this for the next start.
+    /// Store this for the next start.
     case persist(ReceiverMemory)
-    /// Keep this for good, now; the answer is `trustKept`. Where that fails there is no answer.
+    /// Store this durably, now; the answer is `trustKept`, or none if that fails.
     case keepTrust(TrustMemory, Int)
-    /// What is heard in this room, from now on; nil where nothing is any more.
+    /// The item that is heard from now on; nil if there is none.
     case nowPlaying(SoundingItem?)
-    /// For the log.
+    /// An event for the log.
     case event(ReceiverEvent)
   }
 }
 
 /// The sound device as the driver opened it.
 package struct OutputDevice: Hashable, Sendable {
-  /// Frames a second and channels that the renderer fills.
+  /// Sample rate and channels that the renderer fills.
   package var format: AudioFormat
-  /// How long before it is to be heard a change must reach the render thread.
+  /// Time before its sound at which a change must reach the render thread.
   package var commitHorizon: Nanoseconds
-  /// How long before they are to be heard frames must be there.
+  /// Time before their sound at which frames must be in the ring.
   package var writtenAhead: Nanoseconds
 
   package init(
@@ -90,12 +91,12 @@ package struct OutputDevice: Hashable, Sendable {
   }
 }
 
-/// What a receiver remembers over a restart.
+/// Data that a receiver keeps over a restart.
 package struct ReceiverMemory: Hashable, Sendable {
   package var settings: RoomSettings
-  /// Drift of this machine's clock against the clocks of senders it has met, newest first, at most sixteen.
+  /// Drift of this machine's clock against those of senders it has met, newest first; at most sixteen.
   package var clockDrifts: [ClockDrift]
-  /// Drift of the sound device against this machine's clock, dimensionless.
+  /// Drift of the sound device against this machine's clock; dimensionless.
   package var deviceDrift: Double?
 
   package struct ClockDrift: Hashable, Sendable {
@@ -118,7 +119,7 @@ package struct ReceiverMemory: Hashable, Sendable {
   }
 }
 
-/// What people may want to read in the log.
+/// An event for the log.
 package enum ReceiverEvent: Hashable, Sendable {
   case senderConnected(name: String, peer: String)
   case senderGone(name: String, reason: String)
@@ -141,12 +142,12 @@ package enum ReceiverEvent: Hashable, Sendable {
   case underrun(total: UInt32)
   case packetLate(by: Nanoseconds, total: UInt32)
   case packetCorrupt(reason: String, total: UInt32)
-  /// A decoder could not be made: the sender was told to use others.
+  /// A decoder could not be made, and the sender was told to use other codecs.
   case codecWithdrawn(Codec, reason: String)
-  /// How the room has been, at intervals while it plays.
+  /// Figures of the room, at intervals while it plays.
   case figures(RoomFigures)
-  /// Something goes wrong that did not before.
+  /// A new trouble has begun.
   case worse(RoomFaults, RoomStatus)
-  /// Nothing has gone wrong any more for a while: how long it did, and how much.
+  /// The trouble has been over for a while: its length and its faults.
   case wellAgain(after: Nanoseconds, RoomFaults)
 }

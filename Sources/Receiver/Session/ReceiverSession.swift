@@ -3,9 +3,9 @@ package import Clock
 package import Pairing
 import WireProtocol
 
-/// The receiver's whole behaviour up to the frame ring, without I/O: feed it inputs, drain its outputs, wake it at
-/// its deadline. Connections that have not said what they are wait in `Lobby`; the one session is a
-/// `SenderLink` with a `ClockTracker`; what is played is in `Playout`.
+/// The receiver's whole behaviour up to the frame ring, without I/O: a driver feeds it inputs, drains its outputs, and
+/// wakes it at its deadline. Connections without a first message wait in `Lobby`; the one session is a `SenderLink`
+/// with a `ClockTracker`; `Playout` plays.
 package struct ReceiverSession {
   let configuration: Configuration
   var memory: ReceiverMemory
@@ -19,20 +19,20 @@ package struct ReceiverSession {
   var playout: Playout
   private var lastState: RoomStatus.State?
   private var starvationWasTold = false
-  /// What was asked for last may leave a gap until then.
+  /// Until this time, a gap may be the effect of the last command.
   var gapsAreExpectedUntil: LocalTime?
   var cuts = CutAnswers()
   private var diary: RoomDiary
-  /// As long as the stream lasts.
+  /// Volume that the sender applies to all rooms; reset with each new stream.
   var streamVolume = StreamVolume.full
-  /// Whose music this is, as long as anything of it is left to play.
+  /// The sender whose music this is, while any of it is left to play.
   var occupant: Occupant?
-  /// For whom the room is kept, as its session ended in the middle of its music.
+  /// The sender for which the room is reserved, because its session ended in the middle of its music.
   var reservation: Reservation?
   var codecs: CodecList
-  /// Nil unless what plays is heard as it happens.
+  /// Nil unless the current stream is live.
   var live: LiveReceiver?
-  /// Since the session began.
+  /// Asks sent since the session began.
   var askCount: UInt32 = 0
   var outputs = OutputQueue<Output>()
 
@@ -42,7 +42,7 @@ package struct ReceiverSession {
     let clockID: UInt64
   }
 
-  /// Others wait until then, and on until what is buffered has sounded.
+  /// Keeps the room for a sender: others wait until `until`, and then until the buffered audio has sounded.
   struct Reservation {
     static let time = ProtocolLimits.reservation
     static let lookInterval = Nanoseconds.seconds(1)
@@ -53,7 +53,7 @@ package struct ReceiverSession {
     var until: LocalTime
   }
 
-  /// In the log's figures.
+  /// For the log's figures.
   var ignored = IgnoredCounts()
 
   package init(
@@ -73,8 +73,8 @@ package struct ReceiverSession {
     playout.schedule.delay = memory.settings.delay
   }
 
-  /// Takes one input into account. `now` never decreases. Drivers end each turn with `.timeout`: what is said of the time
-  /// comes by the hundred a second, and only that looks at what follows from it.
+  /// Handles one input. `now` never decreases. Drivers end each turn with `.timeout`. Datagrams and stamps of the clock
+  /// come by the hundred per second, and only `.timeout` acts on their consequences.
   package mutating func handle(_ input: Input, at now: LocalTime) {
     switch input {
     case .accepted(let id, let peer, let network):
@@ -93,7 +93,7 @@ package struct ReceiverSession {
     case .rendered(let report): rendered(report)
     case .resumedFromSuspend:
       clock?.suspended(at: now)
-      // The estimate from before is of another time, however close the next one is to it.
+      // The old estimate is void, however close the next one is to it.
       playout.schedule.clockStepped()
     case .trustKept(let number): desk.kept(number, at: now)
     case .trustChanged(let trust): desk.changed(trust)
@@ -102,10 +102,10 @@ package struct ReceiverSession {
     advance(to: now)
   }
 
-  /// What the driver must do next; `nil` when there is nothing left to do.
+  /// Returns the next output to carry out, or `nil` if there is none.
   package mutating func nextOutput() -> Output? { outputs.next() }
 
-  /// When to send `.timeout` if nothing else happens first.
+  /// Time at which to send `.timeout` if nothing else happens first.
   package var nextDeadline: LocalTime? {
     [
       lobby.nextDeadline, desk.nextDeadline, link?.nextDeadline, parting.nextDeadline,
@@ -268,7 +268,8 @@ package struct ReceiverSession {
     }
   }
 
-  /// A gap after a cut, a start or a change of the delay is heard too, but nobody needs to look for its cause.
+  /// Reports starvation, except in a gap after a cut, a start or a change of the delay: it is audible too, but nobody
+  /// needs to look for its cause.
   private mutating func tellOfStarvation(_ state: RoomStatus.State, at now: LocalTime) {
     guard state == .starved else {
       starvationWasTold = false
@@ -294,7 +295,7 @@ package struct ReceiverSession {
       clockDrift: estimate?.drift ?? 0, roundTrip: clock?.roundTrip ?? .zero)
   }
 
-  /// What `status` says of a clock that is not locked.
+  /// The error bound reported for a clock that is not locked.
   private static let notKnown = Nanoseconds(ProtocolLimits.span.upperBound)
 
   mutating func send(_ message: ControlMessage) {

@@ -1,6 +1,6 @@
 import WireProtocol
 
-/// Who may play in a receiver.
+/// Decides which senders may play in a receiver.
 package enum AccessPolicy: String, CaseIterable, Sendable {
   /// Senders that are paired with it, and those of its own user on this machine.
   case paired
@@ -8,27 +8,27 @@ package enum AccessPolicy: String, CaseIterable, Sendable {
   case open
 }
 
-/// What a receiver does when another sender wants a room that is busy, and does not ask to take it over.
+/// The receiver's answer to a sender that wants a busy room without asking to take it over.
 package enum BusyPolicy: String, CaseIterable, Sendable {
   case refuse
   case takeOver = "take-over"
-  /// The sender with the higher priority has the room, and gives it back to the other.
+  /// The sender with the higher priority gets the room, and gives it back to the other.
   case priority
 }
 
-/// Who has the room, or has it kept.
+/// The sender that has the room, or for which it is reserved.
 struct RoomOwner {
   let senderID: Identifier
   let senderName: String
   let priority: UInt8
 }
 
-/// What a `hello` is to the room's owner.
+/// The effect of a `hello` on the room's owner.
 enum RoomClaim: Hashable {
   /// The owner stays.
   case refused
   case granted
-  /// For a while: the owner is told to come back.
+  /// Granted for a while: the owner is told to come back.
   case lent
 
   init(_ hello: Hello, to owner: RoomOwner?, by policy: BusyPolicy) {

@@ -1,15 +1,15 @@
 package import Clock
 package import WireProtocol
 
-/// What of an evening is worth a line in the log: figures at intervals, and each time that the room gets worse or is well
-/// again. It looks at the room once a second while music plays.
+/// Decides which facts of a playing room are worth a line in the log: figures at intervals, and each beginning and end
+/// of a trouble. It looks at the room once a second while music plays.
 struct RoomDiary {
   private static let lookInterval = Nanoseconds.seconds(1)
-  /// Below it nobody hears that two rooms are apart.
+  /// Below this error nobody hears that two rooms are apart.
   private static let syncLimit = Nanoseconds.milliseconds(2)
-  /// A trouble that has not shown itself for so long is over: what comes and goes is one trouble, and two lines.
+  /// A trouble is over after this time without a sign of it: an intermittent one is one trouble, with two lines.
   private static let calmTime = Nanoseconds.seconds(30)
-  /// Music that lasted less is not worth figures of its own when it ends.
+  /// Shorter music gets no figures of its own when it ends.
   private static let shortestPeriod = Nanoseconds.seconds(60)
 
   private let interval: Nanoseconds
@@ -18,7 +18,7 @@ struct RoomDiary {
   private var trouble: (began: LocalTime, lastSeen: LocalTime, faults: RoomFaults)?
   private var before: RoomStatus?
   private var lateness = Nanoseconds.zero
-  /// What was ignored so far, and of it what a line of figures has told.
+  /// The counts so far, and as of the last line of figures.
   private var ignored = IgnoredCounts()
   private var ignoredTold = IgnoredCounts()
 
@@ -31,14 +31,16 @@ struct RoomDiary {
 
   init(interval: Nanoseconds) { self.interval = interval }
 
-  /// A packet came so long after it should have sounded.
+  /// Notes a packet that arrived `lateness` after its time.
   mutating func late(by lateness: Nanoseconds) { self.lateness = max(self.lateness, lateness) }
 
   func isDue(at now: LocalTime) -> Bool { nextDeadline.map { $0 <= now } ?? true }
 
+  /// Looks at the room and returns the events for the log.
+  ///
   /// - Parameters:
-  ///   - status: of now. Looked at while the room plays or should.
-  ///   - ignored: since the receiver began.
+  ///   - status: the present status. Only counts while the room plays or should.
+  ///   - ignored: counts since the receiver began.
   mutating func look(
     at status: RoomStatus, ignored: IgnoredCounts, now: LocalTime
   ) -> [ReceiverEvent] {
@@ -105,20 +107,20 @@ struct RoomDiary {
   }
 }
 
-/// What went wrong in some span.
+/// The faults of some span of time.
 package struct RoomFaults: Hashable, Sendable {
-  /// In packets.
+  /// Counts of packets.
   package private(set) var late: UInt32 = 0
   package private(set) var lost: UInt32 = 0
   package private(set) var corrupt: UInt32 = 0
-  /// How often the sound device ran dry.
+  /// Number of times that the sound device ran dry.
   package private(set) var underruns: UInt32 = 0
-  /// How long after it should have sounded a packet came.
+  /// Longest time by which a packet arrived late.
   package internal(set) var worstLateness = Nanoseconds.zero
 
   init() {}
 
-  /// Counts begin anew with each session.
+  /// Counts the faults between two statuses. A smaller count means that a new session began counting at zero.
   init(of status: RoomStatus, after before: RoomStatus) {
     func more(_ count: KeyPath<RoomStatus, UInt32>) -> UInt32 {
       let (now, then) = (status[keyPath: count], before[keyPath: count])
@@ -139,25 +141,25 @@ package struct RoomFaults: Hashable, Sendable {
   }
 }
 
-/// How a room has been for some time.
+/// Figures of a room over some time.
 package struct RoomFigures: Hashable, Sendable {
   package var time: Nanoseconds
-  /// Of its looks at itself, one a second.
+  /// Statistics of one value per second.
   package var syncError: SyncErrorStatistics
   package var leastBuffered: MediaDuration
-  /// As at its end.
+  /// The value at the end.
   package var roundTrip: Nanoseconds
-  /// In parts per thousand million: this machine's clock against the sender's, the card's against this machine's.
+  /// In ppb: this machine's clock against the sender's, and the card's against this machine's.
   package var clockDrift: Int32
   package var deviceDrift: Int32
   package var faults: RoomFaults
-  /// Since the figures before.
+  /// Counts since the previous figures.
   package var ignored: IgnoredCounts
 }
 
-/// What came and had no effect.
+/// Counts of received messages that had no effect.
 package struct IgnoredCounts: Hashable, Sendable {
-  /// Datagrams for the clock that somebody without the session's key has sent, or that came after their session.
+  /// Datagrams for the clock without the key of the session, forged or of an earlier session.
   package var forged = 0
   /// Messages of a type that this version does not know or that belong elsewhere, and those about another stream.
   package var skipped = 0

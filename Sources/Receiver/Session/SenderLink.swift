@@ -1,19 +1,19 @@
 import Clock
 import WireProtocol
 
-/// The session with one sender: who it is, its two connections, and when either side must speak.
+/// The session with one sender: its identity, its two connections, and the times at which either side must speak.
 struct SenderLink {
   let hello: Hello
-  /// Of the control connection.
+  /// Peer of the control connection.
   let secured: SecuredPeer
-  /// Whether it has proved that it is of this machine's own user.
+  /// True if the sender has proved to be of this machine's own user.
   let isOwn: Bool
   let peer: String
   let control: ConnectionID
   private(set) var media: ConnectionID?
   private var lastHeard: LocalTime
   private(set) var nextStatus: LocalTime
-  /// Bytes that came over the present media connection, and the limit last granted for it.
+  /// Bytes received over the present media connection, and the limit last granted for it.
   private(set) var mediaBytes: UInt64 = 0
   private(set) var grantedLimit: UInt64 = 0
   private var controlLimit = RateLimit(
@@ -35,13 +35,13 @@ struct SenderLink {
   var giveUpTime: LocalTime { lastHeard + ProtocolLimits.silence }
   var nextDeadline: LocalTime { min(giveUpTime, nextStatus) }
 
-  /// One more control message; false where there are too many.
+  /// Counts a control message. Returns false if there are too many.
   mutating func admitsControl(at now: LocalTime) -> Bool { controlLimit.admits(at: now) }
 
   mutating func heard(at now: LocalTime) { lastHeard = now }
   mutating func statusSent(at now: LocalTime) { nextStatus = now + ProtocolLimits.statusInterval }
 
-  /// A media connection came; returns the one that it replaces.
+  /// Attaches a media connection. Returns the one that it replaces.
   mutating func attach(_ connection: ConnectionID) -> ConnectionID? {
     defer {
       media = connection
@@ -55,15 +55,15 @@ struct SenderLink {
 
   mutating func receivedMedia(bytes: Int) { mediaBytes += UInt64(bytes) }
 
-  /// Whether more came than was granted, by more than is read at once.
+  /// True if the sender exceeded its credit by more than one read can hold.
   var overrunsCredit: Bool { mediaBytes > grantedLimit + Self.toleratedOverrun }
 
   private static let toleratedOverrun: UInt64 = 64 << 10
   private static let largestMessage = UInt64(ProtocolLimits.mediaMessage + 4)
 
-  /// The new limit to grant, if it is worth a message: a sixteenth of the capacity more than before. No more than half
-  /// of what is free, so that what small packets take in memory beyond their bytes is seen in time; but always
-  /// what the largest message needs, where there is room for it.
+  /// Returns a new limit to grant, if it is worth a message: at least a sixteenth of the capacity more than before.
+  /// Grants at most half of the free space, so that the memory overhead of small packets shows in time; but always
+  /// enough for the largest message, if there is space for it.
   mutating func limitToGrant(heldBytes: UInt64, capacity: UInt64) -> UInt64? {
     guard media != nil else { return nil }
     guard heldBytes < capacity else { return nil }
