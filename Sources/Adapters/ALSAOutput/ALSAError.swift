@@ -6,9 +6,9 @@ package struct ALSAError: Error, Hashable, Sendable, CustomStringConvertible {
   package var device: String
   /// The function's name.
   package var call: String
-  /// What it returned: a negative `errno`.
+  /// The call's result: a negative `errno`.
   package var code: Int32
-  /// What the device was asked for and does not have, such as a format; `nil` for all other failures.
+  /// The requested property that the device lacks, such as a format; `nil` for all other failures.
   package var unsupported: String?
 
   package init(device: String, call: String, code: Int32, unsupported: String? = nil) {
@@ -20,7 +20,7 @@ package struct ALSAError: Error, Hashable, Sendable, CustomStringConvertible {
 
   package var description: String {
     if let unsupported { return "sound device \"\(device)\" does not support \(unsupported)" }
-    // The name of a card that cannot be, such as hw:99.
+    // The name of an impossible card, such as hw:99.
     let isNoName = call == "snd_pcm_open" && code == -EINVAL
     return switch isNoName ? ENOENT : -code {
     case ENOENT, ENODEV, ENXIO:

@@ -1,10 +1,10 @@
 import CALSA
 
-/// Recognises a card from one day to the next.
+/// Recognises a card after it was unplugged, or after a restart.
 enum DeviceIdentity {
-  /// The card's identifier, its parts (vendor and product for USB) and the device's number, or the ALSA
-  /// name of a device without a card. Card numbers change with the order of plugging, so they are not
-  /// part of it.
+  /// Returns the card's identifier, its parts (vendor and product for USB) and the device's number, or
+  /// the ALSA name of a device without a card. Card numbers are left out, because they change with the
+  /// order of plugging.
   static func of(_ pcm: borrowing PCMDevice, named name: String) -> String {
     var info: OpaquePointer?
     guard snd_pcm_info_malloc(&info) >= 0, let info else { return name }
@@ -15,7 +15,7 @@ enum DeviceIdentity {
     return "\(parts)/\(snd_pcm_info_get_device(info))"
   }
 
-  /// Whether a kernel driver answers, rather than a plugin of alsa-lib without a card.
+  /// True if a kernel driver answers, rather than a plugin of alsa-lib without a card.
   static func isCard(_ pcm: borrowing PCMDevice) -> Bool {
     var info: OpaquePointer?
     guard snd_pcm_info_malloc(&info) >= 0, let info else { return false }
@@ -39,8 +39,8 @@ enum DeviceIdentity {
     return "\(String(cString: identifier))/\(String(cString: components))"
   }
 
-  /// Sound servers take what is written at once: their plugins move the pointer back when asked to, but
-  /// what has gone out stays out.
+  /// True for sound servers, which take written frames at once: their plugins move the pointer back
+  /// when asked to, but the frames still play.
   static func isSoundServer(_ pcm: borrowing PCMDevice) -> Bool {
     var info: OpaquePointer?
     guard snd_pcm_info_malloc(&info) >= 0, let info else { return false }

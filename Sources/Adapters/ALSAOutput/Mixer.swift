@@ -1,16 +1,16 @@
 import CALSA
 import Glibc
 
-/// Who sets the volume.
+/// The choice of the component that sets the volume.
 package enum MixerChoice: Hashable, Sendable {
-  /// The card, if it has a control for it that goes by decibels; else the renderer.
+  /// The card, if it has a control in decibels; else the renderer.
   case automatic
   /// The renderer.
   case none
-  /// The card's control of that name.
+  /// The card's control of this name.
   case named(String)
 
-  /// From a setting: `auto`, `none` or a name.
+  /// Reads a setting: `auto`, `none` or a name.
   package init(_ text: String) {
     self =
       switch text {
@@ -23,7 +23,7 @@ package enum MixerChoice: Hashable, Sendable {
 
 /// A card's own volume control. Not for the output thread.
 package struct Mixer: ~Copyable {
-  /// Names that drivers give to the control of what reaches the loudspeaker, in this order.
+  /// Names that drivers give to the control of the loudspeaker's signal, in order of preference.
   private static let usualNames = [
     "Digital", "Master", "PCM", "Speaker", "Headphone", "Line Out", "Playback", "HDMI",
   ]
@@ -36,15 +36,14 @@ package struct Mixer: ~Copyable {
 
   /// Opens the control of `card`, which is ALSA's name of it, such as `hw:0`.
   ///
-  /// `nil` where none is asked for, or where `automatic` finds none: then the renderer sets the volume.
+  /// Returns `nil` for `none`, or if `automatic` finds no control: then the renderer sets the volume.
   ///
-  /// - Throws: `ALSAError` where the control that is named does not exist; `description` lists those
-  ///   that do.
+  /// - Throws: `ALSAError` if the named control does not exist; `description` lists those that do.
   package static func open(_ choice: MixerChoice, card: String) throws(ALSAError) -> Mixer? {
     switch choice {
     case .none: return nil
     case .automatic:
-      // A card that has no mixer at all is no error here.
+      // A card without a mixer is no error here.
       guard let mixer = try? Mixer(card: card, name: nil), mixer.decibels != nil else { return nil }
       return mixer
     case .named(let name): return try Mixer(card: card, name: name)
@@ -98,7 +97,7 @@ package struct Mixer: ~Copyable {
     return result
   }
 
-  /// The control's range in hundredths of a decibel; `nil` where the driver does not tell.
+  /// The control's range in hundredths of a decibel; `nil` if the driver does not tell.
   private var decibels: ClosedRange<Int>? {
     var least = 0
     var most = 0
@@ -108,8 +107,8 @@ package struct Mixer: ~Copyable {
     return least...most
   }
 
-  /// Sets the volume as a factor of the amplitude, 0...1, where 1 is the card's 0 dB: what lies above
-  /// that distorts. At 0 it is muted, or as low as it goes.
+  /// Sets the volume as a factor of the amplitude, 0...1. 1 is the card's 0 dB, because higher levels
+  /// distort. 0 mutes, or sets the lowest level.
   package func set(gain: Float) throws(ALSAError) {
     let isMuted = !(gain > 0)
     var code: Int32

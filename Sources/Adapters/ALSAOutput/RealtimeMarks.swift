@@ -1,13 +1,13 @@
 import Glibc
 
-/// Tells RealtimeSanitizer, where a program is linked with it, which code may not allocate, lock or
-/// wait. Elsewhere it does nothing.
+/// Marks code that must not allocate, lock or wait, for RealtimeSanitizer if the program is linked
+/// with it. Otherwise it does nothing.
 struct RealtimeMarks {
   private typealias Mark = @convention(c) () -> Void
   private let enterFunction: Mark?
   private let exitFunction: Mark?
 
-  /// Looks the sanitizer up; not on a thread that must be in time.
+  /// Looks up the sanitizer; not for a realtime thread.
   init() {
     enterFunction = Self.find("__rtsan_realtime_enter")
     exitFunction = Self.find("__rtsan_realtime_exit")

@@ -3,7 +3,7 @@ package import Clock
 /// Forecasts when a position that moves in steps will move next.
 ///
 /// A move is an instant. A watched move gives the card's clock as exactly as a position that moves frame by frame; a
-/// move that is only noticed afterwards gives it to within a step.
+/// move that is only noticed later gives it to within a step.
 package struct StepForecast {
   /// The thread watches for a move from `begin` to `end`.
   package struct Window: Equatable {
@@ -24,23 +24,23 @@ package struct StepForecast {
   private static let exact = Nanoseconds.microseconds(20)
   /// With each move, the measured unevenness falls by one part in this many.
   private static let fading: Int64 = 32
-  /// How often, at most, a move is sought in `longestMemory`.
+  /// Largest number of searches for a move within `longestMemory`.
   private static let searches = 4
 
-  /// What a step lasts at the nominal rate.
+  /// Length of a step at the nominal rate.
   private let step: Nanoseconds
   private var last: LocalTime?
   /// Uncertainty of `last`.
   private var lastWidth = Nanoseconds(0)
   /// Recent unevenness of steps, beyond the drift of crystals.
   private var unevenness = Nanoseconds(0)
-  /// When the present search for moves began, and how often moves were sought since.
+  /// Start of the present search for moves, and number of attempts since.
   private var search: (began: LocalTime, count: Int)?
 
   package init(step: Nanoseconds) { self.step = step }
 
-  /// Around the first move at `time` or later. Nil if no move is known, or none so well that the next ones could be told
-  /// from each other and soon be seen.
+  /// Returns the window of the first move at `time` or later. Nil if no move is known, or none exactly enough to tell
+  /// the next moves apart and to see one soon.
   package func window(from time: LocalTime) -> Window? {
     guard let last, time - last < Self.longestMemory else { return nil }
     let count = max(1, (max(time - last, .zero).count + step.count - 1) / step.count)
@@ -51,8 +51,8 @@ package struct StepForecast {
     return Window(begin: last + span - margin, end: last + span + margin)
   }
 
-  /// Whether it is time to wait for a move without knowing when it will be, which takes as long as a step: a few times
-  /// a second at most.
+  /// True if the thread may wait for a move at an unknown time, which takes as long as a step: a few times per second
+  /// at most.
   package mutating func mayBeSought(at now: LocalTime) -> Bool {
     guard let last = search, now - last.began < Self.longestMemory else {
       search = (began: now, count: 1)
@@ -62,15 +62,15 @@ package struct StepForecast {
     return last.count < Self.searches
   }
 
-  /// Whether a move was seen recently or is expected soon; readings at other times say little then.
+  /// True if a move was seen recently or is expected soon; readings at other times then carry little information.
   package func isPromising(at now: LocalTime) -> Bool {
     if let last, now - last < Self.longestMemory { return true }
     return last == nil && (search?.count ?? 0) < Self.searches
   }
 
-  /// The position moved by a step at `time`, give or take `width`. Returns its uncertainty as a measurement of the
-  /// card's clock: uneven steps, such as those at the end of a USB transfer, are as uncertain as the last ones were
-  /// off the forecast.
+  /// Takes a move of the position by a step at `time`, give or take `width`. Returns its uncertainty as a measurement
+  /// of the card's clock. Uneven steps, such as those at the end of a USB transfer, are as uncertain as recent steps
+  /// differed from the forecast.
   package mutating func moved(at time: LocalTime, width: Nanoseconds) -> Nanoseconds {
     defer { (last, lastWidth) = (time, width) }
     guard let last, time - last < Self.longestMemory else {

@@ -28,10 +28,10 @@ final class DaemonConnection {
 
   init(_ poll: Poll) { self.poll = poll }
 
-  /// The owner has released it; no more events are delivered.
+  /// True once the owner has released the connection; then no more events are delivered.
   var isEnding: Bool { poll.isEnding }
 
-  /// Returns when the owner has let go.
+  /// Runs until the owner has released the connection.
   func run(for user: any DaemonUser) {
     self.user = user
     connect()
@@ -43,7 +43,7 @@ final class DaemonConnection {
     if let client { avahi_client_free(client) }
   }
 
-  /// Drops the connection and makes a new one a little later, when the callback that asked for it has returned.
+  /// Drops the connection. Makes a new one a little later, after the calling callback has returned.
   func reconnect(reason: String) {
     if isPresent != false { user?.daemonVanished(reason) }
     isPresent = false

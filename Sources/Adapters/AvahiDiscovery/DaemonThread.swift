@@ -2,8 +2,8 @@ internal import CAvahi
 internal import Glibc
 internal import Synchronization
 
-/// Handle of Avahi's thread. Calls to the daemon go over D-Bus and wait for as long as 25 s where the daemon or the
-/// bus hangs, so they are made on that thread alone: nothing here waits for it.
+/// Handle of Avahi's thread. Calls to the daemon go over D-Bus and block for up to 25 s if the daemon or the bus
+/// hangs. Only that thread makes them, and no other thread waits for it.
 final class DaemonThread: Sendable {
   private let poll: Poll
 
@@ -27,7 +27,7 @@ final class DaemonThread: Sendable {
     pthread_detach(thread)
   }
 
-  /// Ends the thread as soon as it is free, and withdraws what it published. No more events are delivered, except one
+  /// Ends the thread as soon as it is free, and withdraws its announcements. No more events are delivered, except one
   /// whose delivery has begun.
   deinit { poll.end() }
 
@@ -50,7 +50,7 @@ private func runBody(_ body: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointe
   return nil
 }
 
-/// The event loop of Avahi's thread. It lives until both that thread and its owner have let it go.
+/// The event loop of Avahi's thread. It lives until both that thread and its owner have released it.
 final class Poll: Sendable {
   /// A pointer is not `Sendable`. Only `avahi_simple_poll_wakeup` is called from other threads.
   private let address: UInt
@@ -75,9 +75,9 @@ final class Poll: Sendable {
   /// On Avahi's thread only.
   var api: UnsafePointer<AvahiPoll> { avahi_simple_poll_get(poll) }
 
-  /// On Avahi's thread only: waits for something to happen and sees to it.
+  /// On Avahi's thread only: waits for an event and handles it.
   func turn() {
-    // Fails where the kernel is out of memory.
+    // Fails if the kernel is out of memory.
     if avahi_simple_poll_iterate(poll, -1) < 0 { sleep(1) }
   }
 

@@ -1,4 +1,4 @@
-/// A key and a value that a service is announced with.
+/// A key and a value of a service's announcement.
 package struct TextPair: Hashable, Sendable {
   package var key: String
   package var value: String
@@ -9,17 +9,18 @@ package struct TextPair: Hashable, Sendable {
   }
 }
 
-/// A service on the network, as all its announcements together tell. Everything in it comes from the network.
+/// A service on the network, joined from all its announcements. All its values come from the network.
 package struct DiscoveredService: Hashable, Sendable {
   package var name: String
   package var hostName: String
-  /// Numeric: IPv4 first, then IPv6, and last what is valid on one link only, with its interface: `fe80::1%eth0`.
+  /// Numeric addresses: IPv4 first, then IPv6, and last those valid on one link only, with the interface:
+  /// `fe80::1%eth0`.
   package var addresses: [String]
   package var port: UInt16
   package var text: [TextPair]
-  /// Names of this host's interfaces that the service was seen on.
+  /// Names of this host's interfaces on which the service was seen.
   package var interfaces: [String]
-  /// A program on this host announces it.
+  /// True if a program on this host announces it.
   package var isLocal: Bool
 
   package init(
@@ -35,13 +36,13 @@ package struct DiscoveredService: Hashable, Sendable {
     self.isLocal = isLocal
   }
 
-  /// The value of `key`, in whatever case the key is spelled.
+  /// Returns the value of `key`, ignoring the key's case.
   package subscript(key: String) -> String? {
     text.first { $0.key.lowercased() == key.lowercased() }?.value
   }
 }
 
-/// What the discovery daemon or its library refused, in a line fit for the user.
+/// A refusal of the discovery daemon or its library, in one line for the user.
 package struct DiscoveryError: Error, Hashable, Sendable, CustomStringConvertible {
   package let description: String
 }

@@ -2,27 +2,27 @@ internal import CAvahi
 internal import Glibc
 
 /// Finds the services of one type on all networks until it is dropped, and keeps watching each of them. It may
-/// begin before the Avahi daemon runs, and looks again when that was restarted.
+/// start before the Avahi daemon runs, and searches again after a restart of the daemon.
 ///
-/// Events come on Avahi's thread: hand them on. Nothing here waits for the daemon.
+/// Events come on Avahi's thread: hand them on. No call waits for the daemon.
 package final class ServiceBrowser {
   package enum Event: Hashable, Sendable {
     case daemonAppeared
-    /// With a reason in words. Every service that was known is lost before this.
+    /// The daemon is gone, for this reason in words. All known services are reported lost before this event.
     case daemonVanished(String)
     case found(DiscoveredService)
     /// Its text, port, addresses or interfaces changed; its name, host name and identifier did not.
     case updated(DiscoveredService)
     case lost(DiscoveredService)
-    /// All that answered at once has been reported; more may come at any time.
+    /// All services that answered at once have been reported; more may come at any time.
     case settled
     case failed(DiscoveryError)
   }
 
   private let thread: DaemonThread
 
-  /// `identifierKey` names the text entry, in lower case, by which two services that share name and host name
-  /// are told apart.
+  /// `identifierKey` is the text key, in lower case, whose value distinguishes services that share name and
+  /// host name.
   package init(
     type: String, identifierKey: String, onEvent: @escaping @Sendable (Event) -> Void
   ) throws(DiscoveryError) {
@@ -36,7 +36,7 @@ package final class ServiceBrowser {
 
 /// A browser's work, on Avahi's thread.
 private final class Search: DaemonUser {
-  /// A service that did not answer in the daemon's five seconds is asked again after this.
+  /// Delay before asking again for a service that did not answer within the daemon's five seconds.
   static let retryDelay = Duration.seconds(2)
 
   private let connection: DaemonConnection

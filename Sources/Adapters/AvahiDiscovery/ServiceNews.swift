@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Hands what a browser finds to another thread. Only the latest change of each service is kept, so there are never
+/// Hands a browser's events to another thread. It keeps only the latest change of each service, so there are never
 /// more entries than services, and no service is lost however long nobody takes them.
 package final class ServiceNews: Sendable {
   private struct Key: Hashable {
@@ -13,9 +13,9 @@ package final class ServiceNews: Sendable {
     /// In order of their first change.
     var order: [Key] = []
     var changes: [Key: ServiceBrowser.Event] = [:]
-    /// Services that were taken, and whose loss was not.
+    /// Services that were taken as found and not yet as lost.
     var known: Set<Key> = []
-    /// The latest of each other kind.
+    /// The latest event of each other kind.
     var others: [ServiceBrowser.Event] = []
   }
 
@@ -24,7 +24,7 @@ package final class ServiceNews: Sendable {
   private let wake: @Sendable () -> Void
 
   /// - Parameters:
-  ///   - identifierKey: as the browser's.
+  ///   - identifierKey: the same as the browser's.
   ///   - wake: called after each event, on the thread that posts it.
   package init(identifierKey: String, wake: @escaping @Sendable () -> Void) {
     self.identifierKey = identifierKey
@@ -52,7 +52,7 @@ package final class ServiceNews: Sendable {
     wake()
   }
 
-  /// What has changed since the last call: services first.
+  /// Returns the changes since the last call, services first.
   package func take() -> [ServiceBrowser.Event] {
     state.withLock { state in
       let changes = state.order.compactMap { key -> ServiceBrowser.Event? in

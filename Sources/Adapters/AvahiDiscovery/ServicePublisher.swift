@@ -3,9 +3,9 @@ internal import Synchronization
 
 /// A service to announce.
 package struct PublishedService: Hashable, Sendable {
-  /// What people see, at most 63 bytes.
+  /// The name for people, at most 63 bytes.
   package var name: String
-  /// Such as `_tutti._tcp`.
+  /// The type, such as `_tutti._tcp`.
   package var type: String
   package var port: UInt16
   package var text: [TextPair]
@@ -18,20 +18,20 @@ package struct PublishedService: Hashable, Sendable {
   }
 }
 
-/// Announces one service on all networks until it is dropped. It may begin before the Avahi daemon runs, announces
-/// again when that was restarted, and tries again what failed.
+/// Announces one service on all networks until it is dropped. It may start before the Avahi daemon runs, announces
+/// again after a restart of the daemon, and repeats failed attempts.
 ///
-/// Events come on Avahi's thread: hand them on. Nothing here waits for the daemon.
+/// Events come on Avahi's thread: hand them on. No call waits for the daemon.
 package final class ServicePublisher {
   package enum Event: Hashable, Sendable {
     case daemonAppeared
-    /// With a reason in words.
+    /// The daemon is gone, for this reason in words.
     case daemonVanished(String)
     /// Published under this name, which differs from the requested one after `renamed`.
     case published(name: String)
     /// Another service of this type has the name.
     case renamed(from: String, to: String)
-    /// It is tried again. Posted once for each reason.
+    /// An attempt failed and will be repeated. Posted once for each reason.
     case failed(DiscoveryError)
   }
 
@@ -52,8 +52,8 @@ package final class ServicePublisher {
     }
   }
 
-  /// Announces other text from now on, also after a restart of the daemon. Of several changes that come while the
-  /// daemon is slow only the last is announced. From any thread.
+  /// Announces this text from now on, also after a restart of the daemon. If several changes come while the daemon
+  /// is slow, only the last is announced. From any thread.
   package func update(text: [TextPair]) {
     self.text.pairs.withLock { $0 = text }
     thread.wake()
@@ -68,9 +68,9 @@ private final class WantedText: Sendable {
 
 /// A publisher's work, on Avahi's thread.
 private final class Publication: DaemonUser {
-  /// Names to try before giving up; each is the one before with its number raised.
+  /// Largest number of names to try; each is the one before with its number raised.
   static let mostNames = 100
-  /// After a failure; doubled with each that follows.
+  /// Pause after a failure; doubled with each failure that follows.
   static let firstPause = Duration.seconds(1)
   static let longestPause = Duration.seconds(15)
 
@@ -81,10 +81,10 @@ private final class Publication: DaemonUser {
   private let connection: DaemonConnection
   private let text: WantedText
   private var service: PublishedService
-  /// Present only while the host name is established.
+  /// Nil unless the host name is established.
   private var client: OpaquePointer?
   private var group: OpaquePointer?
-  /// The service that the daemon announces; nil if none.
+  /// The text that the daemon announces; nil if none.
   private var announced: [TextPair]?
   private var retry: OpaquePointer?
   private var pause = firstPause
@@ -130,7 +130,7 @@ private final class Publication: DaemonUser {
   func wokenUp() { work() }
 
   func change(_ group: OpaquePointer, _ state: AvahiEntryGroupState) {
-    // A group of a connection that was given up may still have something to say.
+    // The group of an abandoned connection may still send events.
     guard group == self.group else { return }
     switch state {
     case AVAHI_ENTRY_GROUP_ESTABLISHED: tell(.published(name: service.name))
@@ -231,7 +231,7 @@ private final class Publication: DaemonUser {
     tell(.renamed(from: old, to: service.name))
   }
 
-  /// The list's functions put each entry in front of the others.
+  /// Makes the text's list. Goes backward, because the list's functions prepend entries.
   private func textList(_ text: [TextPair]) -> UnsafeMutablePointer<AvahiStringList>? {
     var list: UnsafeMutablePointer<AvahiStringList>?
     for pair in text.reversed() {

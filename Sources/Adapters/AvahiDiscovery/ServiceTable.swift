@@ -1,9 +1,9 @@
-/// Sightings of services, by interface and protocol, joined into one entry for each service.
+/// Joins sightings of services, by interface and protocol, into one entry for each service.
 ///
-/// A service is seen several times where this host has several interfaces. Sightings with one name, host and
-/// identifier are one service; two hosts of the same name on different networks stay apart.
+/// A host with several interfaces sees a service several times. Sightings with the same name, host and identifier
+/// are one service; two hosts of the same name on different networks stay apart.
 struct ServiceTable {
-  /// One announcement, by how it came in.
+  /// Identifies one announcement by the path on which it came.
   struct Key: Hashable {
     var interface: Int32
     var network: Int32
@@ -33,13 +33,13 @@ struct ServiceTable {
     var identifier: String?
   }
 
-  /// Announcements that are watched; a service has one for each interface and protocol. The daemon grants a client
-  /// 1024 objects.
+  /// Largest number of watched announcements; a service has one for each interface and protocol. The daemon grants
+  /// a client 1024 objects.
   static let limit = 1000
 
-  /// The text key whose value tells two services of one name and host name apart.
+  /// The text key whose value distinguishes services that share name and host name.
   private let identifierKey: String
-  /// In the order of the latest news.
+  /// In the order of their latest change.
   private var sightings: [(key: Key, sighting: Sighting)] = []
   private var services: [Identity: DiscoveredService] = [:]
 

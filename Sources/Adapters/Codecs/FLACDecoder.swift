@@ -1,18 +1,18 @@
 package import Audio
 import CFLAC
 
-/// Decodes FLAC frames, one packet each. A packet gives all its frames at once: nothing is held back.
+/// Decodes FLAC packets of one frame each. It puts out all samples of a packet at once.
 package final class FLACDecoder: AudioDecoder {
   private let handle: UnsafeMutablePointer<FLAC__StreamDecoder>
   private let info: StreamInfo
-  /// The bytes that the library may read now, and how many it has read.
+  /// The packet that the library reads, and the number of bytes already read.
   private var input: [UInt8] = []
   private var inputPosition = 0
   private var output: [Float] = []
   private var frameCount = 0
   private var fault: String?
 
-  /// - Throws: `CodecError.malformed` where the format's configuration is not a sound STREAMINFO block.
+  /// - Throws: `CodecError.malformed` if the format's configuration is not a valid STREAMINFO block.
   package init(format: StreamFormat) throws(CodecError) {
     let info = try StreamInfo(parsing: format.configuration)
     guard info.channelCount == format.audio.channelCount,
@@ -32,7 +32,8 @@ package final class FLACDecoder: AudioDecoder {
 
   deinit { FLAC__stream_decoder_delete(handle) }
 
-  /// The library learns the stream as from a file: the magic word, then STREAMINFO as the last block.
+  /// Tells the library the stream's parameters as a file would: the magic word, then STREAMINFO as the
+  /// last block.
   private func open(configuration: [UInt8]) throws(CodecError) {
     let status = FLAC__stream_decoder_init_stream(
       handle, readPacket, nil, nil, nil, nil, takeFrame, nil, noteFault,
@@ -54,7 +55,7 @@ package final class FLACDecoder: AudioDecoder {
     output.removeAll(keepingCapacity: true)
     frameCount = 0
     fault = nil
-    // The library then looks for the sync code afresh, whatever the packet before this one was.
+    // After this, the library searches for a new sync code, independent of the previous packet.
     guard FLAC__stream_decoder_flush(handle) != 0 else {
       throw .failed(call: "FLAC__stream_decoder_flush", reason: "refused")
     }
@@ -64,7 +65,7 @@ package final class FLACDecoder: AudioDecoder {
     frames += output
   }
 
-  /// Hands the rest of the packet to the library; returns the number of bytes.
+  /// Hands the rest of the packet to the library. Returns the number of bytes.
   fileprivate func read(into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
     let count = min(buffer.count, input.count - inputPosition)
     _ = buffer.update(fromContentsOf: input[inputPosition..<inputPosition + count])
@@ -80,7 +81,7 @@ package final class FLACDecoder: AudioDecoder {
     guard Int(header.channels) == info.channelCount, Int(header.sample_rate) == info.sampleRate,
       Int(header.bits_per_sample) == info.bitsPerSample
     else { return fail("its format is not that of the stream") }
-    // A frame has at most 65 535 samples a channel, by its own header: that bounds the output.
+    // The frame's header allows at most 65 535 samples per channel, which bounds the output.
     let channelCount = info.channelCount
     let blockSize = Int(header.blocksize)
     let scale = 1 / Float(UInt64(1) << UInt64(info.bitsPerSample - 1))
@@ -100,8 +101,8 @@ package final class FLACDecoder: AudioDecoder {
   }
 }
 
-// The library's calls back, on the thread that decodes. The context is the decoder, which is alive while
-// it decodes.
+// Callbacks of the library, on the decoding thread. The context is the decoder, which is alive while it
+// decodes.
 
 private func decoder(_ context: UnsafeMutableRawPointer) -> FLACDecoder {
   Unmanaged<FLACDecoder>.fromOpaque(context).takeUnretainedValue()

@@ -2,9 +2,9 @@ package import Audio
 import CFLAC
 
 package struct FLACSettings: Hashable, Sendable {
-  /// Frames of one packet, 16 to 65 535; nil chooses by the sample rate.
+  /// Frames per packet, 16 to 65 535; nil chooses by the sample rate.
   package var blockSize: Int?
-  /// 0 to 8; more costs time.
+  /// 0 to 8; higher levels cost more time.
   package var compressionLevel: Int
 
   package init(blockSize: Int? = nil, compressionLevel: Int = 5) {
@@ -13,7 +13,7 @@ package struct FLACSettings: Hashable, Sendable {
   }
 }
 
-/// Encodes to FLAC, one frame a packet. Lossless for samples that came from 16 bits, or from 24 where
+/// Encodes to FLAC, one frame per packet. Lossless for samples that came from 16 bits, or from 24 if
 /// `sampleType` is wider than 16 bits; others are rounded to that.
 package final class FLACEncoder: AudioEncoder {
   package private(set) var format: StreamFormat
@@ -118,7 +118,7 @@ package final class FLACEncoder: AudioEncoder {
   }
 }
 
-/// Where the library writes to.
+/// Collects the library's output.
 private final class Sink {
   var header: [UInt8] = []
   var packets: [EncodedPacket] = []
@@ -132,8 +132,8 @@ private final class Sink {
   }
 }
 
-/// The library's call back, on the thread that encodes: the header in parts with no samples, then one call
-/// a frame. The context is the sink of the encoder.
+/// Callback of the library, on the encoding thread: first the header in parts without samples, then one
+/// call per frame. The context is the encoder's sink.
 private func writeBytes(
   _: UnsafePointer<FLAC__StreamEncoder>?, bytes: UnsafePointer<FLAC__byte>?, count: Int,
   samples: UInt32, _: UInt32, context: UnsafeMutableRawPointer?

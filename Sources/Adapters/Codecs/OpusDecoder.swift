@@ -1,16 +1,16 @@
 package import Audio
 import COpus
 
-/// Decodes Opus at 48 kHz, 1 to 8 channels, in the order of WAVE.
+/// Decodes Opus at 48 kHz, 1 to 8 channels, in the channel order of WAVE.
 package final class OpusDecoder: AudioDecoder {
-  /// 120 ms, the longest packet that there is.
+  /// 120 ms, the length of the longest possible packet.
   private static let maximumPacketFrames = 5_760
 
   private let handle: OpaquePointer
   private let channelCount: Int
   private var scratch: [Float]
 
-  /// - Throws: `CodecError.malformed` where the format's configuration is not a sound OpusHead.
+  /// - Throws: `CodecError.malformed` if the format's configuration is not a valid OpusHead.
   package init(format: StreamFormat) throws(CodecError) {
     let head = try OpusHead(parsing: format.configuration)
     guard format.audio.sampleRate == 48_000 else {
@@ -20,7 +20,8 @@ package final class OpusDecoder: AudioDecoder {
       throw .malformed(
         "OpusHead has \(head.channelCount) channels, the format \(format.audio.channelCount)")
     }
-    // The library writes channel i from coded channel mapping[i]: asking in the order of WAVE gives it.
+    // The library writes channel i from coded channel mapping[i], so a mapping in the order of WAVE
+    // gives that order.
     let order = OpusHead.vorbisOrder(ofChannels: head.channelCount)
     let mapping = order.map { head.mapping[$0] }
     var status: Int32 = 0

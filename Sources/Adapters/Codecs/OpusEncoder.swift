@@ -2,7 +2,7 @@ package import Audio
 import COpus
 
 package struct OpusSettings: Hashable, Sendable {
-  /// The frames of one packet at 48 kHz, 2.5 to 60 ms; the raw value is their count.
+  /// Frames per packet at 48 kHz, 2.5 to 60 ms; the raw value is their number.
   package enum PacketLength: Int, CaseIterable, Sendable {
     case frames120 = 120
     case frames240 = 240
@@ -13,9 +13,9 @@ package struct OpusSettings: Hashable, Sendable {
   }
 
   package var packetLength: PacketLength
-  /// Bits a second over all channels, 6 000 to 510 000 a channel; nil leaves it to the library.
+  /// Bits per second over all channels, 6 000 to 510 000 per channel; nil lets the library choose.
   package var bitrate: Int?
-  /// 0 to 10; more costs time.
+  /// 0 to 10; higher values cost more time.
   package var complexity: Int
 
   package init(
@@ -27,22 +27,22 @@ package struct OpusSettings: Hashable, Sendable {
   }
 }
 
-/// Encodes to Opus at 48 kHz, 1 to 8 channels, in the order of WAVE. Gapless: the valid frames of all
-/// packets are exactly the frames that went in.
+/// Encodes to Opus at 48 kHz, 1 to 8 channels, in the channel order of WAVE. Gapless: the valid
+/// frames of all packets are exactly the input frames.
 package final class OpusEncoder: AudioEncoder {
-  /// The library's advice for the most that one stream of a packet can need (`opus_encode`).
+  /// Bytes of the largest packet of one stream, as the library advises (`opus_encode`).
   private static let maximumStreamBytes = 4_000
 
   package let format: StreamFormat
   private let handle: OpaquePointer
   private let packetFrames: Int
-  /// For each channel of the library's order, the channel of ours.
+  /// For each channel in the library's order, the input's channel.
   private let order: [Int]
   private var scratch: [UInt8]
   private var pending: [Float] = []
-  /// Frames of the codec's delay that have not come out yet.
+  /// Frames of the codec's delay that are still to be put out.
   private var framesToSkip: Int
-  /// Frames that went in and are not yet valid frames of a packet.
+  /// Input frames that are not yet valid frames of a packet.
   private var framesOwed = 0
   private var isFinished = false
 

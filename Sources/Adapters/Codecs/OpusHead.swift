@@ -1,11 +1,11 @@
 import Audio
 
-/// The header of an Opus stream (RFC 7845, 5.1), and the order in which it codes channels.
+/// The header of an Opus stream (RFC 7845, 5.1), with the order in which the stream codes channels.
 struct OpusHead: Equatable {
-  /// Frames at 48 kHz to throw away at the start of the stream.
+  /// Frames at 48 kHz to discard at the start of the stream.
   var preSkip: Int
   var inputSampleRate: Int
-  /// To apply to the output, in 1/256 dB.
+  /// Gain to apply to the output, in 1/256 dB.
   var gain: Int
   var streamCount: Int
   var coupledCount: Int
@@ -64,8 +64,8 @@ extension OpusHead {
     return bytes + mapping
   }
 
-  /// For each channel in the order of WAVE (front left, front right, centre, LFE, back, side), its place
-  /// in the order of Vorbis, which mapping family 1 prescribes (RFC 7845, 5.1.1.2).
+  /// Returns for each channel in the order of WAVE (front left, front right, centre, LFE, back, side)
+  /// its place in the order of Vorbis, which mapping family 1 prescribes (RFC 7845, 5.1.1.2).
   static func vorbisOrder(ofChannels count: Int) -> [Int] {
     switch count {
     case 3: [0, 2, 1]

@@ -1,6 +1,6 @@
 import Audio
 
-/// The configuration of the wire in the form in which libavcodec wants it.
+/// Converts a configuration from the wire to the form that libavcodec expects.
 enum CodecHeader {
   private static let alacSize = 24
   /// The library expects ALAC's configuration with the header of its MP4 box: size, name, version.

@@ -1,12 +1,13 @@
 import CAVCodec
 
-/// The samples of a decoded frame, whichever way the library lays them out.
+/// The samples of a decoded frame, in any layout of the library.
 struct DecodedSamples {
   private let frame: AVFrame
   private let frameCount: Int
   private let channelCount: Int
 
-  /// Nil where the frame is none, or its samples are of a kind that no decoder in use gives.
+  /// Returns nil if the frame is empty, or its samples are of a kind that no decoder in use
+  /// produces.
   init?(_ frame: AVFrame) {
     guard frame.nb_samples > 0, frame.ch_layout.nb_channels > 0, let planes = frame.extended_data
     else { return nil }
@@ -31,7 +32,7 @@ struct DecodedSamples {
 
   private var planeCount: Int { isPlanar ? channelCount : 1 }
 
-  /// Interleaved, full scale 1.
+  /// Appends the samples, interleaved, full scale ±1.
   func append(to frames: inout [Float]) {
     switch format {
     case AV_SAMPLE_FMT_FLT, AV_SAMPLE_FMT_FLTP: append(Float.self, to: &frames) { $0 }

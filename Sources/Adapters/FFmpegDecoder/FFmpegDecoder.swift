@@ -3,13 +3,13 @@ import CAVCodec
 
 /// Decodes what FFmpeg's libavcodec decodes, one packet at a time. One thread at a time.
 package final class FFmpegDecoder: AudioDecoder {
-  /// Frames that one packet may decode to: the number that it may announce, and priming.
+  /// Largest number of frames that one packet may decode to: the most that it may announce, and priming.
   private static let frameLimit = 2 * 65_536
 
   /// Codecs that `init` accepts if the library is installed.
   package static let decodable: [Codec] = [.mp3, .aac, .alac, .vorbis, .ac3, .eac3]
 
-  /// Whether the library is on this machine and has not failed to load. Loads nothing, so a receiver starts fast and
+  /// True if the library is on this machine and has not failed to load. Loads nothing, so a receiver starts fast and
   /// stays small.
   package static var isInstalled: Bool { cav_is_installed() != 0 }
 
@@ -22,7 +22,7 @@ package final class FFmpegDecoder: AudioDecoder {
 
   /// Loads the library with the first stream that needs it.
   ///
-  /// - Throws: `unsupported` where it cannot be loaded or lacks the codec, `malformed` where the configuration is
+  /// - Throws: `unsupported` if the library cannot be loaded or lacks the codec, `malformed` if the configuration is
   ///   not that of the codec.
   package init(format: StreamFormat) throws(CodecError) {
     guard let calls = cav_load()?.pointee else {
@@ -61,7 +61,7 @@ package final class FFmpegDecoder: AudioDecoder {
     guard code >= 0 else { throw .malformed("\(format.codec) configuration: \(reason(of: code))") }
   }
 
-  /// The library frees it with the context.
+  /// Gives the codec its configuration, which the library frees with the context.
   private func give(
     _ header: [UInt8], to context: UnsafeMutablePointer<AVCodecContext>
   ) throws(CodecError) {
@@ -106,7 +106,7 @@ package final class FFmpegDecoder: AudioDecoder {
     }
   }
 
-  /// The library reads a few bytes beyond the end of a packet, and keeps a copy of it.
+  /// Sends a packet, padded because the library reads a few bytes beyond its end. The library keeps a copy.
   private func send(
     _ payload: [UInt8], to context: UnsafeMutablePointer<AVCodecContext>
   ) throws(CodecError) {

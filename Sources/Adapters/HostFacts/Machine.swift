@@ -3,7 +3,7 @@ package import Diagnosis
 internal import Glibc
 
 extension SystemFiles {
-  /// The interfaces that are up.
+  /// Returns the interfaces that are up.
   package func interfaces() -> InterfaceFacts {
     var facts = InterfaceFacts(wireless: [], wired: [])
     for name in names(in: "/sys/class/net") {
@@ -23,7 +23,7 @@ extension SystemFiles {
     return facts
   }
 
-  /// In dBm.
+  /// Returns the signal level in dBm.
   private func signal(of interface: String) -> Int? {
     // wlan0: 0000   54.  -56.  -256        0 …
     for line in lines("/proc/net/wireless") {
@@ -38,7 +38,7 @@ extension SystemFiles {
     line("/sys/devices/system/clocksource/clocksource0/current_clocksource")
   }
 
-  /// How to let UDP in through the firewall that runs here; nil where none is seen.
+  /// Returns the command that lets UDP in through the running firewall; nil if none is found.
   package func firewallAdvice() -> String? {
     if lines("/etc/ufw/ufw.conf").contains(where: { $0.hasPrefix("ENABLED=yes") }) {
       return "sudo ufw allow proto udp from the rooms' network"
@@ -47,7 +47,8 @@ extension SystemFiles {
   }
 }
 
-/// Whether a file can be made in a directory, and how much room it has. It may take as long as the disk takes.
+/// Tests if a file can be made in a directory, and measures its free space. It may take as long as the disk
+/// takes.
 package enum StateProbe {
   package static func look(at directory: String) -> StateFacts {
     let path = directory + "/.doctor.\(getpid())"
@@ -70,16 +71,16 @@ package enum StateProbe {
   private static var reason: String { String(cString: strerror(errno)) }
 }
 
-/// Of a wireless interface, by the kernel's wireless extensions.
+/// Power saving of a wireless interface, read through the kernel's wireless extensions.
 enum PowerSaving {
   /// SIOCGIWPOWER of linux/wireless.h, and the size of its `struct iwreq`.
   private static let request: UInt = 0x8B2D
   private static let size = 32
-  /// Of the name, with the zero that ends it; and where `iw_param.disabled` lies.
+  /// Size of the interface's name with its final zero, and offset of `iw_param.disabled`.
   private static let nameSize = 16
   private static let disabledOffset = 21
 
-  /// Nil where the driver does not say.
+  /// Returns nil if the driver does not tell.
   static func isOn(_ interface: String) -> Bool? {
     let name = Array(interface.utf8)
     guard name.count < nameSize else { return nil }

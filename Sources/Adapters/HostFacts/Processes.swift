@@ -2,24 +2,24 @@ package import Diagnosis
 internal import Glibc
 
 extension SystemFiles {
-  /// As the kernel calls it; 15 bytes at most.
+  /// Returns the kernel's name of the process; at most 15 bytes.
   package func name(ofProcess id: Int32) -> String? { line("/proc/\(id)/comm") }
 
-  /// Of a process, its own name first.
+  /// Returns a process's arguments, its own name first.
   package func arguments(ofProcess id: Int32) -> [String] {
     let text = text("/proc/\(id)/cmdline") ?? ""
     return text.split(separator: "\0", omittingEmptySubsequences: false).dropLast().map(String.init)
   }
 
-  /// Whether a process runs a program of this name.
+  /// True if the process runs a program of this name.
   package func runs(_ id: Int32, program name: String) -> Bool { self.name(ofProcess: id) == name }
 
-  /// What a process may do, this one where none is given; nil where the system does not say.
+  /// Returns the rights of a process, or of this one if `id` is nil; nil if the system does not tell.
   package func rights(ofProcess id: Int32?) -> RightsFacts? {
     let folder = "/proc/" + (id.map(String.init) ?? "self")
     let limits = lines(folder + "/limits")
     guard !limits.isEmpty else { return nil }
-    // Two spaces or more lie between the columns.
+    // At least two spaces separate the columns.
     func limit(_ name: String) -> UInt64 {
       guard let line = limits.first(where: { $0.hasPrefix(name) }),
         let soft = line.dropFirst(name.count).split(separator: " ").first
@@ -34,8 +34,8 @@ extension SystemFiles {
       mayRaisePriority: capabilities >> 23 & 1 == 1, mayLockMemory: capabilities >> 14 & 1 == 1)
   }
 
-  /// Processes that have a sound device open to play, each once. Those of other users are found where the card's driver
-  /// tells them.
+  /// Returns the processes that have a sound device open for playback, each once. Processes of other users are found if
+  /// the card's driver tells them.
   package func soundOwners() -> [CardFacts.Owner] {
     var ids: [Int32] = []
     for card in names(in: "/proc/asound") where card.isNumbered(after: "card") {
@@ -62,7 +62,7 @@ extension String {
     hasPrefix(prefix) && count > prefix.count && dropFirst(prefix.count).allSatisfy(\.isNumber)
   }
 
-  /// Such as `pcm0p`.
+  /// True for names such as `pcm0p`.
   fileprivate var isPlaybackDevice: Bool {
     hasSuffix("p") && String(dropLast()).isNumbered(after: "pcm")
   }

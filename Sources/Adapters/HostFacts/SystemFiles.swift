@@ -1,20 +1,21 @@
 internal import Glibc
 
-/// What the kernel tells in files, below /proc and /sys.
+/// Reads the kernel's files below /proc and /sys.
 package struct SystemFiles: Sendable {
-  /// Bytes of a file that are read; those of the kernel are shorter, but for /proc/locks on a busy server.
+  /// Largest number of bytes read of a file. The kernel's files are shorter, except /proc/locks on a busy
+  /// server.
   static let sizeLimit = 256 << 10
-  /// Entries of a directory that are looked at.
+  /// Largest number of entries read of a directory.
   static let entryLimit = 65_536
 
   private let root: String
 
-  /// - Parameter root: what stands before each path; a test has its own.
+  /// - Parameter root: the prefix of each path; tests use their own.
   package init(root: String = "") { self.root = root }
 
   func path(_ path: String) -> String { root + path }
 
-  /// Nil where there is no such file, or it cannot be read.
+  /// Returns the content; nil if there is no such file, or it cannot be read.
   func text(_ path: String) -> String? {
     let number = open(self.path(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard number >= 0 else { return nil }
@@ -30,7 +31,7 @@ package struct SystemFiles: Sendable {
     return String(decoding: content, as: UTF8.self)
   }
 
-  /// The first line, without its end.
+  /// Returns the first line, without its end.
   func line(_ path: String) -> String? {
     text(path).map { String($0.prefix { $0 != "\n" }) }
   }
@@ -39,7 +40,7 @@ package struct SystemFiles: Sendable {
 
   func exists(_ path: String) -> Bool { access(self.path(path), F_OK) == 0 }
 
-  /// Names in a directory, in order; none where it cannot be read.
+  /// Returns the sorted names in a directory; none if it cannot be read.
   func names(in path: String) -> [String] {
     guard let directory = opendir(self.path(path)) else { return [] }
     defer { closedir(directory) }
@@ -53,7 +54,7 @@ package struct SystemFiles: Sendable {
     return names.sorted()
   }
 
-  /// The value behind `key:` in a file of such lines.
+  /// Returns the first word after `key:` in a file of such lines.
   func value(_ key: String, in path: String) -> Substring? {
     for line in lines(path) {
       guard let colon = line.firstIndex(of: ":"), line[..<colon].filter({ $0 != " " }) == key else {

@@ -1,4 +1,4 @@
-/// What is to be known of sent datagrams when their transmit stamps come. Those come at once or never, so where many are
+/// Values of sent datagrams, kept until their transmit stamps come. Stamps come at once or never, so if many are
 /// awaited, all of them are too old to be of use and are forgotten.
 package struct AwaitedStamps<Value> {
   package static var limit: Int { 512 }

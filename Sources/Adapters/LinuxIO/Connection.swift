@@ -5,28 +5,28 @@ internal import Clock
 final class Connection {
   enum State {
     case connecting, open
-    /// Sends what is queued, then says so to the peer, and drops what arrives.
+    /// Sends the queued bytes, then ends the stream, and drops arriving bytes.
     case finishing
-    /// The same, after everything has been sent.
+    /// The same, after all bytes have been sent.
     case awaitingEnd
-    /// Sending failed. What the peer said before that is still to be read.
+    /// Sending failed. The peer's earlier bytes are still to be read.
     case broken(IOError)
   }
 
   let descriptor: FileDescriptor
-  /// For messages.
+  /// The peer's name in messages.
   let peer: String
   var options: ConnectionOptions
   var state: State
   var queue = OutputQueue()
   var isReading = true
-  /// What it may still send in this turn, in bytes; nil where there is no limit.
+  /// Bytes that the connection may still send in this turn; nil for no limit.
   var turn: Int?
-  /// The queue has been above the low mark since `drained` was last reported.
+  /// True if the queue has been above the low mark since `drained` was last reported.
   var isAboveMark = false
-  /// Stands in the reactor's list of connections to flush.
+  /// True while the connection is in the reactor's list of those to flush.
   var isUnflushed = false
-  /// What epoll watches for; zero means that it does not know the socket.
+  /// Events that epoll watches for; zero means that it does not know the socket.
   var interest: UInt32 = 0
 
   init(descriptor: consuming FileDescriptor, peer: String, options: ConnectionOptions, state: State)
@@ -57,7 +57,7 @@ final class Connection {
     }
   }
 
-  /// Sets what a TCP connection needs; nothing of it exists on a Unix-domain socket.
+  /// Sets the options of a TCP connection; Unix-domain sockets have none of them.
   func configure() throws(IOError) {
     let timeout = (options.answerTimeout?.count ?? 0) / 1_000_000
     let keepAlive = options.keepAlive.count / 1_000_000_000
@@ -77,7 +77,7 @@ final class Listener {
 
   enum Place {
     case address(SocketAddress)
-    /// The file goes when the listener does.
+    /// The listener owns the file, and removes it.
     case path(String)
   }
 

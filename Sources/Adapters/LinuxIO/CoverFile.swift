@@ -1,24 +1,25 @@
-/// The picture of what plays, as a file for displays: `cover.jpg`, or another ending where it is no JPEG.
+/// The picture of the playing item, as a file for displays: `cover.jpg`, or another extension if it is no
+/// JPEG.
 package struct CoverFile {
   private static let endings = [
     "image/jpeg": "jpg", "image/png": "png", "image/gif": "gif", "image/bmp": "bmp",
     "image/webp": "webp",
   ]
-  /// Of a type that is not known here. What a peer says is never a name of a file.
+  /// Extension for unknown types, so that a peer never chooses a file's name.
   private static let unknownEnding = "image"
 
   private let directory: String
-  /// What is in the file; nil where there is none.
+  /// The bytes in the file; nil if there is none.
   package private(set) var shown: [UInt8]?
   private var ending = ""
 
-  /// Nothing is touched yet.
+  /// Touches no file yet.
   package init(directory: String) { self.directory = directory }
 
-  /// Nil where there is none.
+  /// Nil if there is no file.
   package var path: String? { shown == nil ? nil : file(ending).path }
 
-  /// Replaces the file, unless it is this picture already. Where that fails there is none.
+  /// Replaces the file, unless it has this picture already. On failure there is no file.
   package mutating func show(_ bytes: [UInt8], mimeType: String) throws(IOError) {
     let ending = Self.endings[mimeType] ?? Self.unknownEnding
     guard bytes != shown || ending != self.ending else { return }
@@ -32,7 +33,7 @@ package struct CoverFile {
     try removeFiles(except: ending)
   }
 
-  /// Also what an earlier run has left.
+  /// Removes the file, and those left by an earlier run.
   package mutating func remove() throws(IOError) {
     shown = nil
     try removeFiles(except: nil)

@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// Holds a directory for this process: two programs that keep their state in one would be taken for each other. Gone
-/// with its owner, and with the process, however that ends.
+/// Locks a directory for this process, because two programs with the same state would pass for each other. The lock
+/// ends with its owner, and with the process, however that ends.
 package struct DirectoryLock: ~Copyable, Sendable {
   private let file: FileDescriptor
 
-  /// Fails with EWOULDBLOCK where another process, or another lock of this one, holds the directory, unless it `waits`.
+  /// Fails with EWOULDBLOCK if another process, or another lock of this one, holds the directory, unless it `waits`.
   package init(
     directory: String, name: String = "lock", waits: Bool = false
   ) throws(IOError) {
@@ -21,13 +21,14 @@ package struct DirectoryLock: ~Copyable, Sendable {
     if !waits { sign() }
   }
 
-  /// Whoever looks at the file finds this process. That it cannot be written is no reason not to lock.
+  /// Writes this process's number to the file, for people who look. A failure to write does not prevent the lock.
   private func sign() {
     let number = Array("\(getpid())\n".utf8)
     if ftruncate(file.number, 0) == 0 { _ = pwrite(file.number, number, number.count, 0) }
   }
 
-  /// The process that holds a directory with a lock that does not wait, or was the last to hold it; nil where nobody has.
+  /// Returns the process that holds a directory with a lock that does not wait, or was the last to hold it; nil if
+  /// there was none.
   package static func process(holding directory: String, name: String = "lock") -> Int32? {
     let bytes = (try? StateFile(path: directory + "/" + name).read(limit: 32)) ?? nil
     return bytes.flatMap { Int32(String(decoding: $0.prefix { $0 != 10 }, as: UTF8.self)) }

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Tells which files of a directory were written, moved into it, or deleted. For one thread.
+/// Reports which files of a directory were written, moved into it, or deleted. For one thread.
 package final class DirectoryWatch {
   private let file: FileDescriptor
 
@@ -14,10 +14,10 @@ package final class DirectoryWatch {
     }
   }
 
-  /// Can be read when there is news; see `Reactor.watch(descriptor:)`.
+  /// Readable when names wait; see `Reactor.watch(descriptor:)`.
   package var descriptor: Int32 { file.number }
 
-  /// Names since the last call, in the order in which it happened. Never waits.
+  /// Returns the names since the last call, in the order of their events. Never waits.
   package func takeNames() -> [String] {
     var names: [String] = []
     var buffer = [UInt8](repeating: 0, count: 16 << 10)
@@ -28,7 +28,8 @@ package final class DirectoryWatch {
     }
   }
 
-  /// Each event is a head with the length of the name at its end, and the name with zeros behind it.
+  /// Returns the names of events. Each event is a header with the length of the name at its end,
+  /// then the name, padded with zeros.
   private static func names(_ bytes: ArraySlice<UInt8>) -> [String] {
     let head = MemoryLayout<inotify_event>.size
     var names: [String] = []

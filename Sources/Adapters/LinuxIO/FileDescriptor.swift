@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The one owner of a descriptor, which it closes.
+/// Owns a descriptor and closes it.
 struct FileDescriptor: ~Copyable, Sendable {
   let number: Int32
 

@@ -1,17 +1,17 @@
 internal import CSys
 internal import Glibc
 
-/// Tells in which folders something was made, written, moved or removed. For one thread, which `wake` may wake.
+/// Reports in which folders something was made, written, moved or removed. For one thread, which `wake` may wake.
 package final class FolderWatch: Sendable {
   package enum News: Hashable, Sendable {
     case changed(watch: Int32)
     /// The folder is gone, and its watch with it.
     case gone(watch: Int32)
-    /// More has happened than the system remembers: anything may have changed.
+    /// The system has lost events: anything may have changed.
     case missed
   }
 
-  /// News that are taken at once.
+  /// Largest number of events read at once.
   private static let newsLimit: Int32 = 256
 
   private let descriptor: FileDescriptor
@@ -23,7 +23,8 @@ package final class FolderWatch: Sendable {
     waker = try Waker()
   }
 
-  /// A folder that is watched already keeps its number. Fails with `ENOSPC` at the system's limit.
+  /// Watches a folder, and returns the watch's number. A folder that is watched already keeps its number. Fails with
+  /// `ENOSPC` at the system's limit.
   ///
   /// - Parameter path: its bytes, ended by a zero.
   package func add(_ path: [CChar]) throws(IOError) -> Int32 {
@@ -32,11 +33,11 @@ package final class FolderWatch: Sendable {
       "a folder")
   }
 
-  /// Ends the wait, now or the next. From any thread.
+  /// Ends the wait, the present or the next one. From any thread.
   package func wake() { waker.wake() }
 
-  /// Waits until there are news, or `wake`, but no longer than this; a negative time is for ever. False where the time
-  /// was over.
+  /// Waits for an event or `wake`, at most this long; a negative time waits for ever. Returns false if the time ran
+  /// out.
   package func wait(milliseconds: Int32) -> Bool {
     var events = [
       pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0),
@@ -47,7 +48,7 @@ package final class FolderWatch: Sendable {
     return count != 0
   }
 
-  /// Those that have come; empty where there are none.
+  /// Returns the waiting events; empty if there are none.
   package func news() -> [News] {
     var watched = [csys_watched](repeating: csys_watched(), count: Int(Self.newsLimit))
     let count = csys_watch_read(descriptor.number, &watched, Self.newsLimit)
@@ -60,8 +61,8 @@ package final class FolderWatch: Sendable {
   }
 }
 
-/// Whether others may change the folder without this machine seeing it, as on NFS, SMB and FUSE. False where there is
-/// none.
+/// True if others may change the folder without this machine noticing, as on NFS, SMB and FUSE. False if there is no
+/// such folder.
 ///
 /// - Parameter path: its bytes, ended by a zero.
 package func isNetworkFolder(_ path: [CChar]) -> Bool { csys_is_network_folder(path) > 0 }

@@ -1,19 +1,19 @@
 internal import Glibc
 
-/// What tells this machine from a copy of its disk: marks of the hardware that the system lets this user read. None in
-/// a container, which sees no hardware.
+/// Distinguishes this machine from a copy of its disk, by marks of the hardware that the system lets this user read.
+/// Empty in a container, which sees no hardware.
 package struct HardwareIdentity: Sendable {
-  /// More marks than this are not looked at.
+  /// Largest number of marks that are used.
   package static let mostMarks = 16
 
-  /// Serial numbers that manufacturers forget to fill in.
+  /// Rejects the placeholders of manufacturers that forget to fill in serial numbers.
   private static let leastDifferentCharacters = 4
 
-  /// One fingerprint for each mark: 16 hexadecimal digits. Whoever knows a mark can check it against its fingerprint,
-  /// but cannot read it there.
+  /// One fingerprint for each mark: 16 hexadecimal digits. Somebody who knows a mark can check it against its
+  /// fingerprint, but cannot read it there.
   package let marks: [String]
 
-  /// - Parameter root: where `/proc` and `/sys` lie.
+  /// - Parameter root: the directory that holds `/proc` and `/sys`.
   package init(root: String = "") {
     let serials = [
       "/proc/device-tree/serial-number", "/sys/class/dmi/id/product_uuid",
@@ -24,14 +24,14 @@ package struct HardwareIdentity: Sendable {
     marks = (values + cards).prefix(Self.mostMarks).map(Self.fingerprint)
   }
 
-  /// Whether a machine with the marks that were remembered may be this one. Where either is without marks, nothing
-  /// speaks against it; where one mark of several is the same, it is: cards come and go.
+  /// True if a machine with the remembered marks may be this one: if either has no marks, or if they share one,
+  /// because cards come and go.
   package func mayBe(_ remembered: [String]) -> Bool {
     marks.isEmpty || remembered.isEmpty || !Set(marks).isDisjoint(with: remembered)
   }
 
-  /// The addresses of network cards. Interfaces without a device are made by software, and so are addresses that the
-  /// system has not from the card itself.
+  /// Returns the addresses of network cards. Leaves out interfaces without a device, which are made by software, and
+  /// addresses that do not come from the card itself.
   private static func cards(_ directory: String) -> [String] {
     interfaces(in: directory).compactMap { name in
       let place = directory + "/" + name

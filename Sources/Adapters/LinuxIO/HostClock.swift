@@ -3,28 +3,28 @@ internal import Glibc
 
 /// The only reader of a clock. Local time is CLOCK_MONOTONIC_RAW, which no time daemon slews or steps.
 ///
-/// Every reading goes through the C library's `clock_gettime`, so that a test bench may put its own in front.
+/// Every reading goes through the C library's `clock_gettime`, so that a test bench can interpose its own.
 package enum HostClock {
   package static var now: LocalTime { LocalTime(nanoseconds: read(CLOCK_MONOTONIC_RAW)) }
 
-  /// The local time of a CLOCK_MONOTONIC stamp taken a short while ago. That clock is slewed by up to 500 ppm,
-  /// so that a stamp one second old may be 500 µs off. `nil` where the clocks could not be read close enough together.
+  /// Returns the local time of a CLOCK_MONOTONIC stamp taken a short while ago. That clock is slewed by up to 500 ppm,
+  /// so a stamp one second old may be 500 µs off. `nil` if the clocks could not be read close enough together.
   package static func localTime(ofMonotonic nanoseconds: Int64) -> LocalTime? {
     ClockPair.read(CLOCK_MONOTONIC).map { $0.localTime(of: nanoseconds) }
   }
 
-  /// The CLOCK_MONOTONIC stamp of a local time near now: the reverse of `localTime(ofMonotonic:)`.
+  /// Returns the CLOCK_MONOTONIC stamp of a local time near now: the reverse of `localTime(ofMonotonic:)`.
   package static func monotonic(_ time: LocalTime) -> Int64? {
     ClockPair.read(CLOCK_MONOTONIC).map { $0.other &+ (time.nanoseconds &- $0.local.nanoseconds) }
   }
 
-  /// How far the wall clock is ahead of local time; `nil` where the two could not be read close enough together.
+  /// Wall clock minus local time; `nil` if the two could not be read close enough together.
   package static var wallClockLead: Nanoseconds? {
     ClockPair.read(CLOCK_REALTIME).map { Nanoseconds($0.other &- $0.local.nanoseconds) }
   }
 
-  /// For how long this host has been suspended since it booted. Growth between two readings is a suspend;
-  /// local time stands still during one.
+  /// Total time for which this host has been suspended since it booted. Growth between two readings is a suspend; local
+  /// time stands still during one.
   package static var timeSuspended: Nanoseconds {
     let before = read(CLOCK_MONOTONIC)
     let boot = read(CLOCK_BOOTTIME)
@@ -39,9 +39,9 @@ package enum HostClock {
   }
 }
 
-/// Reports that this host was suspended. Make one, and ask it once a second or so.
+/// Reports that this host was suspended. Make one, and call it about once a second.
 package struct SuspendDetector: Sendable {
-  /// Two readings of the clocks may be interrupted between them, for milliseconds under load; no suspend is as short.
+  /// The thread may be interrupted between two readings, for milliseconds under load; no suspend is that short.
   static let shortest = Nanoseconds.milliseconds(200)
 
   private var base: Nanoseconds
@@ -50,7 +50,7 @@ package struct SuspendDetector: Sendable {
 
   init(base: Nanoseconds) { self.base = base }
 
-  /// How long the suspend since the last call lasted; `nil` where there was none.
+  /// Returns the length of the suspend since the last call; `nil` if there was none.
   package mutating func suspendedSinceLastCall() -> Nanoseconds? {
     suspended(total: HostClock.timeSuspended)
   }
@@ -68,12 +68,12 @@ struct ClockPair {
   var other: Int64
   var local: LocalTime
 
-  /// A reading is used when the two local readings around it lie this close together. Undisturbed they are 0.1 µs
-  /// apart, 0.3 µs at the 99th percentile.
+  /// Largest distance of the two local readings around a usable one. Undisturbed they are 0.1 µs apart, 0.3 µs at the
+  /// 99th percentile.
   static let widest = Nanoseconds.microseconds(5)
   static let attempts = 3
 
-  /// `nil` when the thread was interrupted at every attempt.
+  /// Returns `nil` if the thread was interrupted at every attempt.
   static func read(_ clock: clockid_t) -> ClockPair? {
     for _ in 0..<attempts {
       let before = HostClock.read(CLOCK_MONOTONIC_RAW)
@@ -92,21 +92,22 @@ struct ClockPair {
   }
 }
 
-/// Turns the kernel's CLOCK_REALTIME stamps into local time, and refuses them around a step of that clock.
+/// Converts the kernel's CLOCK_REALTIME stamps to local time, and refuses them around a step of that clock.
 ///
-/// A stamp may have waited for its reader. Meanwhile the clocks ran apart, by 5 µs in 50 ms where a time daemon makes up
-/// for a crystal that is 100 ppm off, so the rate between two readings is applied to the stamp's age.
+/// A stamp may have waited for its reader. Meanwhile the clocks drifted apart, by 5 µs in 50 ms if a time daemon
+/// corrects a crystal that is 100 ppm off, so the converter applies the rate between two readings to the stamp's age.
 package struct RealtimeConverter: Sendable {
   /// A jump of CLOCK_REALTIME against local time beyond this is a step.
   static let smallestStep = Nanoseconds.microseconds(20)
-  /// CLOCK_REALTIME may run apart from local time by this much in a millisecond, which is 1000 ppm: the crystal's
-  /// error (100 ppm) and the slewing of a time daemon (500 ppm), with room.
+  /// CLOCK_REALTIME may drift from local time by this much in a millisecond, which is 1000 ppm: the crystal's error
+  /// (100 ppm) and the slewing of a time daemon (500 ppm), with a margin.
   static let greatestSlewPerMillisecond = Nanoseconds(1000)
-  /// Above the interval of idle probes, whose answers wait for the next one. A stamp from the future is wrong.
+  /// Oldest accepted stamp: longer than the interval of idle probes, whose answers wait for the next one. A stamp from
+  /// the future is wrong.
   static let oldestStamp = Nanoseconds.seconds(2)
-  /// The rate is measured between readings at least this far apart: over less, their own error would be all of it.
+  /// Shortest time between the readings that measure the rate: over less, their own error would dominate.
   static let shortestBaseline = Nanoseconds.milliseconds(10)
-  /// ... and at most this far: slewing begins and ends.
+  /// Longest time between them, because slewing begins and ends.
   static let longestBaseline = Nanoseconds.seconds(4)
 
   private typealias Reading = (offset: Int64, at: LocalTime)
@@ -116,7 +117,7 @@ package struct RealtimeConverter: Sendable {
 
   package init() {}
 
-  /// `nil` where the stamp cannot be trusted: take the local time of reading it instead.
+  /// Returns `nil` if the stamp cannot be trusted: use the local time of reading it instead.
   package mutating func localTime(ofRealtime nanoseconds: Int64) -> LocalTime? {
     guard let pair = ClockPair.read(CLOCK_REALTIME) else { return nil }
     return localTime(of: nanoseconds, by: pair)
@@ -140,7 +141,7 @@ package struct RealtimeConverter: Sendable {
     return pair.localTime(of: stamp) + apart(over: age, until: (offset, pair.local))
   }
 
-  /// By how much CLOCK_REALTIME has gained on local time in the `age` nanoseconds before a reading.
+  /// Returns the gain of CLOCK_REALTIME on local time in the `age` nanoseconds before a reading.
   private func apart(over age: Int64, until now: Reading) -> Nanoseconds {
     guard let baseline, now.at - baseline.at <= Self.longestBaseline else { return .zero }
     let rate = Double(now.offset &- baseline.offset) / Double((now.at - baseline.at).count)

@@ -1,7 +1,7 @@
 internal import CSys
 internal import Glibc
 
-/// Looks up host names through the system's resolver, mDNS included where `nsswitch.conf` says so.
+/// Looks up host names through the system's resolver, including mDNS if `nsswitch.conf` says so.
 package enum HostResolver {
   package struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
     package let host: String
@@ -10,11 +10,11 @@ package enum HostResolver {
     package var description: String { "\(host) was not found: \(reason)" }
   }
 
-  /// More addresses of one host than this are of no use to a caller that tries one after another.
+  /// Limit of addresses: a caller that tries one after another has no use for more.
   static let mostAddresses = 16
 
-  /// The addresses of a name or of a numeric address, in the order in which to try them. Waits for the network,
-  /// for tens of seconds at worst; never call it on an event loop's thread.
+  /// Returns the addresses of a name or of a numeric address, in the order in which to try them. Waits for the
+  /// network, for tens of seconds at worst; never call it on an event loop's thread.
   package static func resolve(host: String, port: UInt16) throws(Failure) -> [SocketAddress] {
     if let numeric = SocketAddress(host: host, port: port) { return [numeric] }
     guard !host.isEmpty, host.utf8.count < 256, !host.utf8.contains(0) else {

@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// What the system refused, and why, in a line fit for the user.
+/// A refusal of the system and its reason, in one line for the user.
 package struct IOError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The call that failed, such as "connect".
+  /// The failed call, such as "connect".
   package let call: String
-  /// The system's number of the error, as in errno(3).
+  /// The system's error number, as in errno(3).
   package let code: Int32
   package let text: String
 
@@ -16,17 +16,17 @@ package struct IOError: Error, Hashable, Sendable, CustomStringConvertible {
     self.text = text
   }
 
-  /// `subject` is what the call was about, such as an address or a path.
+  /// `subject` is the object of the call, such as an address or a path.
   init(call: String, code: Int32, subject: String) {
     self.init(call: call, code: code, text: "\(subject): \(Self.reason(code)) (\(call))")
   }
 
-  /// Whether the system has no more of what was asked for.
+  /// True if the system has run out of what the call asked for.
   package var isLimit: Bool { code == ENOSPC || code == EMFILE || code == ENFILE }
 
   static func reason(_ code: Int32) -> String { String(cString: strerror(code)) }
 
-  /// Passes on a result of the system shim, where a negative one is an error's number.
+  /// Passes on a result of the system shim, in which a negative number is an error's.
   @discardableResult
   static func check<Result: SignedInteger & Sendable>(
     _ call: String, _ result: Result, _ subject: @autoclosure () -> String

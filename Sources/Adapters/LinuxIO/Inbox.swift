@@ -1,14 +1,14 @@
 internal import Synchronization
 
-/// Values from other threads to the thread of a `Reactor`, in order. Posting wakes the reactor, which reports
-/// `woken`; its thread then takes what is there.
+/// Carries values from other threads to the thread of a `Reactor`, in order. Posting wakes the reactor, which
+/// reports `woken`; its thread then takes the values.
 package final class Inbox<Element: Sendable>: Sendable {
   private let elements = Mutex<[Element]>([])
   private let dropped = Atomic<Int>(0)
   private let limit: Int
   private let waker: Waker
 
-  /// More than `limit` untaken values are dropped, the newest first, and counted.
+  /// Drops and counts new values while `limit` values wait.
   package init(limit: Int, waker: Waker) {
     self.limit = limit
     self.waker = waker
@@ -16,13 +16,14 @@ package final class Inbox<Element: Sendable>: Sendable {
 
   package var droppedCount: Int { dropped.load(ordering: .relaxed) }
 
-  /// Whether the next value is kept. Where only one thread posts, that cannot change to false under its hands.
+  /// True if the next value will be kept. If only one thread posts, this cannot change to false between its
+  /// calls.
   package var hasRoom: Bool { room > 0 }
 
-  /// How many more values are kept.
+  /// Number of values that will still be kept.
   package var room: Int { elements.withLock { limit - $0.count } }
 
-  /// From any thread but a render thread.
+  /// From any thread except a render thread.
   package func post(_ element: Element) {
     let isKept = elements.withLock { elements in
       guard elements.count < limit else { return false }

@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// A file that only one user of one machine can read: whoever knows what is in it is that user. Its directory belongs to
-/// the user, nobody else may enter it, and no link is followed, so nobody else can have put it there.
+/// A file that only one user of one machine can read: somebody who knows its content is that user. Its directory
+/// belongs to the user, nobody else may enter it, and no link is followed, so nobody else can have put the file there.
 package struct LocalToken: Sendable {
   package static let byteCount = 32
   private static let suffix = ".token"
 
   package let directory: String
-  /// Without a slash.
+  /// Contains no slash.
   package let name: String
 
   package init(directory: String, name: String) {
@@ -15,15 +15,15 @@ package struct LocalToken: Sendable {
     self.name = name
   }
 
-  /// Where tokens may be, the place for new ones first: that of the session, which lasts no longer than the machine runs;
-  /// else one of this user's in the place for temporary files.
+  /// Directories for tokens, that for new ones first: the session's, which lasts no longer than the machine runs; else
+  /// this user's own among the temporary files.
   package static var directories: [String] {
     let runtime = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) }
     let session = runtime.flatMap { $0.hasPrefix("/") ? $0 + "/tutti" : nil }
     return [session].compactMap { $0 } + ["/tmp/tutti-\(geteuid())"]
   }
 
-  /// Of the receiver with this identifier; nil where this user has none.
+  /// Returns the token of the receiver with this identifier; nil if this user has none.
   package static func find(_ name: String, in directories: [String] = directories) -> [UInt8]? {
     for directory in directories {
       if let token = LocalToken(directory: directory, name: name).read() { return token }
@@ -31,7 +31,7 @@ package struct LocalToken: Sendable {
     return nil
   }
 
-  /// Nil where there is none, or where anybody else could have written it.
+  /// Returns nil if there is no token, or if anybody else could have written it.
   package func read() -> [UInt8]? {
     guard let directory = try? opened() else { return nil }
     let number = openat(directory.number, name + Self.suffix, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
@@ -44,7 +44,7 @@ package struct LocalToken: Sendable {
     return Self.bytes(digits.prefix(count))
   }
 
-  /// Makes a new one, in the place of an older one.
+  /// Makes a new token, which replaces an older one.
   package func renew() throws(IOError) -> [UInt8] {
     try StateFile.createDirectory(path: directory)
     let directory = try opened()
@@ -66,7 +66,7 @@ package struct LocalToken: Sendable {
 
   package var path: String { directory + "/" + name + Self.suffix }
 
-  /// The directory, where it is this user's alone.
+  /// Opens the directory. Throws if it is not this user's alone.
   private func opened() throws(IOError) -> FileDescriptor {
     let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
     let number = open(directory, flags)

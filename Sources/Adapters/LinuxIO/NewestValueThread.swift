@@ -2,8 +2,8 @@ internal import Clock
 internal import Glibc
 internal import Synchronization
 
-/// Does on a thread of its own what may take long, such as writing to a slow disk. Of the values that come meanwhile it
-/// carries out the newest alone, so that nothing queues and nobody waits.
+/// Does slow work, such as writing to a slow disk, on a thread of its own. Of the values that arrive meanwhile it
+/// handles only the newest, so that nothing queues and no caller waits.
 package final class NewestValueThread<Value: Sendable>: Sendable {
   private struct State {
     var next: Value?
@@ -11,7 +11,7 @@ package final class NewestValueThread<Value: Sendable>: Sendable {
     var isEnding = false
   }
 
-  /// What the thread and its owner share.
+  /// Shared by the thread and its owner.
   private final class Shared: Sendable {
     let state = Mutex(State())
     let news: Waker
@@ -25,7 +25,7 @@ package final class NewestValueThread<Value: Sendable>: Sendable {
 
   private let shared: Shared
 
-  /// `makeWork` is called once on the new thread, and what it returns for each value, there too.
+  /// Calls `makeWork` once on the new thread. Calls its result for each value, there too.
   package init(
     name: String, _ makeWork: @escaping @Sendable () -> (Value) -> Void
   ) throws(IOError) {
@@ -42,13 +42,13 @@ package final class NewestValueThread<Value: Sendable>: Sendable {
     shared.news.wake()
   }
 
-  /// Replaces a value that was not begun yet. From any thread; never waits.
+  /// Posts a value, which replaces one whose work has not begun. From any thread; never waits.
   package func post(_ value: Value) {
     shared.state.withLock { $0.next = value }
     shared.news.wake()
   }
 
-  /// Waits until all is done, but no longer than this; false where it is not. For one thread.
+  /// Waits until all work is done, at most this long. Returns false if it is not. For one thread.
   package func finish(within milliseconds: Int32) -> Bool {
     let deadline = HostClock.now.nanoseconds + Int64(milliseconds) * 1_000_000
     while true {

@@ -1,7 +1,7 @@
 /// Bytes that wait to be sent, in order.
 struct OutputQueue {
-  /// Bytes of a chunk that small ones are joined to: else a thousand answers of a few bytes would take several times
-  /// as much as what they say.
+  /// Size up to which small chunks are joined, in bytes: a thousand answers of a few bytes would otherwise take
+  /// several times their size.
   static let joinedSize = 4096
 
   private var chunks: [[UInt8]] = []
@@ -9,7 +9,7 @@ struct OutputQueue {
   private var first = 0
   private var offset = 0
 
-  /// Bytes.
+  /// Number of waiting bytes.
   private(set) var count = 0
   var chunkCount: Int { chunks.count - first }
 
@@ -27,7 +27,7 @@ struct OutputQueue {
     }
   }
 
-  /// Copies as many of the first bytes as fit, and returns how many those are.
+  /// Copies as many of the first bytes as fit. Returns their number.
   func copyPrefix(into buffer: UnsafeMutableRawBufferPointer) -> Int {
     var filled = 0
     var start = offset

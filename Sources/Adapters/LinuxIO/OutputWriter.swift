@@ -3,18 +3,18 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// Writes to a descriptor, such as standard output, on a thread of its own: a terminal that was stopped and a program
-/// that does not read block nobody else. Posting never waits; what does not fit is dropped and counted. After the first
-/// error nothing more is written.
+/// Writes to a descriptor, such as standard output, on a thread of its own, so that a stopped terminal or a program
+/// that does not read blocks nobody else. Posting never waits; output that does not fit is dropped and counted. After
+/// the first error nothing more is written.
 package final class OutputWriter: Sendable {
   package enum Kind: Hashable, Sendable {
-    /// Dropped only where nothing else is left to drop.
+    /// Dropped only if dropping all passing output is not enough.
     case lasting
-    /// Replaced by the next one of its kind, as a position: dropped first.
+    /// Soon replaced by the next of its kind, such as a position: dropped first.
     case passing
   }
 
-  /// What was dropped since this was last told.
+  /// Counts of output dropped since the last report of it.
   package struct Dropped: Hashable, Sendable {
     package var lasting = 0
     package var passing = 0
@@ -40,10 +40,10 @@ package final class OutputWriter: Sendable {
   private let ended = DispatchSemaphore(value: 0)
 
   /// - Parameters:
-  ///   - descriptor: stays its owner's.
-  ///   - limit: bytes that wait at most; as many again may be on their way out.
-  ///   - waker: is woken after an error.
-  ///   - describe: what to write, as soon as something fits again, about what was dropped.
+  ///   - descriptor: still belongs to the caller.
+  ///   - limit: the most bytes that wait; as many again may be on their way out.
+  ///   - waker: woken after an error.
+  ///   - describe: returns text about dropped output, which is written as soon as there is space.
   package init(
     descriptor: Int32, limit: Int = 256 << 10, waker: Waker? = nil,
     describe: @escaping @Sendable (Dropped) -> [UInt8]
@@ -55,13 +55,13 @@ package final class OutputWriter: Sendable {
     try RealtimeThread.start(name: "output", priority: nil) { [self] in run() }.detach()
   }
 
-  /// The first error: EPIPE where the reader is gone, ENOSPC on a full disk, EIO where the terminal is gone.
+  /// The first error: EPIPE if the reader is gone, ENOSPC on a full disk, EIO if the terminal is gone.
   package var failure: IOError? { state.withLock { $0.failure } }
 
-  /// Whether everything that was posted has been written.
+  /// True if all posted output has been written.
   package var isIdle: Bool { state.withLock { $0.queue.isEmpty && !$0.isWriting } }
 
-  /// Bytes that the thread has not taken yet.
+  /// Number of bytes that the thread has not taken yet.
   var waitingBytes: Int { state.withLock { $0.byteCount } }
 
   package func post(_ bytes: [UInt8], _ kind: Kind = .lasting) {
@@ -81,7 +81,7 @@ package final class OutputWriter: Sendable {
     news.signal()
   }
 
-  /// Gives what was posted until `patience` is over to leave. Nothing can be posted after it.
+  /// Waits up to `patience` for posted output to leave. Later posts are ignored.
   package func finish(within patience: Nanoseconds) {
     state.withLock { state in
       if state.failure == nil { tellOfDropped(&state) }
@@ -119,7 +119,7 @@ package final class OutputWriter: Sendable {
     ended.signal()
   }
 
-  /// Nil at the end.
+  /// Returns nil at the end.
   private func take() -> [UInt8]? {
     while true {
       let (bytes, isEnding) = state.withLock { state in
@@ -164,13 +164,13 @@ package final class OutputWriter: Sendable {
     }
   }
 
-  /// Somebody else may have made the descriptor a non-blocking one.
+  /// Waits for space, because somebody else may have made the descriptor non-blocking.
   private func awaitRoom() {
     var place = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     _ = poll(&place, 1, -1)
   }
 
-  /// For this thread: a pipe without a reader is an error like any other.
+  /// Blocks SIGPIPE on this thread, so that a pipe without a reader is an error like any other.
   private func ignoreBrokenPipe() {
     var signals = sigset_t()
     sigemptyset(&signals)

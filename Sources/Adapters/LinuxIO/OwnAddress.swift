@@ -2,16 +2,16 @@ internal import Glibc
 
 /// The address under which others on the network reach this machine.
 package enum OwnAddress {
-  /// In figures; nil without a network.
+  /// Numeric; nil without a network.
   package static var towardsNetwork: String? { routed ?? configured }
 
-  /// That from which this machine would send to other networks. Nothing is sent.
+  /// The address from which this machine would send to other networks. Sends nothing.
   private static var routed: String? {
     let number = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard number >= 0 else { return nil }
     let file = FileDescriptor(number)
     var address = sockaddr_in()
-    // Of TEST-NET-1, which is nobody's.
+    // The target is in TEST-NET-1, which belongs to nobody.
     (address.sin_family, address.sin_port) = (sa_family_t(AF_INET), UInt16(9).bigEndian)
     address.sin_addr.s_addr = UInt32(0xc000_0201).bigEndian
     var size = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -23,7 +23,7 @@ package enum OwnAddress {
     return isFound ? text(address) : nil
   }
 
-  /// The first of an interface that is up and leads to others.
+  /// The first IPv4 address of an interface that is up and not the loopback.
   private static var configured: String? {
     var list: UnsafeMutablePointer<ifaddrs>?
     guard getifaddrs(&list) == 0 else { return nil }

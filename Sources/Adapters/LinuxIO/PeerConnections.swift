@@ -1,29 +1,29 @@
 package import Clock
 package import WireProtocol
 
-/// Encrypted connections to peers of the protocol: made or accepted, bounded in number, drained and closed. Its user names
-/// them; a name is never used twice. For the thread of its `Reactor`.
+/// Makes, accepts, drains and closes encrypted connections to peers of the protocol, up to a limit. The user names
+/// them, and never reuses a name. For the thread of its `Reactor`.
 ///
-/// Every byte between a peer and its session passes through here and through the connection's secure channel, out through
-/// `send` and in through `take`. Nothing is told of a peer before its handshake is complete.
+/// Every byte between a peer and its session passes through here and through the connection's secure channel, out
+/// through `send` and in through `take`. Nothing is reported of a peer before its handshake is complete.
 package final class PeerConnections<Name: Hashable & Sendable> {
   package enum Event {
-    /// The handshake is complete, on a connection that was dialled or accepted.
+    /// The handshake is complete, on a dialled or accepted connection.
     case connected(Name, SecuredPeer)
-    /// One that was dialled, and was never `connected`.
+    /// A dialled connection failed before it was `connected`.
     case failed(Name, reason: String)
     case received(Name, [UInt8])
     case closed(Name, reason: String)
   }
 
-  /// Bytes that a peer may send before its handshake is complete. Ours takes about 1 kB.
+  /// Largest number of bytes that a peer may send before its handshake is complete. Tutti's takes about 1 kB.
   static var handshakeLimit: Int { 64 << 10 }
 
   private struct Peer {
     let name: Name
     let address: SocketAddress?
     let role: SecureRole
-    /// Nil before there is something to say or to hear, so that a connection that says nothing costs little.
+    /// Nil until there are bytes to send or receive, so that a silent connection costs little.
     var channel: (any SecureChannel)?
     var handshakeBytes = 0
 
@@ -37,10 +37,10 @@ package final class PeerConnections<Name: Hashable & Sendable> {
   private let secure: (SecureRole) -> any SecureChannel
   private var peers: [ConnectionID: Peer] = [:]
   private var connections: [Name: ConnectionID] = [:]
-  /// Closed here, and still to be sent something. Those that the reactor has given up are removed late.
+  /// Connections closed here that still have bytes to send. Those that the reactor has given up are removed late.
   private var closing: [ConnectionID] = []
 
-  /// At most `limit` connections at a time, not counting those that are closing. `secure` makes a channel for each.
+  /// Allows `limit` connections at a time, not counting those that are closing. `secure` makes a channel for each.
   package init(
     reactor: Reactor, limit: Int, secure: @escaping (SecureRole) -> any SecureChannel
   ) {
@@ -49,7 +49,7 @@ package final class PeerConnections<Name: Hashable & Sendable> {
     self.secure = secure
   }
 
-  /// Begins to connect; `connected` or `failed` follows. False where there are too many connections.
+  /// Starts to connect; `connected` or `failed` follows. Returns false if there are too many connections.
   package func connect(
     to address: SocketAddress, as name: Name, options: ConnectionOptions = .init()
   ) -> Bool {
@@ -60,8 +60,8 @@ package final class PeerConnections<Name: Hashable & Sendable> {
     return true
   }
 
-  /// Names a connection that the reactor accepted; `connected` or `closed` follows. False where there are too many: then
-  /// it is closed.
+  /// Names a connection that the reactor accepted; `connected` or `closed` follows. If there are too many, closes it
+  /// and returns false.
   package func accept(
     _ connection: ConnectionID, from address: SocketAddress?, as name: Name
   ) -> Bool {
@@ -93,7 +93,8 @@ package final class PeerConnections<Name: Hashable & Sendable> {
     if !bytes.isEmpty { reactor.send(bytes, on: connection) }
   }
 
-  /// Lets what was sent leave first; an attempt to connect, or a handshake, ends at once. Nothing more is reported of it.
+  /// Closes a connection once its queued bytes have left; an attempt to connect, or a handshake, ends at once. No more
+  /// events follow for it.
   package func close(_ name: Name) {
     guard let connection = connections[name], let peer = remove(connection) else { return }
     guard peer.isSecured else { return reactor.close(connection) }
@@ -112,8 +113,8 @@ package final class PeerConnections<Name: Hashable & Sendable> {
 
   // MARK: - Events
 
-  /// Tells what an event of the reactor means for a peer, which may be nothing, or two things. `tell` may call everything
-  /// here.
+  /// Translates an event of the reactor into none, one or two events of a peer. `tell` may call every method of this
+  /// class.
   package func take(_ event: ReactorEvent, _ tell: (Event) -> Void) {
     switch event {
     case .connected(let id): if let channel = channel(of: id) { flush(channel, id) }
@@ -138,7 +139,7 @@ package final class PeerConnections<Name: Hashable & Sendable> {
       if !wasSecured, let secured = channel.peer, let name = peers[id]?.name {
         tell(.connected(name, secured))
       }
-      // Whoever was told of the peer may have closed it.
+      // The receiver of the first event may have closed the peer.
       if !plain.isEmpty, let name = peers[id]?.name { tell(.received(name, plain)) }
     } catch {
       guard let peer = remove(id) else { return }
@@ -186,23 +187,23 @@ package final class PeerConnections<Name: Hashable & Sendable> {
     return peer
   }
 
-  /// Where the peer is; nil for one on this host's file system.
+  /// Returns the peer's address; nil for a peer on this host's file system.
   package func address(of name: Name) -> SocketAddress? {
     connections[name].flatMap { peers[$0]?.address }
   }
 
   // MARK: - Output
 
-  /// Whether connections that were closed still have something to send.
+  /// True if closed connections still have bytes to send.
   package var isSending: Bool { closing.contains { reactor.queuedBytes(on: $0) > 0 } }
 
-  /// Gives what was sent last so much time to leave.
+  /// Waits up to `span` for the last bytes to leave.
   package func drain(for span: Nanoseconds) throws(IOError) {
     let end = HostClock.now + span
     while HostClock.now < end, isSending { _ = try reactor.wait(until: end) }
   }
 
-  /// Bytes that the kernel has not taken.
+  /// Number of bytes that the kernel has not taken.
   package func queuedBytes(to name: Name) -> Int {
     connections[name].map { reactor.queuedBytes(on: $0) } ?? 0
   }

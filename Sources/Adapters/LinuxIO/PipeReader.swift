@@ -2,35 +2,35 @@ internal import CSys
 package import Clock
 internal import Glibc
 
-/// Reads a pipe without ever waiting: one that was handed over, such as standard input, or a named one that programs come
-/// to and leave. One thread at a time.
+/// Reads a pipe without waiting: an inherited one, such as standard input, or a named one that programs open and leave.
+/// One thread at a time.
 package final class PipeReader {
   package enum Answer: Hashable, Sendable {
-    /// So many bytes were appended; so many had been there.
+    /// The first number of bytes was appended; the second was in the pipe before.
     case read(Int, waiting: Int)
     case nothing
-    /// Whoever has written has gone. A named pipe is open for the next one.
+    /// The writer has gone. A named pipe is open for the next one.
     case ended
   }
 
-  /// Read at once: more than any pipe of ours holds.
+  /// Bytes read at once: more than the pipes that this class sizes hold.
   private static let chunk = 64 * 1024
 
-  /// To be polled; changes where a writer of a named pipe has gone.
+  /// The descriptor to poll; changes when a writer of a named pipe has gone.
   package private(set) var descriptor: Int32
-  /// Bytes that the pipe holds; nil for what is no pipe, such as a file.
+  /// Bytes that the pipe holds; nil for a file or anything else that is no pipe.
   package private(set) var capacity: Int?
   private let path: String?
   private let wantedCapacity: Int
   private let before: Int32
-  /// Whether something came from the writer that is there.
+  /// True if the present writer has written something.
   private var hasRead = false
   private var buffer = [UInt8](repeating: 0, count: chunk)
 
-  /// What somebody else has opened and closes.
+  /// Reads a descriptor that the caller has opened and will close.
   ///
-  /// - Parameter capacity: how much may wait in the pipe, in bytes: less is less latency where the writer does not know
-  ///   what the time is. The kernel gives no less than a page.
+  /// - Parameter capacity: the most bytes that wait in the pipe. Less means less latency if the writer does not know
+  ///   the time. The kernel gives no less than a page.
   package init(descriptor: Int32, capacity: Int) {
     self.descriptor = descriptor
     path = nil
@@ -40,7 +40,7 @@ package final class PipeReader {
     resize()
   }
 
-  /// - Throws: where there is no named pipe at `path`, or it may not be read.
+  /// - Throws: `IOError` if there is no named pipe at `path`, or it may not be read.
   package init(path: String, capacity: Int) throws(IOError) {
     self.path = path
     wantedCapacity = capacity
@@ -71,7 +71,7 @@ package final class PipeReader {
     capacity = size > 0 ? Int(size) : nil
   }
 
-  /// Appends what is there, up to `limit` bytes.
+  /// Appends the waiting bytes, up to `limit`.
   package func read(atMost limit: Int, appendingTo bytes: inout [UInt8]) throws(IOError) -> Answer {
     guard limit > 0 else { return .nothing }
     let waiting = Int(csys_waiting(descriptor))
@@ -82,7 +82,7 @@ package final class PipeReader {
         bytes += buffer.prefix(count)
         total += count
         hasRead = true
-        // A program that writes as fast as this reads would never be done.
+        // With a program that writes as fast as this reads, the loop would never end.
         if total >= max(waiting, 1) { break }
         continue
       }
@@ -100,7 +100,7 @@ package final class PipeReader {
     return .read(total, waiting: max(waiting, total))
   }
 
-  /// After a writer has gone, the old descriptor would report that for ever.
+  /// Opens the pipe again, because the old descriptor would report the end for ever.
   private func reopen() throws(IOError) {
     guard let path else { return }
     let next = try Self.open(path)
@@ -111,10 +111,10 @@ package final class PipeReader {
 }
 
 extension PipeReader {
-  /// Whether it is a named pipe, which one writer after the other may open.
+  /// True for a named pipe, which one writer after the other may open.
   package var isNamed: Bool { path != nil }
 
-  /// Until there is something to read, or the time has come.
+  /// Waits until there is something to read, or until the deadline.
   package func wait(until deadline: LocalTime) { Self.wait(for: descriptor, until: deadline) }
 
   package static func sleep(until deadline: LocalTime) { wait(for: -1, until: deadline) }

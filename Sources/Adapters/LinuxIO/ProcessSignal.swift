@@ -14,11 +14,11 @@ package enum ProcessSignal: CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// Whether whoever started this process wants it to ignore the signal, as `nohup` does with `hangUp`.
+  /// True if the starter of this process wants it to ignore the signal, as `nohup` does with `hangUp`.
   package var isIgnored: Bool { csys_signal_is_ignored(number) == 1 }
 }
 
-/// Reports the signals that its thread has blocked, and unblocks them when it goes.
+/// Reports the signals that its thread has blocked, and unblocks them when it is freed.
 final class SignalDescriptor {
   let descriptor: FileDescriptor
 
@@ -34,7 +34,7 @@ final class SignalDescriptor {
     _ = csys_signals_unblock(numbers, Int32(numbers.count))
   }
 
-  /// The signals that came since the last call.
+  /// Returns the signals that came since the last call.
   func waiting() -> [ProcessSignal] {
     var waiting: [ProcessSignal] = []
     while true {

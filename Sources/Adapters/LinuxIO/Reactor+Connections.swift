@@ -3,7 +3,7 @@ package import Clock
 internal import Glibc
 
 extension Reactor {
-  /// Begins to connect; `connected` or `connectFailed` follows. What is sent before then is queued.
+  /// Starts to connect; `connected` or `connectFailed` follows. Bytes sent before then are queued.
   package func connect(to address: SocketAddress, options: ConnectionOptions = .init())
     -> ConnectionID
   {
@@ -13,7 +13,7 @@ extension Reactor {
     }
   }
 
-  /// The same for a listener's path on this host.
+  /// Does the same for a listener's path on this host.
   package func connect(toPath path: String, options: ConnectionOptions = .init()) -> ConnectionID {
     open(peer: path, family: Int32(CSYS_UNIX), options: options) { descriptor in
       csys_connect_path(descriptor, path)
@@ -32,10 +32,10 @@ extension Reactor {
     flushLater(id, connection)
   }
 
-  /// Bytes that `send` took and the kernel has not; zero for a connection that is gone.
+  /// Number of bytes that `send` took and the kernel has not; zero for a connection that is gone.
   package func queuedBytes(on id: ConnectionID) -> Int { connection(id)?.queue.count ?? 0 }
 
-  /// Where this host's end of the connection is; `nil` for one on a path.
+  /// Returns the address of this host's end of the connection; `nil` for one on a path.
   package func localAddress(of id: ConnectionID) -> SocketAddress? {
     guard let connection = connection(id) else { return nil }
     var address = csys_address()
@@ -43,16 +43,16 @@ extension Reactor {
     return SocketAddress(address)
   }
 
-  /// What TCP knows of the way to the peer.
+  /// TCP's measurements of the path to the peer.
   package struct Path: Hashable, Sendable {
-    /// Of late, and the shortest of some minutes.
+    /// The recent round trip, and the shortest of some minutes.
     package var roundTrip: Nanoseconds
     package var shortest: Nanoseconds
-    /// Bytes a second that have lately arrived; 0 while not known.
+    /// Recent rate of arrival in bytes per second; 0 while not known.
     package var deliveryRate: UInt64
   }
 
-  /// `nil` for a connection that is gone or not of TCP, and before anything has been answered.
+  /// Returns `nil` for a connection that is gone or not TCP, and before the peer has answered anything.
   package func path(of id: ConnectionID) -> Path? {
     guard let connection = connection(id) else { return nil }
     var path = csys_path()
@@ -64,14 +64,14 @@ extension Reactor {
       shortest: .microseconds(Int64(path.least_round_trip_us)), deliveryRate: path.delivery_rate)
   }
 
-  /// Has the kernel send no faster than this.
+  /// Makes the kernel send no faster than this.
   package func pace(_ id: ConnectionID, bytesPerSecond: UInt32) {
     guard let connection = connection(id) else { return }
-    // Where it cannot be limited, it goes on as before.
+    // If the kernel cannot limit the rate, the connection continues as before.
     _ = csys_pace(connection.descriptor.number, bytesPerSecond)
   }
 
-  /// Lets a connection send this many bytes, and no more before the next call. Nil, which is how it begins, sets no limit.
+  /// Lets a connection send this many bytes, and no more before the next call. Nil, the initial value, sets no limit.
   package func setTurn(_ id: ConnectionID, bytes: Int?) {
     guard let connection = connection(id) else { return }
     connection.turn = bytes.map { max($0, 0) }
@@ -85,21 +85,21 @@ extension Reactor {
     if localAddress(of: id) != nil { try connection.configure() }
   }
 
-  /// Stops or resumes reading, so that a peer is slowed down to what can be used. While nothing is read and
-  /// nothing is queued, the end of the connection is not noticed either.
+  /// Stops or resumes reading, so that the peer slows down to a usable rate. While nothing is read and nothing is
+  /// queued, the end of the connection is not noticed either.
   package func setReading(_ isReading: Bool, on id: ConnectionID) {
     guard let connection = connection(id) else { return }
     connection.isReading = isReading
     updateInterest(id, connection)
   }
 
-  /// Closes at once, drops what is queued, and reports nothing more about it.
+  /// Closes at once, drops the queued bytes, and reports no more events for the connection.
   package func close(_ id: ConnectionID) {
     guard connection(id) != nil else { return }
     remove(token: id.token)
   }
 
-  /// Sends what is queued, then ends the stream and waits for the peer to do the same; `closed` follows, after
+  /// Sends the queued bytes, then ends the stream and waits for the peer to do the same; `closed` follows, after
   /// `farewellTime` at the latest.
   package func finish(_ id: ConnectionID) {
     guard let connection = connection(id), connection.acceptsOutput else { return }
@@ -207,7 +207,7 @@ extension Reactor {
     updateInterest(id, connection)
   }
 
-  /// Sending failed. What the peer said last, the reason perhaps, is read before the end is reported.
+  /// Handles a failure to send. Reads the peer's last bytes, perhaps the reason, before the end is reported.
   private func breakOff(_ id: ConnectionID, _ connection: Connection, code: Int32) {
     let error = lost(connection, code: code)
     guard connection.isReading else { return close(id, .failed(error)) }
@@ -226,7 +226,7 @@ extension Reactor {
   func updateInterest(_ id: ConnectionID, _ connection: Connection) {
     let wanted = connection.wantedInterest
     guard wanted != connection.interest else { return }
-    // A socket that nothing is wanted of leaves epoll, which would report a hang-up over and over.
+    // An unwatched socket leaves epoll, which would otherwise report a hang-up over and over.
     let operation =
       connection.interest == 0 ? CSYS_ADD : wanted == 0 ? CSYS_REMOVE : CSYS_MODIFY
     let result = csys_epoll_set(

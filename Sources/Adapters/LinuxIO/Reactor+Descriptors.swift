@@ -5,11 +5,13 @@ internal import Glibc
 // MARK: datagrams, descriptors and signals
 
 extension Reactor {
-  /// Opens a UDP socket with kernel stamps. On `.any` it takes IPv4 and, where there is IPv6, that as well. One that does
-  /// not wake ends no `wait`: what has arrived is reported when something else has happened, or the deadline has passed.
-  /// Where the kernel stamps no arrivals it wakes all the same, because the time would be lost. One that rests wakes with
-  /// what comes first, and then no more often than each `rest`: what comes meanwhile, stamps of what was sent included, is
-  /// reported together.
+  /// Opens a UDP socket with kernel stamps. On `.any` it takes IPv4 and, if the host has it, IPv6.
+  ///
+  /// If it does not wake, it ends no `wait`: its datagrams are reported when something else has happened, or the
+  /// deadline has passed. It wakes all the same if the kernel stamps no arrivals, because the time would be lost.
+  ///
+  /// With a `rest`, the first datagram wakes, and later ones no more often than once per `rest`: meanwhile datagrams
+  /// and transmit stamps are collected and reported together.
   package func openDatagrams(
     on address: SocketAddress, trafficClass: TrafficClass = .standard, wakes: Bool = true,
     rest: Nanoseconds? = nil
@@ -32,8 +34,8 @@ extension Reactor {
     return id
   }
 
-  /// Sends at once; the id is that of the `transmitted` events, of which there may be none. Fails with EAGAIN where
-  /// the network takes nothing now.
+  /// Sends at once. The id is that of the `transmitted` events, of which there may be none. Fails with EAGAIN if the
+  /// network takes nothing now.
   @discardableResult
   package func send(_ bytes: [UInt8], to address: SocketAddress, from id: DatagramID)
     throws(IOError) -> TransmitID
@@ -51,8 +53,8 @@ extension Reactor {
 
   package func close(_ id: DatagramID) { remove(token: id.token) }
 
-  /// Reports when `descriptor` can be read, as that of a terminal or a pipe; a file cannot be watched. It stays
-  /// its owner's, who closes it after `unwatch`.
+  /// Reports when `descriptor`, such as a terminal's or a pipe's, can be read; a file cannot be watched. It still
+  /// belongs to the caller, who closes it after `unwatch`.
   package func watch(descriptor: Int32) throws(IOError) -> DescriptorID {
     let token = insert(.descriptor(descriptor))
     do {
@@ -70,8 +72,8 @@ extension Reactor {
     remove(token: id.token)
   }
 
-  /// Reports these signals from now on. Call it once, before the program starts another thread: a thread that
-  /// exists already would still die of them.
+  /// Reports these signals from now on. Call it once, before the program starts another thread: a thread that exists
+  /// already would still die of them.
   package func watch(signals: [ProcessSignal]) throws(IOError) {
     var numbers = signals.map(\.number)
     let result = csys_signals(&numbers, Int32(numbers.count))
@@ -82,7 +84,7 @@ extension Reactor {
 }
 
 extension IOError {
-  /// Where IPv6 is switched off, all addresses are those of IPv4.
+  /// If IPv6 is switched off, "any address" means those of IPv4.
   func substitute(for address: SocketAddress) -> SocketAddress? {
     guard address == .any(port: address.port), code == EAFNOSUPPORT || code == EADDRNOTAVAIL
     else { return nil }

@@ -2,7 +2,7 @@ internal import CSys
 internal import Glibc
 
 extension Reactor {
-  /// Accepts TCP connections. `.any(port:)` takes IPv4 and IPv6; port 0 lets the system choose.
+  /// Accepts TCP connections. `.any(port:)` takes IPv4 and IPv6; with port 0 the system chooses.
   package func listen(on address: SocketAddress, options: ConnectionOptions = .init())
     throws(IOError) -> ListenerID
   {
@@ -14,12 +14,13 @@ extension Reactor {
     }
   }
 
-  /// Accepts connections of this user's programs through a file of mode 0600. A file that a dead program left
-  /// there is replaced. One that `isShared` has mode 0660, and the group of its directory.
+  /// Accepts connections of this user's programs through a file of mode 0600. Replaces a file left there by a dead
+  /// program. A file that `isShared` has mode 0660, and the group of its directory.
   package func listen(
     onPath path: String, isShared: Bool = false, options: ConnectionOptions = .init()
   ) throws(IOError) -> ListenerID {
-    // Two programs that start at once would both take the file for a dead one's, and one would remove the other's.
+    // Two programs that start together would both take the file for a dead one's, and one would remove the
+    // other's.
     let lock = try lockFile(path + ".lock")
     defer { withExtendedLifetime(lock) {} }
     let number = try IOError.check("socket", csys_stream(Int32(CSYS_UNIX)), path)
@@ -35,7 +36,7 @@ extension Reactor {
     try IOError.check("bind", result, path)
     let listener = Listener(descriptor: descriptor, options: options, place: .path(path))
     do {
-      // Nobody can connect before `listen`, so the mode is right in time.
+      // Nobody can connect before `listen`, so the mode is set in time.
       if isShared { try share(path) }
       let mode: mode_t = isShared ? 0o660 : 0o600
       try IOError.check("chmod", chmod(path, mode) == 0 ? 0 : -errno, path)
@@ -50,13 +51,13 @@ extension Reactor {
     let folder = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[..<$0]) } ?? "."
     var (status, own) = (stat(), stat())
     try IOError.check("stat", stat(folder, &status) == 0 ? 0 : -errno, folder)
-    // A process that systemd confines may not call `chown`, and need not where the group is its own.
+    // A process that systemd confines may not call `chown`, and need not if the group is its own.
     if stat(path, &own) == 0, own.st_gid == status.st_gid { return }
     let result = chown(path, uid_t.max, status.st_gid)
     try IOError.check("chown", result == 0 ? 0 : -errno, path)
   }
 
-  /// Held for as long as a bound socket is not listening yet, which is not long.
+  /// Locks a file while a bound socket is not listening yet, which is a short time.
   private func lockFile(_ path: String) throws(IOError) -> FileDescriptor {
     let number = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard number >= 0 else { throw IOError(call: "open", code: errno, subject: path) }
@@ -67,7 +68,7 @@ extension Reactor {
     return file
   }
 
-  /// Where the listener really listens; `nil` for one on a path.
+  /// Returns the listener's actual address; `nil` for one on a path.
   package func localAddress(of id: ListenerID) -> SocketAddress? {
     guard case .listener(let listener)? = entry(id.token),
       case .address(let address) = listener.place
@@ -104,7 +105,7 @@ extension Reactor {
     return ListenerID(token: token)
   }
 
-  /// Whether a socket lies at `path` that no program listens on.
+  /// True if `path` is a socket on which no program listens.
   private func isStale(_ path: String) throws(IOError) -> Bool {
     var status = stat()
     guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return false }
@@ -113,7 +114,7 @@ extension Reactor {
     return csys_connect_path(probe.number, path) == -ECONNREFUSED
   }
 
-  /// Takes one connection; the others wait for the next turn.
+  /// Accepts one connection; the others wait for the next turn.
   func accept(_ id: ListenerID, _ listener: Listener) {
     var peer = csys_address()
     let number = csys_accept(listener.descriptor.number, &peer)

@@ -2,21 +2,22 @@ internal import CSys
 package import Clock
 internal import Glibc
 
-/// The event loop of one thread: it owns sockets, waits for them and reports what happened. It decides nothing.
+/// The event loop of one thread: it owns sockets, waits for them and reports events. It decides nothing.
 ///
-/// The thread calls `wait` over and over and acts on the events; everything but `waker` belongs to that thread.
-/// Output is queued by `send` and goes out in the next `wait`, so that what one turn queues leaves in few packets.
+/// The thread calls `wait` over and over and acts on the events; everything except `waker` belongs to that thread.
+/// `send` queues output, which leaves in the next `wait`, so that the output of one turn leaves in few packets.
 package final class Reactor {
-  /// Bytes in one `received` event. Each connection gets one read a turn, so that none starves another.
+  /// Largest number of bytes in one `received` event. Each connection gets one read per turn, so that none starves
+  /// another.
   package static let readSize = 64 << 10
-  /// Bytes written to one connection in one turn.
+  /// Largest number of bytes written to one connection in one turn.
   static let writeSize = 256 << 10
-  /// Datagrams, and transmit stamps, taken from one socket in one turn.
+  /// Largest number of datagrams, and of transmit stamps, taken from one socket in one turn.
   static let datagramsPerTurn = 64
-  /// After a failed accept the listener rests, or the loop would spin on the peers that still wait.
+  /// Pause of a listener after a failed accept. Without it, the loop would spin on the peers that still wait.
   static let acceptPause = Nanoseconds.milliseconds(250)
-  /// Connections that wait for their peers to close: more than any program ends at a time, and few against the
-  /// descriptors that a process has, which peers that never close would use up.
+  /// Largest number of connections that wait for their peers to close: more than any program ends at a time, and
+  /// few against a process's descriptors, which peers that never close would use up.
   static let mostFarewells = 64
 
   package let waker: Waker
@@ -27,9 +28,9 @@ package final class Reactor {
   private var ready = Array(repeating: csys_ready(), count: 64)
   private var pending: [ReactorEvent] = []
   private var unflushed: [ConnectionID] = []
-  /// Sockets that wake nobody.
+  /// Sockets that never end a wait.
   private var quietSockets: [DatagramID] = []
-  /// Sockets that wake nobody until they have been read again.
+  /// Sockets that end no wait until they have been read again.
   private var restingSockets: [(id: DatagramID, until: LocalTime)] = []
   private var restingListeners: [(id: ListenerID, until: LocalTime)] = []
   /// Connections after `finish`, oldest first; some may be gone already.
@@ -59,7 +60,7 @@ package final class Reactor {
     buffer.deallocate()
   }
 
-  /// Sends what is queued, then waits until something happens or `deadline` has passed; `nil` waits for ever.
+  /// Sends the queued bytes, then waits until something happens or `deadline` has passed; `nil` waits for ever.
   /// May return without events before the deadline.
   package func wait(until deadline: LocalTime?) throws(IOError) -> [ReactorEvent] {
     flushQueues()
@@ -108,7 +109,8 @@ package final class Reactor {
     }
   }
 
-  /// A socket goes on resting while something comes, and wakes again after a rest in which nothing did.
+  /// Reads sockets whose rest is over. A socket keeps resting while datagrams arrive, and wakes again after a rest
+  /// without any.
   private func readRestedSockets() {
     guard !restingSockets.isEmpty else { return }
     let now = HostClock.now
@@ -126,10 +128,11 @@ package final class Reactor {
     }
   }
 
-  /// Returns how many datagrams there were.
+  /// Returns the number of datagrams read.
   @discardableResult
   private func read(_ id: DatagramID, _ socket: TimestampedSocket) -> Int {
-    // Transmit stamps first: the answer to a datagram is worth more when its stamp is known. Each has up to two.
+    // Transmit stamps come first, because the answer to a datagram is worth more when its stamp is known. Each
+    // datagram has up to two.
     for _ in 0..<2 * Self.datagramsPerTurn {
       guard let stamp = socket.nextTransmitStamp() else { break }
       report(.transmitted(id, stamp))
@@ -175,7 +178,7 @@ extension Reactor {
 
   func remove(token: UInt64) { entries[token] = nil }
 
-  /// What arrives is reported with the next event, or at the next deadline.
+  /// Reports this socket's datagrams with the next event, or at the next deadline.
   func readQuietly(_ id: DatagramID) {
     quietSockets.removeAll { entries[$0.token] == nil }
     quietSockets.append(id)
@@ -196,9 +199,9 @@ extension Reactor {
 
   enum Watch {
     case always
-    /// Until it has woken somebody.
+    /// Once, until it has woken the thread.
     case once
-    /// The same, once more.
+    /// Once more, after `once`.
     case again
   }
 
@@ -214,7 +217,7 @@ extension Reactor {
     restingListeners.append((id, HostClock.now + Self.acceptPause))
   }
 
-  /// Gives the peer of a connection that was finished some time to close, but only so many peers at once.
+  /// Gives the peer of a finished connection some time to close. Ends the oldest farewell if there are too many.
   func bidFarewell(_ id: ConnectionID, _ connection: Connection) {
     farewells.removeAll { self.connection($0.id) == nil }
     if farewells.count >= Self.mostFarewells { endFarewell(farewells.removeFirst().id) }

@@ -1,16 +1,16 @@
 internal import CSys
 internal import Glibc
 
-/// A thread of its own for work that must not wait behind a thread pool: SCHED_FIFO where the system grants it.
+/// A thread of its own for work that must not wait behind a thread pool: SCHED_FIFO if the system grants it.
 ///
-/// Its owner joins or detaches it; one that is dropped runs on alone.
+/// Its owner joins or detaches it; a dropped thread runs on by itself.
 package struct RealtimeThread: ~Copyable, Sendable {
-  /// Enough for the loops of this system, and little enough to be locked into memory.
+  /// In bytes: enough for Tutti's loops, and small enough to be locked into memory.
   package static let stackSize = 256 * 1024
-  /// The part of the stack that is paged in before the body runs.
+  /// Bytes of the stack that are paged in before the body runs.
   static let touchedStack = 128 * 1024
 
-  /// What was asked for and not granted; the thread runs with normal priority.
+  /// A refused request; the thread runs with normal priority.
   package enum Notice: Hashable, Sendable, CustomStringConvertible {
     case normalPriority(IOError)
 
@@ -29,8 +29,8 @@ package struct RealtimeThread: ~Copyable, Sendable {
   /// `nil` once joined.
   private var thread: pthread_t?
 
-  /// `name` shows in `top -H`; 15 bytes of it are kept. `priority` is that of SCHED_FIFO, 1 to 99; `nil` asks for
-  /// the normal scheduler. Throws only where no thread can be had at all.
+  /// Starts a thread. `name` shows in `top -H`; 15 bytes of it are kept. `priority` is that of SCHED_FIFO, 1 to 99;
+  /// `nil` asks for the normal scheduler. Throws only if no thread can be started at all.
   package static func start(
     name: String, priority: Int32?, _ body: @escaping @Sendable () -> Void
   ) throws(IOError) -> RealtimeThread {
@@ -80,7 +80,7 @@ package struct RealtimeThread: ~Copyable, Sendable {
   }
 }
 
-/// Real-time priority for as long as a thread's work is urgent; where the system does not grant it, nothing changes. Of one
+/// Real-time priority while a thread's work is urgent. If the system does not grant it, nothing changes. For one
 /// thread, which alone may call it.
 package struct ThreadUrgency {
   private let priority: Int32
@@ -94,14 +94,14 @@ package struct ThreadUrgency {
     guard isUrgent != self.isUrgent else { return }
     self.isUrgent = isUrgent
     if isRaised { _ = csys_thread_prefer(0) }
-    // What somebody else has set stays.
+    // A priority that somebody else has set stays.
     isRaised =
       isUrgent && RealtimeThread.currentPriority == nil && csys_thread_prefer(priority) == 0
   }
 }
 
-/// Keeps the process in memory: what is there now, and later pages as they are touched, so that untouched stacks
-/// cost nothing. Returns what the system answered where it did not grant that.
+/// Locks the process into memory: its present pages, and later pages as they are touched, so that untouched stacks cost
+/// nothing. Returns the system's error if it refused.
 package func lockMemory() -> IOError? {
   let result = csys_lock_memory()
   guard result < 0 else { return nil }
@@ -113,8 +113,8 @@ package func lockMemory() -> IOError? {
       """)
 }
 
-/// Makes memory that is freed go back to the system, at the cost of some time for large pieces: for programs that run for
-/// months and sometimes need much for a moment. Call it before there are threads.
+/// Makes freed memory go back to the system, at the cost of some time for large pieces: for programs that run for
+/// months and sometimes need much memory for a moment. Call it before other threads start.
 package func returnFreedMemory() { csys_return_memory() }
 
 private final class ThreadContext: Sendable {

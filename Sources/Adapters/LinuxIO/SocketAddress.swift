@@ -2,10 +2,10 @@ internal import CSys
 
 /// An IP address with a port. An IPv4 address mapped into IPv6 does not occur.
 package enum SocketAddress: Hashable, Sendable, CustomStringConvertible {
-  /// `address` holds the four bytes, the first one on top.
+  /// `address` holds the four bytes, the first one in the highest bits.
   case ipv4(address: UInt32, port: UInt16)
-  /// `high` and `low` hold the sixteen bytes, the first one on top. `scope` is the number of the interface
-  /// that a link-local address belongs to, or zero.
+  /// `high` and `low` hold the sixteen bytes, the first one in the highest bits. `scope` is the number of a
+  /// link-local address's interface, or zero.
   case ipv6(high: UInt64, low: UInt64, port: UInt16, scope: UInt32)
 
   package static func loopback(port: UInt16) -> SocketAddress {
@@ -20,7 +20,7 @@ package enum SocketAddress: Hashable, Sendable, CustomStringConvertible {
   }
   static func any4(port: UInt16) -> SocketAddress { .ipv4(address: 0, port: port) }
 
-  /// A numeric address: `192.0.2.1`, `2001:db8::1`, `fe80::1%eth0`; IPv6 may stand in brackets. The interface
+  /// Reads a numeric address: `192.0.2.1`, `2001:db8::1`, `fe80::1%eth0`; IPv6 may stand in brackets. The interface
   /// must exist. `nil` for anything else, host names included.
   package init?(host: String, port: UInt16) {
     var text = host[...]
@@ -46,7 +46,8 @@ package enum SocketAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// What a host's requests are counted by: one of IPv6 has all addresses of its network of 64 bits, and of IPv4 one.
+  /// The key by which a host's requests are counted: its address for IPv4, its network of 64 bits for IPv6, all of
+  /// whose addresses a host has.
   package var network: SocketAddress {
     switch self {
     case .ipv4: with(port: 0)
@@ -80,7 +81,7 @@ package enum SocketAddress: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension SocketAddress {
-  /// `nil` for what is no IP address, such as the peer of a Unix-domain socket.
+  /// Returns `nil` for anything but an IP address, such as the peer of a Unix-domain socket.
   init?(_ address: csys_address) {
     switch Int(address.family) {
     case CSYS_IPV4:

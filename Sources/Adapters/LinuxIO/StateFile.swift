@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// A small file of state that is replaced as a whole: whoever reads it finds the old content or the new one.
+/// A small file of state that is replaced as a whole: a reader finds the old content or the new one.
 package struct StateFile: Sendable {
   package let path: String
 
   package init(path: String) { self.path = path }
 
-  /// The whole content; `nil` where there is no file. Fails with EFBIG on one larger than `limit` bytes.
+  /// Returns the whole content; `nil` if there is no file. Fails with EFBIG if it is larger than `limit` bytes.
   package func read(limit: Int) throws(IOError) -> [UInt8]? {
     guard let file = try opened() else { return nil }
     var content: [UInt8] = []
@@ -26,12 +26,12 @@ package struct StateFile: Sendable {
     }
   }
 
-  /// Opened to be read; `nil` where there is no file. A pipe or a device in its place would be waited for without end, so
-  /// that it is refused.
+  /// Opens the file for reading; `nil` if there is none. Refuses a pipe or a device in its place, because reading it
+  /// could wait without end.
   private func opened() throws(IOError) -> FileDescriptor? {
     let number = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     if number < 0, errno == ENOENT { return nil }
-    // That is how a socket is refused.
+    // The system refuses to open a socket with this error.
     if number < 0, errno == ENXIO { throw notAFile }
     let file = FileDescriptor(try check("open", Int(number)))
     var status = stat()
@@ -46,32 +46,32 @@ package struct StateFile: Sendable {
       text: "\(path) is no regular file; remove it, or move it out of the way")
   }
 
-  /// Returns when the new content is on the disk: after a power cut too, it is that or the old one. Only this user may
-  /// read it.
+  /// Replaces the content and returns once it is on the disk: even after a power cut, the file has the new content or
+  /// the old. Only this user may read it.
   package func write(_ content: [UInt8]) throws(IOError) {
     try replace(with: content, mode: 0o600, isKept: true)
     try synchronizeDirectory()
   }
 
-  /// The same for what others look at while it lasts: whoever may enter the directory may read it, and a slow disk is
-  /// not waited for.
+  /// Replaces the content of a file that others look at while it lasts: anybody who may enter the directory may read
+  /// it. Does not wait for a slow disk.
   package func show(_ content: [UInt8]) throws(IOError) {
     try replace(with: content, mode: 0o644, isKept: false)
   }
 
-  /// Fails with EEXIST where there is such a file already, which stays as it is.
+  /// Fails with EEXIST if that file exists already; it stays as it is.
   package func move(to other: String) throws(IOError) {
     try check("link", Int(link(path, other)))
     try check("unlink", Int(unlink(path)))
   }
 
-  /// Nothing happens where there is no such file.
+  /// Does nothing if there is no such file.
   package func remove() throws(IOError) {
     guard unlink(path) != 0, errno != ENOENT else { return }
     throw IOError(call: "unlink", code: errno, subject: path)
   }
 
-  /// Where new content is made: a name that no other program, and no other thread, writes to.
+  /// Path of new content, a name to which no other program and no other thread writes.
   var temporaryPath: String { path + ".new.\(getpid()).\(pthread_self())" }
 
   private func replace(with content: [UInt8], mode: mode_t, isKept: Bool) throws(IOError) {
@@ -85,7 +85,7 @@ package struct StateFile: Sendable {
     }
   }
 
-  /// Makes the directory and its parents, readable by this user alone. One that exists is left as it is.
+  /// Makes the directory and its parents, readable by this user alone. An existing one stays as it is.
   package static func createDirectory(path: String) throws(IOError) {
     if mkdir(path, 0o700) == 0 { return }
     if errno == ENOENT, let parent = parent(of: path), parent != path {
@@ -101,11 +101,11 @@ package struct StateFile: Sendable {
   private func writeNew(
     _ content: [UInt8], at temporary: String, mode: mode_t, isKept: Bool
   ) throws(IOError) {
-    // One left behind by a crash may belong to someone else or be a link; it must not be written through.
+    // A file left behind by a crash may belong to someone else or be a link; it must not be written through.
     unlink(temporary)
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
     let file = FileDescriptor(try check("open", Int(open(temporary, flags, mode))))
-    // Whatever the umask.
+    // The umask must not change the mode.
     try check("fchmod", Int(fchmod(file.number, mode)))
     var rest = content[...]
     while !rest.isEmpty {
@@ -123,7 +123,7 @@ package struct StateFile: Sendable {
     try check("fsync", Int(fsync(file.number)))
   }
 
-  /// `nil` for a bare name.
+  /// Returns `nil` for a bare name.
   private static func parent(of path: String) -> String? {
     guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
     return slash == path.startIndex ? "/" : String(path[..<slash])

@@ -3,7 +3,7 @@ internal import Glibc
 
 /// Random bytes from the kernel, fit for keys.
 package enum SystemRandom {
-  /// Waits only where the machine has just booted and gathered no randomness yet.
+  /// Waits only if the machine has just booted and gathered no randomness yet.
   package static func bytes(_ count: Int) throws(IOError) -> [UInt8] {
     var result: Int32 = 0
     let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in

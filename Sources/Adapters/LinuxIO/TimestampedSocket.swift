@@ -7,12 +7,12 @@ package enum TrafficClass: Int32, Sendable {
   case standard = 0
   /// Expedited forwarding: live audio.
   case audio = 0xB8
-  /// CS6, as network control: the time exchange.
+  /// CS6, as for network control: the time exchange.
   case clock = 0xC0
 }
 
-/// A datagram that arrived. `receivedAt` is when the kernel took it from the network where `hasKernelStamp`, else
-/// when it was read.
+/// A received datagram. `receivedAt` is the time at which the kernel took it from the network if `hasKernelStamp`, else
+/// the time of reading it.
 package struct Datagram: Hashable, Sendable {
   package var bytes: [UInt8]
   package var from: SocketAddress
@@ -20,19 +20,19 @@ package struct Datagram: Hashable, Sendable {
   package var hasKernelStamp: Bool
 }
 
-/// A number for each datagram that a socket sent, growing by one.
+/// The number of a datagram that a socket sent; it grows by one.
 package struct TransmitID: Hashable, Sendable {
   package let number: UInt32
 
   package init(number: UInt32) { self.number = number }
 }
 
-/// When the kernel passed a datagram on. A datagram has up to two of them; that of the driver is the better one.
+/// The time at which the kernel passed a datagram on. A datagram has up to two stamps; the driver's is the better one.
 package struct TransmitStamp: Hashable, Sendable {
   package enum Point: Sendable {
-    /// It was put into the queue in front of the driver.
+    /// The datagram was put into the queue in front of the driver.
     case queue
-    /// The driver took it.
+    /// The driver took the datagram.
     case driver
   }
 
@@ -41,39 +41,40 @@ package struct TransmitStamp: Hashable, Sendable {
   package var point: Point
 }
 
-/// A UDP socket with the kernel's receive and transmit stamps, as far as this kernel has them. For one thread;
-/// a `Reactor` owns it.
+/// A UDP socket with the kernel's receive and transmit stamps, as far as this kernel has them. For one thread; a
+/// `Reactor` owns it.
 final class TimestampedSocket {
   enum Stamps { case none, received, both }
 
-  /// A transmit stamp is matched to one of as many last datagrams.
+  /// Number of last datagrams to which a transmit stamp can be matched.
   static let remembered = 256
-  /// Of a socket for audio, in bytes: what comes while the program is late is not lost, and little of what would leave too
-  /// late waits.
+  /// Buffers of an audio socket, in bytes: datagrams that arrive while the program is late are not lost, and few wait
+  /// that would leave too late.
   private static let audioReceiveBuffer: Int32 = 1 << 20
   private static let audioSendBuffer: Int32 = 64 << 10
-  /// A transmit stamp may seem to be this much older than the call that sent: the two clocks' conversion.
+  /// A transmit stamp may seem older by this much than the call that sent: an error of converting between the two
+  /// clocks.
   static let conversionError = Nanoseconds.microseconds(10)
 
   let descriptor: FileDescriptor
   let localAddress: SocketAddress
   let stamps: Stamps
-  /// How long it wakes nobody after it has been read; nil where it always does.
+  /// Time for which the socket ends no wait after it has been read; nil if it always does.
   var rest: Nanoseconds?
   private let family: Int32
   private var converter = RealtimeConverter()
   private var nextID: UInt32 = 0
-  /// The kernel numbers from zero; its zero is this number here.
+  /// The number here of the kernel's datagram zero.
   private var kernelBase: UInt32 = 0
   private var sentAt: [LocalTime?] = Array(repeating: nil, count: remembered)
 
-  /// An IPv6 socket bound to all addresses takes IPv4 as well.
+  /// Opens the socket. An IPv6 socket bound to all addresses takes IPv4 as well.
   init(address: SocketAddress, trafficClass: TrafficClass) throws(IOError) {
     let number = try IOError.check("socket", csys_datagram(address.family), "\(address)")
     descriptor = FileDescriptor(number)
     family = address.family
     localAddress = try bindSocket(number, to: address)
-    // A network that does not know the class ignores it; so does this.
+    // A network that does not know the class ignores it, and so does this.
     _ = csys_traffic_class(number, trafficClass.rawValue)
     if trafficClass == .audio {
       csys_datagram_configure(number, Self.audioReceiveBuffer, Self.audioSendBuffer)
@@ -94,7 +95,7 @@ final class TimestampedSocket {
       csys_send_to(descriptor.number, family, $0.baseAddress, $0.count, &target)
     }
     if result < 0 {
-      // Kernels differ in whether a datagram that was refused is counted.
+      // Kernels differ in counting a refused datagram.
       restartNumbering()
       try IOError.check("sendto", result, "\(address)")
     }
@@ -103,11 +104,11 @@ final class TimestampedSocket {
     return TransmitID(number: nextID)
   }
 
-  /// The next datagram that waits; `nil` where none does.
+  /// Returns the next waiting datagram; `nil` if there is none.
   func receive(into buffer: UnsafeMutableRawBufferPointer) -> Datagram? {
     var received = csys_received()
     let count = csys_receive_from(descriptor.number, buffer.baseAddress, buffer.count, &received)
-    // An error that an earlier datagram met is gone with this; what waits behind it is read in the next turn.
+    // This call has cleared an error of an earlier datagram; the datagrams behind it are read in the next turn.
     guard count >= 0, let from = SocketAddress(received.from) else { return nil }
     let now = HostClock.now
     let stamp =
@@ -117,7 +118,7 @@ final class TimestampedSocket {
       hasKernelStamp: stamp != nil)
   }
 
-  /// The next transmit stamp that waits; `nil` where none does.
+  /// Returns the next waiting transmit stamp; `nil` if there is none.
   func nextTransmitStamp() -> TransmitStamp? {
     var transmitted = csys_transmitted()
     while true {
@@ -148,7 +149,7 @@ final class TimestampedSocket {
   private func slot(_ number: UInt32) -> Int { Int(number % UInt32(Self.remembered)) }
 }
 
-/// Binds a socket and returns the address that it got.
+/// Binds a socket and returns its actual address.
 func bindSocket(_ descriptor: Int32, to address: SocketAddress) throws(IOError) -> SocketAddress {
   var wanted = address.system
   let result = csys_bind(descriptor, &wanted)

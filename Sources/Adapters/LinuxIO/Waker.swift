@@ -8,15 +8,15 @@ package final class Waker: Sendable {
     descriptor = FileDescriptor(try IOError.check("eventfd", csys_eventfd(), "event loop"))
   }
 
-  /// To be waited for.
+  /// The descriptor to wait for.
   package var number: Int32 { descriptor.number }
 
-  /// The reactor reports `woken` once for all calls that came before.
+  /// Ends the wait. The reactor reports `woken` once for all calls before.
   package func wake() {
-    // Fails only where the counter is full, and then the wait ends anyway.
+    // Fails only if the counter is full, and then the wait ends anyway.
     _ = csys_eventfd_raise(descriptor.number)
   }
 
-  /// Waits end again with the next `wake`.
+  /// Clears the calls so far, so that the next `wake` ends a wait again.
   package func clear() { _ = csys_eventfd_clear(descriptor.number) }
 }

@@ -12,8 +12,8 @@ struct CertificateHandle: ~Copyable {
 }
 
 extension CertificateHandle {
-  /// The form in which TLS carries an identity key. It says nothing else: peers look at the key only, and machines
-  /// without a clock of their own must be able to use it, so that it is valid at all times.
+  /// Makes the certificate in which TLS carries an identity key. It holds nothing else, because peers look only at
+  /// the key. It is valid at all times, because machines without a clock of their own must be able to use it.
   static func selfSigned(_ key: borrowing KeyHandle) throws(SecurityError) -> CertificateHandle {
     let made = try CertificateHandle(X509_new(), "X509_new")
     let certificate = made.pointer

@@ -1,9 +1,9 @@
 internal import COpenSSL
 
-/// Arithmetic on P-256. OpenSSL multiplies one point by one number in a time that does not depend on the number, which
-/// does not hold for the sum of two products in one call: here, each is a call of its own.
+/// Arithmetic on P-256. OpenSSL multiplies one point by one number in constant time, but not when one call sums two
+/// products; so each product here is a call of its own.
 final class Curve {
-  /// Of a point, uncompressed: a byte that says so, and two coordinates.
+  /// Bytes of an uncompressed point: a byte for the form, and two coordinates.
   static let pointByteCount = 65
   static let scalarByteCount = 32
 
@@ -57,7 +57,7 @@ final class Curve {
     deinit { EC_POINT_clear_free(pointer) }
   }
 
-  /// Big-endian bytes of any length, reduced by the group's order.
+  /// Reads big-endian bytes of any length, reduced by the group's order.
   func scalar(_ bytes: [UInt8]) throws(SecurityError) -> Scalar {
     let scalar = try Scalar(BN_bin2bn(bytes, Int32(clamping: bytes.count), nil))
     try check(
@@ -65,7 +65,7 @@ final class Curve {
     return scalar
   }
 
-  /// A secret, never zero.
+  /// Returns a secret number, never zero.
   func randomScalar() throws(SecurityError) -> Scalar {
     let scalar = try Scalar(BN_new())
     repeat {
@@ -75,7 +75,8 @@ final class Curve {
     return scalar
   }
 
-  /// Nil for bytes that are no point of the curve, and for the point at infinity. The curve has no points of small order.
+  /// Returns nil for bytes that are no point of the curve, and for the point at infinity. The curve has no points of
+  /// small order.
   func point(_ bytes: [UInt8]) throws(SecurityError) -> Point? {
     let point = try newPoint()
     guard EC_POINT_oct2point(group, point.pointer, bytes, bytes.count, context) == 1,
@@ -88,7 +89,7 @@ final class Curve {
     EC_POINT_is_at_infinity(group, point.pointer) == 1
   }
 
-  /// Uncompressed.
+  /// Returns the uncompressed bytes.
   func bytes(_ point: borrowing Point) throws(SecurityError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: Self.pointByteCount)
     let count = EC_POINT_point2oct(
@@ -97,7 +98,7 @@ final class Curve {
     return bytes
   }
 
-  /// The generator, so many times.
+  /// Returns the generator multiplied by `scalar`.
   func product(_ scalar: borrowing Scalar) throws(SecurityError) -> Point {
     let product = try newPoint()
     try check(

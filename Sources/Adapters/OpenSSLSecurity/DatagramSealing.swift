@@ -1,7 +1,8 @@
 internal import COpenSSL
 import WireProtocol
 
-/// ChaCha20-Poly1305 (RFC 8439), which small processors without AES instructions compute fast as well.
+/// Seals datagrams with ChaCha20-Poly1305 (RFC 8439), which is fast even on small processors without
+/// AES instructions.
 package struct DatagramSealing: DatagramCipher {
   private static let tagByteCount: Int32 = 16
 
@@ -33,7 +34,7 @@ package struct DatagramSealing: DatagramCipher {
     defer { EVP_CIPHER_CTX_free(context) }
     let (text, header) = (Array(sealed.dropLast(Int(Self.tagByteCount))), Array(header))
     var tag = Array(sealed.suffix(Int(Self.tagByteCount)))
-    // One byte more than there may be, as an empty array has no address.
+    // One byte longer than the content, because an empty array has no address.
     var plain = [UInt8](repeating: 0, count: text.count + 1)
     var count: Int32 = 0
     let isAuthentic =

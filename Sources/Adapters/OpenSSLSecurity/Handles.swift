@@ -1,19 +1,19 @@
 internal import COpenSSL
 
-/// OpenSSL refused, which it does where memory or the system's randomness is missing.
+/// A refusal of OpenSSL, which happens if memory or the system's randomness is missing.
 package struct SecurityError: Error, CustomStringConvertible {
   package let description: String
 
   init(_ description: String) { self.description = description }
 
-  /// With OpenSSL's own reason for the call that failed last on this thread.
+  /// Describes the last failed call on this thread, with OpenSSL's reason.
   init(call: String) {
     let reason = ERR_reason_error_string(ERR_peek_last_error()).map { String(cString: $0) }
     self.init("OpenSSL: \(call): \(reason ?? "failed")")
   }
 }
 
-/// Frees the C object that it owns.
+/// Owns a key of OpenSSL, and frees it.
 struct KeyHandle: ~Copyable {
   let pointer: OpaquePointer
 

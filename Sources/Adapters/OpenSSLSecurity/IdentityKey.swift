@@ -1,9 +1,9 @@
 internal import COpenSSL
 package import WireProtocol
 
-/// The Ed25519 key that a sender or receiver keeps for good, and is known by.
+/// The Ed25519 key that a sender or receiver keeps for good, and that identifies it.
 package struct IdentityKey: Sendable {
-  /// Of the private and of the public key, each.
+  /// Bytes of the private key, and of the public key.
   private static let byteCount = 32
 
   private let secret: [UInt8]
@@ -14,7 +14,7 @@ package struct IdentityKey: Sendable {
     try IdentityKey(secret: try Random.bytes(byteCount))
   }
 
-  /// The content of a file that `pem` filled. Fails on everything that is not an unencrypted Ed25519 key.
+  /// Reads the content of a file from `pem()`. Throws on everything but an unencrypted Ed25519 key.
   package init(pem: [UInt8]) throws(SecurityError) {
     let memory = try MemoryHandle()
     memory.append(pem)
@@ -41,7 +41,7 @@ package struct IdentityKey: Sendable {
     self.identifier = identifier
   }
 
-  /// The private key, unencrypted, in PKCS #8: for a file that only its owner may read.
+  /// Returns the private key, unencrypted, in PKCS #8: for a file that only its owner may read.
   package func pem() throws(SecurityError) -> [UInt8] {
     let key = try handle()
     let memory = try MemoryHandle()
@@ -59,7 +59,7 @@ package struct IdentityKey: Sendable {
       "EVP_PKEY_new_raw_private_key")
   }
 
-  /// Nil for a key of another kind.
+  /// Returns nil for a key of another kind.
   static func identifier(of key: OpaquePointer?) -> Identifier? {
     guard let key, EVP_PKEY_get_base_id(key) == EVP_PKEY_ED25519 else { return nil }
     var count = byteCount

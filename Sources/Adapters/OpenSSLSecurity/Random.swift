@@ -1,7 +1,7 @@
 internal import COpenSSL
 
 enum Random {
-  /// Fit for keys.
+  /// Returns random bytes that are fit for keys.
   static func bytes(_ count: Int) throws(SecurityError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     guard RAND_priv_bytes(&bytes, Int32(clamping: count)) == 1 else {

@@ -1,34 +1,35 @@
 internal import COpenSSL
 
 /// SPAKE2+ (RFC 9383) with P-256, SHA-256, HKDF and HMAC, both identities empty: two ends prove to each other that they
-/// know the same PIN. Nobody who listens, and no impostor, learns more of it than whether one guess was right.
+/// know the same PIN. An eavesdropper learns nothing of the PIN, an impostor only if one guess was right.
 package struct SPAKE2: Sendable {
-  /// Section 4: points whose relation to the generator nobody knows.
+  /// Points of section 4; nobody knows their relation to the generator.
   static let m = hex("02886e2f97ace46e55ba9dd7242579f2993b64e16ef3dcab95afd497333d8fa12f")
   static let n = hex("03d8bbd6c639c62937b04d997f38c3770719c629d7014d49a24b4f98baa1292b49")
 
-  /// Of scrypt: about 50 ms and 16 MiB for each guess of whoever stole a receiver's record.
+  /// Parameters of scrypt: each guess with a stolen receiver's record costs about 50 ms and 16 MiB.
   private static let cost: UInt64 = 1 << 14
   private static let blockSize: UInt64 = 8
   private static let memoryLimit: UInt64 = 32 << 20
 
   package init() {}
 
-  /// Names that the transcript begins with. Ours are empty, for the context says who takes part.
+  /// Names at the beginning of the transcript. Tutti's identities are empty, because the context names the
+  /// participants.
   struct Names {
     var context: [UInt8]
     var prover: [UInt8] = []
     var verifier: [UInt8] = []
   }
 
-  /// All that both ends compute.
+  /// Keys that both ends compute.
   struct Keys: Equatable {
     let main: [UInt8]
     let confirmP: [UInt8]
     let confirmV: [UInt8]
   }
 
-  /// A share that is sent, from secrets: `x` and M for the prover, `y` and N for the verifier.
+  /// Returns a share to send, from secrets: `x` and M for the prover, `y` and N for the verifier.
   static func share(
     _ secret: [UInt8], w0: [UInt8], blindedBy blind: [UInt8]
   ) throws(SecurityError) -> [UInt8] {
@@ -38,7 +39,7 @@ package struct SPAKE2: Sendable {
     return try curve.bytes(try curve.sum(try curve.product(try curve.scalar(secret)), blinding))
   }
 
-  /// Nil where the verifier's share is no point that may be used.
+  /// Returns nil if the verifier's share is no usable point.
   static func proverPoints(
     x: [UInt8], w0: [UInt8], w1: [UInt8], shareV: [UInt8]
   ) throws(SecurityError) -> (z: [UInt8], v: [UInt8])? {
@@ -49,7 +50,7 @@ package struct SPAKE2: Sendable {
     return (try curve.bytes(z), try curve.bytes(v))
   }
 
-  /// Nil where the prover's share, or the record, is no point that may be used.
+  /// Returns nil if the prover's share, or the record, is no usable point.
   static func verifierPoints(
     y: [UInt8], w0: [UInt8], l: [UInt8], shareP: [UInt8]
   ) throws(SecurityError) -> (z: [UInt8], v: [UInt8])? {
@@ -70,7 +71,7 @@ package struct SPAKE2: Sendable {
     return curve.isInfinity(point) ? nil : consume point
   }
 
-  /// Sections 3.3 and 3.4.
+  /// Derives the keys of sections 3.3 and 3.4.
   static func keys(
     _ names: Names, shareP: [UInt8], shareV: [UInt8], z: [UInt8], v: [UInt8], w0: [UInt8]
   ) throws(SecurityError) -> Keys {
@@ -98,7 +99,7 @@ package struct SPAKE2: Sendable {
 
   // MARK: - PIN
 
-  /// Both halves of the PIN's scrypt, reduced by the group's order.
+  /// Returns both halves of the PIN's scrypt, reduced by the group's order.
   static func secrets(
     pin: String, salt: [UInt8]
   ) throws(SecurityError) -> (w0: [UInt8], w1: [UInt8]) {
@@ -116,7 +117,7 @@ package struct SPAKE2: Sendable {
     return (w0.bytes, w1.bytes)
   }
 
-  /// L, which a receiver keeps in place of `w1`.
+  /// Returns L, which a receiver stores instead of `w1`.
   static func verifier(_ w1: [UInt8]) throws(SecurityError) -> [UInt8] {
     let curve = try Curve()
     return try curve.bytes(try curve.product(try curve.scalar(w1)))

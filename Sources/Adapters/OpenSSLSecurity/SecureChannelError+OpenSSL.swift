@@ -1,7 +1,7 @@
 internal import COpenSSL
 import WireProtocol
 
-/// Why a channel is over, in one line that follows the peer's name.
+/// Reasons for the end of a channel, each in one line that follows the peer's name.
 extension SecureChannelError {
   static let notTLS = SecureChannelError(
     reason: "it does not speak TLS: an older version of Tutti, or another program")
@@ -19,7 +19,7 @@ extension SecureChannelError {
   static let refused = SecureChannelError(
     reason: "it refused the handshake: another program, or another version of Tutti")
 
-  /// After a call that failed on this thread.
+  /// Describes a call that failed on this thread.
   static func describing(_ ssl: OpaquePointer, result: Int32) -> SecureChannelError {
     let kind = SSL_get_error(ssl, result)
     let code = ERR_peek_error()
@@ -29,7 +29,7 @@ extension SecureChannelError {
     return known(ERR_GET_REASON(code)) ?? other(code)
   }
 
-  /// Alerts that came from the peer are 1000 and their number.
+  /// Returns the error for OpenSSL's reason. Alerts from the peer are 1000 plus their number.
   private static func known(_ reason: Int32) -> SecureChannelError? {
     switch reason {
     case SSL_R_WRONG_VERSION_NUMBER, SSL_R_HTTP_REQUEST, SSL_R_HTTPS_PROXY_REQUEST,

@@ -1,7 +1,8 @@
 internal import COpenSSL
 package import WireProtocol
 
-/// One connection's TLS, fed with bytes and asked for bytes. Made by a `TLSContext`, which it keeps alive.
+/// The TLS of one connection, which takes and gives bytes. A `TLSContext` makes it, and it keeps the
+/// context alive.
 package final class TLSChannel: SecureChannel {
   /// Records under one key, each of up to 16 KiB. RFC 8446, section 5.5, allows 2^24.5 for AES-GCM.
   static let recordsPerKey = 1 << 24
@@ -27,7 +28,7 @@ package final class TLSChannel: SecureChannel {
     switch role {
     case .dialled:
       SSL_set_connect_state(ssl)
-      // What dialling says first is there at once. It cannot fail.
+      // Produces the first message of the dialling side. It cannot fail.
       SSL_do_handshake(ssl)
     case .accepted: SSL_set_accept_state(ssl)
     }
@@ -97,7 +98,7 @@ package final class TLSChannel: SecureChannel {
       }
     }
     switch SSL_get_error(ssl, result) {
-    // After the peer's last word nothing follows.
+    // Nothing follows the peer's closing message.
     case SSL_ERROR_WANT_READ, SSL_ERROR_ZERO_RETURN: return plain
     default: throw .describing(ssl, result: result)
     }
@@ -124,7 +125,8 @@ package final class TLSChannel: SecureChannel {
       .elementsEqual(TLSContext.applicationProtocol)
   }
 
-  /// Bytes that both ends compute from this channel's secrets, and nobody else can (RFC 8446, section 7.5).
+  /// Returns bytes that both ends can compute from this channel's secrets, and nobody else (RFC 8446,
+  /// section 7.5).
   private func exported(_ label: String, _ count: Int) -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: count)
     let result = SSL_export_keying_material(

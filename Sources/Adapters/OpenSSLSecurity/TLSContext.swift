@@ -1,17 +1,17 @@
 internal import COpenSSL
 package import WireProtocol
 
-/// What all channels of one program share: its identity key, and how it speaks TLS. For one thread.
+/// The TLS settings and identity key that all channels of one program share. For one thread.
 ///
-/// TLS 1.3 alone, with a certificate from both sides. OpenSSL trusts every Ed25519 key, and no other signs: what a key may
-/// do is the session's decision.
+/// Allows only TLS 1.3, with a certificate from both sides. OpenSSL trusts every Ed25519 key, and no other signature is
+/// allowed; the session decides which keys may do what.
 package final class TLSContext {
-  /// Named to each other in the handshake (ALPN), so that versions which do not understand each other never begin.
+  /// The ends tell each other this name in the handshake (ALPN), so that incompatible versions never begin.
   static let applicationProtocol = Array("tutti/2".utf8)
-  /// A certificate of ours takes some 250 bytes.
+  /// In bytes; a certificate of Tutti takes some 250.
   private static let certificateLimit = 4 << 10
 
-  /// Of the key that this side shows.
+  /// Identifier of this side's key.
   package let identifier: Identifier
   let pointer: OpaquePointer
   /// Lets OpenSSL read from memory and write into it.
@@ -40,7 +40,7 @@ package final class TLSContext {
   package func channel(_ role: SecureRole) -> TLSChannel { TLSChannel(self, role) }
 
   private func restrict() throws(SecurityError) {
-    // The receiver's choice counts unless the sender says that it has no AES.
+    // The receiver's order counts unless the sender says that it has no AES.
     let ciphers = ["TLS_AES_128_GCM_SHA256", "TLS_CHACHA20_POLY1305_SHA256"]
     let order = copenssl_has_aes() != 0 ? ciphers : ciphers.reversed()
     guard copenssl_only_tls13(pointer) == 1, copenssl_set_groups(pointer, "X25519:P-256") == 1,
@@ -54,7 +54,7 @@ package final class TLSContext {
     SSL_CTX_clear_options(pointer, copenssl_middlebox_compatibility)
     copenssl_keep_no_sessions(pointer)
     copenssl_limit_certificates(pointer, Self.certificateLimit)
-    // An idle connection then holds no buffers, which would take some 34 kB.
+    // With this, an idle connection holds no buffers, which would take some 34 kB.
     copenssl_set_mode(pointer, Int(SSL_MODE_RELEASE_BUFFERS))
   }
 
@@ -66,8 +66,8 @@ package final class TLSContext {
     else { throw SecurityError(call: "SSL_CTX_use_certificate") }
   }
 
-  /// Who accepts refuses an offer without our protocol before it computes anything. Who dialled looks at the answer when
-  /// the handshake is complete.
+  /// Requires Tutti's protocol. The accepting side refuses an offer without it before it computes anything; the
+  /// dialling side checks the answer when the handshake is complete.
   private func requireProtocol() {
     let name = Self.applicationProtocol
     let offered = [UInt8(name.count)] + name
@@ -97,7 +97,8 @@ package final class TLSContext {
       }, nil)
   }
 
-  /// Where our protocol's name begins among names that each follow their length; nil where it is none of them.
+  /// Returns the position of the protocol's name among names that each follow their length; nil if it is not among
+  /// them.
   private static func place(ofProtocolIn offers: UnsafeBufferPointer<UInt8>) -> Int? {
     var place = 0
     while place < offers.count {
@@ -108,7 +109,7 @@ package final class TLSContext {
     return nil
   }
 
-  /// A certificate carries a key and nothing else; TLS itself has the peer prove that the key is its own.
+  /// Requires a certificate, of which only the key counts; TLS itself makes the peer prove that the key is its own.
   private func requireKey() {
     SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
     SSL_CTX_set_cert_verify_callback(pointer, { _, _ in 1 }, nil)

@@ -1,12 +1,12 @@
 internal import COpenSSL
 
-/// What lies between a channel's OpenSSL and its user: bytes that came, and bytes that must go.
+/// The bytes between a channel's OpenSSL and its user: those received, and those to send.
 final class Transport {
   private var incoming: [UInt8] = []
   private var taken = 0
   private(set) var outgoing: [UInt8] = []
 
-  /// What OpenSSL has not taken of the last bytes is gone: it leaves none before the stream's end.
+  /// Replaces the received bytes. OpenSSL leaves none of the earlier ones before the stream's end.
   func deliver(_ bytes: [UInt8]) { (incoming, taken) = (bytes, 0) }
 
   func takeOutgoing() -> [UInt8] {
@@ -24,7 +24,8 @@ final class Transport {
     return part.count
   }
 
-  /// OpenSSL's object for this, which does not keep it alive; nil where memory is missing.
+  /// Returns OpenSSL's handle of this object, which does not keep it alive; nil if memory is
+  /// missing.
   func makeHandle(_ method: OpaquePointer) -> OpaquePointer? {
     guard let handle = BIO_new(method) else { return nil }
     BIO_set_data(handle, Unmanaged.passUnretained(self).toOpaque())
@@ -36,7 +37,7 @@ final class Transport {
     BIO_get_data(handle).map { Unmanaged<Transport>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// For `makeHandle`; must outlive all handles.
+  /// Makes the method for `makeHandle`; it must outlive all handles.
   static func makeMethod() -> OpaquePointer? {
     guard let method = BIO_meth_new(BIO_TYPE_SOURCE_SINK, "tutti") else { return nil }
     BIO_meth_set_read(method) { handle, target, capacity in
@@ -50,7 +51,7 @@ final class Transport {
       Transport.of(handle)?.outgoing += bytes
       return count
     }
-    // All is written at once, so that nothing is left to flush.
+    // Writes are complete at once, so there is nothing to flush.
     BIO_meth_set_ctrl(method) { _, command, _, _ in command == BIO_CTRL_FLUSH ? 1 : 0 }
     return method
   }

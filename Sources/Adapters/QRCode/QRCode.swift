@@ -6,7 +6,7 @@ package struct QRCode: Hashable, Sendable {
   package let size: Int
   private let dark: [Bool]
 
-  /// Nil where the text is empty, contains U+0000, or is longer than `lengthLimit`.
+  /// Returns nil if the text is empty, contains U+0000, or is longer than `lengthLimit`.
   package init?(_ text: String) {
     guard !text.isEmpty, text.utf8.count <= Self.lengthLimit, !text.utf8.contains(0),
       let code = QRcode_encodeString(text, 0, QR_ECLEVEL_L, QR_MODE_8, 1)
@@ -18,20 +18,20 @@ package struct QRCode: Hashable, Sendable {
     dark = (0..<width * width).map { modules[$0] & 1 == 1 }
   }
 
-  /// Bytes. Longer texts make modules too small for a terminal and a camera.
+  /// In bytes. Longer texts make modules too small for a terminal and a camera.
   package static let lengthLimit = 300
 
-  /// False outside of it too.
+  /// Returns false outside the square too.
   package func isDark(x: Int, y: Int) -> Bool {
     (0..<size).contains(x) && (0..<size).contains(y) && dark[y * size + x]
   }
 
-  /// One text of `1` for dark and `0` for light a row.
+  /// One text per row, with `1` for dark and `0` for light.
   package var rows: [String] {
     (0..<size).map { y in String((0..<size).map { isDark(x: $0, y: y) ? "1" : "0" }) }
   }
 
-  /// Lines for a terminal: two rows a line, white on black whatever its colours are, with a margin.
+  /// Lines for a terminal: two rows per line, white on black whatever its colours are, with a margin.
   package var lines: [String] {
     let places = -Self.margin..<size + Self.margin
     return stride(from: places.lowerBound, to: places.upperBound, by: 2).map { y in
@@ -47,7 +47,7 @@ package struct QRCode: Hashable, Sendable {
     }
   }
 
-  /// Light modules around it in a terminal. The standard says four; readers need no more than two, and a code with
-  /// its address then fits into 24 lines.
+  /// Width of the light margin in a terminal, in modules. The standard says four; readers need no more than two,
+  /// and a code with its address then fits into 24 lines.
   private static let margin = 2
 }

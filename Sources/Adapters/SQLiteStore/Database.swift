@@ -2,19 +2,19 @@ internal import CSQLite
 internal import Glibc
 
 /// A connection to an SQLite file with a write-ahead log: readers and one writer do not wait for each other, and a
-/// process that is killed leaves whole transactions. For one thread at a time; open one for each thread.
+/// killed process leaves whole transactions. For one thread at a time; open one connection per thread.
 package final class Database {
-  /// How long a statement waits for another connection's transaction, in milliseconds.
+  /// Timeout of a statement that waits for another connection's transaction, in milliseconds.
   private static let busyTimeout: Int32 = 5000
 
   package let path: String
   let handle: OpaquePointer
   private var isInTransaction = false
 
-  /// Makes the file where there is none. The directory must exist.
+  /// Opens the file, and makes it if there is none. The directory must exist.
   ///
-  /// - Parameter survivesPowerCuts: whether each transaction is on the disk when it is done. Else a power cut may lose
-  ///   the last ones, but none of a process that is killed.
+  /// - Parameter survivesPowerCuts: if true, each transaction is on the disk when it is done. If false, a power cut
+  ///   may lose the last ones, but a killed process loses none.
   package init(path: String, survivesPowerCuts: Bool = false) throws(SQLiteError) {
     if path != Self.inMemory { try Self.secure(path) }
     var opened: OpaquePointer?
@@ -31,10 +31,10 @@ package final class Database {
     try execute(survivesPowerCuts ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL")
   }
 
-  /// In the place of a path, for one that nobody keeps.
+  /// Replaces the path of a database that is not kept.
   package static let inMemory = ":memory:"
 
-  /// What is in it concerns its user alone, and pipes and devices in its place would be waited for.
+  /// Makes the file private to its user. Refuses pipes and devices in its place, because opening them could wait.
   private static func secure(_ path: String) throws(SQLiteError) {
     let fresh = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     if fresh >= 0 { close(fresh) }
@@ -50,26 +50,27 @@ package final class Database {
     }
   }
 
-  /// The connection closes when the last of its statements has gone, too.
+  /// The connection stays open until its last statement has gone, too.
   deinit { sqlite3_close_v2(handle) }
 
-  /// Statements with semicolons between them. Rows that they return are dropped.
+  /// Executes statements separated by semicolons. Drops the rows that they return.
   package func execute(_ sql: String) throws(SQLiteError) {
     let code = sqlite3_exec(handle, sql, nil, nil, nil)
     guard code == SQLITE_OK else { throw failure(code) }
   }
 
-  /// One statement, with `?` for each value.
+  /// Prepares one statement, with `?` for each value.
   package func prepare(_ sql: String) throws(SQLiteError) -> Statement {
     try Statement(sql, in: self)
   }
 
-  /// Carries one statement out.
+  /// Executes one statement.
   package func run(_ sql: String, _ values: SQLiteValue...) throws(SQLiteError) {
     try prepare(sql).run(values)
   }
 
-  /// All of what `body` writes, or, where it throws, nothing. One within another is part of it.
+  /// Executes `body` as one transaction: if it throws, none of its writes remain. A nested transaction is part of the
+  /// outer one.
   package func transaction<Value>(
     _ body: () throws(SQLiteError) -> Value
   ) throws(SQLiteError) -> Value {
@@ -82,19 +83,19 @@ package final class Database {
       try execute("COMMIT")
       return value
     } catch {
-      // Some errors have ended it already.
+      // Some errors have ended the transaction already.
       if sqlite3_get_autocommit(handle) == 0 { try? execute("ROLLBACK") }
       throw error
     }
   }
 
-  /// Of the row that was inserted last.
+  /// The rowid of the last inserted row.
   package var lastInsertedID: Int64 { sqlite3_last_insert_rowid(handle) }
 
-  /// How many rows the last statement has changed.
+  /// Number of rows that the last statement has changed.
   package var changedRows: Int { Int(sqlite3_changes64(handle)) }
 
-  /// The number that the tables' maker has given the file, 0 at first: for changes of the tables.
+  /// Returns the version of the tables that is stored in the file, 0 at first.
   package func version() throws(SQLiteError) -> Int {
     try prepare("PRAGMA user_version").first { $0.int(0) ?? 0 } ?? 0
   }
@@ -103,7 +104,7 @@ package final class Database {
     try execute("PRAGMA user_version = \(version)")
   }
 
-  /// Reads the whole file: what is damaged in it, in SQLite's words, or nothing.
+  /// Reads the whole file. Returns the first damage, in SQLite's words, or nil.
   package func damage() throws(SQLiteError) -> String? {
     let found = try prepare("PRAGMA quick_check(1)").first { $0.text(0) ?? "" }
     return found == "ok" ? nil : found

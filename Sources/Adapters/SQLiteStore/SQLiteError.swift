@@ -1,13 +1,13 @@
 internal import CSQLite
 
-/// What SQLite refused, and why, in a line fit for the user.
+/// A refusal of SQLite and its reason, in one line for the user.
 package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Kind: Hashable, Sendable {
     /// The file is damaged, or is no database.
     case damaged
     /// The disk is full, cannot be written or cannot be read.
     case disk
-    /// Another connection has held it for too long.
+    /// Another connection has locked the file for too long.
     case busy
     /// A value that the tables do not allow, such as a second row of a unique key.
     case constraint
@@ -16,10 +16,10 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 
   package let kind: Kind
-  /// SQLite's extended number of it.
+  /// SQLite's extended error code.
   package let code: Int32
   package let path: String
-  /// With the file's path.
+  /// Includes the file's path.
   package let description: String
   package var isFullDisk: Bool { code & 0xff == SQLITE_FULL }
 
@@ -29,7 +29,7 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
     description = "\(path): \(reason)"
   }
 
-  /// What a check of the file has found.
+  /// Describes damage that a check of the file has found.
   package init(damaged path: String, _ damage: String) {
     self.init(code: SQLITE_CORRUPT, path: path, reason: damage)
   }

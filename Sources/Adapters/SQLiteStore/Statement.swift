@@ -1,6 +1,6 @@
 internal import CSQLite
 
-/// A prepared statement, to be carried out as often as one likes. For its database's thread.
+/// A prepared statement, which can be executed repeatedly. For its database's thread.
 package final class Statement {
   private let database: Database
   private let handle: OpaquePointer
@@ -11,7 +11,7 @@ package final class Statement {
     let code = sqlite3_prepare_v3(
       database.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
     guard code == SQLITE_OK else { throw database.failure(code) }
-    // Only a text without any statement gives none, which is a mistake of ours.
+    // Only an empty text gives no statement, which is a bug of the caller.
     guard let prepared else { preconditionFailure("no statement: \(sql)") }
     handle = prepared
   }
@@ -24,7 +24,7 @@ package final class Statement {
 
   package func run(_ values: SQLiteValue...) throws(SQLiteError) { try run(values) }
 
-  /// Calls `body` with each row in turn; it is valid during the call only.
+  /// Calls `body` with each row in turn; the row is valid only during the call.
   package func forEach(
     _ values: [SQLiteValue] = [], _ body: (borrowing Row) -> Void
   ) throws(SQLiteError) {
@@ -33,7 +33,7 @@ package final class Statement {
     while try step() { body(Row(handle: handle)) }
   }
 
-  /// What `make` makes of each row.
+  /// Returns the results of `make` for all rows.
   package func all<Value>(
     _ values: [SQLiteValue] = [], _ make: (borrowing Row) -> Value
   ) throws(SQLiteError) -> [Value] {
@@ -42,7 +42,7 @@ package final class Statement {
     return made
   }
 
-  /// What `make` makes of the first row, if there is one.
+  /// Returns the result of `make` for the first row, or nil if there is none.
   package func first<Value>(
     _ values: [SQLiteValue] = [], _ make: (borrowing Row) -> Value
   ) throws(SQLiteError) -> Value? {
@@ -89,7 +89,7 @@ package final class Statement {
   }
 }
 
-/// A row of an answer. Columns count from 0; nil is NULL.
+/// A row of a result. Columns count from 0; nil is NULL.
 package struct Row: ~Copyable {
   let handle: OpaquePointer
 

@@ -6,8 +6,8 @@ typealias ResponsePart = HTTPPart<HTTPResponseHead, ByteBuffer>
 /// A request that did not arrive in time.
 struct Slowness: Error {}
 
-/// Ends a connection that keeps its place without need: a request that comes by single bytes, a reader that does not
-/// read, nothing at all. On the connection's event loop.
+/// Ends a connection that is idle or too slow: a request that arrives byte by byte, a client that does not read, or
+/// one that sends nothing. On the connection's event loop.
 final class ConnectionClock {
   private enum Phase {
     /// Until the first byte of a request.
@@ -22,10 +22,10 @@ final class ConnectionClock {
   private let channel: any Channel
   private var phase = Phase.receiving
   private var isFull = false
-  /// Requests that are complete and not answered.
+  /// Number of complete requests without an answer.
   private var openCount = 0
   private var timer: Scheduled<Void>?
-  /// Whether the connection may be closed for another one.
+  /// Called with true when the connection may be closed for another one, with false when it may not.
   private let canGiveWay: (Bool) -> Void
 
   init(
@@ -43,7 +43,7 @@ final class ConnectionClock {
     if phase != .ending { enter(.answering) }
   }
 
-  /// - Parameter isLast: whether the connection ends with it, once the client has taken it.
+  /// - Parameter isLast: true if the connection ends with this answer, once the client has taken it.
   fileprivate func answerEnded(isLast: Bool) {
     openCount = max(0, openCount - 1)
     if isLast { return enter(.ending) }
@@ -77,7 +77,7 @@ final class ConnectionClock {
   }
 }
 
-/// In front of the parser, where single bytes show.
+/// Reports bytes to the clock, in front of the parser, which would hide single bytes.
 final class ByteWatch: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   private let clock: ConnectionClock
@@ -95,7 +95,7 @@ final class ByteWatch: ChannelInboundHandler {
   }
 }
 
-/// Behind the parser, where requests and answers show.
+/// Reports requests and answers to the clock, behind the parser.
 final class PartWatch: ChannelDuplexHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundIn = ResponsePart

@@ -1,7 +1,7 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Writes one answer, with the headers that each has.
+/// Writes one answer, with the headers that all answers have.
 struct Reply {
   private let response: WebResponse
   private let request: HTTPRequestHead?
@@ -17,7 +17,7 @@ struct Reply {
     (self.figures, self.output) = (figures, output)
   }
 
-  /// Scripts, pictures and requests only from and to this server, whatever gets into a page.
+  /// Allow scripts, pictures and requests only from and to this server, whatever gets into a page.
   private static let always = [
     ("Content-Security-Policy", "default-src 'self'; base-uri 'none'; frame-ancestors 'none'"),
     ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer"),
@@ -65,8 +65,8 @@ struct Reply {
     while !isHead, place < range.upperBound {
       let bytes = await file.read(
         from: place, count: min(ServedFile.chunk, range.upperBound - place))
-      // The file has become shorter, or is not for this client any more: only the end of the connection can tell that
-      // something is missing.
+      // The file has become shorter, or this client may not read it any more: only the end of the connection can tell
+      // that something is missing.
       guard !bytes.isEmpty, response.mayGoOn() else { throw Shortened() }
       place += bytes.count
       try await output.write(.body(ByteBuffer(bytes: bytes)))
@@ -102,7 +102,7 @@ struct Reply {
     if isEnd { try await output.write(.end(nil)) }
   }
 
-  // MARK: - What is asked for
+  // MARK: - The request
 
   private var isHead: Bool { request?.method == .HEAD }
 
@@ -131,7 +131,7 @@ struct Reply {
     }
   }
 
-  /// None where the client has a part of another content.
+  /// Returns nil if the client has a part of other content.
   private func rangeHeader(_ file: ServedFile) -> String? {
     let condition = request?.headers.first(name: "if-range")
     guard condition == nil || condition == "\"\(file.tag)\"" else { return nil }

@@ -1,10 +1,10 @@
 internal import NIOHTTP1
 
-/// Who may ask at all. A page of another site that a browser of the household shows must reach nothing: neither under a
-/// name that it has made point here, nor by a form or script.
+/// Decides which requests are admitted. A page of another site, shown by a browser of the household, must reach
+/// nothing: neither under a name that it has made point here, nor by a form or script.
 struct RequestScreen {
   private let hostNames: Set<String>
-  /// Those of this machine alone.
+  /// The names of this machine itself.
   private let ownNames: Set<String>
 
   init(_ configuration: WebServerConfiguration) {
@@ -14,9 +14,9 @@ struct RequestScreen {
     hostNames = ownNames.union(names + names.map { "\($0).local" })
   }
 
-  /// The request without its body, or the reason why it is refused.
+  /// Returns the request without its body, or the reason for its refusal.
   ///
-  /// - Parameter address: of the client, in figures.
+  /// - Parameter address: the client's numeric address.
   func admit(_ head: HTTPRequestHead, from address: String) -> Result<WebRequest, Refusal> {
     guard head.uri.utf8.count <= WebServerConfiguration.Limits.head / 2 else {
       return .failure(Refusal(414, "The address is too long."))
@@ -41,7 +41,7 @@ struct RequestScreen {
     return refusal(of: head, host: hosts[0]).map { .failure($0) } ?? .success(request)
   }
 
-  /// Requests that change something: only from pages of this server and from programs, and only as JSON.
+  /// Refuses requests that change something, unless they come from pages of this server or from programs, and as JSON.
   private func refusal(of head: HTTPRequestHead, host: String) -> Refusal? {
     if head.method == .GET || head.method == .HEAD { return nil }
     let site = head.headers.first(name: "sec-fetch-site") ?? "same-origin"
@@ -63,7 +63,7 @@ struct RequestScreen {
     return kind.lowercased().filter { $0 != " " } == "application/json"
   }
 
-  /// `https` where a proxy stands in front.
+  /// Compares an origin with the host. It has `https` if a proxy stands in front.
   private static func isSame(origin: String, host: String) -> Bool {
     let (origin, host) = (origin.lowercased(), host.lowercased())
     return origin == "http://\(host)" || origin == "https://\(host)"
@@ -71,8 +71,8 @@ struct RequestScreen {
 
   // MARK: - This machine
 
-  /// A proxy on this machine is no reason to trust whoever stands before it. Those that add no header of theirs ask under a
-  /// name of the network, or speak HTTP/1.0, as nginx does unless told otherwise.
+  /// True if the request comes from this machine. A proxy on this machine is no reason to trust its clients. Proxies
+  /// that add no header of their own use a name of the network, or speak HTTP/1.0, as nginx does unless told otherwise.
   private func isLocal(_ head: HTTPRequestHead, _ host: HostName, from address: String) -> Bool {
     LoopbackAddress.isOne(address) && head.version == .http1_1
       && (ownNames.contains(host.name) || host.isAddress && LoopbackAddress.isOne(host.name))
@@ -86,7 +86,7 @@ struct RequestScreen {
 
 /// The addresses by which a machine calls itself.
 enum LoopbackAddress {
-  /// - Parameter text: an address in figures; one of IPv6 may have brackets.
+  /// - Parameter text: a numeric address; one of IPv6 may have brackets.
   static func isOne(_ text: String) -> Bool {
     let bare = text.lowercased().filter { !"[]".contains($0) }
     let mapped = bare.hasPrefix("::ffff:") ? bare.dropFirst(7) : bare[...]
@@ -105,9 +105,9 @@ struct Refusal: Error {
 
 /// The name in a Host header, without the port.
 struct HostName {
-  /// In small letters, without a dot at the end.
+  /// In lower case, without a dot at the end.
   let name: String
-  /// Nobody can make a name of another site lead to an address in figures.
+  /// True for a numeric address. Nobody can make a name of another site lead to one.
   let isAddress: Bool
 
   init?(_ header: String) {

@@ -2,9 +2,9 @@ internal import Glibc
 internal import NIOCore
 internal import NIOPosix
 
-/// A file that is open for one answer. Read on threads that may wait for a disk.
+/// A file that is open for one answer. Pool threads, which may wait for a disk, read it.
 struct ServedFile {
-  /// Bytes read at a time.
+  /// Number of bytes read at a time.
   static let chunk = 64 * 1_024
 
   private let descriptor: CInt
@@ -13,7 +13,7 @@ struct ServedFile {
   /// Changes with the content.
   let tag: String
 
-  /// Nil where it is no file that can be read.
+  /// Opens the file; nil if it is no readable regular file.
   static func open(_ path: String, on pool: NIOThreadPool) async -> ServedFile? {
     try? await pool.runIfActive {
       // A pipe of that name would make the thread wait forever.
@@ -32,7 +32,7 @@ struct ServedFile {
 
   private struct Missing: Error {}
 
-  /// Empty at the end, and where the disk fails.
+  /// Returns no bytes at the end, or if the disk fails.
   func read(from start: Int, count: Int) async -> [UInt8] {
     let bytes = try? await pool.runIfActive { [descriptor] in
       [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
@@ -45,13 +45,14 @@ struct ServedFile {
   func close() { pool.submit { [descriptor] _ in Glibc.close(descriptor) } }
 }
 
-/// The bytes of a file that a request wants.
+/// The part of a file that a request wants.
 enum ByteRange: Equatable {
   case whole
   case part(Range<Int>)
   case unsatisfiable
 
-  /// Several ranges, and what is not understood, mean the whole file, as RFC 9110 allows.
+  /// Reads a Range header. Several ranges, and unknown forms, mean the whole file, as RFC 9110
+  /// allows.
   init(_ header: String?, size: Int) {
     guard let header, header.hasPrefix("bytes="), !header.contains(",") else {
       self = .whole

@@ -2,7 +2,7 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
 
-/// One client: its requests, one after the other. What it sends ahead waits in the socket.
+/// One client's connection, which serves its requests one after the other. Requests sent ahead wait in the socket.
 struct WebConnection: Sendable {
   typealias Parts = NIOAsyncChannelInboundStream<HTTPServerRequestPart>.AsyncIterator
   typealias Output = NIOAsyncChannelOutboundWriter<ResponsePart>
@@ -37,7 +37,7 @@ struct WebConnection: Sendable {
     }
   }
 
-  /// Whether the connection goes on after it.
+  /// Serves one request. Returns true if the connection continues.
   private func serveOne(_ parts: inout Parts, _ output: Output) async throws -> Bool {
     guard case .head(let head)? = try await parts.next() else { return false }
     do {
@@ -64,7 +64,7 @@ struct WebConnection: Sendable {
   private static let bodyLimit = WebServerConfiguration.Limits.body
   private static let tooLarge = Refusal(413, "The body is longer than 64 KiB.")
 
-  /// Nil where the connection has ended.
+  /// Returns nil if the connection has ended.
   private func body(_ parts: inout Parts) async throws -> [UInt8]? {
     var body: [UInt8] = []
     while let part = try await parts.next() {
@@ -84,7 +84,7 @@ struct WebConnection: Sendable {
     try await send(response, to: head, isLast: true, output)
   }
 
-  /// Takes a little of what a client still sends, so that the end of the connection does not take the answer with it.
+  /// Reads some of the client's remaining bytes, so that the end of the connection does not destroy the answer.
   private func drain(_ parts: inout Parts, _ output: Output) async {
     channel.channel.close(mode: .output, promise: nil)
     var count = 0

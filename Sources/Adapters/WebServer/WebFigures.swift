@@ -2,7 +2,7 @@ internal import Glibc
 internal import NIOCore
 internal import Synchronization
 
-/// What a server has done and does, counted from any thread.
+/// Counts a server's requests and connections. From any thread.
 package final class WebFigures: Sendable {
   package struct Request: Hashable, Sendable {
     package let route: String
@@ -18,13 +18,13 @@ package final class WebFigures: Sendable {
     var refusedCount = 0
   }
 
-  /// That of a connection.
+  /// One connection.
   private struct Place {
     let number: Int
-    /// What connections are counted by.
+    /// The key by which connections are counted.
     let network: String
     let channel: any Channel
-    /// Whether a request has not come in whole, or none is under way.
+    /// True while no complete request is being answered.
     var canGiveWay = true
   }
 
@@ -35,15 +35,15 @@ package final class WebFigures: Sendable {
   package var requests: [Request: Int] { counts.withLock { $0.requests } }
   package var connectionCount: Int { counts.withLock { $0.places.count } }
   package var eventStreamCount: Int { counts.withLock { $0.eventStreamCount } }
-  /// Connections beyond the limits.
+  /// Number of connections refused because of the limits.
   package var refusedCount: Int { counts.withLock { $0.refusedCount } }
 
   func count(_ route: String, _ code: Int) {
     counts.withLock { $0.requests[Request(route: route, code: code), default: 0] += 1 }
   }
 
-  /// The place of one more connection; nil where there is none. If there are too many, the oldest that waits for a request,
-  /// of the network that has most of them, gives way: half a request keeps nobody out.
+  /// Adds a connection and returns its number; nil if there is no space. If there are too many, closes the oldest one
+  /// that waits for a request, of the network with most of those, so that half a request keeps nobody out.
   func open(_ channel: any Channel, from address: String) -> Int? {
     let (number, leaver) = counts.withLock { counts -> (Int?, (any Channel)?) in
       let network = Self.network(of: address)
@@ -64,7 +64,7 @@ package final class WebFigures: Sendable {
     return number
   }
 
-  /// Among which one must give way for one more: of its own network, or all; nil where there is room.
+  /// Returns the connections of which one must give way: those of the same network, or all; nil if there is space.
   private static func crowd(_ places: [Place], _ network: String) -> [Place]? {
     let own = places.filter { $0.network == network }
     if own.count >= WebServerConfiguration.Limits.connectionsOfOneAddress { return own }
@@ -90,7 +90,8 @@ package final class WebFigures: Sendable {
     counts.withLock { counts in counts.places.removeAll { $0.number == number } }
   }
 
-  /// A host of IPv6 has all addresses of its network of 64 bits.
+  /// Returns the key by which connections are counted: for IPv6 its network of 64 bits, all of whose addresses a host
+  /// has.
   static func network(of address: String) -> String {
     var bytes = in6_addr()
     guard inet_pton(AF_INET6, address, &bytes) == 1 else { return address }

@@ -1,31 +1,31 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// A request that is complete, and may be answered as far as its head tells.
+/// A complete request that `RequestScreen` has admitted.
 package struct WebRequest: Sendable {
   /// In capitals; `HEAD` is answered as `GET` without its body.
   package var method: String
-  /// Between the slashes, decoded. `/` is one empty part.
+  /// The parts between the slashes, decoded. `/` is one empty part.
   package var path: [String]
-  /// Decoded, in the order in which they came.
+  /// Decoded, in order of arrival.
   package var query: [(name: String, value: String)]
   package var body: [UInt8] = []
-  /// Whether it comes from this machine itself, and from nobody behind a proxy.
+  /// True if the request comes from this machine itself, and not through a proxy.
   package var isLocal: Bool
-  /// Of the client, or of the proxy in front of it.
+  /// Numeric address of the client, or of the proxy in front of it.
   package var address: String
   let headers: HTTPHeaders
 
-  /// The last of several with the same name.
+  /// Returns the last value of that name.
   package func query(_ name: String) -> String? { query.last { $0.name == name }?.value }
 
-  /// Of several headers with the same name, all with commas between.
+  /// Returns the values of all headers of that name, joined with commas.
   package func header(_ name: String) -> String? {
     let values = headers[name]
     return values.isEmpty ? nil : values.joined(separator: ", ")
   }
 
-  /// The values of all cookies of that name: those of another path may come first.
+  /// Returns the values of all cookies of that name: those of another path may come first.
   package func cookies(_ name: String) -> [String] {
     let start = "\(name)="
     let pairs: [Substring] = headers["cookie"].flatMap { $0.split(separator: ";") }
@@ -33,19 +33,19 @@ package struct WebRequest: Sendable {
       .map { String($0.dropFirst(start.utf8.count)) }
   }
 
-  /// What follows `Authorization: Bearer`.
+  /// The tokens of `Authorization: Bearer` headers.
   package var bearers: [String] {
     headers["authorization"].filter { $0.lowercased().hasPrefix("bearer ") }
       .map { String($0.dropFirst(7)) }
   }
 }
 
-/// The parts of what stands behind the method in a request's first line.
+/// The request target, which follows the method in a request's first line, in its parts.
 struct RequestTarget {
   let path: [String]
   let query: [(name: String, value: String)]
 
-  /// Nil where it is no path of this server, or is wrongly encoded.
+  /// Returns nil if the text is no path of this server, or is wrongly encoded.
   init?(_ text: String) {
     guard text.utf8.first == UInt8(ascii: "/") else { return nil }
     let halves = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -65,7 +65,8 @@ struct RequestTarget {
     (self.path, self.query) = (path, query)
   }
 
-  /// Nil where a `%` is followed by no number, or where it is no UTF-8 or contains a NUL.
+  /// Decodes percent signs. Returns nil if no hexadecimal number follows a `%`, or if the result is
+  /// not UTF-8 or contains a NUL.
   private static func decode(_ text: Substring, isQuery: Bool = false) -> String? {
     var bytes: [UInt8] = []
     var rest = text.utf8

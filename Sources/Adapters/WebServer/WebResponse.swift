@@ -1,19 +1,21 @@
-/// What a request is answered with.
+/// The answer to a request.
 package struct WebResponse: Sendable {
   package enum Body: Sendable {
     case none
     case bytes([UInt8], type: String)
-    /// A file of the disk, also in parts where the request has a range. Whether it may be read was decided before.
+    /// A file on the disk, or a range of it if the request has one. The server does not check if the client may
+    /// read it.
     case file(path: String, type: String)
-    /// A stream of events, until the closure returns nil; called again only once the bytes before are on their way.
+    /// A stream of events, until the closure returns nil; called again only once the earlier bytes are on their
+    /// way.
     case events(@Sendable () async -> [UInt8]?)
   }
 
   package enum Caching: Sendable {
     case never
-    /// Asked for again each time, and sent only if it is another one.
+    /// The client asks again each time, and gets the content only if it has changed.
     case revalidated(tag: String)
-    /// Another content has another address.
+    /// Cached for good: other content has another address.
     case immutable(tag: String)
   }
 
@@ -21,9 +23,9 @@ package struct WebResponse: Sendable {
   package var headers: [(name: String, value: String)] = []
   package var body: Body
   package var caching = Caching.never
-  /// The pattern of the path, to count requests by; never text of the request.
+  /// The pattern of the path, by which requests are counted; never text of the request.
   package var route = "none"
-  /// Whether the rest of a file or a stream of events may still be told: a client may lose that meanwhile.
+  /// True while the client may get the rest of a file or a stream of events: it may lose that right meanwhile.
   package var mayGoOn: @Sendable () -> Bool = { true }
 
   package init(
@@ -32,11 +34,11 @@ package struct WebResponse: Sendable {
     (self.status, self.body, self.headers) = (status, body, headers)
   }
 
-  /// An error in the form of RFC 9457.
+  /// Makes an error in the form of RFC 9457.
   ///
   /// - Parameters:
   ///   - detail: one sentence for people that says what to do.
-  ///   - code: a word for programs, where the status says too little.
+  ///   - code: a word for programs, if the status alone says too little.
   package static func problem(
     _ status: Int, _ detail: String, code: String? = nil,
     headers: [(name: String, value: String)] = []

@@ -3,12 +3,12 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
 
-/// An HTTP/1.1 server on a thread of its own, which gives way to all others: what answers runs there too. It bounds
-/// everything that a client can make it keep, and refuses what a page of another site asks.
+/// An HTTP/1.1 server on a thread of its own, which runs the answers too and has a low priority. It bounds all that a
+/// client can make it store, and refuses requests from pages of other sites.
 package struct WebServer: Sendable {
   package typealias Answer = @Sendable (WebRequest) async -> WebResponse
 
-  /// One line that says what to do.
+  /// The reason in one line that says what to do.
   package struct ListenError: Error, CustomStringConvertible {
     package let description: String
   }
@@ -26,8 +26,8 @@ package struct WebServer: Sendable {
   /// Listens, and answers until the task is cancelled.
   ///
   /// - Parameters:
-  ///   - began: called with the port once it listens.
-  ///   - work: what goes on beside, on the same thread.
+  ///   - began: called with the port once the server listens.
+  ///   - work: runs alongside, on the same thread.
   package func run(
     began: @Sendable (Int) -> Void = { _ in },
     beside work: @escaping @Sendable () async -> Void = {}
@@ -51,7 +51,7 @@ package struct WebServer: Sendable {
     }
   }
 
-  /// Of its thread, below that of the music.
+  /// Nice value of its thread, below the priority of the music.
   private static let niceness: CInt = 10
 
   private typealias Connection = NIOAsyncChannel<HTTPServerRequestPart, ResponsePart>
@@ -61,7 +61,7 @@ package struct WebServer: Sendable {
     -> [Listener]
   {
     guard !configuration.addresses.isEmpty else {
-      // The second for a machine without IPv6.
+      // The second address is for a machine without IPv6.
       return [try await listen(at: "::", else: "0.0.0.0", on: group)]
     }
     var listeners: [Listener] = []
@@ -115,7 +115,7 @@ package struct WebServer: Sendable {
       }
       .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
       .childChannelOption(.socketOption(.so_sndbuf), value: limits.socket)
-      // A phone that has gone without a word is dropped as soon as a reader who takes nothing.
+      // Drop a phone that has vanished as soon as a reader that takes nothing.
       .childChannelOption(
         .tcpOption(.init(rawValue: TCP_USER_TIMEOUT)),
         value: Int(configuration.limits.readerPatience / .milliseconds(1))
@@ -128,7 +128,7 @@ package struct WebServer: Sendable {
       }
   }
 
-  /// Nil for a connection too many.
+  /// Sets up a connection; nil if there are too many.
   private func setUp(_ channel: any Channel) throws -> Connection? {
     let address = channel.remoteAddress?.ipAddress ?? ""
     guard let place = figures.open(channel, from: address) else {
@@ -183,7 +183,7 @@ private final class LoopExecutor: TaskExecutor {
   }
 }
 
-/// Tells a client that it has too many connections, or all clients together.
+/// Tells a client that there are too many connections, its own or those of all clients.
 private final class BusyAnswer: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
@@ -200,8 +200,8 @@ private final class BusyAnswer: ChannelInboundHandler {
   }
 }
 
-/// A connection that cannot be taken, because no descriptor is left or the client has gone, ends no server: it waits a
-/// little and goes on.
+/// Lets the server survive a failed accept, because no descriptor is left or the client has gone: it waits a little and
+/// continues.
 private final class AcceptPause: ChannelDuplexHandler {
   typealias InboundIn = Channel
   typealias OutboundIn = Never
@@ -217,8 +217,8 @@ private final class AcceptPause: ChannelDuplexHandler {
     }
   }
 
-  /// A read that has failed is still to be done for SwiftNIO, which would try it again at once, and for ever. It forgets
-  /// the socket only while it does not read by itself.
+  /// Pauses or resumes accepting. SwiftNIO would retry a failed read at once, and for ever; it forgets the socket only
+  /// while automatic reading is off.
   private func setPausing(_ pauses: Bool, _ channel: any Channel) {
     isPausing = pauses
     try? channel.syncOptions?.setOption(.autoRead, value: !pauses)

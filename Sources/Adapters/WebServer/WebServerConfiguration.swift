@@ -1,12 +1,12 @@
-/// Where and for whom a server listens, and what it bears.
+/// A server's addresses, names and limits.
 package struct WebServerConfiguration: Sendable {
-  /// Of this machine; none is all of them.
+  /// Addresses of this machine to listen on; empty means all.
   package var addresses: [String]
-  /// 0 is a free one.
+  /// TCP port; 0 lets the system choose.
   package var port: Int
   /// The machine's own name.
   package var ownName: String?
-  /// Further names by which browsers may call it, on top of `localhost` and addresses.
+  /// Further names by which browsers may call it, besides `localhost` and addresses.
   package var hostNames: [String]
   package var limits: Limits
 
@@ -25,19 +25,19 @@ package struct WebServerConfiguration: Sendable {
     package static let eventStreams = 32
     /// Bytes of a request's body.
     package static let body = 64 * 1_024
-    /// Bytes of all headers, and of the path.
+    /// Bytes of all headers; the path and query may have half as many.
     package static let head = 16 * 1_024
     package static let headerCount = 64
-    /// Bytes that wait in the program for a reader who is too slow, until nothing more is produced for it.
+    /// Bytes that wait in the program for a slow reader; beyond them, nothing more is produced for it.
     static let waiting = 64 * 1_024
-    /// Bytes that wait in the kernel for one, which doubles the number.
+    /// Bytes that wait in the kernel for a reader; the kernel doubles the number.
     static let socket = 256 * 1_024
 
-    /// From a connection, or from the first byte of a request, to its end.
+    /// Timeout from a connection, or from the first byte of a request, to the request's end.
     package var requestPatience = Duration.seconds(10)
-    /// From an answer to the next request.
+    /// Timeout from an answer to the next request.
     package var idlePatience = Duration.seconds(60)
-    /// For a reader of an answer who takes nothing.
+    /// Timeout of a reader that takes nothing of an answer.
     package var readerPatience = Duration.seconds(20)
 
     package init() {}

@@ -1,8 +1,9 @@
-/// What all who ask must know, where it is set.
+/// A secret that each request must contain, if it is set.
 package enum WebToken {
   package static let cookie = "tutti-token"
 
-  /// Characters, all of them visible ASCII: it stands in a header and in a cookie.
+  /// Allowed numbers of characters. They are visible ASCII, because the token stands in a header
+  /// and in a cookie.
   package static let lengths = 8...256
 
   package static func isUsable(_ text: String) -> Bool {
@@ -10,7 +11,7 @@ package enum WebToken {
       && text.utf8.allSatisfy { (0x21...0x7e).contains($0) && !#"",;\"#.utf8.contains($0) }
   }
 
-  /// In a time that depends only on the length of what was offered.
+  /// Compares in a time that depends only on the length of the offered token.
   package static func isEqual(_ offered: some StringProtocol, _ token: String) -> Bool {
     let (offered, token) = ([UInt8](offered.utf8), [UInt8](token.utf8))
     guard !token.isEmpty else { return false }
