@@ -9,15 +9,16 @@ struct AudioSpecificConfig: Equatable {
   private static let parametricStereo = 29
 
   let bytes: [UInt8]
-  /// Of the core coder; with SBR, that of the frames is twice as high.
+  /// Sample rate of the core coder in Hz; with SBR, the frames have twice that rate.
   let coreRate: Int
   let coreChannelCount: Int
-  /// Whether it says itself that there is SBR.
+  /// True if the configuration itself declares SBR.
   let signalsBandReplication: Bool
   /// Frames of the core coder in one packet: 1024, or 960.
   let coreFrameCount: Int
 
-  /// Nil where it is none, or of another object type than AAC-LC, with or without SBR and PS.
+  /// Returns nil for bytes that are no configuration, or one of another object type than AAC-LC, with or
+  /// without SBR and PS.
   init?(_ bytes: [UInt8]) {
     var reader = BitReader(bytes)
     var type = Self.objectType(&reader)
@@ -43,7 +44,7 @@ struct AudioSpecificConfig: Equatable {
     signalsBandReplication = hasReplication || Self.extensionSignals(&reader)
   }
 
-  /// An extension that older decoders take for padding: a mark, the object type, and whether SBR is present.
+  /// Reads an extension that older decoders take for padding: a mark, the object type, and a bit for SBR.
   private static func extensionSignals(_ reader: inout BitReader) -> Bool {
     guard reader.bitsLeft >= 17, reader.read(11) == 0x2b7 else { return false }
     return reader.read(5) == bandReplication && reader.read(1) == 1
@@ -60,7 +61,7 @@ struct AudioSpecificConfig: Equatable {
     return index < rates.count ? rates[index] : nil
   }
 
-  /// The one that an ADTS header stands for.
+  /// Makes the configuration that an ADTS header describes.
   init?(_ header: ADTSHeader) {
     self.init(
       Self.pack([
@@ -68,8 +69,8 @@ struct AudioSpecificConfig: Equatable {
       ]))
   }
 
-  /// The same stream with SBR, and PS where one channel becomes two, said explicitly. Nil for frames that it
-  /// cannot become.
+  /// Returns the same stream with explicit SBR, and with PS if one channel becomes two. Nil if this
+  /// configuration cannot yield such frames.
   func signalling(rate: Int, channelCount: Int) -> AudioSpecificConfig? {
     let isStereo = coreChannelCount == 1 && channelCount == 2
     guard isStereo || channelCount == coreChannelCount else { return nil }
@@ -101,14 +102,14 @@ struct AudioSpecificConfig: Equatable {
   }
 }
 
-/// What stands before each packet of AAC in a stream without a container (ISO 13818-7, 6.2).
+/// The header before each AAC packet in a stream without a container (ISO 13818-7, 6.2).
 struct ADTSHeader: Equatable {
   let rateIndex: Int
   let channelConfiguration: Int
-  /// Of the header itself, with its checksum.
+  /// Size of the header, including its checksum.
   let byteCount: Int
 
-  /// Nil where there is none, where it is not of AAC-LC, and where more than one packet stands behind it.
+  /// Returns nil if there is no header, if it is not of AAC-LC, or if more than one packet follows it.
   init?(_ packet: [UInt8]) {
     var reader = BitReader(packet.prefix(7))
     guard packet.count > 7, reader.read(12) == 0xfff else { return nil }

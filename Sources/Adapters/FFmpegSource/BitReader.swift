@@ -1,4 +1,5 @@
-/// Bits of a header, from the highest on. Beyond the end there are zeros; `isPastEnd` tells.
+/// Reads the bits of a header, the highest first. Beyond the end it reads zeros, and `isPastEnd` is
+/// true.
 struct BitReader {
   private let bytes: [UInt8]
   private(set) var position = 0

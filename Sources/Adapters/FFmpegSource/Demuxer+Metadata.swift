@@ -24,7 +24,7 @@ extension Demuxer {
     return metadata
   }
 
-  /// Ogg keeps tags with the stream, most others with the file.
+  /// Returns a tag. Ogg keeps tags with the stream, most other formats with the file.
   func tag(_ key: String) -> String? {
     for dictionary in [context?.pointee.metadata, stream.pointee.metadata] {
       guard let entry = library.calls.av_dict_get(dictionary, key, nil, 0),
@@ -35,7 +35,7 @@ extension Demuxer {
     return nil
   }
 
-  /// `3` of `3/12`.
+  /// Returns the first number: 3 for `3/12`.
   private func number(_ tag: String?) -> Int? { Self.number(tag) }
 
   static func number(_ tag: String?) -> Int? {
@@ -43,7 +43,8 @@ extension Demuxer {
       .flatMap { (1...9_999).contains($0) ? $0 : nil }
   }
 
-  /// ReplayGain is the gain that brings an item to -18 LUFS; Opus gives the gain to -23 LUFS in 256ths of a decibel.
+  /// Loudness in LUFS from the tags. ReplayGain is the gain that brings an item to -18 LUFS; Opus gives the gain to
+  /// -23 LUFS in 256ths of a decibel.
   private var taggedLoudness: Double? {
     let loudness =
       tag("R128_TRACK_GAIN").flatMap(leadingNumber).map { -23 - $0 / 256 }
@@ -51,12 +52,12 @@ extension Demuxer {
     return loudness.flatMap { (-70...10).contains($0) ? $0 : nil }
   }
 
-  /// `-7.3` of `-7.3 dB`.
+  /// Returns -7.3 for `-7.3 dB`.
   private func leadingNumber(_ tag: String) -> Double? {
     Double(tag.prefix { "+-.0123456789".contains($0) }).flatMap { $0.isFinite ? $0 : nil }
   }
 
-  /// FFmpeg shows a picture as a video of one frame.
+  /// The attached picture, which FFmpeg presents as a video of one frame.
   private var artwork: Artwork? {
     guard let context, let streams = context.pointee.streams else { return nil }
     for index in 0..<Int(context.pointee.nb_streams) {

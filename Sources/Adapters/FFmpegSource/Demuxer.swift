@@ -3,7 +3,7 @@ import CFFmpeg
 import Glibc
 import Sender
 
-/// An opened container, of which one audio stream is read.
+/// An open container, from which one audio stream is read.
 final class Demuxer {
   enum Input {
     case file(FileInput)
@@ -11,10 +11,10 @@ final class Demuxer {
     case network(NetworkInput)
   }
 
-  /// Bytes of a file that may be read to find out its format.
+  /// Largest number of bytes read to find out a file's format.
   private static let probeLimit: Int64 = 5_000_000
   private static let analysisLimitInMicroseconds: Int64 = 5_000_000
-  /// The same for a stream, which may be live.
+  /// The limit for a stream, which may be live.
   private static let liveAnalysisLimitInMicroseconds: Int64 = 500_000
   private static let streamLimit: Int32 = 100
 
@@ -23,7 +23,7 @@ final class Demuxer {
   let stream: UnsafeMutablePointer<AVStream>
   let decoder: UnsafePointer<AVCodec>
   private let input: Input
-  /// Where it comes from the network.
+  /// Nil unless the input comes from the network.
   let bytes: NetworkBytes?
   private var search: PlaceSearch?
   private var searchInFLAC: FLACSearch?
@@ -66,7 +66,7 @@ final class Demuxer {
 
   deinit { library.calls.avformat_close_input(&context) }
 
-  /// Whether the index was read and lies behind the packets that it lists.
+  /// True if the index was read and lies behind the packets that it lists.
   private static func hasPassedItsSamples(
     _ context: UnsafeMutablePointer<AVFormatContext>, _ bytes: NetworkBytes,
     _ library: FFmpegLibrary
@@ -123,7 +123,7 @@ final class Demuxer {
     return context
   }
 
-  /// The duration of the chosen stream in its time base before an edit list shortens it. Nil where the file
+  /// Returns the duration of the chosen stream in its time base, before an edit list shortens it. Nil if the file
   /// cannot be read a second time.
   func durationWithoutEdits() -> Int64? {
     var second = library.calls.avformat_alloc_context()
@@ -136,13 +136,13 @@ final class Demuxer {
     switch input {
     case .descriptor: return nil
     case .file(let file):
-      // From the beginning, and then on from where it was.
+      // Reads from the beginning; afterwards the old position is restored.
       name = "file:" + path
       place = library.calls.avio_seek(file.context, 0, SEEK_CUR)
       _ = library.calls.avio_seek(file.context, 0, SEEK_SET)
       file.prepare(fresh)
     case .network(let network):
-      // By the same connection, which is put back after it.
+      // Uses the same connection, whose position is restored afterwards.
       name = bytes?.url ?? path
       place = library.calls.avio_seek(bytes?.context, 0, SEEK_CUR)
       _ = library.calls.avio_seek(bytes?.context, 0, SEEK_SET)
@@ -170,15 +170,15 @@ final class Demuxer {
   private static func select(
     _ raw: RawFormat, _ options: inout OpaquePointer?, _ library: FFmpegLibrary
   ) -> UnsafePointer<AVInputFormat>? {
-    // FFmpeg 5 takes either name of the second option, later versions only the last.
+    // FFmpeg 5 accepts either name of the second option, later versions only the last.
     _ = library.calls.av_dict_set(&options, "sample_rate", "\(raw.audio.sampleRate)", 0)
     _ = library.calls.av_dict_set(&options, "channels", "\(raw.audio.channelCount)", 0)
     _ = library.calls.av_dict_set(&options, "ch_layout", "\(raw.audio.channelCount)C", 0)
     return library.calls.av_find_input_format(raw.demuxerName)
   }
 
-  /// Reads ahead to see what is in the file. Raw samples carry no format, and probing would delay a live source of
-  /// them by seconds.
+  /// Reads ahead to analyse the content. Raw samples carry no format, and probing would delay a live source of them
+  /// by seconds.
   private static func analyse(
     _ context: UnsafeMutablePointer<AVFormatContext>, path: String, input: Input,
     bytes: NetworkBytes?, library: FFmpegLibrary
@@ -208,7 +208,7 @@ final class Demuxer {
     if case .network = input, code != cff_invalid_data {
       return .unreadable(path: path, reason: reason)
     }
-    // A demuxer that was chosen by the file's name rejects other content with any error code.
+    // A demuxer that FFmpeg chose by the file's name rejects other content with any error code.
     return code == cff_io_error || code == cff_exit
       ? .unreadable(path: path, reason: reason)
       : .notAudio(path: path, reason: "\(reason); is it a media file, and complete?")
@@ -248,13 +248,14 @@ final class Demuxer {
     }
   }
 
-  /// FFmpeg reports a failure when a server closes the connection without having given the length of its answer.
+  /// True for the end of a live stream: FFmpeg reports a failure when a server closes the connection without having
+  /// given the length of its answer.
   private func isPlainEnd(_ code: Int32) -> Bool {
     guard case .network = input else { return false }
     return code == cff_io_error && isLive
   }
 
-  /// Whether the read was abandoned.
+  /// True if the read was abandoned.
   var isInterrupted: Bool {
     guard case .network(let network) = input else { return false }
     return network.isInterrupted
@@ -269,11 +270,11 @@ final class Demuxer {
     metadataVersion += 1
   }
 
-  /// Moves to a packet at or before `timestamp`, in the stream's time base. False where that failed.
+  /// Moves to a packet at or before `timestamp`, in the stream's time base. Returns false if that failed.
   func seek(toTimestamp timestamp: Int64) -> Bool {
     guard let context else { return false }
     if let bytes = context.pointee.pb, bytes.pointee.error != 0 {
-      // A read that was abandoned counts as a broken connection.
+      // FFmpeg takes an abandoned read for a broken connection.
       bytes.pointee.error = 0
     }
     return input.waiting(for: bytes?.watched) {
@@ -283,7 +284,7 @@ final class Demuxer {
     } >= 0
   }
 
-  /// Over the network, in formats that are nothing but consecutive packets, the place is searched for; FFmpeg alone
+  /// Searches the place itself, over the network and in formats that are only consecutive packets. FFmpeg alone
   /// would read everything before it, or request many parts.
   private func reach(_ timestamp: Int64) -> Int64 {
     guard case .network = input, isSeekable else { return timestamp }
@@ -295,7 +296,7 @@ final class Demuxer {
     return search?.reach(timestamp) ?? timestamp
   }
 
-  /// Whether a seek can reach any place without reading everything before it.
+  /// True if a seek can reach any place without reading everything before it.
   var isSeekable: Bool {
     guard let context else { return false }
     if formatName == "hls" { return context.pointee.duration > 0 }
@@ -303,40 +304,40 @@ final class Demuxer {
     return bytes.pointee.seekable & AVIO_SEEKABLE_NORMAL != 0
   }
 
-  /// What it reads; nil where that is no file.
+  /// The file that is read; nil for any other input.
   var file: MediaFile? {
     guard case .file(let input) = input else { return nil }
     return input.file
   }
 
-  /// Whether it comes over the network and by one connection.
+  /// True if the input comes over one network connection.
   var readsBytes: Bool { bytes != nil && formatName != "hls" }
 
-  /// Whether it has no end of its own.
+  /// True if the stream has no end of its own.
   var isLive: Bool {
     guard let context, case .network = input else { return false }
     if formatName == "hls" { return context.pointee.duration <= 0 }
     return byteCount <= 0 && !isSeekable
   }
 
-  /// As the medium states it; negative or 0 if unknown.
+  /// Size as the medium states it; negative or 0 if unknown.
   var byteCount: Int64 {
     guard let bytes = context?.pointee.pb else { return 0 }
     return library.calls.avio_size(bytes)
   }
 
-  /// Whether the server is a radio station, to which the player reconnects when it closes the connection.
+  /// True if the server is a radio station, to which the player reconnects when it closes the connection.
   var isRadio: Bool {
     isLive && (formatName == "hls" || bytes?.isStation ?? false)
   }
 
-  /// Whether the duration is written in the file or follows from its last timestamps.
+  /// True if the duration is written in the file or follows from its last timestamps.
   var durationIsKnown: Bool {
     guard let context, stream.pointee.duration > 0 else { return false }
     return context.pointee.duration_estimation_method != AVFMT_DURATION_FROM_BITRATE
   }
 
-  /// About, in microseconds; nil where it would be guessed from the bit rate.
+  /// Approximate duration in microseconds; nil if it would be guessed from the bit rate.
   var duration: Int64? {
     guard let context, context.pointee.duration > 0,
       context.pointee.duration_estimation_method != AVFMT_DURATION_FROM_BITRATE

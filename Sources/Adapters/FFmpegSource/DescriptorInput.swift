@@ -2,9 +2,9 @@ import CFFmpeg
 import Glibc
 import Sender
 
-/// A file descriptor as FFmpeg reads it, from its beginning to its end.
+/// Gives FFmpeg the bytes of a file descriptor, from its beginning to its end.
 final class DescriptorInput {
-  /// Small, so that a live source is not held back for long.
+  /// In bytes; small, so that a live source is not held back for long.
   private static let bufferSize = 4_096
 
   private let descriptor: Int32
@@ -30,7 +30,7 @@ final class DescriptorInput {
   }
 
   deinit {
-    // FFmpeg may have put a buffer of its own in the place of the first.
+    // FFmpeg may have replaced the first buffer by its own.
     library.calls.av_free(context?.pointee.buffer)
     library.calls.avio_context_free(&context)
   }
@@ -46,7 +46,7 @@ final class DescriptorInput {
   }
 }
 
-/// FFmpeg's call back, on the thread that reads. The context is the input, which outlives the AVIOContext.
+/// FFmpeg's callback, on the reading thread. The context is the input, which outlives the AVIOContext.
 private func readDescriptor(
   context: UnsafeMutableRawPointer?, buffer: UnsafeMutablePointer<UInt8>?, count: Int32
 ) -> Int32 {

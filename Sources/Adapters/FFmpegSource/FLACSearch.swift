@@ -1,24 +1,24 @@
 import CFFmpeg
 
 /// Seeks in FLAC over the network, for which FFmpeg would need up to 18 requests. Each frame carries the number of
-/// its first sample, so interpolation between two known frames soon finds the wanted one. It is entered into FFmpeg's
-/// index.
+/// its first sample, so interpolation between two known frames soon finds the wanted one. The search enters it into
+/// FFmpeg's index.
 final class FLACSearch {
-  /// Two of the largest frames that encoders make of music in 16 bits, and more than one of 24.
+  /// In bytes: two of the largest frames that encoders make of 16-bit music, and more than one of 24-bit music.
   private static let windowSize = 32 << 10
   /// A place at most this many bytes ahead is reached by reading instead of by a request.
   private static let nearBytes: Int64 = 32 << 10
-  /// More guesses than any file of music needs; then FFmpeg searches.
+  /// Largest number of guesses, more than any file of music needs; beyond it, FFmpeg searches.
   private static let guessLimit = 6
 
   private let library: FFmpegLibrary
   private let stream: UnsafeMutablePointer<AVStream>
   private let bytes: NetworkBytes
   private let format: FLACFrame.Format
-  /// Behind the last frame.
+  /// The end of the last frame.
   private let end: FLACFrame
 
-  /// Nil for streams of other kinds.
+  /// Returns nil for streams of other kinds.
   init?(in demuxer: Demuxer) {
     let stream = demuxer.stream
     guard demuxer.formatName == "flac", demuxer.durationIsKnown, let bytes = demuxer.bytes,
@@ -32,7 +32,7 @@ final class FLACSearch {
     end = FLACFrame(sample: stream.pointee.duration, place: demuxer.byteCount)
   }
 
-  /// The time of the frame at which to start reading for `timestamp`, both in samples.
+  /// Returns the time of the frame at which to start reading for `timestamp`, both in samples.
   func reach(_ timestamp: Int64) -> Int64 {
     guard var before = entry(AVSEEK_FLAG_BACKWARD, timestamp), end.place > before.place else {
       return timestamp
@@ -62,7 +62,7 @@ final class FLACSearch {
     return FLACFrame(sample: entry.pointee.timestamp, place: entry.pointee.pos)
   }
 
-  /// The byte at which a sample should stand between two frames.
+  /// Returns the byte at which a sample should be, by interpolation between two frames.
   private func expected(_ sample: Int64, _ before: FLACFrame, _ after: FLACFrame) -> Int64 {
     guard after.sample > before.sample else { return before.place }
     let share = Double(sample - before.sample) / Double(after.sample - before.sample)
@@ -73,7 +73,7 @@ final class FLACSearch {
     expected(sample, before, after) - before.place < Self.nearBytes
   }
 
-  /// A little before it, so that the window contains the start of the frame.
+  /// Returns a place a little before the expected byte, so that the window contains the start of the frame.
   private func guess(_ sample: Int64, _ before: FLACFrame, _ after: FLACFrame) -> Int64 {
     let place = expected(sample, before, after) - Int64(Self.windowSize / 2)
     return min(max(place, before.place), max(before.place, after.place - Int64(Self.windowSize)))
@@ -99,17 +99,17 @@ final class FLACSearch {
   }
 }
 
-/// Where a frame begins: its first sample, and its first byte in the file.
+/// The start of a frame: its first sample, and its first byte in the file.
 struct FLACFrame {
   var sample: Int64
   var place: Int64
 
   /// Properties that all frames of a file share.
   struct Format {
-    /// In samples; nil where frames are of several sizes, and say their sample rather than their number.
+    /// In samples; nil if frames have several sizes, and carry their sample number instead of their frame number.
     let blockSize: Int64?
 
-    /// The first sample of the frame whose header stands at `index`; nil where there is none. RFC 9639, section 9.1.
+    /// Returns the first sample of the frame whose header is at `index`; nil if there is none. RFC 9639, section 9.1.
     func sample(in bytes: [UInt8], at index: Int) -> Int64? {
       guard index + 16 <= bytes.count, bytes[index] == 0xff,
         bytes[index + 1] == (blockSize == nil ? 0xf9 : 0xf8)
@@ -125,7 +125,7 @@ struct FLACFrame {
       return blockSize.map { $0 * number } ?? number
     }
 
-    /// Coded as UTF-8 codes characters, of up to 7 bytes, 36 bits.
+    /// Reads a number coded like a character in UTF-8, of up to 7 bytes, 36 bits.
     private func number(in bytes: [UInt8], at index: Int) -> (Int64, length: Int)? {
       let ones = (~bytes[index]).leadingZeroBitCount
       if ones == 0 { return (Int64(bytes[index]), 1) }
@@ -138,7 +138,7 @@ struct FLACFrame {
       return (number, ones)
     }
 
-    /// CRC-8 with the polynomial x⁸ + x² + x + 1.
+    /// Returns the CRC-8 with the polynomial x⁸ + x² + x + 1.
     private static func sum(_ bytes: ArraySlice<UInt8>) -> UInt8 {
       bytes.reduce(0) { sum, byte in
         (0..<8).reduce(sum ^ byte) { sum, _ in sum << 1 ^ (sum & 0x80 == 0 ? 0 : 7) }

@@ -2,7 +2,7 @@ import CFFmpeg
 import Glibc
 import Sender
 
-/// A file as FFmpeg reads it: by a descriptor, so that no demuxer opens a path.
+/// Gives FFmpeg the bytes of a file, by a descriptor, so that no demuxer opens a path.
 final class FileInput {
   private static let bufferSize = 32 << 10
 
@@ -11,7 +11,7 @@ final class FileInput {
   private var position: Int64 = 0
   private(set) var context: UnsafeMutablePointer<AVIOContext>?
 
-  /// - Parameter isSeekable: false for what can only be played from its beginning to its end.
+  /// - Parameter isSeekable: false for a file that can only be played from its beginning to its end.
   init(
     _ file: MediaFile, isSeekable: Bool = true, library: FFmpegLibrary
   ) throws(MediaError) {
@@ -27,12 +27,12 @@ final class FileInput {
   }
 
   deinit {
-    // FFmpeg may have put a buffer of its own in the place of the first.
+    // FFmpeg may have replaced the first buffer by its own.
     library.calls.av_free(context?.pointee.buffer)
     library.calls.avio_context_free(&context)
   }
 
-  /// The input must outlive the context.
+  /// Makes `format` read from this input, which must outlive it.
   func prepare(_ format: UnsafeMutablePointer<AVFormatContext>) {
     format.pointee.pb = context
     format.pointee.io_open = refuseToOpen
@@ -55,7 +55,7 @@ final class FileInput {
   }
 }
 
-/// FFmpeg's call back, on the thread that reads. The context is the input, which outlives the AVIOContext.
+/// FFmpeg's callback, on the reading thread. The context is the input, which outlives the AVIOContext.
 private func readFile(
   context: UnsafeMutableRawPointer?, buffer: UnsafeMutablePointer<UInt8>?, count: Int32
 ) -> Int32 {
@@ -64,13 +64,13 @@ private func readFile(
     .read(into: buffer, count: count)
 }
 
-/// FFmpeg's call back, on the thread that reads.
+/// FFmpeg's callback, on the reading thread.
 private func seekFile(context: UnsafeMutableRawPointer?, place: Int64, origin: Int32) -> Int64 {
   guard let context else { return Int64(cff_io_error) }
   return Unmanaged<FileInput>.fromOpaque(context).takeUnretainedValue().seek(to: place, origin)
 }
 
-/// FFmpeg's call back: a file opens no other.
+/// FFmpeg's callback: refuses, because a file must open no other.
 func refuseToOpen(
   context: UnsafeMutablePointer<AVFormatContext>?,
   bytes: UnsafeMutablePointer<UnsafeMutablePointer<AVIOContext>?>?, url: UnsafePointer<CChar>?,

@@ -1,7 +1,7 @@
 package import Audio
 package import Sender
 
-/// A media file of any kind that FFmpeg reads.
+/// A media file of any format that FFmpeg reads.
 package final class FileSource: MediaSource {
   package let format: AudioFormat
   package let sampleType: SampleType
@@ -42,7 +42,7 @@ package final class FileSource: MediaSource {
     return try Demuxer(path: file.path, input: .file(input), library: library)
   }
 
-  /// - Throws: `MediaError.broken`, once, after the last frame of a file that ends before its time.
+  /// - Throws: `MediaError.broken`, once, after the last frame of a file that ends early.
   package func read(_ count: Int, appendingTo frames: inout [Float]) throws(MediaError) {
     try reader.read(count, appendingTo: &frames)
   }
@@ -50,7 +50,7 @@ package final class FileSource: MediaSource {
   package func seek(toFrame frame: Int64) throws(MediaError) { try reader.seek(toFrame: frame) }
 
   package func packets() throws(PassObstacle) -> any PacketSource {
-    // What cannot be sought is a chain of streams, each of which may be another.
+    // A file that cannot be sought is a chain of streams, which may differ.
     guard reader.audio.reader.demuxer.isSeekable else { throw .notPassable(codec: "chain") }
     let (file, library) = (file, library)
     return try PacketReader(of: reader.audio) { () throws(MediaError) in

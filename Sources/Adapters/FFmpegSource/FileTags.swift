@@ -2,33 +2,33 @@ import CFFmpeg
 import Glibc
 package import Sender
 
-/// What a media file says of itself, read without decoding any of it.
+/// The tags and properties of a media file, read without decoding it.
 package struct FileTags: Hashable, Sendable {
   package var title: String?
   package var artist: String?
   package var albumArtist: String?
   package var album: String?
-  /// MusicBrainz' own number of the album.
+  /// MusicBrainz's identifier of the album.
   package var albumNumber: String?
-  /// From 1.
+  /// Counts from 1.
   package var track: Int?
-  /// From 1.
+  /// Counts from 1.
   package var disc: Int?
   package var year: Int?
   /// In seconds.
   package var duration: Double?
-  /// For people, such as `FLAC`.
+  /// The codec's name for people, such as `FLAC`.
   package var codec: String?
   package var hasVideo = false
-  /// The hash of the picture in it.
+  /// Hash of the file's picture.
   package var picture: String?
 
   package init() {}
 
-  /// Blocks the thread while the file is read. Needs no more of it than its header and, where that does not say all, its
-  /// first packets.
+  /// Reads a file. Blocks the thread meanwhile, but needs only the header and, if that is incomplete, the first
+  /// packets.
   ///
-  /// - Throws: `MediaError.notAudio` for what is no media file, and for one without sound.
+  /// - Throws: `MediaError.notAudio` if it is no media file, or one without sound.
   package init(path: String) throws(MediaError) {
     self.init(try OpenedFile(path: path))
   }
@@ -48,22 +48,22 @@ package struct FileTags: Hashable, Sendable {
     picture = file.picture.map { file.library.hash(of: $0) }
   }
 
-  /// `1965` of `1965-11-01`.
+  /// Returns 1965 for `1965-11-01`.
   private static func year(_ date: String) -> Int? {
     Int(date.prefix { $0.isASCII && $0.isNumber }).flatMap {
       (1_000...9_999).contains($0) ? $0 : nil
     }
   }
 
-  /// The picture in a media file; nil where there is none.
+  /// Returns the picture in a media file; nil if there is none.
   package static func picture(path: String) throws(MediaError) -> [UInt8]? {
     try OpenedFile(path: path).picture
   }
 }
 
-/// A file that is asked for what it says, and not for its sound.
+/// A file that is opened for its tags and properties, not for its sound.
 private final class OpenedFile {
-  /// Bytes and microseconds that may be read where the header does not say all.
+  /// Limits of bytes and microseconds to read if the header is incomplete.
   private static let probeLimit: Int64 = 1_000_000
   private static let analysisLimit: Int64 = 2_000_000
   private static let streamLimit: Int32 = 100
@@ -81,7 +81,7 @@ private final class OpenedFile {
     context = try Self.open(path, input, library)
     guard !hasAll || sound == nil else { return }
     let code = library.calls.avformat_find_stream_info(context, nil)
-    // A demuxer that was chosen by the file's name finds a stream in anything.
+    // A demuxer that FFmpeg chose by the file's name finds a stream in anything.
     let rate = sound?.pointee.codecpar?.pointee.sample_rate ?? 0
     if code < 0 || rate <= 0 {
       let reason = code < 0 ? library.reason(of: code) : "there is no audio stream in it"
@@ -100,7 +100,7 @@ private final class OpenedFile {
     context?.pointee.max_streams = streamLimit
     var options: OpaquePointer?
     defer { library.calls.av_dict_free(&options) }
-    // What looks like music may be a list that names other files, or servers.
+    // A file that looks like music may be a list that names other files, or servers.
     _ = library.calls.av_dict_set(&options, "format_whitelist", Containers.ofFiles, 0)
     _ = library.calls.av_dict_set(&options, "protocol_whitelist", "none", 0)
     let code = library.calls.avformat_open_input(
@@ -130,7 +130,7 @@ private final class OpenedFile {
     streams.first { kind($0) == AVMEDIA_TYPE_AUDIO }
   }
 
-  /// Whether the header alone has said what there is.
+  /// True if the header alone was complete.
   private var hasAll: Bool {
     guard let sound, duration != nil else { return false }
     return sound.pointee.codecpar?.pointee.codec_id != AV_CODEC_ID_NONE
@@ -169,7 +169,7 @@ private final class OpenedFile {
     }
   }
 
-  /// FFmpeg shows a picture as a video of one frame.
+  /// The attached picture, which FFmpeg presents as a video of one frame.
   var picture: [UInt8]? {
     for stream in streams
     where stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC != 0 {
@@ -184,7 +184,7 @@ private final class OpenedFile {
 }
 
 extension FFmpegLibrary {
-  /// 32 hexadecimal digits.
+  /// Returns the MD5 sum in 32 hexadecimal digits.
   func hash(of bytes: [UInt8]) -> String {
     var digest = [UInt8](repeating: 0, count: 16)
     calls.av_md5_sum(&digest, bytes, bytes.count)

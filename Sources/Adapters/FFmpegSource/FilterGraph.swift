@@ -2,7 +2,7 @@ import Audio
 import CFFmpeg
 import Sender
 
-/// A chain of FFmpeg's audio filters: frames of one format in, frames of the same format out.
+/// A chain of FFmpeg's audio filters, with the same format of frames at its input and output.
 final class FilterGraph {
   private let calls: CFFmpegFilterCalls
   private let library: FFmpegLibrary
@@ -13,7 +13,7 @@ final class FilterGraph {
   private var frame: UnsafeMutablePointer<AVFrame>?
   private var written: Int64 = 0
 
-  /// - Throws: `MediaError.unsupported` that says which filter is missing or wrong.
+  /// - Throws: `MediaError.unsupported`, which names the missing or wrong filter.
   init(_ chain: String, format: AudioFormat, path: String) throws(MediaError) {
     library = try FFmpegLibrary.load(toPlay: path)
     guard let calls = cff_load_filters() else {
@@ -49,7 +49,7 @@ final class FilterGraph {
     code = calls.avfilter_graph_create_filter(
       &output, calls.avfilter_get_by_name("abuffersink"), "out", nil, nil, graph)
     guard code >= 0 else { return code }
-    // Seen from the chain: what it reads from is an output, and the other way round.
+    // From the chain's point of view, its source is an output, and its sink an input.
     var outputs = end("in", of: input)
     var inputs = end("out", of: output)
     defer {
@@ -64,7 +64,7 @@ final class FilterGraph {
     return code < 0 ? code : calls.avfilter_graph_config(graph, nil)
   }
 
-  /// By its mask, which every version of FFmpeg reads.
+  /// The channel layout as a mask, which every version of FFmpeg reads.
   private var layout: String {
     var layout = AVChannelLayout()
     library.calls.av_channel_layout_default(&layout, Int32(format.channelCount))
@@ -82,7 +82,8 @@ final class FilterGraph {
     return end
   }
 
-  /// Gives interleaved frames to the chain; an empty array marks the end. False if it takes no more.
+  /// Gives interleaved frames to the chain; an empty array marks the end. Returns false if it takes
+  /// no more.
   func write(_ frames: [Float]) -> Bool {
     guard !frames.isEmpty else { return calls.av_buffersrc_add_frame_flags(input, nil, 0) >= 0 }
     guard let frame else { return false }
@@ -104,7 +105,8 @@ final class FilterGraph {
     return calls.av_buffersrc_add_frame_flags(input, frame, 0) >= 0
   }
 
-  /// Appends the frames that the chain has ready. False if it needs more input; nil at its end.
+  /// Appends the frames that the chain has ready. Returns false if it needs more input, nil at its
+  /// end.
   func read(appendingTo frames: inout [Float]) -> Bool? {
     guard let frame else { return nil }
     let code = calls.av_buffersink_get_frame(output, frame)

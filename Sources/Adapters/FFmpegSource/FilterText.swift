@@ -2,7 +2,7 @@ import Audio
 import Glibc
 import Sender
 
-/// Writes effects in FFmpeg's notation: names that stand here, and numbers. Swift writes numbers alike in every locale.
+/// Writes effects in FFmpeg's notation, from fixed names and numbers. Swift writes numbers alike in every locale.
 enum FilterText {
   static func chain(
     _ effects: Effects, _ own: OwnChain?, of format: AudioFormat, _ metadata: ItemMetadata
@@ -27,7 +27,7 @@ enum FilterText {
     return parts.joined(separator: ",")
   }
 
-  /// Nil where the item has no such frequencies.
+  /// Returns nil if the item has no such frequencies.
   static func text(of filter: SoundFilter, at rate: Double) -> String? {
     func value(_ name: String) -> Double { filter[name] ?? 0 }
     /// A filter above the item's band is unstable or unknown to FFmpeg.
@@ -52,17 +52,18 @@ enum FilterText {
     }
   }
 
-  /// Of decibels.
+  /// Converts decibels to a factor of the amplitude.
   private static func factor(_ level: Double) -> Double { pow(10, level / 20) }
 
-  /// Filters take whole rates: in hundredths of a hertz they are exact to a ten-millionth.
+  /// Returns filters that resample by `factor`. They take whole rates; in hundredths of a hertz these are exact to a
+  /// ten-millionth.
   private static func resampling(by factor: Double, at rate: Int) -> [String] {
     let fine = 100 * rate
     let read = Int((Double(fine) * factor).rounded())
     return ["asetrate=\(read)", "aresample=\(fine)", "asetrate=\(rate)"]
   }
 
-  /// Factors above 2 would skip sound, and factors below 0.5 are not possible.
+  /// Returns tempo filters. Each has a factor of 0.5 to 2: above 2 it would skip sound, and below 0.5 is not possible.
   private static func tempos(_ tempo: Double) -> [String] {
     guard tempo != 1 else { return [] }
     var steps: [Double] = []
@@ -72,8 +73,8 @@ enum FilterText {
     return (steps + [rest]).map { "atempo=\($0)" }
   }
 
-  /// A constant gain if the item's tags give its loudness, limited so that peaks stay within full scale; otherwise
-  /// loudness is measured while playing, which levels slow changes.
+  /// Returns a filter to `loudness`. If the item's tags give its loudness, it is a constant gain, limited so that peaks
+  /// stay within full scale; otherwise it measures the loudness while playing, and levels slow changes.
   private static func level(to loudness: Double, _ metadata: ItemMetadata) -> String {
     guard let own = metadata.loudness else { return "loudnorm=I=\(loudness):TP=-1.5:LRA=11" }
     var gain = factor(loudness - own)

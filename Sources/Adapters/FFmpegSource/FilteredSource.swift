@@ -1,12 +1,13 @@
 package import Audio
 package import Sender
 
-/// An item with effects. Positions and seeks use the item's own time; the frames that are read are in playing time.
+/// An item with effects. Positions and seeks use the item's own time; the frames that it gives are in playing time.
 ///
-/// It needs no limit of time and memory beside that of its numbers: `FilterText` writes at most 24 filters, each of which
-/// keeps at most some seconds of audio and gives at most 4 frames for each that it takes. Only an `OwnChain` can do more.
+/// It needs no limit of time and memory besides that of the effects' numbers: `FilterText` writes at most 24 filters,
+/// each of which keeps at most some seconds of audio and gives at most 4 frames for each that it takes. Only an
+/// `OwnChain` can do more.
 package final class FilteredSource: MediaSource {
-  /// Filters with a memory, such as equalizers, get this many seconds of audio before a place.
+  /// Seconds of audio decoded before a sought place, for filters with a memory, such as equalizers.
   private static let leadSeconds: Int64 = 1
   private static let readFrames = 4_096
 
@@ -16,7 +17,7 @@ package final class FilteredSource: MediaSource {
   private let source: any MediaSource
   private let chain: String
   private let path: String
-  /// Whether a frame comes out for each that goes in.
+  /// True if each frame of the item yields one frame.
   private let keepsCount: Bool
   private let hasOwnChain: Bool
   private var graph: FilterGraph
@@ -24,10 +25,10 @@ package final class FilteredSource: MediaSource {
   private var readyStart = 0
   private var hasEnded = false
   private var framesToDrop: Int64 = 0
-  /// Frames that are still to be given of an item whose length is known; nil where the chain decides.
+  /// Frames still to give of an item of known length; nil if the chain decides.
   private var remaining: Int64?
 
-  /// - Throws: `MediaError.unsupported` where a filter is missing or wrong.
+  /// - Throws: `MediaError.unsupported` if a filter is missing or wrong.
   package init(
     _ source: any MediaSource, effects: Effects, chain own: OwnChain? = nil, path: String
   ) throws(MediaError) {
@@ -41,8 +42,8 @@ package final class FilteredSource: MediaSource {
     limit(from: 0)
   }
 
-  /// Checks whether FFmpeg has what effects and a user's chain need, before anything plays. It loads FFmpeg and builds the
-  /// chain, so it is not for a thread on which something plays.
+  /// Checks before anything plays that FFmpeg has all filters for the effects and a user's chain. Loads FFmpeg and
+  /// builds the chain, so it is not for a thread on which something plays.
   ///
   /// - Throws: `MediaError.unsupported`.
   package static func check(_ effects: Effects, chain: OwnChain? = nil) throws(MediaError) {
@@ -73,7 +74,7 @@ package final class FilteredSource: MediaSource {
     }
   }
 
-  /// False at the end. If the item broke off, the frames before that come first.
+  /// Gets more frames. Returns false at the end. If the item broke off, the frames before that come first.
   private func refill() throws(MediaError) -> Bool {
     ready.removeAll(keepingCapacity: true)
     readyStart = 0
@@ -116,7 +117,8 @@ package final class FilteredSource: MediaSource {
     limit(from: target)
   }
 
-  /// A changed tempo yields a few frames more or less than expected; more would shift the next item.
+  /// Limits the frames to give: a changed tempo yields a few frames more or less than expected, and more would shift
+  /// the next item.
   private func limit(from frame: Int64) {
     guard let frameCount = source.frameCount, !hasOwnChain else {
       remaining = nil

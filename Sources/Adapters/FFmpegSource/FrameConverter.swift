@@ -2,7 +2,8 @@ import Audio
 import CFFmpeg
 import Sender
 
-/// Decoded frames of any shape to interleaved `Float` of one shape: format, channels and rate.
+/// Converts decoded frames of any sample format, channels and rate to interleaved `Float` of one rate
+/// and number of channels.
 final class FrameConverter {
   private let library: FFmpegLibrary
   private let path: String
@@ -24,7 +25,7 @@ final class FrameConverter {
     library.calls.av_channel_layout_uninit(&inputLayout)
   }
 
-  /// Discards the resampler's history: the next frames begin a new run.
+  /// Discards the resampler's history, because the next frames begin a new run.
   func reset() { library.calls.swr_free(&context) }
 
   func convert(_ block: FrameReader.Block, appendingTo frames: inout [Float]) throws(MediaError) {
@@ -34,7 +35,7 @@ final class FrameConverter {
     try run(&planes, count: Int32(clamping: block.count), appendingTo: &frames)
   }
 
-  /// Appends what the resampler still holds; nothing where it only copies.
+  /// Appends the resampler's remaining frames; none if it only copies.
   func drain(appendingTo frames: inout [Float]) throws(MediaError) {
     guard context != nil else { return }
     var none: [UnsafePointer<UInt8>?] = []
@@ -56,7 +57,8 @@ final class FrameConverter {
     }
   }
 
-  /// A stream may change its shape between two frames; what the resampler holds then comes out first.
+  /// Sets up the resampler. A stream may change its shape between two frames; the resampler's
+  /// remaining frames then come out first.
   private func configure(
     for frame: UnsafeMutablePointer<AVFrame>, appendingTo frames: inout [Float]
   ) throws(MediaError) {

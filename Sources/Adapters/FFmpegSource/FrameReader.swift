@@ -1,44 +1,44 @@
 import CFFmpeg
 import Sender
 
-/// The decoded frames of one stream in order, with their numbers: the first that a decoder gives from the
-/// beginning of the file, after the encoder's delay, is number 0.
+/// Reads the decoded frames of one stream in order, and numbers them: the first that a decoder gives from the beginning
+/// of the file, after the encoder's delay, is number 0.
 final class FrameReader {
-  /// Frames as FFmpeg decoded them; valid until the next one is asked for.
+  /// Frames as FFmpeg decoded them; valid until the next call of `next`.
   struct Block {
     let frame: UnsafeMutablePointer<AVFrame>
-    /// Its first frame that counts.
+    /// Index of the block's first audible frame.
     let offset: Int
     let count: Int
   }
 
   /// Consecutive packets without frames after which the rest counts as broken.
   private static let faultLimit = 500
-  /// Frames a channel that one packet may decode to.
+  /// Largest number of frames per channel that one packet may decode to.
   private static let blockLimit: Int64 = 1 << 20
 
   let demuxer: Demuxer
   /// The number of the next frame.
   private(set) var position: Int64 = 0
-  /// Where in the file the first packet lies.
+  /// Position of the first packet in the file.
   private(set) var firstPacketOffset: Int64?
   private var firstPacketTimestamp: Int64?
-  /// Why there are no more frames, unless the stream simply ended.
+  /// Reason why there are no more frames, unless the stream simply ended.
   private(set) var fault: String?
 
   private let library: FFmpegLibrary
   private var codec: UnsafeMutablePointer<AVCodecContext>?
   private var packet: UnsafeMutablePointer<AVPacket>?
   private var frame: UnsafeMutablePointer<AVFrame>?
-  /// The first one after opening or a seek, not yet given.
+  /// The first frame after opening or a seek, if it is still to be given.
   private var waitingFrame: UnsafeMutablePointer<AVFrame>?
   private var faultCount = 0
-  /// Of a live stream, the packets up to its first frame; nil once one was given.
+  /// The packets of a live stream up to its first frame; nil once a frame was given.
   private var recorded: [RawPackets.Packet]? = []
-  /// Packets to decode before what the demuxer gives.
+  /// Packets to decode before the demuxer's next ones.
   private var queued: ArraySlice<[UInt8]> = []
   private var firstFrameToGive: Int64 = 0
-  /// While frames are skipped after a seek: take the number of each from its timestamp.
+  /// True while frames are skipped after a seek: their numbers come from their timestamps.
   private var followsTimestamps = false
   /// Nil if timestamps do not identify frames.
   private var timestamps: FrameTimestamps?
@@ -74,18 +74,18 @@ final class FrameReader {
     }
     var code = calls.avcodec_parameters_to_context(fresh, demuxer.stream.pointee.codecpar)
     fresh.pointee.pkt_timebase = demuxer.stream.pointee.time_base
-    // One thread, so that what FFmpeg logs can be told apart, and because audio decodes fast enough.
+    // One thread, so that FFmpeg's log lines can be attributed, and because audio decodes fast enough.
     fresh.pointee.thread_count = 1
     fresh.pointee.max_samples = blockLimit
     // FFmpeg counts frames for the first packet of Vorbis although it has none, and cuts as many off the end of a
-    // stream of one page. So the end is taken from the stream's length.
+    // stream of one page. With this flag, the stream's length gives the end.
     if fresh.pointee.codec_id == AV_CODEC_ID_VORBIS, demuxer.formatName == "ogg",
       demuxer.durationIsKnown
     {
       fresh.pointee.flags2 |= AV_CODEC_FLAG2_SKIP_MANUAL
     }
-    // The noise that AC-3 and E-AC-3 decoders fill in then depends on the packet alone, so that a seek gives the frames
-    // that playing gives. Other decoders do not know the option.
+    // With this option, the noise that AC-3 and E-AC-3 decoders add depends on the packet alone, so that frames after a
+    // seek equal those of playing. Other decoders do not know the option.
     var options: OpaquePointer?
     defer { calls.av_dict_free(&options) }
     _ = calls.av_dict_set(&options, "cons_noisegen", "1", 0)
@@ -97,12 +97,12 @@ final class FrameReader {
     return fresh
   }
 
-  /// The first frame of the file, for its shape. Nil once it has been given.
+  /// The first frame of the file, for its format. Nil once it has been given.
   var firstFrame: AVFrame? { waitingFrame?.pointee }
   var decoderContext: AVCodecContext? { codec?.pointee }
   var canSeekByTimestamp: Bool { timestamps != nil }
 
-  /// Frames that the container says come before the first that counts.
+  /// Frames that precede the first audible one, according to the container.
   var encoderDelay: Int64? {
     guard let frame = waitingFrame?.pointee, frame.pts != cff_no_pts,
       let firstPacketTimestamp, firstPacketTimestamp != cff_no_pts
@@ -113,7 +113,7 @@ final class FrameReader {
       frame.pts &- firstPacketTimestamp, base, AVRational(num: 1, den: frame.sample_rate))
   }
 
-  /// The next frames, or nil at the end.
+  /// Returns the next frames, or nil at the end.
   func next() -> Block? {
     recorded = nil
     while let frame = takeFrame() {
@@ -131,15 +131,15 @@ final class FrameReader {
     return nil
   }
 
-  /// The packets that were read for the first frame of a live stream, before any frame was given out. Whoever takes
-  /// them continues to read from the demuxer. Empty if that is not possible.
+  /// Returns the packets that were read for the first frame of a live stream, before any frame was given out. The
+  /// caller continues to read from the demuxer. Empty if that is not possible.
   func takeRecorded() -> [RawPackets.Packet] {
     defer { recorded = nil }
     return recorded ?? []
   }
 
-  /// Continues after others have read from the demuxer: decodes the packets that they did not use, then the next
-  /// ones. The packets in `lead`, which they did use, only prepare the decoder.
+  /// Continues after others have read from the demuxer: decodes the `waiting` packets, which they did not use, then the
+  /// next ones. The packets in `lead`, which they did use, only prepare the decoder.
   func goOn(after lead: [[UInt8]], with waiting: [[UInt8]]) {
     guard let codec, let frame else { return }
     library.calls.avcodec_flush_buffers(codec)
@@ -151,10 +151,11 @@ final class FrameReader {
     queued = waiting[...]
   }
 
-  /// The next frame that `next` gives is `number`, which must not lie before `position`.
+  /// Makes `number` the next frame that `next` gives; it must not lie before `position`.
   func skip(to number: Int64) { firstFrameToGive = number }
 
-  /// Seeks to `number` by timestamps. False if they do not lead to a place before it; the reader is then unusable.
+  /// Seeks to `number` by timestamps. Returns false if they do not lead to a place before it; the reader is then
+  /// unusable.
   func seek(to number: Int64, decodingBefore lead: Int64) -> Bool {
     guard let codec, let timestamps,
       demuxer.seek(toTimestamp: timestamps.timestamp(of: max(0, number - lead), library))
@@ -198,7 +199,7 @@ final class FrameReader {
     return nil
   }
 
-  /// A frame without samples or shape says nothing.
+  /// True if a frame has samples and a format; others carry no information.
   private func isSound(_ frame: AVFrame) -> Bool {
     let isSound =
       frame.nb_samples > 0 && frame.sample_rate > 0 && frame.ch_layout.nb_channels > 0
@@ -228,7 +229,7 @@ final class FrameReader {
     if sent < 0 { noteFault(sent) }
   }
 
-  /// The decoder keeps a copy, and reads a few bytes beyond the end.
+  /// Sends a packet, padded because the decoder reads a few bytes beyond its end. The decoder keeps a copy.
   private func send(
     _ payload: [UInt8], to codec: UnsafeMutablePointer<AVCodecContext>
   ) -> Int32 {

@@ -1,18 +1,18 @@
 import CFFmpeg
 
-/// The numbers of frames from their timestamps.
+/// Numbers frames by their timestamps.
 ///
-/// Where the time base is too coarse to tell frames apart (Matroska counts milliseconds), the number is
-/// rounded to where a block of the codec can begin.
+/// If the time base is too coarse to tell frames apart (Matroska counts milliseconds), the number is rounded
+/// to the nearest possible start of a block of the codec.
 struct FrameTimestamps {
   private let origin: Int64
   private let timeBase: AVRational
   private let frameBase: AVRational
-  /// Blocks begin at `gridOffset` and every `grid` frames from there; 1 where timestamps are exact.
+  /// Blocks begin at `gridOffset` and every `grid` frames from there; `grid` is 1 if timestamps are exact.
   private let grid: Int64
   private let gridOffset: Int64
 
-  /// Nil if the timestamps do not identify frames.
+  /// Returns nil if the timestamps do not identify frames.
   init?(first frame: AVFrame, of demuxer: Demuxer) {
     let stream = demuxer.stream.pointee
     guard frame.pts != cff_no_pts, frame.sample_rate > 0, stream.time_base.num > 0,
@@ -21,12 +21,13 @@ struct FrameTimestamps {
     origin = frame.pts
     timeBase = stream.time_base
     frameBase = AVRational(num: 1, den: frame.sample_rate)
-    // Each frame is a whole number of ticks, or of so many ticks that two roundings do not matter.
+    // Exact if each frame is a whole number of ticks, or of so many ticks that two rounding errors do not
+    // matter.
     let isExact =
       timeBase.num == 1 && timeBase.den % frame.sample_rate == 0
       || Int64(timeBase.den) >= Int64(timeBase.num) * Int64(frame.sample_rate) * 4
     let step = Self.grid(of: parameters.pointee.codec_id)
-    // Rounded durations that were added up drift away from the frames.
+    // Sums of rounded durations drift away from the frames.
     let isWhole = step.map { [base = stream.time_base] step in
       step * Int64(base.den) % (Int64(base.num) * Int64(frame.sample_rate)) == 0
     }
@@ -48,8 +49,9 @@ struct FrameTimestamps {
 
   private static let rawStreams: Set<String> = ["ac3", "eac3", "dts", "mp3", "aac", "truehd"]
 
-  /// Ogg has times only at the ends of pages; FFmpeg computes those of Vorbis and Opus packets. In a chain of
-  /// streams, of which the duration is not known, timestamps begin anew.
+  /// True if the container's timestamps are usable. Ogg has times only at the ends of pages; FFmpeg computes
+  /// those of Vorbis and Opus packets. In a chain of streams, whose duration is not known, timestamps start
+  /// again.
   private static func hasTrueTimestamps(_ demuxer: Demuxer) -> Bool {
     guard demuxer.formatName == "ogg" else { return true }
     let codec = demuxer.stream.pointee.codecpar?.pointee.codec_id

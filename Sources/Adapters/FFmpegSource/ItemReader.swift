@@ -1,11 +1,11 @@
 import Audio
 import Sender
 
-/// The frames of one item, from any place that its medium can seek to.
+/// Reads the frames of one item, from any place to which its medium can seek.
 final class ItemReader {
-  /// Seconds before a sought place at which decoding starts; the second value is used if the first did not lead
-  /// there. Lossy codecs need the preceding packets to decode exactly as from the start: MP3's bit reservoir is up to
-  /// 511 bytes deep, Opus wants 80 ms.
+  /// Seconds before a sought place at which decoding starts; the second value is for the case that the first did not
+  /// lead there. Lossy codecs need the preceding packets to decode exactly as from the start: MP3's bit reservoir is
+  /// up to 511 bytes deep, and Opus needs 80 ms.
   private static let leads = [0.3, 10]
   /// Frames of the file that fill the resampler's filter, many times over.
   private static let filterLength: Int64 = 4_096
@@ -43,7 +43,7 @@ final class ItemReader {
     frameCount = audio.frameCount
   }
 
-  /// - Throws: `MediaError.broken`, once, after the last frame of a file that ends before its time.
+  /// - Throws: `MediaError.broken`, once, after the last frame of a file that ends early.
   func read(_ count: Int, appendingTo frames: inout [Float]) throws(MediaError) {
     guard !isAtEnd, count > 0 else { return }
     let remaining = frameCount.map { Int(clamping: $0 - position) } ?? count
@@ -54,7 +54,7 @@ final class ItemReader {
     if let fault = audio.reader.fault {
       throw .broken(path: path, reason: "\(fault); played up to \(seconds(position)) s")
     }
-    // Below a tenth of a second the file's own count may be approximate.
+    // The file's own count may be wrong by less than a tenth of a second.
     guard let frameCount, frameCount - position > Int64(format.sampleRate / 10) else { return }
     let rate = Int64(format.sampleRate)
     throw .endsEarly(path: path, after: position / rate, of: frameCount / rate)
@@ -86,8 +86,8 @@ final class ItemReader {
     position = target
   }
 
-  /// Where to begin decoding, and which played frame that is. When the file is resampled, only every so
-  /// many frames of it coincide with a played one.
+  /// Returns the frame at which to start decoding, and the played frame that it coincides with. If the file is
+  /// resampled, only every so many frames coincide with a played one.
   private func restartPoint(for target: Int64) -> (decoded: Int64, played: Int64) {
     guard audio.isResampled else { return (target, target) }
     let divisor = greatestCommonDivisor(audio.facts.decodedRate, format.sampleRate)
@@ -115,7 +115,7 @@ final class ItemReader {
       guard frame > leadFrames else { break }
       if audio.reader.seek(to: frame, decodingBefore: leadFrames) { return }
     }
-    // From the beginning: exact in every format, and soon done near it.
+    // Start again from the beginning: exact in every format, and fast for a place near it.
     audio = try open()
     guard audio.format == format else {
       throw .broken(path: path, reason: "it has changed since it was opened")

@@ -7,10 +7,11 @@ import Sender
 enum ListFile {
   static func isList(_ location: String) -> Bool { PlaylistFile.format(ofName: location) != nil }
 
-  /// The entries of a list, with nested lists replaced by their entries. An HLS stream is its own entry. A missing
-  /// file is reported when its turn comes. An entry without a title gets that of the list that it comes from.
+  /// Returns the entries of a list, with nested lists replaced by their entries. An HLS stream is its own entry. A
+  /// missing file is reported when its turn comes. An entry without a title gets that of the list that it comes
+  /// from.
   ///
-  /// - Throws: `MediaError.unreadable`, or `notAudio` that says what is wrong in which line.
+  /// - Throws: `MediaError.unreadable`, or `notAudio`, which names the fault and its line.
   static func entries(at list: String) throws(MediaError) -> [PlaylistEntry] {
     var all: [PlaylistEntry] = []
     try collect(from: PlaylistEntry(list), depth: 0, into: &all)
@@ -56,7 +57,7 @@ enum ListFile {
         ? .notFound(path: path) : .unreadable(path: path, reason: String(cString: strerror(errno)))
     }
     defer { close(file) }
-    // One byte more than is allowed shows that there are too many.
+    // Reading one byte beyond the limit shows that the list is too long.
     return try gather(path) { buffer, count in Glibc.read(file, buffer, count) }
   }
 

@@ -26,7 +26,7 @@ enum ListedAddress {
       entries = try PlaylistFile.entries(
         in: bytes.readAll(upTo: PlaylistFile.sizeLimit), format: format, base: url)
     } catch .stream {
-      // FFmpeg reads it itself, from its beginning.
+      // FFmpeg reads the list itself, from its beginning.
       return try NetworkBytes(url, network, library)
     } catch {
       throw .notAudio(path: url, reason: "as a playlist: \(error)")

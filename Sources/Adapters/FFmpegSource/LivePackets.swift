@@ -1,26 +1,26 @@
 import Audio
 import Sender
 
-/// The packets of a live stream from the connection on which it was opened, as they come.
+/// The packets of a live stream, from the connection on which it was opened, as they arrive.
 ///
-/// MP3 and AAC with a header before each packet only: their headers give the format, so a change of the stream in the
-/// middle is noticed.
+/// Supports only MP3, and AAC with a header before each packet: their headers give the format, which reveals a change
+/// of the stream in the middle.
 final class LivePackets: PacketSource {
   /// Consecutive packets of another format, about half a second, after which the stream counts as changed.
   private static let faultLimit = 20
-  /// Seconds of packets that were passed on and prepare a decoder that continues from there.
+  /// Seconds of passed packets that prepare a decoder to continue from there.
   private static let lead = 0.3
   private static let leadWithReplication = 1.0
 
   private struct Entry {
-    /// With its header.
+    /// The packet with its header.
     var raw: [UInt8]
     var packet: EncodedPacket
   }
 
   let format: StreamFormat
   private(set) var position: Int64
-  /// Why there are no more.
+  /// Reason why there are no more packets.
   private(set) var loss: MediaError?
 
   private let stream: PassedStream
@@ -33,7 +33,7 @@ final class LivePackets: PacketSource {
   private var recentFrames = 0
 
   /// - Parameters:
-  ///   - audio: the stream, of which no frame was read.
+  ///   - audio: the stream, from which no frame has been read.
   ///   - frame: the number of its first frame.
   init(_ audio: DecodedAudio, from frame: Int64) throws(PassObstacle) {
     let recorded = audio.reader.takeRecorded()
@@ -56,7 +56,7 @@ final class LivePackets: PacketSource {
     framesToSkip = recorded.first?.skippedFrames ?? 0
   }
 
-  /// - Throws: `MediaError.broken` where the station hangs up, and where its stream becomes another one.
+  /// - Throws: `MediaError.broken` if the station hangs up, or if its stream changes its format.
   func next() throws(MediaError) -> EncodedPacket? {
     if waiting.isEmpty, loss == nil { read() }
     guard !waiting.isEmpty else {
@@ -72,7 +72,7 @@ final class LivePackets: PacketSource {
   /// The packets before `position`, which prepare a decoder, and those that were read but not given out.
   var rest: (lead: [[UInt8]], waiting: [[UInt8]]) { (recent.map(\.raw), waiting.map(\.raw)) }
 
-  /// Nowhere but where it is.
+  /// Accepts only the present position.
   func seek(toFrame frame: Int64) throws(MediaError) {
     guard frame == position else { throw .notSeekable(path: packets.demuxer.path) }
   }
@@ -90,7 +90,7 @@ final class LivePackets: PacketSource {
     }
   }
 
-  /// One more packet, where there is one.
+  /// Reads one more packet, if there is one.
   private func read() {
     let demuxer = packets.demuxer
     for _ in 0..<Self.faultLimit {

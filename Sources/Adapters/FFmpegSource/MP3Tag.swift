@@ -1,12 +1,13 @@
-/// The first frame of an MP3 stream, in which encoders record delay and padding. FFmpeg applies it but does not
-/// report it, and the stream's length needs it.
+/// The first frame of an MP3 stream, in which encoders record delay and padding. FFmpeg applies them but does
+/// not report them, and the stream's length depends on them.
 enum MP3Tag {
-  /// An MPEG audio frame is never longer.
+  /// In bytes: an MPEG audio frame is never longer.
   static let frameLimit = 1_441
-  /// The decoder's own delay, which the padding has to make up for.
+  /// The decoder's own delay in frames, which the padding must cover.
   private static let decoderDelay: Int64 = 529
 
-  /// Decoded frames at the end that are not part of the recording. Nil where there is no such tag.
+  /// Returns the number of decoded frames at the end that are not part of the recording. Nil if there is no
+  /// such tag.
   static func endPadding(of file: MediaFile?, before offset: Int64?) -> Int64? {
     guard let file, let offset, offset > 0 else { return nil }
     let start = max(0, Int(offset) - frameLimit)
@@ -19,7 +20,7 @@ enum MP3Tag {
 
   static func endPadding(in bytes: [UInt8]) -> Int64? {
     guard let tag = lastPlace(of: ["Xing", "Info"], in: bytes) else { return nil }
-    // Flags say which of frame count, byte count, table of contents and quality stand before the rest.
+    // The flags tell which of frame count, byte count, table of contents and quality precede the rest.
     let flags = bytes[tag + 7]
     let sizes = [4, 4, 100, 4].enumerated().map { flags >> $0 & 1 == 1 ? $1 : 0 }
     let encoder = tag + 8 + sizes.reduce(0, +)
@@ -30,7 +31,7 @@ enum MP3Tag {
     return max(0, padding - decoderDelay)
   }
 
-  /// With at least eight bytes from there on.
+  /// Returns the last index of one of the names that has at least eight bytes from there on.
   fileprivate static func lastPlace(of names: [String], in bytes: [UInt8]) -> Int? {
     let names = names.map { Array($0.utf8) }
     return bytes.indices.dropLast(8).last { names.contains(Array(bytes[$0..<$0 + 4])) }
@@ -43,7 +44,7 @@ struct MP3Table {
   /// The share of bytes up to equidistant times, from 0 to 1.
   private let shares: [Double]
 
-  /// Nil where there is none.
+  /// Returns nil if there is no table.
   init?(_ tag: [UInt8]) {
     guard let shares = Self.xing(tag) ?? Self.vbri(tag), shares.count > 2,
       zip(shares, shares.dropFirst()).allSatisfy({ $0 <= $1 })
@@ -51,6 +52,8 @@ struct MP3Table {
     self.shares = shares
   }
 
+  /// Returns the share of bytes before `time`.
+  ///
   /// - Parameter time: share of the whole time.
   func share(at time: Double) -> Double {
     let place = min(max(0, time), 1) * Double(shares.count - 1)
@@ -58,7 +61,7 @@ struct MP3Table {
     return shares[index] + (shares[index + 1] - shares[index]) * (place - Double(index))
   }
 
-  /// A hundred bytes, each in 256ths of the whole.
+  /// Reads a table of a hundred bytes, each in 256ths of the whole.
   private static func xing(_ bytes: [UInt8]) -> [Double]? {
     guard let tag = MP3Tag.lastPlace(of: ["Xing", "Info"], in: bytes) else { return nil }
     let flags = bytes[tag + 7]
@@ -67,7 +70,7 @@ struct MP3Table {
     return bytes[start..<start + 100].map { Double($0) / 256 } + [1]
   }
 
-  /// The sizes of equal stretches of time.
+  /// Reads a table of the sizes of equal stretches of time.
   private static func vbri(_ bytes: [UInt8]) -> [Double]? {
     guard let tag = MP3Tag.lastPlace(of: ["VBRI"], in: bytes), bytes.count >= tag + 26 else {
       return nil

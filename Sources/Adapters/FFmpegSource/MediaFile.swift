@@ -1,21 +1,21 @@
 import Glibc
 package import Sender
 
-/// An open file that was checked: a regular file that is not empty. Any number of readers read from it, each from a
-/// place of its own.
+/// An open and checked file: a regular file that is not empty. Any number of readers may read it, each from its own
+/// place.
 package final class MediaFile {
   let path: String
   package let descriptor: Int32
 
   /// - Throws: `MediaError.notFound`, `unreadable` or `notAudio`, with the reason.
   package convenience init(path: String) throws(MediaError) {
-    // A pipe would wait for its other end.
+    // Opening a pipe would wait for its other end.
     let file = open(FileName.bytes(of: path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard file >= 0 else { throw Self.missing(path) }
     try self.init(path: path, descriptor: file)
   }
 
-  /// - Parameter descriptor: is closed in the end, even if this throws.
+  /// - Parameter descriptor: will be closed, even if this throws.
   package init(path: String, descriptor: Int32) throws(MediaError) {
     (self.path, self.descriptor) = (path, descriptor)
     var status = stat()
@@ -28,7 +28,7 @@ package final class MediaFile {
     guard status.st_size > 0 else { throw .notAudio(path: path, reason: "the file is empty") }
   }
 
-  /// One that another process has opened and checked.
+  /// Wraps a file that another process has opened and checked.
   package init(received descriptor: Int32, name: String) {
     (path, self.descriptor) = (name, descriptor)
   }
@@ -41,10 +41,10 @@ package final class MediaFile {
       : .unreadable(path: path, reason: String(cString: strerror(errno)))
   }
 
-  /// It may grow while it is read.
+  /// Size in bytes; the file may grow while it is read.
   var size: Int64 { Int64(lseek(descriptor, 0, SEEK_END)) }
 
-  /// How many bytes there were; 0 at the end, negative where reading failed.
+  /// Reads bytes and returns their number; 0 at the end, negative if reading failed.
   func read(into buffer: UnsafeMutablePointer<UInt8>, count: Int, from place: Int64) -> Int {
     while true {
       let size = pread(descriptor, buffer, count, off_t(place))

@@ -1,21 +1,21 @@
 import Glibc
 package import Sender
 
-/// Finds the media files that an argument of the user names.
+/// Finds the media files that a user's argument names.
 package enum MediaFolder {
-  /// Below folders only files with these endings count; a file that is named itself may have any.
+  /// File extensions accepted below folders; a file that is named itself may have any.
   private static let extensions: Set<String> = [
     "aac", "ac3", "aif", "aifc", "aiff", "alac", "amr", "ape", "au", "caf", "dff", "dsf", "dts",
     "eac3", "flac", "m4a", "m4b", "mka", "mp2", "mp3", "mp4", "mpc", "oga", "ogg", "opus", "ra",
     "shn", "snd", "spx", "tak", "tta", "w64", "wav", "weba", "webm", "wma", "wv",
   ]
-  /// Folders in folders; what lies deeper is left out.
+  /// Deepest level of nested folders; deeper ones are left out.
   static let depthLimit = 32
-  /// Files of a folder and its folders; the rest is left out, because no list takes more.
+  /// Largest number of files below a folder; the rest is left out, because no list takes more.
   static let itemLimit = Playlist.limit
 
-  /// The path itself for a file, the files below it for a folder, in natural order, and what a playlist names
-  /// for a playlist, be it a file or an address.
+  /// Returns the path itself for a file, the files below it in natural order for a folder, and the entries of
+  /// a playlist, which may be a file or an address.
   ///
   /// - Throws: `MediaError.notFound` or `unreadable`; `notAudio` for a folder without any media file and for a
   ///   broken playlist.
@@ -40,7 +40,7 @@ package enum MediaFolder {
     return files.map { PlaylistEntry($0) }
   }
 
-  /// All that the arguments name, in their order.
+  /// Returns the files that the arguments name, in order.
   package static func files(at paths: [String]) throws(MediaError) -> [PlaylistEntry] {
     var all: [PlaylistEntry] = []
     for path in paths { all += try files(at: path) }
@@ -71,7 +71,7 @@ package enum MediaFolder {
     }
   }
 
-  /// A link to a folder may lead back up.
+  /// True for a link; a link to a folder may lead back up.
   private static func isLink(_ path: String) -> Bool {
     var status = stat()
     return lstat(FileName.bytes(of: path), &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
@@ -99,7 +99,7 @@ package enum MediaFolder {
     return names
   }
 
-  /// "2 Song" before "10 Song", without regard to case.
+  /// Sorts "2 Song" before "10 Song", without regard to case.
   package static func precedesNaturally(_ a: String, _ b: String) -> Bool {
     let left = pieces(of: a)
     let right = pieces(of: b)
@@ -113,7 +113,7 @@ package enum MediaFolder {
   }
 
   private enum Piece: Equatable {
-    /// Decimal digits without leading zeros: the longer, the larger.
+    /// Decimal digits without leading zeros: a longer number is larger.
     case number(String)
     case word(String)
 

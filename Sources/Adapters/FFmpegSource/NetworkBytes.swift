@@ -3,24 +3,24 @@ import Glibc
 import PlaylistFormats
 import Sender
 
-/// The bytes at an address as FFmpeg reads them, on a connection of their own.
+/// Gives FFmpeg the bytes at an address, on a connection of its own.
 ///
 /// If the server supports ranges, the first and the newest bytes are kept, so reading them again costs no request.
 final class NetworkBytes {
-  /// Bytes that are kept: at least as many as FFmpeg goes back by itself.
+  /// Number of bytes kept: at least as many as FFmpeg goes back by itself.
   private static let historyLimit = 128 << 10
   private static let bufferSize = 32 << 10
-  /// A list that arrives slowly is cut off after this time.
+  /// Timeout of a list that arrives slowly.
   private static let listPatience = Duration.seconds(20)
 
-  /// The context that FFmpeg reads from: the connection itself, or the buffer of its newest bytes.
+  /// The context from which FFmpeg reads: the connection itself, or the buffer of its newest bytes.
   var context: UnsafeMutablePointer<AVIOContext>? { keeping ?? connection }
   /// The connection, whose position advances while bytes arrive.
   var watched: UnsafeMutablePointer<AVIOContext>? { connection }
   private var connection: UnsafeMutablePointer<AVIOContext>?
   private var keeping: UnsafeMutablePointer<AVIOContext>?
   private let library: FFmpegLibrary
-  /// FFmpeg asks it whether to go on for as long as the connection is open.
+  /// FFmpeg asks it if reading may continue, for as long as the connection is open.
   private let network: NetworkInput
   let url: String
   /// The first bytes, which identify the format.
@@ -28,9 +28,9 @@ final class NetworkBytes {
   /// The newest bytes; the first of them has the number `historyStart`.
   private var history: [UInt8] = []
   private var historyStart: Int64 = 0
-  /// All bytes so far, in a file without a name, if that was requested.
+  /// All bytes so far, in an unnamed file, if requested with `keepAll`.
   private var spool: Spool?
-  /// The number of the next byte to give.
+  /// Number of the next byte to give.
   private var position: Int64 = 0
 
   init(_ url: String, _ network: NetworkInput, _ library: FFmpegLibrary) throws(MediaError) {
@@ -50,7 +50,7 @@ final class NetworkBytes {
     if keeping == nil { library.calls.av_free(buffer) }
   }
 
-  /// Whether the server supports ranges.
+  /// True if the server supports ranges.
   var knowsRanges: Bool {
     connection.map { $0.pointee.seekable & AVIO_SEEKABLE_NORMAL != 0 } ?? false
   }
@@ -58,7 +58,7 @@ final class NetworkBytes {
   /// In bytes, as the server states it; negative or 0 if unknown.
   var size: Int64 { connection.map { library.calls.avio_size($0) } ?? 0 }
 
-  /// Makes any place readable on a server without ranges: keeps all bytes, and loads those before a place ahead
+  /// Makes any place readable on a server without ranges: keeps all bytes, and loads the bytes before a place ahead
   /// first. Call it before reading.
   func keepAll() throws(MediaError) {
     guard !knowsRanges, spool == nil else { return }
@@ -78,8 +78,8 @@ final class NetworkBytes {
     makeContext()
   }
 
-  /// Reads on from `place`. Where FFmpeg goes back by itself, it begins some way before the place, with a request of its
-  /// own.
+  /// Continues reading at `place`. If FFmpeg went back by itself, it would begin some way before the place, with a
+  /// request of its own.
   func jump(to place: Int64) {
     guard let keeping, place >= 0 else { return }
     keeping.pointee.buf_ptr = keeping.pointee.buffer
@@ -91,15 +91,15 @@ final class NetworkBytes {
 
   deinit {
     if keeping != nil {
-      // FFmpeg may have put a buffer of its own in the place of the first.
+      // FFmpeg may have replaced the first buffer by its own.
       library.calls.av_free(keeping?.pointee.buffer)
       library.calls.avio_context_free(&keeping)
     }
     if let connection { network.close(connection) }
   }
 
-  /// Up to `limit` bytes, and one more where there are more. A server that closes the connection may have sent
-  /// everything.
+  /// Returns up to `limit` bytes, or more than `limit` if there are more. A server that closes the connection may have
+  /// sent everything.
   func readAll(upTo limit: Int) -> [UInt8] {
     var bytes: [UInt8] = []
     var block = [UInt8](repeating: 0, count: 16_384)
@@ -146,7 +146,7 @@ final class NetworkBytes {
     return given > 0 ? Int32(given) : cff_io_error
   }
 
-  /// Repeats the request to a server that is gone, until it is back or has been gone for too long.
+  /// Repeats the request to a server that is gone, until it returns or has been gone for too long.
   private func readOn(into buffer: UnsafeMutablePointer<UInt8>, count: Int) -> Int32 {
     let deadline = ContinuousClock.now + network.settings.longestOutage
     let pause = Int32(network.settings.reconnectDelay / .milliseconds(1))
@@ -160,14 +160,14 @@ final class NetworkBytes {
     }
   }
 
-  /// Whether it is a code of the system; FFmpeg's own codes mean the end, a refusal of the server, or an
+  /// True for an error code of the system; FFmpeg's own codes mean the end, a refusal of the server, or an
   /// interruption.
   private static func isOutage(_ code: Int32) -> Bool { (-4_095..<0).contains(code) }
 
   private func readOnce(into buffer: UnsafeMutablePointer<UInt8>, count: Int) -> Int32 {
     guard let connection else { return cff_io_error }
     if historyStart + Int64(history.count) != position {
-      // An earlier abandoned or broken read says nothing about another place.
+      // An earlier abandoned or broken read does not matter for another place.
       connection.pointee.error = 0
       let reached = library.calls.avio_seek(connection, position, SEEK_SET)
       guard reached == position else { return reached < 0 ? Int32(reached) : cff_io_error }
@@ -189,7 +189,7 @@ final class NetworkBytes {
     historyStart += Int64(excess)
   }
 
-  /// Nothing is asked for before it is read.
+  /// Moves the position. No request is made before the next read.
   fileprivate func seek(to place: Int64, _ origin: Int32) -> Int64 {
     guard let connection else { return Int64(cff_io_error) }
     switch origin & ~AVSEEK_FORCE {
@@ -201,7 +201,7 @@ final class NetworkBytes {
     return position
   }
 
-  // MARK: - What the server says
+  // MARK: - The server's headers
 
   /// In lower case and without parameters; empty if the server does not state it.
   var contentType: String {
@@ -209,7 +209,7 @@ final class NetworkBytes {
     return String(PlaylistFile.trim(type)).lowercased()
   }
 
-  /// Whether the server is a radio station: it sent headers that others do not.
+  /// True if the server is a radio station: it sent headers that others do not.
   var isStation: Bool { !option("icy_metadata_headers").isEmpty }
 
   private func option(_ name: String) -> String {
@@ -217,7 +217,7 @@ final class NetworkBytes {
   }
 }
 
-/// FFmpeg's call back, on the thread that reads. The context is the bytes, which outlive the AVIOContext.
+/// FFmpeg's callback, on the reading thread. The context is the `NetworkBytes`, which outlives the AVIOContext.
 private func readNetwork(
   context: UnsafeMutableRawPointer?, buffer: UnsafeMutablePointer<UInt8>?, count: Int32
 ) -> Int32 {

@@ -2,18 +2,18 @@ import CFFmpeg
 package import Sender
 import WireProtocol
 
-/// Reads from the network for a process that decodes and reaches no server by itself: opens what it asks for, within
-/// limits. It may be hostile after what it has decoded.
+/// Reads from the network for a decoding process, which reaches no server by itself: opens what that asks for,
+/// within limits. That process may have become hostile through what it decoded.
 package final class NetworkGate {
-  /// Connections at once: a list with many qualities keeps one to each.
+  /// Largest number of simultaneous connections: a list with many qualities keeps one to each.
   package static let connectionLimit = 128
 
-  /// Files that are kept whole at once: one for the frames, one for the packets.
+  /// Largest number of files kept whole at once: one for the frames, one for the packets.
   static let spoolLimit = 2
 
   private struct Connection {
     var context: UnsafeMutablePointer<AVIOContext>
-    /// All its bytes so far, where they are kept.
+    /// All bytes so far, if they are kept.
     var spool: Spool?
     var position: Int64 = 0
   }
@@ -41,10 +41,10 @@ package final class NetworkGate {
     for connection in connections.values { network.close(connection.context) }
   }
 
-  /// Counts what the process asks for from now on against the limits of an opening.
+  /// From now on, counts the process's requests against the limits of an opening.
   package func beginOpening() { network.beginOpening() }
   package func endOpening() { network.budget.endOpening() }
-  /// Why an opening went beyond them.
+  /// Reason why an opening exceeded the limits; nil if it did not.
   package var excess: String? { network.budget.excess }
   package var isInterrupted: Bool { network.isInterrupted }
   package var isCurrent: Bool { network.isCurrent }
@@ -108,7 +108,7 @@ package final class NetworkGate {
   private func readOnce(
     _ context: UnsafeMutablePointer<AVIOContext>, _ block: inout [UInt8]
   ) -> Int32 {
-    // An earlier abandoned or broken read says nothing about this one.
+    // An earlier abandoned or broken read does not matter for this one.
     context.pointee.error = 0
     context.pointee.eof_reached = 0
     cff_clear_log()
@@ -155,7 +155,7 @@ package final class NetworkGate {
     return .done(goesOn: true)
   }
 
-  /// From its beginning on.
+  /// Keeps the connection's bytes, from its beginning on.
   private func keep(_ handle: UInt32) -> SourceReply {
     guard let connection = connections[handle], connection.spool == nil,
       connections.values.count(where: { $0.spool != nil }) < Self.spoolLimit,
@@ -178,7 +178,7 @@ package final class NetworkGate {
 }
 
 extension FFmpegLibrary {
-  /// What a connection says of itself; empty where it does not.
+  /// Returns an option of a connection; empty if it has none.
   func option(_ name: String, of connection: UnsafeMutablePointer<AVIOContext>) -> String {
     var text: UnsafeMutablePointer<UInt8>?
     let code = calls.av_opt_get(connection, name, AV_OPT_SEARCH_CHILDREN, &text)
@@ -187,7 +187,7 @@ extension FFmpegLibrary {
     return String(cString: text)
   }
 
-  /// Headers and titles that a station has sent since the last call.
+  /// Returns the headers and titles that a station has sent since the last call.
   fileprivate func titles(of connection: UnsafeMutablePointer<AVIOContext>) -> [SourceTitle] {
     var dictionary: OpaquePointer?
     let code = calls.av_opt_get_dict_val(

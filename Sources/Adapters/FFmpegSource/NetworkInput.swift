@@ -4,28 +4,27 @@ import Sender
 
 /// Settings of all network sources.
 package struct NetworkSettings: Hashable, Sendable {
-  /// How long a server may be silent before it counts as gone.
+  /// Timeout of a silent server.
   package var timeout = Duration.seconds(10)
-  /// How long a silence must last to be reported.
+  /// Shortest silence that is reported.
   package var patience = Duration.seconds(2)
-  /// The same for a live list of segments: nothing comes of it between two segments, which last up to 10 s.
+  /// The same for a live list of segments: nothing arrives between two segments, which last up to 10 s.
   package var listPatience = Duration.seconds(15)
   /// A broken download is resumed at once, and then after each of these pauses.
   package var reconnectDelay = Duration.seconds(1)
-  /// After this time it is given up.
+  /// Time after which a broken download is given up.
   package var longestOutage = Duration.seconds(30)
-  /// The pauses before a radio station, or a file that could not be taken up again, is asked for anew.
+  /// Pauses before requesting a radio station, or a file that could not be resumed, anew.
   package var retryDelays: [Duration] = [0, 1, 2, 4, 8, 16].map { .seconds($0) }
   /// Limits on the requests of one item until it plays.
   package var opening = OpeningLimits()
   package var redirectLimit = 8
-  /// Bytes that a file may claim to have; the longest recordings have a few gigabytes.
+  /// Largest size that a file may claim, in bytes; the longest recordings have a few gigabytes.
   package var sizeLimit: Int64 = 64 << 30
-  /// A file with the certificates, in PEM, of the authorities that servers are to be trusted by; nil for those of
-  /// the system.
+  /// A file with the certificates, in PEM, of trusted authorities; nil for those of the system.
   package var authorities: String?
 
-  /// With the authorities that the environment names as it does for other programs.
+  /// Takes the authorities from `SSL_CERT_FILE`, as other programs do.
   package init() { authorities = getenv("SSL_CERT_FILE").map { String(cString: $0) } }
 }
 
@@ -34,12 +33,12 @@ package enum SourceNotice: Hashable, Sendable, CustomStringConvertible {
   case stalled(location: String)
   case resumed(location: String, afterSeconds: Int)
   case reconnecting(location: String, reason: String)
-  /// What is heard as it happens cannot be read at present: silence takes its place.
+  /// A live source cannot be read at present: silence replaces it.
   case away(location: String, reason: String)
   case back(location: String)
-  /// A program writes in blocks that are too long for the latency; in ms, with a latency that would do.
+  /// A program writes blocks that are too long for the latency. In ms, with a latency that would suffice.
   case longBlocks(location: String, milliseconds: Int, latency: Int)
-  /// The item plays as it is, because this machine lacks a library that effects need.
+  /// The item plays without effects, because this machine lacks a library that they need.
   case withoutEffects(location: String, reason: String)
 
   package var description: String {
@@ -59,37 +58,37 @@ package enum SourceNotice: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// How FFmpeg reads from the network: its limits, its interruption, and the report that it waits.
+/// The settings with which FFmpeg reads from the network: limits, interruption, and reports of waiting.
 final class NetworkInput {
   /// Content from the network must not name files of this machine.
   private static let protocols = "http,https,tcp,tls,crypto,data"
 
   let settings: NetworkSettings
   private let interruption: ReadInterruption
-  /// When it was opened; it is disowned with all that was.
+  /// The era in which this was opened; it is disowned together with that era.
   private let era: Int
   private let location: String
   private let library: FFmpegLibrary
   private let report: @Sendable (SourceNotice) -> Void
-  /// Since when no bytes have arrived; nil while nobody waits.
+  /// Time since which no bytes have arrived; nil while nothing waits.
   private var quietSince: ContinuousClock.Instant?
   private var hasReportedStall = false
-  /// What is waited for, where that is bytes of one connection, and how far it was when that was last looked at.
+  /// The connection whose bytes are awaited, if there is one, and its position at the last look.
   private var watched: (bytes: UnsafeMutablePointer<AVIOContext>, position: Int64)?
   private var patience: Duration
   /// Counts the requests of the item against its limits.
   var budget: OpeningBudget
-  /// Who reads for this process; nil where it reads by itself.
+  /// Reads for this process; nil if it reads by itself.
   let remote: (any RemoteSource)?
-  /// Of connections whose bytes somebody else reads, by their handles.
+  /// Sizes of connections whose bytes `remote` reads, by handle.
   var remoteSizes: [UInt32: Int64] = [:]
   private var lastAsked = ContinuousClock.now
   /// Connections that a demuxer has opened by itself.
   private var opened: Set<UnsafeMutablePointer<AVIOContext>> = []
   private let reach: SourceReach
-  /// Whether a connection has gone beyond this machine: what answers there leads back to it no more.
+  /// True if a connection has gone beyond this machine: answers from there must not lead back to it.
   var hasLeft = false
-  /// Whether a connection was refused since it was last asked.
+  /// True if a connection was refused since the last `takeRefusal`.
   private var wasRefused = false
   private var judgeDepth = 0
 
@@ -111,7 +110,8 @@ final class NetworkInput {
     self.report = report
   }
 
-  /// The input and the bytes must outlive the context.
+  /// Makes a demuxer read from `bytes` and open further connections here. The input and the bytes must outlive the
+  /// context.
   func prepare(
     _ context: UnsafeMutablePointer<AVFormatContext>, _ bytes: NetworkBytes?,
     _ options: inout OpaquePointer?
@@ -122,27 +122,27 @@ final class NetworkInput {
     context.pointee.io_open = openBytes
     context.pointee.io_close2 = closeBytes
     set(&options)
-    // A connection that a demuxer uses for further requests would not ask here.
+    // A demuxer would use a persistent connection for further requests without asking here.
     for name in ["http_persistent", "http_multiple"] {
       _ = library.calls.av_dict_set(&options, name, "0", 0)
     }
   }
 
-  /// Opens what is read as bytes.
+  /// Opens an address whose bytes are read.
   func open(_ url: String, _ context: inout UnsafeMutablePointer<AVIOContext>?) -> Int32 {
     guard asks() else { return cff_exit }
     if let remote { return openRemote(url, SourceOptions(), by: remote, &context) }
     var options: OpaquePointer?
     defer { library.calls.av_dict_free(&options) }
-    // `NetworkBytes` pauses and asks again itself.
+    // `NetworkBytes` pauses and repeats requests itself.
     set(&options, longestReconnectDelay: 0)
     var callback = interruptCallback
     guard !cannotJudge else { return cff_io_error }
     return judged { library.calls.avio_open2(&context, url, AVIO_FLAG_READ, &callback, &options) }
   }
 
-  /// The same for connections that a demuxer opens by itself, such as HLS segments, with the demuxer's own options
-  /// added. FFmpeg alone would check only the certificate of the playlist's server.
+  /// Opens connections that a demuxer asks for, such as HLS segments, with the demuxer's own options added. FFmpeg
+  /// alone would check only the certificate of the playlist's server.
   fileprivate func open(
     _ url: UnsafePointer<CChar>, flags: Int32,
     _ context: UnsafeMutablePointer<UnsafeMutablePointer<AVIOContext>?>,
@@ -161,7 +161,7 @@ final class NetworkInput {
     return openNested(url, &own, &context.pointee)
   }
 
-  /// The same for another process, whose demuxer has asked for it.
+  /// Opens a connection for the demuxer of another process.
   func openNested(
     _ url: String, _ options: SourceOptions,
     _ context: inout UnsafeMutablePointer<AVIOContext>?
@@ -186,7 +186,7 @@ final class NetworkInput {
     return code
   }
 
-  /// Counts a request. False where it must not be made.
+  /// Counts a request. Returns false if it must not be made.
   private func asks() -> Bool {
     while let pause = budget.wait() {
       guard waits(milliseconds: Int32(pause / .milliseconds(1))) else { return false }
@@ -206,11 +206,11 @@ final class NetworkInput {
     return library.calls.avio_closep(&closing)
   }
 
-  // MARK: - Where it may lead
+  // MARK: - Allowed addresses
 
   private var cannotJudge: Bool { reach != .all && cff_judges_connections() == 0 }
 
-  /// FFmpeg connects only within such a call, and only where `allows` says yes.
+  /// Runs `body`. FFmpeg connects only within such a call, and only if `allows` permits it.
   private func judged<T>(_ body: () -> T) -> T {
     judgeDepth += 1
     cff_set_judge(judgeAddress, Unmanaged.passUnretained(self).toOpaque())
@@ -235,7 +235,7 @@ final class NetworkInput {
     return true
   }
 
-  /// Why a connection was refused since this was last asked; nil where none was.
+  /// Returns the reason why a connection was refused since the last call; nil if none was.
   func takeRefusal() -> String? {
     defer { wasRefused = false }
     if cannotJudge { return "this program cannot see where it leads to" }
@@ -259,12 +259,12 @@ final class NetworkInput {
       "max_redirects": "\(settings.redirectLimit)", "tls_verify": "1",
     ]
     values["ca_file"] = settings.authorities
-    // A proxy would connect in its own name, to wherever it is asked.
+    // A proxy would connect in its own name, to any address.
     if reach != .all { values["http_proxy"] = "" }
     for (key, value) in values { _ = library.calls.av_dict_set(&options, key, value, 0) }
   }
 
-  /// Call it for a live list of segments, where bytes arrive only from time to time.
+  /// Call it for a live list of segments, whose bytes arrive only from time to time.
   func followsList() {
     if let remote { _ = ask(.followsList, of: remote) }
     patience = max(settings.listPatience, settings.patience)
@@ -272,7 +272,7 @@ final class NetworkInput {
 
   /// Runs an operation that may wait for the network.
   ///
-  /// - Parameter bytes: while these arrive, no silence is reported, however long it takes.
+  /// - Parameter bytes: while these arrive, no silence is reported, however long the operation takes.
   func waiting<T>(for bytes: UnsafeMutablePointer<AVIOContext>? = nil, _ body: () -> T) -> T {
     quietSince = .now
     watched = bytes.map { ($0, $0.pointee.pos) }
@@ -296,7 +296,7 @@ final class NetworkInput {
     report(.reconnecting(location: location, reason: reason))
   }
 
-  /// FFmpeg asks ten times a second while it waits.
+  /// True if FFmpeg must stop; it asks ten times a second while it waits.
   fileprivate func mustStop() -> Bool {
     if let (bytes, position) = watched, bytes.pointee.pos != position {
       reportEndOfStall()
@@ -325,15 +325,15 @@ final class NetworkInput {
     return count
   }
 
-  /// A source is opened from its beginning, with all that this asks for.
+  /// Starts counting the requests of a source that is opened from its beginning.
   func beginOpening() { budget = OpeningBudget(settings.opening) }
 
-  /// Whether it was not disowned.
+  /// True unless the source was disowned.
   var isCurrent: Bool { era == interruption.era }
 
   var isInterrupted: Bool { interruption.isInterrupted(in: era) }
 
-  /// Lets time pass. False where the interruption came first.
+  /// Waits. Returns false if it was interrupted.
   func waits(milliseconds: Int32) -> Bool {
     if let remote {
       guard case .done(true) = ask(.pause(milliseconds: milliseconds), of: remote) else {
@@ -348,7 +348,7 @@ final class NetworkInput {
 extension SourceOptions {
   private static let digits = Array("0123456789abcdef".utf8)
 
-  /// Those of a demuxer's options that Tutti knows.
+  /// Takes those of a demuxer's options that Tutti knows.
   init(_ options: OpaquePointer?, _ library: FFmpegLibrary) {
     self.init()
     isNested = true
@@ -400,12 +400,12 @@ extension Demuxer.Input {
     return file.context
   }
 
-  /// Tells FFmpeg which formats it may find.
+  /// Tells FFmpeg which formats it may detect.
   func limit(_ options: inout OpaquePointer?, _ library: FFmpegLibrary) {
     let formats: String
     switch self {
     case .network: formats = Containers.ofAddresses
-    // The user says what they are.
+    // The user has given the format.
     case .descriptor(_, .some): return
     case .descriptor, .file: formats = Containers.ofFiles
     }
@@ -413,7 +413,7 @@ extension Demuxer.Input {
   }
 }
 
-/// The answer to each connection that FFmpeg is about to make, on the thread that reads.
+/// Decides on each connection that FFmpeg is about to make, on the reading thread.
 private func judgeAddress(
   context: UnsafeMutableRawPointer?, isIPv6: Int32, high: UInt64, low: UInt64
 ) -> Int32 {
@@ -422,13 +422,13 @@ private func judgeAddress(
     .allows(isIPv6: isIPv6 != 0, high, low) ? 1 : 0
 }
 
-/// FFmpeg's call back, on the thread that reads.
+/// FFmpeg's callback, on the reading thread.
 private func mustStopReading(context: UnsafeMutableRawPointer?) -> Int32 {
   guard let context else { return 0 }
   return Unmanaged<NetworkInput>.fromOpaque(context).takeUnretainedValue().mustStop() ? 1 : 0
 }
 
-/// FFmpeg's call back, on the thread that reads.
+/// FFmpeg's callback, on the reading thread.
 private func openBytes(
   context: UnsafeMutablePointer<AVFormatContext>?,
   bytes: UnsafeMutablePointer<UnsafeMutablePointer<AVIOContext>?>?, url: UnsafePointer<CChar>?,
@@ -439,7 +439,7 @@ private func openBytes(
     .open(url, flags: flags, bytes, options)
 }
 
-/// FFmpeg's call back, on the thread that reads.
+/// FFmpeg's callback, on the reading thread.
 private func closeBytes(
   context: UnsafeMutablePointer<AVFormatContext>?, bytes: UnsafeMutablePointer<AVIOContext>?
 ) -> Int32 {

@@ -11,10 +11,10 @@ package final class NetworkSource: MediaSource {
   package let sampleType: SampleType
   package let isLossless: Bool
   package let frameCount: Int64?
-  /// Live sources cannot seek. On a server without ranges, a seek back loads everything before the place again, and a
+  /// False for live sources. On a server without ranges, a seek back loads everything before the place again, and a
   /// seek ahead loads the part between.
   package let isSeekable: Bool
-  /// Whether it has no end of its own.
+  /// True if the source has no end of its own.
   package let isLive: Bool
 
   private let url: String
@@ -25,13 +25,13 @@ package final class NetworkSource: MediaSource {
   private var reader: ItemReader
   private var hasBegun = false
   private var position: Int64 = 0
-  /// A list of segments that was live has been finished.
+  /// True once a live list of segments has ended.
   private var hasEnded = false
-  /// Passes the packets of a live stream on, as long as nobody wants its frames.
+  /// Passes on the packets of a live stream until its frames are read.
   private var passing: LivePackets?
-  /// Passes the packets of a file on.
+  /// Passes on the packets of a file.
   private var filePackets: PacketReader?
-  /// Attempts to continue since the last time that a fair amount was read.
+  /// Attempts to reconnect since the source last delivered well.
   private var attempts = 0
   private var framesSinceAttempt = 0
 
@@ -41,9 +41,9 @@ package final class NetworkSource: MediaSource {
   }
 
   /// - Parameters:
-  ///   - reach: where it may lead, by redirects and lists too.
-  ///   - remote: who reads for this process; nil where it reads by itself.
-  ///   - report: called on the thread that reads.
+  ///   - reach: the addresses to which it may lead, including redirects and lists.
+  ///   - remote: reads for this process; nil if it reads by itself.
+  ///   - report: called on the reading thread.
   package init(
     url: String, reach: SourceReach = .all, channels: ChannelLimit = .stereo,
     settings: NetworkSettings = .init(),
@@ -75,14 +75,14 @@ package final class NetworkSource: MediaSource {
 
   package var supply: Supply { isLive ? .live : .fetched }
   package var metadata: ItemMetadata { reader.audio.metadata }
-  /// Its connections are reusable, because opening them costs several requests. Not a list of segments, which FFmpeg
-  /// keeps elsewhere.
+  /// True if the source can be used again, which saves the several requests of opening it. False for a list of
+  /// segments, which FFmpeg keeps elsewhere.
   package var isReusable: Bool {
     isSeekable && attempts == 0 && reader.audio.reader.demuxer.readsBytes && network.isCurrent
   }
   package var estimatedFrameCount: Int64? { isLive ? nil : reader.audio.estimatedFrameCount }
 
-  /// - Throws: `MediaError.broken` where the connection is lost for good.
+  /// - Throws: `MediaError.broken` if the connection is lost for good.
   package func read(_ count: Int, appendingTo frames: inout [Float]) throws(MediaError) {
     guard count > 0 else { return }
     if let passing {
@@ -97,7 +97,7 @@ package final class NetworkSource: MediaSource {
     position += Int64((frames.count - before) / format.channelCount)
   }
 
-  /// Reads, and connects again where the connection was lost.
+  /// Reads, and reconnects if the connection was lost.
   private func readOn(_ count: Int, appendingTo frames: inout [Float]) throws(MediaError) {
     while !network.isInterrupted, !hasEnded {
       let before = frames.count
@@ -122,7 +122,7 @@ package final class NetworkSource: MediaSource {
     if framesSinceAttempt > 5 * format.sampleRate { attempts = 0 }
   }
 
-  /// A radio station continues at its present position, a file with the next frame.
+  /// Reconnects. A radio station continues at its present position, a file with the next frame.
   private func connectAgain(after loss: MediaError) throws(MediaError) {
     guard isRadio || isSeekable, loss.hasSounded else { throw loss }
     let reason = if case .broken(_, let fault) = loss { fault } else { "it ended early" }
@@ -137,7 +137,7 @@ package final class NetworkSource: MediaSource {
         return
       }
       if let fresh = try? reopened() {
-        // A list that has been finished meanwhile would be played again from its beginning.
+        // A list that has ended meanwhile would be played again from its beginning.
         hasEnded = isRadio && !fresh.audio.reader.demuxer.isLive
         if hasEnded { return }
         (reader, passing) = (fresh, nil)
@@ -148,8 +148,8 @@ package final class NetworkSource: MediaSource {
     if !network.isInterrupted { throw loss }
   }
 
-  /// By a connection of their own, but for what is live; once a live stream has become another one, or its station
-  /// has hung up, they are asked for again.
+  /// Returns the packets of a file over a connection of their own, or those of a live stream over the present one.
+  /// Ask again once a live stream has changed its format, or its station has hung up.
   package func packets() throws(PassObstacle) -> any PacketSource {
     if isLive { return try livePackets() }
     guard isSeekable else { throw .isLive }
@@ -162,8 +162,8 @@ package final class NetworkSource: MediaSource {
     return packets
   }
 
-  /// Only of stations, which are never far ahead: a room that joins may have to wait until what was passed on before
-  /// has sounded.
+  /// Returns packets only for stations, which are never far ahead: a room that joins may have to wait until earlier
+  /// passed packets have sounded.
   private func livePackets() throws(PassObstacle) -> LivePackets {
     guard isRadio, !hasBegun, !hasEnded else { throw .isLive }
     if let passing {
@@ -186,9 +186,9 @@ package final class NetworkSource: MediaSource {
     }
   }
 
-  /// A live stream that was just opened continues at its present position, and its frames count from `frame`.
+  /// Seeks. A live stream that was just opened continues at its present position, and its frames count from `frame`.
   ///
-  /// - Throws: `MediaError.notSeekable` where only what lies ahead can be reached, and `frame` does not.
+  /// - Throws: `MediaError.notSeekable` if only later places can be reached, and `frame` is not one.
   package func seek(toFrame frame: Int64) throws(MediaError) {
     let target = max(0, frame)
     guard target != passing?.position ?? position else { return }

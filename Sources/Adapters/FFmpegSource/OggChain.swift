@@ -2,10 +2,10 @@
 /// stream for that of all, and its seeks fail; read as if from a pipe, the file plays through.
 enum OggChain {
   private static let headerSize = 27
-  /// A day of music has some 400 000 pages.
+  /// Largest number of pages examined. A day of music has some 400 000.
   private static let pageLimit = 4_000_000
 
-  /// Whether another stream begins in the file after the first one has begun to sound.
+  /// True if another stream begins in the file after the first one has begun to sound.
   static func isChain(_ file: MediaFile) -> Bool {
     var place: Int64 = 0
     var hasData = false

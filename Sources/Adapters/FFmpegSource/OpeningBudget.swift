@@ -1,8 +1,8 @@
-/// How much a source may ask for until it plays, over all that it opens on the way.
+/// Limits of what a source may load until it plays, over all that it opens on the way.
 package struct OpeningLimits: Hashable, Sendable {
-  /// A list with twenty qualities and ten sounds asks three times for each: for its list, its first part and a segment.
+  /// A list with twenty qualities and ten sounds makes three requests for each: its list, its first part and a segment.
   package static let requestLimit = 256
-  /// Pictures in tags take some 16 MiB, the index of the longest films about as much.
+  /// In bytes. Pictures in tags take some 16 MiB, the index of the longest films about as much.
   package static let byteLimit: Int64 = 64 << 20
   /// A server may be silent for 10 s, and be asked three times.
   package static let longestOpening = Duration.seconds(60)
@@ -19,12 +19,12 @@ package struct OpeningLimits: Hashable, Sendable {
   }
 }
 
-/// Counts what the opening of one source asks for, and afterwards how often it asks for more.
+/// Counts the requests and bytes of opening one source, and later the rate of its requests.
 struct OpeningBudget {
-  /// Requests a second of a source that plays. A live list asks for itself, a key, a first part and a segment, which
-  /// seldom lasts less than a second.
+  /// Allowed requests per second of a playing source. A live list requests itself, a key, a first part and a segment,
+  /// which seldom lasts less than a second.
   static let requestRate = 10
-  /// Requests that may come at once, after a seek in a list.
+  /// Allowed requests in a burst, after a seek in a list.
   static let requestBurst = 40
 
   private let limits: OpeningLimits
@@ -34,9 +34,9 @@ struct OpeningBudget {
   private var byteCount: Int64 = 0
   private var allowance = Double(Self.requestBurst)
   private var refilled = ContinuousClock.now
-  /// Bytes and time for a file that must be loaded whole before it opens.
+  /// True if bytes and time are not limited, for a file that must be loaded whole before it opens.
   private var isWhole = false
-  /// Why the opening is over; nil as long as it is within its limits.
+  /// Reason for ending the opening; nil while it is within its limits.
   private(set) var excess: String?
 
   init(_ limits: OpeningLimits) {
@@ -44,7 +44,7 @@ struct OpeningBudget {
     deadline = .now + limits.time
   }
 
-  /// Nil while it may be asked for now, else how long to wait first.
+  /// Returns nil if a request is allowed now, else the time to wait first.
   mutating func wait(at now: ContinuousClock.Instant = .now) -> Duration? {
     guard !isOpening else { return nil }
     allowance = min(
@@ -54,7 +54,7 @@ struct OpeningBudget {
     return allowance >= 1 ? nil : .milliseconds(100)
   }
 
-  /// False where it is one too many.
+  /// Counts a request. Returns false if it exceeds the limit.
   mutating func request() -> Bool {
     guard isOpening else {
       allowance -= 1
@@ -67,12 +67,12 @@ struct OpeningBudget {
     return excess == nil
   }
 
-  /// Bytes that have come over connections that are closed by now.
+  /// Counts bytes received over connections that are closed now.
   mutating func took(_ count: Int64) { byteCount += max(0, count) }
 
-  /// False where the opening is over.
+  /// Returns false if the opening must end.
   ///
-  /// - Parameter count: bytes that have come over connections that are still open.
+  /// - Parameter count: bytes received over connections that are still open.
   mutating func goesOn(with count: Int64) -> Bool {
     guard isOpening, !isWhole, excess == nil else { return excess == nil }
     if byteCount + count > limits.bytes {
@@ -83,7 +83,7 @@ struct OpeningBudget {
     return excess == nil
   }
 
-  /// The file is loaded whole; its own limit holds.
+  /// Lifts the limits for a file that is loaded whole, which has its own limit.
   mutating func loadWhole() { isWhole = true }
 
   mutating func endOpening() { isOpening = false }

@@ -1,18 +1,18 @@
 package import Audio
 
-/// Packets that come without a container, as somebody describes them. Needs no FFmpeg.
+/// The format of packets without a container, as their supplier describes them. Needs no FFmpeg.
 package struct PacketDescription: Hashable, Sendable {
-  /// Seconds of packets before a place with which the decoder gives the same result as from the start: MP3's bit
-  /// reservoir is up to 511 bytes deep, Opus wants 80 ms, and SBR repeats its header about twice a second.
+  /// Seconds of preceding packets after which a decoder gives the same result as from the start: MP3's bit reservoir
+  /// is up to 511 bytes deep, Opus needs 80 ms, and SBR repeats its header about twice a second.
   private static let lead = 0.3
   private static let leadWithReplication = 1.0
 
   package let format: StreamFormat
-  /// Of AAC and ALAC, frames of a packet.
+  /// Frames per packet of AAC and ALAC.
   private let framesPerPacket: Int
 
-  /// Nil where the configuration is none of that codec, or of another rate or number of channels, and for codecs whose
-  /// packets do not say how long they are.
+  /// Returns nil if the configuration is not valid for the codec, sample rate and number of channels, and for codecs
+  /// whose packets do not tell their length.
   package init?(_ codec: Codec, _ audio: AudioFormat, configuration: [UInt8]) {
     guard audio.isSupported else { return nil }
     var (bytes, frames, type) = (configuration, 0, SampleType.float32)
@@ -46,7 +46,7 @@ package struct PacketDescription: Hashable, Sendable {
     format = StreamFormat(codec: codec, audio: audio, sampleType: type, configuration: bytes)
   }
 
-  /// Nil for a packet that is broken, or of another format.
+  /// Returns nil for a packet that is broken, or of another format.
   package func frameCount(of packet: [UInt8]) -> Int? {
     PacketMeter(format.codec, format.audio, constant: framesPerPacket).frameCount(of: packet)
   }

@@ -1,11 +1,11 @@
 /// The header of a packet of MPEG audio, AAC, AC-3 or E-AC-3, in streams that consist only of such packets.
 struct PacketHeader {
-  /// Of the whole packet.
+  /// Size of the whole packet.
   let byteCount: Int
-  /// What is the same in all packets of a stream.
+  /// The header's fields that are equal in all packets of a stream.
   let shape: Int
 
-  /// The header that stands at `place`; nil where there is none.
+  /// Reads the header at `place`; nil if there is none.
   init?(_ bytes: [UInt8], at place: Int) {
     guard place >= 0, place + 7 <= bytes.count else { return nil }
     let head = bytes[place..<place + 7].map(Int.init)
@@ -53,7 +53,8 @@ struct PacketHeader {
     return (dolbyBitRates[sizeCode / 2] * bytesPerKilobit, head[4] << 8 | version)
   }
 
-  /// A/52, E.1.2. Only packets of one substream and six blocks: others are several in one access unit.
+  /// A/52, E.1.2. Accepts only packets of one substream and six blocks: in other streams, several form one
+  /// access unit.
   private static func enhancedDolby(_ head: [Int]) -> (Int, Int)? {
     let (type, substream) = (head[2] >> 6, head[2] >> 3 & 7)
     let (rateCode, blockCode, version) = (head[4] >> 6, head[4] >> 4 & 3, head[5] >> 3)
@@ -64,7 +65,7 @@ struct PacketHeader {
     return (byteCount, (head[4] & 0xf0) << 4 | version)
   }
 
-  /// Six blocks.
+  /// Frames of six blocks.
   static let dolbyFrameCount: Int64 = 1_536
 
   /// In kbit/s.
@@ -72,7 +73,7 @@ struct PacketHeader {
     32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 576, 640,
   ]
 
-  /// In kbit/s: of layers 1, 2 and 3, and of layer 1 and the others at the lower sample rates.
+  /// In kbit/s: for layers 1, 2 and 3, then for layer 1 and the others at the lower sample rates.
   static let bitRates = [
     [32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448],
     [32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384],
@@ -81,7 +82,7 @@ struct PacketHeader {
     [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
   ]
 
-  /// Where in `bytes`, from `start` on, packets stand in a row, of which the first three are looked at.
+  /// Returns the first index in `bytes`, from `start` on, at which three consecutive packets begin.
   static func firstPacket(in bytes: [UInt8], from start: Int) -> Int? {
     var place = max(0, start)
     while place + 7 <= bytes.count {

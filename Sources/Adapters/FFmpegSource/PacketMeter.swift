@@ -1,23 +1,23 @@
 import Audio
 import CFFmpeg
 
-/// Tells how many frames a packet decodes to, from the packet alone.
+/// Computes how many frames a packet decodes to, from the packet alone.
 final class PacketMeter {
   private let codec: Codec
   private let rate: Int
   private let channelCount: Int
-  /// Where each packet has as many, or at most as many as this.
+  /// Frames per packet if all packets have equally many, or the largest number.
   private let constant: Int
   private var vorbis: (parser: OpaquePointer, library: FFmpegLibrary)?
 
-  /// - Parameter constant: of AAC and ALAC, frames of a packet, as the configuration says.
+  /// - Parameter constant: for AAC and ALAC, the frames of a packet, from the configuration.
   init(_ codec: Codec, _ audio: AudioFormat, constant: Int) {
     self.codec = codec
     self.constant = constant
     (rate, channelCount) = (audio.sampleRate, audio.channelCount)
   }
 
-  /// The same for Vorbis as well, whose headers the demuxer has.
+  /// Does the same, and handles Vorbis too, whose headers the demuxer has.
   convenience init?(
     _ codec: Codec, _ audio: AudioFormat, constant: Int, demuxer: Demuxer
   ) {
@@ -37,7 +37,7 @@ final class PacketMeter {
     vorbis.library.calls.av_vorbis_parse_free(&parser)
   }
 
-  /// Nil for a packet that is broken, or of another rate or another number of channels than the stream.
+  /// Returns nil for a packet that is broken, or has another rate or number of channels than the stream.
   func frameCount(of packet: [UInt8]) -> Int? {
     switch codec {
     case .pcm: nil
@@ -69,7 +69,7 @@ final class PacketMeter {
     return version == 3 ? 1_152 : 576
   }
 
-  /// A packet shorter than the others says so in its first element.
+  /// Reads the count from the first element of a packet that is shorter than the others.
   private func lossless(_ packet: [UInt8]) -> Int? {
     var reader = BitReader(packet.prefix(8))
     _ = reader.read(3 + 4 + 12)
@@ -82,7 +82,7 @@ final class PacketMeter {
   private func flac(_ packet: [UInt8]) -> Int? {
     guard packet.count > 6, packet[0] == 0xff, packet[1] & 0xfc == 0xf8 else { return nil }
     let code = Int(packet[2] >> 4)
-    // The number of the frame comes before, written as UTF-8 writes a character.
+    // The frame's number comes before it, coded like a character in UTF-8.
     let length = max(1, (~packet[4]).leadingZeroBitCount)
     let rest = packet.dropFirst(4 + length).prefix(2).map(Int.init)
     guard rest.count == 2 else { return nil }
@@ -124,7 +124,8 @@ final class PacketMeter {
     return count > 0 ? Int(count) : nil
   }
 
-  /// A/52: all frames of the first program in the packet; further substreams carry more channels of the same time.
+  /// A/52: counts all frames of the first program in the packet; further substreams carry more channels of the
+  /// same time.
   private func dolby(_ packet: [UInt8]) -> Int? {
     if codec == .ac3 { return packet.starts(with: [0x0b, 0x77]) ? 1_536 : nil }
     var count = 0

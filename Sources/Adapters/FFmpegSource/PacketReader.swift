@@ -2,16 +2,17 @@ package import Audio
 import CFFmpeg
 package import Sender
 
-/// The packets of a file or stream, each with the frames of the item that it stands for.
+/// The packets of a file or stream, each with the frames of the item that it represents.
 package final class PacketReader: PacketSource {
-  /// Packets among which the first is that counts.
+  /// Number of leading packets that are searched for the first audible frame.
   private static let leadingPackets = 8
-  /// Consecutive packets that cannot be passed on, after which the stream counts as broken.
+  /// Limit of consecutive packets that cannot be passed on; after it, the stream counts as broken.
   private static let faultLimit = 500
   /// Limits of one packet on the wire.
   private static let frameLimit = 65_536
   private static let byteLimit = 512 * 1_024
-  /// No codec primes its decoder for longer, in seconds: a longer claim would mean endless packets without sound.
+  /// In seconds: no codec primes its decoder for longer, and a longer claim would mean endless packets without
+  /// sound.
   private static let longestPriming = 2
 
   package let format: StreamFormat
@@ -24,22 +25,22 @@ package final class PacketReader: PacketSource {
   private var packets: RawPackets
   private let meter: PacketMeter
   private var timestamps: PacketTimestamps?
-  /// The number of the first frame that the next packet decodes to; below 0 it is priming.
+  /// Number of the first frame that the next packet decodes to; below 0 it is priming.
   private var number: Int64 = 0
-  /// The first frame that counts.
+  /// The first audible frame.
   private var target: Int64 = 0
-  /// Whether the next packet is the first that its decoder gets.
+  /// True if the next packet is the first for its decoder.
   private var startsRun = true
-  /// Whether the next packet decodes to nothing, the first of Vorbis, and is not counted.
+  /// True if the next packet is the first of Vorbis, which decodes to nothing and is not counted.
   private var nextIsUncounted = false
   private var isAtEnd = false
-  /// Whether `next` or `seek` has thrown; the reader is then unusable.
+  /// True if `next` or `seek` has thrown; the reader is then unusable.
   private(set) var hasFailed = false
 
   /// - Parameters:
   ///   - audio: the same item, opened for its frames.
-  ///   - open: opens it once more, for its packets; again where a place is best reached from the beginning.
-  /// - Throws: why its packets cannot be passed on.
+  ///   - open: opens it once more, for its packets; called again if a place is best reached from the beginning.
+  /// - Throws: the reason why its packets cannot be passed on.
   init(
     of audio: DecodedAudio, open: @escaping () throws(MediaError) -> Demuxer
   ) throws(PassObstacle) {
@@ -67,7 +68,7 @@ package final class PacketReader: PacketSource {
     }
   }
 
-  /// At the beginning of the item: its first packets hold the priming.
+  /// Starts at the beginning of the item, whose first packets hold the priming.
   private func begin() throws(MediaError) {
     let leading = try packets.peek(Self.leadingPackets)
     number = -Int64(priming(in: leading))
@@ -129,16 +130,16 @@ package final class PacketReader: PacketSource {
     return nil
   }
 
-  /// The decoding reader gives the better error for a file that ends early.
+  /// Checks for a file that ends early; the decoding reader reports the better error.
   private func checkEnd() throws(MediaError) {
-    // Below a tenth of a second the file's own count may be meant loosely.
+    // The file's own count may be wrong by less than a tenth of a second.
     guard let frameCount, frameCount - position > Int64(format.audio.sampleRate / 10),
       !packets.demuxer.isInterrupted
     else { return }
     throw .broken(path: packets.demuxer.path, reason: "it ends before its time")
   }
 
-  /// Nil past the end of the item.
+  /// Returns the packet without frames outside the item; nil past the item's end.
   private func trimmed(
     _ payload: [UInt8], from start: Int64, decoded: Int, _ raw: RawPackets.Packet
   ) -> EncodedPacket? {
@@ -170,14 +171,14 @@ package final class PacketReader: PacketSource {
     try beginAgain()
   }
 
-  /// Reads ahead to a later place, and requests an earlier one again.
+  /// Reads ahead to a later place, and opens the item again for an earlier one.
   private func seekWithoutJumps(_ wasAtEnd: Bool) throws(MediaError) {
     guard number <= target - leadFrames, !wasAtEnd else { return try beginAgain() }
     startsRun = true
   }
 
   private func beginAgain() throws(MediaError) {
-    // From the beginning: exact in every format, and packets are passed over fast.
+    // Start again from the beginning: exact in every format, and packets are skipped fast.
     do throws(MediaError) {
       packets = RawPackets(try open())
       try begin()
@@ -187,13 +188,13 @@ package final class PacketReader: PacketSource {
     }
   }
 
-  /// False where timestamps do not lead to a place before the one that is sought.
+  /// Returns false if timestamps do not lead to a place before the target.
   private func seekByTimestamp() throws(MediaError) -> Bool {
     let goal = target - leadFrames
     guard canSeek, goal > 0, let timestamps,
       packets.seek(toTimestamp: timestamps.timestamp(of: goal))
     else { return false }
-    // The first packet of Vorbis gives nothing: the item goes on with the second.
+    // The first packet of Vorbis decodes to nothing: the item continues with the second.
     let isVorbis = format.codec == .vorbis
     guard let first = try packets.peek(2).dropFirst(isVorbis ? 1 : 0).first,
       let found = first.timestamp.flatMap(timestamps.number), found <= target

@@ -1,17 +1,17 @@
 import CFFmpeg
 
-/// The numbers of frames from the timestamps of packets, as far as the time base tells packets apart.
+/// Numbers frames by the timestamps of packets, as far as the time base tells packets apart.
 struct PacketTimestamps {
   private let reference: (timestamp: Int64, number: Int64)
   private let timeBase: AVRational
   private let frameBase: AVRational
-  /// Packets begin at the reference and every so many frames from there; 1 where timestamps are exact.
+  /// Packets begin at the reference and every `grid` frames from there; 1 if timestamps are exact.
   private let grid: Int64
   private let library: FFmpegLibrary
 
   /// - Parameters:
   ///   - timestamp: of a packet whose first decoded frame is `number`.
-  ///   - step: frames between two packets, or what that is a multiple of.
+  ///   - step: frames between two packets, or a divisor of that number.
   init(_ timestamp: Int64, number: Int64, step: Int, rate: Int, of demuxer: Demuxer) {
     reference = (timestamp, number)
     timeBase = demuxer.stream.pointee.time_base

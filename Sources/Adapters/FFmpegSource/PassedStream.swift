@@ -5,14 +5,14 @@ import Sender
 /// The wire format of an opened stream whose packets are passed on unchanged.
 struct PassedStream {
   let format: StreamFormat
-  /// Whether a header stands before each packet, which stays behind.
+  /// True if each packet has a header, which is removed.
   let hasADTSHeaders: Bool
-  /// Of AAC and ALAC, frames of a packet.
+  /// Frames per packet of AAC and ALAC.
   let framesPerPacket: Int
-  /// Decoded frames before the first that counts, where the container does not say.
+  /// Decoded frames before the first audible one, if the container does not tell.
   let priming: Int
 
-  /// - Throws: why it cannot be.
+  /// - Throws: the reason why the stream cannot be passed on.
   init(_ audio: DecodedAudio, first: [UInt8]) throws(PassObstacle) {
     let facts = audio.facts
     guard !audio.isResampled else { throw .isResampled(rate: facts.decodedRate) }
@@ -66,7 +66,7 @@ struct PassedStream {
     return parts
   }
 
-  /// Bytes that a `format` message can carry.
+  /// Largest configuration that a `format` message can carry, in bytes.
   private static let configurationLimit = 8 * 1_024
 
   private static func aac(_ header: [UInt8], _ audio: AudioFormat, _ first: [UInt8]) -> Parts? {
@@ -82,7 +82,7 @@ struct PassedStream {
       framesPerPacket: explicit.coreFrameCount * (audio.sampleRate / explicit.coreRate))
   }
 
-  /// Without the box that MP4 puts around it.
+  /// Removes the box that MP4 puts around the configuration.
   private static func alac(_ header: [UInt8]) -> Parts? {
     guard header.count == 36, header[4..<8].elementsEqual("alac".utf8) else { return nil }
     let frames = header[12..<16].reduce(0) { $0 << 8 | Int($1) }
@@ -96,7 +96,7 @@ struct PassedStream {
     return Parts(codec: .opus, configuration: header, priming: skip)
   }
 
-  /// With an empty comment header: the item's own may hold a picture.
+  /// Replaces the comment header by an empty one, because the item's own may hold a picture.
   private static func vorbis(_ header: [UInt8]) -> Parts? {
     guard let headers = laced(header) else { return nil }
     let comment: [UInt8] = [3] + Array("vorbis".utf8) + [0, 0, 0, 0, 0, 0, 0, 0, 1]

@@ -2,9 +2,9 @@ import CFFmpeg
 import Glibc
 package import Sender
 
-/// A picture in a file of its own, or one that came out of a media file.
+/// A picture from a file of its own, or from a media file.
 package struct Picture: Hashable, Sendable {
-  /// Bytes; a larger one counts as none.
+  /// In bytes; a larger picture counts as none.
   package static let sizeLimit = 16 << 20
 
   package enum Kind: String, CaseIterable, Sendable {
@@ -22,7 +22,7 @@ package struct Picture: Hashable, Sendable {
       }
     }
 
-    /// By the first bytes, for names and tags lie.
+    /// Detects the kind by the first bytes, because names and tags lie.
     fileprivate init?(_ bytes: [UInt8]) {
       func has(_ mark: String, at place: Int = 0) -> Bool {
         bytes.dropFirst(place).starts(with: Array(mark.utf8))
@@ -46,13 +46,13 @@ package struct Picture: Hashable, Sendable {
   package let bytes: [UInt8]
   package let kind: Kind
 
-  /// Nil for what is no picture, and for one that is too large.
+  /// Returns nil for bytes that are no picture, or too many.
   package init?(_ bytes: [UInt8]) {
     guard bytes.count <= Self.sizeLimit, let kind = Kind(bytes) else { return nil }
     (self.bytes, self.kind) = (bytes, kind)
   }
 
-  /// - Throws: `MediaError` where the file cannot be read, or is no picture.
+  /// - Throws: `MediaError` if the file cannot be read, or is no picture.
   package init(path: String) throws(MediaError) {
     let file = open(FileName.bytes(of: path), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard file >= 0 else {
@@ -72,21 +72,22 @@ package struct Picture: Hashable, Sendable {
     self = picture
   }
 
-  /// Names it by its content.
+  /// Returns a hash of the content, which serves as the picture's name.
   package func hash() throws(MediaError) -> String {
     try FFmpegLibrary.load(toPlay: "a picture").hash(of: bytes)
   }
 
-  /// The same as a JPEG of at most `size` pixels each way; itself where it is no larger. Takes some 50 ms.
+  /// Returns the picture as a JPEG of at most `size` pixels each way, or unchanged if it is no larger.
+  /// Takes some 50 ms.
   ///
-  /// - Throws: `MediaError` where it is broken, and where FFmpeg's filters are not there.
+  /// - Throws: `MediaError` if the picture is broken, or FFmpeg's filters are missing.
   package func fitting(_ size: Int) throws(MediaError) -> Picture {
     let scaler = try PictureScaler()
     let frame = try scaler.decode(self)
     let (width, height) = (Int(frame.pointee.width), Int(frame.pointee.height))
     guard max(width, height) > size else { return self }
     let scale = Double(size) / Double(max(width, height))
-    // The encoder wants even numbers.
+    // The encoder needs even numbers.
     let target = [width, height].map { max(2, Int(Double($0) * scale) / 2 * 2) }
     try scaler.scale(to: target[0], target[1])
     guard let made = Picture(try scaler.encode()) else {

@@ -1,9 +1,9 @@
 import CFFmpeg
 import Sender
 
-/// Makes pictures smaller, with FFmpeg's decoders, its filter `scale` and its encoder of JPEG. For one picture.
+/// Makes pictures smaller, with FFmpeg's decoders, its `scale` filter and its JPEG encoder. For one picture.
 final class PictureScaler {
-  /// More would need more memory than a thumbnail is worth.
+  /// Larger pictures would need more memory than a thumbnail is worth.
   private static let pixelLimit: Int64 = 100_000_000
   /// From 1, the best, to 31.
   private static let quality: Int32 = 3
@@ -37,7 +37,7 @@ final class PictureScaler {
     if code < 0 { throw Self.broken(code) }
   }
 
-  /// Valid until the next call.
+  /// Decodes the picture. The result is valid until the next call.
   func decode(_ picture: Picture) throws(MediaError) -> UnsafeMutablePointer<AVFrame> {
     let calls = library.calls
     var context = calls.avcodec_alloc_context3(calls.avcodec_find_decoder(picture.kind.codec))

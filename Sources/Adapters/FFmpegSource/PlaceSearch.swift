@@ -1,18 +1,18 @@
 import CFFmpeg
 
 /// Seeks in MP3, AAC, AC-3 or E-AC-3 streams without an index, for which FFmpeg would read everything before the
-/// place. It computes where the place should be, reads the bytes there, and enters the packet that it finds into
-/// FFmpeg's index.
+/// place. It computes the expected place, reads the bytes there, and enters the packet that it finds into FFmpeg's
+/// index.
 ///
 /// With a constant bit rate each place is exact. Otherwise it is estimated from the table in the first packet, or
-/// from the mean bit rate. An estimated place keeps its time, so that audio that was heard once is found again. In
-/// AC-3 and E-AC-3, whose bit rate seldom changes, FFmpeg reads on to the place instead.
+/// from the mean bit rate. An estimated place keeps its time, so that the same time leads to the same audio again.
+/// In AC-3 and E-AC-3, whose bit rate seldom changes, FFmpeg reads on to the place instead.
 final class PlaceSearch {
   /// A place at most this many bytes ahead is reached by reading, which is exact, instead of by a request.
   static let nearBytes: Int64 = 128 << 10
-  /// The same where a request is as exact as reading.
+  /// The same limit if a request is as exact as reading.
   private static let nearExactBytes: Int64 = 32 << 10
-  /// Enough for four of the largest packets: those of E-AC-3 have up to 4 KiB.
+  /// In bytes: enough for four of the largest packets, which are those of E-AC-3, of up to 4 KiB.
   private static let windowSize = 16 << 10
   /// Bytes by which packets of a constant bit rate may differ from the computed place, because their sizes are
   /// rounded.
@@ -22,21 +22,21 @@ final class PlaceSearch {
   private let stream: UnsafeMutablePointer<AVStream>
   private let bytes: NetworkBytes
   private let size: Int64
-  /// Ticks of a packet.
+  /// Ticks of the time base per packet.
   private let step: Int64
   private let first: AVIndexEntry
   /// Ticks of the whole stream; nil if unknown.
   private let duration: Int64?
-  /// In bytes; nil where the bit rate changes.
+  /// In bytes; nil if the bit rate changes.
   private let packetSize: Double?
-  /// That of the first packets.
+  /// Mean size of the first packets, in bytes.
   private let meanSize: Double
   private let mayEstimate: Bool
   private let mayHaveTable: Bool
-  /// Nil until it was looked for.
+  /// Nil until it was searched for.
   private var table: MP3Table??
 
-  /// Nil for streams of other kinds.
+  /// Returns nil for streams of other kinds.
   init?(in demuxer: Demuxer) {
     let (library, stream) = (demuxer.library, demuxer.stream)
     let size = demuxer.byteCount
@@ -51,7 +51,7 @@ final class PlaceSearch {
     let (isMPEG, isDolby) = (name == "mp3", name.hasSuffix("ac3"))
     mayEstimate = !isDolby
     mayHaveTable = isMPEG && duration != nil
-    // It was kept, so that this costs no request, unless a picture stands before it.
+    // These bytes were kept, so this costs no request, unless a picture precedes them.
     let begin = Self.read(from: first.pos, bytes, library)
     let sizes = Self.sizes(in: begin)
     guard !sizes.isEmpty else { return nil }
@@ -69,7 +69,8 @@ final class PlaceSearch {
     guard packetSize != nil || !isDolby else { return nil }
   }
 
-  /// The time of the index entry at which to start reading for `timestamp`; adds one if there is none near it.
+  /// Returns the time of the index entry at which to start reading for `timestamp`; adds an entry if there is none
+  /// near it.
   func reach(_ timestamp: Int64) -> Int64 {
     guard let known = entry(AVSEEK_FLAG_BACKWARD, timestamp) else { return timestamp }
     let goal = known.timestamp + (timestamp - known.timestamp) / step * step
@@ -89,7 +90,8 @@ final class PlaceSearch {
     library.calls.avformat_index_get_entry_from_timestamp(stream, timestamp, flags)?.pointee
   }
 
-  /// Enters the first packet that begins between two places, as that of `timestamp`. False where there is none.
+  /// Enters the first packet that begins between two places, as that of `timestamp`. Returns false if there is
+  /// none.
   private func enter(_ timestamp: Int64, between start: Int64, and end: Int64) -> Bool {
     let window = read(from: start)
     guard let found = PacketHeader.firstPacket(in: window, from: 0),
@@ -97,7 +99,7 @@ final class PlaceSearch {
     else { return false }
     let place = start + Int64(found)
     add(place, timestamp)
-    // FFmpeg reads on from the last entry there is before it looks for a place.
+    // FFmpeg reads on from the last entry before it searches for a place.
     add(place + Int64(header.byteCount), timestamp + step)
     bytes.jump(to: place)
     return true
@@ -118,9 +120,9 @@ final class PlaceSearch {
     return Array(window.prefix(max(0, Int(count))))
   }
 
-  // MARK: - Where a place should be
+  // MARK: - Estimated places
 
-  /// Ticks of a packet. FFmpeg leaves every second entry of a long index out.
+  /// Returns the ticks per packet. FFmpeg leaves out every second entry of a long index.
   private static func step(of stream: UnsafeMutablePointer<AVStream>) -> Int64? {
     guard let parameters = stream.pointee.codecpar?.pointee else { return nil }
     let isDolby = [AV_CODEC_ID_AC3, AV_CODEC_ID_EAC3].contains(parameters.codec_id)
@@ -132,7 +134,7 @@ final class PlaceSearch {
     return rate > 0 && ticks % rate == 0 ? ticks / rate : nil
   }
 
-  /// Of the packets that stand there in a row.
+  /// Returns the sizes of the consecutive packets at the beginning of `bytes`.
   private static func sizes(in bytes: [UInt8]) -> [Int] {
     var sizes: [Int] = []
     var place = 0
@@ -143,7 +145,7 @@ final class PlaceSearch {
     return sizes
   }
 
-  /// Nil where the bit rate changes.
+  /// Returns the size of packets of a constant bit rate; nil if the bit rate changes.
   private static func constantSize(
     _ sizes: [Int], near mean: Double, whole: Double?, _ stream: UnsafeMutablePointer<AVStream>
   ) -> Double? {
@@ -161,7 +163,7 @@ final class PlaceSearch {
     return size
   }
 
-  /// Between what is known before and after it.
+  /// Estimates a place between the known ones before and after it.
   private func estimate(_ timestamp: Int64, after known: AVIndexEntry) -> Int64? {
     guard let ahead = distance(from: known.timestamp, to: timestamp, after: known) else {
       return nil
@@ -175,7 +177,7 @@ final class PlaceSearch {
     return Int64(min(max(0, place), Double(size - Int64(Self.windowSize))))
   }
 
-  /// Bytes between two times.
+  /// Estimates the number of bytes between two times.
   private func distance(from start: Int64, to end: Int64, after known: AVIndexEntry) -> Double? {
     if mayHaveTable, table == nil { table = .some(readTable()) }
     if let duration, let place = table ?? nil {
@@ -193,7 +195,7 @@ final class PlaceSearch {
     return ticks * Double(known.pos - first.pos) / Double(known.timestamp - first.timestamp)
   }
 
-  /// It stands in the packet before the first that sounds.
+  /// Reads the table from the packet before the first audible one.
   private func readTable() -> MP3Table? {
     let start = max(0, first.pos - Int64(MP3Tag.frameLimit))
     let window = read(from: start)

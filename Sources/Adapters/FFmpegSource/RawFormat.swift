@@ -1,6 +1,6 @@
 package import Audio
 
-/// The shape of samples that come without a header, little-endian and interleaved.
+/// The format of samples without a header, little-endian and interleaved.
 package struct RawFormat: Hashable, Sendable {
   package var audio: AudioFormat
   package var sampleType: SampleType
@@ -10,8 +10,8 @@ package struct RawFormat: Hashable, Sendable {
     self.sampleType = sampleType
   }
 
-  /// Reads "rate:bits:channels", for example "48000:16:2"; bits is 16, 24, 32 or f32. Nil for anything else
-  /// and for what `AudioFormat` does not support.
+  /// Reads "rate:bits:channels", for example "48000:16:2"; bits is 16, 24, 32 or f32. Returns nil for
+  /// anything else and for formats that `AudioFormat` does not support.
   package init?(_ text: String) {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 3, let rate = Int(parts[0]), let channels = Int(parts[2]) else {

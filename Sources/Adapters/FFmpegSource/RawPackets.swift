@@ -2,17 +2,17 @@ import Audio
 import CFFmpeg
 import Sender
 
-/// The packets of one opened container in order.
+/// The packets of one opened container, in order.
 final class RawPackets {
   struct Packet {
     var payload: [UInt8]
-    /// In the stream's time base; nil where there is none.
+    /// In the stream's time base; nil if there is none.
     var timestamp: Int64?
     /// Decoded frames at the beginning that the container marks to be skipped; nil if it marks none.
     var skippedFrames: Int?
-    /// The same at the end.
+    /// Decoded frames at the end that the container marks to be skipped.
     var discardedFrames: Int
-    /// Whether nothing of it counts.
+    /// True if none of the packet's frames are audible.
     var isDiscarded: Bool
   }
 
@@ -29,7 +29,7 @@ final class RawPackets {
 
   deinit { demuxer.library.calls.av_packet_free(&packet) }
 
-  /// Nil at the end, and where a read was abandoned.
+  /// Returns nil at the end, or if a read was abandoned.
   ///
   /// - Throws: `MediaError.broken`.
   func next() throws(MediaError) -> Packet? {

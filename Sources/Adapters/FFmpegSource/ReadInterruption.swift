@@ -14,7 +14,7 @@ package final class ReadInterruption: Sendable {
   private let isOver = Atomic<Bool>(false)
   private let isObsolete = Atomic<Bool>(false)
   private let currentEra = Atomic<Int>(0)
-  /// That of the source which waits for the network; -1 while none does.
+  /// Era of the source that waits for the network; -1 while none does.
   private let waitingEra = Atomic<Int>(-1)
 
   package init() throws(MediaError) {
@@ -61,10 +61,10 @@ package final class ReadInterruption: Sendable {
     wake()
   }
 
-  /// Whether a source that is not disowned waits for the network.
+  /// True if a source that is not disowned waits for the network.
   package var isWaiting: Bool { waitingEra.load(ordering: .relaxed) == era }
 
-  /// That of sources which are opened now.
+  /// Era of the sources that are opened now.
   package var era: Int { currentEra.load(ordering: .relaxed) }
 
   package func isInterrupted(in era: Int) -> Bool {
@@ -84,7 +84,7 @@ package final class ReadInterruption: Sendable {
     _ = write(writeEnd, &byte, 1)
   }
 
-  /// Waits until there is something to read from `descriptor`. False where the interruption came first.
+  /// Waits until `descriptor` can be read. Returns false if it was interrupted first.
   package func waits(for descriptor: Int32) -> Bool {
     var waiting = [
       pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
@@ -98,7 +98,7 @@ package final class ReadInterruption: Sendable {
 
   package enum Wait: Hashable, Sendable { case ready, interrupted, overdue }
 
-  /// Waits for so long until there is something to read from `descriptor`.
+  /// Waits until `descriptor` can be read, at most `milliseconds`.
   package func waits(for descriptor: Int32, milliseconds: Int32, in era: Int) -> Wait {
     if isInterrupted(in: era) { return .interrupted }
     var waiting = [
@@ -113,13 +113,13 @@ package final class ReadInterruption: Sendable {
     return count == 0 ? .overdue : .interrupted
   }
 
-  /// The same where nothing interrupts it any more.
+  /// Waits in the same way, but cannot be interrupted. Returns true if `descriptor` can be read.
   package func isReady(_ descriptor: Int32, milliseconds: Int32) -> Bool {
     var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return poll(&waiting, 1, milliseconds) > 0
   }
 
-  /// Lets time pass. False where the interruption came first.
+  /// Waits. Returns false if it was interrupted.
   func waits(milliseconds: Int32, in era: Int) -> Bool {
     var waiting = pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0)
     _ = poll(&waiting, 1, milliseconds)

@@ -1,12 +1,12 @@
 import CFFmpeg
 package import Sender
 
-/// Who reads for this process, which reaches no file and no server by itself.
+/// Reads for this process, which reaches no file and no server by itself.
 package protocol RemoteSource: AnyObject {
   func ask(_ call: SourceCall) -> SourceReply
 }
 
-/// Connections whose bytes somebody else reads.
+/// Connections whose bytes a `RemoteSource` reads.
 extension NetworkInput {
   private static let bufferSize: Int32 = 32 << 10
 
@@ -37,7 +37,8 @@ extension NetworkInput {
     cff_bytes_close(context)
   }
 
-  /// Any place of it can be read from then on. False where it cannot be kept.
+  /// Makes any place of the connection readable from then on. Returns false if its bytes cannot be
+  /// kept.
   func keepRemote(_ context: UnsafeMutablePointer<AVIOContext>) -> Bool {
     guard let remote, case .done = ask(.keep(handle: Self.handle(of: context)), of: remote) else {
       return false
@@ -50,7 +51,7 @@ extension NetworkInput {
     context.pointee.opaque?.assumingMemoryBound(to: CFFBytes.self).pointee.handle ?? 0
   }
 
-  /// What is over for the one who reads is over here.
+  /// Asks the remote reader. If its reading is over, this process's is too.
   func ask(_ call: SourceCall, of remote: any RemoteSource) -> SourceReply {
     let reply = remote.ask(call)
     switch reply {
@@ -90,7 +91,7 @@ extension NetworkInput {
   }
 }
 
-/// FFmpeg's call back, on the thread that reads. The owner outlives the context.
+/// FFmpeg's callback, on the reading thread. The owner outlives the context.
 private func readRemote(
   context: UnsafeMutableRawPointer?, buffer: UnsafeMutablePointer<UInt8>?, count: Int32
 ) -> Int32 {
@@ -101,7 +102,7 @@ private func readRemote(
     .read(bytes, into: buffer, count: count)
 }
 
-/// FFmpeg's call back, on the thread that reads.
+/// FFmpeg's callback, on the reading thread.
 private func seekRemote(context: UnsafeMutableRawPointer?, place: Int64, origin: Int32) -> Int64 {
   guard let bytes = context?.assumingMemoryBound(to: CFFBytes.self),
     let owner = bytes.pointee.owner

@@ -1,14 +1,14 @@
 import Glibc
 import Sender
 
-/// A file without a name for loaded bytes that may be read again. It disappears with its last reader, even if that is
+/// An unnamed file for loaded bytes that may be read again. It disappears with its last reader, even if that is
 /// killed.
 final class Spool {
   /// In bytes: longer than any single track, and no more than a small disk has to spare.
   static let limit: Int64 = 512 << 20
 
   private let file: Int32
-  /// Bytes in it.
+  /// Number of bytes in the file.
   private(set) var count: Int64 = 0
 
   /// - Parameter url: for the message.
@@ -27,7 +27,7 @@ final class Spool {
 
   deinit { close(file) }
 
-  /// False if the disk is full.
+  /// Returns false if the disk or the file is full.
   func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard count + Int64(bytes.count) <= Self.limit,
       pwrite(file, bytes.baseAddress, bytes.count, off_t(count)) == bytes.count
@@ -36,7 +36,7 @@ final class Spool {
     return true
   }
 
-  /// How many bytes there were; 0 at the end.
+  /// Reads bytes and returns their number; 0 at the end, negative if reading failed.
   func read(into buffer: UnsafeMutablePointer<UInt8>, count: Int, from place: Int64) -> Int {
     pread(file, buffer, count, off_t(place))
   }

@@ -4,8 +4,8 @@ package import Sender
 /// Audio from a file descriptor, such as standard input: raw samples, or any media format that can be
 /// read from its beginning to its end.
 ///
-/// Opening and reading block the thread until there is data. Use a thread of its own for it, and
-/// `interrupt` the `ReadInterruption` from another one to end the wait: the stream then ends.
+/// Opening and reading block the thread until there is data. Use a thread of its own, and `interrupt`
+/// the `ReadInterruption` from another one to end the wait: the stream then ends.
 package final class StreamSource: MediaSource {
   package let format: AudioFormat
   package let sampleType: SampleType
@@ -20,8 +20,8 @@ package final class StreamSource: MediaSource {
 
   /// - Parameters:
   ///   - descriptor: stays open; it belongs to the caller.
-  ///   - name: what messages call it.
-  ///   - rawFormat: the shape of the samples; nil where a header says it.
+  ///   - name: its name in messages.
+  ///   - rawFormat: the format of the samples; nil if a header tells it.
   package init(
     descriptor: Int32, name: String = "standard input", rawFormat: RawFormat? = nil,
     channels: ChannelLimit = .stereo, interruption: ReadInterruption
@@ -46,7 +46,7 @@ package final class StreamSource: MediaSource {
     throw .isPiped
   }
 
-  /// A stream ends when it ends, whatever its header says.
+  /// Nil: a stream ends when it ends, whatever its header says.
   package var frameCount: Int64? { nil }
 
   /// - Throws: `MediaError.broken`, once, after the last frame of a stream that broke off.
