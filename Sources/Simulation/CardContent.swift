@@ -1,6 +1,6 @@
 import Receiver
 
-/// What was written to a card, by device frame: samples, or which place of the stream they would be of.
+/// Frames written to a card, by device frame: samples, or the stream positions that they would have.
 struct CardContent {
   struct Planned {
     var first: Int64
@@ -9,14 +9,14 @@ struct CardContent {
     var position: Double?
     var step: Double
     var isWhole: Bool
-    /// Whether it is at full level from beginning to end.
+    /// True if the run is at full level from beginning to end.
     var isSteady: Bool
   }
 
   let isExact: Bool
-  /// Of `samples`.
+  /// Channels of `samples`.
   private let channelCount: Int
-  /// From device frame `first` on, interleaved.
+  /// Interleaved samples from device frame `first` on.
   private(set) var samples: [Float] = []
   private(set) var runs: [Planned] = []
   private var first: Int64 = 0
@@ -74,7 +74,7 @@ struct CardContent {
     }
   }
 
-  /// Frames before `frame` are not asked for any more.
+  /// Drops frames before `frame`, which will not be asked for any more.
   mutating func forget(before frame: Int64) {
     guard frame > first + (isExact ? 4096 : 512) else { return }
     if isExact {

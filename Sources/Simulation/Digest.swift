@@ -1,4 +1,5 @@
-/// FNV-1a over everything that the programs under test did, in order: equal for equal seeds.
+/// A hash, similar to FNV-1a, of all actions of the programs under test, in order: equal seeds give
+/// equal hashes.
 package struct Digest: Hashable, Sendable {
   package private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
 

@@ -1,9 +1,9 @@
-/// Events by true time, then by insertion: a binary heap of their places, so that only those are moved about.
+/// Events by true time, then by insertion: a binary heap of indices, so that only those are moved.
 struct EventQueue<Event> {
   private struct Entry {
     let time: TrueTime
     let number: UInt64
-    /// In `events`.
+    /// Index into `events`.
     let place: Int
 
     func precedes(_ other: Entry) -> Bool {

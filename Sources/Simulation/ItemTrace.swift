@@ -1,41 +1,43 @@
-/// What a room has sounded, by items: stretches of one item, and each single frame where an interpolator mixes two.
+/// The sound of a room by items: stretches of one item, and the single frames in which an interpolator mixes two.
 package struct ItemTrace: Sendable {
-  /// What one device frame sounded.
+  /// The sound of one device frame.
   package struct Point: Sendable {
-    /// Of the card; goes on from one card to the next.
+    /// Frame of the card; continues from one card to the next.
     package var frame: Int64
     /// In stream frames.
     package var position: Double
     /// 0...1.
     package var gain: Double
-    /// The item's identity, or something between two of them.
+    /// The item's identity, or a value between two identities.
     package var item: Double
-    /// The stream frame at which the item's first frame sounds or would have sounded, or something between.
+    /// The stream frame at which the item's first frame sounds or would have sounded, or a value between two such
+    /// frames.
     package var origin: Double
   }
 
   package struct Stretch: Sendable {
-    /// Nil where items are mixed.
+    /// Nil if items are mixed.
     package var item: Int?
     package var origin: Int
-    /// At full level, and not in a fade.
+    /// True at full level, outside a fade.
     package var isFull: Bool
     package var first: Point
     package var last: Point
-    /// All of them where items are mixed, or where that may only seem not to be so: in a short stretch.
+    /// All points of a mixed or short stretch, because a short one may be mixed without being recognised; else
+    /// empty.
     package var points: [Point]
   }
 
-  /// As many frames in a row are not alike by chance.
+  /// In frames: this many consecutive frames do not agree by chance.
   private static let shortest = 100
 
-  /// In the order of time.
+  /// In order of time.
   package private(set) var stretches: [Stretch] = []
 
   mutating func hear(_ point: Point) {
     let item = point.item.rounded()
     let origin = point.origin.rounded()
-    // Samples are 24 bits, of which the origin is the difference of two large ones.
+    // Samples have 24 bits, and the origin is the difference of two large ones.
     let isPure =
       (point.item - item).magnitude < 0.005 && (point.origin - origin).magnitude < 0.3
     let isFull = point.gain > 0.98

@@ -1,9 +1,9 @@
 package import Clock
 
-/// An ideal observer in true time: hears which place of the stream left which card when, and compares it with what
-/// the sender has told everyone on the wire. Knows nothing else of the programs under test.
+/// An ideal observer in true time: it hears which stream position leaves which card at which time, and compares it with
+/// what the sender told the rooms on the wire. It knows nothing else of the programs under test.
 package final class Microphone {
-  /// Playback that did not go on where it was.
+  /// A discontinuity of playback.
   package struct Break: Hashable, Sendable, CustomStringConvertible {
     package enum Kind: String, Sendable {
       /// Stream frames were left out.
@@ -14,7 +14,7 @@ package final class Microphone {
     package var kind: Kind
     package var room: Int
     package var at: TrueTime
-    /// The stream frame heard before it and the one after it, and the silent device frames between them.
+    /// The stream frame heard before the break and the one after it, and the silent device frames between them.
     package var from: Double
     package var to: Double
     package var silence: Int64
@@ -32,10 +32,9 @@ package final class Microphone {
     package var generation: Int
   }
 
-  /// What one room has sounded.
+  /// The sound of one room.
   package struct Record {
-    /// At each multiple of `interval`: how early the room was, in microseconds; not a number in silence and in
-    /// fades.
+    /// At each multiple of `interval`: how early the room was, in microseconds; NaN in silence and in fades.
     package var errors: [Float] = []
     package var firstSound: TrueTime?
     package var lastSound: TrueTime?
@@ -43,7 +42,7 @@ package final class Microphone {
     package var items = ItemTrace()
     fileprivate var rates = RateTrace()
     fileprivate var last: Heard?
-    /// Held, so that no later card can be taken for it.
+    /// Retained, so that no later card can be mistaken for it.
     fileprivate var lastCard: SimulatedSoundCard?
     /// Stops that reached the room too late to be obeyed on time.
     fileprivate var lateStops: [LateStop] = []
@@ -51,14 +50,14 @@ package final class Microphone {
 
   fileprivate struct LateStop {
     var position: Double
-    /// How many stream frames beyond it the room could not help playing.
+    /// Number of stream frames that the room had to play beyond the stop.
     var overrun: Double
   }
 
   private struct Cut {
     var generation: Int
     var from: Double
-    /// From when on each room must obey it: a commit horizon after it has arrived there.
+    /// Time from which on each room must obey the cut: a commit horizon after it has arrived there.
     var effects: [TrueTime?]
   }
 
@@ -68,13 +67,13 @@ package final class Microphone {
     var isFull: Bool
   }
 
-  /// Between two measurements.
+  /// Interval of measurements.
   package let interval: Nanoseconds
   package private(set) var records: [Record]
   package private(set) var breaks: [Break] = []
   package private(set) var ghosts: [Ghost] = []
   private static let fadedFrames: Int64 = 12
-  /// More than these say nothing new.
+  /// Largest number of breaks, and of ghosts, that are recorded; more would add nothing.
   private let limit = 1000
   private var anchors: [Anchor] = []
   private var cuts: [Cut] = []
@@ -86,7 +85,7 @@ package final class Microphone {
     self.groupTime = groupTime
   }
 
-  // MARK: - What the sender said
+  // MARK: - The sender's messages
 
   func told(_ anchor: Anchor) {
     guard !anchors.contains(anchor) else { return }
@@ -109,7 +108,7 @@ package final class Microphone {
     if cuts[index].effects[room] == nil { cuts[index].effects[room] = effect }
   }
 
-  /// `effect` is when the room can obey at the earliest.
+  /// Notes an anchor. `effect` is the earliest time at which the room can obey it.
   func anchorReached(_ room: Int, _ anchor: Anchor, effect: TrueTime) {
     let lateness = (groupTime(effect) - anchor.groupTime).seconds
     guard anchor.rate == .paused, lateness > 0 else { return }
@@ -120,7 +119,7 @@ package final class Microphone {
     if records[room].lateStops.count > 8 { records[room].lateStops.removeFirst() }
   }
 
-  /// Another sender, another schedule.
+  /// Forgets the schedule, because another sender brings its own.
   func forgetSchedule() {
     anchors.removeAll()
     cuts.removeAll()
@@ -138,7 +137,7 @@ package final class Microphone {
     return Self.frames(anchor.mediaTime(at: group))
   }
 
-  // MARK: - What the rooms sound
+  // MARK: - The rooms' sound
 
   func heard(
     _ frames: Range<Int64>, of content: CardContent, by card: SimulatedSoundCard, in room: Int
@@ -195,11 +194,11 @@ package final class Microphone {
   ) {
     let span = heard.frame - last.frame
     let moved = heard.position - last.position
-    // Playback is at most 1 % fast. Where the stream begins or ends, the resampler's ringing blurs the place.
+    // Playback is at most 1 % fast. At the beginning and end of the stream, the resampler's ringing blurs the position.
     let blur = last.isFull && heard.isFull ? 0.05 : 0.7
     let wentOn = (moved - Double(span)).magnitude < blur + 0.011 * Double(span)
-    // A fade below 1 % of full level cannot be read, so a silence may hide a few frames; what lies in a longer one is
-    // left out, even if the room is on time behind it.
+    // A fade below 1 % of full level cannot be read, so a silence may hide a few frames. Frames that fall into a longer
+    // silence are left out, even if the room is on time after it.
     let isWhole =
       span > Self.fadedFrames ? (moved - 1).magnitude < Double(Self.fadedFrames) : wentOn
     guard !isWhole, breaks.count < limit, !goesBack(to: heard, after: last, room) else { return }
@@ -209,7 +208,7 @@ package final class Microphone {
         from: last.position, to: heard.position, silence: span - 1))
   }
 
-  /// A room that was told too late where to stop goes on from there: what it had played beyond is heard again.
+  /// True if the room was told too late where to stop and resumes there: it then repeats what it had played beyond.
   private func goesBack(to heard: Heard, after last: Heard, _ room: Int) -> Bool {
     let blur = Double(Self.fadedFrames)
     return records[room].lateStops.contains { stop in
@@ -255,7 +254,7 @@ package final class Microphone {
     }
   }
 
-  /// Measurements between two looks at the rate.
+  /// Number of measurements between two looks at the rate.
   private var looksApart: Int { max(1, Int((RateTrace.interval / interval.seconds).rounded())) }
 
   private func error(at time: TrueTime, heard: Double) -> Float {
@@ -264,10 +263,10 @@ package final class Microphone {
   }
 }
 
-/// Magnitudes of many measurements.
+/// Statistics of the magnitudes of many measurements.
 package struct Figures: Hashable, Sendable, CustomStringConvertible {
   package var count: Int
-  /// In microseconds, as all of them.
+  /// All values are in microseconds.
   package var median: Float
   package var p99: Float
   package var maximum: Float
@@ -287,12 +286,12 @@ package struct Figures: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Microphone {
-  /// How far apart the rooms were, of those that sounded, from one true second to another.
+  /// Returns the spread of the rooms that sounded, from one true second to another.
   package func spread(from start: Double, to end: Double, rooms: [Int]? = nil) -> Figures {
     Figures(spreads(from: start, to: end, rooms: rooms).compactMap { $0 })
   }
 
-  /// Nil where fewer than two rooms sounded.
+  /// Returns the spread of each measurement; nil if fewer than two rooms sounded.
   package func spreads(from start: Double, to end: Double, rooms: [Int]? = nil) -> [Float?] {
     let rooms = rooms ?? Array(records.indices)
     return indices(start, end).map { index in
@@ -302,24 +301,24 @@ extension Microphone {
     }
   }
 
-  /// How much the rate of playback changed from each tenth of a second to the next, in 1e-9 a second, on average over the rooms
-  /// that sounded. Means something where positions are not read from samples.
+  /// Returns the change of the rate of playback from each tenth of a second to the next, in 1e-9 per second, as a mean
+  /// over the rooms that sounded. Meaningful only if positions are not read from samples.
   package func rateChange(from start: Double, to end: Double) -> Float {
     let changes = records.map { $0.rates.change(from: start, to: end) }.filter { !$0.isNaN }
     return changes.isEmpty ? .nan : changes.reduce(0, +) / Float(changes.count)
   }
 
-  /// How far a room was from the schedule.
+  /// Returns a room's distance from the schedule.
   package func syncError(of room: Int, from start: Double, to end: Double) -> Figures {
     Figures(errors(of: room, from: start, to: end))
   }
 
-  /// In microseconds; positive is early.
+  /// Returns a room's errors in microseconds; positive is early.
   package func errors(of room: Int, from start: Double, to end: Double) -> [Float] {
     indices(start, end).compactMap { error(of: room, at: $0) }
   }
 
-  /// Which share of the time a room sounded at full level.
+  /// Returns the share of the time in which a room sounded at full level.
   package func soundingShare(of room: Int, from start: Double, to end: Double) -> Double {
     let all = indices(start, end)
     return all.isEmpty

@@ -1,45 +1,45 @@
 package import Clock
 
-/// What one direction of a room's link does to packets.
+/// The properties of one direction of a room's link.
 package struct LinkQuality: Sendable {
-  /// No packet is faster.
+  /// Smallest delay of any packet.
   package var delay = Nanoseconds.microseconds(50)
-  /// Evenly distributed on top.
+  /// Additional delay, evenly distributed from 0 to this.
   package var jitter = Nanoseconds.zero
-  /// Gamma distributed on top: shape and scale, in seconds.
+  /// Additional delay, gamma distributed: shape, and scale in seconds.
   package var noise = (shape: 2.0, scale: 3e-6)
-  /// Rare spikes on top: how often, and their mean in seconds.
+  /// Additional rare spikes: their probability, and their mean in seconds.
   package var spikes = [(chance: 0.02, mean: 40e-6)]
-  /// A queue that others fill in bursts: seldom, often or never.
+  /// A queue that other traffic fills in bursts; nil for none.
   package var traffic: Traffic?
-  /// Of packets; a lost TCP segment comes late instead.
+  /// Share of lost packets; a lost TCP segment comes late instead.
   package var loss = 0.0
-  /// How many packets are lost in a row, on average: more than one is the model of Gilbert.
+  /// Mean number of consecutive lost packets; above one, losses follow Gilbert's model.
   package var lossBurst = 1.0
-  /// Of datagrams.
+  /// Share of duplicated datagrams.
   package var duplication = 0.0
   package var reordering = 0.0
-  /// Bytes a second.
+  /// Bytes per second.
   package var rate = 12.5e6
-  /// Whether datagrams wait behind the bytes of streams, as in a router with one queue.
+  /// True if datagrams wait behind the bytes of streams, as in a router with one queue.
   package var hasOneQueue = false
-  /// Whether a packet that is held up holds those behind it, as on a radio that repeats it. What `reordering` picks
-  /// comes late all the same.
+  /// True if a delayed packet delays those behind it, as on a radio that repeats it. Packets that `reordering` picks
+  /// come late all the same.
   package var keepsOrder = false
-  /// Whether datagrams take their part of `rate`, and wait for what was given to the link before them.
+  /// True if datagrams take their part of `rate`, and wait for earlier packets on the link.
   package var countsDatagrams = false
 
   package init() {}
 
-  /// Bursts of other people's packets, which come more often while somebody is busy.
+  /// Bursts of other traffic, which are more frequent in busy times.
   package struct Traffic: Sendable {
-    /// Bursts a second while busy and while not.
+    /// Bursts per second in busy and in quiet times.
     package var bursts: (busy: Double, quiet: Double)
-    /// Seconds that busy and quiet times last on average.
+    /// Mean lengths of busy and quiet times, in seconds.
     package var spans: (busy: Double, quiet: Double)
-    /// Mean length of a burst in seconds, heavy tailed.
+    /// Mean length of a burst in seconds; its distribution is heavy tailed.
     package var work: Double
-    /// No packet waits longer, in seconds.
+    /// Longest wait of a packet, in seconds.
     package var limit = 0.1
 
     package init(
@@ -52,7 +52,7 @@ package struct LinkQuality: Sendable {
   }
 }
 
-/// Both directions, as the room sees them: `down` is from the sender to it.
+/// Both directions, as the room sees them: `down` is from the sender to the room.
 package struct PathQuality: Sendable {
   package var up: LinkQuality
   package var down: LinkQuality
@@ -62,7 +62,7 @@ package struct PathQuality: Sendable {
     self.down = down
   }
 
-  /// An idle switch; kernel stamps.
+  /// An idle switch, with kernel stamps.
   package static var wired: PathQuality { PathQuality(up: LinkQuality(), down: LinkQuality()) }
 
   /// Switches that hold each packet for up to a fifth of a millisecond, and machines that are a little late.
@@ -75,7 +75,7 @@ package struct PathQuality: Sendable {
     return PathQuality(up: link, down: link)
   }
 
-  /// An old access point, which keeps 20 Mbit/s of packets in order and drops none.
+  /// An old access point, which transmits 20 Mbit/s in order and drops nothing.
   package static var slowRadio: PathQuality {
     var path = PathQuality.wired
     path.down.delay = .milliseconds(1)
@@ -121,7 +121,7 @@ package struct PathQuality: Sendable {
   }
 }
 
-/// One direction of a link at work. Asked in the order of time.
+/// One direction of a link in operation. Its calls must be in order of time.
 struct NetworkLink {
   var quality: LinkQuality
   private var random: RandomSource
@@ -130,12 +130,12 @@ struct NetworkLink {
   private var nextBurst = 0.0
   private var isBusy = false
   private var nextChange = 0.0
-  /// When the last byte of what was given to the link before has left.
+  /// Time at which the last byte given to the link so far has left.
   private var free = TrueTime.zero
-  /// Of a link that keeps order.
+  /// Newest arrival, for a link that keeps order.
   private var lastArrival = TrueTime.zero
   private var isLosing = false
-  /// When it was last decided whether a packet is lost.
+  /// Time of the last decision about a loss.
   private var lastDraw = TrueTime.zero
 
   init(_ quality: LinkQuality, random: RandomSource) {
@@ -143,13 +143,13 @@ struct NetworkLink {
     self.random = random
   }
 
-  /// Whether what is sent at `time` is lost.
+  /// True if a packet sent at `time` is lost.
   mutating func isLost(at time: TrueTime) -> Bool {
     guard quality.loss > 0 else { return false }
     guard quality.lossBurst > 1 else { return random.chance(quality.loss) }
     let end = 1 / quality.lossBurst
     let begin = end * quality.loss / (1 - quality.loss)
-    // As if a packet had been sent every few milliseconds: a burst passes on a silent link too.
+    // Acts as if a packet had been sent every few milliseconds: a burst passes on a silent link too.
     let steps = max(1, min(Int((time - lastDraw).seconds / Self.burstStep), Self.mostSteps))
     lastDraw = max(lastDraw, time)
     let memory = (0..<steps).reduce(1.0) { product, _ in product * (1 - end - begin) }
@@ -157,9 +157,9 @@ struct NetworkLink {
     return isLosing
   }
 
-  /// Seconds: what a packet of a live stream lasts.
+  /// Seconds of sound in a packet of a live stream.
   private static let burstStep = 5e-3
-  /// No burst is known to go on after so many.
+  /// After this many steps, the state no longer depends on an earlier burst.
   private static let mostSteps = 200
 
   mutating func isDuplicated() -> Bool {
@@ -168,12 +168,12 @@ struct NetworkLink {
   mutating func isReordered() -> Bool {
     quality.reordering > 0 && random.chance(quality.reordering)
   }
-  /// Up to `limit` bytes, as a TCP that sends what it has.
+  /// Returns a random length up to `limit` bytes, because TCP sends what it has.
   mutating func segmentLength(atMost limit: Int) -> Int {
     limit <= 64 ? limit : 1 + Int(random.next() % UInt64(min(limit, 16 << 10)))
   }
 
-  /// How long a packet takes that is sent at `time`, its own length not counted.
+  /// Returns the delay of a packet sent at `time`, without the time for its own bytes.
   mutating func delay(at time: TrueTime) -> Nanoseconds {
     var seconds = random.gamma(shape: quality.noise.shape, scale: quality.noise.scale)
     for spike in quality.spikes where random.chance(spike.chance) {
@@ -184,18 +184,18 @@ struct NetworkLink {
     return quality.delay + Nanoseconds(seconds: seconds)
   }
 
-  /// How long a datagram waits behind what was given to the link before `time`.
+  /// Returns how long a datagram waits behind bytes given to the link before `time`.
   func backlog(at time: TrueTime) -> Nanoseconds {
     quality.hasOneQueue ? max(.zero, free - time) : .zero
   }
 
-  /// When the last of `count` bytes leaves that are given to the link at `time`.
+  /// Returns when the last of `count` bytes given to the link at `time` leaves.
   mutating func departure(of count: Int, at time: TrueTime) -> TrueTime {
     free = max(free, time) + Nanoseconds(seconds: Double(count) / quality.rate)
     return free
   }
 
-  /// When a datagram arrives that was not lost.
+  /// Returns when a datagram that is not lost arrives.
   mutating func arrival(ofDatagram count: Int, at time: TrueTime) -> TrueTime {
     let start =
       quality.countsDatagrams
@@ -204,17 +204,18 @@ struct NetworkLink {
     return isReordered() ? arrival + Nanoseconds(seconds: random(in: 0...0.03)) : arrival
   }
 
-  /// Of IP and UDP.
+  /// Bytes of the IP and UDP headers.
   private static let headers = 28
 
-  /// When something arrives that would at `time` if nothing before it was held up.
+  /// Returns the arrival of a packet that would arrive at `time` if no earlier one were delayed.
   mutating func inOrder(_ time: TrueTime) -> TrueTime {
     guard quality.keepsOrder else { return time }
     lastArrival = max(lastArrival, time)
     return lastArrival
   }
 
-  /// The retransmission of a segment that was sent at `time` and lost: about 200 ms, twice that for each further loss.
+  /// Returns the delay of retransmitting a segment that was sent at `time`, if it is lost: about 200 ms, doubled for
+  /// each further loss.
   mutating func retransmissionDelay(at time: TrueTime) -> Nanoseconds {
     var wait = 0.2
     var sum = 0.0
@@ -222,7 +223,7 @@ struct NetworkLink {
     while isMissed, wait < 5 {
       sum += wait
       wait *= 2
-      // No burst lasts as long.
+      // No burst of losses lasts that long.
       isMissed = random.chance(quality.loss)
     }
     return Nanoseconds(seconds: sum)

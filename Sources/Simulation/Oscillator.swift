@@ -1,25 +1,25 @@
-/// A crystal: it counts seconds of its own, which are a little longer or shorter than true ones, and not always the
-/// same. Counts from the beginning of the simulation.
+/// A crystal, which counts seconds that are a little longer or shorter than true ones, and vary. It counts from the
+/// beginning of the simulation.
 package struct Oscillator: Sendable {
-  /// How a crystal is wrong. All rates are dimensionless: 1e-6 is one ppm.
+  /// The errors of a crystal. All rates are dimensionless: 1e-6 is one ppm.
   package struct Quality: Sendable {
-    /// How much too fast it runs at the start.
+    /// Relative error of the rate at the start; positive is fast.
     package var drift: Double
     /// Random walk of the rate, per square root of a second.
     package var walk = 1.5e-9
-    /// A slow sine, as of a heating.
+    /// Amplitude of a slow sine, as of a heating.
     package var swing = 0.3e-6
-    /// Of the sine, in seconds.
+    /// Period of the sine, in seconds.
     package var swingPeriod = 1800.0
-    /// The rate follows a new temperature by this much, beginning at `rampStart`.
+    /// Change of the rate with a new temperature, from `rampStart` on.
     package var ramp = 0.0
     package var rampStart = 0.0
-    /// With this time constant, in seconds.
+    /// Time constant of that change, in seconds.
     package var rampTime = 60.0
 
     package init(drift: Double) { self.drift = drift }
 
-    /// Neither fast nor slow, and always the same.
+    /// Exact and constant.
     package static let ideal: Quality = {
       var quality = Quality(drift: 0)
       quality.walk = 0
@@ -32,7 +32,7 @@ package struct Oscillator: Sendable {
   private var random: RandomSource
   private var walked = 0.0
   private let phase: Double
-  /// Own less true time in seconds, at each whole true second.
+  /// The crystal's time minus true time in seconds, at each whole true second.
   private var leads = [0.0]
 
   package init(_ quality: Quality, random: RandomSource) {
@@ -41,13 +41,13 @@ package struct Oscillator: Sendable {
     phase = self.random.unit()
   }
 
-  /// Own seconds that have passed at `time`, in true seconds from 0 on.
+  /// Returns the crystal's seconds that have passed at `time`, in true seconds ≥ 0.
   package mutating func elapsed(at time: Double) -> Double { time + lead(at: time) }
 
-  /// The true time at which `elapsed` own seconds have passed.
+  /// Returns the true time at which `elapsed` seconds of the crystal have passed.
   package mutating func time(ofElapsed elapsed: Double) -> Double {
     var time = elapsed
-    // Each step leaves an error smaller by the drift, so three leave less than a picosecond.
+    // Each step multiplies the error by the drift, so three leave less than a picosecond.
     for _ in 0..<4 { time = elapsed - lead(at: max(0, time)) }
     return time
   }

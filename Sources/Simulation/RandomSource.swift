@@ -1,11 +1,11 @@
-/// SplitMix64 and what is drawn from it: a seed gives the same numbers on every machine, because nothing here
+/// SplitMix64 and distributions drawn from it. A seed gives the same numbers on every machine, because no function here
 /// depends on a system's mathematical library.
 package struct RandomSource: RandomNumberGenerator {
   private var state: UInt64
 
   package init(seed: UInt64) { state = seed }
 
-  /// A source of its own for a part of the simulation, so that a change in one part leaves the others alone.
+  /// Makes a separate source for a part of the simulation, so that a change in one part leaves the others alone.
   package init(seed: UInt64, part: UInt64) {
     state = seed
     state = next() ^ (part &* 0xD6E8_FEB8_6659_FD93)
@@ -20,7 +20,7 @@ package struct RandomSource: RandomNumberGenerator {
     return z ^ (z >> 31)
   }
 
-  /// In 0..<1.
+  /// Returns a number in 0..<1.
   package mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
 
   package mutating func uniform(_ range: ClosedRange<Double>) -> Double {
@@ -36,12 +36,12 @@ package struct RandomSource: RandomNumberGenerator {
     return deviation * radius * sine(ofTurns: unit())
   }
 
-  /// Heavy tailed, at least 0: `(1 - u)^(-1/shape) - 1`.
+  /// Returns a heavy-tailed number, at least 0: `(1 - u)^(-1/shape) - 1`.
   package mutating func pareto(shape: Double) -> Double {
     exponentialFunction(-logarithm(1 - unit()) / shape) - 1
   }
 
-  /// By Marsaglia and Tsang; `shape` is at least 1.
+  /// Uses the method of Marsaglia and Tsang; `shape` is at least 1.
   package mutating func gamma(shape: Double, scale: Double) -> Double {
     let d = shape - 1.0 / 3
     let c = 1 / (9 * d).squareRoot()
@@ -54,7 +54,8 @@ package struct RandomSource: RandomNumberGenerator {
   }
 }
 
-/// For `x` above zero, to about 1e-15: the exponent apart, and the rest by the series of the inverse hyperbolic tangent.
+/// Returns the natural logarithm of `x` > 0, to about 1e-15: the exponent separately, and the rest by the series of the
+/// inverse hyperbolic tangent.
 func logarithm(_ x: Double) -> Double {
   var exponent = Double(x.exponent)
   var significand = x.significand
@@ -69,7 +70,7 @@ func logarithm(_ x: Double) -> Double {
   return exponent * 0.693_147_180_559_945_3 + 2 * z * sum
 }
 
-/// `e` to the power of `x`, for `x` of moderate size.
+/// Returns `e` to the power of `x`, for `x` of moderate size.
 func exponentialFunction(_ x: Double) -> Double {
   let n = (x / 0.693_147_180_559_945_3).rounded()
   let rest = x - n * 0.693_147_180_559_945_3
@@ -78,7 +79,7 @@ func exponentialFunction(_ x: Double) -> Double {
   return Double(sign: .plus, exponent: Int(n), significand: sum)
 }
 
-/// The sine of so many full turns, to about 1e-15.
+/// Returns the sine of `turns` full turns, to about 1e-15.
 func sine(ofTurns turns: Double) -> Double {
   var x = turns - turns.rounded()
   if x > 0.25 { x = 0.5 - x }

@@ -1,15 +1,16 @@
-/// How evenly a room plays: how much the rate of playback changes from each tenth of a second to the next. A listener hears
-/// it as pitch that wavers; in a recording, it takes the place of noise.
+/// Measures the change of a room's rate of playback from each tenth of a second to the next. A listener hears it as
+/// wavering pitch; a recording shows it as noise.
 package struct RateTrace {
-  /// Between two looks, in seconds.
+  /// Time between two looks, in seconds.
   package static let interval = 0.1
 
-  /// In 1e-9 a second, without sign; not a number where the room did not play on.
+  /// In 1e-9 per second, without sign; NaN if the room did not play on.
   private var changes: [Float] = []
   private var last: (frame: Int64, position: Double)?
   private var lastRate: Double?
 
-  /// `interval` later than before, the room sounds stream frame `position` at device frame `frame`; nil if it is silent.
+  /// Notes that at the next `interval`, the room sounds stream frame `position` at device frame `frame`; nil if it is
+  /// silent.
   mutating func look(_ heard: (frame: Int64, position: Double)?) {
     var rate: Double?
     if let heard, let last, heard.frame > last.frame {
@@ -26,8 +27,8 @@ package struct RateTrace {
     lastRate = rate
   }
 
-  /// In 1e-9 a second, the root of the mean square of all changes between two true times in seconds: a recording shows their
-  /// square as noise. Not a number if nothing played on.
+  /// Returns the root mean square of all changes between two true times in seconds, in 1e-9 per second, because a
+  /// recording shows their square as noise. NaN if nothing played on.
   func change(from start: Double, to end: Double) -> Float {
     let low = min(max(0, Int(start / Self.interval)), changes.count)
     let high = min(max(low, Int(end / Self.interval)), changes.count)

@@ -2,11 +2,11 @@ import Audio
 import Clock
 package import Sender
 
-/// A group, what happens to it, and what must be true then.
+/// A group, the disturbances that happen to it, and the limits that it must keep.
 package struct Scenario: Sendable {
   package var name: String
   package var seconds: Double
-  /// Of the spread's 99 %, in microseconds, from `settled` on, among the rooms that nothing happened to.
+  /// Limit of the spread's 99th percentile in microseconds, from `settled` on, among the undisturbed rooms.
   package var limit: Float
   package var settled = 20.0
   package var configuration: SimulatedGroup.Configuration
@@ -33,7 +33,7 @@ package struct Scenario: Sendable {
     "filling", "live", "source", "outage", "sender-killed", "restart", "clock", "device", "swarm",
   ]
 
-  /// Nil where there is no scenario of that name. One after the other, rooms get `cards`, which are not empty.
+  /// Returns nil if there is no scenario of that name. Rooms get `cards` in turn; `cards` is not empty.
   package init?(
     _ name: String, seed: UInt64, rooms: Int, hours: Double?,
     cards: [CardQuality.Granularity] = [.fine, .edge]
@@ -100,7 +100,7 @@ package struct Scenario: Sendable {
     }
   }
 
-  /// A station that falls silent again and again.
+  /// Returns a station that falls silent again and again.
   private static func delivery(seconds: Double, _ random: inout RandomSource) -> SimulatedDelivery {
     var stalls: [SimulatedDelivery.Stall] = []
     var time = 0.0
@@ -111,7 +111,8 @@ package struct Scenario: Sendable {
     return SimulatedDelivery(.live, rate: 1, piece: random.uniform(0.02...0.5), stalls: stalls)
   }
 
-  /// Some kinds of faults not at all, the others weighted at random: rare combinations come up that way.
+  /// Returns faults. Some kinds do not occur, the others get random weights, so that rare combinations come
+  /// up.
   private static func swarm(
     seconds: Double, rooms: Int, _ random: inout RandomSource
   ) -> [Disturbance] {
@@ -128,7 +129,7 @@ package struct Scenario: Sendable {
           choice -= $0
           return choice < 0
         } ?? 0
-      // The first room is left alone, so that there is one to compare with.
+      // The first room is left alone, as a reference.
       let room = rooms > 1 ? 1 + Int(random.next() % UInt64(rooms - 1)) : 0
       faults.append(Disturbance(at: time, kind: fault(kind, room, &random)))
     }
@@ -150,7 +151,7 @@ package struct Scenario: Sendable {
     }
   }
 
-  /// Which rooms something happened to that can be heard.
+  /// Rooms with an audible disturbance.
   private var troubledRooms: [Int] {
     disturbances.compactMap {
       switch $0.kind {
@@ -167,15 +168,15 @@ extension Scenario {
   package struct Result {
     package var group: SimulatedGroup
     package var spread: Figures
-    /// How much the rate of playback changed, in 1e-9 a second: see `RateTrace`.
+    /// Change of the rate of playback, in 1e-9 per second: see `RateTrace`.
     package var rateChange: Float
-    /// Of the last ten seconds, of all rooms that sound.
+    /// Spread of all rooms that sound, over the last ten seconds.
     package var finalSpread: Figures
-    /// In plain words; nil where all promises were kept.
+    /// The first broken promise in plain words; nil if all were kept.
     package var firstBroken: String?
   }
 
-  /// `progress` is told after each virtual hour but the last how many seconds there were.
+  /// Plays the scenario. Calls `progress` with the seconds played after each virtual hour except the last.
   package func play(progress: (Double) -> Void = { _ in }) -> Result {
     let group = SimulatedGroup(configuration)
     for disturbance in disturbances {
@@ -206,7 +207,7 @@ extension Scenario {
 }
 
 extension Scenario {
-  /// A radio may bring a command too late for that room to hear every frame once.
+  /// True if a radio may bring a command too late for that room to play every frame once.
   private func mayMissCommands(_ room: Int) -> Bool {
     configuration.rooms[room].path.down.loss > 0
       && disturbances.contains { if case .command = $0.kind { true } else { false } }

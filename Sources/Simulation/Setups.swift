@@ -1,9 +1,10 @@
 import Clock
 import WireProtocol
 
-/// Groups as they are found in houses, each a little different by its seed.
+/// Groups as they are found in houses, with small differences by seed.
 extension SimulatedGroup.Configuration {
-  /// Crystals within ±40 ppm, clocks that were started at different times, and cards of the given kind.
+  /// Makes a house with crystals within ±40 ppm, clocks that were started at different times, and cards of the given
+  /// kinds.
   package static func house(
     _ paths: [PathQuality], seed: UInt64, cards: [CardQuality.Granularity] = [.fine]
   ) -> Self {
@@ -19,15 +20,15 @@ extension SimulatedGroup.Configuration {
 }
 
 extension SimulatedGroup.Configuration {
-  /// Samples of more than ten minutes take longer than anybody waits, and places of more than an hour fill the memory. Cards
-  /// of 40 ms periods take a quarter of the turns.
+  /// Adapts the group to long runs. Checking samples takes too long beyond ten minutes, and dense measurements fill the
+  /// memory beyond an hour. Cards with 40 ms periods need a quarter of the turns.
   package mutating func suitHours() {
     isExact = false
     interval = .milliseconds(500)
     for room in rooms.indices { rooms[room].card.periodFrames = TestSignal.sampleRate / 25 }
   }
 
-  /// One access point for all rooms, and buffers that take it most of a minute to fill.
+  /// Gives all rooms one access point, and buffers that take most of a minute to fill through it.
   mutating func fillLong() {
     sharesDownlink = true
     for room in rooms.indices {
@@ -35,7 +36,7 @@ extension SimulatedGroup.Configuration {
     }
   }
 
-  /// By some ppm within a minute or two, as they do while they warm up; no two alike.
+  /// Makes crystals wander by some ppm within a minute or two, as when they warm up; each differently.
   mutating func letCrystalsWander() {
     for room in rooms.indices {
       let (host, card) = Self.wanders[room % Self.wanders.count]

@@ -1,7 +1,7 @@
 package import Audio
 package import Sender
 
-/// The test signal in packets of its own, which only some rooms decode: PCM under another name.
+/// The test signal in packets that only some rooms decode: PCM under another name.
 package final class SignalPackets: PacketSource {
   package static let codec = Codec.alac
 

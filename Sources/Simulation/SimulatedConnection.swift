@@ -5,10 +5,11 @@ import Sender
 final class SimulatedConnection {
   enum Payload {
     case bytes([UInt8])
-    /// A flush or an anchor has arrived whole: for the microphone, which must know from when on it holds.
+    /// A flush or an anchor has arrived completely: for the microphone, which must know from when on it
+    /// applies.
     case flushEnd(generation: UInt32)
     case anchorEnd(Anchor)
-    /// The end: after it, nothing comes.
+    /// The end; nothing comes after it.
     case end(reason: String)
 
     var count: Int { if case .bytes(let bytes) = self { bytes.count } else { 0 } }
@@ -16,27 +17,27 @@ final class SimulatedConnection {
 
   /// One direction.
   struct Stream {
-    /// What was sent and has not arrived.
+    /// Bytes that were sent and have not arrived.
     var undelivered = 0
-    /// When the newest segment arrives: none after it comes before it.
+    /// Arrival of the newest segment; no later one arrives before it.
     var lastArrival = TrueTime.zero
-    /// What should have arrived while the network was down, in order.
+    /// Payloads that should have arrived while the network was down, in order.
     var held: [Payload] = []
     var isEnded = false
   }
 
   let id: Int
-  /// The sender's number for it.
+  /// The sender's number of the connection.
   let senderID: RoomConnectionID
   let room: Int
   let channel: Channel
   var isEstablished = false
   var down = Stream()
   var up = Stream()
-  /// Whether each program still has its end of it.
+  /// True while each program holds its end.
   var senderHolds = true
   var receiverHolds = true
-  /// What the sender's program has sent and may not leave yet.
+  /// Bytes that the sender's program has sent and that may not leave yet.
   var outgoing = OutgoingQueue()
   var path = PathMeter()
 
@@ -47,20 +48,20 @@ final class SimulatedConnection {
     self.channel = channel
   }
 
-  /// What the sender's program still has to give to its kernel, whose own buffer takes this much.
+  /// Bytes that the sender's program still has to give to its kernel, whose own buffer takes this many.
   static let kernelBuffer = 128 << 10
   var queuedBytes: Int { outgoing.bytes.count + max(0, down.undelivered - Self.kernelBuffer) }
 }
 
-/// Bytes that leave by turns and no faster than a rate, as the reactor and the kernel let them.
+/// Bytes that leave in turns and no faster than a rate, as the reactor and the kernel let them.
 struct OutgoingQueue {
   private(set) var bytes: [UInt8] = []
-  /// What may still leave in this turn; nil where there is no limit.
+  /// Bytes that may still leave in this turn; nil for no limit.
   private var turn: Int?
-  /// Bytes a second; nil where there is no limit.
+  /// Bytes per second; nil for no limit.
   private var rate: Double?
   private var nextPiece = TrueTime.zero
-  /// When the rest is looked at, where that is planned.
+  /// Time of the next look at the rest, if one is planned.
   var nextLook: TrueTime?
 
   mutating func append(_ more: [UInt8]) { bytes += more }
@@ -68,7 +69,7 @@ struct OutgoingQueue {
   mutating func endLimits() { (turn, rate) = (nil, nil) }
   mutating func setRate(_ rate: Double) { self.rate = rate < MediaPacing.fastest ? rate : nil }
 
-  /// What leaves now, where something may.
+  /// Returns the bytes that leave now, or nil.
   mutating func next(at now: TrueTime) -> [UInt8]? {
     guard !bytes.isEmpty, turn != 0, rate == nil || nextPiece <= now else { return nil }
     // A kernel that paces sends some milliseconds' worth at a time.
@@ -81,16 +82,16 @@ struct OutgoingQueue {
     return piece
   }
 
-  /// When something may leave again, where only the rate holds it back.
+  /// Time at which bytes may leave again, if only the rate holds them back.
   var nextDeparture: TrueTime? { bytes.isEmpty || turn == 0 ? nil : nextPiece }
 }
 
-/// What TCP knows of the way of one connection, by the segments that were answered.
+/// TCP's measurements of one connection's path, from its acknowledged segments.
 struct PathMeter {
   private struct Segment {
     let count: Int
     let roundTrip: Nanoseconds
-    /// When the segment left: what had been delivered by then, and since when.
+    /// The delivered bytes when the segment left, and the time of their delivery.
     let delivered: Int
     let deliveredAt: TrueTime
   }
@@ -102,7 +103,7 @@ struct PathMeter {
   private var shortest: Nanoseconds?
   private var deliveryRate = 0.0
 
-  /// `roundTrip` is what the segment takes where it is not lost.
+  /// Notes a segment that left. `roundTrip` is its round trip if it is not lost.
   mutating func left(_ count: Int, roundTrip: Nanoseconds, at now: TrueTime) {
     if inFlight.isEmpty { deliveredAt = now }
     inFlight.append(
@@ -123,7 +124,7 @@ struct PathMeter {
     smoothed = Nanoseconds((before.count * 7 + segment.roundTrip.count) / 8)
   }
 
-  /// Nil before anything was answered.
+  /// Nil before any segment was acknowledged.
   var path: MediaPath? {
     guard let smoothed, let shortest else { return nil }
     return MediaPath(

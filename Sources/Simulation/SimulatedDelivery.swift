@@ -1,6 +1,6 @@
 package import Sender
 
-/// How what a source gives arrives: by true time, from when the item is opened on.
+/// Timing of a source's delivery, in true time since the item was opened.
 package struct SimulatedDelivery: Sendable {
   package struct Stall: Sendable {
     /// In seconds after the item was opened.
@@ -14,11 +14,11 @@ package struct SimulatedDelivery: Sendable {
   }
 
   package var supply: Supply
-  /// Seconds of sound in a second, while nothing stalls.
+  /// Seconds of sound per second, while nothing stalls.
   package var rate: Double
-  /// Comes in pieces of so many seconds of sound.
+  /// Length of the pieces in which the sound arrives, in seconds of sound.
   package var piece: Double
-  /// In order of time. What would have come in a stall comes after it.
+  /// In order of time. Sound due in a stall arrives after it.
   package var stalls: [Stall]
 
   package init(_ supply: Supply, rate: Double, piece: Double = 0.02, stalls: [Stall] = []) {
@@ -28,7 +28,7 @@ package struct SimulatedDelivery: Sendable {
     self.stalls = stalls
   }
 
-  /// How many seconds after the item was opened the first `seconds` of its sound are there.
+  /// Returns how many seconds after the item was opened the first `seconds` of its sound are there.
   package func time(of seconds: Double) -> Double {
     var time = (seconds / piece).rounded(.up) * piece / rate
     for stall in stalls where stall.at < time { time += stall.seconds }

@@ -13,11 +13,11 @@ package final class SimulatedGroup {
     package var host: SimulatedHost.Quality
     package var card: CardQuality
     package var capacity = Capacity(bytes: 8 << 20, duration: .seconds(40))
-    /// Besides PCM, `SignalPackets.codec` is one that it can have.
+    /// The room's codecs; besides PCM, it can have `SignalPackets.codec`.
     package var codecs = [Codec.pcm]
-    /// Of these, what its decoder turns out to be missing for when it is needed.
+    /// Codecs of these whose decoder turns out to be missing when it is needed.
     package var missingDecoders: [Codec] = []
-    /// At first it is paired with the sender, and has no PIN.
+    /// Initially the room is paired with the sender, and has no PIN.
     package var trust = TrustMemory(
       pairings: Pairings([.init(id: .simulatedSender, name: "sender")]))
     package var whenBusy = BusyPolicy.refuse
@@ -35,32 +35,31 @@ package final class SimulatedGroup {
     package var rooms: [Room]
     /// Frames of each item at 8 kHz; nil never ends.
     package var items: [Int64?] = [nil]
-    /// Whether the packets of items are passed on to rooms that decode them. Only with exact samples.
+    /// True if items' packets are passed on to rooms that decode them. Only with exact samples.
     package var passesPackets = false
-    /// Whether samples are made and checked one by one; otherwise only their places are planned.
+    /// True if samples are made and checked one by one; otherwise only their positions are planned.
     package var isExact = true
-    /// Whether samples say as well which item they are of: the microphone then keeps an `ItemTrace`. Only with exact
-    /// samples.
+    /// True if samples also tell their item: the microphone then keeps an `ItemTrace`. Only with exact samples.
     package var tellsItems = false
-    /// Whether the group ends with its list.
+    /// True if the group ends with its list.
     package var endsWithPlaylist = true
-    /// Between two measurements of the microphone.
+    /// Interval of the microphone's measurements.
     package var interval = Nanoseconds.milliseconds(20)
-    /// How long the producer takes for an order.
+    /// Time that the producer takes for an order.
     package var productionTime = Nanoseconds.milliseconds(3)
-    /// Whether the packets of all rooms come through the first one's downlink.
+    /// True if the packets of all rooms come through the first room's downlink.
     package var sharesDownlink = false
-    /// Of the sender, and of all rooms and their cards.
+    /// Profile of the sender, and of all rooms and their cards.
     package var profile = LatencyProfile.deep {
       didSet { for room in rooms.indices { rooms[room].card.profile = profile } }
     }
-    /// Of the sender.
+    /// Priority of the sender.
     package var priority = Hello.usualPriority
-    /// Nil where nobody pairs.
+    /// Nil if nobody pairs.
     package var arithmetic: (any PairingArithmetic)?
-    /// Nil where all of an item is at hand.
+    /// Nil if all of an item is available at once.
     package var delivery: SimulatedDelivery?
-    /// Nil where nothing is heard as it happens.
+    /// Nil if no item is live.
     package var live: SimulatedLive?
 
     package init(seed: UInt64, senderHost: SimulatedHost.Quality, rooms: [Room]) {
@@ -97,24 +96,24 @@ package final class SimulatedGroup {
   package private(set) var now = TrueTime.zero
   package let microphone: Microphone
   package internal(set) var digest = Digest()
-  /// Promises of the programs that were broken, in plain words.
+  /// Broken promises of the programs, in plain words.
   package private(set) var violations: [String] = []
   package internal(set) var senderEvents: [(at: TrueTime, event: SenderEvent)] = []
   package internal(set) var pairingReports: [(at: TrueTime, report: PairingReport)] = []
   var visitors: [SimulatedVisitor] = []
   package private(set) var eventCount = 0
   private var commandCount: UInt64 = 0
-  /// Is told what has become of the sender's session after each input, and when that was.
+  /// Called after each input of the sender, with its session and the time.
   package var onSenderTurn: ((GroupSession, LocalTime) -> Void)?
   var queue = EventQueue<Event>()
   let senderHost: Pointer<SimulatedHost>
   var sender: SimulatedSender?
   var rooms: [SimulatedRoom] = []
-  /// Datagrams with audio that the sender has sent.
+  /// Number of audio datagrams that the sender has sent.
   package internal(set) var audioCount = 0
   var connectionCount = 0
   var processCount = 0
-  /// By program, the sender last: in this second of true time.
+  /// Wake-ups in the present second of true time, by program, the sender last.
   private var wakes: [(second: Int64, count: Int)]
 
   package init(_ configuration: Configuration) {
@@ -154,8 +153,8 @@ package final class SimulatedGroup {
 
   func schedule(_ event: Event, at time: TrueTime) { queue.insert(event, at: max(time, now)) }
 
-  /// A program that asks to be woken again and again keeps a machine from ever sleeping: decoding eight packets at a
-  /// time takes a hundred turns at most.
+  /// Counts wake-ups, because a program that wakes again and again keeps a machine from sleeping. Decoding eight
+  /// packets at a time takes a hundred turns at most.
   private func noteWake(of program: Int, _ name: String) {
     let second = now.nanoseconds / 1_000_000_000
     if wakes[program].second != second { wakes[program] = (second, 0) }
@@ -217,7 +216,7 @@ package final class SimulatedGroup {
     queue.insert(event, at: time)
   }
 
-  /// A machine that stands still takes its events when it goes on.
+  /// Returns until when the event's machine stands still; it handles its events afterwards.
   private func frozenUntil(for event: Event) -> TrueTime? {
     switch event {
     case .wakeSender, .produced, .established, .dialFailed, .request, .released:
@@ -241,13 +240,13 @@ extension SimulatedGroup {
     serveSender([.command(CommandID(commandCount), command)])
   }
 
-  /// The room's link is another one from now on.
+  /// Replaces the properties of the room's link.
   package func change(_ room: Int, to path: PathQuality) {
     rooms[room].up.value.quality = path.up
     rooms[room].down.value.quality = path.down
   }
 
-  /// Nothing gets through between the sender and a room.
+  /// Cuts the network between the sender and a room.
   package func partition(_ room: Int) { rooms[room].isPartitioned = true }
 
   package func repair(_ room: Int) {
@@ -255,7 +254,7 @@ extension SimulatedGroup {
     release(room)
   }
 
-  /// The sender's program ends, and its connections with it.
+  /// Ends the sender's program, and its connections with it.
   package func killSender() {
     for connection in sender?.connections ?? [] { letGo(connection, "killed") }
     sender = nil
@@ -268,7 +267,7 @@ extension SimulatedGroup {
     rooms[room].stop()
   }
 
-  /// Begins with what the room had kept, and is announced as a service again.
+  /// Starts the receiver with its stored state, and announces it as a service again.
   package func restartReceiver(_ room: Int) {
     startReceiver(room)
     let announced = now + .milliseconds(100)
@@ -276,12 +275,12 @@ extension SimulatedGroup {
       .action { $0.serveSender([.roomFound(RoomID(room + 1), at: ["\(room)"])]) }, at: announced)
   }
 
-  /// The whole machine stands still, but its clock goes on and its card plays what it has.
+  /// Stops the whole machine, but its clock continues and its card plays its buffer.
   package func stall(_ room: Int, for span: Nanoseconds) {
     rooms[room].host.freeze(until: now + span)
   }
 
-  /// The sender's machine sleeps with its clock. Afterwards it takes its sleep for longer than it was by `error`.
+  /// Suspends the sender's machine with its clock. Afterwards it takes its sleep for longer than it was by `error`.
   package func suspendSender(for span: Nanoseconds, misjudgedBy error: Nanoseconds = .zero) {
     let end = now + span
     senderHost.value.freeze(until: end)
@@ -300,7 +299,7 @@ extension SimulatedGroup {
 
   package func stallSender(for span: Nanoseconds) { senderHost.value.freeze(until: now + span) }
 
-  /// The machine sleeps with its clock and its card.
+  /// Suspends the machine with its clock and its card.
   package func suspend(_ room: Int, for span: Nanoseconds) {
     let end = now + span
     rooms[room].host.freeze(until: end)
@@ -315,7 +314,7 @@ extension SimulatedGroup {
     serve(room, [.resumedFromSuspend])
   }
 
-  /// The room's clock jumps, and nobody is told.
+  /// Steps the room's clock, without telling anybody.
   package func stepClock(of room: Int, by span: Nanoseconds) {
     rooms[room].host.stepClock(by: span, at: now)
   }
@@ -324,7 +323,7 @@ extension SimulatedGroup {
     senderHost.value.stepClock(by: span, at: now)
   }
 
-  /// The sender hears of so many bytes more credit than the room has given.
+  /// Tells the sender of `bytes` more credit than the room has granted.
   package func overstateCredit(of room: Int, by bytes: UInt64) {
     guard var credit = rooms[room].lastCredit,
       let connection = rooms[room].accepted.first(where: {
@@ -343,15 +342,15 @@ extension SimulatedGroup {
   }
 }
 
-// MARK: - What the group shows
+// MARK: - Results
 
 extension SimulatedGroup {
   package func status(of room: Int) -> RoomStatus? { rooms[room].lastStatus }
   package func events(of room: Int) -> [(at: TrueTime, event: ReceiverEvent)] { rooms[room].events }
-  /// How the packets of a live stream have come to the room.
+  /// Returns the room's reports about the packets of a live stream.
   package func liveReports(of room: Int) -> [LiveReport] { rooms[room].liveReports }
   package func underruns(of room: Int) -> Int { rooms[room].underrunCount }
-  /// How far a room's clock estimate is off in truth, in nanoseconds; positive where it is ahead.
+  /// Returns the true error of a room's clock estimate, in nanoseconds; positive if it is ahead.
   package func clockError(of room: Int) -> Nanoseconds? {
     guard let estimate = rooms[room].lastEstimate else { return nil }
     let local = rooms[room].host.local(at: now)

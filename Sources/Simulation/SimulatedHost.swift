@@ -4,11 +4,11 @@ package import Clock
 package struct SimulatedHost {
   package struct Quality: Sendable {
     package var crystal: Oscillator.Quality
-    /// What the clock shows at the beginning: hosts were started at different times.
+    /// Initial time of the clock, because hosts were started at different times.
     package var offset: Nanoseconds
     /// Mean lateness of wake-ups; most are far quicker than the worst.
     package var lateness = Nanoseconds.microseconds(60)
-    /// How often a wake-up is late by milliseconds.
+    /// Share of wake-ups that are late by milliseconds.
     package var hiccups = 0.002
 
     package init(crystal: Oscillator.Quality, offset: Nanoseconds) {
@@ -20,11 +20,11 @@ package struct SimulatedHost {
   private let quality: Quality
   private var oscillator: Oscillator
   private var random: RandomSource
-  /// Steps of the clock, in order: a negative one is a suspend, in which it stood still.
+  /// Steps of the clock, in order; a negative one is a suspend, in which it stood still.
   private var steps: [(at: TrueTime, by: Nanoseconds)] = []
-  /// How long its program believes to have slept: the group's time goes on meanwhile.
+  /// Times for which its program believes to have slept; the group's time continued meanwhile.
   private var sleeps: [(at: TrueTime, by: Nanoseconds)] = []
-  /// Nothing on this machine runs before then.
+  /// Nothing on this machine runs before this time.
   private(set) var frozenUntil = TrueTime.zero
 
   init(_ quality: Quality, seed: UInt64, part: UInt64) {
@@ -37,13 +37,13 @@ package struct SimulatedHost {
     LocalTime(nanoseconds: base(at: time) + stepSum(at: time))
   }
 
-  /// When the clock shows `local`, if it is not stepped before.
+  /// Returns when the clock shows `local`, if it is not stepped before.
   mutating func trueTime(of local: LocalTime, after now: TrueTime) -> TrueTime {
     let elapsed = Double(local.nanoseconds - quality.offset.count - stepSum(at: now)) * 1e-9
     return TrueTime(seconds: oscillator.time(ofElapsed: max(0, elapsed)))
   }
 
-  /// When a thread runs that was to wake at `time`.
+  /// Returns when a thread that should wake at `time` runs.
   mutating func wakeTime(for time: TrueTime) -> TrueTime {
     let mean = quality.lateness.seconds
     var late = mean > 0 ? random.exponential(mean: mean) : 0
@@ -53,7 +53,7 @@ package struct SimulatedHost {
     return max(time + Nanoseconds(seconds: late), frozenUntil)
   }
 
-  /// How long a small piece of work takes.
+  /// Returns the time that a small piece of work takes.
   mutating func workTime() -> Nanoseconds {
     quality.lateness == .zero
       ? Nanoseconds(1000) : Nanoseconds(seconds: 5e-6 + random.exponential(mean: 10e-6))
@@ -61,12 +61,12 @@ package struct SimulatedHost {
 
   mutating func freeze(until time: TrueTime) { frozenUntil = max(frozenUntil, time) }
 
-  /// The clock jumps, and nobody is told.
+  /// Steps the clock, without telling anybody.
   mutating func stepClock(by span: Nanoseconds, at time: TrueTime) { steps.append((time, span)) }
 
   mutating func reckonSleep(_ span: Nanoseconds, at time: TrueTime) { sleeps.append((time, span)) }
 
-  /// By the clock of a sender on this machine.
+  /// Returns the group time by the clock of a sender on this machine.
   mutating func groupTime(at time: TrueTime) -> GroupTime {
     let slept = sleeps.reduce(0) { $1.at <= time ? $0 + $1.by.count : $0 }
     return GroupTime(nanoseconds: local(at: time).nanoseconds + slept)

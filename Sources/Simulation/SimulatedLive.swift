@@ -1,12 +1,12 @@
 package import Clock
 import WireProtocol
 
-/// An item that is heard as it happens.
+/// A live item.
 package struct SimulatedLive: Sendable {
-  /// Its place in the list.
+  /// Index in the list.
   package var item: Int
   package var latency: Nanoseconds
-  /// Whether it comes to another latency when it is told to, as fast as real ones do while there is sound.
+  /// True if it moves to another latency when told to, as fast as real sources do while there is sound.
   package var adapts: Bool
 
   package init(item: Int = 0, latency: Nanoseconds, adapts: Bool = false) {
@@ -20,7 +20,7 @@ package struct SimulatedLive: Sendable {
   static let key = [UInt8](repeating: 7, count: LiveStream.keyByteCount)
 }
 
-/// Hides nothing, but notices each change, as a cipher does.
+/// Hides nothing, but detects each change, as a cipher does.
 package struct SimulatedCipher: DatagramCipher {
   package init() {}
 

@@ -36,7 +36,7 @@ extension SimulatedGroup {
     }
   }
 
-  /// Sends from the sender's program what its limits allow now, and the rest later.
+  /// Sends the bytes of the sender's program that its limits allow now, and the rest later.
   func push(_ bytes: [UInt8], on connection: SimulatedConnection) {
     connection.outgoing.append(bytes)
     released(connection)
@@ -54,7 +54,7 @@ extension SimulatedGroup {
     schedule(.released(connection), at: next)
   }
 
-  /// The sender's program has done with it: what it sent leaves first.
+  /// Ends the sender's side of a connection, after its bytes have left.
   func letGo(_ connection: SimulatedConnection, _ reason: String) {
     guard connection.isEstablished else {
       connection.senderHolds = false
@@ -113,7 +113,7 @@ extension SimulatedGroup {
     }
   }
 
-  /// After a repair, retransmissions bring what was held, as soon as the next one is due.
+  /// Releases held payloads after a repair: retransmissions bring them as soon as the next one is due.
   func release(_ room: Int) {
     guard !rooms[room].isCutOff else { return }
     let holding = rooms[room].holding
@@ -182,7 +182,7 @@ extension SimulatedGroup {
     schedule(.dialed(connection, attempt: 0), at: now)
   }
 
-  /// The first packet of a connection goes out; where it gets no answer, again after 1, 2 and 4 seconds.
+  /// Sends the first packet of a connection; without an answer, again after 1, 2 and 4 seconds.
   func dialed(_ connection: SimulatedConnection, attempt: Int) {
     guard connection.senderHolds else { return }
     let room = rooms[connection.room]

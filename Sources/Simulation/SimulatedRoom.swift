@@ -18,19 +18,19 @@ final class SimulatedRoom {
   var partitionDuringSuspend = false
   var isCutOff: Bool { isPartitioned || partitionDuringSuspend }
 
-  /// What this room's end has accepted.
+  /// Connections that this room has accepted.
   var accepted: [SimulatedConnection] = []
-  /// Connections with something that could not arrive.
+  /// Connections with payloads that could not arrive.
   var holding: [SimulatedConnection] = []
 
   var session: Pointer<ReceiverSession>?
   var process = 0
   var memory = ReceiverMemory()
-  /// What is on disk.
+  /// The trust that is on disk.
   var trust: TrustMemory
   var nextWake: TrueTime?
   var card: SimulatedSoundCard?
-  /// Counts the cards opened, so that a turn of an earlier one is known.
+  /// Number of cards opened, which identifies turns of an earlier card.
   var cardNumber = 0
   var wantsCard = false
   var isPlugged = true
@@ -40,12 +40,12 @@ final class SimulatedRoom {
   var lastStatus: RoomStatus?
   var lastCredit: Credit?
   var liveReports: [LiveReport] = []
-  /// How the card is to be opened.
+  /// Profile for opening the card.
   var profile = LatencyProfile.deep
   var lastEstimate: ClockEstimate?
   var underrunCount = 0
 
-  /// `sharing` is the access point of another room, where it is this one's as well.
+  /// `sharing` is another room's access point, if this room uses it too.
   init(
     _ quality: SimulatedGroup.Room, index: Int, seed: UInt64,
     sharing sharedDown: Pointer<NetworkLink>? = nil
@@ -100,18 +100,19 @@ extension SimulatedGroup {
       ReceiverSession(settings, memory: room.memory, trust: room.trust))
   }
 
-  /// What the real driver does in each turn of its loop.
+  /// Does what the real driver does in each turn of its loop.
   func serve(_ index: Int, _ inputs: [ReceiverSession.Input]) {
     let room = rooms[index]
     guard room.session != nil else { return }
     for input in inputs { handle(input, room) }
     takeReports(room)
-    // After other inputs than a stamp the session has looked at what follows already, at the same instant.
+    // After any other input than a stamp, the session has already acted at the same instant.
     if inputs.allSatisfy(\.isOfTime) { handle(.timeout, room) }
     scheduleWake(room)
   }
 
-  /// Nothing follows from a stamp but a better sample, later: the turn that the real driver takes then changes nothing.
+  /// Notes a transmit stamp. It only yields a better sample, later, so the real driver's turn would change nothing
+  /// here.
   func noteTransmission(of sequence: UInt32, at time: TrueTime, _ index: Int) {
     let room = rooms[index]
     let left = room.host.local(at: time)
@@ -217,7 +218,7 @@ extension SimulatedGroup {
 
   // MARK: - Sound card
 
-  /// Opening takes a moment, as it does on real cards.
+  /// Opens the card after a moment, as real cards need.
   func openCard(_ index: Int) {
     rooms[index].cardNumber += 1
     let attempt = rooms[index].cardNumber

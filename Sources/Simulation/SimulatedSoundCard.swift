@@ -2,13 +2,13 @@ import Audio
 import Clock
 import Receiver
 
-/// A sound card with a crystal of its own, and the loop that keeps it supplied as the real output loop does: wait for a
-/// period, see where the card is, obey, render. A new one is made each time the device is opened.
+/// A sound card with its own crystal, and the loop that keeps it supplied as the real output loop does: wait for a
+/// period, read the position, obey commands, render. A new one is made each time the device is opened.
 final class SimulatedSoundCard {
   enum Ending { case fine, ranDry }
 
   let quality: CardQuality
-  /// Of the host that the card is in.
+  /// Random source of the card's host.
   private let random: Pointer<RandomSource>
   private let crystal: Pointer<Oscillator>
   let ring: FrameRing
@@ -31,7 +31,8 @@ final class SimulatedSoundCard {
     self.crystal = crystal
     self.random = random
     let rate = TestSignal.sampleRate
-    // Each packet takes a block of its own: a live stream's short ones need as long a ring as the real program has.
+    // Each packet takes a block of its own: the short packets of a live stream need as long a ring as in the real
+    // program.
     let span =
       quality.profile.latency == nil ? quality.profile.frameRing : LatencyProfile.deep.frameRing
     ring = FrameRing(
@@ -46,7 +47,7 @@ final class SimulatedSoundCard {
     start()
   }
 
-  /// The first turn is due this long after the start.
+  /// Length of a period. The first turn is due this long after the start.
   var period: Nanoseconds {
     Nanoseconds(Int64(quality.periodFrames) * 1_000_000_000 / Int64(TestSignal.sampleRate))
   }
@@ -58,7 +59,7 @@ final class SimulatedSoundCard {
 
   // MARK: - Time
 
-  /// Frames that the card has sounded at `time`, as far as it was supplied.
+  /// Returns the number of frames that the card has sounded at `time`, if it was supplied.
   func position(at time: TrueTime) -> Double {
     let seconds = crystal.value.elapsed(at: time.seconds) - startElapsed
     return Double(startFrame) + seconds * Double(TestSignal.sampleRate)
@@ -69,7 +70,7 @@ final class SimulatedSoundCard {
     return TrueTime(seconds: crystal.value.time(ofElapsed: startElapsed + seconds))
   }
 
-  /// When the next period ends.
+  /// Returns when the next period ends.
   func nextTurn(after time: TrueTime) -> TrueTime {
     let period = Int64(quality.periodFrames)
     let frame = Int64(position(at: time)) - startFrame
@@ -146,7 +147,7 @@ final class SimulatedSoundCard {
 
 package struct CardQuality: Sendable {
   package enum Granularity: String, Sendable, CaseIterable {
-    /// Frame by frame, and asked for until it moves.
+    /// Frame by frame, and read until it moves.
     case exact
     /// In steps of two frames of 48 kHz, with a stamp.
     case fine
@@ -161,7 +162,7 @@ package struct CardQuality: Sendable {
   package var periodFrames = TestSignal.sampleRate / 100
   package var canRewind = true
   var profile = LatencyProfile.deep
-  /// As the real driver has it.
+  /// Equal to that of the real driver.
   var leadFrames: Int {
     canRewind
       ? MediaDuration(profile.rewindableLead).frames(at: TestSignal.sampleRate) : startFrames
@@ -170,7 +171,7 @@ package struct CardQuality: Sendable {
 
   package init(crystal: Oscillator.Quality) { self.crystal = crystal }
 
-  /// A live stream has periods of its own.
+  /// Adopts a profile. A live stream has periods of its own.
   mutating func use(_ profile: LatencyProfile) {
     self.profile = profile
     guard profile.latency != nil else { return }
@@ -195,7 +196,7 @@ extension CardQuality.Granularity {
   }
 }
 
-/// Who is told what a card has sounded.
+/// Receives the frames that a card has sounded.
 protocol CardListener {
   func heard(_ frames: Range<Int64>, of content: CardContent, by card: SimulatedSoundCard)
 }

@@ -10,7 +10,7 @@ final class SimulatedVisitor {
   let room: Int
   let identity: Identifier
   var pairing: PairingVisit?
-  /// What a visitor without a session of its own was told.
+  /// Messages to a visitor without a pairing visit.
   var told: [ControlMessage] = []
   var framer = MessageFramer(limit: ProtocolLimits.controlMessage)
 
@@ -22,7 +22,7 @@ final class SimulatedVisitor {
 }
 
 extension SecuredPeer {
-  /// The same at both ends but for the identifier, and different for each connection.
+  /// Equal at both ends except for the identifier, and different for each connection.
   static func simulated(_ id: Identifier, connection: Int) -> SecuredPeer {
     var random = RandomSource(seed: UInt64(connection), part: 5000)
     let bytes = (0..<48).map { _ in UInt8(truncatingIfNeeded: random.next()) }
@@ -32,17 +32,17 @@ extension SecuredPeer {
 }
 
 extension Identifier {
-  /// Of the group's own sender.
+  /// Identifier of the group's own sender.
   package static var simulatedSender: Identifier { simulated(1) }
   static func simulated(receiver room: Int) -> Identifier { simulated(100 + room) }
-  /// Of another sender.
+  /// Identifier of another sender.
   package static func simulated(visitor number: Int) -> Identifier { simulated(1000 + number) }
 }
 
-// MARK: - Who is trusted
+// MARK: - Trust
 
 extension SimulatedGroup {
-  /// Somebody types a room's PIN at the machine of this sender. What becomes of it is in `pairingReports`.
+  /// Types a room's PIN at the machine of this sender. The result goes to `pairingReports`.
   package func pair(_ room: Int, _ pin: PIN, as identity: Identifier = .simulatedSender) {
     visit(room, as: identity, .pair(pin))
   }
@@ -92,10 +92,10 @@ extension SimulatedGroup {
     serve(visitor.room, [.closed(visitor.id)])
   }
 
-  /// What a room's program says to a visitor.
+  /// Delivers bytes of a room's program to a visitor.
   func heard(_ bytes: [UInt8], by id: ConnectionID) {
     guard let visitor = visitors.first(where: { $0.id == id }) else { return }
-    // Later, so that the room's program is through with its turn.
+    // Later, so that the room's program has finished its turn.
     queue.insert(
       .action { group in
         if visitor.pairing != nil { return group.step(visitor, .received(bytes)) }
@@ -115,13 +115,13 @@ extension SimulatedGroup {
       }, at: now)
   }
 
-  /// A person changes who may play in a room, at the room's machine.
+  /// Changes the trust of a room, as a user at the room's machine.
   package func changeTrust(of room: Int, _ change: (inout TrustMemory) -> Void) {
     change(&rooms[room].trust)
     serve(room, [.trustChanged(rooms[room].trust)])
   }
 
-  /// The disk takes a moment; a program that is killed meanwhile has kept nothing.
+  /// Stores trust after a moment, as a disk does; a program that is killed meanwhile has stored nothing.
   func keep(_ trust: TrustMemory, _ number: Int, _ room: SimulatedRoom) {
     let process = room.process
     queue.insert(
@@ -136,7 +136,7 @@ extension SimulatedGroup {
 // MARK: - Other senders
 
 extension SimulatedGroup {
-  /// Another sender wants the room; returns by what name to `endVisit`.
+  /// Lets another sender ask for the room. Returns its number for `endVisit`.
   package func beginVisit(
     _ room: Int, as number: Int, takesOver: Bool = false, givesBack: Bool = false,
     priority: UInt8 = Hello.usualPriority
@@ -151,7 +151,7 @@ extension SimulatedGroup {
     return visitor.id.number
   }
 
-  /// It is done with the room.
+  /// Lets that sender finish.
   package func endVisit(_ number: Int) {
     guard let visitor = visitors.first(where: { $0.id.number == number }) else { return }
     let goodbye = ControlMessage.goodbye(Goodbye(reason: .finished, detail: ""))

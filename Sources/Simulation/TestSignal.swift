@@ -2,12 +2,12 @@ import Audio
 import Clock
 import Sender
 
-/// What is played in exact scenarios: every frame says where in the stream it belongs and of which generation it is,
-/// so that the place can be read from what a card sounds, to a thousandth of a frame, also between frames.
+/// The audio of exact scenarios: every frame tells its stream position and its generation, so that the position can be
+/// read from a card's sound, to a thousandth of a frame, also between frames.
 enum TestSignal {
-  /// The place coarsely, its cosine and sine, the generation, and how loud full is.
+  /// Channels: the coarse position, its cosine and sine, the generation, and full level.
   static let channelCount = 5
-  /// The same, the item, and the frame of it.
+  /// The same channels, then the item and the frame within it.
   static let itemChannelCount = 7
   static let sampleRate = 8_000
   private static let period = 64
@@ -29,7 +29,7 @@ enum TestSignal {
     samples.append(1)
   }
 
-  /// What comes behind the rest where items are told.
+  /// Appends the two channels that tell the item.
   static func append(item: Int, frame: Int64, to samples: inout [Float]) {
     samples.append(Float(item % 1024) / itemScale)
     samples.append(Float(frame % 65_536) / itemFrameScale)
@@ -39,21 +39,21 @@ enum TestSignal {
     var gain: Double
     /// In stream frames.
     var position: Double
-    /// The generation modulo 64, or between two of them where one goes over into another.
+    /// The generation modulo 64, or a value between two of them at a transition.
     var generation: Double
-    /// Where items are told.
+    /// Nil unless samples tell their item.
     var item: ItemReading?
   }
 
   struct ItemReading {
-    /// The item's identity modulo 1024, or between two of them.
+    /// The item's identity modulo 1024, or a value between two of them.
     var item: Double
-    /// The stream frame at which the item's first frame belongs. Other than `position`, not wrong where frames on one
+    /// The stream frame at which the item's first frame belongs. Unlike `position`, it stays right if frames on one
     /// side are missing.
     var origin: Double
   }
 
-  /// Nil in silence, and where a fade has left too little to read.
+  /// Returns nil in silence, and if a fade has left too little to read.
   static func read(_ samples: ArraySlice<Float>) -> Reading? {
     let base = samples.startIndex
     let gain = samples[base + 4]
@@ -80,7 +80,7 @@ enum TestSignal {
   }
 }
 
-/// An item of the test signal, or of nothing where nobody listens.
+/// An item of the test signal, or of silence in scenarios without samples.
 final class SignalSource: MediaSource {
   let format: AudioFormat
   let sampleType: SampleType
@@ -88,20 +88,20 @@ final class SignalSource: MediaSource {
   let frameCount: Int64?
   var isSeekable: Bool { live == nil }
   let live: LiveTiming?
-  /// The latency that it holds, where it is live.
+  /// The latency that a live item holds.
   private(set) var held = Nanoseconds.zero
   var heldGoal = Nanoseconds.zero
   var heldLatency: Nanoseconds? { live == nil ? nil : held }
   let metadata = ItemMetadata()
   private var next: Int64 = 0
   let supply: Supply
-  /// Since it was opened.
+  /// Frames read since the item was opened.
   private(set) var framesRead: Int64 = 0
   var openedAt: TrueTime?
   private let item: Int
   private let isExact: Bool
   private let tellsItems: Bool
-  /// The stream frame at which this item's frame 0 sounds or would sound, and what it belongs to; set once it is known.
+  /// The stream frame at which this item's frame 0 sounds or would sound, and its generation; set once they are known.
   var start: (frame: Int64, generation: UInt32) = (0, 0)
 
   init(
@@ -145,8 +145,8 @@ final class SignalSource: MediaSource {
   var position: Int64 { next }
 }
 
-/// Packs nothing but a number of frames: what is played by rooms that make no samples. Its packets are longer than
-/// music's, for nobody hears them.
+/// Encodes only a number of frames, for rooms that make no samples. Its packets are longer than those of music, because
+/// nobody hears them.
 final class SilenceEncoder: AudioEncoder {
   let format: StreamFormat
   private let packetFrames: Int

@@ -226,7 +226,7 @@ private func readNetwork(
     .read(into: buffer, count: Int(count))
 }
 
-/// FFmpeg's call back, on the thread that reads.
+/// FFmpeg's callback, on the reading thread.
 private func seekNetwork(
   context: UnsafeMutableRawPointer?, place: Int64, origin: Int32
 ) -> Int64 {

@@ -44,7 +44,7 @@ final class RawPackets {
     return Packet(packet, demuxer.library)
   }
 
-  /// The packets up to `count` that `next` will give.
+  /// Returns up to `count` of the packets that `next` will give.
   func peek(_ count: Int) throws(MediaError) -> [Packet] {
     var ahead: [Packet] = []
     while ahead.count < count, let packet = try next() { ahead.append(packet) }
@@ -52,7 +52,7 @@ final class RawPackets {
     return ahead
   }
 
-  /// False where that failed.
+  /// Returns false if the seek failed.
   func seek(toTimestamp timestamp: Int64) -> Bool {
     waiting = []
     return demuxer.seek(toTimestamp: timestamp)
@@ -70,7 +70,7 @@ extension RawPackets.Packet {
     isDiscarded = raw.flags & AV_PKT_FLAG_DISCARD != 0
   }
 
-  /// Two little-endian numbers of 32 bits.
+  /// Reads the frames to skip at the beginning and the end: two little-endian numbers of 32 bits.
   private static func trim(
     of packet: UnsafeMutablePointer<AVPacket>, _ library: FFmpegLibrary
   ) -> (skipped: Int, discarded: Int)? {
