@@ -3,7 +3,7 @@ import Glibc
 import PlaylistFormats
 import Sender
 
-/// What lies in a folder: names, sizes and times, and nothing of what is in the files.
+/// The entries of a folder: names, sizes and times, without reading the files.
 struct FolderListing {
   struct File: Hashable, Sendable {
     let name: String
@@ -18,7 +18,7 @@ struct FolderListing {
     var reason: String { String(cString: strerror(code)) }
   }
 
-  /// Files and folders in one folder; what comes after them is left out.
+  /// Largest number of entries in one folder; the rest is left out.
   static let limit = 50_000
   private static let videoEndings: Set<String> = ["avi", "m4v", "mkv", "mov", "mpg", "ts"]
   private static let imageNames = ["cover", "folder", "front"]
@@ -27,17 +27,17 @@ struct FolderListing {
   private(set) var folders: [String] = []
   private(set) var media: [File] = []
   private(set) var lists: [File] = []
-  /// The picture of the folder.
+  /// The picture that represents the folder.
   private(set) var image: File?
-  /// Changes with every name, size and time of the files that count.
+  /// Changes with every name, size and time of the listed files.
   private(set) var hash: Int64 = 0
   private(set) var isCut = false
   private var count = 0
 
-  /// Nothing but what is hidden lies in it.
+  /// True if the folder has no visible entries.
   var isEmpty: Bool { count == 0 }
 
-  /// Links are left out: they may lead back up, or out of the library.
+  /// Leaves out links, because they may lead back up, or out of the library.
   init(_ location: String) throws(Failure) {
     let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK
     let descriptor = open(FileName.bytes(of: location), flags)
@@ -57,7 +57,7 @@ struct FolderListing {
       take(entry, in: descriptor)
       errno = 0
     }
-    // A disk that fails in the middle must not look like files that were removed.
+    // A disk that fails in the middle must not look like removed files.
     if errno != 0 { throw Failure(code: errno) }
     folders.sort()
     media.sort { $0.name < $1.name }
@@ -103,7 +103,7 @@ struct FolderListing {
     hash.add(bytes)
     hash.add(file.size)
     hash.add(file.mtime)
-    // A sum, for a disk may list the same names in another order.
+    // A sum, because a disk may list the same names in another order.
     self.hash &+= hash.value
   }
 
@@ -117,7 +117,7 @@ struct FolderListing {
   }
 }
 
-/// FNV-1a: the same in every run, unlike Swift's own.
+/// FNV-1a: equal in every run, unlike Swift's own hash.
 struct Hash {
   private var state: UInt64 = 0xcbf2_9ce4_8422_2325
 
@@ -125,7 +125,7 @@ struct Hash {
 
   mutating func add(_ bytes: some Sequence<UInt8>) {
     for byte in bytes { state = (state ^ UInt64(byte)) &* 0x100_0000_01b3 }
-    // So that "ab" and "c" are not "a" and "bc".
+    // Separates texts, so that "ab" and "c" differ from "a" and "bc".
     state = (state ^ 0xff) &* 0x100_0000_01b3
   }
 

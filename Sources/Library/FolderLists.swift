@@ -3,9 +3,9 @@ import Glibc
 import PlaylistFormats
 import Sender
 
-/// Playlists that lie as files in the library's folders.
+/// Reads the playlist files in the library's folders.
 enum FolderLists {
-  /// Nil for what is no playlist. Of the files that it names, those outside of the library are left out.
+  /// Reads a playlist; nil if the file is none. Leaves out files outside the library.
   static func read(
     _ location: String, _ name: String, in folders: LibraryFolders
   ) -> TrackWriter.FoundList? {

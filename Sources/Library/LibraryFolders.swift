@@ -1,8 +1,8 @@
 import Glibc
 import Sender
 
-/// Where the library's folders are. Within the library a path begins with the name of one of them, such as
-/// `Music/Jazz`; a location is where that is on this machine.
+/// The locations of the library's folders. Within the library a path begins with the name of one of them,
+/// such as `Music/Jazz`; a location is the same place on this machine.
 struct LibraryFolders: Sendable {
   struct Root: Hashable, Sendable {
     let name: String
@@ -11,10 +11,11 @@ struct LibraryFolders: Sendable {
 
   let roots: [Root]
 
-  /// Of two folders with the same name, the second gets a number. One that lies in another adds nothing.
+  /// Gives the second of two folders with the same name a number. Skips a folder inside another.
   init(_ locations: [String]) {
     var roots: [Root] = []
-    // By its own name, and not that of what it leads to: what is not mounted leads nowhere.
+    // Uses the folder's own name, not that of a link's target: a link to something that is not mounted has
+    // no target.
     let all = locations.map(Self.plain)
     for (place, whole) in all.enumerated() {
       let isCovered = all.enumerated().contains { other, folder in
@@ -32,14 +33,14 @@ struct LibraryFolders: Sendable {
     self.roots = roots
   }
 
-  /// Nil where the path begins with none of the folders.
+  /// Returns nil if the path begins with none of the folders.
   func location(of path: String) -> String? {
     let parts = path.split(separator: "/", maxSplits: 1)
     guard let root = roots.first(where: { $0.name == parts.first ?? "" }) else { return nil }
     return parts.count == 2 ? "\(root.location)/\(parts[1])" : root.location
   }
 
-  /// Nil for what lies in none of them. Does not look at the disk.
+  /// Returns nil for a location outside the folders. Does not look at the disk.
   func path(of location: String) -> String? {
     let plain = Self.plain(location)
     for root in roots {
@@ -51,7 +52,7 @@ struct LibraryFolders: Sendable {
     return nil
   }
 
-  /// The place itself, without any link, if it lies in one of the folders: a link in them may lead out.
+  /// Returns the location without links, or nil if it is outside the folders: a link in them may lead out.
   func confined(_ location: String) -> String? {
     guard let real = Self.resolved(location) else { return nil }
     let isInside = roots.contains { root in
@@ -70,7 +71,7 @@ struct LibraryFolders: Sendable {
     }
   }
 
-  /// Without `.`, `..` and doubled slashes.
+  /// Removes `.`, `..` and doubled slashes.
   private static func plain(_ location: String) -> String {
     var parts: [Substring] = []
     for part in location.split(separator: "/") where part != "." {
@@ -82,7 +83,7 @@ struct LibraryFolders: Sendable {
 
 /// A path within the library.
 enum LibraryPath {
-  /// Nil for a library folder itself.
+  /// Returns nil for a library folder itself.
   static func parent(_ path: String) -> String? {
     path.lastIndex(of: "/").map { String(path[..<$0]) }
   }
@@ -95,14 +96,14 @@ enum LibraryPath {
     path == folder || path.hasPrefix(folder + "/")
   }
 
-  /// Without its ending, for people.
+  /// Returns the name for people, without its extension.
   static func title(_ name: String) -> String {
     let shown = ItemMetadata.shown(FileName.shown(name))
     guard let dot = shown.lastIndex(of: "."), dot > shown.startIndex else { return shown }
     return String(shown[..<dot])
   }
 
-  /// Whether it is one disc of an album, by its name: `CD1`, `Disc 2 - Live`.
+  /// True if the folder is one disc of an album, by its name: `CD1`, `Disc 2 - Live`.
   static func isDisc(_ path: String) -> Bool {
     let name = name(path).lowercased()
     for word in ["cd", "disc", "disk", "disque"] where name.hasPrefix(word) {

@@ -6,18 +6,18 @@ import Sender
 import Service
 import Synchronization
 
-/// Keeps the tables as the folders are, on a thread of its own that yields to everything else: scans at the beginning, when
-/// asked, and where something changes.
+/// Keeps the tables equal to the folders, on a thread of its own with low priority: it scans at the beginning, on
+/// request, and when something changes.
 final class LibraryScanner: Sendable {
   struct Settings: Sendable {
     let folders: LibraryFolders
     let database: String
     let worker: [String]
-    /// How long a folder must be quiet before it is read, in milliseconds.
+    /// Time without changes, in milliseconds, after which a folder is read.
     var quietTime: Int64 = 5_000
-    /// How long it may be busy at most.
+    /// Longest time, in milliseconds, for which changes may postpone reading.
     var busyTime: Int64 = 60_000
-    /// How often folders are read of which nobody tells when they change.
+    /// Interval, in milliseconds, of reading folders that report no changes.
     var period: Int64 = 15 * 60_000
   }
 
@@ -26,17 +26,17 @@ final class LibraryScanner: Sendable {
   private let pool: WorkerPool
   private let isEnding = Atomic<Bool>(false)
   private let isAsked = Atomic<Bool>(false)
-  /// How often stations and playlists were changed.
+  /// Number of changes to stations and playlists.
   private let edits = Atomic<UInt64>(0)
   private let changed: @Sendable (HouseState.LibraryFigures) -> Void
   private let report: @Sendable (String) -> Void
   private let damaged: @Sendable (SQLiteError) -> Void
   private let ended = DispatchSemaphore(value: 0)
 
-  /// Begins at once.
+  /// Starts at once.
   ///
-  /// - Parameter damaged: called on the scanner's thread where the file of the tables turns out to be; it does nothing
-  ///   more then.
+  /// - Parameter damaged: called on the scanner's thread if the database file turns out to be damaged; then the scanner
+  ///   stops.
   init(
     _ settings: Settings, changed: @escaping @Sendable (HouseState.LibraryFigures) -> Void,
     report: @escaping @Sendable (String) -> Void,
@@ -54,19 +54,19 @@ final class LibraryScanner: Sendable {
     thread.detach()
   }
 
-  /// From any thread.
+  /// Requests a scan. From any thread.
   func ask() {
     isAsked.store(true, ordering: .relaxed)
     watch.wake()
   }
 
-  /// A station or a playlist is new or gone. From any thread.
+  /// Notes that a station or a playlist is new or gone. From any thread.
   func noteEdit() {
     edits.add(1, ordering: .relaxed)
     watch.wake()
   }
 
-  /// Ends what is going on at once, and waits for it.
+  /// Ends the present work at once, and waits for its end.
   func close() {
     isEnding.store(true, ordering: .relaxed)
     pool.end()
@@ -92,9 +92,9 @@ final class LibraryScanner: Sendable {
   }
 }
 
-/// What the thread does, with what only it knows.
+/// The work of the scanner's thread, with the state that only it uses.
 private final class ScanLoop {
-  /// Nanoseconds between two figures that others are told of.
+  /// Shortest interval, in nanoseconds, of reporting new figures.
   private static let tellingPeriod: Int64 = 500_000_000
 
   private let settings: LibraryScanner.Settings
@@ -108,7 +108,7 @@ private final class ScanLoop {
 
   private var paths: [Int32: String] = [:]
   private var dirty: Set<String> = []
-  /// Whether anything may have changed.
+  /// True if anything may have changed.
   private var hasMissed = true
   /// Times in milliseconds.
   private var firstNews: Int64 = 0
@@ -118,7 +118,7 @@ private final class ScanLoop {
   private var hasNetwork = false
   private var isUnclear = false
   private var figures = HouseState.LibraryFigures()
-  /// Begins where no earlier process was, so that a page that has seen one looks again.
+  /// Starts above the revisions of earlier processes, so that a page that has seen one loads again.
   private var revision = UInt64(HostClock.now.nanoseconds / 1_000_000)
   private var knownEdits: UInt64 = 0
   private var lastTold: Int64 = 0
@@ -134,7 +134,7 @@ private final class ScanLoop {
     (self.changed, self.report) = (changed, report)
   }
 
-  /// - Throws: where the file of the tables is damaged.
+  /// - Throws: `SQLiteError` if the database file is damaged.
   func run(_ isAsked: () -> Bool) throws(SQLiteError) {
     try refreshFigures()
     tell()
@@ -166,7 +166,7 @@ private final class ScanLoop {
   private var needsTimer: Bool { hasNetwork || isFull || isUnclear }
   private var isTimerOver: Bool { needsTimer && now >= lastScan + settings.period }
 
-  /// Until the next scan, in milliseconds; negative where nothing is waited for.
+  /// Returns the time until the next scan, in milliseconds; negative if none is planned.
   private func timeLeft() -> Int64 {
     if hasMissed { return 0 }
     var end: Int64?
@@ -195,7 +195,7 @@ private final class ScanLoop {
     }
   }
 
-  /// Without those that lie in others of them.
+  /// Returns the paths that do not lie inside others of them.
   private func outermost(_ paths: Set<String>) -> [String] {
     paths.sorted().filter { path in
       !paths.contains { $0 != path && LibraryPath.isInside(path, $0) }
@@ -221,7 +221,7 @@ private final class ScanLoop {
     }
     if what == nil {
       lastScan = now
-      // One that is mounted later tells of nothing either.
+      // A folder that is mounted later reports no change either.
       isUnclear = !scan.unclear.isEmpty
       hasNetwork = settings.folders.roots.contains {
         isNetworkFolder(FileName.bytes(of: $0.location))
@@ -244,7 +244,7 @@ private final class ScanLoop {
     tell()
   }
 
-  /// - Throws: where the file is damaged.
+  /// - Throws: `SQLiteError` if the file is damaged.
   private func refreshFigures() throws(SQLiteError) {
     do {
       var fresh = try LibraryQueries.figures(database)
@@ -265,7 +265,7 @@ private final class ScanLoop {
     do {
       paths[try watch.add(FileName.bytes(of: location))] = path
     } catch {
-      // Anything but the system's limit shows when the folder is read.
+      // Any error but the system's limit shows when the folder is read.
       guard error.isLimit, !isFull else { return }
       isFull = true
       let period = settings.period / 60_000

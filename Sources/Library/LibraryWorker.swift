@@ -2,16 +2,16 @@ import FFmpegSource
 import LinuxIO
 import Sender
 
-/// Reads files from anywhere in a program of its own: what is broken enough to end or hold up FFmpeg ends this program,
-/// and neither the library nor the music.
+/// Reads files in a separate program: a file that crashes or blocks FFmpeg ends only this program, and neither the
+/// library nor the music.
 package enum LibraryWorker {
-  /// Seconds that one file may take; afterwards the program ends itself.
+  /// Timeout of one file, in seconds; after it, the program ends itself.
   static let patience: UInt32 = 20
 
-  /// What the program is told where people wait for what it makes.
+  /// Argument for a program whose results people wait for.
   static let awaited = "--awaited"
 
-  /// What the program does: answers until nobody asks any more. Takes standard input and output.
+  /// Runs the program: answers requests until they end. Uses standard input and output.
   package static func run(isAwaited: Bool = false) {
     BackgroundService.run(seconds: patience, isAwaited: isAwaited) { request in
       WorkerRequest(request).map(answer)?.bytes ?? []
@@ -30,14 +30,14 @@ package enum LibraryWorker {
       return switch error {
       case .notFound: .gone
       case .unreadable: .unreadable("\(error)")
-      // Loading FFmpeg is all that can fail so.
+      // Only loading FFmpeg can fail in this way.
       case .unsupported: .useless("\(error)")
       default: .broken("\(error)")
       }
     }
   }
 
-  /// Returns the ending of the file that it made.
+  /// Returns the extension of the file that it made.
   private static func shrink(
     _ path: String, _ isInside: Bool, _ size: Int, _ target: String
   ) throws(MediaError) -> String {
@@ -45,7 +45,7 @@ package enum LibraryWorker {
     guard let picture = bytes.flatMap({ Picture($0) }) else {
       throw .notAudio(path: path, reason: "there is no picture in it")
     }
-    // Without FFmpeg's filters a picture stays as large as it is.
+    // Without FFmpeg's filters a picture keeps its size.
     var made = picture
     do throws(MediaError) {
       made = try picture.fitting(size)
@@ -62,11 +62,12 @@ package enum LibraryWorker {
   }
 }
 
-/// What is asked of the program: words with zeros between them, for a path has none.
+/// A request to the program: words separated by zeros, which a path cannot contain.
 enum WorkerRequest: Hashable {
   case tags(String)
   case image(String)
-  /// A picture, in a media file or a file of its own, at most `size` pixels each way, to `target` and an ending.
+  /// Writes a picture, from a media file or a file of its own, at most `size` pixels each way, to `target` plus an
+  /// extension.
   case shrink(String, isInside: Bool, size: Int, target: String)
 
   private var words: [String] {
@@ -94,16 +95,16 @@ enum WorkerRequest: Hashable {
   }
 }
 
-/// What the program found.
+/// The program's answer.
 enum WorkerAnswer: Hashable {
   case tags(FileTags)
   case done(String)
-  /// There is no such file any more.
+  /// The file does not exist any more.
   case gone
   /// The file could not be read now.
   case unreadable(String)
   case broken(String)
-  /// No file can be read, and why.
+  /// No file can be read, for this reason.
   case useless(String)
 
   private var words: [String] {
@@ -138,7 +139,7 @@ enum WorkerAnswer: Hashable {
 }
 
 extension FileTags {
-  /// An empty word is nil.
+  /// An empty word means nil.
   fileprivate var words: [String] {
     let texts = [title, artist, albumArtist, album, albumNumber, codec, picture]
     let numbers = [track, disc, year]

@@ -4,12 +4,12 @@ import Sender
 import Service
 import Synchronization
 
-/// One walk through the library's folders: what has changed since the last one goes into the tables. For one thread.
+/// One walk through the library's folders, which puts changes since the last one into the tables. For one thread.
 final class Scan {
-  /// What a scan tells while it goes on.
+  /// A report during a scan.
   enum News {
     case progress(HouseState.LibraryFigures.Scan)
-    /// The tables have more.
+    /// The tables have new content.
     case written
     /// A line for people.
     case report(String)
@@ -20,15 +20,15 @@ final class Scan {
     case failed(String)
   }
 
-  /// Folders in folders; what lies deeper is left out.
+  /// Deepest level of nested folders; deeper ones are left out.
   static let depthLimit = 32
-  /// Files of a library; what comes after them is left out.
+  /// Largest number of files in a library; the rest is left out.
   static let trackLimit = 1_000_000
-  /// Changes of one transaction.
+  /// Number of changes in one transaction.
   private static let batch = 500
-  /// Lines about files that cannot be read.
+  /// Largest number of lines about unreadable files.
   private static let reportLimit = 20
-  /// How long a track without a file is remembered, in seconds.
+  /// Time for which a track without a file is remembered, in seconds.
   private static let memory: Int64 = 30 * 24 * 3_600
 
   private struct Known {
@@ -40,13 +40,13 @@ final class Scan {
   private let writer: TrackWriter
   private let pool: WorkerPool
   private let isCancelled: @Sendable () -> Bool
-  /// Called for each folder before it is read.
+  /// Called for each folder before it is read, with its path and its location.
   private let watch: (String, String) -> Void
   private let tell: (News) -> Void
 
   private var known: [String: Known] = [:]
   private var seen: Set<String> = []
-  /// Folders of which nobody knows whether their files are there.
+  /// Folders whose files may or may not exist.
   private(set) var unclear: [String] = []
   private var changed: [(path: String, count: Int)] = []
   private var fileCount = 0
@@ -64,7 +64,7 @@ final class Scan {
     (self.isCancelled, self.watch, self.tell) = (isCancelled, watch, tell)
   }
 
-  /// - Parameter paths: the folders to look at, with what is below them; nil for all.
+  /// - Parameter paths: the folders to scan, with all folders below them; nil for all.
   func run(_ paths: [String]? = nil) throws {
     try readKnown()
     for root in folders.roots where paths == nil || paths?.contains(root.name) == true {
@@ -97,7 +97,7 @@ final class Scan {
 
   // MARK: - Walking
 
-  /// An empty folder is one that is not mounted: nothing is taken for removed.
+  /// Walks through a library folder. An empty one is probably not mounted: its files are kept.
   private func walk(_ root: LibraryFolders.Root) throws {
     switch Result(catching: { () throws(FolderListing.Failure) in try FolderListing(root.location) }
     )
@@ -138,7 +138,7 @@ final class Scan {
     }
   }
 
-  /// 0 stands for a folder that was not read to its end.
+  /// Returns the stored hash. 0 marks a folder that was not read completely.
   private static func mark(_ hash: Int64) -> Int64 { hash == 0 ? 1 : hash }
 
   private func dropGone(_ paths: [String]?) throws {
@@ -164,7 +164,7 @@ final class Scan {
     guard let location = folders.location(of: path),
       let listing = try? FolderListing(location)
     else { return }
-    // What was found elsewhere may have come from here.
+    // A file found elsewhere may have come from here.
     if known[path] != nil { try flush() }
     try add(.folder(path))
     let stored = try stored(in: path)
@@ -216,7 +216,7 @@ final class Scan {
     return faults
   }
 
-  /// False where some of them could not be read now, but may be another time.
+  /// Reads files. Returns false if some of them could not be read now, but may be readable later.
   private func read(
     _ files: [FolderListing.File], in path: String, _ location: String
   ) throws -> Bool {

@@ -1,24 +1,24 @@
 import SQLiteStore
 import Service
 
-/// What somebody types, as questions to the index. Each word may be the beginning of one; accents and case do not count.
+/// A user's search text as queries to the index. Each word matches beginnings of words; accents and case do not count.
 struct SearchQuery {
-  /// Words that are looked for; what follows narrows little.
+  /// Largest number of words; more would narrow the result little.
   static let wordLimit = 8
   private static let lengthLimit = 64
 
   private let words: [String]
 
-  /// Nil where there is no word in it.
+  /// Returns nil if the text contains no word.
   init?(_ text: String) {
     words = text.split { !$0.isLetter && !$0.isNumber }.prefix(Self.wordLimit)
       .map { String($0.prefix(Self.lengthLimit)) }
     if words.isEmpty { return nil }
   }
 
-  /// All words, anywhere. The words are letters and digits, so that quotes hold them.
+  /// Matches all words, anywhere. Quotes are safe, because words are letters and digits.
   private var anywhere: String { words.map { "\"\($0)\"*" }.joined(separator: " ") }
-  /// The words in their order, where `column` begins.
+  /// Matches the words in their order, at the beginning of `column`.
   private func first(in column: String) -> String {
     "\(column) : ^\"\(words.joined(separator: " "))\"*"
   }
@@ -45,7 +45,8 @@ struct SearchQuery {
     return result
   }
 
-  /// Titles that begin with it come first. Not ranked otherwise: that would mean to read every hit of a common word.
+  /// Returns tracks, first those whose titles begin with the text. No other ranking, because it would have to read
+  /// every hit of a common word.
   private func tracks(_ database: Database, limit: Int) throws -> [Track] {
     let find = try database.prepare(
       FoundTrack.columns + """

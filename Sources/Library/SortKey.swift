@@ -1,6 +1,7 @@
-/// Small letters without accents, by which names are sorted and compared.
+/// Lower-case names without accents, for sorting and comparing.
 enum SortKey {
-  /// For U+00C0 to U+017F, without regard to case; a dot for what is no letter with an accent.
+  /// Base letters of U+00C0 to U+017F, without case; a dot for characters that are no letters with
+  /// accents.
   private static let bases = Array(
     ("aaaaaaaceeeeiiiidnooooo.ouuuuyts" + "aaaaaaaceeeeiiiidnooooo.ouuuuyty"
       + "aaaaaaccccccccddddeeeeeeeeeegggggggghhhhiiiiiiiiiiiijjkkklllllll"
@@ -13,14 +14,14 @@ enum SortKey {
       if bases.indices.contains(place), bases[place] != UInt8(ascii: ".") {
         scalars.append(Unicode.Scalar(bases[place]))
       } else if !(0x300...0x36f).contains(scalar.value) {
-        // Combining accents are left out.
+        // Leave out combining accents.
         scalars.append(scalar)
       }
     }
     return String(scalars)
   }
 
-  /// As people look for a name on a shelf: without a leading article.
+  /// Returns the key by which people look for a name on a shelf: without a leading article.
   static func ofShelf(_ name: String) -> String {
     let key = of(name)
     return key.hasPrefix("the ") ? String(key.dropFirst(4)) : key

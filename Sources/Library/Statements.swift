@@ -1,6 +1,6 @@
 import SQLiteStore
 
-/// Statements that are carried out many times, each prepared once. For its database's thread.
+/// Statements that are executed many times, each prepared once. For its database's thread.
 final class Statements {
   private let database: Database
   private var prepared: [String: Statement] = [:]
@@ -18,7 +18,7 @@ final class Statements {
     try prepared(sql).run(values)
   }
 
-  /// The first column of the first row.
+  /// Returns the first column of the first row.
   func number(_ sql: String, _ values: SQLiteValue...) throws(SQLiteError) -> Int64? {
     try prepared(sql).first(values) { $0.int64(0) } ?? nil
   }

@@ -3,21 +3,21 @@ import Glibc
 import SQLiteStore
 import Sender
 
-/// What a scan finds, on its way into the tables. Each call of `write` is one transaction.
+/// Writes the results of a scan into the tables. Each call of `write` is one transaction.
 final class TrackWriter {
   enum Change {
-    /// A folder that is there.
+    /// A folder that exists.
     case folder(String)
     case track(folder: String, FolderListing.File, FileTags)
-    /// A file that cannot be read, with what it was like: it is looked at again when that changes.
+    /// A file that cannot be read, with its size and time: it is read again when these change.
     case fault(folder: String, FolderListing.File, reason: String)
-    /// A track that is there again as it was.
+    /// A track whose file is back unchanged.
     case returned(track: Int64)
     case missing(track: Int64)
     case playlists(folder: String, [FoundList])
-    /// All of the folder was read; a hash of 0 makes the next scan look at it again.
+    /// The folder was read; a hash of 0 makes the next scan read it again.
     case read(folder: String, hash: Int64, image: (hash: String, name: String)?)
-    /// A folder that is no longer there, with all its tracks.
+    /// A folder that no longer exists, with all its tracks.
     case folderGone(String)
   }
 
@@ -32,7 +32,7 @@ final class TrackWriter {
     var entries: [Entry]
   }
 
-  /// Numbers that are kept in memory.
+  /// Largest number of folder numbers kept in memory.
   private static let cacheLimit = 20_000
 
   let database: Database
@@ -40,11 +40,11 @@ final class TrackWriter {
   private let albums: AlbumKeeper
   private let statements: Statements
   private var folderNumbers: [String: Int64] = [:]
-  /// Of the library folders that were asked about.
+  /// True for library folders that are mounted, as far as they were checked.
   private var mounted: [String: Bool] = [:]
   /// Seconds since 1970.
   private let now: Int64
-  /// Whether what is found counts as new now; else since its file was written.
+  /// True if new tracks count as added when their files were written; else they are added now.
   private let isFirstScan: Bool
 
   init(_ database: Database, _ folders: LibraryFolders, isFirstScan: Bool) {
@@ -61,14 +61,14 @@ final class TrackWriter {
         try albums.refresh()
       }
     } catch {
-      // Their rows were taken back.
+      // Their rows were rolled back.
       folderNumbers = [:]
       albums.forget()
       throw error
     }
   }
 
-  /// Tracks without a file for so many seconds, and what nobody needs without them.
+  /// Forgets tracks that have had no file for `seconds`, and rows that nothing else needs.
   func forget(missingFor seconds: Int64) throws(SQLiteError) {
     try database.transaction { () throws(SQLiteError) in
       try statements.run("DELETE FROM track WHERE missing < ?", SQLiteValue(now - seconds))
@@ -83,7 +83,7 @@ final class TrackWriter {
           AND NOT EXISTS (SELECT 1 FROM folder child WHERE child.parent = folder.id);
         """)
     }
-    // Later numbers may be others.
+    // The numbers may be given out again.
     folderNumbers = [:]
     albums.forget()
   }
@@ -195,7 +195,8 @@ final class TrackWriter {
     "INSERT INTO track (" + columns.joined(separator: ", ") + ", added) VALUES ("
     + columns.map { _ in "?, " }.joined() + "?)"
 
-  /// By which a file is known again in another place. One without tags must also be as old as it was.
+  /// Returns a hash by which a moved file is recognised. For a file without a title tag, it includes
+  /// the file's time.
   private static func signature(_ file: FolderListing.File, _ tags: FileTags) -> Int64 {
     var hash = Hash()
     hash.add(file.size)
@@ -205,7 +206,8 @@ final class TrackWriter {
     return hash.value
   }
 
-  /// The number of a track whose file is no longer where it was, and looks like this one.
+  /// Returns the number of a track that looks like this file and whose own file is gone; nil if there
+  /// is none.
   private func moved(
     _ file: FolderListing.File, _ signature: Int64
   ) throws(SQLiteError) -> Int64? {
@@ -223,7 +225,7 @@ final class TrackWriter {
     return candidates.first { $0.isMissing || isGone($0.folder, $0.name) }?.number
   }
 
-  /// Whether the folder is there and the file is not.
+  /// True if the folder exists and the file does not.
   private func isGone(_ folder: String, _ name: String) -> Bool {
     let root = String(folder.prefix { $0 != "/" })
     guard isMounted(root), let place = folders.location(of: folder) else { return false }

@@ -1,6 +1,7 @@
 import SQLiteStore
 
-/// What people have put into the library themselves, and no scan finds again: stations and saved playlists.
+/// Content that users have put into the library and that no scan can find again: stations and saved
+/// playlists.
 struct UserLists {
   private struct Station {
     var name: String
@@ -8,7 +9,7 @@ struct UserLists {
   }
 
   private struct Entry {
-    /// Of a file, by its place in the library.
+    /// Folder of a file, as a path within the library.
     var folder: String?
     var name: String?
     var uri: String?
@@ -24,16 +25,16 @@ struct UserLists {
 
   var isEmpty: Bool { stations.isEmpty && playlists.isEmpty }
 
-  /// Such as `2 stations and 1 playlist were`.
+  /// A phrase such as `2 stations and 1 playlist were`.
   var sentence: String {
     let (s, p) = (stations.count, playlists.count)
     return "\(s) station\(s == 1 ? "" : "s") and \(p) playlist\(p == 1 ? "" : "s") were"
   }
 
-  /// All that can be read of a damaged file.
+  /// Reads all that is readable in a damaged file.
   init(rescuedFrom path: String) {
     guard let database = try? Database(path: path) else { return }
-    // What was read before an error is kept.
+    // Rows read before an error are kept.
     try? database.prepare("SELECT name, uri FROM radio ORDER BY id LIMIT \(StoredLists.limit)")
       .forEach([]) { row in
         guard let name = row.text(0), let uri = row.text(1), StoredLists.isAddress(uri) else {
@@ -50,7 +51,7 @@ struct UserLists {
     playlists = found.map { ($0.name, Self.entries(of: $0.id, in: database)) }
   }
 
-  /// Numbers of tracks are others in the new file, so that tracks are kept by the names of their files.
+  /// Identifies tracks by their files, because their numbers are different in the new database.
   private static func entries(of playlist: Int64, in database: Database) -> [Entry] {
     var entries: [Entry] = []
     let knowsReach = (try? database.prepare("SELECT reach FROM playlist_entry")) != nil

@@ -1,14 +1,13 @@
 import LinuxIO
 import Synchronization
 
-/// Some programs that read files at the same time; one that ends or hangs is replaced. For one thread; `end` may come from
-/// any.
+/// Programs that read files in parallel; one that ends or hangs is replaced. For one thread; `end` may come from any.
 final class WorkerPool: Sendable {
-  /// Two keep a disk and a processor busy, and leave the others of a small machine alone.
+  /// Two programs keep a disk and a processor busy, and leave the other processors of a small machine free.
   static let size = 2
-  /// Programs that end one after the other without an answer between: then the fault is not the files'.
+  /// Limit of consecutive ends of programs without an answer; beyond it, the files are not at fault.
   private static let faultLimit = 20
-  /// Longer than a program's own patience, which names the file as well.
+  /// In milliseconds. Longer than a program's own timeout, because the program names the file as well.
   private static let patience = Int32(LibraryWorker.patience + 5) * 1_000
 
   struct Useless: Error {
@@ -24,10 +23,10 @@ final class WorkerPool: Sendable {
   private let command: [String]
   private let state = Mutex(State())
 
-  /// - Parameter command: the program that calls `LibraryWorker.run`.
+  /// - Parameter command: a program that calls `LibraryWorker.run`.
   init(_ command: [String]) { self.command = command }
 
-  /// The answers to the requests, in their order. Gives as many as there are until `end`.
+  /// Returns the answers to the requests, in order. After `end` they may be incomplete.
   func answers(to requests: [WorkerRequest]) throws(Useless) -> [WorkerAnswer] {
     var answers: [WorkerAnswer] = []
     for start in stride(from: 0, to: requests.count, by: Self.size) {
@@ -35,7 +34,7 @@ final class WorkerPool: Sendable {
       var asked: [(BackgroundProgram, Int)] = []
       for (place, request) in part.enumerated() {
         guard let program = try program(place) else { return answers }
-        // What cannot be asked has no answer either.
+        // A request that cannot be sent gets no answer either.
         try? program.ask(request.bytes)
         asked.append((program, place))
       }
@@ -47,7 +46,7 @@ final class WorkerPool: Sendable {
     return answers
   }
 
-  /// Nil after `end`.
+  /// Returns nil after `end`.
   private func program(_ place: Int) throws(Useless) -> BackgroundProgram? {
     do {
       return try state.withLock { state throws(IOError) -> BackgroundProgram? in
@@ -82,7 +81,7 @@ final class WorkerPool: Sendable {
     return .broken("the program that read it has ended, or took too long")
   }
 
-  /// What waits for an answer is over at once. From any thread.
+  /// Ends at once all waiting for answers. From any thread.
   func end() {
     let programs = state.withLock { state in
       state.isEnded = true
@@ -91,6 +90,6 @@ final class WorkerPool: Sendable {
     for program in programs { program?.end() }
   }
 
-  /// Gives back their memory; the next request starts them again.
+  /// Ends the programs to free their memory; the next request starts them again.
   func rest() { state.withLock { $0.programs = Array(repeating: nil, count: Self.size) } }
 }
