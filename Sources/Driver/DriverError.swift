@@ -1,6 +1,6 @@
-/// Why a group cannot play as asked, in one line for people.
+/// The reason why a group cannot play as asked, in one line for people.
 package enum DriverError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// Something was asked for that cannot be.
+  /// The request itself is not possible.
   case usage(String)
   /// The system refused something.
   case system(String)

@@ -2,12 +2,12 @@ package import Audio
 import Codecs
 package import Sender
 
-/// What the rooms are sent.
+/// The user's choice of a codec for the rooms.
 package enum CodecOption: String, CaseIterable, Sendable {
   case auto, pcm, flac, opus
 }
 
-/// How to compress for the wire.
+/// Chooses the encoder of the audio for the rooms.
 package struct EncoderChoice: Sendable {
   private let codec: CodecOption
   private let opus: OpusSettings
@@ -27,8 +27,8 @@ package struct EncoderChoice: Sendable {
     opus = OpusSettings(packetLength: length, bitrate: bitrate.map { $0 * 1000 })
   }
 
-  /// `auto` passes on what all rooms decode, else keeps what is lossless and compresses again what is not. A sample of 32 bits does not fit FLAC's
-  /// 24 and stays PCM.
+  /// Makes an encoder for audio whose packets are not passed on. `auto` keeps lossless audio lossless and compresses
+  /// the rest again. Samples of 32 bits do not fit FLAC's 24 and are rounded.
   package func makeEncoder(_ shape: SourceShape) throws(CodecError) -> any AudioEncoder {
     if shape.isLive { return try live(shape) }
     return switch codec {
@@ -39,7 +39,7 @@ package struct EncoderChoice: Sendable {
     }
   }
 
-  /// Packets of what is heard as it happens hold 5 ms at most, and fit into a datagram.
+  /// Makes an encoder for live sources: its packets hold 5 ms at most, and fit into a datagram.
   private func live(_ shape: SourceShape) throws(CodecError) -> any AudioEncoder {
     if codec == .opus, shape.codecs.contains(.opus) {
       var settings = opus
@@ -52,10 +52,10 @@ package struct EncoderChoice: Sendable {
       audio: shape.format, sampleType: shape.sampleType, packetFrames: shape.livePacketFrames)
   }
 
-  /// Whether packets of items may be passed on as they are.
+  /// True if packets of items may be passed on unchanged.
   package var passesPackets: Bool { codec == .auto }
 
-  /// A room may lack libraries; PCM needs none.
+  /// Chooses the codec for `auto`. A room may lack libraries; PCM needs none.
   private func automatic(_ shape: SourceShape) throws(CodecError) -> any AudioEncoder {
     if !shape.isLossless, shape.codecs.contains(.opus) { return try opusEncoder(shape) }
     if shape.codecs.contains(.flac) { return try flac(shape) }
@@ -67,7 +67,7 @@ package struct EncoderChoice: Sendable {
     return try FLACEncoder(audio: shape.format, sampleType: type)
   }
 
-  /// Opus runs at 48 kHz; the serializer converts to the encoder's rate.
+  /// Makes an Opus encoder, which runs at 48 kHz; the serializer converts to the encoder's rate.
   private func opusEncoder(_ shape: SourceShape) throws(CodecError) -> any AudioEncoder {
     try OpusEncoder(channelCount: shape.format.channelCount, settings: opus)
   }

@@ -4,7 +4,7 @@ import FFmpegSource
 import Sender
 import WireProtocol
 
-/// As programs read it: one flat object, of which `event` says what else is in it.
+/// The form for programs: one flat object, whose field `event` determines the others.
 extension GroupEvent: Codable {
   package func encode(to encoder: any Encoder) throws {
     var fields = Fields(change)
@@ -156,7 +156,7 @@ extension Fields {
 // MARK: - From JSON
 
 extension Fields {
-  /// Nil where something is missing.
+  /// Nil if a field is missing.
   var change: GroupEvent.Change? {
     switch event {
     case .roomConnected, .roomGone, .roomUnreachable, .roomRefused, .roomNotPaired, .roomReplaced,

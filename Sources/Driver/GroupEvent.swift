@@ -4,10 +4,11 @@ package import FFmpegSource
 package import Sender
 package import WireProtocol
 
-/// Something that has happened to a group, as everybody outside is told: terminals, programs, the library.
+/// An event of a group, as reported to everything outside: terminals, programs, the library.
 package struct GroupEvent: Hashable, Sendable {
-  /// Grows by one with each event of the group, so that who has missed some can tell. Those that only show how things
-  /// are (`position`, `status`, `waiting`) have the revision that they show; 0 is that of `leftOut`, which tells of no group.
+  /// Grows by one with each event of the group, so that a reader can tell if it missed some. `position`, `status` and
+  /// `waiting`, which only show the present state, have the revision of that state. `leftOut` has 0, because it belongs
+  /// to no group.
   package var revision: UInt64
   package var change: Change
 
@@ -21,77 +22,77 @@ package struct GroupEvent: Hashable, Sendable {
     case started
     case paused
     case resumed
-    /// All rooms stand still: the source delivers later than it is to sound.
+    /// All rooms stand still, because the source delivers too late.
     case buffering(Buffering)
-    /// They go on, after this long a silence.
+    /// The rooms continue, after a silence of this length.
     case buffered(after: Nanoseconds)
-    /// Its first frame sounds now.
+    /// The item's first frame sounds now.
     case itemStarted(Item)
-    /// It says something else of itself from here on, as a radio station does.
+    /// The item has new metadata from here on, as a radio station sends.
     case itemDescribed(Item)
-    /// Its last frame has sounded. Not said of an item that was skipped or stopped.
+    /// The item's last frame has sounded. Not sent for an item that was skipped or stopped.
     case itemEnded(PlayItem)
-    /// It cannot be played, or not any further where a part of it was heard.
+    /// The item cannot be played, or, if a part of it was heard, not any further.
     case itemFailed(PlayItem, reason: String, hasSounded: Bool)
     case playlistChanged
     case position(PlayItem, MediaDuration)
     /// The list is at its end, and the group waits for more.
     case stopped
-    /// Everything has sounded, or playing was stopped.
+    /// Everything has sounded, or playback was stopped.
     case finished
-    /// A source on the network waits, or goes on.
+    /// A source on the network waits, or continues.
     case source(SourceNotice)
     case status(StatusReport)
-    /// What keeps the music from beginning.
+    /// The music cannot start yet, for this reason.
     case waiting(reason: String)
-    /// Nobody has read so many events in time, of which some were positions and the like.
+    /// The reader was too slow for this many events, of which some were positions and the like.
     case leftOut(events: Int, positions: Int)
   }
 
   package struct Room: Hashable, Sendable {
     package var id: RoomID
-    /// As people call it; its address until it has said its name.
+    /// The room's name for people; its address until it has sent its name.
     package var name: String
   }
 
   package enum RoomChange: Hashable, Sendable {
     case connected
-    /// It is tried again, as after the next two, each of which is said once for each new reason.
+    /// The room is gone and is tried again. So it is after the next two; each is sent once for each new reason.
     case gone(reason: String)
     case unreachable(reason: String)
     case refused(reason: String)
-    /// The user must pair this machine with it first; the advice says how.
+    /// The user must pair this machine with the room first, as the advice says.
     case notPaired(advice: String)
-    /// Another sender has the room now, and it is not tried again.
+    /// Another sender has the room now; it is not tried again.
     case replaced(reason: String)
     /// Another name or address led to this room as well; it plays once.
     case namedTwice
     case state(RoomStatus.State, detail: String)
-    /// It has lost audio that it held, and gets it again.
+    /// The room has lost buffered audio, and gets it again.
     case flushed
-    /// It does not decode this codec of what is enqueued, which is encoded anew for all rooms.
+    /// The room does not decode this codec of the enqueued audio, which is encoded anew for all rooms.
     case recoded(from: Codec)
-    /// What is heard as it happens has this latency from now on, in all rooms, because of this one.
+    /// The live source has this latency from now on, in all rooms, because of this one.
     case choseLatency(Nanoseconds)
   }
 
-  /// What people may want to know of an item that sounds.
+  /// Facts about a sounding item, for people.
   package struct Item: Hashable, Sendable {
     package var item: PlayItem
     package var title: String?
     package var artist: String?
     package var album: String?
-    /// Nil where it is not known.
+    /// Nil if not known.
     package var duration: MediaDuration?
     package var isSeekable = true
-    /// On the wire, and why in this one.
+    /// Codec on the wire, and the reason for it.
     package var codec: Codec?
     package var codecReason: String?
   }
 }
 
 extension GroupEvent.Change {
-  /// Whether the next one of its kind makes it worthless: who reads late need not have it.
+  /// True if the next event of its kind replaces it, so that a slow reader can do without it.
   package var isPassing: Bool {
     switch self {
     case .position, .status: true
@@ -99,7 +100,7 @@ extension GroupEvent.Change {
     }
   }
 
-  /// The only translation of what the session says.
+  /// Translates an event of the session; there is no other translation.
   init(_ event: SenderEvent, name: (RoomID) -> String?) {
     func room(_ id: RoomID, _ change: GroupEvent.RoomChange) -> Self {
       .room(.init(id: id, name: name(id) ?? "room \(id.number)"), change)

@@ -3,12 +3,13 @@ import OpenSSLSecurity
 import Pairing
 import WireProtocol
 
-/// Shows a receiver of this user on this machine that it is one, so that the two need not be paired.
+/// Proves to a receiver that this program belongs to the same user of the same machine, so that the
+/// two need not be paired.
 package enum LocalProof {
-  /// Whether the receiver of this identity is one.
+  /// True if the receiver with this identity runs as this user on this machine.
   package static func exists(for id: String) -> Bool { LocalToken.find(id) != nil }
 
-  /// Nil for other receivers.
+  /// Returns nil for other receivers.
   static func proof(to peer: SecuredPeer) -> [UInt8]? {
     LocalToken.find(peer.id.hex).map { token in
       SPAKE2().hmac(key: token, message: Transcript.local(binding: peer.binding))

@@ -1,19 +1,19 @@
 package import LinuxIO
 import Synchronization
 
-/// Why an event loop does not take a job.
+/// Reasons why an event loop does not accept a job.
 package enum MailboxRefusal: Error, Hashable, Sendable {
   case closed
   /// `Mailbox.limit` jobs wait already.
   case busy
 }
 
-/// Jobs from other threads for that of an event loop, in order. After `close` none is taken any more.
+/// Carries jobs from other threads to the thread of an event loop, in order. Accepts none after `close`.
 package final class Mailbox<Context>: Sendable {
   package typealias Job = @Sendable (Context) -> Void
 
-  /// Jobs that wait for the loop's thread. It takes all of them many times a second, so that only a program that calls
-  /// from very many tasks at once gets here.
+  /// Largest number of waiting jobs. The loop's thread takes all of them many times per second, so only a program that
+  /// calls from very many tasks at once reaches it.
   package static var limit: Int { 1024 }
 
   private let state = Mutex<(jobs: [Job], isClosed: Bool)>(([], false))
@@ -21,14 +21,15 @@ package final class Mailbox<Context>: Sendable {
 
   package init(waker: Waker) { self.waker = waker }
 
-  /// Why the job is not taken, where it is not.
+  /// Adds a job. Returns the reason if it is not accepted.
   package func offer(_ job: @escaping Job) -> MailboxRefusal? { add(job, atMost: Self.limit) }
 
-  /// Beyond the limit, too: for ends of what was offered before, of which each comes once. False where it is closed.
+  /// Adds a job and ignores the limit. Use it only for completions of accepted jobs, each of which comes once. Returns
+  /// false if the mailbox is closed.
   @discardableResult
   package func post(_ job: @escaping Job) -> Bool { add(job, atMost: .max) == nil }
 
-  /// What `body` makes on the loop's thread.
+  /// Runs `body` on the loop's thread and returns its result.
   package func perform<Value: Sendable>(
     _ body: @escaping @Sendable (Context) -> Value
   ) async throws(MailboxRefusal) -> Value {
@@ -39,12 +40,12 @@ package final class Mailbox<Context>: Sendable {
     return try result.get()
   }
 
-  /// On the loop's thread.
+  /// Runs the waiting jobs. On the loop's thread.
   package func runJobs(in context: Context) {
     for job in take(andClose: false) { job(context) }
   }
 
-  /// The same for the last time: none is lost.
+  /// Runs the waiting jobs for the last time, and accepts no more; none is lost.
   package func close(in context: Context) {
     for job in take(andClose: true) { job(context) }
   }

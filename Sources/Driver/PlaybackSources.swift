@@ -2,17 +2,18 @@ package import Clock
 package import FFmpegSource
 package import Sender
 
-/// What a group plays from: files, pipes and the network, with effects, compressed as was chosen.
+/// The sources of a group: files, pipes and the network, with effects, and compressed with the
+/// chosen codec.
 package struct PlaybackSources {
   package let reads: ReadControl
   package let makeSerializer: GroupDriver.MakeSerializer
   private let wish = LatencyWish()
 
   /// - Parameters:
-  ///   - raw: what standard input and pipes give, where that has no header.
-  ///   - latency: of what is heard as it happens; nil where rooms buffer it as much as music.
-  ///   - inputs: live sources that have names.
-  ///   - chain: what this program's own command line adds to the effects.
+  ///   - raw: format of standard input and pipes without a header.
+  ///   - latency: of live sources; nil if rooms buffer them as much as music.
+  ///   - inputs: live sources with names.
+  ///   - chain: filters from this program's own command line, added to the effects.
   package init(
     _ choice: EncoderChoice, raw: RawFormat? = nil, latency: LiveLatency? = nil,
     inputs: LiveInputs? = nil, chain: OwnChain? = nil
@@ -29,6 +30,6 @@ package struct PlaybackSources {
     }
   }
 
-  /// What is heard as it happens comes to this latency, if that may be chosen.
+  /// Moves the live source to this latency, if its latency is adjustable.
   package func hold(_ latency: Nanoseconds) { wish.hold(latency) }
 }

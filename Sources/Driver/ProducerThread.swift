@@ -8,24 +8,26 @@ import Synchronization
 /// those that wait obsolete and end a read that waits for the network, so that a seek never queues behind a long
 /// portion or a silent server.
 ///
-/// Nothing ends the C library's look-up of a name, which takes half a minute where no resolver answers. A thread that
-/// does not come back from the network is left behind with all that it has opened, and another one takes its orders.
+/// A name look-up of the C library cannot be ended, and takes half a minute if no resolver answers. A thread that
+/// does not return from the network is left behind with all that it has opened, and another one takes its orders.
 final class ProducerThread: Sendable {
-  /// FFmpeg asks ten times a second whether to go on.
+  /// Timeout after which a thread counts as stuck. FFmpeg asks ten times per second if it should continue.
   static let patience = Nanoseconds.milliseconds(250)
-  /// Threads left behind at most; the next order waits for the first of them that ends.
+  /// Largest number of threads left behind; beyond it, the next order waits until one of them ends.
   static let abandonedLimit = 8
-  /// Batches that the session has not taken yet. With so many the producer waits: each of them is needed.
+  /// Largest number of batches that the session has not taken. At this number the producer waits, because each of
+  /// them is needed.
+  /// them is needed.
   static let batchLimit = 64
 
   private struct State {
     var orders: [ProductionOrder] = []
     var isStopping = false
-    /// The number of the thread that works; those before it are left behind.
+    /// Number of the working thread; earlier ones were left behind.
     var worker = 0
     var abandonedCount = 0
     var isBusy = false
-    /// Since when an order waits that has made the one under way obsolete.
+    /// Time since which an order waits that made the present one obsolete.
     var obsoleteSince: LocalTime?
   }
 
@@ -36,7 +38,7 @@ final class ProducerThread: Sendable {
   private let makeSerializer: @Sendable () -> Serializer
 
   /// - Parameters:
-  ///   - reads: that of every source which the serializer opens.
+  ///   - reads: controls the reads of every source that the serializer opens.
   ///   - makeSerializer: called on each new thread.
   init(
     batches: Inbox<ProducedBatch>, reads: ReadControl,
@@ -74,7 +76,7 @@ final class ProducerThread: Sendable {
     signal.signal()
   }
 
-  /// The session has taken batches: there is room for more.
+  /// Notes that the session has taken batches, so that there is space for more.
   func tookBatches() { signal.signal() }
 
   func stop() {
@@ -83,9 +85,9 @@ final class ProducerThread: Sendable {
     signal.signal()
   }
 
-  // MARK: - A thread that does not come back
+  // MARK: - Stuck threads
 
-  /// When to call `replaceIfStuck`.
+  /// Time at which to call `replaceIfStuck`.
   var deadline: LocalTime? { state.withLock { $0.obsoleteSince.map { $0 + Self.patience } } }
 
   func replaceIfStuck(at now: LocalTime) {
@@ -94,7 +96,7 @@ final class ProducerThread: Sendable {
     do throws(IOError) {
       try start(worker: worker)
     } catch {
-      // Without a thread there is nothing to be left behind; the next attempt comes by the same way.
+      // No thread could be started, so none was left behind; the next deadline tries again.
       state.withLock { state in
         state.abandonedCount -= 1
         state.obsoleteSince = now
@@ -106,7 +108,7 @@ final class ProducerThread: Sendable {
     guard let since = state.obsoleteSince, since + Self.patience <= now, !state.isStopping else {
       return nil
     }
-    // What computes comes to its end; and what cannot be helped is looked at again.
+    // A thread that computes comes to its end; otherwise, if too many were left behind, look again later.
     guard reads.isWaiting(), state.abandonedCount < Self.abandonedLimit else {
       state.obsoleteSince = now
       return nil
@@ -124,7 +126,7 @@ final class ProducerThread: Sendable {
     }
   }
 
-  /// The order that made it makes another batch, for which a place is left. False where there is none.
+  /// Posts a batch, and leaves a place for the next one of the same order. Returns false if there is no space.
   private func postEarly(_ batch: ProducedBatch, of worker: Int) -> Bool {
     state.withLock { state in
       guard state.worker == worker, batches.room > 1 else { return false }
@@ -135,7 +137,7 @@ final class ProducerThread: Sendable {
 
   // MARK: - Orders
 
-  /// Nil where the thread is to end.
+  /// Returns the next order, or nil if the thread must end.
   private func nextOrder(of worker: Int) -> ProductionOrder? {
     while true {
       let (order, isOver) = state.withLock { state in takeOrder(&state, of: worker) }
@@ -145,7 +147,7 @@ final class ProducerThread: Sendable {
     }
   }
 
-  /// The order that ended a read is the first to be taken after it: reads are wanted again.
+  /// Takes an order. The one that ended a read is taken first after it, and allows reads again.
   private func takeOrder(
     _ state: inout State, of worker: Int
   ) -> (ProductionOrder?, isOver: Bool) {
@@ -165,16 +167,16 @@ final class ProducerThread: Sendable {
   }
 }
 
-/// Ends reads that wait, of sources that somebody else made. All may be called from any thread.
+/// Ends waiting reads of sources that another object made. All closures may be called from any thread.
 package struct ReadControl: Sendable {
-  /// Ends the read under way, which nobody waits for any more, and those that follow until `resume`.
+  /// Ends the present read, which nobody needs any more, and later ones until `resume`.
   package var abandon: @Sendable () -> Void
   package var resume: @Sendable () -> Void
   /// Ends reading for good.
   package var end: @Sendable () -> Void
-  /// Whether a read is under way that may not find out that it was abandoned.
+  /// Returns true if a read is in progress that may not notice that it was abandoned.
   package var isWaiting: @Sendable () -> Bool
-  /// Gives up what was opened so far, with the thread that reads it.
+  /// Disowns everything opened so far, with the thread that reads it.
   package var disown: @Sendable () -> Void
 
   package init(

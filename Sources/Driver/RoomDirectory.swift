@@ -4,26 +4,26 @@ package import Pairing
 import Sender
 import WireProtocol
 
-/// The receivers that are known: remembered from earlier, and found by discovery now.
+/// The known receivers: remembered from earlier runs, and found by discovery now.
 package struct RoomDirectory {
-  /// Services that are looked at: more than any home has, and few for a forger.
+  /// Largest number of services: more than any home has, and few for a forger.
   static let mostServices = 256
-  /// Receivers that are worth a line in a file for the next run.
+  /// Largest number of receivers stored for the next run.
   static let mostRemembered = 64
 
-  /// All that are known. Where there are more, one that is gone is forgotten.
+  /// Largest number of known receivers. Beyond it, one that is gone is forgotten.
   package static let limit = mostServices + mostRemembered
 
-  /// Newest knowledge first within the order of names.
+  /// Sorted by name, then by identity; at most one record for each identity.
   package private(set) var records: [RoomRecord]
-  /// What discovery shows, in the order in which it came.
+  /// The services found by discovery, in order of arrival.
   private var sightings: [(service: String, record: RoomRecord)] = []
-  /// Identities in the order in which they were remembered, and those that a session was held with now.
+  /// Identities in the order in which they were remembered.
   private let remembered: [String]
-  /// Nobody else is taken for a receiver that this machine is paired with, whatever it calls itself.
+  /// The paired receivers. No other receiver passes for one of them, whatever its name.
   package var paired: Pairings
   private var met: [String] = []
-  /// What people should know and were not told yet.
+  /// Warnings that were not reported yet.
   private var warnings: [String] = []
   private var warned: Set<String> = []
 
@@ -39,19 +39,19 @@ package struct RoomDirectory {
 
   package var isEmpty: Bool { records.isEmpty }
 
-  /// Whether this machine is paired with the receiver.
+  /// True if this machine is paired with the receiver.
   package func isPaired(_ id: String) -> Bool { paired.all.contains { $0.id.hex == id } }
 
   package var present: [RoomRecord] { records.filter { $0.state != "away" } }
 
-  /// For the next run, the most useful first: rooms that were played in, then those known before.
+  /// Records for the next run, the most useful first: rooms of this run's sessions, then those known before.
   package var toRemember: [RoomRecord] {
     var seen: Set<String> = []
     let order = (met + remembered + records.map(\.id)).filter { seen.insert($0).inserted }
     return order.prefix(Self.mostRemembered).compactMap { id in records.first { $0.id == id } }
   }
 
-  /// Returns the record if the service is a receiver's, and not one that another receiver has already.
+  /// Takes a found service. Returns its record, or nil if it is no receiver, or has the identity of another one.
   package mutating func found(_ service: DiscoveredService) -> RoomRecord? {
     let pairs = Dictionary(service.text.map { ($0.key, $0.value) }, uniquingKeysWith: { $1 })
     guard let advertisement = try? ReceiverAdvertisement(textRecord: pairs) else { return nil }
@@ -87,36 +87,36 @@ package struct RoomDirectory {
     for index in records.indices where records[index].id == id { records[index].state = "away" }
   }
 
-  /// One that somebody else has found, unless it is known already.
+  /// Adds a receiver that something else has found, unless it is known already.
   mutating func know(_ record: RoomRecord) {
     if !records.contains(where: { $0.id == record.id }) { insert(record) }
   }
 
-  /// Discovery begins anew.
+  /// Handles a restart of discovery: all services are gone.
   mutating func allGone() {
     for sighting in sightings { gone(serviceNamed: sighting.service) }
   }
 
-  /// A session was held with this receiver.
+  /// Notes that a session was held with this receiver.
   mutating func met(_ id: String) {
     if !met.contains(id) { met.append(id) }
   }
 
-  /// Each is told once.
+  /// Returns the new warnings. Each is reported once.
   package mutating func takeWarnings() -> [String] {
     defer { warnings = [] }
     return warnings
   }
 
-  /// Whether it calls itself as a receiver that this machine is paired with, and is none of these.
+  /// True if the receiver has the name of one that this machine is paired with, but is none of these.
   package func isImpostor(_ record: RoomRecord) -> Bool {
     let name = record.name.lowercased()
     return paired.all.contains { $0.name.lowercased() == name }
       && !paired.all.contains { $0.id.hex == record.id }
   }
 
-  /// Receivers of this name, or whose identity begins with what stands behind a `#`: `Kitchen#4f2a`. A name alone does not
-  /// lead to an impostor.
+  /// Returns the receivers of this name, or, for `Kitchen#4f2a`, those whose identity also begins with the digits after
+  /// the `#`. A name alone does not lead to an impostor.
   package func matches(_ wanted: String) -> [RoomRecord] {
     let parts = wanted.split(separator: "#", maxSplits: 1).map(String.init)
     return records.filter { record in
@@ -128,7 +128,7 @@ package struct RoomDirectory {
     }
   }
 
-  /// Where it was before is worth a try as well, if only the address has changed.
+  /// Inserts a record. Keeps earlier addresses too, in case only the address has changed.
   private mutating func insert(_ record: RoomRecord) {
     var record = record
     let before = records.first { $0.id == record.id && $0.port == record.port }?.addresses ?? []
@@ -139,7 +139,7 @@ package struct RoomDirectory {
     records.sort { ($0.name, $0.id) < ($1.name, $1.id) }
   }
 
-  /// One that is away: best one that nobody has played in.
+  /// Forgets one receiver that is away, preferably one without a session.
   private mutating func forgetOne() {
     let away = records.indices.filter { records[$0].state == "away" }
     let known = Set(met + remembered)
@@ -168,19 +168,19 @@ package struct RoomDirectory {
   }
 }
 
-/// A receiver as discovery or an earlier session knows it.
+/// A receiver as known from discovery or an earlier session.
 package struct RoomRecord: Codable, Hashable, Sendable {
-  /// 32 hex digits.
+  /// 32 hexadecimal digits.
   package var id: String
   package var name: String
   package var model: String
-  /// `free`, `busy`, or `away` where it is only remembered.
+  /// `free`, `busy`, or `away` if it is only remembered.
   package var state: String
-  /// Host parts, the likeliest first.
+  /// Addresses without the port, the likeliest first.
   package var addresses: [String]
   package var port: UInt16
   package var codecs: [String]
-  /// Who may play there: `paired` or `open`; nil where it does not say.
+  /// Who may play there: `paired` or `open`; nil if it does not tell.
   package var access: String?
 
   package init(
@@ -201,7 +201,7 @@ package struct RoomRecord: Codable, Hashable, Sendable {
     addresses.compactMap { SocketAddress(host: $0, port: port) }
   }
 
-  /// One machine that was announced twice, under two names.
+  /// True if one machine was announced twice, under two names.
   fileprivate func shares(anAddressWith other: RoomRecord) -> Bool {
     addresses.contains(where: other.addresses.contains)
   }

@@ -4,11 +4,11 @@ package import OpenSSLSecurity
 package import Sender
 import WireProtocol
 
-/// Pairs this machine with one receiver, or asks it to forget this machine. `run` does it all, within seconds, on the
-/// caller's thread.
+/// Pairs this machine with one receiver, or asks it to forget this machine. `run` does all of it, within seconds, on
+/// the caller's thread.
 package struct RoomPairing {
   package struct Target: Sendable {
-    /// The only receiver that is taken; nil where any is.
+    /// The only receiver that is accepted; nil accepts any.
     var receiverID: Identifier?
     /// In the order in which they are tried.
     var addresses: [SocketAddress]

@@ -5,15 +5,15 @@ package import OpenSSLSecurity
 import Sender
 import WireProtocol
 
-/// Looks at one receiver as a sender would, without music. Each call does it all, within seconds, on the caller's thread.
+/// Examines one receiver as a sender would, without music. Each call takes seconds, on the caller's thread.
 package struct RoomProbe {
-  /// How long one address may take to answer.
+  /// Timeout of a connection to all addresses.
   static let connectPatience = Nanoseconds.milliseconds(2500)
-  /// How long a session is held at most, its beginning included.
+  /// Longest time of a session, including its beginning.
   static let visitPatience = Nanoseconds.seconds(4)
-  /// So many time requests come in half a second, and show a loss of one in a hundred.
+  /// This many time requests come in half a second, and show a loss of one in a hundred.
   static let enoughRequests = 100
-  /// Addresses that are tried, all at once.
+  /// Largest number of addresses, which are tried all at once.
   static let addressLimit = 8
 
   private let addresses: [SocketAddress]
@@ -24,7 +24,7 @@ package struct RoomProbe {
 
   package init(_ record: RoomRecord) { self.init(record.socketAddresses) }
 
-  /// Whether anybody accepts a connection there.
+  /// Tries to connect. Returns the result, and the first address that answered.
   package func connect() throws(IOError) -> (RoomFacts.Connection, answered: SocketAddress?) {
     guard !addresses.isEmpty else { return (.unknown, nil) }
     let reactor = try Reactor()
@@ -46,8 +46,8 @@ package struct RoomProbe {
     return (.failed(failures.first ?? "\(addresses[0]) does not answer"), nil)
   }
 
-  /// Holds a short session with the receiver that answers at this address. One that plays for another sender is left to it,
-  /// or gets it back.
+  /// Holds a short session with the receiver at this address. A receiver that plays for another sender stays with it,
+  /// or is given back.
   package static func visit(
     _ address: SocketAddress, security: TLSContext, senderName: String
   ) throws -> RoomFacts.Visit {
@@ -75,11 +75,11 @@ package struct RoomProbe {
   }
 }
 
-/// What has happened in a visit so far.
+/// The events of a visit so far.
 private final class Visit {
   private var isLive = false
   private var ending: RoomFacts.Visit?
-  /// Numbers of the requests that came; those that came twice count once.
+  /// Numbers of the received requests; duplicates count once.
   private var sequences: Set<UInt32> = []
 
   func requested(_ sequence: UInt32) { sequences.insert(sequence) }

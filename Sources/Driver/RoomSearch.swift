@@ -2,12 +2,12 @@ import AvahiDiscovery
 import Clock
 import WireProtocol
 
-/// The search for receivers, which begins anew where it failed.
+/// The search for receivers, which is restarted after a failure.
 struct RoomSearch {
   private static let retryDelay = Nanoseconds.seconds(10)
 
   private var browser: ServiceBrowser?
-  /// When to begin (anew); nil while there is no need to.
+  /// Time of the next start or restart; nil if there is no need for one.
   private(set) var deadline: LocalTime?
   private var hasWarned = false
 

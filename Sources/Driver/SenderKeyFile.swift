@@ -2,7 +2,7 @@ internal import Glibc
 package import LinuxIO
 package import OpenSSLSecurity
 
-/// Where a sender keeps the key by which rooms know it.
+/// The file with the key by which rooms recognise a sender.
 package struct SenderKeyFile: Sendable {
   package let path: String
 
@@ -10,23 +10,23 @@ package struct SenderKeyFile: Sendable {
 
   package init(stateDirectory: String) { self.init(path: stateDirectory + "/sender-key.pem") }
 
-  /// That of this user, which `tutti` has without other orders.
+  /// The default state directory of `tutti` for this user.
   package static var usualStateDirectory: String {
     (variable("XDG_STATE_HOME") ?? (variable("HOME") ?? "/root") + "/.local/state") + "/tutti"
   }
 
-  /// An empty one counts as none.
+  /// Returns the variable; an empty one counts as none.
   private static func variable(_ name: String) -> String? {
     guard let value = getenv(name).map({ String(cString: $0) }), !value.isEmpty else { return nil }
     return value
   }
 
-  /// The key, made at first use. The directory must be there.
+  /// Returns the key, which is made at first use. The directory must exist.
   ///
-  /// - Throws: one line for people, also where the file holds something else.
+  /// - Throws: `IOError` with one line for people, also if the file holds something else.
   package func key() throws(IOError) -> IdentityKey {
     if let key = try keptKey() { return key }
-    // Of two programs that begin at once, one makes it.
+    // If two programs start at once, only one makes the key.
     let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
     let lock = try DirectoryLock(directory: directory, name: "sender-key.lock", waits: true)
     defer { withExtendedLifetime(lock) {} }

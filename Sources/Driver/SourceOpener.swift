@@ -1,16 +1,16 @@
 package import FFmpegSource
 package import Sender
 
-/// Opens what an item names: a file, standard input, something on the network, or what is heard as it happens.
+/// Opens an item's source: a file, standard input, something on the network, or a live source.
 package struct SourceOpener: Sendable {
   package var raw: RawFormat?
-  /// Of sources that are heard as they happen; nil where rooms buffer as much as for music.
+  /// Latency of live sources; nil if rooms buffer them as much as music.
   package var latency: LiveLatency?
-  /// What is to be told which of them plays.
+  /// Learns which live source plays.
   var wish: LatencyWish?
-  /// Those that have names; nil where there are none.
+  /// Live sources with names; nil if there are none.
   package var inputs: LiveInputs?
-  /// What this program's own command line adds to the effects of all items.
+  /// Filters from this program's own command line, added to the effects of all items.
   package var chain: OwnChain?
   package var interruption: ReadInterruption
   package var report: @Sendable (SourceNotice) -> Void
@@ -58,7 +58,8 @@ package struct SourceOpener: Sendable {
     return try NetworkSource.isNetwork(location) ? openAddress(item) : openFile(location)
   }
 
-  /// What strangers have made is decoded by a process of its own, where there is a program for it.
+  /// Opens a file. A separate process decodes it if there is a program for that, because strangers may have
+  /// made it.
   private func openFile(_ path: String) throws(MediaError) -> any MediaSource {
     guard MediaWorkers.shared.isStarted else { return try FileSource(path: path) }
     return try WorkerSource(path: path, interruption: interruption)
@@ -73,13 +74,14 @@ package struct SourceOpener: Sendable {
       url: item.location, reach: item.reach, interruption: interruption, report: report)
   }
 
-  /// The source of an item with its effects.
+  /// Returns the source of an item with its effects.
   func filtered(_ source: any MediaSource, _ effects: Effects, _ item: PlayItem) -> any MediaSource
   {
     Self.filtered(source, effects, item, chain: chain, report)
   }
 
-  /// The item as it is, with a notice, where this machine lacks what they need.
+  /// Returns the source with effects; or the source itself, with a notice, if this machine lacks a library for
+  /// them.
   package static func filtered(
     _ source: any MediaSource, _ effects: Effects, _ item: PlayItem, chain: OwnChain? = nil,
     _ report: (SourceNotice) -> Void
@@ -94,7 +96,7 @@ package struct SourceOpener: Sendable {
 }
 
 extension ReadControl {
-  /// That of files, pipes and network sources.
+  /// Controls the reads of files, pipes and network sources.
   package init(_ interruption: ReadInterruption) {
     self.init(
       abandon: { interruption.abandonRead() }, resume: { interruption.readAgain() },

@@ -3,14 +3,15 @@ import LinuxIO
 package import Sender
 import WireProtocol
 
-/// A group at one instant, as programs read it: the only form of a `GroupStatus` that leaves the process. Times in seconds, errors in microseconds, drifts in ppm.
+/// A group at one instant, as programs read it: the only form in which a `GroupStatus` leaves the process. Times are in
+/// seconds, errors in microseconds and drifts in ppm, unless the name says otherwise.
 package struct StatusReport: Codable, Hashable, Sendable {
   package struct Room: Codable, Hashable, Sendable {
     package var name: String
-    /// A room state, `connecting`, `away`, or `taken` where another sender has it.
+    /// A room state, `connecting`, `away`, or `taken` if another sender has it.
     package var state: String
     package var detail: String?
-    /// Why it does not play; nil where nothing keeps it from that.
+    /// Reason why the room does not play; nil if nothing prevents it.
     package var reason: RoomReason?
     package var volume: Double?
     package var muted: Bool?
@@ -32,7 +33,7 @@ package struct StatusReport: Codable, Hashable, Sendable {
     package var corruptPackets: UInt32?
   }
 
-  /// Of the last event before it.
+  /// Revision of the last event before this status.
   package var revision: UInt64
   package var state: String
   package var item: String?
@@ -43,38 +44,39 @@ package struct StatusReport: Codable, Hashable, Sendable {
   package var track: Int?
   package var disc: Int?
   package var date: String?
-  /// Such as `image/jpeg`; nil where the item has no picture.
+  /// A type such as `image/jpeg`; nil if the item has no picture.
   package var artworkType: String?
   package var artworkBytes: Int?
-  /// Of a file with it, as soon as the item sounds.
+  /// Path of a file with the picture, as soon as the item sounds.
   package var artworkPath: String?
   package var itemNumber: Int
   package var itemCount: Int
-  /// What plays after it. Title, artist and length are there once it has been opened.
+  /// The item that plays next. Title, artist and length are known once it has been opened.
   package var nextItem: String?
   package var nextTitle: String?
   package var nextArtist: String?
   package var nextDurationS: Double?
   package var `repeat`: String
   package var positionS: Double
-  /// Where a seek goes that is under way.
+  /// Target of the present seek.
   package var targetS: Double?
-  /// When that position sounds: nanoseconds of CLOCK_MONOTONIC_RAW, and of CLOCK_MONOTONIC. Nothing unless media time runs.
+  /// Time at which that position sounds: nanoseconds of CLOCK_MONOTONIC_RAW, and of CLOCK_MONOTONIC. Nil unless media
+  /// time runs.
   package var presentationTimeNs: Int64?
   package var presentationTimeMonotonicNs: Int64?
-  /// From a command to its sound.
+  /// Time from a command to its sound.
   package var outputLatencyMs: Double
-  /// From a frame's arrival to its sound, of what is heard as it happens; and the room for which it was chosen.
+  /// For live sources, the time from a frame's arrival to its sound; and the room for which it was chosen.
   package var liveLatencyMs: Double?
   package var latencyRoom: String?
-  /// Nothing where the item does not say it and more of it may come.
+  /// Nil if the item does not tell it and more of it may come.
   package var durationS: Double?
-  /// How much of the item has come, from its beginning.
+  /// Length of the item's audio that has arrived, from its beginning.
   package var arrivedS: Double?
   package var producedS: Double
-  /// What is waited for from the source; nothing where that is not what is waited for.
+  /// State of waiting for the source; nil unless the group waits for it.
   package var buffering: BufferingReport?
-  /// Seconds of the item that pass in a second while it plays.
+  /// Seconds of the item that pass per second while it plays.
   package var rate: Double
   package var effects: EffectsReport
   package var rooms: [Room]
@@ -115,7 +117,7 @@ package struct StatusReport: Codable, Hashable, Sendable {
   }
 }
 
-/// How much is there to play, and how much there must be for the music to go on.
+/// The audio that is available, and that needed for the music to continue.
 package struct BufferingReport: Codable, Hashable, Sendable {
   package var arrivedS: Double
   package var neededS: Double
@@ -132,7 +134,7 @@ package struct BufferingReport: Codable, Hashable, Sendable {
   }
 }
 
-/// As `tutti effects` was told last, or the keys of `tutti play`.
+/// The effects last set by `tutti effects`, or by the keys of `tutti play`.
 package struct EffectsReport: Codable, Hashable, Sendable {
   package var rate: Double
   /// In semitones.
@@ -147,13 +149,13 @@ package struct EffectsReport: Codable, Hashable, Sendable {
   }
 }
 
-/// Why a room does not play, for programs, which have words of their own.
+/// The reason why a room does not play, for programs, which have words of their own.
 package struct RoomReason: Codable, Hashable, Sendable {
   package enum Code: String, CaseIterable, Codable, Sendable {
     case unreachable, gone, busy, taken, lent, notPaired, otherVersion, misbehaving, refused
-    /// It has no sound card that works.
+    /// The room has no working sound card.
     case noDevice
-    /// It has nothing to play, for its network is slower than the music.
+    /// The room has nothing to play, because its network is slower than the music.
     case slowNetwork
   }
 
@@ -181,7 +183,7 @@ package struct RoomReason: Codable, Hashable, Sendable {
 }
 
 extension RoomTrouble {
-  /// Whether the room is there, and another sender has it.
+  /// True if the room exists, and another sender has it.
   package var isOccupied: Bool {
     switch self {
     case .busy, .taken, .lent: true
@@ -229,17 +231,18 @@ extension StatusReport.Room {
 }
 
 extension Double {
-  /// To so many digits behind the point, as JSON then shows it: 15.000000000000002 is 15.
+  /// Returns the number rounded to `digits` decimal places, which also shortens it in JSON: 15.000000000000002 becomes
+  /// 15.
   package func rounded(to digits: Int) -> Double {
     let scale = (0..<digits).reduce(1.0) { scale, _ in scale * 10 }
     let result = (self * scale).rounded() / scale
-    // Also without a negative zero.
+    // Adding 0 removes a negative zero.
     return result.isFinite ? result + 0 : self
   }
 }
 
 extension MediaDuration {
-  /// Seconds, as far as an `Int64` of flicks reaches.
+  /// Converts seconds, within the range of an `Int64` of flicks.
   package init(seconds: Double) {
     let limit = 4e8
     let bounded = seconds.isNaN ? 0 : Swift.min(Swift.max(seconds, -limit), limit)

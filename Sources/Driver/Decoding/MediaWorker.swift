@@ -3,10 +3,10 @@ import LinuxIO
 import Sender
 import Synchronization
 
-/// Demuxes and decodes what strangers have made, in a process that can do nothing else: whatever a file or a station does
-/// to FFmpeg happens there. One item a process.
+/// Demuxes and decodes files and streams of strangers, in a process that can do nothing else: whatever they do to
+/// FFmpeg happens there. One item per process.
 package enum MediaWorker {
-  /// What the program does: answers until nobody asks any more. Takes the socket that is its standard input.
+  /// Runs the program: answers requests until they end. Uses the socket that is its standard input.
   package static func run() {
     ConfinedService.begin()
     _ = FFmpegInstallation.obstacle
@@ -26,7 +26,7 @@ package enum MediaWorker {
     private var location = ""
     private var source: (any MediaSource)?
     private var packets: (any PacketSource)?
-    /// What was last told of it.
+    /// The metadata last reported.
     private var metadata: ItemMetadata?
     private var frames: [Float] = []
 
@@ -109,7 +109,7 @@ package enum MediaWorker {
         metadata: now == metadata ? nil : now)
     }
 
-    /// What is reported comes before the next call.
+    /// Notices are sent before the next call.
     private let told = News()
 
     func ask(_ call: SourceCall) -> SourceReply {
@@ -126,7 +126,7 @@ package enum MediaWorker {
     }
   }
 
-  /// Reported on the one thread that there is, while it reads.
+  /// Notices of the process's only thread, reported while it reads.
   private final class News: Sendable {
     private let news = Mutex<[SourceNews]>([])
 

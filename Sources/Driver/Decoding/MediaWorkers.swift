@@ -3,12 +3,12 @@ package import LinuxIO
 import Sender
 import Synchronization
 
-/// The processes that decode. One waits, so that an item begins as fast as if it were decoded here.
+/// The decoding processes. One waits, so that an item starts as fast as if this process decoded it.
 package final class MediaWorkers: Sendable {
-  /// Those of this process; without a program, sources are decoded in it.
+  /// The decoding processes of this process. Without a program, it decodes sources itself.
   package static let shared = MediaWorkers()
 
-  /// Seconds that an item waits for one at most.
+  /// Timeout of an item that waits for a process, in seconds.
   private static let patience = 5
 
   private struct State {
@@ -24,7 +24,7 @@ package final class MediaWorkers: Sendable {
 
   package init() {}
 
-  /// From now on sources are decoded by this program.
+  /// From now on, decodes sources with this program.
   ///
   /// - Parameter command: its path and arguments.
   package func start(_ command: [String]) throws(IOError) {
@@ -33,7 +33,7 @@ package final class MediaWorkers: Sendable {
       return state.command.isEmpty
     }
     guard isFirst else { return }
-    // They end with the thread that has started them: this one lives as long as the process.
+    // The programs end with the thread that started them; this thread lives as long as the process.
     let thread = try RealtimeThread.start(name: "decoders", priority: nil) { [self] in keep() }
     thread.detach()
     wanted.signal()
@@ -47,7 +47,7 @@ package final class MediaWorkers: Sendable {
         defer { state.retired = [] }
         return (state.spare == nil ? state.command : [], state.retired)
       }
-      // Ends and waits for those.
+      // This ends the programs, and waits for them.
       _ = consume retired
       if !command.isEmpty { startSpare(command) }
       wanted.wait()
@@ -64,7 +64,7 @@ package final class MediaWorkers: Sendable {
     ready.signal()
   }
 
-  /// One for a new item, which gives it back by `retire`.
+  /// Returns a process for a new item, which gives it back with `retire`.
   func take(for location: String) throws(MediaError) -> ConfinedProgram {
     let deadline = DispatchTime.now() + .seconds(Self.patience)
     while true {

@@ -2,14 +2,15 @@ import FFmpegSource
 import LinuxIO
 import Sender
 
-/// One item in a process of its own: asks it, and reads for it what it cannot reach. Used by one thread at a time.
+/// One item in a process of its own: asks that process, and reads for it from the network, which it cannot reach.
+/// For one thread at a time.
 final class WorkerLink {
-  /// Time without a word from the process, while it waits for nothing, after which it counts as hung. A slow disk
-  /// takes several to begin to turn.
+  /// Time without a message from the process, while it waits for nothing, after which it counts as hung. A slow
+  /// disk takes several seconds to begin to turn.
   static let patience = Duration.seconds(20)
-  /// The same, in ms, where its answer is not wanted any more.
+  /// The same, in ms, once its answer is not wanted any more.
   static let patienceAfterwards: Int32 = 500
-  /// Calls that bring no bytes, in one request: a list that is waited for asks 20 times a second.
+  /// Limit of calls without bytes in one request. A list that is waited for asks 20 times per second.
   static let idleCallLimit = 20_000
 
   let location: String
@@ -19,7 +20,7 @@ final class WorkerLink {
   private let era: Int
   private let gate: NetworkGate?
   var patience = WorkerLink.patience
-  /// Why it answers no more.
+  /// Reason why the process answers no more.
   private var end: MediaError?
   private var hasOpened = false
 
@@ -36,21 +37,21 @@ final class WorkerLink {
 
   deinit { workers.retire(program) }
 
-  /// Whether it can be asked for more.
+  /// True if the process can take requests.
   var isAlive: Bool { end == nil && era == interruption.era }
 
   var process: Int32? { program.number }
 
-  /// Has the process open the item.
+  /// Makes the process open the item.
   ///
-  /// - Parameter descriptor: of a file, which stays the caller's.
+  /// - Parameter descriptor: of a file; it still belongs to the caller.
   func open(_ request: MediaRequest, descriptor: Int32?) throws(MediaError) -> MediaAnswer {
     let answer = try opening { () throws(MediaError) in try ask(request, descriptor) }
     hasOpened = true
     return answer
   }
 
-  /// What a request asks for until it is answered has the limits of an opening.
+  /// Runs `body`, during which the process's network requests have the limits of an opening.
   func opening(
     _ body: () throws(MediaError) -> MediaAnswer
   ) throws(MediaError) -> MediaAnswer {
@@ -64,7 +65,7 @@ final class WorkerLink {
     }
   }
 
-  /// - Throws: what the process says is wrong with the item, or that it has crashed or hangs.
+  /// - Throws: the process's own error about the item, or an error if it has crashed or hangs.
   func ask(_ request: MediaRequest, _ descriptor: Int32? = nil) throws(MediaError) -> MediaAnswer {
     if let end { throw end }
     guard program.send(request.bytes, descriptor: descriptor) else { throw give(up: .crashed) }
@@ -116,7 +117,7 @@ final class WorkerLink {
 
   private enum Fault { case crashed, hangs, talksNonsense, isUnwanted }
 
-  /// Ends the process.
+  /// Ends the process because of a wrong answer.
   func talksNonsense() -> MediaError { give(up: .talksNonsense) }
 
   private func give(up fault: Fault) -> MediaError {

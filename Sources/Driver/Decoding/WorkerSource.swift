@@ -2,8 +2,8 @@ package import Audio
 package import FFmpegSource
 package import Sender
 
-/// A file or an address that a process of its own demuxes and decodes. What it says is checked: a length, a format or a
-/// number that cannot be ends the item.
+/// A file or an address that a separate process demuxes and decodes. Its answers are checked: an impossible length,
+/// format or number ends the item.
 package final class WorkerSource: MediaSource {
   package let format: AudioFormat
   package let sampleType: SampleType
@@ -18,7 +18,7 @@ package final class WorkerSource: MediaSource {
   private let link: WorkerLink
   private let gate: NetworkGate?
 
-  /// - Throws: `MediaError`, also where the process crashes or hangs on it.
+  /// - Throws: `MediaError`, also if the process crashes or hangs on the file.
   package convenience init(
     path: String, workers: MediaWorkers = .shared, interruption: ReadInterruption
   ) throws(MediaError) {
@@ -28,7 +28,7 @@ package final class WorkerSource: MediaSource {
     try self.init(link, nil, answer)
   }
 
-  /// - Parameter reach: where it may lead, by redirects and lists too.
+  /// - Parameter reach: the addresses to which it may lead, including redirects and lists.
   package convenience init(
     url: String, reach: SourceReach = .all, workers: MediaWorkers = .shared,
     settings: NetworkSettings = .init(),
@@ -54,12 +54,12 @@ package final class WorkerSource: MediaSource {
     note(state)
   }
 
-  /// How long it may be silent.
+  /// Longest silence of the process.
   package var patience: Duration {
     get { link.patience }
     set { link.patience = newValue }
   }
-  /// The process that decodes it; nil once it has ended.
+  /// The process that decodes the item; nil once it has ended.
   package var process: Int32? { link.process }
 
   package var isReusable: Bool { wasReusable && link.isAlive && gate?.isCurrent ?? true }

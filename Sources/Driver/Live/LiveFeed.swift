@@ -5,18 +5,18 @@ import LinuxIO
 package import Sender
 import Synchronization
 
-/// Reads a live source on a thread of its own, and keeps what came out lately for all who play it.
+/// Reads a live source on a thread of its own, and keeps its recent blocks for all listeners.
 ///
-/// It runs until `stop`. Where the source is lost, such as a card that was unplugged, silence comes until it is back.
+/// It runs until `stop`. If the source is lost, such as a card that was unplugged, silence follows until it is back.
 package final class LiveFeed: Sendable {
   package struct Settings: Sendable {
-    /// From the arrival of a frame to its sound; nil where rooms buffer as much as for music.
+    /// Time from the arrival of a frame to its sound; nil if rooms buffer as much as for music.
     package var latency: Nanoseconds?
-    /// Another latency that it is to come to while it plays; nil where it keeps its own.
+    /// The latency to move to while playing; nil if the latency is fixed.
     var goal: LatencyGoal?
-    /// The shape of samples without a header.
+    /// Format of samples without a header.
     package var raw: RawFormat?
-    /// Nil where nobody waits for sound.
+    /// Nil if nobody waits for sound.
     package var gate: LevelGate.Configuration?
 
     package init(
@@ -36,25 +36,25 @@ package final class LiveFeed: Sendable {
     }
   }
 
-  /// Of the threads between a source and the rooms that hear it a moment later, where the system grants it.
+  /// Real-time priority of the threads between a live source and its rooms, if the system grants it.
   static let priority: Int32 = 20
-  /// What is kept of the past: what opened the gate begins in it. Seconds.
+  /// Seconds of the past that are kept: the sound that opened the gate begins there.
   static let keptSeconds = 2
-  /// How long the thread waits before it opens a source again that was lost.
+  /// Pause before a lost source is opened again.
   private static let pause = Nanoseconds.seconds(2)
-  /// The thread looks this often whether it is still wanted.
+  /// Longest interval at which the thread checks if it is still wanted.
   private static let longestWait = Nanoseconds.milliseconds(20)
-  /// How late frames may come where rooms buffer for long: less than what rooms have in reserve, so that a time without
-  /// audio is silence and does not stop them.
+  /// Allowed lateness of frames if rooms buffer for long: less than the rooms' reserve, so that a time without audio is
+  /// silence and does not stop them.
   private static let deepAllowance = Nanoseconds.milliseconds(250)
 
   private struct State {
     var blocks: [LiveBlock] = []
-    /// Number of the first of them.
+    /// Number of the first block.
     var first = 0
-    /// When the next one begins.
+    /// Start of the next block.
     var nextDue: LocalTime
-    /// How much later the newest block was taken from the source than it would be at `latency`.
+    /// Additional delay of the newest block, beyond `latency`.
     var delay = Nanoseconds.zero
     var isOver = false
     var level = LevelGate.silence
@@ -63,12 +63,12 @@ package final class LiveFeed: Sendable {
     var listenerCount = 0
   }
 
-  /// What the thread works with.
+  /// The state of the thread.
   private struct Work {
     var reading: any LiveReading
     let intake: LiveIntake
     var gate: LevelGate?
-    /// When to open the source again, where it is lost.
+    /// Time of the next attempt to open a lost source.
     var retry: LocalTime?
   }
 
@@ -76,7 +76,7 @@ package final class LiveFeed: Sendable {
   package let format: AudioFormat
   package let sampleType: SampleType
   package let latency: Nanoseconds?
-  /// Whether it can come to another latency while it plays.
+  /// True if the feed can move to another latency while it plays.
   var adapts: Bool { settings.goal != nil }
   let blockFrames: Int
   private let settings: Settings
@@ -87,7 +87,7 @@ package final class LiveFeed: Sendable {
   private let work: Mutex<Work>
   private let isStopped = Atomic<Bool>(false)
 
-  /// Opens the source, which waits for a header where one is to come, and starts to read it.
+  /// Opens the source, waits for its header if it has one, and starts to read it.
   ///
   /// - Parameters:
   ///   - interruption: ends the wait for a header.
@@ -105,7 +105,7 @@ package final class LiveFeed: Sendable {
     self.report = report
     self.onGate = onGate
     (latency, format, sampleType) = (settings.latency, reading.format, reading.sampleType)
-    // Short where every millisecond counts.
+    // Short blocks if every millisecond counts.
     blockFrames = max(reading.format.sampleRate / blocks, 1)
     let now = HostClock.now
     let allowance = settings.latency.map(Self.allowance) ?? Self.deepAllowance
@@ -130,12 +130,12 @@ package final class LiveFeed: Sendable {
   /// Ends the thread, and gives no more blocks. From any thread.
   package func stop() { isStopped.store(true, ordering: .relaxed) }
 
-  /// Of the last tenth of a second, in dBFS, and whether the gate is open.
+  /// Level of the last tenth of a second, in dBFS; and true if the gate is open.
   package var level: (decibels: Double, isOpen: Bool) {
     state.withLock { ($0.level, $0.isOpen) }
   }
 
-  /// As it is at present; nil where rooms buffer as much as for music.
+  /// The present latency; nil if rooms buffer as much as for music.
   var heldLatency: Nanoseconds? {
     latency.map { latency in latency + state.withLock { $0.delay } }
   }
@@ -144,7 +144,7 @@ package final class LiveFeed: Sendable {
 // MARK: - The thread
 
 extension LiveFeed {
-  /// Nobody else takes this lock.
+  /// No other thread takes this lock.
   private func run() {
     work.withLock { work in
       while !isStopped.load(ordering: .relaxed), turn(&work) {}
@@ -152,7 +152,7 @@ extension LiveFeed {
     finish()
   }
 
-  /// False where the source has ended for good.
+  /// Does one turn. Returns false if the source has ended for good.
   private func turn(_ work: inout Work) -> Bool {
     let now = HostClock.now
     followGoal(work.intake)
@@ -184,7 +184,7 @@ extension LiveFeed {
     intake.allowance = Self.allowance(latency + intake.delay)
   }
 
-  /// The network and the cards need the other half.
+  /// Half of the latency; the network and the cards need the other half.
   private static func allowance(_ latency: Nanoseconds) -> Nanoseconds {
     Nanoseconds(latency.count / 2)
   }
@@ -208,7 +208,7 @@ extension LiveFeed {
         latency: Int(intake.allowance.count / 500_000)))
   }
 
-  /// What has come and is not heard yet.
+  /// Gives the blocks that have arrived and are not heard yet.
   private func playOut(_ work: inout Work) {
     let end = work.intake.end()
     while work.intake.position < end, !isStopped.load(ordering: .relaxed) {
@@ -231,7 +231,7 @@ extension LiveFeed {
       (state.level, state.isOpen, state.delay) = (level, isOpen, delay)
       state.blocks.append(block)
       state.nextDue = block.due + span(ofBlocks: 1)
-      // Moved seldom, because that moves all that is kept.
+      // Moved seldom, because a removal moves all kept blocks.
       if state.blocks.count > limit + limit / 4 {
         let surplus = state.blocks.count - limit
         state.blocks.removeFirst(surplus)
@@ -256,27 +256,27 @@ extension LiveFeed {
   }
 }
 
-// MARK: - Those who play it
+// MARK: - Listeners
 
 extension LiveFeed {
-  /// One who takes blocks, each of them once.
+  /// A listener, which takes each block once.
   struct Listener: Sendable {
     fileprivate let id: Int
     let waker: Waker
     fileprivate var next: Int
-    /// When the first frame is due.
+    /// Time of the first frame.
     let begin: LocalTime
   }
 
   enum Answer {
     case blocks([LiveBlock])
-    /// So many were forgotten before they were taken.
+    /// This many blocks were dropped before they were taken.
     case missed(Int)
     case nothing
     case over
   }
 
-  /// From the next block on, or from the oldest that is kept.
+  /// Starts listening: with the next block, or with the oldest that is kept.
   func listen(fromPast: Bool) throws(MediaError) -> Listener {
     let waker: Waker
     do { waker = try Waker() } catch {

@@ -4,15 +4,15 @@ import LinuxIO
 package import Sender
 import Synchronization
 
-/// The live sources that a daemon's user has given names to. All who play one at a time hear the same feed, because most
-/// cards can be opened only once; it is open while somebody plays it, or waits for its sound. From any thread.
+/// The live sources to which the daemon's configuration gives names. All listeners of an input share one feed, because
+/// most cards can be opened only once. It is open while anybody plays it, or waits for its sound. From any thread.
 package final class LiveInputs: Sendable {
   package struct Input: Hashable, Sendable {
     package var name: String
     package var location: LiveLocation
-    /// The shape of a pipe's samples.
+    /// Format of a pipe's samples.
     package var raw: RawFormat?
-    /// Nil where rooms buffer it as much as music.
+    /// Nil if rooms buffer the input as much as music.
     package var latency: LiveLatency?
 
     package init(
@@ -22,18 +22,18 @@ package final class LiveInputs: Sendable {
     }
   }
 
-  /// How long a card is left alone that cannot be opened, while its sound is waited for.
+  /// Pause before another attempt to open a card whose sound is awaited.
   private static let pause = DispatchTimeInterval.seconds(10)
 
   typealias Report = @Sendable (SourceNotice) -> Void
   /// Called on the feed's thread.
   package typealias OnGate = @Sendable (LevelGate.Change) -> Void
 
-  /// One input and its feed, while it has one.
+  /// One input, and its feed while it is open.
   private final class Place: Sendable {
     struct State {
       var feed: LiveFeed?
-      /// Of those who play it, by their numbers.
+      /// Callbacks of the players, by number.
       var reports: [Int: Report] = [:]
       var playerCount = 0
       var onGate: OnGate?
@@ -57,16 +57,17 @@ package final class LiveInputs: Sendable {
 
   package var all: [Input] { places.map(\.input) }
 
-  /// Of the last tenth of a second, in dBFS; nil where it is closed.
+  /// Level of the last tenth of a second, in dBFS; nil if the input is closed.
   package func level(_ name: String) -> Double? {
     place(name)?.state.withLock { $0.feed?.level.decibels }
   }
 
   private func place(_ name: String) -> Place? { places.first { $0.input.name == name } }
 
-  // MARK: - Those who play
+  // MARK: - Players
 
-  /// Begins with what came in the last two seconds, which rooms hold in reserve; or, where it is live, with what comes next.
+  /// Opens an input for a player: from two seconds ago, which rooms hold in reserve; or, with a live latency, from the
+  /// next block.
   func open(
     _ name: String, wish: LatencyWish? = nil, interruption: ReadInterruption,
     report: @escaping Report
@@ -110,7 +111,7 @@ package final class LiveInputs: Sendable {
     guard !state.isOver else {
       throw .unreadable(path: place.input.name, reason: "the daemon ends")
     }
-    // A header is not waited for, so that nothing interrupts it.
+    // No header is awaited, so nothing needs to interrupt it.
     let feed = try LiveFeed(
       place.input.location,
       .init(
@@ -125,9 +126,10 @@ package final class LiveInputs: Sendable {
     return feed
   }
 
-  // MARK: - Those who wait for sound
+  // MARK: - Watchers
 
-  /// Opens it, and keeps it open until `stop`. A card that is not there yet is waited for; `tell` gets one line about it.
+  /// Opens an input, and keeps it open until `stop`. If its card cannot be opened yet, tries again later; `tell` gets
+  /// one line about it.
   package func watch(
     _ name: String, tell: @escaping @Sendable (String) -> Void, onGate: @escaping OnGate
   ) {
@@ -147,7 +149,7 @@ package final class LiveInputs: Sendable {
     }
   }
 
-  /// Ends all of them, for good.
+  /// Closes all inputs for good.
   package func stop() {
     for place in places {
       place.state.withLock { state in

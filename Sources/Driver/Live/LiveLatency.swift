@@ -1,20 +1,19 @@
 package import Clock
 import Synchronization
 
-/// How long after it has come what is heard as it happens is heard: as somebody asked for, or as the rooms turn out to
-/// need it.
+/// The time from arrival to sound of a live source: fixed by the user, or chosen while it plays.
 package struct LiveLatency: Hashable, Sendable {
-  /// In ms. The shortest leaves room for three of the shortest periods of a card.
+  /// In ms. The shortest leaves time for three of the shortest periods of a card.
   package static let range = 10...2_000
-  /// Where it is chosen while it plays: most radios do with it.
+  /// Initial value if the latency is chosen while playing; it suffices for most radios.
   private static let first = Nanoseconds.milliseconds(100)
 
-  /// What the rooms are told.
+  /// The latency that rooms are told at the start.
   package let start: Nanoseconds
-  /// Whether it changes while it plays.
+  /// True if the latency is chosen while playing.
   package let isChosen: Bool
 
-  /// Milliseconds, or `auto`; nil for anything else.
+  /// Reads milliseconds, or `auto`; returns nil for anything else.
   package init?(_ text: String) {
     if text == "auto" {
       (start, isChosen) = (Self.first, true)
@@ -24,11 +23,11 @@ package struct LiveLatency: Hashable, Sendable {
     (start, isChosen) = (.milliseconds(Int64(milliseconds)), false)
   }
 
-  /// Nil where it stays as it is.
+  /// Nil if the latency is fixed.
   var goal: LatencyGoal? { isChosen ? LatencyGoal(start) : nil }
 }
 
-/// The latency that a source is to come to: the longest that is wished by a group which plays it. From any thread.
+/// The latency to which a source moves: the longest wish of the groups that play it. From any thread.
 final class LatencyGoal: Sendable {
   private let start: Nanoseconds
   private let wishes = Mutex<[ObjectIdentifier: Nanoseconds]>([:])
@@ -42,16 +41,16 @@ final class LatencyGoal: Sendable {
   }
 }
 
-/// What a group wishes of the source that it plays. From any thread.
+/// A group's wish for the source that it plays. From any thread.
 final class LatencyWish: Sendable {
   private let goal = Mutex<LatencyGoal?>(nil)
 
-  /// The group begins to play it.
+  /// Notes that the group starts to play the source.
   func begin(_ goal: LatencyGoal) { self.goal.withLock { $0 = goal } }
 
   func hold(_ latency: Nanoseconds) { goal.withLock { $0?.set(latency, of: self) } }
 
-  /// The group plays it no more.
+  /// Notes that the group plays the source no more.
   func end(_ goal: LatencyGoal) {
     self.goal.withLock { if $0 === goal { $0 = nil } }
     goal.set(nil, of: self)

@@ -5,26 +5,26 @@ import FFmpegSource
 import LinuxIO
 import Sender
 
-/// What a feed reads from: it gives frames, and the time at which they came, to an intake. One thread at a time.
+/// The input of a feed: it gives an intake frames and their times of arrival. For one thread at a time.
 protocol LiveReading: AnyObject {
   var format: AudioFormat { get }
   var sampleType: SampleType { get }
-  /// How it tells the time before anything has come.
+  /// The kind of clock, before anything has arrived.
   var clock: SourceClock { get }
-  /// Whether nothing of what waits at the start is left out.
+  /// True if audio that waits at the start is kept.
   var keepsBacklog: Bool { get }
 
-  /// Waits for frames until `deadline`, and hands them over. False where it has ended for good.
+  /// Waits for frames until `deadline`, and hands them over. Returns false if the input has ended for good.
   ///
-  /// - Throws: where it is gone, and may come back.
+  /// - Throws: `MediaError` if the input is gone, and may come back.
   func read(into intake: LiveIntake, until deadline: LocalTime) throws(MediaError) -> Bool
 }
 
 /// Samples that a program writes.
 final class PipeReading: LiveReading {
-  /// What is read ahead of a program that writes as fast as it is read.
+  /// Time that is read ahead of a program that writes as fast as it is read.
   private static let lead = Nanoseconds.milliseconds(10)
-  /// Read at once: a second of stereo in 32 bits.
+  /// Most bytes read at once: a second of stereo in 32 bits.
   private static let mostBytes = 384_000
 
   let format: AudioFormat
@@ -34,11 +34,11 @@ final class PipeReading: LiveReading {
   private let name: String
   private let frameBytes: Int
   private var pacing: PipePacing
-  /// Bytes that are no whole frame yet.
+  /// Bytes that are not a whole frame yet.
   private var rest: [UInt8]
   private var hasBegun = false
 
-  /// - Parameter header: bytes that were read already, behind a header.
+  /// - Parameter header: bytes that were already read, after a header.
   init(
     _ reader: PipeReader, name: String, raw: RawFormat, header: [UInt8] = [], keepsBacklog: Bool
   ) {
@@ -63,7 +63,7 @@ final class PipeReading: LiveReading {
     var limit = Self.mostBytes
     if let wanted = intake.wantedFrames(at: HostClock.now, lead: Self.lead) {
       limit = wanted * frameBytes
-      // The next block makes room.
+      // The next block makes space.
       if limit == 0 {
         PipeReader.sleep(until: min(deadline, HostClock.now + .milliseconds(2)))
         return true
@@ -78,7 +78,7 @@ final class PipeReading: LiveReading {
         rest = []
         intake.sourceChanged(to: clock)
         pacing = PipePacing(sampleRate: format.sampleRate)
-        // Nothing tells of the next writer but its data.
+        // Only its data announces the next writer.
         reader.wait(until: deadline)
       }
     } catch {
@@ -102,9 +102,9 @@ final class PipeReading: LiveReading {
   }
 }
 
-/// What a sound card records.
+/// Samples that a sound card records.
 final class CardReading: LiveReading {
-  /// Frames of the intake that came before those of this card.
+  /// Number of frames in the intake before this card's.
   private var base: Int64?
   let format: AudioFormat
   let sampleType: SampleType
@@ -149,10 +149,10 @@ final class CardReading: LiveReading {
 }
 
 enum LiveReadings {
-  /// Samples that come through a named pipe, unless something else was said.
+  /// Default format of a named pipe's samples.
   private static let usualRaw = RawFormat(
     audio: AudioFormat(sampleRate: 48_000, channelCount: 2), sampleType: .int16)
-  /// What may wait in a pipe where rooms buffer for long.
+  /// Span of audio that may wait in a pipe if rooms buffer for long.
   private static let deepSpan = Nanoseconds.milliseconds(340)
 
   static func open(
@@ -186,14 +186,14 @@ enum LiveReadings {
     }
   }
 
-  /// Bytes that may wait in a pipe: no more than the latency, which the kernel rounds up.
+  /// Returns how many bytes may wait in a pipe: no more than the latency, which the kernel rounds up.
   private static func capacity(for raw: RawFormat, _ settings: LiveFeed.Settings) -> Int {
     let span = settings.latency ?? deepSpan
     let frame = raw.audio.channelCount * raw.sampleType.format.byteCount
     return Int(Double(raw.audio.sampleRate * frame) * span.seconds)
   }
 
-  /// `rest` gets what came behind it.
+  /// Reads a header. `rest` gets the bytes after it.
   private static func readHeader(
     _ reader: PipeReader, _ rest: inout [UInt8], _ interruption: ReadInterruption
   ) throws(MediaError) -> RawFormat {
@@ -222,7 +222,7 @@ enum LiveReadings {
 }
 
 extension MediaError {
-  /// Without the path.
+  /// The message without the path.
   var reason: String {
     switch self {
     case .unreadable(_, let reason), .notAudio(_, let reason), .unsupported(_, let reason),

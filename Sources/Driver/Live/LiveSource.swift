@@ -4,7 +4,7 @@ package import FFmpegSource
 import LinuxIO
 package import Sender
 
-/// An item that is heard as it happens: the frames that a feed gives, one after the other.
+/// A live item: the frames of a feed, one after the other.
 package final class LiveSource: MediaSource {
   package let format: AudioFormat
   package let sampleType: SampleType
@@ -22,9 +22,10 @@ package final class LiveSource: MediaSource {
   private var position: Int64 = 0
 
   /// - Parameters:
-  ///   - title: as people call it; nil is as it is named.
-  ///   - fromPast: whether it begins with what the feed has kept, rather than with what comes next.
-  ///   - onEnd: called once, when nobody holds it any more.
+  ///   - title: for people; nil takes the location.
+  ///   - fromPast: true to start with the frames that the feed has kept, false to start with the
+  ///     next ones.
+  ///   - onEnd: called once, when nothing holds the source any more.
   package init(
     _ feed: LiveFeed, title: String? = nil, fromPast: Bool = false, interruption: ReadInterruption,
     onEnd: @escaping @Sendable () -> Void
@@ -54,7 +55,7 @@ package final class LiveSource: MediaSource {
       switch feed.take(&listener) {
       case .blocks(let blocks): for block in blocks { waiting += block.frames }
       case .missed(let blocks):
-        // Where frames are heard at a fixed time, those that were missed are silence.
+        // Missed frames become silence if frames are heard at fixed times.
         guard live != nil else { continue }
         waiting = Array(
           repeating: 0,
