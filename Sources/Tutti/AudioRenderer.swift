@@ -6,13 +6,13 @@ internal import WireProtocol
 
 /// Plays the audio that a program enqueues, in one room or in several together, under a `RenderSynchronizer`.
 ///
-/// Buffers carry the times at which they are to sound. They are encoded and sent as they come, minutes ahead of their time
-/// if the program is quick: `mediaDataRequests` asks for more until the rooms are full. Every method may be called from any
-/// task. A renderer that is dropped fades out and lets its rooms go; `close` does that and waits.
+/// Buffers carry the times at which they are to sound. The renderer encodes and sends them as they come, up to minutes
+/// ahead of their time: `mediaDataRequests` asks for more until the rooms are full. Every method may be called from any
+/// task. A renderer that is dropped fades out and releases its rooms; `close` does that and waits.
 public final class AudioRenderer: Sendable {
-  /// What it counts frames by. Buffers may be of other formats, too.
+  /// The format by which it counts frames. Buffers may have other formats, too.
   public let format: PCMFormat
-  /// Which rooms play, and how each sounds.
+  /// The rooms in which it plays, with their settings.
   public let rooms: RoomGroup
   let queue: SampleQueue
   private let hub: EventHub<AudioRendererEvent>
@@ -22,10 +22,10 @@ public final class AudioRenderer: Sendable {
   ///
   /// - Parameters:
   ///   - rooms: where to play; more may be added at any time.
-  ///   - format: of most buffers.
-  ///   - settings: what is sent.
-  /// - Throws: `TuttiError.invalid` for settings out of range; `unavailable` where a socket or thread is
-  ///   refused, or the identity cannot be kept.
+  ///   - format: that of most buffers.
+  ///   - settings: codec, identity and name.
+  /// - Throws: `TuttiError.invalid` for settings out of range; `unavailable` if a socket or thread is refused, or the
+  ///   identity cannot be stored.
   public init(
     rooms: [Room] = [], format: PCMFormat = .stereo48k, settings: OutputSettings = .init()
   ) async throws(TuttiError) {
@@ -61,36 +61,37 @@ public final class AudioRenderer: Sendable {
 
   var engine: GroupEngine { rooms.engine }
 
-  /// What happened last to each room, then all that happens from now on: for each caller a sequence of its own, which
-  /// ends when the renderer is closed. A listener that leaves more than 1024 events untaken loses the oldest.
+  /// The last event of each room, then all events from now on. Each caller gets a sequence of its own, which ends when
+  /// the renderer is closed. A listener that leaves more than 1024 events untaken loses the oldest.
   public var events: AsyncStream<AudioRendererEvent> { hub.stream() }
 
-  /// What it does, as its events have told.
+  /// The renderer's state, as its events have reported.
   public var status: Status { state.status }
 
-  /// Why it plays no further; nil unless `status` is `failed`. One line for people.
+  /// The reason why it can play no further; nil unless `status` is `failed`. One line for people.
   public var error: String? { if case .failed(let reason) = status { reason } else { nil } }
 
-  /// Fades out, lets the rooms go and ends the renderer's threads; returns when that is done, within a second. What is
-  /// asked of it afterwards throws `TuttiError.closed`.
+  /// Fades out, releases the rooms and ends the renderer's threads. Returns when that is done, within a second. Later
+  /// calls throw `TuttiError.closed`.
   public func close() async { await engine.closeAndWait() }
 
   // MARK: - Volume
 
-  /// 0 (silent) to 1 (full), perceptual: how loud this renderer is, whatever its rooms are set to. Nobody remembers it.
+  /// Volume of this renderer, 0 (silent) to 1 (full), perceptual, on top of its rooms' own. No room remembers it.
   public var volume: Double { Double(state.volume.volume) / 1000 }
 
   public var isMuted: Bool { state.volume.isMuted }
 
-  /// Fades to a volume, in all its rooms at once: `rooms.setVolume` is the household's, and multiplied with this one.
+  /// Fades to a volume, in all its rooms at once. It is multiplied with the rooms' own volumes, which `rooms.setVolume`
+  /// sets for the whole household.
   ///
-  /// - Throws: `TuttiError.invalid` beyond 0 to 1; `closed`.
+  /// - Throws: `TuttiError.invalid` outside 0 to 1; `closed`.
   public func setVolume(_ volume: Double) async throws(TuttiError) {
     guard (0...1).contains(volume) else { throw .invalid("a volume is 0 to 1, not \(volume)") }
     try await change { $0.volume = UInt16((volume * 1000).rounded()) }
   }
 
-  /// Fades to silence, or back; time runs on.
+  /// Fades to silence, or back; time continues.
   ///
   /// - Throws: `TuttiError.closed`.
   public func setMuted(_ isMuted: Bool) async throws(TuttiError) {
@@ -106,38 +107,38 @@ public final class AudioRenderer: Sendable {
 
   // MARK: - Rate
 
-  /// What becomes of the pitch at rates other than 1.
+  /// The treatment of the pitch at rates other than 1.
   public enum TimePitchAlgorithm: Hashable, Sendable {
-    /// It is kept; for speech and music.
+    /// The pitch stays the same; for speech and music.
     case timeDomain
-    /// It follows the rate, as that of a record does.
+    /// The pitch follows the rate, as on a record player.
     case varispeed
   }
 
-  /// `timeDomain`, unless something else is set.
+  /// The algorithm for rates other than 1; `timeDomain` by default.
   public var audioTimePitchAlgorithm: TimePitchAlgorithm { state.pitchAlgorithm }
 
-  /// Acts from the next change of the synchronizer's rate on.
+  /// Sets the algorithm, which applies from the next change of the synchronizer's rate on.
   public func setAudioTimePitchAlgorithm(_ algorithm: TimePitchAlgorithm) {
     state.set(algorithm)
   }
 
   // MARK: - Enqueuing
 
-  /// Whether `enqueue` takes a buffer now: two seconds of audio wait here at most, what the rooms hold not counted, and
-  /// 64 MiB of samples with it.
+  /// True if `enqueue` accepts a buffer now. At most two seconds of audio wait here, not counting that in the rooms,
+  /// with at most 64 MiB of samples.
   public var isReadyForMoreMediaData: Bool { queue.room > 0 }
 
-  /// Adds a buffer behind those that were enqueued before. Gaps between buffers are silent; of what overlaps, and of what
-  /// comes after its time, the part that is late is dropped: other renderers may keep the same time, so a renderer does not
-  /// wait for audio, as a ``Player`` does.
+  /// Adds a buffer behind the earlier ones. Gaps between buffers are silent. The late part of a buffer that overlaps,
+  /// or comes after its time, is dropped: other renderers may keep the same time, so a renderer does not wait for
+  /// audio, as a ``Player`` does.
   ///
-  /// The first buffer, and the first after `flush()`, may begin at any time. Where time stands still, or has been told to,
-  /// none is late. Where time runs and has passed them, buffers after a `flush()` wait for two seconds: `setRate(_:time:)` may
-  /// go there, and plays them from their beginning. As soon as one reaches beyond what sounds, or those seconds have passed,
-  /// they join the time that runs, and what is late of them is dropped.
+  /// The first buffer, and the first after `flush()`, may begin at any time. While time stands still, or has been told
+  /// to stop, no buffer is late. If time runs and has passed them, buffers after a `flush()` wait for two seconds:
+  /// `setRate(_:time:)` may go there, and plays them from their beginning. As soon as one of them ends after the
+  /// sounding time, or those seconds have passed, they join the running time, and their late part is dropped.
   ///
-  /// A buffer of another format than the one before goes on without a gap.
+  /// A buffer of another format than the one before follows without a gap.
   ///
   /// - Throws: `TuttiError.queueIsFull` while `isReadyForMoreMediaData` is false; `invalid` after `finish`; `closed`.
   public func enqueue(_ buffer: AudioBuffer) throws(TuttiError) {
@@ -145,11 +146,12 @@ public final class AudioRenderer: Sendable {
       isUnplaced: try queue.enqueue(buffer), buffer.presentationTime, until: buffer.endTime)
   }
 
-  /// The same for a packet of compressed audio. Where all rooms decode its codec, and `OutputSettings.Codec.automatic` is
-  /// set, it goes to them as it is. Else, and at rates other than 1, it is decoded here; what cannot be is silent.
-  /// Between packets there may be gaps, and samples.
+  /// Adds a packet of compressed audio in the same way. If all rooms decode its codec, and
+  /// `OutputSettings.Codec.automatic` is set, it goes to them unchanged. Otherwise, and at rates other than 1, it is
+  /// decoded here; a packet that cannot be decoded is silent. Gaps, and buffers of samples, are allowed between
+  /// packets.
   ///
-  /// - Throws: as for samples. `AudioRendererEvent.failed` tells where a decoder is needed and FFmpeg is not there.
+  /// - Throws: as for samples. `AudioRendererEvent.failed` tells if a decoder is needed and FFmpeg is missing.
   public func enqueue(_ buffer: CompressedBuffer) throws(TuttiError) {
     enqueued(
       isUnplaced: try queue.enqueue(buffer), buffer.presentationTime, until: buffer.endTime)
@@ -157,22 +159,23 @@ public final class AudioRenderer: Sendable {
 
   private func enqueued(isUnplaced: Bool, _ time: PlaybackTime, until end: PlaybackTime) {
     if let late = state.newLateness(ofEnd: end, at: .now) { hub.send(.late(time, by: late)) }
-    // The engine looks at it after each turn.
+    // The engine looks at the queue after each turn.
     if isUnplaced { engine.post { _ in } }
   }
 
-  /// Asks for audio: each value is a number of frames that may be enqueued now, at least 1. The sequence waits while there
-  /// is room for none, and ends with `finish`, with `close`, and with the task that iterates it.
+  /// Asks for audio: each value is a number of frames that may be enqueued now, at least 1. The sequence waits while
+  /// there is no space, and ends with `finish`, with `close`, and with the task that iterates it.
   public var mediaDataRequests: MediaDataRequests { MediaDataRequests(queue: queue) }
 
-  /// Nothing more is enqueued: what is there plays to its end, which `AudioRendererEvent.ended` tells. A flush takes it
-  /// back.
+  /// Marks the end: the enqueued audio plays to its end, which `AudioRendererEvent.ended` reports. A flush withdraws
+  /// the mark.
   public func finish() { queue.end() }
 
   // MARK: - Flushing
 
-  /// Forgets everything that has not sounded yet. The sound fades out at once; where time was told to stop a moment ago, it
-  /// ends then. The next buffer may begin at any time; what plays while time runs on, from the one returned on.
+  /// Discards all audio that has not sounded yet. The sound fades out at once; if time was told to stop a moment ago,
+  /// the sound ends at that time. The next buffer may begin at any time; while time runs, audio is heard from the
+  /// returned time on.
   ///
   /// - Returns: the first time that the rooms can still change.
   /// - Throws: `TuttiError.closed`.
@@ -181,10 +184,10 @@ public final class AudioRenderer: Sendable {
     try await perform { loop, queue in loop.flush(queue) }
   }
 
-  /// Forgets everything at and after a time; what lies before it plays on without a seam.
+  /// Discards all audio at and after a time; earlier audio plays on without a seam.
   ///
-  /// - Returns: where enqueuing goes on: `time`, or later where the rooms cannot change that any more. Buffers must follow
-  ///   from there, and be quick where it is near: until they come there is silence.
+  /// - Returns: the time from which to enqueue: `time`, or later if the rooms cannot change that any more. Buffers must
+  ///   follow from there, and soon if it is near: until they come there is silence.
   /// - Throws: `TuttiError.closed`.
   @discardableResult
   public func flush(from time: PlaybackTime) async throws(TuttiError) -> PlaybackTime {
@@ -196,7 +199,7 @@ public final class AudioRenderer: Sendable {
     }
   }
 
-  /// Runs `body` on the engine's thread. Whether a buffer is late is judged, from then on, by what it has brought about.
+  /// Runs `body` on the engine's thread. From then on, its result decides if a buffer is late.
   func perform<Value: Sendable>(
     _ body: @escaping @Sendable (GroupLoop, SampleQueue) -> Value
   ) async throws(TuttiError) -> Value {
@@ -209,7 +212,7 @@ public final class AudioRenderer: Sendable {
 }
 
 extension PlaybackTime {
-  /// The first frame that begins at or after this time.
+  /// Returns the first frame that begins at or after this time.
   func frameFrom(at sampleRate: Int) -> Int64 {
     let frame = MediaDuration(frames: 1, at: sampleRate).flicks
     return max(0, flicks + frame - 1) / frame

@@ -3,23 +3,23 @@ internal import Sender
 internal import Synchronization
 internal import WireProtocol
 
-/// What happens to a renderer.
+/// An event of a renderer.
 public enum AudioRendererEvent: Hashable, Sendable, RoomTelling {
   /// The first frame is about to sound.
   case started
-  /// All that was enqueued before `finish` has sounded.
+  /// All audio enqueued before `finish` has sounded.
   case ended
-  /// It cannot be encoded; one line for people.
+  /// The audio cannot be encoded; one line for people.
   case failed(reason: String)
-  /// The buffer of this time was enqueued when all of it should have sounded, by the time that runs: nobody hears it. `by`
-  /// is how long before it should have ended. Said once, until a buffer comes in time again. Not said while time stands still,
-  /// and after a flush not before a buffer has joined the time that runs.
+  /// The buffer with this time was enqueued after its end should have sounded, so it is not heard. `by` is the time
+  /// since then. Sent once, until a buffer comes in time again. Not sent while time stands still, nor after a flush
+  /// before a buffer has joined the running time.
   case late(PlaybackTime, by: Duration)
   case room(RoomEvent)
 
   var room: RoomEvent? { if case .room(let event) = self { event } else { nil } }
 
-  /// Nil for what concerns nobody outside.
+  /// Returns nil for changes that do not concern the program.
   init?(_ change: GroupEvent.Change, id: (RoomID) -> Room.ID) {
     switch change {
     case .room:
@@ -37,17 +37,17 @@ extension AudioRenderer {
   public enum Status: Hashable, Sendable {
     /// Nothing has sounded yet.
     case waiting
-    /// It has begun to sound, and goes on with the synchronizer's time.
+    /// It has started to sound, and follows the synchronizer's time.
     case rendering
-    /// What was enqueued before `finish` has sounded.
+    /// All audio enqueued before `finish` has sounded.
     case ended
-    /// It cannot be encoded; one line for people.
+    /// The audio cannot be encoded; one line for people.
     case failed(reason: String)
     case closed
   }
 }
 
-/// A renderer's status and volume, and whether its buffers come in time.
+/// A renderer's status and volume, and the punctuality of its buffers.
 final class StatusBox: Sendable {
   private struct State {
     var status = AudioRenderer.Status.waiting
@@ -90,12 +90,12 @@ final class StatusBox: Sendable {
 
   func close() { state.withLock { $0.status = .closed } }
 
-  /// On the engine's thread, whenever the schedule may have changed.
+  /// Takes a new schedule. On the engine's thread, whenever the schedule may have changed.
   func follow(_ schedule: RateSchedule.Point?) {
     state.withLock { $0.schedule = schedule }
   }
 
-  /// How long ago a buffer that is enqueued now should have ended, where the one before was in time.
+  /// Returns how long ago a buffer that is enqueued now should have ended, if the one before was in time; else nil.
   func newLateness(ofEnd end: PlaybackTime, at now: HostTime) -> Duration? {
     state.withLock { state in
       guard let schedule = state.schedule else { return nil }

@@ -1,7 +1,7 @@
 internal import Audio
 internal import FFmpegSource
 
-/// What a decoder must know before the first packet of compressed audio.
+/// The codec, sample rate, number of channels and configuration that a decoder of compressed audio needs.
 public struct CompressedFormat: Hashable, Sendable {
   public enum Codec: Hashable, Sendable, CaseIterable {
     case flac
@@ -19,11 +19,11 @@ public struct CompressedFormat: Hashable, Sendable {
 
   /// - Parameters:
   ///   - codec: of the packets.
-  ///   - sampleRate: of what is decoded, in Hz; one of `PCMFormat.supportedSampleRates`, and 48 000 for Opus.
-  ///   - channelCount: of what is decoded.
+  ///   - sampleRate: of the decoded audio, in Hz; one of `PCMFormat.supportedSampleRates`, and 48 000 for Opus.
+  ///   - channelCount: of the decoded audio.
   ///   - configuration: the codec's own header, as containers carry it: STREAMINFO of FLAC (34 bytes), OpusHead,
-  ///     AudioSpecificConfig of AAC, ALACSpecificConfig (24 bytes); nothing for the others.
-  /// - Throws: `TuttiError.invalid` where they do not fit together.
+  ///     AudioSpecificConfig of AAC, ALACSpecificConfig (24 bytes); empty for the others.
+  /// - Throws: `TuttiError.invalid` if they do not fit together.
   public init(
     _ codec: Codec, sampleRate: Int, channelCount: Int, configuration: [UInt8] = []
   ) throws(TuttiError) {
@@ -58,26 +58,27 @@ extension CompressedFormat.Codec {
   }
 }
 
-/// One packet of compressed audio, with the time at which the first frame of it that is heard is to sound.
+/// One packet of compressed audio, with the time at which its first audible frame is to sound.
 public struct CompressedBuffer: Hashable, Sendable {
-  /// Of one packet, in bytes.
+  /// Largest packet, in bytes.
   static let byteLimit = 512 << 10
 
   public let format: CompressedFormat
-  /// On the timeline of the `RenderSynchronizer`. Where it is within 2 ms of the end of the packet before, as containers
-  /// round, it follows that without a gap.
+  /// Time on the timeline of the `RenderSynchronizer`. If it is within 2 ms of the end of the packet before, because
+  /// containers round times, the packet follows that one without a gap.
   public let presentationTime: PlaybackTime
   public let packet: [UInt8]
-  /// Frames that the packet decodes to and nobody hears, at its beginning: encoders put some before the sound.
+  /// Inaudible frames at the beginning of the decoded packet: encoders put some before the sound.
   public let trimAtStart: Int
-  /// Frames that are heard.
+  /// Number of audible frames.
   public let frameCount: Int
 
   /// - Parameters:
-  ///   - packet: without what a container puts around it.
-  ///   - trimAtStart: frames that are not heard; of a packet that only prepares the decoder, all.
-  ///   - trimAtEnd: the same at its end.
-  /// - Throws: `TuttiError.invalid` where the packet is none of the format, or has fewer frames.
+  ///   - packet: without the data that a container puts around it.
+  ///   - trimAtStart: number of inaudible frames at the beginning; all frames of a packet that only prepares the
+  ///     decoder.
+  ///   - trimAtEnd: number of inaudible frames at the end.
+  /// - Throws: `TuttiError.invalid` if the packet is not of the format, or has fewer frames.
   public init(
     _ packet: [UInt8], format: CompressedFormat, at presentationTime: PlaybackTime,
     trimAtStart: Int = 0, trimAtEnd: Int = 0
@@ -95,7 +96,7 @@ public struct CompressedBuffer: Hashable, Sendable {
     frameCount = count - trimAtStart - trimAtEnd
   }
 
-  /// Where the next packet begins, if it follows without a gap.
+  /// The time at which the next packet begins, if it follows without a gap.
   public var endTime: PlaybackTime {
     PlaybackTime(
       frame: presentationTime.frame(at: format.sampleRate) + Int64(frameCount),

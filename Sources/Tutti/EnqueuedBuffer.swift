@@ -2,7 +2,7 @@ internal import Audio
 internal import FFmpegSource
 internal import Sender
 
-/// What consecutive buffers have in common that one source gives.
+/// The common properties of consecutive buffers that one source gives.
 enum BufferShape: Hashable {
   case samples(PCMFormat)
   case packets(CompressedFormat)
@@ -21,7 +21,7 @@ enum BufferShape: Hashable {
     }
   }
 
-  /// That of a pause between packets.
+  /// The shape of a pause between packets.
   var silence: BufferShape {
     switch self {
     case .samples: self
@@ -38,7 +38,7 @@ enum BufferShape: Hashable {
     }
   }
 
-  /// How much before a place prepares a decoder.
+  /// Length of the audio before a place that prepares a decoder.
   var lead: Duration {
     guard case .packets(let format) = self else { return .zero }
     return PlaybackTime(frame: format.description.leadFrames, at: format.sampleRate)
@@ -50,16 +50,16 @@ enum BufferShape: Hashable {
 struct EnqueuedBuffer {
   enum Content {
     case samples([Float])
-    /// Frames before those that are heard.
+    /// `trimAtStart` is the number of inaudible frames at the beginning.
     case packet([UInt8], trimAtStart: Int)
   }
 
-  /// Containers round times to milliseconds.
+  /// Tolerance for containers, which round times to milliseconds.
   private static let rounding = Duration.milliseconds(2)
 
   let shape: BufferShape
   private(set) var content: Content
-  /// At the rate of its shape.
+  /// Frame number at the sample rate of `shape`.
   let startFrame: Int64
   private(set) var frameCount: Int
 
@@ -69,7 +69,7 @@ struct EnqueuedBuffer {
     (startFrame, frameCount) = (buffer.startFrame, buffer.frameCount)
   }
 
-  /// - Parameter last: the one that was enqueued before it.
+  /// - Parameter last: the buffer that was enqueued before it.
   init(_ buffer: CompressedBuffer, after last: EnqueuedBuffer?) {
     shape = .packets(buffer.format)
     content = .packet(buffer.packet, trimAtStart: buffer.trimAtStart)
@@ -90,12 +90,12 @@ struct EnqueuedBuffer {
   var byteCount: Int {
     switch content {
     case .samples(let samples): samples.count * MemoryLayout<Float>.size
-    // What a packet takes besides its bytes.
+    // Estimated overhead of a packet, in bytes.
     case .packet(let bytes, _): bytes.count + 128
     }
   }
 
-  /// Without what lies at or after `time`; nil where that is all of it.
+  /// Returns the buffer without the part at and after `time`; nil if nothing is left.
   func prefix(until time: PlaybackTime) -> EnqueuedBuffer? {
     if startTime < time, endTime <= time { return self }
     let kept = time.frameFrom(at: shape.audio.sampleRate) - startFrame
@@ -108,7 +108,7 @@ struct EnqueuedBuffer {
     return prefix
   }
 
-  /// The packet, heard from this frame on; nil where it is none.
+  /// Returns the packet, audible from this frame on; nil for samples.
   func packet(from frame: Int64) -> EncodedPacket? {
     guard case .packet(let bytes, let trim) = content else { return nil }
     let late = Int(min(max(0, frame - startFrame), Int64(frameCount)))

@@ -1,29 +1,29 @@
 internal import Synchronization
 
-/// Events of which some happen to rooms.
+/// An event that may concern a room.
 protocol RoomTelling: Sendable {
   var room: RoomEvent? { get }
 }
 
-/// One sender of events, any number of listeners. Each listener has a bounded buffer of its own, and begins with what
-/// was said last of each room.
+/// Sends events to any number of listeners. Each listener has a bounded buffer of its own, and starts with the last
+/// events of each room.
 final class EventHub<Event: RoomTelling>: Sendable {
-  /// Events that a listener may leave untaken; the oldest go first, so that it wakes up in the present.
+  /// Largest number of untaken events per listener; the oldest go first, so that a late listener gets the newest.
   static var bound: Int { 1024 }
-  /// The sequence of one more is empty.
+  /// Largest number of listeners; further ones get an empty sequence.
   static var listenerLimit: Int { 1024 }
 
   private struct State {
     var listeners: [Int: AsyncStream<Event>.Continuation] = [:]
     var count = 0
-    /// At most two for each room: how it is connected, and what it does.
+    /// At most two events for each room: one about its connection, and one about its state.
     var lately: [Event] = []
     var isFinished = false
   }
 
   private let state = Mutex(State())
 
-  /// How the rooms are, then events from now on, until the end or until nobody iterates it any more.
+  /// Returns the last events of each room, then events from now on, until the end or until the sequence is dropped.
   func stream() -> AsyncStream<Event> {
     let (stream, listener) = AsyncStream.makeStream(
       of: Event.self, bufferingPolicy: .bufferingNewest(Self.bound))
@@ -55,7 +55,7 @@ final class EventHub<Event: RoomTelling>: Sendable {
     if room.change != .flushedAutomatically { state.lately.append(event) }
   }
 
-  /// The room plays here no more.
+  /// Forgets the events of a room that no longer plays here.
   func forget(_ room: Room.ID) {
     state.withLock { $0.lately.removeAll { $0.room?.id == room } }
   }

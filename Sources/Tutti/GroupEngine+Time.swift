@@ -4,7 +4,7 @@ internal import LinuxIO
 internal import Sender
 internal import Synchronization
 
-/// Numbers for those who ask to be told or to wait.
+/// Numbers of observers and waiters.
 private let lastNumber = Atomic<Int>(0)
 
 extension GroupEngine {
@@ -42,7 +42,7 @@ extension GroupEngine {
     }
   }
 
-  /// Until a condition holds, and the rooms could play.
+  /// Waits until a condition holds, and the rooms could play.
   ///
   /// - Throws: `TuttiError.closed`, `cancelled`.
   func waitUntil(_ isPrimed: @escaping GroupLoop.Condition) async throws(TuttiError) {

@@ -5,14 +5,14 @@ internal import LinuxIO
 internal import Sender
 internal import WireProtocol
 
-/// A `GroupDriver` on a thread of its own, which programs reach by jobs. The thread ends with `close`; whoever is public
-/// closes when it is dropped.
+/// A `GroupDriver` on a thread of its own, to which programs send jobs. The thread ends with `close`; public objects
+/// close the engine when they are dropped.
 final class GroupEngine: Sendable {
   struct Plan: Sendable {
     var settings: OutputSettings
     var items: [PlaylistEntry]
     var holdsAtCuts: Bool
-    /// Opens an item; a source that waits for the network reports it.
+    /// Opens an item. A source that waits for the network calls `report`.
     var open:
       @Sendable (
         PlayItem, _ report: @escaping @Sendable (SourceNotice) -> Void
@@ -20,13 +20,13 @@ final class GroupEngine: Sendable {
     var reads: ReadControl
     /// Called on the engine's thread.
     var onEvent: @Sendable (GroupEvent, GroupLoop) -> Void
-    /// A room was let go. Called on the engine's thread.
+    /// Called on the engine's thread after a room was removed.
     var onRemoval: @Sendable (Room.ID) -> Void
-    /// After each turn of the engine's thread, on it.
+    /// Called on the engine's thread after each of its turns.
     var onTurn: @Sendable (GroupLoop) -> Void
-    /// When the next turn is to be, if nothing happens before.
+    /// Returns the time of the next turn if nothing happens before.
     var deadline: @Sendable () -> LocalTime? = { nil }
-    /// The thread has ended.
+    /// Called when the thread has ended.
     var onEnd: @Sendable () -> Void
   }
 
@@ -81,7 +81,7 @@ final class GroupEngine: Sendable {
 
   /// Runs `body` on the engine's thread.
   ///
-  /// - Throws: `TuttiError.closed`; `busy` where `Mailbox.limit` calls wait already.
+  /// - Throws: `TuttiError.closed`; `busy` if `Mailbox.limit` calls wait already.
   func perform<Value: Sendable>(
     _ body: @escaping @Sendable (GroupLoop) -> Value
   ) async throws(TuttiError) -> Value {
@@ -92,9 +92,9 @@ final class GroupEngine: Sendable {
     }
   }
 
-  /// The same for a command.
+  /// Carries out a command on the engine's thread.
   ///
-  /// - Throws: also what the session refuses.
+  /// - Throws: the same errors, and the session's refusals.
   @discardableResult
   func carryOut(_ command: PlayerCommand) async throws(TuttiError) -> CommandOutcome {
     try await answer { $0.driver.carryOut(command) }
@@ -107,19 +107,20 @@ final class GroupEngine: Sendable {
     try await perform(body).mapError(TuttiError.init).get()
   }
 
-  /// Without waiting, for what a program may ask for as often as it likes; why not, where it is not taken.
+  /// Adds a job without waiting, for calls that a program may repeat freely. Returns the reason if it is not accepted.
   func offer(_ body: @escaping Job) -> TuttiError? { mailbox.offer(body).map(TuttiError.init) }
 
-  /// Without waiting, for what must not be lost and what something else bounds; false where the engine is closed.
+  /// Adds a job without waiting, for jobs that must not be lost and are bounded elsewhere. Returns false if the engine
+  /// is closed.
   @discardableResult
   func post(_ body: @escaping Job) -> Bool { mailbox.post(body) }
 
-  /// Fades out, tells the rooms, and ends the thread.
+  /// Fades out, ends the rooms' sessions, and ends the thread.
   func close() {
     mailbox.post { $0.close() }
   }
 
-  /// The same, and waits for it.
+  /// Does the same, and waits for the end of the thread.
   func closeAndWait() async {
     await withCheckedContinuation { answer in
       let isTaken = mailbox.post { loop in

@@ -6,9 +6,9 @@ internal import OpenSSLSecurity
 internal import Sender
 internal import WireProtocol
 
-/// What the engine's thread does, and what jobs may touch. Never leaves that thread.
+/// The state and work of the engine's thread, which jobs may use. It never leaves that thread.
 final class GroupLoop: LoopMember, RenderGroup {
-  /// How long a group that could begin waits for the rooms that could not.
+  /// Longest wait of a group that could start for rooms that are not ready.
   private static let startPatience = LatencyProfile.deep.startPatience
 
   let mailbox: Mailbox<GroupLoop>
@@ -16,7 +16,7 @@ final class GroupLoop: LoopMember, RenderGroup {
   var observers = TimeObservers()
   private let host: GroupHost
   private let plan: GroupEngine.Plan
-  /// Rooms as the program named them.
+  /// Rooms by the program's identifiers.
   private(set) var rooms: [(id: Room.ID, room: RoomID)] = []
   private var primed: [Waiter] = []
   private var ended: [@Sendable () -> Void] = []
@@ -61,7 +61,7 @@ final class GroupLoop: LoopMember, RenderGroup {
     }
   }
 
-  /// As many characters of a name as fit.
+  /// Returns as many characters of a name as fit.
   private static func bounded(_ name: String) -> String {
     var name = name
     while name.utf8.count > ProtocolLimits.name { name.removeLast() }
@@ -69,7 +69,7 @@ final class GroupLoop: LoopMember, RenderGroup {
   }
 
   func run() {
-    // Where the event loop itself fails there is nothing left to do but to let the rooms play out.
+    // If the event loop itself fails, the rooms can only play their buffers.
     try? EventLoop(host.reactor, [host, self]).run { driver.session.isFinished }
     mailbox.close(in: self)
     for waiter in primed { waiter.answer(false) }
@@ -77,7 +77,7 @@ final class GroupLoop: LoopMember, RenderGroup {
     observers.finish()
     try? driver.end()
     driver.onEvent = { _ in }
-    // Who waits for the end finds that nothing is told any more.
+    // A waiter for the end finds that no more events come.
     plan.onEnd()
     for tell in ended { tell() }
   }
@@ -90,7 +90,7 @@ final class GroupLoop: LoopMember, RenderGroup {
 
   func turn() {
     mailbox.runJobs(in: self)
-    // Who waits knows where time is to begin, which what was enqueued only suggests.
+    // First the waiters, which know where time is to begin; enqueued audio only suggests it.
     answerPrimed()
     plan.onTurn(self)
     observe()
@@ -116,8 +116,8 @@ final class GroupLoop: LoopMember, RenderGroup {
   @discardableResult
   func carryOut(_ command: PlayerCommand) -> CommandReply { driver.carryOut(command) }
 
-  /// Answers true once the condition holds, and all rooms can play if they are quick; false where the group ends before. The
-  /// condition is asked in each turn.
+  /// Answers true once the condition holds, and all rooms are ready or the start timeout is over; false if the group
+  /// ends before. The condition is checked in each turn.
   func whenPrimed(
     _ number: Int, _ isPrimed: @escaping Condition, _ answer: @escaping @Sendable (Bool) -> Void
   ) {
@@ -159,7 +159,7 @@ final class GroupLoop: LoopMember, RenderGroup {
     }
   }
 
-  /// False where it does not play here.
+  /// Returns false if the room does not play here.
   func remove(_ id: Room.ID) -> Bool {
     guard let index = rooms.firstIndex(where: { $0.id == id }) else { return false }
     driver.removeRoom(rooms.remove(at: index).room)
@@ -167,7 +167,7 @@ final class GroupLoop: LoopMember, RenderGroup {
     return true
   }
 
-  /// All rooms where `id` is nil; nil where there is no such room.
+  /// Returns all rooms if `id` is nil; nil if there is no such room.
   func selection(_ id: Room.ID?) -> RoomSelection? {
     guard let id else { return .all }
     return rooms.first { $0.id == id }.map { .room($0.room) }

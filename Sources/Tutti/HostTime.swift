@@ -4,7 +4,7 @@ internal import LinuxIO
 /// An instant of this host's clock, CLOCK_MONOTONIC_RAW: it runs evenly, whatever is done to the time of day. It stands
 /// still while the host is suspended.
 public struct HostTime: Hashable, Comparable, Sendable {
-  /// Since the clock's origin, about when the host was booted.
+  /// Nanoseconds since the clock's origin, about when the host was booted.
   public var nanoseconds: Int64
 
   public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
@@ -12,8 +12,9 @@ public struct HostTime: Hashable, Comparable, Sendable {
   /// Reads the clock. From any thread.
   public static var now: HostTime { HostTime(HostClock.now) }
 
-  /// The same instant on CLOCK_MONOTONIC, which video players and display servers use. It is slewed by up to 500 ppm, so
-  /// ask again at least once a second. Nil where the clocks could not be read together, for want of processor time.
+  /// The same instant on CLOCK_MONOTONIC, which video players and display servers use. That clock is slewed by up to
+  /// 500 ppm, so ask again at least once a second. Nil if the two clocks could not be read together because the
+  /// processor was too busy.
   public var monotonicNanoseconds: Int64? { HostClock.monotonic(local) }
 
   public static func < (a: HostTime, b: HostTime) -> Bool { a.nanoseconds < b.nanoseconds }
@@ -33,7 +34,7 @@ public struct HostTime: Hashable, Comparable, Sendable {
 }
 
 extension Duration {
-  /// Rounded toward zero, and bounded by what an `Int64` counts: 292 years.
+  /// Rounded toward zero, and limited to the range of an `Int64`: ±292 years.
   var wholeNanoseconds: Int64 {
     let (seconds, attoseconds) = components
     guard abs(seconds) < 9_000_000_000 else { return seconds < 0 ? .min : .max }

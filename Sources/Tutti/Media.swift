@@ -2,7 +2,7 @@ internal import FFmpegSource
 internal import Sender
 internal import Synchronization
 
-/// What a playlist item plays.
+/// The source of a playlist item.
 public struct Media: Sendable {
   enum Kind: Sendable {
     case entry(PlaylistEntry)
@@ -11,9 +11,9 @@ public struct Media: Sendable {
 
   let kind: Kind
 
-  /// A file of any format that FFmpeg reads. It is opened when its turn comes: one that is missing is skipped then.
+  /// A file of any format that FFmpeg reads. It is opened when its turn comes, and skipped then if it is missing.
   ///
-  /// - Parameter path: best absolute; else from the program's working directory.
+  /// - Parameter path: preferably absolute; otherwise relative to the program's working directory.
   public static func file(_ path: String) -> Media { Media(kind: .entry(PlaylistEntry(path))) }
 
   /// A file, radio station or HLS stream.
@@ -21,8 +21,8 @@ public struct Media: Sendable {
   /// - Parameter url: `http://` or `https://`.
   public static func url(_ url: String) -> Media { Media(kind: .entry(PlaylistEntry(url))) }
 
-  /// The files in a folder and the folders in it, in natural order; the items of a list (M3U, PLS, XSPF, JSON); or the
-  /// file itself. Reads the folder, or the network, at once.
+  /// Returns the files in a folder and its subfolders, in natural order; the items of a list (M3U, PLS, XSPF, JSON);
+  /// or the file itself. Reads the folder, or the network, at once, and blocks the thread meanwhile.
   ///
   /// - Throws: `TuttiError.unavailable`, with a line that names the path.
   public static func files(at path: String) throws(TuttiError) -> [Media] {
@@ -33,11 +33,11 @@ public struct Media: Sendable {
     }
   }
 
-  /// Audio of the program's own.
+  /// Audio that the program makes itself.
   ///
   /// - Parameters:
   ///   - name: for messages and displays.
-  ///   - make: called on the producer's thread each time that the item is begun or sought in.
+  ///   - make: called on the producer's thread each time that the item starts or is sought in.
   public static func custom(
     _ name: String, make: @escaping @Sendable () throws -> any SampleSource
   ) -> Media {
@@ -45,7 +45,7 @@ public struct Media: Sendable {
   }
 }
 
-/// The custom items of a playlist: the session knows them by the location that they get here.
+/// The custom items of a playlist. The session knows them by locations that this class assigns.
 final class CustomMedia: Sendable {
   private struct Entry {
     var name: String
@@ -68,7 +68,7 @@ final class CustomMedia: Sendable {
     }
   }
 
-  /// Nil for what is no custom item.
+  /// Opens a custom item; returns nil for other locations.
   func open(_ location: String) throws(MediaError) -> (any MediaSource)? {
     guard location.hasPrefix(Self.scheme) else { return nil }
     guard let entry = state.withLock({ $0.entries[location] }) else {
@@ -81,14 +81,14 @@ final class CustomMedia: Sendable {
     }
   }
 
-  /// Lets go of those that stand in no list any more.
+  /// Drops the items whose locations are not in `locations`.
   func keep(_ locations: Set<String>) {
     state.withLock { state in
       state.entries = state.entries.filter { locations.contains($0.key) }
     }
   }
 
-  /// What people call an item.
+  /// Returns an item's name for people.
   static func name(of location: String) -> String {
     guard location.hasPrefix(scheme) else { return location }
     let rest = location.dropFirst(scheme.count)

@@ -1,4 +1,4 @@
-/// How many frames a renderer can take, again and again. For one iteration at a time.
+/// A sequence of the numbers of frames that a renderer can accept. For one iteration at a time.
 public struct MediaDataRequests: AsyncSequence, Sendable {
   public typealias Element = Int
   public typealias Failure = Never
@@ -8,7 +8,8 @@ public struct MediaDataRequests: AsyncSequence, Sendable {
   public struct Iterator: AsyncIteratorProtocol {
     let queue: SampleQueue
 
-    /// Nil when nothing can be enqueued any more, and when the task is cancelled.
+    /// Waits for space and returns the number of frames; nil if nothing can be enqueued any more,
+    /// or the task is cancelled.
     public mutating func next() async -> Int? { await queue.waitForRoom() }
 
     public mutating func next(isolation actor: isolated (any Actor)?) async throws(Never) -> Int? {

@@ -2,35 +2,36 @@ internal import Driver
 internal import LinuxIO
 internal import OpenSSLSecurity
 
-/// How a player or renderer sends.
+/// Codec, identity and name with which a player or renderer sends.
 public struct OutputSettings: Hashable, Sendable {
   public enum Codec: Hashable, Sendable {
-    /// What a file or station holds, as it is, where all rooms decode it, such as MP3 and AAC; else FLAC for lossless
-    /// sources, such as enqueued buffers, and Opus for the rest.
+    /// Passes on the packets of a file or station, such as MP3 and AAC, if all rooms decode them; otherwise FLAC for
+    /// lossless sources, such as enqueued samples, and Opus for the rest.
     case automatic
     case pcm
     case flac
-    /// In kbit/s, 6 to 510; nil lets Opus choose.
+    /// Opus at a bit rate in kbit/s, 6 to 510; nil lets Opus choose.
     case opus(bitrate: Int?)
   }
 
-  /// The key by which rooms know a program: a room plays for the keys that were paired with it.
+  /// The key by which rooms recognise a program: a room plays for the keys that were paired with it.
   public enum Identity: Hashable, Sendable {
-    /// This user's, in `$XDG_STATE_HOME/tutti` or `~/.local/state/tutti`: a room that was paired with `tutti pair` plays for
-    /// this program as well. The two count as one sender, and whoever begins last has a room.
+    /// This user's key, in `$XDG_STATE_HOME/tutti` or `~/.local/state/tutti`: a room that was paired with `tutti pair`
+    /// plays for this program as well. The two count as one sender, and the one that starts last gets a room.
     case user
-    /// Of a program that is paired by itself: a file that only its user may read, made at first use in a folder that is
-    /// there. `tutti pair --state-dir DIR` pairs `DIR/sender-key.pem`.
+    /// The key in this file, for a program that is paired by itself. Only its user may read the file; it is made at
+    /// first use, in an existing folder. `tutti pair --state-dir DIR` pairs `DIR/sender-key.pem`.
     case file(String)
-    /// An unencrypted Ed25519 key in PKCS #8, as PEM, which the program keeps.
+    /// An unencrypted Ed25519 key in PKCS #8, as PEM, which the program stores itself.
     case key(pem: String)
-    /// A key that is gone with the player. Rooms that play for everybody take it, and those of the same user on this machine.
+    /// A new key that ends with the player. Rooms that are open to everybody accept it, and those of the same user on
+    /// this machine.
     case temporary
   }
 
   public var codec = Codec.automatic
   public var identity = Identity.user
-  /// What busy rooms tell other senders: 1 to 63 bytes are shown whole.
+  /// The sender's name, which busy rooms tell other senders. Names of 1 to 63 bytes are shown completely.
   public var senderName = "Tutti"
 
   public init() {}
@@ -48,7 +49,7 @@ public struct OutputSettings: Hashable, Sendable {
     }
   }
 
-  /// - Throws: `invalid` where the key is none; `unavailable` where its file cannot be read or made.
+  /// - Throws: `invalid` if the key is not valid; `unavailable` if its file cannot be read or made.
   func key() throws(TuttiError) -> IdentityKey {
     switch identity {
     case .user:

@@ -1,8 +1,8 @@
 internal import Audio
 
-/// The shape of audio as programs give it: interleaved `Float` samples, `[frame][channel]`, full scale ±1.
+/// The format of a program's audio: interleaved `Float` samples, `[frame][channel]`, full scale ±1.
 public struct PCMFormat: Hashable, Sendable {
-  /// How exactly lossless codecs carry the samples.
+  /// Number of bits that lossless codecs keep of each sample.
   public enum Resolution: Hashable, Sendable {
     case int16
     case int24
@@ -14,10 +14,10 @@ public struct PCMFormat: Hashable, Sendable {
   public let resolution: Resolution
 
   /// - Parameters:
-  ///   - sampleRate: one of `supportedSampleRates`.
+  ///   - sampleRate: in Hz; one of `supportedSampleRates`.
   ///   - channelCount: 1 to 8; rooms play 1 or 2, and mix more down.
-  ///   - resolution: what lossless codecs keep of each sample.
-  /// - Throws: `TuttiError.invalid` for any other.
+  ///   - resolution: the bits that lossless codecs keep of each sample.
+  /// - Throws: `TuttiError.invalid` for any other format.
   public init(
     sampleRate: Int = 48_000, channelCount: Int = 2, resolution: Resolution = .int24
   ) throws(TuttiError) {
@@ -54,12 +54,12 @@ public struct PCMFormat: Hashable, Sendable {
 /// Audio with the time at which its first frame is to sound.
 public struct AudioBuffer: Hashable, Sendable {
   public let format: PCMFormat
-  /// On the timeline of the `RenderSynchronizer`; the nearest whole frame counts.
+  /// Time on the timeline of the `RenderSynchronizer`, rounded to the nearest whole frame.
   public let presentationTime: PlaybackTime
-  /// Interleaved, `[frame][channel]`, full scale ±1; what is beyond it is clipped, what is no number is silence.
+  /// Interleaved, `[frame][channel]`, full scale ±1. Larger values are clipped; NaN becomes silence.
   public let samples: [Float]
 
-  /// - Throws: `TuttiError.invalid` where `samples` are not whole frames.
+  /// - Throws: `TuttiError.invalid` if `samples` are not whole frames.
   public init(
     _ samples: [Float], format: PCMFormat, at presentationTime: PlaybackTime
   ) throws(TuttiError) {
@@ -73,7 +73,7 @@ public struct AudioBuffer: Hashable, Sendable {
   }
 
   public var frameCount: Int { samples.count / format.channelCount }
-  /// Where the next buffer begins, if it follows without a gap.
+  /// The time at which the next buffer begins, if it follows without a gap.
   public var endTime: PlaybackTime {
     PlaybackTime(frame: startFrame + Int64(frameCount), at: format.sampleRate)
   }

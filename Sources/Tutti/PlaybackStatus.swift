@@ -2,13 +2,13 @@ internal import Clock
 internal import Sender
 internal import WireProtocol
 
-/// A player or renderer at one instant.
+/// The state of a player or renderer at one instant.
 public struct PlaybackStatus: Hashable, Sendable {
   public enum State: Hashable, Sendable {
-    /// Wants to play, and waits for rooms or audio.
+    /// It wants to play, and waits for rooms or audio.
     case starting
     case playing
-    /// All rooms stand still, because the source delivers later than it is to sound. They go on by themselves.
+    /// All rooms stand still, because the source delivers too late. They continue by themselves.
     case buffering
     case paused
     /// There is nothing to play.
@@ -16,7 +16,7 @@ public struct PlaybackStatus: Hashable, Sendable {
     case closed
   }
 
-  /// All that is told here is a view of this.
+  /// The source of all properties.
   let status: GroupStatus
   public let rooms: [RoomStatus]
 
@@ -36,26 +36,27 @@ public struct PlaybackStatus: Hashable, Sendable {
     }
   }
 
-  /// In the current item, or on the timeline of a renderer.
+  /// Position in the current item, or on the timeline of a renderer.
   public var position: PlaybackTime { PlaybackTime(status.position) }
-  /// When `position` sounds in all rooms; nil unless playing. Together with `rate` it tells where the sound is at any
-  /// other instant.
+  /// Time at which `position` sounds in all rooms; nil unless playing. Together with `rate` it gives the position of
+  /// the sound at any other time.
   public var presentationTime: HostTime? { status.presentationTime.map(HostTime.init) }
-  /// Seconds of the item in one second while it plays.
+  /// Seconds of the item per second while it plays.
   public var rate: Double { status.rate }
-  /// From a command to its sound, in all rooms at once.
+  /// Time from a command to its sound, in all rooms at once.
   public var outputLatency: Duration { Duration(status.outputLatency) }
-  /// How far audio is enqueued beyond what sounds.
+  /// Length of the audio that is enqueued beyond the sounding position.
   public var enqueued: Duration { Duration(status.produced) }
-  /// How much must be enqueued for playback to start or to go on; nil unless it waits for its source.
+  /// Length of the audio that must be enqueued before playback starts or continues; nil unless it waits for its
+  /// source.
   public var needed: Duration? { status.buffering.map { Duration($0.needed) } }
 }
 
-/// One room at one instant, as it told last: about once a second.
+/// The state of one room, as last reported: about once a second.
 public struct RoomStatus: Hashable, Sendable, Identifiable {
   public enum State: Hashable, Sendable {
     case connecting
-    /// Cannot be reached, or refuses; `detail` says why.
+    /// The room cannot be reached, or refuses; `detail` tells the reason.
     case away
     case idle
     /// Getting ready.
@@ -63,9 +64,9 @@ public struct RoomStatus: Hashable, Sendable, Identifiable {
     case ready
     case playing
     case paused
-    /// Should play, has nothing to play.
+    /// The room should play, but has no audio.
     case starved
-    /// Its sound device is not there; `detail` says why.
+    /// The room's sound device is missing; `detail` tells the reason.
     case noDevice
   }
 
@@ -74,18 +75,18 @@ public struct RoomStatus: Hashable, Sendable, Identifiable {
     /// Only this channel of the two, on all speakers.
     case left
     case right
-    /// Both, mixed.
+    /// Both channels, mixed.
     case mono
   }
 
-  /// What the user can set for one room.
+  /// The settings of one room that a user can change.
   public struct Settings: Hashable, Sendable {
     let settings: RoomSettings
 
     /// 0 (silent) to 1 (full), perceptual.
     public var volume: Double { Double(settings.volume) / 1000 }
     public var isMuted: Bool { settings.isMuted }
-    /// Positive: sounds later than the others.
+    /// Positive: the room sounds later than the others.
     public var delay: Duration { Duration(settings.delay) }
     public var channels: Channels {
       switch settings.channelMap {
@@ -97,33 +98,33 @@ public struct RoomStatus: Hashable, Sendable, Identifiable {
     }
   }
 
-  /// Distance from the schedule. The room measures it, against what its sound card has really played.
+  /// The room's distance from the schedule, which it measures against the actual output of its sound card.
   public struct SyncError: Hashable, Sendable {
     let error: SyncErrorStatistics
 
     /// Positive is early.
     public var now: Duration { Duration(error.now) }
-    /// Of magnitudes, since the room was connected.
+    /// Median of the magnitudes, since the stream began in this room.
     public var median: Duration { Duration(error.median) }
     public var p99: Duration { Duration(error.p99) }
     public var maximum: Duration { Duration(error.maximum) }
   }
 
-  /// What the room tells while it is connected.
+  /// The measurements that the room reports while it is connected.
   public struct Report: Hashable, Sendable {
     let status: WireProtocol.RoomStatus
 
     public var syncError: SyncError { SyncError(error: status.syncError) }
-    /// How far off the room's idea of this host's clock may be; nil while it has none.
+    /// Largest possible error of the room's estimate of this host's clock; nil while it has none.
     public var clockErrorBound: Duration? { status.knownErrorBound.map { Duration($0) } }
     public var roundTrip: Duration { Duration(status.roundTrip) }
-    /// What it holds beyond what sounds, and in bytes of compressed audio.
+    /// Audio in the room beyond the sounding position: its length, and its size in bytes of compressed audio.
     public var buffered: Duration { Duration(max(.zero, status.bufferedUntil - status.playhead)) }
     public var bufferedBytes: UInt64 { status.heldBytes }
-    /// Parts per million: its machine's clock against this one, its card's against its machine's.
+    /// In parts per million: the clock of the room's machine against this one, and its card's against its machine's.
     public var clockDrift: Double { Double(status.clockDrift) / 1000 }
     public var deviceDrift: Double { Double(status.deviceDrift) / 1000 }
-    /// Since it was connected.
+    /// Faults so far: underruns of the room's sound device, and packets of the present stream.
     public var underruns: Int { Int(status.underruns) }
     public var latePackets: Int { Int(status.latePackets) }
     public var lostPackets: Int { Int(status.lostPackets) }
@@ -142,7 +143,7 @@ public struct RoomStatus: Hashable, Sendable, Identifiable {
     }
   }
 
-  /// In people's words where `state` does not say it all; else empty.
+  /// A description in words if `state` alone says too little; else empty.
   public var detail: String {
     switch room.connection {
     case .connecting: ""

@@ -1,25 +1,26 @@
 internal import Clock
 
-/// A place in an item, or on the timeline of a `RenderSynchronizer`: counted in flicks of 1/705 600 000 s, so that every
-/// frame of every common sample rate has a whole number. Within ±12 years, so that no sum of a few overflows.
+/// A position in an item, or on the timeline of a `RenderSynchronizer`. It counts flicks of 1/705 600 000 s, so that
+/// every frame of every common sample rate is a whole number of them. The range is ±12 years, so that sums of a few do
+/// not overflow.
 public struct PlaybackTime: Hashable, Comparable, Sendable {
   public let flicks: Int64
 
-  /// - Parameter flicks: brought into range where it is beyond ±2^58.
+  /// - Parameter flicks: limited to ±2^58.
   public init(flicks: Int64) { self.flicks = Swift.min(Swift.max(flicks, -Self.limit), Self.limit) }
 
   /// The time of a frame.
   ///
   /// - Parameters:
   ///   - frame: its number, from 0.
-  ///   - sampleRate: in Hz, at least 1; exact where it divides 705 600 000, as all rates of `PCMFormat` do.
+  ///   - sampleRate: in Hz, at least 1; exact if it divides 705 600 000, as all rates of `PCMFormat` do.
   public init(frame: Int64, at sampleRate: Int) {
     let (flicks, overflow) = frame.multipliedReportingOverflow(
       by: Self.perSecond / Int64(Swift.max(1, sampleRate)))
     self.init(flicks: overflow ? (frame < 0 ? -Self.limit : Self.limit) : flicks)
   }
 
-  /// The nearest time; zero for what is no number.
+  /// Returns the nearest time; zero for NaN, infinity, and numbers whose flicks exceed an `Int64`.
   public static func seconds(_ seconds: Double) -> PlaybackTime {
     PlaybackTime(flicks: Int64(exactly: (seconds * Double(perSecond)).rounded()) ?? 0)
   }
@@ -28,7 +29,7 @@ public struct PlaybackTime: Hashable, Comparable, Sendable {
 
   public var seconds: Double { Double(flicks) / Double(Self.perSecond) }
 
-  /// The number of the frame that is nearest to this time.
+  /// Returns the number of the nearest frame.
   ///
   /// - Parameter sampleRate: in Hz, at least 1.
   public func frame(at sampleRate: Int) -> Int64 {
@@ -55,7 +56,7 @@ public struct PlaybackTime: Hashable, Comparable, Sendable {
 }
 
 extension Duration {
-  /// The nearest number, bounded by what half an `Int64` counts.
+  /// The nearest number of flicks, limited to half the range of an `Int64`.
   var flicks: Int64 {
     let (seconds, attoseconds) = components
     guard abs(seconds) < 6_000_000_000 else { return seconds < 0 ? .min / 2 : .max / 2 }

@@ -2,14 +2,14 @@ internal import Driver
 internal import LinuxIO
 internal import Sender
 
-/// The playlist. Every edit may be made while music plays, and *continues*: what still matches plays on without a seam,
-/// and what the rooms hold of the rest is replaced behind it. `jump` *restarts*: all that is enqueued is dropped for the
-/// item asked for.
+/// The playlist. Every edit may be made while music plays, and *continues*: audio that still matches plays on without a
+/// seam, and the rest of the rooms' buffers is replaced behind it. `jump` *restarts*: all enqueued audio is dropped for
+/// the requested item.
 extension Player {
-  /// Where an item goes.
+  /// The place at which to insert an item.
   public enum Place: Hashable, Sendable {
     case end
-    /// Before the item that stands at this index, from 0; beyond the last: at the end.
+    /// Before the item at this index, counted from 0; beyond the last: at the end.
     case index(Int)
     case after(Item.ID)
     /// After the current item.
@@ -29,17 +29,19 @@ extension Player {
     case off
     /// The current item, over and over.
     case one
-    /// From the last item to the first.
+    /// All items, from the last to the first again.
     case all
   }
 
-  /// All items, in their order.
+  /// Returns all items, in order.
   ///
   /// - Throws: `TuttiError.closed`.
   public func items() async throws(TuttiError) -> [Item] {
     try await engine.perform { $0.driver.session.playlist.items.map(Item.init) }
   }
 
+  /// Adds items at the end.
+  ///
   /// - Returns: the identities of the new items.
   /// - Throws: `TuttiError.playlistIsFull` beyond 65 536 items; `closed`.
   @discardableResult
@@ -47,6 +49,8 @@ extension Player {
     try await insert(media, at: .end)
   }
 
+  /// Inserts items.
+  ///
   /// - Returns: the identities of the new items.
   /// - Throws: `TuttiError.playlistIsFull` beyond 65 536 items; `closed`.
   @discardableResult
@@ -54,37 +58,39 @@ extension Player {
     try await add(media) { .insert($0, place.place) }
   }
 
-  /// Others take an item's place.
+  /// Replaces an item by others.
   ///
-  /// - Returns: the identities of the new items; none where `id` is not in the list.
+  /// - Returns: the identities of the new items; none if `id` is not in the list.
   /// - Throws: `TuttiError.closed`.
   @discardableResult
   public func replace(_ id: Item.ID, with media: [Media]) async throws(TuttiError) -> [Item.ID] {
     try await add(media) { .replace(id.number, with: $0) }
   }
 
-  /// Items that are not in the list are passed over. Where the current one is removed, the one that follows it plays at
-  /// once.
+  /// Removes items, and ignores those that are not in the list. If the current one is removed, the item after it plays
+  /// at once.
   ///
   /// - Throws: `TuttiError.closed`.
   public func remove(_ ids: [Item.ID]) async throws(TuttiError) {
     try await engine.carryOut(.edit(.remove(ids.map(\.number))))
   }
 
+  /// Moves an item.
+  ///
   /// - Throws: `TuttiError.closed`.
   public func move(_ id: Item.ID, to place: Place) async throws(TuttiError) {
     try await engine.carryOut(.edit(.move(id.number, place.place)))
   }
 
-  /// Empties the list: the sound ends.
+  /// Empties the list, which ends the sound.
   ///
   /// - Throws: `TuttiError.closed`.
   public func clear() async throws(TuttiError) { try await engine.carryOut(.edit(.clear)) }
 
-  /// Puts all other items behind the current one.
+  /// Shuffles all other items behind the current one.
   ///
-  /// - Parameter seed: decides the order; nil draws one.
-  /// - Throws: `TuttiError.closed`; `unavailable` where the system has no random numbers.
+  /// - Parameter seed: determines the order; nil draws one.
+  /// - Throws: `TuttiError.closed`; `unavailable` if the system has no random numbers.
   public func shuffle(seed: UInt64? = nil) async throws(TuttiError) {
     let drawn: UInt64
     do {
@@ -95,6 +101,8 @@ extension Player {
     try await engine.carryOut(.edit(.shuffle(seed: drawn)))
   }
 
+  /// Sets the repetition.
+  ///
   /// - Throws: `TuttiError.closed`.
   public func setRepetition(_ repetition: Repetition) async throws(TuttiError) {
     let mode: Playlist.Repetition =
@@ -106,7 +114,7 @@ extension Player {
     try await engine.carryOut(.edit(.setRepetition(mode)))
   }
 
-  /// Restarts at an item: everything that is enqueued is dropped.
+  /// Restarts at an item, and drops all enqueued audio.
   ///
   /// - Throws: `TuttiError.noSuchItem`; `closed`.
   public func jump(to id: Item.ID, at position: PlaybackTime = .zero) async throws(TuttiError) {

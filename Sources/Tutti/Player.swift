@@ -6,11 +6,11 @@ internal import Sender
 
 /// Plays a playlist in any number of rooms, exactly together.
 ///
-/// Created paused: `append` something, then `play`. Every method may be called from any task; commands take effect in the
-/// order of their calls, in all rooms on the same sample. A player that is dropped fades out and lets its rooms go;
-/// `close` does that and waits.
+/// A player is created paused: `append` items, then `play`. Every method may be called from any task; commands take
+/// effect in the order of their calls, in all rooms on the same sample. A player that is dropped fades out and releases
+/// its rooms; `close` does that and waits.
 public final class Player: Sendable {
-  /// Which rooms play, and how each sounds.
+  /// The rooms in which it plays, with their settings.
   public let rooms: RoomGroup
   let media: CustomMedia
   private let hub: EventHub<PlayerEvent>
@@ -19,9 +19,9 @@ public final class Player: Sendable {
   ///
   /// - Parameters:
   ///   - rooms: where to play; more may be added at any time.
-  ///   - settings: what is sent.
-  /// - Throws: `TuttiError.invalid` for settings out of range; `unavailable` where a socket or thread is
-  ///   refused, or the identity cannot be kept.
+  ///   - settings: codec, identity and name.
+  /// - Throws: `TuttiError.invalid` for settings out of range; `unavailable` if a socket or thread is refused, or the
+  ///   identity cannot be stored.
   public init(rooms: [Room] = [], settings: OutputSettings = .init()) async throws(TuttiError) {
     let hub = EventHub<PlayerEvent>()
     let media = CustomMedia()
@@ -53,19 +53,20 @@ public final class Player: Sendable {
 
   var engine: GroupEngine { rooms.engine }
 
-  /// What happened last to each room, then all that happens from now on: for each caller a sequence of its own, which
-  /// ends when the player is closed. A listener that leaves more than 1024 events untaken loses the oldest.
+  /// The last event of each room, then all events from now on. Each caller gets a sequence of its own, which ends when
+  /// the player is closed. A listener that leaves more than 1024 events untaken loses the oldest.
   public var events: AsyncStream<PlayerEvent> { hub.stream() }
 
-  /// Fades out, lets the rooms go and ends the player's threads; returns when that is done, within a second. What is
-  /// asked of it afterwards throws `TuttiError.closed`.
+  /// Fades out, releases the rooms and ends the player's threads. Returns when that is done, within a second. Later
+  /// calls throw `TuttiError.closed`.
   public func close() async { await engine.closeAndWait() }
 
   // MARK: - Playing
 
-  /// Plays, or goes on: at once if the rooms are ready, else as soon as the first of them has been for two seconds or all
-  /// are. At the end of the list: plays it again.
+  /// Starts or resumes playback: at once if the rooms are ready, else when all of them are, or the first of them has
+  /// been for two seconds. At the end of the list, plays it again.
   ///
+  /// - Throws: `TuttiError.closed`.
   /// - Throws: `TuttiError.closed`.
   public func play() async throws(TuttiError) {
     try await engine.answer { loop in
@@ -79,37 +80,37 @@ public final class Player: Sendable {
     }
   }
 
-  /// Fades out and stands still, in all rooms on one sample.
+  /// Fades out and pauses, in all rooms on one sample.
   ///
   /// - Throws: `TuttiError.closed`.
   public func pause() async throws(TuttiError) { try await engine.carryOut(.pause) }
 
-  /// To a place in the current item; beyond its end: to the next one. Of many seeks in quick succession the last one
-  /// counts.
+  /// Seeks in the current item; beyond its end, plays the next one. Of several seeks in quick succession only the last
+  /// one counts.
   ///
-  /// - Throws: `TuttiError.notSeekable`; `noSuchItem` where there is no current item; `closed`.
+  /// - Throws: `TuttiError.notSeekable`; `noSuchItem` if there is no current item; `closed`.
   public func seek(to position: PlaybackTime) async throws(TuttiError) {
     try await engine.carryOut(.seek(to: position.span))
   }
 
-  /// To the next item; at the end of the list the sound ends.
+  /// Plays the next item; at the end of the list the sound ends.
   ///
   /// - Throws: `TuttiError.closed`.
   public func next() async throws(TuttiError) { try await engine.carryOut(.next) }
 
-  /// To the beginning of the item, or of the one before where this one has played for less than three seconds.
+  /// Goes to the beginning of the item, or of the one before if this one has played for less than three seconds.
   ///
   /// - Throws: `TuttiError.closed`.
   public func previous() async throws(TuttiError) { try await engine.carryOut(.previous) }
 
   // MARK: - Effects
 
-  /// Plays faster or slower at the same pitch, from the next instant on that all rooms can change. Positions and durations
-  /// stay in the item's own time.
+  /// Plays faster or slower at the same pitch, from the next instant that all rooms can still change. Positions and
+  /// durations stay in the item's own time.
   ///
   /// - Parameter rate: 0.25 to 4; 1 is as recorded.
-  /// - Throws: `TuttiError.invalid` beyond that range; `notSeekable` where it can only act on the
-  ///   items to come; `unavailable` without FFmpeg's filters; `closed`.
+  /// - Throws: `TuttiError.invalid` outside that range; `notSeekable` if it can only affect later items; `unavailable`
+  ///   without FFmpeg's filters; `closed`.
   public func setRate(_ rate: Double) async throws(TuttiError) {
     guard Effects.rates.contains(rate) else { throw .invalid("a rate is 0.25 to 4, not \(rate)") }
     try await change { $0.rate = rate }
@@ -117,8 +118,8 @@ public final class Player: Sendable {
 
   /// Plays higher or lower at the same speed.
   ///
-  /// - Parameter semitones: -12 to 12, whole or not; 0 is as recorded.
-  /// - Throws: `TuttiError.invalid` beyond that range; `unavailable` without FFmpeg's filters; `closed`.
+  /// - Parameter semitones: -12 to 12, also fractions; 0 is as recorded.
+  /// - Throws: `TuttiError.invalid` outside that range; `unavailable` without FFmpeg's filters; `closed`.
   public func setPitch(_ semitones: Double) async throws(TuttiError) {
     guard Effects.pitches.contains(semitones) else {
       throw .invalid("a pitch is -12 to 12 semitones, not \(semitones)")
@@ -128,8 +129,8 @@ public final class Player: Sendable {
 
   /// Brings every item to the same loudness.
   ///
-  /// - Parameter loudness: in LUFS, -40 to -5; nil leaves items as they are.
-  /// - Throws: `TuttiError.invalid` beyond that range; `unavailable` without FFmpeg's filters; `closed`.
+  /// - Parameter loudness: in LUFS, -40 to -5; nil leaves items unchanged.
+  /// - Throws: `TuttiError.invalid` outside that range; `unavailable` without FFmpeg's filters; `closed`.
   public func setLoudness(_ loudness: Double?) async throws(TuttiError) {
     if let loudness, !Effects.loudnesses.contains(loudness) {
       throw .invalid("a loudness is -40 to -5 LUFS, not \(loudness)")
@@ -137,11 +138,11 @@ public final class Player: Sendable {
     try await change { $0.loudness = loudness }
   }
 
-  /// Filters the sound of all items, in this order; none leaves it as it is.
+  /// Filters the sound of all items, in this order; an empty array leaves it unchanged.
   ///
   /// - Parameter filters: at most 16.
-  /// - Throws: `TuttiError.invalid` for more, and for a value outside its range; `unavailable` without FFmpeg's filters;
-  ///   `closed`.
+  /// - Throws: `TuttiError.invalid` for more, and for a value outside its range; `unavailable` without FFmpeg's
+  ///   filters; `closed`.
   public func setFilters(_ filters: [SoundFilter]) async throws(TuttiError) {
     guard filters.count <= Effects.filterLimit else {
       throw .invalid("there are at most \(Effects.filterLimit) filters, not \(filters.count)")
@@ -166,14 +167,14 @@ public final class Player: Sendable {
 
   // MARK: - Time
 
-  /// What sounds now, or is about to; nil before the first item is open and at the end of the list.
+  /// Returns the item that sounds now, or is about to; nil before the first item is open and at the end of the list.
   ///
   /// - Throws: `TuttiError.closed`.
   public func currentItem() async throws(TuttiError) -> CurrentItem? {
     try await engine.perform { $0.driver.status().item.map { CurrentItem(.init($0)) } }
   }
 
-  /// Where in the current item the sound is; zero where there is none.
+  /// Returns the position of the sound in the current item; zero if there is none.
   ///
   /// - Throws: `TuttiError.closed`.
   public func position() async throws(TuttiError) -> PlaybackTime {
@@ -182,8 +183,8 @@ public final class Player: Sendable {
     }
   }
 
-  /// The position each time that it has moved on by `interval`, and where it begins to move after a jump: a sequence that ends
-  /// with the player.
+  /// Returns a sequence of positions: one each time that the position has advanced by `interval`, and one where it
+  /// starts after a jump. It ends with the player.
   ///
   /// - Parameter interval: in the item's own time; at least a millisecond.
   public func positions(every interval: Duration = .milliseconds(100)) -> AsyncStream<PlaybackTime>
@@ -191,23 +192,24 @@ public final class Player: Sendable {
     engine.positions(every: interval)
   }
 
-  /// Each of these places when it sounds, in whatever item is current: a sequence that ends with the player. Places that
-  /// are jumped over are not told.
+  /// Returns a sequence of these positions, each at the time when it sounds, in any current item. It ends with the
+  /// player. Positions that are jumped over are left out.
   public func boundaries(at places: [PlaybackTime]) -> AsyncStream<PlaybackTime> {
     engine.boundaries(places)
   }
 
-  /// When a place in the current item sounds in all rooms, or sounded lately, as things stand: pictures shown at that time
-  /// are in step with the sound. Ask again after each seek, pause or change of rate, and once a second or so.
+  /// Returns the time at which a position in the current item sounds in all rooms, or sounded lately, as things stand:
+  /// pictures shown at that time are in step with the sound. Ask again after each seek, pause or change of rate, and
+  /// about once a second.
   ///
-  /// - Returns: nil while nothing plays, and for places that do not come.
+  /// - Returns: nil while nothing plays, and for positions that do not come.
   /// - Throws: `TuttiError.closed`.
   public func presentationTime(of position: PlaybackTime) async throws(TuttiError) -> HostTime? {
     try await engine.presentationTime(of: position)
   }
 
-  /// How long after it is asked for a change is heard, in all rooms at once: what is asked for now sounds this much later.
-  /// Some tens of milliseconds; it changes as rooms come and go.
+  /// Returns the time from a command to its sound, in all rooms at once. Some tens of milliseconds; it changes as rooms
+  /// come and go.
   ///
   /// - Throws: `TuttiError.closed`.
   public func outputLatency() async throws(TuttiError) -> Duration {
@@ -216,7 +218,7 @@ public final class Player: Sendable {
 }
 
 extension GroupLoop {
-  /// What stands in the list, or sounds though it does not any more.
+  /// Locations of the items in the list, and of the item that still sounds.
   var locations: Set<String> {
     var locations = Set(driver.session.playlist.items.map(\.location))
     if let item = driver.session.playhead(at: HostClock.now).item {
@@ -232,7 +234,7 @@ extension Effects {
     self.rate = rate
   }
 
-  /// - Throws: `TuttiError.unavailable` where FFmpeg, or a filter that they need, is missing; it says what to install. The
+  /// - Throws: `TuttiError.unavailable` if FFmpeg, or a necessary filter, is missing; it says what to install. The
   ///   first call loads FFmpeg, which takes some 50 ms.
   func check() throws(TuttiError) {
     guard !changesNothing else { return }

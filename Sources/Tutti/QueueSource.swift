@@ -3,22 +3,22 @@ internal import Clock
 internal import FFmpegSource
 internal import Sender
 
-/// The queue as an item: opened again for each place that reading goes on from, and for each change of the format.
-/// Where it was opened is known by the first read, for a seek may come before it.
+/// The queue as an item. It is opened again for each place from which reading continues, and for each change of
+/// the format. The first read decides the place, because a seek may come before it.
 final class QueueSource: MediaSource {
   let frameCount: Int64? = nil
   let metadata = ItemMetadata()
   let supply = Supply.piped
   private let queue: SampleQueue
   private let shape: BufferShape
-  /// Of the session, for which it was opened.
+  /// The session's generation for which the source was opened.
   private let generation: UInt32
   private var position: Int64 = 0
   private var place: ReadingPlace?
-  /// Those that are passed on in the place of frames.
+  /// The packets that are passed on instead of frames.
   private var passed: QueuePackets?
   private var decoder: (any AudioDecoder)?
-  /// Decoded, and not given yet.
+  /// Decoded samples that were not given yet.
   private var ready: [Float] = []
 
   init(_ queue: SampleQueue, _ shape: BufferShape? = nil, in generation: UInt32 = 0) {
@@ -55,7 +55,7 @@ final class QueueSource: MediaSource {
     self.place = place
   }
 
-  /// What cannot be decoded is silent.
+  /// Decodes a packet; one that cannot be decoded becomes silence.
   private func decode(_ packet: EncodedPacket, _ format: StreamFormat) throws(MediaError) {
     if decoder == nil {
       do throws(CodecError) {
@@ -77,7 +77,7 @@ final class QueueSource: MediaSource {
     (place, passed, decoder, ready) = (nil, nil, nil, [])
   }
 
-  /// What follows where it has ended; nil at the end of all.
+  /// The shape of the audio after this source's end; nil at the end of all audio.
   var next: BufferShape? { (passed?.place ?? place).flatMap(queue.change) }
 
   func successor() -> (any MediaSource)? { next.map { QueueSource(queue, $0, in: generation) } }
@@ -90,7 +90,7 @@ final class QueueSource: MediaSource {
   }
 }
 
-/// The packets of the queue as they are, up to a change of the format.
+/// The queue's packets, unchanged, up to a change of the format.
 final class QueuePackets: PacketSource {
   let format: StreamFormat
   private let queue: SampleQueue

@@ -1,4 +1,4 @@
-/// Which time sounds when: what has been decided, as far as it still matters.
+/// Maps times to the instants at which they sound, from the decisions that still matter.
 struct RateSchedule {
   /// `time` sounds at `hostTime`; from then on time runs at `rate`.
   struct Point {
@@ -11,16 +11,16 @@ struct RateSchedule {
     func hostTime(of time: PlaybackTime) -> HostTime { hostTime + (time - self.time) * (1 / rate) }
   }
 
-  /// More changes than anybody makes ahead of time; the oldest are forgotten.
+  /// Largest number of changes, more than anybody makes ahead of time; the oldest are forgotten.
   private static let limit = 16
 
-  /// In order of their instants; never none.
+  /// In order of their instants; never empty.
   private var points = [Point(time: .zero, hostTime: HostTime(nanoseconds: 0), rate: 0)]
 
-  /// What was decided last.
+  /// The last decision.
   var last: Point { points[points.count - 1] }
 
-  /// When time began to run, or is to.
+  /// The instant at which time started to run, or will.
   var startTime: HostTime {
     let standing = points.lastIndex { $0.rate == 0 } ?? -1
     return points[min(standing + 1, points.count - 1)].hostTime
@@ -30,7 +30,7 @@ struct RateSchedule {
     (points.last { $0.hostTime <= now } ?? points[0]).time(at: now)
   }
 
-  /// Nil while it stands still for good.
+  /// Returns nil if time stands still for good.
   func hostTime(of time: PlaybackTime) -> HostTime? {
     guard last.rate != 0 else { return nil }
     let running = points.drop { $0.hostTime < startTime }
@@ -38,15 +38,15 @@ struct RateSchedule {
     return holding?.hostTime(of: time)
   }
 
-  /// From `instant` on, time runs at `rate`; what was decided for later is not.
+  /// Lets time run at `rate` from `instant` on, and drops later decisions.
   mutating func change(to rate: Double, at instant: HostTime) {
     add(Point(time: time(at: instant), hostTime: instant, rate: rate))
   }
 
-  /// `time` stands still, from `instant` on; what was decided for later is not.
+  /// Lets time stand still at `time` from `instant` on, and drops later decisions.
   mutating func stand(at time: PlaybackTime, from instant: HostTime) {
     let point = Point(time: time, hostTime: instant, rate: 0)
-    // What stands there stands here at once.
+    // If time never runs, it stands there at once.
     if points.allSatisfy({ $0.rate == 0 }) { points = [point] } else { add(point) }
   }
 

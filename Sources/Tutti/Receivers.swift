@@ -3,11 +3,12 @@ internal import Driver
 internal import Synchronization
 internal import WireProtocol
 
-/// The rooms on this network, found by Avahi (mDNS): an endless sequence of all that are there, each time that changes.
+/// The rooms on this network, found by Avahi (mDNS): an endless sequence of the present rooms, with a value for each
+/// change.
 ///
 ///     for await rooms in try Receivers() { print(rooms.map(\.name)) }
 ///
-/// The search begins with `init` and ends when the value and its iterators are gone. Each value is for one iteration.
+/// The search starts with `init` and ends when the value and its iterators are gone. Each value is for one iteration.
 /// Avahi may be started later: the sequence waits for it.
 public struct Receivers: AsyncSequence, Sendable {
   public typealias Element = [Room]
@@ -15,7 +16,7 @@ public struct Receivers: AsyncSequence, Sendable {
 
   private let stream: AsyncStream<[Room]>
 
-  /// - Throws: `TuttiError.unavailable` where Avahi's library refuses to work at all.
+  /// - Throws: `TuttiError.unavailable` if Avahi's library refuses to work at all.
   public init() throws(TuttiError) {
     let (stream, listener) = AsyncStream.makeStream(
       of: [Room].self, bufferingPolicy: .bufferingNewest(1))
@@ -32,9 +33,9 @@ public struct Receivers: AsyncSequence, Sendable {
 
   public func makeAsyncIterator() -> AsyncStream<[Room]>.Iterator { stream.makeAsyncIterator() }
 
-  /// What is there after a while of looking; rooms that were just switched on take two seconds to appear.
+  /// Returns the rooms found within a time; rooms that were just switched on take two seconds to appear.
   ///
-  /// - Parameter patience: how long to look.
+  /// - Parameter patience: time of the search.
   /// - Throws: `TuttiError.unavailable` as `init`; `cancelled` with the task.
   public static func search(for patience: Duration = .seconds(2)) async throws(TuttiError) -> [Room]
   {
@@ -58,7 +59,7 @@ private final class Latest: Sendable {
   let rooms = Mutex<[Room]>([])
 }
 
-/// Keeps the browser until it is ended, by whatever thread.
+/// Keeps the browser until a call of `end`, which may come from any thread.
 private final class Search: Sendable {
   private let browser: Mutex<ServiceBrowser?>
 
@@ -71,7 +72,7 @@ private final class Search: Sendable {
   func end() { browser.withLock { $0 = nil } }
 }
 
-/// What Avahi's thread has found.
+/// The rooms that Avahi's thread has found.
 private final class RoomTable: Sendable {
   private let directory = Mutex(RoomDirectory(remembered: []))
   private let changed: @Sendable ([Room]) -> Void

@@ -2,19 +2,19 @@ internal import Clock
 internal import Driver
 internal import Sender
 
-/// What a timeline asks of each renderer that keeps it.
+/// The operations that a timeline needs of each renderer.
 protocol RenderTarget: AnyObject, Sendable {
-  /// How long after it is asked for a change is heard.
+  /// Returns the time from a command to its sound.
   func latency() async throws(TuttiError) -> Duration
-  /// When what is enqueued, and encoded, will have sounded; nil where that is all that will ever be.
+  /// Returns when the encoded audio will have sounded; nil if no more audio will come.
   func suppliedUntil() async throws(TuttiError) -> HostTime?
-  /// From `time`, which sounds at `hostTime`, it runs at `rate`; where time stands still, from there.
+  /// Lets time run at `rate` from `time`, which sounds at `hostTime`; if time stands still, from there.
   func run(at rate: Double, from time: PlaybackTime, hostTime: HostTime) async throws(TuttiError)
-  /// Makes `time` what sounds next, and waits until it can.
+  /// Makes `time` the next to sound, and waits until it can.
   func waitUntilReady(for time: PlaybackTime) async throws(TuttiError)
-  /// `time` sounds at `hostTime`, or where it is too late for that, as soon after it as can be. Returns when.
+  /// Starts `time` at `hostTime`, or as soon as possible after it. Returns the instant.
   func start(at time: PlaybackTime, hostTime: HostTime) async throws(TuttiError) -> HostTime
-  /// Time stands still from `hostTime` on, or from as soon after it as can be.
+  /// Stops time at `hostTime`, or as soon as possible after it.
   func pause(at hostTime: HostTime) async throws(TuttiError)
 }
 

@@ -1,36 +1,36 @@
 internal import Driver
 
-/// A receiver that can be played to. A value: what was known of it when it was found.
+/// A receiver in which a program can play. A value: the facts known when it was found.
 public struct Room: Hashable, Sendable, Identifiable {
   public enum State: String, Hashable, Sendable {
     case free
     /// Another sender plays there.
     case busy
-    /// Not seen now.
+    /// Not found now.
     case away
-    /// Known by its address only.
+    /// Known only by its address.
     case unknown
   }
 
-  /// The receiver's identity, 32 hex digits; for a room by address, that address.
+  /// The receiver's identity, 32 hexadecimal digits; for a room by address, that address.
   public let id: String
-  /// As people call it. Two rooms may have the same.
+  /// The name for people. Two rooms may have the same.
   public let name: String
-  /// What kind of machine it is; may be empty.
+  /// The kind of the machine; may be empty.
   public let model: String
   /// Numeric addresses or a host name, the likeliest first.
   public let addresses: [String]
-  /// TCP.
+  /// TCP port.
   public let port: UInt16
   public let state: State
-  /// Names of the codecs that it decodes; empty where that is not known.
+  /// Names of the codecs that it decodes; empty if not known.
   public let codecs: [String]
 
   /// The receiver at an address, without discovery.
   ///
   /// - Parameters:
   ///   - host: a host name, an IPv4 or an IPv6 address.
-  ///   - port: as the receiver was started with; 7770 unless told otherwise.
+  ///   - port: the TCP port with which the receiver was started; 7770 by default.
   public static func at(_ host: String, port: UInt16 = 7770) -> Room {
     Room(
       id: host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)", name: host, model: "",
@@ -56,7 +56,7 @@ public struct Room: Hashable, Sendable, Identifiable {
       port: record.port, state: State(rawValue: record.state) ?? .unknown, codecs: record.codecs)
   }
 
-  /// Nil for one that is known by its address only.
+  /// Nil for a room that is known only by its address.
   var record: RoomRecord? {
     guard state != .unknown else { return nil }
     return RoomRecord(

@@ -1,13 +1,13 @@
 internal import Driver
 internal import Sender
 
-/// What happens to a room. `description` is one line for people, with the room's name.
+/// An event of a room. `description` is one line for people, with the room's name.
 public struct RoomEvent: Hashable, Sendable, CustomStringConvertible {
   public enum Change: Hashable, Sendable {
     case connected
-    /// It was connected, and is gone; it is tried again.
+    /// The room was connected, and is gone; it is tried again.
     case gone(reason: String)
-    /// Said once for each new reason, while it is tried again.
+    /// Sent once for each new reason, while the room is tried again.
     case unreachable(reason: String)
     case refused(reason: String)
     /// Another sender has taken the room over, or somebody has silenced it. It is not tried again; remove the room and
@@ -17,12 +17,12 @@ public struct RoomEvent: Hashable, Sendable, CustomStringConvertible {
     /// plays on.
     case namedTwice
     case changed(RoomStatus.State, detail: String)
-    /// It has lost audio that it held, and gets it again by itself: nothing needs to be enqueued again.
+    /// The room has lost buffered audio, and gets it again by itself: nothing needs to be enqueued again.
     case flushedAutomatically
   }
 
   public let id: Room.ID
-  /// As people call it; its address until it has said its name.
+  /// The name for people; the room's address until it has sent its name.
   public let name: String
   public let change: Change
 
@@ -38,7 +38,7 @@ public struct RoomEvent: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Whether a later event makes this one obsolete for those who come after it.
+  /// True if a later event makes this one obsolete for new listeners.
   func isOutdated(by later: RoomEvent) -> Bool {
     guard id == later.id else { return false }
     switch (change, later.change) {
@@ -53,7 +53,7 @@ public struct RoomEvent: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension RoomEvent {
-  /// Nil for what does not happen to a room, and for what concerns nobody outside.
+  /// Returns nil for changes that do not concern a room, or not the program.
   init?(_ change: GroupEvent.Change, id: (RoomID) -> Room.ID) {
     guard case .room(let room, let what) = change else { return nil }
     switch what {

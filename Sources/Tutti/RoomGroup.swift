@@ -3,32 +3,34 @@ internal import Driver
 internal import Sender
 internal import WireProtocol
 
-/// The rooms of a player or renderer: who they are, how each sounds, and how well they keep together.
+/// The rooms of a player or renderer: their members, their settings, and their synchronisation.
 ///
-/// Everything may be called from any task, while music plays. Settings belong to the room: it keeps them when this
-/// program is gone. One that is not connected at that moment is passed over.
+/// Every method may be called from any task, while music plays. Settings belong to the room, which keeps them when this
+/// program is gone. Rooms that are not connected at that moment are skipped.
 public struct RoomGroup: Sendable {
   let engine: GroupEngine
 
-  /// Plays in this room as well: what sounds in the others sounds there as soon as it is ready, within a second. A room
-  /// that cannot be reached is tried again and again. Nothing where it plays already.
+  /// Plays in this room as well: it joins the sound of the others as soon as it is ready, within a second. A room that
+  /// cannot be reached is tried again and again. Does nothing if it plays already.
   ///
   /// - Throws: `TuttiError.closed`.
   public func add(_ room: Room) async throws(TuttiError) {
     try await engine.perform { $0.add(room) }
   }
 
-  /// Lets a room go: it falls silent at once, and the others play on.
+  /// Removes a room: it falls silent at once, and the others play on.
   ///
   /// - Throws: `TuttiError.noSuchRoom`, `closed`.
   public func remove(_ id: Room.ID) async throws(TuttiError) {
     guard try await engine.perform({ $0.remove(id) }) else { throw .noSuchRoom }
   }
 
+  /// Sets the volume.
+  ///
   /// - Parameters:
   ///   - volume: 0 (silent) to 1 (full), perceptual: half is about half as loud.
-  ///   - id: one room, or all where it is nil.
-  /// - Throws: `TuttiError.invalid` beyond that range; `noSuchRoom`, `closed`.
+  ///   - id: one room; nil for all.
+  /// - Throws: `TuttiError.invalid` outside that range; `noSuchRoom`, `closed`.
   public func setVolume(_ volume: Double, of id: Room.ID? = nil) async throws(TuttiError) {
     guard (0...1).contains(volume) else { throw .invalid("a volume is 0 to 1, not \(volume)") }
     let level = UInt16((volume * 1000).rounded())
@@ -42,10 +44,12 @@ public struct RoomGroup: Sendable {
     try await set(id) { .mute($0, isMuted) }
   }
 
+  /// Sets the delay.
+  ///
   /// - Parameters:
-  ///   - delay: positive sounds later, such as for a speaker that stands nearer; within ±2 s.
-  ///   - id: one room, or all where it is nil.
-  /// - Throws: `TuttiError.invalid` beyond that range; `noSuchRoom`, `closed`.
+  ///   - delay: positive sounds later, for example for a speaker that stands nearer; within ±2 s.
+  ///   - id: one room; nil for all.
+  /// - Throws: `TuttiError.invalid` outside that range; `noSuchRoom`, `closed`.
   public func setDelay(_ delay: Duration, of id: Room.ID? = nil) async throws(TuttiError) {
     let span = Nanoseconds(delay.wholeNanoseconds)
     guard ProtocolLimits.roomDelay.contains(span.count) else {
@@ -54,7 +58,7 @@ public struct RoomGroup: Sendable {
     try await set(id) { .delay($0, span) }
   }
 
-  /// Which of two channels a room plays: a pair of rooms can be the left and the right speaker.
+  /// Chooses which of two channels a room plays: a pair of rooms can be the left and the right speaker.
   ///
   /// - Throws: `TuttiError.noSuchRoom`, `closed`.
   public func setChannels(
@@ -63,7 +67,7 @@ public struct RoomGroup: Sendable {
     try await set(id) { .channelMap($0, channels.map) }
   }
 
-  /// The group at this instant.
+  /// Returns the state of the group at this instant.
   ///
   /// - Throws: `TuttiError.closed`.
   public func status() async throws(TuttiError) -> PlaybackStatus {

@@ -1,26 +1,26 @@
 internal import Audio
 internal import Sender
 
-/// Audio that a program makes itself: give one to `Media.custom`, and it is a playlist item like any file.
+/// Audio that a program makes itself: `Media.custom` makes it a playlist item like any file.
 ///
-/// One source is one reading of the item. It is made, read and dropped on the producer's thread, never used by two
-/// threads at once, and made anew for each seek. `read` may take its time: what the rooms play lies minutes ahead.
+/// One source is one reading of the item. It is made, read and dropped on the producer's thread, is never used by two
+/// threads at once, and is made anew for each seek. `read` may take its time, because the rooms hold audio for minutes.
 public protocol SampleSource: AnyObject {
-  /// Of what `read` gives; must not change.
+  /// Format of the samples that `read` gives; must not change.
   var format: PCMFormat { get }
-  /// Frames in all; nil where it is not known, or where there is no end.
+  /// Total number of frames; nil if not known, or if there is no end.
   var frameCount: Int64? { get }
-  /// Shown by displays, and told by the player's events.
+  /// The title for displays and for the player's events.
   var title: String? { get }
 
-  /// Appends up to `count` frames to `frames`, interleaved `[frame][channel]`, full scale ±1. To append none is to say
-  /// that the item has ended.
+  /// Appends up to `count` frames to `frames`, interleaved `[frame][channel]`, full scale ±1. Appending none ends the
+  /// item.
   ///
-  /// - Throws: whatever it likes: the player goes on with the next item, and `PlayerEvent.itemFailed` tells the error's
+  /// - Throws: any error: the player continues with the next item, and `PlayerEvent.itemFailed` has the error's
   ///   description.
   func read(_ count: Int, appendingTo frames: inout [Float]) throws
 
-  /// Makes the next `read` begin with this frame, from 0. Called before the first read, if at all.
+  /// Makes the next `read` start with this frame, counted from 0. Called before the first read, if at all.
   func seek(toFrame frame: Int64) throws
 }
 
@@ -29,7 +29,7 @@ extension SampleSource {
   public var title: String? { nil }
 }
 
-/// A program's source, as the serializer reads it.
+/// A program's source in the form that the serializer reads.
 final class CustomSource: MediaSource {
   let format: AudioFormat
   let sampleType: SampleType

@@ -1,7 +1,8 @@
 internal import Audio
 internal import Sender
 
-/// The queue in the format that it has where it was opened, whatever comes later: effects go on through a change.
+/// The queue in the format of the place where it was opened, whatever comes later, so that effects continue
+/// through a change of format.
 final class SteadySource: MediaSource {
   private static let readFrames = 4_096
 
@@ -15,7 +16,7 @@ final class SteadySource: MediaSource {
   private let generation: UInt32
   private var source: QueueSource
   private var converter: RateConverter
-  /// In `format`, and not given yet.
+  /// Samples in `format` that were not given yet.
   private var ready: [Float] = []
   private var hasEnded = false
 
@@ -53,7 +54,7 @@ final class SteadySource: MediaSource {
       queue.shape(at: PlaybackTime(frame: frame, at: format.sampleRate)), at: frame)
   }
 
-  /// From this frame on, counted as this source does, that shape is read.
+  /// Reads that shape from this frame on, counted at this source's rate.
   private func enter(_ shape: BufferShape, at frame: Int64) {
     let rate = shape.audio.sampleRate
     let first = PlaybackTime(frame: frame, at: format.sampleRate).frameFrom(at: rate)
@@ -61,12 +62,12 @@ final class SteadySource: MediaSource {
     source.seek(toFrame: first)
     converter = RateConverter(
       from: rate, to: format.sampleRate, channelCount: format.channelCount, startingAt: first)
-    // Grids of two rates do not coincide: a frame may be missing between them.
+    // The frame grids of two rates do not coincide: a frame may be missing between them.
     let missing = Int(max(0, converter.nextFrame - frame)) * format.channelCount
     ready += repeatElement(ready.last ?? 0, count: missing)
   }
 
-  /// Mono goes to all channels, and to mono goes the first; else channels keep their places.
+  /// Copies mono to all channels, and takes the first for mono; otherwise channels keep their places.
   private func fitted(_ frames: [Float]) -> [Float] {
     let (from, to) = (source.format.channelCount, format.channelCount)
     if from == to { return frames }

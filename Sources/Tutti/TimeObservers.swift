@@ -1,13 +1,13 @@
 internal import Clock
 internal import Sender
 
-/// Those who want to know when a place in the item sounds, or where it is every so often. Told by the schedule of the
-/// group, so at the instant at which the place is heard.
+/// Observers of positions: each position in a list when it sounds, or the position at an interval. They are called by
+/// the group's schedule, so at the instant at which a position is heard.
 struct TimeObservers {
   enum Wish {
-    /// Flicks, at least those of a millisecond.
+    /// An interval in flicks, at least a millisecond.
     case every(Int64)
-    /// In order.
+    /// Positions, in order.
     case places([PlaybackTime])
 
     static func times(every interval: Duration) -> Wish {
@@ -17,10 +17,10 @@ struct TimeObservers {
     static func boundaries(_ places: [PlaybackTime]) -> Wish { .places(places.sorted()) }
   }
 
-  /// More than anybody looks at; the sequence of one more is empty.
+  /// Largest number of observers; further ones get an empty sequence.
   static let limit = 1024
 
-  /// Of what is told, this many are kept while nobody takes them, the newest.
+  /// Number of untaken values that are kept, the newest.
   static let untakenLimit = 64
 
   typealias Listener = AsyncStream<PlaybackTime>.Continuation
@@ -33,7 +33,7 @@ struct TimeObservers {
     let number: Int
     let wish: Wish
     let listener: TimeObservers.Listener
-    /// What was told up to here; nil at first.
+    /// Positions up to this one were reported; nil at first.
     var told: PlaybackTime?
   }
 
@@ -44,9 +44,9 @@ struct TimeObservers {
 
   private var observers: [Observer] = []
   private var last: Reading?
-  /// Where it was jumped to, until that is told.
+  /// The target of a jump, until it is reported.
   private var landing: PlaybackTime?
-  /// When somebody is to be told next, if nothing changes.
+  /// Time of the next report, if nothing changes.
   private(set) var deadline: LocalTime?
 
   var isEmpty: Bool { observers.isEmpty }
@@ -68,9 +68,10 @@ struct TimeObservers {
     observers = []
   }
 
-  /// A place that was jumped to is told once time runs from there: until then nothing of it is heard.
+  /// Reports positions. The target of a jump is reported once time runs from there, because nothing of it is heard
+  /// before.
   ///
-  /// - Parameter time: when a place in the item sounds; nil if it does not.
+  /// - Parameter time: returns when a position in the item sounds; nil if it does not.
   mutating func advance(
     to playhead: Playhead, at now: LocalTime, time: (MediaDuration) -> LocalTime?
   ) {
@@ -92,14 +93,14 @@ struct TimeObservers {
     }
   }
 
-  /// Group times are rounded down: so much later it has sounded for certain.
+  /// Group times are rounded down: this much later the position has sounded for certain.
   private static let rounding = Nanoseconds(1)
 
-  /// Whether the position has moved otherwise than by playing on.
+  /// True if the position has moved otherwise than by playing on.
   private func jumped(to playhead: Playhead, at now: LocalTime) -> Bool {
     guard let last, last.playhead.item == playhead.item else { return true }
     let moved = Nanoseconds(playhead.position - last.playhead.position)
-    // Four times as fast is the most that effects can do.
+    // Effects can play four times as fast at most.
     return moved < .zero || moved > Nanoseconds(4 * (now - last.at).count) + .milliseconds(1)
   }
 }
@@ -112,7 +113,7 @@ extension TimeObservers.Observer {
       told = nil
       return
     }
-    // One that came while time stands has nothing to hear yet.
+    // An observer that is added while time stands still has nothing to hear yet.
     guard playhead.isMoving || told != nil else { return }
     let position = PlaybackTime(playhead.position)
     let before = landing == nil ? told : nil
@@ -121,7 +122,7 @@ extension TimeObservers.Observer {
     case .every(let interval):
       let step = position.flicks / interval
       if before.map({ $0.flicks / interval < step }) ?? true { listener.yield(position) }
-      // Places are of frames: one that is about to reach a step is told for it.
+      // Positions are those of frames: a frame just before a step counts for that step.
       if before == nil { told = position + Duration(flicks: min(interval / 2, Self.nearness)) }
     case .places(let places):
       for place in places where place <= position {

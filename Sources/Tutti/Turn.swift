@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// One after the other: an actor lets others in at each `await`, and some changes must not meet half of another.
+/// Lets tasks run one after the other: an actor admits others at each `await`, and some changes must not meet an
+/// unfinished one.
 final class Turn: Sendable {
   private let state = Mutex<(isTaken: Bool, waiting: [CheckedContinuation<Void, Never>])>(
     (false, []))

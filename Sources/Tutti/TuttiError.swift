@@ -1,24 +1,25 @@
-/// Why something cannot be done. `description` is one line for people.
+/// The reason why something cannot be done. `description` is one line for people.
 public enum TuttiError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The player or renderer was closed, or has ended.
   case closed
-  /// A value is out of its range, or of another format; the line says which and what is allowed.
+  /// A value is out of its range, or of another format; the line says which, and what is allowed.
   case invalid(String)
-  /// The item is not in the playlist.
+  /// The item is not in the playlist, or no item is current.
   case noSuchItem
-  /// The current item can only be played from its beginning.
+  /// The current item can only be played from its beginning, or as it happens.
   case notSeekable
-  /// More items than a playlist holds: 65 536.
+  /// The playlist would have more than 65 536 items.
   case playlistIsFull
   /// The room does not play here.
   case noSuchRoom
-  /// No buffer can be taken now: wait for `mediaDataRequests`.
+  /// The queue accepts no buffer now: wait for `mediaDataRequests`.
   case queueIsFull
-  /// So many calls wait for the player or renderer, from other tasks, that it takes no more: 1024. Try again later.
+  /// Too many calls from other tasks wait for the player or renderer: 1024. Every method that waits for it may
+  /// throw this. Try again later.
   case busy
-  /// The task that waited was cancelled.
+  /// The waiting task was cancelled.
   case cancelled
-  /// The system refused something that is needed: a socket, a thread, Avahi's library.
+  /// The system refused something necessary: a socket, a thread, Avahi's library.
   case unavailable(String)
 
   public var description: String {

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Those who asked for times before there was a renderer to tell them.
+/// Observers of times that were added before there was a renderer to report them.
 final class WaitingObservers: Sendable {
   private struct State {
     var waiting: [Int: (wish: TimeObservers.Wish, listener: TimeObservers.Listener)] =

@@ -21,7 +21,7 @@ struct DeviceSlot {
   /// The profile for which the device was opened.
   private var profile: LatencyProfile?
   private var quietSince: LocalTime?
-  /// Underruns of the devices before this one.
+  /// Underruns of earlier devices that were lost. Those of a device that was closed are not included.
   private var earlierUnderruns: UInt32 = 0
 
   // MARK: - Queries
