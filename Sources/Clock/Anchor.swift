@@ -1,5 +1,5 @@
-/// Media time to group time: `mediaTime` sounds at `groupTime`. Play, pause, seek and resume are each a
-/// new anchor. An anchor takes effect at its `groupTime` and holds until the next one does.
+/// Maps media time to group time: `mediaTime` sounds at `groupTime`. Play, pause, seek and resume each
+/// make a new anchor. An anchor takes effect at its `groupTime` and is in force until the next one.
 package struct Anchor: Hashable, Sendable {
   package enum Rate: Sendable {
     /// Media time stands still at `mediaTime`; nothing sounds.
@@ -19,8 +19,8 @@ package struct Anchor: Hashable, Sendable {
     self.rate = rate
   }
 
-  /// The media time that sounds at `time`, if this anchor holds then. Before `groupTime`, where the
-  /// anchor does not hold yet, a playing anchor is extended backwards.
+  /// Returns the media time that sounds at `time`, if this anchor is in force then. Before `groupTime`,
+  /// when it is not in force yet, a playing anchor is extended backwards.
   @_noLocks @_noAllocation
   package func mediaTime(at time: GroupTime) -> MediaTime {
     switch rate {
@@ -29,7 +29,7 @@ package struct Anchor: Hashable, Sendable {
     }
   }
 
-  /// The group time at which `time` sounds; `nil` where a paused anchor never lets it.
+  /// Returns the group time at which `time` sounds; `nil` if the anchor is paused.
   @_noLocks @_noAllocation
   package func groupTime(of time: MediaTime) -> GroupTime? {
     switch rate {

@@ -1,13 +1,14 @@
-/// Group time to local time and back, as one receiver knows it: a line through `(local, group)`.
+/// Maps group time to local time and back, as one receiver knows it: by a line through `(local,
+/// group)`.
 package struct ClockEstimate: Hashable, Sendable {
   /// A pair of instants that coincide.
   package var local: LocalTime
   package var group: GroupTime
 
-  /// Group seconds that pass in a local second, less one. Dimensionless: 1e-6 is one ppm.
+  /// Group seconds per local second, minus one. Dimensionless: 1e-6 is one ppm.
   package var drift: Double
 
-  /// How far off the estimate may be at `local`, not counting a constant asymmetry of the path.
+  /// Largest error of the estimate at `local`, apart from a constant asymmetry of the path.
   package var errorBound: Nanoseconds
 
   package init(local: LocalTime, group: GroupTime, drift: Double, errorBound: Nanoseconds) {

@@ -19,7 +19,7 @@ package struct ClockFilter: Sendable {
   /// True once the estimate is good enough to play by, until the next step or reset.
   package private(set) var isLocked = false
 
-  /// Whether the estimate approaches each new line gradually. If false it jumps, which is right while nothing is
+  /// If true, the estimate approaches each new line gradually. If false it jumps, which is right while nothing is
   /// audible. A step is never smoothed.
   package var isSmoothed = false {
     didSet { if !isSmoothed { lag = 0 } }
@@ -30,7 +30,7 @@ package struct ClockFilter: Sendable {
 
   /// In order of their midpoints, so that answers that overtake each other make no difference.
   private(set) var samples: [TimeSample] = []
-  /// What the samples say, as of the last solution.
+  /// The line and the bounds that the samples give, as of the last solution.
   private(set) var fit: ClockFit?
   private let solveInterval: Nanoseconds
   private var suspect: Suspect?
@@ -42,12 +42,12 @@ package struct ClockFilter: Sendable {
   /// A sample that no line near the present one explains.
   private struct Suspect: Hashable, Sendable {
     var sample: TimeSample
-    /// Whether its request was too fast, rather than its answer.
+    /// True if its request was too fast, not its answer.
     var isRequest: Bool
   }
 
-  /// `storedDrift` is the `drift` of this pair of clocks in an earlier session, dimensionless; what no crystal has is
-  /// ignored. Once locked, the least time between two solutions is `solveInterval`, or the usual one.
+  /// `storedDrift` is the `drift` of this pair of clocks in an earlier session, dimensionless; a value that no
+  /// crystal has is ignored. Once locked, two solutions are at least `solveInterval`, or the usual interval, apart.
   package init(storedDrift: Double? = nil, solveInterval: Nanoseconds? = nil) {
     self.solveInterval = solveInterval ?? Tuning.solveInterval
     if let storedDrift, abs(storedDrift) <= Facts.largestDrift { prior = .measured(storedDrift) }
@@ -57,11 +57,11 @@ package struct ClockFilter: Sendable {
 // MARK: - Samples
 
 extension ClockFilter {
-  /// Samples, at least 2400, which is two minutes at the usual rate; the dense ones of the start come on top. 4096
-  /// take 100 kB, and 0.5 ms for each solution.
+  /// Largest number of samples: at least 2400, which is two minutes at the usual rate, and the dense ones of the
+  /// start on top. 4096 take 100 kB, and 0.5 ms for each solution.
   package static let sampleLimit = 4096
 
-  /// Samples of which the median round trip is taken: 12 s at the usual rate. More take longer to sort.
+  /// Samples from which the median round trip is taken: 12 s at the usual rate. More take longer to sort.
   static let recentSamples = 240
 
   package mutating func insert(_ sample: TimeSample) -> Outcome {
@@ -81,7 +81,7 @@ extension ClockFilter {
     guard isSolveDue(at: sample.arrival) else { return .inserted }
     solve(at: sample.arrival)
     if let corridor = fit?.corridor, corridor.halfMargin < -Tuning.grossError {
-      // Over a short time it is a sample that is wrong, rather than the prior.
+      // Over a short span, the sample is wrong and not the prior.
       let isPriorWrong = corridor.span > Tuning.independentSpan
       restart(with: [sample], prior: isPriorWrong ? .contradicted : prior)
       return .step
@@ -89,7 +89,7 @@ extension ClockFilter {
     return .inserted
   }
 
-  /// Forgets all samples, and keeps the drift as far as it is known.
+  /// Forgets all samples, but keeps what is known of the drift.
   package mutating func reset() { restart(with: [], prior: carriedPrior) }
 
   private mutating func restart(with fresh: [TimeSample], prior: SlopePrior) {
@@ -98,7 +98,7 @@ extension ClockFilter {
     if let last = fresh.last { solve(at: last.arrival) }
   }
 
-  /// The next generation of `other`.
+  /// Begins the next generation of `other`.
   private init(prior: SlopePrior, following other: ClockFilter) {
     solveInterval = other.solveInterval
     isSmoothed = other.isSmoothed
@@ -118,7 +118,8 @@ extension ClockFilter {
     samples.removeFirst(max(expired, samples.count - Self.sampleLimit))
   }
 
-  /// Until the filter is locked, each sample matters, and over a short span a few of them do.
+  /// True if it is time to solve. Until the filter is locked, each sample matters, and over a short span a few of
+  /// them do.
   private func isSolveDue(at now: LocalTime) -> Bool {
     guard let solvedAt, isLocked, let fit else { return true }
     let share = min(fit.corridor.span / Tuning.independentSpan, 1)
@@ -143,7 +144,8 @@ extension ClockFilter {
 // MARK: - Steps
 
 extension ClockFilter {
-  /// A packet that is faster than possible shows that a clock was stepped or that a timestamp is wrong.
+  /// Returns the sample as a suspect if a packet is faster than possible: then a clock was stepped, or a timestamp is
+  /// wrong.
   private func suspicion(of sample: TimeSample) -> Suspect? {
     guard let fit, fit.deviation != nil else { return nil }
     let middle = fit.corridor.middle.offset(at: sample.midpoint)
@@ -164,7 +166,7 @@ extension ClockFilter {
     return .step
   }
 
-  /// What is known of the drift after a step of the clocks.
+  /// The prior for the drift after a step of the clocks: what is known of it by now.
   private var carriedPrior: SlopePrior {
     guard let fit, fit.slopeError + Facts.driftChange < prior.halfWidth else { return prior }
     return .measured(fit.line.slope, error: fit.slopeError)
@@ -174,7 +176,7 @@ extension ClockFilter {
 // MARK: - Estimates
 
 extension ClockFilter {
-  /// How the clocks relate at `now`; `nil` before the first sample.
+  /// Returns the relation of the clocks at `now`; `nil` before the first sample.
   package func estimate(at now: LocalTime) -> ClockEstimate? {
     guard let line = fit?.line else { return nil }
     let offset = line.offset(at: now) + Nanoseconds(ofSeconds: remainingLag(at: now))
@@ -183,31 +185,32 @@ extension ClockFilter {
       drift: line.slope(at: now), errorBound: errorBound(at: now))
   }
 
-  /// Group seconds that pass in a local second, less one, as far as it is known. Worth storing once `isDriftKnown`.
+  /// Group seconds per local second, minus one, as far as it is known. Worth storing once `isDriftKnown`.
   package var drift: Double { fit?.corridor.middle.slope ?? prior.center }
 
-  /// Whether `drift` has been measured for as long as it takes to learn it.
+  /// True if `drift` was measured for as long as it takes to learn it.
   package var isDriftKnown: Bool {
     (fit?.corridor.span ?? 0) > ProbeSchedule.learningTime.seconds
   }
 
-  /// Whether drifts change so fast that more frequent samples would make the estimate more exact.
+  /// True if drifts change so fast that more frequent samples would make the estimate more exact.
   package var isWandering: Bool { fit?.isWandering ?? false }
 
-  /// Whether nothing was heard of the group's clock for so long that the next sample begins anew.
+  /// True if nothing was heard of the group's clock for so long that the next sample begins anew.
   package func isLost(at now: LocalTime) -> Bool {
     guard isLocked, let newest = samples.last else { return false }
     return now - newest.midpoint > Tuning.window
   }
 
-  /// Error bound of `estimate(at: now)`, if the fastest packets of both directions take equally long. It holds in
-  /// more than 99 of 100 cases; see `ErrorBoundTests`. Before the first sample, the greatest span there is.
+  /// Returns the error bound of `estimate(at: now)`, provided that the fastest packets of both directions take
+  /// equally long. It holds in more than 99 of 100 cases; see `ErrorBoundTests`. Before the first sample, it is the
+  /// greatest span there is.
   package func errorBound(at now: LocalTime) -> Nanoseconds {
     guard let fit else { return Nanoseconds(.max) }
     return Nanoseconds(ofSeconds: fit.error(at: now) + abs(remainingLag(at: now)))
   }
 
-  /// What is left of a correction fades with the time constant with which the next one comes.
+  /// Returns what is left of a correction, in seconds. It fades with the time constant with which the next one comes.
   private func remainingLag(at now: LocalTime) -> Double {
     guard lag != 0, let fit else { return 0 }
     let x = max((now - fit.line.origin).seconds, 0) / Tuning.solveInterval.seconds

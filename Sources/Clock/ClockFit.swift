@@ -1,22 +1,23 @@
-/// The line that the clocks are taken to follow now: Kalman filters over the midpoints of all samples, kept within what the
-/// corridor allows.
+/// The line that the clocks are assumed to follow now: Kalman filters over the midpoints of all samples give it, and
+/// the corridor limits it.
 ///
-/// A midpoint is the more exact the less its round trip exceeds the shortest one. Crystals differ in how fast they wander, and
-/// a filter that expects more wander follows sooner but averages less, so three filters run side by side and the line is their
-/// mean, weighed by how well each of them predicted the midpoints of the last `evidenceTime`. If queues fill one direction for
-/// long, all midpoints have the same bias. The corridor does not, because its edges are the fastest packets.
+/// A midpoint is more exact the less its round trip exceeds the shortest one. Crystals differ in how fast they wander.
+/// A filter that expects more wander follows sooner but averages less, so three filters run side by side. The line is
+/// their mean, weighted by how well each of them predicted the midpoints of the last `evidenceTime`. If queues fill one
+/// direction for long, all midpoints have the same bias. The corridor does not, because its edges are the fastest
+/// packets.
 struct ClockFit: Hashable, Sendable {
   /// Bounds the clocks, and decides which samples are possible.
   let corridor: Corridor
-  /// The line that the clocks are taken to follow; its origin is the corridor's.
+  /// The line that the clocks are assumed to follow; its origin is the corridor's.
   private(set) var line: ClockLine
-  /// The standard deviation of the line at its origin, in seconds; `nil` where only the corridor's bounds are known.
+  /// The standard deviation of the line at its origin, in seconds; `nil` if only the corridor's bounds are known.
   private(set) var deviation: Double?
-  /// How far off the line's slope may be. Dimensionless.
+  /// Largest error of the line's slope. Dimensionless.
   private(set) var slopeError: Double
-  /// Whether the filter that expects most wander predicted better than all others.
+  /// True if the filter that expects most wander predicted better than all others together.
   private(set) var isWandering = false
-  /// How far off the corridor's middle may be, whatever the queues did.
+  /// Largest error of the corridor's middle, in seconds, whatever the queues did.
   private let causalBound: Double
   private var shift = 0.0
 
@@ -40,7 +41,7 @@ struct ClockFit: Hashable, Sendable {
     }
     let mean = filters.mean
     let distance = mean.offset - line.intercept
-    // Where crystals wander, the corridor is narrower than the shortest round trip, and its middle is off by that.
+    // If crystals wander, the corridor is narrower than the shortest round trip, and its middle is off by that.
     let bend = max(0, 0.5 * weights.shortest - corridor.halfMargin)
     let scatter = corridor.scatter + Tuning.certainty * Facts.stampError
     let allowed = Tuning.scatterShare * scatter + bend
@@ -56,7 +57,8 @@ struct ClockFit: Hashable, Sendable {
     deviation = (mean.variance + excess * excess).squareRoot()
   }
 
-  /// How far off `line` may be at `time`, in seconds, if the fastest packets of both directions take equally long.
+  /// Returns the largest error of `line` at `time`, in seconds, provided that the fastest packets of both directions
+  /// take equally long.
   func error(at time: LocalTime) -> Double {
     var error = causalBound + abs(shift)
     // Samples of a shorter span may all have met the same queue.
@@ -67,7 +69,8 @@ struct ClockFit: Hashable, Sendable {
     return error + wanderError(at: time)
   }
 
-  /// How much of that comes from extrapolation. Its quadratic term is the wander that `ageing` allows.
+  /// Returns the part of that error that comes from extrapolation. Its quadratic term is the wander that `ageing`
+  /// allows.
   func wanderError(at time: LocalTime) -> Double {
     let seconds = abs((time - line.origin).seconds)
     return slopeError * seconds + Facts.ageing * seconds * seconds
@@ -75,26 +78,27 @@ struct ClockFit: Hashable, Sendable {
 }
 
 extension ClockFit {
-  /// Whether the line is good enough to play by. The longer the samples took, the less is asked for: those of a short time
-  /// may all have met the same queue, and on a bad link waiting longer is worse.
+  /// True if the line is good enough to play by. The longer the span of the samples, the larger a deviation is
+  /// accepted: samples of a short span may all have met the same queue, and on a bad link waiting longer is worse.
   var isGoodEnough: Bool {
     guard let deviation else { return false }
     return error(at: line.origin) <= Tuning.grossError
       || deviation <= Tuning.grossError * corridor.span / Tuning.independentSpan
   }
 
-  /// By how much a packet may be faster than the fastest before, in seconds, if neither a clock was stepped nor a stamp
-  /// is wrong. The scatter can be small by chance, and a line with a large deviation contradicts correct samples, too.
+  /// Returns by how much a packet may be faster than the fastest before, in seconds, if neither a clock was stepped nor
+  /// a stamp is wrong. The scatter can be small by chance, and a line with a large deviation contradicts correct
+  /// samples, too.
   func tolerance(at time: LocalTime) -> Double {
     Tuning.grossError + max(corridor.scatter, deviation ?? 0) + wanderError(at: time)
   }
 }
 
-/// How exact midpoints are: the more, the less their round trips exceed the shortest possible one.
+/// Weighs midpoints: the less their round trips exceed the shortest possible one, the more exact they are.
 private struct MidpointWeights {
-  /// Of the round trips, in seconds.
+  /// The shortest round trip, in seconds.
   let shortest: Double
-  /// How far the shortest is taken to be above the shortest possible, in seconds.
+  /// Assumed distance of the shortest round trip from the shortest possible one, in seconds.
   private let gap: Double
 
   init(_ samples: [TimeSample]) {
@@ -103,14 +107,14 @@ private struct MidpointWeights {
     gap = Tuning.gapFactor * trips.scatter
   }
 
-  /// Of the midpoint's offset, in s².
+  /// Returns the variance of the midpoint's offset, in s².
   func variance(of sample: TimeSample) -> Double {
     let deviation = Tuning.excessShare * (sample.roundTrip.seconds - shortest + gap)
     return Facts.stampError * Facts.stampError + deviation * deviation
   }
 }
 
-/// Filters that expect different wanders, and how well each has predicted the newest midpoints.
+/// Filters that expect different wanders, with a score of how well each has predicted the newest midpoints.
 private struct CompetingFilters {
   private var filters: [DriftFilter]
   /// Log-likelihood of each filter, without the handicap.
@@ -147,7 +151,7 @@ private struct CompetingFilters {
 
   var steadiest: DriftFilter { filters[0] }
 
-  /// Its variance includes the disagreement of the filters.
+  /// The weighted mean of the filters. Its variance includes their disagreement.
   var mean: (offset: Double, drift: Double, variance: Double, isWandering: Bool) {
     let scores = evidence.indices.map { evidence[$0] - Tuning.handicap * Double($0) }
     let best = scores.max() ?? 0
@@ -167,10 +171,10 @@ private struct CompetingFilters {
   }
 }
 
-/// The logarithm of 1 + `x`, for 0...1, to 0.1 % of itself: a Padé approximant.
+/// Returns the logarithm of 1 + `x`, for 0...1, to 0.1 % of itself: a Padé approximant.
 private func logarithm(onePlus x: Double) -> Double { x * (6 + x) / (6 + 4 * x) }
 
-/// e to the power of `z`, which is not positive: the 64th power of a short series, to 2e-4 of itself above -20.
+/// Returns e to the power of `z`, which is not positive: the 64th power of a short series, to 2e-4 of itself above -20.
 private func exponential(_ z: Double) -> Double {
   guard z > -40 else { return 0 }
   let y = z / 64

@@ -7,20 +7,20 @@
 struct Corridor: Hashable, Sendable {
   /// Its origin is the midpoint of the newest sample.
   var middle: ClockLine
-  /// Half the width of the corridor, in seconds; negative where the samples contradict each other.
+  /// Half the width of the corridor, in seconds; negative if the samples contradict each other.
   var halfMargin: Double
-  /// How far the `fewest`th fastest packet of a direction is from the fastest, in seconds.
+  /// Distance of the `fewest`th fastest packet of a direction from the fastest, in seconds.
   var scatter: Double
-  /// From the oldest sample to the newest, in seconds.
+  /// Time from the oldest sample to the newest, in seconds.
   var span: Double
 
-  /// The widest corridor through `samples`, which are in order of their midpoints; `nil` if there are none.
+  /// Finds the widest corridor through `samples`, which are in order of their midpoints; `nil` if there are none.
   init?(through samples: [TimeSample], prior: SlopePrior) {
     guard let newest = samples.last else { return nil }
     let origin = newest.midpoint
     let base = newest.upperOffset
     var uppers: [CorridorPoint] = []
-    // With their sign turned, so that both sides are minima.
+    // Lower bounds with their sign inverted, so that both sides are minima.
     var lowers: [CorridorPoint] = []
     uppers.reserveCapacity(samples.count)
     lowers.reserveCapacity(samples.count)
@@ -52,7 +52,7 @@ private struct CorridorPoint {
   var y: Double
 }
 
-/// The lower convex hull of points in order of `x`, by Andrew's monotone chain.
+/// Returns the lower convex hull of points in order of `x`, by Andrew's monotone chain.
 private func lowerHull(of points: [CorridorPoint]) -> [CorridorPoint] {
   var hull = points
   var count = 0
@@ -72,7 +72,7 @@ private func lowerHull(of points: [CorridorPoint]) -> [CorridorPoint] {
   return hull
 }
 
-/// The point through which the lowest line of `slope` goes, with that line's height at 0.
+/// Returns the point through which the lowest line of `slope` goes, with that line's height at 0.
 private func lowest(of points: [CorridorPoint], slope: Double) -> CorridorPoint {
   var lowest = CorridorPoint(x: 0, y: .infinity)
   for point in points where point.y - slope * point.x < lowest.y {
@@ -81,7 +81,7 @@ private func lowest(of points: [CorridorPoint], slope: Double) -> CorridorPoint 
   return lowest
 }
 
-/// The smallest of `values`, and how far the `fewest`th smallest is from it.
+/// Returns the smallest of `values`, and the distance of the `fewest`th smallest from it.
 func smallest(of values: some Sequence<Double>) -> (least: Double, scatter: Double) {
   var smallest: [Double] = []
   smallest.reserveCapacity(Tuning.fewest + 1)
@@ -96,13 +96,13 @@ func smallest(of values: some Sequence<Double>) -> (least: Double, scatter: Doub
   return (first, last - first)
 }
 
-/// The slope in `range` at which the corridor is widest. Where one sample bounds it on both sides, a range of
-/// slopes is equally good, and the answer is the middle of it.
+/// Returns the slope in `range` at which the corridor is widest. If one sample bounds it on both sides, a range of
+/// slopes is equally good; then returns the middle of it.
 private func slopeOfWidest(
   top: [CorridorPoint], bottom: [CorridorPoint], in range: ClosedRange<Double>
 ) -> Double {
-  // How fast the corridor gets wider as the slope grows: falls with the slope, and is compared to zero only, which is
-  // exact because the positions of the bounding samples are never computed with.
+  // Returns how fast the corridor widens as the slope grows. The result falls with the slope. It is only compared to
+  // zero, which is exact, because no arithmetic changes the positions of the bounding samples.
   func widening(_ slope: Double) -> Double {
     lowest(of: bottom, slope: -slope).x - lowest(of: top, slope: slope).x
   }
@@ -110,7 +110,7 @@ private func slopeOfWidest(
     * (slopeWhere(in: range) { widening($0) <= 0 } + slopeWhere(in: range) { widening($0) < 0 })
 }
 
-/// The least slope in `range` from which on `isReached` holds, by bisection. 32 halvings narrow 1000 ppm to far
+/// Returns the least slope in `range` from which on `isReached` holds, by bisection. 32 halvings narrow 1000 ppm to far
 /// less than a ppb.
 private func slopeWhere(
   in range: ClosedRange<Double>, _ isReached: (Double) -> Bool

@@ -1,18 +1,18 @@
-/// A Kalman filter of two states: how far one clock is from another, and how fast that changes. The change itself wanders, as
-/// the rate of a crystal does when its temperature changes. Also on the render thread.
+/// A Kalman filter of two states: the offset of one clock from another, and the rate at which it changes. That rate
+/// wanders, as the rate of a crystal does when its temperature changes. Also used on the render thread.
 package struct DriftFilter: Sendable {
   /// In seconds.
   package var offset: Double
-  /// Seconds a second.
+  /// Seconds per second.
   package var drift: Double
-  /// Of `offset`, in s².
+  /// Variance of `offset`, in s².
   package private(set) var variance: Double
-  /// Of `offset` and `drift`, in s.
+  /// Covariance of `offset` and `drift`, in s.
   private var covariance = 0.0
-  /// Of `drift`, dimensionless.
+  /// Variance of `drift`, dimensionless.
   package private(set) var driftVariance: Double
 
-  /// `variance` is in s², `drift` and `driftDeviation` are in seconds a second.
+  /// `variance` is in s², `drift` and `driftDeviation` are in seconds per second.
   @_noLocks @_noAllocation
   package init(offset: Double, variance: Double, drift: Double, driftDeviation: Double) {
     self.offset = offset
@@ -21,7 +21,8 @@ package struct DriftFilter: Sendable {
     driftVariance = driftDeviation * driftDeviation
   }
 
-  /// Predicts both for `seconds` later. The drift's standard deviation grows by `wander` in a second: in 1/√s.
+  /// Predicts offset and drift for `seconds` later. `wander`, in 1/√s, is the growth of the drift's standard deviation
+  /// in one second.
   @_noLocks @_noAllocation
   package mutating func advance(by seconds: Double, wander: Double) {
     let growth = wander * wander * seconds
@@ -32,7 +33,8 @@ package struct DriftFilter: Sendable {
     driftVariance += growth
   }
 
-  /// Takes in a measurement that is `error` seconds above `offset` and has a variance of `noise`, in s².
+  /// Corrects the prediction by a measurement that is `error` seconds above `offset` and has a variance of `noise`, in
+  /// s².
   @_noLocks @_noAllocation
   package mutating func correct(by error: Double, noise: Double) {
     let expected = variance + noise
@@ -45,7 +47,7 @@ package struct DriftFilter: Sendable {
     covariance *= 1 - gain
   }
 
-  /// Forgets the offset, and takes the drift to be uncertain by at least `driftDeviation`.
+  /// Forgets the offset, and assumes that the drift is uncertain by at least `driftDeviation`.
   @_noLocks @_noAllocation
   package mutating func restart(variance: Double, driftDeviation: Double) {
     offset = 0

@@ -1,10 +1,11 @@
-/// When the next time request is due: densely at the start, so that playing can begin at once, then 20 times a second, more
-/// often while drifts wander, or once while nothing plays. At random intervals, which no beacons or other traffic keep step with.
+/// Decides when the next time request is due: densely at the start, so that playing can begin at once, then 20 times a
+/// second, more often while drifts wander, or once a second while nothing plays. The intervals are random, so that no
+/// beacons or other traffic keep step with them.
 package struct ProbeSchedule: Hashable, Sendable {
-  /// When to send the next request.
+  /// The time at which to send the next request.
   package private(set) var nextProbe: LocalTime
 
-  /// Whether nothing is playing; a probe a second keeps the estimate warm then.
+  /// True while nothing plays; then one probe a second keeps the estimate warm.
   package private(set) var isIdle = false
 
   private var restartedAt: LocalTime
@@ -44,7 +45,8 @@ package struct ProbeSchedule: Hashable, Sendable {
   static let quickProbes = 64
   static let quickInterval = Nanoseconds.microseconds(2500)
 
-  /// In the first half minute the drift is not known yet, and each probe narrows it, as while crystals warm up.
+  /// In the first half minute the drift is not known yet, and each probe narrows it down. The same is true while
+  /// crystals warm up.
   static let learningTime = Nanoseconds.seconds(30)
   static let learningInterval = Nanoseconds.milliseconds(10)
 

@@ -1,14 +1,14 @@
-/// What one completed time exchange says about the offset of the group's clock from the local one.
+/// The bounds of the offset of the group's clock from the local one, from one completed time exchange.
 ///
-/// A request leaves at `t1` (local) and arrives at `t2` (group); its answer leaves at `t3` (group) and arrives
-/// at `t4` (local). No packet arrives before it was sent, so the offset, group less local, lies between
-/// `lowerOffset` and `upperOffset`. A stamp that is taken late only widens that interval.
+/// A request leaves at `t1` (local) and arrives at `t2` (group); its answer leaves at `t3` (group) and arrives at
+/// `t4` (local). No packet arrives before it was sent, so the offset, group minus local, lies between `lowerOffset`
+/// and `upperOffset`. A stamp that is taken late only widens that interval.
 package struct TimeSample: Hashable, Sendable {
-  /// When the answer arrived: `t4`.
+  /// The time at which the answer arrived: `t4`.
   package let arrival: LocalTime
-  /// `t2 - t1`: the offset and the delay of the request on top.
+  /// `t2 - t1`: the offset plus the delay of the request.
   package let upperOffset: Nanoseconds
-  /// `t3 - t4`: the offset less the delay of the answer.
+  /// `t3 - t4`: the offset minus the delay of the answer.
   package let lowerOffset: Nanoseconds
 
   /// No monotonic clock is farther from zero than 2^60 ns, which is 36 years since boot. The limit keeps each
@@ -19,7 +19,7 @@ package struct TimeSample: Hashable, Sendable {
   /// Guarded by `TimeExchangeTests`.
   static let longestRoundTrip: Int64 = 1_000_000_000
 
-  /// `nil` for stamps that no exchange can have produced, or that took longer than a second.
+  /// Returns `nil` for stamps that no exchange can have produced, or that took longer than a second.
   package init?(
     requestSentAt t1: LocalTime, requestReceivedAt t2: GroupTime, answerSentAt t3: GroupTime,
     answerReceivedAt t4: LocalTime
@@ -39,6 +39,6 @@ package struct TimeSample: Hashable, Sendable {
   /// The time that both packets spent on their way, in 0...1 s.
   package var roundTrip: Nanoseconds { upperOffset - lowerOffset }
 
-  /// The local time that the sample speaks of: half a round trip before the answer arrived.
+  /// The local time to which the sample belongs: half a round trip before the answer arrived.
   package var midpoint: LocalTime { arrival - Nanoseconds(roundTrip.count / 2) }
 }
