@@ -1,5 +1,5 @@
-/// Reads big-endian fields from untrusted bytes, one after the other, and never past their end.
-/// The name of a field appears in the error only.
+/// Reads big-endian fields from untrusted bytes, one after the other, and never past their end. The
+/// name of a field appears only in errors.
 package struct ByteReader {
   private var rest: ArraySlice<UInt8>
 
@@ -44,7 +44,8 @@ package struct ByteReader {
     _ = try bytes(count, field)
   }
 
-  /// UTF-8 after a 16-bit length. Control characters are refused: such text ends up on terminals.
+  /// Reads UTF-8 after a 16-bit length. Refuses control characters, because such text ends up on
+  /// terminals.
   package mutating func text(atMost limit: Int, _ field: String) throws(DecodeError) -> String {
     let count = Int(try uint16(field))
     guard count <= limit else { throw .tooLong(field: field, byteCount: count, limit: limit) }

@@ -40,7 +40,7 @@ package struct ByteWriter {
     bytes.append(contentsOf: repeatElement(0, count: count))
   }
 
-  /// UTF-8 after a 16-bit length, made fit: see `String.plain(atMost:)`.
+  /// Writes UTF-8 after a 16-bit length, made fit by `String.plain(atMost:)`.
   package mutating func text(_ value: String, atMost limit: Int) {
     let plain = value.plain(atMost: limit)
     uint16(UInt16(clamping: plain.utf8.count))

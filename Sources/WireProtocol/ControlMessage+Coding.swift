@@ -3,8 +3,8 @@ import Clock
 
 /// Layouts: docs/protocol/control-messages.md.
 extension ControlMessage {
-  /// Nil for messages that this version does not know: another type, or another stream. Such messages are skipped and
-  /// counted.
+  /// Returns nil for messages that this version does not know: another type, or another stream. Such messages are
+  /// skipped and counted.
   package static func decode(_ message: RawMessage) throws(DecodeError) -> ControlMessage? {
     var reader = ByteReader(message.payload)
     switch message.type {
@@ -86,7 +86,7 @@ extension ControlMessage {
 extension Anchor {
   private static let playingRate: UInt32 = 1 << 16
 
-  /// Nil where it is about another stream.
+  /// Nil if it is about another stream.
   fileprivate init?(decoding reader: inout ByteReader) throws(DecodeError) {
     guard try reader.uint32("stream") == 0 else { return nil }
     let rate: Rate
@@ -159,7 +159,7 @@ extension Credit {
 }
 
 extension StreamVolume {
-  /// Nil where it is about another stream.
+  /// Nil if it is about another stream.
   fileprivate init?(decoding reader: inout ByteReader) throws(DecodeError) {
     guard try reader.uint32("stream") == 0 else { return nil }
     let volume = try reader.uint16(in: ProtocolLimits.volume, "volume")

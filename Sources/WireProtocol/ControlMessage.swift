@@ -1,24 +1,24 @@
 package import Audio
 package import Clock
 
-/// What sender and receiver say to each other on the control connection. See docs/protocol/control-messages.md.
+/// The messages between sender and receiver on the control connection. See docs/protocol/control-messages.md.
 package enum ControlMessage: Hashable, Sendable {
   // From the sender.
   /// Opens a session; the first message on a control connection.
   case hello(Hello)
-  /// Before `hello`: the sender can read what only this receiver's own user can. 32 bytes.
+  /// Comes before `hello`: the sender can read what only this receiver's own user can. 32 bytes.
   case prove([UInt8])
-  /// Which media time sounds from which group time on.
+  /// Says which media time sounds from which group time on.
   case anchor(Anchor)
-  /// Discard everything at and after a media time; later packets have a new generation.
+  /// Discards everything at and after a media time; later packets have a new generation.
   case flush(Flush)
   /// Volume, mute, delay and channel map of this room.
   case settings(RoomSettings)
   /// Volume of the stream in all rooms, on top of their own settings.
   case streamVolume(StreamVolume)
-  /// Which item plays from a media time on.
+  /// Says which item plays from a media time on.
   case nowPlaying(NowPlaying)
-  /// The stream's packets come as datagrams from now on; nil where they do no more.
+  /// The stream's packets come as datagrams from now on; nil if they no longer do.
   case live(LiveStream?)
   /// The sender is alive; sent after a while without other messages.
   case keepAlive
@@ -28,7 +28,7 @@ package enum ControlMessage: Hashable, Sendable {
   case welcome(Welcome)
   /// Refuses `hello`; the receiver closes the connection after it.
   case refuse(Refusal)
-  /// How much more the sender may send on the media connection.
+  /// Says how much more the sender may send on the media connection.
   case credit(Credit)
   /// Answers `flush`.
   case flushed(Flushed)
@@ -38,11 +38,11 @@ package enum ControlMessage: Hashable, Sendable {
   case status(RoomStatus)
   /// Codecs that the receiver decodes from now on; replaces the list in its `welcome`.
   case codecs([Codec])
-  /// How the packets of a live stream come.
+  /// Reports how the packets of a live stream arrive.
   case liveReport(LiveReport)
 
   // From either.
-  /// This side ends the session, and why.
+  /// Ends the session, and says why.
   case goodbye(Goodbye)
 }
 
@@ -60,7 +60,7 @@ package struct StreamVolume: Hashable, Sendable {
   }
 }
 
-/// Who a sender or a receiver is: the first sixteen bytes of SHA-256 of its public identity key.
+/// The identity of a sender or a receiver: the first sixteen bytes of SHA-256 of its public identity key.
 package struct Identifier: Hashable, Sendable {
   package static let byteCount = 16
   /// Always `byteCount` bytes.
@@ -79,7 +79,7 @@ package struct Hello: Hashable, Sendable {
   /// The newest protocol version that the sender speaks.
   package var version: UInt16
   package var senderID: Identifier
-  /// For people: the name that a busy receiver names to others. At most `ProtocolLimits.name` bytes of UTF-8.
+  /// For people: the name that a busy receiver tells others. At most `ProtocolLimits.name` bytes of UTF-8.
   package var senderName: String
   /// Names this session; the media connection refers to it.
   package var session: UInt64
@@ -87,11 +87,11 @@ package struct Hello: Hashable, Sendable {
   package var clockID: UInt64
   /// The UDP port on which the sender answers time requests.
   package var clockPort: UInt16
-  /// Whether the sender asks for the room even if it is kept for another sender.
+  /// True if the sender asks for the room even if it is kept for another sender.
   package var takesOver: Bool
-  /// Whether the sender that loses the room by this gets it back afterwards.
+  /// True if the sender that loses the room to this one gets it back afterwards.
   package var givesBack: Bool
-  /// Where receivers go by it, the higher one has the room.
+  /// If the receiver goes by priority, the sender with the higher one has the room.
   package var priority: UInt8
 
   package init(
@@ -118,11 +118,11 @@ package struct Welcome: Hashable, Sendable {
   package var model: String
   /// Capacity of the deep buffer: bytes of packets with their headers, and media time.
   package var capacity: Capacity
-  /// What the receiver can decode; unknown codecs of a later version are left out when decoding.
+  /// Codecs that the receiver decodes. Decoding a welcome leaves out unknown codecs of a later version.
   package var codecs: [Codec]
-  /// As this room remembers them; the sender shows them and may change them.
+  /// The settings as this room remembers them; the sender shows them and may change them.
   package var settings: RoomSettings
-  /// What the deep buffer still holds of an earlier session with the same clock.
+  /// The audio of an earlier session with the same clock that the deep buffer still holds.
   package var held: HeldStream?
   /// Music of another sender, or of the same one before a restart, that this session has ended.
   package var dropped: DroppedStream?
@@ -143,12 +143,12 @@ package struct Welcome: Hashable, Sendable {
   }
 }
 
-/// Where a sender continues after its connection broke.
+/// The place at which a sender continues after its connection broke.
 package struct HeldStream: Hashable, Sendable {
   package var generation: UInt32
   /// The number of the first packet that is missing.
   package var nextSequence: UInt64
-  /// Where the oldest packet begins that is still held; audio before it has been played and discarded.
+  /// The beginning of the oldest packet that is still held; audio before it has been played and discarded.
   package var from: MediaTime
 
   package init(generation: UInt32, nextSequence: UInt64, from: MediaTime) {
@@ -160,9 +160,9 @@ package struct HeldStream: Hashable, Sendable {
 
 /// Music that a session has ended.
 package struct DroppedStream: Hashable, Sendable {
-  /// How much of it had not been heard yet.
+  /// Duration of the music that had not been heard yet.
   package var unheard: MediaDuration
-  /// For people: who had sent it. At most `ProtocolLimits.name` bytes of UTF-8.
+  /// For people: the name of the sender that had sent it. At most `ProtocolLimits.name` bytes of UTF-8.
   package var senderName: String
 
   package init(unheard: MediaDuration, senderName: String) {
@@ -185,13 +185,13 @@ package struct Refusal: Hashable, Sendable {
   package enum Reason: UInt8, CaseIterable, Sendable {
     /// Another sender plays here; `detail` is its name.
     case busy = 1
-    /// No protocol version in common; `detail` names the receiver's.
+    /// There is no protocol version in common; `detail` names the receiver's.
     case unsupportedVersion = 2
     /// The sender broke the protocol; `detail` says how.
     case protocolViolation = 3
     /// The sender is not paired with this receiver.
     case notPaired = 4
-    /// One of a later version; `detail` says which.
+    /// A reason of a later version; `detail` says which.
     case other = 0
   }
   package var reason: Reason
@@ -203,7 +203,7 @@ package struct Refusal: Hashable, Sendable {
   }
 }
 
-/// `bytes` counts all bytes of the media connection since it was opened, so a lost or late credit does no harm.
+/// `limit` counts all bytes of the media connection since it was opened, so a lost or late credit does no harm.
 package struct Credit: Hashable, Sendable {
   /// The sender may send until it has sent this many bytes in all.
   package var limit: UInt64
@@ -220,11 +220,11 @@ package struct Credit: Hashable, Sendable {
 }
 
 package struct Flush: Hashable, Sendable {
-  /// Everything at and after this is forgotten.
+  /// Everything at and after this media time is forgotten.
   package var from: MediaTime
   /// Later packets carry this generation, one more than before.
   package var generation: UInt32
-  /// Whether the cut is faded: yes for seek and skip, no where the new audio continues the old without a seam.
+  /// True if the cut is faded: yes for seek and skip, no if the new audio continues the old without a seam.
   package var isRamped: Bool
 
   package init(from: MediaTime, generation: UInt32, isRamped: Bool) {
@@ -296,13 +296,14 @@ package struct RoomStatus: Hashable, Sendable {
     clockErrorBound.count < ProtocolLimits.span.upperBound ? clockErrorBound : nil
   }
   package var roundTrip: Nanoseconds
-  /// How long before its group time an anchor or a flush must arrive to take effect on time, the network not
-  /// counted. The sound device decides it: it changes when another one is opened.
+  /// How long before its group time an anchor or a flush must arrive to take effect on time, not counting the network.
+  /// The sound device decides it, so it changes when another one is opened.
   package var commitHorizon: Nanoseconds
-  /// Parts per billion (10⁻⁹): this machine's clock against the sender's, the card's against this machine's.
+  /// In parts per billion (10⁻⁹): the drift of this machine's clock against the sender's, and of the card's clock
+  /// against this machine's.
   package var clockDrift: Int32
   package var deviceDrift: Int32
-  /// Since the session began.
+  /// Counts since the session began.
   package var underruns: UInt32
   package var latePackets: UInt32
   package var lostPackets: UInt32
@@ -363,7 +364,7 @@ package struct Goodbye: Hashable, Sendable {
     case lent = 6
     /// From a receiver: the sender is not paired with it any more.
     case notPaired = 7
-    /// One of a later version; `detail` says which.
+    /// A reason of a later version; `detail` says which.
     case other = 0
   }
   package var reason: Reason

@@ -1,6 +1,7 @@
-/// Seals datagrams once for all who have the key: an AEAD whose tag has 16 bytes. docs/protocol/live.md says which.
+/// Seals datagrams once for all who have the key: an AEAD with a tag of 16 bytes. docs/protocol/live.md says which.
 package protocol DatagramCipher: Sendable {
-  /// What is sealed, and the tag behind it. Nobody calls it twice with one key and one nonce for different bytes.
+  /// Returns the sealed bytes, with the tag behind them. Nobody calls it twice with one key and one nonce for
+  /// different bytes.
   ///
   /// - Parameters:
   ///   - header: covered by the tag, and not part of the result.
@@ -8,7 +9,7 @@ package protocol DatagramCipher: Sendable {
   ///   - nonce: 12 bytes.
   func seal(_ plain: [UInt8], header: [UInt8], key: [UInt8], nonce: [UInt8]) -> [UInt8]
 
-  /// Nil where not all of it is as it was sealed.
+  /// Returns nil unless all of it is as it was sealed.
   func open(
     _ sealed: ArraySlice<UInt8>, header: ArraySlice<UInt8>, key: [UInt8], nonce: [UInt8]
   ) -> [UInt8]?

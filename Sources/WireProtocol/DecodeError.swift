@@ -4,7 +4,8 @@ package enum DecodeError: Error, Hashable, Sendable {
   case truncated(field: String)
   /// A length field promises more than `ProtocolLimits` allows, or a message too short to have a type.
   case badLength(Int, limit: Int)
-  /// Neither hello nor attach, or one without the magic bytes: the other side speaks another protocol.
+  /// The first message opens no connection of this protocol, or lacks the magic bytes: the other side
+  /// speaks another one.
   case notThisProtocol
   case unsupportedVersion(UInt16)
   case outOfRange(field: String, value: Int64)
@@ -13,7 +14,7 @@ package enum DecodeError: Error, Hashable, Sendable {
   case malformedText(field: String)
   /// A packet is sealed by itself, which no version does yet.
   case sealed
-  /// The tag of a time packet is not that of its key, or there is no such key.
+  /// The tag of a packet does not match its key, or there is no such key.
   case notAuthentic
   /// A service record lacks a key.
   case missing(key: String)

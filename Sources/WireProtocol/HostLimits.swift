@@ -7,13 +7,13 @@ package struct HostLimits<Host: Hashable & Sendable>: Sendable {
   /// In order of their last attempt, oldest first.
   private var hosts: [(name: Host, limit: RateLimit)] = []
 
-  /// All at least 1.
+  /// All must be at least 1.
   package init(perSecond rate: Int64, burst: Int64, hosts: Int) {
     unused = RateLimit(perSecond: rate, burst: burst)
     hostLimit = hosts
   }
 
-  /// Counts one more of the host and answers true, or answers false if that is too many.
+  /// Counts one more attempt of the host and returns true, or returns false if that is too many.
   package mutating func admits(_ host: Host, at now: LocalTime) -> Bool {
     var limit = unused
     if let index = hosts.lastIndex(where: { $0.name == host }) {

@@ -3,7 +3,8 @@ import Clock
 
 /// Layouts: docs/protocol/live.md.
 extension ByteReader {
-  /// Nil where the stream is live no more; the outer one where it is about another stream.
+  /// Returns nil in the inner optional if the stream is no longer live, and in the outer one if it is
+  /// another stream.
   mutating func liveStream() throws(DecodeError) -> LiveStream?? {
     guard try uint32("stream") == 0 else { return .none }
     let latency = Nanoseconds(try int64(in: ProtocolLimits.liveLatency, "latency"))
@@ -32,7 +33,7 @@ extension ByteWriter {
 }
 
 extension LiveReport {
-  /// Nil where it is about another stream.
+  /// Nil if it is about another stream.
   init?(decoding reader: inout ByteReader) throws(DecodeError) {
     guard try reader.uint32("stream") == 0 else { return nil }
     let received = try reader.uint32("received")
@@ -53,13 +54,13 @@ extension LiveReport {
 }
 
 extension LiveAsk {
-  /// Of one that asks for nothing, too.
+  /// Bytes of an ask, also of one that asks for nothing.
   package static let byteCount = TimePacket.byteCount
   fileprivate static let kind: UInt8 = 3
 
-  /// `key` finds the key of one whose tag has not been looked at yet: take nothing else from that one.
+  /// `key` finds the key of an ask whose tag is not checked yet: use nothing else of that ask.
   ///
-  /// - Throws: `notAuthentic` where there is no key, or the tag is not of it.
+  /// - Throws: `notAuthentic` if there is no key, or the tag does not match it.
   package static func decode(
     _ datagram: ArraySlice<UInt8>, key: (LiveAsk) -> ClockKey?
   ) throws(DecodeError) -> LiveAsk {
@@ -115,7 +116,7 @@ extension LiveDatagram {
     sealed = cipher.seal(messages, header: header, key: key, nonce: nonce)
   }
 
-  /// The media messages; nil where not all of it is as it was sealed.
+  /// Returns the media messages; nil unless all of it is as it was sealed.
   package func messages(key: [UInt8], with cipher: any DatagramCipher) -> [UInt8]? {
     cipher.open(sealed[...], header: header[...], key: key, nonce: nonce)
   }
@@ -130,7 +131,7 @@ extension LiveDatagram {
     return writer.bytes
   }
 
-  /// The stream and the number: no other datagram under its key has the same.
+  /// The stream and the number. No other datagram under the same key has the same nonce.
   private var nonce: [UInt8] {
     var writer = ByteWriter()
     writer.uint32(0)

@@ -1,14 +1,15 @@
 package import Clock
 
-/// What a room must know to take a stream's packets as datagrams. See docs/protocol/live.md.
+/// The facts that a room needs to take a stream's packets as datagrams. See docs/protocol/live.md.
 package struct LiveStream: Hashable, Sendable {
   package static let keyByteCount = 32
 
-  /// From the arrival of a frame at the sender to its sound; more than none.
+  /// Time from the arrival of a frame at the sender to its sound; above zero.
   package var latency: Nanoseconds
-  /// Of what the packets decode to, in Hz: the room opens its sound device for it before the first of them.
+  /// Sample rate of the decoded packets, in Hz. The room opens its sound device for it before the first of
+  /// them.
   package var sampleRate: Int
-  /// The sender's UDP port that is asked for packets.
+  /// The sender's UDP port at which rooms ask for packets.
   package var port: UInt16
   /// 32 bytes, the same for all rooms.
   package var key: [UInt8]
@@ -21,14 +22,15 @@ package struct LiveStream: Hashable, Sendable {
   }
 }
 
-/// How a room has got the packets of a live stream since it said so last.
+/// A room's report on the packets of a live stream since its last report.
 package struct LiveReport: Hashable, Sendable {
   /// Packets that came in time, and those of them that it had asked for.
   package var received: UInt32
   package var recovered: UInt32
   /// Packets that were missing when they were needed.
   package var concealed: UInt32
-  /// How long before it was needed the latest packet came; negative where that was too late.
+  /// Margin of the latest packet: the time from its arrival until it was needed. Negative if it came too
+  /// late.
   package var leastMargin: Nanoseconds
 
   package init(
@@ -41,23 +43,23 @@ package struct LiveReport: Hashable, Sendable {
   }
 }
 
-/// A datagram by which a room asks for packets of a live stream, and says where it wants all of them.
+/// A datagram by which a room asks for packets of a live stream, and says where to send all of them.
 package struct LiveAsk: Hashable, Sendable {
-  /// Packets that one can ask for: from `first` on, so many.
+  /// Number of packets, from `first` on, for which one datagram can ask.
   package static let span = 192
-  /// How often a packet is sent again to a room at most.
+  /// Largest number of times that a packet is sent again to a room.
   package static let answers = 3
 
   package var clockID: UInt64
-  /// As in `TimeRequest`.
+  /// The same as in `TimeRequest`.
   package var keyID: UInt32
-  /// Counts up: one that is not higher than those before it is not answered.
+  /// Counts up. An ask whose number is not higher than those before it gets no answer.
   package var sequence: UInt32
   package var first: UInt64
   /// One bit for each packet, the first one's highest; 24 bytes.
   package internal(set) var bits: [UInt8]
 
-  /// Packets that are not within `span` from the first are left out.
+  /// Leaves out packets that are not within `span` from the first.
   package init(clockID: UInt64, keyID: UInt32, sequence: UInt32, missing: [UInt64] = []) {
     self.clockID = clockID
     self.keyID = keyID
@@ -70,7 +72,7 @@ package struct LiveAsk: Hashable, Sendable {
     }
   }
 
-  /// Their numbers, in order.
+  /// Numbers of the missing packets, in order.
   package var missing: [UInt64] {
     var numbers: [UInt64] = []
     for place in 0..<Self.span {
@@ -83,7 +85,7 @@ package struct LiveAsk: Hashable, Sendable {
 
 /// A datagram with one packet of a live stream, and perhaps earlier ones; sealed once for all rooms.
 package struct LiveDatagram: Hashable, Sendable {
-  /// What every network carries in one piece.
+  /// Bytes that every network carries in one piece.
   package static let byteLimit = 1_200
   package static let headerByteCount = 24
   package static let tagByteCount = 16

@@ -3,8 +3,8 @@ import Clock
 
 /// Layouts: docs/protocol/media.md.
 extension MediaMessage {
-  /// Nil for messages that this version does not know: another type, or a packet of another stream. Such messages are
-  /// skipped and counted.
+  /// Returns nil for messages that this version does not know: another type, or a packet of another stream. Such
+  /// messages are skipped and counted.
   package static func decode(_ message: RawMessage) throws(DecodeError) -> MediaMessage? {
     var reader = ByteReader(message.payload)
     switch message.type {
@@ -18,8 +18,8 @@ extension MediaMessage {
     }
   }
 
-  /// Appends the message with its framing. The caller sees to it that formats are supported and that
-  /// payloads and configurations keep to `ProtocolLimits`; receivers refuse the rest.
+  /// Appends the message with its framing. The caller ensures that formats are supported and that payloads and
+  /// configurations keep to `ProtocolLimits`; receivers refuse the rest.
   package func encode(appendingTo bytes: inout [UInt8]) {
     switch self {
     case .attach(let session):
@@ -41,7 +41,7 @@ extension MediaMessage {
     }
   }
 
-  /// Whether a message that may not be decodable is a packet: one that is not is merely lost.
+  /// True if the message is a packet. A packet that cannot be decoded is merely lost.
   package static func isPacket(_ message: RawMessage) -> Bool {
     message.type == MessageType.packet
   }
@@ -107,7 +107,7 @@ extension AudioPacket {
   }
   fileprivate static let tagByteCount = 16
 
-  /// Nil where it is of another stream.
+  /// Nil if it is of another stream.
   fileprivate init?(decoding reader: inout ByteReader) throws(DecodeError) {
     guard try reader.uint32("stream") == 0 else { return nil }
     let generation = try reader.uint32(in: ProtocolLimits.generation, "generation")

@@ -1,9 +1,9 @@
 package import Audio
 package import Clock
 
-/// What the sender says on the media connection. See docs/protocol/media.md.
+/// The messages that the sender sends on the media connection. See docs/protocol/media.md.
 package enum MediaMessage: Hashable, Sendable {
-  /// The first message on a media connection: which session it belongs to.
+  /// The first message on a media connection: names the session to which it belongs.
   case attach(session: UInt64)
   /// Packets that name `id` are of this format. Comes before the first of them, and again after a reconnect.
   case format(id: UInt16, StreamFormat)
@@ -17,7 +17,7 @@ package struct AudioPacket: Hashable, Sendable {
   package var generation: UInt32
   /// Counts packets of a stream from 0, across generations; a packet sent again keeps its number.
   package var sequence: UInt64
-  /// When the first valid frame sounds. A multiple of its format's frame duration.
+  /// The media time at which the first valid frame sounds. A multiple of its format's frame duration.
   package var mediaTime: MediaTime
   package var formatID: UInt16
   /// The first packet of a run: its decoder starts afresh.

@@ -3,7 +3,7 @@ package struct RawMessage: Hashable, Sendable {
   package var type: UInt16
   package var payload: ArraySlice<UInt8>
 
-  /// What the message takes on the connection, with length and type.
+  /// Bytes that the message takes on the connection, with length and type.
   package var byteCount: Int { MessageFramer.headerByteCount + payload.count }
 
   package init(type: UInt16, payload: ArraySlice<UInt8>) {
@@ -31,7 +31,7 @@ package struct MessageFramer {
 
   package init(limit: Int) { self.limit = limit }
 
-  /// Bytes held that no message was made of yet.
+  /// Bytes that are held, and not yet part of a returned message.
   package var heldByteCount: Int { begun.count + unread.count }
 
   package mutating func append(_ bytes: [UInt8]) { append(bytes[...]) }
@@ -41,7 +41,7 @@ package struct MessageFramer {
     if unread.isEmpty { unread = bytes } else { unread += bytes }
   }
 
-  /// The next complete message; nil until more has arrived.
+  /// Returns the next complete message; nil until more has arrived.
   ///
   /// - Throws: `DecodeError.badLength`, and again at every later call: the connection is lost.
   package mutating func next() throws(DecodeError) -> RawMessage? {
@@ -83,7 +83,7 @@ package struct MessageFramer {
     unread = unread.dropFirst(max(0, count))
   }
 
-  /// How many bytes the message at the start of `bytes` takes; nil while its header is incomplete.
+  /// Returns the number of bytes of the message at the start of `bytes`; nil while its header is incomplete.
   private func wholeByteCount(_ bytes: ArraySlice<UInt8>) throws(DecodeError) -> Int? {
     var reader = ByteReader(bytes)
     guard reader.remaining >= 4 else { return nil }

@@ -1,6 +1,6 @@
-/// The numbers of the messages on the wire. The high byte says who sends: 0 the sender and 1 the receiver
-/// on the control connection, 2 either, 3 the sender on the media connection; 4 the sender and 5 the receiver
-/// where they pair.
+/// The numbers of the messages on the wire. The high byte says who sends: 0 the sender and 1 the receiver on
+/// the control connection, 2 either, 3 the sender on the media connection; 4 the sender and 5 the receiver on
+/// a pairing connection.
 enum MessageType {
   static let hello: UInt16 = 0x0001
   static let anchor: UInt16 = 0x0002

@@ -2,7 +2,7 @@ import Clock
 
 /// Layouts: docs/protocol/control-messages.md and media.md.
 extension NowPlaying {
-  /// Nil where it is about another stream.
+  /// Nil if it is about another stream.
   init?(decoding reader: inout ByteReader) throws(DecodeError) {
     guard try reader.uint32("stream") == 0 else { return nil }
     let generation = try reader.uint32(in: ProtocolLimits.generation, "generation")

@@ -1,10 +1,11 @@
 package import Clock
 
-/// What plays from a media time on, until the next one begins. See docs/protocol/control-messages.md.
+/// Announces the item that plays from a media time on, until the next one begins. See
+/// docs/protocol/control-messages.md.
 package struct NowPlaying: Hashable, Sendable {
   package var generation: UInt32
   package var from: MediaTime
-  /// Nil where nothing plays from here on.
+  /// Nil if nothing plays from here on.
   package var item: ItemDescription?
 
   package init(generation: UInt32, from: MediaTime, item: ItemDescription?) {
@@ -14,17 +15,17 @@ package struct NowPlaying: Hashable, Sendable {
   }
 }
 
-/// What displays in the rooms show of an item.
+/// The description of an item that displays in the rooms show.
 package struct ItemDescription: Hashable, Sendable {
-  /// Texts are empty where they are not known. At most `ProtocolLimits.itemText` bytes of UTF-8.
+  /// Texts are empty if they are not known. At most `ProtocolLimits.itemText` bytes of UTF-8.
   package var title: String
   package var artist: String
   package var album: String
-  /// From 1; 0 where it is not known.
+  /// From 1; 0 if it is not known.
   package var track: UInt16
-  /// Zero where it is not known.
+  /// Zero if it is not known.
   package var duration: MediaDuration
-  /// The number of its picture; 0 where it has none.
+  /// The number of its picture; 0 if it has none.
   package var artwork: UInt32
 
   package init(
@@ -42,11 +43,11 @@ package struct ItemDescription: Hashable, Sendable {
 
 /// A part of a picture. See docs/protocol/media.md.
 package struct ArtworkPiece: Hashable, Sendable {
-  /// Of the picture, as `ItemDescription` names it; from 1.
+  /// Number of the picture, as `ItemDescription` names it; from 1.
   package var number: UInt32
-  /// Of the whole picture, in bytes.
+  /// Size of the whole picture, in bytes.
   package var size: Int
-  /// Where `bytes` belong in it.
+  /// The place of `bytes` in the picture.
   package var offset: Int
   /// Such as `image/jpeg`.
   package var mimeType: String

@@ -6,8 +6,9 @@ package enum OpeningMessage: Hashable, Sendable {
   case proof([UInt8])
   case pairing(PairingMessage)
 
-  /// - Throws: `unsupportedVersion` where the other side speaks this protocol, but no version in common:
-  ///   answer with `Refusal.Reason.unsupportedVersion`. Anything else is a violation of the protocol.
+  /// - Throws: `unsupportedVersion` if the other side speaks this protocol, but there is no version in
+  ///   common: answer with `Refusal.Reason.unsupportedVersion`. Anything else is a violation of the
+  ///   protocol.
   package static func decode(_ message: RawMessage) throws(DecodeError) -> OpeningMessage {
     switch message.type {
     case MessageType.hello: .control(try Hello(decoding: message.payload))
@@ -30,12 +31,12 @@ package enum OpeningMessage: Hashable, Sendable {
 }
 
 extension OpeningMessage {
-  /// Whether a first message that may not be decodable wants to open a media connection.
+  /// True if a first message, which may not be decodable, asks to open a media connection.
   package static func isMedia(_ message: RawMessage) -> Bool { message.type == MessageType.attach }
 }
 
 extension ByteReader {
-  /// Reads what begins every opening message of every version: the magic bytes and the version.
+  /// Reads the beginning of every opening message of every version: the magic bytes and the version.
   mutating func magicAndVersion() throws(DecodeError) -> UInt16 {
     guard try uint32("magic") == ProtocolVersion.magic else { throw .notThisProtocol }
     return try uint16("version")

@@ -1,4 +1,5 @@
-/// What a session wants done, in order, until its driver takes it. Its storage is kept from one turn to the next.
+/// The outputs of a session, in order, until its driver takes them. Its storage is kept from one turn to the
+/// next.
 package struct OutputQueue<Output> {
   private var outputs: [Output] = []
   private var takenCount = 0
@@ -11,7 +12,7 @@ package struct OutputQueue<Output> {
     outputs.append(contentsOf: more)
   }
 
-  /// Nil when there is nothing left to do.
+  /// Returns the next output; nil if none is left.
   package mutating func next() -> Output? {
     guard takenCount < outputs.count else {
       outputs.removeAll(keepingCapacity: true)
@@ -22,6 +23,6 @@ package struct OutputQueue<Output> {
     return outputs[takenCount]
   }
 
-  /// Those that nobody has taken yet.
+  /// The outputs that nobody has taken yet.
   package var waiting: ArraySlice<Output> { outputs[takenCount...] }
 }

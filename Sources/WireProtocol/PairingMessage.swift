@@ -1,11 +1,11 @@
-/// What is said on a connection that serves pairing and nothing else. See docs/protocol/pairing.md.
+/// The messages on a connection that serves pairing and nothing else. See docs/protocol/pairing.md.
 package enum PairingMessage: Hashable, Sendable {
   // From the sender, who proves that its user knows the PIN.
-  /// Opens the exchange. The name is what the receiver shows of this sender.
+  /// Opens the exchange. The receiver shows this name for the sender.
   case request(name: String)
   case share([UInt8])
   case confirm([UInt8])
-  /// Asks, instead of `request`, to be forgotten.
+  /// Asks to be forgotten, in the place of `request`.
   case unpair
 
   // From the receiver, who verifies it.
@@ -21,17 +21,17 @@ package enum PairingMessage: Hashable, Sendable {
 package struct PairingRefusal: Hashable, Sendable {
   package enum Reason: UInt8, CaseIterable, Sendable {
     case wrongPIN = 1
-    /// There were too many wrong ones: none is looked at before `wait` has passed.
+    /// There were too many wrong PINs: none is looked at before `wait` has passed.
     case wait = 2
     /// Another sender is pairing.
     case busy = 3
     /// This receiver cannot pair; `detail` says why.
     case notPossible = 4
-    /// One of a later version; `detail` says which.
+    /// A reason of a later version; `detail` says which.
     case other = 0
   }
   package var reason: Reason
-  /// Milliseconds until the next PIN is looked at; 0 where that is at once or means nothing.
+  /// Milliseconds until the next PIN is looked at; 0 if that is at once, or does not apply.
   package var wait: UInt32
   /// For people.
   package var detail: String
@@ -49,7 +49,7 @@ extension PairingMessage {
   package static let shareByteCount = 65
   package static let confirmByteCount = 32
 
-  /// Layouts: docs/protocol/pairing.md. Nil for messages that this version does not know.
+  /// Returns nil for messages that this version does not know. Layouts: docs/protocol/pairing.md.
   package static func decode(_ message: RawMessage) throws(DecodeError) -> PairingMessage? {
     var reader = ByteReader(message.payload)
     switch message.type {

@@ -1,10 +1,11 @@
-// What may stand in the text fields of messages and service records, and on a terminal.
+// The characters that text fields of messages and service records may contain, and those that are safe on a
+// terminal.
 
 extension Unicode.Scalar {
-  /// Whether it moves the cursor or worse: C0, DEL and C1.
+  /// True if it moves the cursor or worse: C0, DEL and C1.
   fileprivate var isControl: Bool { value < 0x20 || (0x7f...0x9f).contains(value) }
 
-  /// Whether it breaks the line or changes the direction of the text around it: line and paragraph separators, and
+  /// True if it breaks the line or changes the direction of the text around it: line and paragraph separators, and
   /// the embeddings, overrides and isolates of bidirectional text.
   fileprivate var isDisruptive: Bool {
     isControl || (0x2028...0x202e).contains(value) || (0x2066...0x2069).contains(value)
@@ -12,17 +13,18 @@ extension Unicode.Scalar {
 }
 
 extension String {
-  /// Without control characters.
+  /// True if there are no control characters.
   package var isPlain: Bool { !unicodeScalars.contains { $0.isControl } }
 
-  /// As it may stand on a terminal: what would control it, break the line or turn the text around becomes a space.
+  /// A form that is safe on a terminal: characters that control it, break the line or turn the text around become
+  /// spaces.
   package var shownPlainly: String {
     guard unicodeScalars.contains(where: \.isDisruptive) else { return self }
     return String(String.UnicodeScalarView(unicodeScalars.map { $0.isDisruptive ? " " : $0 }))
   }
 
-  /// As it may stand on the wire: control characters become spaces, and what exceeds `limit` bytes of
-  /// UTF-8 is cut off between two characters.
+  /// Returns a form for the wire: control characters become spaces, and text beyond `limit` bytes of UTF-8 is cut
+  /// off between two characters.
   package func plain(atMost limit: Int) -> String {
     guard !isPlain || utf8.count > limit else { return self }
     var result = ""

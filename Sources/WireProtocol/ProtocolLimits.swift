@@ -1,6 +1,6 @@
 package import Clock
 
-/// Every limit on what a peer may send, and why it is what it is. docs/protocol/README.md lists them.
+/// Every limit on what a peer may send, with its reason. docs/protocol/README.md lists them.
 ///
 /// Times and counts are bounded far below 2^63 so that the sums that the cores form of them (a media time
 /// mapped to group time, then to local time) fit into 64 bits without a check at each step.
@@ -9,8 +9,8 @@ package enum ProtocolLimits {
   package static let openingMessage = 1024
   /// Bytes of a TLS handshake, each way: many times what two certificates of small keys take.
   package static let handshake = 64 * 1024
-  /// Bytes of a control message after its length field: far above the largest that there is, which leaves
-  /// later versions room, and small enough to hold for any number of connections.
+  /// Bytes of a control message after its length field: far above the largest that exists, which leaves room for later
+  /// versions, and small enough to hold for any number of connections.
   package static let controlMessage = 64 * 1024
   /// Control messages a second that a sender may send all the time: seeking and changing the volume with held keys
   /// causes less than a hundred.
@@ -22,7 +22,7 @@ package enum ProtocolLimits {
   /// Bytes of a media message after its length field: a payload, its header, and room for a longer header.
   package static let mediaMessage = audioPayload + 4 * 1024
 
-  /// Bytes of UTF-8: a name must fit one line of a terminal. A room's has 63 at most, for its service record.
+  /// Bytes of UTF-8: a name must fit on one line of a terminal. A room's name has 63 at most, for its service record.
   package static let name = 64
   /// Bytes of UTF-8: one sentence for people.
   package static let detail = 256
@@ -54,11 +54,11 @@ package enum ProtocolLimits {
   package static let mediaTime: ClosedRange<Int64> = 0...(1 << 60)
   /// Nanoseconds, of group and of local times: 36 years either side of the clock's origin.
   package static let clockTime: ClosedRange<Int64> = -(1 << 60)...(1 << 60)
-  /// Nanoseconds, of measured spans. The upper end says "not known".
+  /// Nanoseconds, of measured spans. The upper end means "not known".
   package static let span: ClosedRange<Int64> = 0...(1 << 60)
   /// Nanoseconds, of a measured difference.
   package static let difference: ClosedRange<Int64> = -(1 << 60)...(1 << 60)
-  /// Of bytes, and of packets of a stream.
+  /// Number of bytes, and of packets of a stream.
   package static let count: ClosedRange<UInt64> = 0...(1 << 60)
   /// Generations never wrap: a flush each second lasts for 68 years.
   package static let generation: ClosedRange<UInt32> = 0...(1 << 31 - 1)
@@ -67,7 +67,7 @@ package enum ProtocolLimits {
   package static let roomDelay: ClosedRange<Int64> = -2_000_000_000...2_000_000_000
   /// Nanoseconds: beyond ten seconds, no command would act in a useful time.
   package static let commitHorizon: ClosedRange<Int64> = 0...10_000_000_000
-  /// Nanoseconds: beyond two seconds, nothing is gained over a deep buffer. 0 says that a stream is live no more.
+  /// Nanoseconds: beyond two seconds, nothing is gained over a deep buffer. 0 means that a stream is no longer live.
   package static let liveLatency: ClosedRange<Int64> = 0...2_000_000_000
   /// 0 is silent, 1000 is full.
   package static let volume: ClosedRange<UInt16> = 0...1000

@@ -1,5 +1,5 @@
-/// Which versions of the protocol this program speaks, and how two sides settle on one. Version 1 was in the clear, and
-/// nothing speaks it any more.
+/// The versions of the protocol that this program speaks, and the rule by which two sides settle on one. Version 1 was
+/// not encrypted, and nothing speaks it any more.
 package enum ProtocolVersion {
   package static let oldest: UInt16 = 2
   package static let newest: UInt16 = 2
@@ -7,7 +7,7 @@ package enum ProtocolVersion {
   /// Begins the first message of each connection and every time packet: "TUTI".
   package static let magic: UInt32 = 0x5455_5449
 
-  /// The version to speak with a sender whose newest is `theirs`; nil where there is none in common.
+  /// Returns the version to speak with a sender whose newest is `theirs`; nil if there is none in common.
   package static func common(withNewest theirs: UInt16) -> UInt16? {
     let version = min(newest, theirs)
     return isSpoken(version) ? version : nil

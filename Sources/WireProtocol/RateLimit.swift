@@ -4,22 +4,22 @@ package import Clock
 package struct RateLimit: Sendable {
   private let interval: Nanoseconds
   private let patience: Nanoseconds
-  /// When everything admitted so far would be done at the sustained rate.
+  /// The time at which everything admitted so far would be done at the sustained rate.
   private var doneAt = LocalTime(nanoseconds: .min / 2)
 
-  /// Both at least 1.
+  /// Both must be at least 1.
   package init(perSecond rate: Int64, burst: Int64) {
     interval = Nanoseconds(1_000_000_000 / rate)
     patience = Nanoseconds((burst - 1) * interval.count)
   }
 
-  /// Counts one more and answers true, or answers false if that is too many.
+  /// Counts one more and returns true, or returns false if that is too many.
   package mutating func admits(at now: LocalTime) -> Bool {
     guard doneAt <= now + patience else { return false }
     doneAt = max(doneAt, now) + interval
     return true
   }
 
-  /// Whether nothing that was admitted counts any more.
+  /// True if nothing that was admitted counts any more.
   package func isUnused(at now: LocalTime) -> Bool { doneAt <= now }
 }

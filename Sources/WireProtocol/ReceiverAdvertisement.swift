@@ -20,7 +20,7 @@ package struct ReceiverAdvertisement: Hashable, Sendable {
   package var version: UInt16
   package var codecs: [Codec]
   package var state: State
-  /// Who may play there; nil where it does not say.
+  /// Says who may play there; nil if the record does not say.
   package var access: Access?
 
   package init(
@@ -38,7 +38,7 @@ package struct ReceiverAdvertisement: Hashable, Sendable {
 }
 
 extension ReceiverAdvertisement {
-  /// In the order in which the record lists them.
+  /// The entries, in the order in which the record lists them.
   package var textRecord: [(key: String, value: String)] {
     [
       ("id", id.hex),
@@ -50,10 +50,10 @@ extension ReceiverAdvertisement {
     ] + (access.map { [("access", $0.rawValue)] } ?? [])
   }
 
-  /// Unknown keys, codecs, states and ways of access are ignored; a receiver whose state is unknown counts as busy.
+  /// Ignores unknown keys, codecs, states and ways of access; a receiver whose state is unknown counts as busy.
   ///
-  /// - Throws: `missing` for a key without which a receiver cannot be used, `outOfRange` and
-  ///   `malformedText` for values that cannot be.
+  /// - Throws: `missing` for a key without which a receiver cannot be used, `malformedText` and `tooLong` for
+  ///   values that no receiver announces.
   package init(textRecord: [String: String]) throws(DecodeError) {
     guard let hex = textRecord["id"] else { throw .missing(key: "id") }
     guard let id = Identifier(hex: hex) else { throw .malformedText(field: "id") }
@@ -84,7 +84,7 @@ extension ReceiverAdvertisement {
 }
 
 extension Codec {
-  /// In service records, configuration and on screens.
+  /// The name in service records, in configuration and on screens.
   package var name: String {
     switch self {
     case .pcm: "pcm"
@@ -101,7 +101,7 @@ extension Codec {
 }
 
 extension Identifier {
-  /// 32 lower-case digits.
+  /// 32 lower-case hexadecimal digits.
   package var hex: String {
     bytes.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
   }

@@ -1,10 +1,10 @@
 /// The other end of a secure channel.
 package struct SecuredPeer: Hashable, Sendable {
-  /// Of its key: nobody can make a key for a given identifier.
+  /// The identifier of its key: nobody can make a key for a given identifier.
   package var id: Identifier
   /// The same 16 bytes at both ends. It authenticates the clock's packets.
   package var clockKey: [UInt8]
-  /// The same 32 bytes at both ends, and of no other channel. It ties a proof to this one.
+  /// The same 32 bytes at both ends, and in no other channel. It ties a proof to this channel.
   package var binding: [UInt8]
 
   package init(id: Identifier, clockKey: [UInt8], binding: [UInt8]) {
@@ -14,7 +14,7 @@ package struct SecuredPeer: Hashable, Sendable {
   }
 }
 
-/// The encryption of one connection, without I/O. For one thread.
+/// The encryption of one connection, without I/O. Used by one thread.
 package protocol SecureChannel: AnyObject {
   /// Nil until the handshake is complete.
   var peer: SecuredPeer? { get }
@@ -23,11 +23,11 @@ package protocol SecureChannel: AnyObject {
   /// error the channel is over; `takeOutput` may still hold an alert for the peer.
   func receive(_ bytes: [UInt8]) throws(SecureChannelError) -> [UInt8]
 
-  /// Encrypts. Only once `peer` is there.
+  /// Encrypts `bytes`. Call it only once `peer` is there.
   func send(_ bytes: [UInt8])
 
-  /// The bytes that must go to the network now, the handshake's included. Call it on a new channel first, and after each
-  /// call of another method.
+  /// Returns the bytes that must go to the network now, those of the handshake included. Call it on a new channel
+  /// first, and after each call of another method.
   func takeOutput() -> [UInt8]
 
   /// Tells the peer that nothing follows.
@@ -41,5 +41,5 @@ package struct SecureChannelError: Error, Hashable, Sendable {
   package init(reason: String) { self.reason = reason }
 }
 
-/// The two ends differ in who speaks first: the one that dialled.
+/// Tells the two ends apart: the one that dialled speaks first.
 package enum SecureRole: Sendable { case dialled, accepted }

@@ -1,7 +1,7 @@
 import Audio
 import Clock
 
-// How sessions begin and end. Layouts: docs/protocol/control-messages.md.
+// The messages that begin and end sessions. Layouts: docs/protocol/control-messages.md.
 
 extension Hello {
   private static let takesOverFlag: UInt16 = 1
@@ -157,7 +157,7 @@ extension ByteReader {
 
   mutating func proof() throws(DecodeError) -> [UInt8] { Array(try bytes(32, "proof")) }
 
-  /// Codecs that this version does not know are left out.
+  /// Leaves out codecs that this version does not know.
   mutating func codecs() throws(DecodeError) -> [Codec] {
     let count = try uint16("codec count")
     guard count <= ProtocolLimits.codecs else {

@@ -1,5 +1,5 @@
 extension String {
-  /// As one word of a command that people may copy into a shell, whatever it contains.
+  /// The string as one word of a command that people may copy into a shell, whatever it contains.
   package var asShellWord: String {
     let isPlain =
       !isEmpty

@@ -1,17 +1,17 @@
-/// The key of the clock's packets: of one control connection, the same at both ends.
+/// The key of the clock's packets. It belongs to one control connection, and is the same at both ends.
 package struct ClockKey: Hashable, Sendable {
   fileprivate let low: UInt64
   fileprivate let high: UInt64
 
-  /// Of sixteen bytes; those that are missing count as 0.
+  /// Takes sixteen bytes; those that are missing count as 0.
   package init(_ bytes: [UInt8]) {
     low = bytes.prefix(8).littleEndianInteger
     high = bytes.dropFirst(8).prefix(8).littleEndianInteger
   }
 }
 
-/// SipHash-2-4 by Aumasson and Bernstein: a keyed hash that is fast for short messages. Its 64 bits tell whether a
-/// packet was made by one that has the key.
+/// SipHash-2-4 by Aumasson and Bernstein: a keyed hash that is fast for short messages. Its 64 bits show whether
+/// somebody who has the key made a packet.
 package enum SipHash {
   package static func hash(_ message: ArraySlice<UInt8>, key: ClockKey) -> UInt64 {
     var state = State(key)
@@ -70,6 +70,6 @@ extension UInt64 {
 }
 
 extension ArraySlice<UInt8> {
-  /// At most eight bytes, the first one least.
+  /// The integer of at most eight bytes, the first one least.
   fileprivate var littleEndianInteger: UInt64 { reversed().reduce(0) { $0 << 8 | UInt64($1) } }
 }

@@ -2,7 +2,7 @@ import Clock
 
 /// Layout: docs/protocol/time-exchange.md.
 extension TimePacket {
-  /// Of a request and of an answer, so that an answer is never larger than its request.
+  /// Bytes of a request and of an answer. They are the same, so that an answer is never larger than its request.
   package static let byteCount = 64
 
   static let version: UInt8 = 2
@@ -10,16 +10,16 @@ extension TimePacket {
   fileprivate static let answerKind: UInt8 = 2
   private static let tagByteCount = 8
 
-  /// Of one key, for whoever waits for answers.
+  /// Decodes a packet of one key, for a receiver that waits for answers.
   package static func decode(_ datagram: ArraySlice<UInt8>, key: ClockKey) throws(DecodeError)
     -> TimePacket
   {
     try decode(datagram) { _ in key }
   }
 
-  /// `key` finds the key of a packet whose tag has not been looked at yet: take nothing else from that packet.
+  /// `key` finds the key of a packet whose tag is not checked yet: use nothing else of that packet.
   ///
-  /// - Throws: `notAuthentic` where there is no key, or the tag is not of it.
+  /// - Throws: `notAuthentic` if there is no key, or the tag does not match it.
   package static func decode(
     _ datagram: ArraySlice<UInt8>, key: (TimePacket) -> ClockKey?
   ) throws(DecodeError) -> TimePacket {
@@ -30,14 +30,15 @@ extension TimePacket {
     return packet
   }
 
-  /// Whether the last eight bytes are the tag of those before them. In a time that does not depend on the tag's bytes.
+  /// True if the last eight bytes are the tag of those before them. Takes a time that does not depend on the tag's
+  /// bytes.
   static func hasTag(_ datagram: ArraySlice<UInt8>, key: ClockKey) -> Bool {
     let covered = datagram.dropLast(tagByteCount)
     let tag = datagram.suffix(tagByteCount)
     return zip(tag, Self.tag(of: covered, key: key)).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
   }
 
-  /// The least byte first, as SipHash's authors write it.
+  /// Returns the tag with the least byte first, as SipHash's authors write it.
   package static func tag(of covered: ArraySlice<UInt8>, key: ClockKey) -> [UInt8] {
     let hash = SipHash.hash(covered, key: key)
     return (0..<tagByteCount).map { UInt8(truncatingIfNeeded: hash >> (8 * $0)) }

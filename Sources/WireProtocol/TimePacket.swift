@@ -1,6 +1,6 @@
 package import Clock
 
-/// One datagram of the time exchange; requests and answers are of one size. See docs/protocol/time-exchange.md.
+/// One datagram of the time exchange; requests and answers have one size. See docs/protocol/time-exchange.md.
 package enum TimePacket: Hashable, Sendable {
   /// From a receiver.
   case request(TimeRequest)
@@ -13,7 +13,7 @@ package struct TimeRequest: Hashable, Sendable {
   /// Names the key of the tag: the low half of the session's number.
   package var keyID: UInt32
   package var sequence: UInt32
-  /// When the receiver sent this, by its own clock; the answer brings it back.
+  /// The time at which the receiver sent this, by its own clock; the answer brings it back.
   package var sentAt: LocalTime
 
   package init(clockID: UInt64, keyID: UInt32, sequence: UInt32, sentAt: LocalTime) {
@@ -31,11 +31,11 @@ package struct TimeRequest: Hashable, Sendable {
 package struct TimeAnswer: Hashable, Sendable {
   package var clockID: UInt64
   package var sequence: UInt32
-  /// As in the request.
+  /// The same as in the request.
   package var requestSentAt: LocalTime
-  /// When the request arrived, by the kernel's stamp where there is one.
+  /// The time at which the request arrived, by the kernel's stamp if there is one.
   package var receivedAt: GroupTime
-  /// When this answer was handed to the kernel.
+  /// The time at which this answer was handed to the kernel.
   package var sentAt: GroupTime
   /// The kernel's transmit stamp of the answer before this one to the same receiver, and that answer's number.
   package var previous: TransmitStamp?
