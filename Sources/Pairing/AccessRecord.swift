@@ -2,13 +2,13 @@ import WireProtocol
 
 /// A browser, or another program, that is paired with the household.
 package struct PairedBrowser: Hashable, Sendable {
-  /// For people and programs; no secret.
+  /// For people and programs; not secret.
   package var id: String { String(digest.hex.prefix(12)) }
-  /// SHA-256 of the key that the browser alone keeps.
+  /// SHA-256 of the key that only the browser keeps.
   package let digest: [UInt8]
   /// For people.
   package var name: String
-  /// Days since 1970 by UTC: when it was paired, and when it was last seen.
+  /// Days since 1970 by UTC on which it was paired, and last seen.
   package let pairedDay: Int
   package var seenDay: Int
 
@@ -22,17 +22,17 @@ package struct PairedBrowser: Hashable, Sendable {
   static func clean(_ name: String) -> String { name.plain(atMost: nameLimit) }
 }
 
-/// All that a household keeps of who may use its page.
+/// Everything that a household keeps about who may use its page.
 package struct AccessRecord: Hashable, Sendable {
-  /// More than a household has phones and computers; few enough to look through.
+  /// More than the phones and computers of a household; few enough to look through.
   package static let browserLimit = 64
 
   /// Nil before one was made.
   package var pin: PIN?
-  /// Since the last right one.
+  /// Wrong PINs since the last right one.
   package var wrongPINs = 0
   package var wrongTokens = 0
-  /// Whether guests may steer music.
+  /// True if guests may steer music.
   package var isOpen = false
   /// In the order in which they came.
   package private(set) var browsers: [PairedBrowser] = []
@@ -45,7 +45,7 @@ package struct AccessRecord: Hashable, Sendable {
     browsers.first { $0.digest == digest }
   }
 
-  /// False where there are too many.
+  /// Returns false if there are too many, or if its id is known already.
   package mutating func add(_ browser: PairedBrowser) -> Bool {
     guard browsers.count < Self.browserLimit, self.browser(browser.id) == nil else { return false }
     var browser = browser
@@ -54,21 +54,21 @@ package struct AccessRecord: Hashable, Sendable {
     return true
   }
 
-  /// False where it is not there.
+  /// Returns false if there is no such browser.
   package mutating func remove(_ id: String) -> Bool {
     let before = browsers.count
     browsers.removeAll { $0.id == id }
     return browsers.count < before
   }
 
-  /// False where it is not there.
+  /// Returns false if there is no such browser.
   package mutating func rename(_ id: String, to name: String) -> Bool {
     guard let index = browsers.firstIndex(where: { $0.id == id }) else { return false }
     browsers[index].name = PairedBrowser.clean(name)
     return true
   }
 
-  /// False where nothing changes.
+  /// Returns false if nothing changes.
   package mutating func see(_ id: String, on day: Int) -> Bool {
     guard let index = browsers.firstIndex(where: { $0.id == id }), browsers[index].seenDay < day
     else { return false }
@@ -76,7 +76,7 @@ package struct AccessRecord: Hashable, Sendable {
     return true
   }
 
-  /// Those of this name, or whose id begins so.
+  /// Returns the browsers of this name or, if there are none, those whose id begins with it.
   package func matches(_ wanted: String) -> [PairedBrowser] {
     let wanted = wanted.lowercased()
     let named = browsers.filter { $0.name.lowercased() == wanted }
@@ -95,7 +95,8 @@ package struct AccessRecord: Hashable, Sendable {
 // MARK: - As text
 
 extension AccessRecord {
-  /// Lines of `key value`. One that is not understood lets in nobody, and a count that cannot be read may have been any.
+  /// Reads lines of `key value`. A line that cannot be understood lets nobody in. A count that cannot be read may have
+  /// been any, so it counts as the largest.
   package init(text: String) {
     for line in text.split(separator: "\n") {
       let words = line.split(separator: " ", maxSplits: 4, omittingEmptySubsequences: false)

@@ -1,22 +1,23 @@
 package import Clock
 
-/// How often a PIN may be guessed: three times, then once after a delay that doubles from 30 s to an hour. So it takes
-/// centuries on average to find one of ten million. Counts over all peers, as addresses and keys cost nothing.
+/// Limits how often a PIN may be guessed: three times, then once after a delay that doubles from 30 s to an hour. So
+/// it takes centuries on average to find one of ten million. Counts over all peers, because addresses and keys cost
+/// nothing.
 package struct GuessLimit: Hashable, Sendable {
   package static let free = 3
   package static let firstDelay = Nanoseconds.seconds(30)
   package static let longestDelay = Nanoseconds.seconds(3600)
 
-  /// Since the last right PIN. Kept over restarts; more than this makes no difference.
+  /// Wrong guesses since the last right PIN. Kept over restarts; more than `mostCounted` make no difference.
   package private(set) var wrong: Int
-  /// Nil after a restart, which must not shorten a delay: it begins anew.
+  /// Time of the last wrong guess. Nil after a restart, which must not shorten a delay: it begins anew.
   private var last: LocalTime?
 
   package init(wrong: Int = 0) { self.wrong = max(0, min(wrong, Self.mostCounted)) }
 
   private static let mostCounted = 16
 
-  /// How long until the next guess may be made.
+  /// Returns the time until the next guess may be made.
   package mutating func wait(at now: LocalTime) -> Nanoseconds {
     guard wrong >= Self.free else { return .zero }
     let since = last ?? now

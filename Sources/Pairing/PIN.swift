@@ -1,5 +1,5 @@
-/// Eight digits that a receiver shows and its user types once. The last is a check digit by Damm's method: it notices each
-/// single wrong digit and each two neighbours that are swapped, so a slip of the finger costs no guess.
+/// Eight digits that a receiver shows and its user types once. The last one is a check digit by Damm's method: it
+/// detects each single wrong digit and each swap of two neighbours, so that a typing mistake costs no guess.
 package struct PIN: Hashable, Sendable {
   package static let digitCount = 8
 
@@ -13,9 +13,9 @@ package struct PIN: Hashable, Sendable {
   /// Eight ASCII digits, without a space.
   package let digits: String
 
-  /// Spaces and hyphens are ignored.
+  /// Ignores spaces and hyphens.
   package init(_ text: String) throws(Mistake) {
-    // No more than anybody types is looked at, as the text may be of any length.
+    // The text may be of any length, so look at no more than anybody types.
     let typed = text.utf8.prefix(64).filter { $0 != 0x20 && $0 != 0x2d }
     guard typed.count == Self.digitCount, typed.allSatisfy({ (0x30...0x39).contains($0) }) else {
       throw .malformed
@@ -25,7 +25,7 @@ package struct PIN: Hashable, Sendable {
     digits = String(decoding: typed, as: UTF8.self)
   }
 
-  /// A new one, of a random number from a generator that nobody can foretell.
+  /// Makes a new PIN from a random number, which must come from a generator that nobody can predict.
   package init(random: UInt64) {
     var rest = random
     var values: [Int] = []
@@ -37,15 +37,15 @@ package struct PIN: Hashable, Sendable {
     digits = values.map(String.init).joined()
   }
 
-  /// As it is shown: `1234 5678`.
+  /// The form in which it is shown: `1234 5678`.
   package var written: String { "\(digits.prefix(4)) \(digits.suffix(4))" }
 
-  /// 0 for digits that end with their check digit.
+  /// Returns the check digit of `values`; 0 for digits that end with their check digit.
   private static func checkDigit(of values: [Int]) -> Int {
     values.reduce(0) { interim, value in quasigroup[interim][value] }
   }
 
-  /// H. M. Damm, Total anti-symmetrische Quasigruppen, 2004: the one of order 10 that is mostly used.
+  /// H. M. Damm, Total anti-symmetrische Quasigruppen, 2004: the one of order 10 that is used most.
   private static let quasigroup = [
     [0, 3, 1, 7, 5, 9, 8, 6, 4, 2],
     [7, 0, 9, 2, 1, 5, 4, 8, 6, 3],

@@ -1,9 +1,9 @@
-/// The arithmetic of SPAKE2+ (RFC 9383, P256-SHA256-HKDF-SHA256-HMAC-SHA256, both identities empty), and what else needs
-/// cryptography. The machines of this module decide what is sent, and when. Shares are points of the curve in uncompressed
-/// form; an implementation refuses those that are not, and the identity.
+/// The arithmetic of SPAKE2+ (RFC 9383, P256-SHA256-HKDF-SHA256-HMAC-SHA256, both identities empty), and the other
+/// cryptography of pairing. The state machines of this module decide what is sent, and when. Shares are points of the
+/// curve in uncompressed form; an implementation refuses those that are not, and the identity.
 package protocol PairingArithmetic: Sendable {
-  /// What a receiver keeps of its PIN: w0 and L of the PIN's scrypt (N 2^14, r 8, p 1, 80 bytes, each half taken modulo
-  /// the group's order).
+  /// Returns the record that a receiver keeps of its PIN: w0 and L of the PIN's scrypt (N 2^14, r 8, p 1, 80 bytes,
+  /// each half taken modulo the group's order).
   func verifierRecord(pin: String, salt: [UInt8]) throws(PairingError) -> PairingVerifierRecord
   func proverShare(pin: String, salt: [UInt8]) throws(PairingError) -> PairingProverState
   func verifierAnswer(_ record: PairingVerifierRecord, shareP: [UInt8], context: [UInt8])
@@ -12,19 +12,19 @@ package protocol PairingArithmetic: Sendable {
     throws(PairingError) -> PairingConfirmations
   /// HMAC-SHA256.
   func hmac(key: [UInt8], message: [UInt8]) -> [UInt8]
-  /// From a generator that nobody can foretell.
+  /// Returns bytes from a generator that nobody can predict.
   func randomBytes(_ count: Int) -> [UInt8]
 }
 
 package enum PairingError: Error, Hashable, Sendable {
-  /// A share is no point of the curve that may be used.
+  /// A share is not a point of the curve that may be used.
   case badShare
   /// The library that computes failed; one line for people.
   case failed(reason: String)
 }
 
-/// What a receiver keeps instead of its PIN. Whoever steals it can pretend to be the receiver, but must still guess the PIN to
-/// pair with it.
+/// The record by which a receiver's session checks a PIN without knowing it. Whoever steals this record alone can
+/// pretend to be the receiver, but must still guess the PIN to pair with it.
 package struct PairingVerifierRecord: Hashable, Sendable {
   /// 16 bytes.
   package var salt: [UInt8]
@@ -40,7 +40,7 @@ package struct PairingVerifierRecord: Hashable, Sendable {
   }
 }
 
-/// Secrets of one exchange, with the share that is sent. Numbers have 32 bytes, most significant first.
+/// The secrets of one exchange, with the share that is sent. Numbers have 32 bytes, most significant first.
 package struct PairingProverState: Sendable {
   package var x: [UInt8]
   package var w0: [UInt8]
@@ -58,7 +58,7 @@ package struct PairingProverState: Sendable {
 package struct PairingVerifierAnswer: Sendable {
   package var shareV: [UInt8]
   package var confirmV: [UInt8]
-  /// What a prover sends that knows the PIN.
+  /// The confirmation that a prover sends if it knows the PIN.
   package var expectedConfirmP: [UInt8]
 
   package init(shareV: [UInt8], confirmV: [UInt8], expectedConfirmP: [UInt8]) {
@@ -69,7 +69,7 @@ package struct PairingVerifierAnswer: Sendable {
 }
 
 package struct PairingConfirmations: Sendable {
-  /// What a verifier has sent that keeps this PIN.
+  /// The confirmation that a verifier has sent if it keeps this PIN.
   package var expectedConfirmV: [UInt8]
   package var confirmP: [UInt8]
 

@@ -1,7 +1,7 @@
 package import WireProtocol
 
-/// The sender's side of one exchange: it proves that its user knows the PIN, and sees whether the receiver does. Send
-/// `request`, then give it each message that arrives.
+/// The sender's side of one exchange: it proves that its user knows the PIN, and checks that the receiver does. Send
+/// `request`, then pass each message that arrives to `received`.
 package struct PairingProver: Sendable {
   package enum Step: Hashable, Sendable {
     case send(PairingMessage)
@@ -44,7 +44,7 @@ package struct PairingProver: Sendable {
       return .send(.share(share.shareP))
     case (.awaitsAnswer(let secrets), .answer(let shareV, let confirmV)):
       let made = try arithmetic.proverConfirm(secrets, shareV: shareV, context: context)
-      // Whoever has another PIN gets nothing that the right one could be guessed from.
+      // A receiver that keeps another PIN gets nothing from which the right one could be guessed.
       guard made.expectedConfirmV.isEqualInConstantTime(to: confirmV) else {
         return end(.wrongPIN)
       }
@@ -64,13 +64,13 @@ package struct PairingProver: Sendable {
   }
 }
 
-/// How an exchange ended for the sender.
+/// The result of an exchange for the sender.
 package enum PairingOutcome: Hashable, Sendable {
   /// The name is the room's.
   case paired(name: String)
   case wrongPIN
   case refused(PairingRefusal)
   case failed(PairingError)
-  /// The receiver said what does not belong here.
+  /// The receiver sent a message that does not belong here.
   case outOfTurn
 }

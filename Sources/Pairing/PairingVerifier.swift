@@ -1,17 +1,17 @@
 package import WireProtocol
 
-/// The receiver's side of one exchange. Send `salt`, then give it each message that arrives.
+/// The receiver's side of one exchange. Send `salt`, then pass each message that arrives to `received`.
 ///
 /// A prover learns from the answer whether its PIN is right. So each share counts as a guess, and the guess is on disk
-/// before the answer leaves: neither hanging up nor a power cut gives one back.
+/// before the answer leaves: neither hanging up nor a power cut gives a guess back.
 package struct PairingVerifier: Sendable {
   package enum Step: Hashable, Sendable {
-    /// Count a guess, keep it for good, and then call `guessKept`.
+    /// Count a guess, store it for good, and then call `guessKept`.
     case keepGuess
     /// The prover knows the PIN.
     case proved
     case wrongPIN
-    /// The sender said what does not belong here.
+    /// The sender sent a message that does not belong here.
     case outOfTurn
   }
 
@@ -52,9 +52,9 @@ package struct PairingVerifier: Sendable {
     }
   }
 
-  /// What to say now that the guess cannot be lost any more; nil where no guess awaits that.
+  /// Returns the message to send now that the guess cannot be lost any more; nil if no guess awaits that.
   ///
-  /// - Throws: where the prover's share cannot be used. Then the exchange is over.
+  /// - Throws: if the prover's share cannot be used. Then the exchange is over.
   package mutating func guessKept() throws(PairingError) -> PairingMessage? {
     guard case .awaitsDisk(let shareP) = state else { return nil }
     state = .ended

@@ -1,13 +1,13 @@
 package import WireProtocol
 
-/// The senders that may play in a receiver, by their keys. In the order in which they came.
+/// The senders that may play on a receiver, by their keys, in the order in which they came.
 package struct Pairings: Hashable, Sendable {
-  /// More than a house has machines; few enough to show on a screen.
+  /// More than the machines of a house; few enough to show on a screen.
   package static let limit = 64
 
   package struct Pairing: Hashable, Sendable {
     package var id: Identifier
-    /// For people, as the sender called itself when it paired.
+    /// For people: the name that the sender gave itself when it paired.
     package var name: String
 
     package init(id: Identifier, name: String) {
@@ -20,14 +20,14 @@ package struct Pairings: Hashable, Sendable {
 
   package init() {}
 
-  /// The first of each identifier, up to the limit.
+  /// Takes the first pairing of each identifier, up to the limit.
   package init(_ pairings: [Pairing]) {
     for pairing in pairings where !contains(pairing.id) { add(pairing) }
   }
 
   package func contains(_ id: Identifier) -> Bool { all.contains { $0.id == id } }
 
-  /// False where there are too many; a sender that is there already only gets its new name.
+  /// Returns false if there are too many. A sender that is there already only gets its new name.
   @discardableResult
   package mutating func add(_ pairing: Pairing) -> Bool {
     if let index = all.firstIndex(where: { $0.id == pairing.id }) {
@@ -39,7 +39,7 @@ package struct Pairings: Hashable, Sendable {
     return true
   }
 
-  /// False where it was not there.
+  /// Returns false if it was not there.
   @discardableResult
   package mutating func remove(_ id: Identifier) -> Bool {
     let before = all.count
@@ -48,12 +48,12 @@ package struct Pairings: Hashable, Sendable {
   }
 }
 
-/// What a receiver keeps of whom it trusts.
+/// Everything that a receiver keeps about whom it trusts.
 package struct TrustMemory: Hashable, Sendable {
   package var pairings: Pairings
   /// Wrong PINs since the last right one.
   package var wrongGuesses: Int
-  /// Nil where there is no PIN: nobody can pair.
+  /// Nil if there is no PIN: nobody can pair.
   package var verifier: PairingVerifierRecord?
 
   package init(

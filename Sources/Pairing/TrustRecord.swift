@@ -1,6 +1,7 @@
 import WireProtocol
 
-/// All that a receiver keeps for pairing: the PIN, for its people, and what its session decides by.
+/// Everything that a receiver keeps for pairing: the PIN, for its people, and the memory by which its session
+/// decides.
 package struct TrustRecord: Hashable, Sendable {
   /// Nil before one was made.
   package var pin: PIN?
@@ -11,7 +12,7 @@ package struct TrustRecord: Hashable, Sendable {
     self.memory = memory
   }
 
-  /// Replaces the PIN; `salt` is random. Who is paired stays so, and guesses of the old one count no more.
+  /// Replaces the PIN; `salt` is random. Paired senders stay paired, and guesses of the old PIN no longer count.
   package mutating func change(
     to pin: PIN, salt: [UInt8], with arithmetic: some PairingArithmetic
   ) throws(PairingError) {
@@ -24,7 +25,7 @@ package struct TrustRecord: Hashable, Sendable {
 // MARK: - As text
 
 extension TrustRecord {
-  /// Lines of `key value`. One that is not understood trusts nobody.
+  /// Reads lines of `key value`. A line that cannot be understood trusts nobody.
   package init(text: String) {
     self.init()
     for line in text.split(separator: "\n") {
@@ -47,7 +48,7 @@ extension TrustRecord {
   private mutating func take(_ words: [String], _ line: Substring) {
     switch words.first {
     case "wrong_guesses":
-      // A count that cannot be read may have been any.
+      // A count that cannot be read may have been any, so it counts as the largest.
       memory.wrongGuesses = words.dropFirst().first.flatMap { Int($0) } ?? .max
     case "pin": pin = words.dropFirst().first.flatMap { try? PIN($0) }
     case "verifier" where words.count == 4:
@@ -66,14 +67,14 @@ extension TrustRecord {
 }
 
 extension Pairings {
-  /// Of a file with one pairing a line: the identifier in hex, and the name.
+  /// Reads a file with one pairing per line: the identifier in hex, and the name.
   package init(text: String) {
     self.init(text.split(separator: "\n").compactMap(Pairing.init(line:)))
   }
 
   package var text: String { all.map { $0.line + "\n" }.joined() }
 
-  /// Those of this name, or whose identifier begins so.
+  /// Returns the pairings of this name or, if there are none, those whose identifier begins with it.
   package func matches(_ wanted: String) -> [Pairing] {
     let wanted = wanted.lowercased()
     let named = all.filter { $0.name.lowercased() == wanted }
@@ -83,7 +84,7 @@ extension Pairings {
 }
 
 extension Pairings.Pairing {
-  /// The name is for people, and from outside.
+  /// The name is for people, and comes from outside.
   fileprivate init?(line: Substring) {
     let words = line.split(separator: " ", maxSplits: 1).map(String.init)
     guard let id = words.first.flatMap(Identifier.init(hex:)) else { return nil }
@@ -98,8 +99,8 @@ extension Pairings.Pairing {
 // MARK: - Changed on two sides
 
 extension TrustMemory {
-  /// What is to be kept where a session has made `self` of `base`, while a person has changed what is kept to `kept`:
-  /// both changes. The PIN is the person's.
+  /// Returns what to keep if a session has changed `base` to `self`, while a person has changed what is kept to
+  /// `kept`: both changes. The PIN is the person's.
   package func merged(into kept: TrustMemory, since base: TrustMemory) -> TrustMemory {
     var result = kept
     for pairing in base.pairings.all where !pairings.contains(pairing.id) {
