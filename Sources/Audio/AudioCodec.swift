@@ -13,7 +13,7 @@ package enum Codec: UInt16, CaseIterable, Sendable {
   case eac3 = 9
 }
 
-/// Some of the codecs.
+/// A set of codecs.
 package struct CodecSet: Hashable, Sendable {
   private var bits: UInt64 = 0
 
@@ -34,7 +34,8 @@ package struct CodecSet: Hashable, Sendable {
 package struct StreamFormat: Hashable, Sendable {
   package var codec: Codec
   package var audio: AudioFormat
-  /// How the packets store a sample, for PCM; how the source stored it, for other codecs.
+  /// For PCM, the way in which the packets store a sample; for other codecs, the way in which the
+  /// source stored it.
   package var sampleType: SampleType
   /// The codec's own header; docs/protocol/media.md specifies it for each codec.
   package var configuration: [UInt8]
@@ -49,7 +50,7 @@ package struct StreamFormat: Hashable, Sendable {
   }
 }
 
-/// How one sample is stored, little-endian. The raw value is its number on the wire.
+/// The way in which one sample is stored, little-endian. The raw value is its number on the wire.
 package enum SampleType: UInt8, CaseIterable, Sendable {
   case int16 = 1
   /// Three bytes.
@@ -72,7 +73,7 @@ package struct EncodedPacket: Hashable, Sendable {
   package var payload: [UInt8]
   /// Decoded frames to throw away before the first valid one (encoder delay, priming).
   package var skippedFrames: Int
-  /// Valid frames after those; 0 where the packet only prepares the decoder for the next.
+  /// Valid frames after those; 0 if the packet only prepares the decoder for the next.
   package var frameCount: Int
 
   package init(payload: [UInt8], skippedFrames: Int = 0, frameCount: Int) {
@@ -85,9 +86,9 @@ package struct EncodedPacket: Hashable, Sendable {
 /// Turns packets into frames. One decoder serves one run of packets that belong together; a new run
 /// (after a seek, or with another format) gets a new decoder.
 package protocol AudioDecoder: AnyObject {
-  /// Appends what the packet holds, `skippedFrames` included, to `frames`, interleaved.
+  /// Appends the frames of the packet, `skippedFrames` included, to `frames`, interleaved.
   ///
-  /// - Throws: `CodecError.malformed` where the packet cannot be decoded; the decoder stays usable.
+  /// - Throws: `CodecError.malformed` if the packet cannot be decoded; the decoder stays usable.
   func decode(_ payload: [UInt8], appendingTo frames: inout [Float]) throws(CodecError)
 }
 
@@ -98,11 +99,11 @@ package protocol AudioEncoder: AnyObject {
   /// Takes frames, interleaved, and appends the packets that are complete to `packets`.
   func encode(_ frames: [Float], appendingTo packets: inout [EncodedPacket]) throws(CodecError)
 
-  /// Appends what is still held back. After this the encoder takes no more frames.
+  /// Appends the packets that are still held back. After this the encoder takes no more frames.
   func finish(appendingTo packets: inout [EncodedPacket]) throws(CodecError)
 }
 
-/// What can go wrong in a codec.
+/// The errors of a codec.
 package enum CodecError: Error, Hashable, Sendable, CustomStringConvertible {
   /// This build or machine does not support that.
   case unsupported(String)

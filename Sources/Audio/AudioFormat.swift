@@ -2,7 +2,7 @@ package import Clock
 
 /// The shape of decoded audio: interleaved `Float` frames, `[frame][channel]`, full scale ±1.
 package struct AudioFormat: Hashable, Sendable {
-  /// Frames a second. One of `supportedRates`.
+  /// Frames per second. One of `supportedRates`.
   package var sampleRate: Int
   /// 1 to `maximumChannelCount`.
   package var channelCount: Int

@@ -1,4 +1,4 @@
-/// How much of the left and the right input channel one output channel gets.
+/// The shares of the left and the right input channel in one output channel.
 package struct ChannelMix: Hashable, Sendable {
   package var left: Float
   package var right: Float

@@ -1,14 +1,14 @@
 /// A block of frames in the ring as the consumer knows it, with the cuts that apply to it.
 struct FrameBlock {
-  /// Which part of the ring's memory it is.
+  /// Index of the block in the ring's memory.
   let index: Int
   let start: Int64
   /// One past the last stream frame that may be heard.
   private(set) var end: Int64
   let generation: UInt32
-  /// Whether a ramped cut lies right behind its last frame.
+  /// True if a ramped cut lies right behind its last frame.
   private(set) var endsRamped = false
-  /// Where the ramped cut lies that began its generation; `Int64.min` if there is none.
+  /// Stream frame of the ramped cut that began its generation; `Int64.min` if there is none.
   private(set) var rampedStart = Int64.min
   var isKept = false
 
@@ -37,7 +37,7 @@ struct FrameBlock {
 package struct FrameCut: Hashable, Sendable {
   package var from: Int64
   package var generation: UInt32
-  /// Whether the old fades out before `from` and the new fades in behind it.
+  /// True if the old frames fade out before `from` and the new ones fade in behind it.
   package var isRamped: Bool
 
   @_noLocks @_noAllocation
@@ -50,11 +50,11 @@ package struct FrameCut: Hashable, Sendable {
 
 /// The ring's content from a stream frame on: frames of one block, or a hole.
 package struct FrameRun: Hashable, Sendable {
-  /// Where the first frame lies in the ring's memory, in frames; nil for a hole.
+  /// Place of the first frame in the ring's memory, in frames; nil for a hole.
   package var place: Int?
   /// One past the run's last stream frame.
   package var end: Int64
-  /// Whether a ramped cut lies at the run's first frame, or right behind its last.
+  /// True if a ramped cut lies at the run's first frame, or right behind its last.
   package var startsRamped = false
   package var endsRamped = false
 

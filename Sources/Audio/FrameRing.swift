@@ -20,8 +20,8 @@ package final class FrameRing: @unchecked Sendable {
   let empty: UnsafeMutablePointer<Int>
   let counters: UnsafeMutablePointer<FrameRingCounters>
 
-  /// Room for at least `minimumCapacity` frames. The consumer holds on to what may be rendered again, so this
-  /// should be twice what is written ahead to the sound card, and more.
+  /// Allocates room for at least `minimumCapacity` frames. The consumer keeps frames that may be rendered again,
+  /// so this should be more than twice what is written ahead to the sound card.
   package init(minimumCapacity: Int, channelCount: Int) {
     self.channelCount = channelCount
     blockCount = max(4, (minimumCapacity + Self.blockFrames - 1) / Self.blockFrames)
@@ -54,11 +54,11 @@ struct FrameRingCounters: ~Copyable {
 }
 
 struct FilledBlock {
-  /// Which part of the memory it is.
+  /// Index of the block in the ring's memory.
   var index = 0
   /// 1...`FrameRing.blockFrames`.
   var count = 0
-  /// Where its first frame belongs.
+  /// Stream frame of its first frame.
   var streamFrame: Int64 = 0
   var generation: UInt32 = 0
 }
@@ -67,25 +67,25 @@ struct FilledBlock {
 @safe
 package struct FrameRingWriter: ~Copyable {
   private let ring: FrameRing
-  /// Blocks taken from the empty ones, which is also how many were filled.
+  /// Number of blocks taken from the empty ones, which is also the number of those that were filled.
   private var usedCount: Int64 = 0
 
   package init(_ ring: FrameRing) { self.ring = ring }
 
-  /// How many frames one call of `write` would accept now.
+  /// Number of frames that one call of `write` would accept now.
   package var freeFrames: Int {
     let free = unsafe ring.counters.pointee.empty.put() - usedCount
     return Int(free) * FrameRing.blockFrames
   }
 
-  /// Copies as many leading frames as there is room for, and answers how many. The caller offers the rest again
-  /// later. Each call begins a block of its own, so small pieces waste room.
+  /// Copies as many leading frames as there is room for, and returns their number. The caller offers the rest
+  /// again later. Each call begins a new block, so small pieces waste room.
   ///
-  /// Before the first frame of a new generation, the consumer has been told of the cut that begins it.
+  /// The consumer must know the cut that begins a generation before the first frame of that generation is written.
   ///
   /// - Parameters:
   ///   - frames: Interleaved, full scale ±1; a whole number of frames.
-  ///   - streamFrame: Where the first of them belongs; within ±2^60, else none are accepted.
+  ///   - streamFrame: The stream frame of the first of them; within ±2^60, else none are accepted.
   package mutating func write(
     _ frames: Span<Float>, at streamFrame: Int64, generation: UInt32
   ) -> Int {

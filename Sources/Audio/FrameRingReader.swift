@@ -1,8 +1,7 @@
 /// The consumer's end of a `FrameRing`, on the render thread; there is one per ring. It looks frames up by their
-/// place in the stream, so the same frames can be rendered twice, and it gives back blocks that are not needed any
-/// more.
+/// place in the stream, so the same frames can be rendered twice, and it gives back blocks that are no longer needed.
 ///
-/// Where two generations have the same frame, the older one is heard: it is there only until its cut.
+/// If two generations have the same frame, the older one is heard: it is there only until its cut.
 @safe
 package struct FrameRingReader: ~Copyable {
   private let ring: FrameRing
@@ -40,7 +39,7 @@ package struct FrameRingReader: ~Copyable {
     unsafe cuts.deallocate()
   }
 
-  /// Takes in what the producer has written.
+  /// Takes over the blocks that the producer has written.
   @_noLocks @_noAllocation
   package mutating func update() {
     let put = unsafe counters.pointee.filled.put()
@@ -70,7 +69,7 @@ package struct FrameRingReader: ~Copyable {
 // MARK: - Looking frames up
 
 extension FrameRingReader {
-  /// The content from `streamFrame` on, up to `limit`, which lies behind it.
+  /// Returns the content from `streamFrame` on, up to `limit`, which lies behind it.
   @_noLocks @_noAllocation
   package func run(at streamFrame: Int64, limit: Int64) -> FrameRun {
     guard let holder = holder(of: streamFrame) else {
@@ -78,7 +77,7 @@ extension FrameRingReader {
         place: nil, end: firstStart(after: streamFrame, before: limit, upTo: .max))
     }
     let block = unsafe held[holder]
-    // An older generation takes over where it begins.
+    // An older generation takes over at its beginning.
     let end =
       block.generation == 0
       ? min(limit, block.end)
@@ -91,7 +90,7 @@ extension FrameRingReader {
     return run
   }
 
-  /// Copies `count` frames, interleaved, from where a run lies in the ring's memory.
+  /// Copies `count` frames, interleaved, from the place of a run in the ring's memory.
   @_noLocks @_noAllocation
   package func copy(from place: Int, count: Int, into out: UnsafeMutablePointer<Float>) {
     // A loop, because the library's `update(from:count:)` counts as able to free memory.
@@ -99,7 +98,7 @@ extension FrameRingReader {
     for i in 0..<count * channelCount { unsafe out[i] = source[i] }
   }
 
-  /// The block that a stream frame is heard from.
+  /// Returns the block from which a stream frame is heard.
   @_noLocks @_noAllocation
   private func holder(of streamFrame: Int64) -> Int? {
     var holder: Int?
@@ -112,7 +111,7 @@ extension FrameRingReader {
     return holder
   }
 
-  /// Where the next block of a generation up to `generation` begins, or `limit`.
+  /// Returns the beginning of the next block of a generation up to `generation`, or `limit`.
   @_noLocks @_noAllocation
   private func firstStart(
     after streamFrame: Int64, before limit: Int64, upTo generation: UInt32
@@ -136,7 +135,7 @@ extension FrameRingReader {
     for i in 0..<heldCount { unsafe held[i].isKept = false }
   }
 
-  /// Keeps the frames ahead of a playhead at `streamFrame`. Of generations that a cut has ended it keeps only frames
+  /// Keeps the frames ahead of a playhead at `streamFrame`. If a cut has ended a generation, keeps only its frames
   /// within the ring's length: a stream that continues elsewhere does not return to them.
   @_noLocks @_noAllocation
   package mutating func keep(from streamFrame: Int64) {

@@ -6,7 +6,8 @@
 package struct KaiserSinc: Sendable {
   /// The response is zero at this distance from the centre and beyond, in samples.
   package let halfWidth: Double
-  /// Where the response is 6 dB down, relative to the Nyquist frequency of those samples, 0...1.
+  /// Frequency at which the response is 6 dB down, relative to the Nyquist frequency of those samples,
+  /// 0...1.
   package let cutoff: Double
   /// The window's shape: larger means lower side lobes and a wider transition band.
   package let beta: Double
@@ -19,7 +20,7 @@ package struct KaiserSinc: Sendable {
     inverseCentre = 1 / besselI0(beta)
   }
 
-  /// The response `x` samples from the centre.
+  /// Returns the response `x` samples from the centre.
   package func callAsFunction(_ x: Double) -> Double {
     let relative = x / halfWidth
     let underRoot = 1 - relative * relative
@@ -28,7 +29,8 @@ package struct KaiserSinc: Sendable {
     return window * sinc(x)
   }
 
-  /// `count` coefficients whose centre lies at index `centre`, with a sum of one: unity gain at 0 Hz.
+  /// Returns `count` coefficients whose centre lies at index `centre`, with a sum of one: unity gain at
+  /// 0 Hz.
   package func coefficients(count: Int, centre: Double) -> [Float] {
     let values = (0..<count).map { self(Double($0) - centre) }
     let sum = values.reduce(0, +)
@@ -41,11 +43,11 @@ package struct KaiserSinc: Sendable {
   }
 }
 
-/// sin(πx) for |x| below 2⁵⁰, with an absolute error below 1e-15.
+/// Returns sin(πx) for |x| below 2⁵⁰, with an absolute error below 1e-15.
 @_noLocks @_noAllocation
 package func sineOfHalfTurns(_ x: Double) -> Double {
   let nearest = nearestInteger(x)
-  // What is left lies within a quarter turn; the Taylor series ends where its terms fall below 1e-18.
+  // The rest lies within a quarter turn; the Taylor series ends where its terms fall below 1e-18.
   let angle = (x - nearest) * .pi
   let square = angle * angle
   var term = angle
@@ -60,8 +62,8 @@ package func sineOfHalfTurns(_ x: Double) -> Double {
   return half == nearestInteger(half) ? sum : -sum
 }
 
-/// The modified Bessel function of the first kind and order zero, for 0...30, to 1e-15 of its value
-/// (Abramowitz and Stegun, 9.6.12).
+/// Returns the modified Bessel function of the first kind and order zero, for 0...30, to 1e-15 of its
+/// value (Abramowitz and Stegun, 9.6.12).
 package func besselI0(_ x: Double) -> Double {
   let quarter = x * x * 0.25
   var term = 1.0
@@ -75,8 +77,8 @@ package func besselI0(_ x: Double) -> Double {
   return sum
 }
 
-/// The integer nearest to `x`, ties to even, for |x| below 2⁵¹. `Double.rounded()` may not be called on
-/// the render path; adding 1.5 · 2⁵² leaves no room for a fraction and rounds in hardware.
+/// Returns the integer nearest to `x`, ties to even, for |x| below 2⁵¹. `Double.rounded()` may not be
+/// called on the render path; adding 1.5 · 2⁵² leaves no room for a fraction and rounds in hardware.
 @_noLocks @_noAllocation
 package func nearestInteger(_ x: Double) -> Double {
   let roomless = 6_755_399_441_055_744.0

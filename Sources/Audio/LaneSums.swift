@@ -1,7 +1,7 @@
 /// A sum of products, kept as eight partial sums.
 ///
-/// The order of floating-point additions is binding for the compiler, so it may not split one sum among
-/// the lanes of vectors. Eight that are written out it puts into two vectors of SSE2 or NEON.
+/// The compiler must keep the order of floating-point additions, so it may not split one sum among the
+/// lanes of vectors. It puts eight sums that are written out into two vectors of SSE2 or NEON.
 @safe
 struct LaneSums {
   private var s0: Float = 0
@@ -13,7 +13,7 @@ struct LaneSums {
   private var s6: Float = 0
   private var s7: Float = 0
 
-  /// The products of `count` pairs; `count` is a multiple of eight.
+  /// Sums the products of `count` pairs; `count` is a multiple of eight.
   @_noLocks @_noAllocation
   init(_ a: UnsafePointer<Float>, _ b: UnsafePointer<Float>, count: Int) {
     var k = 0
@@ -30,12 +30,12 @@ struct LaneSums {
     }
   }
 
-  /// Of the products at even places: the left channel's, where frames are stereo.
+  /// Sum of the products at even places: the left channel's, if frames are stereo.
   var even: Float {
     @_noLocks @_noAllocation get { (s0 + s2) + (s4 + s6) }
   }
 
-  /// Of the products at odd places: the right channel's.
+  /// Sum of the products at odd places: the right channel's.
   var odd: Float {
     @_noLocks @_noAllocation get { (s1 + s3) + (s5 + s7) }
   }

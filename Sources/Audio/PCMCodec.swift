@@ -1,4 +1,4 @@
-/// Packs samples as they are, in packets of about 20 ms unless another length is asked for.
+/// Packs samples unchanged, in packets of about 20 ms unless another length is asked for.
 package final class PCMEncoder: AudioEncoder {
   package let format: StreamFormat
   private let samplesPerPacket: Int
@@ -35,12 +35,12 @@ package final class PCMEncoder: AudioEncoder {
   }
 }
 
-/// Unpacks what `PCMEncoder` packed.
+/// Unpacks the packets of `PCMEncoder`.
 package final class PCMDecoder: AudioDecoder {
   private let sampleFormat: SampleFormat
   private let bytesPerFrame: Int
 
-  /// - Throws: `CodecError.unsupported` where the format is not PCM or its shape is not supported.
+  /// - Throws: `CodecError.unsupported` if the format is not PCM or its shape is not supported.
   package init(format: StreamFormat) throws(CodecError) {
     guard format.codec == .pcm else { throw .unsupported("not PCM") }
     guard format.audio.isSupported else {

@@ -12,17 +12,16 @@ package struct RateConverter {
   package private(set) var nextFrame: Int64
 
   private let filter: RateFilter
-  /// How far the next output frame lies behind the input frame at or before it, in 1 / `phaseCount` of
-  /// an input frame.
+  /// Distance of the next output frame from the input frame at or before it, in 1 / `phaseCount` of an input frame.
   private var phase: Int
-  /// Where the input that the next output frame needs ends, counted from the start of `channels`. The
-  /// input frame at or before the output is `halfLength + 1` before that.
+  /// End of the input that the next output frame needs, counted from the start of `channels`. The input frame at or
+  /// before the output is `halfLength + 1` before that.
   private var windowEnd: Int
   /// Recent input, one array per channel: `filter.halfLength - 1` frames of silence, then the run.
   private var channels: [[Float]]
 
   /// - Parameters:
-  ///   - input: The rate of what goes in, in Hz. One of `AudioFormat.supportedRates`, as is `output`.
+  ///   - input: The rate of the input, in Hz. One of `AudioFormat.supportedRates`, like `output`.
   ///   - inputFrame: The absolute index of the first frame of the run, on the input's grid: its media time
   ///     times the rate.
   package init(
@@ -57,8 +56,8 @@ package struct RateConverter {
     forgetOldInput()
   }
 
-  /// Appends what is left: the output frames before the end of the run that wait for input after it.
-  /// After this the converter takes no more frames.
+  /// Appends the rest: the output frames before the end of the run that wait for input after it. After this the
+  /// converter takes no more frames.
   package mutating func finish(appendingTo output: inout [Float]) {
     guard !filter.isIdentity else { return }
     // This much silence completes just those windows whose output lies before the end of the run.
@@ -112,12 +111,12 @@ package struct RateConverter {
   }
 }
 
-/// How the frames of two rates lie to each other.
+/// The relation of the frames of two rates.
 package struct RateRatio: Hashable, Sendable {
-  /// Output frames from one meeting of both grids to the next; its inverse is the unit of fractions of an input
+  /// Output frames from one point where both grids meet to the next; its inverse is the unit of fractions of an input
   /// frame.
   let up: Int
-  /// From one output frame to the next, in those fractions.
+  /// Distance from one output frame to the next, in those fractions.
   let down: Int
 
   /// In Hz; both above 0.
@@ -127,11 +126,11 @@ package struct RateRatio: Hashable, Sendable {
     (up, down) = (output / divisor, input / divisor)
   }
 
-  /// The first output frame at or after an input frame.
+  /// Returns the first output frame at or after an input frame.
   package func firstFrame(from inputFrame: Int64) -> Int64 { place(ofFirstFrom: inputFrame).frame }
 
-  /// ⌈start · up / down⌉, and how far behind the input frame that is, in fractions of one. Divided first: the product
-  /// with the start itself would overflow for times that the types allow.
+  /// Returns ⌈start · up / down⌉, and its distance behind the input frame, in fractions of one. Divides first,
+  /// because the product with the start itself would overflow for times that the types allow.
   func place(ofFirstFrom inputFrame: Int64) -> (frame: Int64, behind: Int) {
     let (up, down) = (Int64(up), Int64(down))
     let (periods, rest) = inputFrame.dividedRoundingDown(by: down)
@@ -175,7 +174,7 @@ package struct RateFilter: Sendable {
     }
   }
 
-  /// The output at a phase; its window begins at `start`.
+  /// Returns the output at a phase; its window begins at `start`.
   func sum(of samples: [Float], from start: Int, phase: Int) -> Float {
     precondition(start >= 0 && start + length <= samples.count && phase < phaseCount)
     return unsafe samples.withUnsafeBufferPointer { samples in
@@ -189,7 +188,7 @@ package struct RateFilter: Sendable {
 }
 
 extension Int64 {
-  /// Quotient and remainder; the remainder is never negative. The divisor is positive.
+  /// Returns quotient and remainder; the remainder is never negative. The divisor is positive.
   fileprivate func dividedRoundingDown(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
     let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
     return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)

@@ -1,13 +1,13 @@
 import Clock
 
-/// Where audio of one rate follows audio of another without a gap. A converter's filter looks across the joint, so each
-/// side is asked for on the other's grid: interpolated between the nearest frames of both, by Lagrange's polynomial.
+/// Joins audio of one rate to audio of another without a gap. A converter's filter looks across the joint, so it needs
+/// each side on the other's grid: interpolated between the nearest frames of both, by Lagrange's polynomial.
 ///
 /// With twelve frames of the lower rate to either side, a tone of a tenth of that rate comes out 120 dB above what
 /// the interpolation adds, and one of a quarter of it 70 dB; only a millisecond or two around the joint is
 /// interpolated.
 package struct RateJoint {
-  /// Frames of the lower rate that are looked at on either side.
+  /// Frames of the lower rate that are used on either side.
   static let reach = 12
 
   /// Frames on one grid, interleaved; `first` is the index of the first of them.
@@ -33,7 +33,7 @@ package struct RateJoint {
   /// Times of the frames between which to interpolate, ascending, in flicks from `after`'s first frame. The finer
   /// side is thinned so that its frames lie about as far apart as the other's.
   private var places: [Double] = []
-  /// The first sample of each of `places`: of `before`, or behind those of `after`.
+  /// Index of the first sample of each of `places`, in the samples of `before` followed by those of `after`.
   private var indices: [Int] = []
 
   package init(before: Side, after: Side, channelCount: Int) {
@@ -55,7 +55,7 @@ package struct RateJoint {
     }
   }
 
-  /// Frames of `rate` that are needed behind the joint to compute `count` frames of `other`.
+  /// Returns the number of frames of `rate` behind the joint that are needed to compute `count` frames of `other`.
   package static func framesNeeded(ofRate rate: Int, forFrames count: Int, ofRate other: Int) -> Int
   {
     let (own, theirs) = (
@@ -65,12 +65,12 @@ package struct RateJoint {
     return Int(span / own) + 1
   }
 
-  /// `after` on `before`'s grid: the `count` frames that follow `before`.
+  /// Returns `after` on `before`'s grid: the `count` frames that follow `before`.
   package func following(_ count: Int) -> [Float] {
     frames(from: end, count: count, of: before)
   }
 
-  /// `before` on `after`'s grid: the `count` frames that precede `after`.
+  /// Returns `before` on `after`'s grid: the `count` frames that precede `after`.
   package func preceding(_ count: Int) -> [Float] {
     frames(from: after.first - Int64(count), count: count, of: after)
   }
@@ -85,12 +85,12 @@ package struct RateJoint {
     }
   }
 
-  /// The frame at `place`; `next` is the first of `places` there or behind it. Silence outside of them.
+  /// Returns the frame at `place`; `next` is the first of `places` there or behind it. Returns silence outside of them.
   private func frame(at place: Double, behind next: Int) -> [Float] {
     if next < places.count, places[next] == place {
       return (0..<channelCount).map { sample(indices[next] + $0) }
     }
-    // Equally many on both sides: a polynomial with more on one side amplifies noise.
+    // Use equally many on both sides: a polynomial with more on one side amplifies noise.
     let half = min(Self.reach, next, places.count - next)
     var sums = [Double](repeating: 0, count: channelCount)
     for node in next - half..<next + half {

@@ -1,5 +1,5 @@
-/// Plays frames at positions between the frames, and so at a rate slightly other than their own: the
-/// interpolator that follows the sound card's clock (ADR 0003).
+/// Plays frames at positions between the frames, and so at a rate slightly different from their own: the interpolator
+/// that follows the sound card's clock (ADR 0003).
 ///
 /// A sinc of 64 taps (72 below 48 kHz) under a Kaiser window is tabulated at 64 fractions of a frame; between those, a
 /// cubic through four neighbouring rows gives the coefficients. There is no anti-alias filter: the ratio stays
@@ -10,8 +10,8 @@
 @safe
 package struct ResamplerKernel: ~Copyable {
   package let channelCount: Int
-  /// A multiple of four; as many before a position as behind it. More taps keep frequencies near half the sample rate
-  /// more exactly, at proportional cost.
+  /// A multiple of four; as many taps before a position as behind it. More taps keep frequencies near half the sample
+  /// rate more exactly, at proportional cost.
   package let tapCount: Int
   package let framesBefore: Int
   package let framesAfter: Int
@@ -52,7 +52,7 @@ package struct ResamplerKernel: ~Copyable {
   /// - Parameters:
   ///   - frame: The frame at or before the position, interleaved; `framesBefore` frames before it and
   ///     `framesAfter` after it are read.
-  ///   - fraction: How far the position lies behind that frame, in frames, 0..<1.
+  ///   - fraction: Distance of the position behind that frame, in frames, 0..<1.
   ///   - output: Receives one sample per channel.
   @_noLocks @_noAllocation
   package func interpolate(
@@ -60,7 +60,7 @@ package struct ResamplerKernel: ~Copyable {
   ) {
     let first = unsafe frame - framesBefore * channelCount
     if channelCount == 2 {
-      // Each coefficient twice, like the channels of a frame, makes both sums one run through memory.
+      // Storing each coefficient twice, like the channels of a frame, makes both sums one run through memory.
       interpolateRow(at: fraction, isDoubled: true)
       let sums = unsafe LaneSums(scratch, first, count: 2 * tapCount)
       unsafe output[0] = sums.even
@@ -77,9 +77,9 @@ package struct ResamplerKernel: ~Copyable {
   ///
   /// - Parameters:
   ///   - source: Interleaved frames; the cursor's position counts from the first.
-  ///   - sourceFrames: How many there are.
+  ///   - sourceFrames: Number of frames in `source`.
   ///   - output: Room for `frames` frames, interleaved.
-  /// - Returns: How many were rendered: fewer than asked for where the taps would leave the source.
+  /// - Returns: Number of rendered frames: fewer than asked for if the taps would leave the source.
   @_noLocks @_noAllocation
   package func render(
     from source: UnsafePointer<Float>, sourceFrames: Int, at cursor: inout ResamplerCursor,
@@ -118,8 +118,8 @@ package struct ResamplerKernel: ~Copyable {
     }
   }
 
-  /// One channel of any number: every `channelCount`th sample from `first` on. Four sums hide the time
-  /// that an addition takes; vectors do not pay where the samples lie apart.
+  /// Returns the sum for one channel of any number: every `channelCount`th sample from `first` on. Four sums hide the
+  /// time that an addition takes; vectors do not pay if the samples lie apart.
   @_noLocks @_noAllocation
   private func sum(_ first: UnsafePointer<Float>) -> Float {
     let row = unsafe UnsafePointer(scratch)
@@ -154,7 +154,7 @@ private struct CubicWeights {
     fourth = (t + 1) * t * (t - 1) * (1 / 6)
   }
 
-  /// The value for one tap, from the same tap of four rows.
+  /// Returns the value for one tap, from the same tap of four rows.
   @_noLocks @_noAllocation
   func apply(to tap: UnsafePointer<Float>, rowLength: Int) -> Float {
     let outer = unsafe first * tap[0] + fourth * tap[3 &* rowLength]
@@ -163,11 +163,11 @@ private struct CubicWeights {
   }
 }
 
-/// Where a resampler reads next, and how fast it moves.
+/// The position at which a resampler reads next, and its speed.
 package struct ResamplerCursor: Hashable, Sendable {
   /// In frames of the source buffer.
   package var position: Double
-  /// From one output frame to the next, in source frames; close to one.
+  /// Distance from one output frame to the next, in source frames; close to one.
   package var step: Double
   /// Added to `step` after each output frame, so that the rate changes without a corner.
   package var stepChange: Double
@@ -187,8 +187,8 @@ package struct ResamplerCursor: Hashable, Sendable {
 }
 
 private let phaseCount = 64
-/// The window's shape. More lowers the side lobes, but widens the transition band. 12 is what keeps all tones to 20 kHz
-/// at 48 kHz clean to 120 dB; ADR 0003 has the figures and their command.
+/// The window's shape. A larger value lowers the side lobes, but widens the transition band. 12 keeps all tones to 20
+/// kHz at 48 kHz clean to 120 dB; ADR 0003 has the figures and their command.
 private let beta = 12.0
 /// One guard row before fraction 0 and two behind the last, for the cubic.
 private let rowCount = phaseCount + 3

@@ -1,5 +1,5 @@
-/// How samples lie in memory, little-endian: the types of the wire, and those that only sound cards and
-/// codec libraries have.
+/// The layout of samples in memory, little-endian: the types of the wire, and those that only sound cards and codec
+/// libraries have.
 package enum SampleFormat: CaseIterable, Sendable {
   case int16
   /// Three bytes.
@@ -66,7 +66,7 @@ extension SampleFormat {
     }
   }
 
-  /// One sample at the upper end of a word, so that its sign is the word's.
+  /// Returns one sample at the upper end of a word, so that its sign is the word's.
   private func word(in bytes: [UInt8], at offset: Int) -> UInt32 {
     var word: UInt32 = 0
     for index in 0..<byteCount {
@@ -87,7 +87,7 @@ extension SampleFormat {
 // MARK: Samples to bytes
 
 extension SampleFormat {
-  /// Appends the samples as bytes, without dither: what `decode` made of up to 24 bits comes back exactly.
+  /// Appends the samples as bytes, without dither: samples that `decode` made of up to 24 bits come back exactly.
   /// Values beyond full scale saturate; NaN becomes 0.
   package func encode(_ samples: [Float], appendingTo bytes: inout [UInt8]) {
     bytes.reserveCapacity(bytes.count + samples.count * byteCount)
@@ -142,7 +142,7 @@ extension SampleFormat {
     }
   }
 
-  /// The nearest integer in two's complement. `dither` is in units of the last place.
+  /// Returns the nearest integer in two's complement. `dither` is in units of the last place.
   @_noLocks @_noAllocation
   private func integer(_ sample: Float, dither: Double) -> UInt32 {
     let scaled = Double(cleared(sample)) * fullScale + dither
@@ -153,9 +153,9 @@ extension SampleFormat {
   }
 }
 
-/// Noise of triangular distribution, ±1 in units of the last place: it turns what rounding to 16 bits would
-/// do to quiet passages from distortion into an even hiss. Digital silence is not dithered by the writer,
-/// so that amplifiers that switch themselves off still do.
+/// Noise of triangular distribution, ±1 in units of the last place. It turns the distortion that rounding to 16
+/// bits would cause in quiet passages into an even hiss. The writer does not dither digital silence, so that
+/// amplifiers that switch themselves off still do.
 package struct Dither: Sendable {
   private var state: UInt32
 
@@ -163,7 +163,7 @@ package struct Dither: Sendable {
   @_noLocks @_noAllocation
   package init(seed: UInt32) { state = seed == 0 ? 0x9E37_79B9 : seed }
 
-  /// The sum of two even distributions of ±½.
+  /// Returns the sum of two even distributions of ±½.
   @_noLocks @_noAllocation
   mutating func next() -> Double {
     // The upper and the lower half of one number of G. Marsaglia's xorshift (2003), which is plenty here.
