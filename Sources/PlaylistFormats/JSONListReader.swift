@@ -1,7 +1,7 @@
 /// Reads a list from JSON: strings, or objects with `location`, `url`, `uri`, `path` or `file`, in an array that
 /// stands by itself or in an object.
 struct JSONListReader {
-  /// Deeper values are passed over by nobody: the list is refused.
+  /// A list nested deeper than this is refused.
   private static let depthLimit = 16
   private static let keys: Set<String> = ["location", "url", "uri", "path", "file"]
 
@@ -31,7 +31,7 @@ struct JSONListReader {
     }
   }
 
-  /// Strings in an array count where the array is the list itself, whatever it is called.
+  /// Strings in an array count as locations, whatever the array is called.
   private mutating func members(
     until end: Unicode.Scalar, key: String?, depth: Int
   ) throws(PlaylistFile.ParseError) {
@@ -115,7 +115,7 @@ struct JSONListReader {
     return unit
   }
 
-  /// The next byte that is not a space.
+  /// Skips spaces, and returns the next byte.
   private mutating func peek() -> UInt8? {
     while place < bytes.count, bytes[place] <= UInt8(ascii: " ") { place += 1 }
     return place < bytes.count ? bytes[place] : nil
@@ -127,7 +127,7 @@ struct JSONListReader {
 }
 
 extension UInt8 {
-  /// Of a number, `true`, `false` or `null`.
+  /// True for the bytes of a number, `true`, `false` or `null`.
   fileprivate var isWordByte: Bool {
     Unicode.Scalar(self).properties.isAlphabetic || (48...57).contains(self)
       || self == UInt8(ascii: "-") || self == UInt8(ascii: "+") || self == UInt8(ascii: ".")

@@ -1,5 +1,6 @@
-/// Reads elements and text from XML as playlists use it. Tolerant: names lose their prefix, attributes are passed
-/// over, and what is never closed ends with the text. Keeps no tree, so that nothing can nest too deeply.
+/// Reads elements and text from XML as playlists use it. It is tolerant: it drops the prefixes of names, skips
+/// attributes, and lets an element that is never closed end with the text. It keeps no tree, so that nothing can
+/// nest too deeply.
 struct MarkupReader {
   enum Element: Equatable {
     case open(String)
@@ -13,7 +14,7 @@ struct MarkupReader {
 
   init(_ text: String) { bytes = Array(text.utf8) }
 
-  /// Nil at the end.
+  /// Returns the next element; nil at the end.
   mutating func next() -> Element? {
     while place < bytes.count {
       guard bytes[place] == UInt8(ascii: "<") else {

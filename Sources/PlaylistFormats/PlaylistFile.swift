@@ -1,13 +1,13 @@
 package import Sender
 
-/// A list of items in a file: M3U, PLS, XSPF or JSON. Pure: the bytes come from whoever reads files.
+/// A list of items in a file: M3U, PLS, XSPF or JSON. Does no I/O: the caller reads the bytes.
 package enum PlaylistFile {
-  /// What a list may have at most; a larger file is a mistake or an attack.
+  /// Limits of a list in bytes and entries; a larger file is a mistake or an attack.
   package static let sizeLimit = 4 << 20
   package static let entryLimit = 20_000
-  /// Lists that name lists.
+  /// Levels of lists that name lists.
   package static let nestingLimit = 4
-  /// Addresses that are tried of a station's list and of those that it names.
+  /// Addresses that are tried from a station's list and from those that it names.
   package static let mirrorLimit = 8
 
   package enum Format: Hashable, Sendable {
@@ -23,7 +23,7 @@ package enum PlaylistFile {
     case empty
   }
 
-  /// Nil where the name does not say that it is a list.
+  /// Returns the format of the list with this name; nil if the name does not say that it is a list.
   package static func format(ofName name: String) -> Format? {
     let path = name.prefix { $0 != "?" && $0 != "#" }
     guard let dot = path.lastIndex(of: ".") else { return nil }
@@ -36,8 +36,8 @@ package enum PlaylistFile {
     }
   }
 
-  /// Nil where the content type of an answer, in small letters and without parameters, does not say that it is a list.
-  /// That of HLS is none of these.
+  /// Returns the format of a list with this content type, in small letters and without parameters; nil if the type
+  /// does not say that it is a list. The type of HLS is not among these.
   package static func format(ofType type: String) -> Format? {
     switch type {
     case "audio/x-mpegurl", "audio/mpegurl", "application/x-mpegurl", "application/mpegurl": .m3u
@@ -47,7 +47,8 @@ package enum PlaylistFile {
     }
   }
 
-  /// What the list names, in order, each location resolved against `base`: the path or address of the list.
+  /// Returns the entries of the list, in order. Resolves each location against `base`: the path or address of the
+  /// list.
   package static func entries(
     in bytes: [UInt8], format: Format, base: String
   ) throws(ParseError) -> [PlaylistEntry] {
@@ -91,7 +92,7 @@ package enum PlaylistFile {
     return entries
   }
 
-  /// Behind the first comma that stands in no quoted attribute: `-1 group="a, b",Title`.
+  /// Returns the text behind the first comma outside of quoted attributes: `-1 group="a, b",Title`.
   private static func extendedTitle(_ line: Substring) -> String? {
     var isQuoted = false
     for index in line.indices {
@@ -124,12 +125,12 @@ package enum PlaylistFile {
     return sorted.map { PlaylistEntry($0.element.location, title: titles[$0.element.number]) }
   }
 
-  /// `1` of `File1`.
+  /// Returns `1` for `File1`.
   private static func number(in key: Substring, after word: String) -> Int? {
     key.lowercased().hasPrefix(word) ? Int(trim(key.dropFirst(word.count))) : nil
   }
 
-  /// The first location of each track, and its title.
+  /// Returns the first location of each track, with its title.
   private static func xspf(_ text: String) throws(ParseError) -> [PlaylistEntry] {
     guard text.contains("<playlist") else { throw .malformed(line: 1, expected: "<playlist>") }
     var reader = MarkupReader(text)
@@ -169,12 +170,12 @@ package enum PlaylistFile {
 
   // MARK: - Places
 
-  /// An address or absolute path stands for itself; anything else lies beside the list.
+  /// Returns an address or absolute path as it is; anything else lies beside the list.
   static func resolve(_ entry: String, against base: String) -> String {
     if entry.lowercased().hasPrefix("file://") { return path(ofFileAddress: entry) }
     if schemeEnd(of: entry) != nil { return entry }
     guard let end = schemeEnd(of: base) else {
-      // Lists from other systems part folders with backslashes.
+      // Lists from other systems separate folders by backslashes.
       let local = entry.contains("/") ? entry : entry.map { $0 == "\\" ? "/" : String($0) }.joined()
       return local.hasPrefix("/") ? local : folder(of: base) + local
     }
@@ -188,7 +189,7 @@ package enum PlaylistFile {
     return root + path + entry
   }
 
-  /// Behind `scheme://`; nil where there is none.
+  /// Returns the end of `scheme://`; nil if there is none.
   private static func schemeEnd(of text: String) -> String.Index? {
     let scheme = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
     guard !scheme.isEmpty, text[scheme.endIndex...].hasPrefix("://") else { return nil }
@@ -200,7 +201,7 @@ package enum PlaylistFile {
     return String(path[...slash])
   }
 
-  /// `file:///a%20b` is `/a b`.
+  /// Returns `/a b` for `file:///a%20b`.
   private static func path(ofFileAddress address: String) -> String {
     unescape(address.utf8.dropFirst(7).drop { $0 != UInt8(ascii: "/") })
   }
