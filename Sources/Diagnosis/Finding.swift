@@ -1,19 +1,19 @@
 import WireProtocol
 
-/// What a check has found, in words for people: a fact, and where something is wrong, what to do about it.
+/// The result of a check, in words for people: a fact and, if something is wrong, what to do about it.
 package struct Finding: Hashable, Sendable {
   package enum Verdict: String, Sendable {
     case well
-    /// Music plays all the same, though not as well as it could; or it is as the user wants it.
+    /// Music plays all the same, though not as well as it could; or the user wants it so.
     case notice
     case wrong
   }
 
-  /// What was checked: a word, or a room's name.
+  /// The thing that was checked: a word, or a room's name.
   package var check: String
   package var verdict: Verdict
   package var fact: String
-  /// There unless all is well.
+  /// Present unless all is well.
   package var cure: String?
 
   package static func well(_ check: String, _ fact: String) -> Finding {
@@ -30,7 +30,7 @@ package struct Finding: Hashable, Sendable {
 }
 
 extension Finding {
-  /// One object, without the end of the line.
+  /// One JSON object, without the end of the line.
   package var json: String {
     var pairs = [("check", check), ("verdict", verdict.rawValue), ("fact", fact)]
     if let cure { pairs.append(("cure", cure)) }
@@ -39,7 +39,7 @@ extension Finding {
 }
 
 extension String {
-  /// With quotation marks.
+  /// The text as a JSON string, with quotation marks.
   fileprivate var asJSON: String {
     let escaped = unicodeScalars.map { scalar in
       switch scalar {
@@ -55,13 +55,13 @@ extension String {
 
 /// Findings as lines of a terminal: a mark, the check's name, the fact, and the cure below it.
 package struct FindingText: Sendable {
-  /// Names longer than this are cut.
+  /// Characters of a check's name; longer ones are cut.
   static let widestName = 16
-  /// Narrower windows are left to the terminal.
+  /// Smallest width to which lines are wrapped, in characters. Narrower windows are left to the terminal.
   static let narrowest = 40
 
   package var isColoured: Bool
-  /// In characters; nil for as wide as it gets.
+  /// In characters; nil if it is not limited.
   package var width: Int?
 
   package init(isColoured: Bool, width: Int?) {
@@ -81,7 +81,7 @@ package struct FindingText: Sendable {
       + cure.enumerated().map { indentation + ($0.offset == 0 ? "→ " : "  ") + $0.element }
   }
 
-  /// How many of each kind, in a sentence.
+  /// Returns the number of findings of each kind, in a sentence.
   package func summary(of findings: [Finding]) -> String {
     let wrong = findings.count { $0.verdict == .wrong }
     let notices = findings.count { $0.verdict == .notice }
@@ -91,7 +91,7 @@ package struct FindingText: Sendable {
     return (wrong == 1 ? "1 thing is wrong" : "\(wrong) things are wrong") + notes + "."
   }
 
-  /// At spaces; a word that is longer than a line stands alone.
+  /// Breaks the text at spaces. A word that is longer than a line stands alone.
   private func wrapped(_ text: String, indentation: Int) -> [String] {
     let text = text.shownPlainly
     guard let width, width >= Self.narrowest else { return [text] }

@@ -1,12 +1,12 @@
 package import Clock
 
-/// What a machine grants to a receiver's process.
+/// The rights that a machine grants to a receiver's process.
 package struct RightsFacts: Hashable, Sendable {
-  /// Of SCHED_FIFO: its highest priority without a capability.
+  /// The highest priority under SCHED_FIFO without a capability.
   package var realtimeLimit: UInt64
-  /// In bytes.
+  /// Memory that may be locked without a capability, in bytes.
   package var lockedLimit: UInt64
-  /// CAP_SYS_NICE and CAP_IPC_LOCK.
+  /// Says whether the process has CAP_SYS_NICE and CAP_IPC_LOCK.
   package var mayRaisePriority: Bool
   package var mayLockMemory: Bool
 
@@ -19,9 +19,9 @@ package struct RightsFacts: Hashable, Sendable {
     self.mayLockMemory = mayLockMemory
   }
 
-  /// The output thread's.
+  /// Priority of the output thread.
   static let neededPriority: UInt64 = 70
-  /// A receiver with the usual buffer.
+  /// Bytes that a receiver with the usual buffer needs.
   static let neededMemory: UInt64 = 256 << 20
 
   package var findings: [Finding] {
@@ -46,9 +46,9 @@ package struct RightsFacts: Hashable, Sendable {
 package struct InterfaceFacts: Hashable, Sendable {
   package struct Wireless: Hashable, Sendable {
     package var name: String
-    /// Nil where the system does not say.
+    /// Nil if the system does not say.
     package var savesPower: Bool?
-    /// In dBm; nil where the system does not say.
+    /// In dBm; nil if the system does not say.
     package var signal: Int?
 
     package init(name: String, savesPower: Bool?, signal: Int?) {
@@ -79,9 +79,9 @@ package struct InterfaceFacts: Hashable, Sendable {
     self.wired = wired
   }
 
-  /// Below this, a Wi-Fi link repeats most of what it sends.
+  /// In dBm. Below this, a Wi-Fi link repeats most of what it sends.
   static let weakSignal = -75
-  /// A cable with two broken pairs, or a very old switch, falls back to it.
+  /// In Mbit/s. A cable with two broken pairs, or a very old switch, falls back to it.
   static let slowLink = 10
 
   package var findings: [Finding] { wireless.map(finding) + wired.compactMap(finding) }
@@ -117,9 +117,10 @@ package struct InterfaceFacts: Hashable, Sendable {
 
 /// The clocks of a machine.
 package struct ClockFacts: Hashable, Sendable {
-  /// As the kernel calls it; nil where it does not say.
+  /// The kernel's name for it; nil if the kernel does not say.
   package var source: String?
-  /// By how much the wall clock was moved against the monotonic one while it was looked at, and for how long that was.
+  /// Time by which the wall clock was moved against the monotonic one while it was watched, and time for which it was
+  /// watched.
   package var change: Nanoseconds
   package var span: Nanoseconds
 
@@ -129,11 +130,11 @@ package struct ClockFacts: Hashable, Sendable {
     self.span = span
   }
 
-  /// Each reading goes to a chip, takes microseconds, and disturbs others.
+  /// Slow sources: each reading goes to a chip, takes microseconds, and disturbs others.
   static let slowSources = ["acpi_pm", "hpet", "jiffies", "refined-jiffies", "pit"]
-  /// No time daemon slews by more.
+  /// Largest share of the time by which a time daemon slews.
   static let greatestSlew = 0.0005
-  /// The two readings may be interrupted.
+  /// Error of the two readings, which may be interrupted.
   static let readingError = Nanoseconds.microseconds(200)
 
   package var finding: Finding {
@@ -155,9 +156,9 @@ package struct ClockFacts: Hashable, Sendable {
 /// The directory in which a program keeps its state.
 package struct StateFacts: Hashable, Sendable {
   package var path: String
-  /// Why a file could not be written there.
+  /// The reason why a file could not be written there; nil if it could.
   package var obstacle: String?
-  /// In bytes; nil where the system does not say.
+  /// Free space in bytes; nil if the system does not say.
   package var free: UInt64?
 
   package init(path: String, obstacle: String?, free: UInt64?) {

@@ -1,8 +1,8 @@
-/// What discovery says: whether it works at all, and who is announced.
+/// The results of discovery: whether it works at all, and who is announced.
 package struct NetworkFacts: Sendable {
   package enum Daemon: Hashable, Sendable {
     case answers
-    /// It was asked and says nothing.
+    /// It was asked, but has not answered.
     case silent
     case absent(reason: String)
   }
@@ -61,7 +61,8 @@ extension NetworkFacts {
     }
   }
 
-  /// What two receivers share that they must not. Nil where there is nothing to look at.
+  /// Reports names or identities that two receivers must not share; nil if no receiver is
+  /// announced.
   private var names: Finding? {
     guard !announcements.isEmpty else { return nil }
     for (place, one) in announcements.enumerated() {
@@ -98,7 +99,7 @@ extension NetworkFacts {
 }
 
 extension NetworkFacts.Announcement {
-  /// One machine may be announced twice, under two names.
+  /// True if both have an address in common: one machine may be announced twice, under two names.
   fileprivate func isSameMachine(as other: Self) -> Bool {
     addresses.contains(where: other.addresses.contains)
   }

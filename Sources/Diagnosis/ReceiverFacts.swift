@@ -3,7 +3,7 @@ package struct CardFacts: Hashable, Sendable {
   package enum State: Hashable, Sendable {
     case opened
     case busy
-    /// Why it cannot be opened, in one line that says what to do.
+    /// It cannot be opened, for this reason: one line that says what to do.
     case failed(String)
     /// The receiver needs none.
     case unused(String)
@@ -22,9 +22,9 @@ package struct CardFacts: Hashable, Sendable {
 
   package var device: String
   package var state: State
-  /// Of all devices that play.
+  /// Processes that have any playing device open.
   package var owners: [Owner]
-  /// The receiver that runs with this state directory.
+  /// Process of the receiver that runs with this state directory.
   package var receiver: Int32?
 
   package init(device: String, state: State, owners: [Owner] = [], receiver: Int32? = nil) {
@@ -73,11 +73,11 @@ package struct ReceiverFacts: Hashable, Sendable {
     case unknown
   }
 
-  /// Of the process that holds the state directory.
+  /// The process that holds the state directory; nil if there is none.
   package var process: Int32?
   package var name: String
   package var port: Port
-  /// Whether discovery shows it; nil where it shall not, or discovery does not work.
+  /// True if discovery shows the receiver; nil if it should not, or if discovery does not work.
   package var isAnnounced: Bool?
   package var pairings: Int
   package var isOpen: Bool

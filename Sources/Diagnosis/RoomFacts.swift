@@ -1,40 +1,40 @@
 package import Clock
 import WireProtocol
 
-/// What was learned of one room by looking at it.
+/// The facts that were learned about one room by looking at it.
 package struct RoomFacts: Hashable, Sendable {
   package enum Connection: Hashable, Sendable {
-    /// With the address that answered.
+    /// The address answered.
     case connected(to: String)
-    /// With the address and the reason, in one line.
+    /// The attempt failed; gives the address and the reason, in one line.
     case failed(String)
     /// It has no address that could be tried.
     case unknown
   }
 
   package enum Visit: Hashable, Sendable {
-    /// It was connected, and never said a word.
+    /// It accepted the connection, but never said a word.
     case silent
     case notPaired
     /// It says that another sender plays there.
     case busy
-    /// This machine's own player plays there; nil where it has not measured the round trip.
+    /// This machine's own player plays there; nil if it has not measured the round trip.
     case ours(roundTrip: Nanoseconds?)
     case refused(String)
-    /// It is no receiver that this program understands.
+    /// It is not a receiver that this program understands.
     case broken(String)
     case held(Exchange)
     /// It was only connected, because a visit could disturb it.
     case spared
-    /// It may still play what a player of this machine has left there, and was let alone.
+    /// It may still play what a player of this machine has left there, and was left alone.
     case leftAlone
   }
 
-  /// Time requests that came, and whether their answers arrived.
+  /// Time requests that arrived, and whether their answers did.
   package struct Exchange: Hashable, Sendable {
     package var requests: Int
     package var lost: Int
-    /// As the room measured it; nil where no answer has reached it.
+    /// Measured by the room; nil if no answer has reached it.
     package var roundTrip: Nanoseconds?
 
     package init(requests: Int, lost: Int, roundTrip: Nanoseconds?) {
@@ -45,15 +45,15 @@ package struct RoomFacts: Hashable, Sendable {
   }
 
   package var name: String
-  /// Nil where discovery does not work, or was not asked.
+  /// Nil if discovery does not work, or was not asked.
   package var isAnnounced: Bool?
-  /// Whether this machine is paired with it, or with no room at all.
+  /// True if this machine is paired with it, or with no room at all.
   package var isOurs: Bool
   /// The newest protocol version that it announces.
   package var version: UInt16?
   package var connection: Connection
   package var visit: Visit?
-  /// The firewall that runs on this machine, as far as one can see.
+  /// The firewall that runs on this machine, as far as can be seen.
   package var firewall: String?
 
   package init(
@@ -71,7 +71,7 @@ package struct RoomFacts: Hashable, Sendable {
 }
 
 extension RoomFacts {
-  /// Packets of which more than this share are lost are worth a word, or are wrong. Clock and pacing cope with less.
+  /// Shares of lost packets beyond which the room gets a notice, or is wrong. Clock and pacing cope with less.
   static let noticedLoss = 0.02
   static let wrongLoss = 0.2
   /// Wi-Fi without power saving answers well within this.
@@ -132,7 +132,7 @@ extension RoomFacts {
     }
   }
 
-  /// A neighbour's rooms are none of ours.
+  /// An unpaired room is wrong only if it is ours: a neighbour's room need not be paired.
   private func unpaired(at address: String) -> Finding {
     let cure = "pair with it once: tutti pair \(name.asShellWord)"
     return isOurs
@@ -168,7 +168,7 @@ extension RoomFacts {
 }
 
 extension Nanoseconds {
-  /// With one digit behind the point.
+  /// The time in milliseconds, with one digit behind the point.
   var inMilliseconds: String {
     let tenths = (count + 50_000) / 100_000
     return "\(tenths / 10).\(tenths % 10) ms"
