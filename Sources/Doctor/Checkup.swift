@@ -3,14 +3,14 @@ package import Diagnosis
 import Glibc
 import LinuxIO
 
-/// Makes checks side by side, each on a thread of its own, and prints what they find in their order, as soon as it is
-/// known. A check that does not come back is left behind.
+/// Makes checks side by side, each on a thread of its own, and prints their findings in the order of the checks, as
+/// soon as they are known. A check that does not come back is left behind.
 package struct Checkup {
   package struct Check: Sendable {
     package var name: String
-    /// How long it may take.
+    /// Time that the check may take.
     package var patience: Nanoseconds
-    /// What it says where it has not come back by then.
+    /// The finding if it has not come back by then.
     package var silence: Finding
     package var look: @Sendable () -> [Finding]
 
@@ -25,7 +25,7 @@ package struct Checkup {
     }
   }
 
-  /// Threads at a time.
+  /// Threads that run at a time.
   static let mostAtOnce = 16
 
   private let isJSON: Bool
@@ -35,7 +35,7 @@ package struct Checkup {
   private var findings: [Finding] = []
 
   /// - Parameters:
-  ///   - width: of the terminal on standard output; nil where it is none.
+  ///   - width: of the terminal on standard output; nil if it is not a terminal.
   ///   - print: writes lines to standard output.
   package init(
     isJSON: Bool, isColoured: Bool, width: Int?, print: @escaping (String) throws -> Void
@@ -45,7 +45,7 @@ package struct Checkup {
     self.print = print
   }
 
-  /// Returns what they found, in their order.
+  /// Makes the checks. Returns their findings, in the order of the checks.
   @discardableResult
   package mutating func run(_ checks: [Check]) throws -> [Finding] {
     let reactor = try Reactor()
@@ -80,7 +80,7 @@ package struct Checkup {
     thread.detach()
   }
 
-  /// Prints what was found elsewhere.
+  /// Prints findings that were made elsewhere.
   package mutating func show(_ found: [Finding]) throws {
     findings += found
     progress.clear()
@@ -93,7 +93,7 @@ package struct Checkup {
     }
   }
 
-  /// Prints the sum of it, and returns the program's exit code: 1 where something is wrong.
+  /// Prints the summary, and returns the program's exit code: 1 if something is wrong.
   package func end() throws -> Int32 {
     if !isJSON {
       try print("")
@@ -103,7 +103,7 @@ package struct Checkup {
   }
 }
 
-/// The line that says what is waited for, where standard error is a terminal.
+/// The line that names the checks that are awaited, if standard error is a terminal.
 private final class ProgressText {
   private static let width = 60
   private let isTerminal =

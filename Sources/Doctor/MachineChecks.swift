@@ -4,9 +4,9 @@ import Glibc
 import HostFacts
 import LinuxIO
 
-/// What both programs look at on their machine.
+/// The checks that both programs make of their machine.
 extension Checkup {
-  /// How long the wall clock is watched.
+  /// Time for which the wall clock is watched.
   private static let watch = Nanoseconds.milliseconds(1200)
 
   package static func state(_ directory: String) -> Check {

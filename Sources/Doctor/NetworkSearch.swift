@@ -5,22 +5,22 @@ import LinuxIO
 import Synchronization
 package import WireProtocol
 
-/// Asks discovery what it knows.
+/// Asks discovery which receivers it knows.
 package final class NetworkSearch: Sendable {
-  /// Receivers that are there have answered by then.
+  /// Time within which receivers that are there have answered.
   private static let searchTime = Nanoseconds.milliseconds(1500)
-  /// An Avahi that has said nothing by then hangs.
+  /// Time after which an Avahi that has said nothing hangs.
   private static let patience = Nanoseconds.milliseconds(2500)
-  /// Services that are looked at.
+  /// Largest number of services that are looked at.
   static let limit = 256
 
   private let found = Mutex<(services: [DiscoveredService], works: Bool)>(([], false))
 
   package init() {}
 
-  /// What was found, once the check has come back.
+  /// The services that were found, once the check has come back.
   package var services: [DiscoveredService] { found.withLock { $0.services } }
-  /// Whether Avahi has answered.
+  /// True if Avahi has answered.
   package var works: Bool { found.withLock { $0.works } }
 
   package func check(
@@ -67,7 +67,7 @@ package final class NetworkSearch: Sendable {
 }
 
 extension DiscoveredService {
-  /// Nil where it is no receiver's.
+  /// Nil if the service is not a receiver.
   fileprivate var announcement: NetworkFacts.Announcement? {
     guard let advertisement else { return nil }
     return .init(
