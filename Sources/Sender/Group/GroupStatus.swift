@@ -18,7 +18,7 @@ package struct GroupStatus: Hashable, Sendable {
   package struct Room: Hashable, Sendable {
     package enum Connection: Hashable, Sendable {
       case connecting
-      /// Not reachable, or it refused, for this reason.
+      /// The room is not reachable, or it refused, for this reason.
       case away(reason: String)
       case live(RoomStatus)
     }
@@ -66,7 +66,7 @@ package struct GroupStatus: Hashable, Sendable {
   /// The room for which `liveLatency` was chosen last; nil if it is not chosen automatically, and before the first
   /// choice.
   package var latencyDecider: RoomID?
-  /// How far the produced audio reaches beyond the playhead.
+  /// Length of the produced audio beyond the playhead.
   package var produced: MediaDuration
   package var rooms: [Room]
 }

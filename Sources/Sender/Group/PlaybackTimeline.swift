@@ -43,9 +43,9 @@ struct PlaybackTimeline {
 
   private(set) var state = State.starting(at: .zero)
   private(set) var generation: UInt32 = 0
-  /// In order of generation and of media time. A cut is forgotten once a later one includes it.
+  /// Sorted by generation and by media time. A cut is forgotten once a later one includes it.
   private(set) var cuts: [Cut] = []
-  /// In order of media time.
+  /// Sorted by media time.
   private(set) var segments: [Segment] = []
   /// The anchors that a room must know when it joins: the one in force and those to come.
   private(set) var anchors: [Anchor] = []

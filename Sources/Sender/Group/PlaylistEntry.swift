@@ -6,7 +6,7 @@ package struct PlaylistEntry: Codable, Hashable, Sendable {
   /// The title in a form that is safe on a terminal, and not empty. The item's own title takes
   /// precedence.
   package let title: String?
-  /// Where an address may lead.
+  /// Limits where an address may lead.
   package var reach: SourceReach
 
   /// - Parameter title: as the list has it; from a stranger.
@@ -25,7 +25,7 @@ package struct PlaylistEntry: Codable, Hashable, Sendable {
   }
 }
 
-/// A location alone is an entry without a title.
+/// Makes an entry without a title from a location alone.
 extension PlaylistEntry: ExpressibleByStringInterpolation {
   package init(stringLiteral location: String) { self.init(location) }
 }

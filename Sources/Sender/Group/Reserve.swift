@@ -2,13 +2,13 @@ package import Clock
 
 /// The speed at which a source delivers.
 package enum Supply: Hashable, Sendable {
-  /// Far faster than it sounds, such as a disk.
+  /// Delivers far faster than it sounds, such as a disk.
   case stored
-  /// As fast as the way to it, such as a file on a server.
+  /// Delivers as fast as the way to it allows, such as a file on a server.
   case fetched
-  /// As fast as it is made, whether or not somebody listens, such as a radio station.
+  /// Delivers as fast as it is made, whether or not somebody listens, such as a radio station.
   case live
-  /// As fast as the program that writes it, such as standard input.
+  /// Delivers as fast as a program writes it, such as standard input.
   case piped
 
   /// The reserve that an item needs before it sounds.
@@ -17,7 +17,7 @@ package enum Supply: Hashable, Sendable {
     // Enough that playing does not stop again after the first packets, on a busy machine or while TCP finds its rate.
     case .stored, .fetched: .milliseconds(250)
     case .live: .seconds(2)
-    // People hear how late it is.
+    // People hear how late a pipe is.
     case .piped: .milliseconds(500)
     }
   }

@@ -18,7 +18,7 @@ package struct LatencyChoice: Sendable {
   package static let levels: [Int64] = [20, 25, 30, 40, 50, 65, 80, 100, 120, 150, 200]
   /// Reports that are kept of each room: 15 min.
   static let reportLimit = 1_800
-  /// Reports of 2 min, in which a level may have had no hole; in all kept reports, it may have had one.
+  /// Reports of 2 min, in which a level must have had no hole; in all kept reports, it may have had one.
   private static let recent = 240
   private static let mostHoles = 1
   /// Two holes within 10 s are too many, and the reports of the last 15 s say how much more latency is needed.

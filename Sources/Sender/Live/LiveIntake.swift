@@ -23,7 +23,7 @@ package final class LiveIntake {
     package var format: AudioFormat
     /// Frames of a block.
     package var blockFrames: Int
-    /// How much later than the source's clock says its frames may come.
+    /// Largest delay of frames after the time that the source's clock gives.
     package var allowance: Nanoseconds
     /// True to play the audio that waits at the start, as for a file; false to leave it out.
     package var keepsBacklog: Bool
@@ -76,7 +76,7 @@ package final class LiveIntake {
   package private(set) var figures = Figures()
   /// The position in the source of the next frame that comes out.
   package private(set) var position = 0.0
-  /// How far the stream lags behind the source's clock; moves to `delayGoal`.
+  /// Time by which the stream lags behind the source's clock; moves to `delayGoal`.
   package private(set) var delay = Nanoseconds.zero
   /// The delay to move to. It changes the latency by as much, equally in all rooms.
   package var delayGoal = Nanoseconds.zero

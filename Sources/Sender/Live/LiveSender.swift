@@ -29,7 +29,7 @@ struct LiveSender {
 
   private let secret: LiveSecret
   private let clockID: UInt64
-  /// In the order of their numbers.
+  /// Sorted by number.
   private var history: [Sent] = []
   /// The number of the packet with which the stream has ended. No later packet shows a room that it lacks this
   /// one.

@@ -4,9 +4,10 @@ package import Clock
 ///
 /// A source with this timing keeps group time by itself. Frame number n, of those that `read` has given, is heard at
 /// `firstHeard` plus n / `format.sampleRate` seconds, exactly and for as long as the source lasts: a source with a
-/// clock of its own is resampled to that, and silence takes the place of audio that does not arrive. A `read` gives
-/// frames as soon as they have arrived, never ahead; it asks for no more than a packet's worth, and waits until there
-/// are some. A source that changes its latency moves to the new one by resampling, so that rooms need not hear of it.
+/// clock of its own is resampled to that, and silence takes the place of audio that does not arrive. `read` is
+/// asked for no more than a packet's worth, waits until there are some frames, and gives them as soon as they have
+/// arrived, never ahead. A source that changes its latency moves to the new one by resampling, so that rooms need not
+/// hear of it.
 package struct LiveTiming: Hashable, Sendable {
   /// The host's time at which the first frame is heard: its arrival, plus the latency.
   package var firstHeard: LocalTime

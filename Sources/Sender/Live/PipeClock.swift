@@ -15,7 +15,7 @@ package struct PipeClock: Sendable {
   private var origin: (time: LocalTime, frame: Int64)?
   /// The least late read of each slot. The last slot is not complete.
   private var points: [Point] = []
-  /// How far the line is ahead at `origin`, in seconds.
+  /// Lead of the line at `origin`, in seconds.
   private var height = 0.0
   private var newest = 0.0
   private var burstCount = 0
@@ -27,7 +27,7 @@ package struct PipeClock: Sendable {
   private struct Point {
     /// Seconds since the origin.
     var x: Double
-    /// Seconds of audio that have come, less `x`.
+    /// Seconds of audio that have come, minus `x`.
     var y: Double
   }
 

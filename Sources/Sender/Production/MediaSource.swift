@@ -81,7 +81,7 @@ package struct ItemMetadata: Hashable, Sendable {
   package var track: Int?
   /// From 1.
   package var disc: Int?
-  /// As the item states it: a year, or a date.
+  /// A year or a date, as the item states it.
   package var date: String?
   package var artwork: Artwork?
   /// In LUFS, from the item's tags.
@@ -125,10 +125,10 @@ package struct Artwork: Hashable, Sendable {
 package enum MediaError: Error, Hashable, Sendable {
   case notFound(path: String)
   case unreadable(path: String, reason: String)
-  /// No audio in it, or not a media file at all.
+  /// It holds no audio, or is not a media file at all.
   case notAudio(path: String, reason: String)
   case unsupported(path: String, reason: String)
-  /// Broken in the middle; what came before was played.
+  /// The item is broken in the middle; the part before was played.
   case broken(path: String, reason: String)
   /// The item ended before its time, after what there was of it was played. In whole seconds.
   case endsEarly(path: String, after: Int64, of: Int64)

@@ -3,7 +3,7 @@
 package enum SourceReach: String, Codable, CaseIterable, Hashable, Sendable {
   /// Anywhere: for addresses that the user of this machine names.
   case all
-  /// Not to this machine itself, nor to addresses that belong to no host: for addresses that people of the household
+  /// Neither to this machine itself nor to addresses that belong to no host: for addresses that people of the household
   /// name.
   case network
   /// To public addresses only: for addresses that guests name.

@@ -21,7 +21,7 @@ package struct RoomHost: Hashable, Sendable {
 package enum RoomDial {
   /// Time before the next address is tried. A host on the same network answers well within it.
   static let headStart = Nanoseconds.milliseconds(300)
-  /// Addresses of a room that are tried: more than any machine has that a group can play to.
+  /// Addresses of a room that are tried: more than the machine of any room has.
   package static let addressLimit = 8
 
   struct Attempts<Address> {

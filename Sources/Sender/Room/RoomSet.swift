@@ -45,7 +45,7 @@ struct RoomSet {
     return Capacity(bytes: bytes, duration: span)
   }
 
-  /// Longer than any sound card takes.
+  /// Limit of a room's horizon: longer than any sound card takes.
   static let longestHorizon = Nanoseconds.seconds(1)
   /// Least and longest time that is added to the rooms' horizon for the network.
   static let commitMargin = Nanoseconds.milliseconds(5)

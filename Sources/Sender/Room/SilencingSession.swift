@@ -48,7 +48,7 @@ package struct SilencingSession {
   private var outputs = OutputQueue<Output>()
 
   /// - Parameters:
-  ///   - clockID: random, so that the rooms hold nothing of it.
+  ///   - clockID: random, so that no room holds audio of this clock.
   ///   - firstSession: number of the first session; random.
   package init(
     senderID: Identifier, senderName: String, clockID: UInt64, firstSession: UInt64,

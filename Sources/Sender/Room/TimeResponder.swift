@@ -17,11 +17,11 @@ package struct TimeResponder<Address: Hashable & Sendable> {
   }
 
   package let clockID: UInt64
-  /// In order of their last request, oldest first.
+  /// Sorted by their last request, oldest first.
   private var peers: [Peer] = []
   private var hosts = HostLimits<Address>(
     perSecond: requestsPerSecond, burst: requestBurst, hosts: limit)
-  /// How long the machine has slept since the start; see `GroupSession`.
+  /// Time that the machine has slept since the start; see `GroupSession`.
   private var asleep = Nanoseconds.zero
 
   package init(clockID: UInt64) {
@@ -72,7 +72,7 @@ package struct TimeResponder<Address: Hashable & Sendable> {
       sequence: sequence, sentAt: GroupTime(ofSender: time + asleep))
   }
 
-  /// How many requests behind the newest one a request may be: as many as a peer may have under way.
+  /// A request may be at most this far behind the newest: as many as a peer may have under way.
   private static var disorder: UInt32 { 64 }
 
   /// Returns the stamp of the answer before. A repeated request, or one that a later one has overtaken, changes
