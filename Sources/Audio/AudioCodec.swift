@@ -105,7 +105,7 @@ package protocol AudioEncoder: AnyObject {
 
 /// The errors of a codec.
 package enum CodecError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// This build or machine does not support that.
+  /// This build or machine does not support it.
   case unsupported(String)
   /// The bytes are malformed.
   case malformed(String)

@@ -1,5 +1,5 @@
 /// Converts one run of frames from one supported rate to another, exactly: output frame j sounds at the
-/// media time j / output rate, to the flick, however the input is cut into blocks. Off the render thread.
+/// media time j / output rate, to the flick, however the input is cut into blocks. Not for the render thread.
 ///
 /// A windowed sinc is tabulated at each of the finitely many fractions at which output frames fall
 /// between input frames (160 for 44.1 to 48 kHz, one for 96 to 48). Linear phase: the filter looks 96

@@ -101,7 +101,7 @@ extension SampleFormat {
   }
 
   /// Writes samples to a sound card's memory. Values beyond full scale saturate, also those of `float32`;
-  /// NaN becomes 0. `int16` is dithered. Render thread.
+  /// NaN becomes 0. `int16` is dithered. For the render thread.
   ///
   /// - Parameters:
   ///   - samples: `count` of them, all channels together.

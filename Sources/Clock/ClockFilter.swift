@@ -28,7 +28,7 @@ package struct ClockFilter: Sendable {
   /// The median round trip of the newest samples, as of the last solution.
   package private(set) var medianRoundTrip: Nanoseconds?
 
-  /// In order of their midpoints, so that answers that overtake each other make no difference.
+  /// Sorted by midpoint, so that answers that overtake each other make no difference.
   private(set) var samples: [TimeSample] = []
   /// The line and the bounds that the samples give, as of the last solution.
   private(set) var fit: ClockFit?

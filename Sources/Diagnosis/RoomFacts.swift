@@ -4,9 +4,9 @@ import WireProtocol
 /// The facts that were learned about one room by looking at it.
 package struct RoomFacts: Hashable, Sendable {
   package enum Connection: Hashable, Sendable {
-    /// The address answered.
+    /// The room answered at this address.
     case connected(to: String)
-    /// The attempt failed; gives the address and the reason, in one line.
+    /// The connection failed: the address and the reason, in one line.
     case failed(String)
     /// It has no address that could be tried.
     case unknown

@@ -19,7 +19,7 @@ package protocol PairingArithmetic: Sendable {
 package enum PairingError: Error, Hashable, Sendable {
   /// A share is not a point of the curve that may be used.
   case badShare
-  /// The library that computes failed; one line for people.
+  /// The cryptographic library failed; the reason is one line for people.
   case failed(reason: String)
 }
 

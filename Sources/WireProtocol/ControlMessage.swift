@@ -296,11 +296,11 @@ package struct RoomStatus: Hashable, Sendable {
     clockErrorBound.count < ProtocolLimits.span.upperBound ? clockErrorBound : nil
   }
   package var roundTrip: Nanoseconds
-  /// How long before its group time an anchor or a flush must arrive to take effect on time, not counting the network.
-  /// The sound device decides it, so it changes when another one is opened.
+  /// Least time from the arrival of an anchor or a flush to its group time, so that it takes effect on time. The
+  /// network is not counted. The sound device decides it, so it changes when another one is opened.
   package var commitHorizon: Nanoseconds
-  /// In parts per billion (10⁻⁹): the drift of this machine's clock against the sender's, and of the card's clock
-  /// against this machine's.
+  /// Drifts in parts per billion (10⁻⁹): of this machine's clock against the sender's, and of the card's clock against
+  /// this machine's.
   package var clockDrift: Int32
   package var deviceDrift: Int32
   /// Counts since the session began.

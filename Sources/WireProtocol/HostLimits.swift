@@ -4,7 +4,7 @@ package import Clock
 package struct HostLimits<Host: Hashable & Sendable>: Sendable {
   private let unused: RateLimit
   private let hostLimit: Int
-  /// In order of their last attempt, oldest first.
+  /// Sorted by their last attempt, oldest first.
   private var hosts: [(name: Host, limit: RateLimit)] = []
 
   /// All must be at least 1.

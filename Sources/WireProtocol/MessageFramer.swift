@@ -19,12 +19,12 @@ package struct RawMessage: Hashable, Sendable {
 package struct MessageFramer {
   package static let headerByteCount = 6
 
-  /// Bytes that a message may have after its length field. May be raised when the peer is known better.
+  /// Bytes that a message may have after its length field. May be raised once the peer is known better.
   package var limit: Int
 
   /// The beginning of a message whose end has not arrived.
   private var begun: [UInt8] = []
-  /// What arrived and has not been looked at.
+  /// Bytes that arrived and were not looked at yet.
   private var unread: ArraySlice<UInt8> = []
   /// Set for good once the stream cannot be followed any more.
   private var failure: DecodeError?

@@ -28,7 +28,8 @@ package enum ProtocolLimits {
   package static let detail = 256
   /// Bytes of UTF-8 of a title, an artist or an album; longer texts are not names.
   package static let itemText = 512
-  /// Announcements that a sender has made and that still count: what sounds, and an album's worth that follows.
+  /// Announcements that a sender has made and that still count: that of the sounding item, and an album's worth behind
+  /// it.
   package static let announcements = 16
   /// Announcements that a receiver holds: a room with a delay needs them longer than the sender thinks.
   package static let heldAnnouncements = 32

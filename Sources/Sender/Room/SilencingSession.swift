@@ -49,7 +49,7 @@ package struct SilencingSession {
 
   /// - Parameters:
   ///   - clockID: random, so that no room holds audio of this clock.
-  ///   - firstSession: number of the first session; random.
+  ///   - firstSession: sessions are numbered from here; random.
   package init(
     senderID: Identifier, senderName: String, clockID: UInt64, firstSession: UInt64,
     sparing spared: Set<Identifier> = []
@@ -152,7 +152,7 @@ package struct SilencingSession {
 /// The result for a room that was to be silent.
 package struct SilencedRoom: Hashable, Sendable {
   package enum Outcome: Hashable, Sendable {
-    /// This much of this sender's music was dropped before it was heard.
+    /// This much of the named sender's music was dropped before it was heard.
     case silenced(MediaDuration, of: String)
     case wasSilent
     /// It was to be left alone, and was told nothing.
