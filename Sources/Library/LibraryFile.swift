@@ -55,7 +55,7 @@ final class LibraryFile: Sendable {
 
   func answer<Value: Sendable>(
     _ body: @escaping @Sendable (Database) throws -> Value
-  ) async throws(HouseProblem) -> Value {
+  ) async throws(Refusal) -> Value {
     switch state.withLock({ $0 }) {
     case .open(let parts): try await parts.reader.answer(body)
     case .closed(let reader): try await reader.answer(body)
@@ -67,7 +67,7 @@ final class LibraryFile: Sendable {
   /// As `answer`, for what changes stations and playlists: whoever shows them is told.
   func edit<Value: Sendable>(
     _ body: @escaping @Sendable (Database) throws -> Value
-  ) async throws(HouseProblem) -> Value {
+  ) async throws(Refusal) -> Value {
     defer { if case .open(let parts) = state.withLock({ $0 }) { parts.scanner.noteEdit() } }
     return try await answer(body)
   }

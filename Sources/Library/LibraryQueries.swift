@@ -120,7 +120,7 @@ enum LibraryQueries {
     guard
       let album = try database.prepare(Album.columns + "WHERE tracks > 0 AND id = ?")
         .first([SQLiteValue(number)], { Album($0) })
-    else { throw HouseProblem.noSuch("There is no such album in the library; look for it again.") }
+    else { throw Refusal.noSuch("There is no such album in the library; look for it again.") }
     let tracks = try FoundTrack.all(
       database, where: "t.album_id = ?", [SQLiteValue(number)], order: FoundTrack.albumOrder)
     return AlbumContents(album: album, tracks: tracks.map(\.track))
@@ -148,7 +148,7 @@ enum LibraryQueries {
     guard folders.location(of: path) != nil,
       let id = try database.prepare("SELECT id FROM folder WHERE path = ? AND present")
         .first([SQLiteValue(path)], { $0.int64(0) })
-    else { throw HouseProblem.noSuch("There is no such folder in the library.") }
+    else { throw Refusal.noSuch("There is no such folder in the library.") }
     let below = try database.prepare("SELECT path, name FROM folder WHERE parent = ? AND present")
       .all([SQLiteValue(id)]) {
         FolderContents.Folder(path: $0.text(0) ?? "", name: FileName.shown($0.text(1) ?? ""))

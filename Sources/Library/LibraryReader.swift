@@ -29,12 +29,12 @@ final class LibraryReader: Sendable {
 
   func answer<Value: Sendable>(
     _ body: @escaping @Sendable (Database) throws -> Value
-  ) async throws(HouseProblem) -> Value {
+  ) async throws(Refusal) -> Value {
     guard waiting.add(1, ordering: .relaxed).newValue <= Self.waitingLimit else {
       waiting.subtract(1, ordering: .relaxed)
       throw .unavailable("The library has too much to do; try again in a moment.")
     }
-    let result: Result<Value, HouseProblem> = await withCheckedContinuation { continuation in
+    let result: Result<Value, Refusal> = await withCheckedContinuation { continuation in
       queue.async { [self] in
         let result = database.withLock { database in self.result { try body(database.open) } }
         waiting.subtract(1, ordering: .relaxed)
@@ -44,13 +44,13 @@ final class LibraryReader: Sendable {
     return try result.get()
   }
 
-  static let renewing = HouseProblem.notYet(
+  static let renewing = Refusal.notYet(
     "The library's file was damaged and is made anew; try again in a moment.")
 
-  private func result<Value>(_ body: () throws -> Value) -> Result<Value, HouseProblem> {
+  private func result<Value>(_ body: () throws -> Value) -> Result<Value, Refusal> {
     do {
       return .success(try body())
-    } catch let problem as HouseProblem {
+    } catch let problem as Refusal {
       return .failure(problem)
     } catch let error as SQLiteError where error.kind == .damaged {
       damaged(error)

@@ -67,44 +67,44 @@ package final class MediaLibrary: LibraryControl {
 
   // MARK: - Questions
 
-  package func albums(_ query: AlbumQuery) async throws(HouseProblem) -> AlbumPage {
+  package func albums(_ query: AlbumQuery) async throws(Refusal) -> AlbumPage {
     try await file.answer { try LibraryQueries.albums(query, $0) }
   }
 
-  package func album(_ id: String) async throws(HouseProblem) -> AlbumContents {
+  package func album(_ id: String) async throws(Refusal) -> AlbumContents {
     try await file.answer { try LibraryQueries.album(id, $0) }
   }
 
-  package func artists(offset: Int, limit: Int) async throws(HouseProblem) -> ArtistPage {
+  package func artists(offset: Int, limit: Int) async throws(Refusal) -> ArtistPage {
     try await file.answer { try LibraryQueries.artists(offset: offset, limit: limit, $0) }
   }
 
-  package func folder(_ path: String) async throws(HouseProblem) -> FolderContents {
+  package func folder(_ path: String) async throws(Refusal) -> FolderContents {
     try await file.answer { [folders] in try LibraryQueries.folder(path, folders, $0) }
   }
 
-  package func search(_ text: String, limit: Int) async throws(HouseProblem) -> SearchResult {
+  package func search(_ text: String, limit: Int) async throws(Refusal) -> SearchResult {
     guard let query = SearchQuery(text) else { return SearchResult() }
     return try await file.answer { try query.result($0, limit: limit) }
   }
 
-  package func radios() async throws(HouseProblem) -> [Radio] {
+  package func radios() async throws(Refusal) -> [Radio] {
     try await file.answer { try StoredLists.radios($0) }
   }
 
-  package func addRadio(name: String, uri: String) async throws(HouseProblem) -> Radio {
+  package func addRadio(name: String, uri: String) async throws(Refusal) -> Radio {
     try await file.edit { try StoredLists.addRadio(name: name, uri: uri, $0) }
   }
 
-  package func removeRadio(_ id: String) async throws(HouseProblem) {
+  package func removeRadio(_ id: String) async throws(Refusal) {
     try await file.edit { try StoredLists.removeRadio(id, $0) }
   }
 
-  package func playlists() async throws(HouseProblem) -> [StoredPlaylist] {
+  package func playlists() async throws(Refusal) -> [StoredPlaylist] {
     try await file.answer { try StoredLists.playlists($0) }
   }
 
-  package func playlist(_ id: String) async throws(HouseProblem) -> PlaylistContents {
+  package func playlist(_ id: String) async throws(Refusal) -> PlaylistContents {
     try await file.answer { [folders] database in
       let playlist = try StoredLists.playlist(id, database)
       let entries = try StoredLists.entries(ofPlaylist: id, folders, database)
@@ -116,25 +116,25 @@ package final class MediaLibrary: LibraryControl {
 
   package func savePlaylist(
     _ name: String, _ entries: [QueuePage.Entry]
-  ) async throws(HouseProblem) -> StoredPlaylist {
+  ) async throws(Refusal) -> StoredPlaylist {
     try await file.edit { try StoredLists.save(name, entries, $0) }
   }
 
-  package func removePlaylist(_ id: String) async throws(HouseProblem) {
+  package func removePlaylist(_ id: String) async throws(Refusal) {
     try await file.edit { try StoredLists.removePlaylist(id, $0) }
   }
 
   package func entries(
     of item: LibraryItem
-  ) async throws(HouseProblem) -> [HouseRequest.NewEntry] {
+  ) async throws(Refusal) -> [HouseRequest.NewEntry] {
     try await file.answer { [folders] in try QueueEntries.of(item, folders, $0) }
   }
 
-  package func scan() async throws(HouseProblem) { file.scan() }
+  package func scan() async throws(Refusal) { file.scan() }
 
   // MARK: - Files
 
-  package func artwork(_ hash: String, size: Int) async throws(HouseProblem) -> ServableFile {
+  package func artwork(_ hash: String, size: Int) async throws(Refusal) -> ServableFile {
     // It becomes the name of a file.
     guard hash.utf8.count == 32, hash.utf8.allSatisfy({ Self.digits.contains($0) }),
       PictureShelf.sizes.contains(size)
@@ -149,14 +149,14 @@ package final class MediaLibrary: LibraryControl {
 
   private static let digits = Array("0123456789abcdef".utf8)
 
-  package func media(track id: String) async throws(HouseProblem) -> ServableFile {
+  package func media(track id: String) async throws(Refusal) -> ServableFile {
     try await file.answer { [folders] database in
       let number = LibraryNumber.parse(id, LibraryNumber.track)
       guard
         let track = try FoundTrack.all(database, where: "t.id = ?", [SQLiteValue(number)]).first,
         let base = folders.location(of: track.folder),
         let real = folders.confined("\(base)/\(track.name)")
-      else { throw HouseProblem.noSuch("There is no such file in the library any more.") }
+      else { throw Refusal.noSuch("There is no such file in the library any more.") }
       return ServableFile(
         path: real, type: MediaType.of(track.name, hasVideo: track.track.hasVideo))
     }

@@ -97,7 +97,7 @@ final class PictureShelf: Sendable {
   /// connections, and must not have all of them wait here.
   func make(
     _ hash: String, _ size: Int, of origins: [Origin]
-  ) async throws(HouseProblem) -> ServableFile {
+  ) async throws(Refusal) -> ServableFile {
     let name = "\(hash)-\(size)"
     let outcome = await withCheckedContinuation { continuation in
       let waiter = Waiter(continuation)

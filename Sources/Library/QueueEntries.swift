@@ -15,7 +15,7 @@ enum QueueEntries {
       default: try tracks(item, folders, database).compactMap { $0.entry(in: folders) }
       }
     guard !entries.isEmpty else {
-      throw HouseProblem.noSuch("There is nothing to play in it, or it is gone; look for it again.")
+      throw Refusal.noSuch("There is nothing to play in it, or it is gone; look for it again.")
     }
     return Array(entries.prefix(Playlist.limit))
   }
@@ -52,7 +52,7 @@ enum QueueEntries {
   ) throws -> [FoundTrack] {
     let path = path.split(separator: "/").joined(separator: "/")
     guard folders.location(of: path) != nil else {
-      throw HouseProblem.noSuch("There is no such folder in the library.")
+      throw Refusal.noSuch("There is no such folder in the library.")
     }
     // All paths that begin with it and a slash: "0" is the character after it.
     let found = try FoundTrack.all(
@@ -71,7 +71,7 @@ enum QueueEntries {
     guard
       let radio = try database.prepare(Radio.columns + "WHERE id = ?")
         .first([SQLiteValue(number)], { Radio($0) })
-    else { throw HouseProblem.noSuch("There is no such station; it may be deleted already.") }
+    else { throw Refusal.noSuch("There is no such station; it may be deleted already.") }
     var entry = HouseRequest.NewEntry(location: radio.uri)
     entry.title = radio.name
     entry.artwork = radio.artwork

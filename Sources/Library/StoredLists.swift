@@ -38,7 +38,7 @@ enum StoredLists {
   static func addRadio(name: String, uri: String, _ database: Database) throws -> Radio {
     let count = try database.prepare("SELECT count(*) FROM radio").first { $0.int(0) ?? 0 } ?? 0
     guard count < limit else {
-      throw HouseProblem.invalid("There are \(limit) stations already; delete one first.")
+      throw Refusal.invalid("There are \(limit) stations already; delete one first.")
     }
     try database.run(
       """
@@ -47,7 +47,7 @@ enum StoredLists {
     guard
       let radio = try database.prepare(Radio.columns + "WHERE uri = ?")
         .first([SQLiteValue(uri)], { Radio($0) })
-    else { throw HouseProblem.unavailable("The station was not kept; try again.") }
+    else { throw Refusal.unavailable("The station was not kept; try again.") }
     return radio
   }
 
@@ -55,7 +55,7 @@ enum StoredLists {
     let number = LibraryNumber.parse(id, LibraryNumber.radio)
     try database.run("DELETE FROM radio WHERE id = ?", SQLiteValue(number))
     guard database.changedRows == 1 else {
-      throw HouseProblem.noSuch("There is no such station; it may be deleted already.")
+      throw Refusal.noSuch("There is no such station; it may be deleted already.")
     }
   }
 
@@ -69,7 +69,7 @@ enum StoredLists {
     guard
       let playlist = try database.prepare(StoredPlaylist.columns + "WHERE id = ?")
         .first([SQLiteValue(number)], { StoredPlaylist($0) })
-    else { throw HouseProblem.noSuch("There is no such playlist; it may be deleted already.") }
+    else { throw Refusal.noSuch("There is no such playlist; it may be deleted already.") }
     return playlist
   }
 
@@ -106,13 +106,13 @@ enum StoredLists {
     _ name: String, _ entries: [QueuePage.Entry], _ database: Database
   ) throws -> StoredPlaylist {
     guard !name.isEmpty, entries.count <= Playlist.limit else {
-      throw HouseProblem.invalid(
+      throw Refusal.invalid(
         "A playlist needs a name, and has at most \(Playlist.limit) items.")
     }
     let count = try database.prepare("SELECT count(*) FROM playlist WHERE folder IS NULL")
       .first { $0.int(0) ?? 0 }
     guard count ?? 0 < limit else {
-      throw HouseProblem.invalid("There are \(limit) playlists already; delete one first.")
+      throw Refusal.invalid("There are \(limit) playlists already; delete one first.")
     }
     let number = try database.transaction { () throws(SQLiteError) in
       try database.run("INSERT INTO playlist (name) VALUES (?)", SQLiteValue(name))
@@ -145,7 +145,7 @@ enum StoredLists {
     try database.run("DELETE FROM playlist WHERE id = ? AND folder IS NULL", SQLiteValue(number))
     guard database.changedRows == 0 else { return }
     _ = try playlist(id, database)
-    throw HouseProblem.invalid(
+    throw Refusal.invalid(
       "This playlist is a file in the library's folders; delete the file there.")
   }
 }

@@ -18,7 +18,7 @@ package struct ControlCall: Codable, Hashable, Sendable {
 package struct ControlReply: Codable, Hashable, Sendable {
   package enum Outcome: Codable, Hashable, Sendable {
     case done(answer: ControlAnswer)
-    case refused(error: ServiceError)
+    case refused(error: Refusal)
     case access(answer: AccessAnswer)
   }
 

@@ -25,7 +25,7 @@ package struct EffectsChange: Codable, Hashable, Sendable {
   package var isEmpty: Bool { self == EffectsChange() }
 
   /// Throws a sentence for people where the result cannot be had.
-  package func applied(to before: Effects) throws(ServiceError) -> Effects {
+  package func applied(to before: Effects) throws(Refusal) -> Effects {
     var effects = isReset ? Effects() : before
     effects.rate = rate ?? effects.rate
     effects.pitch = pitch ?? effects.pitch
@@ -75,7 +75,7 @@ package struct EffectsChange: Codable, Hashable, Sendable {
 
 extension Effects {
   /// Throws a sentence for people where they cannot be had.
-  package func check() throws(ServiceError) {
+  package func check() throws(Refusal) {
     if let problem { throw .invalid(problem) }
   }
 }

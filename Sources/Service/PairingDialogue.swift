@@ -13,7 +13,7 @@ package struct PairingDialogue {
     /// Let this time pass, with the reason in sight, and call `waited`.
     case wait(Nanoseconds)
     case paired(Identifier, name: String)
-    case failed(ServiceError)
+    case failed(Refusal)
   }
 
   /// Who is asked more often than this is no person.

@@ -6,7 +6,7 @@ package import Sender
 /// What other terminals ask for, carried out, each with an answer. People say numbers and names, the session wants
 /// identities; whatever is out of range is refused here.
 extension PlayerService {
-  package func answer(_ request: ControlRequest) throws(ServiceError) -> ControlAnswer {
+  package func answer(_ request: ControlRequest) throws(Refusal) -> ControlAnswer {
     if case .silence(let rooms) = request { return try silence(rooms) }
     let done = try perform(request)
     return ControlAnswer(
@@ -14,7 +14,7 @@ extension PlayerService {
   }
 
   package func reply(to call: ControlCall) -> ControlReply {
-    do throws(ServiceError) {
+    do throws(Refusal) {
       // A player has one group; whoever names a room of it means that.
       if let group = call.group { _ = try room(group) }
       if case .add(let entries, _) = call.request { try Self.refuseInputs(entries) }
@@ -25,7 +25,7 @@ extension PlayerService {
   }
 
   /// Only a daemon has inputs.
-  private static func refuseInputs(_ entries: [PlaylistEntry]) throws(ServiceError) {
+  private static func refuseInputs(_ entries: [PlaylistEntry]) throws(Refusal) {
     for entry in entries {
       guard case .input(let name) = LiveLocation(entry.location) else { continue }
       throw .invalid("there is no file called \(name), and inputs play through: tutti serve")
@@ -34,7 +34,7 @@ extension PlayerService {
 
   /// Throws where the session refuses it.
   @discardableResult
-  package func carryOut(_ command: PlayerCommand) throws(ServiceError) -> CommandOutcome {
+  package func carryOut(_ command: PlayerCommand) throws(Refusal) -> CommandOutcome {
     switch driver.carryOut(command) {
     case .success(let outcome): return outcome
     case .failure(.finished): throw .unavailable(CommandRefusal.finished.description)
@@ -42,7 +42,7 @@ extension PlayerService {
     }
   }
 
-  private func perform(_ request: ControlRequest) throws(ServiceError) -> String? {
+  private func perform(_ request: ControlRequest) throws(Refusal) -> String? {
     switch request {
     case .status, .queue, .groups, .silence: return nil
     case .play:
@@ -60,7 +60,7 @@ extension PlayerService {
   }
 
   /// Its own rooms, or all of them; others are somebody else's.
-  private func silence(_ names: [String]) throws(ServiceError) -> ControlAnswer {
+  private func silence(_ names: [String]) throws(Refusal) -> ControlAnswer {
     let receivers = driver.receivers
     let own = names.filter { name in meant(by: name) != nil }
     let ids = Set(own.compactMap(meant))
@@ -76,7 +76,7 @@ extension PlayerService {
     return answer
   }
 
-  private func transport(_ request: ControlRequest) throws(ServiceError) -> String? {
+  private func transport(_ request: ControlRequest) throws(Refusal) -> String? {
     let before = status
     switch request {
     case .pause:
@@ -105,7 +105,7 @@ extension PlayerService {
     return number + name(of: item)
   }
 
-  private func seek(_ seconds: Double, isRelative: Bool) throws(ServiceError) -> String? {
+  private func seek(_ seconds: Double, isRelative: Bool) throws(Refusal) -> String? {
     let span = MediaDuration(seconds: seconds)
     if !isRelative, let duration = status.duration, span >= duration, span > .zero {
       let length = TimeText.format(duration.seconds)
@@ -118,7 +118,7 @@ extension PlayerService {
     return "to " + TimeText.format(place.seconds) + length
   }
 
-  private func set(_ change: RoomChange) throws(ServiceError) -> String {
+  private func set(_ change: RoomChange) throws(Refusal) -> String {
     var selections: [RoomSelection] = change.rooms.isEmpty ? [.all] : []
     for name in change.rooms { selections.append(.room(try room(name).id)) }
     for rooms in selections {
@@ -131,7 +131,7 @@ extension PlayerService {
     return sentences.joined(separator: "\n")
   }
 
-  private func setEffects(_ change: EffectsChange) throws(ServiceError) -> String {
+  private func setEffects(_ change: EffectsChange) throws(Refusal) -> String {
     if !change.isEmpty { try carryOut(.effects(try change.applied(to: status.effects))) }
     let sentence = statusReport.effects.longSentence
     return sentence.isEmpty ? "no effects" : sentence
@@ -139,7 +139,7 @@ extension PlayerService {
 
   // MARK: - The list
 
-  private func edit(_ request: ControlRequest) throws(ServiceError) -> String? {
+  private func edit(_ request: ControlRequest) throws(Refusal) -> String? {
     let before = items
     switch request {
     case .add(let entries, let number):
@@ -172,17 +172,17 @@ extension PlayerService {
     }
   }
 
-  package func shuffle() throws(ServiceError) {
+  package func shuffle() throws(Refusal) {
     let seed: UInt64
     do {
       seed = try SystemRandom.number()
     } catch {
-      throw ServiceError(error)
+      throw Refusal(error)
     }
     try carryOut(.edit(.shuffle(seed: seed)))
   }
 
-  func item(_ number: Int) throws(ServiceError) -> PlayItem {
+  func item(_ number: Int) throws(Refusal) -> PlayItem {
     let items = items
     guard (1...max(items.count, 1)).contains(number), !items.isEmpty else {
       let range = items.isEmpty ? "it is empty" : "it has 1 to \(items.count)"
@@ -191,7 +191,7 @@ extension PlayerService {
     return items[number - 1]
   }
 
-  private func place(_ number: Int?, last: Int) throws(ServiceError) -> PlaylistEdit.Place {
+  private func place(_ number: Int?, last: Int) throws(Refusal) -> PlaylistEdit.Place {
     guard let number else { return .end }
     if number == 0 { return .next }
     guard (1...max(last, 1)).contains(number) else {

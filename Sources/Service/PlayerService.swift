@@ -38,7 +38,7 @@ package final class PlayerService: LoopMember {
   private var host: GroupHost { driver.host }
   private let endsWithList: Bool
   private var hunt: RoomHunt?
-  private var huntFailure: ServiceError?
+  private var huntFailure: Refusal?
   private var cover: CoverFile?
   private var coverFailed = false
   /// What has become of the items, for the end: whether anything sounded, and what could not be played.
@@ -108,7 +108,7 @@ package final class PlayerService: LoopMember {
   }
 
   /// Why it has ended, where not as it should.
-  package var failure: ServiceError? {
+  package var failure: Refusal? {
     if let huntFailure { return huntFailure }
     if hasSounded { return wasCutShort ? .damaged : nil }
     guard driver.session.isFinished, let reason = failedItems.values.first else { return nil }
@@ -235,7 +235,7 @@ extension PlayerService {
       ?? host.directory.records(meantBy: name).lazy.compactMap(driver.room(of:)).first
   }
 
-  func room(_ name: String) throws(ServiceError) -> GroupStatus.Room {
+  func room(_ name: String) throws(Refusal) -> GroupStatus.Room {
     let rooms = status.rooms
     guard let room = rooms.first(where: { $0.name.lowercased() == name.lowercased() }) else {
       let names = rooms.map(\.name).joined(separator: ", ")
@@ -244,7 +244,7 @@ extension PlayerService {
     return room
   }
 
-  func join(_ room: NewRoom) throws(ServiceError) -> String {
+  func join(_ room: NewRoom) throws(Refusal) -> String {
     switch room {
     case .record(let record):
       if driver.plays(record) { return "plays in \(record.name) already" }
@@ -254,13 +254,13 @@ extension PlayerService {
       do {
         try addRoom(host: host, port: port)
       } catch {
-        throw ServiceError(error)
+        throw Refusal(error)
       }
       return "\(host):\(port) joins"
     }
   }
 
-  func leave(_ names: [String]) throws(ServiceError) -> String {
+  func leave(_ names: [String]) throws(Refusal) -> String {
     var leaving: [GroupStatus.Room] = []
     for name in names { leaving.append(try room(name)) }
     guard Set(leaving.map(\.id)).count < status.rooms.count else {

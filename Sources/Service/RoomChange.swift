@@ -28,7 +28,7 @@ package struct RoomChange: Codable, Hashable, Sendable {
   package var isEmpty: Bool { volume == nil && isMuted == nil && delayMs == nil && channels == nil }
 
   /// Throws where a value is out of its range.
-  package func commands(for rooms: RoomSelection) throws(ServiceError) -> [PlayerCommand] {
+  package func commands(for rooms: RoomSelection) throws(Refusal) -> [PlayerCommand] {
     var commands: [PlayerCommand] = []
     if let volume {
       guard (isStep ? -100...100 : 0...100).contains(volume) else {

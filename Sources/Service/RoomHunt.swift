@@ -59,7 +59,7 @@ package struct RoomHunt {
   /// Looks at what is known now.
   ///
   /// - Throws: where a room that was asked for has not appeared, or none could be reached.
-  package mutating func look(at now: LocalTime, _ known: Knowledge) throws(ServiceError) {
+  package mutating func look(at now: LocalTime, _ known: Knowledge) throws(Refusal) {
     guard deadline != nil else { return }
     missing = wish.names.filter { !known.directory.matches($0).contains(where: known.plays) }
     let isFound = missing.isEmpty && !known.rooms.isEmpty
@@ -83,7 +83,7 @@ package struct RoomHunt {
 
 extension RoomDirectory {
   /// The one receiver of this name.
-  package func only(_ name: String) throws(ServiceError) -> RoomRecord {
+  package func only(_ name: String) throws(Refusal) -> RoomRecord {
     let matches = matches(name)
     guard let record = matches.first else { throw .noRoom(name, of: self) }
     guard matches.count == 1 else {
@@ -103,8 +103,8 @@ extension RoomDirectory {
   }
 }
 
-extension ServiceError {
-  static func noRoom(_ name: String, of directory: RoomDirectory) -> ServiceError {
+extension Refusal {
+  static func noRoom(_ name: String, of directory: RoomDirectory) -> Refusal {
     let names = directory.present.map(\.name).joined(separator: ", ")
     let there = names.isEmpty ? "no receiver was found" : "found: \(names)"
     return .unavailable("no room called \(name) (\(there)); see: tutti receivers")

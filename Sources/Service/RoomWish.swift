@@ -14,7 +14,7 @@ package struct RoomWish: Sendable {
   /// - Parameters:
   ///   - names: with commas between them.
   ///   - addresses: each as `address` takes it.
-  package init(on names: String?, at addresses: [String]) throws(ServiceError) {
+  package init(on names: String?, at addresses: [String]) throws(Refusal) {
     var parsed: [(host: String, port: UInt16)] = []
     for text in addresses { parsed.append(try Self.address(text)) }
     self.init(names: Self.names(names), addresses: parsed)
@@ -34,7 +34,7 @@ package struct RoomWish: Sendable {
   }
 
   /// `host`, `host:port`, or `[IPv6]:port`.
-  package static func address(_ text: String) throws(ServiceError) -> (host: String, port: UInt16) {
+  package static func address(_ text: String) throws(Refusal) -> (host: String, port: UInt16) {
     if text.filter({ $0 == ":" }).count > 1, !text.hasPrefix("[") { return (text, defaultPort) }
     guard let colon = text.lastIndex(of: ":"), !text.hasSuffix("]") else {
       return (bare(text[...]), defaultPort)

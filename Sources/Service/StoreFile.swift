@@ -22,17 +22,12 @@ package enum StoreFile {
   }
 }
 
-extension HouseProblem {
+extension Refusal {
   /// For an edit that was not done, as the disk has refused it.
-  package static func notKept(_ error: SQLiteError) -> HouseProblem {
+  package static func notKept(_ error: SQLiteError) -> Refusal {
     .notKept(
       error.isFullDisk
         ? "the disk is full, so that no change can be kept and none is made: make room on it (\(error.path))"
         : "no change can be kept, and none is made: \(error); look whether the disk can be written")
-  }
-
-  /// Of one that could not be kept.
-  var line: String {
-    if case .notKept(let line) = self { line } else { "\(self)" }
   }
 }

@@ -24,55 +24,32 @@ struct APIProblem: Error {
 
   init(status: Int, detail: String) { (self.status, self.detail) = (status, detail) }
 
-  init(_ problem: HouseProblem) {
-    switch problem {
-    case .noSuch(let detail): self.init(status: 404, detail: detail)
-    case .invalid(let detail): self.init(status: 422, detail: detail)
-    case .unavailable(let detail): self.init(status: 409, detail: detail)
-    case .notKept(let detail): self.init(status: 507, detail: detail)
-    case .notYet(let detail):
-      self.init(status: 503, detail: detail)
-      headers = [("Retry-After", "1")]
-    case .outdated(let revision):
-      self.init(
-        status: 412,
-        detail: "The queue has changed meanwhile, to revision \(revision); fetch it, and try again."
-      )
-      headers = [("ETag", "\"\(revision)\"")]
-    }
-  }
-
-  init(_ problem: PairingProblem) {
-    switch problem {
-    case .wrongPIN(let detail): self.init(status: 422, detail: detail)
-    case .noSuch(let detail): self.init(status: 404, detail: detail)
-    case .unavailable(let detail): self.init(status: 409, detail: detail)
-    case .tooMany(let detail, let seconds):
-      self.init(status: 429, detail: detail)
-      headers = [("Retry-After", "\(seconds)")]
-    }
-  }
-
-  init(_ problem: AccessProblem) {
-    switch problem {
-    case .wrong(let detail):
-      self.init(status: 401, detail: detail)
-      code = "wrong"
-    case .invalid(let detail): self.init(status: 422, detail: detail)
-    case .noSuch(let detail): self.init(status: 404, detail: detail)
-    case .unavailable(let detail): self.init(status: 409, detail: detail)
-    case .tooMany(let detail, let seconds):
-      self.init(status: 429, detail: detail)
-      headers = [("Retry-After", "\(seconds)")]
+  init(_ refusal: Refusal) {
+    let status =
+      switch refusal {
+      case .wrong: 401
+      case .noSuch: 404
+      case .unavailable, .nothingPlayable, .damaged: 409
+      case .outdated: 412
+      case .invalid: 422
+      case .tooMany: 429
+      case .notYet: 503
+      case .notKept: 507
+      }
+    self.init(status: status, detail: refusal.description)
+    switch refusal {
+    case .wrong: code = "wrong"
+    case .tooMany(_, let seconds): headers = [("Retry-After", "\(seconds)")]
+    case .notYet: headers = [("Retry-After", "1")]
+    case .outdated(let revision): headers = [("ETag", "\"\(revision)\"")]
+    case .noSuch, .unavailable, .nothingPlayable, .damaged, .invalid, .notKept: break
     }
   }
 
   init(_ error: any Error) {
     switch error {
     case let problem as APIProblem: self = problem
-    case let problem as HouseProblem: self.init(problem)
-    case let problem as PairingProblem: self.init(problem)
-    case let problem as AccessProblem: self.init(problem)
+    case let refusal as Refusal: self.init(refusal)
     default: self.init(status: 500, detail: "The server has made a mistake: \(error)")
     }
   }

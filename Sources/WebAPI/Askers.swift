@@ -7,7 +7,7 @@ extension WebAPI {
   /// Who has sent a request.
   ///
   /// - Throws: where it carries a token that is not looked at now.
-  func asker(_ request: WebRequest, for permission: Permission) async throws(AccessProblem)
+  func asker(_ request: WebRequest, for permission: Permission) async throws(Refusal)
     -> Asker
   {
     for key in request.cookies(BrowserKey.cookie).prefix(Self.offerLimit) {
@@ -16,7 +16,7 @@ extension WebAPI {
     // Whoever has set a token wants it of programs on this machine too.
     if request.isLocal, access.token == nil { return .machine }
     for token in (request.cookies(WebToken.cookie) + request.bearers).prefix(Self.offerLimit) {
-      do throws(AccessProblem) {
+      do throws(Refusal) {
         if try await access.isToken(token, from: request.address) { return .token }
       } catch {
         if permission != .anyone { throw error }

@@ -48,7 +48,7 @@ package final class WebService: Sendable {
 
 /// The library of a household that has none.
 package struct NoLibrary: LibraryControl {
-  private let none: HouseProblem
+  private let none: Refusal
 
   /// - Parameter reason: one sentence for people.
   package init(
@@ -56,48 +56,48 @@ package struct NoLibrary: LibraryControl {
       "There is no library; name a folder with music in the configuration: library = /srv/music"
   ) { none = .unavailable(reason) }
 
-  package func albums(_ query: AlbumQuery) throws(HouseProblem) -> AlbumPage {
+  package func albums(_ query: AlbumQuery) throws(Refusal) -> AlbumPage {
     AlbumPage(count: 0, albums: [])
   }
-  package func artists(offset: Int, limit: Int) throws(HouseProblem) -> ArtistPage {
+  package func artists(offset: Int, limit: Int) throws(Refusal) -> ArtistPage {
     ArtistPage(count: 0, artists: [])
   }
-  package func search(_ text: String, limit: Int) throws(HouseProblem) -> SearchResult {
+  package func search(_ text: String, limit: Int) throws(Refusal) -> SearchResult {
     SearchResult()
   }
-  package func radios() throws(HouseProblem) -> [Radio] { [] }
-  package func playlists() throws(HouseProblem) -> [StoredPlaylist] { [] }
-  package func folder(_ path: String) throws(HouseProblem) -> FolderContents {
+  package func radios() throws(Refusal) -> [Radio] { [] }
+  package func playlists() throws(Refusal) -> [StoredPlaylist] { [] }
+  package func folder(_ path: String) throws(Refusal) -> FolderContents {
     FolderContents(path: path, folders: [], tracks: [])
   }
-  package func album(_ id: String) throws(HouseProblem) -> AlbumContents { throw none }
-  package func addRadio(name: String, uri: String) throws(HouseProblem) -> Radio {
+  package func album(_ id: String) throws(Refusal) -> AlbumContents { throw none }
+  package func addRadio(name: String, uri: String) throws(Refusal) -> Radio {
     throw none
   }
-  package func removeRadio(_ id: String) throws(HouseProblem) { throw none }
-  package func playlist(_ id: String) throws(HouseProblem) -> PlaylistContents { throw none }
-  package func savePlaylist(_ name: String, _ entries: [QueuePage.Entry]) throws(HouseProblem)
+  package func removeRadio(_ id: String) throws(Refusal) { throw none }
+  package func playlist(_ id: String) throws(Refusal) -> PlaylistContents { throw none }
+  package func savePlaylist(_ name: String, _ entries: [QueuePage.Entry]) throws(Refusal)
     -> StoredPlaylist
   { throw none }
-  package func removePlaylist(_ id: String) throws(HouseProblem) { throw none }
-  package func entries(of item: LibraryItem) throws(HouseProblem) -> [HouseRequest.NewEntry] {
+  package func removePlaylist(_ id: String) throws(Refusal) { throw none }
+  package func entries(of item: LibraryItem) throws(Refusal) -> [HouseRequest.NewEntry] {
     throw none
   }
-  package func scan() throws(HouseProblem) { throw none }
-  package func artwork(_ hash: String, size: Int) throws(HouseProblem) -> ServableFile {
+  package func scan() throws(Refusal) { throw none }
+  package func artwork(_ hash: String, size: Int) throws(Refusal) -> ServableFile {
     throw none
   }
-  package func media(track: String) throws(HouseProblem) -> ServableFile { throw none }
+  package func media(track: String) throws(Refusal) -> ServableFile { throw none }
 }
 
 /// For rooms that let in everybody.
 package struct NoPairing: PairingControl {
   package init() {}
 
-  package func pair(room: String, pin: String) throws(PairingProblem) {
+  package func pair(room: String, pin: String) throws(Refusal) {
     throw .unavailable("This room needs no pairing.")
   }
-  package func unpair(room: String) throws(PairingProblem) {
+  package func unpair(room: String) throws(Refusal) {
     throw .unavailable("This room is not paired.")
   }
 }

@@ -112,7 +112,7 @@ import Testing
     let open = try Open(bed, path)
     // Nothing that is read at the start is damaged; a question meets it.
     await open.wait(for: 60)
-    let failure = await #expect(throws: HouseProblem.self) {
+    let failure = await #expect(throws: Refusal.self) {
       _ = try await open.library.artists(offset: 0, limit: 5)
     }
     #expect(failure == LibraryReader.renewing)
@@ -142,8 +142,8 @@ import Testing
     let file = try LibraryFile(
       .init(folders: LibraryFolders([]), database: path, worker: LibraryBed.worker),
       changed: { _ in }, report: { line in lines.withLock { $0.append(line) } })
-    func problem() async -> HouseProblem? {
-      do throws(HouseProblem) {
+    func problem() async -> Refusal? {
+      do throws(Refusal) {
         try await file.answer { _ in throw SQLiteError(damaged: "disk", "bad") }
         return nil
       } catch {

@@ -54,7 +54,7 @@ import Testing
     let (shelf, gate) = shelfBehindGate()
     let origins = [PictureShelf.Origin(location: picture, isInside: false)]
     for _ in 0..<2 {
-      await #expect(throws: HouseProblem.notYet(PictureShelf.notYet)) {
+      await #expect(throws: Refusal.notYet(PictureShelf.notYet)) {
         try await shelf.make("a", 300, of: origins)
       }
     }
@@ -102,10 +102,10 @@ import Testing
       _ = try StoredLists.addRadio(name: "x", uri: "http://\(number)/", bed.database)
       _ = try StoredLists.save("x", [], bed.database)
     }
-    #expect(throws: HouseProblem.self) {
+    #expect(throws: Refusal.self) {
       try StoredLists.addRadio(name: "x", uri: "http://more/", bed.database)
     }
-    #expect(throws: HouseProblem.self) { try StoredLists.save("x", [], bed.database) }
+    #expect(throws: Refusal.self) { try StoredLists.save("x", [], bed.database) }
   }
 
   @Test func `a search looks for no more words than its limit`() throws {

@@ -108,16 +108,16 @@ import Testing
       }
     }
     for hash in ["", "../../../etc/passwd", String(repeating: "0", count: 32)] {
-      await #expect(throws: HouseProblem.self) { try await library.artwork(hash, size: 300) }
+      await #expect(throws: Refusal.self) { try await library.artwork(hash, size: 300) }
     }
   }
 
   /// Asks again where it is not made yet.
   private static func picture(
     _ hash: String, _ size: Int, of library: MediaLibrary
-  ) async throws(HouseProblem) -> ServableFile {
+  ) async throws(Refusal) -> ServableFile {
     while true {
-      do throws(HouseProblem) {
+      do throws(Refusal) {
         return try await library.artwork(hash, size: size)
       } catch {
         guard case .notYet = error else { throw error }
@@ -144,11 +144,11 @@ import Testing
     #expect(file.path.hasSuffix("/Music/a/1.flac") && file.type == "audio/flac")
     let secret = try bed.temporary.write(Array("secret".utf8), to: "secret.flac")
     for id in ["", "t", "t999", "1", "../../etc/passwd", "t-1", "t\(Int64.max)0"] {
-      await #expect(throws: HouseProblem.self) { try await library.media(track: id) }
+      await #expect(throws: Refusal.self) { try await library.media(track: id) }
     }
     for path in ["..", "Music/..", "/etc", "Music/../..", "Musi", "Music/a/../.."] {
-      await #expect(throws: HouseProblem.self) { try await library.folder(path) }
-      await #expect(throws: HouseProblem.self) { try await library.entries(of: .folder(path)) }
+      await #expect(throws: Refusal.self) { try await library.folder(path) }
+      await #expect(throws: Refusal.self) { try await library.entries(of: .folder(path)) }
     }
     // The whole folder becomes a link out of the library, with a file of the same name.
     try FileManager.default.createDirectory(

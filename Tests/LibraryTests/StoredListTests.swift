@@ -20,7 +20,7 @@ import Testing
     let entry = try QueueEntries.of(.radio(first.id), bed.folders, bed.database).first
     #expect(entry?.location == "http://fip/" && entry?.title == "FIP Jazz")
     try StoredLists.removeRadio(first.id, bed.database)
-    #expect(throws: HouseProblem.self) { try StoredLists.removeRadio(first.id, bed.database) }
+    #expect(throws: Refusal.self) { try StoredLists.removeRadio(first.id, bed.database) }
     #expect(try StoredLists.radios(bed.database).isEmpty)
   }
 
@@ -41,7 +41,7 @@ import Testing
     let entries = try QueueEntries.of(.playlist(playlist.id), bed.folders, bed.database)
     #expect(entries.map(\.location) == [bed.path("a/1.flac"), "http://radio/"])
     #expect(entries.map(\.title) == ["One", "A station"])
-    #expect(throws: HouseProblem.self) { try StoredLists.removePlaylist(playlist.id, bed.database) }
+    #expect(throws: Refusal.self) { try StoredLists.removePlaylist(playlist.id, bed.database) }
     try bed.remove("lists/Évening.m3u8")
     try bed.scan()
     #expect(try StoredLists.playlists(bed.database).isEmpty)
@@ -64,7 +64,7 @@ import Testing
     let played = try QueueEntries.of(.playlist(saved.id), bed.folders, bed.database)
     #expect(played.map(\.location) == [bed.path("b/moved.flac"), "https://radio/"])
     try StoredLists.removePlaylist(saved.id, bed.database)
-    #expect(throws: HouseProblem.self) { try StoredLists.playlist(saved.id, bed.database) }
+    #expect(throws: Refusal.self) { try StoredLists.playlist(saved.id, bed.database) }
   }
 
   private static func entries() -> [QueuePage.Entry] {

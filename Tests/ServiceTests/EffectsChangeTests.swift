@@ -29,7 +29,7 @@ import Testing
   @Test func `more filters than the limit are refused`() throws {
     let change = EffectsChange(
       filters: Array(repeating: try SoundFilter("equalizer 100:1"), count: 17))
-    #expect(throws: ServiceError.self) { try change.applied(to: Effects()) }
+    #expect(throws: Refusal.self) { try change.applied(to: Effects()) }
   }
 
   @Test(arguments: [

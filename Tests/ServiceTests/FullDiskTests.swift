@@ -38,7 +38,7 @@ import Testing
 
     @discardableResult
     func ask(_ request: HouseRequest) throws -> HouseAnswer {
-      var result: Result<HouseAnswer, HouseProblem>?
+      var result: Result<HouseAnswer, Refusal>?
       house.perform(request) { result = $0 }
       while result == nil { try loop.turn(until: HostClock.now + .seconds(10)) }
       return try #require(result).get()
@@ -62,7 +62,7 @@ import Testing
 
     func newGroup(_ name: String) throws -> String {
       guard case .group(let group) = try ask(.createGroup(rooms: [], name: name)) else {
-        throw HouseProblem.noSuch("group")
+        throw Refusal.noSuch("group")
       }
       return group.id
     }
@@ -138,8 +138,8 @@ import Testing
       try fill()
       // The first fails when it is written, the second is refused before it is done.
       for _ in 0..<2 {
-        let problem = #expect(throws: HouseProblem.self, "\(edit)") { try home.ask(edit) }
-        guard case .notKept(let line) = problem else { throw HouseProblem.invalid("\(edit)") }
+        let problem = #expect(throws: Refusal.self, "\(edit)") { try home.ask(edit) }
+        guard case .notKept(let line) = problem else { throw Refusal.invalid("\(edit)") }
         #expect(line.contains("no room"))
         #expect(home.house.publish().server.diskProblem == line)
         #expect(try home.shown() == before, "\(edit)")
@@ -169,7 +169,7 @@ import Testing
       #expect(try home.shown() == before)
     }
     // What is heard at once is done.
-    guard case .done = try home.command(.stop) else { throw HouseProblem.invalid("stop") }
+    guard case .done = try home.command(.stop) else { throw Refusal.invalid("stop") }
   }
 
   /// With a small disk of its own, which only root may make.
@@ -183,16 +183,16 @@ import Testing
     let home = try Home(disk + "/house.db")
     let group = try home.newGroup("Party")
     var answered = 0
-    var refusal: HouseProblem?
+    var refusal: Refusal?
     while refusal == nil, answered < 10_000 {
       do {
         try home.add(20, to: group, title: String(repeating: "x", count: 200))
         answered += 20
-      } catch let problem as HouseProblem {
+      } catch let problem as Refusal {
         refusal = problem
       }
     }
-    guard case .notKept(let line) = refusal else { throw HouseProblem.invalid("\(answered)") }
+    guard case .notKept(let line) = refusal else { throw Refusal.invalid("\(answered)") }
     #expect(line.contains("the disk is full"))
     #expect(try home.shown().map(\.entries.count) == [answered])
     #expect(home.house.publish().server.diskProblem == line)

@@ -30,7 +30,7 @@ final class Home {
   /// The answer, which comes when it is on the disk.
   @discardableResult
   func ask(_ request: HouseRequest) throws -> HouseAnswer {
-    var result: Result<HouseAnswer, HouseProblem>?
+    var result: Result<HouseAnswer, Refusal>?
     house.perform(request) { result = $0 }
     while result == nil { try loop.turn(until: HostClock.now + .seconds(10)) }
     return try #require(result).get()
@@ -50,7 +50,7 @@ final class Home {
 
   func newGroup(_ name: String? = "Party", rooms: [String] = []) throws -> HouseState.Group {
     guard case .group(let group) = try ask(.createGroup(rooms: rooms, name: name)) else {
-      throw HouseProblem.noSuch("group")
+      throw Refusal.noSuch("group")
     }
     return group
   }
@@ -65,7 +65,7 @@ final class Home {
     switch try #require(reply).outcome {
     case .done(let answer): return answer
     case .refused(let error): throw error
-    case .access: throw HouseProblem.noSuch("answer")
+    case .access: throw Refusal.noSuch("answer")
     }
   }
 

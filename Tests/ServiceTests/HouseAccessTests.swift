@@ -12,9 +12,9 @@ import WebTestSupport
   }
 
   private static func problem(
-    _ body: () async throws(AccessProblem) -> some Sendable
-  ) async -> AccessProblem? {
-    do throws(AccessProblem) {
+    _ body: () async throws(Refusal) -> some Sendable
+  ) async -> Refusal? {
+    do throws(Refusal) {
       _ = try await body()
       return nil
     } catch {
@@ -22,11 +22,11 @@ import WebTestSupport
     }
   }
 
-  private static func wait(_ problem: AccessProblem?) -> Int? {
+  private static func wait(_ problem: Refusal?) -> Int? {
     if case .tooMany(_, let seconds)? = problem { seconds } else { nil }
   }
 
-  private static func isWrong(_ problem: AccessProblem?) -> Bool {
+  private static func isWrong(_ problem: Refusal?) -> Bool {
     if case .wrong? = problem { true } else { false }
   }
 
@@ -51,7 +51,7 @@ import WebTestSupport
     let wrong = try Self.wrongPINs(access)
     let right = try #require(access.pin).digits
     for pin in wrong.prefix(3) {
-      let problem = await Self.problem { () throws(AccessProblem) in
+      let problem = await Self.problem { () throws(Refusal) in
         try await access.pair(pin: pin, name: "x")
       }
       #expect(Self.isWrong(problem))
@@ -59,13 +59,13 @@ import WebTestSupport
     var waits: [Int?] = []
     for pin in wrong.dropFirst(3).prefix(9) {
       access = try fake.open()
-      let problem = await Self.problem { [access] () throws(AccessProblem) in
+      let problem = await Self.problem { [access] () throws(Refusal) in
         try await access.pair(pin: right, name: "x")
       }
       let seconds = Self.wait(problem)
       waits.append(seconds)
       fake.pass(.seconds(Int64(seconds ?? 0)))
-      let next = await Self.problem { [access] () throws(AccessProblem) in
+      let next = await Self.problem { [access] () throws(Refusal) in
         try await access.pair(pin: pin, name: "x")
       }
       #expect(Self.isWrong(next))
@@ -83,7 +83,7 @@ import WebTestSupport
     fake.fillDisk()
     let right = try #require(access.pin).digits
     for pin in [wrong[0], right] {
-      let problem = await Self.problem { () throws(AccessProblem) in
+      let problem = await Self.problem { () throws(Refusal) in
         try await access.pair(pin: pin, name: "x")
       }
       guard case .unavailable? = problem else {
@@ -100,7 +100,7 @@ import WebTestSupport
     let waits = await withTaskGroup(of: Bool.self) { group in
       for pin in wrong {
         group.addTask {
-          let problem = await Self.problem { () throws(AccessProblem) in
+          let problem = await Self.problem { () throws(Refusal) in
             try await access.pair(pin: pin, name: "x")
           }
           return Self.wait(problem) != nil
@@ -116,7 +116,7 @@ import WebTestSupport
     let digits = try #require(access.pin).digits
     let last = String((Int(String(digits.suffix(1))) ?? 0) == 0 ? 1 : 0)
     for text in ["", "1234", "abcdefgh", digits.dropLast() + last, digits + "1"] {
-      let problem = await Self.problem { () throws(AccessProblem) in
+      let problem = await Self.problem { () throws(Refusal) in
         try await access.pair(pin: text, name: "x")
       }
       guard case .invalid? = problem else {
@@ -131,7 +131,7 @@ import WebTestSupport
     let access = try FakeAccess.make()
     let key = try await access.pair(pin: try #require(access.pin).digits, name: "x")
     for pin in try Self.wrongPINs(access).prefix(3) {
-      _ = await Self.problem { () throws(AccessProblem) in
+      _ = await Self.problem { () throws(Refusal) in
         try await access.pair(pin: pin, name: "x")
       }
     }
@@ -155,7 +155,7 @@ import WebTestSupport
     let lasting = try access.invite(lasts: true)
     fake.pass(.seconds(600))
     for secret in [Self.secret(first), Self.secret(second), "", "guess"] {
-      let problem = await Self.problem { () throws(AccessProblem) in
+      let problem = await Self.problem { () throws(Refusal) in
         try await access.pair(secret: secret, name: "x")
       }
       #expect(Self.isWrong(problem))
@@ -166,7 +166,7 @@ import WebTestSupport
   @Test func `no more secrets of QR codes count than the limit`() async throws {
     let access = try FakeAccess.make()
     let all = try (0...HouseAccess.secretLimit).map { _ in Self.secret(try access.invite()) }
-    let problem = await Self.problem { () throws(AccessProblem) in
+    let problem = await Self.problem { () throws(Refusal) in
       try await access.pair(secret: all[0], name: "x")
     }
     #expect(Self.isWrong(problem))
@@ -187,7 +187,7 @@ import WebTestSupport
     #expect(access.browser(key: key.text) == nil)
     #expect(try fake.open().browser(key: key.text) == nil)
     #expect(!access.isStill(.browser(key.browser.id), allowed: .guest))
-    await #expect(throws: ServiceError.self) { try await access.answer(.remove(browser: "x")) }
+    await #expect(throws: Refusal.self) { try await access.answer(.remove(browser: "x")) }
   }
 
   @Test func `wrong tokens cost time, but not those who have used the right one`() async throws {
@@ -198,7 +198,7 @@ import WebTestSupport
       #expect(try await !access.isToken("wrong\(number)", from: "10.0.0.9"))
     }
     for token in ["wrong4", "correct-horse"] {
-      let problem = await Self.problem { () throws(AccessProblem) in
+      let problem = await Self.problem { () throws(Refusal) in
         try await access.isToken(token, from: "10.0.0.9")
       }
       #expect(Self.wait(problem) == 30)
@@ -206,7 +206,7 @@ import WebTestSupport
     #expect(try await !access.isToken("wrong1", from: "10.0.0.9"))
     #expect(try await access.isToken("correct-horse", from: "10.0.0.1"))
     let again = try fake.open(token: "correct-horse")
-    let problem = await Self.problem { () throws(AccessProblem) in
+    let problem = await Self.problem { () throws(Refusal) in
       try await again.isToken("wrong5", from: "10.0.0.9")
     }
     #expect(Self.wait(problem) == 30)
@@ -216,7 +216,7 @@ import WebTestSupport
     let access = try FakeAccess.make(token: "correct-horse")
     _ = try await access.isToken("correct-horse", from: "10.0.0.1")
     for number in 1...3 { _ = try await access.isToken("wrong\(number)", from: "10.0.0.1") }
-    let problem = await Self.problem { () throws(AccessProblem) in
+    let problem = await Self.problem { () throws(Refusal) in
       try await access.isToken("correct-horse", from: "10.0.0.1")
     }
     #expect(Self.wait(problem) == 30)
@@ -231,7 +231,7 @@ import WebTestSupport
     #expect(!access.isStill(.guest, allowed: .household))
     #expect(try fake.open().isOpen && !fake.open(isOpen: false).isOpen)
     let fixed = try fake.open(isOpen: true)
-    let problem = await Self.problem { () throws(AccessProblem) in try await fixed.setOpen(false) }
+    let problem = await Self.problem { () throws(Refusal) in try await fixed.setOpen(false) }
     guard case .unavailable? = problem else {
       Issue.record("\(String(describing: problem))")
       return

@@ -8,7 +8,7 @@ import Testing
 @testable import Service
 
 @Suite struct HouseConfigurationTests {
-  private static func read(_ text: String) throws(ServiceError) -> HouseConfiguration {
+  private static func read(_ text: String) throws(Refusal) -> HouseConfiguration {
     var configuration = HouseConfiguration()
     try configuration.read(text, from: "tutti.conf")
     return configuration
@@ -68,7 +68,7 @@ import Testing
   @Test func `there is an end to the inputs`() throws {
     let sections = (1...HouseConfiguration.inputLimit).map { "[input \($0)]\nsource = alsa:x\n" }
     #expect(try Self.read(sections.joined()).inputs.count == HouseConfiguration.inputLimit)
-    let error = #expect(throws: ServiceError.self) {
+    let error = #expect(throws: Refusal.self) {
       try Self.read(sections.joined() + "[input more]\nsource = alsa:x")
     }
     #expect(error?.description.hasPrefix("tutti.conf:33: there are 16 inputs at most") ?? false)
@@ -107,7 +107,7 @@ import Testing
     ("socket = control.sock", "tutti.conf:1: socket is the whole path of a file"),
     ("state-dir = ~/x", "tutti.conf:1: state-dir is the whole path of a folder"),
   ]) func `what is wrong is one line with its place`(text: String, line: String) {
-    let error = #expect(throws: ServiceError.self) { try Self.read(text) }
+    let error = #expect(throws: Refusal.self) { try Self.read(text) }
     #expect(error?.description.hasPrefix(line) ?? false, "\(String(describing: error))")
   }
 }

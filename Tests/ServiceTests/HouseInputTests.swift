@@ -41,7 +41,7 @@ import Testing
 
   @discardableResult
   private func ask(_ request: HouseRequest) throws -> HouseAnswer {
-    var result: Result<HouseAnswer, HouseProblem>?
+    var result: Result<HouseAnswer, Refusal>?
     house.perform(request) { result = $0 }
     while result == nil { try loop.turn(until: HostClock.now + .seconds(10)) }
     return try #require(result).get()
@@ -50,7 +50,7 @@ import Testing
   /// A group of three entries, with a room that nobody reaches.
   private func party() throws -> String {
     guard case .group(let group) = try ask(.createGroup(rooms: ["127.0.0.1:9"], name: "Party"))
-    else { throw HouseProblem.noSuch("group") }
+    else { throw Refusal.noSuch("group") }
     let entries = (0...2).map { HouseRequest.NewEntry(location: folder.file("\($0).wav")) }
     try ask(.edit(group: group.id, .add(entries, at: .end), expected: nil))
     return group.id
@@ -106,7 +106,7 @@ import Testing
     let group = try party()
     let added = try ask(
       .edit(group: group, .add([.init(input: "Turntable")], at: .end), expected: nil))
-    guard case .queue(_, let ids) = added else { throw HouseProblem.noSuch("queue") }
+    guard case .queue(_, let ids) = added else { throw Refusal.noSuch("queue") }
     try ask(.edit(group: group, .play(ids[0]), expected: nil))
     house.heard("Turntable", .opened)
     house.heard("Turntable", .closed)
@@ -140,10 +140,10 @@ import Testing
       while reply == nil { try loop.turn(until: HostClock.now + .seconds(10)) }
       return try #require(reply).outcome
     }
-    guard case .done(let answer) = try add("turntable") else { throw HouseProblem.noSuch("") }
+    guard case .done(let answer) = try add("turntable") else { throw Refusal.noSuch("") }
     #expect(answer.queue?.last?.item == "input:Turntable")
     #expect(answer.queue?.last?.title == "Turntable")
-    let refusal = ServiceError.invalid(
+    let refusal = Refusal.invalid(
       "there is no file and no input called Gramophone; there are: Turntable, Television")
     #expect(try add("Gramophone") == .refused(error: refusal))
     #expect(try queue(group).count == 4)

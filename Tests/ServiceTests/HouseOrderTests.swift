@@ -75,7 +75,7 @@ import WireProtocol
     #expect(home.house.publish().groups[0].queue.canUndo == "cleared 3 items")
     _ = try home.command(.add(entries: [.init(entry(4).location)], number: 1))
     #expect(home.house.publish().groups[0].queue.canUndo == nil)
-    #expect(throws: HouseProblem.unavailable("there is nothing to undo")) {
+    #expect(throws: Refusal.unavailable("there is nothing to undo")) {
       try home.edit(id, .undo)
     }
     #expect(try home.ids(id) == [3])

@@ -27,7 +27,7 @@ import WireProtocol
 
     init(_ answers: PairingReport...) { state.withLock { $0.answers = answers } }
 
-    func pairingRoom(_ id: String) throws(HouseProblem) -> PairingRoom {
+    func pairingRoom(_ id: String) throws(Refusal) -> PairingRoom {
       guard !id.hasPrefix("x") else { throw .noSuch("there is no such room") }
       if id.hasPrefix("at") {
         return PairingRoom(
@@ -84,16 +84,16 @@ import WireProtocol
   {
     let bed = Bed(.wrongPIN)
     let pairing = bed.pairing()
-    await #expect(throws: PairingProblem.wrongPIN("A PIN has eight digits, such as 1234 5671.")) {
+    await #expect(throws: Refusal.invalid("A PIN has eight digits, such as 1234 5671.")) {
       try await pairing.pair(room: kitchen().hex, pin: "1234")
     }
     let slip = "One of the digits is wrong: the last one checks the others. Nothing was sent."
-    await #expect(throws: PairingProblem.wrongPIN(slip)) {
+    await #expect(throws: Refusal.invalid(slip)) {
       try await pairing.pair(room: kitchen().hex, pin: "1234 5672")
     }
     #expect(bed.visitCount == 0)
     let wrong = "That is not the PIN of Kitchen. It is shown there by: tutti-receiver pin"
-    await #expect(throws: PairingProblem.wrongPIN(wrong)) {
+    await #expect(throws: Refusal.invalid(wrong)) {
       try await pairing.pair(room: kitchen().hex, pin: "1234 5671")
     }
     #expect(bed.state.withLock { $0.told }.isEmpty)
@@ -105,7 +105,7 @@ import WireProtocol
     await #expect {
       try await pairing.pair(room: kitchen().hex, pin: "1234 5671")
     } throws: { error in
-      guard case PairingProblem.tooMany(_, retryAfterS: 30) = error else { return false }
+      guard case Refusal.tooMany(_, retryAfterS: 30) = error else { return false }
       return true
     }
   }
@@ -159,7 +159,7 @@ import WireProtocol
     await #expect {
       try await pairing.unpair(room: id.hex)
     } throws: { error in
-      guard case PairingProblem.unavailable(let line) = error else { return false }
+      guard case Refusal.unavailable(let line) = error else { return false }
       return line.contains("could not be told (no answer)")
         && line.hasSuffix("tutti-receiver unpair 'the study'")
     }
@@ -168,7 +168,7 @@ import WireProtocol
 
   @Test func `a room that nobody knows is not visited`() async throws {
     let bed = Bed()
-    await #expect(throws: PairingProblem.noSuch("there is no such room")) {
+    await #expect(throws: Refusal.noSuch("there is no such room")) {
       try await bed.pairing().pair(room: "x", pin: "1234 5671")
     }
     #expect(bed.visitCount == 0)

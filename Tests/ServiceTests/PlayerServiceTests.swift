@@ -56,7 +56,7 @@ import WireProtocol
     .leave(rooms: []),
   ]) func `what is out of range is refused with a sentence`(request: ControlRequest) throws {
     let player = try Self.player(["/music/a.flac", "/music/b.flac"])
-    let error = #expect(throws: ServiceError.self) { try player.answer(request) }
+    let error = #expect(throws: Refusal.self) { try player.answer(request) }
     guard case .invalid(let line) = error else {
       Issue.record("\(String(describing: error))")
       return

@@ -44,7 +44,7 @@ import Testing
     }
 
     private func ask(_ request: HouseRequest) throws -> HouseAnswer {
-      var result: Result<HouseAnswer, HouseProblem>?
+      var result: Result<HouseAnswer, Refusal>?
       house.perform(request) { result = $0 }
       while result == nil { try loop.turn(until: HostClock.now + .seconds(10)) }
       return try #require(result).get()

@@ -65,7 +65,7 @@ import Testing
     #expect(throws: Never.self) { try hunt.look(at: Self.start + .milliseconds(4_999), known) }
     #expect(hunt.missing == ["Attic"])
     #expect(hunt.deadline == Self.start + .seconds(5))
-    #expect(throws: ServiceError.noRoom("Attic", of: known.directory)) {
+    #expect(throws: Refusal.noRoom("Attic", of: known.directory)) {
       try hunt.look(at: Self.start + .seconds(5), known)
     }
   }
@@ -73,7 +73,7 @@ import Testing
   @Test func `two rooms of the name are told apart in the refusal`() {
     var hunt = Self.hunt("Kitchen")
     let line = "there are 2 rooms called Kitchen; say which: Kitchen#aaaa, Kitchen#cccc"
-    #expect(throws: ServiceError.invalid(line)) {
+    #expect(throws: Refusal.invalid(line)) {
       try hunt.look(at: Self.start + .seconds(5), Self.known([Self.kitchen, Self.otherKitchen]))
     }
   }
@@ -82,14 +82,14 @@ import Testing
     var hunt = Self.hunt("Bath")
     let known = Self.known([Self.bath], playing: [Self.bath])
     #expect(throws: Never.self) { try hunt.look(at: Self.start + .seconds(9), known) }
-    #expect(throws: ServiceError.unavailable("no room could be reached: Bath: no route")) {
+    #expect(throws: Refusal.unavailable("no room could be reached: Bath: no route")) {
       try hunt.look(at: Self.start + .seconds(10), known)
     }
   }
 
   @Test func `nobody at all is told with what to start`() {
     var hunt = Self.hunt()
-    #expect(throws: ServiceError.self) {
+    #expect(throws: Refusal.self) {
       try hunt.look(at: Self.start + .seconds(5), Self.known([]))
     }
   }

@@ -35,7 +35,7 @@ package actor FakeHouse: HouseControl {
 
   // MARK: - What surfaces see
 
-  package func state() throws(HouseProblem) -> HouseState {
+  package func state() throws(Refusal) -> HouseState {
     let elapsed = ContinuousClock.now - start
     return HouseState(
       revision: revision, nowMs: elapsed / .milliseconds(1),
@@ -44,20 +44,20 @@ package actor FakeHouse: HouseControl {
       library: .init(trackCount: 3, albumCount: 1))
   }
 
-  package func inputs() throws(HouseProblem) -> [HouseState.Input] {
+  package func inputs() throws(Refusal) -> [HouseState.Input] {
     var inputs = try state().inputs
     inputs[0].levelDb = -31.5
     return inputs
   }
 
-  package func queue(group: String, offset: Int, limit: Int) throws(HouseProblem) -> QueuePage {
+  package func queue(group: String, offset: Int, limit: Int) throws(Refusal) -> QueuePage {
     guard let queue = queues[group] else { throw .noSuch("There is no group \(group).") }
     return QueuePage(
       revision: queue.revision, count: queue.entries.count, index: queue.index,
       entries: Array(queue.entries.dropFirst(offset).prefix(limit)))
   }
 
-  package func changes() throws(HouseProblem) -> AsyncStream<HouseChange> {
+  package func changes() throws(Refusal) -> AsyncStream<HouseChange> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: HouseChange.self, bufferingPolicy: .bufferingOldest(10_000))
     listeners.append(continuation)
@@ -89,7 +89,7 @@ package actor FakeHouse: HouseControl {
 
   // MARK: - What is asked
 
-  package func perform(_ request: HouseRequest) throws(HouseProblem) -> HouseAnswer {
+  package func perform(_ request: HouseRequest) throws(Refusal) -> HouseAnswer {
     requests.append(request)
     switch request {
     case .createGroup(let ids, let name):
@@ -138,14 +138,14 @@ package actor FakeHouse: HouseControl {
       queue: .init(revision: 1, count: 0, index: nil, canUndo: nil))
   }
 
-  private func index(group: String) throws(HouseProblem) -> Int {
+  private func index(group: String) throws(Refusal) -> Int {
     guard let index = groups.firstIndex(where: { $0.id == group }) else {
       throw .noSuch("There is no group \(group).")
     }
     return index
   }
 
-  private func index(room: String) throws(HouseProblem) -> Int {
+  private func index(room: String) throws(Refusal) -> Int {
     guard let index = rooms.firstIndex(where: { $0.id == room }) else {
       throw .noSuch("There is no room \(room).")
     }
@@ -153,7 +153,7 @@ package actor FakeHouse: HouseControl {
   }
 
   private func edit(group: String, _ change: (inout HouseState.Group) -> Void)
-    throws(HouseProblem) -> HouseAnswer
+    throws(Refusal) -> HouseAnswer
   {
     let index = try index(group: group)
     change(&groups[index])
@@ -161,7 +161,7 @@ package actor FakeHouse: HouseControl {
     return .group(groups[index])
   }
 
-  private func apply(_ change: HouseRequest.GroupChange, to id: String) throws(HouseProblem)
+  private func apply(_ change: HouseRequest.GroupChange, to id: String) throws(Refusal)
     -> HouseAnswer
   {
     if let roomIds = change.roomIds {
@@ -182,7 +182,7 @@ package actor FakeHouse: HouseControl {
   }
 
   private func apply(_ change: HouseRequest.RoomSettingsChange, to id: String)
-    throws(HouseProblem) -> HouseState.Room
+    throws(Refusal) -> HouseState.Room
   {
     let index = try index(room: id)
     rooms[index].volume = change.volume ?? rooms[index].volume
@@ -194,7 +194,7 @@ package actor FakeHouse: HouseControl {
   }
 
   /// Rooms leave where they were; a group without any goes.
-  private func setRooms(_ ids: [String], of group: String) throws(HouseProblem) -> HouseAnswer {
+  private func setRooms(_ ids: [String], of group: String) throws(Refusal) -> HouseAnswer {
     let ids = ids.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
     for place in groups.indices { groups[place].roomIds.removeAll { ids.contains($0) } }
     let own = try index(group: group)
@@ -222,7 +222,7 @@ package actor FakeHouse: HouseControl {
   // MARK: - Queue
 
   private func perform(_ edit: HouseRequest.QueueEdit, on group: String, expected: UInt64?)
-    throws(HouseProblem) -> HouseAnswer
+    throws(Refusal) -> HouseAnswer
   {
     guard var queue = queues[group] else { throw .noSuch("There is no group \(group).") }
     if let expected, expected != queue.revision { throw .outdated(revision: queue.revision) }
@@ -257,7 +257,7 @@ package actor FakeHouse: HouseControl {
 
   private func index(
     of place: HouseRequest.Place, in queue: Queue
-  ) throws(HouseProblem) -> Int {
+  ) throws(Refusal) -> Int {
     switch place {
     case .now, .end: queue.entries.count
     case .next: min(1, queue.entries.count)
@@ -266,7 +266,7 @@ package actor FakeHouse: HouseControl {
     }
   }
 
-  private func place(of id: Int, in queue: Queue) throws(HouseProblem) -> Int {
+  private func place(of id: Int, in queue: Queue) throws(Refusal) -> Int {
     guard let place = queue.entries.firstIndex(where: { $0.id == id }) else {
       throw .noSuch("There is no entry \(id).")
     }

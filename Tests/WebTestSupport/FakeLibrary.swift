@@ -19,59 +19,59 @@ package actor FakeLibrary: LibraryControl {
 
   private static let album = Album(id: "a1", title: "Pastel Blues", trackCount: 3)
 
-  package func albums(_ query: AlbumQuery) throws(HouseProblem) -> AlbumPage {
+  package func albums(_ query: AlbumQuery) throws(Refusal) -> AlbumPage {
     AlbumPage(count: 1, albums: query.offset == 0 ? [Self.album] : [])
   }
 
-  package func album(_ id: String) throws(HouseProblem) -> AlbumContents {
+  package func album(_ id: String) throws(Refusal) -> AlbumContents {
     guard id == "a1" else { throw .noSuch("There is no album \(id).") }
     return AlbumContents(album: Self.album, tracks: Self.tracks)
   }
 
-  package func artists(offset: Int, limit: Int) throws(HouseProblem) -> ArtistPage {
+  package func artists(offset: Int, limit: Int) throws(Refusal) -> ArtistPage {
     ArtistPage(count: 1, artists: [Artist(id: "r1", name: "Nina Simone", albumCount: 1)])
   }
 
-  package func folder(_ path: String) throws(HouseProblem) -> FolderContents {
+  package func folder(_ path: String) throws(Refusal) -> FolderContents {
     // Any path: that it stays in the library has been seen to before.
     let folders = path.isEmpty ? [FolderContents.Folder(path: "Jazz", name: "Jazz")] : []
     return FolderContents(path: path, folders: folders, tracks: path.isEmpty ? [] : Self.tracks)
   }
 
-  package func search(_ text: String, limit: Int) throws(HouseProblem) -> SearchResult {
+  package func search(_ text: String, limit: Int) throws(Refusal) -> SearchResult {
     var result = SearchResult()
     result.tracks = Self.tracks.filter { $0.title.lowercased().hasPrefix(text.lowercased()) }
     return result
   }
 
-  package func radios() throws(HouseProblem) -> [Radio] {
+  package func radios() throws(Refusal) -> [Radio] {
     stations
   }
 
-  package func addRadio(name: String, uri: String) throws(HouseProblem) -> Radio {
+  package func addRadio(name: String, uri: String) throws(Refusal) -> Radio {
     stations.append(Radio(id: newID("s"), name: name, uri: uri))
     return stations[stations.count - 1]
   }
 
-  package func removeRadio(_ id: String) throws(HouseProblem) {
+  package func removeRadio(_ id: String) throws(Refusal) {
     guard let place = stations.firstIndex(where: { $0.id == id }) else {
       throw .noSuch("There is no station \(id).")
     }
     stations.remove(at: place)
   }
 
-  package func playlists() throws(HouseProblem) -> [StoredPlaylist] {
+  package func playlists() throws(Refusal) -> [StoredPlaylist] {
     lists
   }
 
-  package func playlist(_ id: String) throws(HouseProblem) -> PlaylistContents {
+  package func playlist(_ id: String) throws(Refusal) -> PlaylistContents {
     guard let list = lists.first(where: { $0.id == id }) else {
       throw .noSuch("There is no playlist \(id).")
     }
     return PlaylistContents(playlist: list, entries: [])
   }
 
-  package func savePlaylist(_ name: String, _ entries: [QueuePage.Entry]) throws(HouseProblem)
+  package func savePlaylist(_ name: String, _ entries: [QueuePage.Entry]) throws(Refusal)
     -> StoredPlaylist
   {
     lists.append(
@@ -79,14 +79,14 @@ package actor FakeLibrary: LibraryControl {
     return lists[lists.count - 1]
   }
 
-  package func removePlaylist(_ id: String) throws(HouseProblem) {
+  package func removePlaylist(_ id: String) throws(Refusal) {
     guard let place = lists.firstIndex(where: { $0.id == id }) else {
       throw .noSuch("There is no playlist \(id).")
     }
     lists.remove(at: place)
   }
 
-  package func entries(of item: LibraryItem) throws(HouseProblem) -> [HouseRequest.NewEntry] {
+  package func entries(of item: LibraryItem) throws(Refusal) -> [HouseRequest.NewEntry] {
     switch item {
     case .track(let id):
       guard let track = Self.tracks.first(where: { $0.id == id }) else {
@@ -112,15 +112,15 @@ package actor FakeLibrary: LibraryControl {
     return "\(letter)\(lastNumber)"
   }
 
-  package func scan() throws(HouseProblem) {}
+  package func scan() throws(Refusal) {}
 
-  package func artwork(_ hash: String, size: Int) throws(HouseProblem) -> ServableFile {
+  package func artwork(_ hash: String, size: Int) throws(Refusal) -> ServableFile {
     if hash == "def456" { throw .notYet("The picture is being made.") }
     guard hash == "abc123" else { throw .noSuch("There is no such picture.") }
     return ServableFile(path: "\(folder)/picture.jpg", type: "image/jpeg")
   }
 
-  package func media(track: String) throws(HouseProblem) -> ServableFile {
+  package func media(track: String) throws(Refusal) -> ServableFile {
     guard track == "t1" else { throw .noSuch("There is no track \(track).") }
     return ServableFile(path: "\(folder)/film.mp4", type: "video/mp4")
   }
@@ -132,17 +132,17 @@ package actor FakePairing: PairingControl {
 
   package init() {}
 
-  package func pair(room: String, pin: String) throws(PairingProblem) {
+  package func pair(room: String, pin: String) throws(Refusal) {
     guard room.count == 32 else { throw .noSuch("There is no room \(room).") }
     guard pin != "1234 5678" else { return }
     wrongCount += 1
     guard wrongCount == 1 else {
       throw .tooMany("Too many wrong PINs; wait for half a minute.", retryAfterS: 30)
     }
-    throw .wrongPIN("This is not the PIN that stands on the room; read it again.")
+    throw .invalid("This is not the PIN that stands on the room; read it again.")
   }
 
-  package func unpair(room: String) throws(PairingProblem) {
+  package func unpair(room: String) throws(Refusal) {
     guard room.count == 32 else { throw .noSuch("There is no room \(room).") }
   }
 }

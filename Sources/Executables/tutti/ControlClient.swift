@@ -31,7 +31,7 @@ struct ControlClient {
     get throws {
       do {
         return try askIfRunning(.status) != nil
-      } catch is ServiceError {
+      } catch is Refusal {
         return true
       }
     }

@@ -78,7 +78,7 @@ final class ControlServer: LoopMember {
 
   private func reply(to line: [UInt8], on connection: LinuxIO.ConnectionID) {
     guard let call = try? JSONLine.decode(ControlCall.self, from: line) else {
-      let error = ServiceError.invalid("not understood: is the player of another version?")
+      let error = Refusal.invalid("not understood: is the player of another version?")
       return send(ControlReply(id: 0, .refused(error: error)), on: connection)
     }
     answer(call) { [weak self] in self?.send($0, on: connection) }

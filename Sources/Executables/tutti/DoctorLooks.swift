@@ -25,7 +25,7 @@ final class PlayerLook: Sendable {
         let rooms = answer.status?.rooms ?? []
         playing.withLock { $0 = rooms }
         return [.well("player", "\(answer.status?.state ?? "stopped"), rooms: \(rooms.count)")]
-      } catch let error as ServiceError {
+      } catch let error as Service.Refusal {
         return [.well("player", "runs: \(error.description)")]
       } catch let failure as Failure where client.place.advice != nil {
         return [

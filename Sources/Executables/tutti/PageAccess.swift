@@ -65,7 +65,7 @@ final class PageAccess: Sendable {
   func ask(_ request: AccessRequest, call: UInt64) {
     let (house, answers) = (house, answers)
     Task {
-      do throws(ServiceError) {
+      do throws(Refusal) {
         answers.post((call, .access(answer: try await house.answer(request))))
       } catch {
         answers.post((call, .refused(error: error)))

@@ -111,7 +111,7 @@ extension ParsableCommand {
       try body()
     } catch let failure as Failure {
       throw report(failure)
-    } catch let error as ServiceError {
+    } catch let error as Refusal {
       throw report(Failure(error))
     }
   }
@@ -123,13 +123,16 @@ extension ParsableCommand {
 }
 
 extension Failure {
-  init(_ error: ServiceError) {
-    switch error {
-    case .invalid(let line): self.init(.usage, line)
-    case .unavailable(let line): self.init(.unavailable, line)
-    case .notKept(let line): self.init(.output, line)
-    case .nothingPlayable(let line): self.init(.noInput, line)
-    case .damaged: self.init(.damaged, nil)
-    }
+  init(_ error: Refusal) {
+    let kind: Kind =
+      switch error {
+      case .noSuch, .invalid: .usage
+      case .wrong, .tooMany, .outdated, .unavailable, .notYet: .unavailable
+      case .notKept: .output
+      case .nothingPlayable: .noInput
+      case .damaged: .damaged
+      }
+    // Of a damaged item was told when it sounded.
+    self.init(kind, error == .damaged ? nil : error.description)
   }
 }

@@ -27,29 +27,25 @@ package struct AccessAnswer: Codable, Hashable, Sendable {
 }
 
 extension HouseAccess {
-  package func answer(_ request: AccessRequest) async throws(ServiceError) -> AccessAnswer {
-    do throws(AccessProblem) {
-      return switch request {
-      case .invite: AccessAnswer(invitation: try invite())
-      case .pin(isNew: true): AccessAnswer(pin: try await renewPIN().written)
-      case .pin(isNew: false): AccessAnswer(pin: pin?.written)
-      case .browsers: AccessAnswer(browsers: browsers.map(shown))
-      case .remove(let wanted): AccessAnswer(browsers: [try await removed(wanted)])
-      case .rename(let wanted, let name):
-        AccessAnswer(browsers: [shown(try await rename(try only(wanted).id, to: name))])
-      }
-    } catch {
-      throw ServiceError(error)
+  package func answer(_ request: AccessRequest) async throws(Refusal) -> AccessAnswer {
+    switch request {
+    case .invite: AccessAnswer(invitation: try invite())
+    case .pin(isNew: true): AccessAnswer(pin: try await renewPIN().written)
+    case .pin(isNew: false): AccessAnswer(pin: pin?.written)
+    case .browsers: AccessAnswer(browsers: browsers.map(shown))
+    case .remove(let wanted): AccessAnswer(browsers: [try await removed(wanted)])
+    case .rename(let wanted, let name):
+      AccessAnswer(browsers: [shown(try await rename(try only(wanted).id, to: name))])
     }
   }
 
-  private func removed(_ wanted: String) async throws(AccessProblem) -> AccessAnswer.Browser {
+  private func removed(_ wanted: String) async throws(Refusal) -> AccessAnswer.Browser {
     let browser = try only(wanted)
     try await remove(browser.id)
     return shown(browser)
   }
 
-  private func only(_ wanted: String) throws(AccessProblem) -> PairedBrowser {
+  private func only(_ wanted: String) throws(Refusal) -> PairedBrowser {
     let matches = state.withLock { $0.record.matches(wanted) }
     guard let browser = matches.first else {
       throw .noSuch("no browser called \(wanted) is paired; see: tutti browsers")
@@ -65,14 +61,5 @@ extension HouseAccess {
     AccessAnswer.Browser(
       id: browser.id, name: browser.name, pairedDaysAgo: max(0, today - browser.pairedDay),
       seenDaysAgo: max(0, today - browser.seenDay))
-  }
-}
-
-extension ServiceError {
-  init(_ problem: AccessProblem) {
-    switch problem {
-    case .invalid(let line), .noSuch(let line): self = .invalid(line)
-    case .wrong(let line), .unavailable(let line), .tooMany(let line, _): self = .unavailable(line)
-    }
   }
 }

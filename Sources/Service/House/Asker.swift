@@ -29,15 +29,3 @@ package enum Permission: String, CaseIterable, Sendable {
   /// What lasts, and what is private.
   case household
 }
-
-/// Why somebody was not let in, or the household's access was not changed, in a sentence that says what to do.
-package enum AccessProblem: Error, Hashable, Sendable {
-  /// A PIN, secret or token that does not fit.
-  case wrong(String)
-  /// A PIN that cannot be one; no guess.
-  case invalid(String)
-  /// Too many wrong ones: the next counts after so many seconds.
-  case tooMany(String, retryAfterS: Int)
-  case noSuch(String)
-  case unavailable(String)
-}

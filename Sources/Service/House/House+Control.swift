@@ -15,7 +15,7 @@ extension House {
   }
 
   private func answerNow(_ call: ControlCall, _ reply: @escaping (ControlReply) -> Void) {
-    do throws(ServiceError) {
+    do throws(Refusal) {
       let answer: ControlAnswer
       if let ofAll = try ofHouse(call.request) {
         answer = ofAll
@@ -34,11 +34,11 @@ extension House {
   }
 
   /// What is about all groups; nil for other requests.
-  private func ofHouse(_ request: ControlRequest) throws(ServiceError) -> ControlAnswer? {
+  private func ofHouse(_ request: ControlRequest) throws(Refusal) -> ControlAnswer? {
     switch request {
     case .groups: return ControlAnswer(groups: groupLines)
     case .set(let change) where !change.rooms.isEmpty && meantGroup == nil:
-      return ControlAnswer(done: try serviceErrors { try set(change) })
+      return ControlAnswer(done: try set(change))
     case .silence(let rooms):
       noteMove()
       return try silence(rooms)
@@ -46,7 +46,7 @@ extension House {
     }
   }
 
-  private func ofGroup(_ call: ControlCall) throws(ServiceError) -> ControlAnswer {
+  private func ofGroup(_ call: ControlCall) throws(Refusal) -> ControlAnswer {
     let (group, done) = try carryOut(call)
     publish()
     var answer = ControlAnswer(
@@ -56,33 +56,18 @@ extension House {
     return answer
   }
 
-  private func carryOut(_ call: ControlCall) throws(ServiceError) -> (HouseGroup, String?) {
-    try serviceErrors {
-      if case .play(let request) = call.request { return try play(request, in: call.group) }
-      let group = try self.group(named: call.group)
-      let place = name(ofGroup: group.id)
-      if call.request.changesSomething { noteUse(of: group) }
-      if call.request.isMove { noteMove() }
-      let done = try carryOut(call.request, in: group)
-      return (group, call.request.namesRooms ? done : done.map { "\(place): \($0)" })
-    }
-  }
-
-  /// Terminals hear what goes wrong as a player says it.
-  private func serviceErrors<T>(_ body: () throws -> T) throws(ServiceError) -> T {
-    do {
-      return try body()
-    } catch let error as ServiceError {
-      throw error
-    } catch let error as HouseProblem {
-      throw ServiceError(error)
-    } catch {
-      throw .unavailable("\(error)")
-    }
+  private func carryOut(_ call: ControlCall) throws(Refusal) -> (HouseGroup, String?) {
+    if case .play(let request) = call.request { return try play(request, in: call.group) }
+    let group = try self.group(named: call.group)
+    let place = name(ofGroup: group.id)
+    if call.request.changesSomething { noteUse(of: group) }
+    if call.request.isMove { noteMove() }
+    let done = try carryOut(call.request, in: group)
+    return (group, call.request.namesRooms ? done : done.map { "\(place): \($0)" })
   }
 
   /// By its name, its identity, or a room of it. Where nobody says which, all commands mean the same one.
-  private func group(named name: String?) throws(ServiceError) -> HouseGroup {
+  private func group(named name: String?) throws(Refusal) -> HouseGroup {
     if let name {
       guard let group = find(name) else {
         let names = plan.groups.map { self.name(ofGroup: $0.id) }.joined(separator: ", ")
@@ -119,7 +104,7 @@ extension House {
 
   /// Ends the music of these rooms, of whatever group, and of all groups where none is named. Rooms that are in no group, or
   /// that other senders have, are left to who asks.
-  private func silence(_ names: [String]) throws(ServiceError) -> ControlAnswer {
+  private func silence(_ names: [String]) throws(Refusal) -> ControlAnswer {
     let receivers = plan.groups.compactMap { groups[$0.id] }.flatMap(\.driver.receivers)
     var (own, done): ([String], [String]) = ([], [])
     for group in plan.groups {
@@ -156,7 +141,7 @@ extension House {
     return found.flatMap { groups[$0.id] }
   }
 
-  private func carryOut(_ request: ControlRequest, in group: HouseGroup) throws -> String? {
+  private func carryOut(_ request: ControlRequest, in group: HouseGroup) throws(Refusal) -> String? {
     let player = group.player
     switch request {
     case .play, .silence, .groups, .access: return nil
@@ -172,7 +157,7 @@ extension House {
       return "\(player.name(of: item)) is number \(to)"
     case .seek:
       guard group.isResting else { return try player.answer(request).done }
-      throw ServiceError.unavailable("nothing plays; begin with: tutti resume")
+      throw .unavailable("nothing plays; begin with: tutti resume")
     case .set(let change): return try set(change, in: group)
     case .add(let entries, let number): return try add(named(entries), at: number, in: group)
     case .remove(let numbers):
@@ -197,7 +182,7 @@ extension House {
       try join([id], group.id, takes: false)
       return "\(name(ofRoom: id)) joins \(name(ofGroup: group.id))"
     case .leave(let names):
-      let ids = try names.map { try room(named: $0, in: group) }
+      let ids = try names.map { name throws(Refusal) in try room(named: name, in: group) }
       for id in ids { carryOut([plan.leave(id)].compactMap { $0 }) }
       return ids.map { "\(name(ofRoom: $0)) leaves" }.joined(separator: "\n")
     }
@@ -205,15 +190,15 @@ extension House {
 
   private func add(
     _ entries: [PlaylistEntry], at number: Int?, in group: HouseGroup
-  ) throws -> String? {
+  ) throws(Refusal) -> String? {
     let place = number.map { $0 == 0 ? HouseRequest.Place.next : .number($0) }
     _ = try group.edit(.add(entries.map(\.new), at: place ?? .end))
     return PlayerService.count(entries.count, "item") + " added"
   }
 
   /// Rooms that are named, each in whatever group it is, or in none.
-  private func set(_ change: RoomChange) throws -> String {
-    try change.rooms.map { name in
+  private func set(_ change: RoomChange) throws(Refusal) -> String {
+    try change.rooms.map { name throws(Refusal) in
       var one = change
       one.rooms = [name]
       let id = try room(named: name, in: nil)
@@ -225,14 +210,14 @@ extension House {
   }
 
   /// Of a room that plays nothing.
-  private func set(_ change: RoomChange, ofFree room: String) throws -> String {
+  private func set(_ change: RoomChange, ofFree room: String) throws(Refusal) -> String {
     _ = try change.commands(for: .all)
     var wanted = HouseRequest.RoomSettingsChange()
     (wanted.volume, wanted.muted) = (change.volume, change.isMuted)
     (wanted.delayMs, wanted.channels) = (change.delayMs, change.channels)
     if change.isStep, let step = change.volume {
       guard let volume = shown(room)?.volume else {
-        throw ServiceError.unavailable(
+        throw .unavailable(
           "how loud \(name(ofRoom: room)) is, is not known while it plays nothing; give a volume without + or -"
         )
       }
@@ -247,7 +232,7 @@ extension House {
   }
 
   /// A volume for no room in particular is the group's.
-  private func set(_ change: RoomChange, in group: HouseGroup) throws -> String? {
+  private func set(_ change: RoomChange, in group: HouseGroup) throws(Refusal) -> String? {
     guard change.rooms.isEmpty else { return try set(change) }
     var rest = change
     if let volume = change.volume {
@@ -263,9 +248,9 @@ extension House {
 
   private func play(
     _ request: PlayRequest, in name: String?
-  ) throws -> (HouseGroup, String?) {
+  ) throws(Refusal) -> (HouseGroup, String?) {
     if let option = request.foregroundOptions.first {
-      throw ServiceError.invalid(
+      throw .invalid(
         option
           + (option == "--codec"
             ? " is set where the daemon starts: tutti serve --codec; "
@@ -298,7 +283,7 @@ extension House {
   /// The group of just these rooms, made where there is none; without rooms the usual one, or, in a new household, all.
   private func groupToPlay(
     in rooms: [String], named name: String?, takes: Bool
-  ) throws -> HouseGroup {
+  ) throws(Refusal) -> HouseGroup {
     if let name, let group = find(name) {
       if !rooms.isEmpty { carryOut(plan.setRooms(of: group.id, to: rooms)) }
       return group
@@ -312,17 +297,17 @@ extension House {
     let free = host.directory.present.map(\.id).filter { plan.group(ofRoom: $0) == nil }
     let chosen = rooms.isEmpty ? free : rooms
     guard !chosen.isEmpty else {
-      throw ServiceError.unavailable(
+      throw .unavailable(
         "no receiver was found; start tutti-receiver in a room, or name one with --at host:port")
     }
     for room in chosen where !takes && isTaken(room) && plan.group(ofRoom: room) == nil {
-      throw ServiceError.unavailable(
+      throw .unavailable(
         "\(self.name(ofRoom: room)) is busy: somebody else is playing there; take it with --take")
     }
     return try group(createGroup(chosen, name: name))
   }
 
-  private func id(of room: NewRoom) throws(ServiceError) -> String {
+  private func id(of room: NewRoom) throws(Refusal) -> String {
     switch room {
     case .record(let record):
       host.know(record)
@@ -331,12 +316,12 @@ extension House {
     }
   }
 
-  private func id(ofAddress text: String) throws(ServiceError) -> String {
+  private func id(ofAddress text: String) throws(Refusal) -> String {
     let (host, port) = try RoomWish.address(text)
     return RoomWish.text(host: host, port: port)
   }
 
-  private func room(named name: String, in group: HouseGroup?) throws(ServiceError) -> String {
+  private func room(named name: String, in group: HouseGroup?) throws(Refusal) -> String {
     let ids = group.flatMap { plan.group($0.id)?.rooms } ?? roomIDs
     if let id = ids.first(where: { isMeant($0, by: name) }) {
       return id
@@ -347,8 +332,8 @@ extension House {
 }
 
 extension ControlCall {
-  fileprivate func refused(_ problem: HouseProblem) -> ControlReply {
-    ControlReply(id: id, .refused(error: ServiceError(problem)))
+  fileprivate func refused(_ problem: Refusal) -> ControlReply {
+    ControlReply(id: id, .refused(error: problem))
   }
 }
 

@@ -22,7 +22,7 @@ extension House {
     case .opened: heardInputs.insert(name)
     case .closed: heardInputs.remove(name)
     }
-    do throws(HouseProblem) {
+    do throws(Refusal) {
       switch change {
       case .opened:
         guard let group = find(wanted) else {
@@ -36,7 +36,7 @@ extension House {
       // A power cut after it brings it back.
       afterSaving { _ in }
     } catch {
-      onWarning("\(name): \(ServiceError(error))")
+      onWarning("\(name): \(error)")
     }
   }
 
@@ -59,8 +59,8 @@ extension House {
   }
 
   /// As the list keeps them: what the terminal took for an input has the name of one, however it is written.
-  func named(_ entries: [PlaylistEntry]) throws(ServiceError) -> [PlaylistEntry] {
-    try entries.map { entry throws(ServiceError) in
+  func named(_ entries: [PlaylistEntry]) throws(Refusal) -> [PlaylistEntry] {
+    try entries.map { entry throws(Refusal) in
       guard case .input(let name) = LiveLocation(entry.location) else { return entry }
       let known = settings.inputs.map(\.name)
       guard let found = known.first(where: { $0.lowercased() == name.lowercased() }) else {
@@ -97,7 +97,7 @@ struct InputVisit {
 
 extension HouseGroup {
   /// Plays the input at once. The queue goes on behind it, and where it was is remembered.
-  func begin(_ input: Entry) throws(HouseProblem) {
+  func begin(_ input: Entry) throws(Refusal) {
     guard !rooms.isEmpty, let name = input.title else {
       throw .unavailable("its group has no rooms")
     }
@@ -115,7 +115,7 @@ extension HouseGroup {
   }
 
   /// Gives back what was interrupted, unless somebody has chosen something else meanwhile.
-  func end(_ input: String) throws(HouseProblem) {
+  func end(_ input: String) throws(Refusal) {
     guard let visit = visits.removeValue(forKey: input) else { return }
     let status = player.status
     if place(status)?.entry == visit.entry {

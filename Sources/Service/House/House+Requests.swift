@@ -11,7 +11,7 @@ extension House {
 
   /// The answer comes when what was done is on the disk. An edit that cannot be kept is not done.
   func perform(
-    _ request: HouseRequest, _ answer: @escaping (Result<HouseAnswer, HouseProblem>) -> Void
+    _ request: HouseRequest, _ answer: @escaping (Result<HouseAnswer, Refusal>) -> Void
   ) {
     whereDiskWorks(for: request.isEdit) { [unowned self] problem in
       if let problem { return answer(.failure(problem)) }
@@ -20,9 +20,9 @@ extension House {
   }
 
   private func performNow(
-    _ request: HouseRequest, _ answer: @escaping (Result<HouseAnswer, HouseProblem>) -> Void
+    _ request: HouseRequest, _ answer: @escaping (Result<HouseAnswer, Refusal>) -> Void
   ) {
-    do throws(HouseProblem) {
+    do throws(Refusal) {
       let done = try carryOut(request)
       let state = publish()
       // The rest of the answer is as things are now, not as they are when the disk is done.
@@ -44,7 +44,7 @@ extension House {
     case queue(revision: UInt64, added: [Int])
     case nothing
 
-    func answer(_ state: HouseState) throws(HouseProblem) -> HouseAnswer {
+    func answer(_ state: HouseState) throws(Refusal) -> HouseAnswer {
       switch self {
       case .group(let id):
         guard let group = state.groups.first(where: { $0.id == id }) else { return .done }
@@ -60,7 +60,7 @@ extension House {
     }
   }
 
-  private func carryOut(_ request: HouseRequest) throws(HouseProblem) -> Done {
+  private func carryOut(_ request: HouseRequest) throws(Refusal) -> Done {
     switch request {
     case .createGroup(let rooms, let name): return .group(try createGroup(rooms, name: name))
     case .deleteGroup(let id):
@@ -105,7 +105,7 @@ extension House {
     }
   }
 
-  func group(_ id: String) throws(HouseProblem) -> HouseGroup {
+  func group(_ id: String) throws(Refusal) -> HouseGroup {
     guard let group = groups[id] else { throw .noSuch("there is no such group any more") }
     return group
   }
@@ -117,7 +117,7 @@ extension House {
 
   // MARK: - Groups
 
-  func createGroup(_ rooms: [String], name: String?) throws(HouseProblem) -> String {
+  func createGroup(_ rooms: [String], name: String?) throws(Refusal) -> String {
     for room in rooms { try check(room: room) }
     let name = try checked(name)
     if name == nil, let id = plan.abandoned(by: rooms), let group = groups[id] {
@@ -145,7 +145,7 @@ extension House {
     close(id)
   }
 
-  private func merge(_ other: String, into id: String) throws(HouseProblem) -> Done {
+  private func merge(_ other: String, into id: String) throws(Refusal) -> Done {
     _ = (try group(id), try group(other))
     guard other != id else { throw .invalid("a group cannot be merged with itself") }
     carryOut(plan.merge(other, into: id))
@@ -154,7 +154,7 @@ extension House {
   }
 
   /// Rooms that another sender plays in are left alone, unless somebody `takes` them.
-  func join(_ rooms: [String], _ id: String, takes: Bool) throws(HouseProblem) {
+  func join(_ rooms: [String], _ id: String, takes: Bool) throws(Refusal) {
     let group = try group(id)
     for room in rooms {
       try check(room: room)
@@ -175,15 +175,15 @@ extension House {
 
   private func set(
     _ change: HouseRequest.GroupChange, of id: String
-  ) throws(HouseProblem) {
+  ) throws(Refusal) {
     let group = try group(id)
-    let repetition = try change.repeat.map { text throws(HouseProblem) in
+    let repetition = try change.repeat.map { text throws(Refusal) in
       guard let repetition = Playlist.Repetition(rawValue: text) else {
-        throw HouseProblem.invalid("repeat is off, one or all")
+        throw Refusal.invalid("repeat is off, one or all")
       }
       return repetition
     }
-    let effects = try change.effects.map { (effects) throws(HouseProblem) in try Effects(effects) }
+    let effects = try change.effects.map { (effects) throws(Refusal) in try Effects(effects) }
     if let volume = change.volume, !(0...100).contains(volume) {
       throw .invalid("volume is 0 to 100")
     }
@@ -196,13 +196,9 @@ extension House {
     noteUse(of: group)
     if change.name != nil { plan.rename(id, to: name) }
     if let rooms = change.roomIds { carryOut(plan.setRooms(of: id, to: rooms)) }
-    do {
-      if let effects { try group.player.carryOut(.effects(effects)) }
-      if let repetition { try group.player.carryOut(.edit(.setRepetition(repetition))) }
-      if let muted = change.muted { try group.player.carryOut(.mute(.all, muted)) }
-    } catch {
-      throw HouseProblem(error)
-    }
+    if let effects { try group.player.carryOut(.effects(effects)) }
+    if let repetition { try group.player.carryOut(.edit(.setRepetition(repetition))) }
+    if let muted = change.muted { try group.player.carryOut(.mute(.all, muted)) }
     if let volume = change.volume { group.setVolume(volume) }
     if let seconds = change.sleepInS {
       group.sleepTime =
@@ -211,7 +207,7 @@ extension House {
   }
 
   /// Nil for an empty one: then the group is called by its rooms.
-  private func checked(_ name: String?) throws(HouseProblem) -> String? {
+  private func checked(_ name: String?) throws(Refusal) -> String? {
     guard let name else { return nil }
     guard name.count <= Self.nameLimit, name.utf8.count <= 4 * Self.nameLimit else {
       throw .invalid("a group's name has at most \(Self.nameLimit) characters")
@@ -224,28 +220,20 @@ extension House {
 
   func set(
     _ change: HouseRequest.RoomSettingsChange, of room: String
-  ) throws(HouseProblem) {
+  ) throws(Refusal) {
     try check(room: room)
     let wanted = RoomChange(
       isMuted: change.muted, delayMs: change.delayMs, channels: change.channels,
       volume: change.volume)
     let name = name(ofRoom: room)
     guard let id = plan.group(ofRoom: room)?.id, let group = groups[id] else {
-      do {
-        _ = try wanted.commands(for: .all)
-      } catch {
-        throw HouseProblem(error)
-      }
+      _ = try wanted.commands(for: .all)
       return try tell(change, to: room)
     }
     guard let number = group.rooms[room], group.isLive(number) else {
       throw .unavailable("\(name) is not connected, so that nothing can be set there")
     }
-    do {
-      for command in try wanted.commands(for: .room(number)) { try group.player.carryOut(command) }
-    } catch {
-      throw HouseProblem(error)
-    }
+    for command in try wanted.commands(for: .room(number)) { try group.player.carryOut(command) }
   }
 }
 

@@ -96,14 +96,14 @@ extension House {
     let takes = takes || visit != nil
     if let record = record(room) { return group.add(record, takes: takes) }
     guard let (host, port) = try? RoomWish.address(room), Self.isAddress(room) else { return }
-    do throws(HouseProblem) {
+    do throws(Refusal) {
       try group.add(host: host, port: port, as: room, takes: takes)
     } catch {
       onWarning("\(room): \(error)")
     }
   }
 
-  func pairingRoom(_ room: String) throws(HouseProblem) -> PairingRoom {
+  func pairingRoom(_ room: String) throws(Refusal) -> PairingRoom {
     let name = name(ofRoom: room)
     if let record = record(room) { return PairingRoom(name: name, place: .record(record)) }
     guard roomIDs.contains(room), let (host, port) = try? RoomWish.address(room) else {
@@ -122,7 +122,7 @@ extension House {
 
   private static func isAddress(_ room: String) -> Bool { room.contains(":") }
 
-  func check(room: String) throws(HouseProblem) {
+  func check(room: String) throws(Refusal) {
     guard roomIDs.contains(room) || Self.isAddress(room) else {
       throw .noSuch("there is no such room; it may have been renewed: look at the list of rooms")
     }

@@ -24,7 +24,7 @@ extension House {
       library: library)
   }
 
-  func page(of id: String, offset: Int, limit: Int) throws(HouseProblem) -> QueuePage {
+  func page(of id: String, offset: Int, limit: Int) throws(Refusal) -> QueuePage {
     let group = try group(id)
     let items = group.items
     let status = group.player.status

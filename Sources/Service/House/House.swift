@@ -84,7 +84,7 @@ package final class House: LoopMember {
   private var nextSave: LocalTime
   /// Somebody has chosen another place in the music.
   private var isMoved = false
-  private var awaitingDisk: [(number: UInt64, body: (HouseProblem?) -> Void)] = []
+  private var awaitingDisk: [(number: UInt64, body: (Refusal?) -> Void)] = []
   /// Why what was to be kept last could not be.
   private(set) var diskProblem: String? {
     didSet { if diskProblem != oldValue { hasNews = true } }
@@ -95,7 +95,7 @@ package final class House: LoopMember {
   /// Reads what is kept. `tell` gets a line about a file that had to be set aside.
   package init(
     host: GroupHost, settings: Settings, tell: (String) -> Void
-  ) throws(ServiceError) {
+  ) throws(Refusal) {
     (self.host, self.settings) = (host, settings)
     resumption = ResumeGuard(path: settings.path)
     inputs = LiveInputs(
@@ -122,11 +122,7 @@ package final class House: LoopMember {
     savedRooms = Dictionary(record.rooms.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
     host.outlivesGroups = true
     host.onDiscovery = { [unowned self] in discovered() }
-    do {
-      for group in record.groups where plan.group(group.id) != nil { try open(group) }
-    } catch {
-      throw ServiceError(error)
-    }
+    for group in record.groups where plan.group(group.id) != nil { try open(group) }
   }
 
   package var client: HouseClient { HouseClient(mailbox: mailbox) }
@@ -216,7 +212,7 @@ package final class House: LoopMember {
 
   // MARK: - Groups
 
-  func open(_ record: HouseRecord.Group) throws(HouseProblem) {
+  func open(_ record: HouseRecord.Group) throws(Refusal) {
     let group = try HouseGroup(record, on: host, settings, inputs)
     group.player.onEvent = { [unowned self, unowned group] event in
       group.note(event.change)
@@ -278,7 +274,7 @@ package final class House: LoopMember {
   /// Changes that a reader has not taken.
   static let untakenLimit = 256
 
-  func addReader() throws(HouseProblem) -> AsyncStream<HouseChange> {
+  func addReader() throws(Refusal) -> AsyncStream<HouseChange> {
     guard readers.count < Self.readerLimit else {
       throw .unavailable("too many programs follow what changes; close one")
     }
@@ -324,7 +320,7 @@ package final class House: LoopMember {
   func noteMove() { isMoved = true }
 
   /// Calls `body` once all that was done so far is on the disk, or was undone because it cannot be kept.
-  func afterSaving(_ body: @escaping (HouseProblem?) -> Void) {
+  func afterSaving(_ body: @escaping (Refusal?) -> Void) {
     let record = makeRecord()
     // Where music has come to by itself, and what rooms are set to, can wait.
     if isMoved || record.edits != posted.record.edits { save(record) }
@@ -333,7 +329,7 @@ package final class House: LoopMember {
   }
 
   /// Calls `body` at once, but for an edit after the disk has failed: first it is tried whether it works again.
-  func whereDiskWorks(for isEdit: Bool, _ body: @escaping (HouseProblem?) -> Void) {
+  func whereDiskWorks(for isEdit: Bool, _ body: @escaping (Refusal?) -> Void) {
     guard isEdit, diskProblem != nil else { return body(nil) }
     if decided >= posted.number { save(makeRecord()) }
     awaitingDisk.append((posted.number, body))
@@ -348,9 +344,9 @@ package final class House: LoopMember {
 
   private func wrote(_ job: HouseWriter.Job, _ error: SQLiteError?) {
     if let error {
-      let problem = HouseProblem.notKept(error)
-      if diskProblem == nil { onWarning("\(problem.line); music plays on") }
-      diskProblem = problem.line
+      let problem = Refusal.notKept(error)
+      if diskProblem == nil { onWarning("\(problem); music plays on") }
+      diskProblem = problem.description
       // What was posted meanwhile has these edits too, and decides on them.
       guard job.number == posted.number else { return }
       revert(to: onDisk)
@@ -361,7 +357,7 @@ package final class House: LoopMember {
     }
   }
 
-  private func decide(_ number: UInt64, _ problem: HouseProblem?) {
+  private func decide(_ number: UInt64, _ problem: Refusal?) {
     decided = max(decided, number)
     let done = awaitingDisk.filter { $0.number <= number }
     awaitingDisk.removeAll { $0.number <= number }

@@ -9,7 +9,7 @@ extension HouseAccess {
   /// - Throws: where it takes no guess now.
   package func isToken(
     _ offered: String, from address: String
-  ) async throws(AccessProblem) -> Bool {
+  ) async throws(Refusal) -> Bool {
     guard let token, !offered.isEmpty else { return false }
     let digest = means.sha256(Array(offered.utf8.prefix(Self.tokenLimit)))
     let isRight = means.sha256(Array(token.utf8)).isEqualInConstantTime(to: digest)
@@ -19,7 +19,7 @@ extension HouseAccess {
       return state.wrongTokens.contains(digest) ? false : nil
     }
     if let known { return known }
-    return try await onWriter { () throws(AccessProblem) in
+    return try await onWriter { () throws(Refusal) in
       try self.wait(\.tokenGuesses, "tokens")
       try self.note(isRight, \.tokenGuesses, \.wrongTokens)
       self.state.withLock { state in
@@ -58,7 +58,7 @@ extension HouseAccess {
   /// - Parameters:
   ///   - page: under which address the page is reached; nil is this machine's.
   ///   - lasts: whether the secret lasts until it is used.
-  package func invite(to page: String? = nil, lasts: Bool = false) throws(AccessProblem)
+  package func invite(to page: String? = nil, lasts: Bool = false) throws(Refusal)
     -> Invitation
   {
     let secret = try randomText(16)

@@ -119,9 +119,9 @@ package final class HouseAccess: Sendable {
   /// - Parameter isSlowed: whether a wrong PIN counts; not for those who may see it anyway.
   package func pair(
     pin text: String, name: String, isSlowed: Bool = true
-  ) async throws(AccessProblem) -> Key {
+  ) async throws(Refusal) -> Key {
     let pin = try Self.pin(text)
-    return try await onWriter { () throws(AccessProblem) in
+    return try await onWriter { () throws(Refusal) in
       if isSlowed { try self.wait(\.pinGuesses, "PINs") }
       let isRight = self.state.withLock { state in
         let own = Array((state.record.pin?.digits ?? "").utf8)
@@ -136,9 +136,9 @@ package final class HouseAccess: Sendable {
   }
 
   /// A secret counts once. Nobody can guess one, so that wrong ones cost no time.
-  package func pair(secret: String, name: String) async throws(AccessProblem) -> Key {
+  package func pair(secret: String, name: String) async throws(Refusal) -> Key {
     let digest = means.sha256(Array(secret.utf8.prefix(Self.keyLimit)))
-    return try await onWriter { () throws(AccessProblem) in
+    return try await onWriter { () throws(Refusal) in
       let now = self.means.now()
       let isRight = self.state.withLock { state in
         state.secrets.removeAll { $0.end.map { $0 <= now } ?? false }
@@ -153,12 +153,12 @@ package final class HouseAccess: Sendable {
     }
   }
 
-  private func admit(_ name: String) throws(AccessProblem) -> Key {
+  private func admit(_ name: String) throws(Refusal) -> Key {
     let key = try randomText(32)
     let today = means.today()
     let digest = means.sha256(Array(key.utf8))
     let browser = PairedBrowser(digest: digest, name: name, pairedDay: today, seenDay: today)
-    let added = try change { record throws(AccessProblem) in
+    let added = try change { record throws(Refusal) in
       guard record.add(browser) else {
         throw .unavailable(
           "No more than \(AccessRecord.browserLimit) browsers are paired; remove one first: tutti browsers"
@@ -169,7 +169,7 @@ package final class HouseAccess: Sendable {
     return Key(text: key, browser: added)
   }
 
-  private static func pin(_ text: String) throws(AccessProblem) -> PIN {
+  private static func pin(_ text: String) throws(Refusal) -> PIN {
     do throws(PIN.Mistake) {
       return try PIN(text)
     } catch {
@@ -182,18 +182,18 @@ package final class HouseAccess: Sendable {
 
   // MARK: - Changes
 
-  package func remove(_ id: String) async throws(AccessProblem) {
-    try await onWriter { () throws(AccessProblem) in
-      try self.change { record throws(AccessProblem) in
+  package func remove(_ id: String) async throws(Refusal) {
+    try await onWriter { () throws(Refusal) in
+      try self.change { record throws(Refusal) in
         guard record.remove(id) else { throw Self.unknown(id) }
       }
     }
     tell()
   }
 
-  package func rename(_ id: String, to name: String) async throws(AccessProblem) -> PairedBrowser {
-    try await onWriter { () throws(AccessProblem) in
-      try self.change { record throws(AccessProblem) in
+  package func rename(_ id: String, to name: String) async throws(Refusal) -> PairedBrowser {
+    try await onWriter { () throws(Refusal) in
+      try self.change { record throws(Refusal) in
         guard record.rename(id, to: name), let browser = record.browser(id) else {
           throw Self.unknown(id)
         }
@@ -202,28 +202,28 @@ package final class HouseAccess: Sendable {
     }
   }
 
-  private static func unknown(_ id: String) -> AccessProblem {
+  private static func unknown(_ id: String) -> Refusal {
     .noSuch("No browser \(id) is paired; see the list of browsers.")
   }
 
   /// Guesses of the old one count no more. Who is paired stays so.
-  package func renewPIN() async throws(AccessProblem) -> PIN {
-    try await onWriter { () throws(AccessProblem) in
+  package func renewPIN() async throws(Refusal) -> PIN {
+    try await onWriter { () throws(Refusal) in
       guard let pin = try? Self.newPIN(self.means) else { throw Self.noRandomness }
       self.state.withLock { $0.pinGuesses.reset() }
-      try self.change { record throws(AccessProblem) in
+      try self.change { record throws(Refusal) in
         (record.pin, record.wrongPINs) = (pin, 0)
       }
       return pin
     }
   }
 
-  package func setOpen(_ isOpen: Bool) async throws(AccessProblem) {
+  package func setOpen(_ isOpen: Bool) async throws(Refusal) {
     guard fixedOpen == nil else {
       throw .unavailable("The configuration of the daemon says whether guests may steer: open = ")
     }
-    try await onWriter { () throws(AccessProblem) in
-      try self.change { record throws(AccessProblem) in record.isOpen = isOpen }
+    try await onWriter { () throws(Refusal) in
+      try self.change { record throws(Refusal) in record.isOpen = isOpen }
     }
     tell()
   }
@@ -238,18 +238,18 @@ package final class HouseAccess: Sendable {
     PIN(random: try means.random(8).reduce(0) { $0 << 8 | UInt64($1) })
   }
 
-  private static let noRandomness = AccessProblem.unavailable(
+  private static let noRandomness = Refusal.unavailable(
     "The machine has no random numbers yet; try again in a moment.")
 
   /// In letters that need no quoting in addresses and headers.
-  func randomText(_ count: Int) throws(AccessProblem) -> String {
+  func randomText(_ count: Int) throws(Refusal) -> String {
     guard let bytes = try? means.random(count) else { throw Self.noRandomness }
     return bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
   func wait(
     _ guesses: any WritableKeyPath<State, GuessLimit> & Sendable, _ what: String
-  ) throws(AccessProblem) {
+  ) throws(Refusal) {
     let now = means.now()
     let wait = state.withLock { $0[keyPath: guesses].wait(at: now) }
     guard wait > .zero else { return }
@@ -262,7 +262,7 @@ package final class HouseAccess: Sendable {
   func note(
     _ isRight: Bool, _ guesses: any WritableKeyPath<State, GuessLimit> & Sendable,
     _ count: any WritableKeyPath<AccessRecord, Int> & Sendable
-  ) throws(AccessProblem) {
+  ) throws(Refusal) {
     let now = means.now()
     let isNew = state.withLock { state in
       if isRight {
@@ -279,8 +279,8 @@ package final class HouseAccess: Sendable {
 
   /// A change that cannot be kept is not made.
   private func change<Value>(
-    _ body: (inout AccessRecord) throws(AccessProblem) -> Value
-  ) throws(AccessProblem) -> Value {
+    _ body: (inout AccessRecord) throws(Refusal) -> Value
+  ) throws(Refusal) -> Value {
     let before = state.withLock { $0.record }
     var record = before
     let value = try body(&record)
@@ -299,7 +299,7 @@ package final class HouseAccess: Sendable {
 
   private func keep() throws { try means.keep(state.withLock { $0.record.text }) }
 
-  private func keepOrExplain() throws(AccessProblem) {
+  private func keepOrExplain() throws(Refusal) {
     do {
       try keep()
     } catch {
@@ -308,8 +308,8 @@ package final class HouseAccess: Sendable {
   }
 
   func onWriter<Value: Sendable>(
-    _ body: @escaping @Sendable () throws(AccessProblem) -> Value
-  ) async throws(AccessProblem) -> Value {
+    _ body: @escaping @Sendable () throws(Refusal) -> Value
+  ) async throws(Refusal) -> Value {
     let result = await withCheckedContinuation { continuation in
       writer.async { continuation.resume(returning: Result(catching: body)) }
     }

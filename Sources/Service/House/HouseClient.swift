@@ -4,41 +4,41 @@ package import Pairing
 /// The household for other threads. Each request is carried out on the loop's thread, and answered when it is on the
 /// disk.
 package struct HouseClient: HouseControl, PairingHousehold {
-  private static let isOver = HouseProblem.unavailable("the daemon is ending; try again")
-  private static let isBusy = HouseProblem.unavailable("too much is asked for at once; try again")
+  private static let isOver = Refusal.unavailable("the daemon is ending; try again")
+  private static let isBusy = Refusal.unavailable("too much is asked for at once; try again")
 
   let mailbox: Mailbox<House>
 
-  package func state() async throws(HouseProblem) -> HouseState {
+  package func state() async throws(Refusal) -> HouseState {
     try await ask { house, answer in answer(.success(house.publish())) }
   }
 
-  package func perform(_ request: HouseRequest) async throws(HouseProblem) -> HouseAnswer {
+  package func perform(_ request: HouseRequest) async throws(Refusal) -> HouseAnswer {
     try await ask { house, answer in house.perform(request, answer) }
   }
 
   package func queue(
     group: String, offset: Int, limit: Int
-  ) async throws(HouseProblem) -> QueuePage {
+  ) async throws(Refusal) -> QueuePage {
     try await ask { house, answer in
       answer(
-        Result { () throws(HouseProblem) in
+        Result { () throws(Refusal) in
           try house.page(of: group, offset: offset, limit: limit)
         })
     }
   }
 
-  package func inputs() async throws(HouseProblem) -> [HouseState.Input] {
+  package func inputs() async throws(Refusal) -> [HouseState.Input] {
     try await ask { house, answer in answer(.success(house.measuredInputs)) }
   }
 
-  package func syncHistory() async throws(HouseProblem) -> SyncHistory {
+  package func syncHistory() async throws(Refusal) -> SyncHistory {
     try await ask { house, answer in answer(.success(house.syncHistory)) }
   }
 
-  package func changes() async throws(HouseProblem) -> AsyncStream<HouseChange> {
+  package func changes() async throws(Refusal) -> AsyncStream<HouseChange> {
     try await ask { house, answer in
-      answer(Result { () throws(HouseProblem) in try house.addReader() })
+      answer(Result { () throws(Refusal) in try house.addReader() })
     }
   }
 
@@ -47,9 +47,9 @@ package struct HouseClient: HouseControl, PairingHousehold {
     mailbox.post { house in house.library = library }
   }
 
-  package func pairingRoom(_ id: String) async throws(HouseProblem) -> PairingRoom {
+  package func pairingRoom(_ id: String) async throws(Refusal) -> PairingRoom {
     try await ask { house, answer in
-      answer(Result { () throws(HouseProblem) in try house.pairingRoom(id) })
+      answer(Result { () throws(Refusal) in try house.pairingRoom(id) })
     }
   }
 
@@ -58,8 +58,8 @@ package struct HouseClient: HouseControl, PairingHousehold {
   }
 
   private func ask<Value: Sendable>(
-    _ body: @escaping @Sendable (House, @escaping (Result<Value, HouseProblem>) -> Void) -> Void
-  ) async throws(HouseProblem) -> Value {
+    _ body: @escaping @Sendable (House, @escaping (Result<Value, Refusal>) -> Void) -> Void
+  ) async throws(Refusal) -> Value {
     let result = await withCheckedContinuation { continuation in
       let refusal = mailbox.offer { house in
         body(house) { continuation.resume(returning: $0) }

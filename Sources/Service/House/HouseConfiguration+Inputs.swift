@@ -40,7 +40,7 @@ extension HouseConfiguration {
     private var seen: Set<Key> = []
 
     /// - Parameter line: such as `[input Turntable]`.
-    init(_ line: String, at place: String, _ others: [Input]) throws(ServiceError) {
+    init(_ line: String, at place: String, _ others: [Input]) throws(Refusal) {
       let text = line.hasSuffix("]") ? trimmed(line.dropFirst().dropLast()) : ""
       let words = text.split(maxSplits: 1, whereSeparator: \.isWhitespace)
       guard words.first == "input" else {
@@ -61,7 +61,7 @@ extension HouseConfiguration {
 
     mutating func set(
       _ name: String, to value: String, at place: String
-    ) throws(ServiceError) {
+    ) throws(Refusal) {
       guard let key = Key(rawValue: name) else {
         let names = Key.allCases.map(\.rawValue).joined(separator: ", ")
         throw .invalid(
@@ -94,7 +94,7 @@ extension HouseConfiguration {
     }
 
     /// What was read, once all of it was.
-    fileprivate func input() throws(ServiceError) -> Input {
+    fileprivate func input() throws(Refusal) -> Input {
       guard let source else {
         throw .invalid("\(place): [input \(name)] needs a line such as: source = alsa:hw:1")
       }
@@ -105,7 +105,7 @@ extension HouseConfiguration {
     }
   }
 
-  mutating func add(_ section: InputSection) throws(ServiceError) {
+  mutating func add(_ section: InputSection) throws(Refusal) {
     inputs.append(try section.input())
   }
 }

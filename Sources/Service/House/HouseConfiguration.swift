@@ -34,7 +34,7 @@ package struct HouseConfiguration: Hashable, Sendable {
   package init() {}
 
   /// Reads a file's text. What is wrong in it is one line with the place, such as `tutti.conf:3: …`.
-  package mutating func read(_ text: String, from path: String) throws(ServiceError) {
+  package mutating func read(_ text: String, from path: String) throws(Refusal) {
     var seen: Set<Key> = []
     var input: InputSection?
     let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
@@ -79,7 +79,7 @@ package struct HouseConfiguration: Hashable, Sendable {
   }
 
   /// - Throws: a sentence that says what is allowed.
-  package mutating func set(_ key: Key, to value: String) throws(ServiceError) {
+  package mutating func set(_ key: Key, to value: String) throws(Refusal) {
     guard !value.isEmpty else { throw .invalid("\(key.rawValue) has no value") }
     switch key {
     case .name:

@@ -39,7 +39,7 @@ final class HouseGroup {
   init(
     _ record: HouseRecord.Group, on host: GroupHost, _ settings: House.Settings,
     _ inputs: LiveInputs
-  ) throws(HouseProblem) {
+  ) throws(Refusal) {
     id = record.id
     queueRevision = record.revision
     restingPlace = record.place
@@ -98,12 +98,8 @@ final class HouseGroup {
   /// The session refuses none of these.
   func carryOut(_ command: PlayerCommand) { driver.carryOut(command) }
 
-  private func tryOut(_ command: PlayerCommand) throws(HouseProblem) {
-    do {
-      try player.carryOut(command)
-    } catch {
-      throw HouseProblem(error)
-    }
+  private func tryOut(_ command: PlayerCommand) throws(Refusal) {
+    try player.carryOut(command)
   }
 
   // MARK: - Where it is
@@ -136,7 +132,7 @@ final class HouseGroup {
 
   /// Returns what was done, in a few words.
   @discardableResult
-  func transport(_ order: HouseRequest.Transport) throws(HouseProblem) -> String? {
+  func transport(_ order: HouseRequest.Transport) throws(Refusal) -> String? {
     absence.userDecided()
     let status = player.status
     if isResting(status) { return try transportAtRest(order) }
@@ -160,7 +156,7 @@ final class HouseGroup {
 
   private func transportAtRest(
     _ order: HouseRequest.Transport
-  ) throws(HouseProblem) -> String? {
+  ) throws(Refusal) -> String? {
     switch order {
     case .play:
       try play(restingPlace)
@@ -178,7 +174,7 @@ final class HouseGroup {
     return "stopped"
   }
 
-  func seek(_ seconds: Double, isRelative: Bool) throws(HouseProblem) {
+  func seek(_ seconds: Double, isRelative: Bool) throws(Refusal) {
     guard seconds.isFinite else { throw .invalid("a position is a number of seconds") }
     if isResting {
       guard var place = restingPlace ?? items.first.map({ .init(entry: $0.id, seconds: 0) }) else {
@@ -193,7 +189,7 @@ final class HouseGroup {
   }
 
   /// From this place of the list; nil, or one that is not there any more, is its beginning.
-  func play(_ place: QueuePlace?) throws(HouseProblem) {
+  func play(_ place: QueuePlace?) throws(Refusal) {
     try checkRooms()
     let items = items
     guard let first = items.first else {
@@ -211,7 +207,7 @@ final class HouseGroup {
   }
 
   /// Music that nobody can hear does not run.
-  private func checkRooms() throws(HouseProblem) {
+  private func checkRooms() throws(Refusal) {
     guard hasRooms() else {
       throw .unavailable("no room is in this group; add one, then play")
     }
@@ -233,7 +229,7 @@ final class HouseGroup {
     rooms[record.id] = driver.addRoom(record, takesOver: takes)
   }
 
-  func add(host: String, port: UInt16, as room: String, takes: Bool) throws(HouseProblem) {
+  func add(host: String, port: UInt16, as room: String, takes: Bool) throws(Refusal) {
     lost.remove(room)
     do {
       rooms[room] = try driver.addRoom(host: host, port: port, takesOver: takes)
@@ -284,7 +280,7 @@ final class HouseGroup {
   // MARK: - Queue
 
   /// Returns the identities of what was added.
-  func edit(_ edit: HouseRequest.QueueEdit) throws(HouseProblem) -> [Int] {
+  func edit(_ edit: HouseRequest.QueueEdit) throws(Refusal) -> [Int] {
     switch edit {
     case .add(let entries, at: .now): return try replace(with: entries)
     case .clear: clear()
@@ -305,13 +301,13 @@ final class HouseGroup {
     return []
   }
 
-  private func check(_ id: Int) throws(HouseProblem) {
+  private func check(_ id: Int) throws(Refusal) {
     guard driver.session.playlist.contains(id) else {
       throw .noSuch("that entry is not in the queue any more")
     }
   }
 
-  private func replace(with entries: [Entry]) throws(HouseProblem) -> [Int] {
+  private func replace(with entries: [Entry]) throws(Refusal) -> [Int] {
     try checkRooms()
     keepForUndo("replaced")
     carryOut(.edit(.clear))
@@ -329,7 +325,7 @@ final class HouseGroup {
 
   private func add(
     _ entries: [Entry], at place: HouseRequest.Place
-  ) throws(HouseProblem) -> [Int] {
+  ) throws(Refusal) -> [Int] {
     let begins = items.isEmpty && isResting && !rooms.isEmpty
     let added = try insert(entries, try self.place(place))
     if begins, let first = added.first {
@@ -340,15 +336,11 @@ final class HouseGroup {
 
   func insert(
     _ entries: [Entry], _ place: PlaylistEdit.Place
-  ) throws(HouseProblem) -> [Int] {
+  ) throws(Refusal) -> [Int] {
     let new = entries.map { PlaylistEntry($0.location, title: $0.title, reach: $0.reach) }
-    let outcome: CommandOutcome
-    do {
-      outcome = try player.carryOut(.edit(.insert(new, place)))
-    } catch {
-      throw HouseProblem(error)
+    guard case .added(let ids) = try player.carryOut(.edit(.insert(new, place))) else {
+      return []
     }
-    guard case .added(let ids) = outcome else { return [] }
     for (id, entry) in zip(ids, entries) { details[id] = entry }
     forgetDetails()
     return Array(ids)
@@ -357,7 +349,7 @@ final class HouseGroup {
   /// - Parameter moved: an entry that is to come there: places are counted in the list without it.
   private func place(
     _ place: HouseRequest.Place, without moved: Int? = nil
-  ) throws(HouseProblem) -> PlaylistEdit.Place {
+  ) throws(Refusal) -> PlaylistEdit.Place {
     switch place {
     case .now, .end: return .end
     case .next: return (isResting ? restingPlace : nil).map { .after($0.entry) } ?? .next
@@ -375,24 +367,24 @@ final class HouseGroup {
     }
   }
 
-  private func move(_ id: Int, to place: HouseRequest.Place) throws(HouseProblem) {
+  private func move(_ id: Int, to place: HouseRequest.Place) throws(Refusal) {
     try check(id)
     guard place != .before(id) else { return }
     carryOut(.edit(.move(id, try self.place(place, without: id))))
   }
 
-  private func shuffle() throws(HouseProblem) {
+  private func shuffle() throws(Refusal) {
     let before = undo
     keepForUndo("shuffled", movesPlace: false)
     do {
       try player.shuffle()
     } catch {
       undo = before
-      throw HouseProblem(error)
+      throw error
     }
   }
 
-  private func remove(entry id: Int) throws(HouseProblem) {
+  private func remove(entry id: Int) throws(Refusal) {
     try check(id)
     keepForUndo("removed", count: 1, movesPlace: place(player.status)?.entry == id)
     if restingPlace?.entry == id {
@@ -408,7 +400,7 @@ final class HouseGroup {
     undo = QueueUndo(done, count ?? items.count, items, place)
   }
 
-  private func bringBack() throws(HouseProblem) {
+  private func bringBack() throws(Refusal) {
     guard let undo else { throw .unavailable("there is nothing to undo") }
     self.undo = nil
     carryOut(.edit(.restore(undo.items)))
@@ -490,37 +482,11 @@ final class HouseGroup {
 }
 
 extension Effects {
-  init(_ change: HouseRequest.GroupChange.Effects) throws(HouseProblem) {
+  init(_ change: HouseRequest.GroupChange.Effects) throws(Refusal) {
     self.init()
     rate = change.rate ?? 1
     pitch = change.pitch ?? 0
     (loudness, filters) = (change.loudness, change.filters ?? [])
-    do {
-      try check()
-    } catch {
-      throw HouseProblem(error)
-    }
-  }
-}
-
-extension HouseProblem {
-  init(_ error: ServiceError) {
-    switch error {
-    case .invalid(let line): self = .invalid(line)
-    case .unavailable(let line), .nothingPlayable(let line): self = .unavailable(line)
-    case .notKept(let line): self = .notKept(line)
-    case .damaged: self = .unavailable(error.description)
-    }
-  }
-}
-
-extension ServiceError {
-  init(_ problem: HouseProblem) {
-    switch problem {
-    case .noSuch(let line), .invalid(let line): self = .invalid(line)
-    case .unavailable(let line), .notYet(let line): self = .unavailable(line)
-    case .notKept(let line): self = .notKept(line)
-    case .outdated: self = .unavailable("the queue was changed by somebody else meanwhile")
-    }
+    try check()
   }
 }

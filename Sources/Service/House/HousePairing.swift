@@ -31,7 +31,7 @@ package struct PairingRoom: Hashable, Sendable {
 
 /// The household as far as pairing needs it, from any thread.
 package protocol PairingHousehold: Sendable {
-  func pairingRoom(_ id: String) async throws(HouseProblem) -> PairingRoom
+  func pairingRoom(_ id: String) async throws(Refusal) -> PairingRoom
   /// These are all that are paired now.
   func paired(_ pairings: Pairings)
 }
@@ -74,11 +74,11 @@ package final class HousePairing: PairingControl {
     (self.house, self.senderName, self.means) = (house, senderName, means)
   }
 
-  package func pair(room id: String, pin text: String) async throws(PairingProblem) {
+  package func pair(room id: String, pin text: String) async throws(Refusal) {
     let pin = try Self.pin(text)
-    let room = try await known(id)
+    let room = try await house.pairingRoom(id)
     let means = means
-    let pairings = try await onThread(id, room.name) { () throws(PairingProblem) in
+    let pairings = try await onThread(id, room.name) { () throws(Refusal) in
       let report = Self.report(of: .pair(pin), room, means)
       guard case .paired(let receiver, let name) = report else {
         throw Self.problem(report, room.name)
@@ -89,15 +89,15 @@ package final class HousePairing: PairingControl {
   }
 
   /// The room is forgotten here in any case.
-  package func unpair(room id: String) async throws(PairingProblem) {
-    let room = try await known(id)
+  package func unpair(room id: String) async throws(Refusal) {
+    let room = try await house.pairingRoom(id)
     guard let receiver = room.receiver else {
       throw .unavailable(
         "\(room.name) was not reached yet, so that it is not known which room it is; try again when it is there"
       )
     }
     let means = means
-    let (pairings, obstacle) = try await onThread(id, room.name) { () throws(PairingProblem) in
+    let (pairings, obstacle) = try await onThread(id, room.name) { () throws(Refusal) in
       let report = Self.report(of: .unpair, room, means)
       return (try Self.changed(.remove(receiver), room.name, means), report.obstacle)
     }
@@ -111,28 +111,15 @@ package final class HousePairing: PairingControl {
 
   // MARK: - Steps
 
-  private static func pin(_ text: String) throws(PairingProblem) -> PIN {
+  private static func pin(_ text: String) throws(Refusal) -> PIN {
     do throws(PIN.Mistake) {
       return try PIN(text)
     } catch {
       switch error {
-      case .malformed: throw .wrongPIN("A PIN has eight digits, such as 1234 5671.")
+      case .malformed: throw .invalid("A PIN has eight digits, such as 1234 5671.")
       case .typo:
-        throw .wrongPIN(
+        throw .invalid(
           "One of the digits is wrong: the last one checks the others. Nothing was sent.")
-      }
-    }
-  }
-
-  private func known(_ id: String) async throws(PairingProblem) -> PairingRoom {
-    do throws(HouseProblem) {
-      return try await house.pairingRoom(id)
-    } catch {
-      switch error {
-      case .noSuch(let line): throw .noSuch(line)
-      case .invalid(let line), .unavailable(let line), .notYet(let line), .notKept(let line):
-        throw .unavailable(line)
-      case .outdated: throw .unavailable("the household has changed meanwhile; try again")
       }
     }
   }
@@ -149,7 +136,7 @@ package final class HousePairing: PairingControl {
 
   private static func changed(
     _ change: Change, _ name: String, _ means: Means
-  ) throws(PairingProblem) -> Pairings {
+  ) throws(Refusal) -> Pairings {
     do {
       return try means.change(change)
     } catch {
@@ -157,10 +144,10 @@ package final class HousePairing: PairingControl {
     }
   }
 
-  private static func problem(_ report: PairingReport, _ name: String) -> PairingProblem {
+  private static func problem(_ report: PairingReport, _ name: String) -> Refusal {
     switch report {
     case .wrongPIN:
-      .wrongPIN("That is not the PIN of \(name). It is shown there by: tutti-receiver pin")
+      .invalid("That is not the PIN of \(name). It is shown there by: tutti-receiver pin")
     case .refused(let refusal) where refusal.reason == .wait:
       .tooMany(
         "There were too many wrong PINs. \(name) takes the next one in a while.",
@@ -171,8 +158,8 @@ package final class HousePairing: PairingControl {
   }
 
   private func onThread<Value: Sendable>(
-    _ id: String, _ name: String, _ body: @escaping @Sendable () throws(PairingProblem) -> Value
-  ) async throws(PairingProblem) -> Value {
+    _ id: String, _ name: String, _ body: @escaping @Sendable () throws(Refusal) -> Value
+  ) async throws(Refusal) -> Value {
     try begin(id, name)
     defer { _ = visited.withLock { $0.remove(id) } }
     let result = await withCheckedContinuation { continuation in
@@ -181,7 +168,7 @@ package final class HousePairing: PairingControl {
     return try result.get()
   }
 
-  private func begin(_ id: String, _ name: String) throws(PairingProblem) {
+  private func begin(_ id: String, _ name: String) throws(Refusal) {
     let isFree = visited.withLock { visited in
       visited.count < Self.visitLimit && visited.insert(id).inserted
     }

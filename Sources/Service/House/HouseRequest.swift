@@ -116,29 +116,15 @@ package enum HouseAnswer: Hashable, Sendable {
   case done
 }
 
-/// Why a request was not carried out, in one sentence for people that says what to do.
-package enum HouseProblem: Error, Hashable, Sendable {
-  case noSuch(String)
-  case invalid(String)
-  /// The queue has this revision by now.
-  case outdated(revision: UInt64)
-  /// It cannot be done now.
-  case unavailable(String)
-  /// It was not done, for it could not be kept: the disk is full or broken.
-  case notKept(String)
-  /// It is not done yet; the same request in a second may have its answer.
-  case notYet(String)
-}
-
 /// The household as its surfaces see it, from any thread.
 package protocol HouseControl: Sendable {
-  func state() async throws(HouseProblem) -> HouseState
-  func perform(_ request: HouseRequest) async throws(HouseProblem) -> HouseAnswer
-  func queue(group: String, offset: Int, limit: Int) async throws(HouseProblem) -> QueuePage
+  func state() async throws(Refusal) -> HouseState
+  func perform(_ request: HouseRequest) async throws(Refusal) -> HouseAnswer
+  func queue(group: String, offset: Int, limit: Int) async throws(Refusal) -> QueuePage
   /// With how loud they are now.
-  func inputs() async throws(HouseProblem) -> [HouseState.Input]
+  func inputs() async throws(Refusal) -> [HouseState.Input]
   /// How far rooms were from the schedule in the last minutes.
-  func syncHistory() async throws(HouseProblem) -> SyncHistory
+  func syncHistory() async throws(Refusal) -> SyncHistory
   /// Everything that changes from now on, in order. Who reads too slowly is ended, and begins with a new state.
-  func changes() async throws(HouseProblem) -> AsyncStream<HouseChange>
+  func changes() async throws(Refusal) -> AsyncStream<HouseChange>
 }

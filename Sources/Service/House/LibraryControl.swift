@@ -1,27 +1,27 @@
 /// The music that a household owns, and its stations and playlists, from any thread. Problems are sentences for people.
 package protocol LibraryControl: Sendable {
-  func albums(_ query: AlbumQuery) async throws(HouseProblem) -> AlbumPage
-  func album(_ id: String) async throws(HouseProblem) -> AlbumContents
-  func artists(offset: Int, limit: Int) async throws(HouseProblem) -> ArtistPage
+  func albums(_ query: AlbumQuery) async throws(Refusal) -> AlbumPage
+  func album(_ id: String) async throws(Refusal) -> AlbumContents
+  func artists(offset: Int, limit: Int) async throws(Refusal) -> ArtistPage
   /// Of the library's folders; the empty path is their list. A path that leads out of them is none.
-  func folder(_ path: String) async throws(HouseProblem) -> FolderContents
-  func search(_ text: String, limit: Int) async throws(HouseProblem) -> SearchResult
-  func radios() async throws(HouseProblem) -> [Radio]
-  func addRadio(name: String, uri: String) async throws(HouseProblem) -> Radio
-  func removeRadio(_ id: String) async throws(HouseProblem)
-  func playlists() async throws(HouseProblem) -> [StoredPlaylist]
-  func playlist(_ id: String) async throws(HouseProblem) -> PlaylistContents
-  func savePlaylist(_ name: String, _ entries: [QueuePage.Entry]) async throws(HouseProblem)
+  func folder(_ path: String) async throws(Refusal) -> FolderContents
+  func search(_ text: String, limit: Int) async throws(Refusal) -> SearchResult
+  func radios() async throws(Refusal) -> [Radio]
+  func addRadio(name: String, uri: String) async throws(Refusal) -> Radio
+  func removeRadio(_ id: String) async throws(Refusal)
+  func playlists() async throws(Refusal) -> [StoredPlaylist]
+  func playlist(_ id: String) async throws(Refusal) -> PlaylistContents
+  func savePlaylist(_ name: String, _ entries: [QueuePage.Entry]) async throws(Refusal)
     -> StoredPlaylist
-  func removePlaylist(_ id: String) async throws(HouseProblem)
+  func removePlaylist(_ id: String) async throws(Refusal)
   /// What an item stands for, in the order in which it plays.
-  func entries(of item: LibraryItem) async throws(HouseProblem) -> [HouseRequest.NewEntry]
+  func entries(of item: LibraryItem) async throws(Refusal) -> [HouseRequest.NewEntry]
   /// Returns once it has begun.
-  func scan() async throws(HouseProblem)
+  func scan() async throws(Refusal)
   /// A picture by its hash, no larger than `size` pixels each way.
-  func artwork(_ hash: String, size: Int) async throws(HouseProblem) -> ServableFile
+  func artwork(_ hash: String, size: Int) async throws(Refusal) -> ServableFile
   /// The file of a track, which lies in the library's folders.
-  func media(track: String) async throws(HouseProblem) -> ServableFile
+  func media(track: String) async throws(Refusal) -> ServableFile
 }
 
 /// What can be put into a queue.

@@ -119,7 +119,7 @@ extension House {
     }
   }
 
-  func identify(_ room: String) throws(HouseProblem) {
+  func identify(_ room: String) throws(Refusal) {
     try check(room: room)
     let name = name(ofRoom: room)
     guard !needsPairing(room) else {
@@ -144,7 +144,7 @@ extension House {
     signs[room] = RoomSign(player, at: now)
   }
 
-  private func tonePlayer() throws(HouseProblem) -> PlayerService {
+  private func tonePlayer() throws(Refusal) -> PlayerService {
     do {
       return try PlayerService(
         host: host,

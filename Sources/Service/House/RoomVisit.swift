@@ -90,7 +90,7 @@ extension House {
 
   func tell(
     _ change: HouseRequest.RoomSettingsChange, to room: String
-  ) throws(HouseProblem) {
+  ) throws(Refusal) {
     let name = name(ofRoom: room)
     let now = HostClock.now
     if roomVisits[room]?.tell(change, at: now) ?? false { return }
@@ -111,7 +111,7 @@ extension House {
     roomVisits[room] = visit
   }
 
-  private func visitor() throws(HouseProblem) -> PlayerService {
+  private func visitor() throws(Refusal) -> PlayerService {
     do {
       return try PlayerService(
         host: host,

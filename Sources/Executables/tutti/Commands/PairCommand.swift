@@ -88,7 +88,7 @@ struct UnpairCommand: ParsableCommand {
       return (known.first?.name ?? target.name, report.obstacle)
     } catch let failure as Failure where failure.kind == .unavailable && !known.isEmpty {
       return (called, failure.description)
-    } catch let error as ServiceError where !known.isEmpty {
+    } catch let error as Service.Refusal where !known.isEmpty {
       return (called, error.description)
     }
   }
