@@ -1,13 +1,11 @@
-import Testing
-
 /// What strangers write so that a demuxer opens, reads or keeps without end, or reads what it must not.
-struct Attack: Sendable, CustomTestStringConvertible {
-  var testDescription: String
+package struct Attack: Sendable, CustomStringConvertible {
+  package let description: String
   /// What each path holds; the first is played.
-  var files: [(name: String, text: String)]
+  package let files: [(name: String, text: String)]
 
-  init(_ description: String, _ files: KeyValuePairs<String, String>) {
-    testDescription = description
+  private init(_ description: String, _ files: KeyValuePairs<String, String>) {
+    self.description = description
     self.files = files.map { ($0.key, $0.value) }
   }
 
@@ -17,7 +15,7 @@ struct Attack: Sendable, CustomTestStringConvertible {
   }
 
   /// Those that name only what stands beside them: served, and as files.
-  static let lists = [
+  package static let lists = [
     Attack(
       "a concat list names itself", ["loop.mp3": "ffconcat version 1.0\nfile 'loop.mp3'\n"]),
     Attack(
