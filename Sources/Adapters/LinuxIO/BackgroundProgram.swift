@@ -1,7 +1,6 @@
 internal import CSys
 internal import Clock
 internal import Glibc
-internal import Synchronization
 
 /// A program of ours that works beside this one and answers one request after the other, so that what it reads can end
 /// or hold up nothing but itself. Ends with its owner, and when this process ends.
@@ -16,40 +15,13 @@ package final class BackgroundProgram: Sendable {
   /// Bytes of a request or an answer.
   package static let messageLimit = 1 << 20
 
-  private let stream: FileDescriptor
-  /// Nil once it was waited for.
-  private let process: Mutex<pid_t?>
+  private let program: ChildProgram
 
   /// - Parameter command: the path of the program, and its arguments.
-  package init(_ command: [String]) throws(IOError) {
-    var ends: [Int32] = [-1, -1]
-    try IOError.check("socketpair", csys_pair(&ends), command.first ?? "")
-    stream = FileDescriptor(ends[0])
-    let other = FileDescriptor(ends[1])
-    var arguments: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) } + [nil]
-    let result = csys_spawn(&arguments, other.number)
-    for argument in arguments { free(argument) }
-    process = Mutex(result > 0 ? result : nil)
-    try IOError.check("posix_spawn", result, command.first ?? "")
-  }
-
-  deinit {
-    // A process that hangs in the kernel is left behind rather than waited for.
-    process.withLock { process in
-      guard let number = process else { return }
-      kill(number, SIGKILL)
-      var status: Int32 = 0
-      for _ in 0..<100 where waitpid(number, &status, WNOHANG) == 0 { usleep(1_000) }
-      process = nil
-    }
-  }
+  package init(_ command: [String]) throws(IOError) { program = try ChildProgram(command) }
 
   /// Ends it, and what waits for its answer. From any thread.
-  package func end() {
-    process.withLock { process in
-      if let process { kill(process, SIGKILL) }
-    }
-  }
+  package func end() { program.end() }
 
   /// Asks for something, which it does at once. For one thread at a time; after a failure there are no more answers.
   package func ask(_ request: [UInt8]) throws(Failure) {
@@ -67,7 +39,8 @@ package final class BackgroundProgram: Sendable {
   private func send(_ bytes: [UInt8]) throws(Failure) {
     var rest = bytes[...]
     while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { csys_send(stream.number, $0.baseAddress, $0.count) }
+      let stream = program.stream.number
+      let count = rest.withUnsafeBytes { csys_send(stream, $0.baseAddress, $0.count) }
       guard count > 0 else { throw fail(.ended) }
       rest = rest.dropFirst(count)
     }
@@ -78,9 +51,9 @@ package final class BackgroundProgram: Sendable {
     var block = [UInt8](repeating: 0, count: count)
     while bytes.count < count {
       let left = (deadline - HostClock.now.nanoseconds) / 1_000_000
-      var event = pollfd(fd: stream.number, events: Int16(POLLIN), revents: 0)
+      var event = pollfd(fd: program.stream.number, events: Int16(POLLIN), revents: 0)
       guard left > 0, poll(&event, 1, Int32(clamping: left)) != 0 else { throw fail(.silent) }
-      let more = csys_receive(stream.number, &block, count - bytes.count)
+      let more = csys_receive(program.stream.number, &block, count - bytes.count)
       if more == -Int(EINTR) { continue }
       guard more > 0 else { throw fail(.ended) }
       bytes += block.prefix(more)
@@ -137,19 +110,6 @@ package enum BackgroundService {
       rest = rest.dropFirst(count)
     }
     return true
-  }
-}
-
-/// Each message has its length before it: four bytes, the lowest first.
-private enum MessageFrame {
-  static let headerSize = 4
-
-  static func header(of count: Int) -> [UInt8] {
-    (0..<headerSize).map { UInt8(truncatingIfNeeded: count >> ($0 * 8)) }
-  }
-
-  static func count(in header: [UInt8]) -> Int {
-    header.reversed().reduce(0) { $0 << 8 | Int($1) }
   }
 }
 

@@ -1,6 +1,5 @@
 internal import CSys
 internal import Glibc
-internal import Synchronization
 
 /// A program of ours that decodes what strangers have made, at the other end of a socket. It may crash, hang, or say
 /// anything at all.
@@ -8,59 +7,27 @@ package final class ConfinedProgram: Sendable {
   /// Seconds after which it counts as hung where it takes nothing.
   private static let patience = 5
 
-  private let connection: FileDescriptor
-  /// Nil once it was waited for.
-  private let process: Mutex<Int32?>
+  private let program: ChildProgram
 
   /// Its end of the socket closes when it ends.
-  package var stream: Int32 { connection.number }
+  package var stream: Int32 { program.stream.number }
 
   /// Starts it. It ends with the calling thread at the latest.
   ///
   /// - Parameter command: the path of the program, and its arguments.
   package init(_ command: [String]) throws(IOError) {
-    var ends: [Int32] = [-1, -1]
-    try IOError.check("socketpair", csys_pair(&ends), command.first ?? "")
-    connection = FileDescriptor(ends[0])
-    let other = FileDescriptor(ends[1])
+    program = try ChildProgram(command)
     var limit = timeval(tv_sec: Self.patience, tv_usec: 0)
     let size = socklen_t(MemoryLayout<timeval>.size)
-    setsockopt(ends[0], SOL_SOCKET, SO_SNDTIMEO, &limit, size)
-    setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &limit, size)
-    var arguments: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) } + [nil]
-    let result = csys_spawn(&arguments, other.number)
-    for argument in arguments { free(argument) }
-    process = Mutex(result > 0 ? result : nil)
-    try IOError.check("posix_spawn", result, command.first ?? "")
-  }
-
-  deinit {
-    // A process that hangs in the kernel is left behind rather than waited for.
-    process.withLock { process in
-      guard let number = process else { return }
-      kill(number, SIGKILL)
-      var status: Int32 = 0
-      for _ in 0..<100 where waitpid(number, &status, WNOHANG) == 0 { usleep(1_000) }
-      process = nil
-    }
+    setsockopt(stream, SOL_SOCKET, SO_SNDTIMEO, &limit, size)
+    setsockopt(stream, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
   }
 
   /// Its number; nil once it has ended.
-  package var number: Int32? {
-    process.withLock { process in
-      guard let number = process else { return nil }
-      var status: Int32 = 0
-      if waitpid(number, &status, WNOHANG) != 0 { process = nil }
-      return process
-    }
-  }
+  package var number: Int32? { program.number }
 
   /// Ends it at once. From any thread.
-  package func end() {
-    process.withLock { process in
-      if let process { kill(process, SIGKILL) }
-    }
-  }
+  package func end() { program.end() }
 
   /// False where it takes nothing.
   package func send(_ message: [UInt8], descriptor: Int32? = nil) -> Bool {
@@ -90,7 +57,7 @@ package enum ConfinedService {
   /// The next message, and a descriptor where one came with it. Nil where nobody asks any more.
   package static func receive(limit: Int) -> (message: [UInt8], descriptor: Int32?)? {
     var descriptor: Int32 = -1
-    var header = [UInt8](repeating: 0, count: MediaPipe.headerSize)
+    var header = [UInt8](repeating: 0, count: MessageFrame.headerSize)
     guard csys_receive_descriptor(STDIN_FILENO, &header, header.count, &descriptor) == header.count,
       let count = MediaPipe.count(in: header, limit: limit),
       let message = MediaPipe.gather(count, from: STDIN_FILENO, { true })
@@ -106,12 +73,10 @@ package enum ConfinedService {
   }
 }
 
-/// Messages on a socket between two processes: each has its length before it, four bytes, the lowest first.
+/// Messages on a socket, of which one may bring a descriptor.
 private enum MediaPipe {
-  static let headerSize = 4
-
   static func send(_ message: [UInt8], descriptor: Int32?, to stream: Int32) -> Bool {
-    let header = (0..<headerSize).map { UInt8(truncatingIfNeeded: message.count >> ($0 * 8)) }
+    let header = MessageFrame.header(of: message.count)
     guard let descriptor else { return send(header + message, to: stream) }
     guard csys_send_descriptor(stream, header, header.count, descriptor) == header.count else {
       return false
@@ -133,13 +98,13 @@ private enum MediaPipe {
   }
 
   static func receive(from stream: Int32, limit: Int, _ waits: () -> Bool) -> [UInt8]? {
-    guard let header = gather(headerSize, from: stream, waits) else { return nil }
+    guard let header = gather(MessageFrame.headerSize, from: stream, waits) else { return nil }
     guard let count = count(in: header, limit: limit) else { return nil }
     return gather(count, from: stream, waits)
   }
 
   static func count(in header: [UInt8], limit: Int) -> Int? {
-    let count = header.reversed().reduce(0) { $0 << 8 | Int($1) }
+    let count = MessageFrame.count(in: header)
     return (1...limit).contains(count) ? count : nil
   }
 
