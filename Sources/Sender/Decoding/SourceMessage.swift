@@ -189,7 +189,7 @@ extension SourceReply {
     case 1: self = .opened(try reader.connection())
     case 2:
       var titles: [SourceTitle] = []
-      for _ in 0..<(try reader.uint8("titles")) {
+      for _ in 0..<(try reader.titleCount()) {
         let key = try reader.text(atMost: 256, "key")
         titles.append(
           SourceTitle(key: key, value: try reader.text(atMost: DecoderMessage.textLimit, "value")))
@@ -241,9 +241,17 @@ extension ByteReader {
     switch try uint8("news") {
     case 1: .stalled
     case 2: .resumed(afterSeconds: Int(try uint32(in: 0...86_400, "seconds")))
-    case 3: .reconnecting(reason: try text(atMost: DecoderMessage.textLimit, "reason").shownPlainly)
+    case 3: .reconnecting(reason: try text(atMost: ItemMetadata.textLimit, "reason").shownPlainly)
     case let kind: throw .outOfRange(field: "news", value: Int64(kind))
     }
+  }
+
+  fileprivate mutating func titleCount() throws(DecodeError) -> Int {
+    let count = Int(try uint8("titles"))
+    guard count <= SourceTitle.limit else {
+      throw .outOfRange(field: "titles", value: Int64(count))
+    }
+    return count
   }
 
   fileprivate mutating func connection() throws(DecodeError) -> SourceConnection {
