@@ -317,6 +317,7 @@ class Stream:
     def __init__(self):
         self.generation, self.cuts, self.next, self.blocks, self.anchors, self.gain = 0, [], 0, [], [], 1.0
         self.formats, self.ended, self.corrupt, self.rampFrom, self.isAttached = {}, False, 0, None, True
+        self.end = 0  # of the packet taken last, in flicks; 0 where none was since the last cut
 
     def packet(self, payload):
         stream, generation, sequence, start, formatID, flags, count, skipped, size = unpack(">IIQqHHIII", payload)
@@ -330,16 +331,20 @@ class Stream:
         if sequence < self.next and self.isAttached:
             return
         if sequence < self.next:
-            self.blocks = []  # The sender goes back behind a hole.
+            self.blocks, self.end = [], 0  # The sender goes back behind a hole.
         self.isAttached = True
         if generation > self.generation:
             self.cut(start, generation, True)
         limit = min((f for f, g in self.cuts if g > generation), default=1 << 61)
         if start >= limit:
             return
+        check(self.end - start <= form.flicks, "a packet begins before the one before it ends")
+        if start < self.end and count:  # The sender has rounded down where two rates join.
+            start, skipped, count = start + form.flicks, skipped + 1, count - 1
         self.next, self.ended = sequence + 1, bool(flags & 2)
         first = start // form.flicks
-        count = min(count, -(-(limit - first * form.flicks) // form.flicks))
+        count = max(0, min(count, -(-(limit - start) // form.flicks)))
+        self.end = start + count * form.flicks
         isRamped = self.rampFrom is not None and start >= self.rampFrom
         if isRamped:
             self.rampFrom = None
@@ -350,7 +355,7 @@ class Stream:
     def cut(self, start, generation, isRamped):
         if generation <= self.generation:
             return
-        self.generation, self.ended, self.rampFrom = generation, False, start if isRamped else None
+        self.generation, self.ended, self.rampFrom, self.end = generation, False, start if isRamped else None, 0
         self.cuts = (self.cuts + [(start, generation)])[-32:]
         for block in self.blocks:
             block.end = min(block.end, -(-start // block.form.flicks))
