@@ -1,5 +1,6 @@
 import FFmpegSource
 import SQLiteStore
+import Sender
 
 /// Albums and artists: which a track belongs to, and what follows from their tracks. What was marked is counted anew by
 /// `refresh`.
@@ -22,10 +23,11 @@ final class AlbumKeeper {
 
   // MARK: - Which
 
-  /// Nil where the file names none. Its discs may lie in folders of their own, and its tracks may be by several artists.
+  /// Of the folder where the file names none. Its discs may lie in folders of their own, and its tracks may be by several
+  /// artists.
   func album(of tags: FileTags, in folder: String) throws(SQLiteError) -> Int64? {
-    guard let title = tags.album else { return nil }
-    let key = Self.key(of: tags, title, in: folder)
+    let title = tags.album ?? Self.title(of: folder)
+    let key = tags.album.map { Self.key(of: tags, $0, in: folder) } ?? Self.key(ofFolder: folder)
     if let number = albumNumbers[key] { return number }
     try statements.run(
       "INSERT INTO album (key, title, sort) VALUES (?, ?, ?) ON CONFLICT (key) DO NOTHING",
@@ -44,6 +46,17 @@ final class AlbumKeeper {
     let place = isShared ? LibraryPath.parent(folder) ?? "" : folder
     let artist = tags.albumArtist.map(SortKey.of) ?? ""
     return [SortKey.of(title), artist, place].joined(separator: "\u{1f}")
+  }
+
+  /// What the files of a folder are together that name no album: discs of one in folders of their own are one.
+  private static func key(ofFolder folder: String) -> String { "folder \(home(ofDisc: folder))" }
+
+  private static func title(of folder: String) -> String {
+    ItemMetadata.shown(FileName.shown(LibraryPath.name(home(ofDisc: folder))))
+  }
+
+  private static func home(ofDisc folder: String) -> String {
+    LibraryPath.isDisc(folder) ? LibraryPath.parent(folder) ?? folder : folder
   }
 
   func artist(_ name: String) throws(SQLiteError) -> Int64 {
@@ -146,7 +159,7 @@ final class AlbumKeeper {
       """
       UPDATE artist SET albums = (SELECT count(*) FROM album WHERE artist = ?1 AND tracks > 0),
         loose = (SELECT count(*) FROM track
-          WHERE artist_id = ?1 AND album_id IS NULL AND missing IS NULL),
+          WHERE artist_id = ?1 AND album IS NULL AND missing IS NULL),
         artwork = (SELECT artwork FROM album
           WHERE artist = ?1 AND tracks > 0 AND artwork IS NOT NULL ORDER BY year, id LIMIT 1)
       WHERE id = ?1

@@ -27,7 +27,9 @@ struct FoundTrack: Sendable {
 
   static let columns = """
     SELECT t.id, t.title, t.artist, t.albumartist, t.album, t.album_id, t.artist_id, t.track, t.disc,
-      t.year, t.duration, t.codec, coalesce(a.artwork, f.image, t.picture), t.video, f.path, t.name
+      t.year, t.duration, t.codec,
+      coalesce(CASE WHEN t.album IS NULL THEN t.picture END, a.artwork, f.image, t.picture),
+      t.video, f.path, t.name
     FROM track t JOIN folder f ON f.id = t.folder LEFT JOIN album a ON a.id = t.album_id
 
     """

@@ -3,7 +3,7 @@ import SQLiteStore
 /// The tables of the library's file.
 enum LibrarySchema {
   /// Of these tables; a file of an older version is brought up to it, one of a newer version is left alone.
-  private static let version = 2
+  private static let version = 3
 
   static func prepare(_ database: Database) throws(SQLiteError) -> Bool {
     let found = try database.version()
@@ -12,6 +12,7 @@ enum LibrarySchema {
       // Each version adds its step here.
       if found < 1 { try database.execute(tables + search + labels) }
       if found == 1 { try database.execute("ALTER TABLE playlist_entry ADD COLUMN reach TEXT") }
+      if (1...2).contains(found) { try database.execute(readAgain) }
       try database.setVersion(version)
     }
     try check(database)
@@ -87,6 +88,13 @@ enum LibrarySchema {
       playlist INTEGER NOT NULL REFERENCES playlist ON DELETE CASCADE, position INTEGER NOT NULL,
       track INTEGER, folder TEXT, name TEXT, uri TEXT, title TEXT, artist TEXT, album TEXT,
       duration REAL, reach TEXT, PRIMARY KEY (playlist, position)) WITHOUT ROWID;
+
+    """
+
+  /// Version 3 gives an album to files that name none: they are read once more.
+  private static let readAgain = """
+    UPDATE folder SET hash = 0 WHERE id IN (SELECT folder FROM track WHERE album_id IS NULL);
+    UPDATE track SET mtime = 0 WHERE album_id IS NULL;
 
     """
 

@@ -32,6 +32,38 @@ import Testing
     #expect(entries.first?.trackId == contents.tracks.first?.id)
   }
 
+  @Test func `files that name no album are one of their folder, with their own pictures`() throws {
+    var first = TaggedFile("First", artist: "Ella")
+    first.picture = [0xff, 0xd8, 0xff, 0xe0, 1]
+    var second = TaggedFile("Second", artist: "Billie")
+    second.picture = [0xff, 0xd8, 0xff, 0xe0, 2]
+    try bed.write(first, to: "Mixed tape/CD1/1.flac")
+    try bed.write(second, to: "Mixed tape/CD2/2.flac")
+    try bed.write(TaggedFile("Third", artist: "Ella"), to: "3.flac")
+    try bed.write(TaggedFile("Named", artist: "Ella", album: "Mixed tape"), to: "Mixed tape/4.flac")
+    try bed.scan()
+    #expect(try bed.albums().map(\.title) == ["Mixed tape", "Music", "Mixed tape"])
+    #expect(try bed.albums().map(\.trackCount) == [1, 1, 2])
+    #expect(try bed.albums().map(\.artist) == ["Ella", "Ella", "Various artists"])
+    #expect(try bed.track("First")?.album == nil)
+    let pictures = try bed.tracks().compactMap(\.artwork)
+    #expect(Set(pictures).count == 2)
+    let artists = try LibraryQueries.artists(offset: 0, limit: 9, bed.database).artists
+    #expect(artists.map(\.name) == ["Billie", "Ella", "Various artists"])
+  }
+
+  @Test func `files that an older version gave no album get one by the next scan`() throws {
+    try bed.write(TaggedFile("First"), to: "Tape/1.flac")
+    try bed.scan()
+    try bed.database.execute(
+      "UPDATE track SET album_id = NULL; DELETE FROM album; PRAGMA user_version = 2")
+    try bed.scan()
+    #expect(try bed.albums().isEmpty)
+    #expect(try LibrarySchema.prepare(bed.database))
+    try bed.scan()
+    #expect(try bed.albums().map(\.title) == ["Tape"])
+  }
+
   @Test func `a compilation is one album, by its artist or by various`() throws {
     for (track, artist) in ["Prince", "Madonna"].enumerated() {
       try bed.write(
