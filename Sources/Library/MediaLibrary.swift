@@ -110,7 +110,8 @@ package final class MediaLibrary: LibraryControl {
       let entries = try StoredLists.entries(ofPlaylist: id, folders, database)
       return PlaylistContents(
         playlist: playlist,
-        entries: entries.enumerated().map { QueuePage.Entry($0.element, id: $0.offset + 1) })
+        entries: entries.enumerated().map { QueuePage.Entry($0.element, id: $0.offset + 1) },
+        missing: try StoredLists.missing(ofPlaylist: id, database))
     }
   }
 

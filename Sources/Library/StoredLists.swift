@@ -101,6 +101,29 @@ enum StoredLists {
     }
   }
 
+  /// Names that are told of what is gone.
+  static let missingLimit = 100
+
+  /// What `entries` leaves out, by its title or the name of its file.
+  static func missing(
+    ofPlaylist id: String, _ database: Database
+  ) throws(SQLiteError) -> [String] {
+    try database.prepare(
+      """
+      SELECT e.title, e.name FROM playlist_entry e
+      WHERE playlist = ? AND coalesce(uri, '') = '' AND NOT EXISTS (
+        SELECT 1 FROM track t JOIN folder f ON f.id = t.folder
+        WHERE t.missing IS NULL AND t.id = coalesce(e.track, (
+          SELECT t.id FROM track t JOIN folder f ON f.id = t.folder
+          WHERE f.path = e.folder AND t.name = e.name)))
+      ORDER BY position LIMIT ?
+      """
+    ).all([SQLiteValue(LibraryNumber.parse(id, LibraryNumber.playlist)), SQLiteValue(missingLimit)])
+    {
+      $0.text(0) ?? LibraryPath.title($0.text(1) ?? "")
+    }
+  }
+
   /// What is of the library is found again by its number; anything else must be an address.
   static func save(
     _ name: String, _ entries: [QueuePage.Entry], _ database: Database

@@ -47,6 +47,27 @@ import Testing
     #expect(try StoredLists.playlists(bed.database).isEmpty)
   }
 
+  @Test func `a playlist names what is not there any more`() throws {
+    try bed.write(TaggedFile("One"), to: "a/1.flac")
+    try bed.write(TaggedFile("Two"), to: "a/2.flac")
+    let list =
+      "#EXTM3U\n1.flac\n#EXTINF:1,The lost one\n3.flac\n2.flac\n04 - gone.flac\nhttp://radio/\n"
+    try bed.temporary.write(Array(list.utf8), to: "Music/a/list.m3u8")
+    try bed.scan()
+    let playlist = try #require(try StoredLists.playlists(bed.database).first)
+    #expect(
+      try StoredLists.missing(ofPlaylist: playlist.id, bed.database) == [
+        "The lost one", "04 - gone",
+      ])
+    try bed.remove("a/2.flac")
+    try bed.scan()
+    #expect(
+      try StoredLists.missing(ofPlaylist: playlist.id, bed.database)
+        == ["The lost one", "2", "04 - gone"])
+    let entries = try StoredLists.entries(ofPlaylist: playlist.id, bed.folders, bed.database)
+    #expect(entries.count == 2)
+  }
+
   @Test func `a saved playlist finds its tracks where they are now, and no other files`() throws {
     try bed.write(TaggedFile("One", artist: "Nina"), to: "a/1.flac")
     try bed.scan()

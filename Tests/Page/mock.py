@@ -319,7 +319,8 @@ def _(house, query, body):
 def _(house, query, body, key):
     name, entries = house.playlists[known(house.playlists, key, "playlist")]
     return 200, {"playlist": {"id": key, "name": name, "trackCount": len(entries)},
-                 "entries": [{k: v for k, v in e.items() if k != "track"} for e in entries if not e.get("isGone")]}
+                 "entries": [{k: v for k, v in e.items() if k != "track"} for e in entries if not e.get("isGone")],
+                 "missing": [e["title"] for e in entries if e.get("isGone")]}
 
 
 @route("DELETE", "/library/playlists/{key}")

@@ -169,9 +169,10 @@ const pages = {
 			: empty("save", "No playlist yet", "Save the queue as a playlist, or put M3U files into the library's folders.")]
 	},
 	async playlist(id, read) {
-		const { playlist, entries } = await read(`/library/playlists/${encodeURIComponent(id)}`)
+		const { playlist, entries, missing } = await read(`/library/playlists/${encodeURIComponent(id)}`)
 		const gone = playlist.trackCount - entries.length
-		return [pageHead("", playlist.name, null, dotted(count(entries.length, "track"), gone > 0 && `${gone} ${gone > 1 ? "are" : "is"} gone`), entries[0]?.artwork, [{ playlistId: id }]), h("ol.tracks", entries.map(looseTrack))]
+		return [pageHead("", playlist.name, null, dotted(count(entries.length, "track"), gone > 0 && `${gone} ${gone > 1 ? "are" : "is"} gone`), entries[0]?.artwork, [{ playlistId: id }]), h("ol.tracks", entries.map(looseTrack)),
+			missing.length > 0 && h("p.dim", `Not found any more: ${missing.join(", ")}${missing.length < gone ? " …" : "."}`)]
 	},
 	async search(text, read) {
 		if (field.value.trim() !== text) field.value = text

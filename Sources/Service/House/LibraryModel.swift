@@ -119,8 +119,10 @@ package struct SearchResult: Codable, Hashable, Sendable {
 package struct PlaylistContents: Codable, Hashable, Sendable {
   package var playlist: StoredPlaylist
   package var entries: [QueuePage.Entry]
+  /// What is not there any more, as the playlist calls it.
+  package var missing: [String]
 
-  package init(playlist: StoredPlaylist, entries: [QueuePage.Entry]) {
-    (self.playlist, self.entries) = (playlist, entries)
+  package init(playlist: StoredPlaylist, entries: [QueuePage.Entry], missing: [String] = []) {
+    (self.playlist, self.entries, self.missing) = (playlist, entries, missing)
   }
 }
