@@ -29,8 +29,9 @@ package final class MediaLibrary: LibraryControl {
     package let description: String
   }
 
-  private let folders: LibraryFolders
-  private let file: LibraryFile
+  let folders: LibraryFolders
+  let file: LibraryFile
+  let foreign: ForeignFiles
   private let shelf: PictureShelf
 
   /// Opens it and begins to scan. A damaged file is made anew.
@@ -45,6 +46,7 @@ package final class MediaLibrary: LibraryControl {
     folders = LibraryFolders(settings.folders)
     shelf = PictureShelf(
       folder: settings.pictures, command: settings.worker + [LibraryWorker.awaited])
+    foreign = ForeignFiles(shelf)
     do {
       try StateFile.createDirectory(path: settings.pictures)
       file = try LibraryFile(
@@ -141,9 +143,10 @@ package final class MediaLibrary: LibraryControl {
       PictureShelf.sizes.contains(size)
     else { throw .noSuch("There is no such picture.") }
     if let file = shelf.file(hash, size) { return file }
-    let origins = try await file.answer { [folders] in
-      try PictureOrigins.of(hash, folders, $0)
-    }
+    let origins =
+      try await file.answer { [folders] in
+        try PictureOrigins.of(hash, folders, $0)
+      } + foreign.origins(of: hash)
     guard !origins.isEmpty else { throw .noSuch("There is no such picture.") }
     return try await shelf.make(hash, size, of: origins)
   }

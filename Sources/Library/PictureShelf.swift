@@ -124,16 +124,28 @@ final class PictureShelf: Sendable {
     for origin in origins {
       let request = WorkerRequest.shrink(
         origin.location, isInside: origin.isInside, size: size, target: target)
-      guard let program = program() else { return }
-      let answer = (try? program.ask(request.bytes)).flatMap {
-        try? program.answer(within: Self.patience)
-      }
-      guard let answer else {
-        state.withLock { $0.program = nil }
-        continue
-      }
-      if case .done(let ending)? = WorkerAnswer(answer) { return keep("\(target).\(ending)") }
+      if case .done(let ending)? = ask(request) { return keep("\(target).\(ending)") }
     }
+  }
+
+  /// Of the same program, after the pictures that wait.
+  func answer(to request: WorkerRequest) async -> WorkerAnswer? {
+    await withCheckedContinuation { continuation in
+      queue.async { [self] in continuation.resume(returning: ask(request)) }
+    }
+  }
+
+  /// Nil where the program has ended, or does not start.
+  private func ask(_ request: WorkerRequest) -> WorkerAnswer? {
+    guard let program = program() else { return nil }
+    let answer = (try? program.ask(request.bytes)).flatMap {
+      try? program.answer(within: Self.patience)
+    }
+    guard let answer else {
+      state.withLock { $0.program = nil }
+      return nil
+    }
+    return WorkerAnswer(answer)
   }
 
   private func program() -> BackgroundProgram? {

@@ -20,6 +20,26 @@ enum QueueEntries {
     return Array(entries.prefix(Playlist.limit))
   }
 
+  /// Those of these files that are tracks, by their places.
+  static func at(
+    _ places: [String], _ folders: LibraryFolders, _ database: Database
+  ) throws -> [String: HouseRequest.NewEntry] {
+    let track = try database.prepare(
+      FoundTrack.columns + "WHERE t.missing IS NULL AND f.path = ? AND t.name = ?")
+    var found: [String: HouseRequest.NewEntry] = [:]
+    for place in places where found[place] == nil {
+      guard let path = folders.path(of: place), let folder = LibraryPath.parent(path) else {
+        continue
+      }
+      var entry = try track.first([SQLiteValue(folder), SQLiteValue(LibraryPath.name(path))]) {
+        FoundTrack($0)
+      }?.entry(in: folders)
+      entry?.location = place
+      found[place] = entry
+    }
+    return found
+  }
+
   private static func tracks(
     _ item: LibraryItem, _ folders: LibraryFolders, _ database: Database
   ) throws -> [FoundTrack] {

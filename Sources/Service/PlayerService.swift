@@ -34,6 +34,8 @@ package final class PlayerService: LoopMember {
   package var onWarning: (String) -> Void = { _ in }
   /// These rooms would play on if the process were killed.
   package var onRooms: (LeftRooms) -> Void = { _ in }
+  /// What its owner knows of an item, by its identity.
+  var known: (Int) -> HouseRequest.NewEntry? = { _ in nil }
   let driver: GroupDriver
   private var host: GroupHost { driver.host }
   private let endsWithList: Bool
@@ -191,7 +193,9 @@ package final class PlayerService: LoopMember {
   func name(of item: PlayItem) -> String {
     let opened = opened(item, status)
     return ItemName.text(
-      title: opened?.title ?? item.title, artist: opened?.artist, location: item.location)
+      title: known?.title ?? opened?.title ?? item.title, artist: known?.artist ?? opened?.artist,
+      location: item.location)
+    let known = known(item.id)
   }
 
   /// For displays. Where it cannot be written music plays all the same, and one line says so.

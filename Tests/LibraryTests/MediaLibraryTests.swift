@@ -53,6 +53,35 @@ import Testing
     #expect(try await open.library.search("three", limit: 5).tracks.count == 1)
   }
 
+  @Test func `files are named by the library, others by their own tags, with their pictures`()
+    async throws
+  {
+    try bed.write(TaggedFile("One", artist: "Ella", album: "A"), to: "a/1.flac")
+    try run(
+      "ffmpeg",
+      ["-v", "error", "-f", "lavfi", "-i", "testsrc=size=40x40", "-frames:v", "1"]
+        + [bed.temporary.file("cover.jpg")])
+    var other = TaggedFile("Elsewhere", artist: "Billie", album: "B")
+    other.picture = try bed.temporary.bytes(of: "cover.jpg")
+    try bed.temporary.write(other.bytes, to: "other.flac")
+    try bed.temporary.write(TaggedFile(nil).bytes, to: "no title.flac")
+    #expect(mkfifo(bed.temporary.file("pipe"), 0o600) == 0)
+    let open = try Open(bed)
+    await open.wait(for: 1)
+    let (own, foreign) = (bed.path("a/./1.flac"), bed.temporary.file("other.flac"))
+    let known = await open.library.known([own, foreign, bed.path("a/none.flac")])
+    #expect(known.keys.sorted() == [own])
+    #expect(known[own]?.title == "One" && known[own]?.location == own)
+    #expect(known[own]?.trackId != nil && known[own]?.albumId != nil)
+    let bare = bed.temporary.file("no title.flac")
+    let tagged = await open.library.tagged([foreign, bare, bed.temporary.file("pipe"), "/none"])
+    #expect(tagged.keys.sorted() == [bare, foreign])
+    #expect(tagged[foreign]?.title == "Elsewhere" && tagged[foreign]?.artist == "Billie")
+    #expect(tagged[bare]?.title == "no title")
+    let hash = try #require(tagged[foreign]?.artwork)
+    #expect(try await Self.picture(hash, 300, of: open.library).type == "image/jpeg")
+  }
+
   @Test func `whatever changes in the library makes its revision grow`() async throws {
     try bed.write(TaggedFile("One"), to: "a/1.flac")
     let open = try Open(bed)

@@ -57,6 +57,7 @@ final class HouseProgram: LoopMember {
     surfaces = try HouseSurfaces(
       configuration, state: state, house: house.client, access: access.house
     ) { line in Self.say(line, to: log) }
+    if let library = surfaces.library { house.ask(library) }
     let client = house.client
     pairings = try NewestValueThread(name: "pairings") {
       { _ in if let paired = try? state.paired() { client.paired(paired) } }

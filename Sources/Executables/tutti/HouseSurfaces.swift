@@ -11,7 +11,8 @@ import WireProtocol
 final class HouseSurfaces {
   /// Of the page.
   let port: Int
-  private let library: MediaLibrary?
+  /// Nil where it cannot be used.
+  let library: MediaLibrary?
   private let web: WebService
 
   init(

@@ -8,9 +8,12 @@ import Sender
 extension House {
   /// The reply comes when what was done is on the disk. An edit that cannot be kept is not done.
   package func answer(_ call: ControlCall, _ reply: @escaping (ControlReply) -> Void) {
-    whereDiskWorks(for: call.request.isEdit) { [unowned self] problem in
-      if let problem { return reply(call.refused(problem)) }
-      answerNow(call, reply)
+    withTitles(ofFilesIn: call.request) { [unowned self] in
+      whereDiskWorks(for: call.request.isEdit) { [unowned self] problem in
+        if let problem { return reply(call.refused(problem)) }
+        answerNow(call, reply)
+        titles.known = [:]
+      }
     }
   }
 
@@ -192,7 +195,7 @@ extension House {
     _ entries: [PlaylistEntry], at number: Int?, in group: HouseGroup
   ) throws(Refusal) -> String? {
     let place = number.map { $0 == 0 ? HouseRequest.Place.next : .number($0) }
-    _ = try group.edit(.add(entries.map(\.new), at: place ?? .end))
+    _ = try group.edit(.add(entries.map(new), at: place ?? .end))
     return PlayerService.count(entries.count, "item") + " added"
   }
 
@@ -273,8 +276,8 @@ extension House {
     let entries = request.shuffles ? wanted.shuffled() : wanted
     let place = self.name(ofGroup: group.id)
     guard let first = entries.first else { return (group, "waits in \(place) for: tutti add FILE") }
-    _ = try group.edit(.add(entries.map(\.new), at: .now))
-    let title = ItemName.text(title: first.title, artist: nil, location: first.location)
+    _ = try group.edit(.add(entries.map(new), at: .now))
+    let title = ItemName.text(title: new(first).title, artist: nil, location: first.location)
     let more =
       entries.count > 1 ? " and \(PlayerService.count(entries.count - 1, "more item"))" : ""
     return (group, "plays \(title)\(more) in \(place)")
@@ -334,13 +337,5 @@ extension House {
 extension ControlCall {
   fileprivate func refused(_ problem: Refusal) -> ControlReply {
     ControlReply(id: id, .refused(error: problem))
-  }
-}
-
-extension PlaylistEntry {
-  fileprivate var new: HouseRequest.NewEntry {
-    var entry = HouseRequest.NewEntry(location: location)
-    (entry.title, entry.reach) = (title, reach)
-    return entry
   }
 }

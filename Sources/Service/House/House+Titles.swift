@@ -1,6 +1,98 @@
 import Clock
 import Driver
+import LinuxIO
 import Sender
+
+/// Says what files are that terminals name by their places alone. From any thread.
+package protocol FileTitles: Sendable {
+  /// Of files of the library, by their places; the others are missing.
+  func known(_ places: [String]) async -> [String: HouseRequest.NewEntry]
+  /// What the tags in other files say.
+  func tagged(_ places: [String]) async -> [String: HouseRequest.NewEntry]
+}
+
+/// What is asked about files of terminals, and what was answered.
+struct Titles {
+  /// Requests that wait; more are carried out without titles.
+  static let waitingLimit = 32
+  /// Music does not wait longer for the library.
+  static let patience = Nanoseconds.milliseconds(500)
+  /// Files of one request of which the tags are read; the others are named when they play.
+  static let taggedLimit = 200
+
+  var files: (any FileTitles)?
+  /// Of the request that is carried out just now.
+  var known: [String: HouseRequest.NewEntry] = [:]
+  var waiting: [UInt64: (deadline: LocalTime, body: () -> Void)] = [:]
+  var count: UInt64 = 0
+
+  var deadline: LocalTime? { waiting.values.map(\.deadline).min() }
+}
+
+/// Titles and covers of what terminals play by its place: as the library has it, else as the file says itself.
+extension House {
+  package func ask(_ files: any FileTitles) { titles.files = files }
+
+  /// Calls `body` when the library has said what the files are, and without it where that takes long.
+  func withTitles(ofFilesIn request: ControlRequest, _ body: @escaping () -> Void) {
+    let places = request.entries.map(\.location).filter { $0.hasPrefix("/") }
+    guard !places.isEmpty, let files = titles.files, titles.waiting.count < Titles.waitingLimit
+    else { return body() }
+    titles.count += 1
+    let number = titles.count
+    titles.waiting[number] = (HostClock.now + Titles.patience, body)
+    let mailbox = mailbox
+    Task {
+      let known = await files.known(places)
+      mailbox.post { house in house.learn(known, for: number) }
+      let others = places.filter { known[$0] == nil }.prefix(Titles.taggedLimit)
+      guard !others.isEmpty else { return }
+      let tagged = await files.tagged(Array(others))
+      mailbox.post { house in house.describe(tagged) }
+    }
+  }
+
+  private func learn(_ known: [String: HouseRequest.NewEntry], for number: UInt64) {
+    guard let waiting = titles.waiting.removeValue(forKey: number) else { return describe(known) }
+    titles.known = known
+    waiting.body()
+  }
+
+  private func describe(_ files: [String: HouseRequest.NewEntry]) {
+    guard !files.isEmpty else { return }
+    for group in groups.values { group.describe(files) }
+    hasNews = true
+  }
+
+  func endWaitingForTitles(at now: LocalTime) {
+    for (number, waiting) in titles.waiting where waiting.deadline <= now {
+      titles.waiting[number] = nil
+      waiting.body()
+    }
+  }
+
+  func new(_ entry: PlaylistEntry) -> HouseRequest.NewEntry {
+    var new = titles.known[entry.location] ?? HouseRequest.NewEntry(location: entry.location)
+    (new.title, new.reach) = (new.title ?? entry.title, entry.reach)
+    return new
+  }
+}
+
+extension HouseRequest.NewEntry {
+  /// Whether nothing is known of it but its place, and maybe a title.
+  var isBare: Bool { trackId == nil && artist == nil && artwork == nil && durationS == nil }
+}
+
+extension ControlRequest {
+  /// What it adds to a list.
+  fileprivate var entries: [PlaylistEntry] {
+    switch self {
+    case .play(let request): request.entries
+    case .add(let entries, _): entries
+    default: []
+    }
+  }
+}
 
 /// What terminals see of a group: its list with the titles that the household knows, not file names.
 extension House {

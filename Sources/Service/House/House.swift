@@ -59,17 +59,18 @@ package final class House: LoopMember {
   /// Receivers of this user on this machine, which need no pairing.
   private(set) var ownRooms: Set<String> = []
   let inputs: LiveInputs
+  var titles = Titles()
   /// Those that sound, of those that are waited for.
   var heardInputs: Set<String> = [] { didSet { hasNews = true } }
   package var library = HouseState.LibraryFigures() {
     didSet { if library != oldValue { hasNews = true } }
   }
-  private let mailbox: Mailbox<House>
+  let mailbox: Mailbox<House>
   private var news = HouseNews()
   private(set) var syncHistory = SyncHistory()
   private var readers: [(id: Int, stream: AsyncStream<HouseChange>.Continuation)] = []
   private var readerCount = 0
-  private var hasNews = true
+  var hasNews = true
   private var nextNews: LocalTime
   private var nextLook: LocalTime
   private var useCount: UInt64 = 0
@@ -157,7 +158,9 @@ package final class House: LoopMember {
   package var nextDeadline: LocalTime? {
     let deadlines = groups.values.compactMap(\.nextDeadline)
     let signs = signs.values.map(\.nextDeadline) + roomVisits.values.map(\.nextDeadline)
-    let own = [hasNews ? nextNews : nextLook, nextSave] + [resumption.deadline].compactMap(\.self)
+    let own =
+      [hasNews ? nextNews : nextLook, nextSave]
+      + [resumption.deadline, titles.deadline].compactMap(\.self)
     return (deadlines + signs + own).min()
   }
 
@@ -170,6 +173,7 @@ package final class House: LoopMember {
     lookAtSigns(at: now)
     lookAtVisits(at: now)
     endDeleted()
+    endWaitingForTitles(at: now)
     if nextLook <= now {
       (nextLook, hasNews) = (now + Self.lookInterval, true)
       takeBackFreed()

@@ -59,6 +59,7 @@ final class HouseGroup {
     } catch {
       throw .unavailable("the group cannot be made: \(error)")
     }
+    player.known = { [unowned self] in details[$0] }
     carryOut(.halt)
     if let effects = try? Effects(record.effects) { carryOut(.effects(effects)) }
   }
@@ -410,6 +411,21 @@ final class HouseGroup {
     if place.wasPlaying, !rooms.isEmpty { return try play(place.queue) }
     carryOut(.halt)
     restingPlace = place.queue
+  }
+
+  /// Takes what is known of files, by their places, of which nothing was said when they were added.
+  func describe(_ files: [String: Entry]) {
+    var known: [Int: Entry] = [:]
+    for item in items {
+      guard var entry = files[item.location], details[item.id]?.isBare ?? true else { continue }
+      entry.title = details[item.id]?.title ?? entry.title
+      entry.reach = item.reach
+      known[item.id] = entry
+    }
+    guard !known.isEmpty else { return }
+    details.merge(known) { $1 }
+    queue.record.describe(known)
+    queueRevision += 1
   }
 
   /// Those of entries that an undo would bring back are kept.

@@ -23,7 +23,7 @@ package struct QueueRecord: Hashable, Sendable {
     package func hash(into hasher: inout Hasher) { hasher.combine(id) }
   }
 
-  /// What is known of an entry never changes, so all copies of a queue share it.
+  /// All copies of a queue share what is known of an entry. One that becomes known better gets another of these.
   private final class Shared: Sendable {
     let details: Details
 
@@ -53,6 +53,14 @@ package struct QueueRecord: Hashable, Sendable {
   }
 
   package var ids: [Int] { entries.map(\.id) }
+
+  /// Takes what has become known of entries since they were added.
+  mutating func describe(_ known: [Int: Details]) {
+    for place in entries.indices {
+      guard let details = known[entries[place].id] else { continue }
+      entries[place] = Entry(id: entries[place].id, rank: entries[place].rank, details)
+    }
+  }
 
   // MARK: - Following the list
 

@@ -1,0 +1,122 @@
+import Clock
+import Driver
+import LinuxIO
+import OpenSSLSecurity
+import Sender
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Service
+
+/// What pages and terminals see of files that a terminal named by their places alone.
+@Suite struct HouseTitlesTests {
+  private final class Files: FileTitles {
+    /// Asked for until somebody ends it, where the library hangs.
+    let hangs: Bool
+    private let released: AsyncStream<Void>
+    let release: AsyncStream<Void>.Continuation
+
+    init(hangs: Bool = false) {
+      self.hangs = hangs
+      (released, release) = AsyncStream.makeStream()
+    }
+
+    func known(_ places: [String]) async -> [String: HouseRequest.NewEntry] {
+      if hangs { for await _ in released { break } }
+      return places.contains("/music/1.flac") ? ["/music/1.flac": Self.track] : [:]
+    }
+
+    func tagged(_ places: [String]) async -> [String: HouseRequest.NewEntry] {
+      Dictionary(
+        uniqueKeysWithValues: places.map { place in
+          var entry = HouseRequest.NewEntry(location: place)
+          (entry.title, entry.artist, entry.artwork) = ("Elsewhere", "Billie", "abc")
+          return (place, entry)
+        })
+    }
+
+    static var track: HouseRequest.NewEntry {
+      var entry = HouseRequest.NewEntry(location: "/music/1.flac")
+      (entry.title, entry.artist, entry.album) = ("Sinnerman", "Nina Simone", "Pastel Blues")
+      (entry.artwork, entry.trackId, entry.albumId) = ("f00", "t1", "a1")
+      return entry
+    }
+  }
+
+  private let folder: TemporaryFolder
+  private let house: House
+  private let loop: EventLoop
+  private let group: String
+
+  init() throws {
+    folder = try TemporaryFolder()
+    let host = try GroupHost(reactor: Reactor(), security: TLSContext(IdentityKey.generate()))
+    house = try House(
+      host: host,
+      settings: .init(
+        name: "study", version: "1", needsToken: false,
+        encoding: EncoderChoice(codec: .auto, bitrate: nil, packetLength: 20),
+        path: folder.file("house.db"), resumes: true)
+    ) { Issue.record("\($0)") }
+    loop = EventLoop(host.reactor, [host, house])
+    var created: Result<HouseAnswer, HouseProblem>?
+    house.perform(.createGroup(rooms: [], name: "Party")) { created = $0 }
+    while created == nil { try loop.turn(until: HostClock.now + .seconds(10)) }
+    guard case .group(let made) = try #require(created).get() else {
+      throw HouseProblem.noSuch("group")
+    }
+    group = made.id
+  }
+
+  private func ask(_ request: ControlRequest) throws -> ControlAnswer {
+    var reply: ControlReply?
+    house.answer(.init(id: 1, request)) { reply = $0 }
+    while reply == nil { try loop.turn(until: HostClock.now + .seconds(10)) }
+    guard case .done(let answer) = try #require(reply).outcome else {
+      throw HouseProblem.noSuch("\(String(describing: reply))")
+    }
+    return answer
+  }
+
+  private func entries() throws -> [QueuePage.Entry] {
+    try house.page(of: group, offset: 0, limit: 10).entries
+  }
+
+  @Test func `files of the library have its titles and covers at once`() throws {
+    house.ask(Files())
+    let answer = try ask(.add(entries: [PlaylistEntry("/music/1.flac")], number: nil))
+    #expect(answer.queue?.map(\.title) == ["Sinnerman"])
+    #expect(try entries().map(\.artwork) == ["f00"])
+    #expect(try entries().map(\.trackId) == ["t1"])
+    // Also where it is put at a place of the list.
+    _ = try ask(.add(entries: [PlaylistEntry("/music/1.flac")], number: 1))
+    #expect(try entries().map(\.artist) == ["Nina Simone", "Nina Simone"])
+    #expect(try ask(.move(number: 1, to: 2)).done == "Party: Nina Simone – Sinnerman is number 2")
+  }
+
+  @Test func `other files get what their tags say as soon as that is read`() throws {
+    house.ask(Files())
+    let before = try #require(house.publish().groups.first?.queue.revision)
+    _ = try ask(.add(entries: [PlaylistEntry("/tmp/a.flac"), PlaylistEntry("-")], number: nil))
+    while try entries()[0].artwork == nil { try loop.turn(until: HostClock.now + .seconds(10)) }
+    #expect(try entries().map(\.title) == ["Elsewhere", "standard input"])
+    #expect(try #require(house.publish().groups.first?.queue.revision) > before + 1)
+    // It is kept, too.
+    house.stop()
+    while !house.roomsHaveLeft { try loop.turn(until: HostClock.now + .seconds(10)) }
+    try house.end()
+    let record = try HouseStore(path: folder.file("house.db")) { Issue.record("\($0)") }.record
+    #expect(record.groups.first?.queue.entries.map(\.details.title) == ["Elsewhere", nil])
+  }
+
+  @Test func `music does not wait for a library that hangs, which names it later`() throws {
+    let files = Files(hangs: true)
+    house.ask(files)
+    let answer = try ask(.add(entries: [PlaylistEntry("/music/1.flac")], number: nil))
+    #expect(answer.queue?.map(\.title) == [nil])
+    files.release.yield()
+    while try entries()[0].artwork == nil { try loop.turn(until: HostClock.now + .seconds(10)) }
+    #expect(try entries().map(\.title) == ["Sinnerman"])
+  }
+}
