@@ -2,6 +2,7 @@ import Clock
 import Driver
 import LinuxIO
 package import Sender
+import WireProtocol
 
 /// What other terminals ask for, carried out, each with an answer. People say numbers and names, the session wants
 /// identities; whatever is out of range is refused here.
@@ -122,6 +123,12 @@ extension PlayerService {
     var selections: [RoomSelection] = change.rooms.isEmpty ? [.all] : []
     for name in change.rooms { selections.append(.room(try room(name).id)) }
     for rooms in selections {
+    var change = change
+    if change.rooms.isEmpty, change.isStep, let step = change.volume {
+      _ = try change.commands(for: .all)
+      try changeVolume(by: step)
+      change.volume = nil
+    }
       for command in try change.commands(for: rooms) { try carryOut(command) }
     }
     let set = statusReport.rooms.enumerated().filter { index, _ in
@@ -129,6 +136,19 @@ extension PlayerService {
     }
     let sentences = set.map { $0.element.settingsSentence ?? "\($0.element.name): not connected" }
     return sentences.joined(separator: "\n")
+  }
+
+  /// Of all rooms: as many steps back as ahead leave each as loud as it was.
+  package func changeVolume(by step: Double) throws(Refusal) {
+    let set = status.rooms.compactMap { room in
+      room.settings.map { (room.id, Double($0.volume) / 10) }
+    }
+    let names = Dictionary(set.map { ("\($0.0.number)", $0.0) }, uniquingKeysWith: { $1 })
+    let now = Dictionary(set.map { ("\($0.0.number)", $0.1) }, uniquingKeysWith: { $1 })
+    for (name, level) in volume.move(to: volume.level(of: now) + step, now) {
+      guard let room = names[name] else { continue }
+      try carryOut(.volume(.room(room), UInt16((level * 10).rounded())))
+    }
   }
 
   private func setEffects(_ change: EffectsChange) throws(Refusal) -> String {

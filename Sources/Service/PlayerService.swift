@@ -53,6 +53,8 @@ package final class PlayerService: LoopMember {
   /// Of rooms that were named by them.
   private var addresses: [RoomID: String] = [:]
   private var leftRooms = LeftRooms()
+  /// Of all rooms together.
+  var volume = GroupVolume()
 
   /// Starts a thread; plays from `start` on.
   package init(
@@ -192,10 +194,10 @@ package final class PlayerService: LoopMember {
   /// As people call it.
   func name(of item: PlayItem) -> String {
     let opened = opened(item, status)
+    let known = known(item.id)
     return ItemName.text(
       title: known?.title ?? opened?.title ?? item.title, artist: known?.artist ?? opened?.artist,
       location: item.location)
-    let known = known(item.id)
   }
 
   /// For displays. Where it cannot be written music plays all the same, and one line says so.

@@ -23,8 +23,8 @@ extension PlayerDisplay {
       case .character(" "): isPaused ? .resume : .pause
       case .left: .seekBy(MediaDuration(flicks: -Self.seekStep.flicks))
       case .right: .seekBy(Self.seekStep)
-      case .up, .character("+"), .character("="): .volumeBy(.all, 50)
-      case .down, .character("-"): .volumeBy(.all, -50)
+      case .up, .character("+"), .character("="): louder(by: 5)
+      case .down, .character("-"): louder(by: -5)
       case .character("n"): .next
       case .character("p"): .previous
       case .character("q"): .stop
@@ -42,7 +42,16 @@ extension PlayerDisplay {
     } catch {
       return terminal.print(error.description, .warning)
     }
-    if case .volumeBy = command { tell(ProgressLine.volumes(player.statusReport)) }
+  }
+
+  private func louder(by step: Double) -> PlayerCommand? {
+    do {
+      try player.changeVolume(by: step)
+      tell(ProgressLine.volumes(player.statusReport))
+    } catch {
+      terminal.print(error.description, .warning)
+    }
+    return nil
   }
 
   private func helped() -> PlayerCommand? {
