@@ -39,6 +39,8 @@ package enum ControlRequest: Codable, Hashable, Sendable {
   case pause
   case resume
   case stop
+  /// Ends the program, be it a daemon.
+  case end
   /// Ends the music of these rooms, by name or address, of whatever group; of all rooms where none is named.
   case silence(rooms: [String])
   /// What a daemon's groups play, a line for each.
@@ -98,7 +100,7 @@ extension ControlRequest {
     switch self {
     case .queue, .play, .add, .remove, .move, .jump, .clear, .shuffle, .repeat: true
     case .status, .pause, .resume, .stop, .next, .previous, .seek, .set, .effects, .join, .leave,
-      .silence, .groups, .access:
+      .silence, .groups, .access, .end:
       false
     }
   }
@@ -125,7 +127,7 @@ extension ControlRequest {
     case .play, .add, .remove, .move, .clear, .shuffle, .repeat, .join, .leave: true
     case .effects(let change): !change.isEmpty
     case .status, .groups, .queue, .pause, .resume, .stop, .silence, .next, .previous, .seek, .set,
-      .jump, .access:
+      .jump, .access, .end:
       false
     }
   }
@@ -159,6 +161,9 @@ package struct ControlAnswer: Codable, Hashable, Sendable {
   package var silenced: Silenced? = nil
   /// Of a daemon, where it was about all groups, or was to show how one is.
   package var groups: [GroupLine]? = nil
+
+  /// Of a daemon that was to end, and has closed the connection.
+  package static let ended = ControlAnswer(done: "the daemon has ended")
 
   /// Rooms of the player, whose music has ended.
   package struct Silenced: Codable, Hashable, Sendable {

@@ -49,6 +49,7 @@ extension PlayerService {
     case .play:
       throw .unavailable(
         "another player is running with this state directory; stop it with: tutti stop")
+    case .end: return try transport(.stop)
     case .access: throw .unavailable("this player has no page; start one with: tutti serve")
     case .pause, .resume, .stop, .next, .previous: return try transport(request)
     case .seek(let seconds, let isRelative): return try seek(seconds, isRelative: isRelative)
@@ -122,13 +123,13 @@ extension PlayerService {
   private func set(_ change: RoomChange) throws(Refusal) -> String {
     var selections: [RoomSelection] = change.rooms.isEmpty ? [.all] : []
     for name in change.rooms { selections.append(.room(try room(name).id)) }
-    for rooms in selections {
     var change = change
     if change.rooms.isEmpty, change.isStep, let step = change.volume {
       _ = try change.commands(for: .all)
       try changeVolume(by: step)
       change.volume = nil
     }
+    for rooms in selections {
       for command in try change.commands(for: rooms) { try carryOut(command) }
     }
     let set = statusReport.rooms.enumerated().filter { index, _ in

@@ -231,13 +231,21 @@ import Testing
     #expect(program.lines[0].hasPrefix("tutti: \(file):2: there is no key prot; there are: name"))
   }
 
-  @Test func `a second daemon of one state directory is refused`() throws {
+  @Test func `a second daemon of one state directory says how to end the first, which then ends`()
+    throws
+  {
     let daemon = try Daemon(in: folder)
     let second = try Program(
       "tutti", ["serve", "--port", "0", "--state-dir", folder.file("daemon")])
     #expect(try second.exitCode() == 69)
-    #expect(second.lines(with: "another player is running").count == 1)
-    #expect(try daemon.stop() == 0)
+    #expect(
+      second.lines == [
+        "tutti: a daemon serves \(folder.file("daemon")) already; play with: tutti play FILE; "
+          + "end it with: tutti stop --daemon"
+      ])
+    #expect(try daemon.run("stop", "--daemon") == ["the daemon has ended"])
+    #expect(try daemon.program.exitCode() == 0)
+    #expect(throws: Daemon.Refused.self) { try daemon.run("stop", "--daemon") }
   }
 
   private func tone(_ name: String) throws -> String {

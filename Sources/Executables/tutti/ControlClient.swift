@@ -81,6 +81,8 @@ struct ControlClient {
           line += bytes
           if line.last == UInt8(ascii: "\n") { return try answer(to: call, in: line) }
         case .closed:
+          // The only answer of a daemon that ends is that it has ended.
+          if case .end = request { return .done(answer: .ended) }
           throw Failure(.unavailable, "the player ended before it answered")
         default: break
         }

@@ -72,9 +72,8 @@ final class HouseProgram: LoopMember {
       if case .room = change { return Self.say(line, to: log) }
       Self.say("\(group): \(line)", to: log)
     }
-    for server in [control, sharedControl] {
-      server?.answer = { [weak self] call, reply in self?.answer(call, reply) }
-    }
+    control.answer = { [weak self] call, reply in self?.answer(call, reply) }
+    sharedControl?.answer = { [weak self] call, reply in self?.answerGroup(call, reply) }
     try reactor.watch(signals: [.interrupt, .terminate])
   }
 
@@ -112,11 +111,14 @@ final class HouseProgram: LoopMember {
       return true
     }
     guard case .signal = event else { return false }
-    if end == nil {
-      end = HostClock.now + Self.farewell
-      house.stop()
-    }
+    stop()
     return true
+  }
+
+  private func stop() {
+    guard end == nil else { return }
+    end = HostClock.now + Self.farewell
+    house.stop()
   }
 
   func turn() {
@@ -126,7 +128,16 @@ final class HouseProgram: LoopMember {
     }
   }
 
+  /// Of the group that may command: the program is its own user's.
+  private func answerGroup(_ call: ControlCall, _ reply: @escaping (ControlReply) -> Void) {
+    guard case .end = call.request else { return answer(call, reply) }
+    let refusal = ServiceError.unavailable("only the user whose daemon it is may end it")
+    reply(ControlReply(id: call.id, .refused(error: refusal)))
+  }
+
   private func answer(_ call: ControlCall, _ reply: @escaping (ControlReply) -> Void) {
+    // The end of the connection says that it is over.
+    if case .end = call.request { return stop() }
     guard case .access(let request) = call.request else { return house.answer(call, reply) }
     lastWaiting += 1
     waiting[lastWaiting] = (call.id, reply)

@@ -147,7 +147,7 @@ extension House {
   private func carryOut(_ request: ControlRequest, in group: HouseGroup) throws(Refusal) -> String? {
     let player = group.player
     switch request {
-    case .play, .silence, .groups, .access: return nil
+    case .play, .silence, .groups, .access, .end: return nil
     case .status, .queue, .effects, .repeat: return try player.answer(request).done
     case .pause: return try group.transport(.pause)
     case .resume: return try group.transport(.play)

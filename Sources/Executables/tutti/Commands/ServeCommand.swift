@@ -67,11 +67,23 @@ struct ServeCommand: ParsableCommand {
       let configuration = try configured()
       let state = try StateDirectory(configuration.stateDirectory)
       let encoding = try EncoderChoice(codec: codec, bitrate: nil, packetLength: 20)
+      try refuseSecond(of: state)
       try HouseProgram(configuration, state: state, encoding: encoding).run()
     }
   }
 
   private func configured() throws -> HouseConfiguration {
+  private func refuseSecond(of state: StateDirectory) throws {
+    let client = ControlClient(.init(path: state.controlSocket), isQuiet: true)
+    guard let answer = try client.askIfRunning(.groups) else { return }
+    throw Failure(
+      .unavailable,
+      answer.groups == nil
+        ? "a player runs with \(state.path); end it with: tutti stop"
+        : "a daemon serves \(state.path) already; play with: tutti play FILE; end it with: tutti stop --daemon"
+    )
+  }
+
     var configuration = try ConfigurationFile.read(config)
     let options: [(HouseConfiguration.Key, [String])] = [
       (.name, [name].compactMap { $0 }), (.port, [port].compactMap { $0 }),

@@ -16,6 +16,7 @@ struct StopCommand: ParsableCommand {
         tutti stop --on Kitchen    the others play on
         tutti stop --all           all groups of a daemon, and rooms of others
       """)
+        tutti stop --daemon        ends tutti serve as well
   @Option(
     help: .init("Only these rooms, with commas between them.", valueName: "rooms"),
     completion: RoomCompletion.kind)
@@ -25,12 +26,23 @@ struct StopCommand: ParsableCommand {
   @Flag(help: "Every receiver on this network, whoever plays there.")
   var all = false
   @OptionGroup var common: CommonOptions
+  @Flag(help: "End the daemon too; groups and queues are kept for its next start.")
+  var daemon = false
 
   func run() throws {
     try reporting {
       let state = try common.state()
       let client = common.client(state)
       if on == nil, at.isEmpty, !all {
+      if daemon {
+        guard on == nil, at.isEmpty, !all else {
+          throw Failure(.usage, "--daemon ends all music; leave --on, --at and --all out")
+        }
+        guard let reply = try client.askIfRunning(.end) else {
+          throw Failure(.unavailable, "no daemon runs with \(state.path)")
+        }
+        return try common.show(reply)
+      }
         guard let reply = try client.askIfRunning(.stop) else { throw nothingPlays(state) }
         return try common.show(reply)
       }
