@@ -24,6 +24,21 @@ import WireProtocol
     #expect(group.outputs.contains(.close(TestGroup.room, .control)))
   }
 
+  @Test func `a room that is off is told of once, whatever each of its addresses says`() {
+    var group = TestGroup()
+    for reason in ["[fe80::1]:7770 refused", "10.0.0.2:7770 timed out", "127.0.0.1:7770 refused"] {
+      group.handle(.closed(TestGroup.room, .control, reason: reason))
+      group.advance(by: .seconds(60))
+    }
+    let told = group.events.filter { if case .roomUnreachable = $0 { true } else { false } }
+    #expect(told.count == 1)
+    // Another fault is other news.
+    group.handle(.connected(TestGroup.room, .control, .test()))
+    group.say(.welcome(.test()))
+    group.handle(.closed(TestGroup.room, .control, reason: "gone"))
+    #expect(group.events.contains(.roomGone(TestGroup.room, reason: "gone")))
+  }
+
   @Test func `a receiver that names another identifier than its key's breaks the protocol`() {
     var group = TestGroup()
     group.handle(.connected(TestGroup.room, .control, .test(.counting(from: 2))))

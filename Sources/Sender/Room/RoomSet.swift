@@ -178,7 +178,8 @@ struct RoomSet {
     guard let index = index(of: id) else { return }
     if links[index].live != nil {
       outputs.append(.event(.roomGone(id, reason: reason)))
-    } else if links[index].lastObstacle != reason {
+    } else if links[index].trouble != trouble ?? .unreachable {
+      // A room that is off is tried at all its addresses in turn, each of which has a reason of its own.
       outputs.append(.event(.roomUnreachable(id, reason: reason)))
     }
     close(id)
