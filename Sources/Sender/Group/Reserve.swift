@@ -81,6 +81,9 @@ extension Buffering: CustomStringConvertible {
   package var description: String {
     let seconds = Int(needed.seconds.rounded(.up))
     let name = item.location == "-" ? "standard input" : item.location
-    return "\(name): too slow to play on; waiting for the next \(seconds) s of it"
+    let isFile = item.location.hasPrefix("/")
+    return isFile
+      ? "\(name): cannot be read fast enough, or is not complete; waiting for the next \(seconds) s of it"
+      : "\(name): too slow to play on; waiting for the next \(seconds) s of it"
   }
 }
