@@ -29,6 +29,45 @@ import Testing
     #expect(try player.stop() == 0)
   }
 
+  @Test func `a word that is no command is answered with the nearest one`() throws {
+    let near = try Program("tutti", ["recievers"])
+    #expect(try near.exitCode() == 64)
+    #expect(
+      near.lines == ["tutti: there is no command recievers; did you mean: tutti receivers"])
+    let far = try Program("tutti", ["sonos"])
+    #expect(try far.exitCode() == 64)
+    #expect(far.lines == ["tutti: there is no command sonos; all of them: tutti --help"])
+    #expect(try Program("tutti", ["help", "play"]).exitCode() == 0)
+  }
+
+  @Test func `a reader that has what it wanted is no fault`() throws {
+    // The pipe's only reader is gone before anything is written.
+    let daemon = try Daemon(in: folder)
+    _ = try daemon.run("play", "--stay", "--at", "127.0.0.1:1", "--group", "kept")
+    let script = """
+      cd "$1" && mkfifo p && exec 3<>p 4>p 3>&- && exec "$0" status --json --state-dir daemon >&4
+      """
+    let command = try Program(
+      "/bin/sh", ["-c", script, Program.path(of: "tutti"), folder.file("")])
+    #expect(try command.exitCode() == 0)
+    #expect(try daemon.stop() == 0)
+  }
+
+  @Test(arguments: ["tutti", "tutti-receiver"])
+  func `no line of a help text is too long for 80 columns`(name: String) throws {
+    let dump = try Program(name, ["--experimental-dump-help"])
+    #expect(try dump.exitCode() == 0)
+    let all = try JSONSerialization.jsonObject(with: Data(dump.lines.joined(separator: "\n").utf8))
+    func discussions(_ value: Any) -> [String] {
+      if let list = value as? [Any] { return list.flatMap(discussions) }
+      guard let command = value as? [String: Any] else { return [] }
+      return [command["discussion"] as? String ?? ""] + command.values.flatMap(discussions)
+    }
+    let lines = discussions(all).flatMap { $0.split(separator: "\n") }
+    #expect(lines.count > 10)
+    #expect(lines.filter { $0.count > 80 } == [])
+  }
+
   @Test func `commands say what they did`() throws {
     try playing { _ in
       let done = [

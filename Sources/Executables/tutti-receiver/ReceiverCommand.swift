@@ -13,16 +13,17 @@ struct ReceiverCommand: ParsableCommand {
     abstract: "Plays what tutti sends, in time with all other rooms.",
     discussion: """
       Examples:
-        tutti-receiver                                  the default sound card, named as this host
+        tutti-receiver                      the default sound card, named as this host
         tutti-receiver --name Kitchen --device hw:1
-        tutti-receiver --output wav:kitchen.wav         without a sound card
-        tutti-receiver pin                              what senders are asked for once
-        tutti-receiver pairings                         who may play here
+        tutti-receiver --output wav:kitchen.wav  without a sound card
+        tutti-receiver pin                  what senders are asked for once
+        tutti-receiver pairings             who may play here
         tutti-receiver unpair study
-        tutti-receiver doctor                           says what is wrong, and what to do
+        tutti-receiver doctor               says what is wrong, and what to do
 
-      Exit codes: 0 stopped or done, 1 doctor has found something wrong, 64 wrong usage, 69 something needed is missing or in use, 73 the
-      file to record to cannot be made, 74 it cannot be written any further.
+      Exit codes: 0 stopped or done, 1 doctor has found something wrong, 64 wrong
+      usage, 69 something needed is missing or in use, 73 the file to record to
+      cannot be made, 74 it cannot be written any further.
       """,
     version: "0.1.0",
     subcommands: [

@@ -8,7 +8,8 @@ struct PINCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "pin", abstract: "Shows or changes the PIN that senders are asked for once.",
     discussion: """
-      A new PIN holds at once, also for a receiver that runs. Senders that are paired stay so.
+      A new PIN holds at once, also for a receiver that runs. Senders that are paired
+      stay so.
 
       Examples:
         tutti-receiver pin

@@ -10,16 +10,17 @@ struct TuttiCommand: ParsableCommand {
     abstract: "Plays music in several rooms at once, exactly together.",
     discussion: """
       Examples:
-        tutti receivers                             what is there to play on
-        tutti pair Kitchen                          once, with the PIN that is shown there
-        tutti play album/ --on Kitchen,Bedroom      plays a folder in two rooms
-        tutti pause                                 from another terminal
+        tutti receivers                         what is there to play on
+        tutti pair Kitchen                      once, with the PIN that is shown there
+        tutti play album/ --on Kitchen,Bedroom  plays a folder in two rooms
+        tutti pause                             from another terminal
         tutti seek 1:30
-        tutti add more/ --next                      into the list while it plays
-        tutti doctor                                says what is wrong, and what to do
+        tutti add more/ --next                  into the list while it plays
+        tutti doctor                            says what is wrong, and what to do
 
-      Exit codes: 0 done, 1 doctor has found something wrong, 64 wrong usage, 65 an item was damaged, 66 nothing to play, 69 no room or
-      no player, 70 internal error, 74 the output cannot be written.
+      Exit codes: 0 done, 1 doctor has found something wrong, 64 wrong usage, 65 an
+      item was damaged, 66 nothing to play, 69 no room or no player, 70 internal
+      error, 74 the output cannot be written.
       """,
     version: "0.1.0",
     subcommands: [
@@ -36,7 +37,16 @@ struct TuttiCommand: ParsableCommand {
       LibraryWorkerCommand.self, MediaWorkerCommand.self,
     ])
 
-  static func main() { main(arguments) }
+  static func main() {
+    // A reader that has what it wanted, as `head -1`, is no fault: see `output`.
+    signal(SIGPIPE, SIG_IGN)
+    let arguments = arguments
+    if let line = CommandNames.advice(on: arguments.first) {
+      printError("tutti: \(line)")
+      Glibc.exit(Failure.Kind.usage.rawValue)
+    }
+    main(arguments)
+  }
 
   /// Those that Swift gives have lost what is no UTF-8, and with it the names of some files.
   private static var arguments: [String] {

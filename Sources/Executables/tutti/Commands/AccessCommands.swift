@@ -10,7 +10,8 @@ struct AddPhoneCommand: ParsableCommand {
     commandName: "add-phone",
     abstract: "Shows the QR code and the PIN by which a phone or computer may use the page.",
     discussion: """
-      The QR code counts once, within ten minutes. The PIN stays the same until: tutti pin --new
+      The QR code counts once, within ten minutes. The PIN stays the same until:
+      tutti pin --new
 
       Examples:
         tutti add-phone

@@ -18,8 +18,9 @@ struct DoctorCommand: ParsableCommand {
     commandName: "doctor",
     abstract: "Checks this machine, the network and every room, and says what to do.",
     discussion: """
-      A room that plays nothing is connected for a second. One that plays is not disturbed, unless
-      its address is given. For a room's sound card, run this there: tutti-receiver doctor
+      A room that plays nothing is connected for a second. One that plays is not
+      disturbed, unless its address is given. For a room's sound card, run this
+      there: tutti-receiver doctor
 
       Examples:
         tutti doctor

@@ -93,9 +93,10 @@ struct EffectsCommand: RemoteCommand {
     commandName: "effects",
     abstract: "Changes speed, pitch, loudness or filters while music plays.",
     discussion: """
-      Effects that are not named stay as they are. Without any option the present ones are shown.
-      Filters act in this order: highpass, lowpass, equalizer, bass, treble, compressor, limiter.
-      \(Effects.filterLimit) of them can be used at once. Each takes the word off.
+      Effects that are not named stay as they are. Without any option the present
+      ones are shown. Filters act in this order: highpass, lowpass, equalizer, bass,
+      treble, compressor, limiter. \(Effects.filterLimit) of them can be used at
+      once. Each takes the word off.
 
       Examples:
         tutti effects --rate 1.25

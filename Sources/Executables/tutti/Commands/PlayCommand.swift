@@ -33,8 +33,8 @@ struct PlayCommand: ParsableCommand {
         ? h             shows these keys
         q               stops
 
-      When the terminal is closed the music stops, unless it was started with nohup. In the
-      background (tutti play album/ &) it plays on without keys.
+      When the terminal is closed the music stops, unless it was started with nohup.
+      In the background (tutti play album/ &) it plays on without keys.
       """)
 
   @Argument(

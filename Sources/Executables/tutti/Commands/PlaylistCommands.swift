@@ -8,8 +8,8 @@ struct QueueCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
     commandName: "queue", abstract: "Lists the items to play, and marks the current one.",
     discussion: """
-      Titles and lengths are those of the files' tags; where a file has no title, that of its
-      playlist. Where a file cannot be read quickly, its name is shown.
+      Titles and lengths are those of the files' tags; where a file has no title,
+      that of its playlist. Where a file cannot be read quickly, its name is shown.
 
       Examples:
         tutti queue

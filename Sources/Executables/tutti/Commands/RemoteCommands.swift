@@ -76,8 +76,8 @@ struct SeekCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
     commandName: "seek", abstract: "Goes to a place in the current item.",
     discussion: """
-      A place beyond the end is refused. A step beyond the end goes to the next item, or to the
-      last second where there is none.
+      A place beyond the end is refused. A step beyond the end goes to the next item,
+      or to the last second where there is none.
 
       Examples:
         tutti seek 90
@@ -134,8 +134,8 @@ struct VolumeCommand: ParsableCommand {
     commandName: "volume",
     abstract: "Sets volume, mute, delay or channels of rooms.",
     discussion: """
-      Rooms remember what they are told. Without a running player, name the rooms with --on: they
-      are told in a short session of its own.
+      Rooms remember what they are told. Without a running player, name the rooms
+      with --on: they are told in a short session of its own.
 
       Examples:
         tutti volume 40 --on Kitchen

@@ -8,11 +8,12 @@ struct ServeCommand: ParsableCommand {
     commandName: "serve",
     abstract: "Serves a household: many groups of rooms, and queues that last.",
     discussion: """
-      While it runs, the other commands work through it: tutti play returns at once, and the music
-      plays on when the terminal is closed. Groups, queues and positions survive its end.
+      While it runs, the other commands work through it: tutti play returns at once,
+      and the music plays on when the terminal is closed. Groups, queues and
+      positions survive its end.
 
-      Each option can also stand in the configuration file, as a line such as: port = 8770
-      The file is /etc/tutti/tutti.conf, else ~/.config/tutti/tutti.conf.
+      Each option can also stand in the configuration file, as a line such as: port =
+      8770 The file is /etc/tutti/tutti.conf, else ~/.config/tutti/tutti.conf.
 
       Examples:
         tutti serve
@@ -66,13 +67,12 @@ struct ServeCommand: ParsableCommand {
     try reporting {
       let configuration = try configured()
       let state = try StateDirectory(configuration.stateDirectory)
-      let encoding = try EncoderChoice(codec: codec, bitrate: nil, packetLength: 20)
       try refuseSecond(of: state)
+      let encoding = try EncoderChoice(codec: codec, bitrate: nil, packetLength: 20)
       try HouseProgram(configuration, state: state, encoding: encoding).run()
     }
   }
 
-  private func configured() throws -> HouseConfiguration {
   private func refuseSecond(of state: StateDirectory) throws {
     let client = ControlClient(.init(path: state.controlSocket), isQuiet: true)
     guard let answer = try client.askIfRunning(.groups) else { return }
@@ -84,6 +84,7 @@ struct ServeCommand: ParsableCommand {
     )
   }
 
+  private func configured() throws -> HouseConfiguration {
     var configuration = try ConfigurationFile.read(config)
     let options: [(HouseConfiguration.Key, [String])] = [
       (.name, [name].compactMap { $0 }), (.port, [port].compactMap { $0 }),

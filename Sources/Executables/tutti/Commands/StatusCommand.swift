@@ -7,11 +7,11 @@ struct StatusCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status", abstract: "Shows the current item and the sync error of each room.",
     discussion: """
-      With several groups of a daemon, their list comes first; the arrow shows the group that
-      commands mean which name none.
+      With several groups of a daemon, their list comes first; the arrow shows the
+      group that commands mean which name none.
 
-      Columns that do not fit the window are left out. The columns delay and channels are there
-      where a room has other than the usual.
+      Columns that do not fit the window are left out. The columns delay and channels
+      are there where a room has other than the usual.
 
       Examples:
         tutti status
@@ -54,7 +54,8 @@ struct GroupsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "groups", abstract: "Lists a daemon's groups, and what they play.",
     discussion: """
-      The arrow shows the group that commands mean which name none: the one that was used last.
+      The arrow shows the group that commands mean which name none: the one that was
+      used last.
 
       Examples:
         tutti groups

@@ -8,15 +8,16 @@ struct StopCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "stop", abstract: "Stops playing; the player ends.",
     discussion: """
-      A player that was killed leaves its rooms playing, for as long as what they hold lasts. Name
-      them with --on, or silence every room with --all. Rooms fall silent whoever plays there.
+      A player that was killed leaves its rooms playing, for as long as what they
+      hold lasts. Name them with --on, or silence every room with --all. Rooms fall
+      silent whoever plays there.
 
       Examples:
         tutti stop
         tutti stop --on Kitchen    the others play on
         tutti stop --all           all groups of a daemon, and rooms of others
-      """)
         tutti stop --daemon        ends tutti serve as well
+      """)
   @Option(
     help: .init("Only these rooms, with commas between them.", valueName: "rooms"),
     completion: RoomCompletion.kind)
@@ -25,15 +26,14 @@ struct StopCommand: ParsableCommand {
   var at: [String] = []
   @Flag(help: "Every receiver on this network, whoever plays there.")
   var all = false
-  @OptionGroup var common: CommonOptions
   @Flag(help: "End the daemon too; groups and queues are kept for its next start.")
   var daemon = false
+  @OptionGroup var common: CommonOptions
 
   func run() throws {
     try reporting {
       let state = try common.state()
       let client = common.client(state)
-      if on == nil, at.isEmpty, !all {
       if daemon {
         guard on == nil, at.isEmpty, !all else {
           throw Failure(.usage, "--daemon ends all music; leave --on, --at and --all out")
@@ -43,6 +43,7 @@ struct StopCommand: ParsableCommand {
         }
         return try common.show(reply)
       }
+      if on == nil, at.isEmpty, !all {
         guard let reply = try client.askIfRunning(.stop) else { throw nothingPlays(state) }
         return try common.show(reply)
       }
