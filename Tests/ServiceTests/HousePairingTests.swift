@@ -162,10 +162,19 @@ private typealias Refusal = Service.Refusal
       try await pairing.unpair(room: id.hex)
     } throws: { error in
       guard case Refusal.unavailable(let line) = error else { return false }
-      return line.contains("could not be told (no answer)")
+      return line.contains("could not be told (it does not answer)")
         && line.hasSuffix("tutti-receiver unpair 'the study'")
     }
     #expect(bed.state.withLock { $0.told.last } == Pairings())
+  }
+
+  @Test func `a room that does not answer is told of without addresses`() async throws {
+    let bed = Bed(.unreachable("[fe80::1%eth0]:7770: connection refused"))
+    let id = try kitchen().hex
+    let line = "Kitchen does not answer; see whether it is switched on, then try again."
+    await #expect(throws: Refusal.unavailable(line)) {
+      try await bed.pairing().pair(room: id, pin: "1234 5671")
+    }
   }
 
   @Test func `a room that nobody knows is not visited`() async throws {

@@ -231,7 +231,7 @@ extension House {
       return try tell(change, to: room)
     }
     guard let number = group.rooms[room], group.isLive(number) else {
-      throw .unavailable("\(name) is not connected, so that nothing can be set there")
+      throw .unavailable("\(name) is switched off or out of reach; switch it on, then set it")
     }
     for command in try wanted.commands(for: .room(number)) { try group.player.carryOut(command) }
   }

@@ -99,7 +99,8 @@ package final class HousePairing: PairingControl {
     let means = means
     let (pairings, obstacle) = try await onThread(id, room.name) { () throws(Refusal) in
       let report = Self.report(of: .unpair, room, means)
-      return (try Self.changed(.remove(receiver), room.name, means), report.obstacle)
+      let obstacle = if case .unreachable = report { "it does not answer" } else { report.obstacle }
+      return (try Self.changed(.remove(receiver), room.name, means), obstacle)
     }
     house.paired(pairings)
     if let obstacle {
@@ -152,7 +153,10 @@ package final class HousePairing: PairingControl {
       .tooMany(
         "There were too many wrong PINs. \(name) takes the next one in a while.",
         retryAfterS: max(1, Int((UInt64(refusal.wait) + 999) / 1000)))
-    case .refused, .unreachable, .broken, .paired, .unpaired:
+    // The reason of the network, with addresses, is nothing for a page.
+    case .unreachable:
+      .unavailable("\(name) does not answer; see whether it is switched on, then try again.")
+    case .refused, .broken, .paired, .unpaired:
       .unavailable("\(name): \(report.obstacle ?? "it did not pair")")
     }
   }

@@ -136,7 +136,7 @@ extension House {
       return
     }
     guard let record = record(room), record.state != "away" else {
-      throw .unavailable("\(name) is not there")
+      throw .unavailable("\(name) is switched off or out of reach; switch it on first")
     }
     let player = try tonePlayer()
     group?.remove(room)

@@ -98,7 +98,7 @@ extension House {
       throw .unavailable("\(name) is not paired yet; pair it first")
     }
     guard let record = record(room), record.state != "away" else {
-      throw .unavailable("\(name) is not there, so that nothing can be set there")
+      throw .unavailable("\(name) is switched off or out of reach; switch it on, then set it")
     }
     guard !isTaken(room) else {
       throw .unavailable("\(name) is playing something of another sender")
