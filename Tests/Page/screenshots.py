@@ -55,7 +55,7 @@ def shoot(browser, server, folder, scheme, size):
         taken(page, folder, f"{size[0]}-{scheme}-{name}")
         page.keyboard.press("Escape")
     page.goto(f"{server.address}#/now")
-    for name, button in [("sound", "Sound and sleep timer"), ("truth", "ahead")]:
+    for name, button in [("sound", "Sound and sleep timer"), ("truth", "±")]:
         page.get_by_role("button", name=button).first.click()
         taken(page, folder, f"{size[0]}-{scheme}-{name}")
         page.keyboard.press("Escape")

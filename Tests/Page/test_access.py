@@ -14,13 +14,15 @@ import select
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 from PIL import Image
 from playwright.sync_api import expect, sync_playwright
 
 HERE = pathlib.Path(__file__).resolve().parent
-TUTTI = str(pathlib.Path(os.environ.get("TUTTI_PROGRAMS", HERE.parents[1] / ".build/release")) / "tutti")
+PROGRAMS = pathlib.Path(os.environ.get("TUTTI_PROGRAMS", HERE.parents[1] / ".build/release"))
+TUTTI = str(PROGRAMS / "tutti")
 BASE = "http://10.99.0.1:8770"
 OWN = {"get /", "get /assets/{name}", "get /api/v1/openapi.json"}
 ASK = """
@@ -130,8 +132,38 @@ class Access(unittest.TestCase):
             elif route not in ("post /api/v1/login", "post /api/v1/browsers"):
                 self.assertNotIn(status, (401, 403, 405, 500), f"{route}: {text}")
 
-    def test_a_phone_is_paired_by_the_terminals_code_and_stays_so_until_it_is_removed(self):
-        self.serve()
+    def room(self):
+        """A receiver of this machine, which plays into nothing. Returns where it is."""
+        program = subprocess.Popen(
+            [PROGRAMS / "tutti-receiver", "--name", "Kitchen", "--port", "0", "--no-mdns", "--output", "null", "--state-dir", self.folder + "/room"],
+            stderr=subprocess.PIPE, text=True)
+        self.addCleanup(program.wait)
+        self.addCleanup(program.terminate)
+        self.addCleanup(program.stderr.close)
+        line = next(line for line in program.stderr if "listening: Kitchen on port" in line)
+        return "127.0.0.1:" + re.search(r"port (\d+)", line)[1]
+
+    def music(self):
+        """A library of one album."""
+        folder = self.folder + "/music"
+        os.mkdir(folder)
+        subprocess.run(["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "sine=duration=300", "-metadata", "title=Sinnerman", "-metadata", "artist=Nina Simone",
+                        "-metadata", "album=Pastel Blues", folder + "/1.flac"], check=True)
+        return folder
+
+    def until_it_plays(self):
+        """Waits for the daemon, not for the page, to say so."""
+        for _ in range(600):
+            status = json.loads(self.daemon.tutti("status", "--json"))
+            if (status["state"], status["title"]) == ("playing", "Sinnerman"):
+                return
+            time.sleep(0.1)
+        self.fail(f"it does not play: {status}")
+
+    def test_from_the_terminals_code_to_music_is_one_tap_and_a_phone_stays_paired_until_it_is_removed(self):
+        library = self.music()
+        self.serve("--library", library)
+        self.daemon.tutti("play", "--stay", "--at", self.room())
         address = self.daemon.scan()
         self.assertRegex(address, rf"^{BASE}/#pair=[0-9a-f]{{32}}$")
         chromium = pathlib.Path(self.folder, "chromium")
@@ -146,11 +178,16 @@ class Access(unittest.TestCase):
                 page.goto(address)
                 expect(page.locator('#nav a[href="#/rooms"]')).to_be_visible()
                 self.assertNotIn("pair=", page.url)
+                page.locator("#now .tile button").first.tap()
+                self.until_it_plays()
+                expect(page.locator("#now .titles h1")).to_have_text("Sinnerman")
             self.daemon.stop()
-            self.serve()
+            self.serve("--library", library)
             with phone() as browser:
                 page = browser.pages[0]
                 page.goto(BASE)
+                self.until_it_plays()
+                expect(page.locator("#now .titles h1")).to_have_text("Sinnerman")
                 expect(page.locator('#nav a[href="#/rooms"]')).to_be_visible()
                 self.daemon.tutti("browsers", "--remove", self.daemon.tutti("browsers").split()[0])
                 expect(page.locator(".pin")).to_be_visible(timeout=20000)

@@ -575,15 +575,26 @@ class Silent(PageTest):
         expect(page.get_by_role("button", name="Use these rooms")).to_be_disabled()
         page.locator(".pick").get_by_text("Terrace", exact=True).click()
         page.get_by_role("button", name="Use these rooms").click()
-        expect(page.locator(".tile").first).to_be_visible()
+        expect(page.locator("#library .tile").first).to_be_visible()
         self.api(page, "DELETE", f"/groups/{self.group(page)['id']}")
         page.goto(f"{self.server.address}#/now")
         page.get_by_role("button", name="Choose rooms", exact=True).click()
         expect(page.get_by_role("checkbox", name="Terrace")).to_be_checked()
         page.get_by_role("button", name="Use these rooms").click()
-        page.locator(".tile a").first.click()
+        page.locator("#library .tile a").first.click()
         page.locator(".verbs").get_by_role("button", name="Play", exact=True).click()
         self.until(page, lambda: self.group(page)["state"] == "playing", "plays")
+
+
+    def test_one_tap_on_the_first_view_plays_a_new_album(self):
+        page = self.open("now", PHONE)
+        for room in self.api(page, "GET", "/state")["rooms"]:
+            if room["name"] != "Terrace":
+                self.api(page, "POST", f"/mock/room/{room['id']}", {"state": "away", "isPresent": False})
+        page.locator("#now .tile button").first.tap()
+        self.until(page, lambda: self.group(page)["state"] == "playing", "plays")
+        self.assertEqual(len(self.group(page)["roomIds"]), 1)
+        expect(page.locator("#now .deck h1")).not_to_be_empty()
 
 
 class Video(PageTest):

@@ -65,7 +65,7 @@ class Playing(RealTest):
             page.locator(".pick").get_by_text(name, exact=True).click()
         before = house.rooms["Terrace"].heard()
         page.get_by_role("button", name="Use these rooms").click()
-        page.locator(".tile a").first.click()
+        page.locator("#library .tile a").first.click()
         page.locator(".verbs").get_by_role("button", name="Play", exact=True).click()
         house.wait(lambda state: [room["state"] for room in state["rooms"] if room["name"] in ("Bathroom", "Terrace")] == ["playing"] * 2)
         house.wait(lambda state: house.rooms["Terrace"].loudest(since=before) > 1000)

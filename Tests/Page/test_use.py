@@ -15,7 +15,7 @@ from browser import LAPTOP, PHONE, TABLET
 from test_page import PageTest
 
 LANDSCAPE = (844, 390)
-JARGON = re.compile(r"fe80|\d+\.\d+\.\d+\.\d+|peer|refused the connection|hw:\d|input:", re.I)
+JARGON = re.compile(r"fe80|\d+\.\d+\.\d+\.\d+|peer|refused the connection|hw:\d|input:|host:port|TLS|not connected|protocol|timed? ?out", re.I)
 
 
 def setUpModule():
@@ -126,6 +126,7 @@ class Library(UseTest):
         total = int(re.search(r"(\d+) tracks", row.inner_text())[1])
         row.get_by_role("link").click()
         expect(page.locator(".page-text")).to_contain_text(f"{total - 1} tracks · 1 is gone")
+        expect(page.locator("#library")).to_contain_text(re.compile("Not found any more: .+[.]"))
 
     def test_one_library_folder_is_not_listed_but_open(self):
         page = self.open("library/folders")
@@ -277,7 +278,7 @@ class Truth(UseTest):
         self.set_room(page, "Kitchen", state="away", isPresent=False, reason={"code": "unreachable"}, detail=detail, awaySinceMs=2000)
         self.set_group(page, detail=f"Kitchen: {detail}")
         expect(page.locator(".chip.bad")).to_have_count(1)
-        expect(page.locator(".chip.bad")).to_contain_text("Kitchen: away since")
+        expect(page.locator(".chip.bad")).to_contain_text("Kitchen: off since")
 
     def test_no_view_speaks_of_the_network(self):
         page = self.open("rooms", PHONE)
@@ -286,6 +287,15 @@ class Truth(UseTest):
             page.goto(f"{self.server.address}#/{view}")
             page.wait_for_timeout(200)
             self.assertIsNone(JARGON.search(page.locator("body").inner_text()), view)
+
+    def test_a_room_that_is_off_says_so_and_what_to_do(self):
+        page = self.open("rooms", PHONE)
+        self.set_room(page, "Kitchen", state="away", isPresent=False, reason={"code": "unreachable"}, awaySinceMs=2000, detail="[fe80::1%eth0]:9201 timed out")
+        page.get_by_role("button", name="More for Kitchen").click()
+        sheet = page.get_by_role("dialog")
+        expect(sheet).not_to_contain_text("false")
+        expect(sheet).to_contain_text("Kitchen is switched off, or its network is. Switch it on")
+        self.assertIsNone(JARGON.search(sheet.inner_text()))
 
     def test_a_live_input_keeps_its_sound_and_says_why(self):
         page = self.open("now", PHONE)

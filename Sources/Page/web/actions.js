@@ -114,18 +114,18 @@ const usualRooms = () => JSON.parse(localStorage.getItem("tutti.rooms") ?? "[]")
 export function chooseRooms(then, { title = "Where should it play?", button = "Play here", withOthers = false, into } = {}) {
 	const rooms = store.allRooms().filter((room) => room.isPresent && room.isPaired && !["noDevice", "taken"].includes(room.state) && (withOthers || !room.groupId))
 	if (!rooms.length) return go("rooms")
+	const use = async (roomIds) => {
+		const group = into ? (await patchGroup(into, { roomIds })) && store.group(into.id) : await newGroup(roomIds)
+		if (!group) return
+		localStorage.setItem("tutti.rooms", JSON.stringify(roomIds))
+		then?.(group)
+	}
+	// One room: nothing to ask.
+	if (then && rooms.length === 1) return use([rooms[0].id])
 	return sheet(title, (body, close) => {
 		const ticked = () => [...body.querySelectorAll("input:checked")].map((input) => input.value)
-		const onclick = async () => {
-			const roomIds = ticked()
-			close()
-			const group = into ? (await patchGroup(into, { roomIds })) && store.group(into.id) : await newGroup(roomIds)
-			if (!group) return
-			localStorage.setItem("tutti.rooms", JSON.stringify(roomIds))
-			then?.(group)
-		}
-		const submit = h("button.primary", { onclick }, button)
-		const usual = withOthers ? [] : rooms.length > 1 ? usualRooms() : [rooms[0].id]
+		const submit = h("button.primary", { onclick: () => { close(); use(ticked()); } }, button)
+		const usual = withOthers ? [] : usualRooms()
 		const look = () => (submit.disabled = !ticked().length)
 		body.append(...rooms.map((room) => pick(room, store.group(room.groupId)?.name, look, usual.includes(room.id))), submit)
 		look()

@@ -3,7 +3,7 @@
 import { enter } from "./access.js"
 import { chooseGroup, currentGroup, isRunning } from "./actions.js"
 import { get, store } from "./api.js"
-import { attribute, bars, cover, h, keyed, lines, setCover, setText } from "./dom.js"
+import { attribute, bars, cover, h, icon, keyed, lines, setCover, setText } from "./dom.js"
 import { connect } from "./events.js"
 import { listenToKeys } from "./keys.js"
 import { buildLibrary, drawLibrary, openLibrary } from "./library.js"
@@ -14,7 +14,9 @@ import { buildRooms, drawRooms } from "./rooms.js"
 import { buildSync, drawSync, openSync, watchRooms } from "./sync.js"
 
 const root = document.documentElement
-const views = ["now", "queue", "library", "rooms", "sync"]
+const groups = document.getElementById("groups")
+const symbols = { now: "disc", queue: "queue", library: "library", rooms: "speaker", sync: "wave" }
+const views = Object.keys(symbols)
 
 function show() {
 	const asked = location.hash.split("/")[1]
@@ -51,7 +53,7 @@ function draw() {
 /** The groups beside the views, on screens that have the room. */
 function drawGroups() {
 	const current = currentGroup()
-	keyed(document.getElementById("groups"), store.allGroups(), (group) => group.id, (group) => {
+	keyed(groups, store.allGroups(), (group) => group.id, (group) => {
 		const [picture, text] = [cover(null), lines()]
 		return Object.assign(h("button.side-group", { onclick: () => chooseGroup(group.id) }, picture, text.box, bars()), { picture, text })
 	}, (button, group) => {
@@ -66,6 +68,7 @@ function drawGroups() {
 function start() {
 	// Whoever has lost the pairing sees the PIN field.
 	document.addEventListener("tutti:login", () => location.reload())
+	for (const view of views) groups.before(h("a", { href: `#/${view}` }, icon(symbols[view]), h("span", view[0].toUpperCase() + view.slice(1))))
 	for (const build of [buildNow, buildQueue, buildRooms, buildLibrary, buildSync, listenToKeys]) build()
 	store.listeners.add(draw)
 	window.addEventListener("hashchange", show)

@@ -245,37 +245,37 @@ function fill(item, card, thing) {
 }
 
 /** A cover with two lines below it, and perhaps a button upon it. */
-function tile(tag, kind, onclick, button) {
+function tile(tag, kind, act, symbol, more, classes) {
 	const [picture, text] = [cover(null), lines()]
-	const main = h(tag, onclick ? { onclick } : {}, picture, text.box)
-	return Object.assign(h(`li.tile${kind}`, main, button), { main, picture, text, button })
+	const main = h(tag, act ? { onclick: () => act(item.shown) } : {}, picture, text.box)
+	const button = symbol && iconButton(symbol, "", (event) => more(item.shown, event.currentTarget), classes)
+	const item = Object.assign(h(`li.tile${kind}`, main, button), { main, picture, text, button })
+	return item
 }
+
+const playAlbum = ({ id, title }) => enqueue([{ albumId: id }], "now", title)
 
 const albumCard = {
 	verb: "Play",
-	create() {
-		const item = tile("a", "", null, iconButton("play", "Play", () => enqueue([{ albumId: item.shown.id }], "now", item.shown.title), ".filled.quick"))
-		return item
-	},
+	create: () => tile("a", "", null, "play", playAlbum, ".filled.quick"),
 	show: (album) => ({ href: `#/library/album/${album.id}`, artwork: album.artwork, title: album.title, below: dotted(album.year, album.artist) }),
 }
+
+/** The newest albums: a tap plays one. */
+export const newest = async () => grid((await get("/library/albums?sort=added&limit=6")).albums, { ...albumCard, create: () => tile("button", "", playAlbum) })
 
 const artistCard = {
 	create: () => tile("a", ".artist"),
 	show: (artist) => ({ href: `#/library/artist/${artist.id}`, artwork: artist.artwork, title: artist.name, below: count(artist.albumCount, "album") }),
 }
 
+const itemsOf = ({ id, name }) => [id ? { radioId: id } : { inputId: name }]
+
 /** A station, or an input such as a turntable, which has no id. */
 const radioCard = {
 	verb: "More for",
-	create() {
-		const items = () => [item.shown.id ? { radioId: item.shown.id } : { inputId: item.shown.name }]
-		const item = tile("button.station", "", () => enqueue(items(), "now", item.shown.name), iconButton("more", "More", (event) => {
-			const { id, name } = item.shown
-			playMenu(event.currentTarget, items(), name, id && forHousehold(null, drop(`/library/radios/${id}`)))
-		}, ".corner"))
-		return item
-	},
+	create: () => tile("button.station", "", (shown) => enqueue(itemsOf(shown), "now", shown.name), "more", (shown, anchor) =>
+		playMenu(anchor, itemsOf(shown), shown.name, shown.id && forHousehold(null, drop(`/library/radios/${shown.id}`))), ".corner"),
 	show: ({ artwork, name, uri, kind, onSound, isHeard }) => ({ artwork, title: name, symbol: uri ? "radio" : "wave",
 		below: uri ? host(uri) : isHeard ? "Sounds now" : onSound ? `Plays by itself in ${onSound}` : kind === "card" ? "Sound card" : "Other program" }),
 }

@@ -3,6 +3,7 @@
 import { chooseGroup, chooseRooms, currentGroup, go, groupVolume, isRunning, mute, position, repeat, seekTo, shuffle, skip, toggle } from "./actions.js"
 import { store } from "./api.js"
 import { attribute, clock, cover, dotted, h, icon, iconButton, label, lines, setCover, setIcon, setText, textButton } from "./dom.js"
+import { newest } from "./library.js"
 import { empty, menu, noLibrary, noRooms } from "./overlay.js"
 import { pair } from "./room.js"
 import { slider, volumeRow } from "./slider.js"
@@ -144,4 +145,6 @@ function drawNothing(group) {
 		group: () => empty("speaker", "Where should it play?", "Choose one room or several. They play together.",
 			{ button: "Choose rooms", act: () => chooseRooms(() => go("library"), { button: "Use these rooms" }), more: pairing }),
 	}[step]())
+	const offer = (tiles) => nothing.dataset.key === key && nothing.append(h("h2.part", "New: tap to play"), tiles)
+	if (["empty", "group"].includes(step)) newest().then(offer, () => {})
 }

@@ -7,7 +7,7 @@ import { dotted, h, iconButton, setText, textButton, whole } from "./dom.js"
 import { ask, confirm, sheet, toast } from "./overlay.js"
 import { slider } from "./slider.js"
 import { choices, field } from "./sound.js"
-import { isOut, signed, stateText } from "./truth.js"
+import { cure, isOut, signed, stateText } from "./truth.js"
 
 export function pair(room) {
 	ask(`Pair ${room.name}`, { hint: "1234 5678", button: "Pair", inputmode: "numeric",
@@ -61,7 +61,7 @@ export function roomSheet(id) {
 			others.length && line("right", others.length > 1 ? "Move to another group" : `Move to ${others[0].name}`, () => moveTo(others, room)),
 			group && line("close", "Leave the group", () => leave(group, room()))),
 		canUnpair && !isGuest() && h("div.lines", line("trash", "Forget the pairing", () => confirm(`Forget ${name}?`,
-			`${name} plays nothing from here any more, until somebody types its PIN again.`, "Forget it", () => act("DELETE", `/rooms/${id}/pairing`)), ".danger")))
+			`${name} plays nothing from here any more, until somebody types its PIN again.`, "Forget it", () => act("DELETE", `/rooms/${id}/pairing`)), ".danger")) || "")
 		return () => {
 			const now = room()
 			if (!now) return close()
@@ -70,7 +70,7 @@ export function roomSheet(id) {
 			channels.draw(now.channels)
 			setText(mute.lastChild, now.muted ? "Sound on" : "Mute")
 			mute.classList.toggle("on", !!now.muted)
-			return setText(status, dotted(now.model, now.muted ? "muted" : "", stateText(now), isOut(now) && now.detail))
+			return setText(status, dotted(now.model, now.muted ? "muted" : "", isOut(now) ? cure(now) : stateText(now)))
 		}
 	})
 }

@@ -58,7 +58,7 @@ export function sound() {
 			look.draw(document.documentElement.dataset.theme)
 			const group = currentGroup()
 			if (!group) return
-			// Effects begin where the music is taken from its source again, which a live one cannot be.
+			// Effects take the music from its source again, which a live one does not give.
 			const isLive = !!group.item && !group.item.isSeekable
 			note.hidden = !isLive
 			setText(note, isLive ? `${group.item.title} is heard as it happens: its sound cannot be changed while it plays.` : "")

@@ -18,6 +18,7 @@ export const travel = (us) => (us < 29 ? `${Math.max(1, Math.round(us * 0.343))}
 
 const time = (atMs) => new Date(Date.now() + atMs - store.nowMs()).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })
 
+const outdated = "needs an update"
 const other = (room) => room.reason?.holder ?? "Another sender"
 
 /** How a room is, in people's words: the network's own are in its sheet. */
@@ -25,19 +26,20 @@ export function stateText(room) {
 	switch (room.state) {
 		case "taken": return `${other(room)} plays here${room.reason?.code === "lent" ? " for a while" : ""}`
 		case "away":
-			if (["otherVersion", "misbehaving"].includes(room.reason?.code)) return "needs an update"
-			return room.awaySinceMs == null ? "away" : `away since ${time(room.awaySinceMs)}`
+			if (["otherVersion", "misbehaving"].includes(room.reason?.code)) return outdated
+			return `off${room.awaySinceMs == null ? "" : ` since ${time(room.awaySinceMs)}`}`
 		default: return { playing: "plays", buffering: "filling", notPaired: "not paired yet", noDevice: "no sound card", free: "ready", starting: "starting" }[room.state] ?? room.state
 	}
 }
 
-function cure(room) {
+export function cure(room) {
 	switch (room.state) {
 		case "taken": return `${other(room)} plays in ${room.name}. Take it over in Rooms, or wait: ${room.reason?.code === "lent" ? "it comes back by itself" : "it stays there until you do"}.`
-		case "away": return `${room.name} is switched off or out of the network's reach. It joins by itself when it is back.`
+		case "away": return stateText(room) === outdated ? `${room.name} has another version of Tutti. Update the older one.`
+			: `${room.name} is switched off, or its network is. Switch it on: it joins by itself.`
 		case "noDevice": return `${room.name} finds no sound card. Look whether it is plugged in.`
 		case "notPaired": return `${room.name} is silent until it is paired, in Rooms.`
-		default: return `The network to ${room.name} is too slow just now. It joins as soon as it can.`
+		default: return `Music reaches ${room.name} too slowly. It joins as soon as it can; a cable or a nearer access point helps.`
 	}
 }
 
@@ -47,7 +49,7 @@ function facts(group) {
 	const found = []
 	const bad = (key, text, explain) => found.push({ key, icon: "warn", isBad: true, text, explain })
 	const good = (key, icon, text, explain, more) => found.push({ key, icon, text, explain, ...more })
-	if (group.state === "starting") good("starting", "wave", "Starting", "The rooms fill their buffers, then start together.")
+	if (group.state === "starting") good("starting", "wave", "Starting", "The rooms get ready, then start together.")
 	if (group.state === "buffering") bad("buffering", "Filling", "The source is too slow. All rooms wait at the same place until enough has arrived, so nothing is skipped.")
 	for (const room of rooms.filter(isTrouble)) bad(room.id, `${room.name}: ${stateText(room)}`, cure(room))
 	if (group.item) quality(group, rooms, good)
