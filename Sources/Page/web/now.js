@@ -60,7 +60,7 @@ const byline = h("p.byline")
 const chips = h("div.chips", { role: "group", "aria-label": "What you hear" })
 const groupButton = h("button.group-name", { onclick: () => pickGroup() }, h("span"), icon("down"))
 const watch = iconButton("video", "Watch the video", () => toggleVideo(art), ".watch")
-const nothing = h("div.nothing")
+const nothing = h("div.nothing.scroll")
 const tune = () => iconButton("tune", "Sound and sleep timer", () => sound(), ".tune")
 const stage = h("div.stage", h("div.art-box", h("div.art", art, watch)), h("div.deck",
 	h("div.titles", h("div", title, byline), tune()), h("div.scrub-row", large.scrub, large.past, large.left),

@@ -58,7 +58,7 @@ export function roomSheet(id) {
 			!isPaired && !isGuest() && line("check", "Pair", () => pair(room())),
 			state === "taken" && group && !isGuest() && line("speaker", "Take over", () => join(group, room())),
 			canSet && group?.roomIds.length !== 1 && line("plus", "Play by itself", () => newGroup([id])),
-			others.length && line("right", others.length > 1 ? "Move to another group" : `Move to ${others[0].name}`, () => moveTo(others, room)),
+			others.length > 0 && line("right", others.length > 1 ? "Move to another group" : `Move to ${others[0].name}`, () => moveTo(others, room)),
 			group && line("close", "Leave the group", () => leave(group, room()))),
 		canUnpair && !isGuest() && h("div.lines", line("trash", "Forget the pairing", () => confirm(`Forget ${name}?`,
 			`${name} plays nothing from here any more, until somebody types its PIN again.`, "Forget it", () => act("DELETE", `/rooms/${id}/pairing`)), ".danger")) || "")
