@@ -285,6 +285,10 @@ if Context.environment["TUTTI_BENCHMARKS"] != nil {
       name: "resampler-benchmark", dependencies: ["Audio", "CResamplers", "TestSupport"],
       path: "Benchmarks/ResamplerBenchmark", swiftSettings: strict),
     .executableTarget(
+      name: "decoding-benchmark",
+      dependencies: ["Driver", "FFmpegSource", "Sender", "TestSupport"],
+      path: "Benchmarks/DecodingBenchmark", swiftSettings: strict),
+    .executableTarget(
       name: "library-benchmark", dependencies: ["Library", "Service", "TestSupport"],
       path: "Benchmarks/LibraryBenchmark", swiftSettings: strict),
     .executableTarget(
