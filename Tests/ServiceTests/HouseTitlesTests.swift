@@ -60,11 +60,11 @@ import Testing
         path: folder.file("house.db"), resumes: true)
     ) { Issue.record("\($0)") }
     loop = EventLoop(host.reactor, [host, house])
-    var created: Result<HouseAnswer, HouseProblem>?
+    var created: Result<HouseAnswer, Refusal>?
     house.perform(.createGroup(rooms: [], name: "Party")) { created = $0 }
     while created == nil { try loop.turn(until: HostClock.now + .seconds(10)) }
     guard case .group(let made) = try #require(created).get() else {
-      throw HouseProblem.noSuch("group")
+      throw Refusal.noSuch("group")
     }
     group = made.id
   }
@@ -74,7 +74,7 @@ import Testing
     house.answer(.init(id: 1, request)) { reply = $0 }
     while reply == nil { try loop.turn(until: HostClock.now + .seconds(10)) }
     guard case .done(let answer) = try #require(reply).outcome else {
-      throw HouseProblem.noSuch("\(String(describing: reply))")
+      throw Refusal.noSuch("\(String(describing: reply))")
     }
     return answer
   }

@@ -131,7 +131,7 @@ final class HouseProgram: LoopMember {
   /// Of the group that may command: the program is its own user's.
   private func answerGroup(_ call: ControlCall, _ reply: @escaping (ControlReply) -> Void) {
     guard case .end = call.request else { return answer(call, reply) }
-    let refusal = ServiceError.unavailable("only the user whose daemon it is may end it")
+    let refusal = Refusal.unavailable("only the user whose daemon it is may end it")
     reply(ControlReply(id: call.id, .refused(error: refusal)))
   }
 
