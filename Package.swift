@@ -67,10 +67,15 @@ let package = Package(
     core("Receiver", ["Clock", "Audio", "WireProtocol", "Pairing"]),
     core("Simulation", ["Clock", "Audio", "WireProtocol", "Pairing", "Sender", "Receiver"]),
 
+    // What an output thread has in common whatever it plays to, and outputs without a sound card.
+    .target(
+      name: "Output", dependencies: ["Clock", "Audio", "Receiver"], path: "Sources/Output",
+      swiftSettings: strict),
+
     // Adapters: each wraps one outside thing and imports no other adapter.
     adapter("LinuxIO", ["Clock", "WireProtocol", "CSys"]),
     adapter("HostFacts", ["Clock", "Diagnosis"]),
-    adapter("ALSAOutput", ["Clock", "Audio", "Receiver", "CALSA"]),
+    adapter("ALSAOutput", ["Clock", "Audio", "Receiver", "Output", "CALSA"]),
     adapter("AvahiDiscovery", ["CAvahi"]),
     adapter("Codecs", ["Audio", "COpus", "CFLAC"]),
     adapter("OpenSSLSecurity", ["WireProtocol", "Pairing", "COpenSSL"]),
@@ -109,7 +114,7 @@ let package = Package(
       name: "Driver",
       dependencies: [
         "Clock", "Audio", "WireProtocol", "Pairing", "Diagnosis", "Sender", "LinuxIO",
-        "OpenSSLSecurity", "AvahiDiscovery", "Codecs", "FFmpegSource", "ALSAOutput",
+        "OpenSSLSecurity", "AvahiDiscovery", "Codecs", "FFmpegSource", "ALSAOutput", "Output",
       ],
       path: "Sources/Driver", swiftSettings: strict),
 
@@ -168,7 +173,7 @@ let package = Package(
       name: "tutti-receiver",
       dependencies: [
         "Clock", "Audio", "WireProtocol", "Pairing", "Receiver", "LinuxIO", "OpenSSLSecurity",
-        "ALSAOutput",
+        "Output", "ALSAOutput",
         "AvahiDiscovery", "Diagnosis", "Doctor", "HostFacts",
         "Codecs", "FFmpegDecoder", arguments, logging,
       ],
@@ -221,7 +226,13 @@ let package = Package(
         "FFmpegSource", "FFmpegDecoder", "Codecs", "Sender", "Receiver", "WireProtocol", "Audio",
         "Clock", "TestSupport",
       ]),
-    tests("ALSAOutputTests", ["ALSAOutput", "Receiver", "Audio", "Clock", "TestSupport"]),
+    .target(
+      name: "OutputTestSupport", dependencies: ["Output", "Clock", "Receiver"],
+      path: "Tests/OutputTestSupport", swiftSettings: strict),
+    tests("OutputTests", ["Output", "OutputTestSupport", "Receiver", "Clock"]),
+    tests(
+      "ALSAOutputTests",
+      ["ALSAOutput", "Output", "OutputTestSupport", "Receiver", "Audio", "Clock", "TestSupport"]),
     tests("SQLiteStoreTests", ["SQLiteStore", "TestSupport"]),
     tests("QRCodeTests", ["QRCode"]),
     tests("ArchitectureTests", []),
@@ -268,7 +279,7 @@ let package = Package(
       ]),
     // A program, for RealtimeSanitizer must be linked into it: Tests/RealtimeTests/run.sh.
     .executableTarget(
-      name: "RealtimeTests", dependencies: ["ALSAOutput", "Receiver", "Audio", "Clock"],
+      name: "RealtimeTests", dependencies: ["ALSAOutput", "Output", "Receiver", "Audio", "Clock"],
       path: "Tests/RealtimeTests", exclude: ["run.sh"], swiftSettings: strict),
   ]
 )

@@ -22,7 +22,7 @@ else
 	# for minutes.
 	live='^ProgramTests\.'
 	# These wait most of the time, for sound, daemons that hang and peers that say nothing: beside the live ones.
-	waiting='^(TuttiTests|ALSAOutputTests|LinuxIOTests|AvahiDiscoveryTests|WebServerTests|WebAPITests|LibraryTests)\.'
+	waiting='^(TuttiTests|ALSAOutputTests|OutputTests|LinuxIOTests|AvahiDiscoveryTests|WebServerTests|WebAPITests|LibraryTests)\.'
 	# These take minutes.
 	long='LongTests|FloodTests|FloodingRoomTests|WireTests|BusyTests|ProgramTests.(AttackTests|LyingRoomTests|DoctorTests)'
 	swift test "${build[@]}" list > "$log" || { cat "$log"; exit 1; }

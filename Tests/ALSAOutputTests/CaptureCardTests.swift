@@ -2,6 +2,7 @@ import ALSAOutput
 import Audio
 import Clock
 import Glibc
+import Output
 import TestSupport
 import Testing
 

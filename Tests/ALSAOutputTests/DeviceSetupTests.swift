@@ -1,4 +1,6 @@
 import ALSAOutput
+import Output
+import OutputTestSupport
 import TestSupport
 import Testing
 

@@ -1,5 +1,7 @@
 import ALSAOutput
 import Clock
+import Output
+import OutputTestSupport
 import TestSupport
 import Testing
 

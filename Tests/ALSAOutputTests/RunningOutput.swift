@@ -2,13 +2,8 @@ import ALSAOutput
 import Clock
 import Dispatch
 import Foundation
-
-/// CLOCK_MONOTONIC, which the virtual card runs on.
-func monotonicTime() -> LocalTime {
-  var now = timespec()
-  clock_gettime(CLOCK_MONOTONIC, &now)
-  return LocalTime(nanoseconds: Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec))
-}
+import Output
+import OutputTestSupport
 
 /// An output thread that plays a ramp. A test must end it with `stop`.
 final class RunningOutput {

@@ -1,4 +1,5 @@
 import ALSAOutput
+import Output
 import Testing
 
 /// What a card gets for `frames`, interleaved stereo.

@@ -2,6 +2,7 @@ import ALSAOutput
 import Audio
 import Clock
 import Glibc
+import Output
 import Receiver
 
 /// Plays through a sound card for some seconds, on this thread. Linked with RealtimeSanitizer, which

@@ -2,6 +2,7 @@ package import Audio
 import CALSA
 package import Clock
 import Glibc
+package import Output
 import Receiver
 
 /// A sound card that records: gives frames, and when it took them. Used by one thread.

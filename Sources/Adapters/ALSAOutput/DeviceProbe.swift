@@ -1,6 +1,7 @@
 import CALSA
 import Clock
 import Glibc
+import Output
 
 /// Watches a running card for up to 50 ms, to learn properties that the driver does not report. A position that moves frame
 /// by frame is known after a few.

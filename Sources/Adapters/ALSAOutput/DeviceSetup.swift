@@ -2,6 +2,7 @@ import Audio
 import CALSA
 import Clock
 import Glibc
+import Output
 
 /// Agrees with a card on rate, format, channels and buffers, and describes the result.
 struct DeviceSetup: ~Copyable {

@@ -1,6 +1,7 @@
 import CALSA
 import Clock
 import Glibc
+import Output
 
 /// Keeps one running card supplied. Made and run on the output thread; allocates only when made.
 struct OutputLoop: ~Copyable {

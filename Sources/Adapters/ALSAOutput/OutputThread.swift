@@ -1,4 +1,5 @@
 package import Clock
+package import Output
 
 /// Plays a source through a sound card, and opens the card again whenever it was lost. `run` is the body of the
 /// output thread, which should have real-time priority.

@@ -1,6 +1,7 @@
 import CALSA
 import Clock
 import Glibc
+import Output
 
 /// Owns one ALSA handle, of a card that plays or records; closing is its end. Used by one thread at a time.
 ///
@@ -102,11 +103,4 @@ struct PCMDevice: ~Copyable {
     guard wanted > 0 else { return 0 }
     return max(0, snd_pcm_rewind(handle, snd_pcm_uframes_t(wanted)))
   }
-}
-
-/// Sleeps on the machine's monotonic clock.
-func pause(for span: Nanoseconds) {
-  var time = timespec(
-    tv_sec: Int(span.count / 1_000_000_000), tv_nsec: Int(span.count % 1_000_000_000))
-  nanosleep(&time, nil)
 }

@@ -1,6 +1,7 @@
 import CALSA
 import Clock
 import Glibc
+import Output
 
 /// Reads the card's position and the time of that position. Output thread only.
 struct PositionReader {

@@ -1,3 +1,5 @@
+package import Output
+
 /// Turns stereo floats into what the card takes. Output thread only; allocates only when made.
 package struct SampleWriter: ~Copyable {
   private let format: DeviceFormat
@@ -75,16 +77,6 @@ package struct SampleWriter: ~Copyable {
       }
     }
   }
-}
-
-/// The nearest of the values −`scale`...`limit`; 0 for what is not a number.
-@inline(__always)
-func quantise(_ sample: Float, scale: Float, limit: Int32) -> Int32 {
-  guard sample.magnitude < 1 else {
-    return sample >= 1 ? limit : sample <= -1 ? Int32(-scale) : 0
-  }
-  // Smaller than 1 by at least 2^-24, so that the product fits; at 24 bits it may still round up.
-  return min(Int32((sample * scale).rounded(.toNearestOrEven)), limit)
 }
 
 /// Triangular dither of ±1 step, which turns the error of 16 bits into a constant hiss far below the

@@ -3,6 +3,7 @@ import Audio
 import Clock
 import FFmpegSource
 import LinuxIO
+import Output
 import Sender
 
 /// The input of a feed: it gives an intake frames and their times of arrival. For one thread at a time.

@@ -4,6 +4,7 @@ import Clock
 import Glibc
 import LinuxIO
 import Logging
+import Output
 import Receiver
 import WireProtocol
 

@@ -7,6 +7,7 @@ import FFmpegDecoder
 import LinuxIO
 import Logging
 import OpenSSLSecurity
+import Output
 import Pairing
 import Receiver
 import WireProtocol

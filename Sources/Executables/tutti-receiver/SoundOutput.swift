@@ -3,6 +3,7 @@ import Audio
 import Clock
 import Glibc
 import LinuxIO
+import Output
 import Receiver
 import Synchronization
 

@@ -1,38 +1,40 @@
-import ALSAOutput
-import Clock
+package import Clock
 import Dispatch
+import Glibc
+import Output
 import Synchronization
 
 /// A source whose left channel says which device frame it is (`index` / 2^23) and whose right channel
 /// says how often it had been told to render again by then (−`version` / 128): exact in 24 bits.
-struct RampSource: RenderSource, ~Copyable {
-  let script: RampScript
+package struct RampSource: RenderSource, ~Copyable {
+  package let script: RampScript
   private var next: Int64 = 0
   private var version: Float = 0
 
-  init(_ script: RampScript) { self.script = script }
+  package init(_ script: RampScript) { self.script = script }
 
-  mutating func takeCommands(at now: LocalTime) -> DeviceFrame? {
+  package mutating func takeCommands(at now: LocalTime) -> DeviceFrame? {
     guard let frame = script.takeWrongFrame() else { return nil }
     version += 1
     return DeviceFrame(frame)
   }
 
-  mutating func rewind(to frame: DeviceFrame) {
+  package mutating func rewind(to frame: DeviceFrame) {
     next = frame.index
     script.rewoundTo(next)
   }
 
-  mutating func observe(_ frame: DeviceFrame, at time: LocalTime, uncertainty: Nanoseconds) {
+  package mutating func observe(_ frame: DeviceFrame, at time: LocalTime, uncertainty: Nanoseconds)
+  {
     script.observed(RampScript.Observation(frame: frame, time: time, uncertainty: uncertainty))
   }
 
-  mutating func deviceRestarted(at frame: DeviceFrame) {
+  package mutating func deviceRestarted(at frame: DeviceFrame) {
     next = frame.index
     script.rendered(to: next)
   }
 
-  mutating func render(into out: UnsafeMutablePointer<Float>, frames: Int) {
+  package mutating func render(into out: UnsafeMutablePointer<Float>, frames: Int) {
     for i in 0..<frames {
       out[2 * i] = Float(next + Int64(i)) * 0x1p-23
       out[2 * i + 1] = -version / 128
@@ -43,35 +45,37 @@ struct RampSource: RenderSource, ~Copyable {
 }
 
 /// What a test shares with its `RampSource`.
-final class RampScript: Sendable {
-  struct Observation {
-    var frame: DeviceFrame
-    var time: LocalTime
-    var uncertainty: Nanoseconds
+package final class RampScript: Sendable {
+  package struct Observation {
+    package var frame: DeviceFrame
+    package var time: LocalTime
+    package var uncertainty: Nanoseconds
   }
 
   private struct State {
     var wrongFrame: Int64?
     var rewoundTo: Int64?
-    var heardAtRewind: Int64?
-    var rendered: Int64 = 0
+    package var heardAtRewind: Int64?
+    package var rendered: Int64 = 0
     var awaited = Int64.max
-    var observations: [Observation] = []
+    package var observations: [Observation] = []
   }
   private let state = Mutex(State())
   private let reached = DispatchSemaphore(value: 0)
 
+  package init() {}
+
   /// Has the source say that it must render again from `frame` on.
-  func renderAgain(from frame: Int64) { state.withLock { $0.wrongFrame = frame } }
+  package func renderAgain(from frame: Int64) { state.withLock { $0.wrongFrame = frame } }
   /// Where the last rewinding really led.
-  var rewound: Int64? { state.withLock { $0.rewoundTo } }
+  package var rewound: Int64? { state.withLock { $0.rewoundTo } }
   /// What was heard just before.
-  var heardAtRewind: Int64? { state.withLock { $0.heardAtRewind } }
-  var observations: [Observation] { state.withLock { $0.observations } }
-  var rendered: Int64 { state.withLock { $0.rendered } }
+  package var heardAtRewind: Int64? { state.withLock { $0.heardAtRewind } }
+  package var observations: [Observation] { state.withLock { $0.observations } }
+  package var rendered: Int64 { state.withLock { $0.rendered } }
 
   /// Waits until frames beyond `frame` have been rendered.
-  func waitUntilRendered(_ frame: Int64) {
+  package func waitUntilRendered(_ frame: Int64) {
     let mustWait = state.withLock { state in
       guard state.rendered < frame else { return false }
       state.awaited = frame
@@ -104,4 +108,11 @@ final class RampScript: Sendable {
     }
     if isAwaited { reached.signal() }
   }
+}
+
+/// CLOCK_MONOTONIC, which the virtual card runs on.
+package func monotonicTime() -> LocalTime {
+  var now = timespec()
+  clock_gettime(CLOCK_MONOTONIC, &now)
+  return LocalTime(nanoseconds: Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec))
 }

@@ -1,4 +1,4 @@
-import ALSAOutput
+import Output
 import Synchronization
 import Testing
 

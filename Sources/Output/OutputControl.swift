@@ -130,6 +130,6 @@ package final class OutputControl: Sendable {
     if isNew { post(event) }
   }
 
-  func countRewind() { rewindCount.add(1, ordering: .relaxed) }
-  func countRejectedReading() { rejectedReadings.add(1, ordering: .relaxed) }
+  package func countRewind() { rewindCount.add(1, ordering: .relaxed) }
+  package func countRejectedReading() { rejectedReadings.add(1, ordering: .relaxed) }
 }

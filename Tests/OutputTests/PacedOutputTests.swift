@@ -1,7 +1,8 @@
-import ALSAOutput
 import Clock
 import Dispatch
 import Foundation
+import Output
+import OutputTestSupport
 import Testing
 
 /// Runs a paced output until `frames` have been rendered, doing `meanwhile` then.

@@ -1,5 +1,5 @@
-import ALSAOutput
 import Foundation
+import Output
 import Testing
 
 /// A path of its own for one test.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ALSAOutput
+@testable import Output
 
 @Suite struct OutputHandoverTests {
   private let handover = OutputHandover<String> {}
