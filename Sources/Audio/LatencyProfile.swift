@@ -24,22 +24,34 @@ package struct LatencyProfile: Hashable, Sendable {
   package var expectedHorizon: Nanoseconds
   /// How often a card interrupts.
   package var period = Nanoseconds.milliseconds(10)
+  /// Written ahead where there is no card. All of it can be rendered again until it is heard, so a deep lead costs
+  /// nothing but that work when frames come that were missing. Of a live stream they always come late: little is written
+  /// ahead, or all of it would be rendered over and over. From two of `pacedPeriod` to a second.
+  package var pacedLead: Nanoseconds
   /// From the arrival of a frame at the sender to its sound; nil where it sounds when all are ready for it.
   package var latency: Nanoseconds?
+
+  /// How often an output without a card looks at the time. Shorter than `live.pacedLead`, so that it never runs dry.
+  package static let pacedPeriod = Nanoseconds.milliseconds(10)
+  /// How long before it is heard a frame must be there for an output without a card: its thread looks a period earlier,
+  /// and may wake half a period late on a busy machine.
+  package static let pacedWrittenAhead = Nanoseconds(pacedPeriod.count * 3 / 2)
+  /// Channels that every room is rendered in, interleaved. Outputs make the card's own number of them.
+  package static let renderedChannels = 2
 
   /// Minutes of music, which outages of minutes do not reach.
   package static let deep = LatencyProfile(
     startPatience: .seconds(2), keepAfter: .milliseconds(500), preroll: .milliseconds(100),
     decodeAhead: .milliseconds(1500), startThreshold: .milliseconds(100), frameRing: .seconds(3),
     rewindableLead: .milliseconds(500), fixedLead: .milliseconds(80),
-    expectedHorizon: .milliseconds(40))
+    expectedHorizon: .milliseconds(40), pacedLead: .milliseconds(150))
 
   /// Sources that are heard as they happen.
   package static let live = LatencyProfile(
     startPatience: .milliseconds(200), keepAfter: .milliseconds(100), preroll: .milliseconds(40),
     decodeAhead: .milliseconds(120), startThreshold: .milliseconds(40),
     frameRing: .milliseconds(300), rewindableLead: .milliseconds(40), fixedLead: .milliseconds(40),
-    expectedHorizon: .milliseconds(40))
+    expectedHorizon: .milliseconds(40), pacedLead: .milliseconds(20))
 
   /// Each frame sounds `latency` after it has arrived at the sender, in all rooms: cards are written ahead no more than
   /// three short periods, for what comes through the network has to fit in as well. Wi-Fi holds packets for up to 80 ms:

@@ -1,3 +1,4 @@
+import Audio
 package import Clock
 
 /// Plays a source without a sound card, at the pace of the host's clock: into a WAV file, or nowhere.
@@ -18,7 +19,7 @@ package struct PacedOutput<Source: RenderSource & ~Copyable>: ~Copyable {
 
   /// As `OutputThread`'s, with a destination instead of a sound card.
   package init(
-    _ destination: Destination, sampleRate: Int = 48_000, lead: Nanoseconds = .milliseconds(150),
+    _ destination: Destination, sampleRate: Int = 48_000, lead: Nanoseconds,
     control: OutputControl, clock: @escaping @Sendable () -> LocalTime,
     makeSource: @escaping (DeviceDescription) -> Source
   ) {
@@ -40,7 +41,7 @@ package struct PacedOutput<Source: RenderSource & ~Copyable>: ~Copyable {
       let start = clock()
       source.deviceRestarted(at: DeviceFrame(0))
       while !control.isStopping {
-        pause(for: .milliseconds(10))
+        pause(for: LatencyProfile.pacedPeriod)
         try device.advance(&source, start: start, now: clock())
       }
       try device.finish()
@@ -58,7 +59,8 @@ package struct PacedOutput<Source: RenderSource & ~Copyable>: ~Copyable {
       case .wave(let path, _): "wav:\(path)"
       }
     return DeviceDescription(
-      device: name, identity: "paced", sampleRate: sampleRate, channelCount: 2, format: .float32,
+      device: name, identity: "paced", sampleRate: sampleRate,
+      channelCount: LatencyProfile.renderedChannels, format: .float32,
       periodFrames: sampleRate / 100, ringFrames: leadFrames,
       leadFrames: leadFrames, startFrames: 0, canRewind: true,
       positionTime: .reading, positionStep: 1)

@@ -1,4 +1,5 @@
 /// The nearest of the values −`scale`...`limit`; 0 for what is not a number.
+@inlinable
 @inline(__always)
 package func quantise(_ sample: Float, scale: Float, limit: Int32) -> Int32 {
   guard sample.magnitude < 1 else {

@@ -14,8 +14,10 @@ private func play(
   let control = OutputControl {}
   let ended = DispatchSemaphore(value: 0)
   Thread {
-    PacedOutput(destination, control: control, clock: monotonicTime) { _ in RampSource(script) }
-      .run()
+    PacedOutput(destination, lead: .milliseconds(150), control: control, clock: monotonicTime) {
+      _ in RampSource(script)
+    }
+    .run()
     ended.signal()
   }.start()
   script.waitUntilRendered(frames)
@@ -64,7 +66,8 @@ private func play(
   @Test func `a path that cannot be written ends the output with a reason`() {
     let control = OutputControl {}
     PacedOutput(
-      .wave(path: "/no/such/directory/a.wav", format: .float32), control: control,
+      .wave(path: "/no/such/directory/a.wav", format: .float32), lead: .milliseconds(150),
+      control: control,
       clock: monotonicTime
     ) { _ in RampSource(RampScript()) }.run()
     #expect(control.takeEvent() == .ended)
@@ -74,7 +77,8 @@ private func play(
   @Test func `a full disk ends the output with a reason`() {
     let control = OutputControl {}
     PacedOutput(
-      .wave(path: "/dev/full", format: .float32), control: control, clock: monotonicTime
+      .wave(path: "/dev/full", format: .float32), lead: .milliseconds(150), control: control,
+      clock: monotonicTime
     ) { _ in RampSource(RampScript()) }.run()
     #expect(control.takeEvent() == .ended)
     #expect(control.failure == "cannot write /dev/full: No space left on device")

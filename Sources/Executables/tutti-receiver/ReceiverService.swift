@@ -323,7 +323,8 @@ final class ReceiverService {
     log.notice("device", "\(chain.description)")
     hardwareVolume?.use(chain.description.device)
     let device = OutputDevice(
-      format: AudioFormat(sampleRate: chain.description.sampleRate, channelCount: 2),
+      format: AudioFormat(
+        sampleRate: chain.description.sampleRate, channelCount: LatencyProfile.renderedChannels),
       commitHorizon: chain.description.traits.commitHorizon,
       writtenAhead: configuration.output.writtenAhead(chain.description.traits))
     handle(.deviceOpened(device, ring: chain.ring))
@@ -380,7 +381,7 @@ extension ReceiverConfiguration.Output {
 
   /// How long before it is heard a frame must be there. What has no card takes back all that it has written ahead.
   fileprivate func writtenAhead(_ traits: CardTraits) -> Nanoseconds {
-    isSoundCard ? traits.writtenAhead : .milliseconds(15)
+    isSoundCard ? traits.writtenAhead : LatencyProfile.pacedWrittenAhead
   }
 
   /// A recording goes on through silence; only a sound card is released for others.

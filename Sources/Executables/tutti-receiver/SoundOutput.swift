@@ -145,7 +145,7 @@ final class SoundOutput {
       description: device,
       ring: FrameRing(
         minimumCapacity: ReceiverConfiguration.profile.frameRing.frames(at: device.sampleRate),
-        channelCount: 2),
+        channelCount: LatencyProfile.renderedChannels),
       commands: .commands(), reports: .reports())
   }
 }
@@ -183,9 +183,4 @@ extension ReceiverConfiguration.Output {
       ).run()
     }
   }
-}
-
-extension LatencyProfile {
-  /// All of it is rendered again when frames come that were missing: of a live stream, they always do.
-  fileprivate var pacedLead: Nanoseconds { latency == nil ? .milliseconds(150) : .milliseconds(20) }
 }
