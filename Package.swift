@@ -118,6 +118,15 @@ let package = Package(
       ],
       path: "Sources/Driver", swiftSettings: strict),
 
+    // What hosts a receiver's session, in its program or in any other.
+    .target(
+      name: "ReceiverDriver",
+      dependencies: [
+        "Clock", "Audio", "WireProtocol", "Pairing", "Receiver", "LinuxIO", "OpenSSLSecurity",
+        "Output", "ALSAOutput", "AvahiDiscovery", "Codecs", "FFmpegDecoder",
+      ],
+      path: "Sources/ReceiverDriver", swiftSettings: strict),
+
     // What `doctor` of both programs has in common.
     .target(
       name: "Doctor",
@@ -172,10 +181,9 @@ let package = Package(
     .executableTarget(
       name: "tutti-receiver",
       dependencies: [
-        "Clock", "Audio", "WireProtocol", "Pairing", "Receiver", "LinuxIO", "OpenSSLSecurity",
-        "Output", "ALSAOutput",
-        "AvahiDiscovery", "Diagnosis", "Doctor", "HostFacts",
-        "Codecs", "FFmpegDecoder", arguments, logging,
+        "Clock", "WireProtocol", "Pairing", "Receiver", "ReceiverDriver", "LinuxIO",
+        "OpenSSLSecurity", "Output", "ALSAOutput", "AvahiDiscovery", "Diagnosis", "Doctor",
+        "HostFacts", arguments, logging,
       ],
       path: "Sources/Executables/tutti-receiver", swiftSettings: strict),
     .executableTarget(

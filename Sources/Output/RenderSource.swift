@@ -14,6 +14,8 @@ package protocol RenderSource: ~Copyable {
   mutating func deviceRestarted(at frame: DeviceFrame)
   /// Fills `out` with the next `frames`, interleaved stereo, full scale ±1.
   mutating func render(into out: UnsafeMutablePointer<Float>, frames: Int)
+  /// The sender's time at this instant; nil while it is not known.
+  func groupTime(at time: LocalTime) -> GroupTime?
 }
 
 extension Renderer: RenderSource {}

@@ -1,10 +1,5 @@
 import Glibc
 
-/// Why a WAV file cannot be written; one line for users.
-package struct WaveFileError: Error, Hashable, Sendable, CustomStringConvertible {
-  package var description: String
-}
-
 /// How a WAV file stores a sample.
 package enum WaveFormat: String, CaseIterable, Sendable {
   case float32 = "float"
@@ -35,7 +30,7 @@ package struct WaveFile: ~Copyable {
   /// Creates or replaces the file, which is empty until the first `flush`.
   package init(
     path: String, sampleRate: Int, format: WaveFormat, largestSize: Int = Self.largestSize
-  ) throws(WaveFileError) {
+  ) throws(SinkError) {
     let file = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0o644)
     guard file >= 0 else { throw Self.failure(path, errno) }
     descriptor = file
@@ -50,7 +45,7 @@ package struct WaveFile: ~Copyable {
   }
 
   /// Throws where a file cannot be written at `path`. Leaves one that is there as it is.
-  package static func check(path: String) throws(WaveFileError) {
+  package static func check(path: String) throws(SinkError) {
     let exists = access(path, F_OK) == 0
     let file = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0o644)
     guard file >= 0 else { throw failure(path, errno) }
@@ -64,11 +59,11 @@ package struct WaveFile: ~Copyable {
   }
 
   /// Appends stereo frames, full scale ±1.
-  package mutating func append(_ frames: UnsafePointer<Float>, count: Int) throws(WaveFileError) {
+  package mutating func append(_ frames: UnsafePointer<Float>, count: Int) throws(SinkError) {
     let frameSize = 2 * format.bytesPerSample
     guard size + buffered + count * frameSize <= largestSize else {
       try flush()
-      throw WaveFileError(
+      throw SinkError(
         description: "\(path): a WAV file holds no more than 4 GiB; it is complete up to there")
     }
     for i in 0..<(2 * count) {
@@ -78,7 +73,7 @@ package struct WaveFile: ~Copyable {
   }
 
   /// Writes what is buffered and makes the header say so.
-  package mutating func flush() throws(WaveFileError) {
+  package mutating func flush() throws(SinkError) {
     try flushSamples()
     let written = header.withUnsafeBytes { store($0, at: 0) }
     guard written == 0 else { throw Self.failure(path, written) }
@@ -100,7 +95,7 @@ package struct WaveFile: ~Copyable {
     return header + Array("data".utf8) + bytes(UInt32(dataSize))
   }
 
-  private mutating func flushSamples() throws(WaveFileError) {
+  private mutating func flushSamples() throws(SinkError) {
     guard buffered > 0 else { return }
     let code = store(UnsafeRawBufferPointer(rebasing: buffer[..<buffered]), at: size)
     guard code == 0 else { throw Self.failure(path, code) }
@@ -138,7 +133,7 @@ package struct WaveFile: ~Copyable {
     withUnsafeBytes(of: value.littleEndian) { Array($0) }
   }
 
-  private static func failure(_ path: String, _ code: Int32) -> WaveFileError {
-    WaveFileError(description: "cannot write \(path): \(String(cString: strerror(code)))")
+  private static func failure(_ path: String, _ code: Int32) -> SinkError {
+    SinkError(description: "cannot write \(path): \(String(cString: strerror(code)))")
   }
 }

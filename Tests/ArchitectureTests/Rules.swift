@@ -71,6 +71,8 @@ enum Rules {
     "Driver": ["Driver", "Service", "Tutti", "WebAPI", "tutti"],
     "Service": ["Service", "WebAPI", "Library", "tutti"], "WebAPI": ["WebAPI", "tutti"],
     "Library": ["Library", "tutti"],
+    "ReceiverDriver": ["ReceiverDriver", "tutti-receiver"],
+    "Output": ["Output", "ALSAOutput", "Driver", "ReceiverDriver", "tutti-receiver"],
     "Tutti": ["Tutti"], "TestSupport": [],
   ]
 
@@ -91,10 +93,15 @@ enum Rules {
     }.map { "\(file.path):\($0.offset + 1): \($0.element)" }
   }
 
-  /// A player stands without a terminal, so that any program can have one, and Foundation would drag ICU into each.
+  /// A player and a receiver stand without a terminal, so that any program can have one, and Foundation would drag ICU
+  /// into each.
   static func importsOfPrograms(_ file: File) -> [String] {
-    guard file.module == "Service" else { return [] }
-    let kept = ["ArgumentParser", "Foundation", "FoundationEssentials", "Glibc", "Logging"]
+    var kept = ["ArgumentParser", "Foundation", "FoundationEssentials", "Logging"]
+    switch file.module {
+    case "Service": kept.append("Glibc")
+    case "ReceiverDriver": break
+    default: return []
+    }
     return file.imports.filter(kept.contains).map { "\(file.path): imports \($0)" }
   }
 

@@ -35,9 +35,9 @@ import Testing
     Self.expectNone(files.flatMap(Rules.leakyImports))
   }
 
-  @Test func `a player knows no terminal`() throws {
-    let files = try SourceTree.files(in: "Sources/Service")
-    #expect(files.count > 5)
+  @Test func `players and receivers know no terminal`() throws {
+    let files = try ["Sources/Service", "Sources/ReceiverDriver"].flatMap(SourceTree.files)
+    #expect(files.count > 10)
     Self.expectNone(files.flatMap(Rules.importsOfPrograms))
   }
 

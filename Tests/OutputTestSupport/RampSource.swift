@@ -19,6 +19,8 @@ package struct RampSource: RenderSource, ~Copyable {
     return DeviceFrame(frame)
   }
 
+  package func groupTime(at time: LocalTime) -> GroupTime? { nil }
+
   package mutating func rewind(to frame: DeviceFrame) {
     next = frame.index
     script.rewoundTo(next)

@@ -7,14 +7,14 @@ import Testing
 
 /// Runs a paced output until `frames` have been rendered, doing `meanwhile` then.
 private func play(
-  _ destination: PacedOutput<RampSource>.Destination, until frames: Int64,
+  _ choice: SinkChoice, until frames: Int64,
   meanwhile: (RampScript) -> Void = { _ in }
 ) -> (control: OutputControl, script: RampScript) {
   let script = RampScript()
   let control = OutputControl {}
   let ended = DispatchSemaphore(value: 0)
   Thread {
-    PacedOutput(destination, lead: .milliseconds(150), control: control, clock: monotonicTime) {
+    PacedOutput(choice, lead: .milliseconds(150), control: control, clock: monotonicTime) {
       _ in RampSource(script)
     }
     .run()
@@ -30,7 +30,7 @@ private func play(
 @Suite(.timeLimit(.minutes(10))) struct PacedOutputTests {
   @Test func `a WAV file gets each frame once and in order`() throws {
     let file = try TemporaryFile()
-    _ = play(.wave(path: file.path, format: .float32), until: 12_000)
+    _ = play(.wave(path: file.path), until: 12_000)
     let left = try file.wave().samples(as: Float.self).enumerated().filter { $0.offset % 2 == 0 }
     #expect(left.count > 4000)
     #expect(left.map { Int($0.element * 0x1p23) }.elementsEqual(0..<left.count))
@@ -38,7 +38,7 @@ private func play(
 
   @Test func `what is rendered again replaces what was not heard yet`() throws {
     let file = try TemporaryFile()
-    let (control, script) = play(.wave(path: file.path, format: .float32), until: 12_000) {
+    let (control, script) = play(.wave(path: file.path), until: 12_000) {
       script in
       script.renderAgain(from: 0)
       script.waitUntilRendered(script.rendered + 12_000)
@@ -66,7 +66,7 @@ private func play(
   @Test func `a path that cannot be written ends the output with a reason`() {
     let control = OutputControl {}
     PacedOutput(
-      .wave(path: "/no/such/directory/a.wav", format: .float32), lead: .milliseconds(150),
+      .wave(path: "/no/such/directory/a.wav"), lead: .milliseconds(150),
       control: control,
       clock: monotonicTime
     ) { _ in RampSource(RampScript()) }.run()
@@ -77,7 +77,7 @@ private func play(
   @Test func `a full disk ends the output with a reason`() {
     let control = OutputControl {}
     PacedOutput(
-      .wave(path: "/dev/full", format: .float32), lead: .milliseconds(150), control: control,
+      .wave(path: "/dev/full"), lead: .milliseconds(150), control: control,
       clock: monotonicTime
     ) { _ in RampSource(RampScript()) }.run()
     #expect(control.takeEvent() == .ended)

@@ -71,7 +71,7 @@ struct Wave {
       path: file.path, sampleRate: 48_000, format: .float32, largestSize: 58 + 8 * 100)
     let frames = [Float](repeating: 0.25, count: 2 * 60)
     try wave.append(frames, count: 60)
-    #expect(throws: WaveFileError.self) { try wave.append(frames, count: 60) }
+    #expect(throws: SinkError.self) { try wave.append(frames, count: 60) }
     #expect(try file.wave().samples(as: Float.self) == frames)
     #expect(try file.wave().number(at: 54, bytes: 4) == 480)
   }
@@ -99,7 +99,7 @@ struct Wave {
     try Data([1, 2, 3]).write(to: URL(filePath: file.path))
     try WaveFile.check(path: file.path)
     #expect(try file.wave().bytes == [1, 2, 3])
-    #expect(throws: WaveFileError.self) { try WaveFile.check(path: "/no/such/directory/a.wav") }
-    #expect(throws: WaveFileError.self) { try WaveFile.check(path: "/tmp") }
+    #expect(throws: SinkError.self) { try WaveFile.check(path: "/no/such/directory/a.wav") }
+    #expect(throws: SinkError.self) { try WaveFile.check(path: "/tmp") }
   }
 }

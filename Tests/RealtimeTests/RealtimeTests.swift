@@ -87,6 +87,8 @@ private struct WatchedSource: RenderSource, ~Copyable {
     return turns % Self.turnsBetweenCommands == 0 ? DeviceFrame(max(0, rendered - 2000)) : wrong
   }
 
+  func groupTime(at time: LocalTime) -> GroupTime? { renderer.groupTime(at: time) }
+
   mutating func rewind(to frame: DeviceFrame) {
     rendered = frame.index
     renderer.rewind(to: frame)

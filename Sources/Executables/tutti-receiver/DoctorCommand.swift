@@ -9,6 +9,7 @@ import HostFacts
 import LinuxIO
 import OpenSSLSecurity
 import Pairing
+import ReceiverDriver
 import WireProtocol
 
 struct ReceiverDoctorCommand: ParsableCommand {

@@ -1,10 +1,8 @@
-import ALSAOutput
 import ArgumentParser
-import Clock
 import Glibc
 import LinuxIO
 import Logging
-import Receiver
+import ReceiverDriver
 
 @main
 struct ReceiverCommand: ParsableCommand {
@@ -77,7 +75,11 @@ struct ReceiverCommand: ParsableCommand {
   var logLevel = "notice"
 
   func run() throws {
-    try reporting { try ReceiverService(try ReceiverConfiguration(self)).run() }
+    try reporting {
+      let configuration = try ReceiverConfiguration(self)
+      let log = ReceiverLog(level: configuration.logLevel)
+      try ReceiverService(configuration.settings, at: configuration.place, log).run()
+    }
   }
 }
 
@@ -104,16 +106,5 @@ enum Console {
   private static func write(_ text: String, to descriptor: Int32) {
     var bytes = Array(text.utf8)
     _ = Glibc.write(descriptor, &bytes, bytes.count)
-  }
-}
-
-/// Why the receiver cannot start: one line, and the exit code.
-struct StartFailure: Error, CustomStringConvertible {
-  let description: String
-  let code: Int32
-
-  static func usage(_ line: String) -> StartFailure { StartFailure(description: line, code: 64) }
-  static func unavailable(_ line: String) -> StartFailure {
-    StartFailure(description: line, code: 69)
   }
 }

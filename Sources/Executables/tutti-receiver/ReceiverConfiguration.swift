@@ -1,43 +1,24 @@
 import ALSAOutput
-import Audio
 import Clock
 import Glibc
 import LinuxIO
 import Logging
 import Output
 import Receiver
+import ReceiverDriver
 import WireProtocol
 
-/// The options, checked and with units.
+/// The options, checked.
 struct ReceiverConfiguration {
-  enum Output {
-    case soundCard(OutputSettings, MixerChoice)
-    case nowhere
-    case waveFile(path: String)
-  }
-
   /// Bytes: what a service record holds.
   private static let longestName = 63
-  /// There is one for programs so far.
-  static let profile = LatencyProfile.deep
 
-  let name: String
-  let model: String
-  let output: Output
-  let port: UInt16
-  /// In thousandths, as rooms are told volumes; until somebody sets one.
-  let startVolume: UInt16
-  let capacity: Capacity
-  let idleTime: Nanoseconds
-  let figuresInterval: Nanoseconds
-  let stateDirectory: String?
-  let announces: Bool
-  let access: AccessPolicy
-  let whenBusy: BusyPolicy
+  let settings: ReceiverSettings
+  let place: ReceiverService.Place
   let logLevel: Logger.Level
 
   init(_ command: ReceiverCommand) throws {
-    name = command.name ?? Self.hostName
+    let name = command.name ?? Self.hostName
     guard (1...Self.longestName).contains(name.utf8.count), name.isPlain else {
       throw StartFailure.usage(
         "--name must have 1 to \(Self.longestName) bytes and no control characters")
@@ -48,7 +29,6 @@ struct ReceiverConfiguration {
     guard (0...100).contains(command.startVolume) else {
       throw StartFailure.usage("--start-volume must be 0 to 100")
     }
-    startVolume = UInt16(command.startVolume) * 10
     guard let access = AccessPolicy(rawValue: command.access) else {
       throw StartFailure.usage(
         "--access \(command.access) is not known; allowed are: paired, open")
@@ -57,8 +37,6 @@ struct ReceiverConfiguration {
       throw StartFailure.usage(
         "--when-busy \(command.whenBusy) is not known; allowed are: refuse, take-over, priority")
     }
-    self.access = access
-    self.whenBusy = whenBusy
     guard (1...4096).contains(command.buffer) else {
       throw StartFailure.usage("--buffer must be 1 to 4096 MiB")
     }
@@ -76,36 +54,38 @@ struct ReceiverConfiguration {
         "--log-level \(command.logLevel) is not known; allowed are: error, warning, notice, info, "
           + "debug, trace")
     }
-    output = try Self.output(command)
-    model = Self.machineModel
-    self.port = port
-    capacity = Capacity(
+    var settings = ReceiverSettings(
+      name: name, model: Self.machineModel, output: try Self.output(command))
+    settings.capacity = Capacity(
       bytes: command.buffer << 20, duration: .seconds(command.bufferMinutes * 60))
-    idleTime = .seconds(command.idle)
-    figuresInterval = .seconds(60 * command.figures)
-    announces = command.mdns
+    settings.idleTime = .seconds(command.idle)
+    settings.figuresInterval = .seconds(60 * command.figures)
+    (settings.access, settings.whenBusy) = (access, whenBusy)
+    self.settings = settings
+    place = .init(
+      port: port, isAnnounced: command.mdns, stateDirectory: command.stateDir,
+      startVolume: UInt16(command.startVolume) * 10)
     logLevel = level
-    stateDirectory = command.stateDir
   }
 
-  private static func output(_ command: ReceiverCommand) throws -> Output {
-    if command.output == "null" { return .nowhere }
+  private static func output(_ command: ReceiverCommand) throws -> ReceiverSettings.Output {
+    if command.output == "null" { return .sink(.nowhere) }
     if command.output.hasPrefix("wav:") {
       let path = String(command.output.dropFirst(4))
       guard !path.isEmpty else { throw StartFailure.usage("--output wav: needs a path behind it") }
-      do throws(WaveFileError) {
+      do throws(SinkError) {
         try WaveFile.check(path: path)
       } catch {
         throw StartFailure(
           description: "\(error); choose another file with --output wav:PATH", code: 73)
       }
-      return .waveFile(path: path)
+      return .sink(.wave(path: path))
     }
     guard command.output == "alsa" else {
       throw StartFailure.usage(
         "--output \(command.output) is not known; allowed are: alsa, null, wav:PATH")
     }
-    var settings = OutputSettings(device: command.device, profile: profile)
+    var settings = OutputSettings(device: command.device, profile: ReceiverSettings.profile)
     if let format = command.format {
       guard let known = DeviceFormat(rawValue: format) else {
         let all = DeviceFormat.allCases.map(\.rawValue).joined(separator: ", ")

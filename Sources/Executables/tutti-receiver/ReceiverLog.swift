@@ -3,11 +3,12 @@ import Clock
 import LinuxIO
 import Logging
 import Receiver
+import ReceiverDriver
 import Synchronization
 import WireProtocol
 
 /// What happens, for the journal: constant messages, values beside them with their units. From any thread.
-final class ReceiverLog: Sendable {
+final class ReceiverLog: ReceiverJournal {
   private let logger: Logger
   private let throttle = Mutex(LogThrottle())
 
@@ -38,11 +39,6 @@ final class ReceiverLog: Sendable {
     logger.log(level: level, "\(what)", metadata: values)
   }
 
-  func nowPlaying(_ item: ItemDescription) {
-    if !item.sentence.isEmpty { notice("now playing", item.sentence) }
-  }
-
-  /// A service with this receiver's identity that is not this receiver.
   func twin(_ service: DiscoveredService) {
     write(
       .warning, "another receiver has this one's identity, so senders see only one of the two",

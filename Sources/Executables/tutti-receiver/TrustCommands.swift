@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import LinuxIO
 import Pairing
+import ReceiverDriver
 import WireProtocol
 
 struct PINCommand: ParsableCommand {

@@ -109,6 +109,13 @@ package struct Renderer: ~Copyable {
     cursor.observe(frame, at: time, uncertainty: uncertainty)
   }
 
+  /// The sender's time at this instant; nil while its clock is not known.
+  @_noLocks @_noAllocation
+  package func groupTime(at time: LocalTime) -> GroupTime? {
+    guard let estimate = cursor.estimate else { return nil }
+    return estimate.groupTime(of: time)
+  }
+
   /// Handles a card that ran dry or slept, and restarts: the next frame to render is `frame`, and earlier
   /// observations are void. Silence until the device clock has settled again.
   @_noLocks @_noAllocation

@@ -32,7 +32,8 @@ final class TrustKeeper {
   private var lastNumber = 0
 
   init(
-    _ file: TrustFile, holding trust: TrustMemory, _ log: ReceiverLog, on reactor: Reactor
+    _ file: TrustFile, holding trust: TrustMemory, _ journal: any ReceiverJournal,
+    on reactor: Reactor
   ) throws(IOError) {
     self.trust = trust
     let (shared, waker) = (shared, reactor.waker)
@@ -56,7 +57,7 @@ final class TrustKeeper {
             shared.state.withLock { $0.found = (found, last) }
           }
         } catch {
-          log.warning("who may play here could not be read or kept", "\(error)")
+          journal.warning("who may play here could not be read or kept", "\(error)")
         }
         waker.wake()
       }
@@ -66,7 +67,8 @@ final class TrustKeeper {
       folder = (watch, try reactor.watch(descriptor: watch.descriptor))
     } catch {
       folder = nil
-      log.warning("tutti-receiver pin and unpair take effect at the next start only", "\(error)")
+      journal.warning(
+        "tutti-receiver pin and unpair take effect at the next start only", "\(error)")
     }
   }
 

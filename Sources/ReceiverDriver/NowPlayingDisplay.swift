@@ -9,17 +9,17 @@ struct NowPlayingDisplay {
   /// What a sender could make change many times a second is written no more often than this.
   private static let restInterval = Nanoseconds.seconds(1)
 
-  private let log: ReceiverLog
+  private let journal: any ReceiverJournal
   private let writer: NewestValueThread<SoundingItem?>
   private var item: SoundingItem?
   private var isBehind = false
   private var nextWrite = HostClock.now
 
   /// Nothing plays yet, whatever an earlier run has left.
-  init(directory: String, _ log: ReceiverLog) throws(IOError) {
-    self.log = log
+  init(directory: String, _ journal: any ReceiverJournal) throws(IOError) {
+    self.journal = journal
     writer = try NewestValueThread(name: "display") {
-      let files = NowPlayingFiles(directory: directory, log)
+      let files = NowPlayingFiles(directory: directory, journal)
       return files.show
     }
     writer.post(nil)
@@ -30,7 +30,7 @@ struct NowPlayingDisplay {
 
   mutating func change(to item: SoundingItem?) {
     if let description = item?.description, description != self.item?.description {
-      log.nowPlaying(description)
+      if !description.sentence.isEmpty { journal.notice("now playing", description.sentence) }
     }
     self.item = item
     isBehind = true
@@ -53,13 +53,13 @@ struct NowPlayingDisplay {
 
 /// The files, on the thread that writes them.
 private final class NowPlayingFiles {
-  private let log: ReceiverLog
+  private let journal: any ReceiverJournal
   private let file: StateFile
   private var cover: CoverFile
   private var hasWarned = false
 
-  init(directory: String, _ log: ReceiverLog) {
-    self.log = log
+  init(directory: String, _ journal: any ReceiverJournal) {
+    self.journal = journal
     file = StateFile(path: directory + "/now-playing.json")
     cover = CoverFile(directory: directory)
   }
@@ -70,7 +70,7 @@ private final class NowPlayingFiles {
       try write(item)
       hasWarned = false
     } catch {
-      if !hasWarned { log.warning("displays are not told what plays", "\(error)") }
+      if !hasWarned { journal.warning("displays are not told what plays", "\(error)") }
       hasWarned = true
     }
   }

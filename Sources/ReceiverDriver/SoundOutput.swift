@@ -25,7 +25,7 @@ final class SoundOutput {
   /// A system without a thread to spare is asked again.
   private static let startPause = Nanoseconds.seconds(1)
 
-  private let configuration: ReceiverConfiguration.Output
+  private let choice: ReceiverSettings.Output
   private let storedDrift: Double?
   private let wake: @Sendable () -> Void
   private var handover: Handover?
@@ -42,10 +42,10 @@ final class SoundOutput {
   }
 
   init(
-    _ configuration: ReceiverConfiguration.Output, storedDrift: Double?,
+    _ choice: ReceiverSettings.Output, storedDrift: Double?,
     wake: @escaping @Sendable () -> Void
   ) {
-    self.configuration = configuration
+    self.choice = choice
     self.storedDrift = storedDrift
     self.wake = wake
   }
@@ -71,7 +71,7 @@ final class SoundOutput {
     guard let handover else { return nil }
     retry = nil
     threads.removeAll { $0.isReached.load(ordering: .acquiring) }
-    let (configuration, drift, earlier, end) = (configuration, storedDrift, threads, ThreadEnd())
+    let (choice, drift, earlier, end) = (choice, storedDrift, threads, ThreadEnd())
     do throws(IOError) {
       let thread = try RealtimeThread.start(name: "output", priority: Self.priority) {
         // A thread that hangs in a device must let go of it first.
@@ -79,7 +79,7 @@ final class SoundOutput {
           !handover.control.isStopping
         { usleep(5000) }
         if !handover.control.isStopping {
-          configuration.play(rate: rate, profile, handover: handover, storedDrift: drift)
+          choice.play(rate: rate, profile, handover: handover, storedDrift: drift)
         }
         end.isReached.store(true, ordering: .releasing)
       }
@@ -144,13 +144,13 @@ final class SoundOutput {
     Chain(
       description: device,
       ring: FrameRing(
-        minimumCapacity: ReceiverConfiguration.profile.frameRing.frames(at: device.sampleRate),
+        minimumCapacity: ReceiverSettings.profile.frameRing.frames(at: device.sampleRate),
         channelCount: LatencyProfile.renderedChannels),
       commands: .commands(), reports: .reports())
   }
 }
 
-extension ReceiverConfiguration.Output {
+extension ReceiverSettings.Output {
   /// The body of the output thread.
   fileprivate func play(
     rate: Int, _ profile: LatencyProfile, handover: SoundOutput.Handover, storedDrift: Double?
@@ -171,15 +171,10 @@ extension ReceiverConfiguration.Output {
       OutputThread<Renderer>(
         settings, control: control, clock: clock, makeSource: makeRenderer
       ).run()
-    case .nowhere:
+    case .sink(let choice):
       PacedOutput<Renderer>(
-        .nowhere, sampleRate: rate, lead: profile.pacedLead, control: control, clock: clock,
+        choice, sampleRate: rate, lead: profile.pacedLead, control: control, clock: clock,
         makeSource: makeRenderer
-      ).run()
-    case .waveFile(let path):
-      PacedOutput<Renderer>(
-        .wave(path: path, format: .float32), sampleRate: rate, lead: profile.pacedLead,
-        control: control, clock: clock, makeSource: makeRenderer
       ).run()
     }
   }

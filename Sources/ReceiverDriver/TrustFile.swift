@@ -1,28 +1,28 @@
-import LinuxIO
+package import LinuxIO
 import OpenSSLSecurity
-import Pairing
+package import Pairing
 import WireProtocol
 
 /// Who may play here, and the PIN: a file in the state directory, which a running receiver and the commands for people
 /// both change.
-struct TrustFile: Sendable {
+package struct TrustFile: Sendable {
   static let name = "trust"
   private static let limit = 64 << 10
 
-  let directory: String
+  package let directory: String
   private let file: StateFile
 
-  init(directory: String) {
+  package init(directory: String) {
     self.directory = directory
     file = StateFile(path: directory + "/" + Self.name)
   }
 
-  func read() throws(IOError) -> TrustRecord {
+  package func read() throws(IOError) -> TrustRecord {
     TrustRecord(text: String(decoding: try file.read(limit: Self.limit) ?? [], as: UTF8.self))
   }
 
   /// Returns once the change is on disk. Waits while another process changes it.
-  func change<Result>(_ change: (inout TrustRecord) throws -> Result) throws -> Result {
+  package func change<Result>(_ change: (inout TrustRecord) throws -> Result) throws -> Result {
     let lock = try DirectoryLock(directory: directory, name: "\(Self.name).lock", waits: true)
     var record = try read()
     let before = record
@@ -35,9 +35,9 @@ struct TrustFile: Sendable {
 
 extension TrustRecord {
   /// Makes a PIN that nobody can foretell.
-  mutating func makePIN() throws { try change(to: PIN(random: SystemRandom.number())) }
+  package mutating func makePIN() throws { try change(to: PIN(random: SystemRandom.number())) }
 
-  mutating func change(to pin: PIN) throws {
+  package mutating func change(to pin: PIN) throws {
     let salt = try SystemRandom.bytes(PairingMessage.saltByteCount)
     try change(to: pin, salt: salt, with: SPAKE2())
   }

@@ -8,7 +8,7 @@ import WireProtocol
 
 /// The receiver's state directory: its identity, and a few lines of `key value` that it remembers. Lines that are
 /// not understood are passed over: a lost volume is no reason not to play.
-struct ReceiverState: ~Copyable {
+package struct ReceiverState: ~Copyable {
   let directory: String
   private let lock: DirectoryLock
 
@@ -26,7 +26,7 @@ struct ReceiverState: ~Copyable {
     }
   }
 
-  static var usualDirectory: String {
+  package static var usualDirectory: String {
     (variable("XDG_STATE_HOME") ?? (variable("HOME") ?? "/root") + "/.local/state")
       + "/tutti-receiver"
   }
@@ -37,7 +37,7 @@ struct ReceiverState: ~Copyable {
 
   /// Made at the first start, and anew, with a warning, where the file is damaged, or was copied from another machine
   /// with the rest of its disk: two receivers with one identity are taken for one.
-  func identityKey(_ log: ReceiverLog) throws -> IdentityKey {
+  func identityKey(_ journal: any ReceiverJournal) throws -> IdentityKey {
     ProcessMemory.hide()
     let file = StateFile(path: directory + "/receiver-key.pem")
     let hardware = HardwareIdentity()
@@ -45,10 +45,10 @@ struct ReceiverState: ~Copyable {
       let key = try? IdentityKey(pem: pem)
       let known = knownHardware
       if let key, hardware.mayBe(known) {
-        remember(hardware.marks + known.filter { !hardware.marks.contains($0) }, log)
+        remember(hardware.marks + known.filter { !hardware.marks.contains($0) }, journal)
         return key
       }
-      log.warning(
+      journal.warning(
         "the receiver's identity is new, so senders take it for another receiver",
         key == nil ? "\(file.path) was damaged" : "\(directory) was copied from another machine")
     }
@@ -61,7 +61,7 @@ struct ReceiverState: ~Copyable {
         "cannot keep the receiver's identity: \(error); repair that, or choose another place with "
           + "--state-dir")
     }
-    remember(hardware.marks, log)
+    remember(hardware.marks, journal)
     return key
   }
 
@@ -73,20 +73,20 @@ struct ReceiverState: ~Copyable {
     return String(decoding: bytes ?? [], as: UTF8.self).split(separator: "\n").map(String.init)
   }
 
-  private func remember(_ marks: [String], _ log: ReceiverLog) {
+  private func remember(_ marks: [String], _ journal: any ReceiverJournal) {
     let kept = Array(marks.prefix(HardwareIdentity.mostMarks))
     guard kept != knownHardware else { return }
     do throws(IOError) {
       try hardwareFile.write(Array(kept.joined(separator: "\n").utf8))
     } catch {
-      log.warning("a copy of this machine's disk would not be noticed", "\(error)")
+      journal.warning("a copy of this machine's disk would not be noticed", "\(error)")
     }
   }
 
   private var memoryFile: StateFile { StateFile(path: directory + "/memory") }
 
   /// - Parameter startVolume: of a room that nobody has set to another one. A room that is loud at once frightens people.
-  func memory(startVolume: UInt16, _ log: ReceiverLog) -> ReceiverMemory {
+  func memory(startVolume: UInt16, _ journal: any ReceiverJournal) -> ReceiverMemory {
     var memory = ReceiverMemory()
     memory.settings.volume = startVolume
     do throws(IOError) {
@@ -94,25 +94,25 @@ struct ReceiverState: ~Copyable {
       let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
       let damaged = lines.count { !memory.take($0.split(separator: " ").map(String.init)) }
       if damaged > 0 {
-        log.warning(
+        journal.warning(
           "not everything that was remembered could be read",
           "\(memoryFile.path): \(damaged) of \(lines.count) lines are damaged")
       }
     } catch {
-      log.warning("what was remembered could not be read", "\(error)")
+      journal.warning("what was remembered could not be read", "\(error)")
     }
     return memory
   }
 
   /// Has a PIN, which is made where there is none. Whoever cannot be read is not trusted.
-  func trust(_ file: TrustFile, _ log: ReceiverLog) -> TrustRecord {
+  func trust(_ file: TrustFile, _ journal: any ReceiverJournal) -> TrustRecord {
     do {
       return try file.change { record in
         if record.pin == nil { try record.makePIN() }
         return record
       }
     } catch {
-      log.warning("nobody can pair, and who is paired may be forgotten", "\(error)")
+      journal.warning("nobody can pair, and who is paired may be forgotten", "\(error)")
       return (try? file.read()) ?? TrustRecord()
     }
   }
@@ -127,14 +127,14 @@ struct ReceiverState: ~Copyable {
   }
 
   /// Keeps what it is given, on a thread of its own: an SD card takes seconds at times.
-  func writer(_ log: ReceiverLog) throws(IOError) -> NewestValueThread<ReceiverMemory> {
+  func writer(_ journal: any ReceiverJournal) throws(IOError) -> NewestValueThread<ReceiverMemory> {
     let file = memoryFile
     return try NewestValueThread(name: "state") {
       { memory in
         do throws(IOError) {
           try file.write(Array(memory.lines.joined(separator: "\n").utf8))
         } catch {
-          log.warning("settings could not be kept", "\(error)")
+          journal.warning("settings could not be kept", "\(error)")
         }
       }
     }

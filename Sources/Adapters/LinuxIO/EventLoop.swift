@@ -1,5 +1,4 @@
 package import Clock
-package import LinuxIO
 
 /// What takes part in an event loop. Called on the loop's thread only.
 package protocol LoopMember: AnyObject {

@@ -1,0 +1,157 @@
+import ALSAOutput
+import Audio
+package import Clock
+import Codecs
+package import LinuxIO
+import OpenSSLSecurity
+import Output
+package import Pairing
+package import Receiver
+package import WireProtocol
+
+/// Drives a `ReceiverSession` with its output, over whatever lines lead to its senders. A member of an `EventLoop`, for that
+/// loop's thread; the output thread is the only other one that matters.
+package final class ReceiverDriver: LoopMember {
+  /// Who the receiver is and what it remembers, apart from its settings.
+  package struct Identity {
+    package var id: Identifier
+    package var memory = ReceiverMemory()
+    package var trust = TrustMemory()
+    /// What a sender of this machine's own user can read; nil where nobody can.
+    package var token: [UInt8]?
+
+    package init(id: Identifier) { self.id = id }
+  }
+
+  /// What the session wants that is not done here: to be remembered, announced and shown.
+  package var onOutput: (ReceiverSession.Output) -> Void = { _ in }
+  /// Why the output has ended for good; nil while it goes on.
+  package private(set) var ending: String?
+  private var session: ReceiverSession
+  private let lines: any ReceiverLines
+  private let journal: any ReceiverJournal
+  private let choice: ReceiverSettings.Output
+  private let output: SoundOutput
+  /// Nil where the renderer sets the volume.
+  private let hardwareVolume: HardwareVolume?
+  private var suspends = SuspendDetector()
+
+  package init(
+    _ settings: ReceiverSettings, _ identity: Identity, lines: any ReceiverLines,
+    waker: Waker, _ journal: any ReceiverJournal
+  ) throws(IOError) {
+    self.lines = lines
+    self.journal = journal
+    choice = settings.output
+    output = SoundOutput(choice, storedDrift: identity.memory.deviceDrift) { waker.wake() }
+    hardwareVolume = try choice.hardwareVolume { waker.wake() }
+    session = ReceiverSession(
+      .init(
+        receiverID: identity.id, name: settings.name, model: settings.model,
+        capacity: settings.capacity, codecs: Decoders.available(),
+        remainingCodecs: Decoders.available,
+        makeDecoder: { format throws(CodecError) in try Decoders.make(format) },
+        idleTime: choice.idleTime(settings.idleTime), figuresInterval: settings.figuresInterval,
+        profile: ReceiverSettings.profile, seed: try SystemRandom.number(),
+        access: settings.access, whenBusy: settings.whenBusy, token: identity.token,
+        arithmetic: SPAKE2(), cipher: DatagramSealing(), reopensDevice: choice.isSoundCard),
+      memory: identity.memory, trust: identity.trust)
+  }
+
+  /// Lets go of the device, and gives a recording the time to be complete. Not while others wait.
+  package func end() { output.end() }
+
+  // MARK: - Event loop
+
+  package var nextDeadline: LocalTime? {
+    [session.nextDeadline, output.deadline].compactMap(\.self).min()
+  }
+
+  @discardableResult
+  package func handle(_ event: ReactorEvent) -> Bool {
+    lines.take(event) { handle($0) }
+    return false
+  }
+
+  package func turn() {
+    takeFromOutput()
+    if suspends.suspendedSinceLastCall() != nil { handle(.resumedFromSuspend) }
+    handle(.timeout)
+  }
+
+  // MARK: - Session
+
+  package func handle(_ input: ReceiverSession.Input) {
+    session.handle(input, at: HostClock.now)
+    while let output = session.nextOutput() { carryOut(output) }
+  }
+
+  private func carryOut(_ output: ReceiverSession.Output) {
+    switch output {
+    case .send(let id, let bytes): lines.send(bytes, to: id)
+    case .close(let id): lines.close(id)
+    case .sendTimeRequest(let bytes, let sequence, let id, let port):
+      let left = lines.sendTimeRequest(bytes, sequence: sequence, toHostOf: id, port: port)
+      if let left { session.handle(.transmitted(sequence: sequence, at: left), at: HostClock.now) }
+    case .sendAsk(let bytes, let id, let port): lines.sendAsk(bytes, toHostOf: id, port: port)
+    case .openDevice(let rate, let profile):
+      noteStart(self.output.open(rate: rate, profile, at: HostClock.now))
+    case .closeDevice:
+      self.output.close()
+      hardwareVolume?.use(nil)
+    case .render(let command): render(command)
+    case .event(let event): journal.write(event)
+    case .advertise, .advertiseCodecs, .persist, .keepTrust, .nowPlaying: onOutput(output)
+    }
+  }
+
+  // MARK: - Sound
+
+  private func noteStart(_ notice: RealtimeThread.Notice?) {
+    if let notice { journal.notice("output thread", "\(notice)") }
+  }
+
+  private func takeFromOutput() {
+    noteStart(output.startAgain(at: HostClock.now))
+    for news in output.takeNews() {
+      switch news {
+      case .opened(let chain): opened(chain)
+      case .unavailable(let reason): handle(.deviceLost(reason: reason))
+      case .lost: handle(.deviceLost(reason: "the sound device went away"))
+      case .ended(let reason): ending = reason
+      }
+    }
+    for news in hardwareVolume?.takeNews() ?? [] {
+      switch news {
+      case .gain(let gain): output.send(.gain(gain))
+      case .failed(let reason): journal.warning("no hardware volume", reason)
+      }
+    }
+    for report in output.takeReports() { handle(.rendered(report)) }
+  }
+
+  private func opened(_ chain: SoundOutput.Chain) {
+    journal.notice("device", "\(chain.description)")
+    hardwareVolume?.use(chain.description.device)
+    let device = OutputDevice(
+      format: AudioFormat(
+        sampleRate: chain.description.sampleRate, channelCount: LatencyProfile.renderedChannels),
+      commitHorizon: chain.description.traits.commitHorizon,
+      writtenAhead: choice.writtenAhead(chain.description.traits))
+    handle(.deviceOpened(device, ring: chain.ring))
+  }
+
+  private func render(_ command: RenderCommand) {
+    guard case .gain(let gain) = command, let hardwareVolume else { return output.send(command) }
+    if let gain = hardwareVolume.gain(toReach: gain) { output.send(.gain(gain)) }
+  }
+}
+
+extension ReceiverSettings.Output {
+  fileprivate func hardwareVolume(
+    wake: @escaping @Sendable () -> Void
+  ) throws(IOError) -> HardwareVolume? {
+    guard case .soundCard(_, let choice) = self, choice != .none else { return nil }
+    return try HardwareVolume(choice, wake: wake)
+  }
+}

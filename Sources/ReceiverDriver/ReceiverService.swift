@@ -1,0 +1,113 @@
+import ALSAOutput
+import Clock
+import LinuxIO
+import OpenSSLSecurity
+import Pairing
+import Receiver
+import WireProtocol
+
+/// A receiver as a program: a driver on sockets of this machine, announced, with its state on disk.
+package final class ReceiverService {
+  /// Where it is found and where it keeps its state.
+  package struct Place: Sendable {
+    /// Of TCP; 0 is any.
+    package var port: UInt16
+    package var isAnnounced: Bool
+    /// Nil is the usual one.
+    package var stateDirectory: String?
+    /// In thousandths, as rooms are told volumes; until somebody sets one.
+    package var startVolume: UInt16
+
+    package init(port: UInt16, isAnnounced: Bool, stateDirectory: String?, startVolume: UInt16) {
+      self.port = port
+      self.isAnnounced = isAnnounced
+      self.stateDirectory = stateDirectory
+      self.startVolume = startVolume
+    }
+  }
+
+  private let reactor: Reactor
+  private let driver: ReceiverDriver
+  private let store: ReceiverStore
+  /// Nil where it is not announced.
+  private let presence: ReceiverPresence?
+
+  package init(
+    _ settings: ReceiverSettings, at place: Place, _ journal: any ReceiverJournal
+  ) throws {
+    let state = try ReceiverState(place.stateDirectory)
+    ALSALibrary.configure()
+    reactor = try Reactor()
+    try reactor.watch(signals: [.interrupt, .terminate])
+    let security = try TLSContext(try state.identityKey(journal))
+    let lines = try NetworkLines(on: reactor, port: place.port, security, journal)
+    if let error = lockMemory() { journal.notice("memory is not locked", "\(error)") }
+    let store = try ReceiverStore(
+      state, security, startVolume: place.startVolume, journal, on: reactor)
+    driver = try ReceiverDriver(
+      settings, store.identity, lines: lines, waker: reactor.waker, journal)
+    journal.notice("listening", "\(settings.name) on port \(lines.port)")
+    let presence =
+      try place.isAnnounced
+      ? ReceiverPresence(.init(settings, security.identifier), port: lines.port, journal) : nil
+    (self.store, self.presence) = (store, presence)
+    driver.onOutput = { output in
+      store.carryOut(output)
+      presence?.carryOut(output)
+    }
+    if settings.access == .paired, let pin = store.pin { journal.tell(pin, of: settings.name) }
+    settings.output.lookForDevice(journal)
+  }
+
+  /// Returns when the program is told to stop, by a signal.
+  package func run() throws {
+    var isStopping = false
+    while !isStopping, driver.ending == nil {
+      let deadlines = [driver.nextDeadline, store.deadline, presence?.deadline]
+      for event in try reactor.wait(until: deadlines.compactMap(\.self).min()) {
+        if case .signal = event { isStopping = true }
+        store.handle(event)
+        driver.handle(event)
+      }
+      for input in store.takeInputs() { driver.handle(input) }
+      driver.turn()
+      store.catchUp(at: HostClock.now)
+      presence?.catchUp(at: HostClock.now)
+    }
+    driver.end()
+    store.finish()
+    if let reason = driver.ending {
+      throw StartFailure(description: "\(reason); what was recorded is complete", code: 74)
+    }
+  }
+}
+
+extension ReceiverAdvertisement {
+  fileprivate init(_ settings: ReceiverSettings, _ id: Identifier) {
+    self.init(
+      id: id, name: settings.name, model: settings.model, version: ProtocolVersion.newest,
+      codecs: Decoders.available(), state: .free,
+      access: settings.access == .open ? .open : .paired)
+  }
+}
+
+extension ReceiverJournal {
+  fileprivate func tell(_ pin: PIN, of name: String) {
+    notice(
+      "nobody is paired yet", "PIN \(pin.written); on a sender: tutti pair \(name.asShellWord)")
+  }
+}
+
+extension ReceiverSettings.Output {
+  /// A wrong name in a setting is better known at the start than at the first music. On a thread of its own, for a sound
+  /// server may hang.
+  fileprivate func lookForDevice(_ journal: any ReceiverJournal) {
+    guard case .soundCard(let settings, _) = self else { return }
+    let thread = try? RealtimeThread.start(name: "device check", priority: nil) {
+      guard let error = ALSALibrary.obstacle(toOpening: settings.device) else { return }
+      journal.warning(
+        "no sound device", "\(error); it is tried again when there is something to play")
+    }
+    if let thread { thread.detach() }
+  }
+}

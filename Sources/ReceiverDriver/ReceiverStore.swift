@@ -1,0 +1,109 @@
+import Clock
+import LinuxIO
+import OpenSSLSecurity
+import Pairing
+import Receiver
+import WireProtocol
+
+/// What a receiver keeps on disk and shows there: identity, memory, who is trusted, and what plays. For the session's
+/// thread; threads of its own write.
+final class ReceiverStore {
+  /// Others could make it change many times a second: it is written no more often than this.
+  private static let restInterval = Nanoseconds.seconds(1)
+  /// At the end, milliseconds. A disk that hangs may not hang the program.
+  private static let lastWait: Int32 = 5000
+
+  let identity: ReceiverDriver.Identity
+  /// Until somebody is paired, whoever installs this reads it in the log.
+  let pin: PIN?
+  private let state: ReceiverState
+  private let journal: any ReceiverJournal
+  private let token: LocalToken
+  private let keeper: TrustKeeper
+  private let writer: NewestValueThread<ReceiverMemory>
+  private var display: NowPlayingDisplay
+  private var unsaved: ReceiverMemory?
+  private var nextSave = HostClock.now
+
+  init(
+    _ state: consuming ReceiverState, _ security: TLSContext, startVolume: UInt16,
+    _ journal: any ReceiverJournal, on reactor: Reactor
+  ) throws {
+    self.journal = journal
+    display = try NowPlayingDisplay(directory: state.directory, journal)
+    writer = try state.writer(journal)
+    let trustFile = TrustFile(directory: state.directory)
+    let trust = state.trust(trustFile, journal)
+    pin = trust.memory.pairings.all.isEmpty ? trust.pin : nil
+    keeper = try TrustKeeper(trustFile, holding: trust.memory, journal, on: reactor)
+    token = LocalToken.own(security.identifier)
+    var identity = ReceiverDriver.Identity(id: security.identifier)
+    identity.memory = state.memory(startVolume: startVolume, journal)
+    identity.trust = trust.memory
+    identity.token = token.made(journal)
+    self.identity = identity
+    self.state = state
+  }
+
+  func carryOut(_ output: ReceiverSession.Output) {
+    switch output {
+    case .persist(let memory): unsaved = memory
+    case .keepTrust(let trust, let number): keeper.keep(trust, number)
+    case .nowPlaying(let item): display.change(to: item)
+    default: break
+    }
+  }
+
+  func handle(_ event: ReactorEvent) { keeper.handle(event) }
+
+  /// What the disk has for the session.
+  func takeInputs() -> [ReceiverSession.Input] {
+    let kept = keeper.takeKept().map { ReceiverSession.Input.trustKept($0) }
+    let changed = keeper.takeChanged().map { ReceiverSession.Input.trustChanged($0) }
+    return [kept, changed].compactMap(\.self)
+  }
+
+  /// When `catchUp` has something to do.
+  var deadline: LocalTime? {
+    [unsaved == nil ? nil : nextSave, display.deadline].compactMap(\.self).min()
+  }
+
+  func catchUp(at now: LocalTime) {
+    if unsaved != nil, nextSave <= now {
+      nextSave = now + Self.restInterval
+      save()
+    }
+    display.catchUp(at: now)
+  }
+
+  private func save() {
+    if let memory = unsaved.take() { writer.post(memory) }
+  }
+
+  func finish() {
+    save()
+    display.remove()
+    token.remove()
+    if !keeper.finish(within: Self.lastWait) || !writer.finish(within: Self.lastWait) {
+      journal.warning(
+        "settings could not be kept", "\(state.directory): the disk does not answer")
+    }
+  }
+}
+
+extension LocalToken {
+  /// Of the receiver with this identifier.
+  fileprivate static func own(_ id: Identifier) -> LocalToken {
+    LocalToken(directory: directories[0], name: id.hex)
+  }
+
+  /// Without it, senders of this user have to pair as others do.
+  fileprivate func made(_ journal: any ReceiverJournal) -> [UInt8]? {
+    do throws(IOError) {
+      return try renew()
+    } catch {
+      journal.warning("players of this user on this machine must be paired as others", "\(error)")
+      return nil
+    }
+  }
+}
