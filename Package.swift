@@ -282,8 +282,9 @@ let package = Package(
     tests(
       "ProgramTests",
       [
-        "Driver", "LinuxIO", "OpenSSLSecurity", "Sender", "WireProtocol", "Audio", "Clock",
-        "SecurityTestSupport", "TestSupport",
+        "Driver", "ReceiverDriver", "Output", "LinuxIO", "OpenSSLSecurity", "AvahiDiscovery",
+        "Sender", "Receiver", "WireProtocol", "Audio", "Clock", "SecurityTestSupport",
+        "TestSupport",
       ]),
     // A program, for RealtimeSanitizer must be linked into it: Tests/RealtimeTests/run.sh.
     .executableTarget(

@@ -175,7 +175,7 @@ package final class GroupDriver {
     let queues = sender.mediaConnections.map { connection in
       let line = line(connection)
       return MediaQueue(
-        connection, bytes: host.peers.queuedBytes(to: line),
+        connection, bytes: host.queuedBytes(to: line),
         path: isLook ? host.peers.path(to: line).map(MediaPath.init) : nil)
     }
     producer.replaceIfStuck(at: HostClock.now)
@@ -214,11 +214,11 @@ package final class GroupDriver {
     let peers = host.peers
     switch output {
     case .connect(let id, let address, let channel):
-      guard !peers.connect(to: address, as: line(id), options: .init(for: channel)) else { break }
+      guard !host.connect(to: address, as: line(id), options: .init(for: channel)) else { break }
       handle(.connectFailed(id, reason: "this machine has too many connections"))
-    case .send(let id, let bytes): peers.send(bytes, to: line(id))
+    case .send(let id, let bytes): host.send(bytes, to: line(id))
     case .sendDatagram(let bytes, let address): host.sendAudio(bytes, to: address)
-    case .close(let id): peers.close(line(id))
+    case .close(let id): host.close(line(id))
     case .lookUp(let room, let name): host.lookUp(name, of: room, in: number)
     case .pace(let id, let rate): peers.pace(line(id), bytesPerSecond: rate)
     case .setTurn(let id, let bytes): peers.setTurn(line(id), bytes: bytes)
@@ -328,7 +328,7 @@ extension GroupDriver {
     return room
   }
 
-  private func addRoom(
+  func addRoom(
     _ name: String, receiverID: Identifier?, at addresses: [SocketAddress], host: RoomHost? = nil
   ) -> RoomID {
     lastRoom += 1

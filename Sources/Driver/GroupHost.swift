@@ -46,6 +46,7 @@ package final class GroupHost: LoopMember {
   /// Whether it goes on without any group, until `end`.
   package var outlivesGroups = false
   let peers: PeerConnections<Line>
+  let hosted: HostedConnections<Line>
   /// Of its key: the same for all groups.
   let senderID: Identifier
   private let clockSocket: DatagramID
@@ -72,6 +73,7 @@ package final class GroupHost: LoopMember {
     directory = RoomDirectory(remembered: remembered, paired: paired)
     peers = PeerConnections(
       reactor: reactor, limit: Self.connectionLimit, secure: security.channel)
+    hosted = HostedConnections(senderID: security.identifier, waker: reactor.waker)
     clockSocket = try reactor.openDatagrams(
       on: .any(port: 0), trafficClass: .clock, rest: Self.clockRest)
     liveSocket = try reactor.openDatagrams(on: .any(port: 0), trafficClass: .audio)
@@ -130,6 +132,17 @@ package final class GroupHost: LoopMember {
     return false
   }
 
+  private func handle(_ event: HostedConnections<Line>.Event) {
+    switch event {
+    case .peer(let event): handle(event)
+    case .timeRequest(let bytes, let address, let time):
+      answer(Datagram(bytes: bytes, from: address, receivedAt: time, hasKernelStamp: true))
+    case .ask(let bytes, let address, let time):
+      asked(Datagram(bytes: bytes, from: address, receivedAt: time, hasKernelStamp: true))
+    case .drained: for group in groups { group.noteNews() }
+    }
+  }
+
   private func handle(_ event: PeerConnections<Line>.Event) {
     switch event {
     case .connected(let line, let peer):
@@ -149,6 +162,7 @@ package final class GroupHost: LoopMember {
     noteSuspend()
     for event in discovered.take() { discovered(event) }
     continueSearch()
+    for event in hosted.take() { handle(event) }
     for (number, room, found, failure) in resolved.take() {
       group(number)?.handle(.lookedUp(room, found, failure: failure))
     }
@@ -175,6 +189,10 @@ package final class GroupHost: LoopMember {
     for member in members {
       guard let answer = member.group?.answer(datagram) else { continue }
       onTimeRequest(answer.sequence)
+      if let left = hosted.send(datagram: answer.bytes, to: datagram.from) {
+        member.group?.transmitted(to: datagram.from, sequence: answer.sequence, at: left)
+        return
+      }
       let sent = try? reactor.send(answer.bytes, to: datagram.from, from: clockSocket)
       guard let sent else { return }
       let awaited = Answer(
@@ -196,6 +214,7 @@ package final class GroupHost: LoopMember {
 
   /// What cannot leave at once is lost, as on the way: the room asks for it again.
   func sendAudio(_ bytes: [UInt8], to address: SocketAddress) {
+    if hosted.send(datagram: bytes, to: address) != nil { return }
     _ = try? reactor.send(bytes, to: address, from: liveSocket)
   }
 

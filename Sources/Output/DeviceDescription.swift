@@ -1,3 +1,4 @@
+package import Clock
 package import Receiver
 
 /// Properties of the opened card.
@@ -31,11 +32,13 @@ package struct DeviceDescription: Hashable, Sendable, CustomStringConvertible {
   /// Whether it moves by milliseconds, as USB cards do: they count the frames of the bus, and their timestamp is that
   /// of the query. At 44.1 kHz, one step in ten is a frame longer than the others.
   package var movesByMilliseconds = false
+  /// When frame 0 is heard, where that is known exactly: a device that is made up.
+  package var startsAt: LocalTime?
 
   package init(
     device: String, identity: String, sampleRate: Int, channelCount: Int, format: DeviceFormat,
     periodFrames: Int, ringFrames: Int, leadFrames: Int, startFrames: Int, canRewind: Bool,
-    positionTime: PositionTime, positionStep: Int, movesByMilliseconds: Bool = false
+    positionTime: PositionTime, positionStep: Int, startsAt: LocalTime? = nil
   ) {
     self.device = device
     self.identity = identity
@@ -49,7 +52,7 @@ package struct DeviceDescription: Hashable, Sendable, CustomStringConvertible {
     self.canRewind = canRewind
     self.positionTime = positionTime
     self.positionStep = positionStep
-    self.movesByMilliseconds = movesByMilliseconds
+    self.startsAt = startsAt
   }
 
   /// Whether the instant at which the position moves is watched, instead of taking the time of a reading. Used if no

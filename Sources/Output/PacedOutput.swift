@@ -29,11 +29,13 @@ package struct PacedOutput<Source: RenderSource & ~Copyable>: ~Copyable {
   package func run() {
     do throws(SinkError) {
       let sink = try choice.make(sampleRate)
+      let start = clock()
+      let description = description(start)
       var source = makeSource(description)
       control.postOpened(description)
       var device = PacedDevice(
         sink, sampleRate: sampleRate, leadFrames: frames(lead), ahead: choice.ahead,
-        start: clock())
+        start: start)
       source.deviceRestarted(at: DeviceFrame(0))
       while !control.isStopping {
         pause(for: LatencyProfile.pacedPeriod)
@@ -48,14 +50,15 @@ package struct PacedOutput<Source: RenderSource & ~Copyable>: ~Copyable {
   private func frames(_ span: Nanoseconds) -> Int { Int(span.count) * sampleRate / 1_000_000_000 }
 
   /// To whoever plans ahead, a device that takes back nothing of what the sink has.
-  private var description: DeviceDescription {
+  private func description(_ start: LocalTime) -> DeviceDescription {
     let isLate = choice.ahead > .zero
     let lead = frames(isLate ? choice.ahead : lead)
     return DeviceDescription(
       device: choice.name, identity: "paced", sampleRate: sampleRate,
       channelCount: LatencyProfile.renderedChannels, format: .float32,
       periodFrames: frames(LatencyProfile.pacedPeriod), ringFrames: lead, leadFrames: lead,
-      startFrames: 0, canRewind: !isLate, positionTime: .reading, positionStep: 1)
+      startFrames: 0, canRewind: !isLate, positionTime: .reading, positionStep: 1,
+      startsAt: start)
   }
 }
 

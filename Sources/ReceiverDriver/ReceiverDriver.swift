@@ -132,6 +132,9 @@ package final class ReceiverDriver: LoopMember {
 
   private func opened(_ chain: SoundOutput.Chain) {
     journal.notice("device", "\(chain.description)")
+    if let start = chain.description.startsAt {
+      journal.notice("recording", "frame 0 at \(start.nanoseconds) ns of CLOCK_MONOTONIC_RAW")
+    }
     hardwareVolume?.use(chain.description.device)
     let device = OutputDevice(
       format: AudioFormat(

@@ -29,6 +29,12 @@ package struct ReceiverSettings: Sendable {
     self.model = model
     self.output = output
   }
+
+  /// A room in its sender's process. Whoever can connect to it is that process, which needs no leave: see `HostedRoom`.
+  package init(hosted name: String, into sink: SinkChoice) {
+    self.init(name: name, model: "hosted", output: .sink(sink))
+    access = .open
+  }
 }
 
 extension ReceiverSettings.Output {

@@ -19,7 +19,9 @@ package struct RampSource: RenderSource, ~Copyable {
     return DeviceFrame(frame)
   }
 
-  package func groupTime(at time: LocalTime) -> GroupTime? { nil }
+  package func groupTime(at time: LocalTime) -> GroupTime? {
+    GroupTime(nanoseconds: time.nanoseconds + 1_000)
+  }
 
   package mutating func rewind(to frame: DeviceFrame) {
     next = frame.index

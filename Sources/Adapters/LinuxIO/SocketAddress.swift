@@ -1,12 +1,14 @@
 internal import CSys
 
-/// An IP address with a port. An IPv4 address mapped into IPv6 does not occur.
+/// An IP address with a port, or a room in this process. An IPv4 address mapped into IPv6 does not occur.
 package enum SocketAddress: Hashable, Sendable, CustomStringConvertible {
   /// `address` holds the four bytes, the first one in the highest bits.
   case ipv4(address: UInt32, port: UInt16)
   /// `high` and `low` hold the sixteen bytes, the first one in the highest bits. `scope` is the number of a
   /// link-local address's interface, or zero.
   case ipv6(high: UInt64, low: UInt64, port: UInt16, scope: UInt32)
+  /// The number of a `HostedRoom`. No text and no packet is read as one.
+  case inProcess(UInt64)
 
   package static func loopback(port: UInt16) -> SocketAddress {
     .ipv4(address: 0x7F00_0001, port: port)
@@ -35,6 +37,7 @@ package enum SocketAddress: Hashable, Sendable, CustomStringConvertible {
   package var port: UInt16 {
     switch self {
     case .ipv4(_, let port), .ipv6(_, _, let port, _): port
+    case .inProcess: 0
     }
   }
 
@@ -43,6 +46,7 @@ package enum SocketAddress: Hashable, Sendable, CustomStringConvertible {
     case .ipv4(let address, _): .ipv4(address: address, port: port)
     case .ipv6(let high, let low, _, let scope):
       .ipv6(high: high, low: low, port: port, scope: scope)
+    case .inProcess: self
     }
   }
 
@@ -52,6 +56,7 @@ package enum SocketAddress: Hashable, Sendable, CustomStringConvertible {
     switch self {
     case .ipv4: with(port: 0)
     case .ipv6(let high, _, _, let scope): .ipv6(high: high, low: 0, port: 0, scope: scope)
+    case .inProcess: self
     }
   }
 
@@ -59,11 +64,13 @@ package enum SocketAddress: Hashable, Sendable, CustomStringConvertible {
     switch self {
     case .ipv4(let address, _): address >> 24 == 127
     case .ipv6(let high, let low, _, _): high == 0 && low == 1
+    case .inProcess: false
     }
   }
 
   /// The address without its port, with the name of the interface of its scope.
   package var host: String {
+    if case .inProcess = self { return "this program" }
     var address = system
     return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 80) { text in
       guard let start = text.baseAddress, csys_address_format(&address, start, text.count) == 0
@@ -76,6 +83,7 @@ package enum SocketAddress: Hashable, Sendable, CustomStringConvertible {
     switch self {
     case .ipv4: "\(host):\(port)"
     case .ipv6: "[\(host)]:\(port)"
+    case .inProcess: host
     }
   }
 }
@@ -104,6 +112,8 @@ extension SocketAddress {
         high: 0, low: UInt64(address), scope: 0, port: port, family: UInt16(CSYS_IPV4))
     case .ipv6(let high, let low, let port, let scope):
       csys_address(high: high, low: low, scope: scope, port: port, family: UInt16(CSYS_IPV6))
+    // Of no family, which every call of the system refuses.
+    case .inProcess: csys_address()
     }
   }
 

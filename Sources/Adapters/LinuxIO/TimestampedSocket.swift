@@ -18,6 +18,13 @@ package struct Datagram: Hashable, Sendable {
   package var from: SocketAddress
   package var receivedAt: LocalTime
   package var hasKernelStamp: Bool
+
+  package init(bytes: [UInt8], from: SocketAddress, receivedAt: LocalTime, hasKernelStamp: Bool) {
+    self.bytes = bytes
+    self.from = from
+    self.receivedAt = receivedAt
+    self.hasKernelStamp = hasKernelStamp
+  }
 }
 
 /// The number of a datagram that a socket sent; it grows by one.
