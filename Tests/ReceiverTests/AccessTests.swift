@@ -144,9 +144,9 @@ import WireProtocol
       let bytes = TimePacket.answer(forged).encoded(key: ClockKey(SecuredPeer.test(key).clockKey))
       receiver.handle(.datagram(bytes, receivedAt: receiver.now))
     }
-    #expect(receiver.session.ignored.forged == 2)
+    #expect(receiver.session.diary.ignored.forged == 2)
     let bytes = TimePacket.answer(forged).encoded(key: ClockKey(SecuredPeer.test(1).clockKey))
     receiver.handle(.datagram(bytes, receivedAt: receiver.now))
-    #expect(receiver.session.ignored.forged == 2)
+    #expect(receiver.session.diary.ignored.forged == 2)
   }
 }

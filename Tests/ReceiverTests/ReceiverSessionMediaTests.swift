@@ -101,7 +101,7 @@ import WireProtocol
     var bytes = MediaMessage.packet(TestReceiver.packet(2, at: TestReceiver.time(900))).encoded()
     bytes[9] = 1
     receiver.handle(.received(media, bytes))
-    #expect(receiver.session.ignored.skipped == 1)
+    #expect(receiver.session.diary.ignored.skipped == 1)
     #expect(receiver.session.playout.bufferedUntil == TestReceiver.time(2))
     receiver.send(1, from: 2, on: media)
     #expect(receiver.farewell(control) == nil)

@@ -16,7 +16,10 @@ import WireProtocol
       var told: [ReceiverEvent] = []
       for _ in 0..<count {
         now = now + .seconds(1)
-        if diary.isDue(at: now) { told += diary.look(at: status, ignored: ignored, now: now) }
+        if diary.isDue(at: now) {
+          diary.ignored = ignored
+          told += diary.look(at: status, now: now)
+        }
       }
       return told
     }

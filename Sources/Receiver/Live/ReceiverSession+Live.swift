@@ -49,10 +49,10 @@ extension ReceiverSession {
 
   private mutating func ask(for numbers: [UInt64], _ link: SenderLink) {
     guard let live else { return }
-    askCount += 1
+    self.link?.askCount += 1
     let ask = LiveAsk(
       clockID: link.hello.clockID, keyID: TimeRequest.keyID(ofSession: link.hello.session),
-      sequence: askCount, missing: numbers)
+      sequence: self.link?.askCount ?? 0, missing: numbers)
     outputs.append(
       .sendAsk(
         ask.encoded(key: ClockKey(link.secured.clockKey)), toHostOf: link.control,

@@ -16,13 +16,13 @@ extension ReceiverSession {
     do {
       if id == link?.control {
         link?.heard(at: now)
-        controlFramer.append(bytes)
+        link?.controlFramer.append(bytes)
         try readControl(at: now)
       } else if id == link?.media {
         link?.heard(at: now)
         link?.receivedMedia(bytes: bytes.count)
         if link?.overrunsCredit == true { return violated("more than was granted", at: now) }
-        mediaFramer.append(bytes)
+        link?.mediaFramer.append(bytes)
         try readMedia(at: now)
       } else if desk.has(id) {
         desk.received(bytes, on: id, at: now)
@@ -147,7 +147,7 @@ extension ReceiverSession {
       let link = SenderLink(
         hello: hello, secured: secured, isOwn: isOwn, peer: peer, control: id, at: now)
       begin(link, claim, at: now)
-      controlFramer = guest.framer
+      self.link?.controlFramer = guest.framer
       try readControl(at: now)
     case .media(let session):
       guard let link, link.hello.session == session, link.secured.id == secured.id else {
@@ -156,7 +156,7 @@ extension ReceiverSession {
       }
       if let old = self.link?.attach(id) { outputs.append(.close(old)) }
       playout.forgetFormats()
-      mediaFramer = guest.framer
+      self.link?.mediaFramer = guest.framer
       self.link?.receivedMedia(bytes: guest.byteCount)
       try readMedia(at: now)
     case .pairing(let message): desk.opened(message, by: guest, at: now)
@@ -167,7 +167,6 @@ extension ReceiverSession {
   private mutating func begin(_ new: SenderLink, _ claim: RoomClaim, at now: LocalTime) {
     let hello = new.hello
     if let old = link { replace(old, by: new, claim, at: now) }
-    reservation = nil
     var dropped: DroppedStream?
     if occupant?.clockID != hello.clockID || occupant?.senderID != hello.senderID {
       let unheard = playout.unheard(at: now)
@@ -189,7 +188,6 @@ extension ReceiverSession {
     occupant = Occupant(
       senderID: hello.senderID, senderName: hello.senderName, clockID: hello.clockID)
     link = new
-    askCount = 0
     send(.welcome(welcome(dropped: dropped)))
     sendStatus(at: now)
     outputs.append(.advertise(isBusy: true))
@@ -199,13 +197,11 @@ extension ReceiverSession {
 
   /// The sender that has the room, or for which it is reserved.
   private var owner: RoomOwner? {
-    let hello = link?.hello
-    return hello.map {
-      RoomOwner(senderID: $0.senderID, senderName: $0.senderName, priority: $0.priority)
+    switch tenancy {
+    case .free: nil
+    case .held(let reservation): reservation.owner
+    case .playing(let link): RoomOwner(link.hello)
     }
-      ?? reservation.map {
-        RoomOwner(senderID: $0.senderID, senderName: $0.senderName, priority: $0.priority)
-      }
   }
 
   /// Ends the old sender's session. A program that only lost its connection knows that it returns; others are told, so
@@ -253,9 +249,7 @@ extension ReceiverSession {
     if let media = ended.media { outputs.append(.close(media)) }
     rememberDrift()
     if playout.held != nil {
-      reservation = Reservation(
-        senderID: ended.hello.senderID, senderName: ended.hello.senderName,
-        priority: ended.hello.priority, until: now + Reservation.time)
+      tenancy = .held(for: .init(owner: RoomOwner(ended.hello), until: now + Tenancy.heldTime))
     } else {
       outputs.append(.advertise(isBusy: false))
     }
@@ -264,28 +258,29 @@ extension ReceiverSession {
 
   /// Frees the room once the reservation is over and nothing sounds any more.
   mutating func endReservation(at now: LocalTime) {
-    guard let reservation, reservation.until <= now else { return }
+    guard var reservation = tenancy.reservation, reservation.until <= now else { return }
     guard !playout.isSounding(at: now) else {
-      self.reservation?.until = now + Reservation.lookInterval
+      reservation.until = now + Tenancy.lookInterval
+      tenancy = .held(for: reservation)
       return
     }
     giveUpReservation()
   }
 
   private mutating func giveUpReservation() {
-    guard reservation != nil else { return }
-    reservation = nil
+    guard case .held = tenancy else { return }
+    tenancy = .free
     outputs.append(.advertise(isBusy: false))
   }
 
   private mutating func readControl(at now: LocalTime) throws(DecodeError) {
-    while let raw = try controlFramer.next() {
+    while let raw = try link?.controlFramer.next() {
       guard link?.admitsControl(at: now) == true else {
         return violated(
           "more than \(ProtocolLimits.controlMessagesPerSecond) control messages a second", at: now)
       }
       guard let message = try ControlMessage.decode(raw) else {
-        ignored.skipped += 1
+        diary.ignored.skipped += 1
         continue
       }
       controlled(message, at: now)
@@ -330,7 +325,7 @@ extension ReceiverSession {
   /// Expects a gap until the next audio arrives; a room with a delay needs audio from that much farther back, or ahead.
   private mutating func expectGap(at now: LocalTime, of span: Nanoseconds = .zero) {
     let delay = Nanoseconds(abs(memory.settings.delay.count))
-    gapsAreExpectedUntil = now + .seconds(1) + delay + span
+    telling.gapsAreExpectedUntil = now + .seconds(1) + delay + span
   }
 
   private mutating func flushed(_ flush: Flush, at now: LocalTime) {
@@ -355,7 +350,7 @@ extension ReceiverSession {
   }
 
   private mutating func readMedia(at now: LocalTime) throws(DecodeError) {
-    while let raw = try mediaFramer.next() {
+    while let raw = try link?.mediaFramer.next() {
       let message: MediaMessage?
       do {
         message = try MediaMessage.decode(raw)
@@ -365,7 +360,7 @@ extension ReceiverSession {
         continue
       }
       switch message {
-      case nil: ignored.skipped += 1
+      case nil: diary.ignored.skipped += 1
       case .attach:
         return violated("attach must come first", at: now)
       case .format(let id, let format):

@@ -11,29 +11,20 @@ package struct ReceiverSession {
   var memory: ReceiverMemory
   var lobby = Lobby()
   var desk: PairingDesk
-  var link: SenderLink?
+  var tenancy = Tenancy.free
   var parting = PartingMedia()
-  var controlFramer = MessageFramer(limit: ProtocolLimits.controlMessage)
-  var mediaFramer = MessageFramer(limit: ProtocolLimits.mediaMessage)
   var clock: ClockTracker?
   var playout: Playout
-  private var lastState: RoomStatus.State?
-  private var starvationWasTold = false
-  /// Until this time, a gap may be the effect of the last command.
-  var gapsAreExpectedUntil: LocalTime?
+  var telling = StateTelling()
   var cuts = CutAnswers()
-  private var diary: RoomDiary
+  var diary: RoomDiary
   /// Volume that the sender applies to all rooms; reset with each new stream.
   var streamVolume = StreamVolume.full
   /// The sender whose music this is, while any of it is left to play.
   var occupant: Occupant?
-  /// The sender for which the room is reserved, because its session ended in the middle of its music.
-  var reservation: Reservation?
   var codecs: CodecList
   /// Nil unless the current stream is live.
   var live: LiveReceiver?
-  /// Asks sent since the session began.
-  var askCount: UInt32 = 0
   var outputs = OutputQueue<Output>()
 
   struct Occupant {
@@ -42,19 +33,11 @@ package struct ReceiverSession {
     let clockID: UInt64
   }
 
-  /// Keeps the room for a sender: others wait until `until`, and then until the buffered audio has sounded.
-  struct Reservation {
-    static let time = ProtocolLimits.reservation
-    static let lookInterval = Nanoseconds.seconds(1)
-
-    let senderID: Identifier
-    let senderName: String
-    let priority: UInt8
-    var until: LocalTime
+  /// The session that the room has; nil where it has none.
+  var link: SenderLink? {
+    get { tenancy.link }
+    _modify { yield &tenancy.link }
   }
-
-  /// For the log's figures.
-  var ignored = IgnoredCounts()
 
   package init(
     _ configuration: Configuration, memory: ReceiverMemory, trust: TrustMemory = TrustMemory()
@@ -110,7 +93,7 @@ package struct ReceiverSession {
     [
       lobby.nextDeadline, desk.nextDeadline, link?.nextDeadline, parting.nextDeadline,
       clock?.nextDeadline(asks: link != nil),
-      reservation?.until,
+      tenancy.reservation?.until,
       playout.nextDeadline, cuts.nextDeadline, diary.nextDeadline,
       link == nil ? nil : live?.nextDeadline,
     ]
@@ -123,7 +106,7 @@ package struct ReceiverSession {
     guard let link else { return }
     let key = ClockKey(link.secured.clockKey)
     guard case .answer(let answer)? = try? TimePacket.decode(bytes[...], key: key) else {
-      ignored.forged += 1
+      diary.ignored.forged += 1
       return
     }
     clockChanged(clock?.answered(answer, receivedAt: time))
@@ -216,13 +199,10 @@ package struct ReceiverSession {
     if link == nil, occupant != nil, playout.isSpent(at: playout.playhead(at: now)) {
       forgetStream()
     }
-    let capacity = configuration.capacity.bytes
-    if let limit = link?.limitToGrant(heldBytes: playout.heldBytes, capacity: capacity) {
-      send(
-        .credit(
-          Credit(
-            limit: limit, bufferedUntil: playout.bufferedUntil ?? .zero,
-            heldBytes: playout.heldBytes)))
+    let (held, capacity) = (playout.heldBytes, configuration.capacity.bytes)
+    if let limit = link?.limitToGrant(heldBytes: held, capacity: capacity) {
+      let until = playout.bufferedUntil ?? .zero
+      send(.credit(Credit(limit: limit, bufferedUntil: until, heldBytes: held)))
     }
   }
 
@@ -250,34 +230,21 @@ package struct ReceiverSession {
 
   private mutating func reportState(at now: LocalTime) {
     let state = playout.state(isClockLocked: clock?.isLocked == true, hasSession: link != nil)
-    tellOfStarvation(state, at: now)
-    if state != lastState {
+    if telling.isStarvationNews(state, at: now) { outputs.append(.event(.starved)) }
+    if telling.isNews(state) {
       switch state {
       case .playing: outputs.append(.event(.playing))
       case .paused: outputs.append(.event(.paused))
       case .starved, .idle, .priming, .ready, .noDevice: break
       }
-      lastState = state
       sendStatus(at: now)
     } else if let link, link.nextStatus <= now {
       sendStatus(at: now)
     }
     if diary.isDue(at: now) {
-      let told = diary.look(at: status(at: now), ignored: ignored, now: now)
+      let told = diary.look(at: status(at: now), now: now)
       outputs.append(contentsOf: told.map { .event($0) })
     }
-  }
-
-  /// Reports starvation, except in a gap after a cut, a start or a change of the delay: it is audible too, but nobody
-  /// needs to look for its cause.
-  private mutating func tellOfStarvation(_ state: RoomStatus.State, at now: LocalTime) {
-    guard state == .starved else {
-      starvationWasTold = false
-      return
-    }
-    guard !starvationWasTold, gapsAreExpectedUntil.map({ $0 <= now }) ?? true else { return }
-    starvationWasTold = true
-    outputs.append(.event(.starved))
   }
 
   mutating func sendStatus(at now: LocalTime) {
@@ -289,7 +256,7 @@ package struct ReceiverSession {
   private mutating func status(at now: LocalTime) -> RoomStatus {
     let estimate = clock?.estimate(at: now)
     return playout.status(
-      state: lastState ?? .idle, at: now,
+      state: telling.last ?? .idle, at: now,
       clockErrorBound: clock?.isLocked == true
         ? estimate?.errorBound ?? Self.notKnown : Self.notKnown,
       clockDrift: estimate?.drift ?? 0, roundTrip: clock?.roundTrip ?? .zero)

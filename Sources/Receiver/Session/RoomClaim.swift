@@ -21,6 +21,10 @@ struct RoomOwner {
   let senderID: Identifier
   let senderName: String
   let priority: UInt8
+
+  init(_ hello: Hello) {
+    (senderID, senderName, priority) = (hello.senderID, hello.senderName, hello.priority)
+  }
 }
 
 /// The effect of a `hello` on the room's owner.

@@ -18,8 +18,8 @@ struct RoomDiary {
   private var trouble: (began: LocalTime, lastSeen: LocalTime, faults: RoomFaults)?
   private var before: RoomStatus?
   private var lateness = Nanoseconds.zero
-  /// The counts so far, and as of the last line of figures.
-  private var ignored = IgnoredCounts()
+  /// The counts since the receiver began, and as of the last line of figures.
+  var ignored = IgnoredCounts()
   private var ignoredTold = IgnoredCounts()
 
   private struct Period {
@@ -36,21 +36,14 @@ struct RoomDiary {
 
   func isDue(at now: LocalTime) -> Bool { nextDeadline.map { $0 <= now } ?? true }
 
-  /// Looks at the room and returns the events for the log.
-  ///
-  /// - Parameters:
-  ///   - status: the present status. Only counts while the room plays or should.
-  ///   - ignored: counts since the receiver began.
-  mutating func look(
-    at status: RoomStatus, ignored: IgnoredCounts, now: LocalTime
-  ) -> [ReceiverEvent] {
+  /// - Parameter status: of now. Looked at while the room plays or should.
+  mutating func look(at status: RoomStatus, now: LocalTime) -> [ReceiverEvent] {
     guard status.state == .playing || status.state == .starved else { return end(at: now) }
     nextDeadline = now + Self.lookInterval
     var faults = RoomFaults(of: status, after: before ?? status)
     (faults.worstLateness, lateness, before) = (lateness, .zero, status)
     let isApart = status.syncError.now.magnitude > Self.syncLimit
     let isBad = !faults.isNone || isApart || status.state == .starved
-    self.ignored = ignored
     return note(faults, isBad: isBad, status, at: now) + tellFigures(faults, status, at: now)
   }
 

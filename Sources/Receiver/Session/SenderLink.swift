@@ -11,6 +11,10 @@ struct SenderLink {
   let peer: String
   let control: ConnectionID
   private(set) var media: ConnectionID?
+  var controlFramer = MessageFramer(limit: ProtocolLimits.controlMessage)
+  var mediaFramer = MessageFramer(limit: ProtocolLimits.mediaMessage)
+  /// How often packets of a live stream were asked for.
+  var askCount: UInt32 = 0
   private var lastHeard: LocalTime
   private(set) var nextStatus: LocalTime
   /// Bytes received over the present media connection, and the limit last granted for it.
