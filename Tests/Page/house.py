@@ -51,7 +51,7 @@ class House:
         self.inputs = [{"name": "Turntable", "kind": "card", "onSound": "Living room", "isHeard": False}, {"name": "Television", "kind": "pipe"}]
         self.radios, self.playlists = list(catalogue.RADIOS), {}
         self.library = {"trackCount": 31480, "albumCount": catalogue.ALBUMS, "scan": None, "revision": 1, "folders": ["music", "more"]}
-        self.server = {"name": "study", "version": "1.0.0", "needsToken": False}
+        self.server = {"name": "study", "version": "1.0.0"}
         self.points, self.marks, self.noise = {}, [], {}
         self._furnish(scene)
         threading.Thread(target=self._live, daemon=True).start()

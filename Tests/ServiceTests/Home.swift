@@ -20,7 +20,7 @@ final class Home {
     house = try House(
       host: host,
       settings: .init(
-        name: "study", version: "1", needsToken: false,
+        name: "study", version: "1",
         encoding: EncoderChoice(codec: .auto, bitrate: nil, packetLength: 20),
         path: folder.file("house.db"), resumes: true)
     ) { Issue.record("\($0)") }

@@ -26,7 +26,7 @@ import Testing
       house = try House(
         host: host,
         settings: .init(
-          name: "study", version: "1", needsToken: false,
+          name: "study", version: "1",
           encoding: EncoderChoice(codec: .auto, bitrate: nil, packetLength: 20), path: path,
           resumes: false)
       ) { Issue.record("\($0)") }

@@ -14,7 +14,7 @@ import Testing
   ) -> HouseState {
     HouseState(
       revision: 0, nowMs: second * 1_000,
-      server: .init(name: "s", version: "1", needsToken: false), groups: [],
+      server: .init(name: "s", version: "1"), groups: [],
       rooms: rooms.map { id, state, sync in
         var room = HouseState.Room(
           id: id, name: id, state: state, isPaired: true, isPresent: true)

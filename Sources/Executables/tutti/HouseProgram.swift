@@ -49,8 +49,7 @@ final class HouseProgram: LoopMember {
       host: host,
       settings: .init(
         name: configuration.name ?? HostName.current, version: TuttiCommand.configuration.version,
-        needsToken: configuration.token != nil, encoding: encoding,
-        path: state.path + "/house.db", resumes: configuration.resume,
+        encoding: encoding, path: state.path + "/house.db", resumes: configuration.resume,
         inputs: configuration.inputs)
     ) { line in Self.say(line, to: log) }
     access = try PageAccess(configuration, state: state, waker: reactor.waker)

@@ -11,8 +11,7 @@ extension House {
     let now = HostClock.now
     let statuses = groups.mapValues(\.player.status)
     let rooms = roomIDs.map { room(id: $0, statuses, at: now) }
-    var server = HouseState.Server(
-      name: settings.name, version: settings.version, needsToken: settings.needsToken)
+    var server = HouseState.Server(name: settings.name, version: settings.version)
     server.diskProblem = diskProblem
     return HouseState(
       revision: 0, nowMs: Self.milliseconds(now), server: server,

@@ -10,7 +10,6 @@ package final class House: LoopMember {
   package struct Settings: Sendable {
     package var name: String
     package var version: String
-    package var needsToken: Bool
     package var encoding: EncoderChoice
     /// Of the file that keeps it.
     package var path: String
@@ -20,11 +19,10 @@ package final class House: LoopMember {
     package var inputs: [HouseConfiguration.Input]
 
     package init(
-      name: String, version: String, needsToken: Bool, encoding: EncoderChoice, path: String,
-      resumes: Bool, inputs: [HouseConfiguration.Input] = []
+      name: String, version: String, encoding: EncoderChoice, path: String, resumes: Bool,
+      inputs: [HouseConfiguration.Input] = []
     ) {
-      (self.name, self.version) = (name, version)
-      (self.needsToken, self.encoding) = (needsToken, encoding)
+      (self.name, self.version, self.encoding) = (name, version, encoding)
       (self.path, self.resumes, self.inputs) = (path, resumes, inputs)
     }
   }

@@ -44,13 +44,10 @@ package struct HouseState: Codable, Hashable, Sendable {
   package struct Server: Codable, Hashable, Sendable {
     package var name: String
     package var version: String
-    package var needsToken: Bool
     /// Why nothing can be kept: no edit is done until it can be again.
     package var diskProblem: String?
 
-    package init(name: String, version: String, needsToken: Bool) {
-      (self.name, self.version, self.needsToken) = (name, version, needsToken)
-    }
+    package init(name: String, version: String) { (self.name, self.version) = (name, version) }
   }
 
   package struct LibraryFigures: Codable, Hashable, Sendable {
