@@ -1,3 +1,4 @@
+import Synchronization
 import TestSupport
 import Testing
 import WebTestSupport
@@ -139,6 +140,26 @@ import WebTestSupport
     #expect(network("2001:db8:1:2::1") != network("2001:db8:1:3::1"))
     #expect(network("::ffff:10.0.0.1") != network("::ffff:10.0.0.2"))
     #expect(network("10.0.0.1") != network("10.0.0.2"))
+  }
+
+  @Test func `addresses of one IPv6 network of 64 bits make room for each other alone`() {
+    let figures = WebFigures()
+    let closed = Mutex<[String]>([])
+    func open(_ address: String) -> Int? {
+      figures.open(from: address) { closed.withLock { $0.append(address) } }
+    }
+    let places = (0..<128).map { open("2001:db8:0:1::\(String($0, radix: 16))") }
+    #expect(Set(places.compactMap(\.self)).count == 128)
+    #expect(open("2001:db8:0:1:ffff::1") != nil)
+    #expect(closed.withLock { $0 } == ["2001:db8:0:1::0"])
+    // Another network has as many, and those of the first stay.
+    for host in 0..<128 { #expect(open("2001:db8:0:2:\(host)::1") != nil) }
+    #expect(closed.withLock { $0.count } == 1)
+    #expect(figures.connectionCount == 256)
+    // Who is being answered does not give way to one more of its network.
+    for place in 1...300 { figures.note(place, canGiveWay: false) }
+    #expect(open("2001:db8:0:2::5") == nil)
+    #expect(figures.refusedCount == 1)
   }
 
   @Test func `connections of one machine and of all are bounded`() async throws {

@@ -1,5 +1,4 @@
 internal import Glibc
-internal import NIOCore
 internal import Synchronization
 
 /// Counts a server's requests and connections. From any thread.
@@ -23,7 +22,7 @@ package final class WebFigures: Sendable {
     let number: Int
     /// The key by which connections are counted.
     let network: String
-    let channel: any Channel
+    let close: @Sendable () -> Void
     /// True while no complete request is being answered.
     var canGiveWay = true
   }
@@ -44,23 +43,22 @@ package final class WebFigures: Sendable {
 
   /// Adds a connection and returns its number; nil if there is no space. If there are too many, closes the oldest one
   /// that waits for a request, of the network with most of those, so that half a request keeps nobody out.
-  func open(_ channel: any Channel, from address: String) -> Int? {
-    let (number, leaver) = counts.withLock { counts -> (Int?, (any Channel)?) in
+  func open(from address: String, close: @escaping @Sendable () -> Void) -> Int? {
+    let (number, closeLeaver) = counts.withLock { counts -> (Int?, (@Sendable () -> Void)?) in
       let network = Self.network(of: address)
-      var leaver: (any Channel)?
+      var closeLeaver: (@Sendable () -> Void)?
       if let crowd = Self.crowd(counts.places, network) {
         guard let index = Self.idle(in: crowd, of: counts.places) else {
           counts.refusedCount += 1
           return (nil, nil)
         }
-        leaver = counts.places.remove(at: index).channel
+        closeLeaver = counts.places.remove(at: index).close
       }
       counts.lastPlace += 1
-      counts.places.append(
-        Place(number: counts.lastPlace, network: network, channel: channel))
-      return (counts.lastPlace, leaver)
+      counts.places.append(Place(number: counts.lastPlace, network: network, close: close))
+      return (counts.lastPlace, closeLeaver)
     }
-    leaver?.close(promise: nil)
+    closeLeaver?()
     return number
   }
 

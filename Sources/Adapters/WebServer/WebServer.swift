@@ -131,7 +131,7 @@ package struct WebServer: Sendable {
   /// Sets up a connection; nil if there are too many.
   private func setUp(_ channel: any Channel) throws -> Connection? {
     let address = channel.remoteAddress?.ipAddress ?? ""
-    guard let place = figures.open(channel, from: address) else {
+    guard let place = figures.open(from: address, close: { channel.close(promise: nil) }) else {
       try channel.pipeline.syncOperations.addHandler(BusyAnswer())
       return nil
     }
