@@ -115,7 +115,8 @@ import WireProtocol
     _ = playout.insert(
       TestReceiver.packet(10, generation: 2, at: TestReceiver.time(60), startsRun: true))
     playout.anchor(
-      Anchor(mediaTime: .zero, groupTime: GroupTime(nanoseconds: 0), rate: .playing))
+      Anchor(mediaTime: .zero, groupTime: GroupTime(nanoseconds: 0), rate: .playing),
+      at: LocalTime(nanoseconds: 0))
     let kinds = playout.commandsForNewDevice().map { command -> String in
       switch command {
       case .cut(_, let generation, _): "cut \(generation)"
@@ -144,7 +145,8 @@ import WireProtocol
     _ = Self.advance(&playout, to: 0)
     Self.open(&playout)
     playout.anchor(
-      Anchor(mediaTime: .zero, groupTime: GroupTime(nanoseconds: 0), rate: .playing))
+      Anchor(mediaTime: .zero, groupTime: GroupTime(nanoseconds: 0), rate: .playing),
+      at: LocalTime(nanoseconds: 0))
     for time in Int64(0)..<20 { _ = Self.advance(&playout, to: 100 * time) }
     let held = playout.heldBytes
     #expect(held < 60 * 2016)

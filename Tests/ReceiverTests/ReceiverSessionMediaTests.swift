@@ -388,6 +388,23 @@ import WireProtocol
     #expect(status.lostPackets == before)
   }
 
+  @Test(arguments: [-600, 40])
+  func `a start that comes after its time is told`(milliseconds: Int64) {
+    var (receiver, control, media) = Self.attached()
+    receiver.send(50, on: media)
+    receiver.advance(by: .seconds(1))
+    receiver.report(.waiting)
+    receiver.take()
+    let start = receiver.groupTime(in: .milliseconds(milliseconds))
+    receiver.say(.anchor(Anchor(mediaTime: .zero, groupTime: start, rate: .playing)), on: control)
+    receiver.advance(by: .milliseconds(1))
+    let late = receiver.take().compactMap {
+      if case .event(.packetLate(let by, _)) = $0 { by } else { nil }
+    }
+    #expect(late.count == (milliseconds < 0 ? 1 : 0))
+    for time in late { #expect(abs((time - .milliseconds(600)).count) < 5_000_000) }
+  }
+
   @Test func `a room says ready, playing and paused as its device does`() {
     var (receiver, control, media) = Self.attached()
     receiver.send(50, on: media)

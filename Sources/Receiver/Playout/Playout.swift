@@ -9,6 +9,8 @@ struct Playout {
   static let decodeSlice = 8
   /// Polling interval while the start waits for the card's clock to settle.
   static let settlingInterval = Nanoseconds.milliseconds(5)
+  /// Lateness of a start that is not reported.
+  private static let startTolerance = Nanoseconds.milliseconds(20)
   /// Time from a packet's due time to its frames in the ring: for delays of the session's thread and for decoding.
   private static let decodingTime = Nanoseconds.microseconds(1_500)
 
@@ -161,7 +163,25 @@ struct Playout {
     decoding.cut(at: time, device.stage)
   }
 
-  mutating func anchor(_ anchor: Anchor) { schedule.insert(anchor) }
+  /// Takes an anchor. Where a busy machine gets a start after its time, the room begins where the others are by then:
+  /// what it holds of the time before is not heard, and counts as late.
+  mutating func anchor(_ anchor: Anchor, at now: LocalTime) {
+    let waits = isWaiting(for: anchor)
+    schedule.insert(anchor)
+    guard waits, anchor.rate == .playing,
+      let start = schedule.localTime(of: anchor.mediaTime, at: now),
+      start + Self.startTolerance < now
+    else { return }
+    figures.late(by: now - start)
+  }
+
+  /// True if nothing sounds, and the packets that the anchor begins with are here.
+  private func isWaiting(for anchor: Anchor) -> Bool {
+    switch device.activity {
+    case .idle, .waiting, .paused: buffer.bufferedUntil.map { $0 > anchor.mediaTime } ?? false
+    case .playing, .starved, .ended, .settling, nil: false
+    }
+  }
 
   /// Forgets the stream, because the sender changes or the session ends.
   mutating func removeAll() -> [Step] {

@@ -292,7 +292,7 @@ extension ReceiverSession {
     switch message {
     case .anchor(let anchor):
       expectGap(at: now)
-      playout.anchor(anchor)
+      playout.anchor(anchor, at: now)
       outputs.append(.render(.anchor(anchor)))
     case .flush(let flush):
       expectGap(at: now)
