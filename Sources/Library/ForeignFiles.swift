@@ -39,7 +39,7 @@ final class ForeignFiles: Sendable {
     return entry
   }
 
-  private func keep(_ hash: String, _ place: String) {
+  func keep(_ hash: String, _ place: String) {
     pictures.withLock { pictures in
       pictures.removeAll { $0.hash == hash }
       pictures.append((hash, place))

@@ -82,6 +82,16 @@ import Testing
     #expect(try await Self.picture(hash, 300, of: open.library).type == "image/jpeg")
   }
 
+  @Test func `of pictures outside of the library the newest are found again`() throws {
+    let shelf = PictureShelf(folder: bed.temporary.file("pictures"), command: LibraryBed.worker)
+    let foreign = ForeignFiles(shelf)
+    for number in 0...ForeignFiles.pictureLimit { foreign.keep("\(number)", "/\(number).flac") }
+    foreign.keep("7", "/moved.flac")
+    #expect(foreign.origins(of: "0").isEmpty)
+    #expect(foreign.origins(of: "1").map(\.location) == ["/1.flac"])
+    #expect(foreign.origins(of: "7").map(\.location) == ["/moved.flac"])
+  }
+
   @Test func `whatever changes in the library makes its revision grow`() async throws {
     try bed.write(TaggedFile("One"), to: "a/1.flac")
     let open = try Open(bed)

@@ -56,6 +56,8 @@ struct LiveReceiverTests {
     var roundTrip = LiveReceiver.RoundTrip(
       shortest: .milliseconds(1), usual: .milliseconds(2))
     var numbers: [UInt64] = []
+    /// Of the same packets.
+    var generations: [UInt32] = []
     var asks: [(at: Double, numbers: [UInt64])] = []
     /// Those that name none.
     var calls: [Double] = []
@@ -91,7 +93,9 @@ struct LiveReceiverTests {
         to: LiveReceiverTests.now(time), roundTrip: roundTrip, due: due)
       for step in receiver.takeSteps() {
         switch step {
-        case .packet(let packet, _): numbers.append(packet.sequence)
+        case .packet(let packet, _):
+          numbers.append(packet.sequence)
+          generations.append(packet.generation)
         case .conceal(let time, _): concealed.append(time)
         case .skip(let count): skipped += Int(count)
         case .ask(let numbers):
@@ -337,11 +341,15 @@ struct LiveReceiverTests {
     let forged = Self.datagram(
       40, holding: Self.packet(40, at: Self.mediaTime(40), generation: 1 << 30))
     #expect(Self.taken(despite: [forged]).numbers == Array(0..<100))
+    #expect(Set(Self.taken(despite: [forged]).generations) == [0])
     let others = (40..<43 as Range<UInt64>).map { number in
       Self.datagram(number, holding: Self.packet(number, generation: 3))
     }
-    #expect(Self.taken(despite: Array(others.prefix(2)), from: 40).numbers == Array(0..<100))
-    #expect(Self.taken(despite: others, from: 43).numbers == Array(0..<100))
+    let two = Self.taken(despite: Array(others.prefix(2)))
+    #expect(two.numbers == Array(0..<100) && Set(two.generations) == [0])
+    let three = Self.taken(despite: others)
+    #expect(three.numbers == Array(0..<100))
+    #expect(three.generations[39...43] == [0, 3, 3, 3, 0])
   }
 
   @Test func `what a stranger has recorded leads nobody back`() {
@@ -349,6 +357,10 @@ struct LiveReceiverTests {
     let recorded = (0..<3).map { Self.datagram(UInt64($0)) }
     for number in 0..<1_200 { bed.receive(UInt64(number), at: Double(number) * 5) }
     for bytes in recorded { bed.receive(bytes, at: 5_996) }
+    // Where it is not known when a packet is needed, it may look as if it fitted.
+    bed.knowsTime = false
+    for bytes in recorded { bed.receive(bytes, at: 5_997) }
+    bed.knowsTime = true
     bed.receive(1_200, at: 6_000)
     #expect(bed.numbers == Array(0...1_200))
     #expect(bed.wentBack == 0)

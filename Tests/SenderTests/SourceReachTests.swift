@@ -27,11 +27,12 @@ import Testing
 
   @Test(arguments: [
     "10.0.0.1", "100.64.0.1", "100.127.255.255", "172.16.0.1", "172.31.9.9", "192.168.1.1",
-    "192.0.2.1", "198.18.0.1", "198.51.100.1", "203.0.113.9",
+    "192.0.0.8", "192.0.2.1", "198.18.0.1", "198.51.100.1", "203.0.113.9",
   ])
   func `addresses of the household's network are no guest's`(_ text: String) {
     let address = Self.v4(text)
     #expect(SourceReach.network.allows(ipv4: address))
+    #expect(SourceReach.network.allows(ipv6: 0, 0xffff_0000_0000 | UInt64(address)))
     #expect(!SourceReach.internet.allows(ipv4: address))
     #expect(!SourceReach.internet.allows(ipv6: 0, 0xffff_0000_0000 | UInt64(address)))
     #expect(!SourceReach.internet.allows(ipv6: 0x2002_0000_0000_0000 | UInt64(address) << 16, 1))
@@ -41,7 +42,18 @@ import Testing
     "1.1.1.1", "8.8.8.8", "100.128.0.1", "172.32.0.1", "192.169.0.1", "223.255.0.1",
   ])
   func `public addresses are everybody's`(_ text: String) {
-    for reach in SourceReach.allCases { #expect(reach.allows(ipv4: Self.v4(text))) }
+    let address = UInt64(Self.v4(text))
+    for reach in SourceReach.allCases {
+      #expect(reach.allows(ipv4: Self.v4(text)))
+      #expect(reach.allows(ipv6: 0, 0xffff_0000_0000 | address), "mapped")
+      #expect(reach.allows(ipv6: 0, address), "compatible")
+      #expect(reach.allows(ipv6: 0x0064_ff9b_0000_0000, address), "NAT64")
+      #expect(reach.allows(ipv6: 0x2002_0000_0000_0000 | address << 16, 1), "6to4")
+      let teredo = UInt64(~Self.v4(text))
+      #expect(reach.allows(ipv6: 0x2001_0000_0000_0000, teredo), "Teredo")
+      // A translator of the network's own may lead anywhere in it.
+      #expect(reach.allows(ipv6: 0x0064_ff9b_0001_0000, address) == (reach != .internet))
+    }
   }
 
   @Test func `so are those of IPv6`() {

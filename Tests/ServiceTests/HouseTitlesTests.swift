@@ -49,13 +49,13 @@ import Testing
   private let loop: EventLoop
   private let group: String
 
-  init() throws {
+  init() async throws {
     folder = try TemporaryFolder()
     let host = try GroupHost(reactor: Reactor(), security: TLSContext(IdentityKey.generate()))
     house = try House(
       host: host,
       settings: .init(
-        name: "study", version: "1", needsToken: false,
+        name: "study", version: "1",
         encoding: EncoderChoice(codec: .auto, bitrate: nil, packetLength: 20),
         path: folder.file("house.db"), resumes: true)
     ) { Issue.record("\($0)") }
@@ -69,10 +69,16 @@ import Testing
     group = made.id
   }
 
-  private func ask(_ request: ControlRequest) throws -> ControlAnswer {
+  /// Gives the threads back now and then, of which the tasks that ask for titles need one.
+  private func turn() async throws {
+    try loop.turn(until: HostClock.now + .milliseconds(5))
+    await Task.yield()
+  }
+
+  private func ask(_ request: ControlRequest) async throws -> ControlAnswer {
     var reply: ControlReply?
     house.answer(.init(id: 1, request)) { reply = $0 }
-    while reply == nil { try loop.turn(until: HostClock.now + .seconds(10)) }
+    while reply == nil { try await turn() }
     guard case .done(let answer) = try #require(reply).outcome else {
       throw Refusal.noSuch("\(String(describing: reply))")
     }
@@ -83,40 +89,74 @@ import Testing
     try house.page(of: group, offset: 0, limit: 10).entries
   }
 
-  @Test func `files of the library have its titles and covers at once`() throws {
+  @Test func `files of the library have its titles and covers at once`() async throws {
     house.ask(Files())
-    let answer = try ask(.add(entries: [PlaylistEntry("/music/1.flac")], number: nil))
+    // However busy the machine is.
+    house.titles.patience = .seconds(100)
+    let answer = try await ask(.add(entries: [PlaylistEntry("/music/1.flac")], number: nil))
     #expect(answer.queue?.map(\.title) == ["Sinnerman"])
     #expect(try entries().map(\.artwork) == ["f00"])
     #expect(try entries().map(\.trackId) == ["t1"])
     // Also where it is put at a place of the list.
-    _ = try ask(.add(entries: [PlaylistEntry("/music/1.flac")], number: 1))
+    _ = try await ask(.add(entries: [PlaylistEntry("/music/1.flac")], number: 1))
     #expect(try entries().map(\.artist) == ["Nina Simone", "Nina Simone"])
-    #expect(try ask(.move(number: 1, to: 2)).done == "Party: Nina Simone – Sinnerman is number 2")
+    #expect(
+      try await ask(.move(number: 1, to: 2)).done == "Party: Nina Simone – Sinnerman is number 2")
   }
 
-  @Test func `other files get what their tags say as soon as that is read`() throws {
+  @Test func `other files get what their tags say as soon as that is read`() async throws {
     house.ask(Files())
     let before = try #require(house.publish().groups.first?.queue.revision)
-    _ = try ask(.add(entries: [PlaylistEntry("/tmp/a.flac"), PlaylistEntry("-")], number: nil))
-    while try entries()[0].artwork == nil { try loop.turn(until: HostClock.now + .seconds(10)) }
+    _ = try await ask(
+      .add(entries: [PlaylistEntry("/tmp/a.flac"), PlaylistEntry("-")], number: nil))
+    while try entries()[0].artwork == nil { try await turn() }
     #expect(try entries().map(\.title) == ["Elsewhere", "standard input"])
     #expect(try #require(house.publish().groups.first?.queue.revision) > before + 1)
     // It is kept, too.
     house.stop()
-    while !house.roomsHaveLeft { try loop.turn(until: HostClock.now + .seconds(10)) }
+    while !house.roomsHaveLeft { try await turn() }
     try house.end()
     let record = try HouseStore(path: folder.file("house.db")) { Issue.record("\($0)") }.record
     #expect(record.groups.first?.queue.entries.map(\.details.title) == ["Elsewhere", nil])
   }
 
-  @Test func `music does not wait for a library that hangs, which names it later`() throws {
+  @Test func `only so many requests wait for titles`() async throws {
     let files = Files(hangs: true)
     house.ask(files)
-    let answer = try ask(.add(entries: [PlaylistEntry("/music/1.flac")], number: nil))
+    var answered = 0
+    for number in 0..<Titles.waitingLimit {
+      house.answer(.init(id: UInt64(number), .add(entries: ["/music/1.flac"], number: nil))) { _ in
+        answered += 1
+      }
+    }
+    #expect(house.titles.waiting.count == Titles.waitingLimit)
+    house.answer(.init(id: 99, .add(entries: ["/music/2.flac"], number: nil))) { _ in answered += 1
+    }
+    #expect(house.titles.waiting.count == Titles.waitingLimit)
+    #expect(try entries().map(\.uri) == ["/music/2.flac"])
+    files.release.finish()
+    while answered <= Titles.waitingLimit { try await turn() }
+  }
+
+  @Test func `of many other files only the first are read`() async throws {
+    house.ask(Files())
+    let many = (0...Titles.taggedLimit).map { PlaylistEntry("/tmp/\($0).flac") }
+    _ = try await ask(.add(entries: many, number: nil))
+    func artists() throws -> [String?] {
+      try house.page(of: group, offset: 0, limit: 1000).entries.map(\.artist)
+    }
+    while try artists()[0] == nil { try await turn() }
+    #expect(try artists().count { $0 != nil } == Titles.taggedLimit)
+    #expect(try artists().last == .some(nil))
+  }
+
+  @Test func `music does not wait for a library that hangs, which names it later`() async throws {
+    let files = Files(hangs: true)
+    house.ask(files)
+    let answer = try await ask(.add(entries: [PlaylistEntry("/music/1.flac")], number: nil))
     #expect(answer.queue?.map(\.title) == [nil])
     files.release.yield()
-    while try entries()[0].artwork == nil { try loop.turn(until: HostClock.now + .seconds(10)) }
+    while try entries()[0].artwork == nil { try await turn() }
     #expect(try entries().map(\.title) == ["Sinnerman"])
   }
 }

@@ -21,6 +21,7 @@ struct Titles {
   static let taggedLimit = 200
 
   var files: (any FileTitles)?
+  var patience = Self.patience
   /// Of the request that is carried out just now.
   var known: [String: HouseRequest.NewEntry] = [:]
   var waiting: [UInt64: (deadline: LocalTime, body: () -> Void)] = [:]
@@ -40,7 +41,7 @@ extension House {
     else { return body() }
     titles.count += 1
     let number = titles.count
-    titles.waiting[number] = (HostClock.now + Titles.patience, body)
+    titles.waiting[number] = (HostClock.now + titles.patience, body)
     let mailbox = mailbox
     Task {
       let known = await files.known(places)

@@ -496,13 +496,3 @@ final class HouseGroup {
     return queue.record
   }
 }
-
-extension Effects {
-  init(_ change: HouseRequest.GroupChange.Effects) throws(Refusal) {
-    self.init()
-    rate = change.rate ?? 1
-    pitch = change.pitch ?? 0
-    (loudness, filters) = (change.loudness, change.filters ?? [])
-    try check()
-  }
-}

@@ -128,3 +128,13 @@ package protocol HouseControl: Sendable {
   /// Everything that changes from now on, in order. Who reads too slowly is ended, and begins with a new state.
   func changes() async throws(Refusal) -> AsyncStream<HouseChange>
 }
+
+extension Effects {
+  init(_ change: HouseRequest.GroupChange.Effects) throws(Refusal) {
+    self.init()
+    rate = change.rate ?? 1
+    pitch = change.pitch ?? 0
+    (loudness, filters) = (change.loudness, change.filters ?? [])
+    try check()
+  }
+}
