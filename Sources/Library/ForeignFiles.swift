@@ -14,8 +14,8 @@ final class ForeignFiles: Sendable {
 
   init(_ shelf: PictureShelf) { self.shelf = shelf }
 
-  func tagged(_ places: [String]) async -> [String: HouseRequest.NewEntry] {
-    var found: [String: HouseRequest.NewEntry] = [:]
+  func tagged(_ places: [String]) async -> [String: Order.NewEntry] {
+    var found: [String: Order.NewEntry] = [:]
     for place in places where found[place] == nil && Self.isFile(place) {
       guard case .tags(let tags)? = await shelf.answer(to: .tags(place)) else { continue }
       found[place] = entry(place, tags)
@@ -30,8 +30,8 @@ final class ForeignFiles: Sendable {
     }
   }
 
-  private func entry(_ place: String, _ tags: FileTags) -> HouseRequest.NewEntry {
-    var entry = HouseRequest.NewEntry(location: place)
+  private func entry(_ place: String, _ tags: FileTags) -> Order.NewEntry {
+    var entry = Order.NewEntry(location: place)
     entry.title = tags.title ?? LibraryPath.title(LibraryPath.name(place))
     (entry.artist, entry.album) = (tags.artist ?? tags.albumArtist, tags.album)
     (entry.durationS, entry.artwork) = (tags.duration, tags.picture)
@@ -55,14 +55,14 @@ final class ForeignFiles: Sendable {
 }
 
 extension MediaLibrary: FileTitles {
-  package func known(_ places: [String]) async -> [String: HouseRequest.NewEntry] {
+  package func known(_ places: [String]) async -> [String: Order.NewEntry] {
     let found = try? await file.answer { [folders] in
       try QueueEntries.at(places, folders, $0)
     }
     return found ?? [:]
   }
 
-  package func tagged(_ places: [String]) async -> [String: HouseRequest.NewEntry] {
+  package func tagged(_ places: [String]) async -> [String: Order.NewEntry] {
     await foreign.tagged(places)
   }
 }

@@ -129,7 +129,7 @@ package final class MediaLibrary: LibraryControl {
 
   package func entries(
     of item: LibraryItem
-  ) async throws(Refusal) -> [HouseRequest.NewEntry] {
+  ) async throws(Refusal) -> [Order.NewEntry] {
     try await file.answer { [folders] in try QueueEntries.of(item, folders, $0) }
   }
 

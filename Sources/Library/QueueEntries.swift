@@ -7,7 +7,7 @@ import Service
 enum QueueEntries {
   static func of(
     _ item: LibraryItem, _ folders: LibraryFolders, _ database: Database
-  ) throws -> [HouseRequest.NewEntry] {
+  ) throws -> [Order.NewEntry] {
     let entries =
       switch item {
       case .radio(let id): try [radio(id, database)]
@@ -23,10 +23,10 @@ enum QueueEntries {
   /// Those of these files that are tracks, by their places.
   static func at(
     _ places: [String], _ folders: LibraryFolders, _ database: Database
-  ) throws -> [String: HouseRequest.NewEntry] {
+  ) throws -> [String: Order.NewEntry] {
     let track = try database.prepare(
       FoundTrack.columns + "WHERE t.missing IS NULL AND f.path = ? AND t.name = ?")
-    var found: [String: HouseRequest.NewEntry] = [:]
+    var found: [String: Order.NewEntry] = [:]
     for place in places where found[place] == nil {
       guard let path = folders.path(of: place), let folder = LibraryPath.parent(path) else {
         continue
@@ -86,13 +86,13 @@ enum QueueEntries {
     }
   }
 
-  private static func radio(_ id: String, _ database: Database) throws -> HouseRequest.NewEntry {
+  private static func radio(_ id: String, _ database: Database) throws -> Order.NewEntry {
     let number = LibraryNumber.parse(id, LibraryNumber.radio)
     guard
       let radio = try database.prepare(Radio.columns + "WHERE id = ?")
         .first([SQLiteValue(number)], { Radio($0) })
     else { throw Refusal.noSuch("There is no such station; it may be deleted already.") }
-    var entry = HouseRequest.NewEntry(location: radio.uri)
+    var entry = Order.NewEntry(location: radio.uri)
     entry.title = radio.name
     entry.artwork = radio.artwork
     return entry
@@ -100,7 +100,7 @@ enum QueueEntries {
 
   private static func playlist(
     _ id: String, _ folders: LibraryFolders, _ database: Database
-  ) throws -> [HouseRequest.NewEntry] {
+  ) throws -> [Order.NewEntry] {
     _ = try StoredLists.playlist(id, database)
     return try StoredLists.entries(ofPlaylist: id, folders, database)
   }

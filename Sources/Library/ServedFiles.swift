@@ -3,7 +3,7 @@ import Sender
 import Service
 
 extension QueuePage.Entry {
-  init(_ entry: HouseRequest.NewEntry, id: Int) {
+  init(_ entry: Order.NewEntry, id: Int) {
     self.init(
       id: id, title: entry.title ?? LibraryPath.title(LibraryPath.name(entry.location)),
       uri: entry.location, isCurrent: false)

@@ -76,7 +76,7 @@ enum StoredLists {
   /// Tracks that are gone are left out; other files than the library's have none of it anyway.
   static func entries(
     ofPlaylist id: String, _ folders: LibraryFolders, _ database: Database
-  ) throws -> [HouseRequest.NewEntry] {
+  ) throws -> [Order.NewEntry] {
     let number = LibraryNumber.parse(id, LibraryNumber.playlist)
     let named = try database.prepare(
       """
@@ -86,7 +86,7 @@ enum StoredLists {
       FROM playlist_entry e WHERE playlist = ? ORDER BY position
       """
     ).all([SQLiteValue(number)]) { row in
-      var entry = HouseRequest.NewEntry(location: row.text(0) ?? "")
+      var entry = Order.NewEntry(location: row.text(0) ?? "")
       entry.title = row.text(1)
       entry.artist = row.text(2)
       entry.album = row.text(3)
@@ -183,9 +183,9 @@ extension SourceReach {
 
 extension FoundTrack {
   /// As it goes into a queue; nil where its folder is none of the library any more.
-  func entry(in folders: LibraryFolders) -> HouseRequest.NewEntry? {
+  func entry(in folders: LibraryFolders) -> Order.NewEntry? {
     guard let location = folders.location(of: folder) else { return nil }
-    var entry = HouseRequest.NewEntry(location: "\(location)/\(name)")
+    var entry = Order.NewEntry(location: "\(location)/\(name)")
     entry.title = track.title
     entry.artist = track.artist
     entry.album = track.album

@@ -7,11 +7,13 @@ package struct ControlCall: Codable, Hashable, Sendable {
   /// Which of a daemon's groups is meant; nil where nobody has said.
   package var group: String?
   package var request: ControlRequest
+  /// Rooms that who asks has found; whoever answers may not know them yet.
+  package var rooms: [RoomRecord]?
 
-  package init(id: UInt64, group: String? = nil, _ request: ControlRequest) {
-    self.id = id
-    self.group = group
-    self.request = request
+  package init(
+    id: UInt64, group: String? = nil, _ request: ControlRequest, rooms: [RoomRecord]? = nil
+  ) {
+    (self.id, self.group, self.request, self.rooms) = (id, group, request, rooms)
   }
 }
 
@@ -32,40 +34,40 @@ package struct ControlReply: Codable, Hashable, Sendable {
   }
 }
 
+/// What a terminal wants: an order, with names and numbers as people say them, or one of the few things that only
+/// terminals ask for.
 package enum ControlRequest: Codable, Hashable, Sendable {
   case status
-  /// Something else, in place of the list; only a daemon does it.
-  case play(request: PlayRequest)
-  case pause
-  case resume
-  case stop
-  /// Ends the program, be it a daemon.
-  case end
-  /// Ends the music of these rooms, by name or address, of whatever group; of all rooms where none is named.
-  case silence(rooms: [String])
   /// What a daemon's groups play, a line for each.
   case groups
-  case next
-  case previous
-  /// Seconds from the item's beginning, or from here.
-  case seek(seconds: Double, isRelative: Bool)
-  case set(change: RoomChange)
-  case effects(change: EffectsChange)
   case queue
-  /// So that the first of them gets this number; 0 is after the current item, nothing the end.
-  case add(entries: [PlaylistEntry], number: Int?)
-  /// By their numbers in the list, from 1.
-  case remove(numbers: [Int])
-  case move(number: Int, to: Int)
-  case jump(number: Int)
-  case clear
-  case shuffle
-  /// `off`, `one` or `all`.
-  case `repeat`(mode: String)
-  case join(room: NewRoom)
-  case leave(rooms: [String])
+  case order(Order)
+  /// Something else, in place of the list; only a daemon does it.
+  case play(request: PlayRequest)
+  /// Ends the music of these rooms, by name or address, of whatever group; of all rooms where none is named.
+  case silence(rooms: [String])
+  /// Ends the program, be it a daemon.
+  case end
+  /// The list, as a playlist of a daemon's library.
+  case save(name: String)
   /// Of a daemon's page; no group has to do with it.
   case access(request: AccessRequest)
+}
+
+/// Orders to the group that commands mean which name none.
+extension ControlRequest {
+  package static func transport(_ transport: Order.Transport) -> ControlRequest {
+    .order(.transport(group: Order.meantGroup, transport))
+  }
+
+  package static func change(_ change: Order.GroupChange) -> ControlRequest {
+    .order(.change(group: Order.meantGroup, change))
+  }
+
+  /// Entries by their numbers.
+  package static func edit(_ edit: Order.QueueEdit) -> ControlRequest {
+    .order(.edit(group: Order.meantGroup, edit, expected: nil))
+  }
 }
 
 /// What a daemon is to play, and where.
@@ -75,8 +77,8 @@ package struct PlayRequest: Codable, Hashable, Sendable {
   package var rooms: [String]
   package var addresses: [String]
   package var shuffles: Bool
-  /// `off`, `one` or `all`; nil leaves it as it is.
-  package var repetition: String?
+  /// Nil leaves it as it is.
+  package var repetition: Playlist.Repetition?
   package var effects: EffectsChange
   /// Whether rooms are taken from other senders.
   package var takes: Bool
@@ -85,66 +87,13 @@ package struct PlayRequest: Codable, Hashable, Sendable {
 
   package init(
     entries: [PlaylistEntry], rooms: [String], addresses: [String], shuffles: Bool,
-    repetition: String?, effects: EffectsChange, takes: Bool = false,
+    repetition: Playlist.Repetition?, effects: EffectsChange, takes: Bool = false,
     foregroundOptions: [String] = []
   ) {
     (self.takes, self.foregroundOptions) = (takes, foregroundOptions)
     (self.entries, self.rooms, self.addresses) = (entries, rooms, addresses)
     (self.shuffles, self.repetition, self.effects) = (shuffles, repetition, effects)
   }
-}
-
-extension ControlRequest {
-  /// Whether the answer has the list.
-  var isAboutTheList: Bool {
-    switch self {
-    case .queue, .play, .add, .remove, .move, .jump, .clear, .shuffle, .repeat: true
-    case .status, .pause, .resume, .stop, .next, .previous, .seek, .set, .effects, .join, .leave,
-      .silence, .groups, .access, .end:
-      false
-    }
-  }
-
-  /// Whether it goes to another place in the music, or stands still at one.
-  var isMove: Bool {
-    switch self {
-    case .pause, .resume, .stop, .silence, .next, .previous, .seek: true
-    default: false
-    }
-  }
-
-  /// Whether the answer says by itself where something was done.
-  var namesRooms: Bool {
-    switch self {
-    case .set, .play, .join, .leave, .silence: true
-    default: false
-    }
-  }
-
-  /// Whether it is only done if it can be kept.
-  var isEdit: Bool {
-    switch self {
-    case .play, .add, .remove, .move, .clear, .shuffle, .repeat, .join, .leave: true
-    case .effects(let change): !change.isEmpty
-    case .status, .groups, .queue, .pause, .resume, .stop, .silence, .next, .previous, .seek, .set,
-      .jump, .access, .end:
-      false
-    }
-  }
-
-  var changesSomething: Bool {
-    switch self {
-    case .status, .groups, .queue: false
-    case .effects(let change): !change.isEmpty
-    default: true
-    }
-  }
-}
-
-/// A room to play in as well.
-package enum NewRoom: Codable, Hashable, Sendable {
-  case record(RoomRecord)
-  case address(host: String, port: UInt16)
 }
 
 /// What was done, and how things are then.
@@ -190,6 +139,10 @@ package struct ControlAnswer: Codable, Hashable, Sendable {
     /// Whether commands mean it that name no group.
     package var isMeant: Bool
   }
+}
+
+extension ControlAnswer {
+  package init(said: String) { self.init(done: said) }
 }
 
 package struct QueueEntry: Codable, Hashable, Sendable {

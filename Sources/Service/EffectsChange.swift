@@ -7,6 +7,8 @@ package struct EffectsChange: Codable, Hashable, Sendable {
   package var pitch: Double?
   /// In LUFS.
   package var loudness: Double?
+  /// Whether items are as loud as they are again.
+  package var endsLoudness: Bool
   /// In the place of those of the same kinds.
   package var filters: [SoundFilter]
   /// Kinds of filters that end.
@@ -16,8 +18,10 @@ package struct EffectsChange: Codable, Hashable, Sendable {
 
   package init(
     rate: Double? = nil, pitch: Double? = nil, loudness: Double? = nil,
-    filters: [SoundFilter] = [], endedFilters: [SoundFilter.Kind] = [], isReset: Bool = false
+    filters: [SoundFilter] = [], endedFilters: [SoundFilter.Kind] = [], isReset: Bool = false,
+    endsLoudness: Bool = false
   ) {
+    self.endsLoudness = endsLoudness
     (self.rate, self.pitch, self.loudness) = (rate, pitch, loudness)
     (self.filters, self.endedFilters, self.isReset) = (filters, endedFilters, isReset)
   }
@@ -29,7 +33,7 @@ package struct EffectsChange: Codable, Hashable, Sendable {
     var effects = isReset ? Effects() : before
     effects.rate = rate ?? effects.rate
     effects.pitch = pitch ?? effects.pitch
-    effects.loudness = loudness ?? effects.loudness
+    effects.loudness = loudness ?? (endsLoudness ? nil : effects.loudness)
     effects.filters = changed(effects.filters)
     try effects.check()
     return effects
@@ -44,7 +48,7 @@ package struct EffectsChange: Codable, Hashable, Sendable {
   }
 
   private enum CodingKeys: String, CodingKey, CaseIterable {
-    case rate, pitch, loudness, filters, endedFilters, isReset
+    case rate, pitch, loudness, endsLoudness, filters, endedFilters, isReset
   }
 
   /// A key that it does not know is refused: what another version of the program means by it would silently not be done.
@@ -58,6 +62,7 @@ package struct EffectsChange: Codable, Hashable, Sendable {
     rate = try container.decodeIfPresent(Double.self, forKey: .rate)
     pitch = try container.decodeIfPresent(Double.self, forKey: .pitch)
     loudness = try container.decodeIfPresent(Double.self, forKey: .loudness)
+    endsLoudness = try container.decodeIfPresent(Bool.self, forKey: .endsLoudness) ?? false
     filters = try container.decodeIfPresent([SoundFilter].self, forKey: .filters) ?? []
     endedFilters =
       try container.decodeIfPresent([SoundFilter.Kind].self, forKey: .endedFilters) ?? []

@@ -35,7 +35,7 @@ package final class PlayerService: LoopMember {
   /// These rooms would play on if the process were killed.
   package var onRooms: (LeftRooms) -> Void = { _ in }
   /// What its owner knows of an item, by its identity.
-  var known: (Int) -> HouseRequest.NewEntry? = { _ in nil }
+  var known: (Int) -> Order.NewEntry? = { _ in nil }
   let driver: GroupDriver
   private var host: GroupHost { driver.host }
   private let endsWithList: Bool
@@ -250,20 +250,20 @@ extension PlayerService {
     return room
   }
 
-  func join(_ room: NewRoom) throws(Refusal) -> String {
-    switch room {
-    case .record(let record):
+  /// By the identity of its receiver, or its address.
+  func join(_ room: String) throws(Refusal) -> String {
+    if let record = host.directory.records.first(where: { $0.id == room }) {
       if driver.plays(record) { return "plays in \(record.name) already" }
       driver.addRoom(record)
       return "\(record.name) joins"
-    case .address(let host, let port):
-      do {
-        try addRoom(host: host, port: port)
-      } catch {
-        throw Refusal(error)
-      }
-      return "\(host):\(port) joins"
     }
+    let (address, port) = try RoomWish.address(room)
+    do {
+      try addRoom(host: address, port: port)
+    } catch {
+      throw Refusal(error)
+    }
+    return "\(room) joins"
   }
 
   func leave(_ names: [String]) throws(Refusal) -> String {

@@ -6,6 +6,8 @@ package enum Refusal: Error, Codable, Hashable, Sendable, CustomStringConvertibl
   case noSuch(String)
   /// Something was asked for that cannot be had; the line says what can.
   case invalid(String)
+  /// Guests may not do that.
+  case forbidden(String)
   /// A PIN, secret or token that does not fit.
   case wrong(String)
   /// Too many wrong ones: the next counts after so many seconds.
@@ -25,7 +27,8 @@ package enum Refusal: Error, Codable, Hashable, Sendable, CustomStringConvertibl
 
   package var description: String {
     switch self {
-    case .noSuch(let line), .invalid(let line), .wrong(let line), .tooMany(let line, _),
+    case .noSuch(let line), .invalid(let line), .forbidden(let line), .wrong(let line),
+      .tooMany(let line, _),
       .unavailable(let line), .notKept(let line), .notYet(let line), .nothingPlayable(let line):
       line
     case .outdated(let revision):

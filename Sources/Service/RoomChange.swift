@@ -1,55 +1,84 @@
 import Clock
 package import Sender
-import WireProtocol
+package import WireProtocol
 
-/// What is to be set in rooms, of a running player or of nobody.
+/// What is to be set in rooms, of a running player or of nobody; the rest stays.
 package struct RoomChange: Codable, Hashable, Sendable {
-  /// Names; none means all rooms of the player.
-  package var rooms: [String] = []
-  /// 0...100, or a step.
+  package typealias ChannelMap = RoomSettings.ChannelMap
+
+  package static let volumes = 0.0...100
+  package static let steps = -100.0...100
+  package static let delaysMs =
+    Double(ProtocolLimits.roomDelay.lowerBound) / 1e6...Double(ProtocolLimits.roomDelay.upperBound)
+    / 1e6
+
+  /// In `volumes`, or a step.
   package var volume: Double?
   package var isStep = false
-  package var isMuted: Bool?
-  /// Positive is later.
+  package var muted: Bool?
+  /// In `delaysMs`. Positive is later.
   package var delayMs: Double?
-  package var channels: String?
+  package var channels: RoomSettings.ChannelMap?
 
   package init(
-    rooms: [String] = [], isMuted: Bool? = nil, delayMs: Double? = nil, channels: String? = nil,
-    volume: Double? = nil
+    volume: Double? = nil, muted: Bool? = nil, delayMs: Double? = nil,
+    channels: RoomSettings.ChannelMap? = nil
   ) {
-    self.volume = volume
-    self.rooms = rooms
-    self.isMuted = isMuted
-    self.delayMs = delayMs
-    self.channels = channels
+    (self.volume, self.muted, self.delayMs, self.channels) = (volume, muted, delayMs, channels)
   }
 
-  package var isEmpty: Bool { volume == nil && isMuted == nil && delayMs == nil && channels == nil }
+  package var isEmpty: Bool { self == RoomChange() }
 
   /// Throws where a value is out of its range.
   package func commands(for rooms: RoomSelection) throws(Refusal) -> [PlayerCommand] {
     var commands: [PlayerCommand] = []
     if let volume {
-      guard (isStep ? -100...100 : 0...100).contains(volume) else {
-        throw .invalid("volume is 0 to 100, or a step with + or -")
+      guard (isStep ? Self.steps : Self.volumes).contains(volume) else {
+        throw .invalid("volume is \(Self.volumes.text), or a step with + or -")
       }
       let tenths = Int((volume * 10).rounded())
       commands.append(isStep ? .volumeBy(rooms, tenths) : .volume(rooms, UInt16(tenths)))
     }
-    if let isMuted { commands.append(.mute(rooms, isMuted)) }
+    if let muted { commands.append(.mute(rooms, muted)) }
     if let delayMs {
-      guard (-2000...2000).contains(delayMs) else {
-        throw .invalid("delay is -2000 to 2000 milliseconds")
+      guard Self.delaysMs.contains(delayMs) else {
+        throw .invalid("delay is \(Self.delaysMs.text) milliseconds")
       }
       commands.append(.delay(rooms, Nanoseconds(Int64((delayMs * 1e6).rounded()))))
     }
-    if let channels {
-      guard let map = RoomSettings.ChannelMap.allCases.first(where: { "\($0)" == channels }) else {
-        throw .invalid("channels are stereo, left, right or mono")
-      }
-      commands.append(.channelMap(rooms, map))
-    }
+    if let channels { commands.append(.channelMap(rooms, channels)) }
     return commands
+  }
+
+  /// Those of `later` take the place of these.
+  mutating func merge(_ later: RoomChange) {
+    (volume, isStep) = later.volume.map { ($0, later.isStep) } ?? (volume, isStep)
+    muted = later.muted ?? muted
+    delayMs = later.delayMs ?? delayMs
+    channels = later.channels ?? channels
+  }
+}
+
+extension RoomSettings.ChannelMap: Codable {
+  package static var names: [String] { allCases.map(\.name) }
+  package var name: String { "\(self)" }
+
+  package init?(name: String) {
+    guard let map = Self.allCases.first(where: { $0.name == name }) else { return nil }
+    self = map
+  }
+}
+
+extension [String] {
+  /// For people, such as `off, one or all`.
+  package var orList: String {
+    count < 2 ? joined() : dropLast().joined(separator: ", ") + " or " + self[count - 1]
+  }
+}
+
+extension ClosedRange<Double> {
+  /// For people, such as `-40 to -5`.
+  package var text: String {
+    "\(NumberText.short(lowerBound)) to \(NumberText.short(upperBound))"
   }
 }

@@ -15,19 +15,13 @@ struct APIProblem: Error {
 
   static func noSuch(_ detail: String) -> APIProblem { APIProblem(status: 404, detail: detail) }
 
-  static func notForGuests(_ what: String) -> APIProblem {
-    var problem = APIProblem(
-      status: 403, detail: "Guests may not \(what); pair this browser with the household first.")
-    problem.code = "guests-may-not"
-    return problem
-  }
-
   init(status: Int, detail: String) { (self.status, self.detail) = (status, detail) }
 
   init(_ refusal: Refusal) {
     let status =
       switch refusal {
       case .wrong: 401
+      case .forbidden: 403
       case .noSuch: 404
       case .unavailable, .nothingPlayable, .damaged: 409
       case .outdated: 412
@@ -39,6 +33,7 @@ struct APIProblem: Error {
     self.init(status: status, detail: refusal.description)
     switch refusal {
     case .wrong: code = "wrong"
+    case .forbidden: code = "guests-may-not"
     case .tooMany(_, let seconds): headers = [("Retry-After", "\(seconds)")]
     case .notYet: headers = [("Retry-After", "1")]
     case .outdated(let revision): headers = [("ETag", "\"\(revision)\"")]

@@ -1,5 +1,4 @@
 import Pairing
-import Sender
 import Service
 import WebServer
 
@@ -29,7 +28,7 @@ extension WebAPI {
   private static let offerLimit = 4
 
   static func refusal(of asker: Asker) -> APIProblem {
-    if asker == .guest { return .notForGuests("do this") }
+    if asker == .guest { return APIProblem(Refusal.forGuests("do this")) }
     var problem = APIProblem(
       status: 401,
       detail:
@@ -68,10 +67,4 @@ extension Asker {
     case .stranger: "stranger"
     }
   }
-
-  /// Whether it may have an address played that is not one of the household's stations: guests only public ones.
-  func mayReach(_ uri: String) -> Bool { may(.household) || PublicAddress.isOne(uri) }
-
-  /// Where an address that it names may lead, whatever its text says: by a name, a list or a redirect.
-  var reach: SourceReach { may(.household) ? .network : .internet }
 }

@@ -26,13 +26,12 @@ extension WebAPI {
         return try await api.group(.createGroup(rooms: rooms, name: name), status: 201)
       },
       Route("PATCH", "/api/v1/groups/{id}", .guest) { api, call in
-        let change = try await api.groupChange(call)
+        let change = try groupChange(call)
         return try await api.group(.change(group: call["id"], change))
       },
       Route("DELETE", "/api/v1/groups/{id}", .household) { api, call in
         try call.noFields()
-        _ = try await api.house.perform(.deleteGroup(call["id"]))
-        return try await api.done()
+        return done(at: try await api.house.perform(.deleteGroup(call["id"])).revision)
       },
       Route("POST", "/api/v1/groups/{id}/seek", .guest) { api, call in
         var fields = try call.fields()
@@ -56,7 +55,7 @@ extension WebAPI {
       },
       Route("DELETE", "/api/v1/groups/{id}/rooms/{roomId}", .guest) { api, call in
         try call.noFields()
-        return try await api.group(.leave(group: call["id"], room: call["roomId"]))
+        return try await api.group(.leave(group: call["id"], rooms: [call["roomId"]]))
       },
       Route("POST", "/api/v1/groups/{id}/merge", .guest) { api, call in
         var fields = try call.fields()
@@ -69,7 +68,7 @@ extension WebAPI {
         try await json(api.presentation(call["id"]))
       },
     ]
-    + HouseRequest.Transport.allCases.map { transport in
+    + Order.Transport.allCases.map { transport in
       Route("POST", "/api/v1/groups/{id}/\(transport.rawValue)", .guest) { api, call in
         try call.noFields()
         return try await api.group(.transport(group: call["id"], transport))
@@ -79,12 +78,11 @@ extension WebAPI {
   /// Rooms in one request.
   static let roomLimit = 64
 
-  func group(_ request: HouseRequest, status: Int = 200) async throws -> WebResponse {
-    switch try await house.perform(request) {
-    case .group(let group): try await done(group, status: status)
+  func group(_ order: Order, status: Int = 200) async throws -> WebResponse {
+    let answer = try await house.perform(order)
     // A group whose last room has left is no more.
-    case .room, .queue, .done: try await done()
-    }
+    guard let group = answer.group else { return Self.done(at: answer.revision) }
+    return try Self.done(group, at: answer.revision, status: status)
   }
 
   func groupState(_ id: String) async throws -> (state: HouseState, group: HouseState.Group) {
@@ -95,44 +93,40 @@ extension WebAPI {
     return (state, group)
   }
 
-  private func groupChange(_ call: RouteCall) async throws -> HouseRequest.GroupChange {
+  private static func groupChange(_ call: RouteCall) throws -> Order.GroupChange {
     var fields = try call.fields()
-    var change = HouseRequest.GroupChange()
+    var change = Order.GroupChange()
     change.name = try fields.string("name", lengths: 1...100)
     if change.name != nil { try call.need(.household, to: "rename groups") }
-    change.volume = try fields.number("volume", in: 0...100)
-    change.muted = try fields.bool("muted")
-    change.repeat = try fields.choice("repeat", of: ["off", "one", "all"])
-    change.roomIds = try fields.strings("roomIds", count: 1...Self.roomLimit)
-    change.sleepInS = try fields.number("sleepInS", in: 0...86_400)
+    change.rooms.volume = try fields.number("volume", in: RoomChange.volumes)
+    change.rooms.muted = try fields.bool("muted")
+    change.repeat = try fields.choice("repeat", of: Playlist.Repetition.allCases.map(\.rawValue))
+      .flatMap(Playlist.Repetition.init)
+    change.roomIds = try fields.strings("roomIds", count: 1...roomLimit)
+    change.sleepInS = try fields.number("sleepInS", in: Order.GroupChange.sleeps)
     if var effects = try fields.object("effects") {
       try call.need(.household, to: "change the sound")
-      change.effects = try await self.effects(&effects, of: call["id"])
+      change.effects = try self.effects(&effects)
     }
     try fields.end()
     return change
   }
 
-  /// Those that the group has, but for what the fields say; null is neutral.
-  private func effects(_ fields: inout JSONFields, of group: String) async throws
-    -> HouseRequest.GroupChange.Effects
-  {
-    let before = try await groupState(group).group.effects
-    var effects = HouseRequest.GroupChange.Effects()
-    effects.rate =
-      fields.isNull("rate") ? nil : try fields.number("rate", in: 0.25...4) ?? before.rate
-    effects.pitch =
-      fields.isNull("pitch") ? nil : try fields.number("pitch", in: -12...12) ?? before.pitch
-    effects.loudness =
-      fields.isNull("loudness")
-      ? nil : try fields.number("loudness", in: -40 ... -5) ?? before.loudness
-    effects.filters =
+  /// Null is neutral; filters take the place of all that there are.
+  private static func effects(_ fields: inout JSONFields) throws -> EffectsChange {
+    var change = EffectsChange()
+    change.rate = fields.isNull("rate") ? 1 : try fields.number("rate", in: Effects.rates)
+    change.pitch = fields.isNull("pitch") ? 0 : try fields.number("pitch", in: Effects.pitches)
+    change.endsLoudness = fields.isNull("loudness")
+    change.loudness = try fields.number("loudness", in: Effects.loudnesses)
+    let filters =
       fields.isNull("filters")
-      ? nil
-      : try fields.objects("filters", count: 0...Effects.filterLimit)?.map(Self.filter)
-        ?? before.filters
+      ? [] : try fields.objects("filters", count: 0...Effects.filterLimit)?.map(filter)
+    if let filters {
+      (change.filters, change.endedFilters) = (filters, SoundFilter.Kind.allCases)
+    }
     try fields.end()
-    return effects
+    return change
   }
 
   /// Numbers of a kind that is known, in their ranges.

@@ -84,6 +84,24 @@ struct JSONFields {
     return text
   }
 
+  enum WordOrNumber {
+    case word(String)
+    case number(Int)
+  }
+
+  mutating func wordOrNumber(
+    _ key: String, of words: [String], from least: Int
+  ) throws(APIProblem) -> WordOrNumber? {
+    guard let value = take(key) else { return nil }
+    switch value {
+    case .string(let text) where words.contains(text): return .word(text)
+    case .number(let number) where number >= Double(least):
+      if let number = Int(exactly: number) { return .number(number) }
+    case .string, .number, .null, .bool, .array, .object: break
+    }
+    throw wrong(key, words.joined(separator: ", ") + ", or a whole number from \(least)")
+  }
+
   // MARK: - Several
 
   mutating func strings(_ key: String, count: ClosedRange<Int>) throws(APIProblem) -> [String]? {

@@ -17,7 +17,7 @@ extension WebAPI {
     },
     Route("GET", "\(library)/folders", .guest) { api, call in
       let path = call.request.query("path") ?? ""
-      guard isInside(path) else {
+      guard LibraryItem.isInside(path) else {
         throw APIProblem.noSuch("There is no such folder in the library.")
       }
       return try json(await api.library.folder(path))
@@ -39,7 +39,7 @@ extension WebAPI {
       try fields.end()
       guard let name else { throw APIProblem.missing("name") }
       guard let uri else { throw APIProblem.missing("uri") }
-      guard WebAddress.isOne(uri) else {
+      guard WebAddress(uri) != nil else {
         throw APIProblem.invalid("uri must be an address such as http://host/path.")
       }
       return try json(await api.library.addRadio(name: name, uri: uri), status: 201)
@@ -96,11 +96,5 @@ extension WebAPI {
     return AlbumQuery(
       order: order, artistId: call.request.query("artistId"), offset: try call.offset,
       limit: try call.integer("limit", in: 1...pageLimit, default: 200))
-  }
-
-  /// Relative to the library's folders, and not out of them. The library itself looks again, with the links of the disk.
-  static func isInside(_ path: String) -> Bool {
-    path.utf8.count <= 4_096 && !path.hasPrefix("/")
-      && !path.split(separator: "/").contains { $0 == ".." || $0 == "." }
   }
 }

@@ -5,18 +5,19 @@ extension WebAPI {
   static let roomRoutes: [Route] = [
     Route("PATCH", "/api/v1/rooms/{id}", .guest) { api, call in
       var fields = try call.fields()
-      var change = HouseRequest.RoomSettingsChange()
-      change.volume = try fields.number("volume", in: 0...100)
+      var change = RoomChange()
+      change.volume = try fields.number("volume", in: RoomChange.volumes)
       change.muted = try fields.bool("muted")
-      change.delayMs = try fields.number("delayMs", in: -1_000...1_000)
-      change.channels = try fields.choice("channels", of: ["stereo", "left", "right", "mono"])
+      change.delayMs = try fields.number("delayMs", in: RoomChange.delaysMs)
+      change.channels = try fields.choice("channels", of: RoomChange.ChannelMap.names)
+        .flatMap(RoomChange.ChannelMap.init(name:))
       try fields.end()
       if change.delayMs != nil || change.channels != nil {
         try call.need(.household, to: "change the settings of rooms")
       }
-      guard case .room(let room) = try await api.house.perform(.set(room: call["id"], change))
-      else { return try await api.room(call["id"]) }
-      return try await api.done(room)
+      let answer = try await api.house.perform(.set(rooms: [call["id"]], change))
+      guard let room = answer.room else { throw noRoom(call["id"]) }
+      return try done(room, at: answer.revision)
     },
     Route("POST", "/api/v1/rooms/{id}/pair", .household) { api, call in
       var fields = try call.fields()
@@ -33,8 +34,7 @@ extension WebAPI {
     },
     Route("POST", "/api/v1/rooms/{id}/identify", .household) { api, call in
       try call.noFields()
-      _ = try await api.house.perform(.identify(room: call["id"]))
-      return try await api.done()
+      return done(at: try await api.house.perform(.identify(room: call["id"])).revision)
     },
   ]
 
@@ -42,8 +42,12 @@ extension WebAPI {
   private func room(_ id: String) async throws -> WebResponse {
     let state = try await house.state()
     guard let room = state.rooms.first(where: { $0.id == id }) else {
-      throw APIProblem.noSuch("There is no room \(id); see the list of rooms.")
+      throw Self.noRoom(id)
     }
-    return try await done(room)
+    return try Self.done(room, at: state.revision)
+  }
+
+  private static func noRoom(_ id: String) -> APIProblem {
+    .noSuch("There is no room \(id); see the list of rooms.")
   }
 }

@@ -46,9 +46,8 @@ struct RouteCall: Sendable {
   /// A part of the path that the route names, so that it is there.
   subscript(name: String) -> String { parameters[name] ?? "" }
 
-  /// For a part of a request that not everybody may ask for who may send the rest.
-  func need(_ permission: Permission, to what: String) throws(APIProblem) {
-    if !asker.may(permission) { throw .notForGuests(what) }
+  func need(_ permission: Permission, to what: String) throws(Refusal) {
+    try asker.need(permission, to: what)
   }
 
   func fields() throws(APIProblem) -> JSONFields {

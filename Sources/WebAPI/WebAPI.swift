@@ -67,16 +67,16 @@ package struct WebAPI: Sendable {
   // MARK: - Answers
 
   /// With the revision that contains what was done, so that a page knows from which event on it sees it.
-  func done(_ value: some Encodable, status: Int = 200) async throws -> WebResponse {
-    let revision = try await house.state().revision
-    var response = try Self.json(value, status: status)
+  static func done(
+    _ value: some Encodable, at revision: UInt64, status: Int = 200
+  ) throws -> WebResponse {
+    var response = try json(value, status: status)
     response.headers.append(("Tutti-Revision", "\(revision)"))
     return response
   }
 
-  func done() async throws -> WebResponse {
-    let revision = try await house.state().revision
-    return WebResponse(status: 204, headers: [("Tutti-Revision", "\(revision)")])
+  static func done(at revision: UInt64) -> WebResponse {
+    WebResponse(status: 204, headers: [("Tutti-Revision", "\(revision)")])
   }
 
   static func json(_ value: some Encodable, status: Int = 200) throws -> WebResponse {

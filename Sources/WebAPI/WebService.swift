@@ -80,7 +80,7 @@ package struct NoLibrary: LibraryControl {
     -> StoredPlaylist
   { throw none }
   package func removePlaylist(_ id: String) throws(Refusal) { throw none }
-  package func entries(of item: LibraryItem) throws(Refusal) -> [HouseRequest.NewEntry] {
+  package func entries(of item: LibraryItem) throws(Refusal) -> [Order.NewEntry] {
     throw none
   }
   package func scan() throws(Refusal) { throw none }

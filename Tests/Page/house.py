@@ -42,6 +42,11 @@ IDLE_ITEM = dict(entryId=None, trackId=None, albumId=None, title="", artist=None
                  isSeekable=True, isLive=False, hasVideo=False, codec="MP3", codecReason="as it is", isUnchanged=True)
 
 
+SETTINGS = {"volume": {"min": 0, "max": 100}, "delayMs": {"min": -2000, "max": 2000}, "rate": {"min": 0.25, "max": 4},
+            "pitch": {"min": -12, "max": 12}, "loudness": {"min": -40, "max": -5}, "sleepInS": {"min": 0, "max": 86400},
+            "repeat": ["off", "one", "all"], "channels": ["stereo", "left", "right", "mono"]}
+
+
 class House:
     def __init__(self, scene="home"):
         self.lock = threading.RLock()
@@ -51,7 +56,7 @@ class House:
         self.inputs = [{"name": "Turntable", "kind": "card", "onSound": "Living room", "isHeard": False}, {"name": "Television", "kind": "pipe"}]
         self.radios, self.playlists = list(catalogue.RADIOS), {}
         self.library = {"trackCount": 31480, "albumCount": catalogue.ALBUMS, "scan": None, "revision": 1, "folders": ["music", "more"]}
-        self.server = {"name": "study", "version": "1.0.0"}
+        self.server = {"name": "study", "version": "1.0.0", "settings": SETTINGS}
         self.points, self.marks, self.noise = {}, [], {}
         self._furnish(scene)
         threading.Thread(target=self._live, daemon=True).start()

@@ -351,7 +351,8 @@ struct HouseKills {
       var next = model
       while true {
         let request = Self.change(&next, count: &count, &random)
-        let line = #"{"id":1,"request":\#(request)}"# + "\n"
+        let order = #"{"edit":{"group":"","_1":\#(request)}}"#
+        let line = #"{"id":1,"request":{"order":{"_0":\#(order)}}}"# + "\n"
         guard connection.send(Array(line.utf8)), Self.answers(connection) else { break }
         model = next
       }
@@ -379,17 +380,18 @@ struct HouseKills {
     case 0, 1:
       count += 1
       list.append("/music/\(count)")
-      return #"{"add":{"entries":[{"location":"/music/\#(count)"}]}}"#
+      let entry = #"{"location":"/music/\#(count)","reach":"all"}"#
+      return #"{"add":{"_0":[\#(entry)],"at":{"end":{}}}}"#
     case 2:
       let index = Int.random(in: list.indices, using: &random)
       list.remove(at: index)
-      return #"{"remove":{"numbers":[\#(index + 1)]}}"#
+      return #"{"remove":{"_0":[\#(index + 1)]}}"#
     default:
       let (from, to) = (
         Int.random(in: list.indices, using: &random), Int.random(in: list.indices, using: &random)
       )
       list.insert(list.remove(at: from), at: to)
-      return #"{"move":{"number":\#(from + 1),"to":\#(to + 1)}}"#
+      return #"{"move":{"_0":\#(from + 1),"to":{"number":{"_0":\#(to + 1)}}}}"#
     }
   }
 

@@ -37,8 +37,8 @@ import Testing
     }
 
     @discardableResult
-    func ask(_ request: HouseRequest) throws -> HouseAnswer {
-      var result: Result<HouseAnswer, Refusal>?
+    func ask(_ request: Order) throws -> Answer {
+      var result: Result<Answer, Refusal>?
       house.perform(request) { result = $0 }
       while result == nil { try loop.turn(until: HostClock.now + .seconds(10)) }
       return try #require(result).get()
@@ -53,7 +53,7 @@ import Testing
 
     func add(_ count: Int, to group: String, title: String = "") throws {
       let entries = (0..<count).map { number in
-        var entry = HouseRequest.NewEntry(location: "/music/\(number).flac")
+        var entry = Order.NewEntry(location: "/music/\(number).flac")
         entry.title = title
         return entry
       }
@@ -61,10 +61,7 @@ import Testing
     }
 
     func newGroup(_ name: String) throws -> String {
-      guard case .group(let group) = try ask(.createGroup(rooms: [], name: name)) else {
-        throw Refusal.noSuch("group")
-      }
-      return group.id
+      try #require(try ask(.createGroup(rooms: [], name: name)).group).id
     }
 
     /// What the household shows.
@@ -88,21 +85,20 @@ import Testing
   }
 
   /// Every kind of edit.
-  private static func edits(_ group: String, _ other: String) -> [HouseRequest] {
-    var change = HouseRequest.GroupChange()
-    (change.name, change.repeat, change.roomIds) = ("Other", "all", ["[::1]:9"])
-    change.effects = .init()
-    change.effects?.rate = 1.5
-    let entry = HouseRequest.NewEntry(location: "/x.flac")
-    let edits: [HouseRequest.QueueEdit] = [
+  private static func edits(_ group: String, _ other: String) -> [Order] {
+    var change = Order.GroupChange()
+    (change.name, change.repeat, change.roomIds) = ("Other", .all, ["[::1]:9"])
+    change.effects = .init(rate: 1.5)
+    let entry = Order.NewEntry(location: "/x.flac")
+    let edits: [Order.QueueEdit] = [
       .add([entry], at: .end), .add([entry], at: .next), .add([entry], at: .now), .clear, .shuffle,
-      .remove(1), .move(0, to: .end),
+      .remove([1]), .move(0, to: .end),
     ]
     return edits.map { .edit(group: group, $0, expected: nil) } + [
       .change(group: group, change), .createGroup(rooms: ["[::1]:9"], name: "New"),
       .deleteGroup(group), .merge(group: group, other: other),
       .join(group: other, room: "[::1]:9", takes: false),
-      .leave(group: group, room: "127.0.0.1:9"),
+      .leave(group: group, rooms: ["127.0.0.1:9"]),
     ]
   }
 
@@ -161,7 +157,10 @@ import Testing
     try home.add(30, to: group)
     let before = try home.shown()
     try fill()
-    for request in [ControlRequest.clear, .shuffle, .remove(numbers: [1]), .repeat(mode: "all")] {
+    for request in [
+      ControlRequest.edit(.clear), .edit(.shuffle), .edit(.remove([1])),
+      .change(.init(repeat: .all)),
+    ] {
       guard case .refused(.notKept) = try home.command(request) else {
         Issue.record("\(request) was answered")
         continue
@@ -169,7 +168,7 @@ import Testing
       #expect(try home.shown() == before)
     }
     // What is heard at once is done.
-    guard case .done = try home.command(.stop) else { throw Refusal.invalid("stop") }
+    guard case .done = try home.command(.transport(.stop)) else { throw Refusal.invalid("stop") }
   }
 
   /// With a small disk of its own, which only root may make.

@@ -9,6 +9,9 @@ import Testing
 @testable import Sender
 @testable import Service
 
+/// Not the wire's.
+typealias Refusal = Service.Refusal
+
 /// A household in its loop, with its file, which a test asks on the loop's own thread.
 final class Home {
   let house: House
@@ -29,19 +32,15 @@ final class Home {
 
   /// The answer, which comes when it is on the disk.
   @discardableResult
-  func ask(_ request: HouseRequest) throws -> HouseAnswer {
-    var result: Result<HouseAnswer, Refusal>?
+  func ask(_ request: Order) throws -> Answer {
+    var result: Result<Answer, Refusal>?
     house.perform(request) { result = $0 }
     while result == nil { try loop.turn(until: HostClock.now + .seconds(10)) }
     return try #require(result).get()
   }
 
-  func edit(_ group: String, _ edit: HouseRequest.QueueEdit) throws -> [Int] {
-    guard case .queue(_, let added) = try ask(.edit(group: group, edit, expected: nil)) else {
-      Issue.record("no queue")
-      return []
-    }
-    return added
+  func edit(_ group: String, _ edit: Order.QueueEdit) throws -> [Int] {
+    try #require(try ask(.edit(group: group, edit, expected: nil)).queue).added
   }
 
   func ids(_ group: String) throws -> [Int] {
@@ -49,10 +48,7 @@ final class Home {
   }
 
   func newGroup(_ name: String? = "Party", rooms: [String] = []) throws -> HouseState.Group {
-    guard case .group(let group) = try ask(.createGroup(rooms: rooms, name: name)) else {
-      throw Refusal.noSuch("group")
-    }
-    return group
+    try #require(try ask(.createGroup(rooms: rooms, name: name)).group)
   }
 
   /// What a terminal is answered.
@@ -69,9 +65,9 @@ final class Home {
     }
   }
 
-  static func entries(_ numbers: Int...) -> [HouseRequest.NewEntry] {
+  static func entries(_ numbers: Int...) -> [Order.NewEntry] {
     numbers.map { number in
-      var entry = HouseRequest.NewEntry(location: "/music/\(number).flac")
+      var entry = Order.NewEntry(location: "/music/\(number).flac")
       entry.title = "Title \(number)"
       return entry
     }

@@ -40,8 +40,8 @@ import Testing
   }
 
   @discardableResult
-  private func ask(_ request: HouseRequest) throws -> HouseAnswer {
-    var result: Result<HouseAnswer, Refusal>?
+  private func ask(_ request: Order) throws -> Answer {
+    var result: Result<Answer, Refusal>?
     house.perform(request) { result = $0 }
     while result == nil { try loop.turn(until: HostClock.now + .seconds(10)) }
     return try #require(result).get()
@@ -49,9 +49,9 @@ import Testing
 
   /// A group of three entries, with a room that nobody reaches.
   private func party() throws -> String {
-    guard case .group(let group) = try ask(.createGroup(rooms: ["127.0.0.1:9"], name: "Party"))
-    else { throw Refusal.noSuch("group") }
-    let entries = (0...2).map { HouseRequest.NewEntry(location: folder.file("\($0).wav")) }
+    let group = try #require(
+      try ask(.createGroup(rooms: ["127.0.0.1:9"], name: "Party")).group)
+    let entries = (0...2).map { Order.NewEntry(location: folder.file("\($0).wav")) }
     try ask(.edit(group: group.id, .add(entries, at: .end), expected: nil))
     return group.id
   }
@@ -106,7 +106,7 @@ import Testing
     let group = try party()
     let added = try ask(
       .edit(group: group, .add([.init(input: "Turntable")], at: .end), expected: nil))
-    guard case .queue(_, let ids) = added else { throw Refusal.noSuch("queue") }
+    let ids = try #require(added.queue).added
     try ask(.edit(group: group, .play(ids[0]), expected: nil))
     house.heard("Turntable", .opened)
     house.heard("Turntable", .closed)
@@ -135,8 +135,8 @@ import Testing
     let group = try party()
     func add(_ name: String) throws -> ControlReply.Outcome {
       var reply: ControlReply?
-      let entries = [PlaylistEntry("input:\(name)")]
-      house.answer(.init(id: 1, .add(entries: entries, number: nil))) { reply = $0 }
+      let entry = Order.NewEntry(PlaylistEntry("input:\(name)"))
+      house.answer(.init(id: 1, .edit(.add([entry], at: .end)))) { reply = $0 }
       while reply == nil { try loop.turn(until: HostClock.now + .seconds(10)) }
       return try #require(reply).outcome
     }

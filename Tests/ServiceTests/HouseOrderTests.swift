@@ -28,10 +28,10 @@ import WireProtocol
   }
 
   /// Of a file that can be opened, so that a group waits with it for its room.
-  private func entry(_ number: Int) throws -> HouseRequest.NewEntry {
+  private func entry(_ number: Int) throws -> Order.NewEntry {
     let path = folder.file("\(number).wav")
     try Home.silence.write(to: URL(filePath: path))
-    var entry = HouseRequest.NewEntry(location: path)
+    var entry = Order.NewEntry(location: path)
     entry.title = "Title \(number)"
     return entry
   }
@@ -39,14 +39,14 @@ import WireProtocol
   private func pause(_ id: String, through door: Door) throws {
     switch door {
     case .page: try home.ask(.transport(group: id, .pause))
-    case .terminal: #expect(try home.command(.pause).done == "Party: is paused already")
+    case .terminal: #expect(try home.command(.transport(.pause)).done == "Party: is paused already")
     }
   }
 
   private func clear(_ id: String, through door: Door) throws {
     switch door {
     case .page: _ = try home.edit(id, .clear)
-    case .terminal: _ = try home.command(.clear)
+    case .terminal: _ = try home.command(.edit(.clear))
     }
   }
 
@@ -73,7 +73,7 @@ import WireProtocol
     let id = try group(playing: 1, 2, 3)
     try clear(id, through: door)
     #expect(home.house.publish().groups[0].queue.canUndo == "cleared 3 items")
-    _ = try home.command(.add(entries: [.init(entry(4).location)], number: 1))
+    _ = try home.command(.edit(.add([entry(4)], at: .number(1))))
     #expect(home.house.publish().groups[0].queue.canUndo == nil)
     #expect(throws: Refusal.unavailable("there is nothing to undo")) {
       try home.edit(id, .undo)
@@ -81,20 +81,52 @@ import WireProtocol
     #expect(try home.ids(id) == [3])
   }
 
-  @Test(arguments: [nil, 0, 1])
-  func `an add to an empty queue that is stopped begins, at whatever number`(number: Int?) throws {
+  @Test(arguments: [Order.Place.end, .next, .number(1)])
+  func `an add to an empty queue that is stopped begins, at whatever place`(place: Order.Place)
+    throws
+  {
     let id = try group()
     #expect(home.house.publish().groups[0].state == "stopped")
-    _ = try home.command(.add(entries: [.init(entry(4).location)], number: number))
+    _ = try home.command(.edit(.add([entry(4)], at: place)))
     #expect(home.house.publish().groups[0].state == "starting")
     #expect(try home.ids(id) == [0])
   }
 
+  @Test func `a terminal undoes, sets the sleep timer and merges groups`() throws {
+    let id = try group(playing: 1, 2)
+    _ = try home.command(.edit(.remove([1, 2])))
+    #expect(try home.ids(id) == [])
+    #expect(try home.command(.edit(.undo)).done == "Party: undone: removed 2 items")
+    #expect(try home.ids(id) == [0, 1])
+
+    #expect(
+      try home.command(.change(.init(sleepInS: 1800))).done == "Party: music pauses in 30:00")
+    #expect(home.house.publish().groups[0].sleepAtMs != nil)
+    #expect(try home.command(.change(.init(sleepInS: 0))).done == "Party: the sleep timer is off")
+    #expect(home.house.publish().groups[0].sleepAtMs == nil)
+    #expect(throws: Refusal.self) { try home.command(.change(.init(sleepInS: 86_401))) }
+
+    _ = try home.newGroup("Bath", rooms: ["127.0.0.1:10"])
+    let merged = try home.command(
+      .order(.merge(group: Order.meantGroup, other: "Bath")), group: "party")
+    #expect(merged.done == "Bath joins Party")
+    #expect(home.house.publish().groups.map(\.roomIds) == [["127.0.0.1:9", "127.0.0.1:10"]])
+    #expect(throws: Refusal.self) { try home.command(.order(.identify(room: "127.0.0.1:9"))) }
+  }
+
+  @Test func `what replaces an empty list is not thrown away by an undo`() throws {
+    let id = try group(playing: 1)
+    _ = try home.edit(id, .clear)
+    _ = try home.edit(id, .add([entry(2)], at: .now))
+    #expect(home.house.publish().groups[0].queue.canUndo == nil)
+    #expect(try home.ids(id) == [1])
+  }
+
   @Test func `a move of a terminal ends what a removal can be undone by`() throws {
     let id = try group(playing: 1, 2, 3)
-    _ = try home.command(.remove(numbers: [2]))
+    _ = try home.command(.edit(.remove([2])))
     #expect(home.house.publish().groups[0].queue.canUndo == "removed 1 item")
-    #expect(try home.command(.move(number: 1, to: 2)).done == "Party: Title 1 is number 2")
+    #expect(try home.command(.edit(.move(1, to: .number(2)))).done == "Party: Title 1 is number 2")
     #expect(home.house.publish().groups[0].queue.canUndo == nil)
     #expect(try home.ids(id) == [2, 0])
   }

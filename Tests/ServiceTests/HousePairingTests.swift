@@ -8,8 +8,6 @@ import WireProtocol
 
 @testable import Service
 
-private typealias Refusal = Service.Refusal
-
 /// Pairing from a page, with rooms that are none.
 @Suite struct HousePairingTests {
   private static let kitchen = Identifier(hex: String(repeating: "1", count: 32))

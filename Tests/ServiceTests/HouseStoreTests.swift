@@ -16,8 +16,8 @@ import Testing
     QueueRecord.Entry(id: id, details(id))
   }
 
-  private static func details(_ id: Int) -> HouseRequest.NewEntry {
-    var entry = HouseRequest.NewEntry(location: "/music/\(id).flac")
+  private static func details(_ id: Int) -> Order.NewEntry {
+    var entry = Order.NewEntry(location: "/music/\(id).flac")
     (entry.title, entry.artist, entry.album) = ("Title \(id)", "Ärtist", nil)
     (entry.durationS, entry.artwork, entry.trackId) = (1.5, "abc", "t\(id)")
     (entry.albumId, entry.hasVideo) = ("a\(id)", id == 2)
@@ -32,7 +32,8 @@ import Testing
     group.place = QueuePlace(entry: 1, seconds: 12.25)
     (group.isPlaying, group.repetition) = (true, "all")
     group.effects.rate = 1.25
-    group.effects.filters = try? ["highpass 120", "equalizer 2500:5:2"].map { try SoundFilter($0) }
+    group.effects.filters =
+      (try? ["highpass 120", "equalizer 2500:5:2"].map { try SoundFilter($0) }) ?? []
     var record = HouseRecord()
     record.groups = [group, HouseRecord.Group(id: "g2", name: nil)]
     record.groups[1].lastRoom = "c"
@@ -59,7 +60,7 @@ import Testing
       """)
     try database.setVersion(1)
     var old = Self.record
-    old.groups[0].effects.filters = nil
+    old.groups[0].effects.filters = []
     old.groups[1].lastRoom = nil
     old.groups[0].queue = Self.ranked(
       [3, 1, 2].map { id in
@@ -73,8 +74,7 @@ import Testing
   }
 
   /// With the ranks that the entries of an older file get.
-  private static func ranked(_ entries: [(id: Int, details: HouseRequest.NewEntry)]) -> QueueRecord
-  {
+  private static func ranked(_ entries: [(id: Int, details: Order.NewEntry)]) -> QueueRecord {
     QueueRecord(
       entries.enumerated().map { rank, entry in
         .init(id: entry.id, rank: Int64(rank), entry.details)
@@ -154,7 +154,7 @@ import Testing
     #expect(lines.count == 1)
     #expect(lines.first?.hasPrefix("the filter of group g1 is dropped") ?? false, "\(lines)")
     var old = Self.record
-    old.groups[0].effects.filters = nil
+    old.groups[0].effects.filters = []
     old.groups[0].queue = Self.ranked([3, 1, 2].map { ($0, Self.details($0)) })
     old.groups[1].lastRoom = nil
     #expect(store.record == old)
@@ -200,7 +200,7 @@ import Testing
     case 5: record.groups[index].place?.seconds += 10
     case 6:
       record.groups[index].effects.filters =
-        (try? SoundFilter("bass \(Int.random(in: -24...24, using: &random))")).map { [$0] }
+        (try? SoundFilter("bass \(Int.random(in: -24...24, using: &random))")).map { [$0] } ?? []
     default:
       let id = record.groups[index].nextEntry
       edit(&record.groups[index]) { $0.insert(id, at: $0.count / 2) }

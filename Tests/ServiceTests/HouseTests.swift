@@ -23,9 +23,9 @@ import WireProtocol
     let group = try home.newGroup()
     _ = try home.edit(group.id, .add(Home.entries(1, 2, 3), at: .end))
     _ = try home.edit(group.id, .move(2, to: .before(0)))
-    _ = try home.edit(group.id, .remove(1))
-    var change = HouseRequest.GroupChange()
-    change.repeat = "all"
+    _ = try home.edit(group.id, .remove([1]))
+    var change = Order.GroupChange()
+    change.repeat = .all
     try home.ask(.change(group: group.id, change))
     try home.ask(.transport(group: group.id, .next))
 
@@ -54,7 +54,7 @@ import WireProtocol
       case 0, 1: model += try home.edit(id, .add(Home.entries(step, step), at: .end))
       case 2:
         let place = Int.random(in: model.indices, using: &random)
-        _ = try home.edit(id, .remove(model[place]))
+        _ = try home.edit(id, .remove([model[place]]))
         if Bool.random(using: &random) {
           _ = try home.edit(id, .undo)
         } else {
@@ -104,7 +104,7 @@ import WireProtocol
     func undo() -> String? { home.house.publish().groups[0].queue.canUndo }
     func current() -> Int? { home.house.publish().groups[0].item?.entryId }
 
-    _ = try home.edit(id, .remove(5))
+    _ = try home.edit(id, .remove([5]))
     #expect(undo() == "removed 1 item")
     try home.ask(.transport(group: id, .next))
     _ = try home.edit(id, .undo)
@@ -118,13 +118,13 @@ import WireProtocol
     #expect(current() == 2)
 
     // What was to play itself comes back as what is to play.
-    _ = try home.edit(id, .remove(2))
+    _ = try home.edit(id, .remove([2]))
     #expect(current() == 3)
     _ = try home.edit(id, .undo)
     #expect(try home.ids(id) == all)
     #expect(current() == 2)
 
-    _ = try home.edit(id, .remove(4))
+    _ = try home.edit(id, .remove([4]))
     _ = try home.edit(id, .move(0, to: .end))
     #expect(undo() == nil)
   }
@@ -137,10 +137,10 @@ import WireProtocol
     let room = "127.0.0.1:9"
     let id = try home.newGroup(nil, rooms: [room]).id
     _ = try home.edit(id, .add(Home.entries(1, 2), at: .end))
-    try home.ask(.leave(group: id, room: room))
+    try home.ask(.leave(group: id, rooms: [room]))
     #expect(home.house.publish().groups.isEmpty)
     for request in [
-      HouseRequest.transport(group: id, .play),
+      Order.transport(group: id, .play),
       .edit(group: id, .play(1), expected: nil),
       .edit(group: id, .add(Home.entries(3), at: .now), expected: nil),
     ] {
@@ -157,10 +157,10 @@ import WireProtocol
       let room = "127.0.0.1:\(number)"
       let id = try home.newGroup(nil, rooms: [room]).id
       _ = try home.edit(id, .add(Home.entries(number), at: .end))
-      try home.ask(.leave(group: id, room: room))
+      try home.ask(.leave(group: id, rooms: [room]))
     }
     let empty = try home.newGroup(nil, rooms: ["127.0.0.1:99"]).id
-    try home.ask(.leave(group: empty, room: "127.0.0.1:99"))
+    try home.ask(.leave(group: empty, rooms: ["127.0.0.1:99"]))
     #expect(home.house.plan.groups.count == House.abandonedLimit)
     #expect(home.house.plan.group(empty) == nil)
     #expect(home.house.plan.group("g1") == nil)
@@ -170,7 +170,7 @@ import WireProtocol
 
   @Test func `only so many free rooms are told something at a time`() throws {
     let home = try Home(in: folder)
-    var change = HouseRequest.RoomSettingsChange()
+    var change = RoomChange()
     change.volume = 30
     for number in 0...House.visitLimit {
       home.house.host.know(
@@ -180,18 +180,18 @@ import WireProtocol
           codecs: []))
     }
     for number in 0..<House.visitLimit {
-      guard case .room(let room) = try home.ask(.set(room: "r\(number)", change)) else { return }
+      let room = try #require(try home.ask(.set(rooms: ["r\(number)"], change)).room)
       // What the room will be set to shows at once.
       #expect(room.volume == 30)
     }
     #expect(throws: Refusal.self) {
-      try home.ask(.set(room: "r\(House.visitLimit)", change))
+      try home.ask(.set(rooms: ["r\(House.visitLimit)"], change))
     }
     // One that is being told can be told more.
     change.volume = 40
-    try home.ask(.set(room: "r0", change))
+    try home.ask(.set(rooms: ["r0"], change))
     change.volume = 101
-    #expect(throws: Refusal.self) { try home.ask(.set(room: "r0", change)) }
+    #expect(throws: Refusal.self) { try home.ask(.set(rooms: ["r0"], change)) }
   }
 
   @Test func `an edit of a list that is not that any more is refused with the new revision`() throws
@@ -208,15 +208,15 @@ import WireProtocol
   }
 
   @Test(arguments: [
-    HouseRequest.deleteGroup("g9"), .transport(group: "g9", .play),
-    .transport(group: "g1", .play), .edit(group: "g1", .remove(5), expected: nil),
+    Order.deleteGroup("g9"), .transport(group: "g9", .play),
+    .transport(group: "g1", .play), .edit(group: "g1", .remove([5]), expected: nil),
     .edit(group: "g1", .move(0, to: .before(9)), expected: nil),
     .join(group: "g1", room: "x", takes: false),
-    .leave(group: "g1", room: "x"), .merge(group: "g1", other: "g1"),
-    .seek(group: "g1", seconds: .nan, isRelative: false), .set(room: "x", .init()),
+    .leave(group: "g1", rooms: ["x"]), .merge(group: "g1", other: "g1"),
+    .seek(group: "g1", seconds: .nan, isRelative: false), .set(rooms: ["x"], .init()),
     .createGroup(rooms: ["x"], name: nil),
     .createGroup(rooms: [], name: String(repeating: "x", count: 101)),
-  ]) func `what cannot be had is refused with a sentence`(request: HouseRequest) throws {
+  ]) func `what cannot be had is refused with a sentence`(request: Order) throws {
     let home = try Home(in: folder)
     _ = try home.newGroup()
     let before = home.house.publish().revision
@@ -246,10 +246,10 @@ import WireProtocol
     let home = try Home(in: folder)
     let left = try home.newGroup(nil, rooms: [room])
     let added = try home.edit(left.id, .add(Home.entries(1, 2), at: .next))
-    try home.ask(.leave(group: left.id, room: room))
+    try home.ask(.leave(group: left.id, rooms: [room]))
     // One that nobody has filled is not kept.
     let empty = try home.newGroup(nil, rooms: ["127.0.0.1:2"])
-    try home.ask(.leave(group: empty.id, room: "127.0.0.1:2"))
+    try home.ask(.leave(group: empty.id, rooms: ["127.0.0.1:2"]))
 
     let again = try Home(in: folder)
     again.house.start()
@@ -263,7 +263,7 @@ import WireProtocol
     let home = try Home(in: folder)
     let id = try home.newGroup().id
     for reach in SourceReach.allCases {
-      var entry = HouseRequest.NewEntry(location: "http://host/")
+      var entry = Order.NewEntry(location: "http://host/")
       entry.reach = reach
       _ = try home.edit(id, .add([entry], at: .end))
     }

@@ -22,22 +22,22 @@ import Testing
       (released, release) = AsyncStream.makeStream()
     }
 
-    func known(_ places: [String]) async -> [String: HouseRequest.NewEntry] {
+    func known(_ places: [String]) async -> [String: Order.NewEntry] {
       if hangs { for await _ in released { break } }
       return places.contains("/music/1.flac") ? ["/music/1.flac": Self.track] : [:]
     }
 
-    func tagged(_ places: [String]) async -> [String: HouseRequest.NewEntry] {
+    func tagged(_ places: [String]) async -> [String: Order.NewEntry] {
       Dictionary(
         uniqueKeysWithValues: places.map { place in
-          var entry = HouseRequest.NewEntry(location: place)
+          var entry = Order.NewEntry(location: place)
           (entry.title, entry.artist, entry.artwork) = ("Elsewhere", "Billie", "abc")
           return (place, entry)
         })
     }
 
-    static var track: HouseRequest.NewEntry {
-      var entry = HouseRequest.NewEntry(location: "/music/1.flac")
+    static var track: Order.NewEntry {
+      var entry = Order.NewEntry(location: "/music/1.flac")
       (entry.title, entry.artist, entry.album) = ("Sinnerman", "Nina Simone", "Pastel Blues")
       (entry.artwork, entry.trackId, entry.albumId) = ("f00", "t1", "a1")
       return entry
@@ -60,13 +60,11 @@ import Testing
         path: folder.file("house.db"), resumes: true)
     ) { Issue.record("\($0)") }
     loop = EventLoop(host.reactor, [host, house])
-    var created: Result<HouseAnswer, Refusal>?
+    var created: Result<Answer, Refusal>?
     house.perform(.createGroup(rooms: [], name: "Party")) { created = $0 }
     while created == nil { try loop.turn(until: HostClock.now + .seconds(10)) }
-    guard case .group(let made) = try #require(created).get() else {
-      throw Refusal.noSuch("group")
-    }
-    group = made.id
+    let answer = try #require(created).get()
+    group = try #require(answer.group).id
   }
 
   /// Gives the threads back now and then, of which the tasks that ask for titles need one.
@@ -85,6 +83,10 @@ import Testing
     return answer
   }
 
+  private static func add(_ places: String..., at place: Order.Place = .end) -> ControlRequest {
+    .edit(.add(places.map { Order.NewEntry(PlaylistEntry(stringLiteral: $0)) }, at: place))
+  }
+
   private func entries() throws -> [QueuePage.Entry] {
     try house.page(of: group, offset: 0, limit: 10).entries
   }
@@ -93,22 +95,22 @@ import Testing
     house.ask(Files())
     // However busy the machine is.
     house.titles.patience = .seconds(100)
-    let answer = try await ask(.add(entries: [PlaylistEntry("/music/1.flac")], number: nil))
+    let answer = try await ask(Self.add("/music/1.flac"))
     #expect(answer.queue?.map(\.title) == ["Sinnerman"])
     #expect(try entries().map(\.artwork) == ["f00"])
     #expect(try entries().map(\.trackId) == ["t1"])
     // Also where it is put at a place of the list.
-    _ = try await ask(.add(entries: [PlaylistEntry("/music/1.flac")], number: 1))
+    _ = try await ask(Self.add("/music/1.flac", at: .number(1)))
     #expect(try entries().map(\.artist) == ["Nina Simone", "Nina Simone"])
     #expect(
-      try await ask(.move(number: 1, to: 2)).done == "Party: Nina Simone – Sinnerman is number 2")
+      try await ask(.edit(.move(1, to: .number(2)))).done == "Party: Nina Simone – Sinnerman is number 2")
   }
 
   @Test func `other files get what their tags say as soon as that is read`() async throws {
     house.ask(Files())
     let before = try #require(house.publish().groups.first?.queue.revision)
     _ = try await ask(
-      .add(entries: [PlaylistEntry("/tmp/a.flac"), PlaylistEntry("-")], number: nil))
+      Self.add("/tmp/a.flac", "-"))
     while try entries()[0].artwork == nil { try await turn() }
     #expect(try entries().map(\.title) == ["Elsewhere", "standard input"])
     #expect(try #require(house.publish().groups.first?.queue.revision) > before + 1)
@@ -125,12 +127,12 @@ import Testing
     house.ask(files)
     var answered = 0
     for number in 0..<Titles.waitingLimit {
-      house.answer(.init(id: UInt64(number), .add(entries: ["/music/1.flac"], number: nil))) { _ in
+      house.answer(.init(id: UInt64(number), Self.add("/music/1.flac"))) { _ in
         answered += 1
       }
     }
     #expect(house.titles.waiting.count == Titles.waitingLimit)
-    house.answer(.init(id: 99, .add(entries: ["/music/2.flac"], number: nil))) { _ in answered += 1
+    house.answer(.init(id: 99, Self.add("/music/2.flac"))) { _ in answered += 1
     }
     #expect(house.titles.waiting.count == Titles.waitingLimit)
     #expect(try entries().map(\.uri) == ["/music/2.flac"])
@@ -141,7 +143,7 @@ import Testing
   @Test func `of many other files only the first are read`() async throws {
     house.ask(Files())
     let many = (0...Titles.taggedLimit).map { PlaylistEntry("/tmp/\($0).flac") }
-    _ = try await ask(.add(entries: many, number: nil))
+    _ = try await ask(.edit(.add(many.map { Order.NewEntry($0) }, at: .end)))
     func artists() throws -> [String?] {
       try house.page(of: group, offset: 0, limit: 1000).entries.map(\.artist)
     }
@@ -153,7 +155,7 @@ import Testing
   @Test func `music does not wait for a library that hangs, which names it later`() async throws {
     let files = Files(hangs: true)
     house.ask(files)
-    let answer = try await ask(.add(entries: [PlaylistEntry("/music/1.flac")], number: nil))
+    let answer = try await ask(Self.add("/music/1.flac"))
     #expect(answer.queue?.map(\.title) == [nil])
     files.release.yield()
     while try entries()[0].artwork == nil { try await turn() }

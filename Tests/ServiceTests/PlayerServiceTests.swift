@@ -27,12 +27,12 @@ import WireProtocol
 
   @Test func `requests about the list are answered with the list, others without`() throws {
     let player = try Self.player(["/music/a.flac", "/music/b.flac"])
-    let added = try player.answer(.add(entries: ["/music/c.flac"], number: 1))
+    let added = try player.answer(.edit(.add([.init(location: "/music/c.flac")], at: .number(1))))
     #expect(added.done == "1 item added")
     #expect(added.queue?.map(\.item) == ["/music/c.flac", "/music/a.flac", "/music/b.flac"])
     #expect(added.queue?.map(\.id) == [2, 0, 1])
     #expect(added.status?.itemCount == 3)
-    #expect(try player.answer(.move(number: 1, to: 3)).done == "c.flac is number 3")
+    #expect(try player.answer(.edit(.move(1, to: .number(3)))).done == "c.flac is number 3")
     #expect(try player.answer(.status).queue == nil)
     try player.end()
   }
@@ -40,20 +40,19 @@ import WireProtocol
   @Test func `items that are not open yet are called what their list calls them`() throws {
     let player = try Self.player(["/music/a.flac"])
     let entry = PlaylistEntry("/music/b.flac", title: "Sinnerman")
-    let call = ControlCall(id: 1, .add(entries: [entry], number: nil))
+    let call = ControlCall(id: 1, .edit(.add([.init(entry)], at: .end)))
     let received = try JSONDecoder().decode(
       ControlCall.self, from: try JSONEncoder().encode(call))
     #expect(try player.answer(received.request).queue?.map(\.title) == [nil, "Sinnerman"])
-    #expect(try player.answer(.jump(number: 1)).status?.nextTitle == "Sinnerman")
-    #expect(try player.answer(.move(number: 2, to: 1)).done == "Sinnerman is number 1")
+    #expect(try player.answer(.edit(.play(1))).status?.nextTitle == "Sinnerman")
+    #expect(try player.answer(.edit(.move(2, to: .number(1)))).done == "Sinnerman is number 1")
     try player.end()
   }
 
   @Test(arguments: [
-    ControlRequest.jump(number: 4), .remove(numbers: [0]), .move(number: 1, to: 9),
-    .add(entries: ["/a"], number: 9), .repeat(mode: "sometimes"),
-    .effects(change: .init(rate: 9)), .set(change: .init(delayMs: 9_000)),
-    .leave(rooms: []),
+    ControlRequest.edit(.play(4)), .edit(.remove([0])), .edit(.move(1, to: .number(9))),
+    .edit(.add([.init(location: "/a")], at: .number(9))), .change(.init(effects: .init(rate: 9))),
+    .change(.init(rooms: .init(delayMs: 9_000))), .order(.leave(group: "", rooms: [])),
   ]) func `what is out of range is refused with a sentence`(request: ControlRequest) throws {
     let player = try Self.player(["/music/a.flac", "/music/b.flac"])
     let error = #expect(throws: Refusal.self) { try player.answer(request) }
@@ -68,7 +67,8 @@ import WireProtocol
 
   @Test func `calls and replies survive the way over a socket`() throws {
     let player = try Self.player(["/music/a.flac"])
-    let call = ControlCall(id: 9, .set(change: .init(rooms: ["Kitchen"], isMuted: true)))
+    let call = ControlCall(
+      id: 9, .order(.set(rooms: ["Kitchen"], .init(muted: true, channels: .left))))
     let sent = try JSONEncoder().encode(call)
     #expect(try JSONDecoder().decode(ControlCall.self, from: sent) == call)
     let replies = [

@@ -31,31 +31,27 @@ import Testing
           resumes: false)
       ) { Issue.record("\($0)") }
       loop = EventLoop(host.reactor, [host, house])
-      guard case .group(let made) = try ask(.createGroup(rooms: [], name: "Party")) else { return }
-      group = made.id
+      group = try #require(try ask(.createGroup(rooms: [], name: "Party")).group).id
       ids = try edit(.add((0..<entries).map(Self.entry), at: .end))
     }
 
-    private static func entry(_ number: Int) -> HouseRequest.NewEntry {
-      var entry = HouseRequest.NewEntry(location: "/music/an artist/an album/\(number).flac")
+    private static func entry(_ number: Int) -> Order.NewEntry {
+      var entry = Order.NewEntry(location: "/music/an artist/an album/\(number).flac")
       (entry.title, entry.artist) = ("The title of \(number)", "The name of an artist")
       (entry.album, entry.durationS) = ("The title of an album", 200)
       return entry
     }
 
-    private func ask(_ request: HouseRequest) throws -> HouseAnswer {
-      var result: Result<HouseAnswer, Refusal>?
+    private func ask(_ request: Order) throws -> Answer {
+      var result: Result<Answer, Refusal>?
       house.perform(request) { result = $0 }
       while result == nil { try loop.turn(until: HostClock.now + .seconds(10)) }
       return try #require(result).get()
     }
 
     @discardableResult
-    func edit(_ edit: HouseRequest.QueueEdit) throws -> [Int] {
-      guard case .queue(_, let added) = try ask(.edit(group: group, edit, expected: nil)) else {
-        return []
-      }
-      return added
+    func edit(_ edit: Order.QueueEdit) throws -> [Int] {
+      try #require(try ask(.edit(group: group, edit, expected: nil)).queue).added
     }
 
     /// Adds, moves and removes at the front, in the middle and at the end; the list has its length again.
@@ -68,7 +64,7 @@ import Testing
         try note(Self.time { added = try edit(.add([new], at: .end)) })
         try note(Self.time { try edit(.move(added[0], to: .before(id))) })
         try note(Self.time { try edit(.move(id, to: .before(far))) })
-        try note(Self.time { try edit(.remove(id)) })
+        try note(Self.time { try edit(.remove([id])) })
         ids[place] = added[0]
       }
     }

@@ -6,7 +6,7 @@ import Testing
 
 /// What of a queue is written after an edit.
 @Suite struct QueueRecordTests {
-  private static func details(_ id: Int) -> HouseRequest.NewEntry { .init(location: "/\(id)") }
+  private static func details(_ id: Int) -> Order.NewEntry { .init(location: "/\(id)") }
 
   private static func follow(_ queue: inout QueueRecord, _ ids: [Int]) {
     queue.follow(ids.map { details($0).item($0) }) { details($0.id) }

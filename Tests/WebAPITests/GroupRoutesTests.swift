@@ -42,8 +42,8 @@ import WebTestSupport
     }
   }
 
-  @Test(arguments: HouseRequest.Transport.allCases)
-  func `transport is asked for by its name`(transport: HouseRequest.Transport) async throws {
+  @Test(arguments: Order.Transport.allCases)
+  func `transport is asked for by its name`(transport: Order.Transport) async throws {
     try await withHouse { client, house in
       let answer = try await client.ask("POST", "/api/v1/groups/g1/\(transport.rawValue)")
       #expect(try answer.json(Group.self).id == "g1")

@@ -152,7 +152,7 @@ import WebTestSupport
         return try await client.ask("POST", "/api/v1/groups/g1/queue", body)
       }
       try await expectStatus(200, add(#"{"inputId":"Turntable"}"#))
-      let added = HouseRequest.NewEntry(input: "Turntable")
+      let added = Order.NewEntry(input: "Turntable")
       let requests = await house.requests
       #expect(requests.last == .edit(group: "g1", .add([added], at: .now), expected: nil))
       try expectProblem(await add(#"{"inputId":"Radio"}"#), 404, "There is no input Radio")

@@ -77,6 +77,35 @@ import WebTestSupport
     }
   }
 
+  @Test func `entries are added and moved to a number, or before another`() async throws {
+    try await withHouse { client, house in
+      func add(_ place: String) async throws -> [Int] {
+        let body = #"{"items":[{"radioId":"s1"}],\#(place)}"#
+        try await expectStatus(200, client.ask("POST", Self.queue, body))
+        return try await client.ask("GET", Self.queue).json(QueuePage.self).entries.map(\.id)
+      }
+      #expect(try await add(#""at":"end""#) == [1])
+      #expect(try await add(#""at":1"#) == [2, 1])
+      #expect(try await add(#""before":1"#) == [2, 3, 1])
+      #expect(try await add(#""before":null"#) == [2, 3, 1, 4])
+      for (place, order) in [
+        (#""at":2"#, Order.Place.number(2)), (#""at":"next""#, .next), (#""before":1"#, .before(1)),
+      ] {
+        try await expectStatus(200, client.ask("PATCH", "\(Self.queue)/4", "{\(place)}"))
+        #expect(await house.requests.last == .edit(group: "g1", .move(4, to: order), expected: nil))
+      }
+      for place in [
+        #""at":0"#, #""at":1.5"#, #""at":"soon""#, #""at":1,"before":1"#, #""at":null"#,
+      ] {
+        let body = #"{"items":[{"radioId":"s1"}],\#(place)}"#
+        try expectProblem(await client.ask("POST", Self.queue, body), 400)
+        try expectProblem(await client.ask("PATCH", "\(Self.queue)/4", "{\(place)}"), 400)
+      }
+      // Nothing that is there already can be moved to where it sounds at once.
+      try expectProblem(await client.ask("PATCH", "\(Self.queue)/4", #"{"at":"now"}"#), 400)
+    }
+  }
+
   @Test func `an edit of an old queue is refused, with its revision`() async throws {
     try await withHouse { client, _ in
       let old = try await client.ask("GET", Self.queue)

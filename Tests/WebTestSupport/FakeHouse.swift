@@ -21,7 +21,7 @@ package actor FakeHouse: HouseControl {
   private let start = ContinuousClock.now
   private var history = SyncHistory()
   /// What was asked, in order.
-  package private(set) var requests: [HouseRequest] = []
+  package private(set) var requests: [Order] = []
 
   package init() {
     rooms = ["Kitchen", "Bath", "Bedroom"].enumerated().map { number, name in
@@ -89,7 +89,7 @@ package actor FakeHouse: HouseControl {
 
   // MARK: - What is asked
 
-  package func perform(_ request: HouseRequest) throws(Refusal) -> HouseAnswer {
+  package func perform(_ request: Order) throws(Refusal) -> Answer {
     requests.append(request)
     switch request {
     case .createGroup(let ids, let name):
@@ -102,7 +102,7 @@ package actor FakeHouse: HouseControl {
     case .deleteGroup(let id):
       _ = try index(group: id)
       remove(group: id)
-      return .done
+      return Answer(revision: revision)
     case .change(group: let id, let change): return try apply(change, to: id)
     case .transport(group: let id, let transport):
       return try edit(group: id) {
@@ -115,8 +115,8 @@ package actor FakeHouse: HouseControl {
     case .join(group: let id, let room, takes: _):
       _ = try index(room: room)
       return try setRooms(groups[index(group: id)].roomIds + [room], of: id)
-    case .leave(group: let id, let room):
-      let others = try groups[index(group: id)].roomIds.filter { $0 != room }
+    case .leave(group: let id, let left):
+      let others = try groups[index(group: id)].roomIds.filter { !left.contains($0) }
       return try setRooms(others, of: id)
     case .merge(group: let id, let other):
       guard id != other else { throw .invalid("A group cannot join itself.") }
@@ -124,11 +124,21 @@ package actor FakeHouse: HouseControl {
       return try setRooms(all, of: id)
     case .edit(group: let id, let edit, let expected):
       return try perform(edit, on: id, expected: expected)
-    case .set(room: let id, let change): return .room(try apply(change, to: id))
+    case .set(let ids, let change):
+      var answer = Answer(revision: revision)
+      for id in ids { answer.room = try apply(change, to: id) }
+      answer.revision = revision
+      return answer
     case .identify(room: let id):
       _ = try index(room: id)
-      return .done
+      return Answer(revision: revision)
     }
+  }
+
+  private func answer(_ group: HouseState.Group?) -> Answer {
+    var answer = Answer(revision: revision)
+    answer.group = group
+    return answer
   }
 
   private static func group(_ id: String, named name: String?) -> HouseState.Group {
@@ -153,16 +163,16 @@ package actor FakeHouse: HouseControl {
   }
 
   private func edit(group: String, _ change: (inout HouseState.Group) -> Void)
-    throws(Refusal) -> HouseAnswer
+    throws(Refusal) -> Answer
   {
     let index = try index(group: group)
     change(&groups[index])
     tell(group: group)
-    return .group(groups[index])
+    return answer(groups[index])
   }
 
-  private func apply(_ change: HouseRequest.GroupChange, to id: String) throws(Refusal)
-    -> HouseAnswer
+  private func apply(_ change: Order.GroupChange, to id: String) throws(Refusal)
+    -> Answer
   {
     if let roomIds = change.roomIds {
       for room in roomIds { _ = try index(room: room) }
@@ -170,31 +180,31 @@ package actor FakeHouse: HouseControl {
     }
     return try edit(group: id) {
       if let name = change.name { ($0.name, $0.isNamed) = (name, true) }
-      $0.volume = change.volume ?? $0.volume
-      $0.muted = change.muted ?? $0.muted
-      $0.repeat = change.repeat ?? $0.repeat
+      $0.volume = change.rooms.volume ?? $0.volume
+      $0.muted = change.rooms.muted ?? $0.muted
+      $0.repeat = change.repeat?.rawValue ?? $0.repeat
       guard let effects = change.effects else { return }
-      var report = EffectsReport(Effects())
-      (report.rate, report.pitch) = (effects.rate ?? 1, effects.pitch ?? 0)
-      (report.loudness, report.filters) = (effects.loudness, effects.filters ?? [])
-      $0.effects = report
+      var before = Effects()
+      (before.rate, before.pitch) = ($0.effects.rate, $0.effects.pitch)
+      (before.loudness, before.filters) = ($0.effects.loudness, $0.effects.filters)
+      $0.effects = EffectsReport((try? effects.applied(to: before)) ?? before)
     }
   }
 
-  private func apply(_ change: HouseRequest.RoomSettingsChange, to id: String)
+  private func apply(_ change: RoomChange, to id: String)
     throws(Refusal) -> HouseState.Room
   {
     let index = try index(room: id)
     rooms[index].volume = change.volume ?? rooms[index].volume
     rooms[index].muted = change.muted ?? rooms[index].muted
     rooms[index].delayMs = change.delayMs ?? rooms[index].delayMs
-    rooms[index].channels = change.channels ?? rooms[index].channels
+    rooms[index].channels = change.channels?.name ?? rooms[index].channels
     tell(rooms: [rooms[index]])
     return rooms[index]
   }
 
   /// Rooms leave where they were; a group without any goes.
-  private func setRooms(_ ids: [String], of group: String) throws(Refusal) -> HouseAnswer {
+  private func setRooms(_ ids: [String], of group: String) throws(Refusal) -> Answer {
     let ids = ids.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
     for place in groups.indices { groups[place].roomIds.removeAll { ids.contains($0) } }
     let own = try index(group: group)
@@ -206,10 +216,10 @@ package actor FakeHouse: HouseControl {
       let id = rooms[place].id
       rooms[place].groupId = groups.first { $0.roomIds.contains(id) }?.id
     }
-    let answer = groups[own]
+    let group = groups[own]
     for empty in groups.filter(\.roomIds.isEmpty) { remove(group: empty.id) }
-    tell(group: group, rooms: rooms)
-    return ids.isEmpty ? .done : .group(answer)
+    tell(group: group.id, rooms: rooms)
+    return answer(ids.isEmpty ? nil : group)
   }
 
   private func remove(group: String) {
@@ -221,8 +231,8 @@ package actor FakeHouse: HouseControl {
 
   // MARK: - Queue
 
-  private func perform(_ edit: HouseRequest.QueueEdit, on group: String, expected: UInt64?)
-    throws(Refusal) -> HouseAnswer
+  private func perform(_ edit: Order.QueueEdit, on group: String, expected: UInt64?)
+    throws(Refusal) -> Answer
   {
     guard var queue = queues[group] else { throw .noSuch("There is no group \(group).") }
     if let expected, expected != queue.revision { throw .outdated(revision: queue.revision) }
@@ -238,8 +248,8 @@ package actor FakeHouse: HouseControl {
       guard let cleared = queue.cleared else { throw .unavailable("Nothing can be undone.") }
       (queue.entries, queue.cleared) = (cleared, nil)
     case .shuffle: queue.entries.reverse()
-    case .remove(let id):
-      queue.entries.remove(at: try place(of: id, in: queue))
+    case .remove(let ids):
+      for id in ids { queue.entries.remove(at: try place(of: id, in: queue)) }
     case .move(let id, let place):
       let entry = queue.entries.remove(at: try self.place(of: id, in: queue))
       queue.entries.insert(entry, at: try index(of: place, in: queue))
@@ -247,16 +257,16 @@ package actor FakeHouse: HouseControl {
     }
     queue.revision += 1
     queues[group] = queue
-    let answer = try self.edit(group: group) {
+    var answer = try self.edit(group: group) {
       $0.queue = .init(
         revision: queue.revision, count: queue.entries.count, index: queue.index, canUndo: nil)
     }
-    if case .play = edit { return answer }
-    return .queue(revision: queue.revision, added: added)
+    answer.queue = .init(revision: queue.revision, added: added)
+    return answer
   }
 
   private func index(
-    of place: HouseRequest.Place, in queue: Queue
+    of place: Order.Place, in queue: Queue
   ) throws(Refusal) -> Int {
     switch place {
     case .now, .end: queue.entries.count
@@ -273,7 +283,7 @@ package actor FakeHouse: HouseControl {
     return place
   }
 
-  private func entry(_ new: HouseRequest.NewEntry) -> QueuePage.Entry {
+  private func entry(_ new: Order.NewEntry) -> QueuePage.Entry {
     lastEntry += 1
     return QueuePage.Entry(
       id: lastEntry, title: new.title ?? new.location, uri: new.location, isCurrent: false)

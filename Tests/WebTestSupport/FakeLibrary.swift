@@ -86,7 +86,7 @@ package actor FakeLibrary: LibraryControl {
     lists.remove(at: place)
   }
 
-  package func entries(of item: LibraryItem) throws(Refusal) -> [HouseRequest.NewEntry] {
+  package func entries(of item: LibraryItem) throws(Refusal) -> [Order.NewEntry] {
     switch item {
     case .track(let id):
       guard let track = Self.tracks.first(where: { $0.id == id }) else {
@@ -95,14 +95,14 @@ package actor FakeLibrary: LibraryControl {
       return [entry(track)]
     case .album("a1"), .artist("r1"), .folder, .playlist("p1"):
       return Self.tracks.map(entry)
-    case .radio("s1"): return [HouseRequest.NewEntry(location: "http://example.org/fip")]
+    case .radio("s1"): return [Order.NewEntry(location: "http://example.org/fip")]
     case .album, .artist, .playlist, .radio:
       throw .noSuch("There is no such thing in the library.")
     }
   }
 
-  private func entry(_ track: Track) -> HouseRequest.NewEntry {
-    var entry = HouseRequest.NewEntry(location: "\(folder)/film.mp4")
+  private func entry(_ track: Track) -> Order.NewEntry {
+    var entry = Order.NewEntry(location: "\(folder)/film.mp4")
     (entry.title, entry.artist, entry.trackId) = (track.title, track.artist, track.id)
     return entry
   }

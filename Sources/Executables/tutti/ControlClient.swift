@@ -1,4 +1,5 @@
 import Clock
+import Driver
 import Glibc
 import LinuxIO
 import Service
@@ -38,8 +39,10 @@ struct ControlClient {
   }
 
   /// Nil where no player runs.
-  func askIfRunning(_ request: ControlRequest) throws -> ControlAnswer? {
-    switch try outcome(of: request) {
+  func askIfRunning(
+    _ request: ControlRequest, rooms: [RoomRecord]? = nil
+  ) throws -> ControlAnswer? {
+    switch try outcome(of: request, rooms) {
     case .done(let answer)?: return answer
     case .access?, .refused?: throw Self.misunderstood
     case nil: return nil
@@ -58,8 +61,10 @@ struct ControlClient {
   private static let misunderstood = Failure(
     .unavailable, "the player's answer was not understood; is it of another version?")
 
-  private func outcome(of request: ControlRequest) throws -> ControlReply.Outcome? {
-    let call = ControlCall(id: 1, group: group, request)
+  private func outcome(
+    of request: ControlRequest, _ rooms: [RoomRecord]? = nil
+  ) throws -> ControlReply.Outcome? {
+    let call = ControlCall(id: 1, group: group, request, rooms: rooms)
     let reactor = try Reactor()
     let connection = reactor.connect(toPath: place.path)
     var line: [UInt8] = []
@@ -99,8 +104,10 @@ struct ControlClient {
       .unavailable, "\(place.path) belongs to another user: run this as that user, or with sudo")
   }
 
-  func ask(_ request: ControlRequest) throws -> ControlAnswer {
-    guard let answer = try askIfRunning(request) else {
+  func ask(
+    _ request: ControlRequest, rooms: [RoomRecord]? = nil
+  ) throws -> ControlAnswer {
+    guard let answer = try askIfRunning(request, rooms: rooms) else {
       throw Failure(.unavailable, "nothing is playing; begin with: tutti play FILE")
     }
     return answer

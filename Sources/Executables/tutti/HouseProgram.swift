@@ -20,9 +20,7 @@ final class HouseProgram: LoopMember {
   private let rooms: NewestValueThread<[RoomRecord]>
   private let surfaces: HouseSurfaces
   private let access: PageAccess
-  /// Replies that wait for the page's access to answer.
-  private var waiting: [UInt64: (id: UInt64, reply: (ControlReply) -> Void)] = [:]
-  private var lastWaiting: UInt64 = 0
+  private let late: LateAnswers
   /// Of the state directory, where `tutti pair` keeps rooms too; nil where it cannot be watched.
   private let folder: (watch: DirectoryWatch, id: DescriptorID)?
   private let pairings: NewestValueThread<Void>
@@ -52,11 +50,12 @@ final class HouseProgram: LoopMember {
         encoding: encoding, path: state.path + "/house.db", resumes: configuration.resume,
         inputs: configuration.inputs)
     ) { line in Self.say(line, to: log) }
-    access = try PageAccess(configuration, state: state, waker: reactor.waker)
+    access = try PageAccess(configuration, state: state)
+    late = LateAnswers(waker: reactor.waker)
     surfaces = try HouseSurfaces(
       configuration, state: state, house: house.client, access: access.house
     ) { line in Self.say(line, to: log) }
-    if let library = surfaces.library { house.ask(library) }
+    if let media = surfaces.media { house.ask(media) }
     let client = house.client
     pairings = try NewestValueThread(name: "pairings") {
       { _ in if let paired = try? state.paired() { client.paired(paired) } }
@@ -121,26 +120,46 @@ final class HouseProgram: LoopMember {
   }
 
   func turn() {
-    for (number, outcome) in access.takeAnswers() {
-      guard let (id, reply) = waiting.removeValue(forKey: number) else { continue }
-      reply(ControlReply(id: id, outcome))
-    }
+    late.replyToAll()
   }
 
   /// Of the group that may command: the program is its own user's.
   private func answerGroup(_ call: ControlCall, _ reply: @escaping (ControlReply) -> Void) {
     guard case .end = call.request else { return answer(call, reply) }
-    let refusal = Refusal.unavailable("only the user whose daemon it is may end it")
+    let refusal = Service.Refusal.unavailable("only the user whose daemon it is may end it")
     reply(ControlReply(id: call.id, .refused(error: refusal)))
   }
 
   private func answer(_ call: ControlCall, _ reply: @escaping (ControlReply) -> Void) {
+    switch call.request {
+    case .access(let request):
+      late.answer(call, reply) { [access = access.house] () throws(Refusal) in
+        .access(answer: try await access.answer(request))
+      }
+    case .save(let name): save(name, call, reply)
     // The end of the connection says that it is over.
-    if case .end = call.request { return stop() }
-    guard case .access(let request) = call.request else { return house.answer(call, reply) }
-    lastWaiting += 1
-    waiting[lastWaiting] = (call.id, reply)
-    access.ask(request, call: lastWaiting)
+    case .end: stop()
+    case .status, .groups, .queue, .order, .play, .silence: house.answer(call, reply)
+    }
+  }
+
+  private func save(
+    _ name: String, _ call: ControlCall, _ reply: @escaping (ControlReply) -> Void
+  ) {
+    do throws(Refusal) {
+      let group = try house.groupID(named: call.group)
+      let (client, library) = (house.client, surfaces.library)
+      late.answer(call, reply) { () throws(Refusal) in
+        let (list, count) = try await client.save(group, as: name, in: library)
+        let rest =
+          list.trackCount < count ? "; files outside the library cannot be kept in playlists" : ""
+        return .done(
+          answer: ControlAnswer(
+            said: "\(list.name): \(list.trackCount) of \(count) items saved\(rest)"))
+      }
+    } catch {
+      reply(ControlReply(id: call.id, .refused(error: error)))
+    }
   }
 
   /// The QR code stands on the terminal alone: its secret is nothing for a log.

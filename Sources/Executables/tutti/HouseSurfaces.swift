@@ -11,8 +11,10 @@ import WireProtocol
 final class HouseSurfaces {
   /// Of the page.
   let port: Int
+  /// It refuses everything where there is none.
+  let library: any LibraryControl
   /// Nil where it cannot be used.
-  let library: MediaLibrary?
+  let media: MediaLibrary?
   private let web: WebService
 
   init(
@@ -20,8 +22,8 @@ final class HouseSurfaces {
     access: HouseAccess, report: @escaping @Sendable (String) -> Void
   ) throws {
     let opened = Self.library(configuration, state, house, report)
-    library = try? opened.get()
-    let questions: any LibraryControl =
+    media = try? opened.get()
+    library =
       switch opened {
       case .success(let library): library
       case .failure(let failure): NoLibrary(because: "The library cannot be used: \(failure).")
@@ -31,17 +33,17 @@ final class HouseSurfaces {
         WebServerConfiguration(
           addresses: configuration.listen, port: Int(configuration.port),
           ownName: HostName.current, hostNames: configuration.hosts),
-        house: house, library: questions,
+        house: house, library: library,
         pairing: Self.pairing(configuration.name ?? HostName.current, state, house),
         access: access)
     } catch {
-      library?.close()
+      media?.close()
       throw Failure(.unavailable, error.description)
     }
     port = web.port
   }
 
-  func end() { library?.close() }
+  func end() { media?.close() }
 
   /// Without one, music plays all the same.
   private static func library(

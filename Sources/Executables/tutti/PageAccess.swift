@@ -12,9 +12,8 @@ import WebServer
 final class PageAccess: Sendable {
   let house: HouseAccess
   private let port: PagePort
-  private let answers: Inbox<(call: UInt64, ControlReply.Outcome)>
 
-  init(_ configuration: HouseConfiguration, state: StateDirectory, waker: Waker) throws {
+  init(_ configuration: HouseConfiguration, state: StateDirectory) throws {
     if let token = configuration.token, !WebToken.isUsable(token) {
       throw Failure(
         .usage,
@@ -23,7 +22,6 @@ final class PageAccess: Sendable {
     }
     let port = PagePort(configuration)
     self.port = port
-    answers = Inbox(limit: Self.answerLimit, waker: waker)
     let file = state.accessFile
     do {
       let kept = try file.read(limit: Self.sizeLimit).map { String(decoding: $0, as: UTF8.self) }
@@ -40,8 +38,6 @@ final class PageAccess: Sendable {
 
   /// Bytes of the file; 64 browsers take a tenth of it.
   private static let sizeLimit = 64 << 10
-  /// As many as there are clients of the two sockets.
-  private static let answerLimit = 64
 
   // MARK: - At the start
 
@@ -59,21 +55,6 @@ final class PageAccess: Sendable {
       "more phones: tutti add-phone",
     ]
   }
-
-  // MARK: - Over the control socket
-
-  func ask(_ request: AccessRequest, call: UInt64) {
-    let (house, answers) = (house, answers)
-    Task {
-      do throws(Refusal) {
-        answers.post((call, .access(answer: try await house.answer(request))))
-      } catch {
-        answers.post((call, .refused(error: error)))
-      }
-    }
-  }
-
-  func takeAnswers() -> [(call: UInt64, ControlReply.Outcome)] { answers.take() }
 }
 
 /// Under which address phones reach the page.

@@ -32,7 +32,9 @@ struct TuttiCommand: ParsableCommand {
       QueueCommand.self,
       AddCommand.self,
       RemoveCommand.self, MoveCommand.self, ClearCommand.self, JumpCommand.self,
-      ShuffleCommand.self, RepeatCommand.self, ServeCommand.self, AddPhoneCommand.self,
+      ShuffleCommand.self, RepeatCommand.self, UndoCommand.self, SleepCommand.self,
+      SaveCommand.self, MergeCommand.self, IdentifyCommand.self, ServeCommand.self,
+      AddPhoneCommand.self,
       HousePINCommand.self, BrowsersCommand.self, DoctorCommand.self,
       LibraryWorkerCommand.self, MediaWorkerCommand.self,
     ])
@@ -137,7 +139,7 @@ extension Failure {
     let kind: Kind =
       switch error {
       case .noSuch, .invalid: .usage
-      case .wrong, .tooMany, .outdated, .unavailable, .notYet: .unavailable
+      case .forbidden, .wrong, .tooMany, .outdated, .unavailable, .notYet: .unavailable
       case .notKept: .output
       case .nothingPlayable: .noInput
       case .damaged: .damaged

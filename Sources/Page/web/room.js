@@ -45,8 +45,8 @@ export function roomSheet(id) {
 		const sendVolume = roomVolume()
 		const sendDelay = newest((delayMs) => patchRoom(room(), { delayMs }), 200)
 		const status = h("p.dim")
-		const volume = stepper("Volume", { min: 0, max: 100, format: whole, kind: "volume", send: (value) => sendVolume(room(), value) })
-		const delay = stepper("Delay", { min: -200, max: 200, format: (value) => `${signed(value, 0)} ms`, kind: "centred", send: sendDelay,
+		const volume = stepper("Volume", { ...store.server.settings?.volume, format: whole, kind: "volume", send: (value) => sendVolume(room(), value) })
+		const delay = stepper("Delay", { ...store.server.settings?.delayMs, format: (value) => `${signed(value, 0)} ms`, kind: "centred", send: sendDelay,
 			hint: "Makes this room sound later than the others, or earlier: for a slow amplifier, or a room far away." })
 		const channels = choices("Channels", { Stereo: "stereo", Left: "left", Right: "right", Mono: "mono" }, (channels) => patchRoom(room(), { channels }))
 		const line = (symbol, text, run, classes = "") => textButton(symbol, text, () => { close(); run(); }, `.line${classes}`)

@@ -38,8 +38,8 @@ export function sound() {
 		const [rateText, pitchText, sleepText] = [h("output"), h("output"), h("output")]
 		const times = (value) => `${value.toFixed(2)}×`
 		const semitones = (value) => (value ? signed(value, 0) : "as it is")
-		const rate = slider({ label: "Speed", min: 0.5, max: 2, step: 0.05, tapStep: 0.05, format: times, oninput: (rate) => set({ rate }) })
-		const pitch = slider({ label: "Pitch in semitones", min: -12, max: 12, tapStep: 1, format: semitones, kind: "centred", oninput: (pitch) => set({ pitch }) })
+		const rate = slider({ label: "Speed", ...store.server.settings?.rate, step: 0.05, tapStep: 0.05, format: times, oninput: (rate) => set({ rate }) })
+		const pitch = slider({ label: "Pitch in semitones", ...store.server.settings?.pitch, tapStep: 1, format: semitones, kind: "centred", oninput: (pitch) => set({ pitch }) })
 		const loudness = choices("Loudness", loudnesses, (loudness) => effects(currentGroup(), { loudness }))
 		const equalizer = choices("Equalizer", equalizers, (filters) => effects(currentGroup(), { filters }))
 		const sleep = choices("Sleep timer", sleeps, (seconds) => sleepIn(currentGroup(), seconds))

@@ -4,7 +4,7 @@ package struct Playlist {
   /// Items at most: more than anybody collects, and few enough to walk through for every edit.
   package static let limit = 65_536
 
-  package enum Repetition: String, CaseIterable, Sendable {
+  package enum Repetition: String, CaseIterable, Codable, Sendable {
     case off
     /// The current item, over and over.
     case one

@@ -3,74 +3,87 @@ import Driver
 import LinuxIO
 import Sender
 
-/// What terminals ask a daemon for, in numbers and names as they ask a player. What a player answers itself, the group's
-/// does; what is different in a household is done here: it never ends, and every edit is kept.
+/// What terminals ask a daemon for: their names and numbers become identities, orders are carried out as everybody's
+/// are, and the answer is what a terminal shows.
 extension House {
-  /// The reply comes when what was done is on the disk. An edit that cannot be kept is not done.
   package func answer(_ call: ControlCall, _ reply: @escaping (ControlReply) -> Void) {
     withTitles(ofFilesIn: call.request) { [unowned self] in
-      whereDiskWorks(for: call.request.isEdit) { [unowned self] problem in
-        if let problem { return reply(call.refused(problem)) }
-        answerNow(call, reply)
-        titles.known = [:]
+      for record in call.rooms ?? [] { host.know(record) }
+      do throws(Refusal) {
+        try answer(call) { result in reply(ControlReply(call.id, result)) }
+      } catch {
+        reply(ControlReply(call.id, .failure(error)))
       }
+      titles.known = [:]
     }
   }
 
-  private func answerNow(_ call: ControlCall, _ reply: @escaping (ControlReply) -> Void) {
-    do throws(Refusal) {
-      let answer: ControlAnswer
-      if let ofAll = try ofHouse(call.request) {
-        answer = ofAll
-      } else {
-        answer = try ofGroup(call)
+  private func answer(
+    _ call: ControlCall, _ reply: @escaping (Result<ControlAnswer, Refusal>) -> Void
+  ) throws(Refusal) {
+    switch call.request {
+    case .status:
+      var answer = view(of: try group(named: call.group))
+      answer.groups = groupLines
+      reply(.success(answer))
+    case .groups: reply(.success(ControlAnswer(groups: groupLines)))
+    case .queue: reply(.success(view(of: try group(named: call.group), hasQueue: true)))
+    case .order(let said):
+      let order = try said.resolved(by: HouseNames(house: self, meant: call.group))
+      perform(order) { [unowned self] result in
+        reply(result.map { show($0, order, in: call.group) })
       }
-      let outcome = ControlReply(id: call.id, .done(answer: answer))
-      guard call.request.changesSomething else { return reply(outcome) }
-      afterSaving { problem in
-        if let problem, call.request.isEdit { return reply(call.refused(problem)) }
-        reply(outcome)
+    case .play(let request):
+      let names = HouseNames(house: self, meant: call.group)
+      let entries = try request.entries.map { entry throws(Refusal) in
+        try names.input(Order.NewEntry(entry))
       }
-    } catch {
-      reply(ControlReply(id: call.id, .refused(error: error)))
+      perform(isEdit: true) { [unowned self] result in
+        reply(result.map { show($0, hasQueue: true, in: call.group) })
+      } _: { [unowned self] () throws(Refusal) in
+        try play(entries, request, in: call.group)
+      }
+    case .silence(let names):
+      var silenced: ControlAnswer.Silenced?
+      perform(isEdit: false) { result in
+        reply(result.map { ControlAnswer(done: $0.said, silenced: silenced) })
+      } _: { [unowned self] () throws(Refusal) in
+        let (said, rooms) = silence(names)
+        silenced = rooms
+        return Done(said: said)
+      }
+    case .save, .end, .access: throw .unavailable("only a daemon with a page can do that")
     }
   }
 
-  /// What is about all groups; nil for other requests.
-  private func ofHouse(_ request: ControlRequest) throws(Refusal) -> ControlAnswer? {
-    switch request {
-    case .groups: return ControlAnswer(groups: groupLines)
-    case .set(let change) where !change.rooms.isEmpty && meantGroup == nil:
-      return ControlAnswer(done: try set(change))
-    case .silence(let rooms):
-      noteMove()
-      return try silence(rooms)
-    default: return nil
-    }
+  private func show(_ answer: Answer, _ order: Order, in name: String?) -> ControlAnswer {
+    var shown = show(answer, hasQueue: order.isAboutTheList, in: name)
+    guard !order.namesRooms, let place = shown.group else { return shown }
+    shown.done = shown.done.map { "\(place): \($0)" }
+    return shown
   }
 
-  private func ofGroup(_ call: ControlCall) throws(Refusal) -> ControlAnswer {
-    let (group, done) = try carryOut(call)
-    publish()
-    var answer = ControlAnswer(
-      done: done, queue: call.request.isAboutTheList ? queue(of: group) : nil,
-      status: statusReport(of: group), group: name(ofGroup: group.id))
-    if case .status = call.request { answer.groups = groupLines }
-    return answer
+  private func show(
+    _ answer: Answer, hasQueue: Bool, in name: String?
+  ) -> ControlAnswer {
+    let group = answer.group.flatMap { groups[$0.id] } ?? (try? group(named: name))
+    var shown = group.map { view(of: $0, hasQueue: hasQueue) } ?? ControlAnswer()
+    shown.done = answer.said
+    return shown
   }
 
-  private func carryOut(_ call: ControlCall) throws(Refusal) -> (HouseGroup, String?) {
-    if case .play(let request) = call.request { return try play(request, in: call.group) }
-    let group = try self.group(named: call.group)
-    let place = name(ofGroup: group.id)
-    if call.request.changesSomething { noteUse(of: group) }
-    if call.request.isMove { noteMove() }
-    let done = try carryOut(call.request, in: group)
-    return (group, call.request.namesRooms ? done : done.map { "\(place): \($0)" })
+  private func view(of group: HouseGroup, hasQueue: Bool = false) -> ControlAnswer {
+    ControlAnswer(
+      queue: hasQueue ? queue(of: group) : nil, status: statusReport(of: group),
+      group: name(ofGroup: group.id))
+  }
+
+  package func groupID(named name: String?) throws(Refusal) -> String {
+    try group(named: name).id
   }
 
   /// By its name, its identity, or a room of it. Where nobody says which, all commands mean the same one.
-  private func group(named name: String?) throws(Refusal) -> HouseGroup {
+  fileprivate func group(named name: String?) throws(Refusal) -> HouseGroup {
     if let name {
       guard let group = find(name) else {
         let names = plan.groups.map { self.name(ofGroup: $0.id) }.joined(separator: ", ")
@@ -107,7 +120,8 @@ extension House {
 
   /// Ends the music of these rooms, of whatever group, and of all groups where none is named. Rooms that are in no group, or
   /// that other senders have, are left to who asks.
-  private func silence(_ names: [String]) throws(Refusal) -> ControlAnswer {
+  private func silence(_ names: [String]) -> (said: String?, ControlAnswer.Silenced) {
+    noteMove()
     let receivers = plan.groups.compactMap { groups[$0.id] }.flatMap(\.driver.receivers)
     var (own, done): ([String], [String]) = ([], [])
     for group in plan.groups {
@@ -121,13 +135,12 @@ extension House {
         _ = try? house.transport(.stop)
       } else {
         done += rooms.map { "\(name(ofRoom: $0)) leaves \(place)" }
-        for room in rooms { carryOut([plan.leave(room)].compactMap { $0 }) }
+        carryOut(rooms.compactMap { plan.leave($0) })
       }
     }
-    publish()
-    var answer = ControlAnswer(done: done.isEmpty ? nil : done.joined(separator: "\n"))
-    answer.silenced = .init(rooms: own, receivers: receivers)
-    return answer
+    return (
+      done.isEmpty ? nil : done.joined(separator: "\n"), .init(rooms: own, receivers: receivers)
+    )
   }
 
   /// Whether somebody who writes this means the room: its name, with or without a part of its identity, or its address.
@@ -144,114 +157,11 @@ extension House {
     return found.flatMap { groups[$0.id] }
   }
 
-  private func carryOut(_ request: ControlRequest, in group: HouseGroup) throws(Refusal) -> String? {
-    let player = group.player
-    switch request {
-    case .play, .silence, .groups, .access, .end: return nil
-    case .status, .queue, .effects, .repeat: return try player.answer(request).done
-    case .pause: return try group.transport(.pause)
-    case .resume: return try group.transport(.play)
-    case .stop: return try group.transport(.stop)
-    case .next: return try group.transport(.next)
-    case .previous: return try group.transport(.previous)
-    case .move(let number, let to):
-      let item = try player.item(number)
-      _ = try group.edit(.move(item.id, to: .number(to)))
-      return "\(player.name(of: item)) is number \(to)"
-    case .seek:
-      guard group.isResting else { return try player.answer(request).done }
-      throw .unavailable("nothing plays; begin with: tutti resume")
-    case .set(let change): return try set(change, in: group)
-    case .add(let entries, let number): return try add(named(entries), at: number, in: group)
-    case .remove(let numbers):
-      var ids: [Int] = []
-      for number in numbers { ids.append(try player.item(number).id) }
-      for id in Set(ids) { _ = try group.edit(.remove(id)) }
-      return PlayerService.count(Set(ids).count, "item") + " removed"
-    case .jump(let number):
-      let item = try player.item(number)
-      _ = try group.edit(.play(item.id))
-      return "\(number): \(player.name(of: item))"
-    case .clear:
-      let count = group.items.count
-      _ = try group.edit(.clear)
-      return PlayerService.count(count, "item") + " removed"
-    case .shuffle:
-      _ = try group.edit(.shuffle)
-      return "shuffled"
-    case .join(let room):
-      let id = try self.id(of: room)
-      if plan.group(ofRoom: id)?.id == group.id { return "plays in \(name(ofRoom: id)) already" }
-      try join([id], group.id, takes: false)
-      return "\(name(ofRoom: id)) joins \(name(ofGroup: group.id))"
-    case .leave(let names):
-      let ids = try names.map { name throws(Refusal) in try room(named: name, in: group) }
-      for id in ids { carryOut([plan.leave(id)].compactMap { $0 }) }
-      return ids.map { "\(name(ofRoom: $0)) leaves" }.joined(separator: "\n")
-    }
-  }
-
-  private func add(
-    _ entries: [PlaylistEntry], at number: Int?, in group: HouseGroup
-  ) throws(Refusal) -> String? {
-    let place = number.map { $0 == 0 ? HouseRequest.Place.next : .number($0) }
-    _ = try group.edit(.add(entries.map(new), at: place ?? .end))
-    return PlayerService.count(entries.count, "item") + " added"
-  }
-
-  /// Rooms that are named, each in whatever group it is, or in none.
-  private func set(_ change: RoomChange) throws(Refusal) -> String {
-    try change.rooms.map { name throws(Refusal) in
-      var one = change
-      one.rooms = [name]
-      let id = try room(named: name, in: nil)
-      guard let owner = plan.group(ofRoom: id).flatMap({ groups[$0.id] }) else {
-        return try set(one, ofFree: id)
-      }
-      return try owner.player.answer(.set(change: one)).done ?? ""
-    }.joined(separator: "\n")
-  }
-
-  /// Of a room that plays nothing.
-  private func set(_ change: RoomChange, ofFree room: String) throws(Refusal) -> String {
-    _ = try change.commands(for: .all)
-    var wanted = HouseRequest.RoomSettingsChange()
-    (wanted.volume, wanted.muted) = (change.volume, change.isMuted)
-    (wanted.delayMs, wanted.channels) = (change.delayMs, change.channels)
-    if change.isStep, let step = change.volume {
-      guard let volume = shown(room)?.volume else {
-        throw .unavailable(
-          "how loud \(name(ofRoom: room)) is, is not known while it plays nothing; give a volume without + or -"
-        )
-      }
-      wanted.volume = min(max(volume + step, 0), 100)
-    }
-    try tell(wanted, to: room)
-    return shown(room)?.settingsSentence ?? "\(name(ofRoom: room)): set"
-  }
-
-  private func shown(_ room: String) -> HouseState.Room? {
-    makeState().rooms.first { $0.id == room }
-  }
-
-  /// A volume for no room in particular is the group's.
-  private func set(_ change: RoomChange, in group: HouseGroup) throws(Refusal) -> String? {
-    guard change.rooms.isEmpty else { return try set(change) }
-    var rest = change
-    if let volume = change.volume {
-      let now = group.volume.level(of: group.volumes(group.player.status))
-      _ = try change.commands(for: .all)
-      group.setVolume(change.isStep ? now + volume : volume)
-      rest.volume = nil
-    }
-    return try group.player.answer(.set(change: rest)).done
-  }
-
   // MARK: - Playing something else
 
   private func play(
-    _ request: PlayRequest, in name: String?
-  ) throws(Refusal) -> (HouseGroup, String?) {
+    _ wanted: [Order.NewEntry], _ request: PlayRequest, in name: String?
+  ) throws(Refusal) -> Done {
     if let option = request.foregroundOptions.first {
       throw .invalid(
         option
@@ -261,7 +171,6 @@ extension House {
           + "or play in this terminal with a --state-dir of its own")
     }
     // Wrong values are refused before anything is done.
-    let wanted = try named(request.entries)
     _ = try request.effects.applied(to: Effects())
     var rooms: [String] = []
     for name in request.rooms { rooms.append(try host.directory.only(name).id) }
@@ -271,16 +180,18 @@ extension House {
     if request.takes {
       for room in plan.group(group.id)?.rooms ?? [] { connect(room, in: group.id, takes: true) }
     }
-    if !request.effects.isEmpty { _ = try group.player.answer(.effects(change: request.effects)) }
-    if let mode = request.repetition { _ = try group.player.answer(.repeat(mode: mode)) }
+    if !request.effects.isEmpty { _ = try group.player.set(request.effects) }
+    if let mode = request.repetition { _ = try group.player.set(mode) }
     let entries = request.shuffles ? wanted.shuffled() : wanted
     let place = self.name(ofGroup: group.id)
-    guard let first = entries.first else { return (group, "waits in \(place) for: tutti add FILE") }
-    _ = try group.edit(.add(entries.map(new), at: .now))
-    let title = ItemName.text(title: new(first).title, artist: nil, location: first.location)
+    var done = Done(group: group.id, said: "waits in \(place) for: tutti add FILE")
+    guard let first = entries.first else { return done }
+    _ = try group.edit(.add(entries, at: .now))
+    let title = ItemName.text(title: first.title, artist: nil, location: first.location)
     let more =
       entries.count > 1 ? " and \(PlayerService.count(entries.count - 1, "more item"))" : ""
-    return (group, "plays \(title)\(more) in \(place)")
+    done.said = "plays \(title)\(more) in \(place)"
+    return done
   }
 
   /// The group of just these rooms, made where there is none; without rooms the usual one, or, in a new household, all.
@@ -310,32 +221,50 @@ extension House {
     return try group(createGroup(chosen, name: name))
   }
 
-  private func id(of room: NewRoom) throws(Refusal) -> String {
-    switch room {
-    case .record(let record):
-      host.know(record)
-      return record.id
-    case .address(let host, let port): return RoomWish.text(host: host, port: port)
-    }
-  }
-
   private func id(ofAddress text: String) throws(Refusal) -> String {
     let (host, port) = try RoomWish.address(text)
     return RoomWish.text(host: host, port: port)
   }
 
-  private func room(named name: String, in group: HouseGroup?) throws(Refusal) -> String {
-    let ids = group.flatMap { plan.group($0.id)?.rooms } ?? roomIDs
-    if let id = ids.first(where: { isMeant($0, by: name) }) {
-      return id
-    }
+  fileprivate func room(named name: String, in group: String?) throws(Refusal) -> String {
+    let ids = group.flatMap { plan.group($0)?.rooms } ?? roomIDs
+    if let id = ids.first(where: { isMeant($0, by: name) }) { return id }
     let names = ids.map(self.name(ofRoom:)).joined(separator: ", ")
     throw .unavailable("there is no room called \(name) here, but: \(names)")
   }
 }
 
-extension ControlCall {
-  fileprivate func refused(_ problem: Refusal) -> ControlReply {
-    ControlReply(id: id, .refused(error: problem))
+/// What a terminal calls the household's groups, rooms and entries.
+private struct HouseNames: OrderNames {
+  let house: House
+  /// The group that is meant where none is named.
+  let meant: String?
+
+  func group(_ name: String) throws(Refusal) -> String {
+    try house.group(named: name == Order.meantGroup ? meant : name).id
+  }
+
+  func room(_ name: String, in group: String?) throws(Refusal) -> String {
+    try house.room(named: name, in: group)
+  }
+
+  /// One that was just found has told its identity, one that is named by its address is reached by that.
+  func newRoom(_ name: String) throws(Refusal) -> String { name }
+
+  func entry(_ number: Int, in group: String) throws(Refusal) -> Int {
+    try house.group(group).player.item(number).id
+  }
+
+  func input(_ entry: Order.NewEntry) throws(Refusal) -> Order.NewEntry {
+    try house.input(entry)
+  }
+}
+
+extension ControlReply {
+  fileprivate init(_ id: UInt64, _ result: Result<ControlAnswer, Refusal>) {
+    switch result {
+    case .success(let answer): self.init(id: id, .done(answer: answer))
+    case .failure(let refusal): self.init(id: id, .refused(error: refusal))
+    }
   }
 }

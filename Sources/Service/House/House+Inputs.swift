@@ -58,17 +58,15 @@ extension House {
     }
   }
 
-  /// As the list keeps them: what the terminal took for an input has the name of one, however it is written.
-  func named(_ entries: [PlaylistEntry]) throws(Refusal) -> [PlaylistEntry] {
-    try entries.map { entry throws(Refusal) in
-      guard case .input(let name) = LiveLocation(entry.location) else { return entry }
-      let known = settings.inputs.map(\.name)
-      guard let found = known.first(where: { $0.lowercased() == name.lowercased() }) else {
-        let others = known.isEmpty ? "" : "; there are: " + known.joined(separator: ", ")
-        throw .invalid("there is no file and no input called \(name)\(others)")
-      }
-      return PlaylistEntry(HouseRequest.NewEntry(input: found).location, title: found)
+  /// As the list keeps it: what the terminal took for an input has the name of one, however it is written.
+  func input(_ entry: Order.NewEntry) throws(Refusal) -> Order.NewEntry {
+    guard case .input(let name) = LiveLocation(entry.location) else { return titled(entry.listed) }
+    let known = settings.inputs.map(\.name)
+    guard let found = known.first(where: { $0.lowercased() == name.lowercased() }) else {
+      let others = known.isEmpty ? "" : "; there are: " + known.joined(separator: ", ")
+      throw .invalid("there is no file and no input called \(name)\(others)")
     }
+    return Order.NewEntry(input: found)
   }
 }
 
@@ -78,7 +76,7 @@ extension HouseConfiguration.Input {
   }
 }
 
-extension HouseRequest.NewEntry {
+extension Order.NewEntry {
   package init(input name: String) {
     self.init(location: "input:\(name)")
     title = name

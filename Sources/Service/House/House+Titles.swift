@@ -6,9 +6,9 @@ import Sender
 /// Says what files are that terminals name by their places alone. From any thread.
 package protocol FileTitles: Sendable {
   /// Of files of the library, by their places; the others are missing.
-  func known(_ places: [String]) async -> [String: HouseRequest.NewEntry]
+  func known(_ places: [String]) async -> [String: Order.NewEntry]
   /// What the tags in other files say.
-  func tagged(_ places: [String]) async -> [String: HouseRequest.NewEntry]
+  func tagged(_ places: [String]) async -> [String: Order.NewEntry]
 }
 
 /// What is asked about files of terminals, and what was answered.
@@ -23,7 +23,7 @@ struct Titles {
   var files: (any FileTitles)?
   var patience = Self.patience
   /// Of the request that is carried out just now.
-  var known: [String: HouseRequest.NewEntry] = [:]
+  var known: [String: Order.NewEntry] = [:]
   var waiting: [UInt64: (deadline: LocalTime, body: () -> Void)] = [:]
   var count: UInt64 = 0
 
@@ -36,7 +36,7 @@ extension House {
 
   /// Calls `body` when the library has said what the files are, and without it where that takes long.
   func withTitles(ofFilesIn request: ControlRequest, _ body: @escaping () -> Void) {
-    let places = request.entries.map(\.location).filter { $0.hasPrefix("/") }
+    let places = request.places.filter { $0.hasPrefix("/") }
     guard !places.isEmpty, let files = titles.files, titles.waiting.count < Titles.waitingLimit
     else { return body() }
     titles.count += 1
@@ -53,13 +53,13 @@ extension House {
     }
   }
 
-  private func learn(_ known: [String: HouseRequest.NewEntry], for number: UInt64) {
+  private func learn(_ known: [String: Order.NewEntry], for number: UInt64) {
     guard let waiting = titles.waiting.removeValue(forKey: number) else { return describe(known) }
     titles.known = known
     waiting.body()
   }
 
-  private func describe(_ files: [String: HouseRequest.NewEntry]) {
+  private func describe(_ files: [String: Order.NewEntry]) {
     guard !files.isEmpty else { return }
     for group in groups.values { group.describe(files) }
     hasNews = true
@@ -72,25 +72,26 @@ extension House {
     }
   }
 
-  func new(_ entry: PlaylistEntry) -> HouseRequest.NewEntry {
-    var new = titles.known[entry.location] ?? HouseRequest.NewEntry(location: entry.location)
+  /// With what is known of the file.
+  func titled(_ entry: PlaylistEntry) -> Order.NewEntry {
+    var new = titles.known[entry.location] ?? Order.NewEntry(location: entry.location)
     (new.title, new.reach) = (new.title ?? entry.title, entry.reach)
     return new
   }
 }
 
-extension HouseRequest.NewEntry {
+extension Order.NewEntry {
   /// Whether nothing is known of it but its place, and maybe a title.
   var isBare: Bool { trackId == nil && artist == nil && artwork == nil && durationS == nil }
 }
 
 extension ControlRequest {
-  /// What it adds to a list.
-  fileprivate var entries: [PlaylistEntry] {
+  /// The places of what it adds to a list.
+  fileprivate var places: [String] {
     switch self {
-    case .play(let request): request.entries
-    case .add(let entries, _): entries
-    default: []
+    case .play(let request): request.entries.map(\.location)
+    case .order(.edit(_, .add(let entries, _), _)): entries.map(\.location)
+    case .status, .groups, .queue, .order, .silence, .end, .save, .access: []
     }
   }
 }

@@ -13,7 +13,7 @@ package struct HouseClient: HouseControl, PairingHousehold {
     try await ask { house, answer in answer(.success(house.publish())) }
   }
 
-  package func perform(_ request: HouseRequest) async throws(Refusal) -> HouseAnswer {
+  package func perform(_ request: Order) async throws(Refusal) -> Answer {
     try await ask { house, answer in house.perform(request, answer) }
   }
 

@@ -2,11 +2,12 @@ import Clock
 import Driver
 import LinuxIO
 import Sender
+import WireProtocol
 
 /// A group of a household: a player that never ends by itself, what is known of its entries, and where it goes on while
 /// it plays nothing. For the loop's thread.
 final class HouseGroup {
-  typealias Entry = HouseRequest.NewEntry
+  typealias Entry = Order.NewEntry
 
   let id: String
   let player: PlayerService
@@ -61,7 +62,7 @@ final class HouseGroup {
     }
     player.known = { [unowned self] in details[$0] }
     carryOut(.halt)
-    if let effects = try? Effects(record.effects) { carryOut(.effects(effects)) }
+    if record.effects.problem == nil { carryOut(.effects(record.effects)) }
   }
 
   var driver: GroupDriver { player.driver }
@@ -99,10 +100,6 @@ final class HouseGroup {
   /// The session refuses none of these.
   func carryOut(_ command: PlayerCommand) { driver.carryOut(command) }
 
-  private func tryOut(_ command: PlayerCommand) throws(Refusal) {
-    try player.carryOut(command)
-  }
-
   // MARK: - Where it is
 
   /// What it plays, or goes on with.
@@ -131,41 +128,20 @@ final class HouseGroup {
 
   // MARK: - Transport
 
-  /// Returns what was done, in a few words.
+  /// What the orders of a group do besides what they do to its player: returns what was done, in a few words.
   @discardableResult
-  func transport(_ order: HouseRequest.Transport) throws(Refusal) -> String? {
+  func transport(_ order: Order.Transport) throws(Refusal) -> String? {
     absence.userDecided()
-    let status = player.status
-    if isResting(status) { return try transportAtRest(order) }
+    let isResting = isResting
     switch order {
-    case .play:
-      guard status.state == .paused else { return "plays already" }
-      carryOut(.resume)
-      return "plays on"
-    case .pause:
-      carryOut(.pause)
-      return status.state == .paused ? "is paused already" : "paused"
-    case .stop: return stop()
-    case .next:
-      carryOut(.next)
-      return status.next == nil ? "that was the last item" : player.chosen
-    case .previous:
-      carryOut(.previous)
-      return player.chosen
-    }
-  }
-
-  private func transportAtRest(
-    _ order: HouseRequest.Transport
-  ) throws(Refusal) -> String? {
-    switch order {
-    case .play:
+    case .play where isResting:
       try play(restingPlace)
       return "plays on"
-    case .pause: return "is stopped"
+    case .pause where isResting: return "is stopped"
     case .stop: return stop()
-    case .next: return moveRest(by: 1)
-    case .previous: return moveRest(by: -1)
+    case .next where isResting: return moveRest(by: 1)
+    case .previous where isResting: return moveRest(by: -1)
+    case .play, .pause, .next, .previous: return try player.transport(order)
     }
   }
 
@@ -175,7 +151,7 @@ final class HouseGroup {
     return "stopped"
   }
 
-  func seek(_ seconds: Double, isRelative: Bool) throws(Refusal) {
+  func seek(_ seconds: Double, isRelative: Bool) throws(Refusal) -> String {
     guard seconds.isFinite else { throw .invalid("a position is a number of seconds") }
     if isResting {
       guard var place = restingPlace ?? items.first.map({ .init(entry: $0.id, seconds: 0) }) else {
@@ -183,10 +159,9 @@ final class HouseGroup {
       }
       place.seconds = max(0, isRelative ? place.seconds + seconds : seconds)
       restingPlace = place
-      return
+      return "to " + TimeText.format(place.seconds)
     }
-    let span = MediaDuration(seconds: seconds)
-    try tryOut(isRelative ? .seekBy(span) : .seek(to: span))
+    return try player.seek(seconds, isRelative: isRelative)
   }
 
   /// From this place of the list; nil, or one that is not there any more, is its beginning.
@@ -203,7 +178,7 @@ final class HouseGroup {
     for room in lost where !driver.host.directory.records.contains(where: { $0.id == room }) {
       takeBack(room)
     }
-    try tryOut(.jump(to: start.entry, at: MediaDuration(seconds: start.seconds)))
+    try player.carryOut(.jump(to: start.entry, at: MediaDuration(seconds: start.seconds)))
     if player.status.state == .paused { carryOut(.resume) }
   }
 
@@ -223,7 +198,46 @@ final class HouseGroup {
     return restingPlace.flatMap { driver.session.playlist.item($0.entry) }.map(player.name(of:))
   }
 
+  // MARK: - Settings
+
+  /// In all its rooms; returns what they are set to then, a line for each.
+  func set(_ change: RoomChange) throws(Refusal) -> String {
+    var rest = change
+    if let volume = change.volume {
+      let now = self.volume.level(of: volumes(player.status))
+      setVolume(change.isStep ? now + volume : volume)
+      (rest.volume, rest.isStep) = (nil, false)
+    }
+    return try player.set(rest, in: [.all])
+  }
+
+  /// Those that have said how loud they are, by their identities in the household.
+  func volumes(_ status: GroupStatus) -> [String: Double] {
+    let known = Dictionary(status.rooms.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+    return rooms.compactMapValues { id in
+      known[id]?.settings.map { Double($0.volume) / 10 }
+    }
+  }
+
+  private func setVolume(_ level: Double) {
+    for (room, volume) in volume.move(to: level, volumes(player.status)) {
+      guard let id = rooms[room] else { continue }
+      carryOut(.volume(.room(id), UInt16((volume * 10).rounded())))
+    }
+  }
+
+  /// Zero ends the timer.
+  func sleep(in seconds: Double, at now: LocalTime) -> String {
+    sleepTime = seconds == 0 ? nil : now + Nanoseconds(Int64(seconds * 1_000_000_000))
+    return seconds == 0
+      ? "the sleep timer is off" : "music pauses in \(TimeText.format(seconds))"
+  }
+
   // MARK: - Rooms
+
+  func isLive(_ room: RoomID) -> Bool {
+    player.status.rooms.contains { $0.id == room && $0.settings != nil }
+  }
 
   func add(_ record: RoomRecord, takes: Bool) {
     lost.remove(record.id)
@@ -280,36 +294,46 @@ final class HouseGroup {
 
   // MARK: - Queue
 
-  /// Returns the identities of what was added.
-  func edit(_ edit: HouseRequest.QueueEdit) throws(Refusal) -> [Int] {
-    switch edit {
-    case .add(let entries, at: .now): return try replace(with: entries)
-    case .clear: clear()
-    case .undo: try bringBack()
-    case .play(let id):
-      try check(id)
-      try play(QueuePlace(entry: id, seconds: 0))
-    case .add(let entries, let place):
-      let added = try add(entries, at: place)
-      undo = nil
-      return added
-    case .shuffle: try shuffle()
-    case .remove(let id): try remove(entry: id)
-    case .move(let id, let place):
-      try move(id, to: place)
-      undo = nil
-    }
-    return []
+  struct Edited {
+    /// The identities of what was added.
+    var added: [Int] = []
+    /// In a few words.
+    var said: String?
   }
 
-  private func check(_ id: Int) throws(Refusal) {
-    guard driver.session.playlist.contains(id) else {
-      throw .noSuch("that entry is not in the queue any more")
+  func edit(_ edit: Order.QueueEdit) throws(Refusal) -> Edited {
+    switch edit {
+    case .add(let entries, at: .now):
+      return Edited(added: try replace(with: entries), said: Self.count(entries) + " added")
+    case .add(let entries, let place):
+      return Edited(added: try add(entries, at: place), said: Self.count(entries) + " added")
+    case .clear: return Edited(said: clear())
+    case .undo: return Edited(said: try bringBack())
+    case .play(let id):
+      try player.check(id)
+      try play(QueuePlace(entry: id, seconds: 0))
+      return Edited(said: player.chosen)
+    case .shuffle:
+      try shuffle()
+      return Edited(said: "shuffled")
+    case .remove(let ids): return Edited(said: try remove(ids))
+    case .move(let id, let place):
+      let said = try player.move(id, to: place, current: currentAtRest)
+      undo = nil
+      return Edited(said: said)
     }
   }
+
+  private static func count(_ things: some Collection) -> String {
+    PlayerService.count(things.count, "item")
+  }
+
+  /// What it goes on with while it plays nothing.
+  private var currentAtRest: Int? { isResting ? restingPlace?.entry : nil }
 
   private func replace(with entries: [Entry]) throws(Refusal) -> [Int] {
     try checkRooms()
+    undo = nil
     keepForUndo("replaced")
     carryOut(.edit(.clear))
     let added = try insert(entries, .end)
@@ -317,61 +341,29 @@ final class HouseGroup {
     return added
   }
 
-  private func clear() {
+  private func clear() -> String {
+    let count = items.count
     keepForUndo("cleared")
     restingPlace = nil
     carryOut(.halt)
     carryOut(.edit(.clear))
+    return PlayerService.count(count, "item") + " removed"
   }
 
-  private func add(
-    _ entries: [Entry], at place: HouseRequest.Place
-  ) throws(Refusal) -> [Int] {
+  /// What is added to an empty list begins, unless something else plays.
+  private func add(_ entries: [Entry], at place: Order.Place) throws(Refusal) -> [Int] {
     let begins = items.isEmpty && isResting && !rooms.isEmpty
-    let added = try insert(entries, try self.place(place))
-    if begins, let first = added.first {
-      try play(QueuePlace(entry: first, seconds: 0))
-    }
+    let added = try insert(entries, try player.place(place, current: currentAtRest))
+    if begins, let first = added.first { try play(QueuePlace(entry: first, seconds: 0)) }
+    undo = nil
     return added
   }
 
-  func insert(
-    _ entries: [Entry], _ place: PlaylistEdit.Place
-  ) throws(Refusal) -> [Int] {
-    let new = entries.map { PlaylistEntry($0.location, title: $0.title, reach: $0.reach) }
-    guard case .added(let ids) = try player.carryOut(.edit(.insert(new, place))) else {
-      return []
-    }
+  func insert(_ entries: [Entry], _ place: PlaylistEdit.Place) throws(Refusal) -> [Int] {
+    let ids = try player.insert(entries, place)
     for (id, entry) in zip(ids, entries) { details[id] = entry }
     forgetDetails()
-    return Array(ids)
-  }
-
-  /// - Parameter moved: an entry that is to come there: places are counted in the list without it.
-  private func place(
-    _ place: HouseRequest.Place, without moved: Int? = nil
-  ) throws(Refusal) -> PlaylistEdit.Place {
-    switch place {
-    case .now, .end: return .end
-    case .next: return (isResting ? restingPlace : nil).map { .after($0.entry) } ?? .next
-    case .before(let id):
-      try check(id)
-      let items = items
-      let index = items.firstIndex { $0.id == id } ?? items.count
-      return .index(items[..<index].contains { $0.id == moved } ? index - 1 : index)
-    case .number(let number):
-      let last = items.count + (moved == nil ? 1 : 0)
-      guard (1...last).contains(number) else {
-        throw .invalid("there is no number \(number) to be had in the list: 1 to \(last)")
-      }
-      return .index(number - 1)
-    }
-  }
-
-  private func move(_ id: Int, to place: HouseRequest.Place) throws(Refusal) {
-    try check(id)
-    guard place != .before(id) else { return }
-    carryOut(.edit(.move(id, try self.place(place, without: id))))
+    return ids
   }
 
   private func shuffle() throws(Refusal) {
@@ -385,13 +377,19 @@ final class HouseGroup {
     }
   }
 
-  private func remove(entry id: Int) throws(Refusal) {
-    try check(id)
-    keepForUndo("removed", count: 1, movesPlace: place(player.status)?.entry == id)
-    if restingPlace?.entry == id {
-      restingPlace = restingPlace?.moved(by: 1, in: items.map(\.id), repeats: false)
+  private func remove(_ ids: [Int]) throws(Refusal) -> String {
+    for id in ids { try player.check(id) }
+    let gone = Set(ids)
+    let current = place(player.status)?.entry
+    keepForUndo(
+      "removed", count: gone.count, movesPlace: current.map(gone.contains) ?? false)
+    let items = items
+    if let resting = restingPlace?.entry, gone.contains(resting) {
+      restingPlace = items.drop { $0.id != resting }.first { !gone.contains($0.id) }
+        .map { QueuePlace(entry: $0.id, seconds: 0) }
     }
-    carryOut(.edit(.remove([id])))
+    carryOut(.edit(.remove(ids)))
+    return PlayerService.count(gone.count, "item") + " removed"
   }
 
   private func keepForUndo(_ done: String, count: Int? = nil, movesPlace: Bool = true) {
@@ -401,16 +399,19 @@ final class HouseGroup {
     undo = QueueUndo(done, count ?? items.count, items, place)
   }
 
-  private func bringBack() throws(Refusal) {
+  private func bringBack() throws(Refusal) -> String {
     guard let undo else { throw .unavailable("there is nothing to undo") }
     self.undo = nil
     carryOut(.edit(.restore(undo.items)))
     forgetDetails()
     // Where only the order of the others has changed, what plays goes on.
-    guard let place = undo.place else { return }
-    if place.wasPlaying, !rooms.isEmpty { return try play(place.queue) }
-    carryOut(.halt)
-    restingPlace = place.queue
+    if let place = undo.place, place.wasPlaying, !rooms.isEmpty {
+      try play(place.queue)
+    } else if let place = undo.place {
+      carryOut(.halt)
+      restingPlace = place.queue
+    }
+    return "undone: \(undo.sentence)"
   }
 
   /// Takes what is known of files, by their places, of which nothing was said when they were added.
@@ -447,9 +448,7 @@ final class HouseGroup {
     record.place = goal(status)
     record.isPlaying = isPlaying(status)
     record.repetition = status.repetition.rawValue
-    let effects = status.effects
-    (record.effects.rate, record.effects.pitch) = (effects.rate, effects.pitch)
-    (record.effects.loudness, record.effects.filters) = (effects.loudness, effects.filters)
+    record.effects = status.effects
     return record
   }
 
@@ -459,13 +458,13 @@ final class HouseGroup {
     if record.repetition != status.repetition.rawValue {
       carryOut(.edit(.setRepetition(.init(rawValue: record.repetition) ?? .off)))
     }
-    if let effects = try? Effects(record.effects), effects != status.effects {
-      carryOut(.effects(effects))
+    if record.effects.problem == nil, record.effects != status.effects {
+      carryOut(.effects(record.effects))
     }
     let kept = record.queue.ids
     guard items.map(\.id) != kept else { return }
     if let undo, undo.items.map(\.id) == kept {
-      try? bringBack()
+      _ = try? bringBack()
     } else {
       restore(record, playing: place(status)?.entry)
     }

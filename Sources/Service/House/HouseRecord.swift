@@ -1,3 +1,5 @@
+package import Sender
+
 /// What of a household survives the end of its process.
 package struct HouseRecord: Hashable, Sendable {
   package struct Group: Hashable, Sendable {
@@ -14,7 +16,7 @@ package struct HouseRecord: Hashable, Sendable {
     package var place: QueuePlace?
     package var isPlaying = false
     package var repetition = "off"
-    package var effects = HouseRequest.GroupChange.Effects()
+    package var effects = Effects()
 
     package init(id: String, name: String?) { (self.id, self.name) = (id, name) }
   }

@@ -46,6 +46,7 @@ package struct HouseState: Codable, Hashable, Sendable {
     package var version: String
     /// Why nothing can be kept: no edit is done until it can be again.
     package var diskProblem: String?
+    package private(set) var settings = SettingRanges()
 
     package init(name: String, version: String) { (self.name, self.version) = (name, version) }
   }

@@ -152,7 +152,7 @@ package final class HouseStore {
       (group.nextEntry, group.revision) = (row.int(3) ?? 0, UInt64(max(0, row.int(4) ?? 0)))
       group.place = row.int(5).map { QueuePlace(entry: $0, seconds: row.double(6) ?? 0) }
       (group.isPlaying, group.repetition) = (row.bool(7), row.text(8) ?? "off")
-      (group.effects.rate, group.effects.pitch) = (row.double(9), row.double(10))
+      (group.effects.rate, group.effects.pitch) = (row.double(9) ?? 1, row.double(10) ?? 0)
       (group.effects.loudness, group.effects.filters) = (row.double(11), Self.filters(row.text(12)))
       return group
     }
@@ -176,7 +176,7 @@ package final class HouseStore {
       WHERE group_id = ? ORDER BY rank
       """)
     let entries = try statement.all([group]) { row in
-      var entry = HouseRequest.NewEntry(location: row.text(1) ?? "")
+      var entry = Order.NewEntry(location: row.text(1) ?? "")
       (entry.title, entry.artist, entry.album) = (row.text(2), row.text(3), row.text(4))
       (entry.durationS, entry.artwork, entry.trackId) = (row.double(5), row.text(6), row.text(7))
       (entry.albumId, entry.hasVideo) = (row.text(8), row.int(9).map { $0 != 0 })
@@ -247,7 +247,7 @@ package final class HouseStore {
       .integer(Int64(clamping: group.revision)), .init(group.place?.entry),
       .real(group.place?.seconds ?? 0), .init(group.isPlaying), .text(group.repetition),
       .init(group.effects.rate), .init(group.effects.pitch), .init(group.effects.loudness),
-      .init(group.effects.filters.map(Self.text)), .init(group.lastRoom))
+      .init(Self.text(group.effects.filters)), .init(group.lastRoom))
     let before = before?.queue ?? QueueRecord()
     if group.queue != before { try write(group.queue.entries, of: .text(group.id), before.entries) }
   }
@@ -312,8 +312,8 @@ package final class HouseStore {
   }
 
   /// None where one of them is no filter: the file was written by somebody else.
-  private static func filters(_ text: String?) -> [SoundFilter]? {
-    text.map { (try? $0.split(separator: ",").map { try SoundFilter(String($0)) }) ?? [] }
+  private static func filters(_ text: String?) -> [SoundFilter] {
+    (try? (text ?? "").split(separator: ",").map { try SoundFilter(String($0)) }) ?? []
   }
 }
 

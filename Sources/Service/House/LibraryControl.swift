@@ -15,7 +15,7 @@ package protocol LibraryControl: Sendable {
     -> StoredPlaylist
   func removePlaylist(_ id: String) async throws(Refusal)
   /// What an item stands for, in the order in which it plays.
-  func entries(of item: LibraryItem) async throws(Refusal) -> [HouseRequest.NewEntry]
+  func entries(of item: LibraryItem) async throws(Refusal) -> [Order.NewEntry]
   /// Returns once it has begun.
   func scan() async throws(Refusal)
   /// A picture by its hash, no larger than `size` pixels each way.

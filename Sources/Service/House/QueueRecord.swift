@@ -3,7 +3,7 @@ import Sender
 /// The entries of a queue in their order, as they are kept. Each entry has a rank, and ranks grow along the queue. An edit
 /// gives few entries a new rank, so that few rows of a long queue are written.
 package struct QueueRecord: Hashable, Sendable {
-  package typealias Details = HouseRequest.NewEntry
+  package typealias Details = Order.NewEntry
 
   package struct Entry: Hashable, Sendable {
     package let id: Int

@@ -16,7 +16,7 @@ final class RoomVisit {
   private let player: PlayerService
   private let room: RoomID
   /// What the room has still to be told.
-  private var wanted = HouseRequest.RoomSettingsChange()
+  private var wanted = RoomChange()
   private var deadline: LocalTime
   private var hasLeft = false
 
@@ -34,12 +34,9 @@ final class RoomVisit {
   }
 
   /// False where it is too late to tell it more.
-  func tell(_ change: HouseRequest.RoomSettingsChange, at now: LocalTime) -> Bool {
+  func tell(_ change: RoomChange, at now: LocalTime) -> Bool {
     guard !hasLeft else { return false }
-    wanted.volume = change.volume ?? wanted.volume
-    wanted.muted = change.muted ?? wanted.muted
-    wanted.delayMs = change.delayMs ?? wanted.delayMs
-    wanted.channels = change.channels ?? wanted.channels
+    wanted.merge(change)
     deliver(at: now)
     return true
   }
@@ -49,16 +46,13 @@ final class RoomVisit {
     shown.volume = wanted.volume ?? shown.volume
     shown.muted = wanted.muted ?? shown.muted
     shown.delayMs = wanted.delayMs ?? shown.delayMs
-    shown.channels = wanted.channels ?? shown.channels
+    shown.channels = wanted.channels?.name ?? shown.channels
   }
 
   private func deliver(at now: LocalTime) {
-    guard settings != nil, wanted != .init() else { return }
-    let change = RoomChange(
-      isMuted: wanted.muted, delayMs: wanted.delayMs, channels: wanted.channels,
-      volume: wanted.volume)
+    guard settings != nil, !wanted.isEmpty else { return }
     // Their ranges were checked when they were asked for.
-    for command in (try? change.commands(for: .room(room))) ?? [] {
+    for command in (try? wanted.commands(for: .room(room))) ?? [] {
       player.driver.carryOut(command)
     }
     wanted = .init()
@@ -89,7 +83,7 @@ extension House {
   static let visitLimit = 8
 
   func tell(
-    _ change: HouseRequest.RoomSettingsChange, to room: String
+    _ change: RoomChange, to room: String
   ) throws(Refusal) {
     let name = name(ofRoom: room)
     let now = HostClock.now

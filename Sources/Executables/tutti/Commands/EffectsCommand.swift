@@ -4,15 +4,20 @@ import Service
 
 /// How `tutti play` and `tutti effects` are told what to do to the sound.
 struct EffectOptions: ParsableArguments {
-  @Option(help: .init("Faster or slower at the same pitch, 0.25 to 4.", valueName: "factor"))
+  @Option(
+    help: .init(
+      "Faster or slower at the same pitch, \(Effects.rates.text).", valueName: "factor"))
   var rate: Double?
   @Option(
     parsing: .unconditional,
-    help: .init("Higher or lower at the same speed, -12 to 12.", valueName: "semitones"))
+    help: .init(
+      "Higher or lower at the same speed, \(Effects.pitches.text).", valueName: "semitones"))
   var pitch: Double?
   @Option(
     parsing: .unconditional,
-    help: .init("Brings every item to this loudness, -40 to -5, such as -16.", valueName: "LUFS"))
+    help: .init(
+      "Brings every item to this loudness, \(Effects.loudnesses.text), such as -16.",
+      valueName: "LUFS"))
   var loudness: Double?
   @Option(
     parsing: .unconditional,
@@ -118,6 +123,6 @@ struct EffectsCommand: RemoteCommand {
     change.isReset = off
     // Wrong values are refused here, before a player is asked.
     _ = try change.applied(to: Effects())
-    return .effects(change: change)
+    return .change(.init(effects: change))
   }
 }

@@ -48,7 +48,7 @@ struct PlayCommand: ParsableCommand {
   @Option(
     name: .customLong("repeat"),
     help: "off, one or all (default: off; a daemon's group keeps its own).")
-  var repetition: RepeatOption?
+  var repetition: Playlist.Repetition?
   @Flag(help: "Stay when the list has ended, and play on when something is added.")
   var stay = false
   @Option(
@@ -150,7 +150,7 @@ struct PlayCommand: ParsableCommand {
       request: PlayRequest(
         entries: items.map { PlaylistEntry(MediaPaths.absolute($0.location), title: $0.title) },
         rooms: RoomWish.names(on), addresses: at, shuffles: shuffle,
-        repetition: repetition?.rawValue, effects: change, takes: take,
+        repetition: repetition, effects: change, takes: take,
         foregroundOptions: foregroundOptions))
     let isPiped = items.contains { $0.location == "-" }
     if !isPiped, JSONLine.encode(ControlCall(id: 1, request)).count <= ControlServer.requestLimit {
@@ -190,9 +190,7 @@ struct PlayCommand: ParsableCommand {
   private func prepare(_ player: PlayerService, _ effects: Effects) throws {
     try player.carryOut(.effects(effects))
     if shuffle { try player.shuffle() }
-    if let repetition = Playlist.Repetition(rawValue: (repetition ?? .off).rawValue) {
-      try player.carryOut(.edit(.setRepetition(repetition)))
-    }
+    if let repetition { try player.carryOut(.edit(.setRepetition(repetition))) }
   }
 
   private func positionInterval() throws -> Nanoseconds? {

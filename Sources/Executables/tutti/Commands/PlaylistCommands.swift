@@ -52,7 +52,8 @@ struct AddCommand: RemoteCommand {
     for index in entries.indices {
       entries[index].location = MediaPaths.absolute(entries[index].location)
     }
-    let request = ControlRequest.add(entries: entries, number: next ? 0 : to)
+    let place = to.map { Order.Place.number($0) } ?? (next ? .next : .end)
+    let request = ControlRequest.edit(.add(entries.map { Order.NewEntry($0) }, at: place))
     guard JSONLine.encode(ControlCall(id: 1, request)).count <= ControlServer.requestLimit else {
       throw Failure(.usage, "too many files at once (\(entries.count)); add them in parts")
     }
@@ -73,7 +74,7 @@ struct RemoveCommand: RemoteCommand {
   @Argument(help: "Numbers, as shown by: tutti queue")
   var numbers: [Int]
   @OptionGroup var common: CommonOptions
-  func request() -> ControlRequest { .remove(numbers: numbers) }
+  func request() -> ControlRequest { .edit(.remove(numbers)) }
 }
 
 struct MoveCommand: RemoteCommand {
@@ -88,7 +89,7 @@ struct MoveCommand: RemoteCommand {
 
   func request() throws -> ControlRequest {
     guard to >= 1 else { throw Failure(.usage, "numbers count from 1") }
-    return .move(number: number, to: to)
+    return .edit(.move(number, to: .number(to)))
   }
 }
 
@@ -97,7 +98,7 @@ struct ClearCommand: RemoteCommand {
     commandName: "clear", abstract: "Empties the list: the music ends.",
     discussion: "Example:\n  tutti clear")
   @OptionGroup var common: CommonOptions
-  func request() -> ControlRequest { .clear }
+  func request() -> ControlRequest { .edit(.clear) }
 }
 
 struct JumpCommand: RemoteCommand {
@@ -107,7 +108,7 @@ struct JumpCommand: RemoteCommand {
   @Argument(help: "Its number, as shown by: tutti queue")
   var number: Int
   @OptionGroup var common: CommonOptions
-  func request() -> ControlRequest { .jump(number: number) }
+  func request() -> ControlRequest { .edit(.play(number)) }
 }
 
 struct ShuffleCommand: RemoteCommand {
@@ -116,22 +117,22 @@ struct ShuffleCommand: RemoteCommand {
     abstract: "Puts all other items behind the current one, in random order.",
     discussion: "Example:\n  tutti shuffle")
   @OptionGroup var common: CommonOptions
-  func request() -> ControlRequest { .shuffle }
+  func request() -> ControlRequest { .edit(.shuffle) }
 }
 
 struct RepeatCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
     commandName: "repeat", abstract: "Repeats the list, one item, or nothing.",
     discussion: "Examples:\n  tutti repeat all\n  tutti repeat one\n  tutti repeat off")
-  @Argument(help: "off, one or all.")
-  var mode: RepeatOption
+  @Argument(help: "\(Playlist.Repetition.allCases.map(\.rawValue).orList).")
+  var mode: Playlist.Repetition
   @OptionGroup var common: CommonOptions
-  func request() -> ControlRequest { .repeat(mode: mode.rawValue) }
+  func request() -> ControlRequest {
+    .change(.init(repeat: mode))
+  }
 }
 
-enum RepeatOption: String, ExpressibleByArgument, CaseIterable {
-  case off, one, all
-}
+extension Playlist.Repetition: ExpressibleByArgument {}
 
 enum MediaPaths {
   /// The files in what was named, folders opened.

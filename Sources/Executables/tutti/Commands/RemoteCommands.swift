@@ -39,7 +39,7 @@ struct PauseCommand: RemoteCommand {
     commandName: "pause", abstract: "Pauses, in all rooms at one sample.",
     discussion: "Example:\n  tutti pause")
   @OptionGroup var common: CommonOptions
-  func request() -> ControlRequest { .pause }
+  func request() -> ControlRequest { .transport(.pause) }
 }
 
 struct ResumeCommand: RemoteCommand {
@@ -47,7 +47,7 @@ struct ResumeCommand: RemoteCommand {
     commandName: "resume", abstract: "Goes on after a pause.",
     discussion: "Example:\n  tutti resume")
   @OptionGroup var common: CommonOptions
-  func request() -> ControlRequest { .resume }
+  func request() -> ControlRequest { .transport(.play) }
 }
 
 struct NextCommand: RemoteCommand {
@@ -55,7 +55,7 @@ struct NextCommand: RemoteCommand {
     commandName: "next", abstract: "Skips to the next item.",
     discussion: "After the last item the player ends.\n\nExample:\n  tutti next")
   @OptionGroup var common: CommonOptions
-  func request() -> ControlRequest { .next }
+  func request() -> ControlRequest { .transport(.next) }
 }
 
 struct PreviousCommand: RemoteCommand {
@@ -69,7 +69,7 @@ struct PreviousCommand: RemoteCommand {
         tutti previous
       """)
   @OptionGroup var common: CommonOptions
-  func request() -> ControlRequest { .previous }
+  func request() -> ControlRequest { .transport(.previous) }
 }
 
 struct SeekCommand: RemoteCommand {
@@ -97,7 +97,8 @@ struct SeekCommand: RemoteCommand {
     guard let (seconds, isRelative) = TimeText.parse(position) else {
       throw Failure(.usage, "\(position) is not a time; write 90, 1:30, +15 or -15")
     }
-    return .seek(seconds: seconds, isRelative: isRelative)
+    return .order(
+      .seek(group: Order.meantGroup, seconds: seconds, isRelative: isRelative))
   }
 }
 
@@ -147,7 +148,7 @@ struct VolumeCommand: ParsableCommand {
       """)
   @Argument(
     parsing: .allUnrecognized,
-    help: .init("0 to 100, or a step with + or -.", valueName: "volume"))
+    help: .init("\(RoomChange.volumes.text), or a step with + or -.", valueName: "volume"))
   var volume: [String] = []
   @Option(
     help: .init(
@@ -163,11 +164,12 @@ struct VolumeCommand: ParsableCommand {
   var mute: Bool?
   @Option(
     parsing: .unconditional,
-    help: .init("Later (positive) or earlier by so much, -2000 to 2000.", valueName: "ms"))
+    help: .init(
+      "Later (positive) or earlier by so much, \(RoomChange.delaysMs.text).", valueName: "ms"))
   var delay: Double?
   @Option(
-    help: "stereo, left, right or mono.",
-    completion: .list(["stereo", "left", "right", "mono"]))
+    help: "\(RoomChange.ChannelMap.names.orList).",
+    completion: .list(RoomChange.ChannelMap.names))
   var channels: String?
   @OptionGroup var common: CommonOptions
 
@@ -176,7 +178,7 @@ struct VolumeCommand: ParsableCommand {
       let change = try change()
       let state = try common.state()
       let client = common.client(state)
-      if at.isEmpty, let reply = try client.askIfRunning(.set(change: change)) {
+      if at.isEmpty, let reply = try client.askIfRunning(.order(order(change))) {
         return try common.show(reply)
       }
       let wish = try RoomWish(on: on, at: at)
@@ -195,10 +197,21 @@ struct VolumeCommand: ParsableCommand {
     }
   }
 
+  private func order(_ change: RoomChange) -> Order {
+    let rooms = RoomWish.names(on)
+    return rooms.isEmpty
+      ? .change(group: Order.meantGroup, .init(rooms: change)) : .set(rooms: rooms, change)
+  }
+
   private func change() throws -> RoomChange {
     let step = try SignedArgument.only(ofAtMostOne: volume)
-    var change = RoomChange(
-      rooms: RoomWish.names(on), isMuted: mute, delayMs: delay, channels: channels)
+    var change = RoomChange(muted: mute, delayMs: delay)
+    if let channels {
+      change.channels = RoomChange.ChannelMap(name: channels)
+      if change.channels == nil {
+        throw Failure(.usage, "channels are \(RoomChange.ChannelMap.names.orList)")
+      }
+    }
     if let step {
       guard let value = Double(step), value.isFinite else {
         throw Failure(.usage, "\(step) is not a volume; write 0 to 100, +5 or -5")

@@ -26,9 +26,11 @@ struct JoinCommand: ParsableCommand {
       let found = try ReceiverSearch(state: state).records(
         named: rooms.flatMap { RoomWish.names($0) })
       let addresses = try at.map(RoomWish.address)
-      let new: [NewRoom] =
-        found.map { .record($0) } + addresses.map { .address(host: $0, port: $1) }
-      for room in new { try common.show(try client.ask(.join(room: room))) }
+      let ids = found.map(\.id) + addresses.map { RoomWish.text(host: $0, port: $1) }
+      for room in ids {
+        let order = Order.join(group: Order.meantGroup, room: room, takes: false)
+        try common.show(try client.ask(.order(order), rooms: found))
+      }
     }
   }
 }
@@ -41,7 +43,9 @@ struct LeaveCommand: RemoteCommand {
   var rooms: [String]
   @OptionGroup var common: CommonOptions
 
-  func request() -> ControlRequest { .leave(rooms: rooms.flatMap { RoomWish.names($0) }) }
+  func request() -> ControlRequest {
+    .order(.leave(group: Order.meantGroup, rooms: rooms.flatMap { RoomWish.names($0) }))
+  }
 }
 
 /// Names for `--on`, as the shell completes them: rooms that are remembered, and those that a short search finds.

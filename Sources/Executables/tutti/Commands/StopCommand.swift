@@ -44,7 +44,10 @@ struct StopCommand: ParsableCommand {
         return try common.show(reply)
       }
       if on == nil, at.isEmpty, !all {
-        guard let reply = try client.askIfRunning(.stop) else { throw nothingPlays(state) }
+        guard
+          let reply = try client.askIfRunning(
+            .transport(.stop))
+        else { throw nothingPlays(state) }
         return try common.show(reply)
       }
       try silence(try RoomWish(on: on, at: at), client, state)

@@ -1,8 +1,16 @@
-internal import Glibc
+internal import LinuxIO
 
 /// The addresses that can be played: of http and https, in visible ASCII, and without a password.
-enum WebAddress {
-  static func isOne(_ text: String) -> Bool {
+package struct WebAddress: Hashable, Sendable {
+  package let text: String
+
+  /// Nil for what is none.
+  package init?(_ text: String) {
+    guard Self.isOne(text) else { return nil }
+    self.text = text
+  }
+
+  private static func isOne(_ text: String) -> Bool {
     let small = text.lowercased()
     guard let scheme = ["http://", "https://"].first(where: { small.hasPrefix($0) }),
       text.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
@@ -24,7 +32,9 @@ enum WebAddress {
   }
 
   private static func isIPv6(_ text: Substring) -> Bool {
-    var address = in6_addr()
-    return inet_pton(AF_INET6, String(text), &address) == 1
+    guard !text.contains("%"), case .ipv6 = SocketAddress(host: String(text), port: 0) else {
+      return false
+    }
+    return true
   }
 }

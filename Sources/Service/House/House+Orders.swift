@@ -1,0 +1,238 @@
+import Clock
+import Driver
+import LinuxIO
+import Sender
+import WireProtocol
+
+/// Carries out what is asked for, through whatever door it comes: the rules of a group are those of `HouseGroup`.
+extension House {
+  /// Longer than anybody calls a group.
+  private static let nameLimit = 100
+
+  /// What was done, as far as it is known before the state is made.
+  struct Done {
+    var group: String?
+    var room: String?
+    var queue: Answer.Queue?
+    var said: String?
+
+    func answer(_ state: HouseState) -> Answer {
+      var answer = Answer(revision: state.revision)
+      answer.group = state.groups.first { $0.id == group }
+      answer.room = state.rooms.first { $0.id == room }
+      (answer.queue, answer.said) = (queue, said)
+      return answer
+    }
+  }
+
+  func perform(_ order: Order, _ answer: @escaping (Result<Answer, Refusal>) -> Void) {
+    perform(isEdit: order.isEdit, answer) { [unowned self] () throws(Refusal) in
+      try carryOut(order)
+    }
+  }
+
+  /// The answer comes when what was done is on the disk. An edit that cannot be kept is not done.
+  func perform(
+    isEdit: Bool, _ answer: @escaping (Result<Answer, Refusal>) -> Void,
+    _ body: @escaping () throws(Refusal) -> Done
+  ) {
+    whereDiskWorks(for: isEdit) { [unowned self] refusal in
+      if let refusal { return answer(.failure(refusal)) }
+      let done = Result(catching: body)
+      // The answer is as things are now, not as they are when the disk is done.
+      let state = publish()
+      let result = done.map { $0.answer(state) }
+      afterSaving { refusal in
+        if let refusal, isEdit, case .success = result { return answer(.failure(refusal)) }
+        answer(result)
+      }
+    }
+  }
+
+  private func carryOut(_ order: Order) throws(Refusal) -> Done {
+    switch order {
+    case .createGroup(let rooms, let name):
+      return Done(group: try createGroup(rooms, name: name))
+    case .deleteGroup(let id):
+      _ = try group(id)
+      delete(id)
+      return Done()
+    case .change(let id, let change): return Done(group: id, said: try set(change, of: id))
+    case .transport(let id, let transport):
+      noteMove()
+      return Done(group: id, said: try used(group(id)).transport(transport))
+    case .seek(let id, let seconds, let isRelative):
+      noteMove()
+      return Done(
+        group: id, said: try used(group(id)).seek(seconds, isRelative: isRelative))
+    case .join(let id, let room, let takes):
+      return Done(group: id, said: try join(room, id, takes: takes))
+    case .leave(let id, let rooms): return Done(group: id, said: try leave(rooms, id))
+    case .merge(let id, let other): return Done(group: id, said: try merge(other, into: id))
+    case .edit(let id, let edit, let expected):
+      let group = try used(group(id))
+      if let expected, expected != group.queueRevision {
+        throw .outdated(revision: group.queueRevision)
+      }
+      let done = try group.edit(edit)
+      return Done(
+        group: id, queue: .init(revision: group.queueRevision, added: done.added), said: done.said)
+    case .set(let rooms, let change): return try set(change, of: rooms)
+    case .identify(let room):
+      try identify(room)
+      return Done(said: "\(name(ofRoom: room)) shows itself")
+    }
+  }
+
+  func group(_ id: String) throws(Refusal) -> HouseGroup {
+    guard let group = groups[id] else { throw .noSuch("there is no such group any more") }
+    return group
+  }
+
+  private func used(_ group: HouseGroup) -> HouseGroup {
+    noteUse(of: group)
+    return group
+  }
+
+  // MARK: - Groups
+
+  func createGroup(_ rooms: [String], name: String?) throws(Refusal) -> String {
+    for room in rooms { try check(room: room) }
+    let name = try checked(name)
+    if name == nil, let id = plan.abandoned(by: rooms), let group = groups[id] {
+      noteUse(of: group)
+      carryOut(plan.setRooms(of: id, to: rooms))
+      return id
+    }
+    guard let (id, moves) = plan.create(name: name, rooms: rooms) else {
+      throw .unavailable("there are \(HousePlan.groupLimit) groups already; delete one")
+    }
+    do {
+      try open(HouseRecord.Group(id: id, name: name))
+    } catch {
+      _ = plan.delete(id)
+      throw error
+    }
+    if let group = groups[id] { noteUse(of: group) }
+    carryOut(moves)
+    return id
+  }
+
+  func delete(_ id: String) {
+    let moves = plan.delete(id)
+    for move in moves { groups[id]?.remove(move.room) }
+    close(id)
+  }
+
+  private func merge(_ other: String, into id: String) throws(Refusal) -> String {
+    _ = (try group(id), try group(other))
+    guard other != id else { throw .invalid("a group cannot be merged with itself") }
+    let said = "\(name(ofGroup: other)) joins \(name(ofGroup: id))"
+    carryOut(plan.merge(other, into: id))
+    close(other)
+    return said
+  }
+
+  /// A room that another sender plays in is left alone, unless somebody `takes` it.
+  @discardableResult
+  func join(_ room: String, _ id: String, takes: Bool) throws(Refusal) -> String {
+    let group = try group(id)
+    try check(room: room)
+    guard takes || !isTaken(room) else {
+      throw .unavailable(
+        "\(name(ofRoom: room)) is playing something of another sender; take it to play here")
+    }
+    noteUse(of: group)
+    guard let move = plan.join(room, id) else {
+      if takes { connect(room, in: id, takes: true) }
+      return "plays in \(name(ofRoom: room)) already"
+    }
+    let said = "\(name(ofRoom: room)) joins \(name(ofGroup: id))"
+    carryOut([move], takes: takes)
+    return said
+  }
+
+  private func leave(_ rooms: [String], _ id: String) throws(Refusal) -> String {
+    for room in rooms where plan.group(ofRoom: room)?.id != id {
+      throw .noSuch("\(name(ofRoom: room)) is not in this group")
+    }
+    noteUse(of: try group(id))
+    let said = rooms.map { "\(name(ofRoom: $0)) leaves" }.joined(separator: "\n")
+    carryOut(rooms.compactMap { plan.leave($0) })
+    return said
+  }
+
+  /// Nothing is done where one of the values cannot be had, except where the session refuses it.
+  private func set(_ change: Order.GroupChange, of id: String) throws(Refusal) -> String {
+    let group = try group(id)
+    _ = try change.effects?.applied(to: group.player.status.effects)
+    _ = try change.rooms.commands(for: .all)
+    if let seconds = change.sleepInS, !Order.GroupChange.sleeps.contains(seconds) {
+      throw .invalid("the sleep timer is \(Order.GroupChange.sleeps.text) seconds")
+    }
+    let name = try checked(change.name)
+    for room in change.roomIds ?? [] { try check(room: room) }
+    if !change.isEmpty { noteUse(of: group) }
+    if change.name != nil { plan.rename(id, to: name) }
+    if let rooms = change.roomIds { carryOut(plan.setRooms(of: id, to: rooms)) }
+    var said: [String] = []
+    if let effects = change.effects { said.append(try group.player.set(effects)) }
+    if let repetition = change.repeat { said.append(try group.player.set(repetition)) }
+    if !change.rooms.isEmpty { said.append(try group.set(change.rooms)) }
+    if let seconds = change.sleepInS { said.append(group.sleep(in: seconds, at: HostClock.now)) }
+    return said.joined(separator: "\n")
+  }
+
+  /// Nil for an empty one: then the group is called by its rooms.
+  private func checked(_ name: String?) throws(Refusal) -> String? {
+    guard let name else { return nil }
+    guard name.count <= Self.nameLimit, name.utf8.count <= 4 * Self.nameLimit else {
+      throw .invalid("a group's name has at most \(Self.nameLimit) characters")
+    }
+    let shown = ItemMetadata.shown(FileName.shown(name))
+    return shown.allSatisfy(\.isWhitespace) ? nil : shown
+  }
+
+  // MARK: - Rooms
+
+  /// Each in whatever group it is, or in none.
+  private func set(_ change: RoomChange, of rooms: [String]) throws(Refusal) -> Done {
+    for room in rooms { try check(room: room) }
+    _ = try change.commands(for: .all)
+    var said: [String] = []
+    for room in rooms { said.append(try set(change, of: room)) }
+    return Done(room: rooms.first, said: said.joined(separator: "\n"))
+  }
+
+  private func set(_ change: RoomChange, of room: String) throws(Refusal) -> String {
+    guard let group = plan.group(ofRoom: room).flatMap({ groups[$0.id] }) else {
+      return try set(change, ofFree: room)
+    }
+    guard let number = group.rooms[room], group.isLive(number) else {
+      throw .unavailable(
+        "\(name(ofRoom: room)) is not connected, so that nothing can be set there")
+    }
+    return try group.player.set(change, in: [.room(number)])
+  }
+
+  /// Of a room that plays nothing.
+  private func set(_ change: RoomChange, ofFree room: String) throws(Refusal) -> String {
+    var wanted = change
+    if change.isStep, let step = change.volume {
+      guard let volume = shown(room)?.volume else {
+        throw .unavailable(
+          "how loud \(name(ofRoom: room)) is, is not known while it plays nothing; give a volume without + or -"
+        )
+      }
+      let range = RoomChange.volumes
+      wanted.volume = min(max(volume + step, range.lowerBound), range.upperBound)
+      wanted.isStep = false
+    }
+    try tell(wanted, to: room)
+    return shown(room)?.settingsSentence ?? "\(name(ofRoom: room)): set"
+  }
+
+  private func shown(_ room: String) -> HouseState.Room? {
+    makeState().rooms.first { $0.id == room }
+  }
+}

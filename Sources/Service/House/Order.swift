@@ -1,0 +1,177 @@
+package import Sender
+
+/// What somebody asks of the household, whoever asks: page, program, terminal or library. Groups, rooms and entries are
+/// named by their identities. A terminal's names and numbers are turned into these first, see `resolved`.
+package enum Order: Codable, Hashable, Sendable {
+  /// As a terminal names the group that commands mean which name none.
+  package static let meantGroup = ""
+
+  case createGroup(rooms: [String], name: String?)
+  case deleteGroup(String)
+  case change(group: String, GroupChange)
+  case transport(group: String, Transport)
+  case seek(group: String, seconds: Double, isRelative: Bool)
+  /// With `takes`, also from another sender that has the room.
+  case join(group: String, room: String, takes: Bool)
+  case leave(group: String, rooms: [String])
+  /// The rooms of `other` join, and its queue is forgotten.
+  case merge(group: String, other: String)
+  /// Refused with `.outdated` where the queue has another revision than `expected`.
+  case edit(group: String, QueueEdit, expected: UInt64?)
+  case set(rooms: [String], RoomChange)
+  case identify(room: String)
+
+  package enum Transport: String, Codable, CaseIterable, Hashable, Sendable {
+    case play, pause, stop, next, previous
+  }
+
+  package struct GroupChange: Codable, Hashable, Sendable {
+    /// Seconds of a sleep timer: a day at most.
+    package static let sleeps = 0.0...86_400
+
+    package var name: String?
+    package var `repeat`: Playlist.Repetition?
+    package var effects: EffectsChange?
+    package var roomIds: [String]?
+    /// Seconds from now, in `sleeps`; 0 ends the timer.
+    package var sleepInS: Double?
+    /// In all its rooms; the volume is that of all together.
+    package var rooms = RoomChange()
+
+    package init(
+      repeat: Playlist.Repetition? = nil, effects: EffectsChange? = nil, sleepInS: Double? = nil,
+      rooms: RoomChange = RoomChange()
+    ) {
+      (self.repeat, self.effects) = (`repeat`, effects)
+      (self.sleepInS, self.rooms) = (sleepInS, rooms)
+    }
+
+    /// Whether it only asks how things are.
+    var isEmpty: Bool {
+      name == nil && `repeat` == nil && effects?.isEmpty ?? true && roomIds == nil
+        && sleepInS == nil && rooms.isEmpty
+    }
+  }
+
+  package enum QueueEdit: Codable, Hashable, Sendable {
+    case add([NewEntry], at: Place)
+    case clear
+    case undo
+    case shuffle
+    case remove([Int])
+    case move(Int, to: Place)
+    case play(Int)
+  }
+
+  package enum Place: Codable, Hashable, Sendable {
+    /// In place of the list, and at once.
+    case now
+    /// After what sounds.
+    case next
+    case end
+    /// Before this entry.
+    case before(Int)
+    /// So that the first of them gets this number in the list, from 1.
+    case number(Int)
+  }
+
+  /// Something to be played, found in the library already, or an address.
+  package struct NewEntry: Codable, Hashable, Sendable {
+    package var location: String
+    package var title: String?
+    package var artist: String?
+    package var album: String?
+    package var durationS: Double?
+    package var artwork: String?
+    package var trackId: String?
+    package var albumId: String?
+    package var hasVideo: Bool?
+    /// Where an address may lead: `.internet` for what guests name.
+    package var reach = SourceReach.network
+
+    package init(location: String) { self.location = location }
+
+    package init(_ entry: PlaylistEntry) {
+      self.init(location: entry.location)
+      (title, reach) = (entry.title, entry.reach)
+    }
+
+    func item(_ id: Int) -> PlayItem {
+      PlayItem(id: id, location: location, title: title, reach: reach)
+    }
+
+    var listed: PlaylistEntry { PlaylistEntry(location, title: title, reach: reach) }
+  }
+}
+
+extension Order {
+  /// Whether it is only done if it can be kept. What rooms play at once, and how loud, does not wait for a disk.
+  var isEdit: Bool {
+    switch self {
+    case .createGroup, .deleteGroup, .join, .leave, .merge: true
+    case .change(_, let change):
+      change.name != nil || change.repeat != nil || change.roomIds != nil
+        || !(change.effects?.isEmpty ?? true)
+    case .edit(_, .play, _): false
+    case .edit: true
+    case .transport, .seek, .set, .identify: false
+    }
+  }
+
+  /// Whether a terminal is shown the list afterwards.
+  var isAboutTheList: Bool {
+    switch self {
+    case .edit: true
+    case .change(_, let change): change.repeat != nil
+    case .createGroup, .deleteGroup, .transport, .seek, .join, .leave, .merge, .set, .identify:
+      false
+    }
+  }
+
+  /// Whether what is said of it names rooms, so that nobody needs to be told the group.
+  var namesRooms: Bool {
+    switch self {
+    case .createGroup, .deleteGroup, .join, .leave, .merge, .set, .identify: true
+    case .change(_, let change): !change.rooms.isEmpty
+    case .transport, .seek, .edit: false
+    }
+  }
+}
+
+/// What an order has done, and how things are then.
+package struct Answer: Hashable, Sendable {
+  /// What an edit has made of a queue.
+  package struct Queue: Hashable, Sendable {
+    package var revision: UInt64
+    /// The identities of what was added.
+    package var added: [Int]
+
+    package init(revision: UInt64, added: [Int]) {
+      (self.revision, self.added) = (revision, added)
+    }
+  }
+
+  /// The household's, from which on its state shows what was done.
+  package var revision: UInt64
+  /// Nil where it is no more, as one that its last room has left.
+  package var group: HouseState.Group?
+  package var room: HouseState.Room?
+  package var queue: Queue?
+  /// In a few words, for people; nil where nothing is to be said.
+  package var said: String?
+
+  package init(revision: UInt64) { self.revision = revision }
+}
+
+/// The household as its surfaces see it, from any thread.
+package protocol HouseControl: Sendable {
+  func state() async throws(Refusal) -> HouseState
+  func perform(_ order: Order) async throws(Refusal) -> Answer
+  func queue(group: String, offset: Int, limit: Int) async throws(Refusal) -> QueuePage
+  /// With how loud they are now.
+  func inputs() async throws(Refusal) -> [HouseState.Input]
+  /// How far rooms were from the schedule in the last minutes.
+  func syncHistory() async throws(Refusal) -> SyncHistory
+  /// Everything that changes from now on, in order. Who reads too slowly is ended, and begins with a new state.
+  func changes() async throws(Refusal) -> AsyncStream<HouseChange>
+}

@@ -1,0 +1,22 @@
+import Sender
+
+/// What each setting can be, as its type says: what options, checks over HTTP and the page go by.
+package struct SettingRanges: Codable, Hashable, Sendable {
+  package struct Range: Codable, Hashable, Sendable {
+    package var min: Double
+    package var max: Double
+
+    init(_ range: ClosedRange<Double>) { (min, max) = (range.lowerBound, range.upperBound) }
+  }
+
+  package private(set) var volume = Range(RoomChange.volumes)
+  package private(set) var delayMs = Range(RoomChange.delaysMs)
+  package private(set) var rate = Range(Effects.rates)
+  package private(set) var pitch = Range(Effects.pitches)
+  package private(set) var loudness = Range(Effects.loudnesses)
+  package private(set) var sleepInS = Range(Order.GroupChange.sleeps)
+  package private(set) var `repeat` = Playlist.Repetition.allCases.map(\.rawValue)
+  package private(set) var channels = RoomChange.ChannelMap.names
+
+  package init() {}
+}

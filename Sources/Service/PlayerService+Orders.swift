@@ -1,0 +1,196 @@
+import Clock
+import Driver
+import LinuxIO
+package import Sender
+import WireProtocol
+
+/// What orders do to one player, and the words for it. A household's groups have rules besides these: see `HouseGroup`.
+extension PlayerService {
+  /// Throws where the session refuses it.
+  @discardableResult
+  package func carryOut(_ command: PlayerCommand) throws(Refusal) -> CommandOutcome {
+    switch driver.carryOut(command) {
+    case .success(let outcome): return outcome
+    case .failure(.finished): throw .unavailable(CommandRefusal.finished.description)
+    case .failure(let refusal): throw .invalid(refusal.description)
+    }
+  }
+
+  func transport(_ transport: Order.Transport) throws(Refusal) -> String? {
+    let before = status
+    switch transport {
+    case .play:
+      try carryOut(.resume)
+      return before.state == .paused ? "plays on" : "plays already"
+    case .pause:
+      try carryOut(.pause)
+      return before.state == .paused ? "is paused already" : "paused"
+    case .stop:
+      try carryOut(.stop)
+      return "stopped"
+    case .next:
+      try carryOut(.next)
+      return before.next == nil ? "that was the last item" : chosen
+    case .previous:
+      try carryOut(.previous)
+      return chosen
+    }
+  }
+
+  /// What was chosen last: it sounds in an instant.
+  var chosen: String? {
+    guard let item = status.chosen else { return nil }
+    let number = items.firstIndex { $0.id == item.id }.map { "\($0 + 1): " } ?? ""
+    return number + name(of: item)
+  }
+
+  func seek(_ seconds: Double, isRelative: Bool) throws(Refusal) -> String {
+    let span = MediaDuration(seconds: seconds)
+    if !isRelative, let duration = status.duration, span >= duration, span > .zero {
+      let length = TimeText.format(duration.seconds)
+      throw .invalid("the item is \(length) long; the next one: tutti next")
+    }
+    try carryOut(isRelative ? .seekBy(span) : .seek(to: span))
+    let after = status
+    let place = after.target ?? (isRelative ? after.position : span)
+    let length = after.duration.map { " of " + TimeText.format($0.seconds) } ?? ""
+    return "to " + TimeText.format(place.seconds) + length
+  }
+
+  /// In all rooms.
+  func set(_ change: RoomChange) throws(Refusal) -> String {
+    _ = try change.commands(for: .all)
+    var rest = change
+    if change.isStep, let step = change.volume {
+      try changeVolume(by: step)
+      (rest.volume, rest.isStep) = (nil, false)
+    }
+    return try set(rest, in: [.all])
+  }
+
+  /// Of all rooms: as many steps back as ahead leave each as loud as it was.
+  package func changeVolume(by step: Double) throws(Refusal) {
+    let set = status.rooms.compactMap { room in
+      room.settings.map { (room.id, Double($0.volume) / 10) }
+    }
+    let names = Dictionary(set.map { ("\($0.0.number)", $0.0) }, uniquingKeysWith: { $1 })
+    let now = Dictionary(set.map { ("\($0.0.number)", $0.1) }, uniquingKeysWith: { $1 })
+    for (name, level) in volume.move(to: volume.level(of: now) + step, now) {
+      guard let room = names[name] else { continue }
+      try carryOut(.volume(.room(room), UInt16((level * 10).rounded())))
+    }
+  }
+
+  func set(_ change: RoomChange, in selections: [RoomSelection]) throws(Refusal) -> String {
+    for rooms in selections {
+      for command in try change.commands(for: rooms) { try carryOut(command) }
+    }
+    let set = statusReport.rooms.enumerated().filter { index, _ in
+      selections.contains { $0.contains(status.rooms[index].id) }
+    }
+    let sentences = set.map { $0.element.settingsSentence ?? "\($0.element.name): not connected" }
+    return sentences.joined(separator: "\n")
+  }
+
+  func set(_ change: EffectsChange) throws(Refusal) -> String {
+    if !change.isEmpty { try carryOut(.effects(try change.applied(to: status.effects))) }
+    let sentence = statusReport.effects.longSentence
+    return sentence.isEmpty ? "no effects" : sentence
+  }
+
+  func set(_ repetition: Playlist.Repetition) throws(Refusal) -> String {
+    try carryOut(.edit(.setRepetition(repetition)))
+    return switch repetition {
+    case .off: "repeats nothing"
+    case .one: "repeats this item"
+    case .all: "repeats the list"
+    }
+  }
+
+  // MARK: - The list
+
+  func insert(
+    _ entries: [Order.NewEntry], _ place: PlaylistEdit.Place
+  ) throws(Refusal) -> [Int] {
+    guard case .added(let ids) = try carryOut(.edit(.insert(entries.map(\.listed), place))) else {
+      return []
+    }
+    return Array(ids)
+  }
+
+  /// - Parameters:
+  ///   - moved: an entry that is to come there: places are counted in the list without it.
+  ///   - current: what is next to be played, where nothing plays.
+  func place(
+    _ place: Order.Place, without moved: Int? = nil, current: Int? = nil
+  ) throws(Refusal) -> PlaylistEdit.Place {
+    switch place {
+    case .now, .end: return .end
+    case .next: return current.map { .after($0) } ?? .next
+    case .before(let id):
+      try check(id)
+      let items = items
+      let index = items.firstIndex { $0.id == id } ?? items.count
+      return .index(items[..<index].contains { $0.id == moved } ? index - 1 : index)
+    case .number(let number):
+      let last = items.count + (moved == nil ? 1 : 0)
+      guard (1...max(last, 1)).contains(number) else {
+        throw .invalid("there is no number \(number) to be had in the list: 1 to \(last)")
+      }
+      return .index(number - 1)
+    }
+  }
+
+  func check(_ id: Int) throws(Refusal) {
+    guard driver.session.playlist.contains(id) else {
+      throw .noSuch("that entry is not in the queue any more")
+    }
+  }
+
+  /// Returns where it is then, in words.
+  func move(_ id: Int, to place: Order.Place, current: Int? = nil) throws(Refusal) -> String {
+    try check(id)
+    if place != .before(id) {
+      let place = try self.place(place, without: id, current: current)
+      try carryOut(.edit(.move(id, place)))
+    }
+    let items = items
+    guard let index = items.firstIndex(where: { $0.id == id }) else { return "moved" }
+    return "\(name(of: items[index])) is number \(index + 1)"
+  }
+
+  package func shuffle() throws(Refusal) {
+    let seed: UInt64
+    do {
+      seed = try SystemRandom.number()
+    } catch {
+      throw Refusal(error)
+    }
+    try carryOut(.edit(.shuffle(seed: seed)))
+  }
+
+  func item(_ number: Int) throws(Refusal) -> PlayItem {
+    let items = items
+    guard items.indices.contains(number - 1) else {
+      let range = items.isEmpty ? "it is empty" : "it has 1 to \(items.count)"
+      throw .invalid("there is no number \(number) in the list: \(range)")
+    }
+    return items[number - 1]
+  }
+
+  static func count(_ number: Int, _ thing: String) -> String {
+    "\(number) \(thing)\(number == 1 ? "" : "s")"
+  }
+
+  /// The list as other terminals see it.
+  var queue: [QueueEntry] {
+    let status = status
+    return items.enumerated().map { index, item in
+      let opened = opened(item, status)
+      return QueueEntry(
+        number: index + 1, id: item.id, item: item.location,
+        current: item.id == status.item?.item.id, title: opened?.title ?? item.title,
+        artist: opened?.artist, durationS: opened?.duration?.seconds.rounded(to: 9))
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Orders that once only the page could give, typed at a terminal.
+@Suite struct HouseCommandTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  @Test func `a terminal undoes, sleeps, merges and names what cannot be done`() throws {
+    let rooms = try ["a", "b"].map { try ReceiverProgram($0, in: folder, "--output", "null") }
+    let daemon = try Daemon(in: folder)
+    for room in rooms {
+      let path = try folder.write(
+        Tone.wave(rate: 8_000, seconds: 90, channels: 1), to: "\(room.port).wav")
+      _ = try daemon.run("play", path, "--at", room.address)
+      try room.program.line(with: "playing")
+    }
+    #expect(try daemon.run("clear") == ["b: 1 item removed"])
+    #expect(try daemon.run("undo") == ["b: undone: cleared 1 item"])
+    #expect(try daemon.run("queue").count == 2)
+    #expect(try daemon.run("sleep", "30") == ["b: music pauses in 30:00"])
+    #expect(try daemon.run("sleep", "off") == ["b: the sleep timer is off"])
+    #expect(try daemon.run("merge", "b", "--group", "a") == ["b joins a"])
+    try daemon.wait { try $0.rooms("--group", "a") == ["a": "playing", "b": "playing"] }
+    #expect(try daemon.run("identify", "b") == ["b shows itself"])
+    _ = try daemon.run("add", "http://192.0.2.1/radio", "--at", "1")
+    #expect(
+      try daemon.run("save", "Mine") == [
+        "Mine: 1 of 2 items saved; files outside the library cannot be kept in playlists"
+      ])
+    #expect(try daemon.stop() == 0)
+  }
+}
