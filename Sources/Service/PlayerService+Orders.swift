@@ -171,7 +171,7 @@ extension PlayerService {
 
   func item(_ number: Int) throws(Refusal) -> PlayItem {
     let items = items
-    guard items.indices.contains(number - 1) else {
+    guard (1...max(items.count, 1)).contains(number), !items.isEmpty else {
       let range = items.isEmpty ? "it is empty" : "it has 1 to \(items.count)"
       throw .invalid("there is no number \(number) in the list: \(range)")
     }

@@ -17,9 +17,9 @@ private struct BesiegedDaemon {
     recorder = try ReceiverProgram("a", in: folder)
     victim = try ReceiverProgram("b", in: folder, "--output", "null")
     daemon = try Daemon(in: folder)
-    // Whole periods, so that it sounds like one tone for as long as the attacks last.
-    let music = try folder.write(Tone.wave(rate: 8_000, seconds: 10, channels: 1), to: "music.wav")
-    _ = try daemon.run("play", music, "--repeat", "all", "--at", recorder.address)
+    // One item that lasts longer than the attacks: one process decodes it, and none is started for the next.
+    let music = try folder.write(Tone.wave(rate: 8_000, seconds: 900, channels: 1), to: "music.wav")
+    _ = try daemon.run("play", music, "--at", recorder.address)
     try recorder.program.line(with: "playing")
   }
 
@@ -49,12 +49,19 @@ private struct BesiegedDaemon {
       // Its name may hold spaces, so all is counted from behind it: state, parent, and the time of its start.
       let line = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
       let words = line?.split(separator: ")").last?.split(separator: " ") ?? []
-      guard words.count > 19, pid_t(words[1]) == daemon, !hasFile(process),
+      guard words.count > 19, words[0] != "Z", pid_t(words[1]) == daemon, isConfined(process),
+        !hasFile(process),
         let began = Int(words[19])
       else { return nil }
       return (began, process)
     }
     return try #require(decoders.min { ($0.began, $0.process) < ($1.began, $1.process) }).process
+  }
+
+  /// False for one that is still starting.
+  private func isConfined(_ process: pid_t) -> Bool {
+    let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+    return status?.contains("\nSeccomp:\t2\n") == true
   }
 
   private func hasFile(_ process: pid_t) -> Bool {

@@ -32,9 +32,6 @@ package struct WebAddress: Hashable, Sendable {
   }
 
   private static func isIPv6(_ text: Substring) -> Bool {
-    guard !text.contains("%"), case .ipv6 = SocketAddress(host: String(text), port: 0) else {
-      return false
-    }
-    return true
+    text.contains(":") && !text.contains("%") && SocketAddress(host: String(text), port: 0) != nil
   }
 }

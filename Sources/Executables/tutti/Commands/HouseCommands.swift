@@ -5,9 +5,9 @@ import Service
 struct UndoCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
     commandName: "undo",
-    abstract: "Brings back what a daemon's list was before it was cleared, replaced or shuffled.",
+    abstract: "Brings back a daemon's list as it was before the last edit.",
     discussion: """
-      What was removed comes back as well. It lasts until the list is edited otherwise.
+      After remove, clear, shuffle, and play in place of a list; until the next edit.
 
       Example:
         tutti undo
