@@ -170,7 +170,7 @@ extension RoomFacts {
 extension Nanoseconds {
   /// The time in milliseconds, with one digit behind the point.
   var inMilliseconds: String {
-    let tenths = (count + 50_000) / 100_000
-    return "\(tenths / 10).\(tenths % 10) ms"
+    let tenths = (count.magnitude + 50_000) / 100_000
+    return "\(count < 0 && tenths > 0 ? "-" : "")\(tenths / 10).\(tenths % 10) ms"
   }
 }

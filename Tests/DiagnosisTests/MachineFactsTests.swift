@@ -18,6 +18,14 @@ import Testing
     #expect(verdicts(0, 0, nice: true, lock: true) == [.well, .well])
   }
 
+  @Test(arguments: [
+    (-250_040_000, "-250.0"), (-5_000_000, "-5.0"), (5_000_000, "5.0"), (1_260_000, "1.3"),
+  ])
+  func `a clock that was set says by how much`(by change: Int64, _ text: String) {
+    let facts = ClockFacts(source: "tsc", change: Nanoseconds(change), span: .milliseconds(100))
+    #expect(facts.finding.fact == "the wall clock was set by \(text) ms just now")
+  }
+
   @Test func `Wi-Fi that saves power is wrong, a weak signal is told`() {
     func finding(_ saves: Bool?, _ signal: Int?) -> Finding {
       InterfaceFacts(
