@@ -39,7 +39,7 @@ test: setup
 	@scripts/test.sh
 
 test-long: setup
-	@TUTTI_LONG=1 scripts/test.sh --filter 'LongTests|LateSourceTests|LiveSeedTests|Playlist(Model|Edit)Tests|FloodTests|FloodingRoomTests|WireTests|BusyTests|ProgramTests.(AttackTests|LyingRoomTests|DoctorTests)'
+	@TUTTI_LONG=1 scripts/test.sh --filter 'LongTests|SimulationTests|PlaylistModelTests|FloodTests|FloodingRoomTests|WireTests|BusyTests|ProgramTests.(AttackTests|LyingRoomTests|DoctorTests)'
 
 test-page: build
 	@Tests/Page/run.sh

@@ -103,7 +103,8 @@ import Testing
     _ = try await ask(Self.add("/music/1.flac", at: .number(1)))
     #expect(try entries().map(\.artist) == ["Nina Simone", "Nina Simone"])
     #expect(
-      try await ask(.edit(.move(1, to: .number(2)))).done == "Party: Nina Simone – Sinnerman is number 2")
+      try await ask(.edit(.move(1, to: .number(2)))).done
+        == "Party: Nina Simone – Sinnerman is number 2")
   }
 
   @Test func `other files get what their tags say as soon as that is read`() async throws {

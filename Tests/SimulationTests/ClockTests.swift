@@ -1,10 +1,11 @@
 import Clock
 import Simulation
+import TestSupport
 import Testing
 import WireProtocol
 
 @Suite struct ClockTests {
-  @Test(arguments: [1, 2, 3] as [UInt64])
+  @Test(arguments: seeds(2, of: 3))
   func `a room whose clock jumps is back within seconds`(seed: UInt64) {
     let group = SimulatedGroup(.house([.wired, .wired], seed: seed))
     group.at(30) { $0.stepClock(of: 1, by: .milliseconds(20)) }

@@ -1,10 +1,11 @@
 import Clock
 import Simulation
+import TestSupport
 import Testing
 import WireProtocol
 
 @Suite struct DeviceTests {
-  @Test(arguments: [1, 2, 3] as [UInt64])
+  @Test(arguments: seeds(2, of: 3))
   func `a stall shorter than what is written is not heard`(seed: UInt64) {
     let group = SimulatedGroup(.house([.wired, .wired], seed: seed))
     for index in 0..<10 {
@@ -17,7 +18,7 @@ import WireProtocol
     expectFlawless(group)
   }
 
-  @Test(arguments: [1, 2, 3] as [UInt64])
+  @Test(arguments: seeds(2, of: 3))
   func `after an underrun a room is aligned at once`(seed: UInt64) {
     let group = SimulatedGroup(.house([.wired, .wired], seed: seed))
     group.at(20) { $0.stall(1, for: .milliseconds(700)) }
@@ -31,7 +32,7 @@ import WireProtocol
     expectBounded(group)
   }
 
-  @Test(arguments: [1, 2, 3] as [UInt64])
+  @Test(arguments: seeds(2, of: 3))
   func `a card that was pulled out is aligned when it is back`(seed: UInt64) {
     let group = SimulatedGroup(.house([.wired, .wired], seed: seed))
     group.at(20) { $0.unplug(1) }

@@ -1,10 +1,11 @@
 import Receiver
 import Sender
 import Simulation
+import TestSupport
 import Testing
 
 @Suite struct EndTests {
-  @Test(arguments: [1, 2, 3] as [UInt64])
+  @Test(arguments: seeds(2, of: 3))
   func `items follow each other without a gap and the end is no lack`(seed: UInt64) throws {
     var house = SimulatedGroup.Configuration.house([.wired, .wifi], seed: seed)
     house.items = [24_000, 16_000, 12_345, 40_001]

@@ -1,10 +1,11 @@
 import Clock
 import Sender
 import Simulation
+import TestSupport
 import Testing
 
 @Suite struct FlushTests {
-  @Test(arguments: [1, 2, 3, 4] as [UInt64])
+  @Test(arguments: seeds(2, of: 4))
   func `after a seek nothing flushed is heard and everything before it is`(seed: UInt64) {
     var random = RandomSource(seed: seed, part: 50)
     let group = SimulatedGroup(.house([.wired, .wired, .wifi], seed: seed))
@@ -22,7 +23,7 @@ import Testing
     for time in times { group.expectSounding([0, 1], from: time + 0.2, to: time + 1.9) }
   }
 
-  @Test(arguments: [1, 2, 3] as [UInt64])
+  @Test(arguments: seeds(2, of: 3))
   func `a pause stops all rooms at one frame and a resume goes on there`(seed: UInt64) {
     var random = RandomSource(seed: seed, part: 51)
     let group = SimulatedGroup(.house([.wired, .wifi], seed: seed))
@@ -37,7 +38,7 @@ import Testing
     group.expectSpread(within: 200, from: 8, to: 22)
   }
 
-  @Test(arguments: [1, 2, 3, 4] as [UInt64])
+  @Test(arguments: seeds(2, of: 4))
   func `many commands in a row end where the last one says`(seed: UInt64) {
     var random = RandomSource(seed: seed, part: 52)
     var house = SimulatedGroup.Configuration.house([.wired, .wifi, .wired], seed: seed)

@@ -1,8 +1,9 @@
 import Simulation
+import TestSupport
 import Testing
 
 @Suite struct LateJoinTests {
-  @Test(arguments: [1, 2, 3] as [UInt64])
+  @Test(arguments: seeds(2, of: 3))
   func `a room that joins late plays with the others at once`(seed: UInt64) throws {
     let group = SimulatedGroup(.house([.wired, .wired, .wifi], seed: seed))
     group.partition(1)

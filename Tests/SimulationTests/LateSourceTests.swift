@@ -80,7 +80,7 @@ import WireProtocol
       group, silentAtMost: late + 2 * Double(Self.outages(of: group)), seed: seed)
   }
 
-  @Test(arguments: [1, 2, 3, 4] as [UInt64])
+  @Test(arguments: seeds(2, of: 4))
   func `a source that is too slow is stopped for, more rarely each time`(seed: UInt64) throws {
     let group = Self.play(.init(.fetched, rate: 0.8), seed: seed)
     let late = Self.seconds / 0.8 - Self.seconds
@@ -89,7 +89,7 @@ import WireProtocol
     try Self.expectAllHeard(group, silentAtMost: late + 2 * Double(outages), seed: seed)
   }
 
-  @Test(arguments: [1, 2, 3, 4] as [UInt64])
+  @Test(arguments: seeds(2, of: 4))
   func `a live source in pieces is heard without a gap once its reserve suffices`(seed: UInt64)
     throws
   {
@@ -98,7 +98,7 @@ import WireProtocol
     try Self.expectAllHeard(group, silentAtMost: 2, seed: seed)
   }
 
-  @Test(arguments: [1, 2, 3] as [UInt64])
+  @Test(arguments: seeds(2, of: 3))
   func `a room that joins while the group waits for its source plays on with the others`(
     seed: UInt64
   ) throws {

@@ -1,10 +1,11 @@
 import Sender
 import Simulation
+import TestSupport
 import Testing
 
 /// The profile of sources that are heard as they happen: little is decoded and written ahead.
 @Suite struct LiveTests {
-  @Test(arguments: [1, 2, 3] as [UInt64])
+  @Test(arguments: seeds(2, of: 3))
   func `rooms that keep little ahead play without a gap, and together`(seed: UInt64) throws {
     let scenario = try #require(Scenario("live", seed: seed, rooms: 4, hours: nil))
     let group = SimulatedGroup(scenario.configuration)

@@ -1,6 +1,7 @@
 import Clock
 import Sender
 import Simulation
+import TestSupport
 import Testing
 import WireProtocol
 
@@ -54,7 +55,7 @@ import WireProtocol
     return group
   }
 
-  @Test(arguments: [1, 2, 3] as [UInt64])
+  @Test(arguments: seeds(2, of: 3))
   func `a limit beyond what a room can hold does no harm`(seed: UInt64) {
     let group = Self.overrun(seed: seed)
     group.run(until: 30)
@@ -64,7 +65,7 @@ import WireProtocol
     expectFlawless(group)
   }
 
-  @Test(arguments: [1, 2, 3] as [UInt64])
+  @Test(arguments: seeds(2, of: 3))
   func `a receiver that starts again is back within a second`(seed: UInt64) {
     let group = SimulatedGroup(.house([.wired, .wired, .wired], seed: seed))
     group.at(20) { $0.killReceiver(1) }

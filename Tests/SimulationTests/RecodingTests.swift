@@ -1,6 +1,7 @@
 import Audio
 import Sender
 import Simulation
+import TestSupport
 import Testing
 import WireProtocol
 
@@ -34,7 +35,7 @@ import WireProtocol
     return joined
   }
 
-  @Test(arguments: [1, 2, 3, 4] as [UInt64])
+  @Test(arguments: seeds(2, of: 4))
   func `a room that cannot decode what plays is heard soon, and the others hear no seam`(
     seed: UInt64
   ) throws {

@@ -1,6 +1,7 @@
 import Clock
 import Sender
 import Simulation
+import TestSupport
 import Testing
 import WireProtocol
 
@@ -39,7 +40,7 @@ import WireProtocol
     expectBounded(group)
   }
 
-  @Test(arguments: [1, 2, 3] as [UInt64])
+  @Test(arguments: seeds(2, of: 3))
   func `a pause that a room has missed costs it no music afterwards`(seed: UInt64) {
     let group = SimulatedGroup(Self.house(seed: seed))
     group.at(20) { $0.partition(1) }

@@ -1,6 +1,7 @@
 import Clock
 import Sender
 import Simulation
+import TestSupport
 import Testing
 
 @Suite struct StartTests {
@@ -16,7 +17,7 @@ import Testing
     expectFlawless(group)
   }
 
-  @Test(arguments: [1, 2, 3] as [UInt64])
+  @Test(arguments: seeds(2, of: 3))
   func `rooms on the radio begin together`(seed: UInt64) throws {
     let group = SimulatedGroup(.house([.wired, .wifi, .wifi], seed: seed))
     group.run(until: 6)
@@ -36,7 +37,7 @@ import Testing
   }
 
   /// From the first frame that is heard of each, not only once it has settled.
-  @Test(arguments: [1, 2, 3] as [UInt64])
+  @Test(arguments: seeds(2, of: 3))
   func `wired rooms resume, seek and come back together`(seed: UInt64) {
     let group = SimulatedGroup(
       .house([.wired, .wired, .wired], seed: seed, cards: [.fine, .edge]))

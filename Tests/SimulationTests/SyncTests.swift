@@ -1,10 +1,11 @@
 import Clock
 import Sender
 import Simulation
+import TestSupport
 import Testing
 
 @Suite struct SyncTests {
-  @Test(arguments: [1, 2, 3] as [UInt64])
+  @Test(arguments: seeds(2, of: 3))
   func `wired rooms stay within fifteen microseconds`(seed: UInt64) {
     let group = SimulatedGroup(.house([.wired, .wired, .wiredLoad], seed: seed))
     group.run(until: 60)
@@ -13,7 +14,7 @@ import Testing
     expectFlawless(group)
   }
 
-  @Test(arguments: [1, 2, 3] as [UInt64])
+  @Test(arguments: seeds(2, of: 3))
   func `rooms on the radio stay within sixty microseconds`(seed: UInt64) {
     let group = SimulatedGroup(.house([.wifi, .wifi, .wifi], seed: seed))
     group.run(until: 60)
@@ -22,7 +23,7 @@ import Testing
     expectFlawless(group)
   }
 
-  @Test(arguments: [1, 2, 3] as [UInt64])
+  @Test(arguments: seeds(2, of: 3))
   func `rooms of all kinds stay within a quarter of a millisecond`(seed: UInt64) {
     let group = SimulatedGroup(
       .house([.wired, .wifi, .wifiBad, .wifiBad], seed: seed, cards: [.fine, .edge]))

@@ -1,6 +1,7 @@
 import Clock
 import Sender
 import Simulation
+import TestSupport
 import Testing
 import WireProtocol
 
@@ -27,7 +28,7 @@ import WireProtocol
     }
   }
 
-  @Test(arguments: [1, 2, 3] as [UInt64])
+  @Test(arguments: seeds(2, of: 3))
   func `a room that gets seven tenths of what the music takes hears nearly as much of it`(
     seed: UInt64
   ) {
@@ -52,7 +53,7 @@ import WireProtocol
     expectBounded(group)
   }
 
-  @Test(arguments: [1, 2, 3] as [UInt64])
+  @Test(arguments: seeds(2, of: 3))
   func `a room that gets a little more than the music takes hears all of it`(seed: UInt64) {
     let group = SimulatedGroup(Self.house(part: 1.15, seed: seed))
     group.at(20) { $0.command(.seek(to: .seconds(100))) }
@@ -64,7 +65,7 @@ import WireProtocol
     expectFlawless(group, rooms: [0])
   }
 
-  @Test(arguments: [1, 2, 3] as [UInt64])
+  @Test(arguments: seeds(2, of: 3))
   func `seeks leave nothing out where the network is fast, and little where it is slow`(
     seed: UInt64
   ) {
