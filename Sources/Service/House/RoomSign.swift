@@ -43,6 +43,11 @@ final class RoomSign {
     return giveUpTime
   }
 
+  /// True once the tones have sounded, which no deadline tells.
+  var isOver: Bool {
+    if case .tones(let player, _) = kind { player.isOver } else { false }
+  }
+
   /// Does what is due; true once it is over.
   func look(at now: LocalTime) -> Bool {
     switch kind {
@@ -158,7 +163,10 @@ extension House {
 
   /// Rooms go back to their groups when all was heard.
   func lookAtSigns(at now: LocalTime) {
-    for (room, sign) in signs where sign.look(at: now) {
+    for (room, sign) in signs where sign.nextDeadline <= now || sign.isOver {
+      // Each step shows at once; it would be over before the next look.
+      hasNews = true
+      guard sign.look(at: now) else { continue }
       signs[room] = nil
       do throws(IOError) {
         try sign.end()
