@@ -35,7 +35,7 @@ struct ReceiverDoctorCommand: ParsableCommand {
   func run() throws {
     try reporting {
       ALSALibrary.configure()
-      // Before the first start there is nothing to look at but the machine.
+      // Before the receiver's first start only the machine can be checked.
       let directory = try TrustFile.existingDirectory(of: receiver)
       let examined = ExaminedReceiver(
         directory ?? ReceiverState.usualDirectory, given: receiver)
@@ -53,13 +53,13 @@ struct ReceiverDoctorCommand: ParsableCommand {
   }
 }
 
-/// A receiver as another process sees it.
+/// The facts that `tutti-receiver doctor` reads about a receiver in another process.
 private struct ExaminedReceiver: Sendable {
   private static let program = "tutti-receiver"
   private static let usualPort = 7770
 
   let directory: String
-  /// Nil where none runs.
+  /// The receiver's process; nil if none runs.
   private let process: Int32?
   private let device: String
   private let output: String
@@ -164,7 +164,7 @@ extension Console {
     return isatty(STDOUT_FILENO) == 1 && refusal.isEmpty && !["", "dumb"].contains(terminal)
   }
 
-  /// Of the terminal, in characters; nil where there is none.
+  /// Width of the terminal in columns; nil if standard output is no terminal.
   fileprivate static var width: Int? {
     guard isatty(STDOUT_FILENO) == 1 else { return nil }
     var size = winsize()

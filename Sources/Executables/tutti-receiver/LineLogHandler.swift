@@ -3,19 +3,20 @@ import LinuxIO
 import Logging
 import WireProtocol
 
-/// Writes each event as one line to standard error: when, how grave, what, and the values that belong to it. Under
-/// systemd, whose journal knows the time and takes the level from a number in front, the line begins with that.
+/// Writes each event as one line to standard error: time, level, message and values. Under systemd the line begins with
+/// the level as a number instead, which the journal understands; the journal adds the time itself.
 struct LineLogHandler: LogHandler {
   var metadataProvider: Logger.MetadataProvider?
   var metadata: Logger.Metadata = [:]
   var logLevel = Logger.Level.notice
-  /// Bytes.
+  /// Longest line, in bytes.
   private static let longestLine = 2048
   private let isJournal: Bool
 
   init() {
     var status = stat()
-    // systemd names the file that is the journal, for programs whose output was redirected elsewhere.
+    // systemd sets this variable to the journal's file. The comparison fails if standard error was redirected
+    // elsewhere.
     isJournal =
       fstat(STDERR_FILENO, &status) == 0
       && getenv("JOURNAL_STREAM").map { String(cString: $0) } == "\(status.st_dev):\(status.st_ino)"
@@ -35,8 +36,8 @@ struct LineLogHandler: LogHandler {
     isJournal ? "<\(level.severity)>" : "\(Self.timestamp) \(level.rawValue) "
   }
 
-  /// The value called `detail` is a sentence and stands last. What came from a peer may neither break the line nor fill
-  /// the disk.
+  /// Puts the value called `detail`, which is a sentence, right behind the message. Text from a peer can neither break
+  /// the line nor fill the disk.
   private static func text(_ event: LogEvent) -> String {
     let values = (event.metadata ?? [:]).sorted { $0.key < $1.key }
     let pairs = values.filter { $0.key != "detail" }.map { " \($0.key)=\($0.value)" }
@@ -59,7 +60,7 @@ struct LineLogHandler: LogHandler {
 }
 
 extension Logger.Level {
-  /// As in sd-daemon(3).
+  /// The numbers of sd-daemon(3).
   fileprivate var severity: Int {
     switch self {
     case .critical: 2

@@ -1,7 +1,7 @@
 import Clock
 
-/// Keeps a peer that misbehaves a thousand times a second, or a card that comes and goes, from filling the disk:
-/// of each kind of line only so many a minute are written.
+/// Limits how many lines of each kind are written a minute, so that a peer that misbehaves a thousand times a
+/// second, or a card that comes and goes, cannot fill the disk.
 struct LogThrottle {
   static let linesPerMinute = 10
   private static let minute = Nanoseconds.seconds(60)
@@ -12,10 +12,11 @@ struct LogThrottle {
     var leftOut = 0
   }
 
-  /// One for each constant message of the program.
+  /// One entry for each constant message of the program.
   private var kinds: [String: Kind] = [:]
 
-  /// How many lines of this kind were left out before the one that may be written now; `nil` leaves out this one.
+  /// Returns the number of lines of this kind that were left out since the last one, or nil if this line must be
+  /// left out as well.
   mutating func admit(_ name: String, at now: LocalTime) -> Int? {
     var kind = kinds[name] ?? Kind(began: now)
     defer { kinds[name] = kind }

@@ -84,7 +84,7 @@ struct ReceiverCommand: ParsableCommand {
 }
 
 extension ParsableCommand {
-  /// Runs `body`; a failure is printed as one line and ends the program with its code.
+  /// Runs `body`. Prints a failure as one line and ends the program with its exit code.
   func reporting(_ body: () throws -> Void) throws {
     do {
       try body()

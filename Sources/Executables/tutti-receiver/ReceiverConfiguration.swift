@@ -8,9 +8,9 @@ import Receiver
 import ReceiverDriver
 import WireProtocol
 
-/// The options, checked.
+/// The command's options, checked and converted.
 struct ReceiverConfiguration {
-  /// Bytes: what a service record holds.
+  /// Longest name, in bytes: the length of a label in a DNS service record.
   private static let longestName = 63
 
   let settings: ReceiverSettings
@@ -103,7 +103,7 @@ struct ReceiverConfiguration {
     return name.plain(atMost: longestName)
   }
 
-  /// What the firmware calls this machine, such as "Raspberry Pi 4 Model B Rev 1.4".
+  /// The machine's model as its firmware tells it, such as "Raspberry Pi 4 Model B Rev 1.4".
   private static var machineModel: String {
     for path in ["/proc/device-tree/model", "/sys/class/dmi/id/product_name"] {
       guard let bytes = (try? StateFile(path: path).read(limit: 256)) ?? nil else { continue }

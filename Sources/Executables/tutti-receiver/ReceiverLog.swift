@@ -7,7 +7,8 @@ import ReceiverDriver
 import Synchronization
 import WireProtocol
 
-/// What happens, for the journal: constant messages, values beside them with their units. From any thread.
+/// Writes the receiver's events to the log: constant messages, with values and their units beside them. It
+/// can be called from any thread.
 final class ReceiverLog: ReceiverJournal {
   private let logger: Logger
   private let throttle = Mutex(LogThrottle())
@@ -153,7 +154,7 @@ extension RoomFigures {
 }
 
 extension RoomFaults {
-  /// Only what there was.
+  /// Leaves out counts that are zero.
   fileprivate var values: Logger.Metadata {
     let counts = ["late": late, "lost": lost, "corrupt": corrupt, "underruns": underruns]
     var values = counts.filter { $0.value > 0 }.mapValues { Logger.MetadataValue("\($0)") }

@@ -112,7 +112,8 @@ extension TrustFile {
   /// Where the receiver that starts at boot keeps its state.
   private static let serviceDirectory = "/var/lib/tutti-receiver"
 
-  /// Of the receiver that a command is about: that of `--state-dir`, else this user's, else the one that starts at boot.
+  /// The trust file of the receiver that a command is about: the one in `--state-dir`, else this user's, else the one
+  /// that starts at boot.
   fileprivate init(of receiver: ReceiverCommand) throws {
     guard let directory = try Self.existingDirectory(of: receiver) ?? receiver.stateDir else {
       throw StartFailure.unavailable(
@@ -123,7 +124,8 @@ extension TrustFile {
     self.init(directory: directory)
   }
 
-  /// The same, which this process can use from then on; nil where no receiver has run.
+  /// Returns the state directory of that receiver, or nil if no receiver has run. As root, this process becomes the
+  /// directory's owner, so that it can use the directory from then on.
   static func existingDirectory(of receiver: ReceiverCommand) throws -> String? {
     let places = receiver.stateDir.map { [$0] } ?? [ReceiverState.usualDirectory, serviceDirectory]
     guard let directory = places.first(where: { access($0, F_OK) == 0 }) else { return nil }
@@ -135,7 +137,7 @@ extension TrustFile {
     return directory
   }
 
-  /// What root changes must stay readable for the receiver's own user.
+  /// Gives up root for the directory's owner, so that files that are written stay readable for the receiver's own user.
   private static func takeOwner(of directory: String) throws {
     var status = stat()
     guard geteuid() == 0, stat(directory, &status) == 0, status.st_uid != 0 else { return }

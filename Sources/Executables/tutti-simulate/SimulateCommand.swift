@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Simulation
 
-/// Plays a group in virtual time and says whether all promises were kept.
+/// Plays a group in virtual time and prints whether all promises were kept.
 @main
 struct SimulateCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,8 +1,8 @@
 import ArgumentParser
 
-/// Words that stand where a command should, and are none.
+/// Suggests a command for a mistyped one.
 enum CommandNames {
-  /// Nil for a command, and for what begins with a hyphen.
+  /// Returns a hint, or nil if the word is a command or begins with a hyphen.
   static func advice(on word: String?) -> String? {
     guard let word, !word.hasPrefix("-") else { return nil }
     let shown = TuttiCommand.configuration.subcommands.filter { $0.configuration.shouldDisplay }
@@ -16,7 +16,8 @@ enum CommandNames {
     command.configuration.commandName ?? command._commandName
   }
 
-  /// Nil where none is as near as two slips of a finger, in a word of any length.
+  /// Returns nil if no name is within two typing errors, or one for words of fewer than five
+  /// letters.
   private static func nearest(to word: String, of names: [String]) -> String? {
     guard word.count < 20 else { return nil }
     let limit = word.count < 5 ? 1 : 2
@@ -24,7 +25,8 @@ enum CommandNames {
     return near.flatMap { $0.1 <= limit ? $0.0 : nil }
   }
 
-  /// Letters that are missing, too many, wrong, or changed with their neighbour.
+  /// The number of typing errors between two words: letters that are missing, added, wrong, or
+  /// swapped with a neighbour.
   private static func slips(_ a: [Character], _ b: [Character]) -> Int {
     var rows = [Array(0...b.count)]
     for i in a.indices {

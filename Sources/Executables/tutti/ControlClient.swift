@@ -4,30 +4,30 @@ import Glibc
 import LinuxIO
 import Service
 
-/// Asks a running player for something and waits for its answer.
+/// Sends one request to a running player and waits for the answer.
 struct ControlClient {
   static let patience = Nanoseconds.seconds(5)
-  /// After so long it says what it waits for.
+  /// If the answer takes longer than this, the client prints what it waits for.
   static let silence = Nanoseconds.seconds(1)
 
-  /// Where commands go.
+  /// The address to which commands are sent.
   struct Place {
     let path: String
-    /// What to do where there is a daemon that this user may not command.
+    /// Advice for the user if a daemon runs that this user may not command.
     var advice: String?
   }
 
   let place: Place
-  /// Which of a daemon's groups is meant.
+  /// The daemon's group that commands are for; nil if none was named.
   var group: String?
-  /// Whether it says nothing while it waits.
+  /// True to print nothing while waiting.
   var isQuiet = false
 
   init(_ place: Place, group: String? = nil, isQuiet: Bool = false) {
     (self.place, self.group, self.isQuiet) = (place, group, isQuiet)
   }
 
-  /// Whether a player or a daemon runs, whatever it says.
+  /// True if a player or a daemon runs, even if it refuses the request.
   var isAnswered: Bool {
     get throws {
       do {
@@ -38,7 +38,7 @@ struct ControlClient {
     }
   }
 
-  /// Nil where no player runs.
+  /// Returns nil if no player runs.
   func askIfRunning(
     _ request: ControlRequest, rooms: [RoomRecord]? = nil
   ) throws -> ControlAnswer? {
@@ -49,7 +49,7 @@ struct ControlClient {
     }
   }
 
-  /// Of a daemon's page; nil where none runs.
+  /// Asks a daemon about access to its page. Returns nil if no daemon runs.
   func ask(_ request: AccessRequest) throws -> AccessAnswer? {
     switch try outcome(of: .access(request: request)) {
     case .access(let answer)?: return answer
@@ -86,7 +86,7 @@ struct ControlClient {
           line += bytes
           if line.last == UInt8(ascii: "\n") { return try answer(to: call, in: line) }
         case .closed:
-          // The only answer of a daemon that ends is that it has ended.
+          // A daemon that ends closes the connection without an answer.
           if case .end = request { return .done(answer: .ended) }
           throw Failure(.unavailable, "the player ended before it answered")
         default: break
@@ -96,7 +96,7 @@ struct ControlClient {
     throw Failure(.unavailable, "the player did not answer within 5 s")
   }
 
-  /// Throws where there is somebody who may not be asked.
+  /// Throws if there is a player that this user may not command.
   private func failed(_ error: IOError) throws {
     if let advice = place.advice { throw Failure(.unavailable, advice) }
     guard error.code == EACCES else { return }

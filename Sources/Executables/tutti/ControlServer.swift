@@ -4,23 +4,23 @@ import Glibc
 import LinuxIO
 import Service
 
-/// Answers commands from other terminals: one JSON object a line each way over a Unix-domain socket that only
-/// its owner can open, or a group. Both ends are this program: the socket is no interface for others, who have `--json`.
+/// Answers commands from other terminals over a Unix-domain socket that only its owner, or a group, can open. Requests
+/// and answers are one JSON object a line. Both ends are this program: other programs use `--json`, not the socket.
 final class ControlServer: LoopMember {
-  /// Bytes of a request; the longest is a list of files.
+  /// Longest request, in bytes; the longest ones are lists of files.
   static let requestLimit = 1 << 20
   private static let clientLimit = 32
 
-  /// What is asked for, and where the reply goes: now or later, on the loop's thread.
+  /// Takes a request and the function that sends the reply, at once or later, on the loop's thread.
   typealias Answer = (ControlCall, @escaping (ControlReply) -> Void) -> Void
 
-  /// Set before the loop begins.
+  /// Set this before the loop starts.
   var answer: Answer = { _, _ in }
   private let reactor: Reactor
   private let listener: ListenerID
   private var clients: [(connection: LinuxIO.ConnectionID, line: [UInt8])] = []
 
-  /// - Parameter isShared: whether the group of its directory may command as well.
+  /// - Parameter isShared: true to let members of the directory's group command as well.
   init(path: String, isShared: Bool = false, reactor: Reactor) throws {
     self.reactor = reactor
     do {
@@ -84,7 +84,7 @@ final class ControlServer: LoopMember {
     answer(call) { [weak self] in self?.send($0, on: connection) }
   }
 
-  /// The client may be gone by now.
+  /// Does nothing if the client has gone in the meantime.
   private func send(_ reply: ControlReply, on connection: LinuxIO.ConnectionID) {
     guard clients.contains(where: { $0.connection == connection }) else { return }
     reactor.send(JSONLine.encode(reply), on: connection)

@@ -9,7 +9,7 @@ import Service
 import Synchronization
 import WireProtocol
 
-/// Looks for a player or a daemon on this machine.
+/// Checks for a player or a daemon on this machine.
 final class PlayerLook: Sendable {
   private let playing = Mutex<[StatusReport.Room]>([])
 
@@ -37,15 +37,15 @@ final class PlayerLook: Sendable {
     }
   }
 
-  /// The room of this name, where the player has it.
+  /// Returns the player's room of this name, or nil if the player is not connected to it.
   func room(_ name: String) -> StatusReport.Room? {
     playing.withLock { $0.first { $0.name == name && !["away", "connecting"].contains($0.state) } }
   }
 }
 
-/// Looks at rooms: whether they answer, by TCP and UDP, and know this machine.
+/// Checks rooms: whether they answer over TCP and UDP, and whether they know this machine.
 struct RoomLooks: Sendable {
-  /// Rooms that are looked at.
+  /// Maximum number of rooms that are checked.
   static let limit = 64
   private static let patience = Nanoseconds.seconds(8)
 
@@ -100,7 +100,7 @@ struct RoomLooks: Sendable {
     }
   }
 
-  /// What plays, or may play, is not disturbed.
+  /// Visits a room that is free. Leaves a room alone if it plays or may play.
   private func visit(_ record: RoomRecord, at address: SocketAddress) throws -> RoomFacts.Visit? {
     if let room = player.room(record.name) {
       return .ours(roundTrip: room.roundTripUs.map { Nanoseconds(Int64($0 * 1000)) })
@@ -118,7 +118,8 @@ struct RoomLooks: Sendable {
     return try RoomProbe.visit(address, security: security, senderName: HostName.current)
   }
 
-  /// A neighbour's room is none of ours, unless nothing else is.
+  /// True if the room is paired with this machine, or if no room is. Otherwise it is taken for a
+  /// neighbour's.
   private func isOurs(_ id: String) -> Bool {
     paired.all.isEmpty || paired.all.contains { $0.id.hex == id }
   }

@@ -4,7 +4,7 @@ import Sender
 import Service
 import WireProtocol
 
-/// What happens to a player, in lines for people; nil where nobody needs to know.
+/// Lines for people about events of a player; nil for events that nobody needs to know of.
 enum EventSentences {
   static func line(_ change: GroupEvent.Change) -> StyledText? {
     switch change {

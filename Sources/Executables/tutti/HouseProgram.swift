@@ -8,7 +8,7 @@ import Service
 
 /// `tutti serve`: a household without a terminal, with a socket for commands, all on one thread.
 final class HouseProgram: LoopMember {
-  /// How long the rooms may take to hear of the end.
+  /// Time that rooms have to receive the goodbye when the program ends.
   private static let farewell = Nanoseconds.seconds(2)
 
   let house: House
@@ -21,7 +21,7 @@ final class HouseProgram: LoopMember {
   private let surfaces: HouseSurfaces
   private let access: PageAccess
   private let late: LateAnswers
-  /// Of the state directory, where `tutti pair` keeps rooms too; nil where it cannot be watched.
+  /// Watches the state directory, where `tutti pair` adds rooms too; nil if it cannot be watched.
   private let folder: (watch: DirectoryWatch, id: DescriptorID)?
   private let pairings: NewestValueThread<Void>
   private var end: LocalTime?
@@ -33,7 +33,8 @@ final class HouseProgram: LoopMember {
     self.reactor = reactor
     log = try OutputWriter(descriptor: STDERR_FILENO, limit: 64 << 10) { _ in [] }
     terminal = try? OutputWriter(descriptor: STDOUT_FILENO, limit: 64 << 10) { _ in [] }
-    // Whoever holds the socket holds the directory: nothing of it is touched before.
+    // The process that holds the socket owns the directory, so take the socket before touching any
+    // file.
     control = try ControlServer(path: state.controlSocket, reactor: reactor)
     sharedControl = try configuration.socket.map {
       try ControlServer(path: $0, isShared: true, reactor: reactor)
@@ -66,7 +67,7 @@ final class HouseProgram: LoopMember {
     house.onRooms = { [rooms] in rooms.post($0) }
     house.onEvent = { group, change in
       guard let line = EventSentences.line(change)?.text(isColoured: false) else { return }
-      // A line about a room begins with its name.
+      // A line about a room already begins with its name.
       if case .room = change { return Self.say(line, to: log) }
       Self.say("\(group): \(line)", to: log)
     }
@@ -123,7 +124,8 @@ final class HouseProgram: LoopMember {
     late.replyToAll()
   }
 
-  /// Of the group that may command: the program is its own user's.
+  /// Answers calls on the group's socket. All of them are allowed except ending the program, which
+  /// is left to its own user.
   private func answerGroup(_ call: ControlCall, _ reply: @escaping (ControlReply) -> Void) {
     guard case .end = call.request else { return answer(call, reply) }
     let refusal = Service.Refusal.unavailable("only the user whose daemon it is may end it")
@@ -137,7 +139,7 @@ final class HouseProgram: LoopMember {
         .access(answer: try await access.answer(request))
       }
     case .save(let name): save(name, call, reply)
-    // The end of the connection says that it is over.
+    // The client takes the end of the connection as the answer.
     case .end: stop()
     case .status, .groups, .queue, .order, .play, .silence: house.answer(call, reply)
     }
@@ -162,7 +164,8 @@ final class HouseProgram: LoopMember {
     }
   }
 
-  /// The QR code stands on the terminal alone: its secret is nothing for a log.
+  /// Shows the page's address. The QR code goes to the terminal only, because its secret must not
+  /// be in a log.
   private func showPage() {
     let isTerminal = isatty(STDOUT_FILENO) == 1
     let lines = access.lines(port: surfaces.port, isTerminal: isTerminal)

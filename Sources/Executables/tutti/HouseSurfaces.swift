@@ -7,13 +7,14 @@ import WebAPI
 import WebServer
 import WireProtocol
 
-/// What a household has beside its rooms: the library, the page and the HTTP interface, on threads of their own.
+/// The parts of a daemon around the household itself: the library, the page and the HTTP interface, on threads
+/// of their own.
 final class HouseSurfaces {
-  /// Of the page.
+  /// TCP port of the page.
   let port: Int
-  /// It refuses everything where there is none.
+  /// Refuses every request if the library could not be opened.
   let library: any LibraryControl
-  /// Nil where it cannot be used.
+  /// Nil if the library could not be opened.
   let media: MediaLibrary?
   private let web: WebService
 
@@ -45,7 +46,7 @@ final class HouseSurfaces {
 
   func end() { media?.close() }
 
-  /// Without one, music plays all the same.
+  /// Opens the library. If that fails, reports it; music plays without a library.
   private static func library(
     _ configuration: HouseConfiguration, _ state: StateDirectory, _ house: HouseClient,
     _ report: @escaping @Sendable (String) -> Void

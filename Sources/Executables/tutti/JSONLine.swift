@@ -1,6 +1,7 @@
 import FoundationEssentials
 
-/// JSON as programs meet it: one object a line, names in snake case with their unit at the end.
+/// JSON in the form that programs read: one object a line, names in snake case with their unit at
+/// the end.
 enum JSONLine {
   static func encode(_ value: some Encodable) -> [UInt8] {
     let encoder = JSONEncoder()

@@ -2,11 +2,12 @@ import Driver
 import LinuxIO
 import Service
 
-/// Answers to other terminals that come from other threads, such as the library's, and not from the loop's.
+/// Sends answers to other terminals that come from other threads, such as the library's, instead of the
+/// loop's.
 final class LateAnswers {
   typealias Reply = (ControlReply) -> Void
 
-  /// As many as there are clients of the two sockets.
+  /// Equal to the number of clients of both sockets together.
   private static let limit = 64
 
   private let answers: Inbox<(number: UInt64, ControlReply.Outcome)>

@@ -8,7 +8,8 @@ import Service
 import Synchronization
 import WebServer
 
-/// Who may use the page: kept in the state directory, shown on the terminal, asked about over the control socket.
+/// Decides who may use the page: stored in the state directory, shown on the terminal, and changed over the
+/// control socket.
 final class PageAccess: Sendable {
   let house: HouseAccess
   private let port: PagePort
@@ -36,12 +37,12 @@ final class PageAccess: Sendable {
     }
   }
 
-  /// Bytes of the file; 64 browsers take a tenth of it.
+  /// Size limit of the file in bytes; 64 browsers take a tenth of it.
   private static let sizeLimit = 64 << 10
 
   // MARK: - At the start
 
-  /// What a terminal shows, or the log where there is none.
+  /// Lines that a terminal shows at the start; shorter ones for the log if there is no terminal.
   func lines(port number: Int, isTerminal: Bool) -> [String] {
     port.set(number)
     let invitation = try? house.invite(lasts: true)
@@ -57,7 +58,7 @@ final class PageAccess: Sendable {
   }
 }
 
-/// Under which address phones reach the page.
+/// The address under which phones reach the page.
 private final class PagePort: Sendable {
   private let port: Mutex<Int>
   private let name: String?
@@ -71,7 +72,8 @@ private final class PagePort: Sendable {
 
   func set(_ number: Int) { port.withLock { $0 = number } }
 
-  /// A name of the configuration, else an address in figures: phones do not find every machine by its name.
+  /// The first host name in the configuration that has a dot, else a numeric address, because phones cannot
+  /// resolve every machine's name.
   var address: String {
     let own = listen.first { !$0.hasPrefix("127.") && $0 != "::1" && $0 != "::" && $0 != "0.0.0.0" }
     let host = name ?? own ?? OwnAddress.towardsNetwork ?? "localhost"

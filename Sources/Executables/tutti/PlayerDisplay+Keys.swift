@@ -59,7 +59,7 @@ extension PlayerDisplay {
     return nil
   }
 
-  /// Nil where that changes nothing, or where they cannot be had here.
+  /// Returns the command, or nil if nothing changes or the effects are not available here.
   private func changed(_ change: (inout Effects) -> Void) -> PlayerCommand? {
     let before = player.status.effects
     var effects = before
@@ -74,7 +74,7 @@ extension PlayerDisplay {
     return .effects(effects)
   }
 
-  /// To the next multiple of 0.05.
+  /// Steps to the next multiple of 0.05.
   private static func step(_ rate: Double, by steps: Double) -> Double {
     let stepped = ((rate * 20).rounded() + steps) / 20
     return min(max(stepped, Effects.rates.lowerBound), Effects.rates.upperBound)

@@ -5,15 +5,15 @@ import LinuxIO
 import Sender
 import Service
 
-/// Shows a player at work: a line that is written over on a terminal, lines that stay otherwise, JSON for programs.
-/// Nothing here waits for a reader, and where writing fails the display is given up; the player goes on without.
+/// Shows a running player: a line that is written over on a terminal, otherwise lines that stay, or JSON for
+/// programs. It never blocks on a slow reader. If writing fails, the display is given up and the player plays on.
 final class PlayerDisplay: LoopMember {
   private static let interval = Nanoseconds.milliseconds(200)
-  /// Between lines that stay.
+  /// Interval between lines that stay.
   private static let logInterval = Nanoseconds.seconds(5)
-  /// How long something is waited for before it is said.
+  /// Delay before the display says what the player waits for.
   private static let silence = Nanoseconds.milliseconds(500)
-  /// How long the answer to a key stands in the line of progress.
+  /// Time for which the answer to a key replaces the progress line.
   private static let answerTime = Nanoseconds.seconds(2)
 
   let player: PlayerService
@@ -46,16 +46,16 @@ final class PlayerDisplay: LoopMember {
     player.onWarning = { [unowned self] in warn($0) }
   }
 
-  /// Whether a person can be asked something.
+  /// True if a person is there who can be asked something.
   var canAsk: Bool { !isJSON && terminal.isInteractive }
 
-  /// Gives the terminal back, and what was printed a moment to leave.
+  /// Restores the terminal and waits briefly for pending output.
   func end() {
     terminal.restore()
     errors.finish(within: .milliseconds(300))
   }
 
-  /// When the display wants to be updated next; nil once it has been given up.
+  /// Time of the next update; nil once the display was given up.
   var nextDeadline: LocalTime? { isGivenUp ? nil : nextUpdate }
 
   func turn() {
@@ -97,7 +97,7 @@ final class PlayerDisplay: LoopMember {
     return true
   }
 
-  /// What a key has done.
+  /// Shows the result of a key.
   func tell(_ text: StyledText) { answer = (text, HostClock.now + Self.answerTime) }
 
   private func watchKeys() {
@@ -109,8 +109,8 @@ final class PlayerDisplay: LoopMember {
     }
   }
 
-  /// A reader that is gone wants no more, as `head -1`: the music ends. What else fails, such as a full disk, is only
-  /// the display's loss.
+  /// Gives the display up if writing failed. If the reader has gone, as with `head -1`, the music stops. After any
+  /// other error, such as a full disk, the music plays on.
   private func giveUpIfBroken() {
     guard !isGivenUp, let failure = writer.failure else { return }
     isGivenUp = true
@@ -122,7 +122,7 @@ final class PlayerDisplay: LoopMember {
     }
   }
 
-  /// No player refuses it.
+  /// Stops the player, which never refuses.
   private func stop() { _ = try? player.carryOut(.stop) }
 
   private func sayWhatIsWaitedFor(at now: LocalTime) {

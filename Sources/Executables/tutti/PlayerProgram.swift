@@ -13,7 +13,7 @@ struct PlayerProgram {
   init(_ player: PlayerService, on host: GroupHost, state: StateDirectory, isJSON: Bool) throws {
     (self.player, self.host, self.state) = (player, host, state)
     let reactor = host.reactor
-    // A terminal that is closed stops the music, unless `nohup` was to keep it playing.
+    // Closing the terminal stops the music, unless `nohup` made the program ignore that signal.
     try reactor.watch(
       signals: [.interrupt, .terminate, .windowChanged] + [.hangUp].filter { !$0.isIgnored })
     let control = try ControlServer(path: state.controlSocket, reactor: reactor)
@@ -23,8 +23,8 @@ struct PlayerProgram {
     loop = EventLoop(reactor, [control, host, player, display])
   }
 
-  /// Plays until the end, a stop, or a signal. Returns the name of a room that this machine must be paired with first, where
-  /// none could be reached yet and somebody sits at the terminal.
+  /// Plays until the end, a stop, or a signal. Returns the name of a room that must be paired first, if no room could
+  /// be reached yet and somebody sits at the terminal.
   func run() throws -> String? {
     defer { display.end() }
     let stranger = StrangeRoom()
@@ -45,7 +45,7 @@ struct PlayerProgram {
   }
 }
 
-/// The first room that said that this machine is not paired with it, before any could be reached.
+/// Finds the first room that is not paired with this machine, as long as no room has been reached.
 private final class StrangeRoom {
   private(set) var name: String?
   private var hasReachedRoom = false

@@ -1,20 +1,21 @@
 import Driver
 import Service
 
-/// The line of `tutti play` that is written over and over. What matters least is left out where the window is narrow.
+/// The line of `tutti play` that is written over and over. In a narrow window it leaves out the least important
+/// parts.
 struct ProgressLine {
-  /// Beyond this people begin to hear it, in microseconds.
+  /// Microseconds. Larger sync errors begin to be audible.
   private static let noticeable = 1000.0
 
   let status: StatusReport
-  /// In the place of the rooms: what a key has done.
+  /// The result of a key, shown instead of the rooms.
   var answer: StyledText?
-  /// What the music waits for.
+  /// The reason why the music does not start yet.
   var waiting: String?
 
   init(_ status: StatusReport) { self.status = status }
 
-  /// - Parameter columns: nil for as many as it takes.
+  /// - Parameter columns: the width to fit; nil for unlimited.
   func text(columns: Int?) -> StyledText {
     if let waiting { return StyledText("… " + waiting) }
     let keys = StyledText("? for keys", .faint)
@@ -80,7 +81,7 @@ struct ProgressLine {
 
   // MARK: - Volume
 
-  /// Such as `60`, or `40–60` where rooms differ.
+  /// The volume of all rooms, such as `60`, or `40–60` if rooms differ.
   private static func volumeSpan(_ status: StatusReport) -> String? {
     let volumes = status.rooms.compactMap { $0.muted == true ? 0 : $0.volume }
     guard let least = volumes.min(), let most = volumes.max() else { return nil }
@@ -88,7 +89,7 @@ struct ProgressLine {
     return least == most ? low : "\(low)–\(NumberText.short(most))"
   }
 
-  /// Of each room where they differ.
+  /// The common volume, or each room's if they differ.
   static func volumes(_ status: StatusReport) -> StyledText {
     guard let span = volumeSpan(status) else { return StyledText() }
     guard span.contains("–") else { return StyledText("volume \(span)") }

@@ -6,8 +6,8 @@ import LinuxIO
 import Sender
 import Service
 
-/// The list for people: titles and lengths. What the player has not opened yet is looked up in the files, as many as
-/// a moment allows.
+/// The list as text for people: titles and lengths. Reads the tags of files that the player has not opened yet, for
+/// at most 700 ms.
 enum QueueText {
   private static let patience = Nanoseconds.milliseconds(700)
 

@@ -5,18 +5,18 @@ import LinuxIO
 import Service
 import WireProtocol
 
-/// Looks for receivers on this network, beside those that are remembered.
+/// Searches for receivers on this network, and adds them to the remembered ones.
 struct ReceiverSearch {
-  /// For a person who waits for a completion.
+  /// Search time for shell completion, where a person waits.
   private static let glance = Nanoseconds.milliseconds(400)
-  /// For a room that somebody has named.
+  /// Search time for a room that was named.
   private static let patience = Nanoseconds.seconds(5)
-  /// After so long a person is told what is waited for.
+  /// If a search takes longer than this, it prints what it looks for.
   private static let silence = Nanoseconds.seconds(1)
 
   let state: StateDirectory
 
-  /// What is known after a search, and whether Avahi was there to ask.
+  /// The rooms known after a search, and whether Avahi was running.
   struct Result {
     var directory: RoomDirectory
     var daemonIsThere: Bool
@@ -26,7 +26,7 @@ struct ReceiverSearch {
     try search(for: Self.glance, endsWhenSettled: true).directory.records.map(\.name)
   }
 
-  /// One record for each name; throws where there is none, or more than one.
+  /// Returns one record for each name. Throws if a name has no receiver, or more than one.
   func records(named names: [String]) throws -> [RoomRecord] {
     if names.isEmpty { return [] }
     let remembered = try directory()

@@ -5,17 +5,17 @@ import LinuxIO
 import Sender
 import Service
 
-/// A short session without music, in which rooms are told something while no player runs here.
+/// A short session without music that changes settings of rooms while no player runs here.
 struct SilentVisit {
-  /// How long a room may take to answer.
+  /// Time within which all rooms must answer.
   private static let patience = Nanoseconds.seconds(10)
-  /// After so long a person is told what is waited for.
+  /// If rooms take longer than this, it prints which ones it waits for.
   private static let silence = Nanoseconds.seconds(1)
 
   let state: StateDirectory
   let wish: RoomWish
 
-  /// Returns what the rooms are set to then.
+  /// Changes the settings and returns the resulting ones.
   func set(_ change: RoomChange) throws -> [StatusReport.Room] {
     let driver = try driver()
     if let refusal = try awaitRooms(driver) {
@@ -29,7 +29,7 @@ struct SilentVisit {
     return rooms
   }
 
-  /// The goodbye says that nothing follows.
+  /// Sends the goodbye and waits until it has left.
   private func end(_ driver: GroupDriver) throws {
     driver.carryOut(.stop)
     while !driver.session.isFinished { try turn(driver, until: nil) }
@@ -51,7 +51,7 @@ struct SilentVisit {
     return driver
   }
 
-  /// Why not all have answered; nil where they have.
+  /// Returns the reason why a room has not answered, or nil if all have.
   private func awaitRooms(_ driver: GroupDriver) throws -> String? {
     let began = HostClock.now
     var speaksAt: LocalTime? = began + Self.silence
@@ -59,7 +59,8 @@ struct SilentVisit {
       let absent = driver.status().rooms.filter { $0.settings == nil }
       if absent.isEmpty { return nil }
       let names = absent.map(\.explanation).joined(separator: "; ")
-      // A room that refuses would be asked again and again.
+      // A room that refuses is retried again and again, so stop waiting once all missing rooms have
+      // refused.
       let areDecided = absent.allSatisfy { if case .away = $0.connection { true } else { false } }
       guard HostClock.now < began + Self.patience, !areDecided else { return names }
       if let time = speaksAt, time <= HostClock.now {

@@ -2,16 +2,17 @@ import ArgumentParser
 import Glibc
 import LinuxIO
 
-/// One line to standard error. Whether anybody reads it changes nothing.
+/// Prints one line to standard error. Errors are ignored: it makes no difference whether anybody
+/// reads it.
 func printError(_ line: String) {
   let text = StyledText(line).text(isColoured: false)
   _ = writeAll(Array((text + "\n").utf8), to: STDERR_FILENO)
 }
 
-/// What stands before something that is typed, or is written over.
+/// Prints to standard error without a newline: a prompt, or text that is written over.
 func printPrompt(_ text: String) { _ = writeAll(Array(text.utf8), to: STDERR_FILENO) }
 
-/// One line to standard output, at once; of a command that does one thing and ends.
+/// Prints one line to standard output at once, for commands that do one thing and end.
 func printLine(_ line: String = "", _ style: Style = .plain) throws {
   try printLine(StyledText(line, style))
 }
@@ -23,15 +24,15 @@ func printLine(_ line: StyledText) throws {
 
 func printJSON(_ value: some Encodable) throws { try output(JSONLine.encode(value)) }
 
-/// Bytes as they are.
+/// Writes bytes unchanged to standard output.
 func output(_ bytes: [UInt8]) throws {
   guard let error = writeAll(bytes, to: STDOUT_FILENO) else { return }
-  // The reader has what it wanted, as `head -1`.
+  // The reader has all it wanted, as with `head -1`.
   if error == EPIPE { throw ExitCode(0) }
   throw Failure(.output, "cannot write: \(String(cString: strerror(error)))")
 }
 
-/// The error's number; nil where there was none.
+/// Returns the error number, or nil on success.
 private func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
   var rest = bytes[...]
   while !rest.isEmpty {

@@ -6,10 +6,11 @@ import OpenSSLSecurity
 import Pairing
 import Service
 
-/// Where the sender keeps what it must find again.
+/// The directory in which the sender keeps its state.
 struct StateDirectory {
   let path: String
-  /// Of a daemon that a group may command; nil where a directory was named, or none runs.
+  /// The socket of a daemon that a group of users may command; nil if a directory was named, or no
+  /// daemon runs.
   private let shared: SharedSocket?
 
   init(_ given: String?) throws {
@@ -24,7 +25,7 @@ struct StateDirectory {
     }
   }
 
-  /// Where a player is that commands are for.
+  /// The socket of the player that commands are for.
   var commands: ControlClient.Place {
     switch shared {
     case .open(let socket)?: .init(path: socket)
@@ -37,7 +38,7 @@ struct StateDirectory {
   private var left: StateFile { StateFile(path: path + "/playing.json") }
   private var rooms: StateFile { StateFile(path: path + "/receivers.json") }
 
-  /// With the key by which rooms know this sender, made at first use.
+  /// A TLS context with the key by which rooms know this sender. Makes the key at first use.
   func security() throws -> TLSContext {
     ProcessMemory.hide()
     do {
@@ -47,13 +48,13 @@ struct StateDirectory {
     }
   }
 
-  /// Who may use the page.
+  /// The file that says who may use the page.
   var accessFile: StateFile { StateFile(path: path + "/access") }
 
   static let pairedName = "paired"
   private var pairedFile: StateFile { StateFile(path: path + "/" + Self.pairedName) }
 
-  /// Receivers that this machine was paired with; none where the file is missing.
+  /// Receivers that this machine is paired with; none if the file is missing.
   func paired() throws -> Pairings {
     do throws(IOError) {
       let bytes = try pairedFile.read(limit: 64 << 10) ?? []
@@ -63,7 +64,8 @@ struct StateDirectory {
     }
   }
 
-  /// Returns once the change is on disk. Waits while another process changes the file.
+  /// Changes the pairings. Waits while another process changes the file, and returns once the
+  /// change is on disk.
   func changePaired<Result>(_ change: (inout Pairings) throws -> Result) throws -> Result {
     do {
       let lock = try DirectoryLock(directory: path, name: "paired.lock", waits: true)
@@ -78,13 +80,14 @@ struct StateDirectory {
     }
   }
 
-  /// Rooms that were seen before; empty where the file is missing or cannot be understood.
+  /// Rooms that were seen before; empty if the file is missing or cannot be parsed.
   func rememberedRooms() -> [RoomRecord] {
     guard let bytes = try? rooms.read(limit: 1 << 20) else { return [] }
     return (try? JSONDecoder().decode([RoomRecord].self, from: Data(bytes))) ?? []
   }
 
-  /// Rooms of a player that runs, or was killed; where that cannot be kept, nobody is told of them.
+  /// Rooms of a player that runs or was killed. Errors of the disk are ignored; `tutti stop` then
+  /// cannot name the rooms.
   var leftRooms: LeftRooms {
     get {
       guard let bytes = try? left.read(limit: 1 << 20) else { return LeftRooms() }
@@ -103,13 +106,13 @@ struct StateDirectory {
   }
 }
 
-/// The socket on which a daemon takes commands of a group of users.
+/// The socket on which a daemon takes commands from a group of users.
 private enum SharedSocket {
   case open(String)
-  /// This user is not in the group; with what to do.
+  /// This user is not in the group; `advice` says what to do.
   case barred(advice: String)
 
-  /// Nil where there is none.
+  /// Nil if there is no socket.
   init?(_ path: String) {
     if access(path, R_OK | W_OK) == 0 {
       self = .open(path)
@@ -131,7 +134,7 @@ private enum SharedSocket {
   }
 }
 
-/// The variables of this process's environment; an empty one counts as none.
+/// The variables of this process's environment. An empty one counts as missing.
 enum Environment {
   static subscript(name: String) -> String? {
     guard let value = getenv(name).map({ String(cString: $0) }), !value.isEmpty else { return nil }

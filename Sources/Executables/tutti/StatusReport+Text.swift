@@ -3,14 +3,14 @@ import Sender
 import Service
 
 extension BufferingReport {
-  /// For people.
+  /// Text for people.
   var sentence: String {
     "\(NumberText.fixed(arrivedS, 1)) of \(NumberText.fixed(neededS, 1)) s"
   }
 }
 
 extension EffectsReport {
-  /// For people; empty where there are none.
+  /// Text for people; empty if there are no effects.
   var sentence: String {
     var parts: [String] = []
     if rate != 1 { parts.append("×" + NumberText.fixed(rate, 2)) }

@@ -2,7 +2,7 @@ import Glibc
 import Sender
 import WireProtocol
 
-/// How a part of a line looks where there is colour.
+/// The look of a part of a line on a terminal with colours. Raw values are SGR codes.
 enum Style: String {
   case plain = ""
   case strong = "1"
@@ -11,15 +11,15 @@ enum Style: String {
   case warning = "33"
   case bad = "31"
 
-  /// Whether the terminal shows colours and nobody has asked for none: https://no-color.org.
+  /// True if the terminal shows colours and the user has not switched them off: https://no-color.org.
   static func isWanted(on descriptor: Int32) -> Bool {
     let refusal = getenv("NO_COLOR").map { String(cString: $0) } ?? ""
     return refusal.isEmpty && isatty(descriptor) == 1 && TerminalText.canMove(on: descriptor)
   }
 }
 
-/// A line for people, made of parts that look different. This is where text of strangers, such as titles, file names
-/// and reasons, is made harmless: all that is printed goes through here.
+/// A line for people, made of parts that look different. All text for people is printed through this type, which
+/// makes text from strangers, such as titles, file names and reasons, harmless.
 struct StyledText {
   private(set) var parts: [(text: String, style: Style)]
 
@@ -35,7 +35,7 @@ struct StyledText {
 
   var isEmpty: Bool { parts.allSatisfy(\.text.isEmpty) }
 
-  /// In columns of a terminal.
+  /// Width in columns of a terminal.
   var width: Int { parts.reduce(0) { $0 + TerminalText.width(of: $1.text) } }
 
   func text(isColoured: Bool) -> String {
@@ -45,7 +45,7 @@ struct StyledText {
     }.joined()
   }
 
-  /// With an ellipsis at the end where it is wider.
+  /// Cuts the line to this width. A line that was cut ends in an ellipsis.
   func cut(to columns: Int) -> StyledText {
     guard width > columns else { return self }
     var result = StyledText()
@@ -59,16 +59,16 @@ struct StyledText {
     return columns > 0 ? result + StyledText("…") : StyledText()
   }
 
-  /// Filled up with spaces.
+  /// Fills the line up with spaces.
   func padded(to columns: Int, isRight: Bool = false) -> StyledText {
     let space = StyledText(String(repeating: " ", count: max(0, columns - width)))
     return isRight ? space + self : self + space
   }
 }
 
-/// What terminals do with text.
+/// Properties of terminals, and the width of text on them.
 enum TerminalText {
-  /// Nil where it is no terminal.
+  /// Width of the terminal in columns; nil if the descriptor is no terminal.
   static func columns(of descriptor: Int32) -> Int? {
     guard isatty(descriptor) == 1 else { return nil }
     var size = winsize()
@@ -76,7 +76,7 @@ enum TerminalText {
     return Int(size.ws_col)
   }
 
-  /// Whether the cursor can be moved back.
+  /// True if the terminal can move the cursor back.
   static func canMove(on descriptor: Int32) -> Bool {
     let kind = getenv("TERM").map { String(cString: $0) } ?? ""
     return isatty(descriptor) == 1 && !kind.isEmpty && kind != "dumb"
@@ -93,7 +93,7 @@ enum TerminalText {
       })
   }
 
-  /// East Asian characters and pictures take two columns, marks none.
+  /// Columns of a character: two for East Asian characters and emoji, none for combining marks.
   private static func width(of character: Character) -> Int {
     guard let scalar = character.unicodeScalars.first else { return 0 }
     if scalar.isASCII { return 1 }
@@ -107,7 +107,7 @@ enum TerminalText {
     return isPicture || wide.contains { $0.contains(scalar.value) } ? 2 : 1
   }
 
-  /// Unicode's East Asian Width, classes W and F, in broad strokes.
+  /// Approximate ranges of Unicode's East Asian Width classes W and F.
   private static let wide: [ClosedRange<UInt32>] = [
     0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF,
     0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F900...0x1F9FF,

@@ -2,49 +2,49 @@ import Clock
 import Glibc
 import LinuxIO
 
-/// The terminal of a running player, where there is one: keys without Return, and one line that is written over and
+/// The terminal of a running player, if there is one: it reads keys without Return, and writes one line over and
 /// over. Writing never waits and never fails: see `OutputWriter`. While another program has the terminal, as after
-/// `tutti play … &`, it reads no keys and leaves that line out.
+/// `tutti play … &`, it reads no keys and does not show that line.
 final class Terminal {
   private let writer: OutputWriter
   private let isTerminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
   private let isColoured = Style.isWanted(on: STDOUT_FILENO)
   private let canMove = TerminalText.canMove(on: STDOUT_FILENO)
-  /// As they were before the keys were taken; nil while they are not.
+  /// The terminal's settings before the keys were taken; nil while they are not taken.
   private var original: termios?
-  /// Columns of the line that is written over; nil while there is none.
+  /// Width in columns of the line that is written over; nil if there is none.
   private var openLine: Int?
-  /// The beginning of a key of several bytes, of which the rest has not come yet.
+  /// The first bytes of a key whose other bytes have not arrived yet.
   private var partialKey: ArraySlice<UInt8> = []
-  /// Whether keys can still come.
+  /// False once standard input has ended.
   private(set) var hasKeys: Bool
 
   init(_ writer: OutputWriter) {
     self.writer = writer
     hasKeys = isTerminal
-    // A program in the background that reads or sets its terminal would be stopped.
+    // Without this, the kernel would stop a program in the background that reads or sets its terminal.
     for number in [SIGTTIN, SIGTTOU, SIGPIPE] { signal(number, SIG_IGN) }
   }
 
-  /// Whether a line can be written over: on a terminal that knows how, while it is this program's.
+  /// True if a line can be written over: the terminal can move the cursor, and this program has the terminal.
   var isInteractive: Bool { isTerminal && canMove && isForeground }
 
-  /// Whether another program has the terminal, so that lines written over and over would only disturb it.
+  /// True if another program has the terminal. Lines that are written over and over would only disturb it.
   var isInBackground: Bool { isTerminal && !isForeground }
 
-  /// Whether this program has the terminal, and not the shell that started it.
+  /// True if this program has the terminal, and not the shell that started it.
   private var isForeground: Bool {
     guard isTerminal else { return false }
-    // Where it belongs to no session, nobody shares it.
+    // A terminal without a session is shared with nobody.
     let group = tcgetpgrp(STDIN_FILENO)
     return group < 0 || group == getpgrp()
   }
 
-  /// Takes the keys where the terminal is this program's, and gives them back where it is not any more. True while
-  /// they are taken.
+  /// Takes the keys if this program has the terminal, and forgets the saved settings if it has lost it. Returns true
+  /// while the keys are taken.
   func takeKeys() -> Bool {
     guard hasKeys, isForeground else {
-      // The shell has set its terminal itself.
+      // The shell has already set its terminal itself.
       original = nil
       return false
     }
@@ -56,7 +56,7 @@ final class Terminal {
     return tcsetattr(STDIN_FILENO, TCSANOW, &settings) == 0
   }
 
-  /// Puts the terminal back as it was, and gives what was printed a moment to leave.
+  /// Restores the terminal's settings, after waiting briefly for pending output.
   func restore() {
     closeLine()
     writer.finish(within: .milliseconds(300))
@@ -66,7 +66,7 @@ final class Terminal {
 
   var columns: Int { TerminalText.columns(of: STDOUT_FILENO) ?? 80 }
 
-  /// Replaces the line that is written over. Nothing while what was printed before has not left.
+  /// Replaces the line that is written over. Does nothing while earlier output is still pending.
   func show(_ line: StyledText) {
     guard isInteractive, writer.isIdle else { return }
     let cut = line.cut(to: columns - 1)
@@ -83,7 +83,7 @@ final class Terminal {
 
   func print(_ line: String, _ style: Style = .plain) { print(StyledText(line, style)) }
 
-  /// Where the window has become narrower, the line that is written over lies on several.
+  /// The escape codes that erase the open line. If the window has become narrower, that line covers several rows.
   private var erasure: String {
     guard let openLine, canMove else { return "" }
     let above = max(0, openLine - 1) / max(columns, 1)
@@ -97,7 +97,7 @@ final class Terminal {
 
   private func post(_ text: String) { writer.post(Array(text.utf8)) }
 
-  /// Keys pressed since the last call.
+  /// Returns the keys pressed since the last call.
   func keys() -> [Key] {
     guard isForeground else { return [] }
     var buffer = [UInt8](repeating: 0, count: 64)
@@ -118,7 +118,7 @@ enum Key: Hashable {
   case up
   case down
 
-  /// Takes whole keys from the front of `bytes`. What terminals send for keys that mean nothing here is passed over.
+  /// Takes complete keys from the front of `bytes`. Skips escape sequences of keys that have no function here.
   static func parse(_ bytes: inout ArraySlice<UInt8>) -> [Key] {
     var keys: [Key] = []
     while let first = bytes.first {
@@ -132,10 +132,10 @@ enum Key: Hashable {
         bytes = bytes.dropFirst()
         continue
       }
-      // Parameters, such as those of keys that are held with shift, then one byte that says which key.
+      // Parameters, such as those of keys held with shift, followed by one byte that identifies the key.
       let rest = bytes.dropFirst(2)
       guard let end = rest.firstIndex(where: { (0x40...0x7E).contains($0) }) else {
-        // No key is that long.
+        // No key has a sequence that long.
         if rest.count > 16 { bytes = [] }
         break
       }

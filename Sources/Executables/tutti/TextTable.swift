@@ -1,12 +1,12 @@
-/// Rows of cells in aligned columns, made to fit the window: what matters least is left out first, then the widest
-/// names are cut.
+/// Rows of cells in aligned columns that fit the window. It first leaves out the least important columns, then
+/// cuts the widest ones that may be cut.
 struct TextTable {
   struct Column {
     let title: String
     var isRight = false
-    /// Columns with the largest numbers are left out first; those with 0 never.
+    /// Columns with the largest numbers are left out first; columns with 0 are never left out.
     var dispensability = 0
-    /// Whether its cells may be cut.
+    /// True if its cells may be cut.
     var isCuttable = false
   }
 
@@ -14,7 +14,7 @@ struct TextTable {
   let columns: [Column]
   var rows: [[StyledText]] = []
 
-  /// - Parameter width: in columns of the terminal; nil for as many as it takes.
+  /// - Parameter width: in columns of the terminal; nil for unlimited.
   func lines(width: Int?, hasHeader: Bool = true) -> [StyledText] {
     var shown = Array(columns.indices)
     if let width {

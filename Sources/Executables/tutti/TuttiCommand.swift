@@ -40,7 +40,8 @@ struct TuttiCommand: ParsableCommand {
     ])
 
   static func main() {
-    // A reader that has what it wanted, as `head -1`, is no fault: see `output`.
+    // A write to a reader that has gone, as with `head -1`, must not kill the program: see
+    // `output`.
     signal(SIGPIPE, SIG_IGN)
     let arguments = arguments
     if let line = CommandNames.advice(on: arguments.first) {
@@ -50,7 +51,8 @@ struct TuttiCommand: ParsableCommand {
     main(arguments)
   }
 
-  /// Those that Swift gives have lost what is no UTF-8, and with it the names of some files.
+  /// The arguments, read from C: Swift's own have lost all bytes that are no UTF-8, and with them
+  /// some file names.
   private static var arguments: [String] {
     (1..<max(1, Int(CommandLine.argc))).compactMap { index in
       guard let text = CommandLine.unsafeArgv[index] else { return nil }
@@ -62,7 +64,7 @@ struct TuttiCommand: ParsableCommand {
   }
 }
 
-/// What went wrong, in one line, and the exit code that says so to programs.
+/// An error as one line for people, with the exit code that tells programs.
 struct Failure: Error, CustomStringConvertible {
   enum Kind: Int32 {
     case usage = 64
@@ -74,7 +76,7 @@ struct Failure: Error, CustomStringConvertible {
   }
 
   let kind: Kind
-  /// Nil where all was said before.
+  /// Nil if everything has been said before.
   let line: String?
   var description: String { line ?? "" }
 
@@ -84,7 +86,7 @@ struct Failure: Error, CustomStringConvertible {
   }
 }
 
-/// Options that every command has.
+/// Options of all commands.
 struct PlaceOptions: ParsableArguments {
   @Option(
     help: .init(
@@ -117,7 +119,7 @@ struct CommonOptions: ParsableArguments {
 }
 
 extension ParsableCommand {
-  /// Runs `body`; a failure is printed as one line and ends the program with its code.
+  /// Runs `body`. Prints a failure as one line and ends the program with its exit code.
   func reporting(_ body: () throws -> Void) throws {
     do {
       try body()
@@ -144,7 +146,7 @@ extension Failure {
       case .nothingPlayable: .noInput
       case .damaged: .damaged
       }
-    // Of a damaged item was told when it sounded.
+    // An event has already named the damaged item.
     self.init(kind, error == .damaged ? nil : error.description)
   }
 }

@@ -2,7 +2,7 @@ import ArgumentParser
 import Sender
 import Service
 
-/// How `tutti play` and `tutti effects` are told what to do to the sound.
+/// Options of `tutti play` and `tutti effects` that change the sound.
 struct EffectOptions: ParsableArguments {
   @Option(
     help: .init(
@@ -57,7 +57,7 @@ struct EffectOptions: ParsableArguments {
     completion: .list(["-1", "off"]))
   var limiter: String?
 
-  /// Throws where a filter cannot be had.
+  /// Throws if a filter's numbers are wrong.
   func change() throws -> EffectsChange {
     var change = EffectsChange(rate: rate, pitch: pitch, loudness: loudness)
     for (kind, texts) in named {
@@ -121,7 +121,7 @@ struct EffectsCommand: RemoteCommand {
   func request() throws -> ControlRequest {
     var change = try sound.change()
     change.isReset = off
-    // Wrong values are refused here, before a player is asked.
+    // Refuse wrong values here, before asking a player.
     _ = try change.applied(to: Effects())
     return .change(.init(effects: change))
   }

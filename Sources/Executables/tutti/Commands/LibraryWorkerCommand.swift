@@ -1,7 +1,8 @@
 import ArgumentParser
 import Library
 
-/// What the library reads files by, in a process of its own; of no use to people.
+/// Reads media files for the library in a process of its own, so that a broken file can end nothing
+/// else. Started by the daemon, not by people.
 struct LibraryWorkerCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "library-worker", abstract: "Reads media files for the library.",

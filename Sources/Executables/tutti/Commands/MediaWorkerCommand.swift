@@ -1,12 +1,12 @@
 import ArgumentParser
 import Driver
 
-/// What demuxes and decodes, in a process of its own; of no use to people.
+/// Demuxes and decodes in a process of its own. Started by players, not by people.
 struct MediaWorkerCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "media-worker", abstract: "Decodes an item for a player.", shouldDisplay: false)
 
-  /// From now on this process has others decode what it plays.
+  /// From now on, items that this process plays are decoded by worker processes.
   static func start() throws {
     try MediaWorkers.shared.start(["/proc/self/exe", configuration.commandName ?? ""])
   }

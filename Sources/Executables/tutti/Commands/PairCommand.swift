@@ -73,7 +73,8 @@ struct UnpairCommand: ParsableCommand {
     }
   }
 
-  /// Asks the room to forget this machine. Returns what it is called, and why it could not be asked.
+  /// Asks the room to forget this machine. Returns the room's name and, if it could not be asked, the
+  /// reason.
   private func forget(
     _ known: [Pairings.Pairing], _ state: StateDirectory
   ) throws -> (name: String, obstacle: String?) {
@@ -94,7 +95,7 @@ struct UnpairCommand: ParsableCommand {
   }
 }
 
-/// What `tutti pair --json` prints.
+/// The output of `tutti pair --json`.
 private struct PairingAnswer: Encodable {
   let id: String
   let room: String
@@ -102,12 +103,14 @@ private struct PairingAnswer: Encodable {
   init(_ pairing: Pairings.Pairing) { (id, room) = (pairing.id.hex, pairing.name) }
 }
 
-/// A room that this machine is paired with, or shall be.
+/// A room that this machine is paired with, or is to be paired with.
 struct PairedRoom {
   let name: String
   private let target: RoomPairing.Target
 
-  /// - Parameter room: a name, or an address where nobody has that name; `at` is an address.
+  /// - Parameters:
+  ///   - room: a name, or an address if nobody has that name.
+  ///   - at: an address, instead of `room`.
   init(_ room: String?, at: String?, _ state: StateDirectory) throws {
     guard (room == nil) != (at == nil) else {
       throw Failure(.usage, "name one room, or its address with --at host:port")
@@ -127,15 +130,16 @@ struct PairedRoom {
     }
   }
 
-  /// `tutti play` names rooms so that were given by their addresses.
+  /// True if the text is an address: `tutti play` uses the address as the name of a room that was given
+  /// by one.
   private static func isAddress(_ room: String) -> Bool {
     guard let colon = room.lastIndex(of: ":") else { return false }
     return UInt16(room[room.index(after: colon)...]) != nil
   }
 
-  /// While `tutti play` has nothing to do but wait for this room.
+  /// Offers to pair with this room, while `tutti play` can do nothing but wait for it.
   static func offer(_ room: String, _ state: StateDirectory) throws {
-    // The player has taken the signals; while a PIN is typed, they end the program as usual.
+    // The player has blocked these signals. While a PIN is typed, they end the program as usual.
     var signals = sigset_t()
     sigemptyset(&signals)
     for signal in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&signals, signal) }
@@ -157,11 +161,12 @@ struct PairedRoom {
     }
   }
 
-  /// Asks for the PIN until it is right, or tries the one that is given, and remembers the pairing.
+  /// Asks for the PIN until it is right, or tries the given one, and stores the pairing.
   func pair(
     with pin: String?, isInteractive: Bool, _ state: StateDirectory
   ) throws -> Pairings.Pairing {
-    // A shell script that starts programs in the background has them ignore it, but here it is promised.
+    // Programs that a shell script starts in the background ignore SIGINT, but the prompt promises that
+    // Ctrl-C ends this one.
     if isInteractive { signal(SIGINT, SIG_DFL) }
     var dialogue = PairingDialogue(room: name.shownPlainly, isInteractive: isInteractive)
     var step = dialogue.begin(with: pin)
@@ -188,14 +193,14 @@ struct PairedRoom {
     }
   }
 
-  /// The digits stay visible, as they are on the receiver.
+  /// Echoes the digits: the receiver shows them as well.
   private func ask() -> String? {
     printPrompt("PIN of \(name.shownPlainly), eight digits like 1234 5671: ")
     return readLine()
   }
 }
 
-/// A line that counts seconds down, where standard error is a terminal.
+/// Counts seconds down in one line if standard error is a terminal; otherwise prints the line once.
 enum Countdown {
   static func show(_ time: Nanoseconds, _ line: (Int) -> String) {
     let end = HostClock.now + time

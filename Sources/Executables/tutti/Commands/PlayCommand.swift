@@ -141,7 +141,7 @@ struct PlayCommand: ParsableCommand {
       sources: try PlaybackSources(choice, raw: rawFormat, latency: latency, chain: chain))
   }
 
-  /// Nil where none runs.
+  /// Returns the daemon's answer, or nil if no daemon runs.
   private func playByDaemon(
     _ items: [PlaylistEntry], _ change: EffectsChange, _ state: StateDirectory
   ) throws -> ControlAnswer? {
@@ -164,7 +164,8 @@ struct PlayCommand: ParsableCommand {
         : "too many files at once (\(items.count)); add them in parts with: tutti add")
   }
 
-  /// Those that were given and that only a player in the foreground has. With `--stay` a daemon does as told: it always stays.
+  /// The given options that only a player in the foreground has. `--stay` is not one of them, because a daemon always
+  /// stays.
   private var foregroundOptions: [String] {
     [
       ("codec", codec != .auto), ("bitrate", bitrate != nil), ("packet-length", packetLength != 20),
@@ -174,7 +175,7 @@ struct PlayCommand: ParsableCommand {
     ].filter(\.1).map { "--" + $0.0 }
   }
 
-  /// Nothing plays yet: what FFmpeg lacks, or does not understand, is told before.
+  /// Checks FFmpeg and the filter chain before anything plays.
   private func ownChain(with effects: Effects) throws -> OwnChain? {
     let chain = filter.flatMap(OwnChain.init)
     if let filter, chain == nil { throw Failure(.usage, "--filter \(filter): not typed here") }

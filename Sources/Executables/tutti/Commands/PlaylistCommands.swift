@@ -47,7 +47,7 @@ struct AddCommand: RemoteCommand {
   func request() throws -> ControlRequest {
     if next, to != nil { throw Failure(.usage, "either --next or --at, not both") }
     if let to, to < 1 { throw Failure(.usage, "--at counts from 1") }
-    // The player runs in a folder of its own.
+    // The player runs in another folder, so paths must be absolute.
     var entries = try MediaPaths.expand(files, takesInputs: true)
     for index in entries.indices {
       entries[index].location = MediaPaths.absolute(entries[index].location)
@@ -135,9 +135,10 @@ struct RepeatCommand: RemoteCommand {
 extension Playlist.Repetition: ExpressibleByArgument {}
 
 enum MediaPaths {
-  /// The files in what was named, folders opened.
+  /// Returns the files behind the given names, with folders and playlists expanded.
   ///
-  /// - Parameter takesInputs: whether what is no file may be an input, which only the daemon knows.
+  /// - Parameter takesInputs: true if a name that is no file may be an input, which only the daemon
+  ///   knows.
   static func expand(_ names: [String], takesInputs: Bool = false) throws -> [PlaylistEntry] {
     do {
       return try names.flatMap { name in
@@ -153,7 +154,7 @@ enum MediaPaths {
     }
   }
 
-  /// Where no daemon is there to have inputs.
+  /// Throws if an entry is an input: without a daemon there are none.
   static func refuseInputs(_ entries: [PlaylistEntry]) throws {
     for entry in entries {
       guard case .input(let name) = LiveLocation(entry.location) else { continue }
@@ -161,7 +162,7 @@ enum MediaPaths {
     }
   }
 
-  /// The player runs in a folder of its own.
+  /// Makes a path absolute, because the player runs in another folder.
   static func absolute(_ path: String) -> String {
     if path.contains("://") || path == "-" || LiveLocation.isNamed(path) { return path }
     var parts: [Substring] = []

@@ -71,7 +71,7 @@ struct ReceiversCommand: ParsableCommand {
   }
 }
 
-/// A room as programs are told of it.
+/// A room in the output of `tutti receivers --json`.
 private struct ShownRoom: Encodable {
   let record: RoomRecord
   let paired: Bool

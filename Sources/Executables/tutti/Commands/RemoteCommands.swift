@@ -3,7 +3,7 @@ import Driver
 import Sender
 import Service
 
-/// A command that asks a running player for one thing and says what was done.
+/// A command that sends one request to a running player and prints the result.
 protocol RemoteCommand: ParsableCommand {
   var common: CommonOptions { get }
   func request() throws -> ControlRequest
@@ -22,7 +22,8 @@ extension RemoteCommand {
 }
 
 extension CommonOptions {
-  /// Programs get the list where the command was about it, else the state of the player; people a few words.
+  /// Prints the answer. With `--json`, prints the list if the command was about the list, otherwise the player's
+  /// state; without, prints a short sentence.
   func show(_ answer: ControlAnswer) throws {
     if json, let queue = answer.queue {
       for entry in queue { try printJSON(entry) }
@@ -102,10 +103,10 @@ struct SeekCommand: RemoteCommand {
   }
 }
 
-/// An argument that may begin with a minus, which the parser would take for an option: all that it does not know comes
-/// here.
+/// An argument that may begin with a minus. The parser would take it for an option, so the command collects all words
+/// that the parser does not know and looks for the argument here.
 enum SignedArgument {
-  /// Nil where there is none.
+  /// Returns nil if there is no such argument.
   static func only(ofAtMostOne given: [String]) throws -> String? {
     let words = given.filter { $0 != "--" }
     let marker = given.firstIndex(of: "--") ?? given.endIndex
@@ -221,7 +222,7 @@ struct VolumeCommand: ParsableCommand {
     guard !change.isEmpty else {
       throw Failure(.usage, "nothing to set; see: tutti volume --help")
     }
-    // Wrong values are refused here, before anybody is asked.
+    // Refuse wrong values here, before asking anybody.
     _ = try change.commands(for: .all)
     return change
   }

@@ -21,7 +21,7 @@ struct JoinCommand: ParsableCommand {
       guard !rooms.isEmpty || !at.isEmpty else { throw Failure(.usage, "name a room") }
       let state = try common.state()
       let client = common.client(state)
-      // Whether there is a player, before rooms are looked for.
+      // Fail early if no player runs, before searching for rooms.
       _ = try client.ask(.status)
       let found = try ReceiverSearch(state: state).records(
         named: rooms.flatMap { RoomWish.names($0) })
@@ -48,14 +48,14 @@ struct LeaveCommand: RemoteCommand {
   }
 }
 
-/// Names for `--on`, as the shell completes them: rooms that are remembered, and those that a short search finds.
+/// Completes names for `--on` in the shell: remembered rooms, and rooms that a short search finds.
 enum RoomCompletion {
   static let kind = CompletionKind.custom { words, _, prefix in
     let option = words.firstIndex(of: "--state-dir").map { words.index(after: $0) }
     let directory = option.flatMap { words.indices.contains($0) ? words[$0] : nil }
     guard let state = try? StateDirectory(directory) else { return [] }
     let rooms = (try? ReceiverSearch(state: state).names()) ?? []
-    // In a list with commas it is the last one that is being written.
+    // In a comma-separated list, complete the last name.
     let before = prefix.lastIndex(of: ",").map { String(prefix[...$0]) } ?? ""
     return rooms.map { before + $0 }
   }

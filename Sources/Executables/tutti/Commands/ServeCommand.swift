@@ -118,7 +118,8 @@ enum ConfigurationFile {
       + "/tutti/tutti.conf"
   }
 
-  /// - Parameter given: where nil, the system's, else the user's; it is no mistake that there is none.
+  /// - Parameter given: the file to read; nil for the system's, else the user's. Neither of those two
+  ///   has to exist.
   static func read(_ given: String?) throws -> HouseConfiguration {
     var configuration = HouseConfiguration()
     for path in given.map({ [$0] }) ?? [system, own] {

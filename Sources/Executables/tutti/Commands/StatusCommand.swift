@@ -79,7 +79,7 @@ struct GroupsCommand: ParsableCommand {
   }
 }
 
-/// A daemon's groups for people.
+/// A daemon's groups as a table for people.
 enum GroupsText {
   static func lines(_ groups: [ControlAnswer.GroupLine], width: Int?) -> [StyledText] {
     var table = TextTable(columns: [
@@ -97,7 +97,7 @@ enum GroupsText {
     return table.lines(width: width, hasHeader: false)
   }
 
-  /// With an empty line behind.
+  /// The same table followed by an empty line, or nothing if there are fewer than two groups.
   static func linesIfSeveral(
     _ groups: [ControlAnswer.GroupLine], width: Int?
   ) -> [StyledText] {
@@ -105,9 +105,9 @@ enum GroupsText {
   }
 }
 
-/// The status for people.
+/// The status as text for people.
 enum StatusText {
-  /// - Parameter width: of the window; nil for as wide as it gets.
+  /// - Parameter width: of the window, in columns; nil for unlimited.
   static func lines(_ status: StatusReport, width: Int?, hasDetails: Bool) -> [StyledText] {
     var lines = headlines(status).map { line in width.map { line.cut(to: $0) } ?? line }
     lines.append(StyledText())
@@ -152,7 +152,8 @@ enum StatusText {
       + StyledText(text)
   }
 
-  /// Where it is, of how much, and with which effects. Of what has no length yet, as a radio station, what has come.
+  /// Position, length and effects of the current item. If the length is not known, as with a radio station, shows
+  /// how much has arrived.
   static func progress(_ status: StatusReport) -> String {
     var line = TimeText.format(status.targetS ?? status.positionS)
     if let duration = status.durationS {
@@ -219,7 +220,7 @@ enum StatusText {
     StyledText(value.map(text) ?? "–")
   }
 
-  /// Short lines, which fit narrow windows as well.
+  /// Short lines, so that they fit narrow windows.
   private static func details(_ room: StatusReport.Room) -> [StyledText] {
     func us(_ value: Double?) -> String { value.map { NumberText.fixed($0, 1) + " µs" } ?? "–" }
     func ppm(_ value: Double?) -> String { value.map { NumberText.fixed($0, 2) + " ppm" } ?? "–" }
@@ -252,7 +253,7 @@ extension StatusReport.Room {
     muted == true ? "muted" : volume.map { NumberText.fixed($0, 0) } ?? "–"
   }
 
-  /// Everything that was not heard as it should.
+  /// Counts everything in this room that was not heard as it should have been.
   fileprivate var troubles: UInt64 {
     [underruns, latePackets, lostPackets, corruptPackets].reduce(0) { $0 + UInt64($1 ?? 0) }
   }

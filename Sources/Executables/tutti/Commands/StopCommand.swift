@@ -54,8 +54,8 @@ struct StopCommand: ParsableCommand {
     }
   }
 
-  /// Rooms of the running player or daemon are its own to silence. A second program of the same sender would take them
-  /// from it.
+  /// Silences rooms. The running player or daemon must silence its own rooms, because a second program of the same
+  /// sender would take them from it.
   private func silence(
     _ wish: RoomWish, _ client: ControlClient, _ state: StateDirectory
   ) throws {
@@ -100,7 +100,7 @@ struct StopCommand: ParsableCommand {
       case .wasSilent: try printLine("\(report.name): was silent")
       case .spared: break
       case .unreachable(let reason):
-        // Of all rooms, those that are only remembered may well be switched off.
+        // With `--all`, rooms that are only remembered may well be switched off, so this is no error.
         if !wish.isAll {
           printError("tutti: \(report.name): \(reason)")
           hasFailed = true
@@ -113,7 +113,7 @@ struct StopCommand: ParsableCommand {
 }
 
 extension LeftRooms {
-  /// As `tutti stop` takes them.
+  /// The options with which `tutti stop` silences these rooms.
   fileprivate var options: String {
     let on = names.isEmpty ? [] : ["--on '\(names.sorted().joined(separator: ","))'"]
     return (on + addresses.map { "--at \($0)" }).joined(separator: " ")
