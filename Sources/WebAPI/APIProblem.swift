@@ -1,14 +1,14 @@
 import Service
 import WebServer
 
-/// Why a request is answered with an error.
+/// A request that is answered with an error: HTTP status, code and text for people.
 struct APIProblem: Error {
   let status: Int
   let detail: String
   var code: String?
   var headers: [(name: String, value: String)] = []
 
-  /// Not as the document says.
+  /// A request that does not follow the API's document.
   static func invalid(_ detail: String) -> APIProblem { APIProblem(status: 400, detail: detail) }
 
   static func missing(_ key: String) -> APIProblem { .invalid("The key \(key) is missing.") }

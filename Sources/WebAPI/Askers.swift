@@ -3,16 +3,18 @@ import Service
 import WebServer
 
 extension WebAPI {
-  /// Who has sent a request.
+  /// Returns who sent a request: this machine, a paired browser, the holder of the token, a guest
+  /// or a stranger.
   ///
-  /// - Throws: where it carries a token that is not looked at now.
+  /// - Throws: if the request carries a token while the sender's address must wait after wrong
+  ///   ones.
   func asker(_ request: WebRequest, for permission: Permission) async throws(Refusal)
     -> Asker
   {
     for key in request.cookies(BrowserKey.cookie).prefix(Self.offerLimit) {
       if let browser = access.browser(key: key) { return .browser(browser.id) }
     }
-    // Whoever has set a token wants it of programs on this machine too.
+    // If a token is configured, programs on this machine need it too.
     if request.isLocal, access.token == nil { return .machine }
     for token in (request.cookies(WebToken.cookie) + request.bearers).prefix(Self.offerLimit) {
       do throws(Refusal) {
@@ -24,7 +26,7 @@ extension WebAPI {
     return access.isOpen ? .guest : .stranger
   }
 
-  /// Keys and tokens of one request.
+  /// Maximum number of keys, and of tokens, that are tried for one request.
   private static let offerLimit = 4
 
   static func refusal(of asker: Asker) -> APIProblem {
@@ -39,7 +41,7 @@ extension WebAPI {
   }
 }
 
-/// What a browser keeps of its pairing.
+/// The cookie in which a browser keeps the key of its pairing.
 enum BrowserKey {
   static let cookie = "tutti-browser"
 
@@ -49,7 +51,7 @@ enum BrowserKey {
 }
 
 extension RouteCall {
-  /// The browser's own key again, for another year.
+  /// Headers that set the browser's own key again, for another year.
   var keyCookies: [(name: String, value: String)] {
     request.cookies(BrowserKey.cookie).prefix(1).filter { $0.allSatisfy(\.isHexDigit) }
       .map(BrowserKey.header)
@@ -57,7 +59,7 @@ extension RouteCall {
 }
 
 extension Asker {
-  /// In the page and in answers.
+  /// The asker's name in the page and in answers.
   var name: String {
     switch self {
     case .machine: "machine"

@@ -85,7 +85,7 @@ extension WebAPI {
     let name: String
     let pairedDaysAgo: Int
     let seenDaysAgo: Int
-    /// Whether it has sent the request.
+    /// True if this browser sent the request.
     let isAsker: Bool
   }
 
@@ -100,7 +100,7 @@ extension WebAPI {
     let address: String
     let pin: String
     let lastsS: Int?
-    /// Of the QR code of the address: a text of `1` for dark and `0` for light a row.
+    /// The rows of the address's QR code. Each is a text of `1` for dark and `0` for light modules.
     let rows: [String]
 
     init(_ invitation: Invitation) {
@@ -111,8 +111,8 @@ extension WebAPI {
 }
 
 extension RouteCall {
-  /// Of the page that asks, where phones reach it too: a proxy's, or another address of this machine. A bare name of
-  /// this machine may be unknown to them.
+  /// The origin of the page that asks, if phones can reach it too: a proxy's name, or another address of this
+  /// machine. Nil for a bare name of this machine, which phones may not resolve.
   var publicOrigin: String? {
     guard let origin = request.header("origin"), origin.utf8.count <= 120,
       let scheme = origin.firstRange(of: "://")
@@ -126,7 +126,7 @@ extension RouteCall {
   }
 }
 
-/// What a browser is called until somebody gives it a name, from what it says about itself.
+/// Makes up a browser's name from its `User-Agent` header. Used until somebody gives it a name.
 enum BrowserName {
   /// - Parameter agent: a `User-Agent` header, which may be anything.
   static func of(_ agent: String) -> String {
@@ -136,7 +136,7 @@ enum BrowserName {
     return [browser, system].compactMap { $0 }.joined(separator: " on ")
   }
 
-  /// The first that fits: many name others too.
+  /// The first match counts, because many browsers name others too.
   private static let systems = [
     ("iPhone", "iPhone"), ("iPad", "iPad"), ("Android", "Android"), ("Windows", "Windows"),
     ("CrOS", "ChromeOS"), ("Macintosh", "Mac"), ("Linux", "Linux"), ("X11", "Linux"),
@@ -147,7 +147,7 @@ enum BrowserName {
     ("Chrome/", "Chrome"), ("Safari/", "Safari"),
   ]
 
-  /// Of a program: the word before the first `/`.
+  /// The name of a program: the word before the first `/`.
   private static func product(_ agent: String) -> String {
     let word = agent.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
     return word.isEmpty ? "Program" : String(word.prefix(24))

@@ -1,27 +1,27 @@
 import Service
 import WebServer
 
-/// What has changed lately, for all who listen: each change is turned into text once. A listener has a place in it and no
-/// queue of its own, so that one who is slow costs nothing, and begins anew with the whole state.
+/// The latest changes of the household, for all listeners. Each change is encoded once. A listener has a place in this
+/// list and no queue of its own, so a slow one costs nothing; if it falls behind, it starts again with the whole state.
 package actor EventFeed {
-  /// How often what comes comes.
+  /// Intervals of the periodic events.
   package struct Rhythm: Sendable {
-    /// From one `sync` event to the next.
+    /// Time between two `sync` events.
     package var sync = Duration.seconds(1)
-    /// `sync` events from one comment to the next.
+    /// Number of `sync` events between two comments.
     package var syncsOfComment = 10
 
     package init() {}
   }
 
-  /// Changes that are kept.
+  /// Maximum number of changes that are kept.
   package static let changeLimit = 1_000
-  /// Bytes of them.
+  /// Maximum size of the kept changes, in bytes.
   static let byteLimit = 4 << 20
 
-  /// How far a listener has heard.
+  /// The last events that a listener has received.
   struct Place {
-    /// Nil is not at all.
+    /// Nil if the listener has no state yet.
     var revision: UInt64?
     var sync = 0
     var comment = 0
@@ -34,11 +34,11 @@ package actor EventFeed {
 
   private let house: any HouseControl
   private let rhythm: Rhythm
-  /// Of this process, in the ids of the events: revisions begin anew with each.
+  /// Identifies this process in the ids of events, because each process counts revisions from the beginning.
   private let instance = String(UInt32.random(in: .min ... .max), radix: 36)
   private var changes: [Kept] = []
   private var byteCount = 0
-  /// All changes after it are kept. Nil before the first state.
+  /// All changes after this revision are kept. Nil before the first state.
   private var floor: UInt64?
   private var sync: (number: Int, bytes: [UInt8]) = (0, [])
   private var commentNumber = 0
@@ -60,12 +60,12 @@ package actor EventFeed {
   private func follow() async {
     while !Task.isCancelled {
       if let news = try? await house.changes(), let state = try? await house.state() {
-        // What came before is not known to be complete.
+        // Changes may have been missed before this state, so listeners start again from it.
         (changes, byteCount, floor) = ([], 0, state.revision)
         wake()
         for await change in news { keep(change) }
       }
-      // The stream has ended: this was too slow, or the house is about to end.
+      // The stream has ended because this actor was too slow, or because the house is about to end.
       try? await Task.sleep(for: rhythm.sync)
     }
   }
@@ -101,7 +101,7 @@ package actor EventFeed {
 
   // MARK: - Listeners
 
-  /// - Parameter lastEventID: of the last event that the listener has had, if it was here before.
+  /// - Parameter lastEventID: the id of the last event that the listener received, if it listened before.
   func place(lastEventID: String?) -> Place {
     let parts = lastEventID?.split(separator: "-") ?? []
     guard parts.count == 2, parts[0] == instance, let revision = UInt64(parts[1]), let floor,
@@ -114,9 +114,9 @@ package actor EventFeed {
     Place(revision: revision, sync: sync.number, comment: commentNumber)
   }
 
-  /// Waits for the next thing that a listener has not heard. Nil when no more will come.
+  /// Waits for the listener's next event or comment. Returns nil if no more will come.
   ///
-  /// - Parameter isHeard: whether the listener may still be told.
+  /// - Parameter isHeard: true while the listener may receive events.
   func next(
     after place: Place, while isHeard: @Sendable () -> Bool
   ) async -> (bytes: [UInt8], place: Place, isEvent: Bool)? {
@@ -145,7 +145,7 @@ package actor EventFeed {
     return nil
   }
 
-  /// Somebody may have lost what they were allowed.
+  /// Wakes all listeners to check their permissions again, because somebody may have lost theirs.
   func recheck() { wake() }
 
   private func event(_ name: String, id: UInt64? = nil, _ value: some Encodable) -> [UInt8]? {
@@ -155,7 +155,7 @@ package actor EventFeed {
   }
 }
 
-/// What changes all the time, of rooms and groups that are otherwise as they were.
+/// Values of rooms and groups that change all the time, without anything else having changed.
 private struct SyncEvent: Encodable {
   struct Room: Encodable {
     let id: String
@@ -184,11 +184,11 @@ private struct SyncEvent: Encodable {
   }
 }
 
-/// One who listens, from one answer of the server to the next.
+/// One client that listens to events. It remembers the place between two answers of the server.
 actor EventListener {
   private let feed: EventFeed
   private var place: EventFeed.Place
-  /// Events that are still to come; nil is no end.
+  /// Number of events still to send; nil for no limit.
   private var left: Int?
   private let isHeard: @Sendable () -> Bool
 

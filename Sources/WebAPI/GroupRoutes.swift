@@ -75,12 +75,12 @@ extension WebAPI {
       }
     }
 
-  /// Rooms in one request.
+  /// Maximum number of rooms in one request.
   static let roomLimit = 64
 
   func group(_ order: Order, status: Int = 200) async throws -> WebResponse {
     let answer = try await house.perform(order)
-    // A group whose last room has left is no more.
+    // A group ceases to exist when its last room leaves.
     guard let group = answer.group else { return Self.done(at: answer.revision) }
     return try Self.done(group, at: answer.revision, status: status)
   }
@@ -112,7 +112,7 @@ extension WebAPI {
     return change
   }
 
-  /// Null is neutral; filters take the place of all that there are.
+  /// Reads a change of the effects. Null means neutral; filters replace all existing ones.
   private static func effects(_ fields: inout JSONFields) throws -> EffectsChange {
     var change = EffectsChange()
     change.rate = fields.isNull("rate") ? 1 : try fields.number("rate", in: Effects.rates)
@@ -129,7 +129,7 @@ extension WebAPI {
     return change
   }
 
-  /// Numbers of a kind that is known, in their ranges.
+  /// Reads one filter: a known kind, and numbers within their ranges.
   private static func filter(_ fields: JSONFields) throws -> SoundFilter {
     var fields = fields
     let kinds = SoundFilter.Kind.allCases

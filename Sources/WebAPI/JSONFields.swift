@@ -1,14 +1,14 @@
 import FoundationEssentials
 
-/// The object in a request's body. Each key is asked for once, with what it may be; what is left in the end was
-/// misspelt, and is refused.
+/// The object in a request's body. The caller asks for each key once, with its type and range. Keys that are
+/// left at the end are misspelt, and `end` refuses them.
 struct JSONFields {
   private var values: [String: JSONValue]
   private var known: [String] = []
-  /// Where it stands in the body, to begin messages with.
+  /// The object's path in the body, with which error messages begin.
   private let place: String
 
-  /// An empty body is an object without keys.
+  /// Treats an empty body as an object without keys.
   init(_ body: [UInt8]) throws(APIProblem) {
     guard !body.isEmpty else {
       self.init([:], in: "")
@@ -27,14 +27,14 @@ struct JSONFields {
     (self.values, self.place) = (values, place)
   }
 
-  /// To be called when all keys have been asked for.
+  /// Refuses keys that nobody asked for. Call this after asking for all keys.
   func end() throws(APIProblem) {
     guard let stranger = values.keys.min() else { return }
     let rest = known.isEmpty ? "no key belongs here" : "known are \(known.joined(separator: ", "))"
     throw .invalid("The key \(place)\(stranger) is not known; \(rest).")
   }
 
-  /// As messages call a key.
+  /// The key's name in error messages.
   func name(_ key: String) -> String { place + key }
 
   func has(_ key: String) -> Bool { values[key] != nil }
@@ -135,14 +135,14 @@ struct JSONFields {
     return JSONFields(values, in: "\(place)\(key).")
   }
 
-  /// Whether the key is there and null, which is taken.
+  /// Returns true if the key is there and null, and removes it.
   mutating func isNull(_ key: String) -> Bool {
     guard values[key] == .null else { return false }
     values[key] = nil
     return true
   }
 
-  /// Nil where it is not there. Null is no value of any kind.
+  /// Returns nil if the key is missing. A null counts as a value of the wrong type.
   private mutating func take(_ key: String) -> JSONValue? {
     known.append(key)
     return values.removeValue(forKey: key)

@@ -2,7 +2,7 @@ internal import Glibc
 import Service
 import WebServer
 
-/// What Prometheus reads, in its text format. Labels name rooms, groups and routes, and never what plays.
+/// The metrics in Prometheus's text format. Labels name rooms, groups and routes, but never what plays.
 enum Metrics {
   static func text(_ state: HouseState, _ figures: WebFigures) -> String {
     (build(state) + rooms(state) + groups(state) + web(figures) + process())

@@ -9,7 +9,7 @@ extension WebAPI {
       var response = WebResponse(
         .bytes(
           api.page.index(asker: call.asker.name, state: state), type: "text/html; charset=utf-8"))
-      // A browser keeps its key for a year from the last time that it was here.
+      // Renew the key's cookie: a browser keeps it for a year from its last visit.
       if case .browser = call.asker { response.headers = call.keyCookies }
       return response
     },
@@ -42,7 +42,7 @@ extension WebAPI {
 
   private func login(_ offered: String, _ call: RouteCall) async throws -> WebResponse {
     guard access.token != nil else {
-      // Nothing to know for those who may ask anyway.
+      // Without a token, a login makes sense only for those who have access anyway.
       guard call.asker.may(.household) else { throw Self.wrongToken }
       return WebResponse(status: 204)
     }

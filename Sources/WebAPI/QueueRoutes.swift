@@ -53,7 +53,8 @@ extension WebAPI {
     },
   ]
 
-  /// `at` is a word, or a number in the list from 1; `before` an entry, or null for the end. Nil where neither is there.
+  /// Reads a place in the queue. `at` is a word, or a number in the list counted from 1; `before` is an entry, or null
+  /// for the end. Returns nil if neither is there.
   private static func place(
     _ fields: inout JSONFields, words: [String: Order.Place]
   ) throws -> Order.Place? {
@@ -71,7 +72,7 @@ extension WebAPI {
     return places.first
   }
 
-  /// Entries of one answer, and items of one request.
+  /// Maximum number of entries in one answer, and of items in one request.
   private static let pageLimit = 1_000
   private static let itemLimit = 1_000
   private struct Edited: Encodable {

@@ -38,7 +38,7 @@ extension WebAPI {
     },
   ]
 
-  /// As it is after a change.
+  /// Answers with the room's state after a change.
   private func room(_ id: String) async throws -> WebResponse {
     let state = try await house.state()
     guard let room = state.rooms.first(where: { $0.id == id }) else {

@@ -1,12 +1,12 @@
 import Service
 import WebServer
 
-/// One of the requests that the server answers.
+/// One kind of request that the server answers.
 struct Route: Sendable {
   typealias Answer = @Sendable (WebAPI, RouteCall) async throws -> WebResponse
 
   let method: String
-  /// Such as `/api/v1/groups/{id}`.
+  /// The path, such as `/api/v1/groups/{id}`.
   let pattern: String
   let permission: Permission
   let answer: Answer
@@ -21,7 +21,7 @@ struct Route: Sendable {
       String.init)
   }
 
-  /// What stands in the places of the braces; nil where it is another path.
+  /// Returns the values for the names in braces, or nil if the path does not match.
   func parameters(of path: [String]) -> [String: String]? {
     guard path.count == parts.count else { return nil }
     var found: [String: String] = [:]
@@ -37,13 +37,13 @@ struct Route: Sendable {
   }
 }
 
-/// A request with what its path says, and who has sent it.
+/// A request with the values in its path, and who sent it.
 struct RouteCall: Sendable {
   let request: WebRequest
   let asker: Asker
   let parameters: [String: String]
 
-  /// A part of the path that the route names, so that it is there.
+  /// The value of a name in the route's pattern. The route has matched, so the value exists.
   subscript(name: String) -> String { parameters[name] ?? "" }
 
   func need(_ permission: Permission, to what: String) throws(Refusal) {
@@ -55,7 +55,7 @@ struct RouteCall: Sendable {
     return try JSONFields(request.body)
   }
 
-  /// For requests that need no body: an empty object at most.
+  /// Refuses a body, except an empty object, for requests that need none.
   func noFields() throws(APIProblem) { try JSONFields(request.body).end() }
 
   func integer(_ name: String, in range: ClosedRange<Int>, default standard: Int) throws(APIProblem)
@@ -69,7 +69,7 @@ struct RouteCall: Sendable {
     return number
   }
 
-  /// Where a list begins.
+  /// The first entry of the list that is wanted.
   var offset: Int {
     get throws(APIProblem) { try integer("offset", in: 0...1_000_000, default: 0) }
   }
@@ -81,7 +81,8 @@ struct RouteCall: Sendable {
     return id
   }
 
-  /// The queue's revision that an edit was made for. Some clients forget the quotes.
+  /// The queue's revision that an edit was made for. Accepts it without quotes too, which some
+  /// clients forget.
   func expectedRevision() throws(APIProblem) -> UInt64? {
     guard let text = request.header("if-match"), text != "*" else { return nil }
     guard let revision = UInt64(text.filter { $0 != "\"" }) else {

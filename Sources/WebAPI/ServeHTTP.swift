@@ -1,9 +1,9 @@
 package import Service
 package import WebServer
 
-/// Serves the page, the requests of programs and the figures, until the task is cancelled.
+/// Serves the page, the API and the metrics, until the task is cancelled.
 ///
-/// - Parameter began: called with the port once it listens.
+/// - Parameter began: called with the port once the server listens.
 package func serveHTTP(
   _ configuration: WebServerConfiguration, house: any HouseControl, library: any LibraryControl,
   pairing: any PairingControl, access: HouseAccess,

@@ -2,7 +2,7 @@ import FoundationEssentials
 package import Service
 package import WebServer
 
-/// What browsers and programs ask of a household, over HTTP.
+/// The HTTP interface of a household, for browsers and programs.
 package struct WebAPI: Sendable {
   let house: any HouseControl
   let library: any LibraryControl
@@ -22,11 +22,12 @@ package struct WebAPI: Sendable {
     feed = EventFeed(house, rhythm)
   }
 
-  /// In the order in which they are tried.
+  /// Tried in this order.
   static let routes =
     pageRoutes + browserRoutes + groupRoutes + queueRoutes + roomRoutes + libraryRoutes + fileRoutes
 
-  /// Methods and patterns, and who may ask, to be compared with the document.
+  /// Methods and patterns with the permission that each needs. Tests compare them with the API's
+  /// document.
   package static var permissions: [String: Permission] {
     Dictionary(uniqueKeysWithValues: routes.map { ("\($0.method) \($0.pattern)", $0.permission) })
   }
@@ -35,7 +36,7 @@ package struct WebAPI: Sendable {
     let candidates = Self.routes.compactMap { route in
       route.parameters(of: request.path).map { (route, $0) }
     }
-    // A word in a path is no name: `queue/undo` is not the entry "undo".
+    // A fixed word in a pattern wins over a name: `queue/undo` is not the entry "undo".
     let fewest = candidates.map(\.1.count).min()
     let fitting = candidates.filter { $0.1.count == fewest }
     guard let (route, parameters) = fitting.first(where: { $0.0.method == request.method }) else {
@@ -66,7 +67,8 @@ package struct WebAPI: Sendable {
 
   // MARK: - Answers
 
-  /// With the revision that contains what was done, so that a page knows from which event on it sees it.
+  /// Answers with a value and the revision that contains the change, so that a page knows from which
+  /// event on it sees the change.
   static func done(
     _ value: some Encodable, at revision: UInt64, status: Int = 200
   ) throws -> WebResponse {

@@ -1,12 +1,12 @@
 internal import COpenAPI
 internal import Page
 
-/// The files that the program carries: the page, and the document of its requests.
+/// Files built into the program: the page, and the API's document.
 package struct WebPage: Sendable {
   struct File: Sendable {
     let bytes: [UInt8]
     let type: String
-    /// Changes with the bytes.
+    /// ETag; changes whenever the bytes change.
     let tag: String
 
     init(_ bytes: [UInt8], type: String) {
@@ -18,10 +18,11 @@ package struct WebPage: Sendable {
     }
   }
 
-  /// By their names in `/assets/`.
+  /// Files by their names in `/assets/`.
   let assets: [String: File]
   let document: File
-  /// Before, between and behind who asks and the state.
+  /// The parts of `index.html` before the asker's name, between it and the state, and after the
+  /// state.
   private let parts: [[UInt8]]
 
   init() {
@@ -37,11 +38,12 @@ package struct WebPage: Sendable {
     assets = files
   }
 
-  /// The page with the state in it, for its first picture; or without, for one who has to pair first.
+  /// The page with the state in it, so that it can draw at once. The state is empty for somebody who
+  /// has to pair first.
   ///
-  /// - Parameter asker: letters.
+  /// - Parameter asker: only letters.
   func index(asker: String, state: [UInt8]) -> [UInt8] {
-    // Nothing in it may end the element.
+    // A `<` in the state could end the script element.
     let escaped = state.flatMap { $0 == UInt8(ascii: "<") ? [UInt8](#"\u003c"#.utf8) : [$0] }
     return Array([parts[0], Array(asker.utf8), parts[1], escaped, parts[2]].joined())
   }

@@ -3,13 +3,13 @@ package import Service
 internal import Synchronization
 package import WebServer
 
-/// The page and the HTTP interface beside a program's own loop, until it is released.
+/// Runs the page and the HTTP interface beside a program's own event loop, until it is released.
 package final class WebService: Sendable {
-  /// The one that it listens on.
+  /// The TCP port on which it listens.
   package let port: Int
   private let task: Task<Void, Never>
 
-  /// Returns once it listens. Blocks the thread until then, which takes no more than a system call.
+  /// Returns once it listens. Blocks the thread until then, for no longer than a system call.
   package init(
     _ configuration: WebServerConfiguration, house: any HouseControl, library: any LibraryControl,
     pairing: any PairingControl, access: HouseAccess
@@ -29,7 +29,7 @@ package final class WebService: Sendable {
 
   deinit { task.cancel() }
 
-  /// What became of the start, from one thread to another.
+  /// Passes the result of the start from the server's thread to the caller.
   private final class Start: Sendable {
     private let result = Mutex<Result<Int, WebServer.ListenError>?>(nil)
     private let news = DispatchSemaphore(value: 0)
@@ -46,7 +46,8 @@ package final class WebService: Sendable {
   }
 }
 
-/// The library of a household that has none.
+/// Stands in for the library in a household that has none: lists are empty, and everything else is
+/// refused.
 package struct NoLibrary: LibraryControl {
   private let none: Refusal
 
@@ -90,7 +91,7 @@ package struct NoLibrary: LibraryControl {
   package func media(track: String) throws(Refusal) -> ServableFile { throw none }
 }
 
-/// For rooms that let in everybody.
+/// Stands in for pairing where all rooms are open to everybody.
 package struct NoPairing: PairingControl {
   package init() {}
 
