@@ -1,13 +1,14 @@
 package import Driver
 package import Sender
 
-/// What somebody asks of a running player. The answer has the same identifier, so that several can wait for theirs.
+/// A request to a running player. The answer has the same identifier, so that several requests can wait for their
+/// answers.
 package struct ControlCall: Codable, Hashable, Sendable {
   package var id: UInt64
-  /// Which of a daemon's groups is meant; nil where nobody has said.
+  /// The daemon's group that is meant; nil if none was named.
   package var group: String?
   package var request: ControlRequest
-  /// Rooms that who asks has found; whoever answers may not know them yet.
+  /// Rooms that the client has found; the player may not know them yet.
   package var rooms: [RoomRecord]?
 
   package init(
@@ -24,7 +25,7 @@ package struct ControlReply: Codable, Hashable, Sendable {
     case access(answer: AccessAnswer)
   }
 
-  /// That of the call; 0 where the call could not be understood.
+  /// The identifier of the call; 0 if the call could not be parsed.
   package var id: UInt64
   package var outcome: Outcome
 
@@ -34,27 +35,28 @@ package struct ControlReply: Codable, Hashable, Sendable {
   }
 }
 
-/// What a terminal wants: an order, with names and numbers as people say them, or one of the few things that only
-/// terminals ask for.
+/// A request from a terminal: an order, with names and numbers as people write them, or one of the few requests
+/// that only terminals make.
 package enum ControlRequest: Codable, Hashable, Sendable {
   case status
-  /// What a daemon's groups play, a line for each.
+  /// Asks for the daemon's groups, with the item that each plays.
   case groups
   case queue
   case order(Order)
-  /// Something else, in place of the list; only a daemon does it.
+  /// Plays new items in place of the list. Only a daemon does this.
   case play(request: PlayRequest)
-  /// Ends the music of these rooms, by name or address, of whatever group; of all rooms where none is named.
+  /// Stops the music in these rooms, by name or address, whichever group they are in; in all rooms if none is
+  /// named.
   case silence(rooms: [String])
-  /// Ends the program, be it a daemon.
+  /// Ends the program, even a daemon.
   case end
-  /// The list, as a playlist of a daemon's library.
+  /// Saves the list as a playlist of the daemon's library.
   case save(name: String)
-  /// Of a daemon's page; no group has to do with it.
+  /// A request about access to the daemon's page. It concerns no group.
   case access(request: AccessRequest)
 }
 
-/// Orders to the group that commands mean which name none.
+/// Orders to the group that a command means if it names none.
 extension ControlRequest {
   package static func transport(_ transport: Order.Transport) -> ControlRequest {
     .order(.transport(group: Order.meantGroup, transport))
@@ -64,25 +66,25 @@ extension ControlRequest {
     .order(.change(group: Order.meantGroup, change))
   }
 
-  /// Entries by their numbers.
+  /// - Parameter edit: names entries by their numbers in the list.
   package static func edit(_ edit: Order.QueueEdit) -> ControlRequest {
     .order(.edit(group: Order.meantGroup, edit, expected: nil))
   }
 }
 
-/// What a daemon is to play, and where.
+/// Items for a daemon to play, and rooms to play them in.
 package struct PlayRequest: Codable, Hashable, Sendable {
   package var entries: [PlaylistEntry]
-  /// Names, and addresses as `host:port`; none of both is where it was played last.
+  /// Names, and addresses as `host:port`. If both are empty, the daemon plays where it played last.
   package var rooms: [String]
   package var addresses: [String]
   package var shuffles: Bool
-  /// Nil leaves it as it is.
+  /// Nil leaves the setting as it is.
   package var repetition: Playlist.Repetition?
   package var effects: EffectsChange
-  /// Whether rooms are taken from other senders.
+  /// True to take rooms from other senders.
   package var takes: Bool
-  /// Options that were given and that only a player in the foreground has.
+  /// Given options that only a player in the foreground has.
   package var foregroundOptions: [String]
 
   package init(
@@ -96,29 +98,30 @@ package struct PlayRequest: Codable, Hashable, Sendable {
   }
 }
 
-/// What was done, and how things are then.
+/// The result of a request, and the state after it.
 package struct ControlAnswer: Codable, Hashable, Sendable {
-  /// In a few words; nil where nothing was to be done.
+  /// A short sentence; nil if nothing was to be done.
   package var done: String? = nil
-  /// The list; only where it was about the list.
+  /// The list; nil unless the request was about the list.
   package var queue: [QueueEntry]? = nil
-  /// Nil where it was about no group in particular.
+  /// The state after the request; nil if it was about no group in particular.
   package var status: StatusReport? = nil
-  /// Which group it was about; nil of a player in the foreground.
+  /// The group that the request was about; nil from a player in the foreground.
   package var group: String? = nil
-  /// Of `silence`.
+  /// The answer to `silence`.
   package var silenced: Silenced? = nil
-  /// Of a daemon, where it was about all groups, or was to show how one is.
+  /// A daemon's groups, for requests about all groups or about the status; otherwise nil.
   package var groups: [GroupLine]? = nil
 
-  /// Of a daemon that was to end, and has closed the connection.
+  /// The answer of a daemon that was told to end, and has closed the connection.
   package static let ended = ControlAnswer(done: "the daemon has ended")
 
-  /// Rooms of the player, whose music has ended.
+  /// Rooms of the player whose music was stopped.
   package struct Silenced: Codable, Hashable, Sendable {
-    /// Those that were meant, as they were named.
+    /// The rooms of the request that belong to the player, as they were named.
     package var rooms: [String]
-    /// The identities of all receivers that it has a session with: nobody else of this sender visits them.
+    /// The identities of all receivers that the player has a session with. Other programs of this sender must not
+    /// visit them.
     package var receivers: [String]
 
     package init(rooms: [String], receivers: [String]) {
@@ -131,12 +134,12 @@ package struct ControlAnswer: Codable, Hashable, Sendable {
     package var name: String
     /// `stopped`, `starting`, `playing`, `paused` or `buffering`.
     package var state: String
-    /// What it plays, or would go on with.
+    /// The item that the group plays, or would resume.
     package var title: String?
     package var artist: String?
     package var rooms: [String]
     package var volume: Double
-    /// Whether commands mean it that name no group.
+    /// True if this is the group that a command means if it names none.
     package var isMeant: Bool
   }
 }
@@ -146,13 +149,14 @@ extension ControlAnswer {
 }
 
 package struct QueueEntry: Codable, Hashable, Sendable {
-  /// From 1; changes with every edit.
+  /// Position in the list, from 1; changes with every edit.
   package var number: Int
-  /// Stays, and is never used again.
+  /// Identity of the entry, which never changes and is never reused.
   package var id: Int
   package var item: String
   package var current: Bool
-  /// As far as the player knows: of what it has opened; else as the list called it that it comes from.
+  /// The title in the file's tags if the player has opened the item; otherwise the title in the playlist that it
+  /// comes from.
   package var title: String?
   package var artist: String?
   package var durationS: Double?

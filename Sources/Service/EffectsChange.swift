@@ -1,19 +1,19 @@
 package import Sender
 
-/// What is to be different; the rest stays.
+/// A change of the effects. Fields that are nil or empty leave the setting as it is.
 package struct EffectsChange: Codable, Hashable, Sendable {
   package var rate: Double?
   /// In semitones.
   package var pitch: Double?
   /// In LUFS.
   package var loudness: Double?
-  /// Whether items are as loud as they are again.
+  /// True to play items at their own loudness again.
   package var endsLoudness: Bool
-  /// In the place of those of the same kinds.
+  /// Filters that replace all those of the same kinds.
   package var filters: [SoundFilter]
-  /// Kinds of filters that end.
+  /// Kinds of filters to switch off.
   package var endedFilters: [SoundFilter.Kind]
-  /// Whether all effects end first.
+  /// True to switch off all effects first.
   package var isReset: Bool
 
   package init(
@@ -28,7 +28,7 @@ package struct EffectsChange: Codable, Hashable, Sendable {
 
   package var isEmpty: Bool { self == EffectsChange() }
 
-  /// Throws a sentence for people where the result cannot be had.
+  /// Returns the changed effects. Throws a sentence for people if they are not available.
   package func applied(to before: Effects) throws(Refusal) -> Effects {
     var effects = isReset ? Effects() : before
     effects.rate = rate ?? effects.rate
@@ -39,7 +39,7 @@ package struct EffectsChange: Codable, Hashable, Sendable {
     return effects
   }
 
-  /// In the order of a mixing desk, where any of them changes.
+  /// Returns the filters in the order of a mixing desk if any of them changes.
   private func changed(_ before: [SoundFilter]) -> [SoundFilter] {
     let replaced = Set(filters.map(\.kind) + endedFilters)
     guard !replaced.isEmpty else { return before }
@@ -51,7 +51,8 @@ package struct EffectsChange: Codable, Hashable, Sendable {
     case rate, pitch, loudness, endsLoudness, filters, endedFilters, isReset
   }
 
-  /// A key that it does not know is refused: what another version of the program means by it would silently not be done.
+  /// Refuses a key that it does not know: it comes from another version of the program, and ignoring it would silently
+  /// leave something undone.
   package init(from decoder: any Decoder) throws {
     let all = try decoder.container(keyedBy: AnyKey.self)
     if let stranger = all.allKeys.first(where: { CodingKeys(rawValue: $0.stringValue) == nil }) {
@@ -79,7 +80,7 @@ package struct EffectsChange: Codable, Hashable, Sendable {
 }
 
 extension Effects {
-  /// Throws a sentence for people where they cannot be had.
+  /// Throws a sentence for people if the effects are not available.
   package func check() throws(Refusal) {
     if let problem { throw .invalid(problem) }
   }

@@ -1,4 +1,4 @@
-/// What an item is called: as it says itself, or else as its file or address ends.
+/// An item's name for people: its title and artist, or else the last part of its path or address.
 package enum ItemName {
   package static func text(title: String?, artist: String?, location: String) -> String {
     let title = title ?? lastPart(location)

@@ -1,6 +1,6 @@
 /// Numbers as people read them.
 package enum NumberText {
-  /// With so many digits behind the point, at most 6, and never a negative zero.
+  /// Formats a number with so many digits after the point, at most 6, and never as a negative zero.
   package static func fixed(_ value: Double, _ digits: Int) -> String {
     var scale: Int64 = 1
     for _ in 0..<min(max(digits, 0), 6) { scale *= 10 }
@@ -13,7 +13,7 @@ package enum NumberText {
     return "\(sign)\(whole)." + String(repeating: "0", count: digits - tail.count) + tail
   }
 
-  /// As short as it can be: 1, 1.5, -12.25.
+  /// Formats a number in as few digits as possible: 1, 1.5, -12.25.
   package static func short(_ value: Double) -> String {
     let text = fixed(value, 3)
     guard text.contains(".") else { return text }
@@ -22,7 +22,7 @@ package enum NumberText {
     return String(digits.last == "." ? digits.dropLast() : digits)
   }
 
-  /// The same with a plus where it is positive.
+  /// Formats like `short`, with a plus if the number is positive.
   package static func signed(_ value: Double) -> String { (value > 0 ? "+" : "") + short(value) }
 }
 

@@ -3,35 +3,36 @@ package import Pairing
 package import Sender
 package import WireProtocol
 
-/// What a person and `tutti pair` say to each other, without a terminal: which PIN is tried, and when.
+/// The dialogue of `tutti pair` with a person, without a terminal: it decides which PIN is tried, and
+/// when.
 package struct PairingDialogue {
   package enum Step: Hashable {
-    /// Show the line, where there is one, ask for the PIN, and call `typed`.
+    /// Show the line, if there is one, ask for the PIN, and call `typed`.
     case ask(line: String?)
     /// Pair with this PIN, and call `ended`.
     case attempt(PIN)
-    /// Let this time pass, with the reason in sight, and call `waited`.
+    /// Wait for this time, show the reason meanwhile, and call `waited`.
     case wait(Nanoseconds)
     case paired(Identifier, name: String)
     case failed(Refusal)
   }
 
-  /// Who is asked more often than this is no person.
+  /// Maximum number of questions. Whoever needs more is not a person.
   package static let askLimit = 20
 
   private let room: String
   private let isInteractive: Bool
   private var asked = 0
-  /// The one that is tried.
+  /// The PIN that is being tried.
   private var pin: PIN?
 
-  /// `isInteractive` says whether there is anybody to ask.
+  /// - Parameter isInteractive: true if there is a person to ask.
   package init(room: String, isInteractive: Bool) {
     self.room = room
     self.isInteractive = isInteractive
   }
 
-  /// `pin`, where there is one, is tried before anybody is asked.
+  /// - Parameter pin: tried before anybody is asked; nil to ask at once.
   package mutating func begin(with pin: String?) -> Step {
     guard let pin else {
       return ask(nil, orFail: "give the PIN with --pin, as nobody can be asked")
@@ -39,7 +40,7 @@ package struct PairingDialogue {
     return typed(pin)
   }
 
-  /// Nil where nothing more will be typed.
+  /// - Parameter text: the typed line; nil if the input has ended.
   package mutating func typed(_ text: String?) -> Step {
     guard let text else { return .failed(.invalid("no PIN was typed")) }
     do throws(PIN.Mistake) {
@@ -71,7 +72,7 @@ package struct PairingDialogue {
     }
   }
 
-  /// The PIN that was typed is tried now.
+  /// Tries the typed PIN again, after the wait.
   package mutating func waited() -> Step { pin.map { .attempt($0) } ?? ask(nil, orFail: "no PIN") }
 
   private mutating func ask(_ line: String?, orFail failure: String) -> Step {

@@ -1,7 +1,8 @@
 import Driver
 import Sender
 
-/// What a player in the foreground answers to other terminals: it has one group, which ends with it.
+/// The answers of a player in the foreground to other terminals. It has one group, which ends with
+/// it.
 extension PlayerService: OrderNames {
   package func reply(to call: ControlCall) -> ControlReply {
     do throws(Refusal) {
@@ -85,7 +86,8 @@ extension PlayerService: OrderNames {
     }
   }
 
-  /// Its own rooms, or all of them; others are somebody else's.
+  /// Silences the named rooms, or all if none is named. Names of rooms that are not the player's are
+  /// left out of the answer.
   private func silence(
     _ names: [String]
   ) throws(Refusal) -> (done: String?, ControlAnswer.Silenced) {
@@ -112,7 +114,7 @@ extension PlayerService: OrderNames {
 
   func entry(_ number: Int, in group: String) throws(Refusal) -> Int { try item(number).id }
 
-  /// Only a daemon has inputs.
+  /// Throws if the entry is an input, because only a daemon has inputs.
   func input(_ entry: Order.NewEntry) throws(Refusal) -> Order.NewEntry {
     guard case .input(let name) = LiveLocation(entry.location) else { return entry }
     throw .invalid("there is no file called \(name), and inputs play through: tutti serve")

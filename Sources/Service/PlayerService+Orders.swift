@@ -4,9 +4,10 @@ import LinuxIO
 package import Sender
 import WireProtocol
 
-/// What orders do to one player, and the words for it. A household's groups have rules besides these: see `HouseGroup`.
+/// Carries out orders for one player, and says in words what was done. A household's groups have further rules: see
+/// `HouseGroup`.
 extension PlayerService {
-  /// Throws where the session refuses it.
+  /// Throws if the session refuses the command.
   @discardableResult
   package func carryOut(_ command: PlayerCommand) throws(Refusal) -> CommandOutcome {
     switch driver.carryOut(command) {
@@ -37,7 +38,7 @@ extension PlayerService {
     }
   }
 
-  /// What was chosen last: it sounds in an instant.
+  /// The name of the item that was chosen last, which sounds in an instant.
   var chosen: String? {
     guard let item = status.chosen else { return nil }
     let number = items.firstIndex { $0.id == item.id }.map { "\($0 + 1): " } ?? ""
@@ -57,7 +58,7 @@ extension PlayerService {
     return "to " + TimeText.format(place.seconds) + length
   }
 
-  /// In all rooms.
+  /// Changes the settings of all rooms.
   func set(_ change: RoomChange) throws(Refusal) -> String {
     _ = try change.commands(for: .all)
     var rest = change
@@ -68,7 +69,7 @@ extension PlayerService {
     return try set(rest, in: [.all])
   }
 
-  /// Of all rooms: as many steps back as ahead leave each as loud as it was.
+  /// Changes the volume of all rooms. As many steps back as ahead leave each room as loud as it was.
   package func changeVolume(by step: Double) throws(Refusal) {
     let set = status.rooms.compactMap { room in
       room.settings.map { (room.id, Double($0.volume) / 10) }
@@ -119,8 +120,8 @@ extension PlayerService {
   }
 
   /// - Parameters:
-  ///   - moved: an entry that is to come there: places are counted in the list without it.
-  ///   - current: what is next to be played, where nothing plays.
+  ///   - moved: an entry that is about to move there: places are counted in the list without it.
+  ///   - current: the entry to play next, if nothing plays.
   func place(
     _ place: Order.Place, without moved: Int? = nil, current: Int? = nil
   ) throws(Refusal) -> PlaylistEdit.Place {
@@ -147,7 +148,7 @@ extension PlayerService {
     }
   }
 
-  /// Returns where it is then, in words.
+  /// Moves an entry, and returns a sentence with its new number.
   func move(_ id: Int, to place: Order.Place, current: Int? = nil) throws(Refusal) -> String {
     try check(id)
     if place != .before(id) {

@@ -4,16 +4,16 @@ package import LinuxIO
 package import Sender
 import WireProtocol
 
-/// A player without a terminal: the rooms it was asked to play in, its list, the cover of what sounds, and answers to
-/// requests. It is a member of its owner's `EventLoop`, as its host is, which it may share with other players.
+/// A player without a terminal: it has rooms to play in, a list and the cover of the current item, and it answers
+/// requests. It is a member of its owner's `EventLoop`. So is its host, which it may share with other players.
 package final class PlayerService: LoopMember {
   package struct Settings: Sendable {
     package var senderName: String
-    /// Whether it is over with its list; else it waits for more.
+    /// True to finish at the end of the list, false to wait for more items.
     package var endsWithPlaylist: Bool
-    /// Which rooms it looks for by itself; nil where its owner adds them.
+    /// The rooms that the player looks for by itself; nil if its owner adds them.
     package var rooms: RoomWish?
-    /// Where the cover is kept for displays; nil where there are none.
+    /// The directory for the cover, which displays show; nil if there are no displays.
     package var directory: String?
     package var claim: GroupDriver.Claim
 
@@ -30,11 +30,11 @@ package final class PlayerService: LoopMember {
   }
 
   package var onEvent: (GroupEvent) -> Void = { _ in }
-  /// A line about something that is amiss; music plays on.
+  /// Called with a line about a problem; the music plays on.
   package var onWarning: (String) -> Void = { _ in }
-  /// These rooms would play on if the process were killed.
+  /// Called with the rooms that would play on if the process were killed.
   package var onRooms: (LeftRooms) -> Void = { _ in }
-  /// What its owner knows of an item, by its identity.
+  /// Returns what the owner knows of an item, by its identity.
   var known: (Int) -> Order.NewEntry? = { _ in nil }
   let driver: GroupDriver
   private var host: GroupHost { driver.host }
@@ -43,20 +43,20 @@ package final class PlayerService: LoopMember {
   private var huntFailure: Refusal?
   private var cover: CoverFile?
   private var coverFailed = false
-  /// What has become of the items, for the end: whether anything sounded, and what could not be played.
+  /// The items' results, for the end: whether anything sounded, and which items could not be played.
   private var hasSounded = false
   private(set) var failedItems: [Int: String] = [:]
-  /// Whether of an item a part was heard and the rest was missing.
+  /// True if an item ended before its time.
   private var wasCutShort = false
-  /// What is known of items that were opened, by their identities.
+  /// Opened items, by their identities.
   private var openedItems: [Int: GroupEvent.Item] = [:]
-  /// Of rooms that were named by them.
+  /// The addresses of rooms that were named by address.
   private var addresses: [RoomID: String] = [:]
   private var leftRooms = LeftRooms()
-  /// Of all rooms together.
+  /// The common volume of all rooms.
   var volume = GroupVolume()
 
-  /// Starts a thread; plays from `start` on.
+  /// Starts the producer's thread. Playing begins with `start`.
   package init(
     host: GroupHost, settings: Settings, playlist: Playlist, sources: PlaybackSources
   ) throws(IOError) {
@@ -105,13 +105,13 @@ package final class PlayerService: LoopMember {
 
   package var isOver: Bool { driver.session.isFinished || huntFailure != nil }
 
-  /// Lets the rooms go and ends the producer's thread. Nothing can be played after it.
+  /// Releases the rooms and ends the producer's thread. The player cannot be used after it.
   package func end() throws(IOError) {
     show(nil)
     try driver.end()
   }
 
-  /// Why it has ended, where not as it should.
+  /// The reason why the player has ended, unless it ended as it should.
   package var failure: Refusal? {
     if let huntFailure { return huntFailure }
     if hasSounded { return wasCutShort ? .damaged : nil }
@@ -120,7 +120,7 @@ package final class PlayerService: LoopMember {
     return .nothingPlayable(count > 1 ? "none of the \(count) items can be played" : reason)
   }
 
-  /// Whether this failure is the whole story, and told at the end.
+  /// True if this failure is all there is to report. `failure` reports it at the end.
   package func isOnlyFailure(_ item: PlayItem) -> Bool {
     !hasSounded && items.count == 1 && endsWithList
   }
@@ -151,10 +151,10 @@ package final class PlayerService: LoopMember {
 
   package var status: GroupStatus { driver.status() }
 
-  /// Of the last event.
+  /// The revision of the last event.
   package var revision: UInt64 { driver.revision }
 
-  /// With where the cover of what sounds is.
+  /// The status, including the path of the current item's cover.
   package var statusReport: StatusReport {
     let status = status
     let isShown = status.item?.metadata.artwork.map { $0.bytes == cover?.shown } ?? false
@@ -163,7 +163,7 @@ package final class PlayerService: LoopMember {
 
   package var items: [PlayItem] { driver.session.playlist.items }
 
-  /// What keeps the music from beginning; nil once it has begun.
+  /// The reason why the music has not begun yet; nil once it has.
   package var waitReason: String? {
     let status = status
     guard status.state == .starting else { return nil }
@@ -191,7 +191,7 @@ package final class PlayerService: LoopMember {
     return openedItems[item.id]
   }
 
-  /// As people call it.
+  /// The item's name for people.
   func name(of item: PlayItem) -> String {
     let opened = opened(item, status)
     let known = known(item.id)
@@ -200,7 +200,7 @@ package final class PlayerService: LoopMember {
       location: item.location)
   }
 
-  /// For displays. Where it cannot be written music plays all the same, and one line says so.
+  /// Writes the cover for displays. If that fails, the music plays on, and the first failure is reported.
   private func show(_ artwork: Artwork?) {
     do throws(IOError) {
       if let artwork {
@@ -233,7 +233,7 @@ extension PlayerService {
     onRooms(leftRooms)
   }
 
-  /// The room of this name or address; nil where it is none of the player's.
+  /// Returns the room of this name or address; nil if it is not one of the player's.
   func meant(by name: String) -> RoomID? {
     let named = status.rooms.first { $0.name.lowercased() == name.lowercased() }?.id
     let addressed = addresses.first { $0.value == name }?.key
@@ -250,7 +250,7 @@ extension PlayerService {
     return room
   }
 
-  /// By the identity of its receiver, or its address.
+  /// - Parameter room: the identity of its receiver, or its address.
   func join(_ room: String) throws(Refusal) -> String {
     if let record = host.directory.records.first(where: { $0.id == room }) {
       if driver.plays(record) { return "plays in \(record.name) already" }

@@ -1,28 +1,29 @@
 package import LinuxIO
 
-/// Why something was not done, or has ended, in one sentence for people that says what to do. All surfaces give the same.
+/// The reason why something was not done, or has ended: one sentence for people that says what to do. All surfaces show
+/// the same sentence.
 package enum Refusal: Error, Codable, Hashable, Sendable, CustomStringConvertible {
-  /// What was named is not there, or not any more.
+  /// The named thing does not exist, or does not exist any more.
   case noSuch(String)
-  /// Something was asked for that cannot be had; the line says what can.
+  /// The request has a value that is not possible; the sentence says which are.
   case invalid(String)
-  /// Guests may not do that.
+  /// Guests may not do this.
   case forbidden(String)
-  /// A PIN, secret or token that does not fit.
+  /// A PIN, secret or token is wrong.
   case wrong(String)
-  /// Too many wrong ones: the next counts after so many seconds.
+  /// Too many were wrong: the next one counts after so many seconds.
   case tooMany(String, retryAfterS: Int)
-  /// The queue has this revision by now.
+  /// The queue has changed; its revision is now this.
   case outdated(revision: UInt64)
-  /// It cannot be done now; or a room, or something of the system, is not there.
+  /// This cannot be done now, or a room or a part of the system is missing.
   case unavailable(String)
-  /// It was not done, for it could not be kept: the disk is full or broken.
+  /// This was not done because it could not be stored: the disk is full or broken.
   case notKept(String)
-  /// It is not done yet; the same request in a second may have its answer.
+  /// This is not done yet; the same request may succeed a second later.
   case notYet(String)
-  /// There is nothing in the list that can be played.
+  /// The list has no item that can be played.
   case nothingPlayable(String)
-  /// The list was played, but a part of an item was missing; an event has said which.
+  /// The list was played, but a part of an item was missing; an event has named the item.
   case damaged
 
   package var description: String {

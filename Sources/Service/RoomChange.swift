@@ -2,7 +2,8 @@ import Clock
 package import Sender
 package import WireProtocol
 
-/// What is to be set in rooms, of a running player or of nobody; the rest stays.
+/// A change of rooms' settings, in a running player or without one. Fields that are nil leave the
+/// setting as it is.
 package struct RoomChange: Codable, Hashable, Sendable {
   package typealias ChannelMap = RoomSettings.ChannelMap
 
@@ -12,11 +13,11 @@ package struct RoomChange: Codable, Hashable, Sendable {
     Double(ProtocolLimits.roomDelay.lowerBound) / 1e6...Double(ProtocolLimits.roomDelay.upperBound)
     / 1e6
 
-  /// In `volumes`, or a step.
+  /// Within `volumes`, or a step within `steps`.
   package var volume: Double?
   package var isStep = false
   package var muted: Bool?
-  /// In `delaysMs`. Positive is later.
+  /// Milliseconds, within `delaysMs`. Positive is later.
   package var delayMs: Double?
   package var channels: RoomSettings.ChannelMap?
 
@@ -29,7 +30,7 @@ package struct RoomChange: Codable, Hashable, Sendable {
 
   package var isEmpty: Bool { self == RoomChange() }
 
-  /// Throws where a value is out of its range.
+  /// Throws if a value is out of range.
   package func commands(for rooms: RoomSelection) throws(Refusal) -> [PlayerCommand] {
     var commands: [PlayerCommand] = []
     if let volume {
@@ -50,7 +51,7 @@ package struct RoomChange: Codable, Hashable, Sendable {
     return commands
   }
 
-  /// Those of `later` take the place of these.
+  /// Adds a later change, whose values win.
   mutating func merge(_ later: RoomChange) {
     (volume, isStep) = later.volume.map { ($0, later.isStep) } ?? (volume, isStep)
     muted = later.muted ?? muted
@@ -70,14 +71,14 @@ extension RoomSettings.ChannelMap: Codable {
 }
 
 extension [String] {
-  /// For people, such as `off, one or all`.
+  /// The texts as a list for people, such as `off, one or all`.
   package var orList: String {
     count < 2 ? joined() : dropLast().joined(separator: ", ") + " or " + self[count - 1]
   }
 }
 
 extension ClosedRange<Double> {
-  /// For people, such as `-40 to -5`.
+  /// The range as text for people, such as `-40 to -5`.
   package var text: String {
     "\(NumberText.short(lowerBound)) to \(NumberText.short(upperBound))"
   }

@@ -2,20 +2,20 @@ package import Clock
 package import Driver
 package import Sender
 
-/// Decides which receivers a player means by its wish, and when to give up a room that does not appear. It is told what
-/// is known of the network, and looks for nothing itself.
+/// Decides which receivers a player's wish means, and when to give up a room that does not appear. Its owner tells it
+/// what is known of the network; it searches nothing itself.
 package struct RoomHunt {
-  /// How long a named room may take to appear.
+  /// Time within which a named room must appear.
   static let discoveryPatience = Nanoseconds.seconds(5)
-  /// How long no room at all may be reached before that is given up.
+  /// Time within which at least one room must be reached.
   static let connectPatience = Nanoseconds.seconds(10)
 
-  /// What is known at one instant.
+  /// The state of the network and the group at one instant.
   package struct Knowledge {
     package var directory: RoomDirectory
-    /// Whether a receiver has a room in the group.
+    /// Returns true if a receiver has a room in the group.
     package var plays: (RoomRecord) -> Bool
-    /// Those of the group.
+    /// The group's rooms.
     package var rooms: [GroupStatus.Room]
 
     package init(
@@ -28,10 +28,10 @@ package struct RoomHunt {
   }
 
   package let wish: RoomWish
-  /// Names that no room was added for.
+  /// Names for which no room has been added yet.
   package private(set) var missing: [String]
-  /// When to look again, if nothing changes; nil once all rooms were found and one was reached. From then on rooms may
-  /// leave and go as they like.
+  /// Time at which to call `look` again if nothing changes. Nil once all rooms were found and one was reached; from
+  /// then on rooms may come and go as they like.
   package private(set) var deadline: LocalTime?
   private let startedAt: LocalTime
   private var hasReachedRoom = false
@@ -43,22 +43,22 @@ package struct RoomHunt {
     deadline = now + Self.discoveryPatience
   }
 
-  /// Whether this receiver is meant. Of several that have one name none is.
+  /// True if the wish means this receiver. If several receivers have the same name, it means none of them.
   package func wants(_ record: RoomRecord, of directory: RoomDirectory) -> Bool {
     wish.isForAll && !directory.isImpostor(record)
       || wish.names.contains { directory.matches($0).map(\.id) == [record.id] }
   }
 
-  /// Receivers that were seen before, to be tried at their old addresses at once.
+  /// Receivers that were seen before and can be tried at their old addresses at once.
   package func remembered(in directory: RoomDirectory) -> [RoomRecord] {
     wish.names.compactMap { try? directory.only($0) }
   }
 
   package mutating func reachedRoom() { hasReachedRoom = true }
 
-  /// Looks at what is known now.
+  /// Updates `missing` and `deadline` from what is known now.
   ///
-  /// - Throws: where a room that was asked for has not appeared, or none could be reached.
+  /// - Throws: if a room that was asked for has not appeared in time, or none could be reached.
   package mutating func look(at now: LocalTime, _ known: Knowledge) throws(Refusal) {
     guard deadline != nil else { return }
     missing = wish.names.filter { !known.directory.matches($0).contains(where: known.plays) }
@@ -82,7 +82,7 @@ package struct RoomHunt {
 }
 
 extension RoomDirectory {
-  /// The one receiver of this name.
+  /// Returns the one receiver of this name. Throws if there is none, or more than one.
   package func only(_ name: String) throws(Refusal) -> RoomRecord {
     let matches = matches(name)
     guard let record = matches.first else { throw .noRoom(name, of: self) }
@@ -112,7 +112,7 @@ extension Refusal {
 }
 
 extension GroupStatus.Room {
-  /// Why it does not play.
+  /// The reason why the room does not play.
   package var explanation: String {
     if case .away(let reason) = connection { return "\(name): \(reason)" }
     return "\(name): no answer"

@@ -1,8 +1,9 @@
-/// Which rooms are meant: those that are named, and those whose addresses are given.
+/// The rooms that a command means, by name and by address.
 package struct RoomWish: Sendable {
   private static let defaultPort: UInt16 = 7770
 
-  /// As given; where there are no addresses either, every receiver on this network is meant.
+  /// Names as given. If there are no names and no addresses, the wish means every receiver on this
+  /// network.
   package var names: [String]
   package var addresses: [(host: String, port: UInt16)]
 
@@ -12,8 +13,8 @@ package struct RoomWish: Sendable {
   }
 
   /// - Parameters:
-  ///   - names: with commas between them.
-  ///   - addresses: each as `address` takes it.
+  ///   - names: separated by commas.
+  ///   - addresses: each in the form that `address` parses.
   package init(on names: String?, at addresses: [String]) throws(Refusal) {
     var parsed: [(host: String, port: UInt16)] = []
     for text in addresses { parsed.append(try Self.address(text)) }
@@ -22,7 +23,7 @@ package struct RoomWish: Sendable {
 
   package var isForAll: Bool { names.isEmpty && addresses.isEmpty }
 
-  /// The parts of a list with commas.
+  /// Splits a comma-separated list.
   package static func names(_ list: String?) -> [String] {
     (list ?? "").split(separator: ",").map(trimmed).filter { !$0.isEmpty }
   }
@@ -33,7 +34,7 @@ package struct RoomWish: Sendable {
     return String(front[...last])
   }
 
-  /// `host`, `host:port`, or `[IPv6]:port`.
+  /// Parses `host`, `host:port`, or `[IPv6]:port`.
   package static func address(_ text: String) throws(Refusal) -> (host: String, port: UInt16) {
     if text.filter({ $0 == ":" }).count > 1, !text.hasPrefix("[") { return (text, defaultPort) }
     guard let colon = text.lastIndex(of: ":"), !text.hasSuffix("]") else {
@@ -49,13 +50,13 @@ package struct RoomWish: Sendable {
     String(host.filter { $0 != "[" && $0 != "]" })
   }
 
-  /// As `address` takes it.
+  /// Formats an address in the form that `address` parses.
   package static func text(host: String, port: UInt16) -> String {
     host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
   }
 }
 
-/// Rooms of a player that may be killed: by these, somebody else can find and silence them.
+/// Rooms of a player that may be killed. With them, another program can find and silence the rooms.
 package struct LeftRooms: Codable, Hashable, Sendable {
   package var names: Set<String> = []
   package var addresses: [String] = []

@@ -1,7 +1,7 @@
 package import Driver
 import Sender
 
-/// How a room is set.
+/// The settings of a room that people see.
 protocol RoomSettingsShown {
   var name: String { get }
   var volume: Double? { get }
@@ -18,7 +18,8 @@ extension HouseState.Room: RoomSettingsShown {
 }
 
 extension RoomSettingsShown {
-  /// Such as `Kitchen: volume 40, 12.5 ms later, left`; nothing where the room has not said.
+  /// Such as `Kitchen: volume 40, 12.5 ms later, left`; nil until the room has reported its
+  /// settings.
   fileprivate var sentence: String? {
     guard let volume else { return nil }
     var parts = [
@@ -37,7 +38,7 @@ extension RoomSettingsShown {
 }
 
 extension EffectsReport {
-  /// Such as `rate 1.25, pitch -2`; empty where there are none.
+  /// Such as `rate 1.25, pitch -2`; empty if there are no effects.
   package var longSentence: String {
     var parts: [String] = []
     if rate != 1 { parts.append("rate \(NumberText.short(rate))") }

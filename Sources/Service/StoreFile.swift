@@ -1,11 +1,12 @@
 import LinuxIO
 package import SQLiteStore
 
-/// A database file that is begun anew where it is damaged.
+/// A database file that is replaced by a new one if it is damaged.
 package enum StoreFile {
-  /// Moves a damaged file to a name that nothing has, and returns that. No connection to it may be open.
+  /// Moves a damaged file to an unused name, and returns that name. No connection to the file may be
+  /// open.
   ///
-  /// - Throws: `error` where the file is not damaged, or cannot be moved.
+  /// - Throws: `error` if the file is not damaged, or cannot be moved.
   package static func setAside(
     _ path: String, because error: SQLiteError
   ) throws(SQLiteError) -> String {
@@ -23,7 +24,7 @@ package enum StoreFile {
 }
 
 extension Refusal {
-  /// For an edit that was not done, as the disk has refused it.
+  /// A refusal of an edit that was not done because the disk refused it.
   package static func notKept(_ error: SQLiteError) -> Refusal {
     .notKept(
       error.isFullDisk
