@@ -2,17 +2,17 @@ internal import CSys
 internal import Clock
 internal import Glibc
 
-/// A program of ours that works beside this one and answers one request after the other, so that what it reads can end
-/// or hold up nothing but itself. Ends with its owner, and when this process ends.
+/// A program of ours that runs beside this one and answers one request after the other, so that a broken file can
+/// crash or block only that program. It ends with its owner, and when this process ends.
 package final class BackgroundProgram: Sendable {
   package enum Failure: Error, Hashable, Sendable {
-    /// It has ended: by itself, by a fault, or because `end` was called.
+    /// The program has ended: by itself, by a fault, or because `end` was called.
     case ended
-    /// It did not answer in time, and was ended.
+    /// The program did not answer in time, and was ended.
     case silent
   }
 
-  /// Bytes of a request or an answer.
+  /// Largest size of a request or an answer, in bytes.
   package static let messageLimit = 1 << 20
 
   private let program: ChildProgram
@@ -20,15 +20,16 @@ package final class BackgroundProgram: Sendable {
   /// - Parameter command: the path of the program, and its arguments.
   package init(_ command: [String]) throws(IOError) { program = try ChildProgram(command) }
 
-  /// Ends it, and what waits for its answer. From any thread.
+  /// Ends the program, and every wait for its answer. From any thread.
   package func end() { program.end() }
 
-  /// Asks for something, which it does at once. For one thread at a time; after a failure there are no more answers.
+  /// Sends a request, which the program begins at once. For one thread at a time; after a failure there are no more
+  /// answers.
   package func ask(_ request: [UInt8]) throws(Failure) {
     try send(MessageFrame.header(of: request.count) + request)
   }
 
-  /// Its answer to the oldest request that has none.
+  /// Returns the answer to the oldest request that has none.
   package func answer(within milliseconds: Int32) throws(Failure) -> [UInt8] {
     let deadline = HostClock.now.nanoseconds + Int64(milliseconds) * 1_000_000
     let count = MessageFrame.count(in: try receive(MessageFrame.headerSize, by: deadline))
@@ -67,13 +68,14 @@ package final class BackgroundProgram: Sendable {
   }
 }
 
-/// The other side of a `BackgroundProgram`: answers what comes on standard input.
+/// The other side of a `BackgroundProgram`: answers requests from standard input.
 package enum BackgroundService {
-  /// Bytes of memory that it may take.
+  /// Largest amount of memory that the process may use, in bytes.
   private static let memoryLimit: UInt64 = 2 << 30
 
-  /// Returns when the one who asks has gone. An answer that takes longer than `seconds` ends the process. It yields to
-  /// everything else, or to the music only where a person waits for its answers.
+  /// Answers requests until the program that asks has gone. An answer that takes longer than `seconds` ends the
+  /// process. The process has the lowest priority; if a person waits for its answers (`isAwaited`), it yields only to
+  /// the music.
   package static func run(
     seconds: UInt32, isAwaited: Bool, _ answer: ([UInt8]) -> [UInt8]
   ) {
@@ -113,5 +115,5 @@ package enum BackgroundService {
   }
 }
 
-/// The calling thread yields to everything else from now on: processor and disk.
+/// Gives the calling thread the lowest priority for processor and disk from now on.
 package func yieldToOthers() { csys_background() }

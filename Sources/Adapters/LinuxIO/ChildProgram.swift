@@ -2,12 +2,12 @@ internal import CSys
 internal import Glibc
 internal import Synchronization
 
-/// A program of ours that this process has started, whose standard input and output are the other end of a socket. Ends
-/// with its owner, and with the thread that has started it at the latest.
+/// A program of ours that this process has started. Its standard input and output are the other end of a socket. It
+/// ends with its owner, and at the latest with the thread that has started it.
 final class ChildProgram: Sendable {
-  /// Our end of the socket. It closes when the program ends.
+  /// Our end of the socket, which reports the end when the program ends.
   let stream: FileDescriptor
-  /// Nil once it was waited for.
+  /// Nil once the process has been waited for.
   private let process: Mutex<pid_t?>
 
   /// - Parameter command: the path of the program, and its arguments.
@@ -24,7 +24,7 @@ final class ChildProgram: Sendable {
   }
 
   deinit {
-    // A process that hangs in the kernel is left behind rather than waited for.
+    // Leaves a process behind that hangs in the kernel, instead of waiting for it.
     process.withLock { process in
       guard let number = process else { return }
       kill(number, SIGKILL)
@@ -34,7 +34,7 @@ final class ChildProgram: Sendable {
     }
   }
 
-  /// Its number; nil once it has ended.
+  /// The process's number; nil once it has ended.
   var number: Int32? {
     process.withLock { process in
       guard let number = process else { return nil }
@@ -44,7 +44,7 @@ final class ChildProgram: Sendable {
     }
   }
 
-  /// Ends it at once. From any thread.
+  /// Ends the program at once. From any thread.
   func end() {
     process.withLock { process in
       if let process { kill(process, SIGKILL) }
@@ -52,7 +52,8 @@ final class ChildProgram: Sendable {
   }
 }
 
-/// Each message between two processes has its length before it: four bytes, the lowest first.
+/// The framing of messages between two processes: a message follows its length, which has four bytes in little-endian
+/// order.
 enum MessageFrame {
   static let headerSize = 4
 

@@ -1,18 +1,18 @@
 internal import CSys
 internal import Glibc
 
-/// A program of ours that decodes what strangers have made, at the other end of a socket. It may crash, hang, or say
-/// anything at all.
+/// A program of ours that decodes files from strangers, at the other end of a socket. It may crash, hang, or send
+/// any bytes at all.
 package final class ConfinedProgram: Sendable {
-  /// Seconds after which it counts as hung where it takes nothing.
+  /// Seconds. A program that accepts or sends nothing for so long counts as hung.
   private static let patience = 5
 
   private let program: ChildProgram
 
-  /// Its end of the socket closes when it ends.
+  /// Our end of the socket, which reports the end when the program ends.
   package var stream: Int32 { program.stream.number }
 
-  /// Starts it. It ends with the calling thread at the latest.
+  /// Starts the program. It ends at the latest with the calling thread.
   ///
   /// - Parameter command: the path of the program, and its arguments.
   package init(_ command: [String]) throws(IOError) {
@@ -23,18 +23,19 @@ package final class ConfinedProgram: Sendable {
     setsockopt(stream, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
   }
 
-  /// Its number; nil once it has ended.
+  /// The process's number; nil once it has ended.
   package var number: Int32? { program.number }
 
-  /// Ends it at once. From any thread.
+  /// Ends the program at once. From any thread.
   package func end() { program.end() }
 
-  /// False where it takes nothing.
+  /// Returns false if the program does not accept the message.
   package func send(_ message: [UInt8], descriptor: Int32? = nil) -> Bool {
     MediaPipe.send(message, descriptor: descriptor, to: stream)
   }
 
-  /// Its next message. Nil where it has ended, or says what is longer than `limit`, or `waits` gives up.
+  /// Returns the program's next message. Returns nil if the program has ended, if the message is longer than
+  /// `limit`, or if `waits` returns false.
   package func receive(limit: Int, _ waits: () -> Bool) -> [UInt8]? {
     MediaPipe.receive(from: stream, limit: limit, waits)
   }
@@ -42,19 +43,20 @@ package final class ConfinedProgram: Sendable {
 
 /// The other side of a `ConfinedProgram`.
 package enum ConfinedService {
-  /// Bytes of memory beside its programs' own: the largest files need some 100 MiB.
+  /// Largest amount of memory beside the program's own, in bytes: the largest files need some 100 MiB.
   package static let memoryLimit: UInt64 = 512 << 20
 
-  /// Call it first. All but the socket is closed.
+  /// Closes everything except the socket. Call this first.
   package static func begin() { csys_release() }
 
-  /// Call it when all is loaded: nothing can be opened, started or connected to from now on. Nil where that worked.
+  /// Confines the process: from now on it can open, start and connect to nothing. Call this once everything is
+  /// loaded. Returns nil on success, otherwise the reason.
   package static func confine() -> String? {
     let code = csys_confine(memoryLimit)
     return code < 0 ? IOError.reason(-code) : nil
   }
 
-  /// The next message, and a descriptor where one came with it. Nil where nobody asks any more.
+  /// Returns the next message, and a descriptor if one came with it. Returns nil once nobody asks any more.
   package static func receive(limit: Int) -> (message: [UInt8], descriptor: Int32?)? {
     var descriptor: Int32 = -1
     var header = [UInt8](repeating: 0, count: MessageFrame.headerSize)
@@ -73,7 +75,7 @@ package enum ConfinedService {
   }
 }
 
-/// Messages on a socket, of which one may bring a descriptor.
+/// Messages on a socket, each with or without a descriptor.
 private enum MediaPipe {
   static func send(_ message: [UInt8], descriptor: Int32?, to stream: Int32) -> Bool {
     let header = MessageFrame.header(of: message.count)

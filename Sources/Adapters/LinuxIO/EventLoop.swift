@@ -1,17 +1,17 @@
 package import Clock
 
-/// What takes part in an event loop. Called on the loop's thread only.
+/// A part of an event loop. Called on the loop's thread only.
 package protocol LoopMember: AnyObject {
-  /// When `turn` must come if nothing else happens first.
+  /// Time at which `turn` must be called if nothing happens before.
   var nextDeadline: LocalTime? { get }
-  /// True where the event was for this member alone.
+  /// Returns true if the event was for this member only.
   func handle(_ event: ReactorEvent) -> Bool
-  /// After the events of each wait.
+  /// Called after the events of each wait.
   func turn()
 }
 
-/// The loop of everything that plays, on a program's thread or on one of the library's: it waits, hands each event to
-/// its members until one takes it, and lets each have its turn, in their order.
+/// The loop of everything that plays, on a program's thread or on one of the library's. It waits, passes each event
+/// to its members until one takes it, and then calls `turn` of each member, in order.
 package struct EventLoop {
   package let reactor: Reactor
   private let members: [any LoopMember]
@@ -25,7 +25,7 @@ package struct EventLoop {
     while !isOver() { try turn() }
   }
 
-  /// Waits once, and not beyond the deadline.
+  /// Waits once, until the deadline at the latest.
   package func turn(until deadline: LocalTime? = nil) throws(IOError) {
     let deadlines = members.map(\.nextDeadline) + [deadline]
     for event in try reactor.wait(until: deadlines.compactMap { $0 }.min()) {

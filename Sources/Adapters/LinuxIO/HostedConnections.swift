@@ -1,14 +1,15 @@
 package import Clock
 package import WireProtocol
 
-/// Connections of a sender to rooms in its own process: what `PeerConnections` is over sockets. For the sender's thread.
+/// Connections of a sender to rooms in its own process: the counterpart of `PeerConnections`, which uses sockets. Used
+/// on the sender's thread.
 package final class HostedConnections<Name: Hashable & Sendable> {
   package enum Event {
     case peer(PeerConnections<Name>.Event)
-    /// From the address of a room.
+    /// A time request from the address of a room.
     case timeRequest([UInt8], from: SocketAddress, at: LocalTime)
     case ask([UInt8], from: SocketAddress, at: LocalTime)
-    /// A room has taken what was sent.
+    /// A room has taken bytes that were sent.
     case drained
   }
 
@@ -24,16 +25,16 @@ package final class HostedConnections<Name: Hashable & Sendable> {
   private var names: [Line: Name] = [:]
   private var lastRoom: UInt64 = 0
   private var lastLine = 0
-  /// Not told yet.
+  /// Events that `take` has not returned yet.
   private var events: [Event] = []
 
-  /// `waker` is that of the sender's thread.
+  /// - Parameter waker: wakes the sender's thread.
   package init(senderID: Identifier, waker: Waker) {
     self.senderID = senderID
     self.waker = waker
   }
 
-  /// The address by which a room can be connected to, until it is removed.
+  /// Returns the address by which a room can be connected to, until it is removed.
   package func address(of room: HostedRoom) -> SocketAddress {
     if let (number, _) = rooms.first(where: { $0.value === room }) { return .inProcess(number) }
     lastRoom += 1
@@ -41,7 +42,7 @@ package final class HostedConnections<Name: Hashable & Sendable> {
     return .inProcess(lastRoom)
   }
 
-  /// Its connections end.
+  /// Removes a room, and ends its connections.
   package func remove(_ room: HostedRoom) {
     guard let number = rooms.first(where: { $0.value === room })?.key else { return }
     rooms[number] = nil
@@ -57,7 +58,7 @@ package final class HostedConnections<Name: Hashable & Sendable> {
     waker.wake()
   }
 
-  /// `connected` or `failed` follows. False for an address on the network.
+  /// Connects to a room; `connected` or `failed` follows. Returns false for an address on the network.
   package func connect(to address: SocketAddress, as name: Name) -> Bool {
     guard case .inProcess(let number) = address else { return false }
     guard let room = rooms[number], let clockKey = try? SystemRandom.bytes(16),
@@ -75,7 +76,7 @@ package final class HostedConnections<Name: Hashable & Sendable> {
     return true
   }
 
-  /// False for a connection that is not one of these.
+  /// Sends bytes. Returns false if the connection does not lead to a room in this process.
   package func send(_ bytes: [UInt8], to name: Name) -> Bool {
     guard let line = lines[name] else { return false }
     if rooms[line.room]?.post(bytes, on: line.number) != true {
@@ -85,7 +86,7 @@ package final class HostedConnections<Name: Hashable & Sendable> {
     return true
   }
 
-  /// False for a connection that is not one of these. Nothing more is told of it.
+  /// Closes a connection, for which no more events follow. Returns false if it does not lead to a room in this process.
   package func close(_ name: Name) -> Bool {
     guard let line = lines[name] else { return false }
     rooms[line.room]?.closeFromSender(line.number)
@@ -93,18 +94,18 @@ package final class HostedConnections<Name: Hashable & Sendable> {
     return true
   }
 
-  /// Returns when it left; nil for an address on the network.
+  /// Sends a datagram, and returns the time at which it left; nil for an address on the network.
   package func send(datagram bytes: [UInt8], to address: SocketAddress) -> LocalTime? {
     guard case .inProcess(let number) = address else { return nil }
     return rooms[number]?.post(datagram: bytes)
   }
 
-  /// Bytes that the room has not taken; nil for a connection that is not one of these.
+  /// Number of bytes that the room has not taken; nil for a connection that does not lead to a room in this process.
   package func queuedBytes(to name: Name) -> Int? {
     lines[name].map { rooms[$0.room]?.queuedBytes ?? 0 }
   }
 
-  /// What has come since the last call, in order of each room.
+  /// Returns the events since the last call, in order for each room.
   package func take() -> [Event] {
     var taken = events
     events = []

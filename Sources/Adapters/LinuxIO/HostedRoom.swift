@@ -2,14 +2,14 @@ package import Clock
 internal import Synchronization
 package import WireProtocol
 
-/// A room in this process, which its sender reaches by queues instead of sockets. Each end may have a thread of its own;
-/// what one posts wakes the other.
+/// A room in this process, which its sender reaches by queues instead of sockets. Each end may have a thread of its
+/// own; posting to one end wakes its thread.
 ///
-/// No bytes leave the process, so nothing is encrypted, and each end believes who the other says it is: whoever could pose
-/// as either end can read the memory of both. Nobody else can reach the room, for it listens nowhere, and its address is
-/// made by `HostedConnections` alone; no text and no packet turns into one.
+/// No bytes leave the process, so nothing is encrypted, and each end trusts the identity that the other states: whoever
+/// could pose as either end can read the memory of both. Nobody else can reach the room, because it listens nowhere.
+/// Its address is made by `HostedConnections` alone; no text and no packet can be parsed as one.
 package final class HostedRoom: Sendable {
-  /// What has come to the room. Connections have numbers, none of them twice.
+  /// Messages to the room. Connections have numbers, which are never reused.
   package enum ToRoom: Sendable {
     case connected(Int, SecuredPeer)
     case received(Int, [UInt8])
@@ -22,19 +22,21 @@ package final class HostedRoom: Sendable {
     case closed(Int, reason: String)
     case timeRequest([UInt8], at: LocalTime)
     case ask([UInt8], at: LocalTime)
-    /// The room has taken what was posted.
+    /// The room has taken bytes that were posted.
     case drained
   }
 
-  /// Bytes that wait at one end. A connection that goes beyond ends, and datagrams beyond are lost, as in a network: the
-  /// other end does not run.
+  /// Largest number of bytes that wait at one end. Beyond it, the other end evidently does not run: a connection is
+  /// closed, and datagrams are lost, as in a network.
   package static let byteLimit = 8 << 20
 
   package let id: Identifier
   private let room: HostedQueue<ToRoom>
   private let sender: HostedQueue<ToSender>
 
-  /// `room` and `sender` wake the threads of the two ends.
+  /// - Parameters:
+  ///   - room: wakes the thread of the room's end.
+  ///   - sender: wakes the thread of the sender's end.
   package init(id: Identifier, room: Waker, sender: Waker) {
     self.id = id
     self.room = HostedQueue(room)
@@ -61,7 +63,7 @@ package final class HostedRoom: Sendable {
     sender.post(.closed(connection, reason: "the room closed the connection"))
   }
 
-  /// Returns when it left, which is when it arrives.
+  /// Returns the time at which the request left, which is also the time of its arrival.
   package func sendTimeRequest(_ bytes: [UInt8]) -> LocalTime {
     let now = HostClock.now
     _ = sender.post(.timeRequest(bytes, at: now), bytes: bytes.count)
@@ -78,7 +80,7 @@ package final class HostedRoom: Sendable {
 
   func connect(_ connection: Int, _ peer: SecuredPeer) { room.post(.connected(connection, peer)) }
 
-  /// False where the connection has ended, because the room takes nothing.
+  /// Returns false if the connection was closed, because the room takes nothing.
   func post(_ bytes: [UInt8], on connection: Int) -> Bool {
     if room.post(.received(connection, bytes), bytes: bytes.count) { return true }
     room.post(.closed(connection))
@@ -87,18 +89,18 @@ package final class HostedRoom: Sendable {
 
   func closeFromSender(_ connection: Int) { room.post(.closed(connection)) }
 
-  /// Returns when it left, which is when it arrives.
+  /// Returns the time at which the datagram left, which is also the time of its arrival.
   func post(datagram bytes: [UInt8]) -> LocalTime {
     let now = HostClock.now
     _ = room.post(.datagram(bytes, at: now), bytes: bytes.count)
     return now
   }
 
-  /// Bytes that the room has not taken, on all connections.
+  /// Number of bytes that the room has not taken, on all connections.
   var queuedBytes: Int { room.bytes }
 }
 
-/// One direction of a line, for two threads.
+/// One direction of a line between two threads.
 private final class HostedQueue<Element: Sendable>: Sendable {
   private let state = Mutex<(elements: [Element], bytes: Int)>(([], 0))
   private let waker: Waker
@@ -107,7 +109,7 @@ private final class HostedQueue<Element: Sendable>: Sendable {
 
   var bytes: Int { state.withLock { $0.bytes } }
 
-  /// False, and not posted, where there is no room for so many bytes.
+  /// Returns false without posting if the queue has no space for so many bytes.
   @discardableResult
   func post(_ element: Element, bytes: Int = 0) -> Bool {
     let isKept = state.withLock { state in

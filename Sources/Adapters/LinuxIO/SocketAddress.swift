@@ -112,7 +112,7 @@ extension SocketAddress {
         high: 0, low: UInt64(address), scope: 0, port: port, family: UInt16(CSYS_IPV4))
     case .ipv6(let high, let low, let port, let scope):
       csys_address(high: high, low: low, scope: scope, port: port, family: UInt16(CSYS_IPV6))
-    // Of no family, which every call of the system refuses.
+    // Has no family, so every system call refuses it.
     case .inProcess: csys_address()
     }
   }
