@@ -1,38 +1,38 @@
 package import Clock
 package import Receiver
 
-/// Properties of the opened card.
+/// Properties of an opened sound card, or of the device that `PacedOutput` simulates.
 package struct DeviceDescription: Hashable, Sendable, CustomStringConvertible {
-  /// Where the time of a position comes from.
+  /// The source of a position's time.
   package enum PositionTime: Hashable, Sendable {
     /// The driver stamps it with CLOCK_MONOTONIC_RAW.
     case driverRaw
     /// The driver stamps it with CLOCK_MONOTONIC.
     case driverMonotonic
-    /// The clock is read before and after asking.
+    /// The time is the clock's, read before and after the position.
     case reading
   }
 
   package var device: String
-  /// Identifies the same card from day to day, whatever its number; the key to the stored drift of its crystal.
+  /// Identifies the same card from day to day, whatever its number. Key to the stored drift of its crystal.
   package var identity: String
   package var sampleRate: Int
   package var channelCount: Int
   package var format: DeviceFormat
   package var periodFrames: Int
   package var ringFrames: Int
-  /// How many frames are kept written ahead.
+  /// Number of frames that are kept written ahead.
   package var leadFrames: Int
-  /// How many frames of silence it is started with.
+  /// Number of frames of silence with which it is started.
   package var startFrames: Int
   package var canRewind: Bool
   package var positionTime: PositionTime
-  /// The smallest step of the position that was seen, in frames. 1 is exact, a period is coarse.
+  /// The smallest step of the position that was seen, in frames: 1 is exact, a whole period is coarse.
   package var positionStep: Int
-  /// Whether it moves by milliseconds, as USB cards do: they count the frames of the bus, and their timestamp is that
-  /// of the query. At 44.1 kHz, one step in ten is a frame longer than the others.
+  /// True if the position moves by milliseconds, as with USB cards: they count the frames of the bus, and their
+  /// timestamp is that of the query. At 44.1 kHz, one step in ten is a frame longer than the others.
   package var movesByMilliseconds = false
-  /// When frame 0 is heard, where that is known exactly: a device that is made up.
+  /// The time at which frame 0 is heard; nil for real cards, where it is not known exactly.
   package var startsAt: LocalTime?
 
   package init(
@@ -55,8 +55,9 @@ package struct DeviceDescription: Hashable, Sendable, CustomStringConvertible {
     self.startsAt = startsAt
   }
 
-  /// Whether the instant at which the position moves is watched, instead of taking the time of a reading. Used if no
-  /// timestamp belongs to the position, and while the card is kept supplied.
+  /// True if the thread watches for the instant at which the position moves, instead of using the time of a reading.
+  /// Used if no timestamp belongs to the position, as long as the steps are small enough for the card to stay
+  /// supplied.
   package var movesAreWatched: Bool {
     (positionTime == .reading || movesByMilliseconds) && positionStep * 4 <= leadFrames
   }

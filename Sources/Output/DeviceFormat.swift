@@ -1,4 +1,4 @@
-/// How the card takes a sample, little-endian. Listed from the most to the least preferred.
+/// The sample formats of cards, all little-endian, from the most to the least preferred.
 package enum DeviceFormat: String, CaseIterable, Sendable {
   case int32 = "s32"
   /// 24 bits in the lower part of four bytes.

@@ -1,42 +1,43 @@
 package import Clock
 
-/// Why a sink takes nothing any more; one line for users.
+/// The reason why a sink takes no more frames; one line for users.
 package struct SinkError: Error, Hashable, Sendable, CustomStringConvertible {
   package var description: String
 
   package init(description: String) { self.description = description }
 }
 
-/// Frames that a room sounds, with the time at which the first of them is heard.
+/// Frames that a room plays, with the time at which the first of them is heard.
 package struct SoundingFrames {
-  /// Interleaved stereo, full scale ±1. Valid while the sink is called.
+  /// Interleaved stereo, full scale ±1. Valid only during the call of the sink.
   package let samples: UnsafeBufferPointer<Float>
   package let localTime: LocalTime
-  /// The same instant by the sender's clock; nil while that is not known, and nothing but silence sounds.
+  /// The same instant by the sender's clock; nil while that is not known, when only silence is played.
   package let groupTime: GroupTime?
 }
 
-/// Takes what a room without a sound card sounds, each frame once and in order. Made, called and dropped on the output
-/// thread, which may wait here: what it misses meanwhile is rendered afterwards, each frame at its place.
+/// Takes the sound of a room without a sound card, each frame once and in order. Created, called and released on the
+/// output thread, which it may block: frames that become due meanwhile are rendered afterwards, each at its place.
 package protocol FrameSink: AnyObject {
   func take(_ frames: SoundingFrames) throws(SinkError)
-  /// Nothing follows.
+  /// Called after the last frame.
   func finish() throws(SinkError)
 }
 
-/// Where the sound of a room without a card goes.
+/// The destination of the sound of a room without a card.
 package struct SinkChoice: Sendable {
-  /// More would leave nothing of what is decoded ahead for a machine that stalls.
+  /// A longer time would leave no decoded audio in reserve for a machine that stalls.
   package static let longestAhead = Nanoseconds.seconds(1)
 
-  /// For people.
+  /// A name for people.
   package var name: String
-  /// How long before it is heard the sink takes each frame, at most `longestAhead`: time for a sink that sends it on. What
-  /// it has taken cannot be silenced any more.
+  /// Time before its sound at which the sink takes each frame, at most `longestAhead`. A sink that sends frames on
+  /// needs it. Frames that it has taken can no longer be silenced.
   package var ahead: Nanoseconds
   let make: @Sendable (_ sampleRate: Int) throws(SinkError) -> (any FrameSink)?
 
-  /// `make` is called on the output thread each time the room opens its output, with the rate of the music.
+  /// - Parameter make: called on the output thread each time the room opens its output, with the sample rate of the
+  ///   music; nil drops the sound.
   package init(
     name: String, ahead: Nanoseconds = .zero,
     make: @escaping @Sendable (_ sampleRate: Int) throws(SinkError) -> (any FrameSink)?
@@ -48,7 +49,7 @@ package struct SinkChoice: Sendable {
 
   package static let nowhere = SinkChoice(name: "null") { _ in nil }
 
-  /// A recording, which is there and whole at any time.
+  /// Records to a WAV file, which is valid at any time.
   package static func wave(path: String, format: WaveFormat = .float32) -> SinkChoice {
     SinkChoice(name: "wav:\(path)") { rate throws(SinkError) in
       try WaveSink(path: path, sampleRate: rate, format: format)
@@ -56,7 +57,7 @@ package struct SinkChoice: Sendable {
   }
 }
 
-/// Records to a file; what it has written is whole within a second.
+/// Records to a file. Frames are in the file within a second.
 private final class WaveSink: FrameSink {
   private var file: WaveFile
   private let sampleRate: Int

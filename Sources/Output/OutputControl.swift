@@ -1,19 +1,19 @@
 import Synchronization
 
-/// What happened to the output. The thread posts it, the session's thread takes it.
+/// An event of the output. The output thread posts it, the session's thread takes it.
 package enum OutputEvent: Hashable, Sendable {
-  /// `OutputControl.device` says what.
+  /// A device was opened; `OutputControl.device` describes it.
   case opened
-  /// The device cannot be opened: `OutputControl.failure` says why. It is tried again and again; posted
-  /// once for each new reason.
+  /// The device cannot be opened; `OutputControl.failure` has the reason. The thread tries again and
+  /// again, and posts this once for each new reason.
   case unavailable
   /// The device went away while it played; `code` is alsa-lib's, a negative `errno`.
   case lost(code: Int32)
-  /// The card ran dry, or the machine slept. Playing goes on, after a gap.
+  /// The card ran dry, or the machine slept. Playing continues after a gap.
   case underrun
   /// The machine or the card was put to sleep; an `underrun` follows when it wakes.
   case suspended
-  /// A file could not be written any further: `OutputControl.failure` says why.
+  /// A file could not be written any further; `OutputControl.failure` has the reason.
   case ended
 
   fileprivate var word: UInt64 {
@@ -40,11 +40,11 @@ package enum OutputEvent: Hashable, Sendable {
   }
 }
 
-/// What the output thread and the session's thread share.
+/// State shared by the output thread and the session's thread.
 package final class OutputControl: Sendable {
   private static let capacity = 64
 
-  /// A ring for one poster and one taker. Events that do not fit are counted in `droppedEvents`: each of
+  /// A ring for one poster and one taker. Events that do not fit are counted in `droppedEvents`. Each of
   /// them also shows in a counter or a property here, so that the taker can catch up.
   private let events: InlineArray<64, Atomic<UInt64>>
   private let posted = Atomic<Int>(0)
@@ -57,7 +57,7 @@ package final class OutputControl: Sendable {
   private let openingCount = Atomic<Int>(0)
   private let lostOpeningNumber = Atomic<Int>(0)
   private let ended = Atomic<Bool>(false)
-  /// Held by the output thread only while it opens or closes a device, never while it plays.
+  /// The output thread locks this only while it opens or closes a device, never while it plays.
   private let words = Mutex<(device: DeviceDescription?, failure: String?)>((nil, nil))
   private let wake: @Sendable () -> Void
 
@@ -67,11 +67,11 @@ package final class OutputControl: Sendable {
     self.wake = wake
   }
 
-  /// Ends `run` within a period or, while a device is awaited, within 50 ms. From any thread.
+  /// Ends `run` within a period or, while a device is awaited, within 50 ms. Call it from any thread.
   package func stop() { stopping.store(true, ordering: .releasing) }
   package var isStopping: Bool { stopping.load(ordering: .acquiring) }
 
-  /// The oldest event not taken yet. One thread at a time.
+  /// Removes and returns the oldest event; nil if there is none. For one thread at a time.
   package func takeEvent() -> OutputEvent? {
     let index = taken.load(ordering: .relaxed)
     guard index != posted.load(ordering: .acquiring) else { return nil }
@@ -80,18 +80,18 @@ package final class OutputControl: Sendable {
     return OutputEvent(word: word)
   }
 
-  /// Of the device in use, or last in use.
+  /// Describes the device in use, or last in use.
   package var device: DeviceDescription? { words.withLock { $0.device } }
-  /// Why the device could not be opened or the file not be written; one line for users.
+  /// The reason why the device could not be opened or the file not be written; one line for users.
   package var failure: String? { words.withLock { $0.failure } }
   package var underruns: Int { underrunCount.load(ordering: .relaxed) }
-  /// How often frames were taken back from the card.
+  /// Number of times that frames were taken back from the card.
   package var rewinds: Int { rewindCount.load(ordering: .relaxed) }
-  /// Position readings that took too long to be of use.
+  /// Number of position readings that took too long to be of use.
   package var rejected: Int { rejectedReadings.load(ordering: .relaxed) }
   package var droppedEvents: Int { dropped.load(ordering: .relaxed) }
 
-  /// How often a device was opened; the newest opening has this number.
+  /// Number of times that a device was opened, and the number of the newest opening.
   package var openings: Int { openingCount.load(ordering: .acquiring) }
   /// The number of the last opening whose device was lost.
   package var lostOpening: Int { lostOpeningNumber.load(ordering: .acquiring) }
@@ -114,14 +114,15 @@ package final class OutputControl: Sendable {
     wake()
   }
 
-  /// Not while it plays.
+  /// Must not be called while the device plays, because it locks.
   package func postOpened(_ device: DeviceDescription) {
     words.withLock { $0 = (device, nil) }
     openingCount.add(1, ordering: .releasing)
     post(.opened)
   }
 
-  /// Not while it plays. Posts `event` unless `failure` was the last one, too.
+  /// Posts `event` unless the last failure had the same reason. Must not be called while the device
+  /// plays, because it locks.
   package func postFailure(_ failure: String, _ event: OutputEvent) {
     let isNew = words.withLock { words in
       defer { words.failure = failure }

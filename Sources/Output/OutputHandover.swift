@@ -6,16 +6,16 @@ import Synchronization
 package final class OutputHandover<Chain: Sendable>: Sendable {
   package enum News: Sendable {
     case opened(Chain)
-    /// The device cannot be opened, and why; it is tried again and again.
+    /// The device cannot be opened; the text is the reason. The thread tries again and again.
     case unavailable(String)
     case lost
-    /// A file could not be written any further, and why.
+    /// A file could not be written any further; the text is the reason.
     case ended(String)
   }
 
   private struct Told {
     var offered: (opening: Int, chain: Chain)?
-    /// The device that was reported last, and whether its loss was reported; 0 for none.
+    /// The opening that was reported last, and whether its loss was reported; 0 for none.
     var opening = 0
     var isLost = false
     var failure: String?
@@ -25,15 +25,16 @@ package final class OutputHandover<Chain: Sendable>: Sendable {
   package let control: OutputControl
   private let told = Mutex(Told())
 
-  /// - Parameter wake: as `OutputControl`'s.
+  /// - Parameter wake: passed to `OutputControl`.
   package init(wake: @escaping @Sendable () -> Void) { control = OutputControl(wake: wake) }
 
-  /// On the output thread, before it reports that the device is open.
+  /// Offers the shared objects of a new device. Called on the output thread before it reports that the device is
+  /// open.
   package func offer(_ chain: Chain) {
     told.withLock { $0.offered = (control.openings + 1, chain) }
   }
 
-  /// On the session's thread: what has changed since the last call, in order.
+  /// Returns what has changed since the last call, in order. Called on the session's thread.
   package func takeNews() -> [News] {
     var isTold = control.droppedEvents > 0
     while control.takeEvent() != nil { isTold = true }

@@ -1,8 +1,8 @@
 import Audio
 package import Clock
 
-/// Plays a source without a sound card, at the pace of the host's clock, into a sink. Stands in for `OutputThread`; the
-/// device that it makes up is exact and takes back everything that the sink does not have yet.
+/// Plays a source into a sink without a sound card, at the pace of the host's clock. It replaces `OutputThread`. The
+/// device that it simulates is exact, and can take back every frame that the sink does not have yet.
 package struct PacedOutput<Source: RenderSource & ~Copyable>: ~Copyable {
   private let choice: SinkChoice
   private let sampleRate: Int
@@ -11,7 +11,8 @@ package struct PacedOutput<Source: RenderSource & ~Copyable>: ~Copyable {
   private let clock: @Sendable () -> LocalTime
   private let makeSource: (DeviceDescription) -> Source
 
-  /// As `OutputThread`'s, with a sink instead of a sound card. `lead` is written beyond what the sink has.
+  /// Takes the arguments of `OutputThread`, with a sink instead of a sound card. `lead` is the time that is rendered
+  /// ahead of the sink.
   package init(
     _ choice: SinkChoice, sampleRate: Int = 48_000, lead: Nanoseconds, control: OutputControl,
     clock: @escaping @Sendable () -> LocalTime,
@@ -25,7 +26,7 @@ package struct PacedOutput<Source: RenderSource & ~Copyable>: ~Copyable {
     self.makeSource = makeSource
   }
 
-  /// Plays until `control` is stopped or the sink takes nothing more, which `.ended` tells.
+  /// Plays until `control` is stopped, or until the sink fails, which `.ended` reports.
   package func run() {
     do throws(SinkError) {
       let sink = try choice.make(sampleRate)
@@ -49,7 +50,8 @@ package struct PacedOutput<Source: RenderSource & ~Copyable>: ~Copyable {
 
   private func frames(_ span: Nanoseconds) -> Int { Int(span.count) * sampleRate / 1_000_000_000 }
 
-  /// To whoever plans ahead, a device that takes back nothing of what the sink has.
+  /// Describes the simulated device. If the sink takes frames ahead, the device cannot rewind, because frames that the
+  /// sink has cannot be taken back.
   private func description(_ start: LocalTime) -> DeviceDescription {
     let isLate = choice.ahead > .zero
     let lead = frames(isLate ? choice.ahead : lead)
@@ -62,16 +64,17 @@ package struct PacedOutput<Source: RenderSource & ~Copyable>: ~Copyable {
   }
 }
 
-/// The sound card that `PacedOutput` makes up: a ring of frames, of which the sink gets each when its time has come.
+/// The sound card that `PacedOutput` simulates: a ring of frames, each of which goes to the sink when its time has
+/// come.
 struct PacedDevice: ~Copyable {
   private let sink: (any FrameSink)?
   private let sampleRate: Int
   private let ahead: Nanoseconds
-  /// When frame 0 is heard.
+  /// The time at which frame 0 is heard.
   private let start: LocalTime
   private let ring: UnsafeMutablePointer<Float>
   private let ringFrames: Int
-  /// Frames that the sink has, and those rendered, since the start.
+  /// Numbers of frames passed to the sink, and of frames rendered, since the start.
   private var released: Int64 = 0
   private var written: Int64 = 0
 
@@ -90,7 +93,7 @@ struct PacedDevice: ~Copyable {
 
   deinit { ring.deallocate() }
 
-  /// Brings the device to `now`: lets go what the sink must have, obeys, and fills up.
+  /// Brings the device to `now`: takes commands, passes frames that are due to the sink, and renders new ones.
   mutating func advance(
     _ source: inout some RenderSource & ~Copyable, now: LocalTime
   ) throws(SinkError) {
@@ -100,7 +103,7 @@ struct PacedDevice: ~Copyable {
       written = max(wrong.index, released)
       source.rewind(to: DeviceFrame(written))
     }
-    // A machine that stood still catches up: the sink gets every frame, at its place.
+    // After a stall of the machine the sink still gets every frame, at its place.
     let due = frames(in: now + ahead - start)
     while released < due {
       try release(min(due - released, written - released), source)
@@ -118,7 +121,7 @@ struct PacedDevice: ~Copyable {
     }
   }
 
-  /// Lets the next `count` frames go to the sink.
+  /// Passes the next `count` frames to the sink.
   private mutating func release(
     _ count: Int64, _ source: borrowing some RenderSource & ~Copyable
   ) throws(SinkError) {
@@ -135,7 +138,7 @@ struct PacedDevice: ~Copyable {
     }
   }
 
-  /// Divides first, so that no span overflows.
+  /// Divides first, so that no span can overflow.
   private func frames(in span: Nanoseconds) -> Int64 {
     let (seconds, rest) = span.count.quotientAndRemainder(dividingBy: 1_000_000_000)
     return seconds * Int64(sampleRate) + rest * Int64(sampleRate) / 1_000_000_000

@@ -4,13 +4,13 @@ package import Receiver
 /// The source that the output loop plays: the receiver's `Renderer`, or a test's stand-in. All of it is called on the
 /// output thread and may neither allocate, lock nor wait.
 package protocol RenderSource: ~Copyable {
-  /// Takes waiting commands into account. The first frame already rendered that is no longer right.
+  /// Carries out waiting commands. Returns the first rendered frame that they have made wrong, or nil.
   mutating func takeCommands(at now: LocalTime) -> DeviceFrame?
-  /// The next frame to render is `frame`, which was rendered before.
+  /// Goes back: the next frame to render is `frame`, which was rendered before.
   mutating func rewind(to frame: DeviceFrame)
-  /// At `time`, give or take `uncertainty`, `frame` was about to be heard.
+  /// Reports that `frame` was about to be heard at `time`, give or take `uncertainty`.
   mutating func observe(_ frame: DeviceFrame, at time: LocalTime, uncertainty: Nanoseconds)
-  /// The card started anew. No observation made before holds, and the next frame to render is `frame`.
+  /// Reports that the card was started again. Earlier observations are void, and the next frame to render is `frame`.
   mutating func deviceRestarted(at frame: DeviceFrame)
   /// Fills `out` with the next `frames`, interleaved stereo, full scale ±1.
   mutating func render(into out: UnsafeMutablePointer<Float>, frames: Int)

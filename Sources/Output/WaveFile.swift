@@ -1,6 +1,6 @@
 import Glibc
 
-/// How a WAV file stores a sample.
+/// The sample formats of WAV files.
 package enum WaveFormat: String, CaseIterable, Sendable {
   case float32 = "float"
   case packed24 = "s24"
@@ -9,8 +9,8 @@ package enum WaveFormat: String, CaseIterable, Sendable {
   var headerSize: Int { self == .float32 ? 58 : 44 }
 }
 
-/// Writes a stereo WAV file that is valid at any time, save for what is still in memory: after a kill,
-/// everything up to the last `flush` can be played.
+/// Writes a stereo WAV file that is valid at any time: after a kill, everything up to the last `flush`
+/// can be played.
 package struct WaveFile: ~Copyable {
   /// RIFF counts bytes in 32 bits.
   package static let largestSize = 0xFFFF_FFFF
@@ -24,7 +24,7 @@ package struct WaveFile: ~Copyable {
   private let largestSize: Int
   private let buffer: UnsafeMutableRawBufferPointer
   private var buffered: Int
-  /// Bytes of the file, with the header, without what is buffered.
+  /// Bytes in the file, including the header, without buffered ones.
   private var size: Int
 
   /// Creates or replaces the file, which is empty until the first `flush`.
@@ -44,7 +44,7 @@ package struct WaveFile: ~Copyable {
     buffered = 0
   }
 
-  /// Throws where a file cannot be written at `path`. Leaves one that is there as it is.
+  /// Throws if a file cannot be written at `path`. Does not change an existing file.
   package static func check(path: String) throws(SinkError) {
     let exists = access(path, F_OK) == 0
     let file = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0o644)
@@ -72,14 +72,15 @@ package struct WaveFile: ~Copyable {
     }
   }
 
-  /// Writes what is buffered and makes the header say so.
+  /// Writes buffered samples and updates the header.
   package mutating func flush() throws(SinkError) {
     try flushSamples()
     let written = header.withUnsafeBytes { store($0, at: 0) }
     guard written == 0 else { throw Self.failure(path, written) }
   }
 
-  /// What is not integer PCM must have an extension, empty here, and say how many frames there are.
+  /// A format other than integer PCM needs an extension, which is empty here, and a `fact` chunk with
+  /// the number of frames.
   private var header: [UInt8] {
     let isFloat = format == .float32
     let frameSize = 2 * format.bytesPerSample
@@ -116,7 +117,7 @@ package struct WaveFile: ~Copyable {
     buffered += format.bytesPerSample
   }
 
-  /// Zero or an `errno`.
+  /// Returns zero or an `errno`.
   private func store(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Int32 {
     var done = 0
     while done < bytes.count {
