@@ -2,9 +2,10 @@ import Audio
 import Codecs
 import FFmpegDecoder
 
-/// What a receiver decodes: PCM here, the rest by libraries.
+/// The decoders of a receiver: PCM is built in, the other codecs come from libraries.
 enum Decoders {
-  /// Asked again after a failure: with one, a library may be lost.
+  /// The codecs that can be decoded now. The session asks again after a decoder has failed, because
+  /// its library may have gone.
   @Sendable static func available() -> [Codec] {
     [Codec.pcm] + AudioCodecs.decodable + (FFmpegDecoder.isInstalled ? FFmpegDecoder.decodable : [])
   }

@@ -3,23 +3,23 @@ import LinuxIO
 import Receiver
 import Synchronization
 
-/// The card's own volume control, where one is asked for. It is set on a thread of its own, for a card or a sound
-/// server that hangs must not hold up the session; until it is set, the renderer's gain stands in, so that nothing is
+/// The card's own volume control, if the settings ask for one. A thread of its own sets it, because a card or a sound
+/// server that hangs must not hold up the session. Until it is set, the renderer applies the gain, so that nothing is
 /// ever louder than it should be.
 final class HardwareVolume {
-  /// What to bring about: the newest counts.
+  /// The gain that the thread is to set. Only the newest wish counts.
   private struct Wish: Sendable {
     var number: Int
-    /// Nil to let go of the control.
+    /// ALSA's name of the card; nil releases the control.
     var card: String?
-    /// Which opening of the card it is: what was opened before may belong to one that was pulled.
+    /// The number of the card's opening. A control from an earlier opening may belong to a card that was unplugged.
     var opening: Int
     var gain: Float
   }
 
   private struct Outcome {
     var number: Int
-    /// Nil where the control was set; else why not, and an empty line where there is none.
+    /// Nil if the control was set, otherwise the reason. An empty reason means that the card has no control.
     var failure: String?
   }
 
@@ -27,7 +27,7 @@ final class HardwareVolume {
     let outcome = Mutex<Outcome?>(nil)
   }
 
-  /// What the renderer has to do, and what people should know.
+  /// Gains for the renderer, and failures for the log.
   enum News {
     case gain(Float)
     case failed(String)
@@ -49,17 +49,17 @@ final class HardwareVolume {
     }
   }
 
-  /// A card that was opened, under ALSA's name of it; nil once it is closed.
+  /// Uses the card that was opened, by ALSA's name, or none once it is closed.
   func use(_ card: String?) {
     isSet = false
     guard card != nil || wish.card != nil else { return }
     wish.opening += 1
     wish.card = card
-    // An opened card is followed by its gain.
+    // The gain follows soon after the card is opened, so only closing is posted here.
     if card == nil { post() }
   }
 
-  /// What the renderer's gain must be for now; nil leaves it.
+  /// Asks the control for `gain`. Returns the gain that the renderer must apply meanwhile; nil if it need not change.
   func gain(toReach gain: Float) -> Float? {
     guard wish.card != nil else { return gain }
     wish.gain = gain
@@ -86,7 +86,7 @@ final class HardwareVolume {
   }
 }
 
-/// On the mixer's thread.
+/// Sets the control. Used on the mixer's thread only.
 private final class MixerControl {
   private let choice: MixerChoice
   private var opening = 0
@@ -94,7 +94,7 @@ private final class MixerControl {
 
   init(_ choice: MixerChoice) { self.choice = choice }
 
-  /// Returns why that cannot be done; an empty line where there is nothing to set.
+  /// Returns nil on success, otherwise the reason; the reason is empty if there is no control to set.
   func set(_ gain: Float, of card: String?, opening: Int) -> String? {
     do throws(ALSAError) {
       if opening != self.opening {

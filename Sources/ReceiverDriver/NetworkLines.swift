@@ -3,14 +3,15 @@ import LinuxIO
 import OpenSSLSecurity
 import Receiver
 
-/// The sockets of a receiver that any sender on the network may reach, encrypted.
+/// The sockets of a receiver that any sender on the network can reach, encrypted.
 final class NetworkLines: ReceiverLines {
-  /// Connections at a time: 16 in the lobby, 9 at the desk, two of a sender, and 4 that are left to others to close.
+  /// Maximum number of connections at a time: 16 in the lobby, 9 at the pairing desk, 2 of a sender, and 4 that the
+  /// other side is to close.
   static let connectionLimit = 32
 
   private let reactor: Reactor
   private let clockSocket: DatagramID
-  /// Audio of live streams comes on it.
+  /// Receives the audio of live streams.
   private let liveSocket: DatagramID
   private let peers: PeerConnections<Receiver.ConnectionID>
   private let journal: any ReceiverJournal
@@ -26,10 +27,11 @@ final class NetworkLines: ReceiverLines {
     peers = PeerConnections(
       reactor: reactor, limit: Self.connectionLimit, secure: security.channel)
     var options = ConnectionOptions()
-    // What a cut makes obsolete must be read all the same before what comes behind it.
+    // Data that a cut has made obsolete must still be read before the data behind it.
     options.receiveLimit = 128 << 10
     let listener = try reactor.listen(on: .any(port: port), options: options)
-    // Answers carry the kernel's time of arrival, and wait for the next request: half as many turns.
+    // Answers carry the kernel's time of arrival, so they need not wake the loop: they wait for the next request.
+    // That halves the number of wakeups.
     clockSocket = try reactor.openDatagrams(on: .any(port: 0), trafficClass: .clock, wakes: false)
     liveSocket = try reactor.openDatagrams(on: .any(port: 0), trafficClass: .audio)
     self.port = reactor.localAddress(of: listener)?.port ?? port

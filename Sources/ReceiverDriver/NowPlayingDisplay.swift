@@ -3,10 +3,10 @@ import LinuxIO
 import Receiver
 import WireProtocol
 
-/// What is heard in this room, as files for displays: `now-playing.json` and the cover beside it. Neither is there
-/// while nothing plays. They are written on a thread of their own.
+/// Shows the item that sounds in this room as files for displays: `now-playing.json` and the cover beside it. The
+/// files exist only while something plays. A thread of its own writes them.
 struct NowPlayingDisplay {
-  /// What a sender could make change many times a second is written no more often than this.
+  /// Minimum time between two writes, because a sender could make the item change many times a second.
   private static let restInterval = Nanoseconds.seconds(1)
 
   private let journal: any ReceiverJournal
@@ -15,7 +15,7 @@ struct NowPlayingDisplay {
   private var isBehind = false
   private var nextWrite = HostClock.now
 
-  /// Nothing plays yet, whatever an earlier run has left.
+  /// Removes the files that an earlier run may have left.
   init(directory: String, _ journal: any ReceiverJournal) throws(IOError) {
     self.journal = journal
     writer = try NewestValueThread(name: "display") {
@@ -25,7 +25,7 @@ struct NowPlayingDisplay {
     writer.post(nil)
   }
 
-  /// When `catchUp` has something to do.
+  /// Time at which `catchUp` must be called; nil if nothing has changed.
   var deadline: LocalTime? { isBehind ? nextWrite : nil }
 
   mutating func change(to item: SoundingItem?) {
@@ -36,7 +36,7 @@ struct NowPlayingDisplay {
     isBehind = true
   }
 
-  /// Writes what has changed.
+  /// Writes the newest item, if it has changed and the minimum time has passed.
   mutating func catchUp(at now: LocalTime) {
     guard isBehind, nextWrite <= now else { return }
     isBehind = false
@@ -44,14 +44,14 @@ struct NowPlayingDisplay {
     writer.post(item)
   }
 
-  /// At the end of the program.
+  /// Removes the files at the end of the program.
   func remove() {
     writer.post(nil)
     _ = writer.finish(within: 2000)
   }
 }
 
-/// The files, on the thread that writes them.
+/// Writes the files. Used on the writing thread only.
 private final class NowPlayingFiles {
   private let journal: any ReceiverJournal
   private let file: StateFile
@@ -64,7 +64,7 @@ private final class NowPlayingFiles {
     cover = CoverFile(directory: directory)
   }
 
-  /// Where that cannot be done the log says so once, and nothing else is affected.
+  /// Shows the item, or removes the files if it is nil. Logs the first failure of a series and goes on.
   func show(_ item: SoundingItem?) {
     do throws(IOError) {
       try write(item)
@@ -80,7 +80,7 @@ private final class NowPlayingFiles {
       try file.remove()
       return try cover.remove()
     }
-    // A picture that cannot be written is no reason to keep the title back.
+    // Write the title even if the picture cannot be written.
     let failure = showCover(of: item)
     try file.show(Array(item.json(coverPath: cover.path).utf8))
     if let failure { throw failure }
@@ -101,7 +101,7 @@ private final class NowPlayingFiles {
 }
 
 extension ItemDescription {
-  /// `Artist - Title (Album)`, as far as it is known.
+  /// `Artist - Title (Album)`; unknown parts are left out.
   var sentence: String {
     let name = [artist, title].filter { !$0.isEmpty }.joined(separator: " - ")
     return album.isEmpty ? name : name.isEmpty ? album : "\(name) (\(album))"
@@ -109,7 +109,7 @@ extension ItemDescription {
 }
 
 extension SoundingItem {
-  /// One object in one line, with the names that `tutti status --json` has.
+  /// One JSON object in one line, with the names of `tutti status --json`.
   fileprivate func json(coverPath: String?) -> String {
     var pairs: [(name: String, value: String)] = []
     func add(_ name: String, _ text: String?) {
@@ -132,7 +132,7 @@ extension SoundingItem {
 }
 
 extension String {
-  /// As JSON has it.
+  /// The text as a JSON string.
   fileprivate var quoted: String {
     let escaped = unicodeScalars.map { scalar in
       switch scalar {

@@ -9,30 +9,31 @@ package import Pairing
 package import Receiver
 package import WireProtocol
 
-/// Drives a `ReceiverSession` with its output, over whatever lines lead to its senders. A member of an `EventLoop`, for that
-/// loop's thread; the output thread is the only other one that matters.
+/// Drives a `ReceiverSession` with its output, over any kind of lines to its senders. A member of an `EventLoop`, used
+/// on that loop's thread only. The output thread is the only other thread that matters.
 package final class ReceiverDriver: LoopMember {
-  /// Who the receiver is and what it remembers, apart from its settings.
+  /// The receiver's identity and stored state, apart from its settings.
   package struct Identity {
     package var id: Identifier
     package var memory = ReceiverMemory()
     package var trust = TrustMemory()
-    /// What a sender of this machine's own user can read; nil where nobody can.
+    /// The secret in a file that only this machine's user can read; a sender that knows it needs no pairing. Nil if
+    /// there is none.
     package var token: [UInt8]?
 
     package init(id: Identifier) { self.id = id }
   }
 
-  /// What the session wants that is not done here: to be remembered, announced and shown.
+  /// Called for outputs of the session that the driver does not handle: storing, announcing and displaying.
   package var onOutput: (ReceiverSession.Output) -> Void = { _ in }
-  /// Why the output has ended for good; nil while it goes on.
+  /// The reason why the output has ended for good; nil while it works.
   package private(set) var ending: String?
   private var session: ReceiverSession
   private let lines: any ReceiverLines
   private let journal: any ReceiverJournal
   private let choice: ReceiverSettings.Output
   private let output: SoundOutput
-  /// Nil where the renderer sets the volume.
+  /// Nil if the renderer applies the volume.
   private let hardwareVolume: HardwareVolume?
   private var suspends = SuspendDetector()
 
@@ -58,7 +59,7 @@ package final class ReceiverDriver: LoopMember {
       memory: identity.memory, trust: identity.trust)
   }
 
-  /// Lets go of the device, and gives a recording the time to be complete. Not while others wait.
+  /// Releases the device, and waits until a recording is complete. Blocks, so do not call it while others wait.
   package func end() { output.end() }
 
   // MARK: - Event loop

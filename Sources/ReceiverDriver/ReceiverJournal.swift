@@ -1,17 +1,17 @@
 package import AvahiDiscovery
 package import Receiver
 
-/// Takes what people may want to read of a receiver, from any thread. The program writes a log.
+/// Takes messages for people about a receiver, from any thread. The program writes them to a log.
 package protocol ReceiverJournal: Sendable {
   func notice(_ what: StaticString, _ detail: String)
   func warning(_ what: StaticString, _ detail: String)
   func write(_ event: ReceiverEvent)
   func write(_ event: ServicePublisher.Event)
-  /// A service with this receiver's identity that is not this receiver.
+  /// Reports a service that has this receiver's identity but is not this receiver.
   func twin(_ service: DiscoveredService)
 }
 
-/// Why a receiver cannot start: one line, and the exit code of a program that fails with it.
+/// The reason why a receiver cannot start, as one line, with the program's exit code.
 package struct StartFailure: Error, CustomStringConvertible {
   package let description: String
   package let code: Int32

@@ -2,14 +2,17 @@ package import Clock
 package import LinuxIO
 package import Receiver
 
-/// The ways between a receiver's session and its senders: sockets, or queues within a process. For the session's thread.
+/// The connection between a receiver's session and its senders: sockets, or queues within a process. Used on the
+/// session's thread.
 package protocol ReceiverLines: AnyObject {
-  /// Tells the session what an event of the reactor means for it; `tell` may call everything here.
+  /// Turns an event of the reactor into inputs of the session, and passes them to `tell`, which may call every method
+  /// here.
   func take(_ event: ReactorEvent, _ tell: (ReceiverSession.Input) -> Void)
   func send(_ bytes: [UInt8], to id: Receiver.ConnectionID)
-  /// Lets what was sent leave first.
+  /// Closes the connection after pending bytes have been sent.
   func close(_ id: Receiver.ConnectionID)
-  /// Sends a time request to the host at the other end of a connection. Returns when it left, where that is known at once.
+  /// Sends a time request to the host at the other end of a connection. Returns the time at which it left, if that is
+  /// known at once; otherwise nil.
   func sendTimeRequest(
     _ bytes: [UInt8], sequence: UInt32, toHostOf id: Receiver.ConnectionID, port: UInt16
   ) -> LocalTime?

@@ -4,9 +4,9 @@ import LinuxIO
 import Receiver
 import WireProtocol
 
-/// What discovery shows of a receiver. For the session's thread.
+/// Announces a receiver with Avahi. Used on the session's thread.
 final class ReceiverPresence {
-  /// Others could make it change many times a second: it is announced no more often than this.
+  /// Minimum time between two announcements, because others could make the state change many times a second.
   private static let restInterval = Nanoseconds.seconds(1)
 
   private let publisher: ServicePublisher
@@ -31,7 +31,8 @@ final class ReceiverPresence {
     browser = Self.watchForTwins(of: advertisement.id.hex, port: port, journal)
   }
 
-  /// Another receiver with this one's identity, such as one with a copied disk, hides one of the two from senders.
+  /// Looks for another receiver with this one's identity, such as one with a copied disk. Senders see only one of
+  /// the two.
   private static func watchForTwins(
     of id: String, port: UInt16, _ journal: any ReceiverJournal
   ) -> ServiceBrowser? {
@@ -55,7 +56,7 @@ final class ReceiverPresence {
     }
   }
 
-  /// When `catchUp` has something to do.
+  /// Time at which `catchUp` must be called; nil if nothing has changed.
   var deadline: LocalTime? { advertisement == announced ? nil : nextAnnouncement }
 
   func catchUp(at now: LocalTime) {

@@ -6,16 +6,16 @@ import Pairing
 import Receiver
 import WireProtocol
 
-/// A receiver as a program: a driver on sockets of this machine, announced, with its state on disk.
+/// A receiver as a program: a driver on sockets of this machine, announced with Avahi, with its state on disk.
 package final class ReceiverService {
-  /// Where it is found and where it keeps its state.
+  /// The receiver's port and state directory.
   package struct Place: Sendable {
-    /// Of TCP; 0 is any.
+    /// TCP port; 0 for any.
     package var port: UInt16
     package var isAnnounced: Bool
-    /// Nil is the usual one.
+    /// Nil for the usual directory.
     package var stateDirectory: String?
-    /// In thousandths, as rooms are told volumes; until somebody sets one.
+    /// Volume until somebody sets one, in thousandths, as in the protocol.
     package var startVolume: UInt16
 
     package init(port: UInt16, isAnnounced: Bool, stateDirectory: String?, startVolume: UInt16) {
@@ -29,7 +29,7 @@ package final class ReceiverService {
   private let reactor: Reactor
   private let driver: ReceiverDriver
   private let store: ReceiverStore
-  /// Nil where it is not announced.
+  /// Nil if the receiver is not announced.
   private let presence: ReceiverPresence?
 
   package init(
@@ -59,7 +59,7 @@ package final class ReceiverService {
     settings.output.lookForDevice(journal)
   }
 
-  /// Returns when the program is told to stop, by a signal.
+  /// Runs until a signal stops the program, or until the output ends for good.
   package func run() throws {
     var isStopping = false
     while !isStopping, driver.ending == nil {
@@ -99,8 +99,8 @@ extension ReceiverJournal {
 }
 
 extension ReceiverSettings.Output {
-  /// A wrong name in a setting is better known at the start than at the first music. On a thread of its own, for a sound
-  /// server may hang.
+  /// Tries the device at the start, so that a wrong name is not only noticed when music begins. Uses a thread of its
+  /// own, because a sound server may hang.
   fileprivate func lookForDevice(_ journal: any ReceiverJournal) {
     guard case .soundCard(let settings, _) = self else { return }
     let thread = try? RealtimeThread.start(name: "device check", priority: nil) {

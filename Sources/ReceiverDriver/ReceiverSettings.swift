@@ -5,7 +5,7 @@ package import Output
 package import Receiver
 package import WireProtocol
 
-/// What a receiver is, with units: the program's options, checked.
+/// The settings of a receiver: the program's options, checked and with units.
 package struct ReceiverSettings: Sendable {
   package enum Output: Sendable {
     case soundCard(OutputSettings, MixerChoice)
@@ -16,12 +16,12 @@ package struct ReceiverSettings: Sendable {
   package var model: String
   package var output: Output
   package var capacity = Capacity(bytes: 32 << 20, duration: .seconds(1800))
-  /// A sound card that plays nothing for as long is released.
+  /// A sound card is released after so much silence.
   package var idleTime = Nanoseconds.seconds(60)
   package var figuresInterval = Nanoseconds.seconds(600)
   package var access = AccessPolicy.paired
   package var whenBusy = BusyPolicy.refuse
-  /// There is one for programs so far.
+  /// The only profile of programs so far.
   package static let profile = LatencyProfile.deep
 
   package init(name: String, model: String, output: Output) {
@@ -30,7 +30,7 @@ package struct ReceiverSettings: Sendable {
     self.output = output
   }
 
-  /// A room in its sender's process. Whoever can connect to it is that process, which needs no leave: see `HostedRoom`.
+  /// A room in its sender's process. It is open, because only that process can connect to it: see `HostedRoom`.
   package init(hosted name: String, into sink: SinkChoice) {
     self.init(name: name, model: "hosted", output: .sink(sink))
     access = .open
@@ -38,10 +38,11 @@ package struct ReceiverSettings: Sendable {
 }
 
 extension ReceiverSettings.Output {
-  /// A recording goes on in its file.
+  /// True for a sound card, which can be opened again; a recording must go on in its file.
   var isSoundCard: Bool { if case .soundCard = self { true } else { false } }
 
-  /// How long before it is heard a frame must be there. Without a card all can be rendered again until a sink has it.
+  /// Time before its sound at which a frame must have been decoded. Without a card, frames can be rendered again until
+  /// the sink takes them.
   func writtenAhead(_ traits: CardTraits) -> Nanoseconds {
     switch self {
     case .soundCard: traits.writtenAhead
@@ -49,7 +50,8 @@ extension ReceiverSettings.Output {
     }
   }
 
-  /// A recording goes on through silence; only a sound card is released for others.
+  /// Time of silence after which the device is released. Only sound cards are released for others; a recording goes on
+  /// through silence.
   func idleTime(_ configured: Nanoseconds) -> Nanoseconds {
     isSoundCard ? configured : .seconds(1 << 30)
   }

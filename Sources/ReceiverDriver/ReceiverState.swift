@@ -6,8 +6,8 @@ import Pairing
 import Receiver
 import WireProtocol
 
-/// The receiver's state directory: its identity, and a few lines of `key value` that it remembers. Lines that are
-/// not understood are passed over: a lost volume is no reason not to play.
+/// The receiver's state directory: its identity, and its stored settings as lines of `key value`. Lines that cannot be
+/// parsed are skipped: a lost volume is no reason not to play.
 package struct ReceiverState: ~Copyable {
   let directory: String
   private let lock: DirectoryLock
@@ -35,8 +35,9 @@ package struct ReceiverState: ~Copyable {
     getenv(name).map { String(cString: $0) }
   }
 
-  /// Made at the first start, and anew, with a warning, where the file is damaged, or was copied from another machine
-  /// with the rest of its disk: two receivers with one identity are taken for one.
+  /// Returns the receiver's identity key. Makes one at the first start. Replaces it, with a warning, if the file is
+  /// damaged or was copied from another machine with the rest of its disk, because senders take two receivers with one
+  /// identity for one.
   func identityKey(_ journal: any ReceiverJournal) throws -> IdentityKey {
     ProcessMemory.hide()
     let file = StateFile(path: directory + "/receiver-key.pem")
@@ -67,7 +68,7 @@ package struct ReceiverState: ~Copyable {
 
   private var hardwareFile: StateFile { StateFile(path: directory + "/receiver-hardware") }
 
-  /// Marks of the machine that the identity was made on; none where nothing is known.
+  /// Marks of the machine that the identity was made on; empty if none are stored.
   private var knownHardware: [String] {
     let bytes = (try? hardwareFile.read(limit: 4096)) ?? nil
     return String(decoding: bytes ?? [], as: UTF8.self).split(separator: "\n").map(String.init)
@@ -85,7 +86,8 @@ package struct ReceiverState: ~Copyable {
 
   private var memoryFile: StateFile { StateFile(path: directory + "/memory") }
 
-  /// - Parameter startVolume: of a room that nobody has set to another one. A room that is loud at once frightens people.
+  /// - Parameter startVolume: volume of a room in which nobody has set one. It is low, because sudden loud music
+  ///   frightens people.
   func memory(startVolume: UInt16, _ journal: any ReceiverJournal) -> ReceiverMemory {
     var memory = ReceiverMemory()
     memory.settings.volume = startVolume
@@ -104,7 +106,7 @@ package struct ReceiverState: ~Copyable {
     return memory
   }
 
-  /// Has a PIN, which is made where there is none. Whoever cannot be read is not trusted.
+  /// Returns who is trusted, and makes a PIN if there is none. If the file cannot be read, nobody is trusted.
   func trust(_ file: TrustFile, _ journal: any ReceiverJournal) -> TrustRecord {
     do {
       return try file.change { record in
@@ -117,7 +119,7 @@ package struct ReceiverState: ~Copyable {
     }
   }
 
-  /// A file too large to be ours is a damaged one.
+  /// Reads a file. A file beyond the limit counts as damaged.
   private func content(of file: StateFile, limit: Int) throws(IOError) -> [UInt8]? {
     do throws(IOError) {
       return try file.read(limit: limit)
@@ -126,7 +128,7 @@ package struct ReceiverState: ~Copyable {
     }
   }
 
-  /// Keeps what it is given, on a thread of its own: an SD card takes seconds at times.
+  /// A thread that writes the stored settings, because an SD card sometimes takes seconds.
   func writer(_ journal: any ReceiverJournal) throws(IOError) -> NewestValueThread<ReceiverMemory> {
     let file = memoryFile
     return try NewestValueThread(name: "state") {
@@ -153,7 +155,7 @@ extension ReceiverMemory {
     return lines
   }
 
-  /// False where the line says nothing that can be used.
+  /// Returns false if the line has no usable value.
   fileprivate mutating func take(_ words: [String]) -> Bool {
     guard words.count >= 2 else { return false }
     switch words[0] {

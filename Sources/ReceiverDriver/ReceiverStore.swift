@@ -5,16 +5,17 @@ import Pairing
 import Receiver
 import WireProtocol
 
-/// What a receiver keeps on disk and shows there: identity, memory, who is trusted, and what plays. For the session's
-/// thread; threads of its own write.
+/// A receiver's files: identity, settings, pairings, and the item that plays. Used on the session's thread; other
+/// threads write.
 final class ReceiverStore {
-  /// Others could make it change many times a second: it is written no more often than this.
+  /// Minimum time between two writes, because others could make the settings change many times a second.
   private static let restInterval = Nanoseconds.seconds(1)
-  /// At the end, milliseconds. A disk that hangs may not hang the program.
+  /// Milliseconds. The program waits this long for the disk when it ends, so that a disk that hangs cannot hang the
+  /// program.
   private static let lastWait: Int32 = 5000
 
   let identity: ReceiverDriver.Identity
-  /// Until somebody is paired, whoever installs this reads it in the log.
+  /// The PIN to show in the log for the person who installs the receiver; nil once a sender is paired.
   let pin: PIN?
   private let state: ReceiverState
   private let journal: any ReceiverJournal
@@ -56,14 +57,14 @@ final class ReceiverStore {
 
   func handle(_ event: ReactorEvent) { keeper.handle(event) }
 
-  /// What the disk has for the session.
+  /// Returns news from the disk for the session.
   func takeInputs() -> [ReceiverSession.Input] {
     let kept = keeper.takeKept().map { ReceiverSession.Input.trustKept($0) }
     let changed = keeper.takeChanged().map { ReceiverSession.Input.trustChanged($0) }
     return [kept, changed].compactMap(\.self)
   }
 
-  /// When `catchUp` has something to do.
+  /// Time at which `catchUp` must be called; nil if nothing has changed.
   var deadline: LocalTime? {
     [unsaved == nil ? nil : nextSave, display.deadline].compactMap(\.self).min()
   }
@@ -92,12 +93,12 @@ final class ReceiverStore {
 }
 
 extension LocalToken {
-  /// Of the receiver with this identifier.
+  /// The token of the receiver with this identifier.
   fileprivate static func own(_ id: Identifier) -> LocalToken {
     LocalToken(directory: directories[0], name: id.hex)
   }
 
-  /// Without it, senders of this user have to pair as others do.
+  /// Renews the token. If that fails, senders of this user must pair like all others.
   fileprivate func made(_ journal: any ReceiverJournal) -> [UInt8]? {
     do throws(IOError) {
       return try renew()

@@ -7,10 +7,11 @@ import Output
 import Receiver
 import Synchronization
 
-/// The output thread with all that belongs to it: made when the session asks for the device, gone when it is
-/// closed. Each time the device is opened there are a new ring and new queues. Nothing here waits for a device.
+/// The output thread and everything that belongs to it. It exists from the time when the session asks for the device
+/// until the device is closed. Each opening of the device gets a new ring and new queues. Nothing here waits for a
+/// device.
 final class SoundOutput {
-  /// What one opened device and the session share.
+  /// The objects that the session shares with one opened device.
   struct Chain: Sendable {
     let description: DeviceDescription
     let ring: FrameRing
@@ -20,23 +21,23 @@ final class SoundOutput {
 
   typealias Handover = OutputHandover<Chain>
 
-  /// Above the clock's and the network's threads, below the kernel's own.
+  /// Above the threads of the clock and the network, below the kernel's own.
   private static let priority: Int32 = 70
-  /// A system without a thread to spare is asked again.
+  /// Pause before another attempt if the system could not start a thread.
   private static let startPause = Nanoseconds.seconds(1)
 
   private let choice: ReceiverSettings.Output
   private let storedDrift: Double?
   private let wake: @Sendable () -> Void
   private var handover: Handover?
-  /// When to start the thread, and for which sample rate, where it could not be started.
+  /// Time, sample rate and profile of the next attempt to start the thread; nil if the last one succeeded.
   private var retry: (at: LocalTime, rate: Int, profile: LatencyProfile)?
-  /// Threads that were told to stop, or are at work.
+  /// Threads that still run, including those that were told to stop.
   private var threads: [ThreadEnd] = []
   private var chain: Chain?
   private var unsent = RenderBacklog()
 
-  /// Whether an output thread has let go of its device.
+  /// Tells when an output thread has released its device.
   private final class ThreadEnd: Sendable {
     let isReached = Atomic<Bool>(false)
   }
@@ -50,14 +51,14 @@ final class SoundOutput {
     self.wake = wake
   }
 
-  /// Starts the thread; returns why it runs without real-time priority, if it does.
+  /// Starts the thread. Returns the reason if the thread runs without real-time priority.
   func open(rate: Int, _ profile: LatencyProfile, at now: LocalTime) -> RealtimeThread.Notice? {
     close()
     handover = Handover(wake: wake)
     return start(rate: rate, profile, at: now)
   }
 
-  /// When `startAgain` has something to do.
+  /// Time at which `startAgain` must be called; nil if the thread was started.
   var deadline: LocalTime? { retry?.at }
 
   func startAgain(at now: LocalTime) -> RealtimeThread.Notice? {
@@ -74,7 +75,7 @@ final class SoundOutput {
     let (choice, drift, earlier, end) = (choice, storedDrift, threads, ThreadEnd())
     do throws(IOError) {
       let thread = try RealtimeThread.start(name: "output", priority: Self.priority) {
-        // A thread that hangs in a device must let go of it first.
+        // An earlier thread may hang in the device. Wait until it has released it.
         while !earlier.allSatisfy({ $0.isReached.load(ordering: .acquiring) }),
           !handover.control.isStopping
         { usleep(5000) }
@@ -94,14 +95,15 @@ final class SoundOutput {
     }
   }
 
-  /// Tells the thread to stop, which takes it a period, or 50 ms while a device is awaited; longer where that hangs.
+  /// Tells the thread to stop. That takes one period, or 50 ms while the thread waits for a device, or longer if the
+  /// device hangs.
   func close() {
     handover?.control.stop()
     (handover, chain, retry) = (nil, nil, nil)
     unsent.removeAll()
   }
 
-  /// Closes, and gives a recording the time to be complete. Not while others wait.
+  /// Closes the device, and waits until a recording is complete. Blocks, so do not call it while others wait.
   func end() {
     close()
     let deadline = HostClock.now + .seconds(2)
@@ -111,7 +113,7 @@ final class SoundOutput {
     }
   }
 
-  /// What became of the device. After `opened`, commands and reports are those of the new one.
+  /// Returns changes of the device. After `opened`, commands and reports belong to the new device.
   func takeNews() -> [Handover.News] {
     let news = handover?.takeNews() ?? []
     for case .opened(let newest) in news {
@@ -122,7 +124,7 @@ final class SoundOutput {
     return news
   }
 
-  /// Hands a command to the render thread; keeps it for later where the queue is full.
+  /// Sends a command to the render thread, or keeps it for later if the queue is full.
   func send(_ command: RenderCommand) {
     unsent.append(command)
     sendUnsent()

@@ -3,8 +3,8 @@ import OpenSSLSecurity
 package import Pairing
 import WireProtocol
 
-/// Who may play here, and the PIN: a file in the state directory, which a running receiver and the commands for people
-/// both change.
+/// The file in the state directory with the PIN and the senders that may play here. A running receiver and the
+/// commands `pin` and `unpair` both change it.
 package struct TrustFile: Sendable {
   static let name = "trust"
   private static let limit = 64 << 10
@@ -21,7 +21,7 @@ package struct TrustFile: Sendable {
     TrustRecord(text: String(decoding: try file.read(limit: Self.limit) ?? [], as: UTF8.self))
   }
 
-  /// Returns once the change is on disk. Waits while another process changes it.
+  /// Changes the file. Waits while another process changes it, and returns once the change is on disk.
   package func change<Result>(_ change: (inout TrustRecord) throws -> Result) throws -> Result {
     let lock = try DirectoryLock(directory: directory, name: "\(Self.name).lock", waits: true)
     var record = try read()
@@ -34,7 +34,7 @@ package struct TrustFile: Sendable {
 }
 
 extension TrustRecord {
-  /// Makes a PIN that nobody can foretell.
+  /// Makes a new random PIN.
   package mutating func makePIN() throws { try change(to: PIN(random: SystemRandom.number())) }
 
   package mutating func change(to pin: PIN) throws {

@@ -2,23 +2,24 @@ import LinuxIO
 import Pairing
 import Synchronization
 
-/// Keeps who is trusted, on a thread of its own, and says what is on disk. A change that cannot be kept is told in the log,
-/// and nothing that depends on it happens. Tells as well what a person has changed in the file. For the session's thread.
+/// Stores who is trusted, on a thread of its own, and tells the session what is on disk. If a change cannot be stored,
+/// the log says so, and nothing that depends on it happens. It also reports changes that a person makes in the file.
+/// Used on the session's thread.
 final class TrustKeeper {
-  /// What the session made of `base`.
+  /// The session's change, and the memory `base` from which it started.
   private struct Change: Sendable {
     let base: TrustMemory
     let trust: TrustMemory
     let number: Int
   }
 
-  /// What the two threads have for each other. Only the newest of each counts.
+  /// Values passed between the two threads. Only the newest of each counts.
   private final class Shared: Sendable {
     struct State {
       var change: Change?
       var isToLook = false
       var kept: Int?
-      /// What the file held once the change of this number was in it.
+      /// The file's content after the change with this number was in it.
       var found: (trust: TrustMemory, after: Int)?
     }
     let state = Mutex(State())
@@ -27,7 +28,7 @@ final class TrustKeeper {
   private let shared = Shared()
   private let writer: NewestValueThread<Void>
   private let folder: (watch: DirectoryWatch, id: DescriptorID)?
-  /// What the session holds, and its newest change.
+  /// The session's trust, and the number of its newest change.
   private var trust: TrustMemory
   private var lastNumber = 0
 
@@ -81,7 +82,7 @@ final class TrustKeeper {
     writer.post(())
   }
 
-  /// Looks at the file where it was touched.
+  /// Reads the file if it was touched.
   func handle(_ event: ReactorEvent) {
     guard let folder, event == .readable(folder.id),
       folder.watch.takeNames().contains(TrustFile.name)
@@ -90,7 +91,7 @@ final class TrustKeeper {
     writer.post(())
   }
 
-  /// The number up to which all is on disk; nil where there is nothing new.
+  /// Returns the number up to which all changes are on disk; nil if nothing new was stored.
   func takeKept() -> Int? {
     shared.state.withLock { state in
       defer { state.kept = nil }
@@ -98,13 +99,13 @@ final class TrustKeeper {
     }
   }
 
-  /// What a person has made of the file; nil where nothing is new to the session.
+  /// Returns the file's content after a person has changed it; nil if it is not new to the session.
   func takeChanged() -> TrustMemory? {
     let found = shared.state.withLock { state in
       defer { state.found = nil }
       return state.found
     }
-    // A later change of the session is looked at again once it is in the file.
+    // If the session has changed it since, the file is read again after that change was written.
     guard let found, found.after == lastNumber, found.trust != trust else { return nil }
     trust = found.trust
     return found.trust
