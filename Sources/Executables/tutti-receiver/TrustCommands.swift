@@ -109,7 +109,7 @@ struct UnpairCommand: ParsableCommand {
 }
 
 extension TrustFile {
-  /// Where the receiver that starts at boot keeps its state.
+  /// The directory in which the receiver that starts at boot keeps its state.
   private static let serviceDirectory = "/var/lib/tutti-receiver"
 
   /// The trust file of the receiver that a command is about: the one in `--state-dir`, else this user's, else the one
