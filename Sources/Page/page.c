@@ -1,8 +1,8 @@
 #include "Page.h"
 
-// Each file of `web`, in one table. A test compares it with the folder, so that none is forgotten.
+// A table of all files of `web`. A test compares it with the folder, so that none is forgotten.
 
-// #embed is C23, and clang says so at each one.
+// #embed is C23; without this, clang warns at each use.
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
 #define HTML "text/html; charset=utf-8"

@@ -1,4 +1,4 @@
-// Who may use this page: the PIN, the address of a QR code, and what guests are not offered.
+// Access to this page: PIN field, address of a QR code, and parts that guests do not see.
 
 import { request } from "./api.js"
 import { h } from "./dom.js"
@@ -7,17 +7,17 @@ import { ask, countDown } from "./overlay.js"
 const root = document.documentElement
 export const isGuest = () => root.dataset.asker === "guest"
 
-/** Adds to `items` only what guests may do, where a guest looks. */
+/** Returns `items`, or nothing for a guest, who may not do these things. */
 export const forHousehold = (...items) => (isGuest() ? [] : items)
 
-/** The secret of a QR code's address, once: it leaves the address bar at once. */
+/** Returns the secret of a QR code's address, and removes it from the address bar. */
 function takeSecret() {
 	const secret = location.hash.match(/^#pair=([0-9a-f]{1,100})$/)?.[1]
 	if (secret) history.replaceState(null, "", "#/now")
 	return secret
 }
 
-/** Whether the page may be built. Shows the PIN field otherwise. */
+/** Returns true if the page may be built. Otherwise shows the PIN field. */
 export async function enter() {
 	const secret = takeSecret()
 	let problem = ""
@@ -31,7 +31,7 @@ export async function enter() {
 		}
 	}
 	if (root.dataset.asker === "stranger") {
-		// A link on another site shows the page without the browser's key, but its own requests carry it.
+		// Following a link on another site sends no cookie, but the page's own requests do.
 		const known = await request("GET", "/access").catch(() => null)
 		if (known) root.dataset.asker = known.data.asker
 	}

@@ -1,4 +1,4 @@
-// What a person can do, wherever the button is.
+// The actions of the page, for buttons in any view.
 
 import { act, newest, store } from "./api.js"
 import { clamp, h, icon, lines } from "./dom.js"
@@ -6,7 +6,7 @@ import { menu, settled, sheet, toast } from "./overlay.js"
 
 let chosenId = localStorage.getItem("tutti.group")
 
-/** The group that the page shows: the chosen one, else one that plays, else any. It stays, whatever happens to it. */
+/** The group that the page shows: the chosen one, else one that plays, else any. It stays chosen. */
 export function currentGroup() {
 	const groups = store.allGroups()
 	const chosen = groups.find((group) => group.id === chosenId)
@@ -28,7 +28,7 @@ export const go = async (view) => {
 }
 export const isRunning = (group) => ["playing", "starting", "buffering"].includes(group?.state)
 
-/** Where the music is now, in seconds; while a seek is under way, where it leads. */
+/** The music's position now, in seconds; during a seek, its target. */
 export function position(group) {
 	if (group.targetS != null) return group.targetS
 	if (group.state !== "playing") return group.positionS ?? 0
@@ -56,13 +56,13 @@ export function seekBy(seconds, group = currentGroup()) {
 	if (group?.item?.isSeekable) seekTo(position(group) + seconds, group)
 }
 
-/** `guess` is what the group will look like, where that is not what is sent. */
+/** `guess` is the expected change of the group, if it differs from `patch`. */
 export const patchGroup = (group, patch, guess = patch) => act("PATCH", `/groups/${group.id}`, patch, [["groups", group.id, guess]])
 export const patchRoom = (room, patch) => act("PATCH", `/rooms/${room.id}`, patch, [["rooms", room.id, patch]])
 export const effects = (group, patch) => patchGroup(group, { effects: patch }, { effects: { ...group.effects, ...patch } })
 export const sleepIn = (group, seconds) => patchGroup(group, { sleepInS: seconds }, { sleepAtMs: seconds ? store.nowMs() + seconds * 1000 : null })
 
-/** Functions that send a slider's values. */
+/** These return functions that send a slider's values. */
 export const groupVolume = () => newest((group, volume) => patchGroup(group, { volume }))
 export const roomVolume = () => newest((room, volume) => patchRoom(room, { volume }))
 
@@ -79,7 +79,7 @@ export function repeat(group = currentGroup()) {
 export const shuffle = async (group = currentGroup()) => (await order(group, "queue/shuffle")) && toast("Shuffled", { undo: () => undo(group) })
 export const undo = async (group = currentGroup()) => (await order(group, "queue/undo")) && toast("Undone")
 
-/** Puts items into the queue: "now" replaces it and plays, "next" and "end" add. Asks for rooms where no group has any. */
+/** Puts items into the queue: "now" replaces it and plays, "next" and "end" add. Asks for rooms if no group has any. */
 export function enqueue(items, where, name) {
 	const put = async (group) => {
 		const replaced = where === "now" && group.queue.count
@@ -91,7 +91,7 @@ export function enqueue(items, where, name) {
 	return group?.roomIds.length ? put(group) : chooseRooms(put, { into: group })
 }
 
-/** The three verbs for anything that can be played, as a menu. */
+/** A menu with three ways to play something: now, next, or at the end. */
 export function playMenu(anchor, items, name, more = []) {
 	menu(anchor, name, [
 		["play", "Play now, replace the queue", () => enqueue(items, "now", name)],
@@ -101,16 +101,16 @@ export function playMenu(anchor, items, name, more = []) {
 	])
 }
 
-/** One line of a list of rooms with ticks. */
+/** One row of a list of rooms, with a check box. */
 export function pick(room, below, onchange, checked) {
 	const text = lines("span", room.name, below)
 	return h("label.pick", h("input", { type: "checkbox", value: room.id, checked, onchange }), text.box, icon("check"))
 }
 
-/** Where it played last. */
+/** The rooms chosen last in this browser. */
 const usualRooms = () => JSON.parse(localStorage.getItem("tutti.rooms") ?? "[]")
 
-/** Asks for rooms, makes a group of them or puts them `into` one, and goes on with it. Rooms that play elsewhere come along only if `withOthers`. */
+/** Asks for rooms, makes a group of them or adds them to `into`, and passes the group to `then`. Offers other groups' rooms only if `withOthers`. */
 export function chooseRooms(then, { title = "Where should it play?", button = "Play here", withOthers = false, into } = {}) {
 	const rooms = store.allRooms().filter((room) => room.isPresent && room.isPaired && !["noDevice", "taken"].includes(room.state) && (withOthers || !room.groupId))
 	if (!rooms.length) return go("rooms")
@@ -120,7 +120,7 @@ export function chooseRooms(then, { title = "Where should it play?", button = "P
 		localStorage.setItem("tutti.rooms", JSON.stringify(roomIds))
 		then?.(group)
 	}
-	// One room: nothing to ask.
+	// With a single room there is nothing to ask.
 	if (then && rooms.length === 1) return use([rooms[0].id])
 	return sheet(title, (body, close) => {
 		const ticked = () => [...body.querySelectorAll("input:checked")].map((input) => input.value)

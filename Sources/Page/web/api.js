@@ -1,8 +1,8 @@
-// Requests to the server, the state as it told it, and what the page believes until the server confirms it.
+// Requests to the server, the server's state, and the page's guesses until the server confirms them.
 
 import { toast } from "./overlay.js"
 
-/** Sends a request. Gives the answer's body and the revision that contains the change, or throws a sentence for people. */
+/** Sends a request. Returns the answer's body and the revision that contains the change, or throws a sentence for people. */
 export async function request(method, path, body, { headers, signal } = {}) {
 	let response
 	try {
@@ -34,11 +34,11 @@ export const store = {
 	skewMs: -Infinity,
 	listeners: new Set(),
 
-	/** The server's clock, as well as the page can know it. */
+	/** The page's estimate of the server's clock. */
 	nowMs() {
 		return performance.now() + (Number.isFinite(this.skewMs) ? this.skewMs : 0)
 	},
-	/** Every message left the server some time ago, so the largest difference is the truest. */
+	/** Every message takes time to arrive, so the largest difference is the most accurate. */
 	heard(nowMs) {
 		this.skewMs = Math.max(this.skewMs - 0.02, nowMs - performance.now())
 	},
@@ -74,7 +74,7 @@ export const store = {
 	room(id) {
 		return this.believed("rooms", this.rooms.get(id))
 	},
-	/** Without those that no room plays in: nobody hears them. One with a name and a queue waits for rooms. */
+	/** Groups with rooms, and those with a name and a queue, which wait for rooms. */
 	allGroups() {
 		return [...this.groups.keys()].map((id) => this.group(id)).filter((group) => group.roomIds.length || (group.isNamed && group.queue.count))
 	},
@@ -100,7 +100,7 @@ export const store = {
 	},
 }
 
-/** Changes something. The guesses, [kind, id, patch], show at once and hold until the events have caught up with the answer, or it is a refusal. */
+/** Sends a change. Guesses, [kind, id, patch], show at once, until events contain the answer's revision or the server refuses. */
 export async function act(method, path, body, guesses = []) {
 	const held = guesses.map(([kind, id, patch]) => ({ kind, id, patch }))
 	store.guesses.push(...held)
@@ -120,7 +120,7 @@ export async function act(method, path, body, guesses = []) {
 	}
 }
 
-/** Sends the newest value only, one request at a time, at most ten a second. */
+/** Sends only the newest value, one request at a time, at most ten a second. */
 export function newest(send, gapMs = 100) {
 	let isBusy = false
 	let waiting = null

@@ -1,4 +1,4 @@
-// Puts the page together: views, addresses, the state that came with the page, and the stream of changes.
+// Builds the page from its views, the address, the state that came with it, and the stream of changes.
 
 import { enter } from "./access.js"
 import { chooseGroup, currentGroup, isRunning } from "./actions.js"
@@ -31,7 +31,7 @@ function show() {
 	drawEntries()
 }
 
-/** Why no change is made, and what to do: said by the server. */
+/** Shows the server's sentence if its disk stores no changes. */
 function drawDisk() {
 	const problem = store.server.diskProblem
 	const line = document.getElementById("disk")
@@ -50,7 +50,7 @@ function draw() {
 	drawSync()
 }
 
-/** The groups beside the views, on screens that have the room. */
+/** Draws the groups beside the views, on wide screens. */
 function drawGroups() {
 	const current = currentGroup()
 	keyed(groups, store.allGroups(), (group) => group.id, (group) => {
@@ -66,7 +66,7 @@ function drawGroups() {
 }
 
 function start() {
-	// Whoever has lost the pairing sees the PIN field.
+	// After reloading, an unpaired browser sees the PIN field.
 	document.addEventListener("tutti:login", () => location.reload())
 	for (const view of views) groups.before(h("a", { href: `#/${view}` }, icon(symbols[view]), h("span", view[0].toUpperCase() + view.slice(1))))
 	for (const build of [buildNow, buildQueue, buildRooms, buildLibrary, buildSync, listenToKeys]) build()

@@ -1,4 +1,4 @@
-// The phones and computers that may use the page: adding one, naming and removing them, and guests.
+// Phones and computers that may use the page: adding, naming and removing them, and guests.
 
 import { isGuest } from "./access.js"
 import { get, request } from "./api.js"
@@ -9,7 +9,7 @@ export const devicesButton = () => !isGuest() && textButton("phone", "Devices", 
 
 const when = (days) => (days ? (days === 1 ? "yesterday" : `${count(days, "day")} ago`) : "today")
 
-/** A QR code as one path, dark on light in both themes. */
+/** Draws a QR code as one path, dark on light in both themes. */
 function picture(rows) {
 	const dark = rows.flatMap((row, y) => [...row.matchAll(/1+/g)].map((run) => `M${run.index} ${y}h${run[0].length}v1h-${run[0].length}z`)).join("")
 	const size = rows.length

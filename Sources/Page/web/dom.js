@@ -1,4 +1,4 @@
-// Elements without a framework: building them, keeping lists of them, and text for numbers.
+// Builds elements and lists without a framework, and formats numbers.
 
 /** Builds an element: `h("li.row.big", { title, onclick }, "text", child, …)`. `label` is aria-label and tooltip. */
 export function h(selector, ...rest) {
@@ -15,7 +15,7 @@ export function h(selector, ...rest) {
 	return element
 }
 
-/** Sets an attribute where it differs; false and null take it away. */
+/** Sets an attribute if it differs; false and null remove it. */
 export function attribute(element, name, value) {
 	if (value == null || value === false) return element.removeAttribute(name)
 	const text = value === true && !name.startsWith("aria") ? "" : String(value)
@@ -45,7 +45,7 @@ export const setIcon = (element, name) => attribute(element.querySelector("use")
 export const iconButton = (name, label, onclick, classes = "") => h(`button.round${classes}`, { label, onclick }, icon(name))
 export const textButton = (name, text, onclick, classes = ".soft") => h(`button${classes}`, { onclick }, name && icon(name), h("span", text))
 
-/** Two lines of text, the second one quiet. Returns them with their parent as `box`. */
+/** Two lines of text, the second one dim. Returns them with their parent as `box`. */
 export function lines(tag = "strong", first = "", second = "") {
 	const [top, below] = [h(tag, first), h("span.dim", second)]
 	return { top, below, box: h("span.two", top, below) }
@@ -53,7 +53,7 @@ export function lines(tag = "strong", first = "", second = "") {
 
 export const bars = () => h("span.bars", { "aria-hidden": true }, h("i"), h("i"), h("i"))
 
-/** Makes `parent`'s children follow `items`: one element a key, kept, moved or removed as needed. */
+/** Makes `parent`'s children follow `items`: one element per key, kept, moved or removed as needed. */
 export function keyed(parent, items, keyOf, create, update) {
 	const keys = new Set(items.map((item) => String(keyOf(item))))
 	const old = new Map()
@@ -72,7 +72,7 @@ export function keyed(parent, items, keyOf, create, update) {
 	}
 }
 
-/** A cover, or a quiet note where there is none. */
+/** A cover, or the symbol of a note if there is none. */
 export const cover = (hash, size) => setCover(h("span.cover", icon("note")), hash, size)
 
 export function setCover(box, hash, size = 300) {
@@ -81,7 +81,7 @@ export function setCover(box, hash, size = 300) {
 	box.dataset.address = address
 	box.querySelector("img")?.remove()
 	if (address) {
-		// Not seen before it is whole: an image that fails is drawn torn.
+		// Hidden until loaded, because browsers draw a broken image if loading fails.
 		const image = Object.assign(h("img", { alt: "", decoding: "async" }), { address, tries: 0 })
 		box.append(image)
 		sight.observe(image)
@@ -89,7 +89,7 @@ export function setCover(box, hash, size = 300) {
 	return box
 }
 
-/** Covers in view that are not loaded. Two load at a time: a browser has six connections, and no command shall wait for one. */
+/** Covers in view that are not loaded. Two load at a time: a browser has six connections, and no command should wait for one. */
 const wanted = new Set()
 let loading = 0
 const sight = new IntersectionObserver((entries) => {
@@ -107,7 +107,7 @@ function loadCovers() {
 			loading -= 1
 			loadCovers()
 			if (type === "load") return image.classList.add("whole")
-			// The server may have to make it first.
+			// The server may have to make it first, so try again.
 			if (++image.tries > 5) image.remove()
 			else setTimeout(() => sight.observe(image), image.tries * 1000)
 		}
@@ -134,7 +134,7 @@ export function span(seconds) {
 
 /** 12 → "12 tracks"; 1 → "1 track". */
 export const count = (number, word) => `${number.toLocaleString("en")} ${word}${number === 1 ? "" : "s"}`
-/** What there is of some words, with dots between them. */
+/** Joins the words that are not empty, with dots between them. */
 export const dotted = (...words) => words.filter(Boolean).join(" · ")
 export const clamp = (value, low, high) => Math.min(high, Math.max(low, value))
 export const whole = (value) => String(Math.round(value))

@@ -1,10 +1,10 @@
-// Reordering a virtual list by touch and by mouse, through Pointer Events.
+// Reorders a virtual list by touch and mouse, with Pointer Events.
 
 import { clamp } from "./dom.js"
 
 const edge = 56
 
-/** `onmove(from, to)` is called when a row has been dropped in another place. Rows are taken by their `.handle`. */
+/** Calls `onmove(from, to)` when a row was dropped in another place. Rows are dragged by their `.handle`. */
 export function reorder(list, onmove) {
 	const { scroller, element } = list
 	let drag = null
@@ -48,7 +48,7 @@ export function reorder(list, onmove) {
 		list.placeAll()
 	}
 
-	/** Scrolls while the finger is near an edge, the faster the nearer. */
+	/** Scrolls while the finger is near an edge: the nearer, the faster. */
 	function roll() {
 		if (!drag?.isMoving) return
 		const box = scroller.getBoundingClientRect()

@@ -1,4 +1,4 @@
-// The queue of one group, as far as it has been looked at: pages are fetched when they come into view.
+// The queue of one group. Pages are fetched when they come into view.
 
 import { get } from "./api.js"
 
@@ -9,7 +9,7 @@ export class Entries {
 		Object.assign(this, { groupId, onchange, revision: 0, count: 0, list: [], fresh: new Set(), asked: new Set() })
 	}
 
-	/** Fetches what of this range is missing or old. */
+	/** Fetches the pages of this range that are missing or outdated. */
 	need(first, end) {
 		for (let page = Math.floor(first / pageSize); page * pageSize < Math.max(end, 1); page++) {
 			if (!this.fresh.has(page) && !this.asked.has(page)) this.fetch(page)
@@ -27,12 +27,12 @@ export class Entries {
 			this.asked.delete(page)
 			this.onchange()
 		} catch {
-			// The next event, or the next look at this page, asks again.
+			// The next event, or the next look at this page, tries again.
 			this.asked.delete(page)
 		}
 	}
 
-	/** The server has another revision: what is shown stays until the new list is here. */
+	/** The server has another revision. Old entries stay on the screen until new ones arrive. */
 	outdated(count) {
 		this.fresh.clear()
 		this.count = this.list.length = count

@@ -1,4 +1,4 @@
-// The stream of events: closed while the page is hidden, opened with a whole snapshot when it is seen again.
+// The stream of events. It closes while the page is hidden, and restarts with a whole snapshot.
 
 import { request, store } from "./api.js"
 
@@ -18,7 +18,7 @@ function open() {
 	source = new EventSource("api/v1/events")
 	heardMs = performance.now()
 	for (const name of ["state", "change", "sync"]) source.addEventListener(name, (event) => hear(name, JSON.parse(event.data)))
-	// A stream that is refused tells no reason; a request does, such as that this browser was removed.
+	// A refused stream gives no reason. A request does, for example that this browser was removed.
 	source.onerror = () => {
 		lost()
 		request("GET", "/access").catch(() => {})
@@ -47,7 +47,7 @@ function lost() {
 	retryMs = Math.min(retryMs * 1.6, 4000)
 }
 
-/** `tell(isLost)` hears of a lost connection after two seconds, so that a phone that wakes up shows no banner. */
+/** Calls `tell(isLost)` two seconds after the connection was lost, so that a phone that wakes up shows no banner. */
 export function connect(tell) {
 	tellLink = tell
 	document.addEventListener("visibilitychange", open)
@@ -55,7 +55,7 @@ export function connect(tell) {
 	window.addEventListener("online", open)
 	window.addEventListener("pagehide", close)
 	open()
-	// A phone's system can end a connection without a word, but an event comes at least every ten seconds.
+	// Phones may end a connection silently. Events arrive at least every ten seconds, so silence means loss.
 	setInterval(() => {
 		if (isHidden()) return
 		if (source && performance.now() - heardMs > 20000) lost()

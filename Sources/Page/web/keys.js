@@ -1,4 +1,4 @@
-// The keyboard.
+// Keyboard shortcuts.
 
 import { go, louder, mute, seekBy, skip, toggle } from "./actions.js"
 import { h } from "./dom.js"

@@ -1,4 +1,4 @@
-// The library: albums, artists, folders, radio, playlists, and one search for all of them.
+// The library view: albums, artists, folders, radio, playlists, and one search through all of them.
 
 import { forHousehold, isGuest } from "./access.js"
 import { enqueue, playMenu } from "./actions.js"
@@ -19,11 +19,11 @@ const scroller = h("div.scroll", { tabindex: -1 })
 const scan = h("p.scan.dim", { role: "status" })
 const sorts = { artist: "Artist", title: "Title", added: "New", year: "Year" }
 const scrolled = new Map()
-/** Between two looks at a library that a scan changes. */
+/** Minimum time between two reloads while a scan changes the library. */
 const lookMs = 2000
 let visit = 0
 let shown = ""
-/** What of the library the view shows, when it was asked for, and the text of the answers. */
+/** The library's state that the view shows, when it was loaded, and the text of the answers. */
 let mark = ""
 let lookedMs = -Infinity
 let told = ""
@@ -60,9 +60,9 @@ export function drawLibrary() {
 	if (now) setText(scan, `Reading ${now.folder ?? "the library"}: ${count(now.done, "file")} of ${now.total.toLocaleString("en")}`)
 }
 
-/** Shows what the address says. Each place keeps where it was scrolled to, for the way back. */
+/** Shows the place in the address. Stores each place's scroll position for the way back. */
 export async function openLibrary() {
-	// The bare address is that of the albums.
+	// The address without a part means the albums.
 	const address = location.hash || "#/library"
 	if (shown === address) return
 	if (shown) scrolled.set(shown, scroller.scrollTop)
@@ -75,7 +75,7 @@ export async function openLibrary() {
 	if (await load()) scroller.scrollTop = scrolled.get(address) ?? 0
 }
 
-/** Asks for what the address says. What is shown already stays as it is where the answers have not changed, and so does its place. */
+/** Loads the place in the address. If the answers are the same, the view stays as it is. */
 async function load() {
 	const own = ++visit
 	const [, , part = "albums", ...rest] = shown.split("/")
@@ -105,7 +105,7 @@ async function load() {
 	return true
 }
 
-/** Elements that are there already stay where they are, and keep what they show. */
+/** Shows elements. Those shown already stay unchanged. */
 function put(content) {
 	content.forEach((element, index) => {
 		const old = scroller.children[index]
@@ -142,7 +142,7 @@ const pages = {
 				below: track.artist === album.artist ? "" : track.artist })))]
 	},
 	async folders(asked, read) {
-		// The only folder of the library is open already.
+		// If the library has only one folder, open it.
 		const root = store.library.folders?.length === 1 ? store.library.folders[0] : ""
 		const path = asked || root
 		const { folders, tracks } = await read(`/library/folders?path=${encodeURIComponent(path)}`)
@@ -184,7 +184,7 @@ const pages = {
 	},
 }
 
-/** A grid that fetches a hundred items when they come into view. Once the library has changed they are asked for again, and stay until then. */
+/** Grids by path. A grid fetches a hundred items when they come into view, and again after a change of the library; old ones stay until then. */
 const grids = new Map()
 async function pagedGrid(path, name, card, read) {
 	const grid = grids.get(path) ?? newGrid(path, name, card)
@@ -244,7 +244,7 @@ function fill(item, card, thing) {
 	return item
 }
 
-/** A cover with two lines below it, and perhaps a button upon it. */
+/** A cover with two lines below it, and optionally a button on it. */
 function tile(tag, kind, act, symbol, more, classes) {
 	const [picture, text] = [cover(null), lines()]
 	const main = h(tag, act ? { onclick: () => act(item.shown) } : {}, picture, text.box)
@@ -261,7 +261,7 @@ const albumCard = {
 	show: (album) => ({ href: `#/library/album/${album.id}`, artwork: album.artwork, title: album.title, below: dotted(album.year, album.artist) }),
 }
 
-/** The newest albums: a tap plays one. */
+/** The newest albums. A tap plays one. */
 export const newest = async () => grid((await get("/library/albums?sort=added&limit=6")).albums, { ...albumCard, create: () => tile("button", "", playAlbum) })
 
 const artistCard = {
@@ -271,7 +271,7 @@ const artistCard = {
 
 const itemsOf = ({ id, name }) => [id ? { radioId: id } : { inputId: name }]
 
-/** A station, or an input such as a turntable, which has no id. */
+/** A radio station, or an input such as a turntable, which has no id. */
 const radioCard = {
 	verb: "More for",
 	create: () => tile("button.station", "", (shown) => enqueue(itemsOf(shown), "now", shown.name), "more", (shown, anchor) =>
@@ -300,11 +300,11 @@ const verbs = (items, name) => h("div.verbs", textButton("play", "Play", () => e
 const pageHead = (kind, title, byline, text, artwork, items) => h(`header.page-head${kind}`, cover(artwork, 1200),
 	h("div.page-text", h("h1", title), byline && h("p.byline", byline), h("p.dim", text)), verbs(items, title))
 
-/** A track in its album: a tap plays the album from here on. */
+/** A track in its album. A tap plays the album from here on. */
 const trackRow = (track, { tracks, index, ...more }) => row(track.title, [{ trackId: track.id }], { ...more, time: track.durationS, hasVideo: track.hasVideo,
 	start: () => enqueue(tracks.slice(index).map((other) => ({ trackId: other.id })), "now", track.title) })
 
-/** A track of a search or a playlist. An entry of a playlist names its track, or an address. */
+/** A track of a search or a playlist. A playlist's entry has its track's id, or an address. */
 const looseTrack = (track) => row(track.title, [track.uri && !track.trackId ? { uri: track.uri } : { trackId: track.trackId ?? track.id }],
 	{ artwork: track.artwork ?? null, below: dotted(track.artist, track.album), time: track.durationS, hasVideo: track.hasVideo })
 

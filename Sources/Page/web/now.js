@@ -1,4 +1,4 @@
-// What plays now: the large view, and the bar at the bottom.
+// The current item: the large view, and the bar at the bottom.
 
 import { chooseGroup, chooseRooms, currentGroup, go, groupVolume, isRunning, mute, position, repeat, seekTo, shuffle, skip, toggle } from "./actions.js"
 import { store } from "./api.js"
@@ -14,7 +14,7 @@ import { stopVideo, toggleVideo, videoFollows } from "./video.js"
 const now = document.getElementById("now")
 const bar = document.getElementById("player")
 
-/** The controls that both places have, and two functions that keep them up to date. */
+/** The controls of both places, and two functions that update them. */
 function controls() {
 	const play = h("button.play", { onclick: () => toggle() }, icon("play"))
 	const repeatButton = iconButton("repeat", "Repeat", () => repeat())
@@ -126,7 +126,7 @@ function drawByline(item) {
 	byline.replaceChildren(...[artist, artist && album && " · ", link].filter(Boolean))
 }
 
-/** What is missing, in the order in which a household comes to it. */
+/** Shows the next step that a new household has to take. */
 function drawNothing(group) {
 	const rooms = store.allRooms()
 	const strangers = rooms.filter((room) => room.state === "notPaired")

@@ -1,18 +1,18 @@
-// What lies above the page: sheets, menus, short messages.
+// Everything above the page: sheets, menus, short messages.
 
 import { store } from "./api.js"
 import { h, icon, iconButton, textButton } from "./dom.js"
 
-/** Dialogs, the newest last. The first one has an entry in the browser's history, so that the way back closes it and goes no further. */
+/** Open dialogs, the newest last. The first adds an entry to the history, so that the back button only closes it. */
 const open = []
 if (history.state?.isOpen) history.replaceState(null, "")
 addEventListener("popstate", () => history.state?.isOpen || closeAll())
 let leaving
-/** The browser goes back when it has time: a view that is opened meanwhile would be left again. */
+/** Resolves once the browser has gone back; a view opened before would be left again. */
 export const settled = () => leaving
 export const closeAll = () => [...open].forEach((dialog) => dialog.close())
 
-/** A sheet: from below on a phone, in the middle elsewhere. `fill(body, close)` builds it and may return a function that follows the state. */
+/** A sheet: at the bottom on a phone, in the middle elsewhere. `fill(body, close)` builds it, and may return a function to call when the state changes. */
 export function sheet(title, fill, classes = ".small") {
 	const dialog = h(`dialog.sheet${classes}`, { "aria-label": title })
 	const close = () => dialog.close()
@@ -28,7 +28,7 @@ export function sheet(title, fill, classes = ".small") {
 	dialog.querySelector("[autofocus]")?.focus()
 }
 
-/** A menu beside `anchor`. Items: [icon, text, what to do, "danger" or "on"], false for none, null for a line. */
+/** A menu beside `anchor`. Items: [icon, text, action, "danger" or "on"], false for no item, null for a separator. */
 export function menu(anchor, title, items) {
 	const dialog = h("dialog.menu", { "aria-label": title }, h("p.menu-title", title))
 	for (const item of items) {
@@ -58,7 +58,7 @@ function show(dialog) {
 		leaving = new Promise((done) => addEventListener("popstate", done, { once: true }))
 		history.back()
 	})
-	// A tap beside it closes it. The tap must also have begun there: a drag out of a slider does not count.
+	// A tap beside it closes it, but only if it began there: a drag out of a slider does not count.
 	let beganOutside = false
 	dialog.addEventListener("pointerdown", (event) => (beganOutside = event.target === dialog))
 	dialog.addEventListener("click", (event) => beganOutside && event.target === dialog && dialog.close())
@@ -71,7 +71,7 @@ function place(dialog, from) {
 	dialog.style.top = `${from.bottom + height < innerHeight - 12 ? from.bottom + 4 : Math.max(8, from.top - height - 4)}px`
 }
 
-/** A short message in the place of the last one; `undo` gives it a button. As a popover it is above dialogs, too. */
+/** Shows a short message in place of the last one. `undo` adds a button. As a popover it is above dialogs, too. */
 export function toast(text, { isError = false, undo } = {}) {
 	const box = document.getElementById("toasts")
 	const message = h("div.toast", isError && icon("warn"), h("span", text))
@@ -82,14 +82,14 @@ export function toast(text, { isError = false, undo } = {}) {
 	setTimeout(() => message.remove(), undo || isError ? 8000 : 3000)
 }
 
-/** Asks before what cannot be undone. */
+/** Confirms an action that cannot be undone. */
 export const confirm = (title, text, button, act) => sheet(title, (body, close) =>
 	body.append(h("p.dim", text), textButton("trash", button, () => { close(); act(); }, ".soft.danger"), h("button.soft", { onclick: close }, "Cancel")))
 
-/** Says something to screen readers only. */
+/** Announces a text to screen readers only. */
 export const tell = (text) => (document.getElementById("told").textContent = text)
 
-/** Asks for one line of text. What `act` throws is shown, and asked again. */
+/** Asks for one line of text. If `act` throws, shows the error and asks again. */
 export function ask(title, { value = "", hint = "", button = "Save", inputmode = "text", detail }, act) {
 	sheet(title, (body, close) => {
 		const input = h("input", { type: "text", value, placeholder: hint, inputmode, "aria-label": title, autofocus: true, autocomplete: "off" })
@@ -112,7 +112,7 @@ export function ask(title, { value = "", hint = "", button = "Save", inputmode =
 	})
 }
 
-/** A button that cannot be used for a while says for how long. */
+/** Disables a button for some seconds, and shows how many are left. */
 export async function countDown(button, seconds) {
 	const text = button.textContent
 	button.disabled = true
@@ -124,7 +124,7 @@ export async function countDown(button, seconds) {
 	button.disabled = false
 }
 
-/** An empty state: what is missing, the one next thing to do, and a command to copy. */
+/** An empty view: what is missing, the next step, and a command to copy. */
 export function empty(symbol, title, text, { command, button, act, more } = {}) {
 	return h("div.empty", icon(symbol), h("h2", title), h("p", text),
 		command && h("div.command", h("code", command), iconButton("copy", "Copy the command", () => copy(command))),
@@ -140,7 +140,7 @@ export function noLibrary() {
 	return empty("library", "The library is empty", "Start the server with the folder that holds your music.", { command: "tutti serve --library ~/Music" })
 }
 
-/** Copies text. A page without TLS has no clipboard object, so the old way stands behind it. */
+/** Copies text. Without TLS a page has no clipboard object, so there is a fallback. */
 export async function copy(text) {
 	try {
 		await navigator.clipboard.writeText(text)

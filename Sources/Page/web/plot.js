@@ -1,4 +1,4 @@
-// The picture of the sync errors: time to the right, microseconds upwards, one line a room, its clock's bound as a band.
+// The plot of the sync errors: time to the right, microseconds upwards, a line per room, its clock's error bound as a band.
 
 import { clamp, h, svg } from "./dom.js"
 import { micros, signed } from "./truth.js"
@@ -50,7 +50,7 @@ export class Plot {
 		return group
 	}
 
-	/** Where their texts would cover each other, the next one stands one line lower. */
+	/** Draws the marks. A text that would cover the one before is drawn one line lower. */
 	marks(marks, rooms, { left, right, top, bottom, x, nowMs, isWide }) {
 		const taken = [-Infinity, -Infinity, -Infinity]
 		return marks.filter(({ atMs }) => atMs > nowMs - this.spanMs && atMs <= nowMs).map(({ atMs, roomId, text: what }) => {
@@ -72,7 +72,7 @@ const text = (x, y, anchor, words, kind = "") => svg("text", { x, y, "text-ancho
 const dot = (cx, cy, color) => svg("circle", { cx, cy, r: 4, class: `end line-${color}` })
 const place = (x, y) => `${x.toFixed(1)} ${y.toFixed(1)}`
 
-/** A line is broken where a room was silent for more than three seconds. */
+/** Splits a line wherever a room reported nothing for more than three seconds. */
 function pieces(points) {
 	const found = []
 	for (const point of points) {
@@ -90,7 +90,7 @@ function bandOf({ points, color }, { x, y }) {
 const lineOf = ({ points, color }, { x, y }) => svg("path", { class: `line line-${color}`,
 	d: pieces(points).map((piece) => `M${piece.map(([at, error]) => place(x(at), y(error))).join("L")}`).join("") })
 
-/** Name and value of each room, at the end of its line, pushed apart where they would cover each other. */
+/** Draws each room's name and value at the end of its line, without overlaps. */
 function ends(rooms, { right, top, bottom, x, y, nowMs, isWide }) {
 	const gap = 32
 	const all = rooms.filter(({ points }) => nowMs - (points.at(-1)?.[0] ?? 0) < 3000).map((room) => {

@@ -1,4 +1,4 @@
-// The queue: what comes next, in any order that a hand or a key gives it.
+// The queue view. Entries can be moved by hand and by keys.
 
 import { isGuest } from "./access.js"
 import { currentGroup, go, isRunning, shuffle, undo } from "./actions.js"
@@ -135,7 +135,7 @@ function remove(entry) {
 	edit("DELETE", entry, undefined, `Removed ${entry.title}`)
 }
 
-/** Edits go one after the other, each on the revision that the one before has made. */
+/** Sends edits one by one, each for the revision that the last one made. */
 let last = Promise.resolve()
 function edit(method, entry, body, text) {
 	const own = entries

@@ -1,4 +1,4 @@
-// One room: exact volume, delay, channels, a sound to find it, pairing.
+// One room's sheet: exact volume, delay, channels, a sound to find it, pairing.
 
 import { join, leave, newGroup, patchRoom, roomVolume } from "./actions.js"
 import { isGuest } from "./access.js"
@@ -17,7 +17,7 @@ export function pair(room) {
 	})
 }
 
-/** A slider between − and +, under its title and value. */
+/** A slider between buttons − and +, with its title and value above. */
 function stepper(title, { min, max, format, send, hint, kind }) {
 	const text = h("output")
 	const oninput = (value) => {

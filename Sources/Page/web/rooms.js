@@ -1,4 +1,4 @@
-// Rooms and groups: who plays together, and how loud.
+// Rooms and groups: which rooms play together, and how loud.
 
 import { chooseGroup, chooseRooms, currentGroup, groupVolume, isRunning, join, leave, newGroup, patchGroup, patchRoom, pick, roomVolume, toggle } from "./actions.js"
 import { forHousehold, isGuest } from "./access.js"
@@ -46,7 +46,7 @@ function groupCard(group) {
 	card.draw = (now, isCurrent) => {
 		group = now
 		const rooms = store.roomsOf(group)
-		// A room by itself needs no second slider, one that is out none at all.
+		// A single room needs no second slider, one that is out none at all.
 		const isOne = rooms.length === 1
 		members.hidden = !rooms.length || (isOne && !isOut(rooms[0]))
 		volumeLine.hidden = !rooms.length || (isOne && isOut(rooms[0]))
@@ -132,7 +132,7 @@ function groupMenu(anchor, group) {
 	])
 }
 
-/** All rooms with a tick for those in the group: a tap joins or leaves at once. */
+/** Lists all rooms, those in the group checked. A tap joins or leaves at once. */
 function chooseMembers(groupId) {
 	sheet("Rooms that play together", (body, close) => {
 		const list = h("div")

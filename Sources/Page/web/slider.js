@@ -1,15 +1,15 @@
-// A slider that follows the finger anywhere on its row, and that no echo can move while it is held.
+// A slider that follows the finger anywhere on its row, and ignores the server while it is held.
 
 import { clamp, h, iconButton, label as setLabel, setIcon, setText, whole } from "./dom.js"
 
-/** Half a thumb, in pixels: the value's ends lie this far inside the slider's. */
+/** Half a thumb, in pixels: the ends of the range lie this far inside the slider. */
 const inset = 8
-/** After a slider was moved, older values of the server may still come for so long. */
+/** After a move, the server may still send older values for this long. */
 const settleMs = 500
 
 /**
- * `oninput(value)` is called while the slider moves, and once more when it is let go. `isAbsolute`: a finger's place is the value. Otherwise
- * a drag moves the value by its way, and a tap beside the thumb by one step, so that no touch makes it loud at once. A mouse is always exact.
+ * Calls `oninput(value)` while the slider moves, and once more on release. `isAbsolute`: the finger's place is the value. Otherwise a
+ * drag changes the value by its distance, a tap beside the thumb by one step, so that no touch is suddenly loud. A mouse sets its place.
  */
 export function slider({ label, min = 0, max = 100, step = 1, tapStep = 2, keyStep = step, format = whole, oninput, isAbsolute, kind = "plain" }) {
 	const input = h("input", { type: "range", min, max, step, "aria-label": label })
@@ -85,7 +85,7 @@ export function slider({ label, min = 0, max = 100, step = 1, tapStep = 2, keySt
 		get value() {
 			return value
 		},
-		/** What the server says. Not shown while the slider is held, and until its last value must have arrived there. */
+		/** Sets the server's value. Not shown while the slider is held or has just moved. */
 		set(next, end = max) {
 			input.max = max = end
 			told = next
@@ -97,7 +97,7 @@ export function slider({ label, min = 0, max = 100, step = 1, tapStep = 2, keySt
 	return self
 }
 
-/** A volume: mute button, slider, number. `draw(name, volume, isMuted, isOff)` keeps them up to date. */
+/** A volume: mute button, slider, number. `draw(name, volume, isMuted, isOff)` updates them. */
 export function volumeRow(send, mute) {
 	const button = iconButton("volume", "Mute", mute)
 	const bar = slider({ label: "Volume", oninput: send, kind: "volume" })

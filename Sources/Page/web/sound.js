@@ -1,4 +1,4 @@
-// Speed, pitch, loudness, equalizer, sleep timer, and how this page looks.
+// Speed, pitch, loudness, equalizer, sleep timer, and the theme of this page.
 
 import { currentGroup, effects, sleepIn } from "./actions.js"
 import { isGuest } from "./access.js"
@@ -14,11 +14,11 @@ const equalizers = { "Off": [], "More bass": [{ kind: "bass", gain: 6 }], "Less 
 const loudnesses = { "As it is": null, "Quiet −23": -23, "Even −16": -16, "Loud −12": -12 }
 const sleeps = { "Off": 0, "15 min": 900, "30 min": 1800, "45 min": 2700, "1 h": 3600, "1½ h": 5400 }
 
-/** The preset that the group has; the server adds the values that a preset leaves out. */
+/** The preset that matches the group's filters. The server adds values that a preset leaves out. */
 const preset = (filters) => Object.values(equalizers).find((preset) => preset.length === filters.length
 	&& preset.every((filter, index) => Object.keys(filter).every((key) => filter[key] === filters[index][key])))
 
-/** A row of choices of which one is chosen. `draw(value)` marks it. */
+/** A row of buttons, one of which is chosen. `draw(value)` marks it. */
 export function choices(title, options, pick) {
 	const buttons = Object.entries(options).map(([text, value]) => Object.assign(h("button", { onclick: () => pick(value) }, text), { choice: value }))
 	return {
@@ -58,7 +58,7 @@ export function sound() {
 			look.draw(document.documentElement.dataset.theme)
 			const group = currentGroup()
 			if (!group) return
-			// Effects take the music from its source again, which a live one does not give.
+			// Effects read the item again, which a live source cannot do.
 			const isLive = !!group.item && !group.item.isSeekable
 			note.hidden = !isLive
 			setText(note, isLive ? `${group.item.title} is heard as it happens: its sound cannot be changed while it plays.` : "")

@@ -1,4 +1,4 @@
-// How well the rooms are together: a plot of five minutes, and a table.
+// The view of the sync errors: a plot of five minutes, and a table.
 
 import { currentGroup } from "./actions.js"
 import { get, store } from "./api.js"
@@ -10,11 +10,11 @@ import { micros, signed, stateText, travel } from "./truth.js"
 
 const view = document.getElementById("sync")
 const spanMs = 300000
-/** For each room its points: [time of the server in ms, sync error in µs, error bound in µs]. */
+/** Points of each room: [server time in ms, sync error in µs, error bound in µs]. */
 const history = new Map()
 const marks = []
 const ppm = (drift) => `${signed(drift)} ppm`
-/** For each column its title, its meaning, the figure and how it is written. */
+/** Columns: title, explanation, key, format. */
 const columns = [
 	["Error now", "How far the room is from the schedule now; positive is early", "errorUs", (us) => `${signed(us)} µs`],
 	["99 % within", "The sync error is smaller than this for 99 % of the time", "p99Us", micros],
@@ -44,7 +44,7 @@ export function buildSync() {
 	onSync.push(remember)
 }
 
-/** The server remembers five minutes, also while the page was hidden. */
+/** Loads the server's last five minutes, once and after each gap. */
 let isAsked = false
 export async function openSync() {
 	drawSync()
@@ -63,7 +63,7 @@ export async function openSync() {
 const counters = new Map()
 let lastMs
 function remember(sync) {
-	// It was hidden or cut off.
+	// A gap: the page was hidden or offline.
 	if (sync.nowMs - lastMs > 2000) {
 		isAsked = false
 		openSync()
@@ -85,7 +85,7 @@ function remember(sync) {
 	drawSync()
 }
 
-/** Rooms that come and go leave marks, too. */
+/** Adds a mark when a room goes away or comes back. */
 const wereAway = new Map()
 export function watchRooms() {
 	for (const { id, state } of store.rooms.values()) {
@@ -122,7 +122,7 @@ function drawRow(row, room) {
 	cells[ahead].firstChild.style.setProperty("--at", Math.min(1, (room.sync?.bufferedS ?? 0) / 300))
 }
 
-/** How far apart the rooms are: the median of a quarter of a minute, for single measurements jump about. */
+/** Shows the distance between the rooms: the median of 15 s, because single measurements scatter. */
 function tellSpread(rooms) {
 	const group = currentGroup()
 	const own = rooms.filter((room) => room.groupId === group?.id)

@@ -1,4 +1,4 @@
-// The line that tells the truth about what is heard, in a few words, and what stands behind each of them.
+// The line of facts about the sound, and their explanations.
 
 import { effects, isRunning, sleepIn } from "./actions.js"
 import { store } from "./api.js"
@@ -7,13 +7,13 @@ import { sheet } from "./overlay.js"
 
 export const micros = (us) => (Math.abs(us) < 1000 ? `${Math.max(1, Math.round(us))} µs` : `${(us / 1000).toFixed(1)} ms`)
 export const signed = (number, digits = 1) => `${number < 0 ? "−" : number > 0 ? "+" : ""}${Math.abs(number).toFixed(digits)}`
-/** Whether nothing can be heard of the room, whatever its group does. */
+/** True if the room is silent, whatever its group does. */
 export const isOut = (room) => ["away", "noDevice", "taken", "notPaired"].includes(room.state)
 export const isTrouble = (room) => isOut(room) || room.state === "buffering"
-/** Whether anybody hears when the group's volume moves. */
+/** True if a change of the group's volume can be heard. */
 export const isSettable = (group) => store.roomsOf(group ?? { roomIds: [] }).some((room) => room.isPaired && !isOut(room))
 
-/** How far sound travels: 29 µs make a centimetre. */
+/** The distance that sound travels in this time: 1 cm in 29 µs. */
 export const travel = (us) => (us < 29 ? `${Math.max(1, Math.round(us * 0.343))} mm` : `${Math.round(us * 0.0343)} cm`)
 
 const time = (atMs) => new Date(Date.now() + atMs - store.nowMs()).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })
@@ -21,7 +21,7 @@ const time = (atMs) => new Date(Date.now() + atMs - store.nowMs()).toLocaleTimeS
 const outdated = "needs an update"
 const other = (room) => room.reason?.holder ?? "Another sender"
 
-/** How a room is, in people's words: the network's own are in its sheet. */
+/** The state of a room in plain words; technical details are in its sheet. */
 export function stateText(room) {
 	switch (room.state) {
 		case "taken": return `${other(room)} plays here${room.reason?.code === "lent" ? " for a while" : ""}`
@@ -43,7 +43,7 @@ export function cure(room) {
 	}
 }
 
-/** What there is to say about a group: { key, icon, text, explain, isBad } or, with the way back, { key, icon, text, undo }. */
+/** Facts about a group: { key, icon, text, explain, isBad }, or { key, icon, text, undo } if it can be undone. */
 function facts(group) {
 	const rooms = store.roomsOf(group)
 	const found = []
@@ -68,14 +68,14 @@ function quality(group, rooms, good) {
 		good("codec", "note", dotted(codec, codecReason), isUnchanged
 			? `All rooms decode ${codec}, so the file is sent unchanged: nothing is lost on the way.` : `The music is sent as ${codec}: ${codecReason ?? "this suits all rooms"}.`)
 	}
-	// What the rooms hold goes beyond the end of the track.
+	// The rooms' buffers may reach beyond the end of the track.
 	const ahead = Math.min(...rooms.map((room) => room.sync?.bufferedS ?? 0))
 	if (isRunning(group) && ahead > 5 && ahead < Infinity) {
 		good("ahead", "library", `${span(ahead)} ahead`, `The rooms already hold the next ${span(ahead)}. If the network breaks, the music goes on for that long.`)
 	}
 }
 
-/** What is not neutral, each with the way back. */
+/** Settings that are not neutral, each with a function that undoes it. */
 function changes(group) {
 	const { rate = 1, pitch = 0, loudness, filters = [] } = group.effects ?? {}
 	const chip = (isSet, key, icon, text, undo) => isSet && { key, icon, text, undo }
@@ -89,7 +89,7 @@ function changes(group) {
 	].filter(Boolean)
 }
 
-/** Keeps a row of chips up to date. */
+/** Updates a row of chips. */
 export function drawFacts(row, group) {
 	keyed(row, group ? facts(group) : [], (fact) => fact.key, (fact) => {
 		const onclick = () => (chip.fact.undo ? chip.fact.undo() : explain(row))

@@ -1,11 +1,11 @@
-// A video of the library, muted in this tab, in step with its sound in the rooms.
+// Plays a video of the library muted in this tab, in sync with its sound in the rooms.
 
 import { currentGroup } from "./actions.js"
 import { get } from "./api.js"
 import { clamp, h, iconButton } from "./dom.js"
 import { slider } from "./slider.js"
 
-/** Beyond this distance, in seconds, the picture jumps; within it its speed is steered by a few per cent. */
+/** Seconds. With a larger error the picture jumps; a smaller one changes its speed by a few per cent. */
 const jumpBeyondS = 0.25
 const delayKey = "tutti.screenDelayMs"
 const screenDelayMs = () => Number(localStorage.getItem(delayKey) ?? 0)
@@ -41,12 +41,12 @@ export function stopVideo() {
 	video = truth = null
 }
 
-/** Another item plays: its picture does not fit any more. */
+/** Stops the video if another item plays. */
 export function videoFollows(group) {
 	if (video && video.trackId !== group.item.trackId) stopVideo()
 }
 
-/** Asks for the presentation time. An answer that took long tells the server's clock worse. */
+/** Asks for the presentation time. Slow answers do not update the clock's estimate. */
 let bestTripMs = Infinity
 async function measure() {
 	const group = currentGroup()
@@ -61,7 +61,7 @@ async function measure() {
 	timer = setTimeout(measure, 1000)
 }
 
-/** Each presented frame says which picture is seen and when: its distance from the sound steers the rate. */
+/** Called for each presented frame. Its distance from the sound steers the rate. */
 function frame(own, shown) {
 	if (video !== own) return
 	steer(shown?.mediaTime ?? video.currentTime, shown?.expectedDisplayTime ?? performance.now())
@@ -92,7 +92,7 @@ function steer(pictureS, atMs) {
 	const sinceMs = performance.now() - jumpedMs
 	if (Math.abs(error) > jumpBeyondS) {
 		if (sinceMs < 700) return
-		// A jump takes a while; the next one aims further ahead by what the last one came too late.
+		// A jump takes time. The next one aims further ahead by as much as the last one was late.
 		aheadS = clamp(aheadS - (sinceMs < 3000 ? error : 0), 0, 1)
 		jumpedMs = performance.now()
 		video.currentTime = Math.max(0, soundS + aheadS)

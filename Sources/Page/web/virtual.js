@@ -1,8 +1,8 @@
-// A list or grid of any length that holds only the elements that can be seen.
+// A list or grid of any length that only has elements for its visible part.
 
 import { h } from "./dom.js"
 
-/** `create()` makes an `li`, `update(li, index)` fills it. `columns(width)` and `rowHeight(cell)`, in pixels, lay it out. `need(first, end)` hears what is in view. */
+/** `create()` makes an `li`, `update(li, index)` fills it. `columns(width)` and `rowHeight(cell)` are the layout, in pixels. `need(first, end)` gets the range in view. */
 export class VirtualList {
 	constructor(scroller, { create, update, need, rowHeight, columns = () => 1, gap = 0, kind }) {
 		Object.assign(this, { scroller, create, update, need, rowHeight, columns, gap })
@@ -19,7 +19,7 @@ export class VirtualList {
 		new ResizeObserver(() => this.refresh()).observe(scroller)
 	}
 
-	/** Lays everything out again and fills every element that is there. */
+	/** Computes the layout again, and fills every existing element again. */
 	refresh(count = this.count) {
 		this.count = count
 		const width = this.element.clientWidth
@@ -59,7 +59,7 @@ export class VirtualList {
 		this.need(first, end)
 	}
 
-	/** Keeps the elements in the order of the list, which is the order of the Tab key and of screen readers. */
+	/** Keeps elements in the list's order, which the Tab key and screen readers follow. */
 	insert(index) {
 		const item = this.create()
 		item.dataset.index = index
