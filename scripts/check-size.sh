@@ -1,12 +1,12 @@
 #!/bin/sh
-# Fails where a program carries ICU, which is 40 MB that nothing here needs: some call of Foundation's has dragged it
-# in. Programs are linked as `make build` links them.
+# Fails if a program contains ICU, 40 MB that nothing here needs: then a call of Foundation has linked it in. Programs are
+# linked as `make build` links them.
 set -eu
 cd "$(dirname "$0")/.."
 programs=${1:-.build/release}
 code=0
 
-# What they have today, and a little room. 7 MB of each are option parsing and the Foundation that it drags in.
+# The present sizes, with a small margin. 7 MB of each are option parsing and the Foundation that it needs.
 for name in tutti tutti-receiver; do
   case $name in tutti) limit=28000000 ;; *) limit=18000000 ;; esac
   [ -x "$programs/$name" ] || {

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The library's documentation as a web site: .build/docs. Needs nothing but the toolchain.
+# Makes the library's documentation as a web site in .build/docs. Needs only the toolchain.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 swift build --target Tutti

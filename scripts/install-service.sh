@@ -1,7 +1,7 @@
 #!/bin/sh
-# install-service.sh ROOT PREFIX ETC SERVICE: makes what systemd starts at boot, a receiver (tutti-receiver) or the daemon
-# of a household (tutti): a user of its own, the unit, and a file for its options, which is left alone where there is one.
-# What is written to another root (DESTDIR) is only written, not started.
+# install-service.sh ROOT PREFIX ETC SERVICE: installs a service that systemd starts at boot, a receiver (tutti-receiver) or
+# a household's daemon (tutti). It makes a user, the unit, and a file for options; an existing file stays as it is. With
+# another root (DESTDIR) it only writes files, and starts nothing.
 set -eu
 cd "$(dirname "$0")/.."
 root=$1 prefix=$2 etc=$3 service=$4

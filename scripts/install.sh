@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs what `make build` has made: the programs, and their man pages and completions where those were made. It builds
-# nothing, so that root needs no toolchain.
+# Installs the programs that `make build` has made, and their man pages and completions if there are any. It builds nothing,
+# so that root needs no toolchain.
 set -eu
 cd "$(dirname "$0")/.."
 root=$1 prefix=$2 build=$3
@@ -14,7 +14,7 @@ done
 install -d "$root$prefix/bin"
 install -s -m 755 "$build/tutti" "$build/tutti-receiver" "$root$prefix/bin"
 
-# put DIRECTORY FILE...: the files, where there are any.
+# put DIRECTORY FILE...: installs the files that exist.
 put() {
   directory=$root$prefix/share/$1
   shift

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Makes the manual page of a program from what it says of itself: PROGRAM --experimental-dump-help | manual.py"""
+"""Makes a program's manual page from its help texts: PROGRAM --experimental-dump-help | manual.py"""
 
 import json
 import sys
 
 
 def plain(text):
-    """Text in which troff finds nothing to do."""
+    """Escapes text for troff."""
     text = text.replace("\\", "\\e").replace("-", "\\-")
     return "\n".join("\\&" + line if line[:1] in ".'" else line for line in text.split("\n"))
 
 
 def discussion(text):
-    """Paragraphs; lines that are indented stay as they are."""
+    """Formats paragraphs. Indented lines stay as they are."""
     page, is_verbatim = [], False
     for line in text.split("\n"):
         if line.startswith("  ") != is_verbatim and line:
@@ -32,7 +32,7 @@ def spelling(name):
 
 
 def label(argument):
-    """How the argument is written."""
+    """Formats an argument as it is typed."""
     value = "\\fI%s\\fR" % plain(argument.get("valueName") or "value")
     names = ", ".join("\\fB%s\\fR" % plain(spelling(name)) for name in argument.get("names") or [])
     text = {"positional": value, "flag": names}.get(argument["kind"], names + " " + value)
@@ -52,7 +52,7 @@ def described(command):
 
 
 def section(command):
-    """A command of a program that has several."""
+    """Formats the section of one command of a program with several."""
     shown = [a for a in command.get("arguments") or [] if a.get("shouldDisplay", True)]
     words = [label(a) for a in shown if a["kind"] == "positional"]
     page = [".SS %s" % command["commandName"], plain(command.get("abstract") or "")]

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes manual pages and shell completions of the built programs, in .build/man and .build/completions, under the names
-# that they are installed with.
+# Makes manual pages and shell completions of the built programs, in .build/man and .build/completions, with the names
+# under which they are installed.
 set -eu
 cd "$(dirname "$0")/.."
 programs=${1:-.build/release}

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Starts a receiver on this machine and plays a file to it, found by Avahi like any other. Without a sound card that
-# can be opened, the receiver records to a WAV file instead.
+# Starts a receiver on this machine, and plays a file to it; Avahi finds the receiver as usual. If no sound card can be
+# opened, the receiver records to a WAV file instead.
 set -eu
 cd "$(dirname "$0")/.."
 file=${1:-}
@@ -17,7 +17,7 @@ stop_receiver() {
 trap 'stop_receiver; rm -rf "$place"' EXIT
 trap 'exit 130' INT TERM
 
-# Returns when it listens; ends the script where it does not.
+# Returns when the receiver listens; ends the script if it does not.
 start_receiver() {
   : >"$log"
   "$programs/tutti-receiver" --name "$name" --output "$1" --port 0 --start-volume 60 --state-dir "$place/receiver" 2>"$log" &

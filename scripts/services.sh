@@ -1,8 +1,8 @@
 #!/bin/sh
-# Starts the system bus and the Avahi daemon where they do not run, as in a container without an init system. Where one
-# of them does not start, says so and goes on: a room on this machine can be reached by its address.
+# Starts the system bus and the Avahi daemon if they do not run, as in a container without an init system. If one of them
+# does not start, says so and continues: a room on this machine can be reached by its address.
 set -eu
-# Where Debian keeps daemons, and which users do not have.
+# Debian keeps daemons here; users do not have these folders in their PATH.
 PATH=$PATH:/usr/sbin:/sbin
 
 as_root=
@@ -23,7 +23,7 @@ if ! bus_runs; then
   $as_root dbus-daemon --system --fork || echo "services: dbus-daemon did not start" >&2
 fi
 if ! avahi-daemon --check >/dev/null 2>&1; then
-  # Some containers do not let it give up root.
+  # In some containers the daemon cannot give up root.
   said=$($as_root avahi-daemon --daemonize --no-rlimits 2>&1) ||
     said=$($as_root avahi-daemon --daemonize --no-rlimits --no-drop-root 2>&1) ||
     echo "services: avahi-daemon did not start: $(echo "$said" | tail -n 1)" >&2

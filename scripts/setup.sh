@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the Debian packages that building, testing and playing need, where they are missing; through sudo
-# where this is not root. Does nothing, and asks nobody, where all are there.
+# Installs missing Debian packages for building, testing and playing, with sudo unless it runs as root. If no
+# package is missing, it does nothing and asks for nothing.
 set -eu
 
 build="build-essential pkg-config python3 libasound2-dev libavahi-client-dev libopus-dev libflac-dev libssl-dev libsqlite3-dev
@@ -23,7 +23,7 @@ if [ "$(id -u)" -ne 0 ]; then
   as_root=sudo
 fi
 echo "setup: installing$missing"
-# A line for each package would bury what follows.
+# One line for each package would bury the lines that follow.
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 {

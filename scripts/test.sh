@@ -1,10 +1,11 @@
 #!/bin/bash
-# All tests but the long ones, which `make test-long` runs; or those that the arguments choose. Release, because the simulation runs hours of virtual time; in a build
-# folder of their own, because the flags differ from those of the programs, and each would make the other build anew.
+# Runs all tests except the long ones, which `make test-long` runs, or those that the arguments choose. Uses a release build,
+# because the simulation runs hours of virtual time. Uses a build folder of its own, because the flags differ from those of
+# the programs, and each build would invalidate the other.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Programs that keep their state in the usual place keep it there.
+# The usual place for state of programs that the tests start.
 state=$(mktemp -d)
 export XDG_STATE_HOME=$state
 
@@ -18,10 +19,10 @@ run() { swift test "${build[@]}" "$@" 2>&1 | tee -a "$log" || failed=yes; }
 if [ $# -gt 0 ]; then
 	run "$@"
 else
-	# These play against the clock on the wall: one after the other, and not beside others that keep all processors busy
-	# for minutes.
+	# These play in real time. They run one after the other, and not beside tests that keep all processors busy for
+	# minutes.
 	live='^ProgramTests\.'
-	# These wait most of the time, for sound, daemons that hang and peers that say nothing: beside the live ones.
+	# These wait most of the time, for sound, daemons that hang and silent peers. They run beside the live ones.
 	waiting='^(TuttiTests|ALSAOutputTests|OutputTests|LinuxIOTests|AvahiDiscoveryTests|WebServerTests|WebAPITests|LibraryTests)\.'
 	# These take minutes.
 	long='LongTests|FloodTests|FloodingRoomTests|WireTests|BusyTests|ProgramTests.(AttackTests|LyingRoomTests|DoctorTests)'
@@ -35,7 +36,7 @@ else
 	cat "$log.waiting" | tee -a "$log"
 fi
 
-# Said again at the end, where it is looked for.
+# Repeat failures at the end, where people look for them.
 if [ -n "$failed" ]; then
 	printf '\nWhat failed:\n'
 	grep -E '✘|error: |Fatal error|signal code' "$log" || true

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Takes away what `make install`, `make install-service` and `make install-daemon` put there, but neither options nor state.
+# Removes the files of `make install`, `make install-service` and `make install-daemon`, but neither options nor state.
 set -eu
 root=$1 prefix=$2 etc=$3
 for service in tutti tutti-receiver; do
