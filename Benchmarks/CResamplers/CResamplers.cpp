@@ -9,7 +9,7 @@
 
 struct LibraryResampler {
   virtual ~LibraryResampler() = default;
-  /// Takes one block, returns the frames written.
+  /// Resamples one block. Returns the number of frames written.
   virtual size_t block(const float *input, size_t frames, float *output, size_t capacity) = 0;
 };
 
@@ -21,7 +21,7 @@ constexpr int channels = 2;
 struct Soxr final : LibraryResampler {
   soxr_t handle = nullptr;
 
-  /// A variable resampler is created for the largest ratio that it shall ever see.
+  /// A variable resampler is created for the largest ratio that it will ever get.
   Soxr(unsigned long recipe, bool variable, double ratio) {
     auto quality = soxr_quality_spec(recipe, variable ? SOXR_VR : 0);
     auto io = soxr_io_spec(SOXR_FLOAT32_I, SOXR_FLOAT32_I);
@@ -72,7 +72,7 @@ struct Zita final : LibraryResampler {
   bool works;
 
   Zita(unsigned halfLength, double ratio) {
-    // A drift is set as a player would do it; a conversion between rates has a filter of its own.
+    // Set a drift as a player would. A conversion between rates needs a filter of its own.
     bool isDrift = ratio > 0.99 && ratio < 1.01;
     works = inner.setup(isDrift ? 1 : ratio, channels, halfLength) == 0;
     if (works && isDrift) inner.set_rratio(ratio);

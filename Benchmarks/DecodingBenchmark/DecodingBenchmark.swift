@@ -4,8 +4,8 @@ import Foundation
 import Sender
 import TestSupport
 
-/// What it costs to decode in a process of its own: `decoding-benchmark [TUTTI]`, with `tutti` beside it or named. Both ways
-/// take turns in one run, so that a busy machine slows both.
+/// Measures the cost of decoding in a process of its own: `decoding-benchmark [TUTTI]`. It takes the `tutti` that is
+/// beside it, or the one named. Both ways take turns in one run, so that a busy machine slows both.
 @main
 struct DecodingBenchmark {
   private static let rounds = 9
@@ -21,7 +21,7 @@ struct DecodingBenchmark {
     var (here, there): ([Figures], [Figures]) = ([], [])
     var cold: [Double] = []
     for round in 0...rounds {
-      // The next process has started and waits.
+      // Let the next process start; then it waits.
       Thread.sleep(forTimeInterval: 0.5)
       let figures = (
         try measure { try FileSource(path: path) },
@@ -29,7 +29,7 @@ struct DecodingBenchmark {
           try WorkerSource(path: path, workers: workers, interruption: ReadInterruption())
         }
       )
-      // The first round loads libraries and the file.
+      // Ignore the first round, which loads libraries and the file.
       guard round > 0 else { continue }
       here.append(figures.0)
       there.append(figures.1)
@@ -46,7 +46,7 @@ struct DecodingBenchmark {
     tell("processor for packets, % of a core", here.map(\.packets), there.map(\.packets))
   }
 
-  /// Chords and noise, which FLAC halves as it does music.
+  /// Chords and noise, which FLAC compresses to about half, as it does music.
   private static func music(in folder: TemporaryFolder) throws -> String {
     let frames = (0..<seconds * rate).map { frame in
       let time = Double(frame) / Double(rate)
@@ -60,9 +60,9 @@ struct DecodingBenchmark {
   }
 
   private struct Figures {
-    /// From the decision to play it, in ms.
+    /// Milliseconds from the call that opens the source.
     var firstFrames: Double
-    /// Of both processes, while it plays.
+    /// Processor time of both processes while they decode frames and packets, in percent of a core.
     var frames: Double
     var packets: Double
   }
@@ -93,7 +93,7 @@ struct DecodingBenchmark {
     return (source, (ContinuousClock.now - start) / .milliseconds(1))
   }
 
-  /// Processor time of this process and of that of the source, for each second of music, in percent.
+  /// Processor time of this process and of the source's process, for each second of music, in percent.
   private static func share(_ source: any MediaSource, _ body: () throws -> Void) throws -> Double {
     let worker = (source as? WorkerSource)?.process
     let before = try processorTime(of: worker)
@@ -101,10 +101,10 @@ struct DecodingBenchmark {
     return (try processorTime(of: worker) - before) / Double(seconds) * 100
   }
 
-  /// In seconds.
+  /// Processor time of this process and the worker, in seconds.
   private static func processorTime(of worker: Int32?) throws -> Double {
     try [getpid(), worker].compactMap { $0 }.reduce(0) { sum, process in
-      // Its first number is the time on a processor, in ns.
+      // The first number is the time on a processor, in ns.
       let text = try String(contentsOfFile: "/proc/\(process)/schedstat", encoding: .utf8)
       return sum + (text.split(separator: " ").first.flatMap { Double($0) } ?? 0) / 1e9
     }
@@ -118,7 +118,7 @@ struct DecodingBenchmark {
         + "\(middle(more)) more, \(middle(ratio)) times")
   }
 
-  /// The median, with the least and the greatest.
+  /// The median, with the smallest and the largest value.
   private static func middle(_ values: [Double]) -> String {
     let sorted = values.sorted()
     func text(_ value: Double) -> String { String(format: "%.2f", value) }

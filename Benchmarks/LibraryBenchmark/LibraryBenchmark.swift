@@ -5,8 +5,8 @@ import Service
 import Synchronization
 import TestSupport
 
-/// How long the library takes for a large household: `library-benchmark FOLDER TRACKS`, with `tutti` beside it. Makes the
-/// tracks where there are none; the same tracks each time.
+/// Measures how long the library takes for a large household: `library-benchmark FOLDER TRACKS`, with `tutti` beside
+/// it. Makes the tracks if there are none, the same ones each time.
 @main
 struct LibraryBenchmark {
   static func main() async throws {
@@ -36,7 +36,7 @@ struct LibraryBenchmark {
       folders: ["\(folder)/Music"], database: "\(folder)/library.db",
       pictures: "\(folder)/pictures", worker: [Program.path(of: "tutti"), "library-worker"])
     let start = ContinuousClock.now
-    // Told once before the scan, and once after it.
+    // `changed` is called once before the scan, and once after it.
     let library = try MediaLibrary(
       settings,
       changed: { figures in
@@ -50,7 +50,7 @@ struct LibraryBenchmark {
     return (library, ContinuousClock.now - start)
   }
 
-  /// Each word as somebody types it, letter by letter.
+  /// Searches for each word as somebody types it, letter by letter.
   private static func search(_ library: MediaLibrary) async throws {
     var times: [Duration] = []
     for word in ["love", "the night", "a", "symphony", "beat nee", "simone sinner", "überall"] {
@@ -76,7 +76,7 @@ struct LibraryBenchmark {
     print("200 artists: \(time)")
   }
 
-  /// The largest that was resident, in KiB.
+  /// The largest resident memory so far, in KiB.
   private static func memory() -> String {
     let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
     let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM") } ?? ""

@@ -22,7 +22,7 @@ struct Candidate: Sendable {
   }
 }
 
-/// As the renderer does it: runs of 480 frames out of one stretch of memory.
+/// Resamples like the renderer: runs of 480 frames from one stretch of memory.
 func follow(_ input: [Float], rate: Int, ratio: Double) -> [Float] {
   let kernel = ResamplerKernel(channelCount: 2, sampleRate: rate)
   let frames = Int(Double(input.count / 2) * ratio) + 480
@@ -44,7 +44,7 @@ func follow(_ input: [Float], rate: Int, ratio: Double) -> [Float] {
   }
 }
 
-/// As the sender does it: blocks of 1024 frames.
+/// Resamples like the sender: blocks of 1024 frames.
 func convert(_ input: [Float], ratio: Double) -> [Float] {
   var converter = RateConverter(from: 44_100, to: 48_000, channelCount: 2, startingAt: 0)
   var output: [Float] = []

@@ -23,7 +23,7 @@ struct ResamplerBenchmark {
       rate: 44_100, ratio: 48_000 / 44_100)
   }
 
-  /// What may change its ratio while it runs.
+  /// Resamplers that may change their ratio while they run.
   static func driftCandidates(rate: Int) -> [Candidate] {
     let taps = ResamplerKernel(channelCount: 2, sampleRate: rate).tapCount
     return [
@@ -48,7 +48,7 @@ struct ResamplerBenchmark {
   ]
 }
 
-/// Tones for the quality figures, in Hz: none divides a rate, so that all phases are met.
+/// Tones for the quality figures, in Hz. None divides a rate, so all phases occur.
 private let tones = [997.0, 6_007, 10_007, 15_013, 19_013, 20_011]
 
 private func printTable(
@@ -72,7 +72,7 @@ private func printTable(
   }
 }
 
-/// The fit of one second of a tone, after the frequency was refined: some libraries round the ratio.
+/// Fits one second of a tone. Refines the frequency first, because some libraries round the ratio.
 private func quality(
   of candidate: Candidate, hertz: Double, rate: Int, ratio: Double
 ) -> SineFit {
@@ -91,14 +91,14 @@ private func quality(
   return SineFit(inner, cyclesPerSample: cyclesPerSample)
 }
 
-/// The worst of 40 tones to 20 kHz: a few tones may happen to lie between the side lobes.
+/// The worst of 40 tones up to 20 kHz: a few tones alone may happen to lie between the side lobes.
 private func worst(of candidate: Candidate, rate: Int, ratio: Double) -> Double {
   stride(from: 257.0, to: 20_000, by: 500).map {
     quality(of: candidate, hertz: $0, rate: rate, ratio: ratio).residualDecibels
   }.max() ?? 0
 }
 
-/// CPU time for noise against its duration, in %: the best of seven runs of ten seconds of sound.
+/// CPU time for noise in % of its duration: the best of seven runs of ten seconds of sound.
 private func load(of candidate: Candidate, rate: Int, ratio: Double) -> Double {
   let seconds = 10
   var generator = SplitMix64(seed: 1)
@@ -125,6 +125,6 @@ private func padded(_ text: String, _ width: Int) -> String {
 
 private func decimals(_ value: Double, _ count: Int) -> String {
   let scale = pow(10, Double(count))
-  // Adding zero takes the sign from a zero.
+  // Adding zero removes the sign of a negative zero.
   return "\((value * scale).rounded() / scale + 0)"
 }

@@ -2,9 +2,10 @@ import Glibc
 import OpenSSLSecurity
 import WireProtocol
 
-// Time and memory of a TLS channel, without sockets: TUTTI_BENCHMARKS=1 swift run -c release security-benchmark
+// Measures time and memory of a TLS channel, without sockets: TUTTI_BENCHMARKS=1 swift run -c release
+// security-benchmark
 
-/// Of this process, in kB.
+/// Resident memory of this process, in kB.
 func residentMemory() -> Int {
   guard let file = fopen("/proc/self/statm", "r") else { return 0 }
   defer { fclose(file) }
@@ -79,7 +80,7 @@ for size in [200, 4_096, 65_536] {
 
 // MARK: - What a room costs
 
-/// Encrypts nothing: what is left of a channel without it.
+/// A channel that encrypts nothing, to measure the cost without encryption.
 final class ClearChannel: SecureChannel {
   let peer: SecuredPeer? = nil
   private var waiting: [UInt8] = []
@@ -93,7 +94,7 @@ final class ClearChannel: SecureChannel {
   func finish() {}
 }
 
-/// Of one room, in thousandths of a processor, while it plays.
+/// The cost of one room while it plays, in thousandths of a processor.
 func cost(
   _ near: any SecureChannel, _ far: any SecureChannel, packet: [UInt8], perSecond: Int
 ) throws -> (sending: Double, receiving: Double) {
@@ -113,7 +114,7 @@ func cost(
   return (sending / Double(seconds) * 1000, (whole - sending) / Double(seconds) * 1000)
 }
 
-// Of stereo at 48 kHz: FLAC of about 900 kbit/s, and 24 bits a sample as they are. 50 packets a second.
+// Packets of stereo at 48 kHz, 50 a second: FLAC of about 900 kbit/s, and PCM of 24 bits a sample.
 for (name, size) in [("FLAC", 2_250), ("PCM", 5_760)] {
   let packet = [UInt8](repeating: 7, count: size)
   let pair = (near.channel(.dialled), far.channel(.accepted))

@@ -1,17 +1,17 @@
-"""From the recordings of a run to its figures."""
+"""Computes the figures of a run from its recordings."""
 import numpy as np
 
 import recording
 import reference
 import track
 
-GRID, SPAN = 0.05, 0.1   # s: rooms are compared so often, by the median over so long
+GRID, SPAN = 0.05, 0.1   # s: interval of the comparisons, and length of each one's median
 HOLD = 2.0               # s for which rooms must stay together to count as together
-BLOCKS = 120             # SNR is measured in so many places
+BLOCKS = 120             # number of places at which SNR is measured
 
 
 class Room:
-    """What one card recorded. `times` (s) and `offsets` (s): media time less true time in each window."""
+    """The recording of one card. `times` (s) of the windows, and `offsets` (s): media time minus true time."""
 
     def __init__(self, name, pieces, references):
         self.name = name
@@ -44,7 +44,7 @@ class Room:
         return out
 
     def silences(self, begin, end):
-        """Spans of a millisecond or more in which nothing sounds."""
+        """Silent spans of a millisecond or more."""
         spans, at = [], begin
         for a, b in self.loud:
             if b > begin and a < end:
@@ -100,7 +100,7 @@ def together(grid, spread, limit, after):
 
 
 def recovery(fault, room, offsets, others, grid, end):
-    """A fault of one room: `from`, `until`, `room`."""
+    """Measures a fault of one room: `from`, `until`, `room`."""
     after = (grid >= fault["until"]) & (grid < end)
     error = offsets - np.nanmedian(others, axis=0)
     step = np.abs(error[after])
@@ -111,12 +111,12 @@ def recovery(fault, room, offsets, others, grid, end):
 
 
 def reaction(command, until, rooms):
-    """How long a command takes to be heard in each room."""
+    """Time until a command is heard in each room."""
     t, after = command["t"], []
     for room in rooms:
         if command["what"] == "pause":
             ends = [a for a, b in room.silences(t, until) if b - a > 0.5]
-        else:  # the first window that is a second off from where the music was, or that ends a silence
+        else:  # the first window that is a second away from the old position, or that ends a silence
             new, old = room.times > t, room.offsets[room.times < t]
             ends = room.times[new][np.abs(room.offsets[new] - old[-1]) > 1][:1] if len(old) else []
         after.append(float(ends[0] - t) if len(ends) else None)
@@ -124,7 +124,7 @@ def reaction(command, until, rooms):
 
 
 def references_of(path):
-    """Reference by rate, made when it is first needed."""
+    """Returns a function that makes the reference of a rate at its first use."""
     signal, made = reference.read_signal(path), {}
 
     def at(rate):
@@ -135,8 +135,8 @@ def references_of(path):
 
 
 def analyse(cards, signal, play=0.0, steady=None, end=None, zero_ns=0, faults=(), commands=(), fed_ns=None):
-    """`cards`: folder by the room's name; times in s of true time after `zero_ns`. The figures, the times at which rooms
-    were compared, and what each room played then, as media time less true time."""
+    """`cards`: folder by the room's name. Times are in s of true time after `zero_ns`. Returns the figures, the times at which
+    rooms were compared, and media time minus true time in each room at those times."""
     references = references_of(signal)
     rooms = [Room(name, recording.read_card(folder, zero_ns), references) for name, folder in cards.items()]
     heard = [r for r in rooms if len(r.times)]

@@ -41,14 +41,14 @@ def arguments():
 
 
 def needs():
-    """Root, and a mount namespace of its own: whatever is mounted goes away with the bench."""
+    """Needs root. Enters a mount namespace of its own, so that all mounts end with the bench."""
     if os.geteuid():
         sys.exit("bench: it makes network namespaces, so it needs root: sudo make bench")
     if "TUTTI_BENCH" not in os.environ:
         os.environ["TUTTI_BENCH"] = "1"
         words = ["unshare", "-m", "--propagation", "private", sys.executable, os.path.join(HERE, "bench.py")]
         os.execvp("unshare", words + sys.argv[1:])
-    for number in (signal.SIGTERM, signal.SIGINT):  # also in the background
+    for number in (signal.SIGTERM, signal.SIGINT):  # shells make programs in the background ignore SIGINT
         signal.signal(number, signal.default_int_handler)
 
 
@@ -63,20 +63,20 @@ def run(args):
     options = dict(o.split("=", 1) for o in args.option) | ({"programs": args.programs} if args.programs else {})
     changes = {"seconds": args.seconds, "rooms": args.rooms, "seed": args.seed}
     for name in names:
-        scenario.load(name, **changes)  # a mistake in one is found before hours have passed
+        scenario.load(name, **changes)  # finds mistakes at once, not after hours
     house.build()
     os.makedirs(args.results, exist_ok=True)
     systems, folders, figures = [*args.system.split(","), *args.peer], [], []
     todo = [(number, name, system) for number in range(1, args.runs + 1) for name in names for system in systems]
     for _, name, system in todo:
         shutil.rmtree(runs.place(system, name, args.results), ignore_errors=True)
-    for number, name, system in todo:  # in turn, so that a machine that is busy for a while does not meet one scenario alone
-        try:  # one that fails does not end the others
+    for number, name, system in todo:  # in turn, so that a busy phase of the machine does not hit one scenario only
+        try:  # a failed run does not end the others
             folders.append(runs.perform(system, name, args.results, options, number, **changes))
         except SystemExit as reason:
             print(reason, flush=True)
     print("analysing", flush=True)
-    with ProcessPoolExecutor(2) as pool:  # after the last run, so that it disturbs none
+    with ProcessPoolExecutor(2) as pool:  # after the last run, so that it disturbs no run
         for job in [pool.submit(runs.judge, folder, args.keep) for folder in folders]:
             try:
                 figures.append(job.result())

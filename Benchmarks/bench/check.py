@@ -1,5 +1,5 @@
-"""Measures the bench itself: made-up recordings, then players that know true time. Each check is also run once on
-something that is wrong on purpose, and has to fail then."""
+"""Measures the bench itself with made-up recordings, then with players that know true time. Each check also runs once on
+a deliberate mistake, and must fail then."""
 import json
 import os
 import subprocess
@@ -27,7 +27,7 @@ class Checks:
         self.failed = 0
 
     def expect(self, what, holds, figure="", broken=None):
-        """`broken` names the mistake with which this must not hold."""
+        """`broken` names a deliberate mistake; with it the check must fail."""
         right = bool(holds) != bool(broken)
         self.failed += not right
         if broken:
@@ -92,7 +92,7 @@ def judge_damage(checks, place, signal):
 
 
 def medians(checks):
-    """Of runs, as the tables show them."""
+    """Checks the figures of several runs in the tables."""
     told = report.middle([30.0, 7.04, 8.0], report.us, " µs")
     checks.expect("three runs are told as their median and range", told == "8.0 µs (7.0–30.0)", told)
     told = [report.middle(values, report.us) for values in ([8.0], [8.0, 8.0], [None, 8.0], [float("nan")])]
@@ -158,7 +158,7 @@ def network(checks, folder):
 
 
 def true_players(checks, folder):
-    """All parts together: cards, clocks, analysis."""
+    """Checks all parts together: cards, clocks, analysis."""
     for broken, name, changes in ((None, "zero", {}), (None, "wired", {}),
                                   ("a card 1 ppm faster", "wired", {"card_ppm": [61, -45, 8]})):
         figures = run.judge(run.perform("true", name, folder, {}, seconds=25, settle=5, **changes))

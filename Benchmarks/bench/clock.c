@@ -2,8 +2,8 @@
  *
  *     CLOCK_OFFSET=SECONDS  CLOCK_PPM=PPM  CLOCK_WANDER=TEXT (see crystal.h)  CLOCK_SINCE=NS
  *
- * The time that a program reads is its own: clock_gettime, gettimeofday, time, and the kernel's stamps on packets. A
- * deadline that it gives is turned back into true time. Relative waits stay as they are: 50 ppm do not show in them.
+ * The program reads its own time from clock_gettime, gettimeofday, time, and the kernel's stamps on packets. Deadlines that
+ * it sets are converted back to true time. Relative waits stay as they are, because 50 ppm make no difference to them.
  * System calls past the C library are not covered, and neither is timer_settime.
  */
 #define _GNU_SOURCE
@@ -23,7 +23,7 @@
 static struct crystal crystal;
 static int64_t offset;
 static int (*real_gettime)(clockid_t, struct timespec *);
-static unsigned char timer_clocks[4096]; /* of each timer descriptor: its clock, plus one */
+static unsigned char timer_clocks[4096]; /* the clock of each timer descriptor, plus one */
 
 __attribute__((constructor)) static void setup(void) {
   const char *ppm = getenv("CLOCK_PPM"), *seconds = getenv("CLOCK_OFFSET"), *since = getenv("CLOCK_SINCE");
@@ -46,7 +46,7 @@ static int is_machine_clock(clockid_t c) {
   return c != CLOCK_PROCESS_CPUTIME_ID && c != CLOCK_THREAD_CPUTIME_ID && c >= 0;
 }
 
-/* What a true clock is ahead of CLOCK_MONOTONIC. */
+/* Returns how far a true clock is ahead of CLOCK_MONOTONIC. */
 static int64_t ahead(clockid_t c) {
   struct timespec t, monotonic;
   if (c == CLOCK_MONOTONIC)
@@ -70,7 +70,7 @@ static struct timespec to_true(clockid_t c, const struct timespec *programs) {
   return timespec_of(t > 0 ? t : 0);
 }
 
-/* ---- what a program reads ---- */
+/* ---- times that the program reads ---- */
 
 int clock_gettime(clockid_t c, struct timespec *t) {
   setup();
@@ -134,7 +134,7 @@ int recvmmsg(int socket, struct mmsghdr *messages, unsigned count, int flags, st
   return received;
 }
 
-/* ---- the deadlines that it gives ---- */
+/* ---- deadlines that the program sets ---- */
 
 int clock_nanosleep(clockid_t c, int flags, const struct timespec *wanted, struct timespec *left) {
   REAL(clock_nanosleep, "");
@@ -164,8 +164,8 @@ int timerfd_settime(int timer, int flags, const struct itimerspec *wanted, struc
 
 int pthread_cond_timedwait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex,
                            const struct timespec *restrict at) {
-  REAL(pthread_cond_timedwait, "GLIBC_2.3.2"); /* there is an older one of the same name */
-  /* glibc keeps in this bit with which clock the condition was made. */
+  REAL(pthread_cond_timedwait, "GLIBC_2.3.2"); /* an older version has the same name */
+  /* This bit of glibc holds the clock with which the condition was made. */
   struct timespec t = to_true(condition->__data.__wrefs & 2 ? CLOCK_MONOTONIC : CLOCK_REALTIME, at);
   return real(condition, mutex, &t);
 }
@@ -193,7 +193,7 @@ int sem_clockwait(sem_t *restrict semaphore, clockid_t c, const struct timespec 
 TIMED(sem_timedwait, sem_t)
 TIMED(pthread_mutex_timedlock, pthread_mutex_t)
 
-/* No program may set the clock of all. */
+/* No program may set the machine's clock. */
 int clock_settime(clockid_t c, const struct timespec *t) {
   (void)c, (void)t;
   errno = EPERM;

@@ -1,4 +1,4 @@
-"""Writes samples into a pipe as a sound card would record them: each block when its last frame is over.
+"""Writes samples into a pipe as a sound card would record them: each block after its last frame.
 
     feeder.py WAV PIPE     prints the true time of the first frame, in ns
 """
@@ -9,7 +9,7 @@ import wave
 
 with wave.open(sys.argv[1]) as file:
     rate, block = file.getframerate(), file.getframerate() // 500  # 2 ms
-    out = os.open(sys.argv[2], os.O_WRONLY)  # waits for one who reads
+    out = os.open(sys.argv[2], os.O_WRONLY)  # waits for a reader
     began = time.monotonic_ns() + 100_000_000
     print(began, flush=True)
     written = 0

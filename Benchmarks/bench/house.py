@@ -1,7 +1,7 @@
 """A house on one machine: hosts with a network, a clock and a sound card of their own, and the programs on them.
 
-Each host is a set of namespaces (network, mounts, host name, processes) held by one process. When that ends, which it does
-when the bench ends in any way, the kernel ends all programs of the host and removes its network.
+Each host is a set of namespaces (network, mounts, host name, processes) held by one process. That process ends whenever the
+bench ends, in any way. Then the kernel ends all programs of the host and removes its network.
 """
 import json
 import os
@@ -42,7 +42,7 @@ def build():
 
 
 class Host:
-    """Host 0 sends; host 1 and on are the rooms."""
+    """Host 0 is the sender; the others are the rooms."""
 
     def __init__(self, number, clock):
         self.number, self.clock = number, clock
@@ -61,7 +61,7 @@ class Host:
         return subprocess.run(self.enter + words, capture_output=True, text=True, timeout=timeout, stdin=subprocess.DEVNULL)
 
     def processes(self):
-        """Of the programs, by the numbers that they have outside."""
+        """Process numbers of the programs, as seen outside of the host."""
         mine, found = os.readlink(f"/proc/{self.pid}/ns/pid"), []
         for pid in filter(str.isdigit, os.listdir("/proc")):
             try:
@@ -79,7 +79,7 @@ class Host:
                 pass
 
     def cost(self):
-        """CPU time of each process so far (s), and resident memory at its most (MiB)."""
+        """CPU time of each process so far (s), and its largest resident memory (MiB)."""
         cpu, memory = {}, 0
         for pid in self.processes():
             try:
@@ -95,7 +95,7 @@ class Host:
     def end(self):
         self.holder.stdin.close()
         for program in self.programs:
-            program.kill()  # this is nsenter, which stops when its program is frozen
+            program.kill()  # the process is nsenter, which also stops when its program is frozen
             program.wait()
         self.holder.wait()
         self.holder.stdout.close()
@@ -190,14 +190,14 @@ class House:
             return file.read()
 
     def prefer(self):
-        """Lets the programs run as if the processors were theirs. Not while they start: the kernel stops real-time programs
-        that compute for most of a second."""
+        """Gives the programs real-time priority, as if they had the processors to themselves. Call it after their start: the
+        kernel throttles real-time programs that compute for most of a second."""
         for host in self.hosts:
             for pid in host.processes():
                 subprocess.run(["chrt", "-a", "-r", "-p", "5", str(pid)], capture_output=True)
 
     def wait_for(self, name, text, seconds=20):
-        """Waits until a program has written that to its log."""
+        """Waits until a program has written a text to its log."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             if text in self.log(name):

@@ -1,4 +1,4 @@
-"""Recordings whose errors are known, made without the analysis's own interpolator: the test signal is stretched and moved
+"""Makes recordings with known errors. It does not use the analysis's own interpolator: it stretches and moves the test signal
 by its spectrum, which is exact."""
 import os
 
@@ -10,7 +10,7 @@ LEAD = 1.3  # s of silence before the sound
 
 
 def stretched(signal, ppm, late):
-    """What a card that runs `ppm` fast must play so that the signal sounds at its true pace, `late` seconds late."""
+    """The frames with which a card that runs `ppm` fast plays the signal at its true pace, `late` seconds late."""
     count = round(len(signal) * (1 + ppm * 1e-6))
     spectrum = np.fft.rfft(signal)
     turn = 2 * np.pi * np.fft.rfftfreq(len(signal), 1 / reference.RATE)
@@ -18,8 +18,8 @@ def stretched(signal, ppm, late):
 
 
 def write(folder, signal, ppm=0.0, late=0.0, start=100.0, form="S16_LE", edit=None, shift=0.0, false_ppm=0.0):
-    """A take in which the signal sounds evenly from `start + LEAD` on. `edit` damages it; `shift` (s) and `false_ppm` put a
-    wrong clock and a wrong rate into what the card notes."""
+    """Writes a take in which the signal sounds evenly from `start + LEAD` on. `edit` damages the sound; `shift` (s) and
+    `false_ppm` put a wrong clock and a wrong rate into the card's notes."""
     sound, ppm = stretched(signal, ppm, late)
     sound = sound[:-reference.RATE]  # the end of a shifted signal is its beginning
     if edit:

@@ -1,4 +1,4 @@
-"""Pictures: of one run, and of systems beside each other."""
+"""Draws pictures of one run, and of systems beside each other."""
 import matplotlib
 
 matplotlib.use("Agg")
@@ -9,7 +9,7 @@ COLOURS = {"tutti": "#1b6ca8", "snapcast": "#d1603d"}
 
 
 def run(path, figures, grid, offsets):
-    """How far each room is from the middle of all, and when each sounds."""
+    """Draws each room's distance from the median of all rooms, and the times at which it sounds."""
     play, (begin, end) = figures["play"], figures["steady_s"]
     figure, (above, below) = plt.subplots(2, 1, figsize=(11, 6), sharex=True, height_ratios=(3, 1), layout="tight")
     middle = (offsets.max(axis=0) + offsets.min(axis=0)) / 2
@@ -35,7 +35,7 @@ def run(path, figures, grid, offsets):
 
 
 def compare(path, results):
-    """For each scenario, in what share of the time of all runs the rooms were so close together."""
+    """Draws for each scenario the share of time, over all runs, in which rooms were within each distance."""
     scenarios = [s for s in ("wired", "wifi") if any(runs[0]["scenario"]["name"] == s for runs in results)]
     figure, axes = plt.subplots(1, len(scenarios), figsize=(8.5, 3.2), sharey=True, squeeze=False, layout="tight")
     for axis, scenario in zip(axes[0], scenarios):

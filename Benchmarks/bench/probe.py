@@ -30,7 +30,7 @@ def true(clock):
 
 
 def ahead(clock):
-    """The best of many readings: the others were interrupted."""
+    """Returns the best of many readings, because others may have been interrupted."""
     readings = []
     for _ in range(200):
         before, read, after = true(clock), time.clock_gettime_ns(clock), true(clock)
@@ -47,7 +47,7 @@ def lasted(wait):
 
 
 def stamp_ahead():
-    """The kernel's stamp on a packet, less the program's own time before it was sent, in ns."""
+    """The kernel's stamp on a packet minus the program's time before sending it, in ns."""
     receiver, sender = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2))
     receiver.bind(("127.0.0.1", 0))
     receiver.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
@@ -59,7 +59,7 @@ def stamp_ahead():
 
 
 def ping(address, port, count):
-    """A packet every 2 ms or more; the answers in the order in which they came: number, and time there and back in µs."""
+    """Sends a packet every 2 ms or more. Returns the answers in order of arrival: number, and round trip in µs."""
     link = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     sent, answers = [], []
     for i in range(count):

@@ -1,4 +1,4 @@
-"""What a virtual card recorded: its takes, cut into pieces that sounded without a break."""
+"""Reads the recording of a virtual card: its takes, cut into pieces without a break."""
 import glob
 import os
 
@@ -6,8 +6,8 @@ import numpy as np
 
 FORMATS = {"S16_LE": ("<i2", 2 ** 15), "S24_LE": ("<i4", 2 ** 23), "S24_3LE": (None, 2 ** 23), "S32_LE": ("<i4", 2 ** 31),
            "FLOAT_LE": ("<f4", 1)}
-QUIET = 2.5 / 32768   # up to this it is silence
-SHORTEST = 0.001      # s of silence that count
+QUIET = 2.5 / 32768   # samples up to this count as silence
+SHORTEST = 0.001      # s; shorter silences do not count
 
 
 def read_frames(path, form, channels):
@@ -32,13 +32,13 @@ class Piece:
         self.first, self.last = round(frames[0]), min(int(frames[-1]), len(sound))
 
     def time(self, frame):
-        """s; beyond what the card noted, at its crystal's pace."""
+        """Time of a frame in s. Beyond the card's notes it assumes the pace of the crystal."""
         frame = np.asarray(frame, float)
         beyond = frame - np.clip(frame, self.frames[0], self.frames[-1])
         return np.interp(frame, self.frames, self.times) + beyond / self.pace
 
     def loud(self):
-        """Spans of sound, in s, cut where it is silent for a millisecond or more."""
+        """Spans of sound, in s, cut at silences of a millisecond or more."""
         quiet = np.abs(self.sound[self.first:self.last]).max(axis=1) <= QUIET
         edges = np.flatnonzero(np.diff(np.concatenate([[0], quiet.view(np.int8), [0]])))
         spans, at = [], self.first
@@ -64,9 +64,9 @@ def read_take(path, zero_ns):
             continue
         if knots:
             end, (frame, t) = here, knots[-1]
-            if what == "killed":  # the card stopped there, or had run dry
+            if what == "killed":  # the card stopped here, or had run dry before
                 end = (frame + (here[1] - t) * pace, here[1])
-            elif what in ("start", "end"):  # it goes on as far as it is written
+            elif what in ("start", "end"):  # the piece continues to the end of the recording
                 end = (len(sound), t + (len(sound) - frame) / pace)
             if end[0] > frame:
                 knots.append(end)
@@ -76,6 +76,6 @@ def read_take(path, zero_ns):
 
 
 def read_card(folder, zero_ns=0):
-    """The pieces in their order; times in s from `zero_ns` of true time on."""
+    """Returns the pieces in order; times are in s of true time since `zero_ns`."""
     return [piece for take in sorted(glob.glob(os.path.join(glob.escape(folder), "take-[0-9][0-9][0-9]")))
             for piece in read_take(take, zero_ns)]

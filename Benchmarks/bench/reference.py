@@ -1,7 +1,7 @@
-"""The test signal, and finding pieces of sound in it.
+"""Makes the test signal, and finds pieces of sound in it.
 
-The signal is noise from 60 Hz to 16 kHz that never repeats, so a few milliseconds of it tell where in it they are, and its
-wide band tells that to a small fraction of a frame.
+The signal is noise from 60 Hz to 16 kHz that never repeats, so a few milliseconds of it have a unique place. Its wide band
+determines that place to a small fraction of a frame.
 """
 import os
 import wave
@@ -11,12 +11,12 @@ import numpy as np
 RATE = 48000
 SECONDS = 300
 LEVEL_DB = -17.0
-BAND = 17500      # Hz; there is nothing above
+BAND = 17500      # Hz; the signal has nothing above
 TAPS, PHASES = 64, 4096
 
 
 def noise(seconds, seed):
-    """One channel, full scale at 1."""
+    """Makes one channel; full scale is 1."""
     count = seconds * RATE
     random = np.random.default_rng(seed)
     frequency = np.fft.rfftfreq(count, 1 / RATE)
@@ -28,7 +28,7 @@ def noise(seconds, seed):
 
 
 def write_signal(path, seconds=SECONDS, seed=1):
-    """A WAV file with two independent channels; the same arguments make the same file."""
+    """Writes a WAV file with two independent channels. The same arguments make the same file."""
     if os.path.exists(path):
         return
     channels = [np.rint(noise(seconds, [seed, channel]) * 32767).astype("<i2") for channel in range(2)]
@@ -39,7 +39,7 @@ def write_signal(path, seconds=SECONDS, seed=1):
 
 
 def read_signal(path):
-    """The left channel."""
+    """Reads the left channel."""
     with wave.open(path) as file:
         return np.frombuffer(file.readframes(file.getnframes()), "<i2")[::2].astype(np.float64) / 32768
 
@@ -58,7 +58,7 @@ class Reference:
 
     def __init__(self, signal, rate=RATE):
         self.rate = rate
-        if rate != RATE:  # it has nothing above 17.5 kHz, so its spectrum says all
+        if rate != RATE:  # the signal has nothing above 17.5 kHz, so its spectrum is complete
             count = len(signal) * rate // RATE
             signal = np.fft.irfft(np.fft.rfft(signal), count) * (count / len(signal))
         self.length = len(signal)
@@ -66,12 +66,12 @@ class Reference:
         self.sound = np.pad(signal.astype(np.float32), self.margin)
 
     def frames(self, first, count):
-        """Silence outside of the signal."""
+        """Returns frames of the signal, and silence outside of it."""
         first = int(np.clip(first + self.margin, 0, len(self.sound) - count))
         return self.sound[first:first + count]
 
     def search(self, y, first, last):
-        """Where in [first, last) `y` begins, and how much alike both are, up to 1."""
+        """Returns the place in [first, last) at which `y` begins, and their likeness, up to 1."""
         first, last = max(first, -len(y)), min(last, self.length)
         spectrum = np.conj(np.fft.rfft(y, self.BLOCK))
         step = self.BLOCK - len(y)
@@ -86,7 +86,7 @@ class Reference:
         return best
 
     def at(self, places):
-        """The signal between its frames, and its slope there."""
+        """Interpolates the signal and its slope between frames."""
         whole = np.floor(places).astype(int)
         phase = (places - whole) * PHASES
         step = phase.astype(int)
@@ -97,8 +97,8 @@ class Reference:
         return low + (phase - step) * (high - low), (high - low) * PHASES
 
     def fit(self, y, place, pace=1.0):
-        """How well `y` is the signal around `place` (of its middle), played evenly: SNR in dB, after a fit of gain,
-        place and pace; and the place."""
+        """Compares `y` with the signal around `place`, which is that of its middle. Returns the SNR in dB after a fit of
+        gain, place and pace, and the fitted place."""
         count = len(y)
         k = np.arange(count) - count / 2
         for _ in range(3):

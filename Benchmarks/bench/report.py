@@ -14,7 +14,7 @@ ORDER = ["zero", "wired", "wired-ntp", "wander", "wifi", "wifi-bad", "mixed", "a
 
 
 def grouped(figures):
-    """Lists of the runs of one system and scenario, in the order of the tables."""
+    """Groups the runs by system and scenario, in the order of the tables."""
     groups = {}
     for r in figures:
         groups.setdefault((r["system"], r["scenario"]["name"]), []).append(r)
@@ -38,7 +38,7 @@ def us(value):
 
 
 def middle(values, form, end=""):
-    """The median, and the range where there is one; and of how many runs, where some have no such value."""
+    """The median, with the range if values differ, and with the number of runs if some have no value."""
     there = [v for v in values if v is not None and v == v]
     if not there:
         return "–"
@@ -54,7 +54,7 @@ def fixed(digits):
 
 
 def quality(r, key):
-    """Of the lowest room."""
+    """The lowest SNR of all rooms."""
     return min((room["snr_db"][key] for room in r["rooms"].values() if room["snr_db"] and room["snr_db"][key] is not None),
                default=None)
 
@@ -68,7 +68,7 @@ HEAD = ["scenario", "system", "runs", "spread p50, µs", "p99", "max", "first so
 
 
 def title(r):
-    """The scenario, and what differs from its file."""
+    """The scenario's name, and options that differ from its file."""
     usual = scenario.load(r["scenario"]["name"])
     forms = {"seconds": "{} s", "rooms": "{} rooms", "seed": "seed {}"}
     changes = [form.format(r["scenario"][key]) for key, form in forms.items() if r["scenario"][key] != usual[key]]
@@ -94,7 +94,7 @@ def row(runs):
 
 
 def lines_of(runs):
-    """What faults and commands did."""
+    """The effects of faults and commands."""
     r = runs[0]
     name = f"`{r['scenario']['name']}`, {r['system']}"
     if r.get("latency_ms"):
@@ -114,12 +114,12 @@ def lines_of(runs):
 
 
 def concealed(r, room):
-    """Share of the packets of 5 ms, in percent."""
+    """Share of concealed packets of 5 ms, in percent."""
     return 100 * r["concealed"].get(room, 0) / (200 * (r["steady_s"][1] - r["steady_s"][0]))
 
 
 def recovered(faults):
-    """The same fault in each run."""
+    """Describes one fault over all runs."""
     lasted = statistics.median(f["until"] - f["from"] for f in faults)
     silent = middle([f["silent_ms"] / 1e3 for f in faults], fixed(2), " s")
     back = middle([f["within_1ms_s"] for f in faults], fixed(1), " s")
@@ -135,7 +135,7 @@ def table(results):
 
 
 def report(results):
-    """Markdown: from which machine, source and command, then the figures. `results`: as from `grouped`."""
+    """Markdown: machine, source and command, then the figures. `results` comes from `grouped`."""
     if not results:
         raise SystemExit("bench: there are no results; run make bench")
     runs = [r for group in results for r in group]
@@ -175,7 +175,7 @@ def summary(results):
 
 
 def fill(path, text):
-    """Puts it between the marks in a document."""
+    """Replaces the text between the marks in a document."""
     with open(path) as file:
         old = file.read()
     if BEGIN not in old or END not in old:

@@ -1,4 +1,4 @@
-"""Runs a scenario on a system, and leaves what was heard, its figures and a picture in a folder."""
+"""Runs a scenario on a system, and leaves recordings, figures and a picture in a folder."""
 import datetime
 import functools
 import heapq
@@ -35,7 +35,7 @@ class Run:
         heapq.heappush(self.todo, (t, next(self.order), action, arguments))
 
     def go(self, wav):
-        """Plays, carries out the events, and ends. Times are the house's."""
+        """Plays, carries out the events, and ends. Times are in s since the house was built."""
         self.system.start()
         house, seconds = self.house, self.scenario["seconds"]
         house.prefer()
@@ -108,14 +108,14 @@ class Run:
 
 
 def processors():
-    """Time (s) of all processors so far."""
+    """Times of all processors so far, in s."""
     with open("/proc/stat") as file:
         fields = [int(f) / houses.TICKS for f in file.readline().split()[1:9]]
     return {"all": sum(fields), "idle": fields[3] + fields[4], "stolen": fields[7]}
 
 
 def about():
-    """The machine and the source of this run."""
+    """Describes the machine and the source of this run."""
     with open("/proc/cpuinfo") as file:
         model = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), platform.machine())
     commit = subprocess.run(["git", "-C", houses.ROOT, "-c", f"safe.directory={houses.ROOT}", "rev-parse", "--short", "HEAD"],
@@ -125,7 +125,7 @@ def about():
 
 
 def signal_file(seconds):
-    """Of the usual length, which all runs of less than that play, or as long as it takes."""
+    """Makes the test signal: of the usual length for all runs up to that, otherwise as long as needed."""
     os.makedirs(houses.BUILT, exist_ok=True)
     seconds = max(reference.SECONDS, seconds + 10)
     path = os.path.join(houses.BUILT, f"signal-{seconds}.wav")
@@ -139,11 +139,11 @@ def place(system_name, scenario_name, results):
 
 
 def perform(system_name, scenario_name, results, options, number=1, **changes):
-    """The folder with what a run left, to be analysed."""
+    """Performs a run, and returns the folder with its files."""
     scenario = scenarios.load(scenario_name, **changes)
     progress(f"{system_name}, {scenario['rooms']} rooms, run {number}")
     result = os.path.join(place(system_name, scenario_name, results), f"run-{number}")
-    folder = tempfile.mkdtemp(prefix="run-", dir=results)  # in memory until it is over: no program waits for a disk
+    folder = tempfile.mkdtemp(prefix="run-", dir=results)  # in memory during the run, so that no program waits for a disk
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=90%", "tmpfs", folder], check=True)
     try:
         wav = shutil.copy(signal_file(scenario["seconds"]), folder)
@@ -171,7 +171,7 @@ def perform(system_name, scenario_name, results, options, number=1, **changes):
 
 
 def judge(folder, keep=False):
-    """Analyses what a run left, and returns its figures."""
+    """Analyses the files of a run, and returns its figures."""
     with open(os.path.join(folder, "run.json")) as file:
         facts = json.load(file)
     cards = {f"r{room}": os.path.join(folder, f"card{room}") for room in range(1, facts["scenario"]["rooms"] + 1)}

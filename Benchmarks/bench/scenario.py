@@ -21,7 +21,7 @@ def names():
 
 
 def load(name, **changes):
-    """`changes` that are None change nothing."""
+    """Reads a scenario, and applies `changes` that are not None."""
     s = _file("defaults")
     own = _file(name)
     if unknown := set(own) - set(s):
@@ -30,7 +30,7 @@ def load(name, **changes):
     rooms, chance, kinds = s["rooms"], random.Random(s["seed"]), _file("networks")
 
     def drawn(key, count, largest):
-        """The list, and beyond it from the seed."""
+        """Values of the list, then random ones from the seed."""
         extra = [round(chance.uniform(-largest, largest), 2) for _ in range(count)]
         return (s[key] + extra[len(s[key]):])[:count]
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the Debian packages that the bench needs, and Snapcast to compare with. The packages' own services do not start.
+# Installs the Debian packages that the bench needs, and Snapcast for comparison. Does not start the packages' services.
 set -eu
 missing=
 for package in build-essential libasound2-dev iproute2 util-linux procps python3 python3-numpy python3-matplotlib snapserver snapclient; do

@@ -2,10 +2,10 @@
  *
  *     switch SEED PID...
  *
- * makes a TAP device eth0 in the network namespace of each process; port 0 belongs to the first. Host N has the address
- * 02:00:00:00:00:NN, so the switch need not learn. A packet passes two lanes, both in order: up from its host into the
- * switch, then down to the other host. Commands come on standard input, and each gets a line of answer; the switch ends
- * when that closes.
+ * It makes a TAP device eth0 in the network namespace of each process; port 0 belongs to the first. Host N has the address
+ * 02:00:00:00:00:NN, so the switch need not learn addresses. A packet passes two lanes, both of which keep the order: up from
+ * its host into the switch, then down to the other host. Commands come on standard input, and each gets one line of answer.
+ * The switch ends when standard input closes.
  *
  *     set PORT up|down|both KEY=VALUE ...     all times in microseconds
  *       delay=US  jitter=uniform:US|gamma:SHAPE:SCALE  spike=P:MIN:ALPHA:MAX (Pareto's tail)
@@ -98,7 +98,7 @@ static void stall(struct port *p, struct lane *l, int64_t t) {
   }
 }
 
-/* When a packet that enters the lane at time `t` leaves it, or -1. */
+/* Returns the time at which a packet that enters the lane at time `t` leaves it, or -1 if it is lost. */
 static int64_t pass(struct port *p, struct lane *l, int64_t t, int length) {
   int64_t at = t;
   l->packets++;
@@ -146,7 +146,7 @@ static struct packet *leave(struct lane *l, int64_t now) {
   return packet;
 }
 
-/* Moves what is due, and returns when the next packet is. */
+/* Moves packets that are due, and returns the time at which the next one is. */
 static int64_t move(void) {
   int64_t now = true_now(), next = INT64_MAX;
   struct packet *packet;

@@ -1,19 +1,19 @@
-"""Where in the signal each short window of a recording is, and where the recording jumps or is damaged."""
+"""Finds the place in the signal of each short window of a recording, and the jumps and damages of the recording."""
 import numpy as np
 
-WINDOW, HOP, REACH, BATCH = 1024, 256, 64, 256  # frames; REACH: how far from the last place a window is looked for
-LOST = 8            # so many windows without a place: look for the sound anew
-ALIKE = 0.6         # windows less like the signal than this have no place
-EVEN_DB = 50.0      # sound that fits the signal so well is played evenly; a frame dropped or doubled leaves 5 to 30 dB
-LONG = 4096         # frames that are looked for in the whole signal
+WINDOW, HOP, REACH, BATCH = 1024, 256, 64, 256  # frames; REACH: how far from the last place to search
+LOST = 8            # after so many windows without a place, search the whole signal again
+ALIKE = 0.6         # windows with a smaller likeness to the signal have no place
+EVEN_DB = 50.0      # from this SNR on sound is played evenly; a frame dropped or doubled leaves 5 to 30 dB
+LONG = 4096         # frames to search in the whole signal
 
 _hann = np.hanning(WINDOW + 1)[:WINDOW]
 _turn = 2 * np.pi * np.fft.rfftfreq(WINDOW)
 
 
 class Track:
-    """For each window: the frame in its middle (`frames`), the place in the signal (`places`, in frames; NaN: none) and
-    how alike both are."""
+    """For each window: the frame in its middle (`frames`), its place in the signal (`places`, in frames; NaN if none) and
+    their likeness."""
 
     def __init__(self, piece, reference, guess=None):
         self.piece, self.reference = piece, reference
@@ -25,7 +25,7 @@ class Track:
         self._follow(guess)
 
     def _follow(self, lag):
-        """`lag`: place less frame, if it is known about."""
+        """`lag`: place minus frame, if it is roughly known."""
         i, known, lost = 0, lag, lag is None
         while i < len(self.starts):
             if lost:
@@ -36,7 +36,7 @@ class Track:
             known = lag
 
     def _find(self, i, known):
-        """From window i on, the first that is in the signal, and its lag."""
+        """Returns the first window from i on that is in the signal, and its lag."""
         skip = 8
         while i < len(self.starts):
             start = self.starts[i]
@@ -52,7 +52,7 @@ class Track:
         return i, None
 
     def _batch(self, i, lag):
-        """Follows windows from i on; the next window, its lag, and whether the trail was lost."""
+        """Follows windows from i on. Returns the next window, its lag, and True if the signal was lost."""
         starts = self.starts[i:i + BATCH]
         y = np.stack([self.x[s:s + WINDOW] for s in starts]).astype(float)
         r = np.stack([self.reference.frames(s + lag - REACH, WINDOW + 2 * REACH) for s in starts]).astype(float)
@@ -63,7 +63,7 @@ class Track:
         power = np.einsum("ij,ij->i", y, y) * np.einsum("ij,ij->i", r, r)
         alike = likeness[np.arange(len(best)), best] / np.sqrt(power + 1e-12)
         found = alike > ALIKE
-        # the part between frames: the slope of the phase of the cross spectrum
+        # the fraction of a frame, from the phase's slope in the cross spectrum
         cross = np.fft.rfft(r * _hann) * np.conj(np.fft.rfft(y * _hann))
         band = (_turn > 0.02) & (_turn < 2 * np.pi * min(15000 / self.reference.rate, 0.33))
         weight = np.abs(cross[:, band])
@@ -85,7 +85,7 @@ class Track:
         return i + count, lag, lost
 
     def is_even(self, first, last, lag):
-        """Whether these frames are the signal, played at an even pace."""
+        """True if these frames are the signal, played at an even pace."""
         first, last = max(int(first), self.piece.first), min(int(last), self.piece.last)
         count = min(4096, last - first)
         if count < 256:
@@ -94,7 +94,7 @@ class Track:
         return all(self.reference.fit(self.x[s:s + count].astype(float), s + count / 2 + lag)[0] > EVEN_DB for s in starts)
 
     def breaks(self):
-        """Slips (frame, frames that are missing or, below 0, repeated), and frames around which it is damaged."""
+        """Returns slips (frame, number of missing frames; below 0: repeated), and frames around which sound is damaged."""
         good = np.isfinite(self.places)
         frames, lags, alike = self.frames[good], (self.places - self.frames)[good], self.alike[good]
         slips, spots = [], []
@@ -104,7 +104,7 @@ class Track:
         jumps = np.abs(np.diff(lags)) > 0.15 + abs(pace)
         bad = np.concatenate([jumps, [False]]) | np.concatenate([[False], jumps])
         bad |= alike < min(0.97, usual) - max(0.05, 0.3 * (1 - usual))
-        bad[1:] |= np.diff(frames) > HOP  # windows between had no place
+        bad[1:] |= np.diff(frames) > HOP  # the windows between them had no place
         suspects = np.flatnonzero(bad)
         for group in np.split(suspects, np.flatnonzero(np.diff(suspects) > 3) + 1):
             if not len(group):

@@ -1,6 +1,6 @@
-/* A player that knows true time, to measure the bench itself: it plays a raw S16_LE stereo file at 48 kHz so that frame 0
- * is heard at a given true time, and then corrects nothing. On cards without error two of them keep together to the frame
- * with which they begin; on others they drift apart by just the cards' difference.
+/* A player that knows true time, to measure the bench itself. It plays a raw S16_LE stereo file at 48 kHz so that frame 0
+ * is heard at a given true time, and then corrects nothing. On cards without error two players stay together to the frame;
+ * on other cards they drift apart by exactly the cards' difference.
  *
  *     true_player DEVICE FILE TRUE_NS SECONDS
  */

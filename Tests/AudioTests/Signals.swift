@@ -1,24 +1,24 @@
 import Glibc
 
-/// One channel of a sine of amplitude ½; `phase` in turns at frame 0.
+/// One channel of a sine of amplitude ½. `phase` is in turns, at frame 0.
 func sine(hertz: Double, rate: Int, frames: Range<Int>, phase: Double = 0) -> [Float] {
   frames.map { frame in
-    // Whole turns are taken away first, so that the argument keeps its precision.
+    // Whole turns are subtracted first, so that the argument keeps its precision.
     let turns = hertz * Double(frame) / Double(rate) + phase
     return Float(0.5 * sin(2 * .pi * (turns - turns.rounded(.down))))
   }
 }
 
-/// The sine of a known frequency in a signal, and what is left without it.
+/// The sine of a known frequency in a signal, and the rest of the signal without it.
 struct SineFit {
-  /// Of the sine's amplitude.
+  /// Amplitude of the sine.
   var amplitude: Double
-  /// In turns at sample 0.
+  /// Phase in turns, at sample 0.
   var phase: Double
-  /// Noise and distortion against the sine, in dB; negative.
+  /// Noise and distortion relative to the sine, in dB; negative.
   var residualDecibels: Double
 
-  /// Least squares over sine, cosine and a constant. `cyclesPerSample` must be exact.
+  /// A least-squares fit of sine, cosine and a constant. `cyclesPerSample` must be exact.
   init(_ samples: some Collection<Float>, cyclesPerSample: Double) {
     let rows = samples.indices.enumerated().map { count, _ in
       let angle = 2 * Double.pi * cyclesPerSample * Double(count)
@@ -40,7 +40,7 @@ struct SineFit {
 
 func decibels(_ ratio: Double) -> Double { 20 * log10(ratio) }
 
-/// The normal equations of three unknowns, by elimination; the columns are nearly orthogonal.
+/// Solves the normal equations of three unknowns by elimination; the columns are nearly orthogonal.
 private func solveLeastSquares(_ rows: [[Double]], _ values: [Double]) -> [Double] {
   var m = [[Double]](repeating: [0, 0, 0, 0], count: 3)
   for (row, value) in zip(rows, values) {

@@ -5,7 +5,8 @@
 extern "C" {
 #endif
 
-/// Interleaved stereo frames, float, through one of the usual libraries, in blocks of 256.
+/// A resampler of one of the usual libraries. It processes interleaved stereo frames,
+/// float, in blocks of 256.
 typedef struct LibraryResampler LibraryResampler;
 
 typedef enum {
@@ -18,9 +19,10 @@ typedef enum {
   RESAMPLER_ZITA_96,
 } LibraryKind;
 
-/// `ratio` is the output's rate over the input's. Null where the library refuses.
+/// Creates a resampler; `ratio` is the output's rate over the input's. Returns null if the
+/// library refuses.
 LibraryResampler *resampler_create(LibraryKind kind, double ratio);
-/// Returns how many frames were written to `output`, at most `capacity`.
+/// Resamples frames. Returns the number of frames written to `output`, at most `capacity`.
 size_t resampler_run(
     LibraryResampler *resampler, const float *input, size_t frames, float *output, size_t capacity);
 void resampler_destroy(LibraryResampler *resampler);

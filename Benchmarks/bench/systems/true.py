@@ -1,4 +1,4 @@
-"""Players that know true time and correct nothing: the bench measured by itself."""
+"""Players that know true time and correct nothing, to measure the bench itself."""
 import os
 
 import house as houses

@@ -59,13 +59,13 @@ class System:
                                                  *shlex.split(self.options.get("play", ""))))
 
     def concealed(self, begin, end):
-        """Packets that each room made up from `begin` to `end`, in s of the music, as it says once a second."""
+        """Number of packets that each room concealed from `begin` to `end`, in s of the music, by its reports each second."""
         counts, last = {}, {}
         for line in self.house.log("tutti").splitlines():
             status = json.loads(line).get("status", {}) if line.startswith("{") else {}
             for room in (r for r in status.get("rooms", []) if "lost_packets" in r):
                 name, now = room["name"], room["lost_packets"]
-                new = max(0, now - last.get(name, 0))  # a room that was away counts anew
+                new = max(0, now - last.get(name, 0))  # a room that was away starts counting at 0
                 last[name] = now
                 counts[name] = counts.get(name, 0) + (new if begin <= status.get("position_s", 0) <= end else 0)
         return counts
