@@ -6,7 +6,7 @@ import Output
 import TestSupport
 import Testing
 
-/// The virtual input, whose frames say their own number.
+/// Tests with the virtual input, each frame of which contains its own number.
 @Suite(.serialized) struct CaptureCardTests {
   private static let clock: @Sendable () -> LocalTime = {
     var time = timespec()
@@ -42,7 +42,7 @@ import Testing
       }
     }
     #expect(render.isSettled)
-    // What it has given, and the little that waits.
+    // The card has delivered all frames except the few that still wait.
     let seen = try #require(last)
     #expect(abs(render.frame(at: seen.at) - Double(seen.frame)) < 100)
     #expect(seen.frame >= Int64(count) - 4_800)

@@ -4,7 +4,7 @@ import OutputTestSupport
 import TestSupport
 import Testing
 
-/// What a card is set up to, by opening it.
+/// Opens a card, and returns the properties that it was set up with.
 private func describe(
   _ card: VirtualCard, _ change: (inout OutputSettings) -> Void = { _ in }
 ) throws -> DeviceDescription {
@@ -16,7 +16,7 @@ private func describe(
   return try #require(output.control.device)
 }
 
-/// Why a device cannot be opened.
+/// Returns the reason why a device cannot be opened.
 private func failure(_ settings: OutputSettings) -> String? {
   let output = RunningOutput(settings)
   output.wait(for: .unavailable)

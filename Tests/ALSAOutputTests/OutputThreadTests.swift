@@ -5,8 +5,8 @@ import OutputTestSupport
 import TestSupport
 import Testing
 
-/// The left channel of what a card heard: the device frame that each frame says it is, and 0 for
-/// silence; and the right channel: how often the source had been told to render again.
+/// The sound that a card heard. The left channel: the device frame that each frame claims to be,
+/// and 0 for silence. The right channel: how often the source had been told to render again.
 private func ramp(_ card: VirtualCard) throws -> (frames: [Int64], versions: [Int32]) {
   let samples = try card.heard(as: Int32.self)
   let count = samples.count / 2
@@ -16,7 +16,8 @@ private func ramp(_ card: VirtualCard) throws -> (frames: [Int64], versions: [In
   )
 }
 
-/// Ten times slower than the clock, so that a machine that stalls for a second is not heard.
+/// The card runs ten times slower than the clock, so that a stall of the machine of a second is not
+/// audible.
 private let slow = "PPM=-900000"
 
 @Suite(.timeLimit(.minutes(10))) struct OutputThreadTests {
@@ -67,7 +68,7 @@ private let slow = "PPM=-900000"
     let rewound = try #require(output.script.rewound)
     let heard = try #require(output.script.heardAtRewind)
     #expect(versions.firstIndex(of: 1) == Int(rewound))
-    // Less the frames that were heard between the two looks at the card.
+    // Allow for the frames that were heard between the two readings of the card.
     #expect(rewound - heard >= 470)
   }
 
@@ -119,7 +120,7 @@ private let slow = "PPM=-900000"
     let before = output.control.underruns
     while output.control.underruns < before + 20 { _ = output.nextEvent() }
     output.stop()
-    // The first start after a gap comes at once.
+    // The first start after a gap is immediate.
     let starts = try card.starts().suffix(19).map(\.nanoseconds)
     #expect(zip(starts, starts.dropFirst()).allSatisfy { $1 - $0 >= 5_000_000 })
   }
@@ -163,7 +164,7 @@ private let slow = "PPM=-900000"
     output.wait(for: .opened)
     var seconds: Int64 = 2
     output.script.waitUntilRendered(Int64(rate) * seconds)
-    // On a busy machine few moves are watched in time.
+    // On a busy machine, few moves are seen in time.
     while step == 0 || step > 24,
       output.script.observations.count(where: { $0.uncertainty < .microseconds(50) }) < 8,
       seconds < 60
@@ -173,7 +174,7 @@ private let slow = "PPM=-900000"
     }
     output.stop()
     #expect(seconds < 60)
-    // More than one start where the machine stalled.
+    // There are several starts if the machine stalled.
     let starts = try card.starts()
     let errors = try output.script.observations.map { seen in
       let start = try #require(
@@ -184,7 +185,7 @@ private let slow = "PPM=-900000"
       return error
     }
     #expect(errors.count >= 8)
-    // Single readings of a busy machine may be far off, as their uncertainty says.
+    // Single readings on a busy machine may be far off, as their uncertainty says.
     if (1..<24).contains(step) { #expect(errors.map(\.magnitude).sorted()[errors.count / 2] < 0.5) }
   }
 }

@@ -22,13 +22,14 @@ final class RunningOutput {
     thread.start()
   }
 
-  /// Waits for the next event, whatever it is.
+  /// Waits for the next event of any kind.
   func nextEvent() -> OutputEvent? {
     events.wait()
     return control.takeEvent()
   }
 
-  /// Waits for `event`. Those before it are left out: underruns, which a busy machine makes at any time.
+  /// Waits for `event`. Skips earlier ones, such as underruns, which a busy machine may cause at any
+  /// time.
   func wait(for event: OutputEvent) {
     while nextEvent() != event {}
   }

@@ -2,7 +2,7 @@ import ALSAOutput
 import Output
 import Testing
 
-/// What a card gets for `frames`, interleaved stereo.
+/// Returns the bytes that a card gets for `frames`, interleaved stereo.
 private func convert<Sample: BitwiseCopyable>(
   _ frames: [Float], to format: DeviceFormat, channelCount: Int = 2, as type: Sample.Type
 ) -> [Sample] {

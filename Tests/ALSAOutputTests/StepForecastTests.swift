@@ -2,13 +2,13 @@ import ALSAOutput
 import Clock
 import Testing
 
-/// Seconds after some moment, in µs.
+/// A time in µs after some fixed instant.
 private func at(_ microseconds: Int64) -> LocalTime {
   LocalTime(nanoseconds: 1_000_000_000 + microseconds * 1000)
 }
 
 @Suite struct StepForecastTests {
-  /// A card that moves every 10 ms, and was seen to do so at 0.
+  /// A card that moves every 10 ms, and was seen to move at 0.
   private func forecast(width: Int64 = 1) -> StepForecast {
     var forecast = StepForecast(step: .milliseconds(10))
     _ = forecast.moved(at: at(0), width: .microseconds(width))
@@ -55,7 +55,8 @@ private func at(_ microseconds: Int64) -> LocalTime {
     let uncertainties = [10_300, 20_300, 30_300, 2_030_300].map {
       forecast.moved(at: at($0), width: .microseconds(2)).count
     }
-    // A crystal may explain a three-thousandth of a step; and what is long ago tells nothing.
+    // A crystal's error may explain a three-thousandth of a step. Observations from long ago are
+    // worthless.
     #expect(abs(uncertainties[0] - 296_567) < 1000)
     #expect(abs(uncertainties[1] - 287_300) < 1000)
     #expect(abs(uncertainties[2] - 278_320) < 1000)

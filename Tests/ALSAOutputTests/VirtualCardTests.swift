@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The sound card of tests and of the bench, used as other programs use cards.
+/// Tests of the virtual sound card of the tests and the bench, which is used like any card.
 @Suite(.timeLimit(.minutes(10))) struct VirtualCardTests {
-  /// Ten times slower than the clock: its ring lasts for ten seconds.
+  /// The card runs ten times slower than the clock, so that its ring lasts for ten seconds.
   @Test func `a program that polls before it writes is woken as by the kernel's cards`() throws {
     let card = try VirtualCard("PPM=-900000")
     let program = card.directory.appending(path: "polls-first").path
@@ -16,7 +16,7 @@ import Testing
   private static let source = URL(filePath: #filePath).deletingLastPathComponent()
     .appending(path: "../Support/virtual-card/polls_first.c").standardized.path
 
-  /// All that it says; a failure without a word is told too.
+  /// Returns the program's output, or its exit code if it failed without output.
   private func run(_ program: String, _ arguments: String...) throws -> String {
     let process = Process()
     process.executableURL = URL(filePath: program)

@@ -1,4 +1,4 @@
 import Glibc
 
-/// The address must be read while the program runs.
+/// Flushes standard output, because the address must be readable while the program runs.
 func flushOutput() { fflush(nil) }

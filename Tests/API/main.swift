@@ -1,4 +1,5 @@
-// A server with a household that is none, for tools that send anything: Tests/API/schemathesis.sh.
+// A server with a fake household, for tools that send arbitrary requests:
+// Tests/API/schemathesis.sh.
 import Service
 import WebAPI
 import WebServer

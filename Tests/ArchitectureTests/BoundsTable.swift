@@ -1,19 +1,19 @@
 import Foundation
 
-/// The table of bounds in docs/bounds.md, against the constants and tests that it names.
+/// Checks the table of bounds in docs/bounds.md against the constants and tests that it names.
 enum BoundsTable {
   struct Row {
-    /// What is bounded.
+    /// The thing that is bounded.
     let what: String
-    /// As it is written: `64`, `8 MiB`, `2 s`.
+    /// The bound as the table writes it: `64`, `8 MiB`, `2 s`.
     let bound: String
     /// `Type.constant`.
     let constant: String
-    /// Sentences that are names of tests.
+    /// Names of tests, which are sentences.
     let tests: [String]
   }
 
-  /// Rows of five cells below `# Bounds`: what, bound, constant, when full, filled by.
+  /// Rows of five cells below `# Bounds`: thing, bound, constant, effect when full, tests.
   static func rows(of text: String) -> [Row] {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
       .drop { $0 != "# Bounds" }.dropFirst().prefix { !$0.hasPrefix("## ") }
@@ -32,7 +32,7 @@ enum BoundsTable {
     cell.matches(of: /`([^`]+)`/).map { String($0.1) }
   }
 
-  /// What a row says that is not so; empty where all is.
+  /// Returns the false statements of a row; empty if there are none.
   static func faults(_ row: Row, code: DeclaredTypes, tests: Set<String>) -> [String] {
     var faults = row.tests.filter { !tests.contains($0) }.map {
       "\(row.what): no test is called \($0)"
@@ -48,7 +48,7 @@ enum BoundsTable {
     return faults
   }
 
-  /// Times in nanoseconds.
+  /// Parses a number with a unit; times are in nanoseconds.
   static func number(_ text: String) -> Int? {
     let words = text.filter { $0 != "," }.split(separator: " ")
     let units = [
@@ -59,7 +59,7 @@ enum BoundsTable {
     return Int(digits).map { $0 * (unit ?? 1) }
   }
 
-  /// Of `Type.constant`, as it is declared in a file that declares or extends the type.
+  /// Returns the value of `Type.constant`, as declared in a file that declares or extends the type.
   static func value(of constant: String, in code: DeclaredTypes) -> Int? {
     let parts = constant.split(separator: ".").map(String.init)
     guard parts.count == 2 else { return nil }
@@ -75,7 +75,7 @@ enum BoundsTable {
     return nil
   }
 
-  /// Sums, products and shifts of numbers, times and other constants.
+  /// Evaluates sums, products and shifts of numbers, times and other constants.
   private static func evaluate(_ text: String, type: String, in code: DeclaredTypes) -> Int? {
     for (symbol, apply) in Self.operations {
       let parts = text.components(separatedBy: symbol)
@@ -101,7 +101,8 @@ enum BoundsTable {
   ]
 }
 
-/// Which files declare or extend which type. Made once: to read all code takes a second.
+/// Maps types to the files that declare or extend them. Made once, because reading all code takes a
+/// second.
 struct DeclaredTypes {
   private static let kinds = ["struct", "class", "enum", "extension", "actor"]
   private var code: [String: [[String]]] = [:]
@@ -115,7 +116,7 @@ struct DeclaredTypes {
     }
   }
 
-  /// The code of each such file.
+  /// Returns the code of each file that declares or extends the type.
   func files(of type: String) -> [[String]] { code[type] ?? [] }
 
   private static func type(declaredBy line: String) -> String? {

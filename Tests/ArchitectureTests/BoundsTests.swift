@@ -1,6 +1,6 @@
 import Testing
 
-/// Whatever grows has a bound, which stands in the table of docs/bounds.md with its constant and a test that fills it.
+/// Checks that everything that grows has a bound, listed in docs/bounds.md with its constant and a test that fills it.
 @Suite struct BoundsTests {
   @Test func `the table of bounds says what the constants say, and names the tests that fill`()
     throws

@@ -1,8 +1,8 @@
-/// What Package.swift says the targets of `Sources` depend on.
+/// Dependencies of the targets of `Sources`, as declared in Package.swift.
 enum PackageManifest {
   static func dependencies(_ text: String) -> [String: Set<String>] {
     var found: [String: Set<String>] = [:]
-    // Targets of several lines are put on one, so that each begins with its kind.
+    // Join targets that span several lines, so that each begins with its kind.
     let flat = text.split(separator: "\n").map { SourceTree.withoutComment(String($0)) }.joined()
     for kind in ["core(", "adapter(", ".executableTarget(", ".target(", "shim("] {
       for part in flat.components(of: kind) {
@@ -16,14 +16,14 @@ enum PackageManifest {
 }
 
 extension SourceTree {
-  /// Unlike `code(of:)`, keeps what strings say.
+  /// Unlike `code(of:)`, this keeps the contents of strings.
   static func withoutComment(_ line: String) -> String {
     line.split(separator: " ").first?.hasPrefix("//") ?? true ? "" : line
   }
 }
 
 extension String {
-  /// What stands between each `kind` and the parenthesis that closes it.
+  /// Returns the text between each `kind` and its closing parenthesis.
   fileprivate func components(of kind: String) -> [String] {
     var found: [String] = []
     var rest = self[...]
@@ -45,13 +45,13 @@ extension String {
     return found
   }
 
-  /// The strings in it.
+  /// The string literals in this text.
   fileprivate var quoted: [String] {
     split(separator: "\"", omittingEmptySubsequences: false).enumerated()
       .filter { $0.offset % 2 == 1 }.map { String($0.element) }
   }
 
-  /// What stands in its first brackets.
+  /// The text within the first brackets.
   fileprivate var bracketed: String? {
     guard let start = firstIndex(of: "["), let end = self[start...].firstIndex(of: "]") else {
       return nil

@@ -1,12 +1,12 @@
 import Foundation
 
-/// The rules of the tree. Each answers with what breaks it: a path, a line and what is wrong there.
+/// The rules of the source tree. Each returns its violations: a path, a line and the problem.
 enum Rules {
   typealias File = SourceTree.File
 
   // MARK: - Core
 
-  /// Core is pure: no files, sockets, clocks, tasks, logs, randomness of its own.
+  /// Core is pure: it has no files, sockets, clocks, tasks, logs, or randomness of its own.
   static let impureImports = [
     "Foundation", "Glibc", "Dispatch", "Logging", "ArgumentParser", "CSys",
     "CALSA", "CAvahi", "CAVCodec", "COpus", "CFLAC", "CFFmpeg", "CSQLite",
@@ -25,7 +25,7 @@ enum Rules {
     return imports + words + unseededRandomness(file)
   }
 
-  /// What a type or a collection draws without `using:` comes from the system.
+  /// Finds random values drawn without `using:`, which come from the system.
   private static func unseededRandomness(_ file: File) -> [String] {
     lines(of: file) { line in
       guard !line.contains("using:") else { return false }
@@ -34,7 +34,7 @@ enum Rules {
     }
   }
 
-  /// `Int.random(in:)`, and not a method of a generator of ours.
+  /// True for `Int.random(in:)`, false for a method of one of our generators.
   private static func drawsFromType(_ line: String) -> Bool {
     guard let call = line.firstRange(of: ".random(") else { return false }
     let name = line[..<call.lowerBound].reversed().prefix { $0.isLetter || $0.isNumber }
@@ -43,7 +43,7 @@ enum Rules {
 
   // MARK: - Imports
 
-  /// What a target's sources may import of ours: what Package.swift says it depends on.
+  /// Finds imports of our modules that Package.swift does not declare as dependencies of the target.
   static func undeclaredImports(_ file: File, declared: [String: Set<String>]) -> [String] {
     guard let allowed = declared[file.module] else { return [] }
     let ours = Set(declared.keys)
@@ -51,7 +51,7 @@ enum Rules {
       .map { "\(file.path): imports \($0)" }
   }
 
-  /// Core in its order: each may import only what stands before it, and the two sides never each other.
+  /// Core modules have an order: each may import only those before it, and the two sides never import each other.
   static func upwardDependencies(_ declared: [String: Set<String>]) -> [String] {
     var found: [String] = []
     for (place, module) in SourceTree.core.enumerated() {
@@ -65,8 +65,8 @@ enum Rules {
     return found
   }
 
-  /// Above the adapters: what may import each module. Programs stand on top, and nothing stands on the library. What
-  /// tests use is for tests.
+  /// Modules above the adapters, with the modules that may import each. Programs are at the top, and nothing imports
+  /// the library. Test support is for tests.
   static let importers = [
     "Driver": ["Driver", "Service", "Tutti", "WebAPI", "tutti"],
     "Service": ["Service", "WebAPI", "Library", "tutti"], "WebAPI": ["WebAPI", "tutti"],
@@ -83,7 +83,8 @@ enum Rules {
     }
   }
 
-  /// The library's interface is its own: nothing of what it is made of shows in it, and nobody needs Foundation for it.
+  /// The library's public interface is its own: none of the modules below shows in it, and nobody needs Foundation for
+  /// it.
   static func leakyImports(_ file: File) -> [String] {
     guard file.module == "Tutti" else { return [] }
     return file.lines.enumerated().filter { line in
@@ -93,8 +94,8 @@ enum Rules {
     }.map { "\(file.path):\($0.offset + 1): \($0.element)" }
   }
 
-  /// A player and a receiver stand without a terminal, so that any program can have one, and Foundation would drag ICU
-  /// into each.
+  /// Player and receiver work without a terminal, so that any program can contain one. Foundation would pull ICU into
+  /// each.
   static func importsOfPrograms(_ file: File) -> [String] {
     var kept = ["ArgumentParser", "Foundation", "FoundationEssentials", "Logging"]
     switch file.module {
@@ -122,7 +123,8 @@ enum Rules {
 
   // MARK: - Words
 
-  /// Where unchecked claims may stand: rings between two threads, the thread itself, the hand-over to them.
+  /// Files that may contain unchecked claims: rings between two threads, the thread itself, and the hand-over to
+  /// threads.
   static let uncheckedFiles = [
     "Sources/Audio/FrameRing.swift", "Sources/Receiver/Render/RenderQueues.swift",
     "Sources/Adapters/LinuxIO/RealtimeThread.swift",
@@ -147,7 +149,7 @@ enum Rules {
     return file.lines.count > limit ? ["\(file.path): \(file.lines.count) lines"] : []
   }
 
-  /// Functions, initialisers and accessors of more than 70 lines, by the indentation that the formatter makes.
+  /// Finds functions, initialisers and accessors of more than 70 lines, by the formatter's indentation.
   static func oversizedFunctions(_ file: File) -> [String] {
     var found: [String] = []
     for (number, line) in file.lines.enumerated() {
@@ -196,7 +198,7 @@ enum Rules {
     }
   }
 
-  /// Swift code in an article that no example has, so that nobody knows whether it compiles.
+  /// Finds Swift code in an article that no example contains, so that nothing proves that it compiles.
   static func unprovenCode(_ document: String, in examples: [File]) -> [String] {
     let code = examples.map { $0.lines.joined(separator: "\n") }
     return document.components(separatedBy: "```swift\n").dropFirst().flatMap { part in

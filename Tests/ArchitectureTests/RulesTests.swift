@@ -1,6 +1,6 @@
 import Testing
 
-/// Each rule finds what it is there to find, and lets go what is right.
+/// Checks that each rule finds violations, and accepts correct code.
 @Suite struct RulesTests {
   private static func file(_ text: String, at path: String = "Sources/Clock/X.swift")
     -> SourceTree.File

@@ -1,15 +1,15 @@
-/// Places where a text is more than a text: something reads it as a command, a name or a notation. docs/security.md has a
-/// row for each kind, which says which files may do it.
+/// Places where a text is more than a text, because something interprets it as a command, a name or a notation.
+/// docs/security.md has a row for each kind, which lists the files that may do it.
 struct Sink {
-  /// As the table calls it.
+  /// The name in the table.
   let name: String
-  /// What code says that does it. A `*` stands for the rest of a name.
+  /// Words in the code that do this. A `*` stands for the rest of a name.
   let words: [String]
   var endings = ["swift", "c", "h"]
-  /// What stands before such a word where it is another one: a method or a case of ours.
+  /// Text before such a word that gives it another meaning, such as a method or a case of ours.
   var others: [String] = []
 
-  /// The names of the files that do it.
+  /// Returns the names of the files that do it.
   func places(in files: [SourceText]) -> Set<String> {
     let able = files.filter { file in endings.contains { file.path.hasSuffix("." + $0) } }
     return Set(
@@ -122,7 +122,8 @@ struct Sink {
   ]
 }
 
-/// SQL that is put together. Values are bound; what is put in is named here, and is a constant or a number.
+/// SQL that is composed from parts. Values are bound. The inserted parts are listed here; each is a constant or a
+/// number.
 enum PutTogetherSQL {
   static let constants: Set = [
     "Database.swift: version", "ServedFiles.swift: limit",
@@ -136,7 +137,7 @@ enum PutTogetherSQL {
     "ATTACH", "VACUUM", "WHERE", "ORDER BY", "LIMIT", "VALUES", "SET", "FROM", "JOIN", "= ?",
   ]
 
-  /// `FILE: EXPRESSION` of each. The schema is made of constants.
+  /// Returns `FILE: EXPRESSION` of each inserted part. The schema is made of constants only.
   static func parts(in file: SourceText) -> [String] {
     guard file.path.hasSuffix(".swift"), file.name != "LibrarySchema.swift" else { return [] }
     return lines(of: file).flatMap { line in
@@ -144,7 +145,7 @@ enum PutTogetherSQL {
     }
   }
 
-  /// Those with SQL into which something is put.
+  /// Returns the lines with SQL into which something is inserted.
   private static func lines(of file: SourceText) -> [String] {
     let places = Set(file.places(of: "\\("))
     guard !places.isEmpty, words.contains(where: { file.says($0) }) else { return [] }

@@ -1,6 +1,6 @@
 import Testing
 
-/// The table "Where text from outside goes" of docs/security.md is whole.
+/// Checks that the table "Where text from outside goes" of docs/security.md is complete.
 @Suite struct SinksTests {
   private struct Row {
     let name: String

@@ -1,8 +1,8 @@
 import Foundation
 
-/// A file as bytes, in which words are found fast also where nothing is optimised.
+/// A file as bytes, in which a search for words is fast even without optimisation.
 struct SourceText {
-  /// From the root of the package.
+  /// Path from the root of the package.
   let path: String
   let bytes: [UInt8]
 
@@ -19,7 +19,7 @@ struct SourceText {
       .map { SourceText(path: $0, text: try SourceTree.text($0)) }
   }
 
-  /// The names of all tests.
+  /// Returns the names of all tests.
   static func testNames() throws -> Set<String> {
     let names = try all(in: "Tests", endings: ["swift"]).flatMap { file in
       file.places(of: "func `").map { start in
@@ -30,7 +30,7 @@ struct SourceText {
     return Set(names)
   }
 
-  /// Where `word` begins.
+  /// Returns the offsets at which `word` begins.
   func places(of word: String) -> [Int] {
     (bytes + [0]).withUnsafeBufferPointer { bytes in
       bytes.withMemoryRebound(to: CChar.self) { text in
@@ -46,8 +46,9 @@ struct SourceText {
     }
   }
 
-  /// Whether code or a string says `word`: a comment does not, nor does a longer word that ends like it. A `*` before the
-  /// end stands for the rest of a name. A call with `(` at its end says something: `word()` hands nothing on.
+  /// Returns true if code or a string contains `word`. Comments do not count, nor do longer words that end like it. A
+  /// `*` before the end stands for the rest of a name. A word that ends in `(` needs arguments: `word()` passes nothing
+  /// on.
   func says(_ word: String, unlessAfter others: [String] = []) -> Bool {
     let parts = word.split(separator: "*", omittingEmptySubsequences: false).map(String.init)
     let begins = Self.isOfName(word.utf8.first)
@@ -65,7 +66,7 @@ struct SourceText {
     }
   }
 
-  /// What stands in the line before a place.
+  /// Returns the text of the line before a place.
   private func line(before place: Int) -> String {
     let start = bytes[..<place].lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
     return String(decoding: bytes[start..<place], as: UTF8.self)

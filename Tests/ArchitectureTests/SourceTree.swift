@@ -1,9 +1,9 @@
 import Foundation
 
-/// The tree as text: what the rules are checked against.
+/// The source tree as text, against which the rules are checked.
 enum SourceTree {
   struct File: Hashable {
-    /// From the root of the package.
+    /// Path from the root of the package.
     let path: String
     let lines: [String]
 
@@ -24,7 +24,7 @@ enum SourceTree {
     var isAdapter: Bool { path.hasPrefix("Sources/Adapters/") }
     var isTest: Bool { path.hasPrefix("Tests/") }
 
-    /// Lines without comments and without what strings say.
+    /// Lines without comments and without the contents of strings.
     var code: [String] { lines.map(SourceTree.code(of:)) }
 
     var imports: [String] {
@@ -53,7 +53,7 @@ enum SourceTree {
     try String(contentsOf: root.appending(path: path), encoding: .utf8)
   }
 
-  /// All Swift files below `folder`.
+  /// Returns all Swift files below `folder`.
   static func files(in folder: String) throws -> [File] {
     try paths(in: folder).filter { $0.hasSuffix(".swift") }.map {
       File(path: $0, text: try text($0))
@@ -65,7 +65,8 @@ enum SourceTree {
     return (names?.compactMap { $0 as? String } ?? []).map { "\(folder)/\($0)" }.sorted()
   }
 
-  /// What a line says to the compiler, roughly: no comment, and strings without their contents.
+  /// Returns the part of a line that the compiler sees, roughly: no comment, and strings without
+  /// contents.
   static func code(of line: String) -> String {
     var code = ""
     var isInString = false

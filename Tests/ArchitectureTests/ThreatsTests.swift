@@ -1,6 +1,6 @@
 import Testing
 
-/// The table of threats in docs/security.md names tests that are there.
+/// Checks that the tests named in the table of threats of docs/security.md exist.
 @Suite struct ThreatsTests {
   @Test func `each threat names its tests`() throws {
     let tests = try SourceText.testNames()

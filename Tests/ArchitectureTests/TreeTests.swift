@@ -1,6 +1,6 @@
 import Testing
 
-/// The tree keeps its own rules.
+/// Checks that the source tree follows its own rules.
 @Suite struct TreeTests {
   private static let shims = [
     "CSys", "CALSA", "CAvahi", "COpus", "CFLAC", "CFFmpeg", "CSQLite", "COpenSSL",

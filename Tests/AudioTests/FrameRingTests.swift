@@ -166,14 +166,14 @@ import Testing
       let frames = TestRing.samples(next..<next + count, generation: 1)
       let written = writer.write(frames.span, at: next, generation: 1)
       next += Int64(written)
-      // A hole now and then.
+      // Leave a hole now and then.
       if written == Int(count), next % 7 == 0, next + 5 < total { next += 5 }
       await Task.yield()
     }
     return 0
   }
 
-  /// Frames that are found and are not what was written.
+  /// Returns the number of frames that were found but differ from those written.
   private static func countWrong(_ total: Int64, in ring: FrameRing) async -> Int {
     var reader = FrameRingReader(ring)
     var wrong = 0
@@ -202,7 +202,8 @@ import Testing
   }
 }
 
-/// A ring of four blocks or more, of two channels: the first holds the frame's place, the second its generation.
+/// A ring of at least four blocks with two channels: the first holds the frame's place, the second its
+/// generation.
 private struct TestRing: ~Copyable {
   var writer: FrameRingWriter
   var reader: FrameRingReader
@@ -242,7 +243,7 @@ private struct TestRing: ~Copyable {
     reader.endRelease()
   }
 
-  /// Place and generation of each frame that is found, interleaved; nil for the missing ones.
+  /// Returns place and generation of each frame that is found, interleaved; nil for missing ones.
   mutating func heard(_ frames: Range<Int64>) -> [[Float]?] {
     reader.update()
     var found: [[Float]?] = []

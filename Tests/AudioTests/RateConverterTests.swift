@@ -34,7 +34,8 @@ import Testing
   @Test(arguments: pairs, [0, 1, -1, 12_345, 7_777_777_777] as [Int64])
   func `a sine keeps its phase on the media time line`(rates: (Int, Int), start: Int64) {
     let (from, to) = rates
-    // 1000 Hz: a whole number of turns a second, so that absolute indices reduce to within a second.
+    // 1000 Hz has a whole number of turns a second, so absolute indices can be reduced to within a
+    // second.
     let offset = Int(start - floorDivide(start, Int64(from)) * Int64(from))
     let input = sine(hertz: 1_000, rate: from, frames: offset..<offset + from / 10)
     let first = RateConverter(from: from, to: to, channelCount: 1, startingAt: start).nextFrame
@@ -53,7 +54,7 @@ import Testing
   @Test(arguments: pairs)
   func `an impulse peaks at its own media time`(rates: (Int, Int)) {
     let (from, to) = rates
-    // One second in, both grids have a frame.
+    // One second in, both grids have a frame at the same time.
     var input = [Float](repeating: 0, count: from + from / 10)
     input[from] = 1
     let output = convert(input, from, to)
@@ -106,7 +107,7 @@ import Testing
     let next = converter.nextFrame
     #expect(next - first == Int64(output.count))
     let (end, from64, to64) = (start + Int64(frames), Int64(from), Int64(to))
-    // Times as products, so that nothing is rounded.
+    // Compare times as products, so that nothing is rounded.
     #expect(first * from64 >= start * to64 && (first - 1) * from64 < start * to64)
     #expect(frames == 0 || next * from64 >= end * to64)
     #expect(output.isEmpty || (next - 1) * from64 < end * to64)
@@ -153,7 +154,7 @@ private func convert(
   return output
 }
 
-/// Without the ends, where the filter sees silence.
+/// Leaves out the ends, where the filter sees silence.
 private func inner(_ output: [Float], _ to: Int, _ from: Int) -> ArraySlice<Float> {
   let guardFrames = 100 * max(1, to / from) + 100
   return output[guardFrames..<output.count - guardFrames]

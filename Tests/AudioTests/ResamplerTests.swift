@@ -20,7 +20,7 @@ import Testing
 
   @Test func `no tone to 20 kHz is worse than the others`() {
     for hertz in stride(from: 257.0, to: 20_000, by: 500) {
-      // Three times through all fractions.
+      // Passes through all fractions three times.
       let output = resample(sine(hertz: hertz, rate: 48_000, frames: 0..<3_080), 1, step: 1.001)
       let fit = SineFit(output, cyclesPerSample: hertz / 48_000 * 1.001)
       #expect(fit.residualDecibels < -120, "\(hertz) Hz")
@@ -62,7 +62,8 @@ import Testing
   }
 
   @Test func `a rate that moves leaves no corner in a sine`() {
-    // From -1000 to +1000 ppm over the run; the phase expected is that of the moving position.
+    // The rate changes from -1000 to +1000 ppm over the run; the expected phase is that of the
+    // moving position.
     let source = sine(hertz: 10_007, rate: 48_000, frames: 0..<6_000)
     let frames = 5_000
     var cursor = ResamplerCursor(
@@ -109,7 +110,7 @@ import Testing
     #expect(render(source, 1, at: &cursor, frames: 10).count == 1)
     cursor = ResamplerCursor(position: 31, step: 1)
     #expect(render(Array(source[..<63]), 1, at: &cursor, frames: 10).isEmpty)
-    // 36 frames behind the position at this rate.
+    // At this rate the kernel needs 36 frames after the position.
     cursor = ResamplerCursor(position: 35, step: 1)
     #expect(render(Array(source[..<71]), 1, rate: 44_100, at: &cursor, frames: 10).isEmpty)
     #expect(render(Array(source[..<72]), 1, rate: 44_100, at: &cursor, frames: 10).count == 1)

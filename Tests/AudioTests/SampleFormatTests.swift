@@ -73,7 +73,7 @@ import Testing
     let mean = steps.reduce(0, +) / Double(steps.count)
     let variance = steps.map { ($0 - mean) * ($0 - mean) }.reduce(0, +) / Double(steps.count)
     #expect(abs(mean - 10.3) < 0.02)
-    // Triangular dither (1/6) and rounding (1/12) together, whatever the level.
+    // Triangular dither (1/6) plus rounding (1/12), at any level.
     #expect(abs(variance - 0.25) < 0.02)
   }
 
@@ -94,7 +94,7 @@ private func encode(_ samples: [Float], _ format: SampleFormat) -> [UInt8] {
   return bytes
 }
 
-/// Through the sound card's writer, into memory of odd alignment.
+/// Writes samples with the sound card's writer, into memory of odd alignment.
 private func write(_ samples: [Float], _ format: SampleFormat) -> [UInt8] {
   var bytes = [UInt8](repeating: 0xAA, count: samples.count * format.byteCount + 2)
   var dither = Dither(seed: 42)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AvahiDiscovery
 
-/// One after the other: the address of the system bus belongs to the process.
+/// Tests run one after the other, because the address of the system bus belongs to the process.
 @Suite(.serialized) struct DaemonTests {
   typealias Published = EventBox<ServicePublisher.Event>
   typealias Browsed = EventBox<ServiceBrowser.Event>
@@ -115,7 +115,7 @@ import Testing
 
     try bed.kill(.bus)
     _ = try browsed.next("lost") { if case .lost = $0 { true } else { nil } }
-    // The daemon does not outlive the bus.
+    // The daemon ends when the bus ends.
     try bed.kill(.daemon)
     try startAll()
     try published.next(.published(name: "Keller"))
@@ -191,7 +191,7 @@ import Testing
     withExtendedLifetime((publisher, browser)) {}
   }
 
-  /// D-Bus waits 25 s for an answer.
+  /// A D-Bus call gives up after 25 s; this is shorter.
   private let aCallThatGivesUp = Duration.seconds(20)
 
   @Test func `a name that cannot be announced is refused at once`() {

@@ -12,8 +12,8 @@ final class EventBox<Event: Sendable>: Sendable {
     arrivals.signal()
   }
 
-  /// Removes events up to the first that `pick` takes, and returns what it made of it. A service takes about a second
-  /// to be announced; half a minute means never.
+  /// Removes events up to the first that `pick` accepts, and returns the result of `pick`. Announcing a service takes
+  /// about a second; half a minute means never.
   func next<Value>(_ what: String, _ pick: (Event) -> Value?) throws -> Value {
     let deadline = DispatchTime.now() + .seconds(30)
     var passed: [Event] = []

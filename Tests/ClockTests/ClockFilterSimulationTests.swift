@@ -1,7 +1,8 @@
 import Clock
 import Testing
 
-/// The promises about the network clock, in virtual time. The limits are those of the research report.
+/// Checks the promises about the network clock in virtual time. The limits are those of the research
+/// report.
 struct ClockFilterSimulationTests {
   @Test(arguments: [
     (NetworkModel.Kind.wired, 3.0), (.wifi, 45), (.wifiBusy, 85), (.wifiPowerSave, 70),

@@ -19,15 +19,15 @@ struct ClockFilterTests {
       let outcome = filter.insert(sample)
       #expect(outcome != .rejected)
       #expect(filter.generation == UInt32(row[9]), "row \(row[0])")
-      // After a step, the reference knows less of the drift.
+      // After a step, the reference knows the drift less well.
       guard filter.generation == 0 else { continue }
       let halfMargin = try #require(filter.fit).corridor.halfMargin
       #expect(abs(halfMargin * 1e9 - row[8]) <= 1, "row \(row[0])")
-      // Where one sample bounds the corridor on both sides, several slopes are equally good, and the reference
-      // takes one by chance.
+      // If one sample bounds the corridor on both sides, several slopes are equally good, and the reference
+      // takes an arbitrary one.
       if abs(filter.drift * 1e9 - row[7]) > 1 { ambiguous += 1 }
     }
-    // Of some 345 rows.
+    // There are some 345 rows.
     #expect(ambiguous < 70)
   }
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Clock
 
-/// How exact the estimate is, on networks whose delays are independent from packet to packet.
+/// The accuracy of the estimate on networks whose delays are independent from packet to packet.
 struct ClockLineTests {
   @Test(arguments: [
     (LaneNetwork.Kind.wired, LaneRoom.Wander.none, 2.5, 6.0), (.wired, .slowSine, 3.7, 10),
@@ -64,8 +64,8 @@ struct ClockLineTests {
     #expect(beyond * 100 < count)
   }
 
-  /// Answers take longer than requests on average, which is in the mean of all midpoints and hardly in the fastest. Rooms that
-  /// went from one to the other would be apart by that.
+  /// Answers take longer than requests on average. That shifts the mean of all midpoints, but hardly the fastest ones.
+  /// Rooms that switched from one to the other would differ by that shift.
   @Test func `where machines are slow to pass packets on, rooms err alike`() {
     let rooms = (0..<8 as Range<UInt64>).map {
       LaneRoom(.busyMachines, seconds: 60, seed: $0).looks.filter { $0.time > 20 }
@@ -83,7 +83,7 @@ struct ClockLineTests {
       origin: start, base: .zero, intercept: 0, slope: 5e-6, lastingSlope: 1e-6)
     #expect(line.slope(at: start) == 5e-6)
     #expect(abs(line.slope(at: start + .seconds(2000)) - 1e-6) < 1e-9)
-    // 4 ppm more for the time constant, in the limit.
+    // The limit allows 4 ppm more for the time constant.
     let drifted = line.relativeOffset(at: start + .seconds(100_000))
     #expect(abs(drifted - 0.1 - 4e-6 * Tuning.evidenceTime) < 1e-7)
     #expect(abs(line.relativeOffset(at: start - .seconds(1)) + 5e-6) < 1e-12)

@@ -2,13 +2,14 @@ import Clock
 import Foundation
 import TestSupport
 
-/// A receiver's clock that runs off the true time, which is the group's.
+/// A receiver's clock that deviates from true time. The group's clock is true time.
 struct LocalClockModel {
   private let step = 0.1
   private var ahead: [Double]
   private var jumps: [(at: Double, by: Double)] = []
 
-  /// `drift` is how much faster the local clock runs at the start; it wanders as crystals at room temperature do.
+  /// - Parameter drift: how much faster the local clock runs at the start. The drift wanders like that of
+  ///   crystals at room temperature.
   init(
     seconds: Double, drift: Double, jumps: [(at: Double, by: Double)], random: inout SplitMix64
   ) {
@@ -25,7 +26,7 @@ struct LocalClockModel {
     }
   }
 
-  /// Local less group time, in seconds.
+  /// Local time minus group time, in seconds.
   func lead(at time: Double) -> Double {
     let position = time / step
     let index = min(Int(position), ahead.count - 2)
@@ -50,7 +51,7 @@ struct ClockTrace {
   var entries: [Entry] = []
   let clock: LocalClockModel
 
-  /// Probes as `schedule` says, or at the given interval after 16 probes 20 ms apart.
+  /// Probes follow `schedule`, or the given interval after 16 probes 20 ms apart.
   init(
     _ kind: NetworkModel.Kind, seconds: Double, seed: UInt64, interval: Double? = 0.25,
     drift: Double? = nil, jumps: [(at: Double, by: Double)] = []
@@ -84,8 +85,8 @@ struct ClockTrace {
     entries.sort { $0.arrival < $1.arrival }
   }
 
-  /// Feeds `filter`, and calls `look` every `interval` seconds of true time with the error of the estimate,
-  /// in seconds, and the bound that the filter gives for it.
+  /// Feeds `filter`, and calls `look` every `interval` seconds of true time with the estimate's error in seconds
+  /// and the bound that the filter gives for it.
   func play(
     into filter: inout ClockFilter, every interval: Double, until end: Double,
     look: (_ time: Double, _ error: Double, _ estimate: ClockEstimate, _ filter: ClockFilter) ->

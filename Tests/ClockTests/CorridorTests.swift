@@ -26,7 +26,7 @@ struct CorridorTests {
     for seed in 0..<50 as Range<UInt64> {
       let samples = randomSamples(count: 2 + Int(seed % 11), seed: seed)
       let line = try #require(Corridor(through: samples, prior: Self.open))
-      // Over a second, the samples decide on the slope.
+      // Over more than a second, the samples determine the slope.
       guard line.span > 1 else { continue }
       for step in -2000...2000 {
         #expect(halfMargin(of: samples, slope: Double(step) * 50e-9) <= line.halfMargin + 1e-12)
@@ -112,8 +112,8 @@ struct CorridorTests {
     }.sorted { $0.midpoint < $1.midpoint }
   }
 
-  /// An exchange whose packets take `up` and `down` seconds, around local time `origin + time`. Sums of small
-  /// and large numbers are made in nanoseconds, so that they keep their digits.
+  /// An exchange whose packets take `up` and `down` seconds, around local time `origin + time`. Small and
+  /// large numbers are added in nanoseconds, so that no digits are lost.
   private func sample(
     at time: Double, origin: Double = 0, offset: Double, constant: Double = 0, up: Double,
     down: Double

@@ -2,7 +2,8 @@ import Clock
 import Testing
 
 struct ErrorBoundTests {
-  /// Each phase for itself: the slope is fixed in the first second and hardly known in the next ones.
+  /// Checks each phase separately: in the first second the slope is fixed, and in the next ones it is
+  /// hardly known.
   @Test(arguments: NetworkModel.Kind.allCases)
   func `the error stays within its bound in more than 99 of 100 cases`(kind: NetworkModel.Kind) {
     let phases = [0.0..<1, 1..<2, 2..<5, 5..<30]

@@ -2,19 +2,20 @@ import Clock
 import Foundation
 import TestSupport
 
-/// A network of lanes that keep the order of packets: one of the sender's, always a wire with a switch, and one of
-/// the receiver's. Delays are independent from packet to packet, unlike those of `NetworkModel`.
+/// A network of lanes that keep the order of packets: one lane of the sender, always a wire with a switch, and one
+/// of the receiver. Delays are independent from packet to packet, unlike those of `NetworkModel`.
 struct LaneNetwork {
   enum Kind: CaseIterable {
-    /// 50 µs and evenly up to 100 µs more, symmetric and light-tailed.
+    /// 50 µs plus a uniform delay of up to 100 µs, symmetric and light-tailed.
     case wired
-    /// 1 ms and a gamma of 0.7 ms, with spikes and stalls.
+    /// 1 ms plus a gamma-distributed delay of 0.7 ms, with spikes and stalls.
     case wifi
-    /// 2 ms and a gamma of 3 ms, with more of both.
+    /// 2 ms plus a gamma-distributed delay of 3 ms, with more spikes and stalls.
     case farWifi
     /// A wire with 4 ms more towards the receiver.
     case asymmetric
-    /// No delay but what busy machines take to pass a packet on, and the receiver's takes more.
+    /// The only delay is the time that busy machines take to pass a packet on; the receiver's machine takes
+    /// longer.
     case busyMachines
   }
 
@@ -48,7 +49,7 @@ struct LaneNetwork {
 
   init(_ kind: Kind, random: inout SplitMix64) {
     let wire = Lane(delay: 50e-6, uniform: 100e-6)
-    // The sender's and the receiver's, towards the receiver.
+    // The lanes of the sender and of the receiver, towards the receiver.
     var near = wire
     var far = wire
     var stallInterval = 0.0
@@ -85,7 +86,7 @@ struct LaneNetwork {
     if stallInterval > 0 { nextStall = random.exponential(mean: stallInterval) }
   }
 
-  /// When a request that leaves at `time` arrives, in true seconds.
+  /// Returns the time in true seconds at which a request that leaves at `time` arrives.
   mutating func request(at time: Double, _ random: inout SplitMix64) -> Double {
     let held = stall(at: time, &random)
     let middle = up[0].pass(at: time, notBefore: held, &random)
@@ -107,20 +108,20 @@ struct LaneNetwork {
   }
 }
 
-/// A receiver on a `LaneNetwork`, with the schedule's probes and a filter that is smoothed from 0.3 s on.
+/// A receiver on a `LaneNetwork`, with the schedule's probes and a filter that smooths from 0.3 s on.
 struct LaneRoom {
   enum Wander { case none, slowSine, walk, quickSine }
 
   struct Look {
     /// Seconds since the first probe.
     var time: Double
-    /// Of the estimate, in microseconds.
+    /// Error of the estimate, in microseconds.
     var error: Double
     var estimate: ClockEstimate
     var isLocked: Bool
   }
 
-  /// Looks of every 50 ms at the filter, once it has an estimate.
+  /// The state of the filter every 50 ms, once it has an estimate.
   private(set) var looks: [Look] = []
 
   private let lead: [Double]

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 
 /// Delays of a network with queues that fill and empty, and noise per packet, in true time from 0 on. Paths are
-/// symmetric but for what the queues do.
+/// symmetric except for the queues.
 struct NetworkModel {
   enum Kind: CaseIterable {
     /// An idle switch and the kernel's stamps.
@@ -89,8 +89,8 @@ private func onOff(_ count: Int, on: Double, off: Double, _ random: inout SplitM
   return Array(states.prefix(count))
 }
 
-/// The waiting time of a work-conserving queue; `arrivals` is the chance of new work per step, `work` its mean
-/// in seconds.
+/// Waiting times in a work-conserving queue. `arrivals` is the chance of new work per step, `work` its mean in
+/// seconds.
 private func queue(
   _ arrivals: [Double], work: Double, step: Double, _ random: inout SplitMix64
 ) -> [Double] {

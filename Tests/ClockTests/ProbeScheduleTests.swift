@@ -69,7 +69,7 @@ struct ProbeScheduleTests {
     }
   }
 
-  /// The times of the probes before `end`, in seconds.
+  /// Returns the times of the probes before `end`, in seconds.
   private func run(
     _ schedule: inout ProbeSchedule, until end: Double, isWandering: Bool = false
   ) -> [Double] {
@@ -78,7 +78,7 @@ struct ProbeScheduleTests {
     while Double(schedule.nextProbe.nanoseconds) * 1e-9 < end {
       let now = schedule.nextProbe
       times.append(Double(now.nanoseconds) * 1e-9)
-      // The middle of the range, give or take a little.
+      // Near the middle of the range.
       let jitter = UInt64.max / 2 &+ (random.next() >> 4)
       schedule.sent(at: now, isWandering: isWandering, random: jitter)
     }

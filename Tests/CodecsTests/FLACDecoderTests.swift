@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct FLACDecoderTests {
-  /// A stereo stream of 10 packets and what it holds.
+  /// Returns a stereo stream of 10 packets, and its frames.
   private func stream() throws -> (StreamFormat, [EncodedPacket], [Float]) {
     let frames = wholeSamples(2 * 20_480, bits: 16, seed: 7)
     let encoder = try FLACEncoder(

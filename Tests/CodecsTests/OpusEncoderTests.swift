@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  /// The one that the codec cuts at 120 Hz.
+  /// The channel that the codec cuts at 120 Hz.
   private func lowFrequencyChannel(of channels: Int) -> Int? { channels >= 6 ? 3 : nil }
 
   private func channel(_ channel: Int, of channels: Int, _ frames: [Float]) -> [Float] {

@@ -27,7 +27,7 @@ func smoothNoise(_ frames: Int, channels: Int, seed: UInt64) -> [Float] {
   }
 }
 
-/// Everything that `encoder` makes of `frames`, fed in pieces of changing size.
+/// Encodes `frames` in pieces of varying size. Returns all packets.
 func encodeAll(
   _ frames: [Float], with encoder: any AudioEncoder, seed: UInt64 = 1
 ) throws -> [EncodedPacket] {
@@ -44,7 +44,8 @@ func encodeAll(
   return packets
 }
 
-/// The valid frames of `packets`; checks that each packet holds what it says, at once.
+/// Returns the valid frames of `packets`. Checks that each packet has its stated number of frames
+/// at once.
 func decodeAll(
   _ packets: [EncodedPacket], with decoder: any AudioDecoder, channels: Int
 ) throws -> [Float] {

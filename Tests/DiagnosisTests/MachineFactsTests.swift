@@ -2,7 +2,7 @@ import Clock
 import Diagnosis
 import Testing
 
-/// Which verdict get the facts of a machine.
+/// The verdicts on a machine's facts.
 @Suite struct MachineFactsTests {
   @Test func `rights come from a limit or a capability`() {
     func verdicts(_ priority: UInt64, _ memory: UInt64, nice: Bool = false, lock: Bool = false)
@@ -73,7 +73,7 @@ import Testing
   }
 }
 
-/// Which verdict get the facts of a receiver.
+/// The verdicts on a receiver's facts.
 @Suite struct ReceiverFactsTests {
   private func card(
     _ state: CardFacts.State, _ owners: [CardFacts.Owner] = [], receiver: Int32? = nil
@@ -126,7 +126,7 @@ import Testing
   }
 }
 
-/// How findings read.
+/// The text of findings.
 @Suite struct FindingTextTests {
   private let finding = Finding.wrong(
     "Living room downstairs",

@@ -1,7 +1,7 @@
 import Diagnosis
 import Testing
 
-/// Which verdict gets what discovery shows.
+/// The verdicts on the facts from discovery.
 @Suite struct NetworkFactsTests {
   private func room(_ name: String, _ id: String, at address: String) -> NetworkFacts.Announcement {
     .init(id: id, name: name, addresses: [address])

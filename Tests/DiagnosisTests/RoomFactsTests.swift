@@ -2,7 +2,7 @@ import Clock
 import Diagnosis
 import Testing
 
-/// Which verdict what was seen of a room gets.
+/// The verdicts on the facts about a room.
 @Suite struct RoomFactsTests {
   private let here = RoomFacts.Connection.connected(to: "10.0.0.7:7770")
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Doctor
 
-/// Checks that are made side by side.
+/// Checks that run side by side.
 @Suite struct CheckupTests {
   private final class Printed: Sendable {
     private let text = Mutex<[String]>([])
@@ -32,7 +32,7 @@ import Testing
   @Test func `they run side by side, and are printed in their order`() throws {
     let second = DispatchSemaphore(value: 0)
     var checkup = checkup
-    // The first can only end after the second.
+    // The first check can only end after the second.
     let found = try checkup.run([
       check("a") {
         second.wait()
@@ -75,7 +75,7 @@ import Testing
             $0.most = max($0.most, $0.now)
             return $0.now
           }
-          // The first sixteen go on when they are all there.
+          // The first sixteen checks continue once all of them run.
           if number < Checkup.mostAtOnce {
             if count == Checkup.mostAtOnce {
               for _ in 1..<Checkup.mostAtOnce { isFull.signal() }

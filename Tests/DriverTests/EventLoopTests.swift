@@ -5,7 +5,7 @@ import Testing
 
 @testable import Driver
 
-/// The loop that the player's program and the library's threads have in common.
+/// The event loop of the player's program and the library's threads.
 @Suite struct EventLoopTests {
   private final class Member: LoopMember {
     var nextDeadline: LocalTime?

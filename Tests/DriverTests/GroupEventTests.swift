@@ -8,7 +8,7 @@ import WireProtocol
 
 @testable import Driver
 
-/// The one form in which programs, terminals and the library hear of a group.
+/// The one form in which programs, terminals and the library receive events of a group.
 @Suite struct GroupEventTests {
   private static let item = PlayItem(id: 4, location: "/music/a.flac")
   private static let kitchen = GroupEvent.Room(id: RoomID(2), name: "Kitchen")

@@ -8,7 +8,7 @@ import WireProtocol
 
 @testable import Driver
 
-/// Several groups in one process: one event loop, one socket for the clock, real connections.
+/// Several groups in one process: one event loop, one clock socket, real connections.
 @Suite struct GroupHostTests {
   private final class Endless: MediaSource {
     let format = AudioFormat(sampleRate: 8_000, channelCount: 1)
@@ -68,7 +68,8 @@ import WireProtocol
       }
     }
 
-    /// One wait, after which nobody has a turn; false where nothing but the clock's datagrams came.
+    /// Waits once, without giving any group a turn. Returns false if nothing but the clock's
+    /// datagrams came.
     func answerOnly() throws -> Bool {
       var isMore = false
       for event in try reactor.wait(until: HostClock.now + .milliseconds(5)) {
@@ -104,7 +105,7 @@ import WireProtocol
 
     private var sessions: [TestRoom.Session] { rooms.flatMap(\.sessions) }
 
-    /// Of the session that began so; of no session where it is made up.
+    /// The key of the session that began with this hello; an empty one if the hello is made up.
     private func key(of hello: Hello) -> ClockKey {
       let session = sessions.last { $0.hello.session == hello.session }
       return ClockKey(session?.peer?.clockKey ?? [])
@@ -122,7 +123,7 @@ import WireProtocol
     try bed.run(until: "both play") { bed.groups.allSatisfy { $0.heldBytes > 0 } }
     bed.host.turn()
     #expect(bed.groups.map(\.session.storeLimit) == [StoreBudget.bytes / 2, StoreBudget.bytes / 2])
-    // A group hears of its share also where nothing else has happened to it.
+    // A group learns its share even if nothing else has happened to it.
     try bed.run(until: "the first group has nothing to do") { !bed.groups[0].hasNews }
     bed.groups[0].takeTurn(storeLimit: StoreBudget.least)
     #expect(bed.groups[0].session.storeLimit == StoreBudget.least)
@@ -174,7 +175,7 @@ import WireProtocol
     for (number, hello) in hellos.enumerated() { try bed.ask(hello, sequence: UInt32(number + 1)) }
     try bed.run(until: "both have answered") { bed.answers.count == 2 }
     #expect(Set(bed.answers.map(\.clockID)) == Set(hellos.map(\.clockID)))
-    // The kernel's stamp of each answer comes with the next one, of the same clock.
+    // The kernel's stamp of each answer comes with the next answer of the same clock.
     for (number, hello) in hellos.enumerated() { try bed.ask(hello, sequence: UInt32(number + 11)) }
     try bed.run(until: "both have answered again") { bed.answers.count == 4 }
     for (number, hello) in hellos.enumerated() {

@@ -34,7 +34,7 @@ private final class Flag: Sendable {
     return try LiveSource(feed, interruption: interruption) { feed.stop() }
   }
 
-  /// As many frames as are asked for.
+  /// Reads this many frames.
   private func read(_ count: Int, from source: LiveSource) throws -> [Float] {
     var frames: [Float] = []
     while frames.count < count {
@@ -50,13 +50,13 @@ private final class Flag: Sendable {
     let source = try open(ReadInterruption())
     let frames = try read(4000, from: source)
     #expect(frames == [Float](repeating: 0, count: 4000))
-    // Half a second of it has not come earlier than it was due.
+    // Half a second of audio has not arrived earlier than it was due.
     #expect(HostClock.now - begin >= .milliseconds(480))
     let firstHeard = try #require(source.live?.firstHeard)
     #expect(firstHeard - begin >= .milliseconds(400))
   }
 
-  /// A program that writes one value as fast as it is read, until the flag is set.
+  /// Writes one value as fast as it is read, until the flag is set.
   private func write(_ level: Int16, until isOver: Flag) -> DispatchSemaphore {
     let (path, done) = (path, DispatchSemaphore(value: 0))
     Thread.detachNewThread {
@@ -69,8 +69,8 @@ private final class Flag: Sendable {
     return done
   }
 
-  /// Reads on until half a block of this level has come. On a busy machine there is silence before it and within it, for however
-  /// long.
+  /// Reads until half a block of this level has come. On a busy machine there may be silence of any length before and
+  /// within it.
   private func hear(_ level: Float, from source: LiveSource) throws {
     var count = 0
     while count < 20 {
@@ -134,7 +134,7 @@ private final class Flag: Sendable {
     #expect(LiveLocation("alsa:" + name) == .card(name))
   }
 
-  /// What ALSA would take for more than a name: plugins that write files, configurations that load libraries.
+  /// Names that ALSA would take for more than a name: plugins that write files, configurations that load libraries.
   @Test(arguments: [
     "file:/home/me/.bashrc", "file:out,raw", "tee:hw:0,/x,raw", "{ type hw }",
     "{type x lib \"/srv/music/song.mp3\"}", "plug:SLAVE='file:/x'", "hw:1,0;x", "hw:{}", "a b",

@@ -46,7 +46,7 @@ import Testing
     #expect(inputs.level("Turntable") != nil)
     second = nil
     #expect(inputs.level("Turntable") == nil)
-    // And again.
+    // Open it a second time.
     _ = try open()
     #expect(inputs.level("Turntable") == nil)
   }
@@ -60,7 +60,7 @@ import Testing
     }
     #expect(
       sources.allSatisfy { $0.live?.latency == .milliseconds(40) && $0.live?.adapts == false })
-    // It begins with what comes next.
+    // Each source begins with new audio.
     for source in sources {
       let first = try #require(source.live).firstHeard
       #expect(first >= HostClock.now - .seconds(1), "\(first)")
@@ -79,7 +79,7 @@ import Testing
     }
     #expect(sources.allSatisfy { $0.live?.adapts == true })
     func held(_ milliseconds: Int64) throws {
-      // Silence comes to it at once.
+      // The source gets silence at once.
       var frames: [Float] = []
       while sources[0].heldLatency != .milliseconds(milliseconds) {
         frames.removeAll()

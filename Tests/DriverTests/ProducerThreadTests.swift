@@ -8,13 +8,13 @@ import Testing
 @testable import Driver
 @testable import Sender
 
-/// Sources that hang where nothing can interrupt them, as the C library's look-up of a name does.
+/// Sources that hang where nothing can interrupt them, like the C library's look-up of a name.
 private final class Hang: Sendable {
   private let entered = DispatchSemaphore(value: 0)
   private let released = DispatchSemaphore(value: 0)
   private let threads = Mutex(0)
 
-  /// Threads in it now.
+  /// Number of threads that hang now.
   var count: Int { threads.withLock { $0 } }
 
   func hang() {
@@ -39,7 +39,7 @@ private final class Silence: MediaSource {
   func seek(toFrame frame: Int64) {}
 }
 
-/// A producer's thread whose items called "hang" do.
+/// A producer's thread, in which items called "hang" hang.
 private struct Producer {
   let hang = Hang()
   let reactor: Reactor
@@ -87,10 +87,10 @@ private struct Producer {
           mediaTime: .zero, generation: generation, continues: false)), at: time)
   }
 
-  /// An order that makes none obsolete.
+  /// Sends an order that makes no other one obsolete.
   func finish() { thread.carryOut(.finish(generation: 0), at: LocalTime(nanoseconds: 0)) }
 
-  /// The generations of the next batches.
+  /// Returns the generations of the next batches.
   func next(_ count: Int) throws -> [UInt32] {
     var generations: [UInt32] = []
     while generations.count < count {
@@ -130,7 +130,7 @@ private struct Producer {
     producer.thread.replaceIfStuck(at: time(2) + Self.patience)
     #expect(producer.disownedCount == 1)
     #expect(try producer.next(1) == [2])
-    // What it comes back with is of no use to anybody.
+    // Nobody uses the result of the thread that comes back.
     producer.hang.release()
     producer.begin("last", generation: 3, at: time(9))
     #expect(try producer.next(1) == [3])
@@ -165,7 +165,7 @@ private struct Producer {
     producer.begin("next", generation: 99, at: time(100))
     producer.thread.replaceIfStuck(at: time(101))
     #expect(producer.disownedCount == limit)
-    // Whichever of them ends, the order is carried out: by the last one itself, or by one more thread.
+    // Whichever thread ends, the order is carried out, by the last thread itself or by a new one.
     for _ in 0...limit { producer.hang.release() }
     while try !producer.next(1).contains(99) {}
     producer.thread.stop()

@@ -7,7 +7,7 @@ import WireProtocol
 
 @testable import Driver
 
-/// What discovery says, which anybody on the network can write.
+/// Tests of discovery, in which anybody on the network can write anything.
 @Suite struct RoomDirectoryTests {
   private static func service(
     _ name: String, id: Int, at addresses: String..., port: UInt16 = 7770

@@ -7,10 +7,10 @@ import WireProtocol
 
 @testable import Driver
 
-/// A receiver on a real socket that is always ready, plays nothing, asks for more as it gets something, and keeps what it
-/// was told.
+/// A receiver on a real socket that is always ready, plays nothing, grants more credit as data arrives, and records
+/// what it was told.
 final class TestRoom {
-  /// What a sender did in one session.
+  /// The sender's actions in one session.
   struct Session {
     let hello: Hello
     let peer: SecuredPeer?
@@ -20,7 +20,7 @@ final class TestRoom {
     var isOpen = true
   }
 
-  /// Little, so that a sender who has given as much has only just begun.
+  /// A small credit, so that a sender who has used it has only just begun.
   private static let credit: UInt64 = 256 << 10
 
   let record: RoomRecord
@@ -28,7 +28,7 @@ final class TestRoom {
   private let listener: ListenerID
   private let peers: PeerConnections<Int>
   private var acceptedCount = 0
-  /// What each connection is for: a session, and whether it is its media connection.
+  /// The session of each connection, and true for its media connection.
   private var uses: [Int: (session: Int, isMedia: Bool)] = [:]
   private var framers: [Int: MessageFramer] = [:]
   private var known: [Int: SecuredPeer] = [:]

@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  /// What leads a decoder further than to its first check.
+  /// A prefix that leads a decoder beyond its first check.
   private static func start(of codec: Codec) -> [UInt8] {
     switch codec {
     case .mp3: [0xff, 0xfb, 0x90, 0x64]
