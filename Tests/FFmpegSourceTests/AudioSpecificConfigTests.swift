@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test func `other object types, and channels defined in packets, are refused`() {
-    // Nothing, half of it, AAC Main, no channel configuration, a rate of its own.
+    // Empty, half a configuration, AAC Main, no channel configuration, an explicit rate.
     for bytes: [UInt8] in [[], [0x12], [0x0a, 0x10], [0x12, 0x00], [0x16, 0x90]] {
       #expect(AudioSpecificConfig(bytes) == nil, "\(bytes)")
     }

@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  /// Opens, reads and seeks; what is thrown on the way is as good as what is not.
+  /// Opens, reads and seeks. Any error on the way is fine.
   private func playThrough(_ path: String, _ random: inout SplitMix64) {
     guard let source = try? FileSource(path: path) else { return }
     var frames: [Float] = []

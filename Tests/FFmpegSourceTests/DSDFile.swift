@@ -3,15 +3,15 @@ import Foundation
 /// A DSF file of one bit a sample in two channels, at 2.8224 MHz.
 enum DSDFile {
   private static let rate = 2_822_400
-  /// Bytes of a channel before those of the other one.
+  /// Bytes of one channel before those of the other.
   private static let block = 4_096
 
-  /// A sine at half of full scale.
+  /// Writes a sine at half of full scale.
   static func writeSine(_ frequency: Double, seconds: Int, to path: String) throws {
     try Data(sine(frequency, seconds: seconds)).write(to: URL(fileURLWithPath: path))
   }
 
-  /// By a modulator of second order.
+  /// Makes the sine with a second-order modulator.
   private static func sine(_ frequency: Double, seconds: Int) -> [UInt8] {
     let blocks = seconds * rate / 8 / block
     var bits: [UInt8] = []

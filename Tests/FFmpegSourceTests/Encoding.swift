@@ -1,12 +1,12 @@
 import Testing
 
-/// A file format, with what FFmpeg must be told to write it.
+/// A file format, with FFmpeg's arguments to write it.
 struct Encoding: Sendable, CustomTestStringConvertible {
   var name: String
   var arguments: [String] = []
   var rate = 44_100
   var isLossless = false
-  /// Whether the file says how many frames it has, and its decoder gives just these.
+  /// True if the file states its number of frames, and its decoder returns exactly these.
   var isExact = true
 
   var testDescription: String { ([name] + arguments).joined(separator: " ") }

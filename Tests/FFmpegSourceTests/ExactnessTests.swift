@@ -4,7 +4,7 @@ import Sender
 import TestSupport
 import Testing
 
-/// A sine in several files, and files of the encoders that people use.
+/// Tests with a sine in several files, and with files of popular encoders.
 @Suite struct ExactnessTests {
   private static let rate = 48_000
   private static let pieces = [0..<50_021, 50_021..<96_800, 96_800..<150_000]
@@ -40,8 +40,8 @@ import Testing
     #expect(joined == Self.recording.floats)
   }
 
-  /// What no codec can know is what comes after the end of its file: a few milliseconds may be less exact,
-  /// but are neither silent nor elsewhere.
+  /// A codec cannot know what follows the end of its file. So the last few milliseconds may be less exact,
+  /// but must be neither silent nor shifted.
   @Test(
     arguments: [
       ("lame", "cbr.mp3", ["-b", "192"]), ("lame", "vbr.mp3", ["-V", "2"]),
@@ -78,7 +78,7 @@ import Testing
     return folder.file(name)
   }
 
-  /// In-phase and quadrature part of the sine, as of a sine of full level in its place.
+  /// Returns the in-phase and quadrature part of the sine, relative to a full-level sine in its place.
   private func phasor(
     of frames: [Float], at start: Int, count: Int
   ) -> (inPhase: Double, quadrature: Double) {
@@ -96,7 +96,7 @@ import Testing
     phasor(of: frames, at: start, count: count).inPhase
   }
 
-  /// In frames, modulo a period of 48.
+  /// Returns the shift in frames, modulo a period of 48.
   private func shift(of frames: [Float], at start: Int, count: Int) -> Double {
     let phasor = phasor(of: frames, at: start, count: count)
     return atan2(phasor.quadrature, phasor.inPhase) / (2 * .pi * 997) * Double(Self.rate)
@@ -174,8 +174,8 @@ import Testing
     }
   }
 
-  /// As iTunes writes it, in front of the other tags; the index stands at the end of the file, so that no
-  /// offset changes.
+  /// Inserts the tag as iTunes writes it, in front of other tags. The index is at the end of the file, so
+  /// no offset changes.
   private func insertGaplessTag(
     into file: [UInt8], delay: Int, frameCount: Int
   ) throws -> [UInt8] {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FFmpegSource
 
-/// All frames of a source from where it stands, read in pieces of odd size.
+/// Reads all frames of a source from its present position, in pieces of odd size.
 func readAll(_ source: any MediaSource, limit: Int = 4_000_000) throws(MediaError) -> [Float] {
   var frames: [Float] = []
   while frames.count < limit {
@@ -43,7 +43,7 @@ func readAll(_ source: any MediaSource, limit: Int = 4_000_000) throws(MediaErro
     #expect(source.format == AudioFormat(sampleRate: 44_100, channelCount: 2))
     #expect(source.frameCount == (encoding.isExact ? 20_011 : nil))
     #expect(try readAll(source) == recording.floats)
-    // WavPack and TTA are written with 32 bits here, whatever the samples need.
+    // FFmpeg writes WavPack and TTA with 32 bits here, whatever the samples need.
     if !["a.wv", "a.tta"].contains(encoding.name) {
       #expect(source.sampleType == (bits == 16 ? .int16 : .int24))
     }
@@ -60,7 +60,7 @@ func readAll(_ source: any MediaSource, limit: Int = 4_000_000) throws(MediaErro
     guard encoding.isExact else { return }
     #expect(source.frameCount == Int64(recording.frameCount))
     #expect(frames.count == recording.samples.count)
-    // Noise loses its highest frequencies in these codecs, but lies where it lay.
+    // These codecs remove the highest frequencies of noise, but do not shift it.
     let errors = (-3...3).map { error(of: frames, over: recording.floats, shiftedBy: $0) }
     #expect(errors.indices.min { errors[$0] < errors[$1] } == 3)
   }
@@ -143,7 +143,7 @@ func readAll(_ source: any MediaSource, limit: Int = 4_000_000) throws(MediaErro
     var frames: [Float] = []
     try source.read(176_400, appendingTo: &frames)
     #expect(abs(frames.count / 2 - 176_400) < 2_000)
-    // A sine at half of full scale, as often as it was written.
+    // The sine is at half of full scale, with the number of periods that was written.
     let left = stride(from: 40_000, to: 300_000, by: 2).map { frames[$0] }
     #expect(abs(left.max() ?? 0) > 0.4)
     let crossings = zip(left, left.dropFirst(40)).count { $0 < 0 && $1 >= 0 } / 40
@@ -227,7 +227,7 @@ func readAll(_ source: any MediaSource, limit: Int = 4_000_000) throws(MediaErro
     #expect(try readAll(FileSource(path: path)).count == 48_000)
   }
 
-  /// Energy of the difference over that of `expected`.
+  /// Returns the energy of the difference, relative to that of `expected`.
   private func error(of frames: [Float], over expected: [Float], shiftedBy shift: Int) -> Float {
     var noise: Float = 0
     var signal: Float = 0

@@ -12,7 +12,7 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// Two seconds of 1000 Hz at a quarter of full scale.
+  /// Makes two seconds of 1000 Hz at a quarter of full scale.
   private func sine(_ name: String = "a.flac", _ tags: [String] = []) throws -> FileSource {
     var recording = Recording(rate: Self.rate, frames: 0)
     recording.samples = (0..<2 * Self.rate).flatMap { frame in
@@ -29,7 +29,8 @@ import Testing
     return effects
   }
 
-  /// In Hz, from where the left channel rises through zero, without the ends.
+  /// Returns the frequency in Hz by counting rising zero crossings of the left channel, without the
+  /// ends.
   private func frequency(of frames: [Float]) -> Double {
     let left = stride(from: 0, to: frames.count, by: 2).map { frames[$0] }
     let middle = left[left.count / 5..<left.count * 4 / 5]

@@ -21,7 +21,7 @@ import Testing
     var value: Int { number.load(ordering: .relaxed) }
   }
 
-  /// What opening and reading a few frames throws.
+  /// Returns the error of opening and reading a few frames.
   private func refusal(_ open: () throws(MediaError) -> any MediaSource) -> MediaError? {
     do throws(MediaError) {
       let source = try open()
@@ -235,14 +235,14 @@ import Testing
     try refer(in: &bytes, to: "/etc/passwd")
     let path = try folder.write(bytes, to: "b.m4a")
     let source = try? FileSource(path: path)
-    // Its own bytes are all that it can sound of.
+    // Its own bytes are the only ones that it can play.
     if let source {
       var frames: [Float] = []
       try? source.read(1_000, appendingTo: &frames)
     }
   }
 
-  /// Puts an alias in the place of the reference to the file itself.
+  /// Replaces the reference to the file itself with an alias.
   private func refer(in bytes: inout [UInt8], to path: String) throws {
     let name = Array(path.utf8)
     var alias = [UInt8](repeating: 0, count: 150)

@@ -7,7 +7,7 @@ import Sender
 import TestSupport
 import Testing
 
-/// What a process that decodes can do, and what it can say, after it was taken over.
+/// Tests of a decoding process that was taken over: what it can do, and what it can send.
 @Suite struct HostileWorkerTests {
   private let folder: TemporaryFolder
   private let interruption: ReadInterruption
@@ -39,7 +39,7 @@ import Testing
     {
       try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/fd/\($0)")
     }
-    // The socket, nothing twice for its output, its own pipe, and the file.
+    // Open descriptors: the socket, /dev/null twice for its output, its own pipe, and the file.
     #expect(open.filter { $0.hasPrefix("/") && $0 != "/dev/null" } == [path])
     #expect(open.filter { $0.hasPrefix("socket:") }.count == 1)
     let limits = try String(contentsOfFile: "/proc/\(process)/limits", encoding: .utf8)
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  /// A Matroska file with attachments of nothing but zeros, which takes no room on the disk.
+  /// Makes a Matroska file with attachments of zeros, which takes no space on the disk.
   private func bomb(count: Int, size: Int) throws -> String {
     try Recording(rate: 48_000, frames: 48_000).write(
       to: "a.mka", ["-c:a", "flac", "-live", "1"], in: folder)
@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test func `pictures without end cost the item, and no more memory than the limit`() throws {
-    // Nine times 100 MiB, each less than FFmpeg's own limit of one block.
+    // Nine attachments of 100 MiB, each below FFmpeg's own limit for one block.
     let path = try bomb(count: 9, size: 100 << 20)
     do throws(MediaError) {
       let source = try WorkerSource(
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  /// A program that reads a request and then says this, as Python prints it.
+  /// A program that reads a request and then sends the result of this Python script.
   private func liar(_ script: String) throws -> MediaWorkers {
     let workers = MediaWorkers()
     let program = """
@@ -140,7 +140,8 @@ import Testing
     #expect(try fault("s.sendall(b'\\xff\\xff\\xff\\x7f'); hear()").contains("crashed"))
   }
 
-  /// An item of a format that there is, then more frames than were asked for, half a frame, and none of ours.
+  /// An item of a valid format, followed by more frames than requested, by half a frame, or by an unknown
+  /// message.
   @Test(arguments: ["b'\\0' * 804", "b'\\0' * 12", "b''"])
   func `frames that cannot be are not believed`(frames: String) throws {
     let opened =

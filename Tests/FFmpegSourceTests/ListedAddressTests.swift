@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Addresses that answer with something else than sound.
+/// Tests of addresses that answer with something other than sound.
 @Suite struct ListedAddressTests {
   private let folder: TemporaryFolder
   private let interruption: ReadInterruption

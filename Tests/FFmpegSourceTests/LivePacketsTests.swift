@@ -5,7 +5,7 @@ import Sender
 import TestSupport
 import Testing
 
-/// Radio that is passed on undecoded.
+/// Tests of radio that is passed on undecoded.
 @Suite struct LivePacketsTests {
   private let folder: TemporaryFolder
   private let interruption: ReadInterruption
@@ -19,7 +19,8 @@ import Testing
     return try NetworkSource(url: url, settings: .withoutPauses, interruption: interruption)
   }
 
-  /// Sweeps, of which no two packets are alike; FFmpeg does not take the middle of MP3 noise for MP3.
+  /// Sweeps, so that no two packets are alike. Noise would not do: FFmpeg does not recognise the middle of MP3
+  /// noise as MP3.
   private func recording(_ name: String, rate: Int = 48_000) throws -> [UInt8] {
     let arguments =
       name.hasSuffix("mp3") ? ["-write_xing", "0", "-id3v2_version", "0"] : ["-aac_pns", "0"]
@@ -47,7 +48,7 @@ import Testing
     return payloads
   }
 
-  /// What comes until the station hangs up.
+  /// Returns the packets until the station hangs up.
   private func rest(_ packets: any PacketSource) throws -> [EncodedPacket] {
     var all: [EncodedPacket] = []
     let error = #expect(throws: MediaError.self) {
@@ -61,7 +62,8 @@ import Testing
   func `packets are those that the station sends, also after it has hung up`(name: String) throws {
     let bytes = try recording(name)
     let sent = try payloads(name)
-    // The second time it begins in the middle of a packet, with as much behind it as FFmpeg wants to see then.
+    // The second connection begins in the middle of a packet, with as many bytes behind it as FFmpeg then
+    // wants to see.
     let server = try station([bytes, Array(bytes[(bytes.count / 2 + 77)...]) + bytes])
     defer { server.stop() }
     let source = try open(server.url(name))
@@ -89,7 +91,8 @@ import Testing
     let packets = try source.packets()
     #expect(packets.format.codec == .mp3)
     _ = try rest(packets)
-    // Frames of a source have one rate, to which they would be converted.
+    // Frames of a source keep one rate, so those of the new station are converted, and its packets cannot be
+    // passed on.
     #expect(throws: PassObstacle.self) { try source.packets() }
   }
 

@@ -5,12 +5,12 @@ import Sender
 import TestSupport
 import Testing
 
-/// Where packets come from that are passed on as they are.
+/// Protocols from which packets are passed on.
 enum PassedOver: String, CaseIterable, Sendable {
   case http, https
 }
 
-/// What is passed on undecoded from the network: byte for byte what is in the file.
+/// Packets that are passed on undecoded from the network are byte for byte those in the file.
 @Suite struct NetworkPacketsTests {
   private let folder: TemporaryFolder
   private let interruption: ReadInterruption
@@ -67,7 +67,7 @@ enum PassedOver: String, CaseIterable, Sendable {
     }
   }
 
-  /// How a server fails in the middle of its answer.
+  /// The ways in which a server fails in the middle of its answer.
   enum Fault: String, CaseIterable, Sendable {
     case hangsUp, resets, fallsSilent
   }
@@ -78,7 +78,7 @@ enum PassedOver: String, CaseIterable, Sendable {
   ) throws {
     let bytes = try recording("a.flac")
     let server = try TestServer(isTLS(way)) { request, connection in
-      // Every connection fails a few times, that of the frames and that of the packets.
+      // Every connection fails a few times: that of the frames and that of the packets.
       let isBroken = request.number < 6
       let end = isBroken ? (request.rangeStart ?? 0) + bytes.count / 3 : nil
       connection.send(file: bytes, from: request.rangeStart, upTo: end)

@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What a source reported, from any thread.
+/// The notices of a source, collected from any thread.
 private final class Notices: Sendable {
   private let notices = Mutex<[SourceNotice]>([])
 

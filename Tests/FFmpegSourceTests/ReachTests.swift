@@ -3,7 +3,7 @@ import Testing
 
 @testable import FFmpegSource
 
-/// Addresses that lead where whoever named them may not.
+/// Tests of addresses that lead to places which whoever named them may not reach.
 @Suite struct ReachTests {
   private func open(_ url: String, _ reach: SourceReach) throws {
     _ = try NetworkSource(
@@ -29,7 +29,8 @@ import Testing
     #expect(server.connectionCount == 0)
   }
 
-  /// As a redirect, a list, or a name that resolves to another address than before.
+  /// The second address may come from a redirect, a list, or a name that now resolves to another
+  /// address.
   @Test func `what answers from elsewhere leads back here no more`() throws {
     let server = try TestServer { $1.send(file: [1, 2, 3], from: $0.rangeStart) }
     defer { server.stop() }

@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Whoever waits for the network can be stopped, wherever that is.
+/// A read that waits for the network can be interrupted at any point.
 @Suite struct ReadInterruptionTests {
   private let folder: TemporaryFolder
   private let interruption: ReadInterruption
@@ -48,7 +48,7 @@ import Testing
     #expect(!interruption.isWaiting)
     let other = try NetworkSource(url: server.url("a.wav"), interruption: interruption)
     #expect(try readAll(other).count == 400_000)
-    // A later order of the new reader does not wake the old one up.
+    // A later order of the new reader does not wake the old one.
     interruption.readAgain()
     var frames: [Float] = []
     try source.read(10, appendingTo: &frames)
@@ -67,7 +67,7 @@ import Testing
   }
 }
 
-/// A port where connections wait for ever: the queue of those that nobody has accepted is full.
+/// A port at which connections wait for ever, because the queue of connections to accept is full.
 private final class FullListener {
   let port: UInt16
   private var descriptors: [Int32] = []

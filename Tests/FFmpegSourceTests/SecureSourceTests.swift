@@ -4,7 +4,7 @@ import Sender
 import TestSupport
 import Testing
 
-/// HTTPS: whom a source trusts, and that nothing else differs from HTTP.
+/// Tests of HTTPS: which servers a source trusts, and that everything else is as with HTTP.
 @Suite struct SecureSourceTests {
   private let folder: TemporaryFolder
   private let interruption: ReadInterruption

@@ -5,11 +5,12 @@ import Sender
 import TestSupport
 import Testing
 
-/// A seek over the network costs a request or a few, and not what lies before the place.
+/// A seek over the network costs a few requests, and does not read the data before the place.
 @Suite struct SeekCostTests {
   private static let rate = 48_000
   private static let seconds = 90
-  /// What one connection may be sent beyond what its client reads, which the test's server counts too.
+  /// Bytes that one connection may be sent beyond what its client reads; the test's server counts them
+  /// too.
   private static let slack = 500_000
 
   private let folder: TemporaryFolder
@@ -23,9 +24,9 @@ import Testing
   struct File: Sendable, CustomTestStringConvertible {
     var name: String
     var arguments: [String] = []
-    /// At most, for any seek.
+    /// Largest number of requests for any seek.
     var requests: Int
-    /// Whether a place is the very frame.
+    /// True if a seek leads to the exact frame.
     var isExact = true
 
     var testDescription: String { ([name] + arguments).joined(separator: " ") }
@@ -113,7 +114,7 @@ import Testing
     }
   }
 
-  /// Noise of a bit rate that changes: at times there are no high frequencies in it.
+  /// Noise with a varying bit rate: at times it has no high frequencies.
   private func changing(_ arguments: [String]) throws -> [UInt8] {
     var recording = Recording(rate: Self.rate, frames: Self.rate * Self.seconds)
     for index in recording.samples.indices where index / 2 / Self.rate % 30 > 12 {
@@ -172,9 +173,9 @@ import Testing
     #expect(Self.place(of: tail, in: rest, near: rest.count / 2 - 10_000) != nil)
   }
 
-  /// The frame of `whole` at which `part` begins, looked for within two seconds.
+  /// Returns the frame of `whole` at which `part` begins, within two seconds of `frame`.
   private static func place(of part: [Float], in whole: [Float], near frame: Int) -> Int? {
-    // Behind what the decoder may still bring into full swing.
+    // Skip the frames in which the decoder is still settling.
     let probe = Array(part.dropFirst(1_000).prefix(1_000))
     let range = max(0, frame - 2 * rate)..<max(0, min(whole.count / 2 - 1_000, frame + 2 * rate))
     return range.first { start in

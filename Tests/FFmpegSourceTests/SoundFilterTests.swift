@@ -6,7 +6,7 @@ import Testing
 
 @testable import FFmpegSource
 
-/// What filters do to tones, by FFmpeg itself.
+/// Tests of the effect of filters on tones, with FFmpeg itself.
 @Suite struct SoundFilterTests {
   private static let rate = 48_000
 
@@ -14,7 +14,7 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// Three seconds of a sine whose peak is at `level` of full scale.
+  /// Makes three seconds of a sine with a peak of `level`, relative to full scale.
   private func sine(_ frequency: Double, level: Double, rate: Int = rate) throws -> FileSource {
     var recording = Recording(rate: rate, frames: 0)
     recording.samples = (0..<3 * rate).flatMap { frame in
@@ -31,14 +31,14 @@ import Testing
     return effects
   }
 
-  /// The power of the last second, in dB against a sine of full scale.
+  /// Returns the power of the last second, in dB relative to a sine of full scale.
   private func level(of frames: [Float]) -> Double {
     let end = frames.suffix(2 * Self.rate)
     let power = end.reduce(0.0) { $0 + Double($1) * Double($1) } / Double(end.count)
     return 10 * log10(2 * power + 1e-12)
   }
 
-  /// How much a filter raises a tone, in dB.
+  /// Returns the gain of a tone by filters, in dB.
   private func gain(_ filters: String..., at frequency: Double, level: Double = 0.05) throws
     -> Double
   {
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test func `the width of a band is in octaves`() throws {
-    // Half the gain in dB at its edges, by definition of the width of such a filter.
+    // At its edges, such a filter has half its gain in dB, by definition of its width.
     for edge in [-1.0, 1] {
       expect(try gain("equalizer 1000:12:2", at: 1_000 * pow(2, edge)), 6)
     }
@@ -90,7 +90,8 @@ import Testing
   }
 
   @Test func `a compressor works above its threshold, by its ratio, and adds its makeup`() throws {
-    // With a short attack and a long release, the peaks count: those of this sine are at -3 dB.
+    // With a short attack and a long release, the peaks determine the gain. Those of this sine are at -3
+    // dB.
     let loud = try gain("compressor -24:4:1:100", at: 1_000, level: 0.708)
     expect(loud, -(24 - 3) * 0.75)
     expect(try gain("compressor -24:4", at: 1_000, level: 0.02), 0)
@@ -136,7 +137,7 @@ import Testing
     }
   }
 
-  /// By construction: names that stand in `FilterText`, and numbers.
+  /// This holds by construction: `FilterText` contains only known names and numbers.
   @Test(arguments: 1...4 as ClosedRange<UInt64>)
   func `whatever is asked for, FFmpeg reads names and numbers, and takes bounded time and memory`(
     seed: UInt64
@@ -172,7 +173,8 @@ import Testing
     /[a-z]+=(:?[a-zA-Z_]*=?-?[0-9.]+(?:e-?[0-9]+)?|:?t=o|:precision=float|:[a-zA-Z]+=[0-9.e-]+)+/
   }
 
-  /// Gives a tenth of a second of full scale and counts the frames that come back, all of which are finite.
+  /// Writes a tenth of a second of full scale. Returns the number of frames that come back, all of which
+  /// are finite.
   private func run(_ graph: FilterGraph, _ format: AudioFormat) throws -> Int {
     let loud = [Float](repeating: 1, count: format.sampleRate / 10 * format.channelCount)
     var frames: [Float] = []

@@ -10,8 +10,8 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// A pipe into which a thread writes `bytes` and which it then closes. A handle that is let go closes
-  /// its descriptor: the caller holds it until the source has been read.
+  /// Returns a pipe into which a thread writes `bytes`, and which it then closes. Releasing the handle
+  /// closes its descriptor, so the caller must hold it until the source has been read.
   private func pipe(of bytes: [UInt8]) -> FileHandle {
     let pipe = Pipe()
     let writer = pipe.fileHandleForWriting

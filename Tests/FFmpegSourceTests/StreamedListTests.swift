@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// HLS: recordings that are finished, and streams whose list grows while they are played.
+/// Tests of HLS: finished recordings, and streams whose list grows while they play.
 @Suite struct StreamedListTests {
   private let folder: TemporaryFolder
   private let interruption: ReadInterruption
@@ -29,7 +29,7 @@ import Testing
       url: url, settings: settings, interruption: interruption, report: report)
   }
 
-  /// Writes `list.m3u8` with segments of one second and the same packets in `a.aac`.
+  /// Writes `list.m3u8` with segments of one second, and the same packets in `a.aac`.
   private func segment(seconds: Int, type: String) throws {
     try Recording(rate: 48_000, frames: 48_000 * seconds).write(
       to: "a.aac", ["-c:a", "aac", "-aac_pns", "0"], in: folder)
@@ -81,7 +81,7 @@ import Testing
       let some = try packets(of: passed, upTo: 40)
       let first = try #require(all.firstIndex(of: some[0].payload))
       #expect(some.map(\.payload) == Array(all[first..<first + 40]))
-      // What only prepares the decoder, then the very frame.
+      // First come packets that only prepare the decoder, then the exact frame.
       let heard = try #require(some.firstIndex { $0.frameCount > 0 })
       let number = (first + heard) * 1_024 + some[heard].skippedFrames
       #expect(abs(number - Int(place)) <= 2_048, "at \(place)")
@@ -99,7 +99,7 @@ import Testing
     #expect(passed.position == 100_000 + Int64(before))
   }
 
-  /// The list of a live stream as it is at its `number`th request: one more segment each time.
+  /// Returns the list of a live stream at its `number`th request: one more segment each time.
   private static func list(_ durations: [String], at number: Int, ends: Bool) -> [UInt8] {
     let last = min(durations.count, number + 3)
     let first = max(0, last - 5)
@@ -146,7 +146,7 @@ import Testing
     let frames = try readAll(source)
     let whole = try readAll(FileSource(path: folder.file("a.aac")))
     #expect(frames.count > 2 * 48_000 * 4)
-    // The first frames lack what came before them.
+    // The first frames differ, because the audio before them is missing.
     let compared = frames.count - 2 * 8_192
     #expect(
       zip(frames.suffix(compared), whole.suffix(compared)).allSatisfy { abs($0 - $1) < 0.001 })
@@ -182,7 +182,7 @@ import Testing
     #expect(passed.count > 4 * 46)
     #expect(passed == Array(all[first...].prefix(passed.count)))
     #expect(first + passed.count >= all.count - 1)
-    // What is asked for again then is not there.
+    // After the end, nothing can be requested again.
     #expect(throws: PassObstacle.self) { try source.packets() }
     var frames: [Float] = []
     try source.read(10, appendingTo: &frames)

@@ -3,13 +3,13 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A certificate of a server, and the authority that has signed it.
+/// A server's certificate, and the authority that signed it.
 struct TestCertificate: Sendable {
   let authority: String
   let certificate: String
   let key: String
 
-  /// - Parameter name: what the certificate is for, as in `IP:127.0.0.1` or `DNS:example.org`.
+  /// - Parameter name: the name in the certificate, such as `IP:127.0.0.1` or `DNS:example.org`.
   init(for name: String, _ label: String = "server", in folder: TemporaryFolder) throws {
     let (root, request) = (folder.file(label + "-root"), folder.file(label + ".csr"))
     let names = try folder.write(Array("subjectAltName=\(name)\n".utf8), to: label + ".ext")
@@ -29,13 +29,13 @@ struct TestCertificate: Sendable {
   }
 }
 
-/// The server's side of TLS, by the GnuTLS that FFmpeg brings with it. Used by one thread.
+/// The server's side of TLS, by the GnuTLS that comes with FFmpeg. Used by one thread.
 final class TLSSession {
   private typealias Session = UnsafeMutableRawPointer
   private typealias Transfer =
     @convention(c) (Session, UnsafeMutableRawPointer, Int) -> Int
 
-  /// For a server; and a client that has gone is no reason for a signal.
+  /// Flags for a server, without a signal when a client goes away.
   private static let serverFlags: UInt32 = 1 | 1 << 6
   private static let certificateKind: Int32 = 1
   private static let pemFormat: Int32 = 1
@@ -44,7 +44,7 @@ final class TLSSession {
   private var session: Session?
   private var credentials: UnsafeMutableRawPointer?
 
-  /// Nil where there is no GnuTLS, or where the client does not trust the certificate.
+  /// Nil if there is no GnuTLS, or if the client does not trust the certificate.
   init?(_ descriptor: Int32, _ certificate: TestCertificate) {
     guard let library = dlopen("libgnutls.so.30", RTLD_NOW | RTLD_LOCAL) else { return nil }
     self.library = library
@@ -82,7 +82,7 @@ final class TLSSession {
     unsafeBitCast(dlsym(library, name), to: type)
   }
 
-  /// Like the C library's; negative where the connection is broken.
+  /// Like the C library's `recv`; negative if the connection is broken.
   func receive(_ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
     session.map { call("gnutls_record_recv", Transfer.self)($0, buffer, count) } ?? -1
   }
@@ -94,7 +94,7 @@ final class TLSSession {
     } ?? -1
   }
 
-  /// Says that nothing more comes, without which a client takes the end for an attack.
+  /// Sends the end of the stream. Without it, a client would take the end for an attack.
   func end() {
     typealias End = @convention(c) (Session, Int32) -> Int32
     if let session { _ = call("gnutls_bye", End.self)(session, 1) }

@@ -3,14 +3,14 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// An HTTP or HTTPS server on a port of its own, which answers as a test tells it: also wrongly.
+/// An HTTP or HTTPS server on a port of its own. A test decides its answers, including wrong ones.
 final class TestServer: Sendable {
   struct Request: Sendable {
     var path: String
-    /// The first byte that is asked for; nil where the client asks for all.
+    /// The first requested byte; nil if the client asks for the whole file.
     var rangeStart: Int?
     var wantsTitles: Bool
-    /// How many requests for this path came before.
+    /// Number of earlier requests for this path.
     var number: Int
   }
 
@@ -60,11 +60,11 @@ final class TestServer: Sendable {
 
   var connectionCount: Int { state.withLock { $0.connectionCount } }
 
-  /// Where the requests for it began, in their order.
+  /// Returns the first bytes of the requests for a path, in order.
   func starts(of path: String) -> [Int] { state.withLock { $0.starts["/" + path] ?? [] } }
 
-  /// Bytes of answers that were handed to the system: what the clients took, and some 100 kB a connection that they
-  /// did not.
+  /// Returns the number of answered bytes that the system has taken: those that clients read, and some 100 kB a
+  /// connection that they did not.
   func byteCount(of path: String) -> Int { state.withLock { $0.byteCounts["/" + path] ?? 0 } }
 
   func stop() {
@@ -79,7 +79,7 @@ final class TestServer: Sendable {
     while true {
       let descriptor = accept(listener, nil, nil)
       guard descriptor >= 0 else { break }
-      // The programs that other tests start would keep it open.
+      // Otherwise programs that other tests start would keep the socket open.
       _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
       let isOver = state.withLock { state in
         state.descriptors.append(descriptor)
@@ -94,7 +94,7 @@ final class TestServer: Sendable {
 
   private func serve(_ descriptor: Int32) {
     let session = certificate.flatMap { TLSSession(descriptor, $0) }
-    // Else the system would take megabytes that nobody reads.
+    // Otherwise the system would buffer megabytes that nobody reads.
     var size: Int32 = 16_384
     setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))
     var connection = Connection(descriptor, session)
@@ -130,7 +130,7 @@ final class TestServer: Sendable {
       wantsTitles: lines.contains { $0.lowercased() == "icy-metadata: 1" }, number: number)
   }
 
-  /// Used by the thread on which it is answered.
+  /// A connection. Used by the thread that answers it.
   struct Connection {
     let descriptor: Int32
     private let session: TLSSession?
@@ -141,13 +141,13 @@ final class TestServer: Sendable {
       self.session = session
     }
 
-    /// False once the client has gone.
+    /// Returns false once the client has gone.
     @discardableResult
     func send(_ bytes: some Collection<UInt8>) -> Bool {
       let bytes = Array(bytes)
       var sent = 0
       while sent < bytes.count {
-        // Little at a time, to know how much of it went out.
+        // Send little at a time, to know how much was sent.
         let count = bytes[sent..<min(bytes.count, sent + 16_384)].withUnsafeBytes { buffer -> Int in
           guard let start = buffer.baseAddress else { return 0 }
           return session?.send(start, buffer.count)
@@ -165,7 +165,7 @@ final class TestServer: Sendable {
       send(Array("\r\nConnection: close\r\n\r\n".utf8))
     }
 
-    /// Says nothing until the client hangs up or the server is stopped.
+    /// Sends nothing until the client hangs up or the server is stopped.
     func fallSilent() {
       var bytes = [UInt8](repeating: 0, count: 512)
       while receive(&bytes, bytes.count) > 0 {}
@@ -175,7 +175,7 @@ final class TestServer: Sendable {
       session?.receive(buffer, count) ?? recv(descriptor, buffer, count, 0)
     }
 
-    /// What is sent may be lost with it.
+    /// Resets the connection. Data that was sent may be lost.
     func reset() {
       var linger = linger(l_onoff: 1, l_linger: 0)
       setsockopt(
@@ -183,7 +183,7 @@ final class TestServer: Sendable {
         socklen_t(MemoryLayout.size(ofValue: linger)))
     }
 
-    /// A file as servers give it that can begin anywhere.
+    /// Sends a file like a server that supports range requests.
     func send(file: [UInt8], from start: Int?, upTo end: Int? = nil) {
       let first = min(start ?? 0, file.count)
       guard first < file.count else { return head("416 Range Not Satisfiable") }
@@ -218,7 +218,7 @@ final class TestServer: Sendable {
 }
 
 extension NetworkSettings {
-  /// Two attempts more, at once.
+  /// Two more attempts, without a pause.
   static var withoutPauses: NetworkSettings {
     var settings = NetworkSettings()
     settings.longestOutage = .zero

@@ -7,7 +7,7 @@ import Sender
 import TestSupport
 import Testing
 
-/// The finished program decodes, in a process of its own.
+/// Tests of the finished program as decoder, in a process of its own.
 @Suite struct WorkerSourceTests {
   static let workers: MediaWorkers = {
     let workers = MediaWorkers()
@@ -206,7 +206,7 @@ import Testing
     #expect(handled.map { $0.suffix(16) } == ["0000000000000000"])
   }
 
-  /// What reading on throws.
+  /// Returns the error of reading on.
   private func fault(of source: any MediaSource) -> MediaError? {
     var frames: [Float] = []
     do throws(MediaError) {

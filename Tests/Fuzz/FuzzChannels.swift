@@ -1,10 +1,10 @@
 import OpenSSLSecurity
 import WireProtocol
 
-/// Two ends of TLS, and a wire that the fuzzer holds: it cuts, drops, repeats, swaps, changes and invents bytes. Started by
-/// run.sh.
+/// Two ends of TLS, and a wire that the fuzzer controls: it cuts, drops, repeats, swaps, changes and invents bytes.
+/// Started by run.sh.
 ///
-/// What each end hears is a beginning of what the other has said, and the peer that it sees is the other.
+/// It checks that each end hears a prefix of what the other has said, and sees the other as its peer.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzChannels(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   var script = Script(bytes: Array(UnsafeBufferPointer(start: start, count: count)))
@@ -14,7 +14,7 @@ public func fuzzChannels(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   return 0
 }
 
-/// The same for all inputs: making a context takes longer than a handshake.
+/// Shared by all inputs, because making a context takes longer than a handshake.
 nonisolated(unsafe) private let contexts: [TLSContext] = (0..<2).map { _ in
   guard let key = try? IdentityKey.generate(), let context = try? TLSContext(key) else {
     preconditionFailure("OpenSSL does not work")
@@ -28,7 +28,7 @@ struct WireUnderFire {
     var said: [UInt8] = []
     var heard: [UInt8] = []
     var hasFailed = false
-    /// On its way to this end, in the pieces in which it was sent.
+    /// Data on its way to this end, in the pieces in which it was sent.
     var waiting: [[UInt8]] = []
   }
 
@@ -46,7 +46,7 @@ struct WireUnderFire {
     switch script.byte() % 10 {
     case 0, 1, 2: if !ends[end].waiting.isEmpty { give(ends[end].waiting.removeFirst(), to: end) }
     case 3:
-      // Whatever waits, so that a few bytes of the fuzzer complete a handshake.
+      // Deliver all waiting pieces, so that a few bytes of the fuzzer complete a handshake.
       for _ in 0..<8 {
         for end in 0..<2 {
           while !ends[end].waiting.isEmpty { give(ends[end].waiting.removeFirst(), to: end) }
@@ -76,7 +76,7 @@ struct WireUnderFire {
     }
   }
 
-  /// The next piece to this end becomes these.
+  /// Replaces the next piece for this end.
   private mutating func change(_ end: Int, _ body: (inout [UInt8]) -> [[UInt8]]) {
     guard !ends[end].waiting.isEmpty, ends[end].waiting.count < 64 else { return }
     var piece = ends[end].waiting.removeFirst()

@@ -1,9 +1,10 @@
 import Clock
 import WireProtocol
 
-/// Feeds arbitrary bytes to everything in the protocol that reads bytes. Started by run.sh.
+/// Feeds arbitrary bytes to everything in the protocol that parses bytes. Started by run.sh.
 ///
-/// The first byte chooses how the rest is cut into chunks; what decodes must survive encoding.
+/// The first byte chooses how the rest is cut into chunks. Everything that decodes must survive
+/// encoding.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzDecoders(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   let input = Array(UnsafeBufferPointer(start: start, count: count))
@@ -30,7 +31,7 @@ private func fuzzFramed(_ bytes: ArraySlice<UInt8>, chunk: Int) {
   precondition(framer.heldByteCount <= bytes.count)
 }
 
-/// Without a length in the way, so that the fuzzer reaches the fields sooner.
+/// Leaves out the length, so that the fuzzer reaches the fields sooner.
 private func fuzzUnframed(_ bytes: ArraySlice<UInt8>) {
   guard bytes.count >= 2 else { return }
   let type = bytes.prefix(2).reduce(UInt16(0)) { $0 << 8 | UInt16($1) }
@@ -58,7 +59,7 @@ private func reread<Message>(
   return (try? framer.next()).flatMap(decode)
 }
 
-/// What the cores compute from times of the wire must not overflow.
+/// Checks that computations with times from the wire do not overflow.
 private func fuzzArithmetic(_ message: ControlMessage) {
   guard case .anchor(let anchor) = message else { return }
   let opposite = ClockEstimate(
@@ -80,7 +81,7 @@ private func fuzzTimePacket(_ bytes: ArraySlice<UInt8>) {
   precondition((try? TimePacket.decode(encoded[...], key: key)) == packet)
 }
 
-/// Lines of `key=value`.
+/// Parses lines of `key=value`.
 private func fuzzAdvertisement(_ bytes: ArraySlice<UInt8>) {
   var record: [String: String] = [:]
   for line in bytes.split(separator: 0x0a) {

@@ -1,7 +1,7 @@
 import Sender
 
-/// Feeds arbitrary bytes to what a player reads of a process that decodes, and such a process of a player. Started by
-/// run.sh. What is taken must survive encoding.
+/// Feeds arbitrary bytes to both ends of the connection between a player and a decoding process. Started by run.sh.
+/// Everything that decodes must survive encoding.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzMedia(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   let input = Array(UnsafeBufferPointer(start: start, count: count))
@@ -25,7 +25,7 @@ public func fuzzMedia(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   return 0
 }
 
-/// What a person reads of it is one line.
+/// Checks that the text for people is one line.
 private func describe(_ answer: MediaAnswer) {
   switch answer {
   case .failed(let failure), .frames(_, .some(let failure), _):

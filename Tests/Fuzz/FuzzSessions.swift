@@ -6,8 +6,8 @@ import WireProtocol
 
 /// Feeds arbitrary inputs to both session cores. Started by run.sh.
 ///
-/// The input is read as a script: each step is an opcode and what it needs. Messages are either the script's own
-/// bytes or valid ones whose fields the script chooses, so that the fuzzer need not find out about framing first.
+/// The input is a script: each step is an opcode and its arguments. Messages are either the script's own bytes,
+/// or valid ones whose fields the script chooses, so that the fuzzer need not discover framing first.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzSessions(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   var script = Script(bytes: Array(UnsafeBufferPointer(start: start, count: count)))
@@ -88,7 +88,7 @@ struct ReceiverUnderFire {
     }
   }
 
-  /// The driver sleeps until there is nothing to wake up for, or for a minute.
+  /// Acts like a driver that sleeps until there is nothing to wake up for, for at most a minute.
   mutating func settle() {
     for id in 1...lastConnection { step(.closed(ConnectionID(id))) }
     step(.deviceLost(reason: "gone"))
@@ -368,7 +368,7 @@ extension StreamFormat {
     codec: .pcm, audio: AudioFormat(sampleRate: 48_000, channelCount: 2), sampleType: .int16)
 }
 
-/// What a session says is what the other side can read.
+/// Checks that the other side can parse what a session sends.
 private func checkControl(_ bytes: [UInt8]) {
   var framer = MessageFramer(limit: ProtocolLimits.controlMessage)
   framer.append(bytes)

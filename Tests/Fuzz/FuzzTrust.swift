@@ -5,8 +5,8 @@ import Receiver
 import Sender
 import WireProtocol
 
-/// Feeds arbitrary inputs to what decides who is trusted: the files, both machines of a pairing, and the desk of a receiver
-/// whose disk is slow and whose program is killed. Started by run.sh.
+/// Feeds arbitrary inputs to the code that decides who is trusted: the files, both machines of a pairing, and the
+/// pairing desk of a receiver whose disk is slow and whose program is killed. Started by run.sh.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzTrust(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   let bytes = Array(UnsafeBufferPointer(start: start, count: count))
@@ -32,7 +32,7 @@ private func record() -> PairingVerifierRecord {
   return record
 }
 
-/// The receiver, as this sender's end of their connection sees it.
+/// The receiver, seen from this sender's end of the connection.
 private func receiverPeer(of sender: UInt8) -> SecuredPeer {
   var peer = fuzzPeer(sender)
   peer.id = fuzzIdentifier(9)
@@ -41,7 +41,7 @@ private func receiverPeer(of sender: UInt8) -> SecuredPeer {
 
 // MARK: - Files
 
-/// What was read says the same when it is written and read again.
+/// Checks that a file that is written and read again has the same content.
 private func fuzzFiles(_ text: String) {
   let trust = TrustRecord(text: text)
   precondition(TrustRecord(text: trust.text) == trust)
@@ -54,7 +54,7 @@ private func fuzzFiles(_ text: String) {
   if let typed = try? PIN(text) {
     precondition((try? PIN(typed.written)) == typed)
   }
-  // Nobody is trusted again whom one side has removed.
+  // A pairing that one side has removed must not come back.
   var changed = trust.memory
   let removed = pairings.all.first.map { changed.pairings.remove($0.id) } ?? false
   let merged = changed.merged(into: trust.memory, since: trust.memory)
@@ -71,7 +71,7 @@ private func check(_ pairings: Pairings) {
 
 // MARK: - Machines
 
-/// A prover and a verifier hear what the script says, at times each other's words.
+/// A prover and a verifier receive messages of the script, and sometimes each other's.
 private func fuzzMachines(_ script: inout Script) {
   let context = Transcript.pairing(
     prover: fuzzIdentifier(1), verifier: fuzzIdentifier(9), binding: fuzzPeer(1).binding)
@@ -143,7 +143,7 @@ private func message(_ script: inout Script) -> PairingMessage {
 
 // MARK: - Desk
 
-/// A receiver, its disk, and those who come to pair, to leave and to play.
+/// A receiver, its disk, and visitors that come to pair, to leave and to play.
 struct DeskUnderFire {
   private struct Visitor {
     let id: ConnectionID
@@ -154,18 +154,18 @@ struct DeskUnderFire {
 
   private var session: ReceiverSession
   private var disk: TrustMemory
-  /// Who was on the disk at any time.
+  /// Identifiers that were on the disk at any time.
   private var everKept: [Identifier] = []
-  /// What the disk has not taken yet, oldest first.
+  /// Changes that the disk has not taken yet, oldest first.
   private var writing: [(trust: TrustMemory, number: Int)] = []
   private var now = LocalTime(nanoseconds: 1_000_000_000)
   private let begin = LocalTime(nanoseconds: 1_000_000_000)
   private var visitors: [Visitor] = []
   private var connections = 0
   private var keptCount = 0
-  /// Whether anybody with the right PIN has come.
+  /// True if somebody with the right PIN has come.
   private var hasKnower = false
-  /// Answers that told a sender whether its PIN is right, since the last right one.
+  /// Number of answers since the last right PIN that told a sender whether its PIN is right.
   private var answers = 0
   private var allAnswers = 0
 
@@ -226,7 +226,7 @@ struct DeskUnderFire {
     deliver(visitors.count - 1)
   }
 
-  /// What a visitor's program has to say.
+  /// Delivers the messages of a visitor's program.
   private mutating func deliver(_ index: Int) {
     guard visitors.indices.contains(index) else { return }
     let id = visitors[index].id
@@ -261,7 +261,7 @@ struct DeskUnderFire {
     guard !writing.isEmpty else { return }
     let (trust, number) = writing.removeFirst()
     keptCount += 1
-    // A right PIN ends the count, also where its sender has left before it is told.
+    // A right PIN resets the count, even if its sender leaves before it is told.
     if trust.wrongGuesses < disk.wrongGuesses {
       precondition(hasKnower, "forgiven without the PIN")
       answers = 0
@@ -271,7 +271,7 @@ struct DeskUnderFire {
     step(.trustKept(number))
   }
 
-  /// A power cut: what is not on the disk is gone.
+  /// A power cut: changes that are not on the disk are lost.
   private mutating func restart() {
     writing = []
     visitors = []
@@ -284,7 +284,7 @@ struct DeskUnderFire {
     step(.trustChanged(disk))
   }
 
-  /// Somebody wants to play.
+  /// A sender asks to play.
   private mutating func ask(_ sender: UInt8) {
     let id = connect(sender)
     let hello = Hello(
@@ -320,7 +320,7 @@ struct DeskUnderFire {
     allAnswers += 1
     answers += 1
     precondition(allAnswers <= keptCount, "an answer whose guess is not on disk")
-    // Three at once, and then no more than one in 30 s, whoever asks and however often it restarts.
+    // Three guesses at once, and then no more than one in 30 s, whoever asks and however often the receiver restarts.
     let turns = Int((now - begin).count / 30_000_000_000)
     precondition(answers <= 3 + turns, "more guesses than time allows")
   }

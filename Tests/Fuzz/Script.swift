@@ -1,7 +1,7 @@
 import Clock
 import WireProtocol
 
-/// An input of the fuzzer, read as what to do next. Beyond its end it is zeros.
+/// The fuzzer's input as a sequence of instructions. Beyond its end all bytes are zero.
 struct Script {
   private let bytes: [UInt8]
   private var next = 0
@@ -20,7 +20,7 @@ struct Script {
 
   mutating func word() -> UInt64 { take(8).reduce(0) { $0 << 8 | UInt64($1) } }
 
-  /// Small, or anywhere in the range.
+  /// Returns a small number, or one anywhere in the range.
   mutating func number(in range: ClosedRange<Int64>) -> Int64 {
     let choice = byte()
     switch choice {

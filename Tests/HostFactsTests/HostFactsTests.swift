@@ -4,7 +4,7 @@ import Testing
 
 @testable import HostFacts
 
-/// What is read from the kernel's files, of a machine that a folder stands for.
+/// Tests of reading the kernel's files, with a folder in place of a machine.
 @Suite struct HostFactsTests {
   let folder: TemporaryFolder
 

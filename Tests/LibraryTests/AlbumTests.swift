@@ -5,7 +5,7 @@ import Testing
 
 @testable import Library
 
-/// Which tracks make an album, and in what order lists come.
+/// Tests of grouping tracks into albums, and of the order of lists.
 @Suite struct AlbumTests {
   private let bed: LibraryBed
 

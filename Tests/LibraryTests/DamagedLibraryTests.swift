@@ -7,7 +7,7 @@ import Testing
 
 @testable import Library
 
-/// A file of the tables that a disk has damaged.
+/// Tests of a database file that the disk has damaged.
 @Suite struct DamagedLibraryTests {
   private let bed: LibraryBed
   private var path: String { bed.temporary.file("whole.db") }
@@ -41,7 +41,7 @@ import Testing
     let told: Lines
     var damage: [String] { told.all.withLock { $0.filter { $0.contains("set aside") } } }
 
-    /// Returns once there are so many tracks and no scan goes on.
+    /// Returns once there are so many tracks and no scan is running.
     func wait(for count: Int) async {
       for await figures in figures where figures.trackCount == count && figures.scan == nil {
         return
@@ -51,7 +51,7 @@ import Testing
     deinit { library.close() }
   }
 
-  /// A whole one, with what people put there. Nothing of it is open any more.
+  /// Makes a complete library with people's own lists, and closes it.
   private func make() async throws {
     try await fill()
     while FileManager.default.fileExists(atPath: path + "-wal") { await Task.yield() }
@@ -107,10 +107,10 @@ import Testing
 
   @Test func `stations and playlists are saved from a damaged file`() async throws {
     try await make()
-    // Nothing of what people have made.
+    // Damage a table without anything that people have made.
     try spoil("artist")
     let open = try Open(bed, path)
-    // Nothing that is read at the start is damaged; a question meets it.
+    // Nothing that is read at the start is damaged, so only a query meets the damage.
     await open.wait(for: 60)
     let failure = await #expect(throws: Refusal.self) {
       _ = try await open.library.artists(offset: 0, limit: 5)
@@ -126,7 +126,7 @@ import Testing
         == [bed.path("a/1.flac")])
   }
 
-  /// Nothing while the file is made anew.
+  /// Returns nothing while the file is being rebuilt.
   private func nina(_ library: MediaLibrary) async throws -> [String] {
     do {
       return try await library.search("nina", limit: 5).tracks.map(\.title)

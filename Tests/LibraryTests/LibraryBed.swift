@@ -5,14 +5,14 @@ import TestSupport
 
 @testable import Library
 
-/// A folder of music and the tables of it, scanned on the test's own thread.
+/// A folder of music and its database, scanned on the test's own thread.
 final class LibraryBed {
   let temporary: TemporaryFolder
   var folders: LibraryFolders
   var database: Database
   var command = LibraryBed.worker
   private(set) var reports: [String] = []
-  /// Called for everything that a scan tells.
+  /// Called for all news of a scan.
   var tell: (Scan.News) -> Void = { _ in }
   var isCancelled: @Sendable () -> Bool = { false }
 
@@ -45,7 +45,7 @@ final class LibraryBed {
     try scan.run(paths)
   }
 
-  /// Of the library, such as `Nina/1.flac`.
+  /// Returns the path of a file in the library, such as `Nina/1.flac`.
   func path(_ name: String) -> String { temporary.file("Music/\(name)") }
 
   func write(_ file: TaggedFile, to name: String) throws {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Library
 
-/// What grows has an end.
+/// Checks that everything that grows has a bound.
 @Suite struct LibraryBoundsTests {
   private let bed: LibraryBed
 
@@ -33,7 +33,7 @@ import Testing
         }
       }
       var refused = 0
-      // Nothing is answered before all that are too many were refused.
+      // Nothing is answered before all requests beyond the limit were refused.
       while refused < 50, let isAnswered = await group.next() { refused += isAnswered ? 0 : 1 }
       for _ in 0..<total { go.signal() }
       var answered = 0
@@ -74,13 +74,13 @@ import Testing
         group.addTask { _ = try? await shelf.make("\(number)", 300, of: origins) }
       }
     }
-    // One whose program does not answer for long is given up.
+    // A picture whose program does not answer for long is given up.
     let limit = PictureShelf.waitingLimit
     #expect((limit - 10...limit).contains(shelf.waitingCount))
     shelf.close()
   }
 
-  /// Its program begins to work once the gate is there.
+  /// Returns a shelf whose program starts to work once the gate exists.
   private func shelfBehindGate() -> (PictureShelf, gate: String) {
     let gate = bed.temporary.file("gate")
     let script = "until [ -e \(gate) ]; do sleep 0.05; done; exec \"$0\" library-worker"

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Library
 
-/// The whole: threads, watching, files that it serves.
+/// Tests of the whole library: threads, watching, served files.
 @Suite struct MediaLibraryTests {
   private let bed: LibraryBed
 
@@ -28,7 +28,7 @@ import Testing
         settings, changed: { continuation.yield($0) }, report: { _ in })
     }
 
-    /// Returns once there are so many tracks and no scan goes on.
+    /// Returns once there are so many tracks and no scan is running.
     func wait(for count: Int) async {
       for await figures in figures where figures.trackCount == count && figures.scan == nil {
         return
@@ -97,7 +97,7 @@ import Testing
     let open = try Open(bed)
     var news = open.figures.makeAsyncIterator()
     var last = UInt64(0)
-    /// Returns once it has grown, and no scan goes on.
+    /// Returns once the library has grown and no scan is running.
     func grows() async -> HouseState.LibraryFigures? {
       while let figures = await news.next() {
         guard figures.revision > last, figures.scan == nil, figures.trackCount > 0 else { continue }
@@ -107,7 +107,7 @@ import Testing
       return nil
     }
     #expect(await grows()?.folders == ["Music"])
-    // Its counts stay, its tags do not.
+    // The counts stay the same, but the tags change.
     try bed.write(TaggedFile("Another name"), to: "a/1.flac")
     #expect(await grows()?.trackCount == 1)
     let radio = try await open.library.addRadio(name: "R", uri: "http://a.example/")
@@ -151,7 +151,7 @@ import Testing
     }
   }
 
-  /// Asks again where it is not made yet.
+  /// Asks again while the picture is being made.
   private static func picture(
     _ hash: String, _ size: Int, of library: MediaLibrary
   ) async throws(Refusal) -> ServableFile {
@@ -164,7 +164,7 @@ import Testing
     }
   }
 
-  /// From the frame's header.
+  /// Reads the width from the frame's header.
   private static func width(ofJPEG bytes: [UInt8]) -> Int? {
     for place in bytes.indices.dropLast(9)
     where bytes[place] == 0xff && [0xc0, 0xc1, 0xc2].contains(bytes[place + 1]) {
@@ -189,7 +189,8 @@ import Testing
       await #expect(throws: Refusal.self) { try await library.folder(path) }
       await #expect(throws: Refusal.self) { try await library.entries(of: .folder(path)) }
     }
-    // The whole folder becomes a link out of the library, with a file of the same name.
+    // Replace the whole folder with a link that leads out of the library, to a file of the same
+    // name.
     try FileManager.default.createDirectory(
       atPath: bed.temporary.file("out"), withIntermediateDirectories: true)
     try FileManager.default.copyItem(atPath: secret, toPath: bed.temporary.file("out/1.flac"))
@@ -221,7 +222,7 @@ import Testing
 
   @Test func `a scan is ended at once`() async throws {
     for number in 1...40 { try bed.write(TaggedFile("\(number)"), to: "a/\(number).flac") }
-    // Readers that never answer, and say when they begin.
+    // Use readers that never answer, and that note their start.
     let started = bed.temporary.file("started")
     let reader = "echo $$ >> '\(started)'; exec /bin/sleep 1000"
     let settings = MediaLibrary.Settings(
@@ -235,10 +236,11 @@ import Testing
     while readers().isEmpty { await Task.yield() }
     let before = readers().count
     library.close()
-    // A scan that went on would give each reader up in the end, and begin another one for each file.
+    // A scan that continued would give up each reader in the end, and start another one for each
+    // file.
     let ended = readers()
     #expect(ended.count <= before + WorkerPool.size)
-    // None sleeps on for a thousand seconds.
+    // No reader is left sleeping for a thousand seconds.
     while ended.contains(where: Self.isRunning) { await Task.yield() }
     #expect(try await library.albums(AlbumQuery(order: .title, limit: 5)).count == 0)
   }

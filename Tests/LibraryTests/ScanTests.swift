@@ -7,7 +7,7 @@ import Testing
 
 @testable import Library
 
-/// What a scan makes of files that come, change, move and go.
+/// Tests of a scan with files that appear, change, move and disappear.
 @Suite struct ScanTests {
   private let bed: LibraryBed
 
@@ -45,7 +45,7 @@ import Testing
     try add("One", to: "a/1.flac")
     try add("Two", to: "b/2.flac")
     try bed.scan()
-    // Whoever reads with this is told that it cannot.
+    // A reader that always fails.
     bed.command = ["/bin/false"]
     try bed.scan()
     #expect(try bed.tracks().count == 2)
@@ -190,7 +190,7 @@ import Testing
       atPath: bed.path("a/loop"), withDestinationPath: bed.path(""))
     try FileManager.default.createSymbolicLink(
       atPath: bed.path("a/link.flac"), withDestinationPath: bed.path("a/1.flac"))
-    // "Ä" as Latin-1 has it.
+    // "Ä" in Latin-1.
     let name = (Array(bed.path("a/").utf8) + [0xc4] + Array(".flac".utf8) + [0])
       .map { CChar(bitPattern: $0) }
     let bytes = TaggedFile(nil).bytes
@@ -229,7 +229,7 @@ import Testing
     for number in 1...20 { try add("\(number)", to: "\(number)/\(number).flac") }
     let count = Mutex(0)
     let folder = bed.temporary
-    // What a process leaves that is killed: the files as they are at that moment.
+    // Copies the files at this moment, as a killed process would leave them.
     var copies = 0
     bed.tell = { news in
       guard case .written = news else { return }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Library
 
-/// Stations and playlists.
+/// Tests of stations and playlists.
 @Suite struct StoredListTests {
   private let bed: LibraryBed
 

@@ -45,7 +45,7 @@ struct CoverFileTests {
   @Test func `where it cannot be written there is none`() throws {
     var cover = CoverFile(directory: directory.path)
     try cover.show([1], mimeType: "image/jpeg")
-    // Not even root may put a file where a directory is.
+    // Even root cannot put a file in place of a directory.
     mkdir(directory.path + "/cover.png", 0o700)
     #expect(throws: IOError.self) { try cover.show([2], mimeType: "image/png") }
     #expect(cover.path == nil)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LinuxIO
 
-/// A reactor and what it has reported, for tests that wait for an event and not for a time.
+/// A reactor and its events, for tests that wait for an event and not for a time.
 final class EventLog {
   struct TimedOut: Error, CustomStringConvertible {
     let description: String
@@ -16,7 +16,7 @@ final class EventLog {
 
   init() throws { reactor = try Reactor() }
 
-  /// The first value that `pick` finds in the events so far or to come.
+  /// Returns the first value that `pick` finds in past and future events.
   func first<Value>(_ what: String, _ pick: (ReactorEvent) -> Value?) throws -> Value {
     let deadline = HostClock.now + .seconds(20)
     var seen = 0
@@ -32,7 +32,7 @@ final class EventLog {
     }
   }
 
-  /// Runs the loop until `isDone` holds.
+  /// Runs the loop until `isDone` returns true.
   func run(until what: String, _ isDone: () -> Bool) throws {
     let deadline = HostClock.now + .seconds(20)
     while !isDone() {
@@ -61,10 +61,10 @@ final class EventLog {
     try first("closed") { if case .closed(id, let reason) = $0 { reason } else { nil } }
   }
 
-  /// All that has arrived on a connection so far.
+  /// Returns all bytes that have arrived on a connection.
   func received(_ id: ConnectionID) -> [UInt8] { streams[id] ?? [] }
 
-  /// Two ends of one connection, both in this reactor.
+  /// Returns the two ends of one connection, both in this reactor.
   func pair(_ address: SocketAddress, options: ConnectionOptions = .init()) throws -> (
     near: ConnectionID, far: ConnectionID
   ) {
@@ -78,7 +78,7 @@ final class EventLog {
   }
 }
 
-/// A directory of its own that goes with the test.
+/// A directory of its own that is removed after the test.
 final class TemporaryDirectory {
   let path: String
 
@@ -101,7 +101,7 @@ final class TemporaryDirectory {
   }
 }
 
-/// The addresses to test with; IPv6 only where this machine has it.
+/// The addresses for tests; IPv6 only if this machine has it.
 let loopbacks: [SocketAddress] = {
   let v6 = SocketAddress.loopback6(port: 0)
   let hasIPv6 = (try? Reactor().listen(on: v6)) != nil

@@ -53,7 +53,8 @@ struct HostClockTests {
     }
   }
 
-  /// A time daemon that corrects a crystal's error of 100 ppm makes the clocks run apart all the time.
+  /// A time daemon that corrects a crystal's error of 100 ppm makes the clocks drift apart
+  /// continuously.
   @Test func `a stamp that has waited is converted as the clocks stood then`() {
     var converter = RealtimeConverter()
     let (turn, wait): (Int64, Int64) = (50_000_000, 48_000_000)

@@ -3,7 +3,7 @@ import LinuxIO
 import Testing
 import WireProtocol
 
-/// A sender and a room in one process.
+/// Tests of a sender and a room in one process.
 @Suite struct HostedConnectionsTests {
   private let senderID: Identifier
   private let room: HostedRoom

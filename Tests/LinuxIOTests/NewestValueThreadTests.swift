@@ -7,7 +7,7 @@ import Testing
 @Suite struct NewestValueThreadTests {
   private final class Record: Sendable {
     let values = Mutex<[Int]>([])
-    /// Each value waits for one of these.
+    /// The work for each value waits for one signal of this.
     let leave = DispatchSemaphore(value: 0)
     let begun = DispatchSemaphore(value: 0)
     let done = DispatchSemaphore(value: 0)

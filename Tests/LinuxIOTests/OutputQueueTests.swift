@@ -32,7 +32,7 @@ struct OutputQueueTests {
     for number in 0..<10_000 { queue.append([UInt8](repeating: UInt8(number % 251), count: 22)) }
     #expect(queue.count == 220_000)
     #expect(queue.chunkCount <= queue.count / OutputQueue.joinedSize + 2)
-    // In order, also where a chunk grows that was begun to be sent.
+    // The order is kept even if a chunk grows of which a part was already sent.
     var expected = (0..<10_000).flatMap { Array(repeating: UInt8($0 % 251), count: 22) }[...]
     var buffer = [UInt8](repeating: 0, count: 1000)
     while !queue.isEmpty {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LinuxIO
 
-/// What is written to somebody who does not read, or who is gone.
+/// Tests of writing to a reader that does not read, or that has gone.
 struct OutputWriterTests {
   /// Both ends of a pipe.
   private final class Pipe: Sendable {
@@ -22,7 +22,7 @@ struct OutputWriterTests {
       close(writing)
     }
 
-    /// Exactly so many bytes.
+    /// Reads exactly this many bytes.
     func read(_ count: Int) -> [UInt8] {
       var bytes: [UInt8] = []
       var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -34,7 +34,7 @@ struct OutputWriterTests {
       return bytes
     }
 
-    /// Until nothing more goes in.
+    /// Writes until the pipe is full. Returns the number of bytes.
     func fill() throws -> Int {
       let flags = fcntl(writing, F_GETFL)
       try #require(fcntl(writing, F_SETFL, flags | O_NONBLOCK) == 0)
@@ -65,7 +65,7 @@ struct OutputWriterTests {
     let pipe = try Pipe()
     let full = try pipe.fill()
     let writer = try OutputWriter(descriptor: pipe.writing, limit: 8, describe: line)
-    // The thread takes the first and blocks; what comes then has to wait.
+    // The thread takes the first output and blocks; later output has to wait.
     writer.post(Array("A".utf8))
     while writer.waitingBytes > 0 { sched_yield() }
     for _ in 0..<4 { writer.post(Array("pp".utf8), .passing) }
@@ -84,7 +84,7 @@ struct OutputWriterTests {
     writer.post([1])
     writer.finish(within: .milliseconds(1))
     #expect(!writer.isIdle)
-    // The thread is let go, before its pipe is.
+    // Release the thread before the pipe.
     #expect(pipe.read(full + 1).last == 1)
   }
 

@@ -6,7 +6,7 @@ import WireProtocol
 @testable import LinuxIO
 
 struct PeerConnectionsTests {
-  /// Peers that connect to a listener of the same reactor; those that it accepts are numbered from zero.
+  /// Peers that connect to a listener of the same reactor. Accepted peers are numbered from zero.
   private final class Bed {
     let log: EventLog
     let near: PeerConnections<String>
@@ -18,9 +18,9 @@ struct PeerConnectionsTests {
     private(set) var told: [PeerConnections<String>.Event] = []
     private(set) var heard: [Int: [UInt8]] = [:]
     private(set) var toldFar: [PeerConnections<Int>.Event] = []
-    /// What another program says that listens there, before it goes.
+    /// The bytes that another program on this listener sends before it goes away.
     var greeting: (listener: ListenerID, bytes: [UInt8])?
-    /// Whether somebody on the way changes what comes to the far ends.
+    /// True if somebody on the way changes the data for the far ends.
     var isChanging = false
     let nearID: Identifier
     let farID: Identifier
@@ -111,7 +111,7 @@ struct PeerConnectionsTests {
     }
     #expect(far.id == bed.farID && near.id == bed.nearID)
     #expect(far.clockKey == near.clockKey && far.binding == near.binding)
-    // What was said before the handshake was complete went to nobody.
+    // Data that was sent before the handshake was complete was dropped.
     #expect(bed.heard[0] == [2])
   }
 
@@ -184,7 +184,7 @@ struct PeerConnectionsTests {
     #expect(bed.near.address(of: "peer") == nil)
   }
 
-  /// Handshake records that never come to an end: TLS allows a greeting to be spread over many.
+  /// Handshake records without an end: TLS allows a greeting to be spread over many records.
   @Test func `a handshake of more than 64 KiB is given up`() throws {
     let log = try EventLog()
     let far = PeerConnections<Int>(reactor: log.reactor, limit: 8) { _ in Endless() }

@@ -53,7 +53,7 @@ import Testing
       close(writer)
       #expect(try read(reader).1 == [round])
       #expect(try read(reader).0 == .ended)
-      // It is told once, and nothing but data ends a wait.
+      // The end is reported once, and after that only data ends a wait.
       #expect(try read(reader).0 == .nothing)
       var waiting = pollfd(fd: reader.descriptor, events: Int16(POLLIN), revents: 0)
       #expect(poll(&waiting, 1, 0) == 0)

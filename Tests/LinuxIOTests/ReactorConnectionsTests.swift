@@ -54,7 +54,8 @@ struct ReactorConnectionsTests {
       getsockopt(descriptor, Int32(IPPROTO_TCP), name, &value, &size)
       return value
     }
-    // The kernel ends it at the first question after the time-out before which one was not answered.
+    // The kernel ends the connection at the first keep-alive question after the time-out that
+    // follows an unanswered one.
     let asked = setting(TCP_KEEPIDLE) + 4 * setting(TCP_KEEPINTVL)
     #expect(setting(TCP_USER_TIMEOUT) == 10_000)
     #expect(asked < 10, "the fifth question comes after \(asked) s")
@@ -69,7 +70,7 @@ struct ReactorConnectionsTests {
     try log.run(until: "the first turn is over") { log.reactor.queuedBytes(on: near) == 3000 }
     log.reactor.setTurn(near, bytes: 4000)
     try log.run(until: "all was sent") { log.reactor.queuedBytes(on: near) == 0 }
-    // A turn that has ended lets nothing pass, whatever it did not use.
+    // A turn that is over lets nothing pass, even if it did not use all its bytes.
     log.reactor.setTurn(near, bytes: 0)
     log.reactor.send([1, 2, 3], on: near)
     try log.turn(until: HostClock.now)
@@ -98,7 +99,7 @@ struct ReactorConnectionsTests {
       let descriptor = try #require(log.reactor.connection(id)).descriptor.number
       var (size, length): (Int32, socklen_t) = (0, 4)
       #expect(getsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, &length) == 0)
-      // Linux takes twice of what it is told, for its own bookkeeping.
+      // Linux reserves twice the requested size, for its own bookkeeping.
       #expect(size == 2 * 32 << 10)
     }
   }
@@ -162,7 +163,7 @@ struct ReactorConnectionsTests {
     try log.turn(until: HostClock.now)
     #expect(log.reactor.queuedBytes(on: far) == 0)
     log.reactor.close(far)
-    // The first bytes are answered by a reset, so that a later write fails.
+    // The peer answers the first bytes with a reset, so that a later write fails.
     log.reactor.setReading(true, on: near)
     for _ in 0..<3 { log.reactor.send(pattern(10), on: near) }
     _ = try log.closeReason(near)

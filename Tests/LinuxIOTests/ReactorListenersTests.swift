@@ -55,7 +55,7 @@ struct ReactorListenersTests {
     let error = #expect(throws: IOError.self) { try EventLog().reactor.listen(onPath: path) }
     #expect(error?.text == "\(path) is in use by another program")
 
-    // A second name keeps the socket's file when the listener goes, as a crash would.
+    // A second name keeps the socket's file after the listener is closed, as a crash would.
     try #require(link(path, path + ".kept") == 0)
     log.reactor.close(listener)
     try #require(rename(path + ".kept", path) == 0)
@@ -84,7 +84,7 @@ struct ReactorListenersTests {
     }
   }
 
-  /// Programs that listen on one path and keep it until all have tried.
+  /// Programs that listen on one path, and keep it until all have tried.
   private final class Race: Sendable {
     let winners = Mutex(0)
     let arrived = DispatchSemaphore(value: 0)

@@ -18,7 +18,7 @@ struct RealtimeThreadTests {
 
   @Test func `where no priority is granted the thread runs all the same`() throws {
     let seen = Seen()
-    // No system grants this one, not even to root.
+    // No system grants this priority, not even to root.
     let thread = try RealtimeThread.start(name: "audio", priority: 1000) {
       seen.store(RealtimeThread.currentPriority)
     }
@@ -71,7 +71,7 @@ struct RealtimeThreadTests {
     #expect(Self.blocked(of: watched) == [])
   }
 
-  /// Those that the calling thread does not take.
+  /// Returns those of the signals that the calling thread blocks.
   private static func blocked(of signals: [Int32]) -> [Int32] {
     var mask = sigset_t()
     pthread_sigmask(SIG_SETMASK, nil, &mask)

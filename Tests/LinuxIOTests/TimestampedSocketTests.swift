@@ -15,7 +15,7 @@ struct TimestampedSocketTests {
     let target = try #require(log.reactor.localAddress(of: far))
     let slack = TimestampedSocket.conversionError
     var stamped = 0
-    // The kernel switches stamping on a moment after the first socket has asked for it.
+    // The kernel enables stamping a moment after the first socket has asked for it.
     for round in 0..<UInt8(200) where stamped < 20 {
       let before = HostClock.now
       let id = try log.reactor.send([round], to: target, from: near)
@@ -77,7 +77,7 @@ struct TimestampedSocketTests {
     let peer = try other.reactor.openDatagrams(on: .loopback(port: 0))
     let target = try #require(log.reactor.localAddress(of: quiet))
     var isStamped = false
-    // The kernel switches stamping on a moment after the first socket has asked for it.
+    // The kernel enables stamping a moment after the first socket has asked for it.
     for round in 0..<UInt8(200) where !isStamped {
       let sent = HostClock.now
       try other.reactor.send([round], to: target, from: peer)
@@ -119,7 +119,7 @@ struct TimestampedSocketTests {
       if case .transmitted(resting, _) = $0 { true } else { false }
     }
     #expect(isStamped)
-    // A rest in which nothing comes is the last one.
+    // A rest without any datagram ends the resting.
     try log.turn(until: HostClock.now + Nanoseconds(2 * rest.count))
     try log.turn(until: HostClock.now)
     try log.reactor.send([4], to: target, from: peer)
