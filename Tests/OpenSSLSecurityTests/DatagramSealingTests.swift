@@ -24,7 +24,7 @@ import WireProtocol
     for bit in 0..<bytes.count * 8 {
       var changed = bytes
       changed[bit / 8] ^= 1 << (bit % 8)
-      // The flags are not looked at, and stand in no header that is made anew.
+      // The flags are ignored, and the header that is computed anew does not contain them.
       guard !(6..<8).contains(bit / 8), let datagram = try? LiveDatagram(decoding: changed) else {
         continue
       }

@@ -5,7 +5,7 @@ import WireProtocol
 @testable import OpenSSLSecurity
 
 struct IdentityKeyTests {
-  /// RFC 8032, section 7.1, test 1, as OpenSSL writes it.
+  /// RFC 8032, section 7.1, test 1, in OpenSSL's format.
   private static let known = """
     -----BEGIN PRIVATE KEY-----
     MC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g
@@ -25,7 +25,7 @@ struct IdentityKeyTests {
     #expect(one.identifier != other.identifier)
   }
 
-  /// A password is not asked for: nobody sits before a service.
+  /// It does not ask for a password, because nobody sits before a service.
   @Test(arguments: [
     "", "-----BEGIN PRIVATE KEY-----", "some text", String(known.dropLast(40)),
     // P-256

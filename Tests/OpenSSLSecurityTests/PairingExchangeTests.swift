@@ -3,12 +3,12 @@ import Pairing
 import Testing
 import WireProtocol
 
-/// The machines that pair, with the arithmetic that the programs use.
+/// Tests of the pairing machines with the arithmetic of the programs.
 struct PairingExchangeTests {
   private static let pin = PIN(random: 1)
   private static let context = Array("this connection".utf8)
 
-  /// What both ends come to think, where the prover takes this for the PIN and the connection.
+  /// Returns the conclusions of both ends, if the prover uses this PIN and this connection.
   private func exchange(
     _ pin: PIN, _ context: [UInt8] = context
   ) throws -> (prover: PairingProver.Step, verifier: PairingVerifier.Step?) {

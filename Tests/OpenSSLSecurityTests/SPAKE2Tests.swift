@@ -77,7 +77,7 @@ struct SPAKE2Tests {
     #expect(verifier == nil, "\(what)")
   }
 
-  /// Its key would not depend on the other end's secret.
+  /// The key would not depend on the other end's secret.
   @Test func `a share that leaves nothing when its blind is taken off is refused`() throws {
     let zero = [UInt8](repeating: 0, count: 32)
     let blindP = try SPAKE2.share(zero, w0: Vector.w0, blindedBy: SPAKE2.m)

@@ -5,19 +5,19 @@ import WireProtocol
 
 @testable import OpenSSLSecurity
 
-/// Two channels, and what each has received of the other.
+/// Two channels, and the data that each has received from the other.
 private final class Line {
   let near: any SecureChannel
   let far: any SecureChannel
   private(set) var heardNear: [UInt8] = []
   private(set) var heardFar: [UInt8] = []
-  /// Why one of them ended.
+  /// The error with which one of them ended.
   private(set) var nearFailure: SecureChannelError?
   private(set) var farFailure: SecureChannelError?
 
   init(_ near: any SecureChannel, _ far: any SecureChannel) { (self.near, self.far) = (near, far) }
 
-  /// Carries bytes until neither says anything more.
+  /// Carries bytes until both sides are silent.
   func pump(pieces: Int = 64 << 10, change: (inout [UInt8]) -> Void = { _ in }) {
     while true {
       var (there, back) = (near.takeOutput(), far.takeOutput())
@@ -88,7 +88,7 @@ struct TLSChannelTests {
     #expect(line.heardNear == sent.reversed())
   }
 
-  /// Where the key changes, a record more says so.
+  /// A change of the key takes one additional record.
   @Test func `after so many records the key changes, and data goes on`() throws {
     let ends = try Ends()
     let near = TLSChannel(try TLSContext(ends.dialling), .dialled, recordsPerKey: 3)
@@ -153,7 +153,8 @@ struct TLSChannelTests {
     #expect(throws: SecureChannelError.changed) { try line.far.receive([1]) }
   }
 
-  /// Some bytes mean nothing, such as the version of the first record: then nothing is changed.
+  /// Some bytes have no meaning, such as the version of the first record; changing them changes
+  /// nothing.
   @Test func `a handshake with a changed byte agrees on nothing, or on the same`() throws {
     let ends = try Ends()
     var agreements = 0
@@ -188,7 +189,7 @@ struct TLSChannelTests {
     }
   }
 
-  /// Our end of a handshake with another program.
+  /// Returns the error of our end in a handshake with another program.
   private func failure(_ role: SecureRole, against manners: ForeignPeer.Manners) throws
     -> SecureChannelError?
   {
@@ -245,7 +246,7 @@ struct TLSChannelTests {
   }
 }
 
-/// TLS records: each has five bytes before it, the last two of which are its length.
+/// Counts TLS records: each begins with five bytes, the last two of which are its length.
 private func recordCount(_ bytes: [UInt8]) -> Int {
   var (place, count) = (0, 0)
   while place + 5 <= bytes.count {

@@ -4,8 +4,9 @@ import Glibc
 import Output
 import Synchronization
 
-/// A source whose left channel says which device frame it is (`index` / 2^23) and whose right channel
-/// says how often it had been told to render again by then (−`version` / 128): exact in 24 bits.
+/// A source whose left channel contains the number of the device frame (`index` / 2^23), and whose
+/// right channel contains how often it has been told to render again (−`version` / 128); exact in 24
+/// bits.
 package struct RampSource: RenderSource, ~Copyable {
   package let script: RampScript
   private var next: Int64 = 0
@@ -48,7 +49,7 @@ package struct RampSource: RenderSource, ~Copyable {
   }
 }
 
-/// What a test shares with its `RampSource`.
+/// State that a test shares with its `RampSource`.
 package final class RampScript: Sendable {
   package struct Observation {
     package var frame: DeviceFrame
@@ -69,11 +70,11 @@ package final class RampScript: Sendable {
 
   package init() {}
 
-  /// Has the source say that it must render again from `frame` on.
+  /// Makes the source report that it must render again from `frame` on.
   package func renderAgain(from frame: Int64) { state.withLock { $0.wrongFrame = frame } }
-  /// Where the last rewinding really led.
+  /// The frame at which rendering really continued after the last rewind.
   package var rewound: Int64? { state.withLock { $0.rewoundTo } }
-  /// What was heard just before.
+  /// The frame that was heard just before the rewind.
   package var heardAtRewind: Int64? { state.withLock { $0.heardAtRewind } }
   package var observations: [Observation] { state.withLock { $0.observations } }
   package var rendered: Int64 { state.withLock { $0.rendered } }
@@ -114,7 +115,7 @@ package final class RampScript: Sendable {
   }
 }
 
-/// CLOCK_MONOTONIC, which the virtual card runs on.
+/// CLOCK_MONOTONIC, on which the virtual card runs.
 package func monotonicTime() -> LocalTime {
   var now = timespec()
   clock_gettime(CLOCK_MONOTONIC, &now)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Output
 
-/// Keeps what it is given: the number of each frame, and when it is heard.
+/// Records the number of each frame, and the time at which it is heard.
 private final class ListSink: FrameSink {
   private(set) var frames: [Int] = []
   private(set) var times: [LocalTime] = []
@@ -36,7 +36,7 @@ private final class ListSink: FrameSink {
     for (frame, (time, group)) in zip(sink.times, sink.groupTimes).enumerated() {
       let due = Self.start + Nanoseconds(Int64(frame) * 1_000_000_000 / 48_000)
       #expect(abs((time - due).count) <= 1)
-      // The source's sender is a microsecond ahead.
+      // The sender's clock of the source is a microsecond ahead.
       #expect(group == GroupTime(nanoseconds: time.nanoseconds + 1_000))
     }
   }
@@ -48,7 +48,7 @@ private final class ListSink: FrameSink {
       try device.advance(&source, now: Self.start + .milliseconds(Int64(step)))
       #expect(sink.frames.count == step * 48)
     }
-    // The machine stands still for longer than anything was written ahead.
+    // The machine stalls for longer than the time written ahead.
     try device.advance(&source, now: Self.start + .milliseconds(900))
     #expect(sink.frames.count == 43_200)
     expectEachFrameInItsPlace()

@@ -5,7 +5,7 @@ import Output
 import OutputTestSupport
 import Testing
 
-/// Runs a paced output until `frames` have been rendered, doing `meanwhile` then.
+/// Runs a paced output until `frames` have been rendered, and then calls `meanwhile`.
 private func play(
   _ choice: SinkChoice, until frames: Int64,
   meanwhile: (RampScript) -> Void = { _ in }

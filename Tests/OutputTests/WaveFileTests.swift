@@ -2,7 +2,7 @@ import Foundation
 import Output
 import Testing
 
-/// A path of its own for one test.
+/// A path that only one test uses.
 final class TemporaryFile {
   let path: String
 
@@ -15,14 +15,15 @@ final class TemporaryFile {
   func wave() throws -> Wave { Wave(bytes: [UInt8](try Data(contentsOf: URL(filePath: path)))) }
 }
 
-/// A WAV file as its header describes it.
+/// A WAV file, parsed by its header.
 struct Wave {
   var bytes: [UInt8]
 
   func number(at offset: Int, bytes count: Int) -> Int {
     bytes[offset..<(offset + count)].reversed().reduce(0) { $0 << 8 | Int($1) }
   }
-  /// After the chunks of the format: 44 bytes, or 58 of what is not integer PCM.
+  /// Size of the header with the chunks of the format: 44 bytes, or 58 for formats other than
+  /// integer PCM.
   var headerSize: Int { number(at: 16, bytes: 4) == 18 ? 58 : 44 }
   var body: [UInt8] { Array(bytes[headerSize...]) }
 

@@ -1,7 +1,7 @@
 import Pairing
 import Testing
 
-/// What a household keeps of who may use its page.
+/// Tests of the household's record of who may use its page.
 @Suite struct AccessRecordTests {
   private func browser(_ number: UInt8, _ name: String = "Firefox on Linux") -> PairedBrowser {
     PairedBrowser(

@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 import WireProtocol
 
-/// The two machines against each other, with arithmetic that is only shaped like the real one.
+/// Tests of the two machines against each other, with arithmetic that only has the shape of the
+/// real one.
 @Suite struct ExchangeTests {
   private static let arithmetic = FakeArithmetic()
   private static let salt = Array(repeating: UInt8(7), count: PairingMessage.saltByteCount)

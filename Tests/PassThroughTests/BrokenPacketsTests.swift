@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  /// Bytes of a file are overwritten at random: the packets end, or an error is thrown.
+  /// Overwrites bytes of a file at random: the packets must end, or an error must be thrown.
   @Test(arguments: [
     "cbr.mp3", "lc.m4a", "lc.aac", "a.ogg", "a.opus", "a.flac", "alac.m4a", "a.eac3",
   ])

@@ -6,7 +6,7 @@ import Sender
 import TestSupport
 import Testing
 
-/// As the receiver's program chooses.
+/// Chooses the decoder like the receiver's program.
 func makeDecoder(_ format: StreamFormat) throws(CodecError) -> any AudioDecoder {
   switch format.codec {
   case .pcm: try PCMDecoder(format: format)
@@ -15,7 +15,7 @@ func makeDecoder(_ format: StreamFormat) throws(CodecError) -> any AudioDecoder 
   }
 }
 
-/// The valid frames of a packet.
+/// Returns the valid frames of a packet.
 func decode(
   _ packet: EncodedPacket, _ decoder: any AudioDecoder, _ format: StreamFormat
 ) throws -> [Float] {
@@ -47,7 +47,7 @@ func largestDifference(_ a: [Float], _ b: [Float]) -> Float {
   zip(a, b).reduce(0) { max($0, abs($1.0 - $1.1)) }
 }
 
-/// What FFmpeg's own tool copies without decoding: the packets one after the other.
+/// Returns the packets, joined, that FFmpeg's own tool copies without decoding.
 func copiedPackets(
   of path: String, _ file: PassedFile, in folder: TemporaryFolder
 ) throws -> [UInt8] {

@@ -6,13 +6,13 @@ import Sender
 import TestSupport
 import Testing
 
-/// HE-AAC, made by hand: files of AAC-LC at 22.05 kHz whose configuration is overwritten with one that says SBR. The
-/// decoder then doubles the rate, as it does between the packets of an encoder that have no SBR in them.
+/// HE-AAC made by hand: files of AAC-LC at 22.05 kHz whose configuration is overwritten with one that announces SBR.
+/// The decoder then doubles the rate, as it does for packets without SBR data.
 @Suite struct HighEfficiencyTests {
   struct Signalling: Sendable, CustomTestStringConvertible {
     var testDescription: String
     var channels: Int
-    /// What FFmpeg's encoder writes, and what takes its place.
+    /// The bytes that FFmpeg's encoder writes, and their replacement.
     var written: [UInt8]
     var replaced: [UInt8]
 

@@ -7,15 +7,15 @@ import Sender
 import TestSupport
 import Testing
 
-/// A file as it is passed on: how it was made, and what it is on the wire.
+/// A file for pass-through: how it is made, and how it appears on the wire.
 struct PassedFile: Sendable, CustomTestStringConvertible {
   var name: String
   var codec: Codec
   var rate = 44_100
   var arguments: [String] = []
-  /// For files that `lame` writes.
+  /// Arguments for files that `lame` writes.
   var lame: [String]?
-  /// Frames of a packet.
+  /// Frames in a packet.
   var step: Int
 
   var testDescription: String { name }
@@ -45,17 +45,17 @@ struct PassedFile: Sendable, CustomTestStringConvertible {
 
   /// Without noise substitution, whose noise differs each time it is decoded.
   private static let aac = ["-c:a", "aac", "-b:a", "128k", "-aac_pns", "0"]
-  /// With bits for everything, so that nothing is filled with noise.
+  /// A high bit rate, so that the decoder fills nothing with noise.
   private static let dolby = ["-b:a", "640k"]
   private static let opus = ["-c:a", "libopus", "-b:a", "128k"]
 
-  /// Whether the file says how many frames it has.
+  /// True if the file states its number of frames.
   var isExact: Bool {
     ["cbr.mp3", "vbr.mp3", "low.mp3", "a.opus", "opus.mka", "a.ogg"].contains(name)
       || codec == .alac || codec == .flac
   }
 
-  /// Opus is decoded by another library here than when a file is read; they round differently.
+  /// Opus is decoded here by another library than when a file is read; the two round differently.
   var tolerance: Float { codec == .opus ? 3e-3 : 1e-4 }
 
   func write(_ recording: Recording, as name: String, in folder: TemporaryFolder) throws -> String {

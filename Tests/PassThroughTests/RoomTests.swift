@@ -10,13 +10,13 @@ import WireProtocol
 @testable import Receiver
 @testable import Sender
 
-/// From files to a room's deep buffer and to its sound, over the bytes of the wire.
+/// Tests from files to a room's deep buffer and its sound, over the bytes of the wire.
 @Suite struct RoomTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// What the sender puts on the media connection for these files.
+  /// Returns the bytes that the sender puts on the media connection for these files.
   private func stream(_ paths: [String]) -> [UInt8] {
     let serializer = Serializer(
       passesPackets: true,
@@ -75,7 +75,7 @@ import WireProtocol
     return buffer
   }
 
-  /// What the room's decoding puts into its ring, from media time 0 on.
+  /// Returns the frames that the room's decoding puts into its ring, from media time 0 on.
   private func sound(_ buffer: inout PlayoutBuffer, rate: Int, frames: Int) throws -> [Float] {
     let ring = FrameRing(minimumCapacity: frames + 65_536, channelCount: 2)
     let stage = DecodeStage(

@@ -61,7 +61,7 @@ import Testing
       <track><title>none</title></track><track><location/></track>
       <track><location>file:///x/a%20b%zz.mp3</location></track>
       """
-    // The list's own element has a prefix.
+    // The root element of the list has a prefix.
     #expect(throws: PlaylistFile.ParseError.self) { try locations(text, "a.xspf") }
     let plain = text.replacing("x:playlist", with: "playlist")
     let expected = ["/music/a&béA.mp3", "/music/d e.mp3", "/music/c<d.mp3", "/x/a b%zz.mp3"]

@@ -1,7 +1,7 @@
 import QRCode
 import Testing
 
-/// What a camera reads.
+/// Tests of the code that a camera reads.
 @Suite struct QRCodeTests {
   private static let address = "http://192.168.1.20:8770/#pair=" + String(repeating: "a", count: 22)
 

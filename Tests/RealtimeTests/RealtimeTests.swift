@@ -5,12 +5,12 @@ import Glibc
 import Output
 import Receiver
 
-/// Plays through a sound card for some seconds, on this thread. Linked with RealtimeSanitizer, which
-/// `run.sh` does, it ends with the stack of whatever allocates, locks or waits where it may not.
+/// Plays through a sound card for some seconds, on this thread. Linked with RealtimeSanitizer by
+/// `run.sh`, it ends with the stack of any call that allocates, locks or waits in the wrong place.
 ///
 ///     RealtimeTests DEVICE SECONDS [allocate]
 ///
-/// `allocate` makes a mistake on purpose, to see that the sanitizer sees it.
+/// `allocate` makes a deliberate mistake, to check that the sanitizer finds it.
 @main enum RealtimeTests {
   static func main() {
     let words = CommandLine.arguments
@@ -47,7 +47,7 @@ import Receiver
         + "\(control.rejected), CPU \(time * 100 / Double(seconds)) % of a core")
   }
 
-  /// Without permission it plays at normal priority, which the sanitizer does not mind.
+  /// Without permission it plays at normal priority, which makes no difference to the sanitizer.
   private static func askForPriority() {
     var parameters = sched_param()
     parameters.sched_priority = 60
@@ -61,7 +61,7 @@ import Receiver
   }
 }
 
-/// The renderer, with a command now and then that takes frames back, until enough has been played.
+/// The renderer, with an occasional command that takes frames back, until enough has been played.
 private struct WatchedSource: RenderSource, ~Copyable {
   private static let turnsBetweenCommands = 37
 

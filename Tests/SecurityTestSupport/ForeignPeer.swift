@@ -3,11 +3,11 @@ package import WireProtocol
 
 @testable package import OpenSSLSecurity
 
-/// A peer that is not one of ours, by OpenSSL itself. It trusts everybody and speaks what it is told to.
+/// A foreign peer, made with OpenSSL directly. It trusts everybody, and has configurable manners.
 package final class ForeignPeer: SecureChannel {
   package enum Key {
     case none, ed25519, rsa, p256
-    /// A certificate for another's key, and a key that is not that one.
+    /// A certificate with another's key, and a private key that does not match it.
     case stolen(IdentityKey)
   }
 
@@ -16,7 +16,7 @@ package final class ForeignPeer: SecureChannel {
     package var applicationProtocol: String?
     /// The newest version of TLS that it speaks.
     package var version: Version
-    /// Entries of 64 characters in its certificate's name.
+    /// Number of entries of 64 characters in its certificate's name.
     package var nameCount: Int
 
     package enum Version { case tls12, tls13 }
@@ -32,11 +32,11 @@ package final class ForeignPeer: SecureChannel {
     }
   }
 
-  /// Nobody: it knows no keys of ours.
+  /// Always nil, because it knows no keys of ours.
   package let peer: SecuredPeer? = nil
-  /// Whether it thinks that the handshake is complete.
+  /// True if it thinks that the handshake is complete.
   package var isComplete: Bool { SSL_is_init_finished(ssl) == 1 }
-  /// The alert with which it was told that it is refused, by its number in RFC 8446.
+  /// The number in RFC 8446 of the alert with which it was refused.
   package private(set) var alert: Int?
   private let context: OpaquePointer
   private let ssl: OpaquePointer
@@ -73,7 +73,7 @@ package final class ForeignPeer: SecureChannel {
     guard SSL_is_init_finished(ssl) == 1 || SSL_do_handshake(ssl) == 1 else { return [] }
     var (plain, count) = ([UInt8](repeating: 0, count: 16 << 10), 0)
     guard SSL_read_ex(ssl, &plain, plain.count, &count) == 1 else {
-      // OpenSSL counts alerts that come from the other end from 1000 on.
+      // OpenSSL numbers alerts from the other end from 1000 on.
       let reason = Int(ERR_GET_REASON(ERR_peek_error()))
       if reason > 1000 { alert = reason - 1000 }
       return []
@@ -128,7 +128,7 @@ package final class ForeignPeer: SecureChannel {
     guard SSL_CTX_use_certificate(context, certificate) == 1,
       SSL_CTX_use_PrivateKey(context, key) == 1
     else { throw SecurityError(call: "SSL_CTX_use_PrivateKey") }
-    // OpenSSL takes only a pair that fits; the certificate is changed behind its back.
+    // OpenSSL accepts only a matching pair, so change the certificate afterwards.
     if case .stolen(let identity) = manners.key {
       let owner = try identity.handle()
       X509_set_pubkey(certificate, owner.pointer)

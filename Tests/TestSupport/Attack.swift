@@ -1,7 +1,7 @@
-/// What strangers write so that a demuxer opens, reads or keeps without end, or reads what it must not.
+/// Texts of strangers that make a demuxer open, read or store without end, or read what it must not.
 package struct Attack: Sendable, CustomStringConvertible {
   package let description: String
-  /// What each path holds; the first is played.
+  /// The content of each path; the first file is played.
   package let files: [(name: String, text: String)]
 
   private init(_ description: String, _ files: KeyValuePairs<String, String>) {
@@ -14,7 +14,7 @@ package struct Attack: Sendable, CustomStringConvertible {
     "#EXTM3U\n#EXT-X-TARGETDURATION:1\n\(lines)\n#EXT-X-ENDLIST\n"
   }
 
-  /// Those that name only what stands beside them: served, and as files.
+  /// Attacks that name only files beside them: served, and as files.
   package static let lists = [
     Attack(
       "a concat list names itself", ["loop.mp3": "ffconcat version 1.0\nfile 'loop.mp3'\n"]),

@@ -2,8 +2,8 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// A system bus and an Avahi daemon of the test's own, which see the loopback only and go when this does, or when
-/// the test's process does. Needs dbus-daemon and avahi-daemon, and either root or user namespaces.
+/// A system bus and an Avahi daemon of the test's own. They see only the loopback, and end with this object, or
+/// with the test's process. Needs dbus-daemon and avahi-daemon, and either root or user namespaces.
 package final class AvahiBed {
   package struct Failure: Error, CustomStringConvertible {
     package let description: String
@@ -17,8 +17,8 @@ package final class AvahiBed {
   private let commands: Int32
   private let answers: Int32
 
-  /// The bus does not run yet; this process is pointed to it. It keeps its address from one test to the next: the
-  /// D-Bus library reads it once in a process.
+  /// Points this process to the bus, which does not run yet. The bus keeps its address from one test to the next,
+  /// because the D-Bus library reads it once in a process.
   package convenience init() throws {
     try self.init(directory: "/tmp/tutti-avahi-\(getpid())")
     for (name, value) in environment { setenv(name, value, 1) }
@@ -32,7 +32,7 @@ package final class AvahiBed {
     guard pipe(&input) == 0, pipe(&output) == 0 else {
       throw Failure(description: "no pipes can be made")
     }
-    // The script would not see its input end if it held the other end too.
+    // The script would not see the end of its input if it held the other end too.
     for end in input + output { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     commands = input[1]
     answers = output[0]
@@ -43,8 +43,8 @@ package final class AvahiBed {
     try expect("ready")
   }
 
-  /// Says `exit`, because the end of the pipe may not come: a program that another test was starting while the pipe
-  /// was made may hold its other end.
+  /// Sends `exit`, because the end of the pipe may not come: a program that another test was starting while the
+  /// pipe was made may hold its other end.
   deinit {
     let line = Array("exit\n".utf8)
     _ = write(commands, line, line.count)
@@ -54,20 +54,20 @@ package final class AvahiBed {
     close(answers)
   }
 
-  /// What points a program to the bus.
+  /// Environment variables that point a program to the bus.
   package var environment: [String: String] {
     ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(directory)/bus"]
   }
 
-  /// These return when the process answers, or is gone.
+  /// These return when the process answers, or has gone.
   package func startBus() throws { try command("start_bus") }
   package func startDaemon() throws { try command("start_daemon") }
   package func kill(_ victim: Process) throws { try command("stop_\(victim)") }
-  /// It hangs: it is there, takes what it is sent, and does not answer until it is thawed.
+  /// Makes a process hang: it exists and accepts data, but does not answer until it is thawed.
   package func freeze(_ victim: Process) throws { try command("freeze_\(victim)") }
   package func thaw(_ victim: Process) throws { try command("thaw_\(victim)") }
 
-  /// The bus hands the daemon no more services to announce.
+  /// The bus passes the daemon no more services to announce.
   package func refuseServices() throws { try command("refuse_services") }
   package func allowServices() throws { try command("allow_services") }
 
@@ -81,7 +81,7 @@ package final class AvahiBed {
     try expect(name)
   }
 
-  /// The script answers each command with one line; one that begins otherwise is a reason.
+  /// The script answers each command with one line. Any other beginning of the line is a reason.
   private func expect(_ answer: String) throws {
     var line: [UInt8] = []
     while line.last != UInt8(ascii: "\n") {

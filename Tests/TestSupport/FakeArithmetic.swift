@@ -1,7 +1,7 @@
 package import Pairing
 
-/// The shape of SPAKE2+ without its mathematics: confirmations fit where PIN, salt, shares and context are the same on both
-/// sides. Fast, the same on each run, and no secret.
+/// The structure of SPAKE2+ without its mathematics: confirmations match if PIN, salt, shares and context are the same
+/// on both sides. It is fast and deterministic, and keeps nothing secret.
 package struct FakeArithmetic: PairingArithmetic {
   package init() {}
 

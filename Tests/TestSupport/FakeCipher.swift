@@ -1,6 +1,6 @@
 import WireProtocol
 
-/// Hides nothing, but notices each change, as a cipher does.
+/// Hides nothing, but notices each change, like a real cipher.
 package struct FakeCipher: DatagramCipher {
   package init() {}
 

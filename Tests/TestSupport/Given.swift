@@ -1,4 +1,4 @@
-/// What a test stands on was not there.
+/// A precondition of a test was not met.
 package struct Missing: Error, CustomStringConvertible {
   package let description: String
 

@@ -1,5 +1,5 @@
-/// What a listener must hear, worked out the simple way: a list, and every single frame that the stream is made of.
-/// Knows nothing of segments, packets and generations.
+/// Computes what a listener must hear in a simple way: with a list, and every single frame of the stream. It knows
+/// nothing of segments, packets and generations.
 package struct PlaylistModel {
   package struct Entry {
     package var id: Int
@@ -21,14 +21,15 @@ package struct PlaylistModel {
 
   package private(set) var entries: [Entry] = []
   package var repetition = Repetition.off
-  /// By stream frame; nil in silence.
+  /// The planned frames, by stream frame; nil in silence.
   package private(set) var plan: [Frame?] = []
-  /// The place of the last choice: what comes before it does not matter any more.
+  /// The place of the last choice. Earlier places do not matter any more.
   private var chosen = 0
-  /// After what the list goes on where the plan was cut off in something that is not wanted; else its last item.
+  /// The item after which the list continues if the plan was cut off in an unwanted item; otherwise the list's last
+  /// item.
   private var predecessor: Int?
   private var nextID = 0
-  /// Where the list repeats, plans reach so much farther, which is more than is produced.
+  /// The length of plans if the list repeats, in frames: more than is produced.
   private static let horizon = 50_000
   private var isEndless = false
 
@@ -38,8 +39,8 @@ package struct PlaylistModel {
 
   package func entry(_ id: Int) -> Entry? { entries.first { $0.id == id } }
 
-  /// What plays at a stream frame, or was chosen to play next; in a silence, what played before it. Nil where all has
-  /// been played.
+  /// Returns the item that plays at a stream frame, or was chosen to play next; in silence, the item before it. Nil
+  /// if everything has been played.
   package func current(at playhead: Int) -> Entry? {
     place(at: playhead).flatMap { plan[$0] }.flatMap { entry($0.item) }
   }
@@ -49,7 +50,7 @@ package struct PlaylistModel {
     return place < plan.count ? plan[...place].lastIndex { $0 != nil } : nil
   }
 
-  /// Frames up to the last one that sounds.
+  /// Number of frames up to the last one that sounds.
   package var soundingCount: Int { (plan.lastIndex { $0 != nil } ?? -1) + 1 }
 
   package func isSilent(at frame: Int) -> Bool { frame < plan.count && plan[frame] == nil }
@@ -96,7 +97,7 @@ extension PlaylistModel {
     entries = entries.filter(\.isRemoved) + ids.compactMap { id in entries.first { $0.id == id } }
   }
 
-  /// What follows `id` in the list, also where it repeats.
+  /// Returns the item after `id` in the list, even if that repeats.
   package func neighbour(after id: Int) -> Entry? {
     guard let index = entries.firstIndex(where: { $0.id == id }) else { return nil }
     return entries[(index + 1)...].first { !$0.isRemoved }
@@ -118,8 +119,8 @@ extension PlaylistModel {
 // MARK: - The stream
 
 extension PlaylistModel {
-  /// Plays on by the list. `playhead` sounds, and from `commit` on everything can still be changed. Answers the first
-  /// frame that is not as it was planned; nil if all is.
+  /// Continues by the list. `playhead` sounds, and from `commit` on everything can still be changed. Returns the
+  /// first frame that differs from the plan; nil if there is none.
   package mutating func carryOn(playhead: Int, commit: Int) -> Int? {
     guard max(playhead, chosen) < plan.count else { return append(at: max(plan.count, commit)) }
     guard let place = place(at: playhead), let current = plan[place],
@@ -132,7 +133,7 @@ extension PlaylistModel {
       return chosen
     }
     let (old, wasEndless) = (plan, isEndless)
-    // Where the next item could not begin in time, it does not begin earlier for an edit.
+    // If the next item could not begin in time, an edit does not make it begin earlier.
     let end = place + entry.length - current.frame
     cut(at: old.indices.contains(end) ? old[end...].firstIndex { $0 != nil } ?? end : end)
     play(from: successor(of: entry.id))
@@ -142,20 +143,20 @@ extension PlaylistModel {
     let before = plan.prefix(mismatch).last { $0 != nil }??.item
     plan = old
     cut(at: commit)
-    // What was the end is the only place where nothing is cut off.
+    // Only at the old end is nothing cut off.
     if mismatch < old.count { chosen = commit }
     play(from: next.flatMap { self.entry($0) }, after: before)
     return commit
   }
 
-  /// A listener's choice: from `commit` on, the item from its frame `frame` on.
+  /// A listener's choice: from `commit` on, the item plays from its frame `frame`.
   package mutating func jump(to id: Int, at frame: Int = 0, commit: Int) {
     cut(at: commit)
     chosen = commit
     play(from: entry(id), at: frame)
   }
 
-  /// Nothing from `commit` on, until something is put behind `id`.
+  /// Plays nothing from `commit` on, until something is inserted after `id`.
   package mutating func halt(after id: Int, commit: Int) {
     cut(at: commit)
     chosen = commit

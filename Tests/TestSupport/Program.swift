@@ -2,13 +2,13 @@ import Dispatch
 package import Foundation
 import Synchronization
 
-/// One of the finished programs at work, with what it says on standard error and output, in lines. Ends with its owner.
+/// One of the finished programs at work, with its output and errors in lines. It ends with its owner.
 package final class Program: Sendable {
   package struct Silence: Error, CustomStringConvertible {
     package let description: String
   }
 
-  /// Longer than anything here takes: what has not come by then never will.
+  /// Timeout, longer than anything here takes.
   private static let never = DispatchTimeInterval.seconds(120)
 
   private let name: String
@@ -18,9 +18,9 @@ package final class Program: Sendable {
   private let news = DispatchSemaphore(value: 0)
 
   /// - Parameters:
-  ///   - name: one of ours, or the path of any other.
-  ///   - input: a file that is its standard input.
-  ///   - environment: on top of this process's.
+  ///   - name: one of our programs, or the path of any other.
+  ///   - input: a file that becomes standard input.
+  ///   - environment: variables in addition to those of this process.
   package init(
     _ name: String, _ arguments: [String], input: String = "/dev/null",
     environment: [String: String] = [:]
@@ -55,7 +55,7 @@ package final class Program: Sendable {
   private static let directory = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
     .deletingLastPathComponent()
 
-  /// Where one of ours is.
+  /// Returns the path of one of our programs.
   package static func path(of name: String) -> String { directory.appending(path: name).path }
 
   private func said(_ more: String) {
@@ -76,13 +76,13 @@ package final class Program: Sendable {
 
   package func lines(with part: String) -> [String] { lines.filter { $0.contains(part) } }
 
-  /// The first line with `part` in it, now or later.
+  /// Returns the first line that contains `part`, now or later.
   @discardableResult
   package func line(with part: String) throws -> String {
     try line("\"\(part)\"") { $0.contains(part) }
   }
 
-  /// The first line that `fits`, now or later; `what` describes it.
+  /// Returns the first line for which `fits` returns true, now or later; `what` describes it.
   @discardableResult
   package func line(_ what: String, _ fits: (String) -> Bool) throws -> String {
     let deadline = DispatchTime.now() + Self.never
@@ -95,7 +95,7 @@ package final class Program: Sendable {
     }
   }
 
-  /// Waits for the end and returns the exit code; a negative one is the signal that ended it.
+  /// Waits for the end and returns the exit code; a negative one is the signal that ended the program.
   package func exitCode() throws -> Int32 {
     let deadline = DispatchTime.now() + Self.never
     while !ended.withLock({ $0 }) {
@@ -113,7 +113,7 @@ package final class Program: Sendable {
     return try exitCode()
   }
 
-  /// Of `/proc/PID/status`, such as `VmHWM`, in KiB.
+  /// Returns a value of `/proc/PID/status`, such as `VmHWM`, in KiB.
   package func status(_ key: String) throws -> Int {
     let path = "/proc/\(process.processIdentifier)/status"
     let line = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
@@ -130,8 +130,8 @@ package final class Program: Sendable {
 }
 
 extension Process {
-  /// Runs it with no signal blocked, as a shell would: a program inherits what is blocked in the thread that starts it, and
-  /// in those that run tests nearly everything is.
+  /// Runs the process with no signal blocked, like a shell. A program inherits the blocked signals of the thread that
+  /// starts it, and threads that run tests block nearly everything.
   package func runUnblocked() throws {
     var (none, before) = (sigset_t(), sigset_t())
     sigemptyset(&none)
@@ -146,14 +146,14 @@ package struct ReceiverProgram {
   package let program: Program
   package let port: UInt16
 
-  /// Returns once it listens. Anybody may play, unless the arguments say who.
+  /// Returns once it listens. Anybody may play, unless the arguments set an access policy.
   package init(
     _ name: String, in folder: TemporaryFolder, _ arguments: String...,
     environment: [String: String] = [:]
   ) throws {
     let output = arguments.contains("--device") ? [] : ["--output", "wav:\(folder.file(name)).wav"]
     let access = arguments.contains("--access") ? [] : ["--access", "open"]
-    // Recordings are compared with what was played.
+    // Recordings are compared with the played audio.
     let volume = arguments.contains("--start-volume") ? [] : ["--start-volume", "100"]
     program = try Program(
       "tutti-receiver",

@@ -1,8 +1,8 @@
 import Foundation
 
-/// What a receiver recorded with `--output wav:`, stereo floats: the left channel of it.
+/// The left channel of a receiver's recording with `--output wav:`, which has stereo floats.
 package struct RecordedSound {
-  /// In Hz.
+  /// Sample rate in Hz.
   package let rate: Int
   package let left: [Float]
 
@@ -17,7 +17,7 @@ package struct RecordedSound {
     }
   }
 
-  /// From the first sound to the last.
+  /// The samples from the first sound to the last.
   package var sounding: ArraySlice<Float> {
     let first = left.firstIndex { abs($0) > 1e-6 } ?? 0
     let last = left.lastIndex { abs($0) > 1e-6 } ?? 0

@@ -14,7 +14,7 @@ package func run(_ tool: String, _ arguments: [String]) throws {
   guard process.terminationStatus == 0 else { throw Missing(description: "\(tool): \(text)") }
 }
 
-/// White noise in whole numbers of 16 or 24 bits, of which any frame can be told from its neighbours.
+/// White noise in whole numbers of 16 or 24 bits, in which each frame differs from its neighbours.
 package struct Recording {
   package var rate: Int
   package var channels: Int
@@ -58,7 +58,7 @@ package struct Recording {
     return part
   }
 
-  /// Writes it to the file `name`, by FFmpeg with the arguments `encoding`.
+  /// Writes the recording to the file `name`, with FFmpeg and the arguments `encoding`.
   @discardableResult
   package func write(
     to name: String, _ encoding: [String] = [], in folder: TemporaryFolder

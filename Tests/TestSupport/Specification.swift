@@ -26,7 +26,8 @@ package enum Specification {
     try given(documents().first { $0.name == name }?.text, name)
   }
 
-  /// The cells of the table under a heading of `document`, row by row, without the row of titles.
+  /// Returns the cells of the table under a heading of `document`, row by row, without the title
+  /// row.
   package static func table(under heading: String, of document: String) throws -> [[String]] {
     let lines = try text(of: document).split(separator: "\n", omittingEmptySubsequences: false)
     let start = try given(
@@ -38,19 +39,19 @@ package enum Specification {
     }
   }
 
-  /// What the table "Times" of the introduction says of one side: how long each thing takes there.
+  /// Returns one side's times from the table "Times" of the introduction, by name.
   package static func times(of side: String) throws -> [String: String] {
     let rows = try table(under: "Times", of: "README.md").filter { $0.last == side }
     return Dictionary(rows.map { ($0[0], $0[1]) }) { first, _ in first }
   }
 
-  /// A span as the documents write it. `nanoseconds` are whole milliseconds.
+  /// Formats a time like the documents. `nanoseconds` must be whole milliseconds.
   package static func span(nanoseconds: Int64) -> String {
     let milliseconds = nanoseconds / 1_000_000
     return milliseconds % 1000 == 0 ? "\(milliseconds / 1000) s" : "\(milliseconds) ms"
   }
 
-  /// A number as the documents write it: in groups of three digits where there are more than four.
+  /// Formats a number like the documents: in groups of three digits if it has more than four.
   package static func number(_ value: Int) -> String {
     value < 10_000 ? "\(value)" : grouped(value)
   }
@@ -77,7 +78,7 @@ package enum Specification {
     return examples
   }
 
-  /// The bytes of an example, such as `control.welcome`.
+  /// Returns the bytes of an example, such as `control.welcome`.
   package static func example(_ name: String) throws -> [UInt8] {
     try given(examples().first { $0.name == name }?.bytes, name)
   }

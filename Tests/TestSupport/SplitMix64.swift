@@ -1,7 +1,7 @@
 import Glibc
 
-/// A small generator (S. Vigna's SplitMix64) with a seed, so that a failing case can be run again: it gives the same
-/// numbers everywhere.
+/// A small seeded generator (S. Vigna's SplitMix64). It gives the same numbers everywhere, so that a failing case
+/// can be repeated.
 package struct SplitMix64: RandomNumberGenerator {
   private var state: UInt64
 
@@ -19,7 +19,7 @@ package struct SplitMix64: RandomNumberGenerator {
     (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
   }
 
-  /// Often one of the ends, where mistakes live.
+  /// Returns a number of the range, often one of its ends, where mistakes are likely.
   package mutating func pick<Value: FixedWidthInteger>(_ range: ClosedRange<Value>) -> Value {
     switch next() % 8 {
     case 0: range.lowerBound
@@ -46,7 +46,7 @@ package struct SplitMix64: RandomNumberGenerator {
 // MARK: - Distributions
 
 extension SplitMix64 {
-  /// In 0..<1.
+  /// A number in 0..<1.
   package mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
 
   package mutating func uniform(_ low: Double, _ high: Double) -> Double {
@@ -59,10 +59,10 @@ extension SplitMix64 {
     deviation * (-2 * log(1 - unit())).squareRoot() * cos(2 * Double.pi * unit())
   }
 
-  /// Heavy tailed, at least 0: `(1 - u)^(-1/shape) - 1`.
+  /// A heavy-tailed number, at least 0: `(1 - u)^(-1/shape) - 1`.
   package mutating func pareto(shape: Double) -> Double { pow(1 - unit(), -1 / shape) - 1 }
 
-  /// By Marsaglia and Tsang; `shape` at least 1.
+  /// A gamma-distributed number, by Marsaglia and Tsang; `shape` must be at least 1.
   package mutating func gamma(shape: Double, scale: Double) -> Double {
     let d = shape - 1.0 / 3
     let c = 1 / (9 * d).squareRoot()

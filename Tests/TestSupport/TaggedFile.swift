@@ -1,11 +1,11 @@
-/// A FLAC file that is all header: tags, a picture, and a duration without any sound.
+/// A FLAC file that consists of a header only: tags, a picture, and a duration without any sound.
 package struct TaggedFile: Sendable {
-  /// Such as `("TITLE", "Sinnerman")`.
+  /// Names and values, such as `("TITLE", "Sinnerman")`.
   package var tags: [(String, String)]
   package var seconds: Double
   /// A JPEG.
   package var picture: [UInt8]?
-  /// Zeros at the end of the header.
+  /// Number of zeros at the end of the header.
   package var padding = 0
 
   package init(

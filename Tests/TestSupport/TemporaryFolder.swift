@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder of its own for a test, removed with its last reference.
+/// A folder for one test, removed with its last reference.
 package final class TemporaryFolder: Sendable {
   package let path: String
 

@@ -1,6 +1,7 @@
 package import Foundation
 
-/// The rows of a CSV file of numbers under `Vectors` of a target's resources, without its heading.
+/// Returns the rows of a CSV file of numbers under `Vectors` of a target's resources, without its
+/// heading.
 package func vectorRows(_ name: String, in bundle: Bundle) throws -> [[Double]] {
   let url = try given(
     bundle.url(forResource: name, withExtension: "csv", subdirectory: "Vectors"), "\(name).csv")

@@ -3,10 +3,10 @@ package import Foundation
 /// A directory with a virtual sound card in it (`Tests/Support/virtual-card`), for one test.
 package final class VirtualCard {
   package let directory: URL
-  /// ALSA's name of it.
+  /// ALSA's name of the card.
   package let device: String
 
-  /// - Parameter options: as the plugin's, `RATE=44100` or `PPM=-900000`.
+  /// - Parameter options: options of the plugin, such as `RATE=44100` or `PPM=-900000`.
   package init(_ options: String...) throws {
     _ = try Self.plugin.get()
     directory = FileManager.default.temporaryDirectory.appending(path: "card-\(UUID())")
@@ -25,12 +25,12 @@ package final class VirtualCard {
     try FileManager.default.removeItem(at: directory.appending(path: control.rawValue))
   }
 
-  /// What its mixer was set to: volume and switch of Digital, volume of Tone.
+  /// Returns the settings of the mixer: volume and switch of Digital, volume of Tone.
   package func mixer() throws -> String {
     try String(contentsOf: directory.appending(path: "mixer"), encoding: .utf8)
   }
 
-  /// What it was given to play, as samples of `type`.
+  /// Returns the audio that the card was given, as samples of `type`.
   package func heard<Sample: BitwiseCopyable>(as type: Sample.Type) throws -> [Sample] {
     let data = try Data(contentsOf: directory.appending(path: "heard"))
     return data.withUnsafeBytes { bytes in
@@ -40,7 +40,8 @@ package final class VirtualCard {
     }
   }
 
-  /// When it was started, in nanoseconds of CLOCK_MONOTONIC, and with which frame of `heard`.
+  /// Returns for each start of the card its time in nanoseconds of CLOCK_MONOTONIC, and the frame of `heard` with
+  /// which it began.
   package func starts() throws -> [(nanoseconds: Int64, frame: Int64)] {
     try String(contentsOf: directory.appending(path: "starts"), encoding: .utf8)
       .split(separator: "\n")
@@ -50,7 +51,7 @@ package final class VirtualCard {
       }
   }
 
-  /// Compiled once for the process, and made known to alsa-lib.
+  /// Compiles the plugin once for the process, and registers it with alsa-lib.
   fileprivate static let plugin = Result {
     let place = FileManager.default.temporaryDirectory.appending(path: "virtual-card-\(getpid())")
     let script = URL(filePath: #filePath).deletingLastPathComponent()
@@ -79,7 +80,7 @@ package final class VirtualInput {
 
   deinit { try? FileManager.default.removeItem(at: directory) }
 
-  /// What a program's environment has to be for it to know the card by a plain name, as from a user's `.asoundrc`.
+  /// Returns an environment in which a program knows the card by a plain name, as from a user's `.asoundrc`.
   package func environment(naming name: String) throws -> [String: String] {
     let file = directory.appending(path: "asound.conf").path
     try "pcm.\(name) \"\(device)\"\n".write(toFile: file, atomically: true, encoding: .utf8)

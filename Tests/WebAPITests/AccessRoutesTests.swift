@@ -7,7 +7,8 @@ import WebAPI
 import WebServer
 import WebTestSupport
 
-/// Who may ask for what, over HTTP. A header of a proxy makes a request one of the network.
+/// Tests of who may ask for what over HTTP. The header of a proxy makes a request come from the
+/// network.
 @Suite struct AccessRoutesTests {
   private static let network = ("X-Forwarded-For", "192.168.1.30")
 
@@ -203,7 +204,7 @@ import WebTestSupport
     }
   }
 
-  /// What a route needs to do something for those who may ask.
+  /// Bodies with which each route does something for askers who may.
   private static let bodies = [
     "POST /api/v1/login": #"{"token":"guess-guess"}"#,
     "POST /api/v1/browsers": #"{"secret":"guess"}"#,
@@ -307,7 +308,7 @@ import WebTestSupport
       let answer = try await client.ask("POST", path, body, headers: [Self.network])
       #expect(answer.status == (isPublic ? 200 : 403), "\(answer.text)")
       try await expectStatus(200, client.ask("POST", path, body))
-      // Whatever the address leads to is judged again where the connection is made.
+      // The target of an address is checked again when the connection is made.
       let reaches = await house.requests.compactMap { request in
         if case .edit(_, .add(let entries, _), _) = request { entries.first?.reach } else { nil }
       }
@@ -331,7 +332,7 @@ import WebTestSupport
       let answer = try await client.ask(
         "POST", "/api/v1/browsers", #"{"pin":"\#(pin)"}"#,
         headers: agent.isEmpty ? [] : [("User-Agent", agent)])
-      // A control character is no header.
+      // A header cannot contain control characters.
       guard answer.status != 400 else { return #expect(agent.contains("\u{1b}")) }
       #expect(try answer.json(Browser.self).name == name)
     }

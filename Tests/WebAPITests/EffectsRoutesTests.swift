@@ -3,7 +3,8 @@ import Service
 import Testing
 import WebTestSupport
 
-/// Effects come as numbers of a fixed list. Nothing that anybody sends is ever text for FFmpeg.
+/// Checks that effects are numbers of a fixed list. Nothing that anybody sends ever becomes text
+/// for FFmpeg.
 @Suite struct EffectsRoutesTests {
   private static func effects(_ text: String) -> String { #"{"effects":\#(text)}"# }
 
@@ -11,7 +12,7 @@ import WebTestSupport
 
   private static func filters(_ text: String) -> String { effects(#"{"filters":[\#(text)]}"#) }
 
-  /// Chains that wrote files, loaded libraries, took all memory, or waited without end.
+  /// Filter chains that wrote files, loaded libraries, took all memory, or waited without end.
   private static let chains = [
     filter("ametadata=mode=print:file=/home/me/.bashrc"),
     filter(
@@ -22,7 +23,7 @@ import WebTestSupport
     filter("volume=0[a];amovie=/any/file.wav[b];[a][b]amix=inputs=2"), filter("bass=g=3"),
   ]
 
-  /// The same by way of the list.
+  /// The same attacks through the list of filters.
   private static let lists =
     [
       #""bass=g=3""#, #"["bass",3]"#, "null", "3", "{}",

@@ -4,9 +4,9 @@ import Testing
 import WebAPI
 import WebTestSupport
 
-/// What pages hear of the house.
+/// Tests of the events that pages receive.
 @Suite struct EventTests {
-  /// Without the events that come by themselves, but for those that are asked for.
+  /// A rhythm without periodic events, except those that a test asks for.
   private static let quiet: EventFeed.Rhythm = {
     var rhythm = EventFeed.Rhythm()
     rhythm.sync = .seconds(3_600)
@@ -52,7 +52,7 @@ import WebTestSupport
       let here = try await Listener(client)
       let id = try #require(try await here.next("state").id)
       await house.stir(EventFeed.changeLimit + 1)
-      // Until the server has seen all of them.
+      // Wait until the server has seen all of them.
       for _ in 0...EventFeed.changeLimit { _ = await here.event() }
       _ = try await Listener(client, lastEventID: id).next("state")
     }
@@ -119,7 +119,7 @@ private final class Listener {
     #expect(await reader.head()?.contains("200 OK") == true)
   }
 
-  /// Nil at the end. Each comes in a chunk of its own.
+  /// Returns the next event; nil at the end. Each event comes in a chunk of its own.
   func event() async -> Event? {
     guard let chunk = await reader.chunk() else { return nil }
     last = String(decoding: chunk, as: UTF8.self)
@@ -130,7 +130,7 @@ private final class Listener {
     return Event(name: field("event") ?? "", id: field("id"), data: field("data") ?? "")
   }
 
-  /// The next but comments, which must have this name.
+  /// Returns the next event, which must have this name. Skips comments.
   func next(_ name: String, skipping other: String? = nil) async throws -> Event {
     while true {
       let event = try #require(await event())

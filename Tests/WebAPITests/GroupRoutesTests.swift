@@ -3,7 +3,7 @@ import Service
 import Testing
 import WebTestSupport
 
-/// Groups and rooms, as pages and programs steer them.
+/// Tests of groups and rooms, as pages and programs control them.
 @Suite struct GroupRoutesTests {
   private typealias Group = HouseState.Group
 
@@ -166,7 +166,7 @@ import WebTestSupport
       let answer = try await client.ask("PUT", "/api/v1/groups/g1")
       try expectProblem(answer, 405, "PUT")
       #expect(answer.headers["allow"] == "PATCH, DELETE")
-      // A word is no entry's number.
+      // A word is no number of an entry.
       try expectProblem(await client.ask("PATCH", "/api/v1/groups/g1/queue/undo", "{}"), 405)
     }
   }

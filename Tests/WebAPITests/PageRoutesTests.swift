@@ -8,7 +8,7 @@ import WebTestSupport
 
 @testable import Sender
 
-/// The page, the token, the figures and the document.
+/// Tests of the page, the token, the metrics and the API's document.
 @Suite struct PageRoutesTests {
   @Test func `the page has the state in it, and nothing in the state can end it`() async throws {
     try await withHouse { client, _ in

@@ -3,7 +3,7 @@ import Testing
 import WebAPI
 import WebTestSupport
 
-/// The queue and the library.
+/// Tests of the queue and the library.
 @Suite struct QueueRoutesTests {
   private static let queue = "/api/v1/groups/g1/queue"
 
@@ -101,7 +101,7 @@ import WebTestSupport
         try expectProblem(await client.ask("POST", Self.queue, body), 400)
         try expectProblem(await client.ask("PATCH", "\(Self.queue)/4", "{\(place)}"), 400)
       }
-      // Nothing that is there already can be moved to where it sounds at once.
+      // An existing entry cannot be moved to "now".
       try expectProblem(await client.ask("PATCH", "\(Self.queue)/4", #"{"at":"now"}"#), 400)
     }
   }

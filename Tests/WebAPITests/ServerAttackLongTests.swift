@@ -14,7 +14,7 @@ import WebTestSupport
     client = WebClient(port: try #require(Int(address.split(separator: ":").last ?? "")))
   }
 
-  /// Megabytes that an attack may cost.
+  /// Megabytes of memory that an attack may cost.
   private static let cost = 48
 
   @Test func `ten thousand connections leave nothing behind`() async throws {
@@ -25,7 +25,7 @@ import WebTestSupport
         port: client.port, fromHost: 2 + UInt32(number % 200))
       if number % 3 == 0 { await connection.send("GET / HT") }
     }
-    // Each answer tells that those before have been seen.
+    // Each answer shows that the connections before have been noticed.
     while try await client.ask("GET", "/metrics").text.contains("tutti_http_connections 1\n")
       == false
     {}
@@ -38,7 +38,7 @@ import WebTestSupport
     let before = try server.status("VmHWM")
     let deaf = try (0..<31).map { _ in try WebConnectionClient(port: client.port) }
     for connection in deaf { await connection.send(client.request("GET", "/api/v1/events")) }
-    // Each of these changes every listener is told.
+    // Every listener is told of each of these changes.
     let bodies = (0..<5_000).map { #"{"name":"\#(String(repeating: "x", count: 90))\#($0)"}"# }
     let connection = try WebConnectionClient(port: client.port)
     let reader = WebReader(connection)
@@ -61,8 +61,8 @@ import WebTestSupport
     await listener.send(client.request("GET", "/api/v1/events?limit=6"))
     let events = WebReader(listener)
     #expect(await events.head()?.hasPrefix("HTTP/1.1 200") == true)
-    // The state, and the first of what it says once a second. Its clock takes a descriptor too, without which no program
-    // goes on: a crowd that comes before the first second is over may take that one.
+    // Wait for the state and the first periodic event. The event's clock takes a descriptor too, without which no
+    // program continues. A crowd that comes before the first second is over might take that descriptor.
     for _ in 0..<2 { #expect(await events.chunk() != nil) }
     var crowd: [WebConnectionClient] = []
     for number in 0..<80 {
@@ -70,7 +70,7 @@ import WebTestSupport
         try WebConnectionClient(port: client.port, fromHost: 2 + UInt32(number % 4)))
     }
     while try poor.descriptorCount() < 40 {}
-    // While nobody can be let in, it does not try all the time.
+    // While nobody can be accepted, the server does not try all the time.
     let before = try Self.work(of: poor)
     for _ in 0..<4 { #expect(await events.chunk() != nil) }
     #expect(try Self.work(of: poor) - before < 100)
@@ -78,11 +78,11 @@ import WebTestSupport
     #expect(try await client.ask("GET", "/api/v1/state").status == 200)
   }
 
-  /// Processor time, in hundredths of a second.
+  /// Returns the processor time in hundredths of a second.
   private static func work(of program: Program) throws -> Int {
     let path = "/proc/\(program.process.processIdentifier)/stat"
     let text = try String(contentsOfFile: path, encoding: .utf8)
-    // Behind the name, which may contain spaces: the 12th and 13th word.
+    // The 12th and 13th word after the name, which may contain spaces.
     let words = text[(text.lastIndex(of: ")") ?? text.startIndex)...].split(separator: " ")
     return try #require(Int(words[12])) + #require(Int(words[13]))
   }

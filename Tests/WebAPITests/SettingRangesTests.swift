@@ -6,7 +6,8 @@ import WebTestSupport
 
 @testable import WebAPI
 
-/// Each setting's range stands with its type; what the document says and what is checked are the same.
+/// Checks that each setting's range is defined with its type, and is the same in the document and in
+/// the checks.
 @Suite struct SettingRangesTests {
   private struct Document: Decodable {
     struct Range: Decodable {

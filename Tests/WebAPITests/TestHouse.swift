@@ -6,7 +6,7 @@ import WebAPI
 import WebServer
 import WebTestSupport
 
-/// The API over a household that lives in the test, with a group `g1` of one room.
+/// Runs the API for a household that lives in the test, with a group `g1` of one room.
 func withHouse<T: Sendable>(
   token: String? = nil, access: HouseAccess? = nil,
   rhythm: EventFeed.Rhythm = EventFeed.Rhythm(),
@@ -30,7 +30,7 @@ func withHouse<T: Sendable>(
   return result
 }
 
-/// The id of the fake house's room of that number.
+/// Returns the id of the fake house's room with this number.
 func room(_ number: Int) -> String { String(repeating: "\(number)", count: 32) }
 
 struct Problem: Decodable {

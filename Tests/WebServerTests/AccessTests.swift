@@ -2,7 +2,7 @@ import Testing
 import WebServer
 import WebTestSupport
 
-/// Who may ask: pages of other sites reach nothing.
+/// Tests of who may ask: pages of other sites reach nothing.
 @Suite struct AccessTests {
   @Test(arguments: [
     "127.0.0.1", "127.0.0.1:80", "192.168.1.20:7777", "[::1]", "[fe80::1%25eth0]:80", "localhost",

@@ -3,7 +3,7 @@ import Testing
 import WebServer
 import WebTestSupport
 
-/// A server that answers with what it was asked, and sends files and endless events.
+/// A server that answers with the request that it got, and sends files and endless events.
 func withServer<T: Sendable>(
   hostNames: [String] = ["study"], ownName: String? = nil,
   limits: WebServerConfiguration.Limits = .init(), figures: WebFigures = WebFigures(),
@@ -33,7 +33,7 @@ func withServer<T: Sendable>(
   return try await beside({ try await server.run(began: $0) }, body)
 }
 
-/// One event, and then none for ever.
+/// Sends one event, and then none for ever.
 private actor EventCount {
   private var isFirst = true
 

@@ -5,7 +5,8 @@ import WebTestSupport
 
 @testable import WebServer
 
-/// Clients that want to break or fill a server: they are refused, and others are served as before.
+/// Tests of clients that try to break or fill a server: they are refused, and others are served as
+/// before.
 @Suite struct WebAttackTests {
   private static func hurried() -> WebServerConfiguration.Limits {
     var limits = WebServerConfiguration.Limits()
@@ -32,7 +33,8 @@ import WebTestSupport
       let chunk = [UInt8]("10000\r\n".utf8) + [UInt8](repeating: 0x20, count: 1 << 16) + [13, 10]
       var sent = 0
       while sent < 16_384, await connection.send(chunk) { sent += 1 }
-      // Far less than a gigabyte: what the kernel took, and what is read after the answer.
+      // Far less than a gigabyte: data that the kernel took, and data that is read after the
+      // answer.
       #expect(sent < 512)
     }
   }
@@ -152,11 +154,11 @@ import WebTestSupport
     #expect(Set(places.compactMap(\.self)).count == 128)
     #expect(open("2001:db8:0:1:ffff::1") != nil)
     #expect(closed.withLock { $0 } == ["2001:db8:0:1::0"])
-    // Another network has as many, and those of the first stay.
+    // Another network may have as many connections, and those of the first network stay.
     for host in 0..<128 { #expect(open("2001:db8:0:2:\(host)::1") != nil) }
     #expect(closed.withLock { $0.count } == 1)
     #expect(figures.connectionCount == 256)
-    // Who is being answered does not give way to one more of its network.
+    // A connection that is being answered does not give way to another of its network.
     for place in 1...300 { figures.note(place, canGiveWay: false) }
     #expect(open("2001:db8:0:2::5") == nil)
     #expect(figures.refusedCount == 1)
@@ -172,12 +174,12 @@ import WebTestSupport
       for number in 0..<300 {
         let connection = try WebConnectionClient(
           port: client.port, fromHost: 2 + UInt32(number / 140))
-        // More than anybody takes who does not read.
+        // The file is larger than the buffers of a client that does not read.
         await connection.send(client.request("GET", "/file"))
         let answer = await WebReader(connection).head()
         if answer?.contains("200 OK") == true { open.append(connection) } else { refusedCount += 1 }
       }
-      // 128 of the 140 of each machine, and no more than 256 of all.
+      // 128 of the 140 connections of each machine, and no more than 256 in total.
       #expect(open.count == 2 * 128)
       #expect(refusedCount == 300 - open.count)
       #expect(figures.refusedCount == refusedCount)

@@ -4,7 +4,7 @@ import Testing
 import WebServer
 import WebTestSupport
 
-/// A server's answers, over real sockets.
+/// Tests of a server's answers, over real sockets.
 @Suite struct WebServerTests {
   @Test func `a request arrives with its parts decoded`() async throws {
     try await withServer { client in

@@ -4,7 +4,7 @@ import OpenSSLSecurity
 package import Service
 import Synchronization
 
-/// A household's access whose clock stands until it is moved, and whose disk is a text.
+/// A household's access with a clock that stands still until it is moved, and with a text as disk.
 package final class FakeAccess: Sendable {
   private struct State {
     var now = LocalTime(nanoseconds: 0)
@@ -27,7 +27,7 @@ package final class FakeAccess: Sendable {
     try FakeAccess().open(token: token, isOpen: isOpen)
   }
 
-  /// What is kept, as at a start of the daemon.
+  /// Opens the access from the stored text, like at a start of the daemon.
   package func open(token: String? = nil, isOpen: Bool? = nil) throws -> HouseAccess {
     try HouseAccess(
       kept, isOpen: isOpen, token: token,

@@ -2,7 +2,7 @@ import Driver
 import Sender
 package import Service
 
-/// A household of three rooms and a group, which lives: it does what is asked, and tells it.
+/// A household of three rooms and a group that carries out orders, and reports the changes.
 package actor FakeHouse: HouseControl {
   private struct Queue {
     var revision: UInt64 = 1
@@ -20,7 +20,7 @@ package actor FakeHouse: HouseControl {
   private var listeners: [AsyncStream<HouseChange>.Continuation] = []
   private let start = ContinuousClock.now
   private var history = SyncHistory()
-  /// What was asked, in order.
+  /// The orders so far, in order.
   package private(set) var requests: [Order] = []
 
   package init() {
@@ -64,12 +64,12 @@ package actor FakeHouse: HouseControl {
     return stream
   }
 
-  /// So many changes that nobody has asked for.
+  /// Makes this many changes that nobody has asked for.
   package func stir(_ count: Int) {
     for _ in 0..<count { tell(group: groups.first?.id) }
   }
 
-  /// Whoever follows the changes is sent away, as one who was too slow, and misses some.
+  /// Ends the streams of all listeners, as if they were too slow, so that they miss some changes.
   package func endChanges(missing count: Int) {
     for listener in listeners { listener.finish() }
     listeners = []
@@ -80,7 +80,7 @@ package actor FakeHouse: HouseControl {
 
   package func syncHistory() -> SyncHistory { history }
 
-  /// As if the household had been like this at that time of its clock.
+  /// Records the present state as that of another time of the household's clock.
   package func remember(atMs time: Double) throws {
     var state = try state()
     state.nowMs = time
@@ -203,7 +203,7 @@ package actor FakeHouse: HouseControl {
     return rooms[index]
   }
 
-  /// Rooms leave where they were; a group without any goes.
+  /// Moves rooms from their groups; a group without rooms ends.
   private func setRooms(_ ids: [String], of group: String) throws(Refusal) -> Answer {
     let ids = ids.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
     for place in groups.indices { groups[place].roomIds.removeAll { ids.contains($0) } }

@@ -1,13 +1,14 @@
 package import Service
 
-/// A library of one album, with one picture and one film in a folder, and one, `def456`, that is still being made.
+/// A library of one album, with one picture and one film in a folder, and a picture `def456` that is still being
+/// made.
 package actor FakeLibrary: LibraryControl {
   private let folder: String
   private var stations = [Radio(id: "s1", name: "FIP", uri: "http://example.org/fip")]
   private var lastNumber = 1
   private var lists = [StoredPlaylist(id: "p1", name: "Sunday", trackCount: 3)]
 
-  /// - Parameter folder: with the files `picture.jpg` and `film.mp4`.
+  /// - Parameter folder: contains the files `picture.jpg` and `film.mp4`.
   package init(folder: String) { self.folder = folder }
 
   private static let tracks = (1...3).map { number in
@@ -33,7 +34,7 @@ package actor FakeLibrary: LibraryControl {
   }
 
   package func folder(_ path: String) throws(Refusal) -> FolderContents {
-    // Any path: that it stays in the library has been seen to before.
+    // Accepts any path: the caller has already checked that it stays in the library.
     let folders = path.isEmpty ? [FolderContents.Folder(path: "Jazz", name: "Jazz")] : []
     return FolderContents(path: path, folders: folders, tracks: path.isEmpty ? [] : Self.tracks)
   }
@@ -126,7 +127,7 @@ package actor FakeLibrary: LibraryControl {
   }
 }
 
-/// Takes one PIN, and grows impatient at a second wrong one.
+/// Accepts one PIN, and makes the asker wait after a second wrong one.
 package actor FakePairing: PairingControl {
   private var wrongCount = 0
 

@@ -11,10 +11,10 @@ package final class WebConnectionClient: Sendable {
   private let socket: CInt
   private let queue = DispatchQueue(label: "web client")
 
-  /// - Parameter host: it comes from 127.0.0.`host`.
+  /// - Parameter host: the connection comes from 127.0.0.`host`.
   package init(port: Int, fromHost host: UInt32 = 1) throws {
     socket = Glibc.socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
-    // What has not come by then never will.
+    // A timeout longer than anything takes.
     var never = timeval(tv_sec: 60, tv_usec: 0)
     setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &never, socklen_t(MemoryLayout<timeval>.size))
     setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &never, socklen_t(MemoryLayout<timeval>.size))
@@ -45,7 +45,7 @@ package final class WebConnectionClient: Sendable {
     }
   }
 
-  /// False once the server has ended the connection.
+  /// Returns false once the server has ended the connection.
   @discardableResult
   package func send(_ bytes: [UInt8]) async -> Bool {
     await onQueue { [socket] in
@@ -64,7 +64,7 @@ package final class WebConnectionClient: Sendable {
   @discardableResult
   package func send(_ text: String) async -> Bool { await send([UInt8](text.utf8)) }
 
-  /// Empty at the end of the connection.
+  /// Returns the next bytes; empty at the end of the connection.
   package func receive() async -> [UInt8] {
     await onQueue { [socket] in
       [UInt8](unsafeUninitializedCapacity: 1 << 16) {
@@ -73,7 +73,7 @@ package final class WebConnectionClient: Sendable {
     }
   }
 
-  /// Whether the server has ended the connection; waits until it does.
+  /// Returns true once the server has ended the connection; waits until it does.
   package func end() async -> Bool {
     while true {
       if await receive().isEmpty { return errno != EAGAIN }
@@ -85,10 +85,10 @@ package final class WebConnectionClient: Sendable {
   }
 }
 
-/// What a server has answered.
+/// A server's answer.
 package struct WebAnswer: Sendable {
   package let status: Int
-  /// By names in small letters.
+  /// Headers by names in lower case.
   package let headers: [String: String]
   package let body: [UInt8]
 
@@ -99,14 +99,14 @@ package struct WebAnswer: Sendable {
   }
 }
 
-/// Reads answers from a connection, one after the other, with what came too early kept for the next.
+/// Reads answers from a connection, one after the other. Bytes that arrive early are kept for the next answer.
 package final class WebReader {
   private let connection: WebConnectionClient
   private var bytes: [UInt8] = []
 
   package init(_ connection: WebConnectionClient) { self.connection = connection }
 
-  /// Nil where the connection ends before an answer is complete.
+  /// Returns nil if the connection ends before an answer is complete.
   package func answer(hasBody: Bool = true) async -> WebAnswer? {
     guard let head = await text(to: "\r\n\r\n") else { return nil }
     let lines = head.split(separator: "\r\n")
@@ -128,10 +128,10 @@ package final class WebReader {
     return WebAnswer(status: status, headers: headers, body: body)
   }
 
-  /// The head of an answer that goes on.
+  /// Returns the head of an answer whose body continues.
   package func head() async -> String? { await text(to: "\r\n\r\n") }
 
-  /// Nil at the end of the body.
+  /// Returns the next chunk; nil at the end of the body.
   package func chunk() async -> [UInt8]? {
     guard let line = await text(to: "\r\n"), let count = Int(line, radix: 16),
       let chunk = await take(count), await take(2) != nil, count > 0
@@ -180,7 +180,7 @@ package struct WebClient: Sendable {
     return answer
   }
 
-  /// As it goes over the line. Headers of the same name replace the usual ones; an empty value leaves one out.
+  /// Returns the text of a request. Headers replace the usual ones of the same name; an empty value leaves one out.
   package func request(
     _ method: String, _ path: String, _ body: String? = nil, headers: [(String, String)] = []
   ) -> String {
@@ -194,7 +194,7 @@ package struct WebClient: Sendable {
   }
 }
 
-/// Runs a server beside `body`, and ends it after.
+/// Runs a server beside `body`, and ends it afterwards.
 ///
 /// - Parameter serve: calls its argument with the port once it listens.
 package func beside<T: Sendable>(

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import WireProtocol
 
-/// What holds for every message there is.
+/// Tests of every kind of message.
 @Suite struct CodingTests {
   @Test(arguments: UInt64(1)...200)
   func `every message comes back as it was sent`(seed: UInt64) throws {
@@ -116,9 +116,9 @@ import WireProtocol
     }
   }
 
-  /// Whatever decodes encodes to something that decodes to the same.
+  /// Checks that everything that decodes can be encoded and decodes to the same again.
   private func expectStable(_ bytes: [UInt8]) {
-    // With the right tag, as otherwise nothing would be looked at.
+    // Use the right tag, because otherwise nothing would be decoded.
     let fields = bytes.prefix(TimePacket.byteCount - 8)
     let tagged = fields + TimePacket.tag(of: fields, key: .example)
     if let packet = try? TimePacket.decode(tagged, key: .example) {

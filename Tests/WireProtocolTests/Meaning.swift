@@ -2,17 +2,17 @@ import Audio
 import Clock
 import WireProtocol
 
-/// What the examples of the specification say.
+/// The meaning of the specification's examples.
 enum Meaning: Hashable {
   case control(ControlMessage)
   case media(MediaMessage)
   case pairing(PairingMessage)
   case time(TimePacket)
   case ask(LiveAsk)
-  /// What is sealed has its meaning among the tests of the cipher.
+  /// The content of sealed datagrams is checked by the tests of the cipher.
   case audio(LiveDatagram)
 
-  /// Decodes to the meaning of that name, and is what the meaning is encoded as.
+  /// Returns true if the bytes decode to the meaning of this name, and the meaning encodes to them.
   static func isMet(by bytes: [UInt8], named name: String) -> Bool {
     guard let meaning = all.first(where: { $0.name == name })?.value else { return false }
     do {
@@ -39,7 +39,7 @@ enum Meaning: Hashable {
     }
   }
 
-  /// Tells cases apart whatever their values are.
+  /// Identifies the case, whatever its values are.
   var kind: String {
     switch self {
     case .control(let message): "control.\(caseName(of: message))"

@@ -4,7 +4,7 @@ import Testing
 import WireProtocol
 
 @Suite struct ProtocolLimitsTests {
-  /// Would trap if a sum did not fit.
+  /// The test would trap if a sum did not fit.
   @Test func `the extremes of the wire pass through all mappings without overflow`() {
     let mediaTimes = [ProtocolLimits.mediaTime.lowerBound, ProtocolLimits.mediaTime.upperBound]
     let clockTimes = [ProtocolLimits.clockTime.lowerBound, ProtocolLimits.clockTime.upperBound]

@@ -3,7 +3,7 @@ import Clock
 import TestSupport
 import WireProtocol
 
-/// Messages of every kind with values from their whole ranges.
+/// Messages of every kind, with values from their whole ranges.
 extension SplitMix64 {
   mutating func controlMessages() -> [ControlMessage] {
     [
@@ -216,11 +216,11 @@ extension TimePacket {
 }
 
 extension ClockKey {
-  /// Of the specification's examples, and of SipHash's test vectors.
+  /// The key of the specification's examples, and of SipHash's test vectors.
   static let example = ClockKey((0..<16).map { $0 })
 }
 
-/// The one message that `bytes` are.
+/// Returns the one message in `bytes`; nil if they are not exactly one.
 func onlyMessage(in bytes: [UInt8]) throws(DecodeError) -> RawMessage? {
   var framer = MessageFramer(limit: ProtocolLimits.mediaMessage)
   framer.append(bytes)

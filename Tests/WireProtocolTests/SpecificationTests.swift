@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import WireProtocol
 
-/// The examples of docs/protocol mean what the code means by them, byte for byte.
+/// Checks that the code and the examples of docs/protocol agree, byte for byte.
 @Suite struct SpecificationTests {
   @Test func `each example decodes to its meaning and encodes to its bytes`() throws {
     for example in try Specification.examples() {

@@ -47,7 +47,7 @@ import WireProtocol
     #expect(TimeRequest.keyID(ofSession: 0x0102_0304_0506_0708) == 0x0506_0708)
   }
 
-  /// The vector of the paper by Aumasson and Bernstein, appendix A, and two of their reference implementation's.
+  /// The vector of the paper by Aumasson and Bernstein, appendix A, and two of their reference implementation.
   @Test func `the hash is SipHash-2-4`() {
     let message = (0..<64).map { UInt8($0) }
     #expect(SipHash.hash(message.prefix(15), key: .example) == 0xa129_ca61_49be_45e5)
