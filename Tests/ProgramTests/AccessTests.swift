@@ -2,13 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Who may play in a receiver that is paired with nobody, between real programs.
+/// Tests of who may play in a receiver that is paired with nobody, between real programs.
 @Suite struct AccessTests {
   let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// The place of tokens; each user has one of its own.
+  /// Returns an environment with its own directory for tokens, as each user has one.
   private func home(_ user: String) throws -> [String: String] {
     let path = folder.file(user)
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)

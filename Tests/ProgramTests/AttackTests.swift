@@ -5,17 +5,17 @@ import TestSupport
 import Testing
 import WireProtocol
 
-/// Peers that misbehave, while music plays between those that do not.
+/// Tests of peers that misbehave while music plays between others.
 @Suite struct AttackTests {
   let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// An attacker's connections, held open so that they take up what they can.
+  /// An attacker's connections, held open so that they use up resources.
   private final class Flood: Sendable {
     private let held = Mutex<[TestConnection]>([])
 
-    /// In the clear without a key.
+    /// Connects; unencrypted if there is no key.
     func connect(to port: UInt16, _ key: IdentityKey?, saying bytes: [UInt8]) {
       guard let connection = TestConnection(port: port) else { return }
       if let key { _ = connection.secure(.dialled, key) }
@@ -24,7 +24,8 @@ import WireProtocol
     }
   }
 
-  /// Opening words: noise, another protocol, another version, a length that is none, half a message, nothing.
+  /// First messages of an attacker: noise, another protocol, another version, an invalid length, half a
+  /// message, nothing.
   private func openings() throws -> [[UInt8]] {
     let hello = try Specification.example("control.hello")
     var newer = hello
@@ -62,7 +63,7 @@ import WireProtocol
     #expect(try player.exitCode() == 0, "\(player.lines)")
     withExtendedLifetime(flood) {}
     #expect(try receiver.program.stop() == 0)
-    // At most ten lines of a kind a minute, and half a minute is not over.
+    // At most ten lines of a kind are written a minute, and half a minute has not passed.
     #expect(receiver.program.lines.count < 40, "\(receiver.program.lines)")
     expectOneTone(try ToneRecording(folder.file("a.wav")), seconds: 4)
   }
@@ -71,7 +72,7 @@ import WireProtocol
     let receiver = try ReceiverProgram("a", in: folder)
     let silent = (0..<100).compactMap { _ in TestConnection(port: receiver.port) }
     #expect(silent.count == 100)
-    // Those whom the others displaced see the end of the stream.
+    // Connections that others displaced see the end of the stream.
     #expect(silent.first?.receiveAll() == [])
     let tone = try folder.write(Tone.wave(rate: 48_000, seconds: 1), to: "tone.wav")
     let player = try player([tone], at: [receiver.address], in: folder)
@@ -83,7 +84,7 @@ import WireProtocol
     let receiver = try ReceiverProgram("a", in: folder)
     let key = try IdentityKey.generate()
     var welcome = try Specification.example("control.welcome")
-    // The identifier, which must be that of the key.
+    // Set the identifier, which must match the key.
     welcome.replaceSubrange(10..<26, with: key.identifier.bytes)
     let greeting = welcome
     let credit = try Specification.example("control.credit")
@@ -102,7 +103,7 @@ import WireProtocol
     let generous = try TestPeer { connection in
       guard connection.secure(.accepted, key) else { return }
       var credit = credit
-      // The limit: the largest that may stand there.
+      // Set the limit to the largest allowed value.
       credit.replaceSubrange(6..<14, with: [0x10, 0, 0, 0, 0, 0, 0, 0])
       connection.send(greeting + credit)
       _ = connection.receiveAll()

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Who has a room that two machines want: `--when-busy`, `--take`, `--priority`, `--give-back`.
+/// Tests of a room that two machines want: `--when-busy`, `--take`, `--priority`, `--give-back`.
 @Suite struct BusyTests {
   let folder: TemporaryFolder
   private let long: String
@@ -13,7 +13,7 @@ import Testing
     short = try folder.write(Tone.wave(rate: 8000, seconds: 1, channels: 1), to: "short.wav")
   }
 
-  /// A room where a first machine plays.
+  /// Returns a room in which a first machine plays.
   private func busy(_ policy: String) throws -> (room: ReceiverProgram, owner: Program) {
     let room = try ReceiverProgram("a", in: folder, "--output", "null", "--when-busy", policy)
     let owner = try player([long], at: [room.address], in: folder)

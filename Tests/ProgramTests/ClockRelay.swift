@@ -4,28 +4,29 @@ import Synchronization
 import TestSupport
 import WireProtocol
 
-/// Carries a room's time requests to a player and the answers back, tagged anew with the key that their reader knows.
+/// Relays a room's time requests to a player, and the answers back. Tags them again with the key that the reader
+/// knows.
 final class ClockRelay: Sendable {
-  /// What happens to each datagram behind the one who tags it, where nobody has a key.
+  /// Manipulations of each datagram behind the tagging end, by somebody without a key.
   enum Meddling: CaseIterable, Sendable {
-    /// It comes once more, and once more a while later.
+    /// The datagram comes once more, and again a while later.
     case replay
-    /// It comes behind the next one.
+    /// The datagram comes after the next one.
     case reorder
-    /// Only its first half comes, before the whole.
+    /// Only the first half comes, before the whole datagram.
     case truncate
-    /// It comes with each of its bytes changed, one at a time, before it comes as it was.
+    /// Copies come first, each with one byte changed, then the datagram itself.
     case flip
   }
 
-  /// Where the room finds it.
+  /// The port at which the room finds the relay.
   let port: UInt16
   private let meddling: Meddling?
   private let meddled = Mutex(0)
   private let socket: Int32
   private let isOver = Mutex(false)
 
-  /// - Parameter player: its clock's port.
+  /// - Parameter player: the port of the player's clock.
   init(
     to player: UInt16, tagging sender: SecuredPeer, and receiver: SecuredPeer,
     meddling: Meddling? = nil
@@ -44,7 +45,7 @@ final class ClockRelay: Sendable {
     let keys = (sender: ClockKey(sender.clockKey), receiver: ClockKey(receiver.clockKey))
     Thread { [self] in
       var room = sockaddr_in()
-      // To the player, and to the room.
+      // Datagrams for the player, and for the room.
       var earlier: (there: [[UInt8]], back: [[UInt8]]) = ([], [])
       while !isOver.withLock({ $0 }) {
         guard let (bytes, from) = receive() else { continue }
@@ -75,10 +76,10 @@ final class ClockRelay: Sendable {
     return Array(covered + TimePacket.tag(of: covered, key: key))
   }
 
-  /// How many datagrams were not left as they were.
+  /// Number of datagrams that were manipulated.
   var meddledCount: Int { meddled.withLock { $0 } }
 
-  /// - Parameter earlier: what came that way before, as far as it is needed.
+  /// - Parameter earlier: earlier datagrams in the same direction, as far as they are needed.
   private func meddle(with bytes: [UInt8], _ earlier: inout [[UInt8]]) -> [[UInt8]] {
     guard let meddling else { return [bytes] }
     meddled.withLock { $0 += 1 }
@@ -87,7 +88,7 @@ final class ClockRelay: Sendable {
       earlier.append(bytes)
       return [bytes, bytes] + (earlier.count > 20 ? [earlier.removeFirst()] : [])
     case .reorder:
-      // Every fourth, lest the room never hear from before.
+      // Only every fourth one, so that the room still gets current ones.
       earlier.append(bytes)
       guard earlier.count % 4 != 1 else { return [] }
       defer { earlier = earlier.count == 4 ? [] : earlier }

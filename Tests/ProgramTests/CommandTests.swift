@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Commands of other terminals: each does what its help says, says what it did, and refuses what is out of range.
+/// Tests of commands from other terminals: each does what its help says, reports what it did, and refuses values
+/// out of range.
 @Suite struct CommandTests {
   let folder: TemporaryFolder
 
@@ -16,7 +17,7 @@ import Testing
     return (code, program.lines)
   }
 
-  /// A player of three items in a room of its own.
+  /// A player with three items in a room of its own.
   private func playing(_ body: (ReceiverProgram) throws -> Void) throws {
     let receiver = try ReceiverProgram("a", in: folder, "--output", "null")
     let files = try ["one", "two", "three"].map {
@@ -41,7 +42,7 @@ import Testing
   }
 
   @Test func `a reader that has what it wanted is no fault`() throws {
-    // The pipe's only reader is gone before anything is written.
+    // The only reader of the pipe has gone before anything is written.
     let daemon = try Daemon(in: folder)
     _ = try daemon.run("play", "--stay", "--at", "127.0.0.1:1", "--group", "kept")
     let script = """

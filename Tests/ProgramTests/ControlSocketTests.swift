@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Programs of the same user that ask a player for too much.
+/// Tests of programs of the same user that ask too much of a player.
 @Suite struct ControlSocketTests {
   @Test func `too many clients displace the first, and a request without an end is cut off`() throws
   {
@@ -12,7 +12,7 @@ import Testing
     try receiver.program.line(with: "playing")
     let path = folder.file("player") + "/control.sock"
     let clients = try (0..<33).map { _ in try #require(TestConnection(path: path)) }
-    // The first sees the end of the stream.
+    // The first client sees the end of the stream.
     #expect(clients.first?.receiveAll() == [])
     let last = try #require(clients.last)
     last.send([UInt8](repeating: 0x20, count: 2 << 20))

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import WireProtocol
 
-/// A sender that fills a receiver with what takes memory and is no music.
+/// Tests of a sender that fills a receiver with data that takes memory and is not music.
 @Suite struct CreditTests {
   let folder: TemporaryFolder
 
@@ -18,7 +18,7 @@ import WireProtocol
     bytes(UInt64(payload.count + 2), 4) + type + payload
   }
 
-  /// PCM, with as large a configuration as there may be, different for each number.
+  /// PCM with the largest possible configuration, different for each number.
   private static func format(_ number: Int) -> [UInt8] {
     let header =
       bytes(0, 2) + bytes(1, 2) + bytes(48_000, 4) + [2, 1] + bytes(8192, 2)
@@ -63,7 +63,8 @@ import WireProtocol
     media.send(try Specification.example("media.attach"))
     var granted = Granted(on: control)
     var sent = 0
-    // 64 MiB, of which all but what may still be granted is read when the last is sent.
+    // This is 64 MiB. When the last format is sent, the receiver has read all but the bytes that it
+    // may still grant.
     for number in 0..<8_192 {
       let format = Self.format(number)
       sent += format.count
@@ -75,11 +76,11 @@ import WireProtocol
   }
 }
 
-/// What a receiver has granted on its control connection.
+/// The credit that a receiver has granted on its control connection.
 private struct Granted {
   let control: TestConnection
   private var framer = MessageFramer(limit: ProtocolLimits.controlMessage)
-  /// In bytes since the media connection began.
+  /// Bytes since the media connection began.
   private(set) var limit = 0
 
   init(on control: TestConnection) { self.control = control }

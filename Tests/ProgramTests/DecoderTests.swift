@@ -2,14 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A receiver whose libavcodec turns out to be of no use.
+/// Tests of a receiver whose libavcodec turns out to be useless.
 @Suite struct DecoderTests {
   let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
 
   @Test func `a library that does not load costs nothing but the codec`() throws {
-    // It lies where it is looked for, and is none.
+    // The file is at the expected place, but is no library.
     for name in ["libavcodec.so.59", "libavcodec.so.60", "libavcodec.so.61", "libavcodec.so.62"] {
       _ = try folder.write(Array("no library".utf8), to: name)
     }

@@ -3,7 +3,7 @@ import OpenSSLSecurity
 import TestSupport
 import Testing
 
-/// A receiver beside an Avahi daemon of the test's own.
+/// Tests of a receiver beside an Avahi daemon of the test's own.
 @Suite struct DiscoveryTests {
   let folder: TemporaryFolder
 
@@ -31,7 +31,7 @@ import Testing
         "tutti", ["volume", volume, "--on", "Bath"] + place, environment: bed.environment)
       return (try command.exitCode(), command.lines)
     }
-    // Until the daemon has found the room.
+    // Retry until the daemon has found the room.
     let deadline = ContinuousClock.now + .seconds(30)
     var said = try volume("40")
     while said.code != 0, ContinuousClock.now < deadline { said = try volume("40") }
@@ -62,7 +62,8 @@ import Testing
     let begun = ContinuousClock.now
     let key = try IdentityKey.generate()
     let (hello, goodbye) = (try greeting(of: key), try Specification.example("control.goodbye"))
-    // Each turns the room from free to busy and back, which is announced at most once a second.
+    // Each visit changes the room from free to busy and back, which is announced at most once a
+    // second.
     while ContinuousClock.now - begun < .seconds(3) {
       let sender = try #require(TestConnection.sender(to: port, key))
       sender.send(hello)
@@ -70,7 +71,7 @@ import Testing
       sender.send(goodbye)
       _ = sender.receiveAll()
     }
-    // D-Bus waits 25 s for an answer.
+    // A D-Bus call gives up after 25 s.
     #expect(ContinuousClock.now - begun < .seconds(20))
     #expect(try receiver.stop() == 0)
     #expect(ContinuousClock.now - begun < .seconds(20))

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `tutti doctor` and `tutti-receiver doctor`, beside an Avahi daemon of the test's own.
+/// Tests of `tutti doctor` and `tutti-receiver doctor`, beside an Avahi daemon of the test's own.
 @Suite struct DoctorTests {
   private struct Finding: Decodable {
     let check: String
@@ -78,7 +78,7 @@ import Testing
     try bed.freeze(.daemon)
     let begun = ContinuousClock.now
     let (code, findings) = try tutti("--at", receiver.address, "--at", silent.address)
-    // D-Bus waits 25 s for an answer.
+    // A D-Bus call gives up after 25 s.
     #expect(ContinuousClock.now - begun < .seconds(24))
     #expect(code == 1)
     #expect(findings.first?.fact == "is there, and does not answer")

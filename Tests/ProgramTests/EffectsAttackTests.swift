@@ -3,13 +3,15 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What strangers and other programs of the house try by way of effects, against the daemon as it is shipped.
+/// Tests of attacks by way of effects, from strangers and from other programs of the house, against the
+/// shipped daemon.
 @Suite struct EffectsAttackTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// Chains that wrote files, loaded libraries, took all memory, or waited without end, as text inside JSON.
+  /// Filter chains that wrote files, loaded libraries, took all memory, or waited without end, as text inside
+  /// JSON.
   private func chains(_ fifo: String, _ silent: UInt16) -> [String] {
     [
       "ametadata=mode=print:file=\(folder.file("bashrc"))",
@@ -33,7 +35,7 @@ import Testing
     return String(decoding: connection.receive(within: 20), as: UTF8.self)
   }
 
-  /// Returns what the control socket answers.
+  /// Returns the answer of the control socket.
   private func effects(_ change: String, _ socket: TestConnection) throws -> String {
     let order = #"{"change":{"group":"","_1":{"effects":\#(change),"rooms":{"isStep":false}}}}"#
     socket.send(
@@ -56,7 +58,7 @@ import Testing
     _ = try daemon.run("play", tone, "--at", receiver.address)
     try receiver.program.line(with: "playing")
     let socket = try #require(TestConnection(path: daemon.socket))
-    // What is refused below is refused for what it holds: so it would be taken.
+    // Shows that valid filters are accepted, so that the refusals below are due to their content.
     let taken = try effects(#"{"filters":[{"kind":"bass","gain":0}]}"#, socket)
     #expect(taken.contains("done"), "\(taken)")
     #expect(try effects(#"{"isReset":true}"#, socket).contains("done"))

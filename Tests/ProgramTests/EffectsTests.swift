@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Effects of the command line, and machines that cannot have them.
+/// Tests of effects on the command line, and of machines without them.
 @Suite struct EffectsTests {
   private let folder: TemporaryFolder
 
@@ -64,7 +64,7 @@ import Testing
     #expect(try player.stop() == 0)
   }
 
-  /// Of the library that is installed.
+  /// Major version of the installed library.
   private static let major: String = {
     let names = (try? FileManager.default.subpathsOfDirectory(atPath: "/usr/lib")) ?? []
     let found = names.compactMap { $0.firstMatch(of: /libavfilter\.so\.([0-9]+)$/)?.1 }

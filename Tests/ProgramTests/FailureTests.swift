@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the player says, and with which code it ends, where it cannot play.
+/// Tests of the player's message and exit code when it cannot play.
 @Suite struct FailureTests {
   let folder: TemporaryFolder
 
@@ -24,7 +24,8 @@ import Testing
       #expect(try player.exitCode() == 66, "\(file)")
       let said = player.lines(with: "tutti: ")
       #expect(said.count == 1, "\(player.lines)")
-      // Once, and not again as a list of one item whose only one was skipped.
+      // The message comes once, and not a second time as that of a list whose only item was
+      // skipped.
       #expect(player.lines(with: file).count == 1, "\(player.lines)")
       #expect(said.first?.contains(file) == true, "\(player.lines)")
     }

@@ -7,11 +7,11 @@ import TestSupport
 import Testing
 import WireProtocol
 
-/// Peers that ask for far too much while music plays: the room loses no frame, answers others and does not grow.
+/// Tests of peers that ask far too much while music plays: the room loses no frame, answers others and does not grow.
 @Suite struct FloodTests {
-  /// In KiB. Lobby, framers and queues have room in it, and so has what an allocator keeps.
+  /// KiB. This allows for lobby, framers, queues and the memory that an allocator keeps.
   private static let slack = 16 << 10
-  /// Within which a newcomer has an answer.
+  /// Time within which a newcomer must have an answer.
   private static let patience = Duration.milliseconds(200)
 
   let folder: TemporaryFolder
@@ -20,7 +20,7 @@ import WireProtocol
 
   enum Flood: String, CaseIterable {
     case connections, garbage, hellos, datagrams
-    /// On the connection of the sender that plays.
+    /// Messages on the connection of the sender that plays.
     case controlMessages
   }
 
@@ -49,12 +49,12 @@ import WireProtocol
     #expect(try player.exitCode() == 0, "\(player.lines)")
     #expect(try receiver.program.stop() == 0)
     #expect(receiver.program.lines.count < 60, "\(receiver.program.lines)")
-    // Time requests that wait for a processor make the clock less sure; frames are neither lost nor late.
+    // Time requests that wait for a processor make the clock less certain; frames are neither lost nor late.
     expectOneTone(
       try ToneRecording(folder.file("a.wav")), seconds: 4, flaw: 1e-3, steering: 0.2)
   }
 
-  /// How many programs have to share each processor, besides what this test starts.
+  /// Returns the number of programs that share each processor, besides those of this test.
   private static func otherWork() throws -> Int {
     let load = try String(contentsOfFile: "/proc/loadavg", encoding: .utf8)
     let programs = try #require(load.split(separator: " ").first.flatMap { Double($0) })
@@ -62,8 +62,9 @@ import WireProtocol
       1, Int((programs / Double(ProcessInfo.processInfo.activeProcessorCount)).rounded(.up)))
   }
 
-  /// How long a newcomer from another host waits for the handshake and an answer to its greeting, be it a welcome or a refusal. How soon
-  /// its connection opens is the kernel's affair, which makes a newcomer wait for a second where too many come at once.
+  /// Returns the time that a newcomer from another host waits for the handshake and the answer to its greeting, be it a
+  /// welcome or a refusal. The time until its connection opens does not count: it is up to the kernel, which makes a
+  /// newcomer wait for a second if too many come at once.
   private func answerTime(_ port: UInt16) throws -> Duration {
     let newcomer = try #require(TestConnection(port: port, fromHost: 2))
     let key = try IdentityKey.generate()
@@ -83,7 +84,7 @@ import WireProtocol
     ).encoded()
   }
 
-  /// What a flood does over and over.
+  /// Returns the action that a flood repeats.
   private func water(_ flood: Flood, _ receiver: ReceiverProgram, _ interceptor: Interceptor)
     throws -> @Sendable () -> Void
   {
@@ -113,7 +114,7 @@ import WireProtocol
     }
   }
 
-  /// The last connections made.
+  /// The latest connections.
   private final class Held: Sendable {
     private let connections = Mutex<[TestConnection]>([])
 
@@ -125,7 +126,7 @@ import WireProtocol
     }
   }
 
-  /// Does something on a thread of its own, over and over.
+  /// Repeats an action on a thread of its own.
   private final class Flooding: Sendable {
     private let isOver = Mutex(false)
     private let stopped = DispatchSemaphore(value: 0)
@@ -144,7 +145,7 @@ import WireProtocol
   }
 
   @Test func `a run in each packet is decoded in time`() throws {
-    // The first file says that the card plays 192 kHz.
+    // The first file makes the card play 192 kHz.
     let files = [
       try folder.write(Tone.wave(rate: 192_000, seconds: 0.5), to: "1.wav"),
       try folder.write(Tone.wave(rate: 11_025, seconds: 5), to: "2.wav"),
@@ -166,7 +167,8 @@ import WireProtocol
     #expect((4.5...5.51).contains(length), "\(length)")
   }
 
-  /// Where in a packet's message the byte stands whose lowest bit says that it begins a run: found by encoding one.
+  /// Returns the offset within a packet's message of the byte whose lowest bit marks the beginning of a run. Finds it
+  /// by encoding a packet.
   private static func flagsOffset() throws -> Int {
     func packet(_ startsRun: Bool) -> [UInt8] {
       MediaMessage.packet(

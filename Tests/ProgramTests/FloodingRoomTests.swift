@@ -7,7 +7,8 @@ import TestSupport
 import Testing
 import WireProtocol
 
-/// Rooms that say far too much, or take nothing: the others play on, and the player neither grows nor chatters.
+/// Tests of rooms that send far too much, or read nothing: the others play on, and the player neither grows nor
+/// floods its log.
 @Suite struct FloodingRoomTests {
   let folder: TemporaryFolder
 
@@ -50,7 +51,7 @@ import WireProtocol
     }
   }
 
-  /// A room that says this, 20 000 times, once it is played to; it reads all that it is sent.
+  /// A room that sends this 20 000 times once it gets music. It reads everything that it is sent.
   private static func room(_ flood: Flood) throws -> TestPeer {
     let key = try IdentityKey.generate()
     let welcome = welcome(key)

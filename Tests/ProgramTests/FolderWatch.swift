@@ -1,9 +1,9 @@
 import Glibc
 import Testing
 
-/// Waits for what happens to the files of a folder.
+/// Waits for changes of the files of a folder.
 final class FolderWatch {
-  /// Longer than anything here takes: what has not come by then never will.
+  /// Milliseconds, longer than any change takes.
   private static let never: Int32 = 120_000
 
   private let descriptor: Int32
@@ -16,7 +16,7 @@ final class FolderWatch {
 
   deinit { close(descriptor) }
 
-  /// Returns once `isSo`, now or after a change.
+  /// Returns once `isSo` returns true, now or after a change.
   func wait(until isSo: () -> Bool) throws {
     var buffer = [UInt8](repeating: 0, count: 4096)
     while !isSo() {

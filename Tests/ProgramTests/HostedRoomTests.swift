@@ -14,7 +14,7 @@ import TestSupport
 import Testing
 import WireProtocol
 
-/// Two rooms in the sender's own process, beside one of the program's.
+/// Two rooms in the sender's own process, beside one of the receiver program.
 @Suite(.timeLimit(.minutes(5))) struct HostedRoomTests {
   @Test func `rooms of this process play in step with one of the network`() throws {
     let folder = try TemporaryFolder()
@@ -45,12 +45,12 @@ import WireProtocol
       let spread = (offsets.max() ?? 0) - (offsets.min() ?? 0)
       #expect(spread < 1, "section \(section): \(offsets)")
     }
-    // A pause takes no music away, and a seek leads where it should: media time runs on in them.
+    // Pauses lose no music, and a seek leads to its target: media time runs on through both.
     let one = sections[0]
     #expect(one[0] > one[1] && one[2] > one[1] && one[2] - one[3] > 5 * Double(TurningTone.rate))
   }
 
-  /// What the program has recorded, with the times that it tells in its log.
+  /// Returns the frames that the program has recorded, with the times in its log.
   private static func recorded(
     by real: ReceiverProgram, in folder: TemporaryFolder
   ) throws -> [HeardFrame] {
@@ -72,12 +72,12 @@ private struct HeardFrame {
   var nanoseconds: Double
 }
 
-/// Two channels, a quarter of a turn apart: each frame tells its place in the music, however loud it is, and to a small part
-/// of a frame.
+/// Two channels, a quarter of a turn apart. Each frame shows its place in the music, at any volume, to a small part of
+/// a frame.
 private enum TurningTone {
-  /// A frame is as long as a quarter of a millisecond's half: more than clocks are off on a busy machine.
+  /// A frame lasts 125 µs: more than the clocks deviate on a busy machine.
   static let rate = 8_000
-  /// Frames of one turn: longer than the music, so that a place is told without doubt.
+  /// Frames in one turn: longer than the music, so that a place is unique.
   static let period = 131_072.0
   static let frameCount = 15 * rate
 
@@ -86,8 +86,8 @@ private enum TurningTone {
     frames += [Float(cos(angle) / 2), Float(sin(angle) / 2)]
   }
 
-  /// Of each stretch of music that is played without a break, in frames: how far its places are ahead of the time. Rooms in
-  /// step have the same. Stretches of less than a quarter of a second are left out, and so is a gap within one.
+  /// Returns for each uninterrupted stretch of music how far its places are ahead of the time, in frames. It is the
+  /// same for rooms in sync. Leaves out stretches of less than a quarter of a second, and gaps within a stretch.
   static func sections(of frames: [HeardFrame]) -> [Double] {
     var found: [[Double]] = []
     for frame in frames where frame.left.magnitude + frame.right.magnitude > 0.1 {
@@ -123,7 +123,7 @@ private final class TurningSource: MediaSource {
   func seek(toFrame frame: Int64) { next = frame }
 }
 
-/// Keeps what a hosted room sounds.
+/// Records the sound of a hosted room.
 private final class MemoryRecording: Sendable {
   private let kept = Mutex<[HeardFrame]>([])
 
@@ -138,7 +138,7 @@ private final class MemorySink: FrameSink {
   init(_ recording: MemoryRecording) { self.recording = recording }
 
   func take(_ sound: SoundingFrames) {
-    // Before the sender's clock is known there is silence.
+    // There is only silence until the sender's clock is known.
     guard let time = sound.groupTime else { return }
     recording.add(
       (0..<(sound.samples.count / 2)).map { index in
@@ -159,7 +159,7 @@ private struct SilentJournal: ReceiverJournal {
   func twin(_ service: DiscoveredService) {}
 }
 
-/// A sender and rooms in one event loop, and a room of the program.
+/// A sender and rooms in one event loop, and a room of the receiver program.
 private final class HostedBed {
   let driver: GroupDriver
   let recordings: [MemoryRecording]
@@ -194,7 +194,7 @@ private final class HostedBed {
     loop = EventLoop(reactor, [host] + rooms)
   }
 
-  /// Of the rooms that are connected.
+  /// The statuses of the rooms that are connected.
   var statuses: [RoomStatus] {
     driver.status().rooms.compactMap { room in
       if case .live(let status) = room.connection { status } else { nil }
@@ -209,7 +209,7 @@ private final class HostedBed {
     }
   }
 
-  /// Until every room has sounded so much more than was to be heard when it was asked.
+  /// Plays until every room has played this much more than the playhead at the time of the call.
   func play(for span: MediaDuration) throws {
     let end = statuses.map(\.playhead).max().map { $0 + span } ?? .zero
     try run(until: "all rooms play for a while") {

@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A daemon that plays in one room, while sources do to another group what they can.
+/// A daemon that plays in one room, while sources attack another group.
 private struct BesiegedDaemon {
   let folder: TemporaryFolder
   let daemon: Daemon
@@ -17,7 +17,7 @@ private struct BesiegedDaemon {
     recorder = try ReceiverProgram("a", in: folder)
     victim = try ReceiverProgram("b", in: folder, "--output", "null")
     daemon = try Daemon(in: folder)
-    // One item that lasts longer than the attacks: one process decodes it, and none is started for the next.
+    // One item that lasts longer than the attacks, so that one process decodes it, and none is started for a next one.
     let music = try folder.write(Tone.wave(rate: 8_000, seconds: 900, channels: 1), to: "music.wav")
     _ = try daemon.run("play", music, "--at", recorder.address)
     try recorder.program.line(with: "playing")
@@ -28,25 +28,26 @@ private struct BesiegedDaemon {
     _ = try daemon.run(["play"] + sources + [last, "--at", victim.address])
   }
 
-  /// The item behind the hostile ones plays, which are never heard, and the music in the other room has not lost a frame.
+  /// Expects that the item after the hostile ones plays, that those are never heard, and that the music in the other
+  /// room has not lost a frame.
   func expectAllIsWell() throws {
     try victim.program.line(with: "playing")
     #expect(try daemon.rooms("--group", "a") == ["a": "playing"])
     #expect(try daemon.stop() == 0)
     #expect(try recorder.program.stop() == 0)
     let recording = try ToneRecording(folder.file("a.wav"))
-    // A missing frame is a jump within a block; a busy machine steers by more than usual.
+    // A missing frame would be a jump within a block. A busy machine steers by more than usual.
     expectOneTone(recording, seconds: recording.seconds, flaw: 1e-3, steering: 0.2)
   }
 
-  /// The process that decodes an address: the oldest that has no file open. The one that waits for the next item is
-  /// younger.
+  /// Returns the process that decodes an address: the oldest one without an open file. The process that waits for the
+  /// next item is younger.
   func decoderOfAddress() throws -> pid_t {
     let daemon = self.daemon.program.process.processIdentifier
     let decoders = try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap {
       pid_t($0)
     }.compactMap { process -> (began: Int, process: pid_t)? in
-      // Its name may hold spaces, so all is counted from behind it: state, parent, and the time of its start.
+      // The name may contain spaces, so count the fields after it: state, parent, and the start time.
       let line = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
       let words = line?.split(separator: ")").last?.split(separator: " ") ?? []
       guard words.count > 19, words[0] != "Z", pid_t(words[1]) == daemon, isConfined(process),
@@ -58,7 +59,7 @@ private struct BesiegedDaemon {
     return try #require(decoders.min { ($0.began, $0.process) < ($1.began, $1.process) }).process
   }
 
-  /// False for one that is still starting.
+  /// Returns false for a process that is still starting.
   private func isConfined(_ process: pid_t) -> Bool {
     let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
     return status?.contains("\nSeccomp:\t2\n") == true
@@ -74,7 +75,7 @@ private struct BesiegedDaemon {
   }
 }
 
-/// What strangers' sources do to the process that decodes them, while the daemon plays.
+/// Tests of strangers' sources that attack the process that decodes them, while the daemon plays.
 @Suite struct HostileDaemonTests {
   @Test func `a crash of the process that decodes costs the item, and the next one plays`() throws {
     let besieged = try BesiegedDaemon()
@@ -95,7 +96,7 @@ private struct BesiegedDaemon {
   }
 }
 
-/// All of them take a minute.
+/// These tests take a minute.
 @Suite struct HostileDaemonLongTests {
   @Test func `hostile sources are refused or survived, and the music stays whole`() throws {
     let besieged = try BesiegedDaemon()
@@ -120,7 +121,7 @@ private struct BesiegedDaemon {
     #expect(server.requestCount < sources.count * 260)
   }
 
-  /// Lists that the command line would read itself are left to the server.
+  /// Leaves lists to the server that the command line would read itself.
   private func files(in folder: TemporaryFolder) throws -> [String] {
     try Attack.lists.enumerated().compactMap { number, attack in
       for file in attack.files {
@@ -145,7 +146,7 @@ private struct BesiegedDaemon {
       let lines = (0..<10_000).map { "#EXT-X-STREAM-INF:BANDWIDTH=\($0 + 1)\n\($0)\n" }
       return .file(Array(("#EXTM3U\n" + lines.joined()).utf8))
     case "tags.mp3":
-      // A tag of 255 MB, and in it a picture as large.
+      // A tag of 255 MB, which contains a picture of the same size.
       let tag = Array("ID3".utf8) + [4, 0, 0, 0x7F, 0x7F, 0x7F, 0x7F]
       let picture = Array("APIC".utf8) + [0x7F, 0x7F, 0x7F, 0x70, 0, 0]
       return .endless(tag + picture, [UInt8](repeating: 0x20, count: 65_536))

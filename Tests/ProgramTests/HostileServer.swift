@@ -4,10 +4,10 @@ import TestSupport
 
 /// A web server that answers each path with what a stranger has put there.
 final class HostileServer: Sendable {
-  /// What a path answers: some bytes, or some without end.
+  /// The answer to a path.
   enum Answer: Sendable {
     case file([UInt8])
-    /// These first, then those again and again, until nobody reads them.
+    /// The first bytes once, then the second ones again and again, until nobody reads them.
     case endless([UInt8], [UInt8])
     case redirect(String)
   }
@@ -33,7 +33,7 @@ final class HostileServer: Sendable {
 
   var requestCount: Int { peer.connectionCount }
 
-  /// Returns once somebody has asked for something, which counts once.
+  /// Returns once somebody has sent a request, which counts once.
   func waitUntilAsked() { asked.wait() }
 
   private static func send(_ answer: Answer?, to connection: TestConnection) {

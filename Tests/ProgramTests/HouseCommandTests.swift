@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Orders that once only the page could give, typed at a terminal.
+/// Tests of terminal commands for orders that once only the page could give.
 @Suite struct HouseCommandTests {
   private let folder: TemporaryFolder
 

@@ -6,13 +6,13 @@ import TestSupport
 import Testing
 import WireProtocol
 
-/// Somebody who poses as another, between and against real programs.
+/// Tests of impostors, between and against real programs.
 @Suite struct ImpostorTests {
   let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// Each user has a place of its own for tokens.
+  /// Returns an environment with its own directory for tokens, as each user has one.
   private func home(_ user: String) throws -> [String: String] {
     let path = folder.file("home-\(user)")
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -28,7 +28,7 @@ import WireProtocol
       "tutti", arguments + ["--state-dir", folder.file(state)], environment: try home("bob"))
   }
 
-  /// A command for the receiver's people.
+  /// Runs a command of the receiver's owner, and returns its output.
   private func box(_ command: String) throws -> [String] {
     let program = try Program(
       "tutti-receiver", [command, "--state-dir", folder.file("state-a")])
@@ -50,7 +50,7 @@ import WireProtocol
     try folder.write(Tone.wave(rate: 48_000, seconds: seconds), to: "tone.wav")
   }
 
-  /// Control messages, each whole.
+  /// Decodes complete control messages.
   private static func messages(_ bytes: [UInt8]) throws -> [ControlMessage] {
     var framer = MessageFramer(limit: ProtocolLimits.controlMessage)
     framer.append(bytes)
@@ -85,7 +85,7 @@ import WireProtocol
     let pairing = try tutti("pair", "--at", middle.address, "--pin", pin)
     #expect(try pairing.exitCode() == 69)
     #expect(pairing.lines.first?.contains("the PIN is wrong") == true, "\(pairing.lines)")
-    // The sender has said what a share takes, and has not confirmed it.
+    // The sender has sent its share, but no confirmation.
     let said = passed.withLock { $0 }
     let share = 4 + 2 + PairingMessage.shareByteCount
     #expect(said.count > share && said.count < share + 4 + 2 + 32 + 80)
@@ -111,7 +111,7 @@ import WireProtocol
     let thief = try ForeignPeer(.dialled, .init(key: .stolen(victim)))
     let connection = try #require(TestConnection(port: receiver.port))
     #expect(connection.converse(thief, saying: try greeting(of: victim)).isEmpty)
-    // With the key it is let in.
+    // With the key the sender is accepted.
     let owner = try #require(TestConnection.sender(to: receiver.port, victim))
     owner.send(try greeting(of: victim))
     guard case .welcome? = try Self.messages(owner.receive()).first else {
@@ -177,7 +177,7 @@ import WireProtocol
     try pair(at: receiver.address)
     try pair(at: receiver.address, state: "other")
     let session = Mutex<UInt64>(0)
-    // Behind magic, version, flags and identifier.
+    // The place after magic, version, flags and identifier.
     let place = 6 + 4 + 2 + 2 + Identifier.byteCount
     let interceptor = try Interceptor(to: receiver.port, of: "a", in: folder) { type, message in
       if type == 0x0001 {
@@ -194,7 +194,7 @@ import WireProtocol
     #expect(thief.receiveAll().isEmpty)
     #expect(try player.exitCode() == 0, "\(player.lines)")
     #expect(try receiver.program.stop() == 0)
-    // The clock's packets take a detour here, which a busy machine makes longer.
+    // The clock's packets take a detour here, which is longer on a busy machine.
     expectOneTone(
       try ToneRecording(folder.file("a.wav")), seconds: 3, flaw: 1e-3, steering: 0.2)
   }
@@ -205,15 +205,15 @@ import WireProtocol
     let receiver = try receiver("open")
     var hello = try greeting(of: try IdentityKey.generate())
     hello.replaceSubrange(10..<12, with: [0, 1])
-    // In the clear, as version 1 was.
+    // Unencrypted, as in version 1.
     let old = try #require(TestConnection(port: receiver.port))
     old.send(hello)
     #expect(try messagesInTheClear(old.receiveAll()) == 0)
-    // With the version that it would have had in a handshake.
+    // With the protocol name that version 1 would have in a handshake.
     let connection = try #require(TestConnection(port: receiver.port))
     let foreigner = try ForeignPeer(.dialled, .init(applicationProtocol: "tutti/1"))
     #expect(connection.converse(foreigner, saying: hello).isEmpty)
-    // As a receiver, which waits for a hello in the clear.
+    // Acts as a receiver that waits for an unencrypted hello.
     let heard = Mutex<[UInt8]>([])
     let silent = try TestPeer { connection in
       let bytes = connection.receive()
@@ -227,7 +227,7 @@ import WireProtocol
     #expect(heard.withLock { $0 }.first == WireTap.Record.handshake)
   }
 
-  /// An alert of TLS is none.
+  /// Counts messages. A TLS alert is not one.
   private func messagesInTheClear(_ bytes: [UInt8]) throws -> Int {
     bytes.first == 21 ? 0 : try Self.messages(bytes).count
   }
@@ -251,7 +251,7 @@ import WireProtocol
     case offer
     /// The receiver's choice is 1.2.
     case choice
-    /// The sender's list of protocols is without ours.
+    /// The sender's list of protocols lacks ours.
     case protocolName
   }
 
@@ -273,11 +273,11 @@ import WireProtocol
     let player = try tutti("play", try tone(seconds: 1), "--at", tap.address)
     try player.line(with: "127.0.0.1")
     _ = try player.stop()
-    // Nobody has said anything behind a hello but why it ends.
+    // Nobody has sent anything after a hello except the reason for the end.
     let control = tap.records.filter { $0.connection == 0 }
     #expect(!control.isEmpty)
     for record in control where record.type == WireTap.Record.applicationData {
-      // What a receiver says before it knows whether the sender accepts its choice.
+      // The receiver sends this before it knows whether the sender accepts its choice.
       #expect(how == .choice && record.direction == .toSender)
     }
     #expect(receiver.program.lines(with: "sender connected").isEmpty)

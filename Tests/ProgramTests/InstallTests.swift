@@ -2,14 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `make install` and its opposite, into a folder instead of the system.
+/// Tests of `make install` and `make uninstall`, into a folder instead of the system.
 @Suite struct InstallTests {
   let folder: TemporaryFolder
   private let repository = URL(filePath: #filePath).appending(path: "../../..").standardized
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// As root has it under sudo: without the toolchain in its path.
+  /// Runs make like root under sudo, without the toolchain in its path.
   private func make(_ goal: String, build: String) throws -> (code: Int32, text: String) {
     let make = Process()
     make.executableURL = URL(filePath: "/usr/bin/make")
@@ -46,7 +46,7 @@ import Testing
     #expect(Set(programs).isSubset(of: installed))
     let removed = try make("uninstall", build: built)
     #expect(removed.code == 0, "\(removed.text)")
-    // What its owner has written is left.
+    // Files that the owner has edited stay.
     #expect(installed == ["etc/default/tutti-receiver", "etc/tutti/tutti.conf"].map(folder.file))
   }
 

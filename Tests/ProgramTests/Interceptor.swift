@@ -5,10 +5,10 @@ import TestSupport
 import Testing
 import WireProtocol
 
-/// Stands between a player and a receiver, with the keys of both, passes on what they say, and lets a test change what the
-/// sender says or say more in its name.
+/// Stands between a player and a receiver, with the keys of both. Passes their messages on, and lets a test change the
+/// sender's messages or send more in its name.
 final class Interceptor: Sendable {
-  /// What becomes of a message, framing included, of this type.
+  /// Returns the replacement for a message of this type, framing included.
   typealias Rewrite = @Sendable (_ type: UInt16, _ message: [UInt8]) -> [UInt8]
 
   static let packet: UInt16 = 0x0303
@@ -16,7 +16,7 @@ final class Interceptor: Sendable {
   private static let prove: UInt16 = 0x0008
   private static let attach: UInt16 = 0x0301
 
-  /// The keys that the two programs keep, from their files: each takes this for the other.
+  /// The keys of the two programs, read from their files: each takes the interceptor for the other.
   private struct Keys {
     let player: IdentityKey
     let receiver: IdentityKey
@@ -30,13 +30,13 @@ final class Interceptor: Sendable {
     }
   }
 
-  /// To the receiver, by kind.
+  /// Connections to the receiver, by kind.
   private final class Connections: Sendable {
     let control = Mutex<TestConnection?>(nil)
     let media = Mutex<TestConnection?>(nil)
     let clock = Mutex<ClockRelay?>(nil)
     let clockMeddling: ClockRelay.Meddling?
-    /// The receiver's, and nil while nothing gets through.
+    /// The receiver's port; nil while nothing gets through.
     let port: Mutex<UInt16?>
 
     init(to port: UInt16, _ clockMeddling: ClockRelay.Meddling?) {
@@ -50,9 +50,9 @@ final class Interceptor: Sendable {
 
   /// - Parameters:
   ///   - room: The receiver's name.
-  ///   - player: The player's state directory in `folder`, which need not be there before it connects.
-  ///   - clock: What becomes of the clock's datagrams on the way.
-  ///   - hear: Is given what the receiver says on control.
+  ///   - player: The player's state directory in `folder`, which need not exist before the player connects.
+  ///   - clock: Manipulation of the clock's datagrams.
+  ///   - hear: Called with the receiver's bytes on the control connection.
   init(
     to port: UInt16, of room: String, in folder: TemporaryFolder, player: String = "player",
     clock: ClockRelay.Meddling? = nil,
@@ -82,16 +82,16 @@ final class Interceptor: Sendable {
   deinit { connections.clock.withLock { $0?.end() } }
 
   var address: String { peer.address }
-  /// Of the clock.
+  /// Number of manipulated datagrams of the clock.
   var meddledDatagrams: Int { connections.clock.withLock { $0?.meddledCount ?? 0 } }
 
-  /// Says `bytes`, whole messages, to the receiver as the sender does on its control connection. False where there is
-  /// none, or the receiver has closed it.
+  /// Sends complete messages to the receiver, like the sender on its control connection. Returns false if there is no
+  /// such connection, or if the receiver has closed it.
   func sayOnControl(_ bytes: [UInt8]) -> Bool {
     connections.control.withLock { $0?.send(bytes) ?? false }
   }
 
-  /// From now on the receiver is at this port, and nowhere where it is nil; what was connected is not any more.
+  /// Moves the receiver to this port, or cuts it off if nil. Existing connections end.
   func move(to port: UInt16?) {
     connections.port.withLock { $0 = port }
     connections.control.withLock { $0?.end() }
@@ -114,7 +114,7 @@ final class Interceptor: Sendable {
         if isControl == nil { isControl = type != Self.attach }
         var message = Array(waiting[..<length])
         waiting.removeFirst(length)
-        // A proof holds for one channel only.
+        // A proof is valid for one channel only.
         if type == Self.prove { continue }
         if type == Self.hello { relayClock(of: sender, receiver, in: connections, &message) }
         whole += rewrite(type, message)
@@ -132,13 +132,13 @@ final class Interceptor: Sendable {
     }
   }
 
-  /// From now on the receiver asks here for the time.
+  /// From now on the receiver asks the relay for the time.
   private static func relayClock(
     of sender: TestConnection, _ receiver: TestConnection, in connections: Connections,
     _ hello: inout [UInt8]
   ) {
     guard let one = sender.peer, let other = receiver.peer else { return }
-    // Behind magic, version, flags, identifier, session and clock id.
+    // The place after magic, version, flags, identifier, session and clock id.
     let place = 6 + 4 + 2 + 2 + Identifier.byteCount + 8 + 8
     let relay = ClockRelay(
       to: UInt16(hello[place]) << 8 | UInt16(hello[place + 1]), tagging: one, and: other,

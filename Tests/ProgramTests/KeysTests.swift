@@ -1,13 +1,13 @@
 import TestSupport
 import Testing
 
-/// `tutti play` on a terminal: what the line of progress shows, and what keys do.
+/// Tests of `tutti play` on a terminal: the progress line, and the keys.
 @Suite struct KeysTests {
   let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// Seconds at the front of a line of progress.
+  /// The position in seconds at the beginning of a progress line.
   private static func position(_ line: Substring) -> Int? {
     let parts = line.dropFirst(2).prefix { $0.isNumber || $0 == ":" }.split(separator: ":")
     let numbers = parts.compactMap { Int($0) }
@@ -27,7 +27,7 @@ import Testing
     try screen.line { $0.contains("×0.95 pitch +1  a in sync") }
     screen.press("0")
     try screen.line { $0.hasPrefix("▶ ") && $0.contains(" / 3:20  a in sync") }
-    // A key that is held; the terminal may cut its bytes anywhere.
+    // Hold a key down; the terminal may cut its bytes anywhere.
     for _ in 0..<12 { for part in ["\u{1B}", "[C"] { screen.press(part) } }
     try screen.line { (120...150).contains(Self.position($0) ?? 0) }
     for _ in 0..<6 { screen.press("\u{1B}[D") }

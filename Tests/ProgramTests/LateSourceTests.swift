@@ -2,13 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A source that delivers later than the clock needs it.
+/// Tests of a source that delivers later than the clock needs it.
 @Suite struct LateSourceTests {
   let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// Serves `file`, from any byte on; what lies behind `limit` only once `gate` is open.
+  /// Serves `file`, from any byte on. Bytes after `limit` are sent only once `gate` is open.
   private static func server(
     _ file: [UInt8], stallingAt limit: Int, until gate: DispatchSemaphore
   ) throws -> TestPeer {
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  /// One tone of this length, with one silence in it, and nothing lost there.
+  /// Expects one tone of this length with one silence in it, in which nothing is lost.
   private func expectWhole(_ recording: ToneRecording, seconds: Double) throws {
     let sounding = recording.sounding
     func isSilent(from index: Int) -> Bool {
@@ -63,7 +63,7 @@ import Testing
     }
     let stop = try #require(sounding.indices.first { isSilent(from: $0) })
     let start = try #require(sounding[stop...].indices.first { abs(sounding[$0]) >= 1e-6 })
-    // A fade hides a few frames of the silence's edges.
+    // A fade hides a few frames at the edges of the silence.
     let heard = stop - sounding.startIndex + sounding.endIndex - start
     #expect(abs(Double(heard) - seconds * Double(recording.rate)) < 100)
     let before = ToneRecording.phases(of: sounding[..<stop], recording.rate)

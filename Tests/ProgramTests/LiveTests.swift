@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What is heard as it happens, by the finished programs and virtual sound cards.
+/// Tests of live sound, with the finished programs and virtual sound cards.
 @Suite struct LiveTests {
   private static let rate = 48_000
   private static let seconds = 4
@@ -29,7 +29,7 @@ import Testing
     return path
   }
 
-  /// Of each tenth of a second that a card has sounded, whether it was the tone.
+  /// Returns for each tenth of a second of a card's sound whether it was the tone.
   private func tones(_ card: VirtualCard) throws -> [Bool] {
     let heard = try card.heard(as: Int16.self)
     let left = stride(from: 0, to: heard.count, by: 2).map { Float(heard[$0]) / 32768 }
@@ -58,7 +58,7 @@ import Testing
     #expect(try player.exitCode() == 0, "\(player.lines)")
     for (room, card) in zip(rooms, cards) {
       _ = try room.program.stop()
-      // A room is there a moment after the source; a machine that is busy lets a card run dry.
+      // A room connects a moment after the source starts, and on a busy machine a card may run dry.
       let tones = try tones(card).count { $0 }
       #expect(tones > Self.seconds * 10 * 3 / 4, "\(tones): \(room.program.lines)")
     }
@@ -78,7 +78,7 @@ import Testing
     #expect(player.lines.contains { $0.contains(#""live_latency_ms":600"#) })
   }
 
-  /// The frames of the virtual input say their own numbers: on the left a slope of one each.
+  /// Frames of the virtual input contain their own numbers: the left channel has a slope of one.
   @Test func `what a sound card records is heard live`() throws {
     let input = try VirtualInput("PPM=150")
     let card = try VirtualCard("RATE=48000", "FORMAT=S16_LE", "CHANNELS=2")
@@ -92,7 +92,7 @@ import Testing
     let left = stride(from: 0, to: heard.count, by: 2).map { Int(heard[$0]) }
     let slopes = stride(from: 0, to: left.count - 480, by: 480).map { left[$0 + 480] - left[$0] }
     let even = slopes.count { abs($0 - 480) <= 2 }
-    // A second before the room is there, and where the numbers begin anew.
+    // Allow for a second before the room is there, and for the place where the numbers start again.
     #expect(even > (Self.seconds - 1) * 100 / 2, "\(even) of \(slopes.count): \(player.lines)")
   }
 
@@ -108,7 +108,7 @@ import Testing
       ], environment: environment)
   }
 
-  /// Returns once the player has said that the source is at `seconds` or later.
+  /// Returns once the player has reported that the source is at `seconds` or later.
   private func wait(for player: Program, at seconds: Double) throws {
     try player.line("a position of \(seconds) s") { line in
       let event = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]

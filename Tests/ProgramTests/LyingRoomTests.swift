@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Rooms that lie to the sender or break the protocol, beside one that does not: Tests/Support/lying-receiver.py.
+/// Tests of rooms that lie to the sender or break the protocol, beside an honest one:
+/// Tests/Support/lying-receiver.py.
 @Suite struct LyingRoomTests {
   let folder: TemporaryFolder
 
@@ -48,7 +49,7 @@ import Testing
       let told = liars.lines(with: "\(fault) was told goodbye 3: ")
       #expect(!told.isEmpty, "\(fault)")
       #expect(told.allSatisfy { !$0.hasSuffix(": ") }, "\(told)")
-      // It is tried again, each time after a longer while.
+      // The player retries, each time after a longer pause.
       #expect(told.count < 12, "\(told)")
       #expect(
         !player.lines(with: "\(fault): gone (it broke the protocol: ").isEmpty, "\(player.lines)")

@@ -2,13 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What plays is told where it plays: in the log, in files for displays, and by `tutti status`.
+/// Tests of the current item where it plays: in the log, in files for displays, and in `tutti
+/// status`.
 @Suite struct NowPlayingTests {
   let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// A minute of FLAC with tags, and with a cover where one is named.
+  /// Records a minute of FLAC with tags, and with a cover if one is named.
   private func record(_ name: String, title: String, cover: String? = nil) throws -> String {
     let path = folder.file(name)
     let tags = ["title=\(title)", "artist=Jo Bä", "album=Third \"3\"", "track=3/12"].flatMap {
@@ -21,7 +22,7 @@ import Testing
     return path
   }
 
-  /// More than one piece of it: 16 KiB.
+  /// Makes a cover that is larger than one piece, which has 16 KiB.
   private func makeCover() throws -> (path: String, bytes: Data) {
     let path = folder.file("picture.png")
     let source = "testsrc2=size=400x400,noise=alls=80:all_seed=1"
@@ -102,7 +103,7 @@ import Testing
     try receiver.program.line(with: "now playing: Jo - One")
     try player.line(with: "Jo - One")
     #expect(try tutti("add", list).first == "2 items added")
-    // Without the lengths, which a busy machine does not read in time.
+    // Ignore the lengths, which a busy machine does not read in time.
     let queue = try tutti("queue").dropLast().map {
       $0.replacing(#/ +/#, with: " ").replacing(#/ (1:00)?$/#, with: "")
     }
@@ -134,7 +135,7 @@ import Testing
     let files = try ["1.wav", "2.wav"].map {
       try folder.write(Tone.wave(rate: 48_000, seconds: 1.2), to: $0)
     }
-    // Not even root may put a file where a directory is.
+    // Even root cannot put a file in place of a directory.
     try FileManager.default.createDirectory(
       atPath: folder.file("state-a/now-playing.json"), withIntermediateDirectories: true)
     let receiver = try ReceiverProgram("a", in: folder)

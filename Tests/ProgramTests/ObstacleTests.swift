@@ -3,7 +3,7 @@ import OpenSSLSecurity
 import TestSupport
 import Testing
 
-/// A receiver whose disk, sound card or system keeps it waiting.
+/// Tests of a receiver whose disk, sound card or system makes it wait.
 @Suite struct ObstacleTests {
   let folder: TemporaryFolder
   let obstacles: Obstacles
@@ -39,7 +39,7 @@ import Testing
     #expect(!sender.receive(within: 20).isEmpty)
     sender.send(try Specification.example("control.settings"))
     let begun = ContinuousClock.now
-    // What is to be kept is written a second after the last time at the latest.
+    // Settings are written at most a second after the last time.
     while ContinuousClock.now - begun < .seconds(3) { try expectAnswer(at: port) }
     try obstacles.remove(.fsync)
     #expect(try program.stop() == 0)
@@ -53,7 +53,7 @@ import Testing
     try program.line(with: "sender connected")
     _ = try player.stop()
     let begun = ContinuousClock.now
-    // The card is given up after a second without music.
+    // The card is released after a second without music.
     while ContinuousClock.now - begun < .seconds(4) { try expectAnswer(at: port) }
     #expect(try program.stop() == 0)
     try obstacles.remove(.open)

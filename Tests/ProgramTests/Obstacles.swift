@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What keeps a program waiting that is started with `environment`.
+/// Obstacles for a program that is started with `environment`.
 struct Obstacles {
   enum Obstacle: String {
     case fsync

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import WireProtocol
 
-/// Who has a room, between real programs.
+/// Tests of who has a room, between real programs.
 @Suite struct OccupancyTests {
   let folder: TemporaryFolder
 
@@ -83,7 +83,7 @@ import WireProtocol
     let receiver = try ReceiverProgram("a", in: folder)
     let player = try player(
       [tone], at: [receiver.address], in: folder, "--json", "--position-every", "0.5")
-    // By then the room has all of it.
+    // The room has received all of it by then.
     try player.line(with: "\"position_s\":3")
     kill(player.process.processIdentifier, SIGSTOP)
     try receiver.program.line(with: "nothing heard for 10 s")
@@ -93,7 +93,7 @@ import WireProtocol
     try expectUnbroken(seconds: 16)
   }
 
-  /// There is sound from the beginning to the end; how well it is steered is not looked at.
+  /// Expects sound from the beginning to the end; the steering does not matter.
   private func expectUnbroken(seconds: Double) throws {
     let recording = try ToneRecording(folder.file("a.wav"))
     #expect((seconds - 0.5...seconds + 0.001).contains(recording.seconds))

@@ -3,8 +3,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A player whose terminal, reader or disk goes away or stands still: rooms never play on without an owner, and nothing
-/// that is shown holds the music up.
+/// Tests of a player whose terminal, reader or disk goes away or stalls: rooms never play on without an owner, and
+/// output never holds up the music.
 @Suite struct OutputTests {
   let folder: TemporaryFolder
   let receiver: ReceiverProgram
@@ -22,7 +22,7 @@ import Testing
     ["play", file, "--at", receiver.address, "--state-dir", folder.file("player")]
   }
 
-  /// Runs a script with `$TUTTI`, and returns what it printed.
+  /// Runs a script with `$TUTTI`, and returns its output.
   private func shell(_ script: String, _ arguments: [String]) throws -> String {
     let process = Process()
     let pipe = Pipe()
@@ -86,7 +86,7 @@ import Testing
     try player.runUnblocked()
     defer { player.terminate() }
     try receiver.program.line(with: "playing")
-    // F_SETPIPE_SZ and F_GETPIPE_SZ of fcntl(2), which Swift does not see.
+    // F_SETPIPE_SZ and F_GETPIPE_SZ of fcntl(2), which Swift does not import.
     let descriptor = pipe.fileHandleForReading.fileDescriptor
     _ = fcntl(descriptor, 1031, 4_096)
     try waitUntilFull(descriptor, size: fcntl(descriptor, 1032))
@@ -99,7 +99,7 @@ import Testing
     #expect(player.terminationStatus == 0)
   }
 
-  /// Until nobody could write another line.
+  /// Waits until nobody could write another line.
   private func waitUntilFull(_ descriptor: Int32, size: Int32) throws {
     let until = Date.now + 120
     var count: Int32 = 0

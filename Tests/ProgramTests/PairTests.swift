@@ -2,9 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Pairing between real programs: commands, files, terminals. The sender and the receiver belong to different users.
+/// Tests of pairing between real programs: commands, files, terminals. Sender and receiver belong to different
+/// users.
 @Suite struct PairTests {
-  /// Programs end with their owner.
+  /// Programs end with this owner.
   private final class Running {
     var programs: [Program] = []
   }
@@ -14,7 +15,7 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// Each user has a place of its own for tokens.
+  /// Returns an environment with its own directory for tokens, as each user has one.
   private func home(_ user: String) throws -> [String: String] {
     let path = folder.file("home-\(user)")
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -31,7 +32,7 @@ import Testing
     return (program, "127.0.0.1:\(line.split(separator: " ").last ?? "")")
   }
 
-  /// A command for the receiver's people.
+  /// Runs a command of the receiver's owner.
   private func box(_ arguments: String...) throws -> (code: Int32, said: [String]) {
     let program = try Program(
       "tutti-receiver", arguments + ["--state-dir", folder.file("state")])
@@ -53,7 +54,7 @@ import Testing
     return (try program.exitCode(), program.lines)
   }
 
-  /// Differs from this one, and has a fitting check digit.
+  /// Returns another PIN with a correct check digit.
   private func wrong(_ pin: String) -> String { pin == "0000 0000" ? "1111 1114" : "0000 0000" }
 
   private func tone(seconds: Double) throws -> String {

@@ -2,13 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What is played arrives whole, in each codec and from each kind of source.
+/// Tests that audio arrives complete, in each codec and from each kind of source.
 @Suite struct PlayTests {
   let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// Plays to a receiver and returns what it recorded.
+  /// Plays to a receiver, and returns its recording.
   private func record(
     _ files: [String], _ arguments: String..., input: String = "/dev/null"
   ) throws -> ToneRecording {
@@ -72,7 +72,7 @@ import Testing
     #expect(places.count > 2)
     #expect(places == places.sorted())
     #expect(places.allSatisfy { (0...2).contains($0) })
-    // Whoever has missed an event can tell.
+    // The revisions have no gap, so that a reader can notice a missed event.
     let revisions = events.filter { event in
       !["position", "status", "waiting"].contains { $0 == event["event"] as? String }
     }.map { $0["revision"] as? Int }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a receiver says, and with which code it ends, where it cannot do what it was told.
+/// Tests of the receiver's message and exit code when it cannot do what it was told.
 @Suite struct ReceiverStartTests {
   let folder: TemporaryFolder
 
@@ -104,7 +104,8 @@ import Testing
       receiver.program.lines.last
         == "tutti-receiver: cannot write /dev/full: No space left on device; what was recorded is complete"
     )
-    // How a connection ends whose other side is gone depends on what was still under way.
+    // The reason for the end of a connection whose other side has gone depends on the data that was
+    // under way.
     try player.line(with: "a: gone (")
     _ = try player.stop()
   }

@@ -17,8 +17,8 @@ final class Screen {
   private var terminal: Int32
   private var text = ""
 
-  /// - Parameter hasSession: whether the terminal is that of the program's session, so that signals come from it and
-  ///   a shell on it controls jobs.
+  /// - Parameter hasSession: true to make the terminal that of the program's session, so that it sends signals, and a
+  ///   shell on it controls jobs.
   init(
     _ name: String, _ arguments: [String], columns: UInt16 = 200, hasSession: Bool = false,
     environment: [String: String] = [:]
@@ -54,7 +54,7 @@ final class Screen {
     _ = write(terminal, &bytes, bytes.count)
   }
 
-  /// Somebody closes the window.
+  /// Closes the terminal, like somebody who closes the window.
   func hangUp() {
     if terminal >= 0 { close(terminal) }
     terminal = -1
@@ -64,12 +64,12 @@ final class Screen {
     text = ""
     var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
     _ = ioctl(terminal, UInt(TIOCSWINSZ), &size)
-    // The terminal is no session's here, so nobody else says it.
+    // The terminal belongs to no session here, so send the signal ourselves.
     kill(process.processIdentifier, SIGWINCH)
   }
 
-  /// Waits for a line, for as long as anything is shown. Each line is looked at once: those that came with the one that
-  /// was waited for are there for the next wait, until a key is pressed. Colours are left out.
+  /// Waits for a line, as long as there is output. Each line is checked once. Lines that came with the matching one are
+  /// kept for the next wait, until a key is pressed. Colours are removed.
   @discardableResult
   func line(_ isIt: (Substring) -> Bool) throws -> String {
     var seen: [Substring] = []
@@ -100,7 +100,7 @@ final class Screen {
     return process.terminationStatus
   }
 
-  /// Nil once nothing has come for a minute, and at the end.
+  /// Returns nil after a minute without output, and at the end.
   private func read() -> String? {
     guard terminal >= 0 else { return nil }
     var waiting = pollfd(fd: terminal, events: Int16(POLLIN), revents: 0)

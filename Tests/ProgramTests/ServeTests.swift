@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The daemon as a process, with real receivers, and the commands that work through it.
+/// Tests of the daemon as a process, with real receivers, and of the commands that work through it.
 @Suite struct ServeTests {
   let folder: TemporaryFolder
 
@@ -25,7 +25,7 @@ import Testing
     _ = try daemon.run("join", "--at", rooms[1].address, "--group", "c")
     try daemon.wait { try $0.rooms("--group", "c") == ["c": "playing", "b": "playing"] }
     #expect(try daemon.rooms("--group", "a") == ["a": "playing"])
-    // The others hear nothing of it.
+    // The other group does not notice.
     let after = try daemon.status("--group", "a")
     #expect(after["underruns"] as? Int == before["underruns"] as? Int)
     #expect(after["state"] as? String == "playing")
@@ -76,7 +76,7 @@ import Testing
     #expect(try daemon.stop() == 0)
   }
 
-  /// Room a plays in the first, room b in the second, which was used last.
+  /// Makes two groups: room a plays in the first, room b in the second, which was used last.
   private func twoGroups() throws -> (Daemon, [ReceiverProgram]) {
     let rooms = try ["a", "b"].map { try ReceiverProgram($0, in: folder, "--output", "null") }
     let daemon = try Daemon(in: folder)
@@ -161,7 +161,7 @@ import Testing
       _ = try daemon.run(play + options)
       return try daemon.status()
     }
-    // `rate` itself is that of what sounds, which goes on until the rooms have been told.
+    // `rate` is that of the sounding music, which stays the same until the rooms have been told.
     func effects(_ status: [String: Any]) -> Double? {
       (status["effects"] as? [String: Any])?["rate"] as? Double
     }
@@ -260,7 +260,7 @@ import Testing
   }
 }
 
-/// A daemon of its own state directory, and the commands that find it there.
+/// A daemon with its own state directory, and the commands that find it there.
 struct Daemon: Sendable {
   struct Refused: Error, CustomStringConvertible {
     let description: String
@@ -269,7 +269,7 @@ struct Daemon: Sendable {
   let program: Program
   private let directory: String
 
-  /// Returns once it answers.
+  /// Returns once the daemon answers.
   init(in folder: TemporaryFolder, _ arguments: String...) throws {
     directory = folder.file("daemon")
     let none = try folder.write([], to: "empty.conf")
@@ -305,7 +305,7 @@ struct Daemon: Sendable {
       uniquingKeysWith: { $1 })
   }
 
-  /// Asks again and again; what has not come after a long time never will.
+  /// Asks again and again until `isSo` returns true, for at most a minute.
   func wait(until isSo: (Daemon) throws -> Bool) throws {
     let deadline = ContinuousClock.now + .seconds(60)
     while try !isSo(self) {
@@ -323,8 +323,8 @@ struct Daemon: Sendable {
   func stop() throws -> Int32 { try program.stop() }
 }
 
-/// Edits the queue of a daemon that is killed again and again, and compares what it knows then with what it has
-/// answered. One edit is under way at a time, which may or may not have been done.
+/// Edits the queue of a daemon that is killed again and again. Compares the daemon's queue with its answers
+/// before. One edit is under way at a time, which may or may not have been done.
 struct HouseKills {
   private let folder: TemporaryFolder
 
@@ -333,7 +333,7 @@ struct HouseKills {
   func run(kills: Int, seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     var daemon = try Daemon(in: folder)
-    // A group without rooms is kept where it has a name.
+    // A group without rooms is kept if it has a name.
     _ = try daemon.run("play", "--stay", "--at", "127.0.0.1:1", "--group", "kept")
     _ = try daemon.run("add", "http://127.0.0.1:1/first")
     _ = try daemon.run("leave", "127.0.0.1:1")
@@ -395,7 +395,7 @@ struct HouseKills {
     }
   }
 
-  /// False where the daemon was killed before.
+  /// Returns false if the daemon was killed before it answered.
   private static func answers(_ connection: TestConnection) -> Bool {
     var line: [UInt8] = []
     while line.last != UInt8(ascii: "\n") {

@@ -2,14 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The receiver that was written from docs/protocol/smallest-receiver.md, beside the real one.
+/// Tests of the receiver written from docs/protocol/smallest-receiver.md, beside the real one.
 @Suite struct SmallestReceiverTests {
   let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
 
   private static let rate = 44_100
-  /// The ramp of each start and stop: 5 ms.
+  /// Frames in the ramp of each start and stop: 5 ms.
   private static let ramp = rate / 200
 
   private func tutti(_ arguments: String...) throws {
@@ -17,7 +17,7 @@ import Testing
     #expect(try program.exitCode() == 0, "\(program.lines)")
   }
 
-  /// Returns once the player has said that the item is at `seconds` or later.
+  /// Returns once the player has reported that the item is at `seconds` or later.
   private func wait(for player: Program, at seconds: Double) throws {
     try player.line("a position of \(seconds) s") { line in
       let event = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
@@ -86,19 +86,19 @@ import Testing
     #expect(program.lines == ["a packet begins before the one before it ends"])
   }
 
-  /// All that sounds is the source, apart from a ramp at each end of each run.
+  /// Expects that only the source sounds, apart from a ramp at each end of each run.
   private func expectWhole(_ recording: FrameRecording, _ runs: [FrameRecording.Run]) {
     #expect(runs.count == 3, "\(runs)")
     guard runs.count == 3 else { return }
     let sounding = recording.frames.count { $0 != .zero }
     #expect(sounding - runs.map(\.count).reduce(0, +) <= 6 * Self.ramp)
-    // The pause takes no frame away, and the new audio begins with the frame that was sought.
+    // The pause loses no frame, and new audio begins with the frame that was sought.
     let resumed = runs[0].source + runs[0].count + 2 * Self.ramp
     #expect(abs(runs[1].source - resumed) <= 2, "\(runs)")
     #expect(abs(runs[2].source - (4 * Self.rate + Self.ramp)) <= 2, "\(runs)")
   }
 
-  /// Each run is as many frames later in the one recording than in the other.
+  /// Expects that each run is later in one recording than in the other by the same number of frames.
   private func expectSameTimes(
     _ recording: FrameRecording, _ runs: [FrameRecording.Run], _ source: Recording,
     as other: FrameRecording
@@ -107,20 +107,20 @@ import Testing
     for run in runs {
       let start = run.device + 1000
       let window = recording.frames[start..<start + 64].map(\.x)
-      // They began to record at different times.
+      // The recordings began at different times.
       let reach = shifts.isEmpty ? Self.rate : 200
       let guess = start + (shifts.first ?? 0)
       let place = other.place(of: window, in: guess - reach...guess + reach)
       shifts.append(try #require(place) - start)
     }
     let spread = (shifts.max() ?? 0) - (shifts.min() ?? 0)
-    // Each takes the time of a start from a few answers of the sender: a tenth of a millisecond, where a busy machine
-    // answers late.
+    // Each receiver takes the time of a start from a few answers of the sender. That is accurate to a tenth of a
+    // millisecond if a busy machine answers late.
     #expect(spread <= 4, "\(shifts)")
   }
 }
 
-/// Examples/smallest-receiver/receiver.py at work.
+/// A run of Examples/smallest-receiver/receiver.py.
 struct ScriptedReceiver {
   static let script = URL(filePath: #filePath).deletingLastPathComponent()
     .appending(path: "../../Examples/smallest-receiver/receiver.py").standardized
@@ -135,9 +135,9 @@ struct ScriptedReceiver {
   }
 }
 
-/// What a receiver recorded, in stereo frames.
+/// A receiver's recording, in stereo frames.
 struct FrameRecording {
-  /// As many frames of the source as follow each other without a flaw.
+  /// Consecutive frames of the source without a flaw.
   struct Run {
     var device: Int
     var source: Int
@@ -176,7 +176,7 @@ struct FrameRecording {
     return runs
   }
 
-  /// Where, among the frames of `range`, the left channel is most like `window`.
+  /// Returns the frame within `range` at which the left channel is most like `window`.
   func place(of window: [Float], in range: ClosedRange<Int>) -> Int? {
     let last = frames.count - window.count
     let starts = range.clamped(to: 0...max(0, last))

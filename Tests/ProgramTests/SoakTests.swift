@@ -2,14 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// For as long as it is given: random commands, outages, and programs that are killed, in real time. `make soak`.
+/// Plays for any given time, with random commands, outages, and programs that are killed, in real time. `make soak`.
 @Suite struct SoakTests {
-  /// Two rooms behind connections that can break, and whoever plays there.
+  /// Two rooms behind connections that can break, and the player.
   private final class House {
-    /// The rooms' deep buffers, in MiB: small, so that they are filled.
+    /// Size of the rooms' deep buffers, in MiB: small, so that they fill up.
     static let buffer = 8
-    /// A receiver may take twice its buffer and 12 MiB of pictures, and a player stores what the largest buffer holds.
-    /// What they take besides is known when music has begun.
+    /// KiB. A receiver may take twice its buffer and 12 MiB of pictures, and a player stores as much as the largest
+    /// buffer. Their other memory is known when music has begun.
     static let growth = (2 * buffer + 12 + 16) << 10
 
     let folder: TemporaryFolder
@@ -106,7 +106,7 @@ import Testing
       steps += 1
       try Self.expectEvenTime(house, step)
       try house.expectBoundedMemory("step \(steps), \(step)")
-      // As people and networks do; nothing is decided by it.
+      // Pauses of random length, as with people and networks. Nothing depends on them.
       usleep(UInt32.random(in: 0...400_000, using: &random))
     }
     print("soak: \(steps) steps")
@@ -116,7 +116,7 @@ import Testing
     for receiver in house.receivers { #expect(try receiver.program.stop() == 0) }
   }
 
-  /// Does something, and says what.
+  /// Does something random, and returns its description.
   private static func disturb(_ house: House, _ random: inout SplitMix64) throws -> String {
     let room = Int(random.next() % 2)
     switch random.next() % 20 {
@@ -157,7 +157,7 @@ import Testing
     return words.joined(separator: " ")
   }
 
-  /// Two looks at what plays agree on where it is, but for what happens in between by itself.
+  /// Expects that two readings agree on the position, unless the item or rate changes in between.
   private static func expectEvenTime(_ house: House, _ step: String) throws {
     let (first, second) = (try house.status(), try house.status())
     guard first.itemNumber == second.itemNumber, first.rate == second.rate, first.targetS == nil,
@@ -166,7 +166,7 @@ import Testing
     else { return }
     let passed = Double(end - begin) / 1e9 * first.rate
     let moved = second.positionS - first.positionS
-    // A change that was asked for before takes effect some tens of milliseconds later.
+    // A change that was requested before takes effect some tens of milliseconds later.
     let isEven = abs(moved - passed) < 0.002
     if !isEven {
       let third = try house.status()

@@ -7,18 +7,18 @@ import TestSupport
 import Testing
 import WireProtocol
 
-/// A TCP connection on the loopback, for tests that misbehave on it. Blocking; closes with its owner. One thread may send
-/// while another receives.
+/// A TCP connection on the loopback, for tests that misbehave on it. It blocks, and closes with its owner. One thread
+/// may send while another receives.
 final class TestConnection: Sendable {
   private let socket: Int32
-  /// Nil while it speaks in the clear.
+  /// Nil while the connection is unencrypted.
   private let channel = Mutex<TLSChannel?>(nil)
-  /// What came in the same piece as the end of the handshake.
+  /// Bytes that came in the same piece as the end of the handshake.
   private let early = Mutex<[UInt8]>([])
 
   init(_ socket: Int32) { self.socket = socket }
 
-  /// From here on it speaks TLS as ours do, and is known by `key`. False where the other side does not take part.
+  /// Starts TLS like our programs, with `key` as identity. Returns false if the other side does not take part.
   func secure(_ role: SecureRole, _ key: IdentityKey) -> Bool {
     channel.withLock { channel in
       channel = shakeHands(role, key)
@@ -26,7 +26,7 @@ final class TestConnection: Sendable {
     }
   }
 
-  /// The other side; nil in the clear.
+  /// The other side; nil while unencrypted.
   var peer: SecuredPeer? { channel.withLock { $0?.peer } }
 
   private func shakeHands(_ role: SecureRole, _ key: IdentityKey) -> sending TLSChannel? {
@@ -42,8 +42,8 @@ final class TestConnection: Sendable {
     return channel
   }
 
-  /// Has a program that is not ours shake hands and say `words` when it thinks that it may. Returns what it hears, up to the
-  /// end.
+  /// Lets a foreign program shake hands, and send `words` once it thinks that it may. Returns everything that it
+  /// receives, up to the end.
   func converse(_ foreigner: ForeignPeer, saying words: [UInt8]) -> [UInt8] {
     var heard: [UInt8] = []
     var hasSpoken = false
@@ -59,7 +59,7 @@ final class TestConnection: Sendable {
     return heard
   }
 
-  /// A sender that has connected to a receiver, and has said nothing yet.
+  /// A sender that has connected to a receiver, and has sent nothing yet.
   static func sender(
     to port: UInt16, fromHost host: UInt32 = 1, _ key: IdentityKey
   ) -> TestConnection? {
@@ -69,9 +69,9 @@ final class TestConnection: Sendable {
     return connection
   }
 
-  /// `nil` where nobody listens, or no descriptors are left.
+  /// Nil if nobody listens, or if no descriptors are left.
   ///
-  /// - Parameter host: this connection comes from 127.0.0.`host`: what is counted by host sees another one.
+  /// - Parameter host: the connection comes from 127.0.0.`host`, so that limits by host see another host.
   convenience init?(port: UInt16, fromHost host: UInt32 = 1) {
     let number = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_in.loopback(port: port)
@@ -92,7 +92,7 @@ final class TestConnection: Sendable {
     self.init(number)
   }
 
-  /// `nil` where no program listens on this path.
+  /// Nil if no program listens on this path.
   convenience init?(path: String) {
     let number = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_un()
@@ -111,10 +111,10 @@ final class TestConnection: Sendable {
 
   deinit { close(socket) }
 
-  /// False once the other side is gone.
+  /// Returns false once the other side has gone.
   @discardableResult
   func send(_ bytes: [UInt8]) -> Bool {
-    // What is encrypted first must be sent first.
+    // Data must be sent in the order of its encryption.
     channel.withLock { channel in
       guard let channel else { return sendRaw(bytes) }
       channel.send(bytes)
@@ -127,7 +127,7 @@ final class TestConnection: Sendable {
     Glibc.send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
   }
 
-  /// Some bytes; empty at the end.
+  /// Returns the next bytes; empty at the end.
   func receive() -> [UInt8] {
     let early = early.withLock { bytes in
       defer { bytes = [] }
@@ -150,16 +150,16 @@ final class TestConnection: Sendable {
     return Array(buffer.prefix(max(0, count)))
   }
 
-  /// Ends both directions, and with them whoever waits in `receive`.
+  /// Ends both directions, and every wait in `receive`.
   func end() { shutdown(socket, Int32(SHUT_RDWR)) }
-  /// As `receive`, but no longer than this: empty where nothing comes.
+  /// Like `receive`, but waits at most this long; empty if nothing comes.
   func receive(within seconds: Int32) -> [UInt8] {
     if early.withLock({ !$0.isEmpty }) { return receive() }
     var event = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
     return poll(&event, 1, seconds * 1000) == 1 ? receive() : []
   }
 
-  /// Everything up to the end.
+  /// Receives everything up to the end.
   func receiveAll() -> [UInt8] {
     var all: [UInt8] = []
     while case let bytes = receive(), !bytes.isEmpty { all += bytes }
@@ -167,7 +167,7 @@ final class TestConnection: Sendable {
   }
 }
 
-/// Listens on the loopback and gives each connection to `serve`, on a thread of its own.
+/// Listens on the loopback, and passes each connection to `serve` on a thread of its own.
 final class TestPeer: Sendable {
   let port: UInt16
   private let listener: Int32
@@ -209,7 +209,7 @@ final class TestPeer: Sendable {
   var connectionCount: Int { count.value.withLock { $0 } }
 }
 
-/// The specification's `hello`, from the sender that has this key.
+/// The specification's `hello`, from the sender with this key.
 func greeting(of key: IdentityKey) throws -> [UInt8] {
   var hello = try Specification.example("control.hello")
   hello.replaceSubrange(14..<30, with: key.identifier.bytes)
@@ -241,7 +241,7 @@ func sendDatagrams(_ datagrams: [[UInt8]], to port: UInt16) {
   }
 }
 
-/// The UDP ports that a process has open, from the kernel's tables.
+/// Returns the UDP ports that a process has open, from the kernel's tables.
 func udpPorts(of process: Process) throws -> [UInt16] {
   let folder = "/proc/\(process.processIdentifier)/fd"
   let inodes = try FileManager.default.contentsOfDirectory(atPath: folder).compactMap {

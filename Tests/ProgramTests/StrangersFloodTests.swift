@@ -9,36 +9,37 @@ import WireProtocol
 
 /// Strangers without end before a receiver that plays: a thousand connections at a time, for a minute.
 @Suite struct StrangersFloodTests {
-  /// Of the receiver's deep buffer, in MiB.
+  /// Size of the receiver's deep buffer, in MiB.
   private static let buffer = 8
-  /// What a receiver may take: twice its buffer, 12 MiB of pictures, and 16 MiB for all strangers. In KiB.
+  /// Memory that a receiver may take, in KiB: twice its buffer, 12 MiB of pictures, and 16 MiB for all
+  /// strangers.
   private static let growth = (2 * buffer + 12 + 16) << 10
   private static let connections = 1000
   private static let seconds = 60
-  /// Within which its own sender has an answer.
+  /// Time within which its own sender must have an answer.
   private static let patience = Duration.milliseconds(200)
 
   let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// How a stranger behaves.
+  /// The behaviour of a stranger.
   private enum Manner: Int, CaseIterable {
-    /// Shakes hands and says nothing.
+    /// Shakes hands and sends nothing.
     case silent
     /// Shakes hands and asks for the room.
     case asking
-    /// Connects, and that is all.
+    /// Connects, and does nothing more.
     case halfOpen
-    /// Half of a handshake, and then a byte at a time.
+    /// Sends half of a handshake, and then a byte at a time.
     case slow
-    /// Noise instead of a handshake.
+    /// Sends noise instead of a handshake.
     case noisy
-    /// Noise where messages belong.
+    /// Sends noise instead of messages.
     case babbling
   }
 
-  /// A part of the strangers, on a thread of its own, each from one of many hosts.
+  /// A part of the strangers, on a thread of its own. Each comes from one of many hosts.
   private final class Crowd: Sendable {
     private let port: UInt16
     private let size: Int
@@ -89,7 +90,7 @@ import WireProtocol
       }
     }
 
-    /// Returns how many connections it has begun.
+    /// Ends the crowd. Returns the number of connections that it has begun.
     func end() -> Int {
       isOver.withLock { $0 = true }
       stopped.wait()
@@ -97,7 +98,7 @@ import WireProtocol
     }
   }
 
-  /// What the receiver says to its sender, message by message.
+  /// The receiver's messages to its sender.
   private final class Ear: Sendable {
     private struct State {
       var framer = MessageFramer(limit: ProtocolLimits.controlMessage)
@@ -125,7 +126,7 @@ import WireProtocol
     var flushedCount: Int { state.withLock(\.flushedCount) }
     var bufferedUntil: MediaTime { state.withLock(\.bufferedUntil) }
 
-    /// False where nothing comes that ends the wait.
+    /// Returns false if nothing comes that ends the wait.
     func wait(until isOver: (Ear) -> Bool) -> Bool {
       while !isOver(self) {
         guard news.wait(timeout: .now() + 10) == .success else { return false }
@@ -134,7 +135,8 @@ import WireProtocol
     }
   }
 
-  /// How long the receiver takes to say that a flush is made, which it was the first time. It cuts nothing off.
+  /// Returns the time until the receiver reports a flush. The same flush was made before, so it cuts nothing
+  /// off.
   private func answerTime(_ ear: Ear, _ interceptor: Interceptor) throws -> Duration {
     let flush = ControlMessage.flush(
       Flush(from: Self.farAway, generation: 1, isRamped: true))
@@ -168,7 +170,7 @@ import WireProtocol
     let interceptor = try Interceptor(to: receiver.port, of: "a", in: folder, hearing: ear.hear)
     let player = try player([tone], at: [interceptor.address], in: folder)
     try receiver.program.line(with: "playing")
-    // All of it is there: what comes behind the flush's generation would not be taken.
+    // All packets have arrived: packets after the flush's generation would not be accepted.
     let almostAll = MediaTime(flicks: Int64(seconds - 0.5) * 705_600_000)
     try #require(ear.wait { $0.bufferedUntil > almostAll })
     let before = try receiver.program.status("VmRSS")
@@ -177,7 +179,7 @@ import WireProtocol
     let crowds = (0..<2 as Range<UInt64>).map {
       Crowd(Self.connections / 2, before: port, seed: $0)
     }
-    // Ten a second: what a receiver is told more often than 200 times a second is too much.
+    // Ten a second, because more than 200 messages a second are too many for a receiver.
     var answers: [Duration] = []
     let start = ContinuousClock.now
     for turn in 0..<10 * Self.seconds {

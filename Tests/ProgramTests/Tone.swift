@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A sine of 440 Hz in all channels, whose recording shows each frame that is missing, doubled or wrong.
+/// A sine of 440 Hz in all channels. A recording of it shows each frame that is missing, doubled or wrong.
 enum Tone {
   static let frequency = 440.0
   static let amplitude = 0.5
@@ -17,7 +17,7 @@ enum Tone {
     }
   }
 
-  /// A WAV file of whole seconds, which are whole periods, so that one continues another.
+  /// A WAV file of whole seconds, which are whole periods, so that one file continues another.
   static func wave(rate: Int, seconds: Double, channels: Int = 2) -> [UInt8] {
     func little(_ value: Int, _ count: Int) -> [UInt8] {
       (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
@@ -31,10 +31,10 @@ enum Tone {
   }
 }
 
-/// What a receiver recorded: stereo floats, and what is in the left channel of them.
+/// A receiver's recording: stereo floats, of which the left channel is used.
 struct ToneRecording {
   let rate: Int
-  /// From the first sound to the last.
+  /// The samples from the first sound to the last.
   let sounding: ArraySlice<Float>
 
   init(rate: Int, sounding: ArraySlice<Float>) {
@@ -49,8 +49,8 @@ struct ToneRecording {
 
   var seconds: Double { Double(sounding.count) / Double(rate) }
 
-  /// Of each tenth of a second but the first and the last: the tone's amplitude, its phase against a tone that never
-  /// stops, in periods, and what is not tone, against it.
+  /// Returns for each tenth of a second, except the first and the last: the tone's amplitude, its phase in periods
+  /// relative to a tone that never stops, and the power of the rest relative to the tone.
   func blocks() -> [(amplitude: Double, phase: Double, rest: Double)] {
     let length = rate / 10
     let starts = stride(from: length, to: sounding.count - 2 * length, by: length)
@@ -70,9 +70,10 @@ struct ToneRecording {
 }
 
 extension ToneRecording {
-  /// Of each tenth of a second but the first and the last, against a tone that never stops, in periods.
+  /// Returns the phase of each tenth of a second, except the first and the last, in periods relative to a tone that
+  /// never stops.
   ///
-  /// - Parameter origin: how many frames of the tone come before the first of `samples`.
+  /// - Parameter origin: number of frames of the tone before the first of `samples`.
   static func phases(of samples: ArraySlice<Float>, _ rate: Int, at origin: Int = 0) -> [Double] {
     let part = ToneRecording(rate: rate, sounding: samples)
     let turns = Tone.frequency * Double(origin) / Double(rate)
@@ -80,16 +81,16 @@ extension ToneRecording {
   }
 }
 
-/// The recording is one tone of this length with no frame missing, doubled or wrong. `flaw` is the part that may be
-/// something else, as a power ratio: resampling and 16 bits leave 1e-7, steering by half a microsecond 1e-5, a wrong
-/// frame 1e-4, lossy codecs more;
-/// `tolerance` is that of the amplitude, and `steering` how far the tone may move, in periods.
+/// Expects one tone of this length with no frame missing, doubled or wrong. `flaw` is the largest part that is not
+/// the tone, as a power ratio: resampling and 16 bits leave 1e-7, steering by half a microsecond 1e-5, a wrong frame
+/// 1e-4, lossy codecs more. `tolerance` is that of the amplitude, and `steering` how far the tone may move, in
+/// periods.
 func expectOneTone(
   _ recording: ToneRecording, seconds: Double, flaw: Double = 2e-5,
   tolerance: Double = 0.005, steering: Double = 0.008, _ location: SourceLocation = #_sourceLocation
 ) {
-  // The first and the last samples of a sine are silence, and ramps make some more. A machine that is busy at the
-  // start joins late, in time.
+  // The first and the last samples of a sine are silent, and ramps add some more silence. A machine that is busy at
+  // the start joins late, but in sync.
   #expect((seconds - 0.5...seconds + 0.001).contains(recording.seconds), sourceLocation: location)
   let blocks = recording.blocks()
   #expect(blocks.count > Int(seconds * 10) - 9, sourceLocation: location)

@@ -2,24 +2,24 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// Stands between a player and a receiver without a key: passes on the bytes of each connection, record by record, keeps
-/// them, and lets a test change them.
+/// Stands between a player and a receiver without a key. It passes on the bytes of each connection record by record,
+/// keeps them, and lets a test change them.
 final class WireTap: Sendable {
   enum Direction: Hashable, Sendable { case toReceiver, toSender }
 
-  /// One record of TLS, its header included.
+  /// One TLS record, including its header.
   struct Record: Sendable {
     /// The first connection is 0. A player opens control first, then media.
     var connection: Int
     var direction: Direction
-    /// Within its connection and direction; the first is 0.
+    /// Number within its connection and direction; the first is 0.
     var number: Int
-    /// Since the connection began.
+    /// Time since the connection began.
     var age: Duration
     var bytes: [UInt8]
   }
 
-  /// What goes on in the record's place; nil ends the connection.
+  /// Returns the replacements for a record; nil ends the connection.
   typealias Meddling = @Sendable (Record) -> [[UInt8]]?
 
   private final class Tape: Sendable {
@@ -59,7 +59,7 @@ final class WireTap: Sendable {
   }
 
   var address: String { peer.address }
-  /// As the two programs sent them.
+  /// The records as the two programs sent them.
   var records: [Record] { tape.records }
   var connectionCount: Int { tape.connectionCount }
 
@@ -84,7 +84,7 @@ final class WireTap: Sendable {
         for bytes in passed where !bytes.isEmpty { target.send(bytes) }
       }
     }
-    // What is no record is passed on as well, and kept.
+    // Bytes that are no record are passed on and kept as well.
     guard !waiting.isEmpty else { return }
     tape.keep(
       Record(
@@ -98,16 +98,16 @@ extension WireTap.Record {
   static let handshake: UInt8 = 22
   static let applicationData: UInt8 = 23
 
-  /// As it stands in the clear.
+  /// The type in the unencrypted header.
   var type: UInt8 { bytes[0] }
 
-  /// The extensions of a hello in the clear, by number; nil where this is none. RFC 8446, sections 4.1.2 and 4.1.3.
+  /// The extensions of an unencrypted hello, by number; nil for other records. RFC 8446, sections 4.1.2 and 4.1.3.
   var helloExtensions: [UInt16: [UInt8]]? {
     guard type == Self.handshake, bytes.count > 5, bytes[5] == 1 || bytes[5] == 2 else {
       return nil
     }
     let isOffer = bytes[5] == 1
-    // Behind the headers of record and handshake, version and random number.
+    // Skip the headers of record and handshake, version and random number.
     var rest = bytes.dropFirst(5 + 4 + 2 + 32)
     func take(_ count: Int) -> [UInt8] {
       defer { rest = rest.dropFirst(count) }

@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What somebody sees, and can do, who holds the wire between real programs and has no key.
+/// Tests of what somebody can see and do who holds the wire between real programs, but has no key.
 @Suite struct WireTests {
   let folder: TemporaryFolder
 
@@ -11,11 +11,11 @@ import Testing
 
   private static let title = "Verborgenes Lied"
   private static let room = "Geheimer Salon"
-  /// The sender's name among them, where it is long enough not to come up by chance.
+  /// Includes the sender's name if it is too long to occur by chance.
   private static let names =
     [title, room] + [ProcessInfo.processInfo.hostName].filter { $0.utf8.count > 5 }
 
-  /// Each user has a place of its own for tokens.
+  /// Returns an environment with its own directory for tokens, as each user has one.
   private func home(_ user: String) throws -> [String: String] {
     let path = folder.file("home-\(user)")
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -27,7 +27,7 @@ import Testing
       "tutti", arguments + ["--state-dir", folder.file("player")], environment: try home("bob"))
   }
 
-  /// Sound that is not like any other, with a title.
+  /// A unique piece of sound, with a title.
   private func song(seconds: Int) throws -> (path: String, audio: [UInt8]) {
     var generator = SplitMix64(seed: 33)
     let audio = (0..<seconds * 8000 * 2).map { _ in UInt8.random(in: 0...255, using: &generator) }
@@ -36,7 +36,7 @@ import Testing
     return (try folder.write(wave, to: "\(Self.title).wav"), audio)
   }
 
-  /// Pieces of sound, as samples of either order of bytes.
+  /// Pieces of sound, as samples in both byte orders.
   private func pieces(of audio: [UInt8]) -> [[UInt8]] {
     stride(from: 0, to: audio.count - 16, by: 800).flatMap { start in
       let piece = Array(audio[start..<start + 16])
@@ -65,7 +65,7 @@ import Testing
     let digits = [pin, pin.replacing(" ", with: ""), pin.replacing(" ", with: "-")]
     let secrets = (names + digits).map { Array($0.utf8) } + pieces(of: audio)
     let heard = tap.records.flatMap(\.bytes)
-    // All of the sound went by.
+    // All of the sound has passed.
     #expect(heard.count > audio.count)
     for secret in secrets {
       #expect(
@@ -76,7 +76,7 @@ import Testing
     try expectTLS13(tap.records, connections: 3)
   }
 
-  /// The same words and sound are there for whoever has both keys: the test above looks for the right things.
+  /// With both keys, the same words and sound are visible. So the test above searches for the right things.
   @Test func `whoever has both programs' keys reads titles and sound`() throws {
     let receiver = try ReceiverProgram(Self.room, in: folder)
     let said = Mutex<[UInt8]>([])
@@ -93,7 +93,7 @@ import Testing
     #expect(pieces(of: audio).contains { heard.firstRange(of: $0) != nil })
   }
 
-  /// RFC 8446: two hellos in the clear, which agree on 1.3 and on nothing else, and then encrypted records alone.
+  /// RFC 8446: two unencrypted hellos, which agree on 1.3 only, and after them only encrypted records.
   private func expectTLS13(_ records: [WireTap.Record], connections: Int) throws {
     let versions: UInt16 = 43
     for connection in 0..<connections {
@@ -124,8 +124,8 @@ import Testing
     var connection: Int { self == .mediaToReceiver ? 1 : 0 }
     var direction: WireTap.Direction { self == .controlToSender ? .toSender : .toReceiver }
 
-    /// Behind the handshake, which takes at most 5 records of a side. A second after it, the sender says little: if something
-    /// is left out there, more comes, and the music has begun.
+    /// True for a record after the handshake, which takes at most 5 records of each side. On control it is a record
+    /// after a second, when the sender sends little: after an omission more records follow, and the music has begun.
     func begins(with record: WireTap.Record) -> Bool {
       guard record.connection == connection, record.direction == direction else { return false }
       return self == .controlToReceiver ? record.age > .seconds(1) : record.number == 8
@@ -146,7 +146,7 @@ import Testing
 
     var hasHappened: Bool { state.withLock { $0.place != nil } }
 
-    /// Does it once, with one record and the next.
+    /// Manipulates once, with one record and the next.
     func meddle(_ record: WireTap.Record) -> [[UInt8]]? {
       state.withLock { state in
         if state.place == nil, place.begins(with: record) { state.place = record.number }
@@ -171,7 +171,7 @@ import Testing
     }
   }
 
-  /// The connection ends, nothing of what came that way is believed, and the music goes on over the next.
+  /// The connection ends, nothing that came that way is accepted, and the music continues over the next connection.
   @Test(arguments: Meddling.allCases, Place.allCases)
   func `music plays on, frame by frame, after records were changed on the way`(
     how: Meddling, place: Place
