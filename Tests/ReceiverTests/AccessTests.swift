@@ -6,7 +6,7 @@ import WireProtocol
 
 @testable import Receiver
 
-/// Who may play in a room, by its key.
+/// Tests of who may play in a room, by keys.
 @Suite struct AccessTests {
   private static func trust(_ senders: UInt8...) -> TrustMemory {
     TrustMemory(pairings: Pairings(senders.map { .init(id: .counting(from: $0), name: "s") }))

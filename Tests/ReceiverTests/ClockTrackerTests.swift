@@ -35,7 +35,7 @@ import WireProtocol
     return (requests, changes)
   }
 
-  /// As if somebody kept answers back: the offset would move by half of that.
+  /// Simulates somebody who delays answers: the offset would move by half of the delay.
   @Test func `round trips many times the usual are dropped once the clock is locked`() throws {
     var tracker = Self.tracker()
     _ = Self.run(&tracker, to: 500)

@@ -7,7 +7,7 @@ import Testing
   private static let format = AudioFormat(sampleRate: 48_000, channelCount: 2)
   private static let packet = 240
 
-  /// A tone with overtones, as frames of two channels that differ.
+  /// A tone with overtones, as frames of two different channels.
   private static func tone(from first: Int, count: Int) -> [Float] {
     (first..<first + count).flatMap { frame in
       let turn = 2 * Double.pi * 220 * Double(frame) / 48_000
@@ -31,7 +31,7 @@ import Testing
     (2..<samples.count).map { (samples[$0] - samples[$0 - 2]).magnitude }.max() ?? 0
   }
 
-  /// 100 ms of the tone, `lost` packets made up, and the tone again.
+  /// 100 ms of the tone, `lost` concealed packets, and the tone again.
   private static func sound(lost: Int) -> (heard: [Float], lostFrom: Int) {
     var concealer = Concealer(format)
     var heard: [Float] = []

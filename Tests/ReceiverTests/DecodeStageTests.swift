@@ -6,7 +6,7 @@ import WireProtocol
 @testable import Receiver
 
 @Suite struct DecodeStageTests {
-  /// Whether all frames from 0 to `end` are there.
+  /// True if all frames from 0 to `end` exist.
   private static func isFilled(_ reader: borrowing FrameRingReader, upTo end: Int64) -> Bool {
     var frame: Int64 = 0
     while frame < end {
@@ -25,7 +25,7 @@ import WireProtocol
       device: AudioFormat(sampleRate: rate, channelCount: ring.channelCount))
   }
 
-  /// Media time 0 to 60 ms, in three packets.
+  /// Decodes media time 0 to 60 ms, in three packets.
   private static func decode(
     _ stage: DecodeStage, format: StreamFormat = TestReceiver.format, count: Int = 3
   ) throws {
@@ -100,7 +100,7 @@ import WireProtocol
     }
   }
 
-  /// A ramp at 8 kHz to 48 kHz, from frame 800 on: with the frames before it, which are skipped, it begins as if it had
+  /// Converts a ramp from 8 kHz to 48 kHz, from frame 800 on. With the skipped frames before it, it begins as if it had
   /// sounded all along.
   @Test(arguments: [true, false])
   func `skipped frames are what a converter looks back on`(arePackets: Bool) throws {

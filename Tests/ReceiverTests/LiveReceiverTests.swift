@@ -6,7 +6,7 @@ import WireProtocol
 
 @testable import Receiver
 
-/// Packets of 5 ms, each due 30 ms after it was sent; time is counted from the first.
+/// Packets of 5 ms, each due 30 ms after it was sent. Times count from the first packet.
 struct LiveReceiverTests {
   private static let start: Int64 = 1_000_000_000
   private static let length = MediaDuration.milliseconds(5)
@@ -51,15 +51,15 @@ struct LiveReceiverTests {
       LiveStream(
         latency: .milliseconds(30), sampleRate: 48_000, port: 5, key: LiveReceiverTests.key),
       clockID: 77, cipher: FakeCipher(), at: LiveReceiverTests.now(0))
-    /// Whether it is known when a packet is needed.
+    /// True if it is known when a packet is needed.
     var knowsTime = true
     var roundTrip = LiveReceiver.RoundTrip(
       shortest: .milliseconds(1), usual: .milliseconds(2))
     var numbers: [UInt64] = []
-    /// Of the same packets.
+    /// The generations of the same packets.
     var generations: [UInt32] = []
     var asks: [(at: Double, numbers: [UInt64])] = []
-    /// Those that name none.
+    /// Asks that name no packet.
     var calls: [Double] = []
     var concealed: [MediaTime] = []
     var reports: [LiveReport] = []
@@ -80,7 +80,7 @@ struct LiveReceiverTests {
       receive(LiveReceiverTests.datagram(number), at: time)
     }
 
-    /// Wakes whenever it wants to be woken.
+    /// Wakes at each deadline until `end`.
     mutating func advance(to end: Double) {
       while let deadline = receiver.nextDeadline, deadline <= LiveReceiverTests.now(end) {
         step(at: Double(deadline.nanoseconds - LiveReceiverTests.start) / 1e6)
@@ -118,7 +118,7 @@ struct LiveReceiverTests {
     }
     room.handle(.timeout)
     #expect(room.session.playout.bufferedUntil == Self.mediaTime(4))
-    // What the identifiers of a connection before meant is forgotten.
+    // The identifiers of an earlier connection are forgotten.
     let media = room.accept()
     room.stream(.attach(session: 5), on: media)
     for number in 4..<8 as Range<UInt64> {
@@ -150,7 +150,8 @@ struct LiveReceiverTests {
     var bed = Bed()
     bed.receive(0, at: 0)
     bed.receive(2, at: 10)
-    // Two packets' time after the gap was seen, and again after 10 ms; it is due after 35 ms, less 4.
+    // The first ask comes two packets after the gap was seen, the second 10 ms later. The packet is
+    // due after 35 ms, minus 4.
     for number in 3..<12 { bed.receive(UInt64(number), at: Double(number) * 5) }
     #expect(bed.asks.map(\.at) == [20, 30])
     #expect(bed.asks.allSatisfy { $0.numbers == [1] })
@@ -202,7 +203,7 @@ struct LiveReceiverTests {
     bed.receive(50, at: 250)
     bed.advance(to: 276)
     #expect(bed.numbers == [0, 50])
-    // One that was given up is late.
+    // A packet that was given up is late.
     bed.receive(3, at: 277)
     #expect(bed.numbers == [0, 50])
     // Eight were concealed.
@@ -259,7 +260,7 @@ struct LiveReceiverTests {
     bed.receive(0, at: 0)
     let real = Self.datagram(1)
     for bit in stride(from: 0, to: real.count * 8, by: 7) {
-      // The flags are not looked at.
+      // The flags are ignored.
       guard !(6..<8).contains(bit / 8) else { continue }
       var forged = real
       forged[bit / 8] ^= 1 << (bit % 8)
@@ -293,7 +294,7 @@ struct LiveReceiverTests {
     #expect(bed.asks.isEmpty)
   }
 
-  /// A stream of 100 packets with forged ones after the fortieth.
+  /// Receives a stream of 100 packets, with forged ones after the fortieth.
   private static func taken(despite forged: [[UInt8]], from first: UInt64 = 40) -> Bed {
     var bed = Bed()
     for number in 0..<first { bed.receive(number, at: Double(number) * 5) }
@@ -309,7 +310,7 @@ struct LiveReceiverTests {
         Self.datagram(number, holding: Self.packet(number, at: time ?? .zero))
       }
       #expect(Self.taken(despite: forged).numbers == Array(0..<100))
-      // Also as the first that come: then what is true leads back.
+      // Forged packets that come first: genuine ones then lead back.
       let early = Self.taken(despite: forged, from: 0)
       #expect(early.numbers.suffix(96) == Array(4..<100))
     }
@@ -333,7 +334,7 @@ struct LiveReceiverTests {
     let far = Self.datagram(40, holding: Self.packet(40, at: Self.mediaTime(1 << 30)))
     #expect(Self.taken(despite: [far]).numbers == Array(0..<100))
     let near = Self.datagram(40, holding: Self.packet(40, at: Self.mediaTime(60)))
-    // What overlaps it is not given.
+    // Genuine packets that overlap it are dropped.
     #expect(Self.taken(despite: [near]).numbers == Array(0...40) + Array(61..<100))
   }
 
@@ -357,7 +358,7 @@ struct LiveReceiverTests {
     let recorded = (0..<3).map { Self.datagram(UInt64($0)) }
     for number in 0..<1_200 { bed.receive(UInt64(number), at: Double(number) * 5) }
     for bytes in recorded { bed.receive(bytes, at: 5_996) }
-    // Where it is not known when a packet is needed, it may look as if it fitted.
+    // If it is not known when a packet is needed, it may look as if it fitted.
     bed.knowsTime = false
     for bytes in recorded { bed.receive(bytes, at: 5_997) }
     bed.knowsTime = true

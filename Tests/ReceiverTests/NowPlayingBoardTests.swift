@@ -21,7 +21,7 @@ import WireProtocol
     return board
   }
 
-  /// The title that is shown from now on, or what is told instead.
+  /// Returns the title that is shown from now on, or else what happens instead.
   private static func shown(
     _ board: inout NowPlayingBoard, _ position: NowPlayingBoard.Position
   ) -> String {
@@ -74,7 +74,7 @@ import WireProtocol
     #expect(board.announcements.map(\.item?.title) == ["A", "C"])
     board.flush(from: .zero, generation: 2)
     #expect(board.announcements.isEmpty)
-    // What sounds is shown until something else does.
+    // An item is shown until the next one sounds.
     let after = Self.shown(&board, .sounding(Self.time(40)))
     #expect(after == "as before")
   }

@@ -6,9 +6,9 @@ import WireProtocol
 
 @testable import Receiver
 
-/// Whose room it is: who gets it, who keeps it, and who is told.
+/// Tests of room ownership: who gets the room, who keeps it, and who is told.
 @Suite struct OccupancyTests {
-  /// Sender 1 has a room with so many packets of 20 ms in it, which sounds them.
+  /// Sender 1 has a room that holds this many packets of 20 ms, and plays them.
   private static func playing(_ packets: Int) -> (TestReceiver, control: ConnectionID) {
     var receiver = TestReceiver(capacity: Capacity(bytes: 32 << 20, duration: .seconds(600)))
     let control = receiver.hello()
@@ -95,7 +95,7 @@ import WireProtocol
     #expect(receiver.closed.contains(control))
   }
 
-  /// How a sender loses a room that it plays in.
+  /// The ways in which a sender loses a room that it plays in.
   enum Loss: CaseIterable { case replaced, lent, notPaired, violation, silence }
 
   @Test(arguments: Loss.allCases)
@@ -121,7 +121,7 @@ import WireProtocol
         return
       }
       #expect(receiver.closed == [control])
-      // What still comes is nobody's.
+      // Data that still arrives is ignored.
       receiver.stream(.format(id: 0, TestReceiver.format), on: media)
       if closesMedia { receiver.handle(.closed(media)) }
       receiver.advance(by: .milliseconds(900))
@@ -172,7 +172,7 @@ import WireProtocol
     let media = receiver.attach(session: 6)
     receiver.take()
     receiver.send(10, from: 10, on: media)
-    // What was decoded is obsolete, and the flush still holds for what is decoded now.
+    // Decoded audio is obsolete, and the flush still applies to later audio.
     let cuts = receiver.cuts
     #expect(cuts.map(\.from) == [.zero, TestReceiver.time(900)])
     #expect(cuts.map(\.generation) == cuts.map(\.generation).sorted())

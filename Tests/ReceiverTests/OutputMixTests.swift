@@ -38,7 +38,7 @@ import Testing
       gains += apply(
         &mix, to: [1], at: Int64(gains.count), frames: .random(in: 0...150, using: &generator))
     }
-    // The cosine is steepest in the middle, by π/2 over a straight line.
+    // The cosine is steepest in the middle, by π/2 relative to a straight line.
     let largest = zip(gains, gains.dropFirst()).map { abs($0 - $1) }.max() ?? 1
     #expect(largest <= Float.pi / 2 / 96 + 1e-6)
   }
@@ -60,7 +60,7 @@ import Testing
     _ = mix.setGain(0)
     let first = apply(&mix, to: [1], at: 100, frames: 700)
     #expect(apply(&mix, to: [1], at: 400, frames: 400) == Array(first[300...]))
-    // A change takes effect where rendering again begins, from what sounds there.
+    // A change takes effect where rendering starts again, from the gain that sounds there.
     _ = mix.setGain(1)
     let again = apply(&mix, to: [1], at: 400, frames: 1000)
     #expect(again.first == first[300])

@@ -6,7 +6,7 @@ import WireProtocol
 
 @testable import Receiver
 
-/// A sender pairs with the receiver, over its session's inputs and outputs.
+/// Tests of pairing with the receiver, over its session's inputs and outputs.
 @Suite struct PairingDeskTests {
   private static let arithmetic = FakeArithmetic()
   private static let pin = PIN(random: 1)
@@ -43,7 +43,7 @@ import WireProtocol
       hear(&receiver)
     }
 
-    /// Answers what the receiver has said since, until it waits for something.
+    /// Answers the receiver's messages until it waits for something.
     mutating func hear(_ receiver: inout TestReceiver) {
       for message in receiver.takePairing(id) {
         switch prover.received(message) {
@@ -53,7 +53,7 @@ import WireProtocol
       }
     }
 
-    /// The receiver's disk answers.
+    /// Simulates the receiver's disk storing the newest change.
     mutating func keep(_ receiver: inout TestReceiver) {
       guard let number = receiver.kept.last?.number else { return }
       receiver.handle(.trustKept(number))
@@ -132,7 +132,7 @@ import WireProtocol
 
   @Test func `one sender pairs at a time, and one that takes too long is sent away`() throws {
     var receiver = TestReceiver(access: .paired, trust: try Self.trust())
-    // It has sent its share, and hears nothing before that is on disk.
+    // The sender has sent its share, and gets no answer before that is on disk.
     let slow = Visit(&receiver)
     let other = Visit(&receiver, sender: 2)
     #expect(other.outcome == .refused(PairingRefusal(reason: .busy)))
@@ -144,7 +144,7 @@ import WireProtocol
     #expect(next.outcome == .paired(name: "Kitchen"))
   }
 
-  /// Asks, takes the salt, and says nothing more.
+  /// Sends a request, takes the salt, and sends nothing more.
   private static func squat(
     _ receiver: inout TestReceiver, _ sender: UInt8, peer: String
   ) -> ConnectionID {
@@ -157,7 +157,7 @@ import WireProtocol
     count: Int
   ) throws {
     var receiver = TestReceiver(access: .paired, trust: try Self.trust())
-    // From many hosts, and again and again, for a minute.
+    // Requests come from many hosts, again and again, for a minute.
     for second in 0..<60 {
       for number in 0..<count where (second + number) % 5 == 0 {
         _ = Self.squat(&receiver, UInt8(100 + number), peer: "stranger \(number)")
@@ -303,14 +303,14 @@ import WireProtocol
 }
 
 extension TestReceiver {
-  /// What was to be kept, in order.
+  /// The changes to store, in order.
   var kept: [(trust: TrustMemory, number: Int)] {
     outputs.compactMap {
       if case .keepTrust(let trust, let number) = $0 { (trust, number) } else { nil }
     }
   }
 
-  /// What `id` was told at the desk and nobody has taken yet.
+  /// Returns the desk's messages to `id` that nobody has taken yet.
   mutating func takePairing(_ id: ConnectionID) -> [PairingMessage] {
     var framer = MessageFramer(limit: ProtocolLimits.openingMessage)
     for output in takeSent(id) { framer.append(output) }

@@ -48,7 +48,7 @@ import WireProtocol
       StreamFormat(
         codec: .pcm, audio: AudioFormat(sampleRate: 44_100, channelCount: 1), sampleType: .int16),
       id: 1)
-    // Ends between two frames of 48 kHz: 441 of 44.1 kHz and one more.
+    // The run ends between two frames of 48 kHz: 441 frames of 44.1 kHz and one more.
     let end = MediaTime(flicks: 442 * 16_000)
     let first = AudioPacket(
       generation: 0, sequence: 0, mediaTime: .zero, formatID: 1, startsRun: true, endsStream: false,
@@ -101,7 +101,7 @@ import WireProtocol
     #expect(Self.sequences(&buffer) == [20, 21, 22])
   }
 
-  /// A format of eight kilobytes for each empty packet, as nobody sends it who means well.
+  /// A format of eight kilobytes for each empty packet, which no honest sender sends.
   @Test func `what formats take is counted, and bounded like everything else`() {
     var buffer = Self.buffer(bytes: 1 << 20)
     var configuration = [UInt8](repeating: 0, count: 8192)
@@ -169,7 +169,7 @@ import WireProtocol
     let taken = results.filter { $0 == .inserted }.count
     #expect(results[taken] == .lost(from: TestReceiver.time(taken)))
     #expect(results.dropFirst(taken + 1).allSatisfy { $0 == .stale })
-    // There is room again, and the sender goes back.
+    // There is space again, and the sender goes back.
     _ = buffer.skipLate(before: TestReceiver.time(10))
     buffer.release(before: TestReceiver.time(10))
     let ahead = Self.insert(taken + 1..<30, into: &buffer)
@@ -186,7 +186,8 @@ import WireProtocol
     #expect(((9 << 20) - 4_096...9 << 20).contains(held))
   }
 
-  /// As after an outage: the sender keeps nothing that has sounded, and goes on with what sounds now.
+  /// Simulates the time after an outage: the sender keeps nothing that has sounded, and continues
+  /// with current audio.
   @Test func `what was lost and has sounded meanwhile is waited for no more`() {
     var buffer = Self.buffer(bytes: 20_000)
     let results = Self.insert(0..<30, into: &buffer)
@@ -349,7 +350,7 @@ import WireProtocol
     #expect(buffer.upcoming?.mediaTime == .zero)
   }
 
-  /// Whatever comes, times rise, bytes add up and bounds hold.
+  /// With any input, times rise, bytes add up and bounds hold.
   @Test(arguments: 0..<20) func `random packets, flushes and releases keep the order`(seed: Int) {
     var random = RandomSource(seed: UInt64(seed))
     var buffer = Self.buffer(bytes: 200_000)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct PlayoutCursorTests {
-  /// Local time runs at the true rate; the card and the group's clock do not.
+  /// Local time runs at the true rate; the card's and the group's clocks do not.
   private struct Bench: ~Copyable {
     let cardDrift: Double
     let groupDrift: Double
@@ -23,7 +23,8 @@ import Testing
 
     func seconds(atDevice frame: Double) -> Double { frame / rate / (1 + cardDrift) }
 
-    /// Where the schedule is when `frame` is heard, for an anchor of media time 0 at group time 8 s.
+    /// Returns the stream frame that the schedule wants when `frame` is heard, for an anchor of media
+    /// time 0 at group time 8 s.
     func scheduled(atDevice frame: Double) -> Double {
       (seconds(atDevice: frame) * (1 + groupDrift) - 1) * rate
     }
@@ -61,7 +62,7 @@ import Testing
   }
 
   @Test func `a small error fades slowly, and a larger one soon`() {
-    /// Which part of it is left after 8 s.
+    /// Returns the part of the error that is left after 8 s.
     func rest(of microseconds: Double) -> Double {
       var bench = Bench(cardDrift: 0, groupDrift: 0)
       var estimate = ClockEstimate(
@@ -88,7 +89,8 @@ import Testing
     #expect(abs(rest(of: 18)) < 0.2)
   }
 
-  /// The steps of runs of 10 ms from 20 s on; each 100 ms `change` has another estimate, by its number.
+  /// Returns the steps of runs of 10 ms from 20 s on. Each 100 ms `change` sets another estimate, by
+  /// its number.
   private func steps(
     seconds: Int64, _ change: (Int64, inout ClockEstimate) -> Void
   ) -> [(step: Double, error: Double)] {
@@ -117,11 +119,11 @@ import Testing
   @Test func `the rate is constant for about a second at a time, whatever the clock's noise`() {
     var random = RandomSource(seed: 5)
     let steps = steps(seconds: 60) { _, estimate in
-      // Up to 1 µs.
+      // Errors of up to 1 µs.
       estimate.group = estimate.group + Nanoseconds(Int64(random.next() % 2001) - 1000)
     }
     let changes = zip(steps, steps.dropFirst()).count { $0.0.step != $0.1.step }
-    // Forty seconds of a hundred runs each, and it is not left alone either.
+    // Forty seconds have a hundred runs each. The rate changes rarely, but it does change.
     #expect((30...80).contains(changes))
   }
 
@@ -138,7 +140,7 @@ import Testing
     while bench.cursor.next < 48_000 * 122 {
       let heard = bench.cursor.next - 3840
       if heard > bench.cursor.oldestFrame { bench.observe(heard) }
-      // 45 µs from here on, which each 100 ms is said again.
+      // An error of 45 µs from here on, which is reported every 100 ms.
       if bench.cursor.next == told {
         told += 4800
         estimate.group = GroupTime(nanoseconds: 7_000_045_000)
@@ -161,11 +163,11 @@ import Testing
     milliseconds: Int64
   ) {
     let steps = steps(seconds: 30) { number, estimate in
-      // No more than what is steered away.
+      // Just below the largest error that is steered away.
       if number == 220 { estimate.group = estimate.group + .microseconds(milliseconds * 999) }
     }
     let worst = steps.map(\.error.magnitude).max() ?? .infinity
-    // 1000 ppm of 100 ms.
+    // Steering at 1000 ppm for 100 ms.
     #expect(worst > 20e-6)
     #expect(worst < 105e-6)
     #expect((steps.last?.error.magnitude ?? .infinity) < 5e-6)

@@ -5,7 +5,7 @@ import WireProtocol
 
 @testable import Receiver
 
-/// The deep buffer, its decoding and the device, without a protocol around them.
+/// Tests of the deep buffer, its decoding and the device, without a protocol.
 @Suite struct PlayoutTests {
   private static let start = LocalTime(nanoseconds: 1_000_000_000)
   private static let clock = ClockEstimate(
@@ -78,7 +78,7 @@ import WireProtocol
       _ = Self.advance(&playout, to: 1)
       wakes += 1
     } while playout.nextDeadline == Self.start + .milliseconds(1) && wakes < 100
-    // A second and a half is 75 packets.
+    // A second and a half has 75 packets.
     #expect((75 / Playout.decodeSlice...75 / Playout.decodeSlice + 2).contains(wakes))
     #expect(playout.state(isClockLocked: true, hasSession: true) == .priming)
     playout.report(.waiting)

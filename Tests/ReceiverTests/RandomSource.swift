@@ -1,4 +1,4 @@
 import TestSupport
 
-/// Not the generator of the same name that the receiver has for itself.
+/// Not the generator of the same name in the receiver.
 typealias RandomSource = TestSupport.SplitMix64

@@ -4,7 +4,7 @@ import Receiver
 import Testing
 import WireProtocol
 
-/// A decoder that was listed and cannot be made.
+/// Tests of a decoder that was listed and cannot be made.
 @Suite struct ReceiverSessionCodecsTests {
   private static let mp3 = StreamFormat(
     codec: .mp3, audio: TestReceiver.format.audio, sampleType: .float32)
@@ -32,7 +32,7 @@ import WireProtocol
     receiver.events.filter { if case .codecWithdrawn = $0 { true } else { false } }
   }
 
-  /// Packets of a codec of which there is no decoder, and what the room says for a second.
+  /// Sends packets of a codec without a decoder, and runs for a second.
   private static func hear(_ receiver: inout TestReceiver) -> ConnectionID {
     let control = receiver.hello()
     let media = receiver.attach()
@@ -53,7 +53,7 @@ import WireProtocol
       if case .advertiseCodecs(let codecs) = $0 { codecs } else { nil }
     }
     #expect(advertised == [[.pcm, .flac]])
-    // Nothing was decoded, so that nothing could sound; and a packet is no broken one.
+    // Nothing was decoded, so nothing could sound; the packets do not count as corrupt.
     let states = receiver.told(control).compactMap {
       if case .status(let status) = $0 { status } else { nil }
     }

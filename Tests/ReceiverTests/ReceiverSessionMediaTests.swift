@@ -6,7 +6,7 @@ import WireProtocol
 
 @testable import Receiver
 
-/// Audio arrives, is credited, cut and played.
+/// Tests of audio that arrives, is credited, cut and played.
 @Suite struct ReceiverSessionMediaTests {
   /// A session with its media connection, ready to play.
   private static func attached(

@@ -3,7 +3,7 @@ import Receiver
 import Testing
 import WireProtocol
 
-/// What is announced, and what of it a room says is heard.
+/// Tests of announcements, and of a room's reports of the item that is heard.
 @Suite struct ReceiverSessionNowPlayingTests {
   private static func announcement(
     _ title: String?, at packet: Int, generation: UInt32 = 0, artwork: UInt32 = 0
@@ -14,7 +14,8 @@ import WireProtocol
         item: title.map { ItemDescription(title: $0, artwork: artwork) }))
   }
 
-  /// A room that plays fifty packets, A until packet 20 and then B, and has reported nothing of it yet.
+  /// A room that plays fifty packets, A until packet 20 and then B. It has reported nothing of this
+  /// yet.
   private static func playing() -> (
     receiver: TestReceiver, control: ConnectionID, media: ConnectionID
   ) {

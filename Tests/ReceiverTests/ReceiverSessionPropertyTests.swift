@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import WireProtocol
 
-/// Whatever comes in whatever order, the session neither traps nor grows nor wakes its driver in vain.
+/// With any input in any order, the session neither traps nor grows nor wakes its driver in vain.
 @Suite struct ReceiverSessionPropertyTests {
   @Test(arguments: 0..<24) func `any messages at any time keep all bounds`(seed: Int) {
     var random = RandomSource(seed: UInt64(seed))
@@ -52,7 +52,7 @@ import WireProtocol
 extension RandomSource {
   mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(next() % 256) } }
 
-  /// Often an end of the range.
+  /// Returns a number of the range, often one of its ends.
   mutating func pick(_ range: ClosedRange<Int64>) -> Int64 {
     switch next() % 4 {
     case 0: range.lowerBound

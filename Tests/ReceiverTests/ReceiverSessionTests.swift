@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import WireProtocol
 
-/// Senders come, speak, and go: the protocol as the receiver sees it.
+/// Tests of senders that come, speak, and go: the protocol from the receiver's side.
 @Suite struct ReceiverSessionTests {
   // MARK: - Greeting
 

@@ -3,7 +3,7 @@ import Clock
 import Receiver
 import Testing
 
-/// What waits for a render thread that does not run.
+/// Tests of commands that wait for a render thread that does not run.
 @Suite struct RenderBacklogTests {
   private var backlog = RenderBacklog()
 

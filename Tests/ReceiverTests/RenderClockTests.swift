@@ -106,7 +106,7 @@ struct RenderClockTests {
     var clock = RenderClock(sampleRate: 48_000, device: .exact, storedDrift: nil)
     var errors: [Nanoseconds] = []
     for index in 0..<3000 as Range<Int64> {
-      // Steps of 256 frames, asked for at any time.
+      // Steps of 256 frames, read at arbitrary times.
       let time = LocalTime(nanoseconds: index * 9_770_000)
       let frame = index * 9_770_000 * 48 / 1_000_000
       _ = clock.observe(DeviceFrame(frame / 256 * 256), at: time)
@@ -188,7 +188,7 @@ struct RenderClockTests {
   }
 }
 
-/// A sound card with a crystal of its own, and how it reports its position.
+/// A sound card with a crystal of its own, and the way in which it reports its position.
 private struct CardModel {
   private(set) var now = 0.02
   private let device: RenderClock.DeviceClass
@@ -204,14 +204,14 @@ private struct CardModel {
   private func frames(at time: Double) -> Double { time * 48_000 * (1 + drift) }
   private func time(of frames: Double) -> Double { frames / 48_000 / (1 + drift) }
 
-  /// How much too late `clock` expects the frame that is consumed 80 ms from now.
+  /// Returns how much too late `clock` expects the frame that is consumed 80 ms from now.
   func predictionError(of clock: RenderClock) -> Double {
     let frame = (frames(at: now) + 3840).rounded(.down)
     let expected = clock.localTime(of: DeviceFrame(Int64(frame)))
     return Double(expected.nanoseconds) * 1e-9 - time(of: frame)
   }
 
-  /// Reports as the output loop would see it, and sleeps for about 10 ms.
+  /// Reports a position like the output loop, and sleeps for about 10 ms.
   mutating func report(to clock: inout RenderClock) {
     var frame: Double
     var stamp: Double

@@ -12,7 +12,7 @@ import Testing
     return room
   }
 
-  /// Generations that are heard at full gain, in their order.
+  /// Returns the generations that are heard at full gain, in order.
   private func generations(_ heard: [TestRoom.Heard]) -> [Int] {
     var found: [Int] = []
     for frame in heard where frame.gain == 1 && frame.generation != found.last {

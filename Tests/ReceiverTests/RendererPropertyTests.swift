@@ -4,7 +4,7 @@ import Receiver
 import TestSupport
 import Testing
 
-/// Random commands at random times, checked against what a listener may expect.
+/// Random commands at random times, checked against a listener's expectations.
 @Suite struct RendererPropertyTests {
   @Test(arguments: [1, 2, 3, 4, 5, 6, 7, 8, 103] as [UInt64])
   func `what is heard is what was scheduled and not flushed`(seed: UInt64) {
@@ -15,16 +15,16 @@ import Testing
   }
 }
 
-/// Sends commands to a room, and remembers what they mean for the device frames.
+/// Sends commands to a room, and remembers their meaning for the device frames.
 private struct Listener {
   let room = TestRoom()
   private var random: RandomSource
   private var generation: UInt32 = 1
-  /// From a device frame on: the stream frame that sounds there, or nil in a pause.
+  /// The stream frame that sounds from a device frame on, or nil in a pause.
   private var schedule: [(device: Int, frame: Int64?)] = []
   /// From a device frame on, no older generation may be heard at or after a stream frame.
   private var cuts: [(device: Int, from: Int64, generation: UInt32)] = []
-  /// Device frames around which a fade or a gap is no surprise.
+  /// Device frames around which a fade or a gap is expected.
   private var edges: [Int] = []
 
   init(seed: UInt64) {
@@ -59,7 +59,7 @@ private struct Listener {
   }
 
   private mutating func pause(atDevice device: Int) {
-    // A pause before a skip would call off the skip, but not its flush.
+    // A pause before a skip would cancel the skip, but not its flush.
     guard let line = schedule.last, line.device <= room.played,
       let frame = frame(atDevice: device)
     else { return }
@@ -77,7 +77,7 @@ private struct Listener {
   }
 
   private mutating func flush(from distance: Int64) {
-    // Before a skip that lies ahead, a flush would take what the skip goes to.
+    // Before a future skip, a flush would remove the target of the skip.
     guard let line = schedule.last, line.device <= room.played,
       let now = frame(atDevice: room.played)
     else { return }

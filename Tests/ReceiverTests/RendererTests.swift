@@ -4,7 +4,7 @@ import Receiver
 import Testing
 
 @Suite struct RendererTests {
-  /// A fade of 5 ms along a raised cosine is nowhere steeper than this a frame.
+  /// The steepest step in a frame of a 5 ms fade along a raised cosine.
   static let steepestFade = 0.5 * .pi / 240 * 1.01
 
   @Test func `the first frame sounds exactly when it should`() {
@@ -49,7 +49,7 @@ import Testing
     room.feed(0..<60_000)
     room.sendAnchor(.playing, frame: 0, atDevice: 9600)
     room.run(toDevice: 24_000)
-    // The others stood still for 480 frames meanwhile.
+    // Meanwhile the others stood still for 480 frames.
     room.sendAnchor(.playing, frame: 20_000, atDevice: 30_080)
     room.run(toDevice: 36_000)
     #expect(abs(room.heard(29_800).position - 20_200) < 0.02)
@@ -110,7 +110,7 @@ import Testing
     room.send(.forgetSchedule)
     room.sendCut(from: 0, generation: 2)
     room.feed(0..<90_000, generation: 2)
-    // Of the next sender's clock, which is half a second ahead of the first one's.
+    // An anchor by the next sender's clock, which is half a second ahead of the first one's.
     let ahead = Nanoseconds.milliseconds(500)
     room.send(
       .anchor(

@@ -3,7 +3,7 @@ import WireProtocol
 
 @testable import Receiver
 
-/// Who has a room that two senders want.
+/// Tests of a room that two senders want.
 @Suite struct RoomClaimTests {
   private func goodbye(_ receiver: TestReceiver, _ id: ConnectionID) -> Goodbye.Reason? {
     if case .goodbye(let goodbye)? = receiver.farewell(id) { goodbye.reason } else { nil }

@@ -4,7 +4,7 @@ import WireProtocol
 
 @testable import Receiver
 
-/// The log of an evening: figures at intervals, and two lines for each trouble.
+/// The log of an evening: figures at intervals, and two lines for each problem.
 @Suite struct RoomDiaryTests {
   private struct Evening {
     var diary = RoomDiary(interval: .seconds(600))

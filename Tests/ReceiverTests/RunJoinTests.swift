@@ -6,15 +6,15 @@ import WireProtocol
 
 @testable import Receiver
 
-/// One sine, cut into runs as an album is into files: what the device gets is still one sine.
+/// Tests with one sine that is cut into runs like an album into files. The device must still get one sine.
 @Suite struct RunJoinTests {
-  /// A run of float PCM: how many frames of which rate, in packets of how many.
+  /// A run of float PCM: its number of frames, their rate, and the number of frames in a packet.
   struct Run {
     var rate: Int
     var frames: Int
     var packet = 700
     var generation: UInt32 = 0
-    /// Frames before the first that counts, which are not the music but a decoder's priming.
+    /// Frames before the first one that counts: a decoder's priming instead of music.
     var priming = 0
   }
 
@@ -39,7 +39,8 @@ import WireProtocol
 
   init() { self.init(device: 48_000) }
 
-  /// Decodes the runs one after the other, from media time 0, and returns where each begins and all of them end.
+  /// Decodes the runs one after the other, from media time 0. Returns the beginning of each run, and the end of the
+  /// last.
   private func decode(_ runs: [Run]) throws -> [MediaTime] {
     var bounds: [MediaTime] = []
     var end = MediaTime.zero
@@ -73,7 +74,7 @@ import WireProtocol
     return bounds + [end]
   }
 
-  /// What the ring holds of frames 0..<`count`; nil where it holds nothing.
+  /// Returns the ring's frames 0..<`count`; nil for missing ones.
   private func read(_ count: Int) -> [Float?] {
     var reader = FrameRingReader(ring)
     reader.update()
@@ -94,7 +95,8 @@ import WireProtocol
     return samples
   }
 
-  /// The largest difference from the sine within 20 ms of a joint, in decibels of the sine; 0 where a frame is missing.
+  /// Returns the largest difference from the sine within 20 ms of a joint, in decibels of the sine; 0 if a frame is
+  /// missing.
   private func residual(at time: MediaTime, _ samples: [Float?]) -> Double {
     let frame = Double(705_600_000) / Double(device)
     let centre = Int(Double(time.flicks) / frame)
@@ -107,7 +109,7 @@ import WireProtocol
     return 20 * log10(Double(worst) / Self.amplitude)
   }
 
-  /// The residual at each joint of the runs.
+  /// Returns the residual at each joint of the runs.
   private func residuals(_ runs: [Run]) throws -> [Double] {
     let bounds = try decode(runs)
     let frame = Int64(705_600_000 / device)
@@ -154,7 +156,8 @@ import WireProtocol
       let bounds = try test.decode(runs)
       let end = Int(bounds[2].flicks / 14_700)
       #expect(test.residual(at: bounds[1], test.read(end)) < -80)
-      // Cut exactly there, what is before it is still the old generation's, and what is behind it the new one's.
+      // After a cut exactly there, frames before it still belong to the old generation, and frames behind it to the new
+      // one.
       var reader = FrameRingReader(test.ring)
       reader.update()
       let first = (bounds[1].flicks + 14_699) / 14_700

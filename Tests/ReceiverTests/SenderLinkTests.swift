@@ -56,7 +56,7 @@ import WireProtocol
     #expect(link.overrunsCredit)
   }
 
-  /// A sender that uses all it gets, a room that plays at random.
+  /// A sender that uses all its credit, and a room that plays at random.
   @Test(arguments: 0..<20) func `limits rise, keep to the capacity, and never stop the stream`(
     seed: Int
   ) {

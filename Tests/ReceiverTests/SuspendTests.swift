@@ -4,7 +4,7 @@ import Testing
 import WireProtocol
 
 @Suite struct SuspendTests {
-  /// Which of the estimates that the render thread was given were steps.
+  /// Returns for each estimate that the render thread got whether it was a step.
   private static func steps(_ receiver: TestReceiver) -> [Bool] {
     receiver.commands.compactMap { if case .clock(_, let isStep) = $0 { isStep } else { nil } }
   }

@@ -10,7 +10,8 @@ import WireProtocol
     #expect(SyncHistogram().statistics.p99 == .zero)
   }
 
-  /// Against the sorted list: never below, at most an eighth and a microsecond above, up to a second.
+  /// Compared with the sorted list: never below, at most an eighth and a microsecond above, up to a
+  /// second.
   @Test(arguments: 0..<20) func `percentiles are those of a sorted list`(seed: Int) {
     var random = RandomSource(seed: UInt64(seed))
     var histogram = SyncHistogram()

@@ -8,14 +8,14 @@ import WireProtocol
 @testable import Receiver
 
 /// A `ReceiverSession` and its surroundings: connections that the test opens, a sender's clock, and a sound
-/// device of which only the ring is there. What the session sends is kept until it is taken.
+/// device that consists of the ring only. The session's output is kept until it is taken.
 struct TestReceiver {
   private(set) var session: ReceiverSession
   var now = LocalTime(nanoseconds: 1_000_000_000)
   private(set) var outputs: [ReceiverSession.Output] = []
-  /// The sound device opens as soon as it is wanted.
+  /// True to open the sound device as soon as the session asks for it.
   var opensDevice = true
-  /// Time requests are answered at once, by a clock ten seconds ahead.
+  /// True to answer time requests at once, by a clock ten seconds ahead.
   var answersTime = true
   private var connections = 0
 
@@ -57,7 +57,7 @@ struct TestReceiver {
     }
   }
 
-  /// By the key of that sender.
+  /// Accepts a connection with the key of this sender.
   mutating func accept(sender: UInt8 = 1, peer: String = "study") -> ConnectionID {
     connections += 1
     handle(.accepted(ConnectionID(connections), peer: peer))
@@ -95,7 +95,7 @@ struct TestReceiver {
     return id
   }
 
-  /// `count` packets, one after the other, from number `first` on.
+  /// Sends `count` consecutive packets, from number `first` on.
   mutating func send(
     _ count: Int, from first: Int = 0, generation: UInt32 = 0, at time: MediaTime? = nil,
     on media: ConnectionID
@@ -130,7 +130,7 @@ struct TestReceiver {
     GroupTime(nanoseconds: now.nanoseconds) + Self.clockAhead + span
   }
 
-  /// `playhead` is heard in `span`, as so much is written before it.
+  /// Reports that `playhead` is heard in `span`, because that much is written ahead.
   mutating func report(
     _ activity: RenderReport.Activity, playhead: MediaTime = .zero, in span: Nanoseconds = .zero,
     starvations: UInt32 = 0
@@ -168,7 +168,7 @@ struct TestReceiver {
     return outputs
   }
 
-  /// Bytes for `id`, which are then forgotten.
+  /// Removes and returns the bytes for `id`.
   mutating func takeSent(_ id: ConnectionID) -> [[UInt8]] {
     var sent: [[UInt8]] = []
     outputs.removeAll { output in
@@ -199,7 +199,7 @@ struct TestReceiver {
     told(id).compactMap { if case .welcome(let welcome) = $0 { welcome } else { nil } }.first
   }
 
-  /// Why `id` was refused or told goodbye, if it was.
+  /// Returns the refusal or goodbye to `id`, if there was one.
   func farewell(_ id: ConnectionID) -> ControlMessage? {
     told(id).first {
       switch $0 {
@@ -209,7 +209,7 @@ struct TestReceiver {
     }
   }
 
-  /// What discovery was to show of it, one after the other.
+  /// The busy states that were to be announced, in order.
   var advertised: [Bool] {
     outputs.compactMap { if case .advertise(let isBusy) = $0 { isBusy } else { nil } }
   }
@@ -226,7 +226,7 @@ struct TestReceiver {
     outputs.compactMap { if case .event(let event) = $0 { event } else { nil } }
   }
 
-  /// Titles, as they were shown one after the other; nil for nothing.
+  /// The titles that were shown, in order; nil for nothing.
   var shown: [String?] { shownItems.map { $0?.description.title } }
 
   var shownItems: [SoundingItem?] {
@@ -272,7 +272,7 @@ struct TestReceiver {
 }
 
 extension SecuredPeer {
-  /// Of the sender with this number.
+  /// The peer of the sender with this number.
   static func test(_ sender: UInt8) -> SecuredPeer {
     let id = Identifier.counting(from: sender)
     return SecuredPeer(id: id, clockKey: id.bytes, binding: id.bytes + id.bytes)

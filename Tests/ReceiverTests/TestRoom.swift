@@ -2,13 +2,13 @@ import Audio
 import Clock
 import Receiver
 
-/// A renderer with an ideal sound card and clock around it. The card starts at local time 1 s, and group time
-/// runs five seconds ahead. The frames have three channels that tell what is heard: the place in the stream, the
-/// generation, and 1.
+/// A renderer with an ideal sound card and clock. The card starts at local time 1 s, and group time is five
+/// seconds ahead. The frames have three channels that identify them: the place in the stream, the generation,
+/// and 1.
 final class TestRoom {
   static let rate = 48_000
   static let periodFrames = 480
-  /// What is written ahead of what is heard, and how near to that may be written again.
+  /// Frames written ahead of the position, and the distance from it within which nothing can be written again.
   static let lead = 3840
   static let rewindMargin = 480
 
@@ -16,7 +16,7 @@ final class TestRoom {
     var gain: Double
     /// 0 in silence.
     var generation = 0
-    /// In stream frames; meaningless in silence.
+    /// Stream frames; meaningless in silence.
     var position = 0.0
   }
 
@@ -25,13 +25,13 @@ final class TestRoom {
   let commands = RenderQueue<RenderCommand>.commands()
   let reports = RenderQueue<RenderReport>.reports()
   private(set) var lastReport = RenderReport()
-  /// What was written to the card, by device frame.
+  /// Samples written to the card, by device frame.
   private var samples: [Float] = []
   private var backlog: [(next: Int64, end: Int64, generation: UInt32)] = []
   private(set) var rewindCount = 0
   /// The card's position.
   private(set) var played = 0
-  /// What the card's clock is off by from now on, in ns.
+  /// The error of the card's clock from now on, in ns.
   var cardOffset: Int64 = 0
   var observes = true
   private let channels = 3
@@ -53,7 +53,7 @@ final class TestRoom {
       errorBound: .zero)
   }
 
-  /// When the card, as it is at first, sounds `frame`; exact for multiples of three.
+  /// Returns the time at which the card, with its initial clock, plays `frame`; exact for multiples of three.
   static func groupTime(ofDevice frame: Int) -> GroupTime {
     GroupTime(nanoseconds: 6_000_000_000 + Int64(frame) * 62_500 / 3)
   }
@@ -81,12 +81,12 @@ final class TestRoom {
       .cut(from: Self.mediaTime(ofFrame: frame), generation: generation, isRamped: isRamped))
   }
 
-  /// These frames are written to the ring as soon as there is room.
+  /// Writes these frames to the ring as soon as there is space.
   func feed(_ frames: Range<Int64>, generation: UInt32 = 1) {
     backlog.append((frames.lowerBound, frames.upperBound, generation))
   }
 
-  /// Plays on until the card is at `frame`, in turns of a period.
+  /// Plays until the card is at `frame`, in turns of a period.
   func run(toDevice frame: Int) {
     while played < frame { turn() }
   }
@@ -111,7 +111,7 @@ final class TestRoom {
     while let report = reports.receive() { lastReport = report }
   }
 
-  /// The card ran dry: what was written and not heard is lost, and it goes on a second later.
+  /// Simulates a card that ran dry: frames written but not heard are lost, and it continues a second later.
   func restartCard() {
     samples.removeLast(samples.count - played * channels)
     cardOffset += 1_000_000_000

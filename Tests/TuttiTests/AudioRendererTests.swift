@@ -48,7 +48,7 @@ import Tutti
       group.cancelAll()
       try await group.waitForAll()
     }
-    // Enqueued long ago, and sent: cut there and nowhere else.
+    // This audio was enqueued and sent long ago, and is cut exactly there.
     let ahead = synchronizer.currentTime + .seconds(29)
     #expect(try await renderer.flush(from: ahead).frame(at: 48_000) == ahead.frame(at: 48_000))
     let now = synchronizer.currentTime
@@ -57,7 +57,7 @@ import Tutti
     try await feed(renderer, from: next, to: next + .seconds(1))
     renderer.finish()
     _ = try await events.first { $0 == .ended }
-    // What was forgotten may be said anew.
+    // Flushed times may be enqueued again.
     let again = try await renderer.flush()
     #expect(again >= next)
     await renderer.close()
@@ -114,7 +114,7 @@ import Tutti
     _ = try await first.first { event in
       if case .room(let room) = event { room.change == .connected } else { false }
     }
-    // Long ago by now.
+    // That was long ago.
     let connected = try await renderer.events.first { _ in true }
     guard case .room(let room) = connected else { throw TestFailure(line: "\(connected)") }
     #expect(room.change == .connected)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Tutti
 
-/// Compressed audio in a real room, and changes of the format in the middle.
+/// Tests of compressed audio in a real room, and of format changes in the middle.
 @Suite struct CompressedPlaybackTests {
   private static let tone = 500.0
 
@@ -47,7 +47,8 @@ import Tutti
     }
   }
 
-  /// From what FFmpeg writes with a header before each packet, of which the first holds no sound.
+  /// Makes packets from FFmpeg's output, which has a header before each packet. The first packet
+  /// has no sound.
   private static func aac(
     _ seconds: Range<Int>, in folder: TemporaryFolder
   ) throws -> [CompressedBuffer] {
@@ -100,7 +101,7 @@ import Tutti
     return parts + (try buffers(5..<6, .stereo48k).map(Part.samples))
   }
 
-  /// One after the other, as the renderer takes them.
+  /// Enqueues the parts one after the other, as the renderer takes them.
   private static func enqueue(_ parts: [Part], in renderer: AudioRenderer) async throws {
     var parts = parts[...]
     for await _ in renderer.mediaDataRequests {
@@ -140,12 +141,12 @@ import Tutti
     let heard = try RecordedSound(folder.file("Room.wav"))
     #expect(heard.gaps(atLeast: heard.rate / 100).isEmpty)
     let length = Double(heard.sounding.count) / Double(heard.rate)
-    // A machine that is busy may miss the beginning, but no part.
+    // A busy machine may miss the beginning, but no other part.
     #expect(abs(length - (ended - began) / .seconds(1)) < 0.5)
     let inside = heard.sounding.dropFirst(heard.rate / 10).dropLast(heard.rate / 10)
     let steepest = Float(0.25 * 2 * Double.pi * Self.tone / 48_000)
     let largest = zip(inside, inside.dropFirst()).reduce(Float(0)) { max($0, abs($1.1 - $1.0)) }
-    // Where the rate is another one, pieces of the sound are joined.
+    // At another rate, pieces of the sound are joined.
     #expect(largest < steepest * (rate == 1 ? 1.3 : 6))
     let rises = zip(inside, inside.dropFirst()).filter { $0 < 0 && $1 >= 0 }.count
     let frequency = Double(rises * heard.rate) / Double(inside.count)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Tutti
 
-/// What a renderer's queue gives where formats change, and of packets.
+/// Tests of a renderer's queue if formats change, and if it holds packets.
 @Suite struct EnqueuedFormatsTests {
   private static let mono = try? PCMFormat(sampleRate: 8_000, channelCount: 1)
   private static let mp3 = try? CompressedFormat(.mp3, sampleRate: 44_100, channelCount: 2)
@@ -18,7 +18,7 @@ import Testing
       samples, format: format, at: PlaybackTime(frame: frame, at: format.sampleRate))
   }
 
-  /// A packet of 1152 frames that no decoder would like.
+  /// A packet of 1152 frames that no decoder would accept.
   private static func packet(
     _ number: Int64, at time: PlaybackTime? = nil, trimAtStart: Int = 0, trimAtEnd: Int = 0
   ) throws -> CompressedBuffer {
@@ -35,7 +35,7 @@ import Testing
     return QueueSource(queue).opened(at: .zero, in: 0, keepsFormat: keepsFormat)
   }
 
-  /// All that is in the queue, as sources give it, one after the other: `8000x1:12`.
+  /// Returns everything in the queue, as sources give it, one after the other: `8000x1:12`.
   private func read(_ queue: SampleQueue) throws -> [String] {
     queue.end()
     var told: [String] = []
@@ -63,7 +63,7 @@ import Testing
     let mono = try #require(Self.mono)
     _ = try queue.enqueue(Self.samples(2_400, at: 0, mono))
     _ = try queue.enqueue(Self.samples(4_800, at: 14_400, .stereo48k))
-    // After a pause of half a second, by the rate of the one that was.
+    // After a pause of half a second, at the old rate.
     _ = try queue.enqueue(Self.samples(800, at: 6_400, mono))
     let told = try read(queue)
     #expect(told == ["8000x1:2400", "48000x2:24000", "8000x1:800"])
@@ -86,7 +86,7 @@ import Testing
         try source.read(1_000, appendingTo: &frames)
       } while frames.count > before
       #expect(frames.count == 5_600 - start)
-      // Without the ends, and the edges of two filters.
+      // Leaves out the ends, and the edges of two filters.
       #expect(frames[50..<1_000].allSatisfy { abs($0 - 0.5) < 0.01 })
     }
     #expect(source.successor() == nil)

@@ -5,7 +5,7 @@ import Testing
 @testable import Tutti
 
 @Suite struct GroupEngineTests {
-  /// An engine whose thread stands still until the second semaphore is signalled.
+  /// Stalls an engine's thread until the second semaphore is signalled.
   private func stall(_ player: Player) -> DispatchSemaphore {
     let (entered, released) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     player.engine.post { _ in
@@ -23,7 +23,7 @@ import Testing
     for _ in 0..<Mailbox<GroupLoop>.limit { #expect(player.engine.offer { _ in } == nil) }
     #expect(player.engine.offer { _ in } == .busy)
     await #expect(throws: TuttiError.busy) { try await player.pause() }
-    // A sequence that cannot be served is over; what must not be lost is not.
+    // A sequence that cannot be served ends; an order that must not be lost does not.
     for await _ in player.positions() { Issue.record("it tells") }
     #expect(player.engine.post { _ in })
     released.signal()
@@ -35,7 +35,7 @@ import Testing
   func `the sequence of an observer too many is empty`() async throws {
     let player = try await Player()
     var streams: [AsyncStream<PlaybackTime>] = []
-    // Each call waits for the engine: that many may not wait at once.
+    // Each call waits for the engine. This many may not wait at once.
     for _ in 0..<TimeObservers.limit {
       streams.append(player.positions())
       _ = try await player.position()

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Tutti
 
-/// By which key rooms know a program.
+/// Tests of the key by which rooms know a program.
 @Suite struct IdentityTests {
   let folder: TemporaryFolder
 
@@ -15,7 +15,7 @@ import Tutti
     return settings
   }
 
-  /// What the room says first to a program with this key.
+  /// Returns the room's first answer to a program with this key.
   private func answer(_ room: Room, to identity: OutputSettings.Identity) async throws
     -> RoomEvent.Change?
   {
@@ -33,7 +33,7 @@ import Tutti
   @Test(.timeLimit(.minutes(2)))
   func `a room plays for the program whose key was paired with it, and for no other`() async throws
   {
-    // Of another user, whose token this one does not see.
+    // The receiver belongs to another user, whose token this one cannot read.
     try FileManager.default.createDirectory(
       atPath: folder.file("home"), withIntermediateDirectories: true)
     let receiver = try ReceiverProgram(
@@ -59,7 +59,7 @@ import Tutti
       }
       #expect(reason.contains("it is not paired with this machine"))
     }
-    // It was made, and only its user may read it.
+    // The key was made, and only its user may read it.
     let made = try FileManager.default.attributesOfItem(atPath: folder.file("mine/other.pem"))
     #expect(made[.posixPermissions] as? Int == 0o600)
   }

@@ -66,7 +66,7 @@ import Tutti
     let ids = try await player.append([.ramp("a", seconds: 100), .ramp("b", seconds: 100)])
     try await player.play()
     _ = try await player.positions(every: .milliseconds(50)).first { $0 > .seconds(0.1) }
-    // Far enough apart for the new rate to be heard between them on a machine that does much else.
+    // The places are far enough apart that the new rate is heard between them on a busy machine.
     let places = player.boundaries(at: [.seconds(50.1), .seconds(62)])
     try await player.seek(to: .seconds(50))
     #expect(try await places.first { _ in true } == .seconds(50.1))
@@ -144,7 +144,7 @@ import Tutti
     let others = try #require(player?.events)
     let hasGone = try #require(player).positions()
     player = nil
-    // Both end with the thread.
+    // Both sequences end with the thread.
     for await _ in others {}
     for await _ in hasGone {}
   }

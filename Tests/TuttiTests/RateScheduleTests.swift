@@ -7,7 +7,7 @@ import Testing
     HostTime(nanoseconds: Int64(seconds * 1e9))
   }
 
-  /// Stands at 10 s, starts at second 100, and is twice as fast from second 104 on.
+  /// A schedule that stands at 10 s, starts at second 100, and is twice as fast from second 104 on.
   private static let faster = {
     var schedule = RateSchedule()
     schedule.stand(at: .seconds(10), from: instant(90))

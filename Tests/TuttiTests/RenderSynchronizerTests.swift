@@ -4,8 +4,8 @@ import Testing
 import Tutti
 
 @Suite struct RenderSynchronizerTests {
-  /// The level of each frame says its time; full scale is far away. Rooms that were connected a moment ago, by a busy
-  /// machine, are off by milliseconds.
+  /// The level of each frame encodes its time; full scale is far away. Rooms that a busy machine has connected a
+  /// moment ago are off by milliseconds.
   static func ramp(_ time: Double) -> Float { Float(0.1 + time / 10) }
   static func time(_ level: Float) -> Double { (Double(level) - 0.1) * 10 }
 
@@ -31,13 +31,13 @@ import Tutti
     #expect(try receiver.program.stop() == 0)
 
     let heard = try RecordedSound(folder.file("Room.wav"))
-    // A machine that is busy may leave short ones.
+    // A busy machine may leave short gaps.
     let gap = try #require(heard.gaps(atLeast: heard.rate / 2).first)
     let before = Self.time(heard.left[gap.lowerBound - 480])
     let after = Self.time(heard.left[gap.upperBound + 480])
     #expect(abs(before + 0.01 - (stopped - began) / .seconds(1)) < 0.05)
     #expect(after > asked.seconds && after < asked.seconds + 1)
-    // It is where it would be if it had never been out.
+    // The position is the same as if the renderer had never been out.
     #expect(abs(after - before - Double(gap.count + 960) / 48_000) < 0.05)
     #expect(heard.left.max().map { abs(Self.time($0) - 8) < 0.01 } ?? false)
   }
@@ -88,7 +88,7 @@ import Tutti
     var changes: [(rate: Double, at: HostTime)] = [(1, began)]
     for (rate, time) in [(1.25, 1), (1.5, 3.5), (1, 6.5)] {
       if rate == 1.5 { renderer.setAudioTimePitchAlgorithm(.varispeed) }
-      // What it is to replace must be there.
+      // Wait for the audio that the change is to replace.
       while try await synchronizer.currentTime + renderer.rooms.status().enqueued < .seconds(time) {
         await Task.yield()
       }
@@ -134,7 +134,7 @@ import Tutti
     let events = renderer.events
     try await feed(renderer, from: .zero, to: .seconds(6), level: Self.ramp)
     while try await renderer.rooms.status().enqueued < .seconds(5.9) { await Task.yield() }
-    // The end of the sound becomes another one.
+    // Replace the end of the sound.
     #expect(try await renderer.flush(from: .seconds(4.5)) == .seconds(4.5))
     try await feed(renderer, from: .seconds(4.5), to: .seconds(6)) { 1 - Self.ramp($0) }
     let began = try await synchronizer.setRate(2, time: .zero)
@@ -152,7 +152,7 @@ import Tutti
     let heard = try RecordedSound(folder.file("Room.wav"))
     let gap = try #require(heard.gaps(atLeast: heard.rate / 4).first)
     let start = heard.sounding.startIndex
-    // The tempo is changed in pieces of some tens of milliseconds.
+    // The tempo changes in pieces of some tens of milliseconds.
     for (seconds, time) in [(0.5, 1.0), (1, 2), (1.5, 3)] {
       let level = heard.left[start + Int(seconds * 48_000)]
       #expect(abs(Self.time(level) - time) < 0.15)
@@ -200,7 +200,7 @@ import Tutti
     _ = try await events.first { $0 == .ended }
     await renderer.close()
     #expect(try receiver.program.stop() == 0)
-    // Of each stretch of a tenth of a second that is even, its level; neighbours that are alike count once.
+    // Find the level of each even stretch of a tenth of a second; equal neighbours count once.
     let recording = try RecordedSound(folder.file("Room.wav"))
     var levels: [Int] = []
     for start in stride(

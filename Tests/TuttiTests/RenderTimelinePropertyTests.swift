@@ -5,10 +5,10 @@ import Testing
 
 @testable import Tutti
 
-/// Programs that nobody would write play in simulated time, and what is heard is compared with what they have asked for: a time
-/// sounds when the synchronizer says, it is what was enqueued for it, and nothing of that is missing.
+/// Random programs that nobody would write play in simulated time, and the sound is compared with their orders: a time
+/// sounds when the synchronizer says so, it is the audio enqueued for it, and nothing of it is missing.
 @Suite struct RenderTimelinePropertyTests {
-  /// Of each seed one program. `TUTTI_SEEDS=1000..<6000` draws others.
+  /// One program for each seed. `TUTTI_SEEDS=1000..<6000` chooses others.
   private static var seeds: Range<UInt64> {
     let bounds = (ProcessInfo.processInfo.environment["TUTTI_SEEDS"] ?? "")
       .components(separatedBy: "..<").compactMap { UInt64($0) }
@@ -28,16 +28,16 @@ import Testing
   }
 }
 
-/// A program of a few steps, each of which may be what a player does.
+/// A program of a few steps, each of which a player might do.
 final class SimulatedProgram: @unchecked Sendable {
-  /// Since `from`, or what holds from then on until the next.
+  /// The state from `from` on, until the next point.
   private struct Point {
-    /// When it was asked for: until `from` the time before may end at any instant.
+    /// The time of the order. From then until `from`, the previous state may end at any instant.
     var asked: LocalTime
     var from: LocalTime
     var time: PlaybackTime
     var rate: Double
-    /// Whether time stood still before.
+    /// True if time stood still before.
     var isStart = false
   }
 
@@ -98,7 +98,7 @@ final class SimulatedProgram: @unchecked Sendable {
   }
 
   private var place: PlaybackTime {
-    // Times as programs have them: of frames of some rate, and any.
+    // Times as programs have them: of frames of some rate, or arbitrary ones.
     let time = PlaybackTime.seconds(seconds(in: 0...90))
     let rate = SimulatedFeed.rates[number(in: 0...3)]
     return number(in: 0...3) == 0 ? time : PlaybackTime(frame: time.frame(at: rate), at: rate)
@@ -125,7 +125,7 @@ final class SimulatedProgram: @unchecked Sendable {
     }
   }
 
-  /// As the documentation says, or without stopping.
+  /// Seeks as the documentation says, or without stopping.
   private func seek(whileStanding: Bool) async throws {
     let rate = timeline.rate == 0 ? 1 : timeline.rate
     if whileStanding { try await setRate(0) }
@@ -162,7 +162,7 @@ final class SimulatedProgram: @unchecked Sendable {
     try await setRate(rate, wish: wish)
   }
 
-  /// The end of what is enqueued becomes another one.
+  /// Replaces the end of the enqueued audio.
   private func flushFrom() {
     let time = timeline.currentTime + .seconds(seconds(in: -0.1...4))
     for (renderer, log) in zip(renderers, logs) {
@@ -174,7 +174,7 @@ final class SimulatedProgram: @unchecked Sendable {
     }
   }
 
-  /// While time runs something else is enqueued, ahead of it.
+  /// Flushes while time runs, and enqueues new audio ahead of it.
   private func flushAndJoin() {
     flushAll()
     feedAll(from: timeline.currentTime + .seconds(seconds(in: 0.2...2)))
@@ -206,7 +206,7 @@ final class SimulatedProgram: @unchecked Sendable {
     let before = points[points.count - 1]
     let instant = try await timeline.setRate(rate, time: time, notBefore: wish).local
     note("setRate(\(rate), \(time?.seconds.description ?? "-")) -> \(told(instant))")
-    // What was to come later does not; but where it begins, it stands.
+    // Later points are dropped. If one of them was a start, time stands at its place.
     var stands: PlaybackTime?
     while points.count > 1, let last = points.last, last.from > instant {
       if last.isStart { stands = stands ?? last.time }
@@ -250,7 +250,7 @@ final class SimulatedProgram: @unchecked Sendable {
 
   // MARK: - What was to be heard
 
-  /// What takes effect when it is asked for: the horizon of the room, calls, and half a dozen orders.
+  /// The delay until an order takes effect: the horizon of the room, calls, and half a dozen orders.
   private static let heldUp = Nanoseconds.milliseconds(70)
   private static let slack = Nanoseconds.milliseconds(200)
 
@@ -265,7 +265,7 @@ final class SimulatedProgram: @unchecked Sendable {
     let index = points.lastIndex { $0.from <= time } ?? 0
     let point = points[index]
     let next = index + 1 < points.count ? points[index + 1] : nil
-    // A stop, or a jump, that was asked for.
+    // A stop or a jump that was ordered.
     let mayEnd = next.map { $0.asked <= time } ?? false
     let there = self.time(of: point, at: time)
     let width = Duration.milliseconds(3) * max(1, point.rate)
@@ -284,7 +284,8 @@ final class SimulatedProgram: @unchecked Sendable {
     _ value: Float, at time: LocalTime, of point: Point, _ there: PlaybackTime, _ width: Duration,
     _ log: SimulatedLog
   ) {
-    // Where the rate is another one all is brought to one rate, which rounds, and blurs the joint of two formats.
+    // At another rate everything is converted to one sample rate. That rounds values, and blurs the joint of two
+    // formats.
     let error: Float = point.rate == 1 ? 0 : 1
     let isBlurred =
       point.rate != 1
@@ -299,7 +300,7 @@ final class SimulatedProgram: @unchecked Sendable {
         && buffer.removed.map { time < $0 + Self.slack } ?? true
     }
     guard point.rate != 0 else {
-      // A call that is held up stops its renderer so much later.
+      // A call that is delayed stops its renderer later by as much.
       if time < point.from + Self.heldUp { return }
       fault = "\(told(time)): \(value) sounds though time stands still"
       return

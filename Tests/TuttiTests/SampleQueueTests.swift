@@ -48,7 +48,7 @@ import Testing
     let queue = try Self.queue()
     var old = queue.begin(at: 0, as: Self.mono, in: 1)
     #expect(try queue.enqueue(Self.buffer(100, 4)))
-    // Whoever was asked to look need not be asked again.
+    // A caller that was asked to look need not be asked again.
     #expect(try !queue.enqueue(Self.buffer(104, 4)))
     #expect(queue.unplaced?.start == Self.time(100))
     #expect(queue.unplaced?.end == Self.time(108))
@@ -58,13 +58,13 @@ import Testing
     queue.readAgain()
     queue.begin(with: 2, at: Self.time(100))
     #expect(queue.isUnderWay && queue.unplaced == nil)
-    // That of another timeline takes nothing away.
+    // A read of another timeline removes nothing.
     #expect(read(8, of: queue, &old) == [])
     var place = queue.begin(at: 100, as: Self.mono, in: 2)
     #expect(read(8, of: queue, &place) == [100, 101, 102, 103, 104, 105, 106, 107])
     queue.reset()
     place = queue.begin(at: 0, as: Self.mono, in: 3)
-    // One that is open there already will do.
+    // A source that is open there already is enough.
     #expect(try queue.enqueue(Self.buffer(0, 4)))
     queue.begin(with: 3, at: Self.time(0))
     #expect(read(8, of: queue, &place) == [0, 1, 2, 3])
@@ -76,7 +76,7 @@ import Testing
     queue.begin(with: 2, at: Self.time(0))
     var place = queue.begin(at: 0, as: Self.mono, in: 2)
     #expect(read(16_000, of: queue, &place).count == 16_000)
-    // The rooms still play what was there before, far ahead.
+    // The rooms still play old audio, far ahead.
     queue.release(before: .seconds(60), in: 1)
     place = queue.begin(at: 0, as: Self.mono, in: 2)
     #expect(read(16_000, of: queue, &place).prefix(2) == [0, 1])
@@ -118,7 +118,7 @@ import Testing
     #expect(read(100, of: queue, &before).count == 100)
     #expect(queue.room == 16_000 - 100)
     queue.reread(from: Self.time(20), in: 1)
-    // The source of before reads no more.
+    // The earlier source reads no more.
     #expect(read(100, of: queue, &before) == [])
     #expect(queue.room == 16_000 - 200)
     #expect(queue.truncate(from: Self.time(50)))
@@ -126,7 +126,7 @@ import Testing
     var place = queue.begin(at: 20, as: Self.mono, in: 1)
     #expect(read(64, of: queue, &place) == Array(20..<50))
     _ = queue.begin(at: 50, as: Self.mono, in: 2)
-    // It was opened before that could be said.
+    // This source was opened before that was known.
     queue.reread(from: Self.time(20), in: 2)
     #expect(queue.room == 16_000)
   }
@@ -157,7 +157,7 @@ import Testing
     #expect(end == Int64(SampleQueue.byteLimit / 4))
     #expect(throws: TuttiError.queueIsFull) { try queue.enqueue(Self.buffer(end, 1)) }
     queue.release(before: Self.time(80_000), in: 0)
-    // Whole buffers go, and a second stays.
+    // Whole buffers are removed, and one second stays.
     #expect(queue.room == 16_000)
     var again = queue.begin(at: 80_000, as: Self.mono, in: 0)
     #expect(read(1, of: queue, &again).count == 1)

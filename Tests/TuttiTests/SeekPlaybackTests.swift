@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Tutti
 
-/// Programs that go from one place to another, and what a real room is heard to play.
+/// Tests of programs that go from one place to another, and of the sound of a real room.
 @Suite struct SeekPlaybackTests {
   @Test(.timeLimit(.minutes(2)))
   func `packets of another rate than the renderer's are heard at the place that was asked for`()
@@ -27,13 +27,13 @@ import Tutti
   }
 }
 
-/// Plays a tone whose pitch says the time, and remembers what is to be heard when.
+/// Plays a tone whose pitch encodes the time, and remembers what must be heard when.
 private final class SeekingPlayer {
   private struct Expected {
     var instant: HostTime
     var place: Double
     var rate = 1.0
-    /// Whether it is silent before.
+    /// True if there is silence before.
     var isStart = true
   }
 
@@ -60,7 +60,7 @@ private final class SeekingPlayer {
     0.25 * cos(2 * .pi * (200 * time + 10 * time * time))
   }
 
-  /// 70 seconds, of 44.1 kHz.
+  /// 70 seconds at 44.1 kHz.
   private static func mp3(in folder: TemporaryFolder) throws -> [CompressedBuffer] {
     var recording = Recording(rate: 44_100, frames: 0)
     recording.samples = (0..<62 * 44_100).flatMap { frame in
@@ -78,7 +78,7 @@ private final class SeekingPlayer {
     let format = try CompressedFormat(.mp3, sampleRate: 44_100, channelCount: 2)
     var (packets, place) = ([CompressedBuffer](), 0)
     while place + 4 <= bytes.count {
-      // 1152 frames at 128 kbit/s, and a byte more where the header says so.
+      // 1152 frames at 128 kbit/s, and one byte more if the header says so.
       let size = 417 + Int(bytes[place + 2] >> 1 & 1)
       let time = PlaybackTime(frame: Int64(packets.count) * 1_152, at: 44_100)
       packets.append(
@@ -89,7 +89,7 @@ private final class SeekingPlayer {
     return packets
   }
 
-  /// As the renderer takes them.
+  /// Enqueues as the renderer takes buffers.
   private static func enqueue(
     _ samples: [AudioBuffer], _ packets: [CompressedBuffer], in renderer: AudioRenderer
   ) async throws {
@@ -107,7 +107,8 @@ private final class SeekingPlayer {
     }
   }
 
-  /// Three seconds; made before what is enqueued goes, as no program takes long then.
+  /// Makes three seconds of buffers. Call it before audio is flushed, because a program would not
+  /// take that long then.
   private static func buffers(from start: PlaybackTime) throws -> [AudioBuffer] {
     let first = start.frame(at: 48_000)
     return try (0..<30).map { number in
@@ -153,7 +154,7 @@ private final class SeekingPlayer {
     _ = try await synchronizer.boundaries(at: [time]).first { _ in true }
   }
 
-  /// What was heard.
+  /// Closes the renderer, and returns the recording.
   func end() async throws -> RecordedSound {
     await renderer.close()
     for await event in events {
@@ -183,7 +184,7 @@ private final class SeekingPlayer {
     }
   }
 
-  /// In Hz.
+  /// Returns the pitch in Hz.
   private func pitch(_ heard: RecordedSound, at index: Int) -> Double? {
     let width = heard.rate / 20
     guard index >= width, index + width < heard.left.count else { return nil }
@@ -196,7 +197,7 @@ private final class SeekingPlayer {
     return Double(rises.count - 1) / (last - first) * Double(heard.rate)
   }
 
-  /// Where sound begins after silence.
+  /// Returns the place at which sound begins after silence.
   private func onset(_ heard: RecordedSound, near index: Int) -> Int? {
     let silence = heard.rate / 100
     var quiet = 0

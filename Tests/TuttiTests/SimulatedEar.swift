@@ -2,7 +2,7 @@ import Audio
 import Clock
 import WireProtocol
 
-/// A room that keeps to the protocol, and can be asked what it sounds. Whatever it is told arrives at once.
+/// A room that keeps to the protocol, and can be asked what it plays. Everything arrives at once.
 struct SimulatedEar {
   private struct Sound {
     var packet: AudioPacket
@@ -19,7 +19,7 @@ struct SimulatedEar {
     control: MessageFramer(limit: ProtocolLimits.mediaMessage),
     media: MessageFramer(limit: ProtocolLimits.mediaMessage)
   )
-  /// What broke the protocol.
+  /// Violations of the protocol.
   private(set) var faults: [String] = []
 
   mutating func heard(control bytes: [UInt8]) {
@@ -62,7 +62,7 @@ struct SimulatedEar {
     if sounds.count > 4_096 { sounds.removeFirst(1_024) }
   }
 
-  /// The value of the frame that sounds; nil for silence.
+  /// Returns the value of the frame that sounds; nil for silence.
   func sound(at time: GroupTime) -> Float? {
     guard let anchor = anchors.last(where: { $0.groupTime <= time }), anchor.rate == .playing
     else { return nil }

@@ -6,8 +6,8 @@ import WireProtocol
 
 @testable import Tutti
 
-/// A renderer in simulated time: its queue, session and serializer are those that ship, and its room is an ear. Orders to
-/// the producer take a while, as do calls from the program's thread to the renderer's.
+/// A renderer in simulated time: its queue, session and serializer are the real ones, and its room is a simulated ear.
+/// Orders to the producer take time, and so do calls from the program's thread to the renderer's.
 final class SimulatedRenderer: RenderGroup, @unchecked Sendable {
   let queue: SampleQueue
   let judge = StatusBox()
@@ -111,7 +111,7 @@ final class SimulatedRenderer: RenderGroup, @unchecked Sendable {
     orders.append((order, now + world.delay(.ordering)))
   }
 
-  /// Something happened, or time has passed.
+  /// Called after something has happened, or time has passed.
   func turn() {
     if let deadline = session.nextDeadline, deadline <= now { handle(.timeout) }
     work()
@@ -120,7 +120,7 @@ final class SimulatedRenderer: RenderGroup, @unchecked Sendable {
   }
 
   var deadline: LocalTime? {
-    // The producer takes the next order once the session has what it made of the last one.
+    // The producer takes the next order once the session has the result of the last one.
     let order = batch == nil && !producer.isBusy ? orders.first?.at : nil
     return [session.nextDeadline, order, batch?.at, queue.holdDeadline].compactMap { $0 }.min()
   }
@@ -139,7 +139,7 @@ final class SimulatedRenderer: RenderGroup, @unchecked Sendable {
     if let made = producer.takeBatch() { batch = (made, now + world.delay(.producing)) }
   }
 
-  /// What the room sounds at this instant, which is not past.
+  /// Returns the sound of the room at this instant, which must not be past.
   func listen(at time: LocalTime) -> Float? {
     ear.sound(at: GroupTime(nanoseconds: time.nanoseconds))
   }
@@ -208,7 +208,7 @@ extension Identifier {
   }
 }
 
-/// Each frame of a buffer has the same value; a packet has it in its first four bytes.
+/// Decodes a packet to frames that all have the value in its first four bytes.
 final class SimulatedDecoder: AudioDecoder {
   static let frames = 1_024
 
@@ -217,7 +217,7 @@ final class SimulatedDecoder: AudioDecoder {
   }
 }
 
-/// Its packets are the frames.
+/// Encodes frames to packets unchanged.
 private final class SimulatedEncoder: AudioEncoder {
   let format: StreamFormat
 
@@ -240,7 +240,7 @@ private final class SimulatedEncoder: AudioEncoder {
   func finish(appendingTo packets: inout [EncodedPacket]) {}
 }
 
-/// So many frames become one, or one becomes so many.
+/// Turns many frames into one, or one into many.
 private final class SimulatedRate: MediaSource {
   let rate: Double
   private let source: any MediaSource
@@ -324,7 +324,7 @@ final class SimulatedProducer: @unchecked Sendable {
     return made
   }
 
-  /// On the worker's thread.
+  /// Called on the worker's thread.
   func waitForMore() {
     isWaiting = true
     toWorld.signal()

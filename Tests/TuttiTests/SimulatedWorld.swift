@@ -5,14 +5,14 @@ import TestSupport
 
 @testable import Tutti
 
-/// Time, chance and what happens when. Everything in it runs on one thread, or waits for it.
+/// Time, chance, and the order of events. Everything in it runs on one thread, or waits for it.
 final class SimulatedWorld: @unchecked Sendable {
   enum Delay: Double {
-    /// Until the producer begins with an order.
+    /// Time until the producer begins with an order.
     case ordering = 1
-    /// What an order takes.
+    /// Time that an order takes.
     case producing = 3
-    /// From one thread to another.
+    /// Time from one thread to another.
     case calling = 2
   }
 
@@ -82,14 +82,15 @@ struct SimulatedBuffer {
   var start: PlaybackTime
   var end: PlaybackTime
   var enqueued: LocalTime
-  /// When it was flushed.
+  /// The time at which it was flushed.
   var removed: LocalTime?
   var wasCalledLate = false
-  /// Of a feed.
+  /// True for the first buffer of a feed.
   var isFirst = false
 }
 
-/// A task of the program that enqueues one buffer after the other, as fast as it is asked to, or not quite.
+/// A task of the program that enqueues one buffer after the other, as fast as it is asked to, or a little
+/// slower.
 final class SimulatedFeed {
   enum Form: CaseIterable { case samples, packets }
 
@@ -98,7 +99,7 @@ final class SimulatedFeed {
   private let log: SimulatedLog
   private let form: Form
   private let rate: Int
-  /// From one buffer to the next.
+  /// Time from one buffer to the next.
   private let pace: Nanoseconds
   private let tag: Int
   private var next: PlaybackTime
@@ -156,10 +157,10 @@ final class SimulatedFeed {
   }
 }
 
-/// What a program knows of one renderer.
+/// A program's knowledge of one renderer.
 final class SimulatedLog {
   var buffers: [SimulatedBuffer] = []
-  /// While it does not keep the timeline, or is about to.
+  /// Times at which the renderer does not follow the timeline, or is about to leave or join.
   var absences: [Range<LocalTime>] = []
 
   func flushed(from time: PlaybackTime?, at now: LocalTime) {

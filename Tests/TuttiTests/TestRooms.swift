@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import Tutti
 
-/// Receivers of this machine, found by their addresses, that play into nothing.
+/// Receivers of this machine, given by their addresses, without sound output.
 struct TestRooms {
   let folder: TemporaryFolder
   let receivers: [ReceiverProgram]
@@ -49,7 +49,7 @@ extension Media {
 }
 
 extension AsyncSequence where Failure == Never {
-  /// The first value that is meant.
+  /// Returns the first value for which `isMeant` returns true.
   func first(_ isMeant: (Element) -> Bool) async throws -> Element {
     for await value in self where isMeant(value) { return value }
     throw TestFailure(line: "the sequence ended before its time")
@@ -60,8 +60,8 @@ struct TestFailure: Error {
   let line: String
 }
 
-/// Buffers from `start` on, as long as the renderer asks for some, up to `end`. All channels have the `level` of their
-/// time in seconds.
+/// Enqueues buffers from `start` up to `end`, as long as the renderer asks for them. All channels have the `level` of
+/// their time in seconds.
 func feed(
   _ renderer: AudioRenderer, from start: PlaybackTime, to end: PlaybackTime,
   level: (Double) -> Float = { Float($0 * 48e-6) }

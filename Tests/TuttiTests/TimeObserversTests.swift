@@ -8,7 +8,8 @@ import Testing
   private var observers = TimeObservers()
   private let start = LocalTime(nanoseconds: 1_000_000_000)
 
-  /// What is told when the position is as it should be at these milliseconds, one after the other.
+  /// Returns the events if the position has these values at these milliseconds, one after the
+  /// other.
   private mutating func told(
     _ wish: TimeObservers.Wish, at readings: [(position: Int64, milliseconds: Int64)]
   ) async -> [Int64] {
@@ -69,7 +70,8 @@ import Testing
     #expect(observers.deadline == start + .milliseconds(60) + Nanoseconds(1))
     read(60, at: 40, isMoving: false)
     read(.milliseconds(60) + .init(flicks: 7), at: 60)
-    // It stands, and goes on; then it is elsewhere, also when it has stood there for long.
+    // The position stands still and then runs on. Then it jumps, also after having stood there for
+    // long.
     read(70, at: 70, isMoving: false)
     read(70, at: 80)
     read(500, at: 90, isMoving: false)
