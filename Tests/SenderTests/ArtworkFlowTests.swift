@@ -9,7 +9,7 @@ import WireProtocol
     return NumberedArtwork(number: number, artwork: try #require(artwork))
   }
 
-  /// Number and offset of each piece, until there are no more.
+  /// Returns number and offset of each piece, until there are no more.
   private static func send(_ pictures: [NumberedArtwork], _ flow: inout ArtworkFlow) -> [[Int]] {
     var sent: [[Int]] = []
     flow.keep(pictures)

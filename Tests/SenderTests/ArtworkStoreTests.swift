@@ -37,7 +37,7 @@ import WireProtocol
     }
     #expect(store.byteCount == ArtworkStore.byteLimit)
     #expect(segments.last?.description.artwork == 0)
-    // One that is there already needs none.
+    // A picture that the store has already needs no space.
     let again = store.sharing(try Self.opened(99, picture: 3), with: segments)
     #expect(again.metadata.artwork != nil)
     segments.removeFirst()

@@ -4,7 +4,7 @@ import WireProtocol
 
 @testable import Sender
 
-/// Each command has one reply, at once, which bears its identifier.
+/// Tests that each command has one immediate reply with its identifier.
 @Suite struct CommandReplyTests {
   @Test func `each command is answered once, with its own identifier, in the order asked`() {
     let commands: [PlayerCommand] = [

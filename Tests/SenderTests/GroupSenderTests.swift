@@ -4,7 +4,7 @@ import WireProtocol
 
 @testable import Sender
 
-/// A group with its ways to the rooms; addresses are numbers.
+/// Tests of a group with its connections to the rooms; addresses are numbers.
 struct GroupSenderTests {
   private struct Bed {
     var sender = GroupSender<Int>(
@@ -14,7 +14,7 @@ struct GroupSenderTests {
     var now = LocalTime(nanoseconds: 1_000_000_000)
     let serializer = Serializer(openSource: openTestSource, makeEncoder: makePCMEncoder)
 
-    /// What was asked for, packets not counted; the producer works at once.
+    /// Returns the outputs, except packets. The producer works at once.
     mutating func handle(_ input: GroupSender<Int>.Input) -> [GroupSender<Int>.Output] {
       sender.handle(input, at: now)
       var outputs: [GroupSender<Int>.Output] = []

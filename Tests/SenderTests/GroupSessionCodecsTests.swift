@@ -54,7 +54,7 @@ import WireProtocol
     #expect(flush.from - playhead > .milliseconds(400))
     #expect(flush.from - playhead < .milliseconds(600))
     #expect(Self.recodings(group) == [.recoded(TestGroup.other, from: .mp3)])
-    // The others go on in the new codec with the very next frame, nobody stands still.
+    // The others continue in the new codec with the very next frame, and no room stops.
     #expect(Self.codecs(group.streamed()) == [.pcm])
     let next = try #require(
       group.packets().first {
@@ -65,7 +65,7 @@ import WireProtocol
     let value = next.encoded.payload.prefix(4).reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
     #expect(Float(bitPattern: value) == TestSource.sample(frame))
     #expect(group.anchors.isEmpty)
-    // The newcomer was sent nothing that it cannot decode.
+    // The new room was sent nothing that it cannot decode.
     #expect(Self.codecs(group.streamed(TestGroup.other)) == [.pcm])
     #expect(group.packets(TestGroup.other).allSatisfy { $0.mediaTime >= flush.from })
     #expect(!group.events.contains { if case .itemEnded = $0 { true } else { false } })
@@ -123,7 +123,7 @@ import WireProtocol
     #expect(Self.codecs(group.streamed()) == [.pcm])
     #expect(Self.codecs(group.streamed(TestGroup.other)) == [.pcm])
     #expect(group.anchors.isEmpty)
-    // Said again, it changes nothing.
+    // Repeating the message changes nothing.
     group.say(.codecs([.pcm]), in: TestGroup.other)
     group.advance(by: .milliseconds(100))
     #expect(group.flushes.count == 1)
@@ -157,7 +157,7 @@ import WireProtocol
       openSource: { (_) throws(MediaError) in
         TestLive(length: 800_000, passing: [(.mp3, 800_000)])
       })
-    // Like a station, it is two seconds ahead.
+    // Like a station, the source is two seconds ahead.
     for _ in 0..<20 { group.produceOne() }
     group.joinReady(with: Self.able)
     Self.listen(&group, tenths: 30)

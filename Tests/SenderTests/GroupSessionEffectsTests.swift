@@ -28,7 +28,7 @@ struct GroupSessionEffectsTests {
     let beginning = try #require(beginnings(group).last)
     #expect(beginning.effects == Self.fast)
     #expect(beginning.mediaTime == cut)
-    // Nothing was sought before, so item time and media time were one.
+    // Nothing was sought before, so item time equals media time.
     #expect(MediaTime.zero + beginning.position == cut)
     #expect(group.flushes.count == 1)
   }
@@ -54,7 +54,7 @@ struct GroupSessionEffectsTests {
     group.command(.effects(Self.fast))
     let beginning = try #require(beginnings(group).last)
     #expect(beginning.item.id == 0)
-    // The cut lies a commit horizon ahead, and the item has gone on until there.
+    // The cut is a commit horizon ahead, and the item has played on until then.
     #expect(beginning.position - before >= .milliseconds(40))
   }
 

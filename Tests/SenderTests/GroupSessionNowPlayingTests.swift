@@ -5,9 +5,10 @@ import WireProtocol
 
 @testable import Sender
 
-/// What the rooms are told of what plays, when, and what is taken back.
+/// Tests of what rooms are told of the current item, when, and what is taken back.
 @Suite struct GroupSessionNowPlayingTests {
-  /// Ten seconds, and for each digit at the end of the name a title, a picture of so many kilobytes.
+  /// Opens an item of the given length, with a title and a picture of as many kilobytes as its name
+  /// says.
   private static func open(_ item: PlayItem) throws(MediaError) -> any MediaSource {
     let parts = item.location.split(separator: "-").compactMap { Int($0) }
     guard parts.count == 2 else { throw .notFound(path: item.location) }
@@ -30,7 +31,7 @@ import WireProtocol
     announcements.map { $0.item?.title }
   }
 
-  /// The room says that it is there, as time passes.
+  /// The room reports its status each second.
   private static func listen(_ group: inout TestGroup, for seconds: Int, rooms: Int = 1) {
     for _ in 0..<seconds {
       for room in 1...rooms { group.say(.status(.test(.playing)), in: RoomID(room)) }

@@ -4,7 +4,7 @@ import WireProtocol
 
 @testable import Sender
 
-/// What is told of what sounds, and when.
+/// Tests of the events about items, and of their times.
 @Suite struct GroupSessionObserversTests {
   private static let twoItems = ["8000x1:16000", "8000x1:16000"]
 
@@ -109,7 +109,7 @@ import WireProtocol
     group.command(.edit(.insert(["8000x1:8000"], .end)))
     group.say(.status(.test(.ready)))
     group.advance(by: .milliseconds(1_500))
-    // It is said once of each.
+    // Each end is reported once.
     #expect(ends(group) == [1])
     #expect(group.events.last == .stopped)
   }
@@ -136,7 +136,7 @@ import WireProtocol
 
 // MARK: - What cannot be done
 
-/// A seek in what has no places leaves all as it was, and says so.
+/// Tests that a seek in an item that cannot seek changes nothing, and is refused.
 @Suite struct RefusedSeekTests {
   private static let item = PlayItem(id: 0, location: "live")
 

@@ -5,7 +5,7 @@ import WireProtocol
 
 @testable import Sender
 
-/// Start, pause, seek, skip and stop, as the rooms are told of them.
+/// Tests of start, pause, seek, skip and stop, as the rooms are told.
 @Suite struct GroupSessionPlaybackTests {
   private static let twoItems = ["8000x1:16000", "8000x1:16000"]
 
@@ -369,7 +369,7 @@ import WireProtocol
     #expect(group.session.status(at: group.now).state == .stopped)
     #expect(group.session.status(at: group.now).itemCount == 2)
     group.take()
-    // Edits begin nothing.
+    // Edits do not start the music.
     group.command(.edit(.insert(["8000x1:16000"], .end)))
     group.command(.edit(.remove([0])))
     group.command(.resume)
@@ -469,7 +469,7 @@ import WireProtocol
     group.join()
     group.say(.status(.test(.ready, roundTrip: .milliseconds(10))))
     group.advance(by: .milliseconds(500))
-    // So that the rooms stand still for a moment at each cut, which takes two anchors.
+    // This makes the rooms stop for a moment at each cut, which takes two anchors.
     group.producesAtOnce = false
     for place in Int64(0)..<60 {
       group.command(.seek(to: .milliseconds(place * 100)))
@@ -478,7 +478,7 @@ import WireProtocol
         group.produce()
         let now = GroupTime(ofSender: group.now)
         #expect(group.session.timeline.anchors.count { $0.groupTime > now } <= 4)
-        // The one that holds is not forgotten for those that wait.
+        // The current anchor is not dropped for those that wait.
         #expect(group.session.timeline.anchors.first.map { $0.groupTime <= now } ?? false)
       }
     }
@@ -488,7 +488,7 @@ import WireProtocol
     #expect(group.session.position(at: group.now) > .milliseconds(5_900))
   }
 
-  /// A cut lies anywhere, and an item begins with the next whole frame.
+  /// A cut may lie anywhere; an item begins with the next whole frame.
   @Test func `what was cut off is over, even a part of a frame before the next item begins`() {
     var group = TestGroup(["8000x1:80000"], endsWithPlaylist: false)
     group.joinReady()
@@ -504,7 +504,7 @@ import WireProtocol
     #expect(group.flushes.isEmpty)
   }
 
-  /// Item lengths whose ends fall between nanoseconds.
+  /// Uses item lengths whose ends lie between nanoseconds.
   @Test func `the session wakes up once for each boundary`() {
     for frames in [11_026, 11_028, 11_031, 11_033] {
       var group = TestGroup(["11025x1:\(frames)", "11025x1:\(frames)"])
@@ -514,7 +514,7 @@ import WireProtocol
     }
   }
 
-  /// Slowly enough for each to be carried out.
+  /// Seeks slowly enough for each seek to be carried out.
   private func seekThreeHundredTimes(_ group: inout TestGroup) {
     for place in Int64(0)..<300 {
       group.command(.seek(to: .milliseconds(place * 10)))

@@ -5,7 +5,7 @@ import WireProtocol
 
 @testable import Sender
 
-/// How much is produced, and when.
+/// Tests of how much is produced, and when.
 @Suite struct GroupSessionProductionTests {
   @Test func `there is one order at a time`() {
     var group = TestGroup(producesAtOnce: false)
@@ -34,7 +34,7 @@ import WireProtocol
     group.say(.status(.test(.ready)))
     #expect(group.session.status(at: group.now).produced < .seconds(16))
     group.take()
-    // Nobody says anything, but the room keeps the connection alive.
+    // There are no messages, but the room keeps the connection alive.
     for _ in 0..<20 {
       group.advance(by: .seconds(1))
       #expect(group.session.status(at: group.now).produced >= .milliseconds(9000))

@@ -6,8 +6,8 @@ import WireProtocol
 
 @testable import Sender
 
-/// Whatever rooms and listeners do in whatever order, the session neither traps nor grows nor wakes its driver
-/// in vain, and rooms get what the protocol allows.
+/// With any behaviour of rooms and listeners in any order, the session neither traps nor grows nor wakes its
+/// driver in vain, and rooms get only what the protocol allows.
 @Suite struct GroupSessionPropertyTests {
   @Test(arguments: 0..<16) func `any inputs at any time keep all bounds`(seed: Int) {
     var random = SplitMix64(seed: UInt64(seed))

@@ -5,8 +5,8 @@ import WireProtocol
 
 @testable import Sender
 
-/// What a library asks of a session: to wait until it is told, to start at a given time, and to take an item from its
-/// source again.
+/// Tests of the session's functions for the library: waiting for an order to start, starting at a given time, and
+/// taking an item from its source again.
 @Suite struct GroupSessionRenewalTests {
   private static func held(
     _ item: String = "8000x1:80000", holdsAtCuts: Bool = false
@@ -70,7 +70,7 @@ import WireProtocol
     group.advance(by: .seconds(1))
     #expect(group.session.position(at: group.now) > .seconds(5))
     #expect(group.flushes.isEmpty)
-    // What the room holds is not sent again.
+    // Audio that the room has is not sent again.
     #expect(group.packets().isEmpty)
   }
 
@@ -101,7 +101,7 @@ import WireProtocol
     let stands = try #require(group.anchors.last)
     #expect(group.command(.restart(at: .seconds(60))) == .success(.renewed(from: .seconds(60))))
     #expect(group.session.upcomingPosition(at: group.now) == .seconds(60))
-    // What was begun first holds this place too, 58 seconds later.
+    // Audio produced first contains this place too, 58 seconds later.
     group.command(.cue(to: .seconds(60) - .milliseconds(1)))
     #expect(group.session.upcomingPosition(at: group.now) == .seconds(60))
     group.command(.resume)
@@ -233,7 +233,7 @@ import WireProtocol
       }.last)
     #expect(beginning.position == .seconds(2) && beginning.mediaTime == .zero + .seconds(2))
     #expect(beginning.effects == fast)
-    // It is so already.
+    // These effects are in use already.
     #expect(group.command(.effectsAt(fast, from: .seconds(2), at: time)) == .success(.done))
     group.advance(by: .seconds(3))
     #expect(group.session.isRunning)
@@ -264,7 +264,7 @@ import WireProtocol
     #expect(
       group.session.suppliedUntil(at: group.now)
         == LocalTime(onSender: anchor.groupTime) + .seconds(1))
-    // All that will ever be is there.
+    // All audio that will ever come is there.
     group = Self.held()
     group.command(.resume)
     #expect(group.session.suppliedUntil(at: group.now) == nil)

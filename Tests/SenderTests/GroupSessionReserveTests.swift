@@ -5,12 +5,12 @@ import WireProtocol
 
 @testable import Sender
 
-/// A source that is late is waited for. The test says when the answers of the producer come.
+/// Tests of a source that is late and waited for. The test decides when the producer's answers come.
 @Suite struct GroupSessionReserveTests {
   private static let place = MediaDuration.milliseconds(20)
 
-  /// An item of 8000 Hz from a server, of which `seconds` are there, and the group plays. The next answer of the
-  /// producer waits.
+  /// A group that plays an item of 8000 Hz from a server, of which `seconds` have been produced. The next answer
+  /// of the producer waits.
   private static func playing(
     _ supply: Supply = .fetched, seconds: Int64 = 1, of items: [String] = ["80000"],
     holdsAtCuts: Bool = true
@@ -24,7 +24,7 @@ import WireProtocol
     return group
   }
 
-  /// Until so much is there of what is to come.
+  /// Produces until this much more is stored.
   private static func produce(_ span: MediaDuration, in group: inout TestGroup) {
     let end = (group.session.store.end ?? .zero) + span
     while group.isAwaitingProduction, group.session.store.end ?? .zero < end { group.produceOne() }
@@ -135,7 +135,7 @@ import WireProtocol
     var group = Self.playing(of: ["12000"])
     group.advance(by: .seconds(2))
     group.take()
-    // The rest of it is half a second, where two seconds were waited for.
+    // The rest is half a second, although two seconds were waited for.
     group.producesAtOnce = true
     group.produce()
     #expect(group.anchors.last?.rate == .playing)

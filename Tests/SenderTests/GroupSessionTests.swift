@@ -5,7 +5,7 @@ import WireProtocol
 
 @testable import Sender
 
-/// Rooms come, speak, and go: the protocol as the sender sees it.
+/// Tests of rooms that come, speak, and go: the protocol from the sender's side.
 @Suite struct GroupSessionTests {
   // MARK: - Greeting
 

@@ -109,7 +109,7 @@ import WireProtocol
     group.produce()
     group.advance(by: .seconds(1))
     var position = group.session.status(at: group.now).position
-    // What sounded in between counts as well, and no more than that.
+    // The time that played in between counts as well, and no more than that.
     #expect(position >= .seconds(300) && position < .seconds(304))
     for _ in 0..<20 {
       group.command(.seekBy(MediaDuration(flicks: -MediaDuration.seconds(10).flicks)))

@@ -14,7 +14,8 @@ struct LatencyChoiceTests {
     var now = LocalTime(nanoseconds: 0)
     var decisions: [(seconds: Double, LatencyChoice.Decision)] = []
 
-    /// What the slowest packets of the two rooms need, in milliseconds; negative where a packet never comes.
+    /// Reports the latencies that the slowest packets of the two rooms need, in milliseconds; negative if a
+    /// packet never comes.
     mutating func report(_ needs: [(RoomID, Double)]) {
       now = now + .milliseconds(500)
       for (room, need) in needs {

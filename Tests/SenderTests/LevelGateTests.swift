@@ -8,7 +8,7 @@ import Testing
 @Suite struct LevelGateTests {
   private static let format = AudioFormat(sampleRate: 8_000, channelCount: 2)
 
-  /// White noise of so many dBFS.
+  /// White noise with a level of this many dBFS.
   private static func noise(_ level: Double, seconds: Double, seed: UInt64 = 1) -> [Float] {
     var random = SplitMix64(seed: seed)
     let deviation = pow(10, level / 20)

@@ -4,13 +4,14 @@ import Sender
 import TestSupport
 import Testing
 
-/// Programs whose clocks are not this machine's, and which write late, for hours.
+/// Simulates programs whose clocks differ from this machine's, and which write late, for hours.
 enum LiveDay {
   private static let rate = 8_000
-  /// Before that the source's clock is not known.
+  /// Seconds; before that the source's clock is not known.
   private static let settling = 120.0
 
-  /// How far the time from a frame's making to its sound goes from its middle, in seconds, and how often there was a hole.
+  /// Returns the largest deviation of the time from a frame's creation to its sound from the middle, in seconds, and
+  /// the number of holes.
   static func run(ppm: Double, burst: Double, hours: Double) -> (deviation: Double, holes: Int) {
     let intake = LiveIntake(
       .init(
@@ -25,7 +26,7 @@ enum LiveDay {
     var written = 0.0
     while written / pace < hours * 3600 {
       written += Double(frames)
-      // A program is up to 2 ms late when it writes.
+      // A program writes up to 2 ms late.
       let late = Double(random.next() % 2_000) * 1e-6
       let now = LocalTime(nanoseconds: Int64((written / pace + late) * 1e9))
       intake.arrived(samples, at: now)

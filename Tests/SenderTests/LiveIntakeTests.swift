@@ -4,7 +4,7 @@ import Foundation
 import Sender
 import Testing
 
-/// A source of 8000 Hz that gives a sine in bursts of 10 ms, and blocks of 10 ms.
+/// Tests with a source of 8000 Hz that gives a sine in bursts of 10 ms, and with blocks of 10 ms.
 @Suite struct LiveIntakeTests {
   private let intake: LiveIntake
   private let allowance = Nanoseconds.milliseconds(50)
@@ -37,7 +37,7 @@ import Testing
     return blocks
   }
 
-  /// Both, every 10 ms.
+  /// Gives and takes, every 10 ms.
   private func run(_ milliseconds: Range<Int>) -> [LiveBlock] {
     stride(from: milliseconds.lowerBound, to: milliseconds.upperBound, by: 10).flatMap { now in
       give(80, at: now)
@@ -85,7 +85,7 @@ import Testing
     let before = run(0..<500)
     var blocks = before
     for now in stride(from: 500, to: 900, by: 10) { blocks += take(at: now) }
-    // What the program has made meanwhile comes at once.
+    // The audio that the program has made meanwhile arrives at once.
     give(40 * 80, at: 900)
     blocks += take(at: 900)
     blocks += run(910..<1200)
@@ -95,7 +95,7 @@ import Testing
     // The sine moves by 0.1 from frame to frame.
     #expect(largestStep(Array(samples.dropFirst(80))) < 0.15)
     #expect(samples.suffix(200).contains { abs($0) > 0.4 })
-    // The place is where it was to be without the interruption.
+    // The position is the same as without the interruption.
     let made = Double(1200 - 10) * 8 + 80
     #expect(abs(intake.position - (made - 80)) < 90)
     #expect(intake.figures.silentFrames >= 40 * 80 - 1200)
@@ -104,7 +104,7 @@ import Testing
   @Test func `a program that paused is heard again, at the same latency`() {
     _ = run(0..<500)
     for now in stride(from: 500, to: 3500, by: 10) { _ = take(at: now) }
-    // It goes on where it was: 3 s later than before.
+    // The program continues where it was: 3 s later than before.
     let blocks = run(3500..<5000)
     #expect(blocks.suffix(50).allSatisfy { !$0.hasHole })
     #expect(abs(Double(intake.receivedFrames) - intake.position) < 160)

@@ -6,7 +6,7 @@ import WireProtocol
 
 @testable import Sender
 
-/// A source that is heard as it happens, on its way to the rooms; addresses are numbers.
+/// Tests of a live source on its way to the rooms; addresses are numbers.
 struct LiveSenderTests {
   private static let key = [UInt8](repeating: 3, count: 32)
   private static let latency = Nanoseconds.milliseconds(30)
@@ -83,7 +83,7 @@ struct LiveSenderTests {
       }
     }
 
-    /// The next order is carried out.
+    /// Carries out the next order.
     mutating func produce() {
       guard !orders.isEmpty else { return }
       handle(.produced(serializer.carryOut(orders.removeFirst())))
@@ -113,7 +113,7 @@ struct LiveSenderTests {
       return isTaken
     }
 
-    /// Half a second passes, in which the slowest packet needs this latency.
+    /// Plays half a second, and reports that the slowest packet needs this latency.
     mutating func report(needing latency: Nanoseconds) {
       play(100)
       let margin = LiveSenderTests.latency - latency
@@ -122,7 +122,7 @@ struct LiveSenderTests {
       handle(.received(LiveSenderTests.control, ControlMessage.liveReport(report).encoded()))
     }
 
-    /// So many packets of 5 ms.
+    /// Plays this many packets of 5 ms.
     mutating func play(_ count: Int) {
       for _ in 0..<2 * count {
         now = now + .microseconds(2_500)
@@ -194,7 +194,7 @@ struct LiveSenderTests {
     var bed = Bed()
     bed.join()
     bed.ask(sequence: 1)
-    // What a room says of its beginning counts for nothing.
+    // Reports from a session's beginning are ignored.
     for _ in 0..<3 { bed.report(needing: .milliseconds(60)) }
     #expect(bed.holds == [Self.latency])
     for _ in 0..<10 { bed.report(needing: .milliseconds(10)) }
@@ -227,7 +227,7 @@ struct LiveSenderTests {
       bed.ask(Array(0..<192), sequence: sequence)
       sequence += 1
     }
-    // What was saved up.
+    // The allowance that was saved up.
     #expect(bed.sent.count == 32)
     bed.sent = []
     bed.play(20)
@@ -256,7 +256,7 @@ struct LiveSenderTests {
       bed.ask([1], sequence: 11, from: 6, key: [UInt8](repeating: 9, count: 16)),
       bed.ask([1], sequence: 11, from: 6, clockID: 78),
       bed.ask([1], sequence: 11, from: 6, keyID: 7),
-      // One that was sent before, from elsewhere.
+      // Replays of earlier sequence numbers, from another address.
       bed.ask([1], sequence: 10, from: 6), bed.ask([1], sequence: 9, from: 6),
     ]
     #expect(!taken.contains(true))

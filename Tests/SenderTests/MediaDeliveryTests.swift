@@ -5,7 +5,7 @@ import WireProtocol
 
 @testable import Sender
 
-/// Which networks count as slower than the music, and what is left out for them.
+/// Tests of which networks count as slower than the music, and of packets that are left out for them.
 @Suite struct MediaDeliveryTests {
   @Test func `a network that carries less than the music takes is known as too slow`() {
     var room = WeakRoom(rate: 0.9)
@@ -113,19 +113,19 @@ import WireProtocol
   }
 }
 
-/// A room behind a network that carries `rate` times what the music takes: packets of 20 ms and a thousand bytes.
+/// A room behind a network that carries `rate` times the music's data: packets of 20 ms and a thousand bytes.
 private struct WeakRoom {
   var flow = MediaFlow(from: 0)
   var rate: Double
-  /// What the room grants in a second, and the source delivers, in seconds of music; nil where there is always more.
+  /// Seconds of music that the room grants, and that the source delivers, in a second; nil for unlimited.
   var creditRate: Double?
   var sourceRate: Double?
   private(set) var now = LocalTime(nanoseconds: 1_000_000_000)
-  /// Numbers of the packets that came in time, and of the others.
+  /// Numbers of the packets that came in time, and of the late ones.
   var heard: [UInt64] = []
   var lateCount = 0
   private(set) var lateNumbers: [UInt64] = []
-  /// What was left out.
+  /// The stretches that were left out.
   private(set) var holes: [MediaDuration] = []
   private var store = PacketStore()
   private let packetCount: Int
@@ -163,7 +163,7 @@ private struct WeakRoom {
 
   mutating func pause() { _ = timeline.pause(at: GroupTime(ofSender: now)) }
 
-  /// Everything from a fifth of a second ahead on is made anew.
+  /// Replaces everything from a fifth of a second ahead on.
   mutating func cut() {
     let place =
       Int(timeline.playhead(at: GroupTime(ofSender: now)).flicks / Self.length.flicks) + 10

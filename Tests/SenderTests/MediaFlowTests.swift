@@ -5,13 +5,14 @@ import WireProtocol
 
 @testable import Sender
 
-/// What is sent on a media connection: no more than is granted, and than the room can hold.
+/// Tests of the data on a media connection: no more than is granted, and no more than the room can
+/// hold.
 @Suite struct MediaFlowTests {
   private static let format = StreamFormat(
     codec: .pcm, audio: AudioFormat(sampleRate: 8000, channelCount: 1), sampleType: .int16)
   private static let start = LocalTime(nanoseconds: 1_000_000_000)
 
-  /// A minute in packets of 20 ms and of a thousand bytes: 50 000 bytes a second.
+  /// A minute in packets of 20 ms and a thousand bytes: 50 000 bytes a second.
   private static let store: PacketStore = {
     var store = PacketStore()
     for number in 0..<3000 {

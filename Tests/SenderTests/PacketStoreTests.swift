@@ -83,7 +83,7 @@ import WireProtocol
     #expect(store.byteCount == 0)
   }
 
-  /// Random appends, cuts and releases beside a plain list.
+  /// Compares random appends, cuts and releases with a plain list.
   @Test(arguments: 0..<20) func `searches find what a list finds`(seed: Int) {
     var random = SplitMix64(seed: UInt64(seed))
     var store = PacketStore()
@@ -115,7 +115,7 @@ import WireProtocol
   @Test func `packets of almost nothing count for what they take`() {
     var store = Self.store(1000)
     #expect(store.heldBytes == store.byteCount + 1000 * PacketStore.overheadPerPacket)
-    // Of the first, the places are not given up yet.
+    // After the first release, the released places are not freed yet.
     for released in [300, 990] {
       store.release(before: Self.time(released))
       let left = 1000 - released

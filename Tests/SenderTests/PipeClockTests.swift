@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct PipeClockTests {
-  /// A program at 48 kHz whose clock is off by `drift` writes every `burst` seconds; what it wrote is read late.
+  /// A program at 48 kHz with a clock error of `drift` writes every `burst` seconds. Its output is read late.
   private func watch(
     _ clock: inout PipeClock, drift: Double, burst: Double, lateness: Double,
     from start: Double = 0, to end: Double, pausedFor pause: Double = 0
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  /// Seconds by which the clock is ahead at `time`.
+  /// Returns the seconds by which the clock is ahead at `time`.
   private func error(_ clock: PipeClock, drift: Double, at time: Double) -> Double {
     let frame = clock.frame(at: LocalTime(nanoseconds: Int64(time * 1e9)))
     return frame / 48_000 / (1 + drift) - time
@@ -66,7 +66,8 @@ import Testing
   }
 
   @Test func `minutes of reads are kept as a few points`() {
-    // A read every 5 ms for ten minutes, each later than the one before: all would lie on a hull of late reads.
+    // A read every 5 ms for ten minutes, each later than the one before, so that all of them would lie on the
+    // hull.
     var clock = PipeClock(sampleRate: 48_000)
     watch(&clock, drift: -250e-6, burst: 0.005, lateness: 1e-3, to: 600)
     #expect(clock.pointCount <= 242)

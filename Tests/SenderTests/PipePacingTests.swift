@@ -10,7 +10,7 @@ import Testing
   @Test func `a pipe that is always full and ahead of time is paced`() {
     var pacing = PipePacing(sampleRate: 48_000)
     var reads = 0
-    // 64 KiB of stereo in 16 bits, filled anew within a millisecond.
+    // 64 KiB of 16-bit stereo, refilled within a millisecond.
     while !pacing.read(16_384, available: 65_536, of: 65_536, at: Self.time(reads)) {
       reads += 1
       #expect(reads < 10)

@@ -124,7 +124,7 @@ import Testing
     #expect(timeline.segment(at: Self.media(300))?.opened.item.id == 3)
   }
 
-  /// A listener who hits the key as fast as a program can.
+  /// A listener who presses the key as fast as a program can.
   @Test func `hasty pauses and resumes do not move what sounds now`() throws {
     var timeline = Self.playing()
     for step in Int64(0)..<4 {
@@ -139,7 +139,7 @@ import Testing
     }
   }
 
-  /// Whatever is asked for, media time never runs backwards but by `play(from:)`.
+  /// With any commands, media time never runs backwards except by `play(from:)`.
   @Test(arguments: 0..<20) func `the playhead runs on between anchors`(seed: Int) {
     var random = SplitMix64(seed: UInt64(seed))
     var timeline = Self.playing()

@@ -68,7 +68,7 @@ struct EditedRun {
     }
   }
 
-  /// A listener's choice acts at once.
+  /// A listener's choice takes effect at once.
   private mutating func jump() {
     guard let target = model.present.randomElement(using: &random) else { return }
     model.jump(to: target.id, commit: commit)
@@ -117,7 +117,7 @@ struct EditedRun {
       model.remove(id)
       group.command(.edit(.replace(id, with: ["\(length)"])))
     default:
-      // Where nothing plays, what follows is a matter of chance.
+      // If nothing plays, the next item is a matter of chance.
       guard !group.session.isStopped(at: group.now) else { return }
       group.command(.edit(.shuffle(seed: random.next())))
       model.reorder(group.session.playlist.items.map(\.id))

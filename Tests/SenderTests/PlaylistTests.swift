@@ -38,7 +38,7 @@ import Testing
     #expect(other.repetition == .all)
     _ = other.apply(.insert(["d"], .end), current: nil)
     #expect(other.items.map(\.id) == [0, 3])
-    // Also where the number was lost.
+    // This holds even if the number was lost.
     #expect(Playlist(restoring: list.items, nextID: 0, repetition: .off).nextID == 1)
   }
 
@@ -53,7 +53,7 @@ import Testing
     #expect(hasChanged)
     #expect(list.items == before)
     #expect(list.successor(of: current) == before[1])
-    // What never was in the list is not taken for one of its items.
+    // An item that never was in the list is not restored.
     _ = list.apply(.restore(before + [before[0], PlayItem(id: 99, location: "z")]), current: nil)
     #expect(list.items == before)
   }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Sender
 
-/// How rooms are reached; addresses are numbers.
+/// Tests of how rooms are reached; addresses are numbers.
 struct RoomDiallerTests {
   private typealias Dialler = RoomDialler<Int>
   private typealias Output = Dialler.Output
@@ -95,7 +95,7 @@ struct RoomDiallerTests {
     var dialler = Self.dialler(at: [], host: Self.host)
     dialler.dial(Self.room, .control, at: Self.start)
     #expect(Self.outputs(&dialler) == [.lookUp(Self.room, Self.host)])
-    // The session gave up waiting, and tries again, while the look-up is under way.
+    // The session gave up waiting, and tries again while the look-up is under way.
     dialler.close(Self.room, .control)
     dialler.dial(Self.room, .control, at: Self.start + .seconds(10))
     #expect(Self.outputs(&dialler).isEmpty)
@@ -103,7 +103,7 @@ struct RoomDiallerTests {
     #expect(Self.outputs(&dialler) == [.connect(Self.connection(1), 7, for: .control)])
     dialler.close(Self.room, .control)
     _ = Self.outputs(&dialler)
-    // An address is known: it is tried at once, and the name looked up beside it.
+    // An address is known, so it is tried at once, and the name is looked up in parallel.
     dialler.dial(Self.room, .control, at: Self.start + .seconds(12))
     #expect(
       Self.outputs(&dialler) == [

@@ -4,7 +4,7 @@ import WireProtocol
 
 @testable import Sender
 
-/// A room that keeps to the protocol and remembers what it would sound: for each frame of the stream, at 8 kHz, the
+/// A room that keeps to the protocol and records what it would play: for each frame of the stream, at 8 kHz, the
 /// sample that is heard there. Flushes act at once, so nothing may be flushed that was sounding.
 struct RoomEar {
   static let frame = AudioFormat(sampleRate: 8000, channelCount: 1).duration(ofFrames: 1).flicks
@@ -14,13 +14,13 @@ struct RoomEar {
     var generation: UInt32
   }
 
-  /// From stream frame 0 on, whatever was flushed taken out; nil where nothing was sent.
+  /// Samples from stream frame 0 on, without flushed ones; nil where nothing was sent.
   private var samples: [Sample?] = []
   private var cuts: [(generation: UInt32, from: Int)] = []
   private(set) var flushes: [Flush] = []
   /// The last frame that was marked as the end of the stream.
   private(set) var end: Int?
-  /// What broke the protocol.
+  /// Violations of the protocol.
   private(set) var faults: [String] = []
 
   var heard: [Float?] { samples.map { $0?.value } }
@@ -66,7 +66,7 @@ struct RoomEar {
   }
 }
 
-/// Frames that say which item they are of and where in it: exactly, as a `Float` has 24 bits.
+/// Frames that contain their item and their place in it. A `Float` has 24 bits, so this is exact.
 enum ItemSample {
   static func value(item: Int, frame: Int) -> Float {
     Float(item * 65_536 + frame) / Float(1 << 24)

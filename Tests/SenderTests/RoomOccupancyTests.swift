@@ -5,7 +5,8 @@ import WireProtocol
 
 @testable import Sender
 
-/// Who has a room, as the sender sees it; and what it believes of what rooms say.
+/// Tests of who has a room from the sender's point of view, and of which messages of rooms it
+/// believes.
 @Suite struct RoomOccupancyTests {
   private static func connects(_ group: TestGroup, _ room: RoomID = TestGroup.room) -> Int {
     group.outputs.count { $0 == .connect(room, .control) }
@@ -129,7 +130,7 @@ import WireProtocol
   ) {
     var group = TestGroup.playing()
     for _ in 0..<5 {
-      // Sound by its length.
+      // Plays long enough to count as stable.
       for _ in 0..<6 {
         group.advance(by: .seconds(1))
         group.say(.status(.test(.playing)))

@@ -34,7 +34,7 @@ import WireProtocol
     steps.compactMap { if case .format(_, let format) = $0 { format.codec } else { nil } }
   }
 
-  /// Everything that the item under way gives.
+  /// Returns everything that is left of the current item.
   private static func rest(_ serializer: Serializer) -> (
     steps: [ProducedBatch.Step], end: MediaTime
   ) {

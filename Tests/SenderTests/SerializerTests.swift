@@ -18,7 +18,7 @@ import WireProtocol
         generation: generation, continues: continues))
   }
 
-  /// Everything that these items give, one after the other.
+  /// Returns the steps of these items, one after the other.
   private static func steps(_ items: [String], with serializer: Serializer) -> [ProducedBatch.Step]
   {
     var steps: [ProducedBatch.Step] = []
@@ -56,7 +56,7 @@ import WireProtocol
     let serializer = Serializer(
       openSource: { _ throws(MediaError) in
         let source = TestSource(rate: 8_000, channels: 1, length: 8_123)
-        // The same time, by the other rate.
+        // The same time at the other rate.
         source.next = TestSource(rate: 16_000, channels: 2, length: 32_000)
         return source
       }, makeEncoder: makePCMEncoder)
@@ -276,7 +276,7 @@ import WireProtocol
     let cut = serializer.carryOut(Self.begin("8000x1:50", at: end, generation: 1))
     #expect(produced < 8123)
     #expect(frameCounts == [0, 8123 - produced])
-    // Not an answer to the order: the session goes on waiting for that.
+    // This is not the answer to the order; the session still waits for that.
     #expect(given.map(\.generation) == [0])
     #expect(cut.generation == 1)
     #expect(Self.packets(cut.steps).isEmpty)
@@ -324,7 +324,8 @@ import WireProtocol
     }
   }
 
-  /// Random lists of items of random shapes and lengths: nothing overlaps, nothing is lost, one end.
+  /// Random lists of items of random shapes and lengths: nothing overlaps, nothing is lost, and
+  /// there is one end.
   @Test(arguments: 0..<20) func `any list of items is one stream`(seed: Int) {
     var random = SplitMix64(seed: UInt64(seed))
     let items = (0..<6).map { _ -> String in

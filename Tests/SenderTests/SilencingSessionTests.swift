@@ -4,7 +4,7 @@ import WireProtocol
 
 @testable import Sender
 
-/// Rooms fall silent, whoever plays there.
+/// Tests of silencing rooms, whoever plays there.
 @Suite struct SilencingSessionTests {
   private struct Rooms {
     var session = SilencingSession(

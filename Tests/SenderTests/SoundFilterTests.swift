@@ -3,11 +3,11 @@ import Sender
 import TestSupport
 import Testing
 
-/// What anybody can ask of the sound: numbers in ranges, of a fixed list.
+/// Tests of the effects that anybody may ask for: numbers within ranges, from a fixed list.
 @Suite struct SoundFilterTests {
   private typealias Kind = SoundFilter.Kind
 
-  /// The least that must be said of a kind.
+  /// The smallest set of values that a kind needs.
   private static func values(_ kind: SoundFilter.Kind) -> [Double] {
     kind.parameters.map { $0.usual ?? $0.range.lowerBound }
   }

@@ -1,7 +1,7 @@
 import Sender
 import Testing
 
-/// What the decoding process is answered, and asks for.
+/// Tests of the answers to the decoding process, and of its requests.
 @Suite struct SourceMessageTests {
   @Test func `no more titles are taken with a block of bytes than the limit`() throws {
     let limit = SourceTitle.limit
@@ -21,7 +21,7 @@ import Testing
     #expect(throws: (any Error).self) { try SourceCall(bytes[...]) }
   }
 
-  /// Each title is two empty texts.
+  /// Each title consists of two empty texts.
   private func bytes(withTitles count: Int) -> [UInt8] {
     [2, UInt8(count)] + [UInt8](repeating: 0, count: 4 * count)
   }

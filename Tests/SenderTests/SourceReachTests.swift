@@ -51,7 +51,7 @@ import Testing
       #expect(reach.allows(ipv6: 0x2002_0000_0000_0000 | address << 16, 1), "6to4")
       let teredo = UInt64(~Self.v4(text))
       #expect(reach.allows(ipv6: 0x2001_0000_0000_0000, teredo), "Teredo")
-      // A translator of the network's own may lead anywhere in it.
+      // A translator of the network itself may lead anywhere in it.
       #expect(reach.allows(ipv6: 0x0064_ff9b_0001_0000, address) == (reach != .internet))
     }
   }

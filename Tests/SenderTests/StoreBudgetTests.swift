@@ -20,11 +20,11 @@ import Testing
   @Test func `a group that begins late still holds half a minute of music`() {
     let full = StoreBudget.bytes / 2
     #expect(StoreBudget.shares(held: [full, full, 0])[2] == StoreBudget.least)
-    // And more as the others play what they hold.
+    // It gets more as the others play what they hold.
     #expect(StoreBudget.shares(held: [full, full / 2, 1 << 20])[2] == full / 2)
   }
 
-  /// Groups that fill up, are paused, play on and stop at random.
+  /// Groups fill up, are paused, play on and stop at random.
   @Test(arguments: 0..<20) func `all groups together hold no more than the budget`(seed: Int) {
     let portion = 1 << 20
     var random = SplitMix64(seed: UInt64(seed))

@@ -5,19 +5,19 @@ import WireProtocol
 
 @testable import Sender
 
-/// A `GroupSession` and its surroundings: a producer with items in memory, and rooms that say what the test
-/// tells them to. What the session sends is decoded and kept until it is taken.
+/// A `GroupSession` and its surroundings: a producer with items in memory, and rooms that send what the
+/// test tells them to. The session's output is decoded and kept until it is taken.
 struct TestGroup {
   private(set) var session: GroupSession
   private(set) var now = LocalTime(nanoseconds: 1_000_000_000)
   private(set) var outputs: [GroupSession.Output] = []
-  /// Orders are carried out at once; else they wait for `produce`.
+  /// True to carry out orders at once; otherwise they wait for `produce`.
   var producesAtOnce: Bool
   private(set) var orders: [ProductionOrder] = []
   private let serializer: Serializer
   private var framers: [RoomID: MessageFramer] = [:]
   private var commandCount: UInt64 = 0
-  /// Rooms that have room for all that they are sent, what they can hold, and what they were sent.
+  /// Capacity and sent bytes of rooms that grant credit for all that they are sent.
   private var free: [RoomID: (capacity: UInt64, sent: UInt64)] = [:]
 
   static let room = RoomID(1)
@@ -59,7 +59,7 @@ struct TestGroup {
     handle(.received(room, .control, message.encoded()))
   }
 
-  /// What the session replies; nil where it does not, or not with the command's identifier.
+  /// Returns the session's reply; nil if there is none, or if it has another identifier.
   @discardableResult
   mutating func command(_ command: PlayerCommand) -> CommandReply? {
     commandCount += 1
@@ -87,7 +87,7 @@ struct TestGroup {
     handle(.timeout)
   }
 
-  /// Time passes, and nothing is said to the session about it.
+  /// Lets time pass without telling the session.
   mutating func jump(by span: Nanoseconds) { now = now + span }
 
   mutating func produce() {
@@ -118,7 +118,7 @@ struct TestGroup {
 
   // MARK: - Rooms
 
-  /// Each room is a receiver of its own, unless `welcome` says which.
+  /// Greets the session. Each room is a receiver of its own, unless `welcome` names one.
   mutating func greet(_ room: RoomID = room, with welcome: Welcome = .test()) {
     var welcome = welcome
     if welcome.receiverID == Welcome.test().receiverID {
@@ -140,7 +140,7 @@ struct TestGroup {
     say(.status(.test(.ready)), in: room)
   }
 
-  /// One room, ready, and half a second played.
+  /// One room that is ready and has played half a second.
   static func playing(
     _ items: [String] = ["8000x1:80000"], with welcome: Welcome = .test()
   ) -> TestGroup {
@@ -242,14 +242,14 @@ extension SecuredPeer {
     SecuredPeer(id: id, clockKey: id.bytes, binding: id.bytes + id.bytes)
   }
 
-  /// Of the receiver that `TestGroup` has in a room.
+  /// The peer of the receiver that `TestGroup` has in a room.
   static func test(_ room: RoomID = TestGroup.room) -> SecuredPeer {
     test(.counting(from: UInt8(8 + room.number)))
   }
 }
 
 extension GroupSession.Input {
-  /// By the receiver that `TestGroup` has in the room.
+  /// A connection by the receiver that `TestGroup` has in the room.
   static func connected(_ room: RoomID, _ channel: Channel) -> Self {
     .connected(room, channel, .test(room))
   }

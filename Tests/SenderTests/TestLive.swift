@@ -1,7 +1,7 @@
 import Audio
 import Sender
 
-/// A live stream of 8000 Hz: packets from one connection after the other, as the test says, and frames from wherever
+/// A live stream of 8000 Hz. The test decides the packets of one connection after the other; frames continue where
 /// those have ended.
 final class TestLive: MediaSource {
   let format = AudioFormat(sampleRate: 8_000, channelCount: 1)

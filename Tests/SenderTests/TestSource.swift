@@ -14,11 +14,11 @@ final class TestSource: MediaSource {
   private let brokenAt: Int64?
   let isSeekable: Bool
   let supply: Supply
-  /// What its packets are called, if it has any to pass on, and the frame at which they end with an error.
+  /// The codec of its packets, if it can pass any on, and the frame at which they end with an error.
   var passed: (codec: Codec, brokenAt: Int64?)?
   var isReusable = false
   var rate = 1.0
-  /// What goes on where this one ends.
+  /// The source that continues where this one ends.
   var next: TestSource?
   private var place: Int64 = 0
 
@@ -64,7 +64,7 @@ final class TestSource: MediaSource {
   func successor() -> (any MediaSource)? { next }
 }
 
-/// Packets of 20 ms of PCM under another name; after a seek two come first that only prepare.
+/// Packets of 20 ms of PCM under another name. After a seek, two preparing packets come first.
 final class TestPackets: PacketSource {
   let format: StreamFormat
   private let source: TestSource
@@ -98,14 +98,14 @@ final class TestPackets: PacketSource {
   }
 }
 
-/// As `openTestSource`, with packets to pass on.
+/// Like `openTestSource`, with packets to pass on.
 func openPassedSource(_ item: PlayItem) throws(MediaError) -> any MediaSource {
   let source = try openTestSource(item)
   (source as? TestSource)?.passed = (.mp3, nil)
   return source
 }
 
-/// A radio station that says another title with each read.
+/// A radio station with another title at each read.
 final class TestStation: MediaSource {
   let format = AudioFormat(sampleRate: 48_000, channelCount: 1)
   let sampleType = SampleType.float32

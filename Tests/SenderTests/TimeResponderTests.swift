@@ -78,7 +78,7 @@ import WireProtocol
     #expect(try Self.answer(&responder, 4).previous == nil)
     responder.transmitted(to: "kitchen", sequence: 4, at: LocalTime(nanoseconds: 7_000))
     responder.transmitted(to: "kitchen", sequence: 4, at: LocalTime(nanoseconds: 9_000))
-    // One that was overtaken.
+    // An answer that was overtaken.
     #expect(try Self.answer(&responder, 3).previous == nil)
     responder.transmitted(to: "kitchen", sequence: 3, at: LocalTime(nanoseconds: 9_500))
     let next = try Self.answer(&responder, 5)

@@ -6,7 +6,8 @@ import WireProtocol
 
 @testable import Sender
 
-/// Whom the sender takes for a room, and what it does where it is not trusted.
+/// Tests of which receivers the sender accepts as a room, and of its behaviour if it is not
+/// trusted.
 @Suite struct TrustTests {
   private static func connects(_ group: TestGroup) -> Int {
     group.outputs.count { $0 == .connect(TestGroup.room, .control) }
@@ -32,7 +33,7 @@ import WireProtocol
     }
     let told = group.events.filter { if case .roomUnreachable = $0 { true } else { false } }
     #expect(told.count == 1)
-    // Another fault is other news.
+    // Another failure is reported again.
     group.handle(.connected(TestGroup.room, .control, .test()))
     group.say(.welcome(.test()))
     group.handle(.closed(TestGroup.room, .control, reason: "gone"))
@@ -149,7 +150,7 @@ import WireProtocol
   }
 }
 
-/// `tutti pair` and `tutti unpair`, without the network.
+/// Tests of `tutti pair` and `tutti unpair`, without the network.
 @Suite struct PairingVisitTests {
   private static let arithmetic = FakeArithmetic()
   private static let pin = PIN(random: 1)
