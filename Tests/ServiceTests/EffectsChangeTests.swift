@@ -3,7 +3,7 @@ import Sender
 import Service
 import Testing
 
-/// What `tutti effects` changes, as it comes over the control socket.
+/// Tests of changes by `tutti effects`, as they come over the control socket.
 @Suite struct EffectsChangeTests {
   private func words(_ effects: Effects) -> [String] { effects.filters.map(\.description) }
 

@@ -10,7 +10,7 @@ import Testing
 
 @testable import Service
 
-/// A household whose disk takes nothing more: what it refuses is not done.
+/// Tests of a household whose disk is full: it does nothing that it refuses.
 @Suite struct FullDiskTests {
   private let folder: TemporaryFolder
   private var path: String { folder.file("house.db") }
@@ -64,7 +64,7 @@ import Testing
       try #require(try ask(.createGroup(rooms: [], name: name)).group).id
     }
 
-    /// What the household shows.
+    /// Returns the household's published state.
     func shown() throws -> [Shown] {
       try house.publish().groups.map { group in
         let page = try house.page(of: group.id, offset: 0, limit: 1000)
@@ -84,7 +84,7 @@ import Testing
     var entries: [Int]
   }
 
-  /// Every kind of edit.
+  /// Returns an edit of every kind.
   private static func edits(_ group: String, _ other: String) -> [Order] {
     var change = Order.GroupChange()
     (change.name, change.repeat, change.roomIds) = ("Other", .all, ["[::1]:9"])
@@ -102,7 +102,7 @@ import Testing
     ]
   }
 
-  /// The file refuses what is written, as a full disk does.
+  /// Makes the database refuse writes, like a full disk.
   private func fill() throws {
     let database = try Database(path: path)
     for change in ["INSERT", "UPDATE", "DELETE"] {
@@ -132,7 +132,7 @@ import Testing
     for edit in Self.edits(group, other) {
       let before = try home.shown()
       try fill()
-      // The first fails when it is written, the second is refused before it is done.
+      // The first edit fails when it is written. The second is refused before it is done.
       for _ in 0..<2 {
         let problem = #expect(throws: Refusal.self, "\(edit)") { try home.ask(edit) }
         guard case .notKept(let line) = problem else { throw Refusal.invalid("\(edit)") }
@@ -167,11 +167,11 @@ import Testing
       }
       #expect(try home.shown() == before)
     }
-    // What is heard at once is done.
+    // Orders that are heard at once are carried out.
     guard case .done = try home.command(.transport(.stop)) else { throw Refusal.invalid("stop") }
   }
 
-  /// With a small disk of its own, which only root may make.
+  /// Uses a small disk of its own, which only root may make.
   @Test(.enabled(if: geteuid() == 0)) func `edits on a full disk are refused with the reason`()
     throws
   {

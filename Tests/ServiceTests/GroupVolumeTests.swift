@@ -2,11 +2,11 @@ import Testing
 
 @testable import Service
 
-/// One slider for several rooms.
+/// Tests of one slider for several rooms.
 @Suite struct GroupVolumeTests {
   private static let rooms = ["a": 20.0, "b": 50, "c": 0]
 
-  /// The rooms after the slider was moved to each of these in turn.
+  /// Returns the rooms after the slider was moved to each of these levels in turn.
   private func moved(_ levels: Double..., from rooms: [String: Double] = rooms) -> [String: Double]
   {
     var volume = GroupVolume()

@@ -9,10 +9,10 @@ import Testing
 @testable import Sender
 @testable import Service
 
-/// Not the wire's.
+/// Not the protocol's `Refusal`.
 typealias Refusal = Service.Refusal
 
-/// A household in its loop, with its file, which a test asks on the loop's own thread.
+/// A household in its loop, with its file. A test asks it on the loop's own thread.
 final class Home {
   let house: House
   private let loop: EventLoop
@@ -30,7 +30,7 @@ final class Home {
     loop = EventLoop(host.reactor, [host, house])
   }
 
-  /// The answer, which comes when it is on the disk.
+  /// Returns the answer, which comes once it is on the disk.
   @discardableResult
   func ask(_ request: Order) throws -> Answer {
     var result: Result<Answer, Refusal>?
@@ -51,7 +51,7 @@ final class Home {
     try #require(try ask(.createGroup(rooms: rooms, name: name)).group)
   }
 
-  /// What a terminal is answered.
+  /// Returns the answer to a terminal.
   func command(
     _ request: ControlRequest, group: String? = nil
   ) throws -> ControlAnswer {
@@ -73,7 +73,7 @@ final class Home {
     }
   }
 
-  /// Ten seconds, 8 kHz, one channel of 16 bits.
+  /// Ten seconds at 8 kHz, one channel of 16 bits.
   static var silence: Data {
     func little(_ number: Int, _ count: Int) -> [UInt8] {
       (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }

@@ -4,7 +4,7 @@ import Service
 import Testing
 import WebTestSupport
 
-/// Who is let in, in simulated time.
+/// Tests of who is let in, in simulated time.
 @Suite struct HouseAccessTests {
   private static func wrongPINs(_ access: HouseAccess) throws -> [String] {
     let right = try #require(access.pin)

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Service
 
-/// Inputs that have names: who plays them, and what one does that begins by itself.
+/// Tests of named inputs: who plays them, and inputs that start by themselves.
 @Suite struct HouseInputTests {
   private let folder: TemporaryFolder
   private let house: House
@@ -47,7 +47,7 @@ import Testing
     return try #require(result).get()
   }
 
-  /// A group of three entries, with a room that nobody reaches.
+  /// Makes a group of three entries, with a room that cannot be reached.
   private func party() throws -> String {
     let group = try #require(
       try ask(.createGroup(rooms: ["127.0.0.1:9"], name: "Party")).group)

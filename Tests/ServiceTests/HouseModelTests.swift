@@ -6,7 +6,7 @@ import Testing
 
 @testable import Service
 
-/// Random orders, each given by the page or at a terminal, and a small model of what they must do to a group.
+/// Random orders, each given by the page or at a terminal, compared with a small model of their effect on a group.
 @Suite struct HouseModelTests {
   @Test(arguments: 1...6) func `a group does what the model says, whoever asks`(
     seed: UInt64
@@ -25,7 +25,7 @@ import Testing
   }
 }
 
-/// The list of a group, what an undo would bring back, and whether music plays.
+/// A model of a group: its list, the list that undo would restore, and the state of the music.
 private struct GroupModel: Equatable {
   enum Music: Equatable {
     case resting, playing, paused
@@ -33,7 +33,7 @@ private struct GroupModel: Equatable {
 
   struct Undo: Equatable {
     var ids: [Int]
-    /// What the music does then; nil where it goes on as it is.
+    /// The music after the undo; nil if it continues as it is.
     var music: Music?
   }
 
@@ -43,7 +43,7 @@ private struct GroupModel: Equatable {
   var music = Music.resting
   var repetition = Playlist.Repetition.off
 
-  /// False where it must be refused. `current` is the entry that plays, or would be next.
+  /// Edits the model. Returns false if the order must be refused. `current` is the entry that plays, or would be next.
   mutating func edit(_ edit: Order.QueueEdit, current: Int?) -> Bool {
     switch edit {
     case .add(let entries, at: .now):
@@ -74,7 +74,7 @@ private struct GroupModel: Equatable {
       ids.removeAll(where: gone.contains)
     case .move(let id, let place):
       guard ids.contains(id) else { return false }
-      // It stands there already.
+      // The entry is there already.
       if place == .before(id) || place == .next && current == id {
         undo = nil
         return true
@@ -110,7 +110,7 @@ private struct GroupModel: Equatable {
     return Array(next..<next + count)
   }
 
-  /// In the list without what comes there; nil where there is no such place.
+  /// Returns the index in the list without the moved entry; nil if there is no such place.
   private func index(of place: Order.Place, last: Int, current: Int?) -> Int? {
     switch place {
     case .now, .end: ids.count
@@ -121,7 +121,7 @@ private struct GroupModel: Equatable {
   }
 }
 
-/// One evening: a group with a room that nobody reaches, so that music waits with its first item and time does nothing.
+/// A run with a group whose room cannot be reached, so that music waits at its first item and time has no effect.
 private final class HouseModelRun {
   private let folder: TemporaryFolder
   private let home: Home
@@ -194,7 +194,7 @@ private final class HouseModelRun {
 
   private func drawEdit() throws -> Order.QueueEdit {
     let current = try current
-    // What follows an entry that goes while it plays is the session's to say.
+    // After the removal of a playing entry, the session decides what follows.
     let others = model.ids.filter { $0 != current || model.music == .resting }
     switch Int.random(in: 0..<12, using: &random) {
     case 0..<4:
@@ -225,7 +225,7 @@ private final class HouseModelRun {
     }
   }
 
-  /// False where it was refused.
+  /// Returns false if the order was refused.
   private func give(_ order: Order, isTerminal: Bool) throws -> Bool {
     do {
       if isTerminal {

@@ -4,7 +4,7 @@ import Testing
 @testable import Sender
 @testable import Service
 
-/// What surfaces are told, and what they are not bothered with.
+/// Tests of what surfaces are told, and what they are not bothered with.
 @Suite struct HouseNewsTests {
   private static func state(at ms: Double = 0) -> HouseState {
     let group = HouseState.Group(
@@ -19,7 +19,7 @@ import Testing
       library: .init())
   }
 
-  /// What is told of a change of the state.
+  /// Returns the news of a change of the state.
   private func told(
     of change: (inout HouseState) -> Void
   ) -> (change: HouseChange?, revision: UInt64) {

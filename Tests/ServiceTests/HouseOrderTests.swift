@@ -7,7 +7,7 @@ import WireProtocol
 
 @testable import Service
 
-/// Orders mean the same, whoever gives them: the page and programs over HTTP, or a terminal.
+/// Checks that orders mean the same from the page and programs over HTTP as from a terminal.
 @Suite struct HouseOrderTests {
   enum Door: CaseIterable {
     case page, terminal
@@ -27,7 +27,7 @@ import WireProtocol
     return id
   }
 
-  /// Of a file that can be opened, so that a group waits with it for its room.
+  /// Makes an entry with a file that can be opened, so that a group waits with it for its room.
   private func entry(_ number: Int) throws -> Order.NewEntry {
     let path = folder.file("\(number).wav")
     try Home.silence.write(to: URL(filePath: path))

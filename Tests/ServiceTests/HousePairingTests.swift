@@ -8,11 +8,11 @@ import WireProtocol
 
 @testable import Service
 
-/// Pairing from a page, with rooms that are none.
+/// Tests of pairing from a page, with simulated rooms.
 @Suite struct HousePairingTests {
   private static let kitchen = Identifier(hex: String(repeating: "1", count: 32))
 
-  /// What a room says, and what was done.
+  /// The answers of rooms, and a record of what was done.
   private final class Bed: PairingHousehold {
     struct State {
       var answers: [PairingReport] = []
@@ -22,7 +22,7 @@ import WireProtocol
     }
 
     let state = Mutex(State())
-    /// A visit waits for it.
+    /// Visits wait for this.
     let gate = DispatchSemaphore(value: 0)
 
     init(_ answers: PairingReport...) { state.withLock { $0.answers = answers } }
@@ -115,7 +115,7 @@ import WireProtocol
     let pairing = bed.pairing(waits: true)
     await withTaskGroup(of: Bool.self) { group in
       let rooms = (0..<HousePairing.visitLimit).map { "\($0)" }
-      // Each room twice, and one that is too many.
+      // Each room twice, and one room too many.
       for room in rooms + rooms + ["9"] {
         group.addTask {
           do {
@@ -129,7 +129,7 @@ import WireProtocol
       var refused = 0
       for await isRefused in group {
         if isRefused { refused += 1 }
-        // Those that are refused return while the others are still there.
+        // Refused visits return while the others are still under way.
         if refused == rooms.count + 1 { for _ in rooms { bed.gate.signal() } }
       }
       #expect(refused == rooms.count + 1)

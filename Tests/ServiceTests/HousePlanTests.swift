@@ -2,7 +2,7 @@ import Testing
 
 @testable import Service
 
-/// Which rooms play in which group.
+/// Tests of which rooms play in which group.
 @Suite struct HousePlanTests {
   private static func plan(_ groups: [String]...) -> HousePlan {
     var plan = HousePlan()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Service
 
-/// A household on the disk.
+/// Tests of a household on the disk.
 @Suite struct HouseStoreTests {
   private let folder: TemporaryFolder
   private var path: String { folder.file("house.db") }
@@ -73,7 +73,7 @@ import Testing
     #expect(try HouseStore(path: path).record == Self.record)
   }
 
-  /// With the ranks that the entries of an older file get.
+  /// Returns a queue with the ranks that the entries of an older file get.
   private static func ranked(_ entries: [(id: Int, details: Order.NewEntry)]) -> QueueRecord {
     QueueRecord(
       entries.enumerated().map { rank, entry in
@@ -81,7 +81,7 @@ import Testing
       })
   }
 
-  /// As version 3 had it, with the order of entries in one value.
+  /// Turns the database into one of version 3, with the order of entries in one value.
   private static func makeVersion3(_ database: Database) throws {
     try database.execute(
       """
@@ -106,7 +106,7 @@ import Testing
     try HouseStore(path: path).save(record)
     let database = try Database(path: path)
     try Self.makeVersion3(database)
-    // One that stands in no order was never shown.
+    // An entry without a place in the order was never shown.
     try database.execute("INSERT INTO entries (group_id, id, location) VALUES ('g1', 700, 'x')")
     record.groups[1].lastRoom = nil
     let store = try HouseStore(path: path)
@@ -135,7 +135,7 @@ import Testing
     #expect(try HouseStore(path: path).record == record)
   }
 
-  /// As version 2 had it, with filters in FFmpeg's notation.
+  /// Turns the database into one of version 2, with filters in FFmpeg's notation.
   private static func makeOlder(_ database: Database) throws {
     try makeVersion3(database)
     try database.execute(
@@ -170,7 +170,8 @@ import Testing
     #expect(try HouseStore(path: path).record.groups[0].effects.filters == [])
   }
 
-  /// Random changes, written one after the other; each time the file holds just what was saved.
+  /// Writes random changes one after the other. Each time the file must hold exactly what was
+  /// saved.
   @Test(arguments: 1...5) func `what was changed is written, and nothing else is lost`(
     seed: UInt64
   ) throws {

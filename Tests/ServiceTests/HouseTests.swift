@@ -117,7 +117,7 @@ import WireProtocol
     #expect(try home.ids(id) == all)
     #expect(current() == 2)
 
-    // What was to play itself comes back as what is to play.
+    // The entry that was to play next does so again after the undo.
     _ = try home.edit(id, .remove([2]))
     #expect(current() == 3)
     _ = try home.edit(id, .undo)
@@ -181,13 +181,13 @@ import WireProtocol
     }
     for number in 0..<House.visitLimit {
       let room = try #require(try home.ask(.set(rooms: ["r\(number)"], change)).room)
-      // What the room will be set to shows at once.
+      // The future settings of the room show at once.
       #expect(room.volume == 30)
     }
     #expect(throws: Refusal.self) {
       try home.ask(.set(rooms: ["r\(House.visitLimit)"], change))
     }
-    // One that is being told can be told more.
+    // A room that is being told can be told more.
     change.volume = 40
     try home.ask(.set(rooms: ["r0"], change))
     change.volume = 101
@@ -247,7 +247,7 @@ import WireProtocol
     let left = try home.newGroup(nil, rooms: [room])
     let added = try home.edit(left.id, .add(Home.entries(1, 2), at: .next))
     try home.ask(.leave(group: left.id, rooms: [room]))
-    // One that nobody has filled is not kept.
+    // A group that nobody has filled is not kept.
     let empty = try home.newGroup(nil, rooms: ["127.0.0.1:2"])
     try home.ask(.leave(group: empty.id, rooms: ["127.0.0.1:2"]))
 

@@ -9,10 +9,10 @@ import Testing
 
 @testable import Service
 
-/// What pages and terminals see of files that a terminal named by their places alone.
+/// Tests of titles of files that a terminal named only by their paths, on pages and terminals.
 @Suite struct HouseTitlesTests {
   private final class Files: FileTitles {
-    /// Asked for until somebody ends it, where the library hangs.
+    /// True to answer no question until `release` is finished, like a library that hangs.
     let hangs: Bool
     private let released: AsyncStream<Void>
     let release: AsyncStream<Void>.Continuation
@@ -67,7 +67,7 @@ import Testing
     group = try #require(answer.group).id
   }
 
-  /// Gives the threads back now and then, of which the tasks that ask for titles need one.
+  /// Gives up the thread now and then, because the tasks that ask for titles need one.
   private func turn() async throws {
     try loop.turn(until: HostClock.now + .milliseconds(5))
     await Task.yield()
@@ -93,13 +93,13 @@ import Testing
 
   @Test func `files of the library have its titles and covers at once`() async throws {
     house.ask(Files())
-    // However busy the machine is.
+    // The library gets enough time, however busy the machine is.
     house.titles.patience = .seconds(100)
     let answer = try await ask(Self.add("/music/1.flac"))
     #expect(answer.queue?.map(\.title) == ["Sinnerman"])
     #expect(try entries().map(\.artwork) == ["f00"])
     #expect(try entries().map(\.trackId) == ["t1"])
-    // Also where it is put at a place of the list.
+    // This also holds for a file that is added at a given place.
     _ = try await ask(Self.add("/music/1.flac", at: .number(1)))
     #expect(try entries().map(\.artist) == ["Nina Simone", "Nina Simone"])
     #expect(
@@ -115,7 +115,7 @@ import Testing
     while try entries()[0].artwork == nil { try await turn() }
     #expect(try entries().map(\.title) == ["Elsewhere", "standard input"])
     #expect(try #require(house.publish().groups.first?.queue.revision) > before + 1)
-    // It is kept, too.
+    // The title is stored, too.
     house.stop()
     while !house.roomsHaveLeft { try await turn() }
     try house.end()

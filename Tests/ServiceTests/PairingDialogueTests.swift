@@ -5,7 +5,7 @@ import Service
 import Testing
 import WireProtocol
 
-/// What `tutti pair` asks and answers.
+/// Tests of the questions and answers of `tutti pair`.
 @Suite struct PairingDialogueTests {
   private let right = "1234 5671"
 

@@ -12,7 +12,7 @@ import WireProtocol
 
 @testable import Service
 
-/// What a player answers to requests, without a terminal, a room or a network.
+/// Tests of a player's answers to requests, without a terminal, a room or a network.
 @Suite struct PlayerServiceTests {
   private static func player(_ items: [PlaylistEntry]) throws -> PlayerService {
     return try PlayerService(

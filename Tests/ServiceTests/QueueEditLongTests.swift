@@ -9,7 +9,7 @@ import Testing
 
 @testable import Service
 
-/// How long an edit of a queue takes until it is on the disk, by the length of the queue.
+/// Measures how long an edit of a queue takes until it is on the disk, by the length of the queue.
 @Suite(.serialized) struct QueueEditLongTests {
   private let folder: TemporaryFolder
 
@@ -54,7 +54,8 @@ import Testing
       try #require(try ask(.edit(group: group, edit, expected: nil)).queue).added
     }
 
-    /// Adds, moves and removes at the front, in the middle and at the end; the list has its length again.
+    /// Adds, moves and removes at the front, in the middle and at the end. Afterwards the list has its
+    /// old length.
     func editEverywhere(_ note: (Duration) -> Void) throws {
       let new = Self.entry(0)
       for place in [0, ids.count / 2, ids.count - 1] {

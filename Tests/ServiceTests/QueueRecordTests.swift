@@ -4,7 +4,7 @@ import Testing
 
 @testable import Service
 
-/// What of a queue is written after an edit.
+/// Tests of which parts of a queue are written after an edit.
 @Suite struct QueueRecordTests {
   private static func details(_ id: Int) -> Order.NewEntry { .init(location: "/\(id)") }
 
@@ -18,7 +18,7 @@ import Testing
     return queue
   }
 
-  /// Rows that differ.
+  /// Returns the number of rows that differ.
   private static func written(_ before: QueueRecord, _ after: QueueRecord) -> Int {
     let known = Dictionary(uniqueKeysWithValues: before.entries.map { ($0.id, $0.rank) })
     let kept = Set(after.ids)

@@ -18,7 +18,7 @@ import Testing
 
   @Test func `what has ended the program twice is not played on a third time`() {
     #expect([dies(), dies(), dies()] == [true, true, false])
-    // A person has seen the line by then: what is chosen now is tried again.
+    // A person has seen the line by then, so an item that is chosen now is tried again.
     #expect(dies())
   }
 

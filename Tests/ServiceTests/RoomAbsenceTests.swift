@@ -6,7 +6,7 @@ import WireProtocol
 @testable import Sender
 @testable import Service
 
-/// A group whose rooms are all away waits.
+/// Tests of a group that waits because all its rooms are away.
 @Suite struct RoomAbsenceTests {
   private static func status(
     _ state: GroupStatus.State, holding held: MediaDuration?

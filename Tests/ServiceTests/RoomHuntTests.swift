@@ -5,7 +5,7 @@ import Testing
 @testable import Sender
 @testable import Service
 
-/// Which receivers a player means by the names it was given, and when it gives one up.
+/// Tests of which receivers a player means by the names it was given, and when it gives one up.
 @Suite struct RoomHuntTests {
   private static let start = LocalTime(nanoseconds: 1_000_000_000)
 

@@ -4,7 +4,7 @@ import Testing
 @testable import Sender
 @testable import Service
 
-/// What is remembered of rooms for pages that open later.
+/// Tests of the history of rooms for pages that open later.
 @Suite struct SyncHistoryTests {
   private var history = SyncHistory()
 

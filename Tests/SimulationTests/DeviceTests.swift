@@ -26,7 +26,7 @@ import WireProtocol
     #expect(group.underruns(of: 1) == 1)
     group.expectSounding([0], from: 1, to: 40)
     group.expectSounding([1], from: 20.9, to: 40)
-    // Once, never creeping.
+    // There is one jump and no drift.
     group.expectSpread(within: 100, from: 20.9, to: 40)
     #expect(group.microphone.breaks.count <= 1)
     expectBounded(group)

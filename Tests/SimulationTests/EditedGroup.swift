@@ -6,10 +6,10 @@ import WireProtocol
 
 @testable import Sender
 
-/// A simulated group whose list is edited at random times, and beside it the model of what must be heard. The model
-/// is told what people ask for, and when the session has got round to it; what follows from that, it works out itself.
+/// A simulated group whose list is edited at random times, with a model of what must be heard. The model is told
+/// people's orders, and the time at which the session has carried them out. It works out the consequences itself.
 final class EditedGroup {
-  /// What was chosen, and waits for the session.
+  /// A choice that waits for the session.
   private enum Choice {
     case item(Int, frame: Int)
     case nothing(after: Int)
@@ -17,15 +17,16 @@ final class EditedGroup {
 
   let group: SimulatedGroup
   private(set) var model = PlaylistModel()
-  /// Stream frames at which rooms may have faded out and in: where they stood still, and where playing began anew.
+  /// Stream frames at which rooms may have faded out and in: places where they stood still, and where playing started
+  /// again.
   private(set) var edges: Set<Int> = [0]
-  /// The stream frame at which the second of two items begins that nobody edits: the first one may reach a radio that loses
-  /// packets after it has begun.
+  /// The stream frame at which the second of the last two items begins, which nobody edits. The first of them may reach
+  /// a radio that loses packets after it has begun.
   private(set) var finale = 0
   private let seed: UInt64
   private var random: RandomSource
   private var choice: Choice?
-  /// Where the list's last change made the stream another.
+  /// The frame from which the last change of the list has changed the stream.
   private var change: Int?
   private var reconcileTime: LocalTime?
   private var generation: UInt32 = 0
@@ -51,7 +52,7 @@ final class EditedGroup {
     group.onSenderTurn = { [unowned self] in follow($0, at: $1) }
   }
 
-  /// Edits, then plays something that nobody edits any more, to its end.
+  /// Edits, then plays two items to their end that nobody edits.
   func play(from start: Double) {
     group.at(start) { [unowned self] _ in step() }
     while stepsLeft > 0, group.now.seconds < 100 { run(for: 0.1) }
@@ -88,7 +89,7 @@ final class EditedGroup {
     group.sending.map { Self.playhead(of: $0.session, at: $0.now) } ?? 0
   }
 
-  /// After each turn of the session: first it jumps, then it compares its list with what is enqueued.
+  /// Called after each turn of the session, which first jumps, and then compares its list with the enqueued audio.
   private func follow(_ session: GroupSession, at now: LocalTime) {
     var cuts: [Int] = []
     let commit = Self.commit(of: session, at: now)
@@ -108,7 +109,7 @@ final class EditedGroup {
     generation = session.timeline.generation
   }
 
-  /// Whether the session has begun with what was chosen.
+  /// True if the session has begun with the chosen item.
   private func isMade(in session: GroupSession) -> Bool {
     switch choice {
     case nil: return false
@@ -207,7 +208,7 @@ final class EditedGroup {
     group.command(.next)
   }
 
-  /// No item is long enough for "previous" to mean its own beginning; the first has none before it.
+  /// No item is long enough for "previous" to mean its own beginning. The first item has none before it.
   private func previous(_ aim: Int?) {
     let target = aim.map { model.neighbour(before: $0)?.id ?? $0 } ?? model.present.last?.id
     guard let target else { return }
@@ -268,7 +269,7 @@ extension EditedGroup {
   }
 
   private func shuffle(_ session: GroupSession, at now: LocalTime) {
-    // Where nothing plays, what follows is a matter of chance.
+    // If nothing plays, the next item is a matter of chance.
     guard !session.isStopped(at: now) else { return }
     let edit = PlaylistEdit.shuffle(seed: random.next())
     var playlist = session.playlist
@@ -283,7 +284,7 @@ extension EditedGroup {
 
   private func random(below count: Int) -> Int { Int(random.next() % UInt64(max(1, count))) }
 
-  /// Of an item, in frames.
+  /// Returns a random length of an item, in frames.
   private static func length(_ random: inout RandomSource) -> Int {
     400 + Int(random.next() % 4_000)
   }

@@ -3,7 +3,7 @@ import Simulation
 import Testing
 import WireProtocol
 
-/// Buffers that are filled over one slow access point, which keeps all packets in order.
+/// Tests of filling buffers over one slow access point, which keeps all packets in order.
 @Suite struct FillingTests {
   @Test(arguments: [1, 2] as [UInt64])
   func `while the buffers of four rooms fill, none of them gets in the way of another`(
@@ -12,7 +12,7 @@ import WireProtocol
     let scenario = try #require(Scenario("filling", seed: seed, rooms: 4, hours: nil))
     let group = SimulatedGroup(scenario.configuration)
     group.run(until: 60)
-    // Half of what fits in has come, and not all: they were filling all the time.
+    // Half of the capacity has come, and not all: the rooms were filling all the time.
     for room in 0..<4 {
       let held = try #require(group.status(of: room)).heldBytes
       #expect(held > 6 << 20, "room \(room) holds \(held) bytes")

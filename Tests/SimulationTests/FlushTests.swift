@@ -64,8 +64,8 @@ import Testing
     group.expectSpread(within: 200, from: time + 3, to: time + 6)
   }
 
-  /// Fifty seeks a second: rooms hear of a few, and the last one sounds. No longer than this, for the test signal knows
-  /// sixty-four generations.
+  /// Fifty seeks a second: rooms are told of a few, and the last one sounds. The test is no longer than this, because
+  /// the test signal has sixty-four generations.
   @Test(arguments: [1, 2] as [UInt64])
   func `a listener who drags a slider hears the place where it is let go`(seed: UInt64) throws {
     var random = RandomSource(seed: seed, part: 53)
@@ -82,7 +82,7 @@ import Testing
     group.expectSounding([0, 1], from: 6.45, to: 9)
     group.expectSpread(within: 100, from: 7, to: 9)
     let status = try #require(group.groupStatus)
-    // The seek before it has taken the rooms' places for anchors, up to the time when it sounds.
+    // The seek before has used up the rooms' places for anchors, until the time when it sounds.
     #expect(status.position > .milliseconds(125_650))
     #expect(status.position < .milliseconds(126_000))
   }

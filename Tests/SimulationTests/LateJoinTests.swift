@@ -13,7 +13,7 @@ import Testing
     group.run(until: 60)
     let joined = try #require(group.microphone.records[1].firstSound).seconds
     let radio = try #require(group.microphone.records[2].firstSound).seconds
-    // The sender tries again every five seconds, as nobody announces the room here.
+    // The sender tries again every five seconds, because nobody announces the room here.
     #expect(joined > 20 && joined < 32)
     #expect(radio > 25 && radio < 40)
     group.expectSpread(within: 100, from: joined, to: joined + 5, rooms: [0, 1])

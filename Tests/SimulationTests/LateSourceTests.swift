@@ -5,11 +5,11 @@ import TestSupport
 import Testing
 import WireProtocol
 
-/// Sources that deliver later than the clock needs it: all rooms stand still until enough is there.
+/// Tests of sources that deliver later than the clock needs it: all rooms stand still until there is enough.
 @Suite struct LateSourceTests {
   private static let seconds = 40.0
 
-  /// Of its own length, how much it was silent once it had begun.
+  /// Returns how long a room was silent after its beginning, beyond the length of the music.
   private static func silence(of room: Int, in group: SimulatedGroup) throws -> Double {
     let record = group.microphone.records[room]
     let (first, last) = (try #require(record.firstSound), try #require(record.lastSound))
@@ -21,7 +21,8 @@ import WireProtocol
     _ happen: (SimulatedGroup) -> Void = { _ in }
   ) -> SimulatedGroup {
     var house = SimulatedGroup.Configuration.house([.wired, .wired, .wifi], seed: seed)
-    // A segment that the radio loses just when the rooms go on is missed for a moment, which is no fault of the source.
+    // If the radio loses a segment just when the rooms continue, it is missing for a moment, which is not the source's
+    // fault.
     house.rooms[2].path.down.loss = 0
     house.items = [Int64(seconds * 8_000)]
     house.delivery = delivery
@@ -45,7 +46,7 @@ import WireProtocol
     expectFlawless(group)
     for room in group.microphone.records.indices {
       let silence = try silence(of: room, in: group)
-      // A radio may know the clock a little later than the others, and joins in then.
+      // A radio may know the clock a little later than the others, and then joins late.
       let early = room == 2 ? 1.0 : 0.05
       #expect(silence > -early && silence < limit, "seed \(seed), room \(room)")
     }

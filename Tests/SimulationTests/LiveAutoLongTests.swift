@@ -4,12 +4,12 @@ import Simulation
 import Testing
 import WireProtocol
 
-/// A latency that follows the links, from their packets to the source that is held back.
+/// Tests of a latency that follows the links, from their packets to the source that is held back.
 @Suite struct LiveAutoLongTests {
   private static let (worse, better, end) = (400.0, 520.0, 1_600.0)
   private static let bath = RoomID(2)
 
-  /// A radio that holds up packets, and all behind them, by so many seconds on average.
+  /// A radio that delays packets, and all behind them, by this many seconds on average.
   private static func radio(heldUp: Double) -> PathQuality {
     var link = LinkQuality()
     link.delay = .microseconds(900)
@@ -55,20 +55,21 @@ import WireProtocol
     let first = try #require(raises.first)
     #expect(first.at < Self.worse + 10)
     #expect(raises.allSatisfy { $0.room == Self.bath })
-    // A minute later, the source has come to it: two reports a second.
+    // A minute later, the source has reached the latency. There are two reports a second.
     let reports = group.liveReports(of: 1).dropFirst(2 * Int(Self.worse + 60)).prefix(100)
     #expect(reports.count { $0.concealed > 0 } <= 2)
 
-    // The holes are remembered for a quarter of an hour.
+    // Holes are remembered for a quarter of an hour.
     let falls = choices.filter { $0.at > Self.better }
     #expect(falls.count >= 2 && falls.allSatisfy { $0.at > Self.better + 800 })
-    // Rooms hear no step.
+    // Rooms play without a step.
     expectFlawless(group, rooms: [0])
     group.expectSounding([0], from: 4, to: Self.end)
     group.expectSpread(within: 300, from: 20, to: Self.end)
   }
 
-  /// By one level, and no more than one a minute; a level that failed is left alone for ten minutes.
+  /// Expects falls by one level, no more than one a minute, and no return within ten minutes to a
+  /// level that failed.
   private func expectSlowFalls(_ latencies: [Int64], _ choices: [Choice]) {
     let levels = LatencyChoice.levels
     var failures: [Int64: Double] = [:]

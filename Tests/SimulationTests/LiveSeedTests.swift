@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import WireProtocol
 
-/// A live group on paths that a seed makes up: loss, bursts, jitter, other people's traffic, reordering and duplication.
+/// A live group on paths made from a seed: loss, bursts, jitter, other traffic, reordering and duplication.
 enum LiveSeed {
   static func path(_ random: inout RandomSource) -> PathQuality {
     var link = LinkQuality()
@@ -26,8 +26,8 @@ enum LiveSeed {
     return path
   }
 
-  /// What must be true of every one: rooms sound without a pause and in step, nothing is heard that must not be, and no more is
-  /// sent than is allowed.
+  /// Checks the promises for every seed: rooms play without a pause and in sync, nothing is heard that must not be, and
+  /// no more is sent than is allowed.
   static func expectPromises(seed: UInt64) {
     var random = RandomSource(seed: seed, part: 99)
     let paths = [path(&random), path(&random)]

@@ -1,7 +1,7 @@
 import Clock
 import Testing
 
-/// The clocks of live sources, measured for hours.
+/// Tests of the clocks of live sources, measured for hours.
 @Suite struct LiveSourceTests {
   static let trials = [
     LiveSourceTrial(drift: 200, burst: 0.01), LiveSourceTrial(drift: -200, burst: 0.01, seed: 2),
@@ -19,7 +19,7 @@ import Testing
     trial.hiccups = [30...30.3, 60...61.5, 90...90.05]
     let verdict = trial.play(for: 120, settled: 10, allowance: .milliseconds(100))
     print("   hiccups", verdict)
-    // The third is shorter than what the source may be late.
+    // The third pause is shorter than the source may be late.
     #expect(verdict.holes == 2)
     #expect(verdict.most - verdict.least < 4)
   }

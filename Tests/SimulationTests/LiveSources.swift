@@ -3,22 +3,22 @@ import Clock
 import Sender
 import TestSupport
 
-/// A program that makes audio by a clock of its own and writes it in bursts into a pipe, and the intake that reads it. The
-/// audio is a slow sine; all times are true.
+/// A program that makes audio by a clock of its own and writes it in bursts into a pipe, and the intake that reads it.
+/// The audio is a slow sine. All times are true times.
 struct LiveSourceTrial {
   var sampleRate = 8_000
-  /// Of the program's clock, in millionths.
+  /// Drift of the program's clock, in millionths.
   var drift: Double
   /// Seconds.
   var burst: Double
-  /// How late a burst is read, on average. Seconds.
+  /// Average delay of reading a burst, in seconds.
   var lateness = 0.5e-3
-  /// From and to, in seconds: what is written then is read at the end of it.
+  /// Periods in seconds: audio written in one is read at its end.
   var hiccups: [ClosedRange<Double>] = []
   var seed: UInt64 = 1
 
   struct Verdict {
-    /// From the making of a frame to when it is due, in milliseconds.
+    /// Time from the creation of a frame to its due time, in milliseconds.
     var least = Double.infinity
     var most = -Double.infinity
     var holes = 0
@@ -27,7 +27,7 @@ struct LiveSourceTrial {
     var breaks = 0
   }
 
-  /// Plays for so many seconds; delays and holes count from `settled` on.
+  /// Plays for this many seconds; delays and holes count from `settled` on.
   func play(for seconds: Double, settled: Double, allowance: Nanoseconds) -> Verdict {
     let format = AudioFormat(sampleRate: sampleRate, channelCount: 1)
     let intake = LiveIntake(
@@ -76,7 +76,7 @@ struct LiveSourceTrial {
   private func take(
     at now: Double, from intake: LiveIntake, settled: Double, _ verdict: inout Verdict
   ) {
-    // A nanosecond more than a deadline, for the rounding.
+    // A nanosecond more than a deadline, to allow for rounding.
     while let block = intake.nextBlock(at: Self.time(now) + Nanoseconds(1)) {
       verdict.blocks += 1
       guard now > settled, !block.hasHole else { continue }

@@ -4,9 +4,9 @@ import Simulation
 import Testing
 import WireProtocol
 
-/// Groups whose source is heard as it happens: its packets go as datagrams, and lost ones are asked for.
+/// Tests of groups with a live source: its packets are sent as datagrams, and rooms ask for lost ones.
 @Suite struct LiveStreamTests {
-  /// Rooms on such a path that hear a live source.
+  /// Makes a group with rooms on this path that play a live source.
   static func group(
     _ path: PathQuality, latency: Nanoseconds, rooms: Int = 3, seed: UInt64, isExact: Bool = true
   ) -> SimulatedGroup {
@@ -21,12 +21,12 @@ import WireProtocol
     configuration.live = SimulatedLive(latency: latency)
     configuration.productionTime = .microseconds(200)
     configuration.isExact = isExact
-    // A card's thread has real-time priority: what is written ahead to it is shorter than a usual program may be late.
+    // A card's thread has real-time priority. The audio written ahead is shorter than the delays of a normal program.
     for room in configuration.rooms.indices { configuration.rooms[room].host.hiccups = 0 }
     return SimulatedGroup(configuration)
   }
 
-  /// A radio that keeps packets in order, loses some of them and holds some up.
+  /// A radio that keeps packets in order, loses some of them, and delays others.
   static func radio(loss: Double, burst: Double = 1) -> PathQuality {
     var link = LinkQuality()
     link.delay = .microseconds(900)
@@ -77,7 +77,8 @@ import WireProtocol
     group.run(until: 30)
     group.expectSounding(from: 4, to: 30)
     expectBounded(group)
-    // Of all rooms: a burst that lasts longer than there is time to recover from it makes up for most of what one lacks.
+    // Counts all rooms together: most of one room's losses come from a burst that lasts longer than the time to recover
+    // from it.
     let reports = (0..<3).flatMap { group.liveReports(of: $0).dropFirst(10) }
     let received = reports.reduce(0) { $0 + $1.received }
     #expect(reports.reduce(0) { $0 + $1.concealed } * 1000 < received)

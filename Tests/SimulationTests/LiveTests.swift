@@ -3,7 +3,7 @@ import Simulation
 import TestSupport
 import Testing
 
-/// The profile of sources that are heard as they happen: little is decoded and written ahead.
+/// Tests of the profile for live sources: little is decoded and written ahead.
 @Suite struct LiveTests {
   @Test(arguments: seeds(2, of: 3))
   func `rooms that keep little ahead play without a gap, and together`(seed: UInt64) throws {

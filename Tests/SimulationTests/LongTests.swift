@@ -3,7 +3,7 @@ import Simulation
 import Testing
 
 @Suite struct LongTests {
-  /// Every fourth room on radio. It takes some minutes, so that it says how far it has got.
+  /// Every fourth room uses radio. The test takes some minutes, so it prints its progress.
   @Test func `sixteen rooms play together for a day`() {
     let hours = 24
     let paths: [PathQuality] = (0..<16).map { $0.isMultiple(of: 4) ? .wifi : .wired }

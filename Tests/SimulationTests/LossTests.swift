@@ -46,7 +46,8 @@ import WireProtocol
     expectFlawless(group)
   }
 
-  /// A limit that leaves a megabyte more than the room can hold, which is two seconds and a half.
+  /// The sender gets a limit that leaves a megabyte more than the room can hold, which is two and a
+  /// half seconds.
   private static func overrun(seed: UInt64) -> SimulatedGroup {
     var house = SimulatedGroup.Configuration.house([.wired, .wired], seed: seed)
     house.rooms[1].capacity = Capacity(bytes: 400_000, duration: .seconds(40))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Simulation
 
-/// The links of the simulation do to packets what their qualities say.
+/// Tests that the simulation's links treat packets according to their qualities.
 @Suite struct NetworkLinkTests {
   private static func link(_ change: (inout LinkQuality) -> Void) -> NetworkLink {
     var quality = LinkQuality()
@@ -31,7 +31,7 @@ import Testing
     #expect(zip(scattered, scattered.dropFirst()).contains { $0 > $1 })
     let inOrder = Self.arrivals(&ordered, every: .milliseconds(1), 1_000)
     #expect(zip(inOrder, inOrder.dropFirst()).allSatisfy { $0 <= $1 })
-    // Nothing comes earlier for it.
+    // Nothing arrives earlier because of it.
     #expect(zip(scattered, inOrder).allSatisfy { $0 <= $1 })
   }
 
@@ -54,7 +54,7 @@ import Testing
     }
     let lost = (0..<200_000).map { link.isLost(at: .zero + .milliseconds(200 * $0)) }
     let pairs = zip(lost, lost.dropFirst()).count { $0 && $1 }
-    // One after the other no more often than by chance.
+    // Losses follow each other no more often than by chance.
     #expect((0.03...0.07).contains(Double(pairs) / Double(lost.count { $0 })))
     #expect(link.retransmissions(after: 10_000).filter { $0 > .seconds(3) }.count < 5)
   }
@@ -74,7 +74,7 @@ import Testing
 }
 
 extension NetworkLink {
-  /// How long a segment takes longer that is sent every half second.
+  /// Returns the extra delays of segments that are sent every half second.
   fileprivate mutating func retransmissions(after count: Int64) -> [Nanoseconds] {
     (0..<count).map { retransmissionDelay(at: .zero + .seconds(50_000) + .milliseconds(500 * $0)) }
   }

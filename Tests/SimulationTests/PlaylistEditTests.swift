@@ -3,11 +3,11 @@ import Simulation
 import TestSupport
 import Testing
 
-/// Random edits while music plays, through the real sender and the real receivers: what comes out of the sound cards
-/// is held against a model that counts single frames.
+/// Random edits while music plays, through the real sender and the real receivers. The output of the sound cards is
+/// compared with a model that counts single frames.
 @Suite struct PlaylistEditTests {
-  /// Two rooms whose clocks differ, behind links that delay; in every fourth run a third, behind a radio that loses so
-  /// much that commands come too late for it. In the end that one plays what the others play as well.
+  /// Two rooms with different clocks, behind links with delays. In every fourth run there is a third room, behind a
+  /// radio that loses so much that commands reach it too late. In the end it plays the same as the others.
   @Test(arguments: seeds(8, of: 40))
   func `all rooms sound what the list says, frame by frame, and nothing is flushed in vain`(
     seed: UInt64
@@ -18,7 +18,7 @@ import Testing
       .house(paths, seed: seed, cards: [.fine, .edge]), seed: seed, steps: 24)
     edited.play(from: 2.2)
     let verdict = TraceVerdict(edited.model, edges: edited.edges)
-    // Nothing is asked of the radio before the place where it is looked at.
+    // The radio's room is checked only from the last item on.
     let lateVerdict = TraceVerdict(edited.model, edges: edited.edges.union([edited.finale]))
     for room in paths.indices {
       let items = edited.group.microphone.records[room].items
@@ -33,7 +33,7 @@ import Testing
     expectBounded(edited.group)
   }
 
-  /// Datagrams to the sender are lost; what it says itself is not, for then a room could not keep to it.
+  /// Datagrams to the sender are lost. Those from the sender are not, because then a room could not stay in sync.
   private static var distant: PathQuality {
     var path = PathQuality.wiredLoad
     path.down.delay = .milliseconds(3)

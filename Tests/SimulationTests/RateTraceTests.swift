@@ -27,7 +27,7 @@ import Testing
     var position = 0.0
     for look in 0...1001 {
       trace.look((frame: Int64(look) * 4800, position: position))
-      // By 0.1 ppm, which is 1000 ppb a second for a tenth of one.
+      // Changes of 0.1 ppm: 1000 ppb a second for a tenth of a second.
       position += 4800 * (1 + 0.1e-6 * Double(look / 100 % 2))
     }
     #expect(abs(trace.change(from: 1, to: 99) - 100) < 5)

@@ -6,7 +6,7 @@ import Testing
 import WireProtocol
 
 @Suite struct RecodingTests {
-  /// Rooms 0 and 1 decode the items' own codec, room 2 does not, and is away at first.
+  /// Rooms 0 and 1 decode the items' own codec. Room 2 does not, and is away at first.
   private static func group(seed: UInt64) -> SimulatedGroup {
     var configuration = SimulatedGroup.Configuration.house([.wired, .wired, .wired], seed: seed)
     configuration.passesPackets = true
@@ -20,8 +20,8 @@ import WireProtocol
     }
   }
 
-  /// The last of three rooms joins after 20 s, and is heard soon after the group has gone over to what it decodes.
-  /// Returns when; plays until 45 s.
+  /// Lets the last of three rooms join after 20 s. It is heard soon after the group has changed to a codec that it
+  /// decodes. Plays until 45 s, and returns the time at which it was heard.
   private func join(_ group: SimulatedGroup) throws -> Double {
     group.partition(2)
     group.at(20) { $0.repair(2) }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import WireProtocol
 
-/// Machines that sleep while music plays.
+/// Tests of machines that sleep while music plays.
 @Suite struct SleepTests {
   private static func house(seed: UInt64, seconds: Int64 = 100) -> SimulatedGroup.Configuration {
     var house = SimulatedGroup.Configuration.house([.wired, .wired, .wired], seed: seed)

@@ -36,7 +36,7 @@ import Testing
     #expect(group.microphone.records[1].firstSound == nil)
   }
 
-  /// From the first frame that is heard of each, not only once it has settled.
+  /// Checks each room from its first audible frame, not only once it has settled.
   @Test(arguments: seeds(2, of: 3))
   func `wired rooms resume, seek and come back together`(seed: UInt64) {
     let group = SimulatedGroup(

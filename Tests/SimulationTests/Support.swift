@@ -1,7 +1,8 @@
 import Simulation
 import Testing
 
-/// As `expectBounded`, and the given rooms have heard every frame once. A radio may bring a command too late for that.
+/// Like `expectBounded`; in addition, the given rooms have played every frame once. Over a radio, a command may arrive
+/// too late for that.
 func expectFlawless(
   _ group: SimulatedGroup, rooms: [Int]? = nil, location: SourceLocation = #_sourceLocation
 ) {
@@ -10,7 +11,7 @@ func expectFlawless(
   #expect(breaks.isEmpty, sourceLocation: location)
 }
 
-/// No ghosts, nothing without bounds: promises that hold in every scenario.
+/// Expects no ghosts and no broken bounds: promises that hold in every scenario.
 func expectBounded(
   _ group: SimulatedGroup, location: SourceLocation = #_sourceLocation
 ) {

@@ -2,8 +2,8 @@ import Audio
 import Simulation
 import TestSupport
 
-/// Holds what a room has sounded against the model's plan: every frame in its place, whole, and mixed with its
-/// neighbours only as the interpolator of the receivers mixes them.
+/// Compares a room's sound with the model's plan: every frame is in its place, complete, and mixed with its
+/// neighbours only by the receivers' interpolator.
 struct TraceVerdict {
   /// A part of the plan that is one item without a jump, or silence.
   private struct Piece {
@@ -15,7 +15,7 @@ struct TraceVerdict {
     var origin: Int
   }
 
-  /// Where in the stream a point is, and whether that is known to a part of a frame.
+  /// The place of a point in the stream, and whether it is known to a fraction of a frame.
   private struct Place {
     var isSure: Bool
     var of: (ItemTrace.Point) -> Double
@@ -24,14 +24,14 @@ struct TraceVerdict {
   private let pieces: [Piece]
   private let edges: [Int]
   private let kernel = KaiserSinc(halfWidth: Double(reach), cutoff: 1, beta: 12)
-  /// Frames that the interpolator looks at, to each side.
+  /// Number of frames that the interpolator uses on each side.
   private static let reach = 40
-  /// A fade takes 5 ms, and begins at most a frame away from where it should.
+  /// Frames. A fade takes 5 ms, and begins at most a frame from the right place.
   private static let fade = 42
-  /// Of a fade, what is too quiet to be read.
+  /// Frames of a fade that are too quiet to be read.
   private static let unreadable = 12
 
-  /// - Parameter edges: stream frames where rooms may fade out and in.
+  /// - Parameter edges: stream frames at which rooms may fade out and in.
   init(_ model: PlaylistModel, edges: Set<Int>) {
     var pieces: [Piece] = []
     for (place, frame) in model.plan.prefix(model.soundingCount).enumerated() {
@@ -47,9 +47,9 @@ struct TraceVerdict {
     self.edges = edges.union(silences).union([model.soundingCount]).sorted()
   }
 
-  /// In plain words, the first few.
+  /// Returns the first few faults in plain words.
   ///
-  /// - Parameter start: what lies before this stream frame is not looked at.
+  /// - Parameter start: the stream frame from which the trace is checked.
   func faults(of trace: ItemTrace, from start: Int = 0) -> [String] {
     var found: [String] = []
     // One past the last frame heard.
@@ -71,7 +71,7 @@ struct TraceVerdict {
     return found
   }
 
-  /// Whether all that was left out was to be silent.
+  /// True if everything that was left out was meant to be silent.
   func isSilent(from start: Double, to end: Double) -> Bool {
     pieces.contains { piece in
       piece.item == nil && (Double(piece.start) - start).magnitude <= Double(Self.unreadable)
@@ -79,7 +79,7 @@ struct TraceVerdict {
     }
   }
 
-  /// In a fade the place cannot be read exactly, but its frames join those at full level.
+  /// Within a fade the place cannot be read exactly, but its frames join those at full level.
   private func place(of number: Int, in stretches: [ItemTrace.Stretch]) -> Place {
     if stretches[number].isFull { return Place(isSure: true, of: \.position) }
     func joins(_ index: Int) -> Bool {
@@ -138,13 +138,13 @@ struct TraceVerdict {
       }
     }
     guard place.isSure else { return nil }
-    // In a quieter one there is little left of the bits that tell.
+    // In quieter points, too few bits of the code are left.
     return stretch.points.lazy.filter { $0.gain > 0.05 }
       .compactMap { fault(of: $0, at: place.of($0)) }.first
   }
 
-  /// Between items, or between an item and silence. Where a room stood still, it may have had the frames of one side
-  /// only.
+  /// Checks a point between items, or between an item and silence. If a room stood still there, it may have had the
+  /// frames of one side only.
   private func fault(of point: ItemTrace.Point, at position: Double) -> String? {
     let whole = Int(position.rounded(.down))
     let near = pieces.filter { $0.end > whole - Self.reach && $0.start <= whole + Self.reach }

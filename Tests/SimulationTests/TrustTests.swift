@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import WireProtocol
 
-/// Who may play in a room, as its people hear it.
+/// Tests of who may play in a room, as listeners hear it.
 @Suite struct TrustTests {
   private static let pin = PIN(random: 1)
   private static let wrong = PIN(random: 2)
@@ -21,7 +21,7 @@ import WireProtocol
     return SimulatedGroup(house)
   }
 
-  /// Nobody is paired with it, and it has a PIN.
+  /// A room that is paired with nobody, and has a PIN.
   private static func stranger() throws -> TrustMemory {
     let salt = Array(repeating: UInt8(3), count: PairingMessage.saltByteCount)
     return TrustMemory(
@@ -36,7 +36,7 @@ import WireProtocol
 
   private static let second = RoomID(2)
 
-  /// What the sender says of room 1 from then on, but for its state.
+  /// Returns the sender's events about room 1 from then on, except changes of its state.
   private static func told(_ group: SimulatedGroup, from start: Double) -> [SenderEvent] {
     let room = second
     return group.senderEvents.filter { $0.at.seconds >= start }.map(\.event).filter { event in
@@ -49,7 +49,7 @@ import WireProtocol
     }
   }
 
-  /// Which of the room's two connections ends first depends on the network.
+  /// The network decides which of the room's two connections ends first.
   private static let networks: [UInt64] = [21, 22, 23, 24]
 
   @Test func `a room that is not paired stays silent, and the other plays as ever`() throws {
@@ -165,7 +165,7 @@ import WireProtocol
     group.run(until: 24)
     group.expectSounding([1], from: 3, to: 14.9)
     #expect(group.microphone.soundingShare(of: 1, from: 15.2, to: 24) == 0)
-    // It is not asked for again.
+    // The sender does not ask for the room again.
     let reason = "visitor 2 has taken it over"
     #expect(Self.told(group, from: 10) == [.roomReplaced(Self.second, reason: reason)])
   }

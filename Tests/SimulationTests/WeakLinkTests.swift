@@ -6,7 +6,7 @@ import Testing
 import WireProtocol
 
 @Suite struct WeakLinkTests {
-  /// Bytes that a second of the music takes on the wire.
+  /// Bytes on the wire for a second of the music.
   private static let byteRate: Double = {
     let group = SimulatedGroup(.house([.wired], seed: 1))
     var rate = 0.0
@@ -15,7 +15,7 @@ import WireProtocol
     return rate
   }()
 
-  /// Two rooms. The second one's network carries `part` of what the music takes.
+  /// Two rooms. The network of the second carries `part` of the music's data.
   private static func house(part: Double, seed: UInt64) -> SimulatedGroup.Configuration {
     var house = SimulatedGroup.Configuration.house([.wired, .wired], seed: seed)
     house.rooms[1].path.down.rate = part * byteRate
@@ -59,7 +59,8 @@ import WireProtocol
     group.at(20) { $0.command(.seek(to: .seconds(100))) }
     group.run(until: 45)
     group.expectSounding([1], from: 12, to: 19)
-    // What the seek has made obsolete arrives first, so the new audio is a second late, and catches up slowly.
+    // Data that the seek has made obsolete arrives first, so new audio is a second late, and catches up
+    // slowly.
     group.expectSounding([1], from: 28, to: 45)
     group.expectSounding([0], from: 20.2, to: 45)
     expectFlawless(group, rooms: [0])
@@ -86,7 +87,7 @@ import WireProtocol
     for time in times { group.expectSounding([0], from: time + 0.2, to: time + 5.9) }
   }
 
-  /// A pause in which the room's buffer is full, and longer than any side may be silent.
+  /// In this pause the room's buffer is full. It is longer than any side may be silent.
   @Test func `a long pause with a full buffer disconnects nobody`() {
     var house = SimulatedGroup.Configuration.house([.wired, .wired], seed: 5)
     house.rooms[1].capacity = Capacity(bytes: 1 << 20, duration: .seconds(10))
