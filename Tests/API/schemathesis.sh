@@ -1,8 +1,8 @@
 #!/bin/bash
-# Sends what the document allows, and what it does not, to a server: no answer may be a server's error, nor one that
-# docs/openapi.json does not tell of. The server has a household that is none; or, with `real`, it is `tutti serve` with
-# receivers on virtual cards that play, of `make build`. Needs schemathesis (pip install schemathesis) and promtool
-# (Debian's prometheus), which looks at the figures.
+# Sends valid and invalid requests to a server: no answer may be a server error, or one that docs/openapi.json does not
+# contain. The server has a fake household. With `real`, it is `tutti serve` with receivers that play on virtual cards, all
+# from `make build`. Needs schemathesis (pip install schemathesis) and promtool (Debian's prometheus), which checks the
+# metrics.
 #   Tests/API/schemathesis.sh [examples for each request, default 50] [real]
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -28,8 +28,8 @@ trap 'end "${2:-}"' EXIT
 until grep -q http "$folder/address"; do kill -0 $server; done
 address=$(sed 's|/$||' "$folder/address")
 
-# Events never end, but with a limit: they have a run of their own.
-# It leaves a folder where it runs.
+# Events never end without a limit, so they have a run of their own.
+# schemathesis leaves a folder where it runs.
 config=$PWD/Tests/API/schemathesis.toml
 cd "$folder"
 schemathesis --config-file "$config" run "$address/api/v1/openapi.json" --url "$address" --exclude-path /api/v1/events \

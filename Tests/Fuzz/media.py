@@ -1,9 +1,9 @@
-"""Gives mutated files of ten containers to `tutti media-worker`, as players do, and counts how it ends.
+"""Gives mutated files of ten containers to `tutti media-worker`, as players do, and counts the outcomes.
 
     media.py PROGRAM SECONDS FOLDER [SEED]
 
-Files whose process crashed, or hung for 20 s, are kept in FOLDER. Each costs its own process alone, so they are findings of
-FFmpeg and not of Tutti; the exit code is 1 where the process answered what it must not, or did not start.
+Files whose process crashed, or hung for 20 s, are kept in FOLDER. Each one ends only its own process, so they are bugs of
+FFmpeg and not of Tutti. The exit code is 1 if the process gave an invalid answer, or did not start.
 """
 
 import array, collections, os, random, signal, socket, struct, subprocess, sys, time
@@ -31,7 +31,7 @@ def sounds():
 
 
 def mutated(sound):
-    """Bytes, lengths and blocks changed: half of them in the first 600 bytes, where headers are."""
+    """Changes bytes, lengths and blocks, half of them in the first 600 bytes, where headers are."""
     data = bytearray(sound)
     for _ in range(draw.randint(1, 12)):
         area = min(600, len(data)) if draw.random() < 0.5 else len(data)
@@ -70,7 +70,7 @@ class Worker:
                 answer = self.hear()
                 if answer[0] < 32:
                     return answer
-                # A file has nothing to ask for.
+                # A file makes no requests.
                 refusal = b"\5" + struct.pack(">iH", -1, 0)
                 self.near.sendall(struct.pack("<I", len(refusal)) + refusal)
         except (BrokenPipeError, ConnectionResetError):
@@ -99,7 +99,7 @@ def number(kind, value):
 
 
 def play(worker, path):
-    """Opens, reads, seeks and takes packets. The kinds of the answers."""
+    """Opens, reads, seeks and takes packets. Returns the kinds of the answers."""
     name = path.encode()
     kinds = []
     with open(path, "rb") as file:

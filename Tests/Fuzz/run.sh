@@ -1,5 +1,5 @@
 #!/bin/bash
-# Fuzzes everything in the protocol that reads bytes, both session cores, what decides who is trusted, or TLS channels:
+# Fuzzes everything in the protocol that parses bytes, both session cores, the code that decides who is trusted, or TLS channels:
 #   Tests/Fuzz/run.sh decoders|sessions|trust|channels|media SECONDS [libFuzzer options]
 # The examples of the specification are the first inputs, and those of Corpus/TARGET.hex if there is one. FUZZ_DIR keeps the build and the inputs found.
 set -euo pipefail
@@ -15,7 +15,7 @@ case $target in
   trust)
     modules=("${core[@]}" Sender Receiver)
     sources=(FuzzTrust Script ../TestSupport/FakeArithmetic ../TestSupport/SplitMix64) ;;
-  # The messages for a fifth of the time, then files of ten and more containers, which the program PROGRAM decodes.
+  # Messages for a fifth of the time, then files of ten or more containers, which PROGRAM decodes.
   media) modules=("${core[@]}" Sender) sources=(FuzzMedia) ;;
   channels)
     modules=("${core[@]}" OpenSSLSecurity) sources=(FuzzChannels Script)
@@ -42,7 +42,7 @@ for module in "${modules[@]}"; do libraries=("-l$module" "${libraries[@]}"); don
 swiftc "${flags[@]}" "${sources[@]/#/$root/Tests/Fuzz/}" "${libraries[@]}" \
   -lswiftSynchronization -o "$dir/fuzz-$target"
 
-# The examples of the specification, a file each, are what the first inputs are made of.
+# The first inputs are made from the specification's examples, one file each.
 examples=$dir/examples
 rm -rf "$examples"
 mkdir -p "$examples"
@@ -58,7 +58,7 @@ done
 
 corpus=$dir/corpus-$target
 byte() { printf "\\x$(printf %02x "$1")"; }
-# A step of FuzzSessions: what is before the length of a message, then the message.
+# A step of FuzzSessions: the bytes before the length of a message, then the message.
 told() { printf "$1"; byte "$(wc -c < "$2")"; cat "$2"; }
 for file in "$examples"/*; do
   name=${file##*/}
@@ -69,7 +69,7 @@ for file in "$examples"/*; do
       { byte 255; cat "$file"; } > "$corpus/$name" ;;
     sessions)
       [ "$short" ] || continue
-      # To a receiver on either connection; to a sender by a room that has welcomed it.
+      # For a receiver on either connection; for a sender from a room that has welcomed it.
       { printf '\x00'; told '\x00\x02' "$file"; } > "$corpus/$name.control"
       { printf '\x00'; told '\x01\x02' "$file"; } > "$corpus/$name.media"
       { printf '\x01\x01\x00\x00'; told '\x01\x00\x02' "$examples/control.welcome"
@@ -79,11 +79,11 @@ for file in "$examples"/*; do
       for kind in 0 1 2 3; do { byte $kind; cat "$file"; } > "$corpus/$name.$kind"; done ;;
     trust)
       [ "$short" ] || continue
-      # Somebody comes to the desk, and says this.
+      # A visitor comes to the desk, and sends this.
       { printf '\x02\x00\x01\x00'; told '\x03\x00' "$file"; } > "$corpus/$name.desk" ;;
   esac
 done
-# What earlier runs have found, an input in hex a line.
+# Inputs that earlier runs have found, one in hex a line.
 kept=$root/Tests/Fuzz/Corpus/$target.hex
 if [ -f "$kept" ]; then
   number=0

@@ -1,4 +1,4 @@
-"""What the tests and the screenshots share: Debian's Chromium, and the mock server as a process that can be killed."""
+"""Shared by the tests and the screenshots: Debian's Chromium, and the mock server as a process that can be killed."""
 
 import contextlib
 import os
@@ -15,7 +15,7 @@ PHONE, TABLET, LAPTOP = (390, 844), (820, 1180), (1440, 900)
 
 
 class Server:
-    """`mock.py` on a free port; or, with `address`, a real server that somebody else has started."""
+    """`mock.py` on a free port, or with `address` a real server that was started elsewhere."""
 
     def __init__(self, scene="home", media=None, address=None):
         self.scene, self.media, self.address, self.process = scene, media, address, None
@@ -37,7 +37,7 @@ class Server:
         self.address = self.process.stdout.readline().strip()
 
     def stop(self):
-        """As hard as a power cut."""
+        """Kills the process, like a power cut."""
         os.kill(self.process.pid, signal.SIGKILL)
         self.process.wait()
         self.process.stdout.close()

@@ -1,4 +1,4 @@
-"""The living state of the mock server: rooms, groups, queues, and what changes by itself."""
+"""The state of the mock server: rooms, groups, queues, and changes that happen by themselves."""
 
 import copy
 import hashlib
@@ -27,16 +27,16 @@ def now_ms():
     return time.monotonic() * 1000
 
 
-# As the daemon has them, network's words and all: the page has to turn them into words for people.
+# Details as the daemon reports them, in technical words, which the page must turn into plain ones.
 OFF = dict(detail="[fe80::b8a1:5ff:fe36:b06a%wlan0]:9201 refused the connection: nothing listens there", reason={"code": "unreachable"})
 LENT = dict(detail="study-pi at 10.92.0.7 plays here for a while", reason={"code": "lent", "holder": "study-pi"}, awaySinceMs=1000)
-ROOMS = [  # name, state, what else is known, volume, offset and spread of the sync error in µs, round trip in µs
+ROOMS = [  # name, state, other fields, volume, offset and spread of the sync error in µs, round trip in µs
     ("Kitchen", "free", {}, 55, -2.0, 3.0, 380), ("Bathroom", "free", {}, 70, 4.0, 6.0, 2100),
     ("Living room", "free", {}, 48, 0.5, 1.6, 210), ("Bedroom", "away", {**OFF, "awaySinceMs": 1000}, 30, 0, 2, 300),
     ("Office", "notPaired", dict(detail="the receiver asks for a PIN"), 50, 0, 2, 300), ("Terrace", "free", {}, 62, -6.0, 8.0, 5200),
     ("Workshop", "noDevice", dict(detail="cannot open hw:1: No such device"), 80, 0, 2, 300), ("Guest room", "taken", LENT, 40, 0, 2, 300),
 ]
-# What the daemon keeps an undo for; any other edit forgets it.
+# Edits that the daemon can undo; any other edit drops the undo.
 UNDONE = ("cleared", "replaced", "removed", "shuffled")
 IDLE_ITEM = dict(entryId=None, trackId=None, albumId=None, title="", artist=None, album=None, artwork=None, durationS=None,
                  isSeekable=True, isLive=False, hasVideo=False, codec="MP3", codecReason="as it is", isUnchanged=True)
@@ -119,7 +119,7 @@ class House:
         self._send("change", change, self.revision)
 
     def renew_library(self):
-        """Its stations or playlists are others."""
+        """Marks stations and playlists as changed."""
         self.library["revision"] += 1
         self.announce(library=True)
 

@@ -25,7 +25,7 @@ FILM = "The Lighthouse"
 
 
 class Program:
-    """A process with its words. Ends with a signal that it cannot refuse."""
+    """A process with its output. `kill` ends it with a signal that it cannot ignore."""
 
     def __init__(self, command, environment):
         self.command = command
@@ -45,7 +45,7 @@ class Program:
             self.news.notify_all()
 
     def line(self, pattern):
-        """The first line that fits, now or later."""
+        """Returns the first line that fits, now or later."""
         def found():
             return [line for line in self.lines if line is None or re.search(pattern, line)]
         with self.news:
@@ -54,7 +54,7 @@ class Program:
             return re.search(pattern, found()[0])
 
     def kill(self):
-        """As hard as a power cut."""
+        """Kills the process, like a power cut."""
         if self.process.poll() is None:
             os.kill(self.process.pid, signal.SIGKILL)
         self.process.wait()
@@ -63,7 +63,7 @@ class Program:
 
 
 class Avahi:
-    """A bus and a daemon of their own; see avahi-bed.sh."""
+    """A bus and an Avahi daemon of the test's own; see avahi-bed.sh."""
 
     def __init__(self, folder):
         self.environment = {"DBUS_SYSTEM_BUS_ADDRESS": f"unix:path={folder}/bus"}
@@ -86,7 +86,7 @@ class Avahi:
 
 
 class Room:
-    """A receiver on a virtual card, or without any sound. `user` decides whether it needs to be paired with the daemon."""
+    """A receiver on a virtual card, or without sound. `user` determines if it must be paired with the daemon."""
 
     def __init__(self, house, name, user="ann", hasCard=True):
         self.house, self.name, self.port, self.program = house, name, 0, None
@@ -101,12 +101,12 @@ class Room:
         self.port = int(self.program.line(rf"listening: {self.name} on port (\d+)")[1])
 
     def run(self, *command):
-        """What a person does at the receiver."""
+        """Runs a command of the receiver's owner."""
         return subprocess.run([str(PROGRAMS / "tutti-receiver"), *command, "--state-dir", str(self.folder / "state")],
                               env={**os.environ, **self.environment}, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
 
     def loudest(self, since=0):
-        """The largest sample that its card was given from a byte of `heard` on."""
+        """Returns the largest sample that its card was given, from a byte of `heard` on."""
         data = array.array("h")
         if not self.heard():
             return 0
@@ -117,7 +117,7 @@ class Room:
         return max(map(abs, data), default=0)
 
     def heard(self):
-        """How many bytes its card was given."""
+        """Returns the number of bytes that its card was given."""
         path = self.folder / "card/heard"
         return path.stat().st_size if path.exists() else 0
 
@@ -177,15 +177,15 @@ class Household:
         self.address = f"http://127.0.0.1:{self.port}/"
 
     def stop(self):
-        """As hard as a power cut."""
+        """Kills the process, like a power cut."""
         self.daemon.kill()
 
     def tutti(self, *command):
-        """What a person does in a terminal of the daemon's machine."""
+        """Runs a command in a terminal of the daemon's machine."""
         subprocess.run([str(PROGRAMS / "tutti"), *command, "--state-dir", str(self.folder / "daemon")], check=True, capture_output=True,
                        env={**os.environ, **self.environment("ann")})
 
-    # What it says, without a page
+    # The daemon's answers, without a page
 
     def api(self, method, path, body=None):
         request = urllib.request.Request(f"{self.address}api/v1{path}", method=method, data=None if body is None else json.dumps(body).encode(),
@@ -198,7 +198,7 @@ class Household:
         return self.api("GET", "/state")
 
     def wait(self, condition, seconds=30):
-        """Looks at the state after each event of the daemon until the condition holds, and returns the state."""
+        """Checks the state after each event of the daemon until the condition holds. Returns the state."""
         deadline = time.monotonic() + seconds
         with urllib.request.urlopen(f"{self.address}api/v1/events", timeout=20) as events:
             for line in events:
@@ -215,7 +215,7 @@ class Household:
         return next(room for room in self.state()["rooms"] if room["name"] == name)
 
     def play(self, *names, album=0):
-        """A group of these rooms, which play an album. Returns its identity once they do."""
+        """Makes a group of these rooms, which plays an album. Returns the group's id once all of them play."""
         state = self.state()
         for group in state["groups"]:
             self.api("DELETE", f"/groups/{group['id']}")
@@ -237,7 +237,7 @@ def ffmpeg(*arguments):
 
 
 def make_library(folder, albums):
-    """Albums of the invented library, with covers, as MP3 and FLAC files; and a film."""
+    """Makes albums of the mock library, with covers, as MP3 and FLAC files, and a film."""
     with ThreadPoolExecutor(4) as pool:
         jobs = [pool.submit(make_album, folder, number) for number in albums]
         jobs.append(pool.submit(make_film, folder / "Films"))
@@ -253,7 +253,7 @@ def make_album(folder, number):
     picture.write_bytes(covers.cover(album["artwork"]))
     ffmpeg("-i", picture, "-q:v", 3, place / "cover.jpg")
     picture.unlink()
-    # One tone is encoded and then cut, which takes no time. FLAC files say how long they are, and stay as they are.
+    # Encode one tone, and then cut it, which is fast. FLAC files contain their length, so they stay as they are.
     ending = ["mp3", "flac"][number % 2]
     tone = place.parent / f"{number}.{ending}"
     ffmpeg("-f", "lavfi", "-i", f"sine=f={200 + number * 7}:r=44100:d={180 if ending == 'mp3' else 100}", "-af", "volume=0.5", "-b:a", "64k", tone)
@@ -272,7 +272,7 @@ def make_film(folder):
 
 
 if __name__ == "__main__":
-    # For other tools: says its address, plays in two rooms, and lasts until its input ends.
+    # For other tools: prints its address, plays in two rooms, and runs until its input ends.
     with Household() as house:
         house.play("Kitchen", "Bathroom")
         print(house.address, flush=True)

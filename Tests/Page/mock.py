@@ -337,7 +337,7 @@ def _(house, query, body):
 
 @route("POST", "/mock/group/{key}")
 def _(house, query, body, key):
-    """What comes by itself: a group buffers, its item is another."""
+    """Changes without a request: a group buffers, or its item changes."""
     group = house.groups[key]
     group.update({k: v for k, v in body.items() if k != "item"})
     if "item" in body:
@@ -348,7 +348,7 @@ def _(house, query, body, key):
 
 @route("POST", "/mock/server")
 def _(house, query, body):
-    """Its disk is full, or has room again."""
+    """The disk is full, or has space again."""
     house.server.update(body)
     house.announce(server=True)
     return 200, house.server
@@ -364,7 +364,7 @@ def _(house, query, body):
 
 @route("POST", "/mock/room/{key}")
 def _(house, query, body, key):
-    """What no request can do: a room goes away, loses its card, comes back."""
+    """Changes that no request makes: a room goes away, loses its card, comes back."""
     house.rooms[key].update(body)
     house.announce(list(house.groups), [key])
     return 200, house.rooms[key]
@@ -494,7 +494,7 @@ class Server(ThreadingHTTPServer):
     request_queue_size = 128
 
     def handle_error(self, request, client_address):
-        """A browser that closes its connection is no fault of ours."""
+        """Ignores browsers that close their connection."""
         if not isinstance(sys.exc_info()[1], OSError):
             super().handle_error(request, client_address)
 

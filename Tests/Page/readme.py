@@ -35,7 +35,7 @@ def main():
 def shoot(browser, house, target):
     page = support.context(browser, (1280, 800), color_scheme="dark", reduced_motion="reduce").new_page()
     page.goto(f"{house.address}#/library")
-    # Those in view; the others are not asked for.
+    # Pictures in view; the others are not loaded.
     page.wait_for_function("""() => [...document.querySelectorAll(".tile img, .entry img")].every((image) => {
         const { left, top } = image.getBoundingClientRect();
         return image.naturalWidth || !image.closest("li").contains(document.elementFromPoint(left + 8, top + 8));
@@ -43,7 +43,7 @@ def shoot(browser, house, target):
     with tempfile.TemporaryDirectory() as folder:
         raw = pathlib.Path(folder) / "page.png"
         page.screenshot(path=raw)
-        # 256 colours are enough for it, and make it a third as large.
+        # 256 colours are enough, and make the file a third as large.
         ffmpeg("-i", raw, "-vf", "split[a][b];[a]palettegen=stats_mode=single[p];[b][p]paletteuse=dither=none", "-compression_level", 9, target)
 
 

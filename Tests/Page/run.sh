@@ -1,6 +1,6 @@
 #!/bin/sh
-# Tests the web page in Chromium: against an invented house, and against `tutti serve` with receivers on virtual sound
-# cards. Installs what is missing first.
+# Tests the web page in Chromium: against a mock house, and against `tutti serve` with receivers on virtual sound cards.
+# First installs missing packages.
 set -eu
 cd "$(dirname "$0")"
 
@@ -15,7 +15,7 @@ if [ -n "$missing" ]; then
   $as_root apt-get update -qq
   $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $missing >/dev/null
 fi
-# The library only: the browser is Debian's.
+# Install only the library; the browser is Debian's.
 python3 -c 'import playwright, axe_playwright_python' 2>/dev/null ||
   python3 -m pip install --quiet --break-system-packages playwright axe-playwright-python 2>/dev/null ||
   python3 -m pip install --quiet playwright axe-playwright-python

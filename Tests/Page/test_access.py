@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Asks a real `tutti serve`, as it is shipped, from another network namespace: what strangers learn, and how a phone is
-paired. As root, in a network namespace of its own:
+"""Asks a real `tutti serve`, as it is shipped, from another network namespace, to see what strangers learn, and how a phone
+is paired. Run it as root, in a network namespace of its own:
 
     unshare -m -n Tests/Page/test_access.py
 """
@@ -39,7 +39,7 @@ print(json.dumps(answers))
 
 
 class Network:
-    """Another machine, as far as the network goes: a namespace at the other end of a cable."""
+    """Another machine for the network: a namespace at the other end of a cable."""
 
     def __enter__(self):
         self.holder = subprocess.Popen(["unshare", "-n", "sh", "-c", "echo; exec sleep infinity"], stdout=subprocess.PIPE)
@@ -85,7 +85,7 @@ class Daemon:
         return subprocess.run([TUTTI, *words, "--state-dir", self.state], capture_output=True, text=True, check=True).stdout.strip()
 
     def scan(self):
-        """What a camera reads from the terminal."""
+        """Returns the text that a camera reads from the terminal."""
         lines = [re.sub(r"\x1b\[[0-9;]*m", "", line.rstrip("\r")) for line in self.screen.split("\n") if line.startswith("\x1b[97;40m")]
         image = Image.new("L", (len(lines[0]), 2 * len(lines)))
         for y, line in enumerate(lines):
@@ -110,7 +110,7 @@ class Access(unittest.TestCase):
         self.daemon = Daemon(self.folder + "/state", *options)
 
     def walk(self):
-        """Each route of the document, with its permission and what it answers."""
+        """Returns each route of the document, with its permission and its answer."""
         paths = json.loads((HERE.parents[1] / "docs/openapi.json").read_text())["paths"]
         routes = [(method, path, operation["x-tutti-permission"]) for path, operations in paths.items() for method, operation in operations.items()]
         bodies = {"post /api/v1/login": '{"token":"guess-guess"}', "post /api/v1/browsers": '{"secret":"guess"}'}
@@ -133,7 +133,7 @@ class Access(unittest.TestCase):
                 self.assertNotIn(status, (401, 403, 405, 500), f"{route}: {text}")
 
     def room(self):
-        """A receiver of this machine, which plays into nothing. Returns where it is."""
+        """Starts a receiver on this machine without sound output. Returns its address."""
         program = subprocess.Popen(
             [PROGRAMS / "tutti-receiver", "--name", "Kitchen", "--port", "0", "--no-mdns", "--output", "null", "--state-dir", self.folder + "/room"],
             stderr=subprocess.PIPE, text=True)
@@ -144,7 +144,7 @@ class Access(unittest.TestCase):
         return "127.0.0.1:" + re.search(r"port (\d+)", line)[1]
 
     def music(self):
-        """A library of one album."""
+        """Makes a library of one album."""
         folder = self.folder + "/music"
         os.mkdir(folder)
         subprocess.run(["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "sine=duration=300", "-metadata", "title=Sinnerman", "-metadata", "artist=Nina Simone",
@@ -152,7 +152,7 @@ class Access(unittest.TestCase):
         return folder
 
     def until_it_plays(self):
-        """Waits for the daemon, not for the page, to say so."""
+        """Waits until the daemon says so, not the page."""
         for _ in range(600):
             status = json.loads(self.daemon.tutti("status", "--json"))
             if (status["state"], status["title"]) == ("playing", "Sinnerman"):

@@ -62,7 +62,7 @@ class PageTest(unittest.TestCase):
         return page
 
     def api(self, page, method, path, body=None):
-        """What the server says, without the page."""
+        """Returns the server's answer, without the page."""
         answer = page.request.fetch(f"{self.server.address}api/v1{path}", method=method, data=json.dumps(body) if body is not None else None,
                                     headers={"Content-Type": "application/json"} if body is not None else {})
         self.assertLess(answer.status, 400, answer.text())
@@ -74,7 +74,7 @@ class PageTest(unittest.TestCase):
         return next((g for g in groups if g["state"] == "playing"), groups[0])
 
     def until(self, page, condition, what):
-        """Looks again after each event of the browser until the condition holds, for at most eight seconds."""
+        """Checks the condition after each event of the browser, for at most eight seconds."""
         for _ in range(80):
             if condition():
                 return
@@ -103,7 +103,7 @@ class Playing(PageTest):
         page = self.open()
         button = page.locator("#now .play")
         expect(button).to_have_accessible_name(re.compile("Pause"))
-        # A slow server: the page must not wait for it.
+        # Make the server slow: the page must not wait for it.
         page.route("**/pause", lambda route: (time.sleep(1), route.continue_()))
         waited = page.evaluate("""async () => {
             const button = document.querySelector("#now .play");
@@ -543,16 +543,16 @@ class Quality(PageTest):
     def test_the_plot_has_no_hole_where_the_page_was_not_connected(self):
         if self.server.isReal:
             self.skipTest("the real server is not ours to kill")
-        # The mock server has five minutes of each room, a point a second.
+        # The mock server has five minutes of points for each room, one a second.
         page = self.open("sync")
         line = page.locator(".plot path.line").first
         expect(line).to_have_attribute("d", re.compile("(L[^L]*){200}"))
         self.server.stop()
-        # After two seconds.
+        # The banner comes after two seconds.
         expect(page.locator("#link")).to_be_visible()
         with page.expect_response(re.compile("/sync$"), timeout=30000):
             self.server.start()
-        # A line that was interrupted has more than one beginning.
+        # An interrupted line has more than one beginning.
         expect(line).to_have_attribute("d", re.compile("^M[^ML]*(L[^ML]*){200,}$"))
 
 
@@ -625,7 +625,7 @@ class Video(PageTest):
 
 
 def drag(page, path, pause=20):
-    """A mouse that presses at the first place and lets go at the last."""
+    """Presses the mouse at the first place, and releases it at the last."""
     page.mouse.move(*path[0])
     page.mouse.down()
     for place in path[1:]:
@@ -635,7 +635,7 @@ def drag(page, path, pause=20):
 
 
 def touch(page, path, pause=20):
-    """A finger, through the browser's own input, so that the page's Pointer Events come as on a phone."""
+    """Moves a finger through the browser's own input, so that the page gets Pointer Events as on a phone."""
     session = page.context.new_cdp_session(page)
     for kind, (x, y) in [("touchStart", path[0])] + [("touchMove", place) for place in path[1:]]:
         session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})

@@ -26,7 +26,7 @@ def setUpModule():
 
 
 class RealTest(PageTest):
-    """Two rooms play one album, followed by another, when a test begins."""
+    """At the start of each test two rooms play one album, which is followed by another."""
 
     def setUp(self):
         self.server, self.faults = house, []
@@ -42,7 +42,7 @@ class RealTest(PageTest):
         return next(group for group in house.state()["groups"] if group["id"] == self.group_id)
 
     def place(self, group, state):
-        """Where the music is at the time of the state, in seconds."""
+        """Returns the music's position at the time of the state, in seconds."""
         moves = group["state"] == "playing"
         return group["positionS"] + (state["nowMs"] - group["positionAtMs"]) / 1000 * group["rate"] * moves
 
@@ -126,7 +126,7 @@ class Playing(RealTest):
 
     def test_sync_shows_a_line_for_each_room(self):
         page = self.open("sync")
-        # One that played until lately has a line, too.
+        # A room that played until recently has a line, too.
         expect(page.locator("#sync tbody tr").filter(has_text=re.compile("Kitchen|Bathroom"))).to_have_count(2)
         expect(page.locator(".plot path.line").first).to_have_attribute("d", re.compile("L"), timeout=20000)
         expect(page.locator(".headline")).to_contain_text("apart")
@@ -137,7 +137,7 @@ class Playing(RealTest):
         house.wait(lambda state: kept() >= 10)
         before = kept()
         page = self.open("sync")
-        # As soon as it is there: the page itself hears of one point of each room a second. A line may have several pieces.
+        # Wait briefly: the page itself gets only one point for each room a second. A line may have several pieces.
         page.wait_for_function("""(least) => [...document.querySelectorAll(".plot path.line")].map((line) => line.getAttribute("d")).join("")
             .match(/[ML]/g)?.length >= least""", arg=before - 3, timeout=1500)
 

@@ -1,11 +1,11 @@
 #!/bin/sh
-# The output loop under RealtimeSanitizer: fails if anything of ours allocates, locks or waits between
-# a card's wake-up and the next write. alsa-lib's own calls are not watched. Part of `make check`.
+# Runs the output loop under RealtimeSanitizer. Fails if our code allocates, locks or waits between a card's
+# wake-up and the next write. alsa-lib's own calls are not watched. Part of `make check`.
 #
-# First the loop alone, with a mistake made on purpose, to see that it would be seen; then the whole receiver, which
-# plays what a sender sends, while that pauses, seeks, skips and changes volume, delay and channels.
+# First runs the loop alone with a deliberate mistake, to check that it is found. Then runs the whole receiver with a sender
+# that pauses, seeks, skips and changes volume, delay and channels.
 #
-# Needs the sanitizer's runtime, which Swift's toolchain brings along, and a C compiler.
+# Needs the sanitizer's runtime, which is part of Swift's toolchain, and a C compiler.
 set -eu
 cd "$(dirname "$0")/../.."
 toolchain=$(dirname "$(dirname "$(readlink -f "$(command -v swift)")")")

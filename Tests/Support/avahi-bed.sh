@@ -1,9 +1,9 @@
 #!/bin/sh
-# A system bus and an Avahi daemon for tests, which see the loopback only: avahi-bed.sh DIRECTORY
-# Runs in the directory, which it makes, until its input ends, and does what each line of that says. The daemon gets a
-# private /run and loopback where the container allows it, because it keeps its process number in the one and would meet
-# others on the other; else it can only run where no other one does. It insists on root and on a user of its own: without
-# root, both are this user under other names.
+# A system bus and an Avahi daemon for tests, which see only the loopback: avahi-bed.sh DIRECTORY
+# It makes the directory, runs in it until its input ends, and carries out each line of the input as a command. If the
+# container allows it, the daemon gets a private /run, which holds its process number, and a private loopback, on which it
+# would meet others. Otherwise it can only run if no other daemon does. The daemon needs root and a user of its own:
+# without root, both are this user under other names.
 mkdir -m 700 "$1" && cd "$1" || { echo "$1 cannot be made"; exit 1; }
 bus= daemon=
 finish() {
@@ -86,7 +86,7 @@ start_daemon() {
   echo "avahi-daemon did not start: $last"
 }
 
-# What drains the pipe must go as well, or it takes the next daemon's words.
+# End the drain of the pipe as well, or it would take the next daemon's output.
 stop_daemon() {
   kill -9 $daemon $drain
   wait $daemon $drain 2>/dev/null
@@ -107,7 +107,7 @@ freeze_bus() { kill -STOP $bus && echo freeze_bus; }
 thaw_bus() { kill -CONT $bus && echo thaw_bus; }
 
 denial='<deny send_interface="org.freedesktop.Avahi.EntryGroup" send_member="AddService"/>'
-# The bus answers once it has read its rules anew.
+# The bus answers once it has read its rules again.
 reload() {
   dbus-send --system --print-reply --dest=org.freedesktop.DBus / \
     org.freedesktop.DBus.ReloadConfig >/dev/null 2>rules.log && echo "$1" ||

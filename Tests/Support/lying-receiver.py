@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Receivers that lie to the sender or break the protocol, one for each name that is given, each on a port of its own.
+"""Receivers that lie to the sender or break the protocol, one for each given name, each on a port of its own.
 
-Each is the smallest receiver of Examples/smallest-receiver, with what it says changed on its way out. It plays nothing, and
-prints what goodbyes it is told.
+Each is the smallest receiver of Examples/smallest-receiver, whose output is changed on its way out. It plays nothing, and
+prints the goodbyes that it gets.
 """
 import pathlib
 import struct
@@ -14,7 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Examples/s
 import receiver as honest
 from receiver import CREDIT, FLUSHED, GOODBYE, STATUS, WELCOME
 
-MARKER = 0  # A message of this type is sent as it is, without a length.
+MARKER = 0  # A message of this type is sent unchanged, without a length.
 
 
 def replaced(at, layout, value):
@@ -39,7 +39,7 @@ def flapping(payload):
     return bytes([1 + FLAPPING["count"] % 7]) + payload[1:]
 
 
-# Each takes a message that an honest receiver would send, and answers what is sent instead.
+# Each takes a message of an honest receiver, and returns the message to send instead.
 FAULTS = {
     # These break the protocol.
     "unknown-state": only(STATUS, replaced(0, ">B", 9)),
@@ -51,7 +51,7 @@ FAULTS = {
     "an-anchor": after(WELCOME, (honest.ANCHOR, ANCHOR_PAYLOAD)),
     "no-length": after(WELCOME, (MARKER, bytes(8))),
     "long-length": after(WELCOME, (MARKER, b"\xff" * 8)),
-    # These keep to it, and do not say the truth.
+    # These keep to the protocol, but lie.
     "generous": only(CREDIT, replaced(0, ">Q", 1 << 60)),
     "stingy": lambda kind, payload: [] if kind == CREDIT else [(kind, payload)],
     "late-horizon": only(STATUS, replaced(100, ">q", 10_000_000_000)),
@@ -62,7 +62,7 @@ FAULTS = {
 
 
 class NoCard:
-    """Takes the place of the recorder: nothing ever sounds."""
+    """Replaces the recorder, so that nothing ever sounds."""
 
     def __init__(self, path, rate):
         self.rate, self.flicks, self.playhead, self.state = rate, honest.FLICKS // rate, 0, honest.IDLE

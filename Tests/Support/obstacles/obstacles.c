@@ -1,5 +1,5 @@
-// To be preloaded into a program under test. Of each call here, all wait or fail while a file of its name lies in
-// $OBSTACLES: fsync and snd_pcm_open wait, pthread_create fails. With `busy`, snd_pcm_open says that the card is.
+// A library to preload into a program under test. While $OBSTACLES contains a file named after one of these calls, the call
+// waits or fails: fsync and snd_pcm_open wait, pthread_create fails. With a file `busy`, snd_pcm_open says that the card is busy.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Compiles the virtual sound cards and the mixer, and tells alsa-lib of them: build.sh DIRECTORY
+# Compiles the virtual sound cards and the mixer, and registers them with alsa-lib: build.sh DIRECTORY
 # Programs that get ALSA_CONFIG_PATH=DIRECTORY/asound.conf can then open virtual:DIR=/tmp/x,FORMAT=S16_LE.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)

@@ -4,8 +4,8 @@
  *     sine:PPM:PERIOD[:PHASE]   seconds and radians
  *     walk:PPM:SEED             a random walk of so many ppm in the square root of a second, pulled back to zero
  *
- * The reading is a function of true time alone, so a program that starts again finds the clock where it would be. True
- * time is CLOCK_MONOTONIC of this machine, read past any library that puts itself in front of the C library.
+ * The reading depends on true time only, so a program that restarts finds the clock as if it had run on. True time is
+ * CLOCK_MONOTONIC of this machine, read directly, past any library in front of the C library.
  */
 #ifndef TUTTI_CRYSTAL_H
 #define TUTTI_CRYSTAL_H
@@ -18,11 +18,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CRYSTAL_SECONDS 3600 /* the walk stands still after these */
+#define CRYSTAL_SECONDS 3600 /* after these seconds the walk stands still */
 
 struct crystal {
   double ppm;
-  int64_t since; /* true ns at which it has gained nothing */
+  int64_t since; /* true time in ns at which its gain is zero */
   double sine_ppm, period, phase;
   double walk[CRYSTAL_SECONDS + 1], walked[CRYSTAL_SECONDS + 1]; /* each second: ppm, and µs gained until then */
   int walks;
@@ -47,7 +47,7 @@ static inline double crystal_normal(uint64_t seed, uint64_t index) {
   return sqrt(-2 * log(u[0])) * cos(2 * M_PI * u[1]);
 }
 
-/* 0, or -1 if the wander cannot be read. */
+/* Returns 0, or -1 if the wander cannot be parsed. */
 static inline int crystal_make(struct crystal *c, double ppm, const char *wander, int64_t since) {
   double step;
   unsigned long long seed;
@@ -68,7 +68,7 @@ static inline int crystal_make(struct crystal *c, double ppm, const char *wander
   return 0;
 }
 
-/* By how many ns it is ahead of true time `t`. */
+/* Returns how many ns the crystal is ahead of true time `t`. */
 static inline double crystal_gain(const struct crystal *c, int64_t t) {
   double ns = (double)(t - c->since), gain = ns * c->ppm * 1e-6;
   if (c->period > 0) {

@@ -1,7 +1,7 @@
-/* Plays to a card as programs do that poll before each write: polls_first DEVICE. Each frame says its number.
+/* Plays to a card like programs that poll before each write: polls_first DEVICE. Each frame contains its number.
  *
- * It prints the first promise of the kernel's cards that this one breaks: poll returns as long as avail_min frames
- * can be written, and does not while they cannot.
+ * It prints the first promise of the kernel's cards that this card breaks: poll returns if avail_min frames can be
+ * written, and waits otherwise.
  */
 #include <alsa/asoundlib.h>
 
@@ -16,7 +16,7 @@ static void must(int good, const char *what) {
   }
 }
 
-/* Whether the card takes frames, before `limit` ms are over. */
+/* Returns true if the card takes frames within `limit` ms. */
 static int ready(int limit) {
   struct pollfd fd;
   unsigned short events = 0;

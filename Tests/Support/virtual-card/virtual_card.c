@@ -3,16 +3,16 @@
  *
  *     pcm.NAME { type virtual_card  dir "/tmp/x"  ppm 40.0  rate 44100  format "S16_LE"  channels 2 }
  *
- * dir        where it records and is controlled
- * ppm        its crystal's error (default 0); -900000 makes it ten times slower than it says
- * wander     how its crystal wanders, see crystal.h, from CLOCK_MONOTONIC `since`, in ns
- * step       frames by which the pointer moves that programs see (default 1); 0: by what a millisecond plays
- * latency    microseconds from the pointer to the air; programs are told them (default 0)
+ * dir        folder for its recordings and control files
+ * ppm        its crystal's error (default 0); -900000 makes it ten times slower than its rate
+ * wander     wander of its crystal, see crystal.h, from CLOCK_MONOTONIC `since`, in ns
+ * step       step of the pointer that programs see, in frames (default 1); 0: the frames of a millisecond
+ * latency    microseconds from the pointer to the air; reported to programs (default 0)
  * rate       its only rate, in Hz (default: 44100 to 192000); likewise format and channels
  * takes      1: records each opening in a file of its own, with its times, and looks at the control files every 20 ms
  *
- * DIR/heard      what was written, in the device's format; rewritten where the program rewinds
- * DIR/starts     a line for each start: CLOCK_MONOTONIC in ns, and the frame of `heard` that it begins with
+ * DIR/heard      the frames written, in the device's format; overwritten if the program rewinds
+ * DIR/starts     a line for each start: CLOCK_MONOTONIC in ns, and the frame of `heard` with which it begins
  * DIR/take-N     with `takes`, in place of `heard`; DIR/take-N.times has a line for the format, then lines with a word
  *                (start, at, stop, dry, suspended, gone), CLOCK_MONOTONIC in ns, and the frame that sounds then
  * DIR/lock       held while the card is open, so that it can be opened once
@@ -21,7 +21,7 @@
  * DIR/underrun   makes one underrun; removed by the card
  * DIR/dry        while this file exists the card runs dry as soon as it is started
  *
- * Nothing runs in the background: each call works out where the pointer is by now. `polls_first.c` tests it.
+ * Nothing runs in the background: each call computes the present place of the pointer. `polls_first.c` tests it.
  */
 #define _GNU_SOURCE
 #include <alsa/asoundlib.h>
@@ -36,8 +36,8 @@
 
 #include "crystal.h"
 
-#define CONTROL_NS 20000000ll /* with `takes`: how often control files are looked for */
-#define TIMES_NS 100000000ll  /* and how often the time is noted */
+#define CONTROL_NS 20000000ll /* with `takes`: interval of checks for control files */
+#define TIMES_NS 100000000ll  /* and of notes of the time */
 
 struct card {
   snd_pcm_ioplug_t io;
@@ -53,7 +53,7 @@ struct card {
   uint64_t base; /* place in the recording of position 0 of this run */
   bool running, gone;
   int64_t started; /* ns */
-  double position; /* within this run, as of the last look */
+  double position; /* within this run, at the last look */
   long step;       /* frames by which `visible` moves, or 0 */
 };
 
@@ -63,13 +63,13 @@ static bool control(const struct card *c, const char *what, bool once) {
   return once ? unlink(path) == 0 : access(path, F_OK) == 0;
 }
 
-/* The position of this run at true time `t`. */
+/* Returns the position of this run at true time `t`. */
 static double position(const struct card *c, int64_t t) {
   double gained = crystal_gain(&c->crystal, t) - crystal_gain(&c->crystal, c->started);
   return ((double)(t - c->started) + gained) * 1e-9 * c->io.rate;
 }
 
-/* When this run comes to a position. */
+/* Returns the time at which this run reaches a position. */
 static int64_t time_of(const struct card *c, double position) {
   double span = position / c->io.rate * 1e9 / (1 + c->crystal.ppm * 1e-6);
   for (int i = 0; i < 3; i++) {
@@ -93,7 +93,7 @@ static int halt(struct card *c, const char *why, int64_t t, snd_pcm_state_t stat
   return code;
 }
 
-/* Brings the card to the present; 0, or why it does not run any more. */
+/* Brings the card to the present. Returns 0, or the reason why it does not run any more. */
 static int look(struct card *c) {
   snd_pcm_ioplug_t *io = &c->io;
   int64_t now = true_now();
@@ -137,17 +137,17 @@ static bool has_space(const struct card *c, snd_pcm_uframes_t written) {
   return c->io.buffer_size + (snd_pcm_uframes_t)visible(c) - written >= c->avail_min;
 }
 
-/* The end of the present period, in ns; 0: a card that stands has none. */
+/* Returns the end of the present period, in ns; 0 for a stopped card. */
 static int64_t period_end(const struct card *c) {
   double period = (double)c->io.period_size;
   return c->running ? time_of(c, (floor(c->position / period) + 1) * period) : 0;
 }
 
-/* Makes poll answer as the kernel's cards do: at once while there is space, else when a period ends. Nobody reads the
- * timer, so it stays readable until it is set again. */
+/* Makes poll behave as with the kernel's cards: it returns at once if there is space, otherwise at the end of a period.
+ * Nobody reads the timer, so it stays readable until it is set again. */
 static void arm(struct card *c, snd_pcm_uframes_t written) {
   bool at_once = has_space(c, written) && c->io.state != SND_PCM_STATE_DRAINING;
-  int64_t ns = at_once ? 1 : period_end(c); /* 1 is long past, and 0 disarms it */
+  int64_t ns = at_once ? 1 : period_end(c); /* 1 is long past; 0 would disarm the timer */
   struct itimerspec timer = {{0, 0}, {ns / 1000000000, ns % 1000000000}};
   syscall(SYS_timerfd_settime, c->timer, TFD_TIMER_ABSTIME, &timer, NULL);
 }
@@ -183,7 +183,7 @@ static int card_prepare(snd_pcm_ioplug_t *io) {
     return -ENODEV;
   if (control(c, "suspend", false))
     return -ESTRPIPE;
-  /* What was written but not heard is cut off, as it would be on a card. */
+  /* Frames written but not heard are cut off, as on a real card. */
   c->base += (uint64_t)c->position;
   c->position = 0;
   c->running = false;
@@ -249,7 +249,7 @@ static void close_recording(struct card *c) {
   c->times = NULL;
 }
 
-/* A new take, with its times. */
+/* Opens a new take, with its times. */
 static int open_take(struct card *c) {
   char path[600];
   int n = 0;

@@ -1,9 +1,9 @@
 /* A sound card that records, for tests: an ALSA plugin whose pointer follows CLOCK_MONOTONIC at a chosen rate and whose
- * frames say their own number.
+ * frames contain their own number.
  *
  *     pcm.NAME { type virtual_input  dir "/tmp/x"  ppm 40.0  rate 44100 }
  *
- * dir    where it is controlled
+ * dir    folder for its control files
  * ppm    its crystal's error (default 0)
  * rate   its only rate, in Hz (default: 48000)
  *
@@ -24,7 +24,7 @@
 struct input {
   snd_pcm_ioplug_t io;
   char dir[512];
-  double speed; /* frames taken for each frame that it should */
+  double speed; /* frames taken for each frame at the nominal rate */
   int timer;
   snd_pcm_uframes_t avail_min;
   int64_t opened; /* ns of the first start */
@@ -49,7 +49,7 @@ static double taken(const struct input *c) {
   return c->opened ? (double)(now_ns() - c->opened) * 1e-9 * c->io.rate * c->speed : 0;
 }
 
-/* Brings the card to the present; 0, or why it does not run any more. */
+/* Brings the card to the present. Returns 0, or the reason why it does not run any more. */
 static int look(struct input *c) {
   if (control(c, "vanish", false)) {
     c->running = false;

@@ -3,7 +3,7 @@
  *
  *     ctl.NAME { type virtual_mixer  dir "/tmp/x" }
  *
- * DIR/mixer holds what was set: volume and switch of Digital, volume of Tone.
+ * DIR/mixer holds the settings: volume and switch of Digital, volume of Tone.
  */
 #include <alsa/asoundlib.h>
 #include <alsa/control_external.h>
