@@ -6,7 +6,7 @@ import Receiver
 /// The sockets of a receiver that any sender on the network can reach, encrypted.
 final class NetworkLines: ReceiverLines {
   /// Maximum number of connections at a time: 16 in the lobby, 9 at the pairing desk, 2 of a sender, and 4 that the
-  /// other side is to close.
+  /// other side is to close. The 16 that may wait at the desk's door are not counted in.
   static let connectionLimit = 32
 
   private let reactor: Reactor

@@ -6,8 +6,8 @@ extension WebAPI {
   /// Returns who sent a request: this machine, a paired browser, the holder of the token, a guest
   /// or a stranger.
   ///
-  /// - Throws: if the request carries a token while the sender's address must wait after wrong
-  ///   ones.
+  /// - Throws: if the request carries a token that cannot be checked yet, because too many wrong
+  ///   ones came before.
   func asker(_ request: WebRequest, for permission: Permission) async throws(Refusal)
     -> Asker
   {

@@ -53,7 +53,7 @@ struct ReceiverDoctorCommand: ParsableCommand {
   }
 }
 
-/// The facts that `tutti-receiver doctor` reads about a receiver in another process.
+/// A receiver in another process, which `tutti-receiver doctor` examines.
 private struct ExaminedReceiver: Sendable {
   private static let program = "tutti-receiver"
   private static let usualPort = 7770

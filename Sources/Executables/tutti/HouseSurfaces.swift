@@ -12,7 +12,7 @@ import WireProtocol
 final class HouseSurfaces {
   /// TCP port of the page.
   let port: Int
-  /// Refuses every request if the library could not be opened.
+  /// A stand-in without contents if the library could not be opened.
   let library: any LibraryControl
   /// Nil if the library could not be opened.
   let media: MediaLibrary?
