@@ -72,6 +72,9 @@ let package = Package(
       name: "Output", dependencies: ["Clock", "Audio", "Receiver"], path: "Sources/Output",
       swiftSettings: strict),
 
+    // The form in which programs meet programs.
+    .target(name: "ProgramJSON", path: "Sources/ProgramJSON", swiftSettings: strict),
+
     // Adapters: each wraps one outside thing and imports no other adapter.
     adapter("LinuxIO", ["Clock", "WireProtocol", "CSys"]),
     adapter("HostFacts", ["Clock", "Diagnosis"]),
@@ -123,7 +126,7 @@ let package = Package(
       name: "ReceiverDriver",
       dependencies: [
         "Clock", "Audio", "WireProtocol", "Pairing", "Receiver", "LinuxIO", "OpenSSLSecurity",
-        "Output", "ALSAOutput", "AvahiDiscovery", "Codecs", "FFmpegDecoder",
+        "Output", "ALSAOutput", "AvahiDiscovery", "Codecs", "FFmpegDecoder", "ProgramJSON",
       ],
       path: "Sources/ReceiverDriver", swiftSettings: strict),
 
@@ -132,6 +135,7 @@ let package = Package(
       name: "Doctor",
       dependencies: [
         "Clock", "WireProtocol", "Diagnosis", "LinuxIO", "HostFacts", "AvahiDiscovery",
+        "ProgramJSON",
       ],
       path: "Sources/Doctor", swiftSettings: strict),
 
@@ -149,6 +153,7 @@ let package = Package(
       name: "WebAPI",
       dependencies: [
         "Sender", "Pairing", "Driver", "Service", "WebServer", "QRCode", "COpenAPI", "Page",
+        "ProgramJSON",
       ],
       path: "Sources/WebAPI", swiftSettings: strict),
 
@@ -175,7 +180,7 @@ let package = Package(
       dependencies: [
         "Clock", "Audio", "WireProtocol", "Pairing", "Sender", "Driver", "Service", "Library",
         "LinuxIO", "OpenSSLSecurity", "AvahiDiscovery", "FFmpegSource", "WebAPI", "WebServer",
-        "QRCode", "Diagnosis", "Doctor", "HostFacts", arguments, logging,
+        "QRCode", "Diagnosis", "Doctor", "HostFacts", "ProgramJSON", arguments, logging,
       ],
       path: "Sources/Executables/tutti", swiftSettings: strict),
     .executableTarget(
@@ -192,7 +197,8 @@ let package = Package(
 
     // What several test targets use.
     .target(
-      name: "TestSupport", dependencies: ["Pairing", "WireProtocol"], path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["Pairing", "WireProtocol", "Clock"],
+      path: "Tests/TestSupport",
       swiftSettings: strict),
     .target(
       name: "SecurityTestSupport", dependencies: ["OpenSSLSecurity", "COpenSSL", "WireProtocol"],
@@ -201,7 +207,7 @@ let package = Package(
     tests("AudioTests", ["Audio", "Clock", "TestSupport"]),
     tests("WireProtocolTests", ["WireProtocol", "Audio", "Clock", "TestSupport"]),
     tests("PairingTests", ["Pairing", "WireProtocol", "Clock", "TestSupport"]),
-    tests("DiagnosisTests", ["Diagnosis", "Clock", "WireProtocol", "TestSupport"]),
+    tests("DiagnosisTests", ["Diagnosis", "ProgramJSON", "Clock", "WireProtocol", "TestSupport"]),
     tests("DoctorTests", ["Doctor", "Diagnosis", "Clock"]),
     tests("HostFactsTests", ["HostFacts", "Diagnosis", "TestSupport"]),
     tests("SenderTests", ["Sender", "Pairing", "WireProtocol", "Audio", "Clock", "TestSupport"]),
@@ -248,7 +254,7 @@ let package = Package(
       "DriverTests",
       [
         "Driver", "LinuxIO", "OpenSSLSecurity", "AvahiDiscovery", "FFmpegSource", "Sender",
-        "Pairing", "Audio", "Clock", "WireProtocol", "TestSupport",
+        "Pairing", "ProgramJSON", "Audio", "Clock", "WireProtocol", "TestSupport",
       ]),
     tests(
       "ServiceTests",
@@ -277,7 +283,7 @@ let package = Package(
       "WebAPITests",
       [
         "WebAPI", "WebServer", "WebTestSupport", "Service", "Pairing", "Clock", "Driver", "Sender",
-        "TestSupport",
+        "WireProtocol", "TestSupport",
       ]),
     tests(
       "ProgramTests",

@@ -1,8 +1,8 @@
 import WireProtocol
 
 /// The result of a check, in words for people: a fact and, if something is wrong, what to do about it.
-package struct Finding: Hashable, Sendable {
-  package enum Verdict: String, Sendable {
+package struct Finding: Hashable, Sendable, Encodable {
+  package enum Verdict: String, Sendable, Encodable {
     case well
     /// Music plays all the same, though not as well as it could; or the user wants it so.
     case notice
@@ -26,30 +26,6 @@ package struct Finding: Hashable, Sendable {
 
   package static func wrong(_ check: String, _ fact: String, cure: String) -> Finding {
     Finding(check: check, verdict: .wrong, fact: fact, cure: cure)
-  }
-}
-
-extension Finding {
-  /// One JSON object, without the end of the line.
-  package var json: String {
-    var pairs = [("check", check), ("verdict", verdict.rawValue), ("fact", fact)]
-    if let cure { pairs.append(("cure", cure)) }
-    return "{" + pairs.map { "\"\($0.0)\":\($0.1.asJSON)" }.joined(separator: ",") + "}"
-  }
-}
-
-extension String {
-  /// The text as a JSON string, with quotation marks.
-  fileprivate var asJSON: String {
-    let escaped = unicodeScalars.map { scalar in
-      switch scalar {
-      case "\"", "\\": "\\\(scalar)"
-      case _ where scalar.value < 0x20:
-        "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
-      default: String(scalar)
-      }
-    }
-    return "\"" + escaped.joined() + "\""
   }
 }
 

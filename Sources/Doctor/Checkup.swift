@@ -2,6 +2,7 @@ package import Clock
 package import Diagnosis
 import Glibc
 import LinuxIO
+import ProgramJSON
 
 /// Makes checks side by side, each on a thread of its own, and prints their findings in the order of the checks, as
 /// soon as they are known. A check that does not come back is left behind.
@@ -86,7 +87,7 @@ package struct Checkup {
     progress.clear()
     for finding in found {
       if isJSON {
-        try print(finding.json)
+        try print(String(decoding: try JSON.encode(finding), as: UTF8.self))
       } else {
         for line in text.lines(finding) { try print(line) }
       }

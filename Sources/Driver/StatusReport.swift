@@ -17,20 +17,8 @@ package struct StatusReport: Codable, Hashable, Sendable {
     package var muted: Bool?
     package var delayMs: Double?
     package var channels: String?
-    package var bufferedS: Double?
-    package var bufferedBytes: UInt64?
-    package var syncErrorUs: Double?
-    package var syncErrorP50Us: Double?
-    package var syncErrorP99Us: Double?
-    package var syncErrorMaxUs: Double?
-    package var clockErrorBoundUs: Double?
-    package var roundTripUs: Double?
-    package var clockDriftPpm: Double?
-    package var deviceDriftPpm: Double?
-    package var underruns: UInt32?
-    package var latePackets: UInt32?
-    package var lostPackets: UInt32?
-    package var corruptPackets: UInt32?
+    /// Present while the room is connected.
+    package var sync: RoomSync?
   }
 
   /// Revision of the last event before this status.
@@ -126,12 +114,6 @@ package struct BufferingReport: Codable, Hashable, Sendable {
     arrivedS = buffering.arrived.seconds.rounded(to: 6)
     neededS = buffering.needed.seconds.rounded(to: 6)
   }
-
-  func typed(_ item: PlayItem) -> Buffering {
-    Buffering(
-      item: item, arrived: MediaDuration(seconds: arrivedS),
-      needed: MediaDuration(seconds: neededS))
-  }
 }
 
 /// The effects last set by `tutti effects`, or by the keys of `tutti play`.
@@ -203,30 +185,13 @@ extension StatusReport.Room {
     case .live(let status):
       state = "\(status.state)"
       detail = status.detail.isEmpty ? nil : status.detail
-      take(status)
+      sync = RoomSync(status)
     }
     guard let settings = room.settings else { return }
     volume = Double(settings.volume) / 10
     muted = settings.isMuted
     delayMs = (settings.delay.seconds * 1000).rounded(to: 3)
     channels = "\(settings.channelMap)"
-  }
-
-  private mutating func take(_ status: RoomStatus) {
-    bufferedS = max(0, (status.bufferedUntil - status.playhead).seconds).rounded(to: 3)
-    bufferedBytes = status.heldBytes
-    syncErrorUs = status.syncError.now.microseconds.rounded(to: 3)
-    syncErrorP50Us = status.syncError.median.microseconds.rounded(to: 3)
-    syncErrorP99Us = status.syncError.p99.microseconds.rounded(to: 3)
-    syncErrorMaxUs = status.syncError.maximum.microseconds.rounded(to: 3)
-    clockErrorBoundUs = status.knownErrorBound?.microseconds.rounded(to: 3)
-    roundTripUs = status.roundTrip.microseconds.rounded(to: 3)
-    clockDriftPpm = Double(status.clockDrift) / 1000
-    deviceDriftPpm = Double(status.deviceDrift) / 1000
-    underruns = status.underruns
-    latePackets = status.latePackets
-    lostPackets = status.lostPackets
-    corruptPackets = status.corruptPackets
   }
 }
 

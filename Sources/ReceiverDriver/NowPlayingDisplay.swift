@@ -1,5 +1,6 @@
 import Clock
 import LinuxIO
+import ProgramJSON
 import Receiver
 import WireProtocol
 
@@ -82,7 +83,7 @@ private final class NowPlayingFiles {
     }
     // Write the title even if the picture cannot be written.
     let failure = showCover(of: item)
-    try file.show(Array(item.json(coverPath: cover.path).utf8))
+    try file.show(JSON.line(NowPlaying(item, coverPath: cover.path)))
     if let failure { throw failure }
   }
 
@@ -108,41 +109,28 @@ extension ItemDescription {
   }
 }
 
-extension SoundingItem {
-  /// One JSON object in one line, with the names of `tutti status --json`.
-  fileprivate func json(coverPath: String?) -> String {
-    var pairs: [(name: String, value: String)] = []
-    func add(_ name: String, _ text: String?) {
-      if let text, !text.isEmpty { pairs.append((name, text.quoted)) }
-    }
-    add("album", description.album)
-    add("artist", description.artist)
-    if let artwork, let coverPath {
-      pairs.append(("artwork_bytes", "\(artwork.bytes.count)"))
-      add("artwork_path", coverPath)
-      add("artwork_type", artwork.mimeType)
-    }
-    if description.duration > .zero {
-      pairs.append(("duration_s", "\(description.duration.seconds)"))
-    }
-    add("title", description.title)
-    if description.track > 0 { pairs.append(("track", "\(description.track)")) }
-    return "{" + pairs.map { "\"\($0.name)\":\($0.value)" }.joined(separator: ",") + "}\n"
-  }
-}
+/// The object of `now-playing.json`, with the names of `tutti status --json`.
+private struct NowPlaying: Encodable {
+  var album: String?
+  var artist: String?
+  var artworkBytes: Int?
+  var artworkPath: String?
+  var artworkType: String?
+  var durationS: Double?
+  var title: String?
+  var track: UInt16?
 
-extension String {
-  /// The text as a JSON string.
-  fileprivate var quoted: String {
-    let escaped = unicodeScalars.map { scalar in
-      switch scalar {
-      case "\"", "\\": "\\\(scalar)"
-      case _ where scalar.value < 0x20:
-        "\\u00" + (scalar.value < 16 ? "0" : "")
-          + String(scalar.value, radix: 16)
-      default: String(scalar)
-      }
+  init(_ item: SoundingItem, coverPath: String?) {
+    func known(_ text: String) -> String? { text.isEmpty ? nil : text }
+    let description = item.description
+    (album, artist, title) = (
+      known(description.album), known(description.artist), known(description.title)
+    )
+    if let artwork = item.artwork, let coverPath {
+      (artworkBytes, artworkPath) = (artwork.bytes.count, coverPath)
+      artworkType = known(artwork.mimeType)
     }
-    return "\"" + escaped.joined() + "\""
+    if description.duration > .zero { durationS = description.duration.seconds }
+    if description.track > 0 { track = description.track }
   }
 }

@@ -1,3 +1,5 @@
+import Driver
+import ProgramJSON
 import Service
 import WebServer
 
@@ -149,7 +151,7 @@ package actor EventFeed {
   func recheck() { wake() }
 
   private func event(_ name: String, id: UInt64? = nil, _ value: some Encodable) -> [UInt8]? {
-    guard let data = try? JSONText.encode(value) else { return nil }
+    guard let data = try? JSON.encode(value) else { return nil }
     let head = "event: \(name)\n" + (id.map { "id: \(instance)-\($0)\n" } ?? "") + "data: "
     return [UInt8](head.utf8) + data + [UInt8]("\n\n".utf8)
   }
@@ -159,7 +161,7 @@ package actor EventFeed {
 private struct SyncEvent: Encodable {
   struct Room: Encodable {
     let id: String
-    let sync: HouseState.Sync
+    let sync: RoomSync
   }
 
   struct Group: Encodable {

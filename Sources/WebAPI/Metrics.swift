@@ -1,4 +1,5 @@
 internal import Glibc
+import Driver
 import Service
 import WebServer
 
@@ -59,7 +60,7 @@ enum Metrics {
         name: "tutti_room_\(name)", kind: kind, help: help,
         samples: state.rooms.compactMap { room in value(room).map { (labels(room), $0) } })
     }
-    func counter(_ name: String, _ help: String, _ value: (HouseState.Sync) -> UInt32?) -> Family {
+    func counter(_ name: String, _ help: String, _ value: (RoomSync) -> UInt32?) -> Family {
       family("\(name)_total", help, kind: "counter") { $0.sync.flatMap(value).map { Double($0) } }
     }
     return [
@@ -71,17 +72,17 @@ enum Metrics {
         $0.sync?.boundUs.map { $0 / 1e6 }
       },
       family("round_trip_seconds", "The travel time of a time request and its answer.") {
-        $0.sync?.roundTripUs.map { $0 / 1e6 }
+        ($0.sync?.roundTripUs).map { $0 / 1e6 }
       },
       family("clock_drift_ratio", "How much faster the room's clock runs than the group's.") {
-        $0.sync?.clockDriftPpm.map { $0 / 1e6 }
+        ($0.sync?.clockDriftPpm).map { $0 / 1e6 }
       },
       family("device_drift_ratio", "How much faster the room's sound card runs than its clock.") {
-        $0.sync?.deviceDriftPpm.map { $0 / 1e6 }
+        ($0.sync?.deviceDriftPpm).map { $0 / 1e6 }
       },
       family("buffered_seconds", "Music that the room holds.") { $0.sync?.bufferedS },
       family("buffered_bytes", "Size of the music that the room holds.") {
-        $0.sync?.bufferedBytes.map { Double($0) }
+        ($0.sync?.bufferedBytes).map { Double($0) }
       },
       family("volume_ratio", "The room's volume, from 0 to 1.") { $0.volume.map { $0 / 100 } },
       counter("underruns", "Times at which the sound card ran dry.") { $0.underruns },

@@ -1,3 +1,4 @@
+import ProgramJSON
 import Service
 import WebServer
 
@@ -5,7 +6,7 @@ extension WebAPI {
   static let pageRoutes: [Route] = [
     Route("GET", "/", .anyone) { api, call in
       let isToldState = call.asker.may(.guest)
-      let state = isToldState ? try JSONText.encode(await api.house.state()) : []
+      let state = isToldState ? try JSON.encode(await api.house.state()) : []
       var response = WebResponse(
         .bytes(
           api.page.index(asker: call.asker.name, state: state), type: "text/html; charset=utf-8"))

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import ProgramJSON
 package import Service
 package import WebServer
 
@@ -82,14 +82,6 @@ package struct WebAPI: Sendable {
   }
 
   static func json(_ value: some Encodable, status: Int = 200) throws -> WebResponse {
-    WebResponse(status: status, .bytes(try JSONText.encode(value), type: "application/json"))
-  }
-}
-
-enum JSONText {
-  static func encode(_ value: some Encodable) throws -> [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return [UInt8](try encoder.encode(value))
+    WebResponse(status: status, .bytes(try JSON.encode(value), type: "application/json"))
   }
 }

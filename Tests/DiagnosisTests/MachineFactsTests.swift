@@ -1,5 +1,6 @@
 import Clock
 import Diagnosis
+import ProgramJSON
 import Testing
 
 /// The verdicts on a machine's facts.
@@ -153,11 +154,14 @@ import Testing
       lines.unicodeScalars.allSatisfy { $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) })
   }
 
-  @Test func `programs get one object a line`() {
+  @Test func `programs get one object a line`() throws {
+    func text(_ finding: Finding) throws -> String {
+      String(decoding: try JSON.encode(finding), as: UTF8.self)
+    }
     #expect(
-      Finding.notice("a\"b", "c\\\n", cure: "d").json
-        == #"{"check":"a\"b","verdict":"notice","fact":"c\\\u000a","cure":"d"}"#)
-    #expect(Finding.well("a", "b").json == #"{"check":"a","verdict":"well","fact":"b"}"#)
+      try text(.notice("a\"b", "c\\\n", cure: "d"))
+        == #"{"check":"a\"b","cure":"d","fact":"c\\\n","verdict":"notice"}"#)
+    #expect(try text(.well("a", "b")) == #"{"check":"a","fact":"b","verdict":"well"}"#)
   }
 
   @Test func `the sum says how many`() {

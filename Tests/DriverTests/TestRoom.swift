@@ -3,6 +3,7 @@ import Clock
 import LinuxIO
 import OpenSSLSecurity
 import Sender
+import TestSupport
 import WireProtocol
 
 @testable import Driver
@@ -86,7 +87,7 @@ final class TestRoom {
       sessions.append(Session(hello: hello, peer: known[id]))
       uses[id] = (sessions.count - 1, false)
       say(.welcome(welcome), on: id)
-      say(.status(.ready), on: id)
+      say(.status(.made(.ready)), on: id)
     case .media(let session):
       guard let index = sessions.lastIndex(where: { $0.hello.session == session }) else { return }
       uses[id] = (index, true)
@@ -114,16 +115,5 @@ final class TestRoom {
       capacity: Capacity(bytes: 64 << 20, duration: .seconds(600)), codecs: [.pcm],
       settings: RoomSettings(
         volume: 1000, isMuted: false, delay: .zero, channelMap: .stereo), held: nil)
-  }
-}
-
-extension RoomStatus {
-  fileprivate static var ready: RoomStatus {
-    let none = SyncErrorStatistics(now: .zero, median: .zero, p99: .zero, maximum: .zero)
-    return RoomStatus(
-      state: .ready, detail: "", playhead: .zero, bufferedUntil: .zero, heldBytes: 0,
-      syncError: none, clockErrorBound: .zero, roundTrip: .zero,
-      commitHorizon: .milliseconds(40), clockDrift: 0, deviceDrift: 0, underruns: 0,
-      latePackets: 0, lostPackets: 0, corruptPackets: 0)
   }
 }

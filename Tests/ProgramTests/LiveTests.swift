@@ -75,7 +75,7 @@ import Testing
     _ = try room.program.stop()
     let tones = try tones(card).count { $0 }
     #expect(tones > Self.seconds * 10 / 2, "\(tones): \(room.program.lines) \(player.lines)")
-    #expect(player.lines.contains { $0.contains(#""live_latency_ms":600"#) })
+    #expect(player.lines.contains { $0.contains(#""liveLatencyMs":600"#) })
   }
 
   /// Frames of the virtual input contain their own numbers: the left channel has a slope of one.
@@ -113,7 +113,7 @@ import Testing
     try player.line("a position of \(seconds) s") { line in
       let event = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
       return event?["event"] as? String == "position"
-        && event?["position_s"] as? Double ?? 0 >= seconds
+        && event?["positionS"] as? Double ?? 0 >= seconds
     }
   }
 

@@ -63,23 +63,23 @@ import Testing
     let changes = try FolderWatch(folder.file("state-a"))
     let player = try player(files, at: [receiver.address], in: folder)
 
-    try changes.wait { object(in: shown)?["artwork_path"] != nil }
+    try changes.wait { object(in: shown)?["artworkPath"] != nil }
     let one = try #require(object(in: shown))
     #expect(one["title"] as? String == "One")
     #expect(one["artist"] as? String == "Jo Bä")
     #expect(one["album"] as? String == "Third \"3\"")
     #expect(one["track"] as? Int == 3)
-    #expect(one["duration_s"] as? Double == 60)
-    #expect(one["artwork_type"] as? String == "image/png")
-    #expect(one["artwork_bytes"] as? Int == cover.bytes.count)
-    let path = try #require(one["artwork_path"] as? String)
+    #expect(one["durationS"] as? Double == 60)
+    #expect(one["artworkType"] as? String == "image/png")
+    #expect(one["artworkBytes"] as? Int == cover.bytes.count)
+    let path = try #require(one["artworkPath"] as? String)
     #expect(path == folder.file("state-a/cover.png"))
     #expect(try Data(contentsOf: URL(filePath: path)) == cover.bytes)
 
     try expectStatus(of: cover.bytes)
     _ = try tutti("next")
     try changes.wait { object(in: shown)?["title"] as? String == "Two" }
-    #expect(object(in: shown)?["artwork_path"] == nil)
+    #expect(object(in: shown)?["artworkPath"] == nil)
     #expect(!FileManager.default.fileExists(atPath: path))
 
     _ = try tutti("stop")
@@ -125,9 +125,9 @@ import Testing
     let json = try #require(try tutti("status", "--json").first)
     let status = try #require(
       try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
-    #expect(status["artwork_path"] as? String == path)
-    #expect(status["artwork_bytes"] as? Int == cover.count)
-    #expect(status["artwork_type"] as? String == "image/png")
+    #expect(status["artworkPath"] as? String == path)
+    #expect(status["artworkBytes"] as? Int == cover.count)
+    #expect(status["artworkType"] as? String == "image/png")
     #expect(try Data(contentsOf: URL(filePath: path)) == cover)
   }
 

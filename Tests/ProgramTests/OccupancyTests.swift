@@ -84,7 +84,7 @@ import WireProtocol
     let player = try player(
       [tone], at: [receiver.address], in: folder, "--json", "--position-every", "0.5")
     // The room has received all of it by then.
-    try player.line(with: "\"position_s\":3")
+    try player.line(with: "\"positionS\":3")
     kill(player.process.processIdentifier, SIGSTOP)
     try receiver.program.line(with: "nothing heard for 10 s")
     kill(player.process.processIdentifier, SIGCONT)

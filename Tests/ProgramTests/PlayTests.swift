@@ -68,7 +68,7 @@ import Testing
       try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
     }
     let places = events.filter { $0["event"] as? String == "position" }
-      .compactMap { $0["position_s"] as? Double }
+      .compactMap { $0["positionS"] as? Double }
     #expect(places.count > 2)
     #expect(places == places.sorted())
     #expect(places.allSatisfy { (0...2).contains($0) })

@@ -99,8 +99,8 @@ import Testing
     let again = try Daemon(in: folder)
     try again.wait { try $0.status()["state"] as? String == "playing" }
     let status = try again.status()
-    #expect(status["item_number"] as? Int == 2)
-    #expect((30.0...60).contains(try #require(status["position_s"] as? Double)))
+    #expect(status["itemNumber"] as? Int == 2)
+    #expect((30.0...60).contains(try #require(status["positionS"] as? Double)))
     _ = try again.run("pause")
     again.kill()
 
@@ -108,7 +108,7 @@ import Testing
     #expect(try third.status()["state"] as? String == "stopped")
     _ = try third.run("resume")
     try third.wait { try $0.status()["state"] as? String == "playing" }
-    #expect(try #require(third.status()["position_s"] as? Double) >= 30)
+    #expect(try #require(third.status()["positionS"] as? Double) >= 30)
   }
 
   @Test func `with --resume no, it waits for its user`() throws {

@@ -22,7 +22,7 @@ import Testing
     try player.line("a position of \(seconds) s") { line in
       let event = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
       return event?["event"] as? String == "position"
-        && event?["position_s"] as? Double ?? 0 >= seconds
+        && event?["positionS"] as? Double ?? 0 >= seconds
     }
   }
 
@@ -37,7 +37,7 @@ import Testing
     try wait(for: player, at: 0.6)
     try tutti("pause")
     try player.line("a pause of the room") {
-      $0.contains(#""event":"room_state""#) && $0.contains(#""room":"smallest""#)
+      $0.contains(#""event":"roomState""#) && $0.contains(#""room":"smallest""#)
         && $0.contains(#""state":"paused""#)
     }
     try tutti("resume")

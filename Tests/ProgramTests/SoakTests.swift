@@ -73,9 +73,7 @@ import Testing
     func status() throws -> Status {
       let (code, lines) = try command("status", "--json")
       try #require(code == 0, "\(lines)")
-      let decoder = JSONDecoder()
-      decoder.keyDecodingStrategy = .convertFromSnakeCase
-      return try decoder.decode(Status.self, from: Data(lines[0].utf8))
+      return try JSONDecoder().decode(Status.self, from: Data(lines[0].utf8))
     }
 
     func expectBoundedMemory(_ step: String) throws {

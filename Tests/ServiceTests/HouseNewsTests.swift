@@ -1,5 +1,7 @@
 import Driver
+import TestSupport
 import Testing
+import WireProtocol
 
 @testable import Sender
 @testable import Service
@@ -74,9 +76,7 @@ import Testing
   @Test func `a room is told of when it changes, and not for its sync error`() {
     #expect(told { $0.rooms[0].volume = 3 }.change?.rooms.map(\.volume) == [3])
     #expect(told { $0.rooms[0].state = "away" }.change?.groups.isEmpty ?? false)
-    var room = StatusReport.Room(.init(id: .init(1), name: "a", connection: .connecting))
-    room.syncErrorUs = 3
-    let sync = HouseState.Sync(room)
+    let sync = RoomSync(.made())
     #expect(told { $0.rooms[0].sync = sync }.change == nil)
   }
 

@@ -63,7 +63,7 @@ import WireProtocol
 
     try pause(id, through: door)
     var back = group.player.status
-    back.rooms[0].connection = .live(.holding(.zero))
+    back.rooms[0].connection = .live(.made())
     group.look(at: start + .seconds(20), back)
     #expect(group.player.status.state == .paused)
   }

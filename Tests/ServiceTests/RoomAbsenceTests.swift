@@ -14,7 +14,7 @@ import WireProtocol
     var group = GroupStatus.resting
     group.state = state
     let connection: GroupStatus.Room.Connection =
-      held.map { .live(.holding($0)) } ?? .away(reason: "gone")
+      held.map { .live(.made(holding: $0)) } ?? .away(reason: "gone")
     group.rooms = [.init(id: RoomID(1), name: "a", connection: connection)]
     return group
   }
@@ -68,16 +68,5 @@ extension GroupStatus {
         clockPort: 1, firstSession: 1),
       playing: Playlist()
     ).status(at: LocalTime(nanoseconds: 0))
-  }
-}
-
-extension RoomStatus {
-  static func holding(_ held: MediaDuration) -> RoomStatus {
-    let none = SyncErrorStatistics(now: .zero, median: .zero, p99: .zero, maximum: .zero)
-    return RoomStatus(
-      state: .playing, detail: "", playhead: .zero, bufferedUntil: .zero + held, heldBytes: 0,
-      syncError: none, clockErrorBound: .zero, roundTrip: .zero,
-      commitHorizon: .milliseconds(40), clockDrift: 0, deviceDrift: 0, underruns: 0,
-      latePackets: 0, lostPackets: 0, corruptPackets: 0)
   }
 }

@@ -1,5 +1,7 @@
 import Driver
+import TestSupport
 import Testing
+import WireProtocol
 
 @testable import Sender
 @testable import Service
@@ -10,7 +12,7 @@ import Testing
 
   /// The household at a second of its clock.
   private static func state(
-    _ second: Double, _ rooms: [(id: String, state: String, sync: HouseState.Sync?)]
+    _ second: Double, _ rooms: [(id: String, state: String, sync: RoomSync?)]
   ) -> HouseState {
     HouseState(
       revision: 0, nowMs: second * 1_000,
@@ -24,12 +26,12 @@ import Testing
   }
 
   private static func sync(
-    _ error: Double?, underruns: UInt32 = 0, late: UInt32 = 0, lost: UInt32 = 0
-  ) -> HouseState.Sync {
-    var status = StatusReport.Room(.init(id: .init(1), name: "a", connection: .connecting))
-    (status.syncErrorUs, status.clockErrorBoundUs) = (error, 15)
-    (status.underruns, status.latePackets, status.lostPackets) = (underruns, late, lost)
-    return HouseState.Sync(status)
+    _ error: Double, underruns: UInt32 = 0, late: UInt32 = 0, lost: UInt32 = 0
+  ) -> RoomSync {
+    var sync = RoomSync(.made())
+    (sync.errorUs, sync.boundUs) = (error, 15)
+    (sync.underruns, sync.late, sync.lost) = (underruns, late, lost)
+    return sync
   }
 
   @Test mutating func `one point a second is kept of each room that plays, for five minutes`() {

@@ -2,9 +2,11 @@ import Driver
 import Foundation
 import Service
 import Testing
+import TestSupport
 import WebAPI
 import WebServer
 import WebTestSupport
+import WireProtocol
 
 @testable import Sender
 
@@ -67,9 +69,9 @@ import WebTestSupport
   @Test func `figures are those of the rooms`() async throws {
     try await withHouse { client, house in
       let sync = try JSONDecoder().decode(
-        HouseState.Sync.self,
+        RoomSync.self,
         from: Data(
-          #"{"errorUs":-3,"p50Us":2,"p99Us":9,"maxUs":31,"boundUs":15,"clockDriftPpm":-12.5,"bufferedS":182.2,"bufferedBytes":7340032,"underruns":1,"late":2,"lost":3,"corrupt":4}"#
+          #"{"errorUs":-3,"p50Us":2,"p99Us":9,"maxUs":31,"boundUs":15,"roundTripUs":250,"clockDriftPpm":-12.5,"deviceDriftPpm":0,"bufferedS":182.2,"bufferedBytes":7340032,"underruns":1,"late":2,"lost":3,"corrupt":4}"#
             .utf8))
       await house.hold(sync: sync, room: 0)
       _ = try await client.ask("GET", "/api/v1/state")
@@ -122,10 +124,9 @@ import WebTestSupport
 
   @Test func `a page gets the sync errors of the minutes before it was opened`() async throws {
     try await withHouse { client, house in
-      var status = StatusReport.Room(.init(id: .init(1), name: "a", connection: .connecting))
-      status.syncErrorUs = -3.5
-      status.clockErrorBoundUs = 15
-      await house.hold(sync: HouseState.Sync(status), room: 0)
+      var sync = RoomSync(.made())
+      (sync.errorUs, sync.boundUs) = (-3.5, 15)
+      await house.hold(sync: sync, room: 0)
       for second in 1...4 { try await house.remember(atMs: Double(second) * 1_000) }
       let all = try await client.ask("GET", "/api/v1/sync").json(SyncReport.self)
       #expect(all.nowMs == 4_000)

@@ -1,4 +1,4 @@
-import Driver
+package import Driver
 import Sender
 package import Service
 
@@ -76,7 +76,7 @@ package actor FakeHouse: HouseControl {
     stir(count)
   }
 
-  package func hold(sync: HouseState.Sync, room: Int) { rooms[room].sync = sync }
+  package func hold(sync: RoomSync, room: Int) { rooms[room].sync = sync }
 
   package func syncHistory() -> SyncHistory { history }
 

@@ -63,11 +63,11 @@ class System:
         counts, last = {}, {}
         for line in self.house.log("tutti").splitlines():
             status = json.loads(line).get("status", {}) if line.startswith("{") else {}
-            for room in (r for r in status.get("rooms", []) if "lost_packets" in r):
-                name, now = room["name"], room["lost_packets"]
+            for room in (r for r in status.get("rooms", []) if "sync" in r):
+                name, now = room["name"], room["sync"]["lost"]
                 new = max(0, now - last.get(name, 0))  # a room that was away starts counting at 0
                 last[name] = now
-                counts[name] = counts.get(name, 0) + (new if begin <= status.get("position_s", 0) <= end else 0)
+                counts[name] = counts.get(name, 0) + (new if begin <= status.get("positionS", 0) <= end else 0)
         return counts
 
     def steer(self, do, *seconds):

@@ -41,6 +41,16 @@ package enum SourceNotice: Hashable, Sendable, CustomStringConvertible {
   /// The item plays without effects, because this machine lacks a library that they need.
   case withoutEffects(location: String, reason: String)
 
+  /// The path or address of the source that the notice is about.
+  package var location: String {
+    switch self {
+    case .stalled(let location), .resumed(let location, _), .reconnecting(let location, _),
+      .away(let location, _), .back(let location), .longBlocks(let location, _, _),
+      .withoutEffects(let location, _):
+      location
+    }
+  }
+
   package var description: String {
     switch self {
     case .stalled(let location): "\(location): the server is silent; waiting"

@@ -2,6 +2,7 @@ import Clock
 import Driver
 import Glibc
 import LinuxIO
+import ProgramJSON
 import Service
 
 /// Sends one request to a running player and waits for the answer.
@@ -78,7 +79,7 @@ struct ControlClient {
       for event in try reactor.wait(until: speaksAt ?? began + Self.patience) {
         switch event {
         case .connected:
-          reactor.send(JSONLine.encode(call), on: connection)
+          reactor.send(JSON.line(call), on: connection)
         case .connectFailed(_, let error):
           try failed(error)
           return nil
@@ -114,7 +115,7 @@ struct ControlClient {
   }
 
   private func answer(to call: ControlCall, in line: [UInt8]) throws -> ControlReply.Outcome {
-    guard let reply = try? JSONLine.decode(ControlReply.self, from: line) else {
+    guard let reply = try? JSON.decode(ControlReply.self, from: line) else {
       throw Self.misunderstood
     }
     if case .refused(let error) = reply.outcome { throw error }

@@ -2,6 +2,7 @@ import Clock
 import Driver
 import Glibc
 import LinuxIO
+import ProgramJSON
 import Service
 
 /// Answers commands from other terminals over a Unix-domain socket that only its owner, or a group, can open. Requests
@@ -77,7 +78,7 @@ final class ControlServer: LoopMember {
   }
 
   private func reply(to line: [UInt8], on connection: LinuxIO.ConnectionID) {
-    guard let call = try? JSONLine.decode(ControlCall.self, from: line) else {
+    guard let call = try? JSON.decode(ControlCall.self, from: line) else {
       let error = Refusal.invalid("not understood: is the player of another version?")
       return send(ControlReply(id: 0, .refused(error: error)), on: connection)
     }
@@ -87,6 +88,6 @@ final class ControlServer: LoopMember {
   /// Does nothing if the client has gone in the meantime.
   private func send(_ reply: ControlReply, on connection: LinuxIO.ConnectionID) {
     guard clients.contains(where: { $0.connection == connection }) else { return }
-    reactor.send(JSONLine.encode(reply), on: connection)
+    reactor.send(JSON.line(reply), on: connection)
   }
 }

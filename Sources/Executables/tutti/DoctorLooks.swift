@@ -103,7 +103,7 @@ struct RoomLooks: Sendable {
   /// Visits a room that is free. Leaves a room alone if it plays or may play.
   private func visit(_ record: RoomRecord, at address: SocketAddress) throws -> RoomFacts.Visit? {
     if let room = player.room(record.name) {
-      return .ours(roundTrip: room.roundTripUs.map { Nanoseconds(Int64($0 * 1000)) })
+      return .ours(roundTrip: (room.sync?.roundTripUs).map { Nanoseconds(Int64($0 * 1000)) })
     }
     if left.names.contains(record.name) { return .leftAlone }
     switch record.state {

@@ -2,6 +2,7 @@ import Clock
 import Driver
 import Glibc
 import LinuxIO
+import ProgramJSON
 import Sender
 import Service
 
@@ -34,7 +35,7 @@ final class PlayerDisplay: LoopMember {
     (self.player, self.reactor, self.isJSON) = (player, reactor, isJSON)
     writer = try OutputWriter(descriptor: STDOUT_FILENO, waker: reactor.waker) { dropped in
       isJSON
-        ? JSONLine.encode(
+        ? JSON.line(
           GroupEvent(
             revision: 0, .leftOut(events: dropped.lasting, positions: dropped.passing)))
         : Array("(\(dropped.lasting + dropped.passing) lines left out: nobody read them)\n".utf8)
@@ -162,6 +163,6 @@ final class PlayerDisplay: LoopMember {
   }
 
   private func post(_ event: GroupEvent) {
-    writer.post(JSONLine.encode(event), event.change.isPassing ? .passing : .lasting)
+    writer.post(JSON.line(event), event.change.isPassing ? .passing : .lasting)
   }
 }

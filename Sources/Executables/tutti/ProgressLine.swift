@@ -66,7 +66,7 @@ struct ProgressLine {
     let names = rooms.map(\.name).joined(separator: ", ")
     let isLong = TerminalText.width(of: names) > (isShort ? 12 : 30)
     let who = isLong && rooms.count > 1 ? "\(rooms.count) rooms" : names
-    let worst = rooms.compactMap(\.syncErrorUs).map(\.magnitude).max() ?? 0
+    let worst = rooms.compactMap(\.sync?.errorUs).map(\.magnitude).max() ?? 0
     if worst >= Self.noticeable {
       return StyledText("\(who) \(NumberText.fixed(worst / 1000, 1)) ms off", .warning)
     }
@@ -75,7 +75,7 @@ struct ProgressLine {
   }
 
   private var buffer: StyledText {
-    guard let least = status.rooms.compactMap(\.bufferedS).min() else { return StyledText() }
+    guard let least = status.rooms.compactMap(\.sync?.bufferedS).min() else { return StyledText() }
     return StyledText(TimeText.format(least) + " buffered")
   }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import LinuxIO
+import ProgramJSON
 
 /// Prints one line to standard error. Errors are ignored: it makes no difference whether anybody
 /// reads it.
@@ -22,7 +23,7 @@ func printLine(_ line: StyledText) throws {
   try output(Array((text + "\n").utf8))
 }
 
-func printJSON(_ value: some Encodable) throws { try output(JSONLine.encode(value)) }
+func printJSON(_ value: some Encodable) throws { try output(JSON.line(value)) }
 
 /// Writes bytes unchanged to standard output.
 func output(_ bytes: [UInt8]) throws {

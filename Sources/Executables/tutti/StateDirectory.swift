@@ -1,7 +1,7 @@
 import Driver
-import FoundationEssentials
 import Glibc
 import LinuxIO
+import ProgramJSON
 import OpenSSLSecurity
 import Pairing
 import Service
@@ -83,7 +83,7 @@ struct StateDirectory {
   /// Rooms that were seen before; empty if the file is missing or cannot be parsed.
   func rememberedRooms() -> [RoomRecord] {
     guard let bytes = try? rooms.read(limit: 1 << 20) else { return [] }
-    return (try? JSONDecoder().decode([RoomRecord].self, from: Data(bytes))) ?? []
+    return (try? JSON.decode([RoomRecord].self, from: bytes)) ?? []
   }
 
   /// Rooms of a player that runs or was killed. Errors of the disk are ignored; `tutti stop` then
@@ -91,18 +91,18 @@ struct StateDirectory {
   var leftRooms: LeftRooms {
     get {
       guard let bytes = try? left.read(limit: 1 << 20) else { return LeftRooms() }
-      return (try? JSONDecoder().decode(LeftRooms.self, from: Data(bytes))) ?? LeftRooms()
+      return (try? JSON.decode(LeftRooms.self, from: bytes)) ?? LeftRooms()
     }
     nonmutating set {
       guard !newValue.isEmpty else { return (try? left.remove()) ?? () }
-      guard let data = try? JSONEncoder().encode(newValue) else { return }
-      try? left.write([UInt8](data))
+      guard let bytes = try? JSON.encode(newValue) else { return }
+      try? left.write(bytes)
     }
   }
 
   func remember(_ records: [RoomRecord]) {
-    guard let data = try? JSONEncoder().encode(records) else { return }
-    try? rooms.write([UInt8](data))
+    guard let bytes = try? JSON.encode(records) else { return }
+    try? rooms.write(bytes)
   }
 }
 

@@ -169,7 +169,7 @@ extension House {
         of: live, group: status, isResting: group.map { status.map($0.isResting) ?? true } ?? true)
       room.detail = live.detail.isEmpty ? nil : live.detail
       room.reason = Self.reason(of: room.state, live)
-      room.sync = link.map { HouseState.Sync(StatusReport.Room($0)) }
+      room.sync = RoomSync(live)
     case .connecting: room.state = room.isPresent ? "starting" : "away"
     case .away(let detail):
       let isOccupied = link?.trouble?.isOccupied ?? false

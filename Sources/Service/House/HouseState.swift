@@ -189,38 +189,11 @@ package struct HouseState: Codable, Hashable, Sendable {
     package var muted: Bool?
     package var delayMs: Double?
     package var channels: String?
-    package var sync: Sync?
+    package var sync: RoomSync?
 
     package init(id: String, name: String, state: String, isPaired: Bool, isPresent: Bool) {
       (self.id, self.name, self.state) = (id, name, state)
       (self.isPaired, self.isPresent) = (isPaired, isPresent)
-    }
-  }
-
-  /// How well a room keeps time, and what it holds.
-  package struct Sync: Codable, Hashable, Sendable {
-    package var errorUs: Double?
-    package var p50Us: Double?
-    package var p99Us: Double?
-    package var maxUs: Double?
-    package var boundUs: Double?
-    package var roundTripUs: Double?
-    package var clockDriftPpm: Double?
-    package var deviceDriftPpm: Double?
-    package var bufferedS: Double?
-    package var bufferedBytes: UInt64?
-    package var underruns: UInt32?
-    package var late: UInt32?
-    package var lost: UInt32?
-    package var corrupt: UInt32?
-
-    package init(_ room: StatusReport.Room) {
-      (errorUs, p50Us, p99Us) = (room.syncErrorUs, room.syncErrorP50Us, room.syncErrorP99Us)
-      (maxUs, boundUs) = (room.syncErrorMaxUs, room.clockErrorBoundUs)
-      (roundTripUs, clockDriftPpm) = (room.roundTripUs, room.clockDriftPpm)
-      (deviceDriftPpm, bufferedS) = (room.deviceDriftPpm, room.bufferedS)
-      (bufferedBytes, underruns, late) = (room.bufferedBytes, room.underruns, room.latePackets)
-      (lost, corrupt) = (room.lostPackets, room.corruptPackets)
     }
   }
 }

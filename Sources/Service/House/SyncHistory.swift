@@ -1,3 +1,5 @@
+import Driver
+
 /// How far each room was from the schedule lately, and what happened to it: a page that opens shows it at once.
 ///
 /// It takes every state of the household, and keeps one point a second of each room.
@@ -45,7 +47,7 @@ package struct SyncHistory: Hashable, Sendable {
   /// What a room was like when it was seen last.
   private struct Sight: Hashable {
     var isAway: Bool
-    var sync: HouseState.Sync?
+    var sync: RoomSync?
   }
 
   private var nowMs = -Double.infinity
@@ -61,8 +63,8 @@ package struct SyncHistory: Hashable, Sendable {
     let known = rooms.reduce(into: [String: [Point]]()) { $0[$1.id] = $1.points }
     rooms = state.rooms.compactMap { room in
       var points = known[room.id] ?? []
-      if let sync = room.sync, let error = sync.errorUs {
-        points.append(Point(atMs: nowMs, errorUs: error, boundUs: sync.boundUs ?? 0))
+      if let sync = room.sync {
+        points.append(Point(atMs: nowMs, errorUs: sync.errorUs, boundUs: sync.boundUs ?? 0))
       }
       points.removeFirst(points.firstIndex(where: isRecent) ?? points.count)
       return points.isEmpty ? nil : Room(id: room.id, points: points)
@@ -86,9 +88,9 @@ package struct SyncHistory: Hashable, Sendable {
     if before.isAway != isAway { mark(room, isAway ? "went away" : "came back") }
     guard let now = room.sync, let old = before.sync else { return }
     // A session that begins anew counts from zero.
-    if (now.underruns ?? 0) > (old.underruns ?? 0) { mark(room, "underrun") }
-    if (now.late ?? 0) > (old.late ?? 0) { mark(room, "late packets") }
-    if (now.lost ?? 0) > (old.lost ?? 0) { mark(room, "lost packets") }
+    if now.underruns > old.underruns { mark(room, "underrun") }
+    if now.late > old.late { mark(room, "late packets") }
+    if now.lost > old.lost { mark(room, "lost packets") }
   }
 
   private mutating func mark(_ room: HouseState.Room, _ text: String) {

@@ -3,6 +3,7 @@ import Clock
 import Driver
 import FFmpegSource
 import LinuxIO
+import ProgramJSON
 import Sender
 import Service
 import WireProtocol
@@ -153,7 +154,7 @@ struct PlayCommand: ParsableCommand {
         repetition: repetition, effects: change, takes: take,
         foregroundOptions: foregroundOptions))
     let isPiped = items.contains { $0.location == "-" }
-    if !isPiped, JSONLine.encode(ControlCall(id: 1, request)).count <= ControlServer.requestLimit {
+    if !isPiped, JSON.line(ControlCall(id: 1, request)).count <= ControlServer.requestLimit {
       return try client.askIfRunning(request)
     }
     guard try client.isAnswered else { return nil }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import FFmpegSource
 import Glibc
+import ProgramJSON
 import Sender
 import Service
 
@@ -54,7 +55,7 @@ struct AddCommand: RemoteCommand {
     }
     let place = to.map { Order.Place.number($0) } ?? (next ? .next : .end)
     let request = ControlRequest.edit(.add(entries.map { Order.NewEntry($0) }, at: place))
-    guard JSONLine.encode(ControlCall(id: 1, request)).count <= ControlServer.requestLimit else {
+    guard JSON.line(ControlCall(id: 1, request)).count <= ControlServer.requestLimit else {
       throw Failure(.usage, "too many files at once (\(entries.count)); add them in parts")
     }
     return request

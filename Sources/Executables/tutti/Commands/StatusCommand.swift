@@ -193,15 +193,15 @@ enum StatusText {
     columns += [
       (
         .init(title: "off µs", isRight: true, dispensability: 2),
-        { number($0.syncErrorUs) { NumberText.fixed($0, 1) } }
+        { number($0.sync?.errorUs) { NumberText.fixed($0, 1) } }
       ),
       (
         .init(title: "max µs", isRight: true, dispensability: 6),
-        { number($0.syncErrorMaxUs) { NumberText.fixed($0, 1) } }
+        { number($0.sync?.maxUs) { NumberText.fixed($0, 1) } }
       ),
       (
         .init(title: "buffered", isRight: true, dispensability: 5),
-        { number($0.bufferedS) { TimeText.format($0) } }
+        { number($0.sync?.bufferedS) { TimeText.format($0) } }
       ),
     ]
     if hasTrouble {
@@ -225,16 +225,18 @@ enum StatusText {
     func us(_ value: Double?) -> String { value.map { NumberText.fixed($0, 1) + " µs" } ?? "–" }
     func ppm(_ value: Double?) -> String { value.map { NumberText.fixed($0, 2) + " ppm" } ?? "–" }
     func count(_ value: UInt32?) -> String { value.map(String.init) ?? "–" }
-    let buffer = room.bufferedS.map(TimeText.format) ?? "–"
-    let megabytes = room.bufferedBytes.map { NumberText.fixed(Double($0) / 1e6, 1) + " MB" } ?? "–"
+    let sync = room.sync
+    let buffer = (sync?.bufferedS).map(TimeText.format) ?? "–"
+    let megabytes =
+      (sync?.bufferedBytes).map { NumberText.fixed(Double($0) / 1e6, 1) + " MB" } ?? "–"
     let rows: [(String, String)] = [
-      ("sync error now", us(room.syncErrorUs)), ("  median", us(room.syncErrorP50Us)),
-      ("  99 % below", us(room.syncErrorP99Us)), ("  at most", us(room.syncErrorMaxUs)),
-      ("clock known to ±", us(room.clockErrorBoundUs)), ("round trip", us(room.roundTripUs)),
-      ("machine's drift", ppm(room.clockDriftPpm)), ("card's drift", ppm(room.deviceDriftPpm)),
-      ("buffered", "\(buffer), \(megabytes)"), ("card ran dry", count(room.underruns)),
-      ("packets late", count(room.latePackets)), ("packets lost", count(room.lostPackets)),
-      ("packets corrupt", count(room.corruptPackets)),
+      ("sync error now", us(sync?.errorUs)), ("  median", us(sync?.p50Us)),
+      ("  99 % below", us(sync?.p99Us)), ("  at most", us(sync?.maxUs)),
+      ("clock known to ±", us(sync?.boundUs)), ("round trip", us(sync?.roundTripUs)),
+      ("machine's drift", ppm(sync?.clockDriftPpm)), ("card's drift", ppm(sync?.deviceDriftPpm)),
+      ("buffered", "\(buffer), \(megabytes)"), ("card ran dry", count(sync?.underruns)),
+      ("packets late", count(sync?.late)), ("packets lost", count(sync?.lost)),
+      ("packets corrupt", count(sync?.corrupt)),
     ]
     var lines = [StyledText(), StyledText(room.name, .strong)]
     if let settings = room.settingsSentence {
@@ -255,6 +257,7 @@ extension StatusReport.Room {
 
   /// Counts everything in this room that was not heard as it should have been.
   fileprivate var troubles: UInt64 {
-    [underruns, latePackets, lostPackets, corruptPackets].reduce(0) { $0 + UInt64($1 ?? 0) }
+    guard let sync else { return 0 }
+    return [sync.underruns, sync.late, sync.lost, sync.corrupt].reduce(0) { $0 + UInt64($1) }
   }
 }
