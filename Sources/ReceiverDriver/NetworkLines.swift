@@ -5,9 +5,9 @@ import Receiver
 
 /// The sockets of a receiver that any sender on the network can reach, encrypted.
 final class NetworkLines: ReceiverLines {
-  /// Maximum number of connections at a time: 16 in the lobby, 9 at the pairing desk, 2 of a sender, and 4 that the
-  /// other side is to close. The 16 that may wait at the desk's door are not counted in.
-  static let connectionLimit = 32
+  /// Maximum number of connections at a time: 16 in the lobby, 16 at the door of the pairing desk, 9 at the desk, 2 of a
+  /// sender, and 4 that the other side is to close. So strangers never take the place of a sender.
+  static let connectionLimit = 48
 
   private let reactor: Reactor
   private let clockSocket: DatagramID
