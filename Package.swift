@@ -197,23 +197,25 @@ let package = Package(
 
     // What several test targets use.
     .target(
-      name: "TestSupport", dependencies: ["Pairing", "WireProtocol", "Clock"],
-      path: "Tests/TestSupport",
-      swiftSettings: strict),
+      name: "TestSupport", dependencies: ["Clock", "Pairing", "WireProtocol"],
+      path: "Tests/TestSupport", swiftSettings: strict),
     .target(
       name: "SecurityTestSupport", dependencies: ["OpenSSLSecurity", "COpenSSL", "WireProtocol"],
       path: "Tests/SecurityTestSupport", swiftSettings: strict),
-    tests("ClockTests", ["Clock", "TestSupport"], resources: [.copy("Vectors")]),
+    tests("ClockTests", ["Clock", "Simulation", "TestSupport"], resources: [.copy("Vectors")]),
     tests("AudioTests", ["Audio", "Clock", "TestSupport"]),
     tests("WireProtocolTests", ["WireProtocol", "Audio", "Clock", "TestSupport"]),
     tests("PairingTests", ["Pairing", "WireProtocol", "Clock", "TestSupport"]),
     tests("DiagnosisTests", ["Diagnosis", "ProgramJSON", "Clock", "WireProtocol", "TestSupport"]),
     tests("DoctorTests", ["Doctor", "Diagnosis", "Clock"]),
     tests("HostFactsTests", ["HostFacts", "Diagnosis", "TestSupport"]),
-    tests("SenderTests", ["Sender", "Pairing", "WireProtocol", "Audio", "Clock", "TestSupport"]),
-    tests("PlaylistFormatsTests", ["PlaylistFormats", "Sender", "TestSupport"]),
     tests(
-      "ReceiverTests", ["Receiver", "Pairing", "WireProtocol", "Audio", "Clock", "TestSupport"],
+      "SenderTests",
+      ["Sender", "Simulation", "Pairing", "WireProtocol", "Audio", "Clock", "TestSupport"]),
+    tests("PlaylistFormatsTests", ["PlaylistFormats", "Sender", "Clock", "TestSupport"]),
+    tests(
+      "ReceiverTests",
+      ["Receiver", "Simulation", "Pairing", "WireProtocol", "Audio", "Clock", "TestSupport"],
       resources: [.copy("Vectors")]),
     tests(
       "SimulationTests",
@@ -224,15 +226,18 @@ let package = Package(
     tests(
       "LinuxIOTests", ["LinuxIO", "OpenSSLSecurity", "WireProtocol", "Clock", "TestSupport"]),
     tests("AvahiDiscoveryTests", ["AvahiDiscovery", "TestSupport"]),
-    tests("CodecsTests", ["Codecs", "Audio", "TestSupport"]),
+    tests("CodecsTests", ["Codecs", "Audio", "Clock", "TestSupport"]),
     tests(
       "OpenSSLSecurityTests",
       ["OpenSSLSecurity", "Pairing", "WireProtocol", "SecurityTestSupport", "TestSupport"]),
-    tests("FFmpegDecoderTests", ["FFmpegDecoder", "Audio", "TestSupport"]),
+    tests("FFmpegDecoderTests", ["FFmpegDecoder", "Audio", "Clock", "TestSupport"]),
     // Decodes here, and by the finished program as players do.
     tests(
       "FFmpegSourceTests",
-      ["FFmpegSource", "Driver", "LinuxIO", "Sender", "WireProtocol", "Audio", "TestSupport"]),
+      [
+        "FFmpegSource", "Driver", "LinuxIO", "Sender", "WireProtocol", "Audio", "Clock",
+        "TestSupport",
+      ]),
     // What goes from a file to a room as it is: both sides of it, without the network.
     tests(
       "PassThroughTests",
@@ -263,7 +268,8 @@ let package = Package(
         "Pairing", "WireProtocol", "Audio", "Clock", "TestSupport", "WebTestSupport",
       ]),
     // Reads files by the finished program, as the daemon does.
-    tests("LibraryTests", ["Library", "Service", "SQLiteStore", "LinuxIO", "TestSupport"]),
+    tests(
+      "LibraryTests", ["Library", "Service", "SQLiteStore", "LinuxIO", "Clock", "TestSupport"]),
     // Starts the finished programs, which are built beside the tests.
     tests(
       "TuttiTests",
@@ -308,14 +314,14 @@ if Context.environment["TUTTI_BENCHMARKS"] != nil {
         .linkedLibrary("soxr"), .linkedLibrary("samplerate"), .linkedLibrary("zita-resampler"),
       ]),
     .executableTarget(
-      name: "resampler-benchmark", dependencies: ["Audio", "CResamplers", "TestSupport"],
+      name: "resampler-benchmark", dependencies: ["Audio", "Clock", "CResamplers", "TestSupport"],
       path: "Benchmarks/ResamplerBenchmark", swiftSettings: strict),
     .executableTarget(
       name: "decoding-benchmark",
       dependencies: ["Driver", "FFmpegSource", "Sender", "TestSupport"],
       path: "Benchmarks/DecodingBenchmark", swiftSettings: strict),
     .executableTarget(
-      name: "library-benchmark", dependencies: ["Library", "Service", "TestSupport"],
+      name: "library-benchmark", dependencies: ["Library", "Service", "Clock", "TestSupport"],
       path: "Benchmarks/LibraryBenchmark", swiftSettings: strict),
     .executableTarget(
       name: "security-benchmark", dependencies: ["OpenSSLSecurity", "WireProtocol"],

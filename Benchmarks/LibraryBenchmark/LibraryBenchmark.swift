@@ -1,3 +1,4 @@
+import Clock
 import Dispatch
 import Foundation
 import Library

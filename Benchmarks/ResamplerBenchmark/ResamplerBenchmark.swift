@@ -1,5 +1,6 @@
 import Audio
 import CResamplers
+import Clock
 import Glibc
 import TestSupport
 

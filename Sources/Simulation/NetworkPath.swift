@@ -124,7 +124,7 @@ package struct PathQuality: Sendable {
 /// One direction of a link in operation. Its calls must be in order of time.
 struct NetworkLink {
   var quality: LinkQuality
-  private var random: RandomSource
+  private var random: SplitMix64
   private var waiting = 0.0
   private var updated = 0.0
   private var nextBurst = 0.0
@@ -138,7 +138,7 @@ struct NetworkLink {
   /// Time of the last decision about a loss.
   private var lastDraw = TrueTime.zero
 
-  init(_ quality: LinkQuality, random: RandomSource) {
+  init(_ quality: LinkQuality, random: SplitMix64) {
     self.quality = quality
     self.random = random
   }

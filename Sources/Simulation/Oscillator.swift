@@ -1,3 +1,5 @@
+package import Clock
+
 /// A crystal, which counts seconds that are a little longer or shorter than true ones, and vary. It counts from the
 /// beginning of the simulation.
 package struct Oscillator: Sendable {
@@ -29,13 +31,13 @@ package struct Oscillator: Sendable {
   }
 
   private let quality: Quality
-  private var random: RandomSource
+  private var random: SplitMix64
   private var walked = 0.0
   private let phase: Double
   /// The crystal's time minus true time in seconds, at each whole true second.
   private var leads = [0.0]
 
-  package init(_ quality: Quality, random: RandomSource) {
+  package init(_ quality: Quality, random: SplitMix64) {
     self.quality = quality
     self.random = random
     phase = self.random.unit()

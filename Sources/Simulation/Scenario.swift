@@ -39,7 +39,7 @@ package struct Scenario: Sendable {
     cards: [CardQuality.Granularity] = [.fine, .edge]
   ) {
     guard Self.names.contains(name) else { return nil }
-    var random = RandomSource(seed: seed, part: 77)
+    var random = SplitMix64(seed: seed, part: 77)
     self.name = name
     seconds = hours.map { $0 * 3600 } ?? 60
     limit = 15
@@ -76,7 +76,7 @@ package struct Scenario: Sendable {
   }
 
   private static func disturbances(
-    _ name: String, seconds: Double, rooms: Int, _ random: inout RandomSource
+    _ name: String, seconds: Double, rooms: Int, _ random: inout SplitMix64
   ) -> [Disturbance] {
     let room = rooms - 1
     switch name {
@@ -101,7 +101,7 @@ package struct Scenario: Sendable {
   }
 
   /// Returns a station that falls silent again and again.
-  private static func delivery(seconds: Double, _ random: inout RandomSource) -> SimulatedDelivery {
+  private static func delivery(seconds: Double, _ random: inout SplitMix64) -> SimulatedDelivery {
     var stalls: [SimulatedDelivery.Stall] = []
     var time = 0.0
     while time < seconds - 25 {
@@ -114,7 +114,7 @@ package struct Scenario: Sendable {
   /// Returns faults. Some kinds do not occur, the others get random weights, so that rare combinations come
   /// up.
   private static func swarm(
-    seconds: Double, rooms: Int, _ random: inout RandomSource
+    seconds: Double, rooms: Int, _ random: inout SplitMix64
   ) -> [Disturbance] {
     let weights = (0..<7).map { _ in random.chance(0.5) ? random.unit() : 0 }
     let sum = weights.reduce(0, +)
@@ -138,7 +138,7 @@ package struct Scenario: Sendable {
   }
 
   private static func fault(
-    _ kind: Int, _ room: Int, _ random: inout RandomSource
+    _ kind: Int, _ room: Int, _ random: inout SplitMix64
   ) -> Disturbance.Kind {
     switch kind {
     case 0: .command(.seek(to: .milliseconds(Int64(random.uniform(0...600_000)))))

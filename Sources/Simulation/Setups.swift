@@ -1,4 +1,4 @@
-import Clock
+package import Clock
 import WireProtocol
 
 /// Groups as they are found in houses, with small differences by seed.
@@ -8,7 +8,7 @@ extension SimulatedGroup.Configuration {
   package static func house(
     _ paths: [PathQuality], seed: UInt64, cards: [CardQuality.Granularity] = [.fine]
   ) -> Self {
-    var random = RandomSource(seed: seed, part: 1)
+    var random = SplitMix64(seed: seed, part: 1)
     let senderHost = SimulatedHost.Quality.typical(&random)
     let rooms = paths.enumerated().map { index, path in
       var card = CardQuality(crystal: .typical(&random))
@@ -72,14 +72,14 @@ extension Oscillator.Quality {
 }
 
 extension SimulatedHost.Quality {
-  package static func typical(_ random: inout RandomSource) -> Self {
+  package static func typical(_ random: inout SplitMix64) -> Self {
     let uptime = Nanoseconds(seconds: random.uniform(10...1e5))
     return Self(crystal: .typical(&random), offset: uptime)
   }
 }
 
 extension Oscillator.Quality {
-  package static func typical(_ random: inout RandomSource) -> Self {
+  package static func typical(_ random: inout SplitMix64) -> Self {
     Self(drift: random.uniform(-40e-6...40e-6))
   }
 }

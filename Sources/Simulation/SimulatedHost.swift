@@ -19,7 +19,7 @@ package struct SimulatedHost {
 
   private let quality: Quality
   private var oscillator: Oscillator
-  private var random: RandomSource
+  private var random: SplitMix64
   /// Steps of the clock, in order; a negative one is a suspend, in which it stood still.
   private var steps: [(at: TrueTime, by: Nanoseconds)] = []
   /// Times for which its program believes to have slept; the group's time continued meanwhile.
@@ -29,8 +29,8 @@ package struct SimulatedHost {
 
   init(_ quality: Quality, seed: UInt64, part: UInt64) {
     self.quality = quality
-    oscillator = Oscillator(quality.crystal, random: RandomSource(seed: seed, part: part))
-    random = RandomSource(seed: seed, part: part &+ 1)
+    oscillator = Oscillator(quality.crystal, random: SplitMix64(seed: seed, part: part))
+    random = SplitMix64(seed: seed, part: part &+ 1)
   }
 
   mutating func local(at time: TrueTime) -> LocalTime {

@@ -13,7 +13,7 @@ final class SimulatedRoom {
   let down: Pointer<NetworkLink>
   let up: Pointer<NetworkLink>
   let crystal: Pointer<Oscillator>
-  let cardRandom: Pointer<RandomSource>
+  let cardRandom: Pointer<SplitMix64>
   var isPartitioned = false
   var partitionDuringSuspend = false
   var isCutOff: Bool { isPartitioned || partitionDuringSuspend }
@@ -57,11 +57,11 @@ final class SimulatedRoom {
     host = SimulatedHost(quality.host, seed: seed, part: part)
     down =
       sharedDown
-      ?? Pointer(NetworkLink(quality.path.down, random: RandomSource(seed: seed, part: part + 2)))
-    up = Pointer(NetworkLink(quality.path.up, random: RandomSource(seed: seed, part: part + 3)))
+      ?? Pointer(NetworkLink(quality.path.down, random: SplitMix64(seed: seed, part: part + 2)))
+    up = Pointer(NetworkLink(quality.path.up, random: SplitMix64(seed: seed, part: part + 3)))
     crystal = Pointer(
-      Oscillator(quality.card.crystal, random: RandomSource(seed: seed, part: part + 4)))
-    cardRandom = Pointer(RandomSource(seed: seed, part: part + 5))
+      Oscillator(quality.card.crystal, random: SplitMix64(seed: seed, part: part + 4)))
+    cardRandom = Pointer(SplitMix64(seed: seed, part: part + 5))
   }
 
   func stop() {
@@ -83,7 +83,7 @@ extension SimulatedGroup {
     let room = rooms[index]
     processCount += 1
     room.process = processCount
-    var random = RandomSource(seed: configuration.seed, part: 3000 + UInt64(processCount))
+    var random = SplitMix64(seed: configuration.seed, part: 3000 + UInt64(processCount))
     let isExact = configuration.isExact
     let missing = room.quality.missingDecoders
     let settings = ReceiverSession.Configuration(

@@ -21,7 +21,7 @@ final class SimulatedSender {
   var awaited: ProducedBatch?
   var deliveryCount = 0
 
-  init(_ configuration: SimulatedGroup.Configuration, process: Int, random: inout RandomSource) {
+  init(_ configuration: SimulatedGroup.Configuration, process: Int, random: inout SplitMix64) {
     let clockID = random.next()
     let live = configuration.live
     let entries = configuration.items.enumerated().map { place, frames in
@@ -88,7 +88,7 @@ extension SimulatedGroup {
   /// Starts the sender's program; after a kill it plays its items from the beginning, with another clock identity.
   package func startSender() {
     processCount += 1
-    var random = RandomSource(seed: configuration.seed, part: 2000 + UInt64(processCount))
+    var random = SplitMix64(seed: configuration.seed, part: 2000 + UInt64(processCount))
     sender = SimulatedSender(configuration, process: processCount, random: &random)
     microphone.forgetSchedule()
   }

@@ -9,7 +9,7 @@ final class SimulatedSoundCard {
 
   let quality: CardQuality
   /// Random source of the card's host.
-  private let random: Pointer<RandomSource>
+  private let random: Pointer<SplitMix64>
   private let crystal: Pointer<Oscillator>
   let ring: FrameRing
   let commands = RenderQueue<RenderCommand>.commands()
@@ -24,7 +24,7 @@ final class SimulatedSoundCard {
 
   init(
     _ quality: CardQuality, _ configuration: SimulatedGroup.Configuration,
-    crystal: Pointer<Oscillator>, random: Pointer<RandomSource>, storedDrift: Double?,
+    crystal: Pointer<Oscillator>, random: Pointer<SplitMix64>, storedDrift: Double?,
     at now: TrueTime
   ) {
     self.quality = quality

@@ -24,7 +24,7 @@ final class SimulatedVisitor {
 extension SecuredPeer {
   /// Equal at both ends except for the identifier, and different for each connection.
   static func simulated(_ id: Identifier, connection: Int) -> SecuredPeer {
-    var random = RandomSource(seed: UInt64(connection), part: 5000)
+    var random = SplitMix64(seed: UInt64(connection), part: 5000)
     let bytes = (0..<48).map { _ in UInt8(truncatingIfNeeded: random.next()) }
     return SecuredPeer(
       id: id, clockKey: Array(bytes.prefix(16)), binding: Array(bytes.suffix(32)))

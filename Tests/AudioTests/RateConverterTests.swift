@@ -1,4 +1,5 @@
 import Audio
+import Clock
 import Glibc
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+import Simulation
 import TestSupport
 import Testing
 
@@ -202,8 +203,8 @@ struct ClockFilterTests {
     var random = SplitMix64(seed: 9)
     var steps = 0
     func insert(at time: Int64, offset: Int64) throws {
-      let up = Int64(random.uniform(100e3, 200e3))
-      let down = Int64(random.uniform(100e3, 200e3))
+      let up = Int64(random.uniform(100e3...200e3))
+      let down = Int64(random.uniform(100e3...200e3))
       let received = GroupTime(nanoseconds: time + offset + up)
       let sample = try #require(
         TimeSample(
@@ -245,13 +246,13 @@ struct ClockFilterTests {
     var filter = ClockFilter()
     let edges: [Int64] = [.min, .max, 0, 1, -1, TimeSampleLimits.stamp, -TimeSampleLimits.stamp]
     for _ in 0..<20_000 {
-      let local = Int64(random.uniform(0, 100e9))
-      let group = edges[Int(random.next() % 7)] &+ Int64(random.uniform(-1e9, 1e9))
+      let local = Int64(random.uniform(0...100e9))
+      let group = edges[Int(random.next() % 7)] &+ Int64(random.uniform(-1e9...1e9))
       guard
         let sample = TimeSample(
           requestSentAt: LocalTime(nanoseconds: local),
           requestReceivedAt: GroupTime(nanoseconds: group),
-          answerSentAt: GroupTime(nanoseconds: group &+ Int64(random.uniform(0, 1e6))),
+          answerSentAt: GroupTime(nanoseconds: group &+ Int64(random.uniform(0...1e6))),
           answerReceivedAt: LocalTime(nanoseconds: local + 2_000_000))
       else { continue }
       _ = filter.insert(sample)

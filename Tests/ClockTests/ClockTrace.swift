@@ -1,5 +1,6 @@
 import Clock
 import Foundation
+import Simulation
 import TestSupport
 
 /// A receiver's clock that deviates from true time. The group's clock is true time.
@@ -17,7 +18,7 @@ struct LocalClockModel {
     var rate = drift
     var phase = 1234.567
     ahead = []
-    let start = random.uniform(0, 6.28)
+    let start = random.uniform(0...6.28)
     for index in 0..<Int(seconds / step) + 40 {
       ahead.append(phase)
       rate += random.normal(deviation: 1.5e-9 * step.squareRoot())
@@ -57,7 +58,7 @@ struct ClockTrace {
     drift: Double? = nil, jumps: [(at: Double, by: Double)] = []
   ) {
     var random = SplitMix64(seed: seed)
-    let drift = drift ?? random.uniform(-50e-6, 50e-6)
+    let drift = drift ?? random.uniform(-50e-6...50e-6)
     clock = LocalClockModel(seconds: seconds, drift: drift, jumps: jumps, random: &random)
     let network = NetworkModel(kind, seconds: seconds, random: &random)
     let loss = kind == .wired ? 0 : 0.01
@@ -75,7 +76,7 @@ struct ClockTrace {
       if answered, let sample { entries.append(Entry(arrival: arrival, sample: sample)) }
       sent += 1
       if let interval {
-        time += (sent < 16 ? 0.02 : interval) * random.uniform(0.8, 1.2)
+        time += (sent < 16 ? 0.02 : interval) * random.uniform(0.8...1.2)
       } else {
         schedule.sent(
           at: clock.local(at: time), isWandering: false, random: random.next())

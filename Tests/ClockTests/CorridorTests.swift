@@ -1,3 +1,4 @@
+import Simulation
 import TestSupport
 import Testing
 
@@ -102,9 +103,9 @@ struct CorridorTests {
     count: Int, seed: UInt64, origin: Double = 0, offset: Double = 0
   ) -> [TimeSample] {
     var random = SplitMix64(seed: seed)
-    let drift = random.uniform(-80e-6, 80e-6)
+    let drift = random.uniform(-80e-6...80e-6)
     return (0..<count).compactMap { _ in
-      let time = random.uniform(0, 10)
+      let time = random.uniform(0...10)
       let up = 50e-6 + random.exponential(mean: 100e-6)
       let down = 50e-6 + random.exponential(mean: 100e-6)
       return sample(

@@ -1,5 +1,6 @@
 import Clock
 import Foundation
+import Simulation
 import TestSupport
 
 /// A network of lanes that keep the order of packets: one lane of the sender, always a wire with a switch, and one
@@ -30,7 +31,7 @@ struct LaneNetwork {
     var lastArrival = 0.0
 
     mutating func pass(at time: Double, notBefore: Double, _ random: inout SplitMix64) -> Double {
-      var delay = delay + random.uniform(0, uniform)
+      var delay = delay + random.uniform(0...uniform)
       if gammaScale > 0 { delay += random.gamma(shape: 2, scale: gammaScale) }
       if spikeChance > 0, random.unit() < spikeChance {
         delay += min(spikeMost, spikeLeast * (1 + random.pareto(shape: spikeShape)))
@@ -101,7 +102,7 @@ struct LaneNetwork {
 
   private mutating func stall(at time: Double, _ random: inout SplitMix64) -> Double {
     if time > nextStall {
-      stalledUntil = nextStall + random.uniform(0.1, 0.3)
+      stalledUntil = nextStall + random.uniform(0.1...0.3)
       nextStall = stalledUntil + random.exponential(mean: stallInterval)
     }
     return stalledUntil
@@ -163,8 +164,8 @@ struct LaneRoom {
   private static func lead(_ wander: Wander, seconds: Double, _ random: inout SplitMix64)
     -> [Double]
   {
-    var rate = random.uniform(-50e-6, 50e-6)
-    let phase = random.uniform(0, 2 * Double.pi)
+    var rate = random.uniform(-50e-6...50e-6)
+    let phase = random.uniform(0...2 * Double.pi)
     var lead = 1234.5
     return (0..<Int(seconds / step)).map { index in
       let turn = 2 * Double.pi * Double(index) * step

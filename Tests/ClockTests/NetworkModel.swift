@@ -1,4 +1,6 @@
+import Clock
 import Foundation
+import Simulation
 import TestSupport
 
 /// Delays of a network with queues that fill and empty, and noise per packet, in true time from 0 on. Paths are

@@ -1,4 +1,5 @@
 import Audio
+import Clock
 import FFmpegSource
 import Foundation
 import Sender

@@ -1,3 +1,4 @@
+import Clock
 import FFmpegSource
 import Foundation
 import Sender

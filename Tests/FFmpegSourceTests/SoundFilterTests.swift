@@ -1,4 +1,5 @@
 import Audio
+import Clock
 import Foundation
 import Sender
 import TestSupport

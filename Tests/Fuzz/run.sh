@@ -14,8 +14,8 @@ case $target in
   sessions) modules=("${core[@]}" Sender Receiver) sources=(FuzzSessions Script) ;;
   trust)
     modules=("${core[@]}" Sender Receiver)
-    sources=(FuzzTrust Script ../TestSupport/FakeArithmetic ../TestSupport/SplitMix64) ;;
-  # Messages for a fifth of the time, then files of ten or more containers, which PROGRAM decodes.
+    sources=(FuzzTrust Script ../TestSupport/FakeArithmetic) ;;
+  # The messages for a fifth of the time, then files of ten and more containers, which the program PROGRAM decodes.
   media) modules=("${core[@]}" Sender) sources=(FuzzMedia) ;;
   channels)
     modules=("${core[@]}" OpenSSLSecurity) sources=(FuzzChannels Script)

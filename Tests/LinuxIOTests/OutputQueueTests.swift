@@ -1,3 +1,4 @@
+import Clock
 import TestSupport
 import Testing
 

@@ -1,3 +1,4 @@
+import Clock
 import Pairing
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+import Clock
 import Sender
 import TestSupport
 import Testing

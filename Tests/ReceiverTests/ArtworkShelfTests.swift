@@ -1,3 +1,4 @@
+import Clock
 import TestSupport
 import Testing
 import WireProtocol
@@ -69,7 +70,7 @@ import WireProtocol
   }
 
   @Test(arguments: 0..<20) func `whatever comes, no more is held than allowed`(seed: Int) {
-    var random = RandomSource(seed: UInt64(seed))
+    var random = SplitMix64(seed: UInt64(seed))
     var shelf = ArtworkShelf()
     for _ in 0..<300 {
       let isSmall = random.next() % 3 == 0

@@ -369,7 +369,7 @@ struct LiveReceiverTests {
 
   @Test func `the window takes each number once, and none before it`() {
     var window = ReplayWindow()
-    var random = RandomSource(seed: 5)
+    var random = SplitMix64(seed: 5)
     var seen: Set<UInt64> = []
     var newest: UInt64 = 0
     for _ in 0..<20_000 {

@@ -352,7 +352,7 @@ import WireProtocol
 
   /// With any input, times rise, bytes add up and bounds hold.
   @Test(arguments: 0..<20) func `random packets, flushes and releases keep the order`(seed: Int) {
-    var random = RandomSource(seed: UInt64(seed))
+    var random = SplitMix64(seed: UInt64(seed))
     var buffer = Self.buffer(bytes: 200_000)
     var number = 0
     var decodedUntil = MediaTime.zero

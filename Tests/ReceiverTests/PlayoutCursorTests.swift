@@ -117,7 +117,7 @@ import Testing
   }
 
   @Test func `the rate is constant for about a second at a time, whatever the clock's noise`() {
-    var random = RandomSource(seed: 5)
+    var random = SplitMix64(seed: 5)
     let steps = steps(seconds: 60) { _, estimate in
       // Errors of up to 1 µs.
       estimate.group = estimate.group + Nanoseconds(Int64(random.next() % 2001) - 1000)

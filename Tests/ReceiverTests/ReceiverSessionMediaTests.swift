@@ -292,7 +292,7 @@ import WireProtocol
     _ = receiver.hello()
     let media = receiver.attach()
     receiver.send(50, on: media)
-    var random = RandomSource(seed: 4)
+    var random = SplitMix64(seed: 4)
     for step in 0..<500 {
       let far = GroupTime(nanoseconds: Int64(truncatingIfNeeded: random.next()) >> 3)
       let answer = TimeAnswer(

@@ -8,7 +8,7 @@ import WireProtocol
 /// With any input in any order, the session neither traps nor grows nor wakes its driver in vain.
 @Suite struct ReceiverSessionPropertyTests {
   @Test(arguments: 0..<24) func `any messages at any time keep all bounds`(seed: Int) {
-    var random = RandomSource(seed: UInt64(seed))
+    var random = SplitMix64(seed: UInt64(seed))
     var receiver = TestReceiver(capacity: Capacity(bytes: 100_000, duration: .seconds(60)))
     var connections = [receiver.hello(), receiver.attach()]
     for _ in 0..<400 {
@@ -24,7 +24,7 @@ import WireProtocol
 
   private func act(
     on receiver: inout TestReceiver, connections: inout [ConnectionID],
-    _ random: inout RandomSource
+    _ random: inout SplitMix64
   ) {
     let id = connections.randomElement(using: &random) ?? ConnectionID(999)
     switch random.next() % 16 {
@@ -49,7 +49,7 @@ import WireProtocol
   }
 }
 
-extension RandomSource {
+extension SplitMix64 {
   mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(next() % 256) } }
 
   /// Returns a number of the range, often one of its ends.

@@ -1,6 +1,7 @@
 import Clock
 import Foundation
 import Receiver
+import Simulation
 import TestSupport
 import Testing
 
@@ -193,12 +194,12 @@ private struct CardModel {
   private(set) var now = 0.02
   private let device: RenderClock.DeviceClass
   private let drift: Double
-  private var random: RandomSource
+  private var random: SplitMix64
 
   init(_ device: RenderClock.DeviceClass, drift: Double, seed: UInt64) {
     self.device = device
     self.drift = drift
-    random = RandomSource(seed: seed)
+    random = SplitMix64(seed: seed)
   }
 
   private func frames(at time: Double) -> Double { time * 48_000 * (1 + drift) }
@@ -218,7 +219,7 @@ private struct CardModel {
     switch device {
     case .exact:
       frame = frames(at: now).rounded(.up)
-      stamp = time(of: frame) + random.uniform(-1e-6, 1e-6)
+      stamp = time(of: frame) + random.uniform(-1e-6...1e-6)
     case .fine:
       frame = (frames(at: now) / 2).rounded(.down) * 2
       stamp = now + random.gamma(shape: 2, scale: 1e-6)

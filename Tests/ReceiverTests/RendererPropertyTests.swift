@@ -18,7 +18,7 @@ import Testing
 /// Sends commands to a room, and remembers their meaning for the device frames.
 private struct Listener {
   let room = TestRoom()
-  private var random: RandomSource
+  private var random: SplitMix64
   private var generation: UInt32 = 1
   /// The stream frame that sounds from a device frame on, or nil in a pause.
   private var schedule: [(device: Int, frame: Int64?)] = []
@@ -28,7 +28,7 @@ private struct Listener {
   private var edges: [Int] = []
 
   init(seed: UInt64) {
-    random = RandomSource(seed: seed)
+    random = SplitMix64(seed: seed)
     room.feed(0..<500_000)
     play(frame: 0, atDevice: 9600)
   }

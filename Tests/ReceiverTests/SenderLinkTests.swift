@@ -60,7 +60,7 @@ import WireProtocol
   @Test(arguments: 0..<20) func `limits rise, keep to the capacity, and never stop the stream`(
     seed: Int
   ) {
-    var random = RandomSource(seed: UInt64(seed))
+    var random = SplitMix64(seed: UInt64(seed))
     let capacity: UInt64 = 100_000
     var link = Self.link()
     _ = link.attach(ConnectionID(2))

@@ -1,4 +1,5 @@
 import Clock
+import Simulation
 import TestSupport
 import Testing
 import WireProtocol
@@ -13,10 +14,10 @@ import WireProtocol
   /// Compared with the sorted list: never below, at most an eighth and a microsecond above, up to a
   /// second.
   @Test(arguments: 0..<20) func `percentiles are those of a sorted list`(seed: Int) {
-    var random = RandomSource(seed: UInt64(seed))
+    var random = SplitMix64(seed: UInt64(seed))
     var histogram = SyncHistogram()
     var list: [Int64] = []
-    for _ in 0..<Int(random.uniform(1, 3000)) {
+    for _ in 0..<Int(random.uniform(1...3000)) {
       let size = Int64(random.exponential(mean: seed % 2 == 0 ? 2e4 : 2e8))
       let error = min(size, 999_000_000) * (random.next() % 2 == 0 ? 1 : -1)
       histogram.record(Nanoseconds(error))

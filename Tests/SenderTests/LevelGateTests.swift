@@ -2,6 +2,7 @@ import Audio
 import Clock
 import Foundation
 import Sender
+import Simulation
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import Clock
 import Sender
+import Simulation
 import TestSupport
 import Testing
 

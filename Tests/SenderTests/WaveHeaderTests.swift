@@ -1,4 +1,5 @@
 import Audio
+import Clock
 import Sender
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+import Clock
 import SQLiteStore
 import Sender
 import TestSupport

@@ -24,7 +24,7 @@ final class EditedGroup {
   /// a radio that loses packets after it has begun.
   private(set) var finale = 0
   private let seed: UInt64
-  private var random: RandomSource
+  private var random: SplitMix64
   private var choice: Choice?
   /// The frame from which the last change of the list has changed the stream.
   private var change: Int?
@@ -35,7 +35,7 @@ final class EditedGroup {
 
   init(_ house: SimulatedGroup.Configuration, seed: UInt64, steps: Int) {
     self.seed = seed
-    var random = RandomSource(seed: seed, part: 60)
+    var random = SplitMix64(seed: seed, part: 60)
     stepsLeft = steps
     var house = house
     house.tellsItems = true
@@ -284,8 +284,8 @@ extension EditedGroup {
 
   private func random(below count: Int) -> Int { Int(random.next() % UInt64(max(1, count))) }
 
-  /// Returns a random length of an item, in frames.
-  private static func length(_ random: inout RandomSource) -> Int {
+  /// Of an item, in frames.
+  private static func length(_ random: inout SplitMix64) -> Int {
     400 + Int(random.next() % 4_000)
   }
 }

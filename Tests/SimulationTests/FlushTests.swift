@@ -7,7 +7,7 @@ import Testing
 @Suite struct FlushTests {
   @Test(arguments: seeds(2, of: 4))
   func `after a seek nothing flushed is heard and everything before it is`(seed: UInt64) {
-    var random = RandomSource(seed: seed, part: 50)
+    var random = SplitMix64(seed: seed, part: 50)
     let group = SimulatedGroup(.house([.wired, .wired, .wifi], seed: seed))
     var times: [Double] = []
     for index in 0..<6 {
@@ -25,7 +25,7 @@ import Testing
 
   @Test(arguments: seeds(2, of: 3))
   func `a pause stops all rooms at one frame and a resume goes on there`(seed: UInt64) {
-    var random = RandomSource(seed: seed, part: 51)
+    var random = SplitMix64(seed: seed, part: 51)
     let group = SimulatedGroup(.house([.wired, .wifi], seed: seed))
     for index in 0..<4 {
       let time = 4 + 4 * Double(index) + random.uniform(0...1)
@@ -40,7 +40,7 @@ import Testing
 
   @Test(arguments: seeds(2, of: 4))
   func `many commands in a row end where the last one says`(seed: UInt64) {
-    var random = RandomSource(seed: seed, part: 52)
+    var random = SplitMix64(seed: seed, part: 52)
     var house = SimulatedGroup.Configuration.house([.wired, .wifi, .wired], seed: seed)
     house.items = Array(repeating: 8_000 * 300, count: 20)
     let group = SimulatedGroup(house)
@@ -68,7 +68,7 @@ import Testing
   /// the test signal has sixty-four generations.
   @Test(arguments: [1, 2] as [UInt64])
   func `a listener who drags a slider hears the place where it is let go`(seed: UInt64) throws {
-    var random = RandomSource(seed: seed, part: 53)
+    var random = SplitMix64(seed: seed, part: 53)
     var house = SimulatedGroup.Configuration.house([.wired, .wired, .wifi], seed: seed)
     house.items = [8_000 * 600]
     let group = SimulatedGroup(house)

@@ -60,7 +60,7 @@ import WireProtocol
   func `a source that stalls is waited for, and every frame is heard once in all rooms`(
     seed: UInt64
   ) throws {
-    var random = RandomSource(seed: seed, part: 90)
+    var random = SplitMix64(seed: seed, part: 90)
     let kinds: [(Supply, Double)] = [
       (.live, 1), (.piped, 1), (.fetched, random.uniform(1.1...8)), (.stored, 20),
     ]

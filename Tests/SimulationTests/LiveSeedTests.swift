@@ -6,7 +6,7 @@ import WireProtocol
 
 /// A live group on paths made from a seed: loss, bursts, jitter, other traffic, reordering and duplication.
 enum LiveSeed {
-  static func path(_ random: inout RandomSource) -> PathQuality {
+  static func path(_ random: inout SplitMix64) -> PathQuality {
     var link = LinkQuality()
     link.delay = .microseconds(Int64(random.uniform(50...2_000)))
     link.noise = (1.2, random.uniform(1e-6...0.6e-3))
@@ -29,7 +29,7 @@ enum LiveSeed {
   /// Checks the promises for every seed: rooms play without a pause and in sync, nothing is heard that must not be, and
   /// no more is sent than is allowed.
   static func expectPromises(seed: UInt64) {
-    var random = RandomSource(seed: seed, part: 99)
+    var random = SplitMix64(seed: seed, part: 99)
     let paths = [path(&random), path(&random)]
     let group = LiveStreamTests.group(
       paths, latency: .milliseconds(Int64(random.uniform(100...200))), seed: seed, isExact: false)
@@ -60,7 +60,7 @@ enum LiveSeed {
 
   @Test func `one seed is one course of events`() {
     func digest(_ seed: UInt64) -> Digest {
-      var random = RandomSource(seed: seed, part: 99)
+      var random = SplitMix64(seed: seed, part: 99)
       let group = LiveStreamTests.group(
         [LiveSeed.path(&random)], latency: .milliseconds(120), seed: seed, isExact: false)
       group.run(until: 8)

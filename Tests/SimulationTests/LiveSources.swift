@@ -1,6 +1,7 @@
 import Audio
 import Clock
 import Sender
+import Simulation
 import TestSupport
 
 /// A program that makes audio by a clock of its own and writes it in bursts into a pipe, and the intake that reads it.

@@ -8,7 +8,7 @@ import Testing
   private static func link(_ change: (inout LinkQuality) -> Void) -> NetworkLink {
     var quality = LinkQuality()
     change(&quality)
-    return NetworkLink(quality, random: RandomSource(seed: 5))
+    return NetworkLink(quality, random: SplitMix64(seed: 5))
   }
 
   private static func arrivals(_ link: inout NetworkLink, every span: Nanoseconds, _ count: Int)

@@ -70,7 +70,7 @@ import WireProtocol
   func `seeks leave nothing out where the network is fast, and little where it is slow`(
     seed: UInt64
   ) {
-    var random = RandomSource(seed: seed, part: 54)
+    var random = SplitMix64(seed: seed, part: 54)
     let group = SimulatedGroup(Self.house(part: 0.7, seed: seed))
     var times: [Double] = []
     for index in 0..<5 {

@@ -1,3 +1,4 @@
+import Clock
 package import Pairing
 
 /// The structure of SPAKE2+ without its mathematics: confirmations match if PIN, salt, shares and context are the same

@@ -1,3 +1,4 @@
+import Clock
 import Foundation
 
 /// Runs a command-line tool to its end.

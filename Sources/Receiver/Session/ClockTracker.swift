@@ -8,6 +8,7 @@ struct ClockTracker {
   private var filter: ClockFilter
   private var exchange = ProbeExchange()
   private var schedule: ProbeSchedule
+  /// For probe jitter: its numbers need only be unlike those of its neighbours.
   private var random: SplitMix64
   private var wasLocked = false
   /// The last round trips, oldest first.
@@ -105,20 +106,5 @@ struct ClockTracker {
     guard !wasLocked, filter.isLocked else { return nil }
     wasLocked = true
     return .locked(errorBound: filter.errorBound(at: now))
-  }
-}
-
-/// A small generator for probe jitter: its numbers need not be secret, only unlike those of its neighbours.
-struct SplitMix64 {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-    return z ^ (z >> 31)
   }
 }

@@ -175,20 +175,11 @@ extension Playlist {
 
   private mutating func shuffle(seed: UInt64, current: PlayItem?) {
     var rest = all.filter { $0.id != current?.id }
-    var state = seed
+    var random = SplitMix64(seed: seed)
     for last in stride(from: rest.count - 1, to: 0, by: -1) {
-      rest.swapAt(last, Int(Self.next(&state) % UInt64(last + 1)))
+      rest.swapAt(last, Int(random.next() % UInt64(last + 1)))
     }
     all = all.filter { $0.id == current?.id } + rest
-  }
-
-  /// SplitMix64.
-  private static func next(_ state: inout UInt64) -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-    return z ^ (z >> 31)
   }
 
   /// Removed items that nobody asks about any more need no place.

@@ -1,23 +1,12 @@
-/// SplitMix64 and distributions drawn from it. A seed gives the same numbers on every machine, because no function here
-/// depends on a system's mathematical library.
-package struct RandomSource: RandomNumberGenerator {
-  private var state: UInt64
+package import Clock
 
-  package init(seed: UInt64) { state = seed }
-
-  /// Makes a separate source for a part of the simulation, so that a change in one part leaves the others alone.
+/// Distributions. They are the same on every machine, because none depends on a system's mathematical library.
+extension SplitMix64 {
+  /// Makes a separate generator for a part of the simulation, so that a change in one part leaves the others alone.
   package init(seed: UInt64, part: UInt64) {
-    state = seed
-    state = next() ^ (part &* 0xD6E8_FEB8_6659_FD93)
+    var whole = SplitMix64(seed: seed)
+    self.init(seed: whole.next() ^ (part &* 0xD6E8_FEB8_6659_FD93))
     _ = next()
-  }
-
-  package mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
   }
 
   /// Returns a number in 0..<1.

@@ -1,4 +1,0 @@
-import TestSupport
-
-/// Not the generator of the same name in the receiver.
-typealias RandomSource = TestSupport.SplitMix64
