@@ -10,17 +10,17 @@ package struct Checkup {
   package struct Check: Sendable {
     package var name: String
     /// Time that the check may take.
-    package var patience: Nanoseconds
+    package var timeout: Nanoseconds
     /// The finding if it has not come back by then.
     package var silence: Finding
     package var look: @Sendable () -> [Finding]
 
     package init(
-      _ name: String, patience: Nanoseconds = .seconds(3), ifSilent silence: Finding,
+      _ name: String, timeout: Nanoseconds = .seconds(3), ifSilent silence: Finding,
       look: @escaping @Sendable () -> [Finding]
     ) {
       self.name = name
-      self.patience = patience
+      self.timeout = timeout
       self.silence = silence
       self.look = look
     }
@@ -57,7 +57,7 @@ package struct Checkup {
     while printed < checks.count {
       let isWorking = begun.count { results[$0.check] == nil }
       for check in begun.count..<min(checks.count, begun.count + Self.mostAtOnce - isWorking) {
-        begun.append((check, HostClock.now + checks[check].patience))
+        begun.append((check, HostClock.now + checks[check].timeout))
         try start(checks[check]) { inbox.post((check, $0)) }
       }
       let waiting = begun.filter { results[$0.check] == nil }

@@ -10,7 +10,7 @@ package final class NetworkSearch: Sendable {
   /// Time within which receivers that are there have answered.
   private static let searchTime = Nanoseconds.milliseconds(1500)
   /// Time after which an Avahi that has said nothing hangs.
-  private static let patience = Nanoseconds.milliseconds(2500)
+  private static let timeout = Nanoseconds.milliseconds(2500)
   /// Largest number of services that are looked at.
   static let limit = 256
 
@@ -27,7 +27,7 @@ package final class NetworkSearch: Sendable {
     paired: [String: String]
   ) -> Checkup.Check {
     let silent = NetworkFacts(daemon: .silent)
-    return Checkup.Check("Avahi", patience: .seconds(5), ifSilent: silent.findings[0]) { [self] in
+    return Checkup.Check("Avahi", timeout: .seconds(5), ifSilent: silent.findings[0]) { [self] in
       guard let (daemon, services) = try? search() else { return silent.findings }
       found.withLock { $0 = (services, daemon == .answers) }
       let facts = NetworkFacts(
@@ -47,8 +47,8 @@ package final class NetworkSearch: Sendable {
     var daemon = NetworkFacts.Daemon.silent
     var services: [DiscoveredService] = []
     let begun = HostClock.now
-    while HostClock.now < begun + (daemon == .silent ? Self.patience : Self.searchTime) {
-      _ = try reactor.wait(until: begun + (daemon == .silent ? Self.patience : Self.searchTime))
+    while HostClock.now < begun + (daemon == .silent ? Self.timeout : Self.searchTime) {
+      _ = try reactor.wait(until: begun + (daemon == .silent ? Self.timeout : Self.searchTime))
       for event in news.take() {
         switch event {
         case .found(let service), .updated(let service):

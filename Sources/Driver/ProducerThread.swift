@@ -12,7 +12,7 @@ import Synchronization
 /// does not return from the network is left behind with all that it has opened, and another one takes its orders.
 final class ProducerThread: Sendable {
   /// Timeout after which a thread counts as stuck. FFmpeg asks ten times per second if it should continue.
-  static let patience = Nanoseconds.milliseconds(250)
+  static let timeout = Nanoseconds.milliseconds(250)
   /// Largest number of threads left behind; beyond it, the next order waits until one of them ends.
   static let abandonedLimit = 8
   /// Largest number of batches that the session has not taken. At this number the producer waits, because each of
@@ -88,7 +88,7 @@ final class ProducerThread: Sendable {
   // MARK: - Stuck threads
 
   /// Time at which to call `replaceIfStuck`.
-  var deadline: LocalTime? { state.withLock { $0.obsoleteSince.map { $0 + Self.patience } } }
+  var deadline: LocalTime? { state.withLock { $0.obsoleteSince.map { $0 + Self.timeout } } }
 
   func replaceIfStuck(at now: LocalTime) {
     let worker = state.withLock { state in replacement(in: &state, at: now) }
@@ -105,7 +105,7 @@ final class ProducerThread: Sendable {
   }
 
   private func replacement(in state: inout State, at now: LocalTime) -> Int? {
-    guard let since = state.obsoleteSince, since + Self.patience <= now, !state.isStopping else {
+    guard let since = state.obsoleteSince, since + Self.timeout <= now, !state.isStopping else {
       return nil
     }
     // A thread that computes comes to its end; otherwise, if too many were left behind, look again later.

@@ -8,9 +8,9 @@ import WireProtocol
 /// Examines one receiver as a sender would, without music. Each call takes seconds, on the caller's thread.
 package struct RoomProbe {
   /// Timeout of a connection to all addresses.
-  static let connectPatience = Nanoseconds.milliseconds(2500)
+  static let connectTimeout = Nanoseconds.milliseconds(2500)
   /// Longest time of a session, including its beginning.
-  static let visitPatience = Nanoseconds.seconds(4)
+  static let visitTimeout = Nanoseconds.seconds(4)
   /// This many time requests come in half a second, and show a loss of one in a hundred.
   static let enoughRequests = 100
   /// Largest number of addresses, which are tried all at once.
@@ -29,7 +29,7 @@ package struct RoomProbe {
     guard !addresses.isEmpty else { return (.unknown, nil) }
     let reactor = try Reactor()
     let attempts = addresses.map { (address: $0, id: reactor.connect(to: $0)) }
-    let deadline = HostClock.now + Self.connectPatience
+    let deadline = HostClock.now + Self.connectTimeout
     var failures: [String] = []
     while failures.count < attempts.count, HostClock.now < deadline {
       for event in try reactor.wait(until: deadline) {
@@ -64,7 +64,7 @@ package struct RoomProbe {
     driver.onEvent = { visit.happened($0.change) }
     try driver.addRoom(host: address.host, port: address.port)
     let loop = EventLoop(host.reactor, [host])
-    let deadline = HostClock.now + visitPatience
+    let deadline = HostClock.now + visitTimeout
     while !visit.isOver(driver), HostClock.now < deadline { try loop.turn(until: deadline) }
     let outcome = visit.outcome(driver)
     driver.carryOut(.stop)

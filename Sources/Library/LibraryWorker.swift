@@ -6,14 +6,14 @@ import Sender
 /// library nor the music.
 package enum LibraryWorker {
   /// Timeout of one file, in seconds; after it, the program ends itself.
-  static let patience: UInt32 = 20
+  static let timeout: UInt32 = 20
 
   /// Argument for a program whose results people wait for.
   static let awaited = "--awaited"
 
   /// Runs the program: answers requests until they end. Uses standard input and output.
   package static func run(isAwaited: Bool = false) {
-    BackgroundService.run(seconds: patience, isAwaited: isAwaited) { request in
+    BackgroundService.run(seconds: timeout, isAwaited: isAwaited) { request in
       WorkerRequest(request).map(answer)?.bytes ?? []
     }
   }

@@ -19,7 +19,7 @@ final class PictureShelf: Sendable {
   static let notYet = "The picture is being made; ask for it again in a second."
   /// Seconds that the program stays which makes them.
   private static let idleTime = 30
-  private static let patience = Int32(LibraryWorker.patience + 5) * 1_000
+  private static let timeout = Int32(LibraryWorker.timeout + 5) * 1_000
 
   /// Where a picture comes from.
   struct Origin: Sendable {
@@ -139,7 +139,7 @@ final class PictureShelf: Sendable {
   private func ask(_ request: WorkerRequest) -> WorkerAnswer? {
     guard let program = program() else { return nil }
     let answer = (try? program.ask(request.bytes)).flatMap {
-      try? program.answer(within: Self.patience)
+      try? program.answer(within: Self.timeout)
     }
     guard let answer else {
       state.withLock { $0.program = nil }

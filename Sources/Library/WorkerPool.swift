@@ -8,7 +8,7 @@ final class WorkerPool: Sendable {
   /// Limit of consecutive ends of programs without an answer; beyond it, the files are not at fault.
   private static let faultLimit = 20
   /// In milliseconds. Longer than a program's own timeout, because the program names the file as well.
-  private static let patience = Int32(LibraryWorker.patience + 5) * 1_000
+  private static let timeout = Int32(LibraryWorker.timeout + 5) * 1_000
 
   struct Useless: Error {
     let reason: String
@@ -64,7 +64,7 @@ final class WorkerPool: Sendable {
   private func answer(
     of program: BackgroundProgram, _ place: Int
   ) throws(Useless) -> WorkerAnswer? {
-    if let bytes = try? program.answer(within: Self.patience), let answer = WorkerAnswer(bytes) {
+    if let bytes = try? program.answer(within: Self.timeout), let answer = WorkerAnswer(bytes) {
       state.withLock { $0.faultCount = 0 }
       if case .useless(let reason) = answer { throw Useless(reason: reason) }
       return answer

@@ -5,10 +5,10 @@ package import Sender
 /// Decides which receivers a player's wish means, and when to give up a room that does not appear. Its owner tells it
 /// what is known of the network; it searches nothing itself.
 package struct RoomHunt {
-  /// Time within which a named room must appear.
-  static let discoveryPatience = Nanoseconds.seconds(5)
-  /// Time within which at least one room must be reached.
-  static let connectPatience = Nanoseconds.seconds(10)
+  /// How long a named room may take to appear.
+  static let discoveryTimeout = Nanoseconds.seconds(5)
+  /// How long no room at all may be reached before that is given up.
+  static let connectTimeout = Nanoseconds.seconds(10)
 
   /// The state of the network and the group at one instant.
   package struct Knowledge {
@@ -40,7 +40,7 @@ package struct RoomHunt {
     self.wish = wish
     missing = wish.names
     startedAt = now
-    deadline = now + Self.discoveryPatience
+    deadline = now + Self.discoveryTimeout
   }
 
   /// True if the wish means this receiver. If several receivers have the same name, it means none of them.
@@ -67,9 +67,9 @@ package struct RoomHunt {
       deadline = nil
       return
     }
-    let patience = isFound ? Self.connectPatience : Self.discoveryPatience
-    deadline = startedAt + patience
-    guard startedAt + patience <= now else { return }
+    let timeout = isFound ? Self.connectTimeout : Self.discoveryTimeout
+    deadline = startedAt + timeout
+    guard startedAt + timeout <= now else { return }
     if isFound {
       let reasons = known.rooms.map(\.explanation).joined(separator: "; ")
       throw .unavailable("no room could be reached: \(reasons)")

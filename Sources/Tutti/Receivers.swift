@@ -35,14 +35,13 @@ public struct Receivers: AsyncSequence, Sendable {
 
   /// Returns the rooms found within a time; rooms that were just switched on take two seconds to appear.
   ///
-  /// - Parameter patience: time of the search.
+  /// - Parameter time: time of the search.
   /// - Throws: `TuttiError.unavailable` as `init`; `cancelled` with the task.
-  public static func search(for patience: Duration = .seconds(2)) async throws(TuttiError) -> [Room]
-  {
+  public static func search(for time: Duration = .seconds(2)) async throws(TuttiError) -> [Room] {
     let receivers = try Receivers()
     let latest = Latest()
     let hasSlept = await withTaskGroup(of: Bool.self) { group in
-      group.addTask { (try? await Task.sleep(for: patience)) != nil }
+      group.addTask { (try? await Task.sleep(for: time)) != nil }
       group.addTask {
         for await rooms in receivers { latest.rooms.withLock { $0 = rooms } }
         return false

@@ -17,7 +17,7 @@ final class SampleQueue: Sendable {
 
   /// How long buffers wait that were enqueued after a flush for a time that has passed: until then `setRate(_:time:)` may go
   /// there. Then they are late.
-  static let patience = Nanoseconds.seconds(2)
+  static let timeout = Nanoseconds.seconds(2)
 
   private struct State {
     var buffers = EnqueuedBuffers()
@@ -167,12 +167,12 @@ final class SampleQueue: Sendable {
     state.withLock { state in
       let since = state.heldSince ?? now
       state.heldSince = since
-      return now < since + Self.patience
+      return now < since + Self.timeout
     }
   }
 
   /// Until when they do.
-  var holdDeadline: LocalTime? { state.withLock { $0.heldSince.map { $0 + Self.patience } } }
+  var holdDeadline: LocalTime? { state.withLock { $0.heldSince.map { $0 + Self.timeout } } }
 
   /// Whether the rooms have been given audio beyond this time, or are about to be.
   func hasRead(past time: PlaybackTime) -> Bool {

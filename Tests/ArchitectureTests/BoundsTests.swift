@@ -20,7 +20,7 @@ import Testing
         text: """
           struct Shelf {
             static let limit = 4 * 1_024 + Other.few  // books
-            private static let patience = Nanoseconds.milliseconds(250)
+            private static let timeout = Nanoseconds.milliseconds(250)
             private static var depth: Int { @_noLocks @_noAllocation get { 1 << 3 } }
           }
           """),
@@ -45,7 +45,7 @@ import Testing
     }
     #expect(faults("4098", "Shelf.limit") == 0)
     #expect(faults("4 098", "Shelf.limit") == 0)
-    #expect(faults("250 ms", "Shelf.patience") == 0)
+    #expect(faults("250 ms", "Shelf.timeout") == 0)
     #expect(faults("8", "Shelf.depth") == 0)
     #expect(faults("4 KiB", "Shelf.limit") == 1)
     #expect(faults("4098", "Shelf.size") == 1)

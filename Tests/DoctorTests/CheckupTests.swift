@@ -22,11 +22,11 @@ import Testing
   }
 
   private func check(
-    _ name: String, patience: Nanoseconds = .seconds(60),
+    _ name: String, timeout: Nanoseconds = .seconds(60),
     _ look: @escaping @Sendable () -> Finding
   ) -> Checkup.Check {
     Checkup.Check(
-      name, patience: patience, ifSilent: .wrong(name, "silent", cure: "wait"), look: { [look()] })
+      name, timeout: timeout, ifSilent: .wrong(name, "silent", cure: "wait"), look: { [look()] })
   }
 
   @Test func `they run side by side, and are printed in their order`() throws {
@@ -53,7 +53,7 @@ import Testing
     defer { never.signal() }
     var checkup = checkup
     let found = try checkup.run([
-      check("a", patience: .milliseconds(1)) {
+      check("a", timeout: .milliseconds(1)) {
         never.wait()
         return .well("a", "")
       },

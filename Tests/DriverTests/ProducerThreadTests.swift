@@ -112,7 +112,7 @@ private struct Producer {
     producer.thread.stop()
   }
 
-  private static let patience = ProducerThread.patience
+  private static let timeout = ProducerThread.timeout
 
   private func time(_ seconds: Int64) -> LocalTime {
     LocalTime(nanoseconds: seconds * 1_000_000_000)
@@ -124,10 +124,10 @@ private struct Producer {
     producer.hang.awaitEntry()
     #expect(producer.thread.deadline == nil)
     producer.begin("next", generation: 2, at: time(2))
-    #expect(producer.thread.deadline == time(2) + Self.patience)
+    #expect(producer.thread.deadline == time(2) + Self.timeout)
     producer.thread.replaceIfStuck(at: time(2))
     #expect(producer.disownedCount == 0)
-    producer.thread.replaceIfStuck(at: time(2) + Self.patience)
+    producer.thread.replaceIfStuck(at: time(2) + Self.timeout)
     #expect(producer.disownedCount == 1)
     #expect(try producer.next(1) == [2])
     // Nobody uses the result of the thread that comes back.
@@ -145,7 +145,7 @@ private struct Producer {
     producer.begin("next", generation: 2, at: time(2))
     producer.thread.replaceIfStuck(at: time(3))
     #expect(producer.disownedCount == 0)
-    #expect(producer.thread.deadline == time(3) + Self.patience)
+    #expect(producer.thread.deadline == time(3) + Self.timeout)
     producer.hang.release()
     #expect(try producer.next(2) == [1, 2])
     #expect(producer.thread.deadline == nil)
@@ -157,7 +157,7 @@ private struct Producer {
     let limit = ProducerThread.abandonedLimit
     for number in 1...limit + 1 {
       producer.begin("hang", generation: UInt32(number), at: time(Int64(number)))
-      producer.thread.replaceIfStuck(at: time(Int64(number)) + Self.patience)
+      producer.thread.replaceIfStuck(at: time(Int64(number)) + Self.timeout)
       producer.hang.awaitEntry()
     }
     #expect(producer.disownedCount == limit)

@@ -158,7 +158,7 @@ import Testing
     }
     defer { server.stop() }
     var settings = NetworkSettings.withoutPauses
-    settings.patience = .seconds(1)
+    settings.noticedSilence = .seconds(1)
     let notices = Mutex(0)
     let source = try NetworkSource(
       url: server.url("a.m4a"), settings: settings, interruption: interruption

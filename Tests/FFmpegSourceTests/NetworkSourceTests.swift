@@ -233,7 +233,7 @@ private final class Flag: Sendable {
     defer { server.stop() }
     let notices = Notices()
     var impatient = NetworkSettings.withoutPauses
-    impatient.patience = .milliseconds(20)
+    impatient.noticedSilence = .milliseconds(20)
     let interruption = interruption
     let isOpen = Flag()
     let source = try NetworkSource(

@@ -18,7 +18,7 @@ import Testing
 
   private var impatient: NetworkSettings {
     var settings = NetworkSettings()
-    settings.patience = .milliseconds(20)
+    settings.noticedSilence = .milliseconds(20)
     return settings
   }
 

@@ -19,12 +19,12 @@ import Testing
   }
 
   private func open(
-    _ url: String, patience: Duration = .seconds(2),
+    _ url: String, noticedSilence: Duration = .seconds(2),
     report: @escaping @Sendable (SourceNotice) -> Void = { _ in }
   ) throws(MediaError) -> NetworkSource {
     var settings = NetworkSettings.withoutPauses
     settings.authorities = certificate.authority
-    settings.patience = patience
+    settings.noticedSilence = noticedSilence
     return try NetworkSource(
       url: url, settings: settings, interruption: interruption, report: report)
   }
@@ -158,7 +158,7 @@ import Testing
     let server = try liveServer(durations(), ends: true)
     defer { server.stop() }
     let notices = Mutex<[SourceNotice]>([])
-    let source = try open(server.url("live.m3u8"), patience: .milliseconds(50)) { notice in
+    let source = try open(server.url("live.m3u8"), noticedSilence: .milliseconds(50)) { notice in
       notices.withLock { $0.append(notice) }
     }
     notices.withLock { $0 = [] }

@@ -250,7 +250,7 @@ import Testing
     let path = try Recording(frames: 400_000).write(to: "a.flac", in: folder)
     let source = try open(path)
     kill(try #require(source.process), SIGSTOP)
-    source.patience = .milliseconds(300)
+    source.timeout = .milliseconds(300)
     let error = try #require(fault(of: source))
     #expect("\(error)".contains("gave no answer"))
   }

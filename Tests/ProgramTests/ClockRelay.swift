@@ -35,9 +35,9 @@ final class ClockRelay: Sendable {
     let number = Glibc.socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
     var own = sockaddr_in.loopback(port: 0)
     own.withSocketAddress { bind(number, $0, $1) }
-    var patience = timeval(tv_sec: 0, tv_usec: 100_000)
+    var timeout = timeval(tv_sec: 0, tv_usec: 100_000)
     setsockopt(
-      number, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+      number, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     var size = socklen_t(MemoryLayout<sockaddr_in>.size)
     own.withSocketAddress { address, _ in getsockname(number, address, &size) }
     socket = number

@@ -11,8 +11,8 @@ import WireProtocol
 @Suite struct FloodTests {
   /// KiB. This allows for lobby, framers, queues and the memory that an allocator keeps.
   private static let slack = 16 << 10
-  /// Time within which a newcomer must have an answer.
-  private static let patience = Duration.milliseconds(200)
+  /// Within which a newcomer has an answer.
+  private static let longestWait = Duration.milliseconds(200)
 
   let folder: TemporaryFolder
 
@@ -29,7 +29,7 @@ import WireProtocol
     let tone = try folder.write(Tone.wave(rate: 48_000, seconds: 4), to: "tone.wav")
     let receiver = try ReceiverProgram("a", in: folder)
     let interceptor = try Interceptor(to: receiver.port, of: "a", in: folder)
-    let patience = try Self.patience * Self.otherWork()
+    let longestWait = try Self.longestWait * Self.otherWork()
     let player = try player([tone], at: [interceptor.address], in: folder)
     try receiver.program.line(with: "playing")
     let before = try receiver.program.status("VmRSS")
@@ -43,7 +43,7 @@ import WireProtocol
     answers.sort()
     let (median, worst) = (answers[answers.count / 2], try #require(answers.last))
     #expect(
-      worst < patience,
+      worst < longestWait,
       "of \(answers.count) answers: median \(median), worst \(worst)")
     #expect(try receiver.program.status("VmHWM") - before < Self.slack)
     #expect(try player.exitCode() == 0, "\(player.lines)")

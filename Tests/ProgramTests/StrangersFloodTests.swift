@@ -16,8 +16,8 @@ import WireProtocol
   private static let growth = (2 * buffer + 12 + 16) << 10
   private static let connections = 1000
   private static let seconds = 60
-  /// Time within which its own sender must have an answer.
-  private static let patience = Duration.milliseconds(200)
+  /// Within which its own sender has an answer.
+  private static let longestWait = Duration.milliseconds(200)
 
   let folder: TemporaryFolder
 
@@ -196,7 +196,7 @@ import WireProtocol
     print(
       "   strangers \(strangers), answers \(answers.count), median \(answers[answers.count / 2]),",
       "p99 \(answers[answers.count * 99 / 100]), worst \(worst)")
-    #expect(worst < Self.patience)
+    #expect(worst < Self.longestWait)
     for trouble in ["got worse", "ran dry", "nothing to play", "sender gone"] {
       let lines = receiver.program.lines(with: trouble)
       #expect(lines.allSatisfy { $0.contains("finished") }, "\(lines)")

@@ -26,14 +26,14 @@ import WireProtocol
     #expect(lobby[ConnectionID(0)]?.peer == "study")
   }
 
-  @Test func `guests leave after their patience, in order`() {
+  @Test func `guests leave after their timeout, in order`() {
     var lobby = Lobby()
     _ = lobby.admit(ConnectionID(1), peer: "", at: Self.start)
     _ = lobby.admit(ConnectionID(2), peer: "", at: Self.start + .seconds(1))
-    #expect(lobby.nextDeadline == Self.start + Lobby.patience)
-    let first = lobby.overdue(at: Self.start + Lobby.patience)
+    #expect(lobby.nextDeadline == Self.start + Lobby.timeout)
+    let first = lobby.overdue(at: Self.start + Lobby.timeout)
     #expect(first == [ConnectionID(1)])
-    #expect(lobby.nextDeadline == Self.start + .seconds(1) + Lobby.patience)
+    #expect(lobby.nextDeadline == Self.start + .seconds(1) + Lobby.timeout)
     let second = lobby.overdue(at: Self.start + .seconds(100))
     #expect(second == [ConnectionID(2)])
     #expect(lobby.nextDeadline == nil)

@@ -47,7 +47,7 @@ import WireProtocol
     var exchange = ProbeExchange()
     let request = exchange.nextRequest(clockID: 1, keyID: 0, at: Self.local(0))
     _ = exchange.answered(Self.answer(to: request, at: 5000), receivedAt: Self.local(300))
-    #expect(exchange.nextDeadline == Self.local(300) + ProbeExchange.patience)
+    #expect(exchange.nextDeadline == Self.local(300) + ProbeExchange.timeout)
     let early = exchange.overdueSample(at: Self.local(300_000))
     #expect(early == nil)
     let late = exchange.overdueSample(at: Self.local(300_300))

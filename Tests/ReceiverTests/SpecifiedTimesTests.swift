@@ -16,7 +16,7 @@ import WireProtocol
       "longest delay after wrong PINs": GuessLimit.longestDelay,
       "interval of `status`": ProtocolLimits.statusInterval,
       "a room is kept for a sender that left, at least": ProtocolLimits.reservation,
-      "after `goodbye`, media is left to the sender to close for": PartingMedia.patience,
+      "after `goodbye`, media is left to the sender to close for": PartingMedia.grace,
       "decoded audio that makes a room *ready*": Nanoseconds(LatencyProfile.deep.startThreshold),
       "ramp of a start, a stop, a jump and a cut":
         Nanoseconds(cursor.fadeFrames * 1_000_000_000 / 48_000),

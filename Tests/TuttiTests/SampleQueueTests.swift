@@ -89,9 +89,9 @@ import Testing
     _ = try queue.enqueue(Self.buffer(0, 4))
     let now = LocalTime(nanoseconds: 1)
     #expect(queue.hold(at: now))
-    #expect(queue.holdDeadline == now + SampleQueue.patience)
+    #expect(queue.holdDeadline == now + SampleQueue.timeout)
     #expect(queue.hold(at: now + Nanoseconds.seconds(1)))
-    #expect(!queue.hold(at: now + SampleQueue.patience))
+    #expect(!queue.hold(at: now + SampleQueue.timeout))
     queue.begin(with: 1, at: Self.time(0))
     #expect(queue.holdDeadline == nil)
   }

@@ -10,9 +10,9 @@ import WebTestSupport
 @Suite struct WebAttackTests {
   private static func hurried() -> WebServerConfiguration.Limits {
     var limits = WebServerConfiguration.Limits()
-    limits.requestPatience = .milliseconds(200)
-    limits.idlePatience = .milliseconds(200)
-    limits.readerPatience = .milliseconds(200)
+    limits.requestTimeout = .milliseconds(200)
+    limits.idleTimeout = .milliseconds(200)
+    limits.readerTimeout = .milliseconds(200)
     return limits
   }
 

@@ -11,7 +11,7 @@ final class NetworkBytes {
   private static let historyLimit = 128 << 10
   private static let bufferSize = 32 << 10
   /// Timeout of a list that arrives slowly.
-  private static let listPatience = Duration.seconds(20)
+  private static let listTimeout = Duration.seconds(20)
 
   /// The context from which FFmpeg reads: the connection itself, or the buffer of its newest bytes.
   var context: UnsafeMutablePointer<AVIOContext>? { keeping ?? connection }
@@ -103,7 +103,7 @@ final class NetworkBytes {
   func readAll(upTo limit: Int) -> [UInt8] {
     var bytes: [UInt8] = []
     var block = [UInt8](repeating: 0, count: 16_384)
-    let deadline = ContinuousClock.now + Self.listPatience
+    let deadline = ContinuousClock.now + Self.listTimeout
     while bytes.count <= limit, let context, ContinuousClock.now < deadline {
       let count = network.waiting(for: watched) {
         library.calls.avio_read(context, &block, Int32(block.count))

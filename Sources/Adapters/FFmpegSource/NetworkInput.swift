@@ -7,9 +7,9 @@ package struct NetworkSettings: Hashable, Sendable {
   /// Timeout of a silent server.
   package var timeout = Duration.seconds(10)
   /// Shortest silence that is reported.
-  package var patience = Duration.seconds(2)
+  package var noticedSilence = Duration.seconds(2)
   /// The same for a live list of segments: nothing arrives between two segments, which last up to 10 s.
-  package var listPatience = Duration.seconds(15)
+  package var noticedListSilence = Duration.seconds(15)
   /// A broken download is resumed at once, and then after each of these pauses.
   package var reconnectDelay = Duration.seconds(1)
   /// Time after which a broken download is given up.
@@ -85,7 +85,7 @@ final class NetworkInput {
   private var hasReportedStall = false
   /// The connection whose bytes are awaited, if there is one, and its position at the last look.
   private var watched: (bytes: UnsafeMutablePointer<AVIOContext>, position: Int64)?
-  private var patience: Duration
+  private var noticedSilence: Duration
   /// Counts the requests of the item against its limits.
   var budget: OpeningBudget
   /// Reads for this process; nil if it reads by itself.
@@ -114,7 +114,7 @@ final class NetworkInput {
     self.library = library
     self.settings = settings
     budget = OpeningBudget(settings.opening)
-    patience = settings.patience
+    noticedSilence = settings.noticedSilence
     self.interruption = interruption
     era = interruption.era
     self.report = report
@@ -277,7 +277,7 @@ final class NetworkInput {
   /// Call it for a live list of segments, whose bytes arrive only from time to time.
   func followsList() {
     if let remote { _ = ask(.followsList, of: remote) }
-    patience = max(settings.listPatience, settings.patience)
+    noticedSilence = max(settings.noticedListSilence, settings.noticedSilence)
   }
 
   /// Runs an operation that may wait for the network.
@@ -313,7 +313,7 @@ final class NetworkInput {
       watched = (bytes, bytes.pointee.pos)
       quietSince = .now
     }
-    if let quietSince, !hasReportedStall, ContinuousClock.now - quietSince > patience {
+    if let quietSince, !hasReportedStall, ContinuousClock.now - quietSince > noticedSilence {
       hasReportedStall = true
       report(.stalled(location: location))
     }

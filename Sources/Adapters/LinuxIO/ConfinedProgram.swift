@@ -4,8 +4,8 @@ internal import Glibc
 /// A program of ours that decodes files from strangers, at the other end of a socket. It may crash, hang, or send
 /// any bytes at all.
 package final class ConfinedProgram: Sendable {
-  /// Seconds. A program that accepts or sends nothing for so long counts as hung.
-  private static let patience = 5
+  /// Seconds after which it counts as hung where it takes nothing.
+  private static let timeout = 5
 
   private let program: ChildProgram
 
@@ -17,7 +17,7 @@ package final class ConfinedProgram: Sendable {
   /// - Parameter command: the path of the program, and its arguments.
   package init(_ command: [String]) throws(IOError) {
     program = try ChildProgram(command)
-    var limit = timeval(tv_sec: Self.patience, tv_usec: 0)
+    var limit = timeval(tv_sec: Self.timeout, tv_usec: 0)
     let size = socklen_t(MemoryLayout<timeval>.size)
     setsockopt(stream, SOL_SOCKET, SO_SNDTIMEO, &limit, size)
     setsockopt(stream, SOL_SOCKET, SO_RCVTIMEO, &limit, size)

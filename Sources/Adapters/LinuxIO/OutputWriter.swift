@@ -81,14 +81,14 @@ package final class OutputWriter: Sendable {
     news.signal()
   }
 
-  /// Waits up to `patience` for posted output to leave. Later posts are ignored.
-  package func finish(within patience: Nanoseconds) {
+  /// Waits up to `timeout` for posted output to leave. Later posts are ignored.
+  package func finish(within timeout: Nanoseconds) {
     state.withLock { state in
       if state.failure == nil { tellOfDropped(&state) }
       state.isEnding = true
     }
     news.signal()
-    _ = ended.wait(timeout: .now() + .nanoseconds(Int(patience.count)))
+    _ = ended.wait(timeout: .now() + .nanoseconds(Int(timeout.count)))
   }
 
   private func append(_ bytes: [UInt8], _ kind: Kind, to state: inout State) {

@@ -33,7 +33,7 @@ final class ConnectionClock {
     canGiveWay: @escaping (Bool) -> Void
   ) {
     (self.limits, self.channel, self.canGiveWay) = (limits, channel, canGiveWay)
-    wait(limits.requestPatience)
+    wait(limits.requestTimeout)
   }
 
   fileprivate func bytesArrived() { if phase == .idle { enter(.receiving) } }
@@ -61,9 +61,9 @@ final class ConnectionClock {
     if (next == .answering) != (phase == .answering) { canGiveWay(next != .answering) }
     phase = next
     switch next {
-    case .idle: wait(limits.idlePatience)
-    case .receiving, .ending: wait(limits.requestPatience)
-    case .answering: if isFull { wait(limits.readerPatience) } else { end() }
+    case .idle: wait(limits.idleTimeout)
+    case .receiving, .ending: wait(limits.requestTimeout)
+    case .answering: if isFull { wait(limits.readerTimeout) } else { end() }
     }
   }
 

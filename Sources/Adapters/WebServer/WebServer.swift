@@ -118,7 +118,7 @@ package struct WebServer: Sendable {
       // Drop a phone that has vanished as soon as a reader that takes nothing.
       .childChannelOption(
         .tcpOption(.init(rawValue: TCP_USER_TIMEOUT)),
-        value: Int(configuration.limits.readerPatience / .milliseconds(1))
+        value: Int(configuration.limits.readerTimeout / .milliseconds(1))
       )
       .childChannelOption(
         .writeBufferWaterMark, value: .init(low: limits.waiting / 2, high: limits.waiting)

@@ -34,11 +34,11 @@ package struct WebServerConfiguration: Sendable {
     static let socket = 256 * 1_024
 
     /// Timeout from a connection, or from the first byte of a request, to the request's end.
-    package var requestPatience = Duration.seconds(10)
+    package var requestTimeout = Duration.seconds(10)
     /// Timeout from an answer to the next request.
-    package var idlePatience = Duration.seconds(60)
+    package var idleTimeout = Duration.seconds(60)
     /// Timeout of a reader that takes nothing of an answer.
-    package var readerPatience = Duration.seconds(20)
+    package var readerTimeout = Duration.seconds(20)
 
     package init() {}
   }

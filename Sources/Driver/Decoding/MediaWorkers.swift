@@ -9,7 +9,7 @@ package final class MediaWorkers: Sendable {
   package static let shared = MediaWorkers()
 
   /// Timeout of an item that waits for a process, in seconds.
-  private static let patience = 5
+  private static let timeout = 5
 
   private struct State {
     var command: [String] = []
@@ -66,7 +66,7 @@ package final class MediaWorkers: Sendable {
 
   /// Returns a process for a new item, which gives it back with `retire`.
   func take(for location: String) throws(MediaError) -> ConfinedProgram {
-    let deadline = DispatchTime.now() + .seconds(Self.patience)
+    let deadline = DispatchTime.now() + .seconds(Self.timeout)
     while true {
       let spare = state.withLock { state in
         defer { state.spare = nil }
@@ -80,7 +80,7 @@ package final class MediaWorkers: Sendable {
         return state.failure
       }
       if let failure { throw Self.absent(location, "\(failure)") }
-      if isLate { throw Self.absent(location, "it took more than \(Self.patience) s") }
+      if isLate { throw Self.absent(location, "it took more than \(Self.timeout) s") }
     }
   }
 

@@ -7,9 +7,9 @@ import Sender
 final class WorkerLink {
   /// Time without a message from the process, while it waits for nothing, after which it counts as hung. A slow
   /// disk takes several seconds to begin to turn.
-  static let patience = Duration.seconds(20)
+  static let timeout = Duration.seconds(20)
   /// The same, in ms, once its answer is not wanted any more.
-  static let patienceAfterwards: Int32 = 500
+  static let timeoutAfterwards: Int32 = 500
   /// Limit of calls without bytes in one request. A list that is waited for asks 20 times per second.
   static let idleCallLimit = 20_000
 
@@ -19,7 +19,7 @@ final class WorkerLink {
   private let interruption: ReadInterruption
   private let era: Int
   private let gate: NetworkGate?
-  var patience = WorkerLink.patience
+  var timeout = WorkerLink.timeout
   /// Reason why the process answers no more.
   private var end: MediaError?
   private var hasOpened = false
@@ -92,14 +92,14 @@ final class WorkerLink {
 
   private func receive() throws(MediaError) -> [UInt8] {
     var fault = Fault.crashed
-    let deadline = ContinuousClock.now + patience
+    let deadline = ContinuousClock.now + timeout
     var isUnwanted = false
     let message = program.receive(limit: DecoderMessage.limit) {
       while true {
         let left = Int32(clamping: Int((deadline - .now) / .milliseconds(1)))
         let wait: ReadInterruption.Wait =
           isUnwanted
-          ? interruption.isReady(program.stream, milliseconds: Self.patienceAfterwards)
+          ? interruption.isReady(program.stream, milliseconds: Self.timeoutAfterwards)
             ? .ready : .overdue
           : interruption.waits(for: program.stream, milliseconds: max(0, left), in: era)
         switch wait {
@@ -125,7 +125,7 @@ final class WorkerLink {
     let reason =
       switch fault {
       case .crashed: "the program that decodes it crashed on it"
-      case .hangs: "the program that decodes it gave no answer for \(Int(patience / .seconds(1))) s"
+      case .hangs: "the program that decodes it gave no answer for \(Int(timeout / .seconds(1))) s"
       case .talksNonsense: "the program that decodes it gave a wrong answer"
       case .isUnwanted: "it was given up"
       }

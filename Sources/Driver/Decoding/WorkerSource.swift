@@ -55,9 +55,9 @@ package final class WorkerSource: MediaSource {
   }
 
   /// Longest silence of the process.
-  package var patience: Duration {
-    get { link.patience }
-    set { link.patience = newValue }
+  package var timeout: Duration {
+    get { link.timeout }
+    set { link.timeout = newValue }
   }
   /// The process that decodes the item; nil once it has ended.
   package var process: Int32? { link.process }

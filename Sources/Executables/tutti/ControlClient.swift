@@ -7,8 +7,8 @@ import Service
 
 /// Sends one request to a running player and waits for the answer.
 struct ControlClient {
-  static let patience = Nanoseconds.seconds(5)
-  /// If the answer takes longer than this, the client prints what it waits for.
+  static let timeout = Nanoseconds.seconds(5)
+  /// After so long it says what it waits for.
   static let silence = Nanoseconds.seconds(1)
 
   /// The address to which commands are sent.
@@ -71,12 +71,12 @@ struct ControlClient {
     var line: [UInt8] = []
     let began = HostClock.now
     var speaksAt: LocalTime? = isQuiet ? nil : began + Self.silence
-    while HostClock.now < began + Self.patience {
+    while HostClock.now < began + Self.timeout {
       if let time = speaksAt, time <= HostClock.now {
         printError("tutti: waiting for the player's answer")
         speaksAt = nil
       }
-      for event in try reactor.wait(until: speaksAt ?? began + Self.patience) {
+      for event in try reactor.wait(until: speaksAt ?? began + Self.timeout) {
         switch event {
         case .connected:
           reactor.send(JSON.line(call), on: connection)

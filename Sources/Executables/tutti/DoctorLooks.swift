@@ -47,7 +47,7 @@ final class PlayerLook: Sendable {
 struct RoomLooks: Sendable {
   /// Maximum number of rooms that are checked.
   static let limit = 64
-  private static let patience = Nanoseconds.seconds(8)
+  private static let timeout = Nanoseconds.seconds(8)
 
   let state: StateDirectory
   let search: NetworkSearch
@@ -89,7 +89,7 @@ struct RoomLooks: Sendable {
   ) -> Checkup.Check {
     let silence = Finding.wrong(
       name, "does not answer in time", cure: "is the network overloaded? try again")
-    return Checkup.Check(name, patience: Self.patience, ifSilent: silence) {
+    return Checkup.Check(name, timeout: Self.timeout, ifSilent: silence) {
       do {
         var facts = try look()
         facts.firewall = SystemFiles().firewallAdvice()

@@ -9,7 +9,7 @@ import Service
 /// The list as text for people: titles and lengths. Reads the tags of files that the player has not opened yet, for
 /// at most 700 ms.
 enum QueueText {
-  private static let patience = Nanoseconds.milliseconds(700)
+  private static let timeout = Nanoseconds.milliseconds(700)
 
   static func lines(_ queue: [QueueEntry]) -> [StyledText] {
     if queue.isEmpty { return [StyledText("the list is empty")] }
@@ -42,7 +42,7 @@ enum QueueText {
   }
 
   private static func describe(_ queue: inout [QueueEntry]) {
-    let until = HostClock.now + patience
+    let until = HostClock.now + timeout
     for index in queue.indices where queue[index].durationS == nil {
       guard HostClock.now < until else { return }
       guard queue[index].item.hasPrefix("/"), let file = try? FileSource(path: queue[index].item)

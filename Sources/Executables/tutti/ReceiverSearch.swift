@@ -9,9 +9,9 @@ import WireProtocol
 struct ReceiverSearch {
   /// Search time for shell completion, where a person waits.
   private static let glance = Nanoseconds.milliseconds(400)
-  /// Search time for a room that was named.
-  private static let patience = Nanoseconds.seconds(5)
-  /// If a search takes longer than this, it prints what it looks for.
+  /// For a room that somebody has named.
+  private static let timeout = Nanoseconds.seconds(5)
+  /// After so long a person is told what is waited for.
   private static let silence = Nanoseconds.seconds(1)
 
   let state: StateDirectory
@@ -33,7 +33,7 @@ struct ReceiverSearch {
     if names.allSatisfy({ remembered.matches($0).count == 1 }) {
       return try names.map { try remembered.only($0) }
     }
-    let found = try search(for: Self.patience, says: "looking for " + names.joined(separator: ", "))
+    let found = try search(for: Self.timeout, says: "looking for " + names.joined(separator: ", "))
     { directory in
       names.allSatisfy { directory.matches($0).count == 1 }
     }

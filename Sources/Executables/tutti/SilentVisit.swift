@@ -7,9 +7,9 @@ import Service
 
 /// A short session without music that changes settings of rooms while no player runs here.
 struct SilentVisit {
-  /// Time within which all rooms must answer.
-  private static let patience = Nanoseconds.seconds(10)
-  /// If rooms take longer than this, it prints which ones it waits for.
+  /// How long a room may take to answer.
+  private static let timeout = Nanoseconds.seconds(10)
+  /// After so long a person is told what is waited for.
   private static let silence = Nanoseconds.seconds(1)
 
   let state: StateDirectory
@@ -62,12 +62,12 @@ struct SilentVisit {
       // A room that refuses is retried again and again, so stop waiting once all missing rooms have
       // refused.
       let areDecided = absent.allSatisfy { if case .away = $0.connection { true } else { false } }
-      guard HostClock.now < began + Self.patience, !areDecided else { return names }
+      guard HostClock.now < began + Self.timeout, !areDecided else { return names }
       if let time = speaksAt, time <= HostClock.now {
         printError("tutti: waiting for " + absent.map(\.name).joined(separator: ", "))
         speaksAt = nil
       }
-      try turn(driver, until: speaksAt ?? began + Self.patience)
+      try turn(driver, until: speaksAt ?? began + Self.timeout)
     }
   }
 

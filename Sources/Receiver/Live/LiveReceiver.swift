@@ -39,7 +39,7 @@ struct LiveReceiver {
   private static let callingTime = Nanoseconds.seconds(2)
   /// Longest concealment of one gap; after it, missing packets are silent.
   static let longestConcealment = MediaDuration.milliseconds(40)
-  private static let leastPatience = Nanoseconds.milliseconds(4)
+  private static let leastWait = Nanoseconds.milliseconds(4)
   /// Number of packets by which networks commonly change the order.
   private static let disorder: UInt64 = 2
   private static let leastInterval = Nanoseconds.milliseconds(10)
@@ -216,12 +216,12 @@ struct LiveReceiver {
     before number: UInt64, from expected: UInt64, _ length: MediaDuration, at time: LocalTime
   ) {
     let span = Nanoseconds(Int64(Self.disorder) * Nanoseconds(length).count)
-    let patience = max(Self.leastPatience, span)
+    let wait = max(Self.leastWait, span)
     let first = max(expected, (held.last?.sequence).map { $0 + 1 } ?? expected)
     guard first < number else { return }
     for lost in first..<number {
       let isDisordered = number - lost <= Self.disorder
-      missing.append(Missing(number: lost, nextAsk: isDisordered ? time + patience : time))
+      missing.append(Missing(number: lost, nextAsk: isDisordered ? time + wait : time))
     }
   }
 

@@ -152,8 +152,8 @@ extension PlayoutCursor {
       return true
     }
     state.farSince = min(state.farSince, next)
-    let patience = Int64(RateController.replacementDelay * Double(grid.sampleRate))
-    return next - state.farSince < patience ? true : countReplacement()
+    let delay = Int64(RateController.replacementDelay * Double(grid.sampleRate))
+    return next - state.farSince < delay ? true : countReplacement()
   }
 
   @_noLocks @_noAllocation

@@ -5,7 +5,7 @@ import WireProtocol
 /// where it was really made. While nothing sounds, a flush is made where it was requested.
 struct CutAnswers {
   /// Timeout of the render thread's answer: a thread that has not answered by then has lost its sound device.
-  private static let patience = Nanoseconds.milliseconds(500)
+  private static let timeout = Nanoseconds.milliseconds(500)
   /// Polling interval for the render thread's report.
   private static let lookInterval = Nanoseconds.milliseconds(5)
   /// More than a user can request; beyond it, the oldest flush is answered as requested.
@@ -36,7 +36,7 @@ struct CutAnswers {
     waiting.append(
       Waiting(
         asked: Flushed(generation: flush.generation, from: flush.from),
-        renderGeneration: renderGeneration, giveUpAt: now + Self.patience))
+        renderGeneration: renderGeneration, giveUpAt: now + Self.timeout))
     lastLook = now
     guard waiting.count > Self.limit else { return nil }
     return waiting.removeFirst().asked

@@ -5,7 +5,7 @@ import WireProtocol
 /// handshake, which costs this machine some work, so the number per host is limited too.
 struct Lobby {
   static let limit = 16
-  static let patience = ProtocolLimits.silence
+  static let timeout = ProtocolLimits.silence
   /// A handshake takes a small board some milliseconds. A sender needs two for a session.
   static let connectionsPerSecond: Int64 = 20
   static let connectionBurst: Int64 = 100
@@ -44,7 +44,7 @@ struct Lobby {
   ) -> ConnectionID? {
     let network = network ?? peer
     guard hosts.admits(network, at: now) else { return id }
-    guests.append(Guest(id: id, peer: peer, network: network, leavesAt: now + Self.patience))
+    guests.append(Guest(id: id, peer: peer, network: network, leavesAt: now + Self.timeout))
     guard guests.count > Self.limit else { return nil }
     return guests.remove(at: Self.firstOfMost(guests.map(\.network))).id
   }

@@ -9,7 +9,7 @@ import WireProtocol
 /// sender that asks and sends no more is therefore in nobody's way.
 struct PairingDesk {
   /// Timeout of the exchange. The user has typed the PIN before it begins, so all of it takes moments.
-  static let patience = ProtocolLimits.silence
+  static let timeout = ProtocolLimits.silence
   /// Largest number of senders that have the salt and have not sent their share.
   static let doorLimit = 16
   /// Largest number of senders that wait to be forgotten.
@@ -118,7 +118,7 @@ struct PairingDesk {
     door.append(
       Visit(
         id: guest.id, sender: sender, peer: guest.peer, network: guest.network,
-        leavesAt: now + Self.patience, verifier: verifier, framer: guest.framer))
+        leavesAt: now + Self.timeout, verifier: verifier, framer: guest.framer))
     steps.append(.send(guest.id, verifier.salt))
     if door.count > Self.doorLimit {
       // A host that asks over and over displaces only itself.
@@ -170,7 +170,7 @@ struct PairingDesk {
       return steps.append(.close(guest.id))
     }
     leavers.append(
-      Leaver(id: guest.id, number: keep(), leavesAt: now + Self.patience))
+      Leaver(id: guest.id, number: keep(), leavesAt: now + Self.timeout))
     steps.append(.event(.unpaired(name: name ?? "")))
   }
 

@@ -5,7 +5,7 @@ import WireProtocol
 /// goodbye on control, it would look like a broken network, and the sender would ask for the room again.
 struct PartingMedia {
   /// Timeout after which the receiver closes the connection, because its sender does not listen.
-  static let patience = ProtocolLimits.parting
+  static let grace = ProtocolLimits.parting
   /// Limit: the number of senders that could take the room from each other in that time. Beyond it, the oldest is
   /// closed.
   static let limit = 4
@@ -17,7 +17,7 @@ struct PartingMedia {
 
   /// Adds a connection. Returns the one to close for it, if there are too many.
   mutating func add(_ id: ConnectionID, at now: LocalTime) -> ConnectionID? {
-    connections.append((id, now + Self.patience))
+    connections.append((id, now + Self.grace))
     return connections.count > Self.limit ? connections.removeFirst().id : nil
   }
 

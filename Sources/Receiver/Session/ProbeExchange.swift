@@ -2,12 +2,12 @@ import Clock
 import WireProtocol
 
 /// Joins time requests, their transmit stamps and the answers into samples. A sample waits for the next
-/// answer, which brings the sender's transmit stamp of this one, but no longer than `patience`.
+/// answer, which brings the sender's transmit stamp of this one, but no longer than `timeout`.
 struct ProbeExchange {
   /// Largest number of pending requests; an answer to an older one is thrown away.
   static let limit = 64
   /// Longest wait of a sample for the better stamp.
-  static let patience = Nanoseconds.milliseconds(300)
+  static let timeout = Nanoseconds.milliseconds(300)
 
   private struct Request {
     let sequence: UInt32
@@ -24,7 +24,7 @@ struct ProbeExchange {
     var answeredAt: GroupTime
     let returnedAt: LocalTime
 
-    var due: LocalTime { returnedAt + ProbeExchange.patience }
+    var due: LocalTime { returnedAt + ProbeExchange.timeout }
     /// Nil if the stamps cannot be right.
     var sample: TimeSample? {
       TimeSample(
