@@ -185,7 +185,7 @@ package final class GroupDriver {
   func handle(_ input: GroupSender<SocketAddress>.Input) {
     hasNews = true
     sender.handle(input, at: HostClock.now)
-    while let output = sender.nextOutput() { carryOut(output) }
+    while let output = sender.nextOutput() { perform(output) }
   }
 
   func answer(_ datagram: Datagram) -> (bytes: [UInt8], sequence: UInt32)? {
@@ -198,7 +198,7 @@ package final class GroupDriver {
   func ask(_ datagram: Datagram) -> Bool {
     let isOurs = sender.ask(datagram.bytes, from: datagram.from, at: HostClock.now)
     hasNews = hasNews || isOurs
-    while let output = sender.nextOutput() { carryOut(output) }
+    while let output = sender.nextOutput() { perform(output) }
     return isOurs
   }
 
@@ -210,7 +210,7 @@ package final class GroupDriver {
     .init(group: number, connection: connection)
   }
 
-  private func carryOut(_ output: GroupSender<SocketAddress>.Output) {
+  private func perform(_ output: GroupSender<SocketAddress>.Output) {
     let peers = host.peers
     switch output {
     case .connect(let id, let address, let channel):
@@ -222,7 +222,7 @@ package final class GroupDriver {
     case .lookUp(let room, let name): host.lookUp(name, of: room, in: number)
     case .pace(let id, let rate): peers.pace(line(id), bytesPerSecond: rate)
     case .setTurn(let id, let bytes): peers.setTurn(line(id), bytes: bytes)
-    case .produce(let order): producer.carryOut(order, at: HostClock.now)
+    case .produce(let order): producer.produce(order, at: HostClock.now)
     case .hold(let latency): holds(latency)
     case .reply(let id, let reply): replies[id] = reply
     case .event(let event):

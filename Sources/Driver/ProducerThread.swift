@@ -57,14 +57,14 @@ final class ProducerThread: Sendable {
       serializer.giveEarly = { [self] in postEarly($0, of: worker) }
       var urgency = ThreadUrgency(priority: LiveFeed.priority)
       while let order = nextOrder(of: worker) {
-        post(serializer.carryOut(order), of: worker)
+        post(serializer.produce(order), of: worker)
         urgency.follow(serializer.isLive)
       }
     }
     thread.detach()
   }
 
-  func carryOut(_ order: ProductionOrder, at now: LocalTime) {
+  func produce(_ order: ProductionOrder, at now: LocalTime) {
     state.withLock { state in
       if order.supersedesWaiting {
         state.orders.removeAll()

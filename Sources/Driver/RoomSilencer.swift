@@ -201,13 +201,13 @@ package final class RoomSilencer {
   private func handle(_ input: SilencingSession.Input) {
     session.handle(input, at: HostClock.now)
     while let output = session.nextOutput() {
-      carryOut(output)
+      perform(output)
       dial()
     }
     dial()
   }
 
-  private func carryOut(_ output: SilencingSession.Output) {
+  private func perform(_ output: SilencingSession.Output) {
     switch output {
     case .connect(let room): dialler.dial(room, .control, at: HostClock.now)
     case .send(let room, let bytes):

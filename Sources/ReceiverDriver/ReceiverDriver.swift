@@ -84,10 +84,10 @@ package final class ReceiverDriver: LoopMember {
 
   package func handle(_ input: ReceiverSession.Input) {
     session.handle(input, at: HostClock.now)
-    while let output = session.nextOutput() { carryOut(output) }
+    while let output = session.nextOutput() { perform(output) }
   }
 
-  private func carryOut(_ output: ReceiverSession.Output) {
+  private func perform(_ output: ReceiverSession.Output) {
     switch output {
     case .send(let id, let bytes): lines.send(bytes, to: id)
     case .close(let id): lines.close(id)

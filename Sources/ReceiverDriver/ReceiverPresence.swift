@@ -48,7 +48,7 @@ final class ReceiverPresence {
     advertisement.textRecord.map { TextPair($0.key, $0.value) }
   }
 
-  func carryOut(_ output: ReceiverSession.Output) {
+  func perform(_ output: ReceiverSession.Output) {
     switch output {
     case .advertise(let isBusy): advertisement.state = isBusy ? .busy : .free
     case .advertiseCodecs(let codecs): advertisement.codecs = codecs

@@ -52,8 +52,8 @@ package final class ReceiverService {
       ? ReceiverPresence(.init(settings, security.identifier), port: lines.port, journal) : nil
     (self.store, self.presence) = (store, presence)
     driver.onOutput = { output in
-      store.carryOut(output)
-      presence?.carryOut(output)
+      store.perform(output)
+      presence?.perform(output)
     }
     if settings.access == .paired, let pin = store.pin { journal.tell(pin, of: settings.name) }
     settings.output.lookForDevice(journal)

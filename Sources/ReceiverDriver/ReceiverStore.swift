@@ -46,7 +46,7 @@ final class ReceiverStore {
     self.state = state
   }
 
-  func carryOut(_ output: ReceiverSession.Output) {
+  func perform(_ output: ReceiverSession.Output) {
     switch output {
     case .persist(let memory): unsaved = memory
     case .keepTrust(let trust, let number): keeper.keep(trust, number)

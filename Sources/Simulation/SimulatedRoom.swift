@@ -127,7 +127,7 @@ extension SimulatedGroup {
 
   private func handle(_ input: ReceiverSession.Input, _ room: SimulatedRoom) {
     room.session?.value.handle(input, at: room.host.local(at: now))
-    while let output = room.session?.value.nextOutput() { carryOut(output, room) }
+    while let output = room.session?.value.nextOutput() { perform(output, room) }
   }
 
   private func scheduleWake(_ room: SimulatedRoom) {
@@ -142,7 +142,7 @@ extension SimulatedGroup {
     queue.insert(.wakeRoom(room.index), at: wake)
   }
 
-  private func carryOut(_ output: ReceiverSession.Output, _ room: SimulatedRoom) {
+  private func perform(_ output: ReceiverSession.Output, _ room: SimulatedRoom) {
     switch output {
     case .send(let id, let bytes):
       digest.add(now.nanoseconds)

@@ -126,7 +126,7 @@ extension SimulatedGroup {
   private func handle(_ input: GroupSender<String>.Input, _ sender: SimulatedSender) {
     sender.group.handle(input, at: senderHost.value.local(at: now))
     onSenderTurn?(sender.session, senderHost.value.local(at: now))
-    while let output = sender.group.nextOutput() { carryOut(output, sender) }
+    while let output = sender.group.nextOutput() { perform(output, sender) }
   }
 
   private func scheduleWake(_ sender: SimulatedSender) {
@@ -150,7 +150,7 @@ extension SimulatedGroup {
     }
   }
 
-  private func carryOut(_ output: GroupSender<String>.Output, _ sender: SimulatedSender) {
+  private func perform(_ output: GroupSender<String>.Output, _ sender: SimulatedSender) {
     switch output {
     case .connect(let id, let address, let channel):
       dial(id, address: address, channel, from: sender)
@@ -216,7 +216,7 @@ extension SimulatedGroup {
   func produced(_ order: ProductionOrder, process: Int) {
     guard let sender, sender.process == process else { return }
     sender.orderTime.value = senderHost.value.local(at: now)
-    let batch = sender.serializer.carryOut(order)
+    let batch = sender.serializer.produce(order)
     for step in batch.steps {
       guard case .opened(let opened, let time) = step else { continue }
       let frame = MediaDuration(frames: 1, at: TestSignal.sampleRate).flicks

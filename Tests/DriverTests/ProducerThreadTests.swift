@@ -80,15 +80,15 @@ private struct Producer {
   func setWaiting(_ isWaiting: Bool) { counter.isWaiting.store(isWaiting, ordering: .relaxed) }
 
   func begin(_ location: String, generation: UInt32, at time: LocalTime) {
-    thread.carryOut(
+    thread.produce(
       .begin(
         .init(
           item: PlayItem(id: Int(generation), location: location), position: .zero,
           mediaTime: .zero, generation: generation, continues: false)), at: time)
   }
 
-  /// Sends an order that makes no other one obsolete.
-  func finish() { thread.carryOut(.finish(generation: 0), at: LocalTime(nanoseconds: 0)) }
+  /// An order that makes none obsolete.
+  func finish() { thread.produce(.finish(generation: 0), at: LocalTime(nanoseconds: 0)) }
 
   /// Returns the generations of the next batches.
   func next(_ count: Int) throws -> [UInt32] {

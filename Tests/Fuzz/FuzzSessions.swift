@@ -235,7 +235,7 @@ struct GroupUnderFire {
     case 6: step(.roomSeen(room))
     case 7: step(.drained(room))
     case 8: now = now + .milliseconds(Int64(script.byte()) * 20)
-    case 9: if !orders.isEmpty { step(.produced(serializer.carryOut(orders.removeFirst()))) }
+    case 9: if !orders.isEmpty { step(.produced(serializer.produce(orders.removeFirst()))) }
     case 10: ask(command(&script))
     default: step(.timeout)
     }

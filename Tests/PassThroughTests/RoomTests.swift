@@ -30,16 +30,16 @@ import WireProtocol
       let beginning = ProductionOrder.Beginning(
         item: PlayItem(id: id, location: path), position: .zero, mediaTime: time, generation: 0,
         continues: id > 0)
-      steps += serializer.carryOut(.begin(beginning)).steps
+      steps += serializer.produce(.begin(beginning)).steps
       for _ in 0..<1_000 {
-        steps += serializer.carryOut(.more(.seconds(1), generation: 0)).steps
+        steps += serializer.produce(.more(.seconds(1), generation: 0)).steps
         if case .itemEnded(let end)? = steps.last {
           time = end
           break
         }
       }
     }
-    steps += serializer.carryOut(.finish(generation: 0)).steps
+    steps += serializer.produce(.finish(generation: 0)).steps
     return bytes(steps)
   }
 

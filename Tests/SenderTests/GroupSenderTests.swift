@@ -20,7 +20,7 @@ struct GroupSenderTests {
       var outputs: [GroupSender<Int>.Output] = []
       while let output = sender.nextOutput() {
         if case .produce(let order) = output {
-          outputs += handle(.produced(serializer.carryOut(order)))
+          outputs += handle(.produced(serializer.produce(order)))
         } else {
           outputs.append(output)
         }

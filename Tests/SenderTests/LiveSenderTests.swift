@@ -86,7 +86,7 @@ struct LiveSenderTests {
     /// Carries out the next order.
     mutating func produce() {
       guard !orders.isEmpty else { return }
-      handle(.produced(serializer.carryOut(orders.removeFirst())))
+      handle(.produced(serializer.produce(orders.removeFirst())))
     }
 
     mutating func join() {

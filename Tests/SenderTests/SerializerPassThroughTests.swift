@@ -40,7 +40,7 @@ import WireProtocol
   ) {
     var steps: [ProducedBatch.Step] = []
     for _ in 0..<100 {
-      steps += serializer.carryOut(.more(.milliseconds(300), generation: 0)).steps
+      steps += serializer.produce(.more(.milliseconds(300), generation: 0)).steps
       if case .itemEnded(let end)? = steps.last { return (steps, end) }
       if case .failed(_, _, let end)? = steps.last { return (steps, end) }
     }
@@ -50,12 +50,12 @@ import WireProtocol
 
   @Test func `packets are passed on as they are, and items join without a gap`() throws {
     let serializer = Self.serializer()
-    var steps = serializer.carryOut(Self.begin()).steps
+    var steps = serializer.produce(Self.begin()).steps
     #expect(Self.choice(steps) == WireChoice(codec: .mp3, reason: .passedOn))
     let first = Self.rest(serializer)
     steps += first.steps
-    steps += serializer.carryOut(Self.begin(at: first.end, continues: true)).steps
-    steps += Self.rest(serializer).steps + serializer.carryOut(.finish(generation: 0)).steps
+    steps += serializer.produce(Self.begin(at: first.end, continues: true)).steps
+    steps += Self.rest(serializer).steps + serializer.produce(.finish(generation: 0)).steps
     let packets = Self.packets(steps)
     #expect(Self.formats(steps) == [.mp3, .mp3])
     #expect(packets.map(\.encoded.frameCount).reduce(0, +) == 2 * 8_123)
@@ -73,12 +73,12 @@ import WireProtocol
 
   @Test func `what a room does not decode is encoded, and so is what was asked for`() {
     let lacking = CodecSet([.pcm, .flac])
-    var steps = Self.serializer().carryOut(Self.begin(codecs: lacking)).steps
+    var steps = Self.serializer().produce(Self.begin(codecs: lacking)).steps
     #expect(Self.choice(steps) == WireChoice(codec: .pcm, reason: .roomsLack(.mp3)))
     #expect(Self.formats(steps) == [.pcm])
-    steps = Self.serializer(passesPackets: false).carryOut(Self.begin()).steps
+    steps = Self.serializer(passesPackets: false).produce(Self.begin()).steps
     #expect(Self.choice(steps) == WireChoice(codec: .pcm, reason: .asked))
-    steps = Self.serializer(open: openTestSource).carryOut(Self.begin()).steps
+    steps = Self.serializer(open: openTestSource).produce(Self.begin()).steps
     #expect(
       Self.choice(steps)
         == WireChoice(codec: .pcm, reason: .obstacle(.notPassable(codec: "PCM"))))
@@ -87,8 +87,8 @@ import WireProtocol
   @Test func `an item begun within has packets that only prepare, at its very beginning`() {
     let serializer = Self.serializer()
     let begin = Self.begin(at: MediaTime(flicks: 705_600_000), position: .milliseconds(500))
-    var steps = serializer.carryOut(begin).steps
-    steps += Self.rest(serializer).steps + serializer.carryOut(.finish(generation: 0)).steps
+    var steps = serializer.produce(begin).steps
+    steps += Self.rest(serializer).steps + serializer.produce(.finish(generation: 0)).steps
     let packets = Self.packets(steps)
     #expect(packets.prefix(3).map(\.encoded.frameCount) == [0, 0, 160])
     #expect(Set(packets.prefix(3).map(\.mediaTime)).count == 1)
@@ -102,8 +102,8 @@ import WireProtocol
       (source as? TestSource)?.passed = (.mp3, 1_600)
       return source
     }
-    var steps = serializer.carryOut(Self.begin()).steps
-    steps += Self.rest(serializer).steps + serializer.carryOut(.finish(generation: 0)).steps
+    var steps = serializer.produce(Self.begin()).steps
+    steps += Self.rest(serializer).steps + serializer.produce(.finish(generation: 0)).steps
     #expect(Self.formats(steps) == [.mp3, .pcm])
     let packets = Self.packets(steps)
     #expect(packets.map(\.encoded.frameCount).reduce(0, +) == 8_123)
@@ -120,8 +120,8 @@ import WireProtocol
       mediaTime: MediaTime(flicks: 705_600_000), generation: 0, continues: false,
       codecs: CodecSet([.pcm]))
     begin.isRecoding = true
-    var steps = serializer.carryOut(.begin(begin)).steps
-    steps += Self.rest(serializer).steps + serializer.carryOut(.finish(generation: 0)).steps
+    var steps = serializer.produce(.begin(begin)).steps
+    steps += Self.rest(serializer).steps + serializer.produce(.finish(generation: 0)).steps
     let packets = Self.packets(steps)
     #expect(packets.prefix(7).map(\.encoded.skippedFrames) == [160, 160, 160, 160, 160, 160, 0])
     #expect(packets.map(\.encoded.frameCount).reduce(0, +) == 8_123 - 4_000)
@@ -151,8 +151,8 @@ import WireProtocol
     let serializer = Self.serializer { (_) throws(MediaError) in
       TestLive(length: 8_000, passing: [(.mp3, 1_600), (.aac, 1_600)])
     }
-    var steps = serializer.carryOut(Self.begin()).steps
-    steps += Self.rest(serializer).steps + serializer.carryOut(.finish(generation: 0)).steps
+    var steps = serializer.produce(Self.begin()).steps
+    steps += Self.rest(serializer).steps + serializer.produce(.finish(generation: 0)).steps
     #expect(Self.formats(steps) == [.mp3, .aac, .pcm])
     #expect(
       Self.wires(steps) == [
@@ -169,14 +169,14 @@ import WireProtocol
     let serializer = Self.serializer { (_) throws(MediaError) in
       TestLive(length: 8_000, passing: [(.mp3, 80_000)])
     }
-    var steps = serializer.carryOut(Self.begin()).steps
-    steps += serializer.carryOut(.more(.milliseconds(100), generation: 0)).steps
+    var steps = serializer.produce(Self.begin()).steps
+    steps += serializer.produce(.more(.milliseconds(100), generation: 0)).steps
     // Rooms that decode it change nothing.
     let able = CodecSet([.pcm, .mp3])
-    #expect(serializer.carryOut(.recode(able, generation: 0)).steps.isEmpty)
-    steps += serializer.carryOut(.recode(CodecSet([.pcm]), generation: 0)).steps
+    #expect(serializer.produce(.recode(able, generation: 0)).steps.isEmpty)
+    steps += serializer.produce(.recode(CodecSet([.pcm]), generation: 0)).steps
     #expect(Self.wires(steps).last == WireChoice(codec: .pcm, reason: .roomsLack(.mp3)))
-    steps += Self.rest(serializer).steps + serializer.carryOut(.finish(generation: 0)).steps
+    steps += Self.rest(serializer).steps + serializer.produce(.finish(generation: 0)).steps
     #expect(Self.formats(steps) == [.mp3, .pcm])
     let packets = Self.packets(steps)
     #expect(packets.map(\.encoded.frameCount).reduce(0, +) == 8_000)
@@ -188,12 +188,12 @@ import WireProtocol
 
   @Test func `what is held back before a cut is given, and nothing behind it`() {
     let serializer = Self.serializer()
-    _ = serializer.carryOut(Self.begin())
-    let given = Self.packets(serializer.carryOut(.more(.milliseconds(100), generation: 0)).steps)
+    _ = serializer.produce(Self.begin())
+    let given = Self.packets(serializer.produce(.more(.milliseconds(100), generation: 0)).steps)
     let cut = MediaTime(flicks: 705_600_000 / 10)
-    let left = serializer.carryOut(.leave(from: cut, generation: 1)).steps
+    let left = serializer.produce(.leave(from: cut, generation: 1)).steps
     #expect(given.count == 4)
     #expect(Self.packets(left).map(\.mediaTime) == [MediaTime(flicks: 705_600_000 / 50 * 4)])
-    #expect(serializer.carryOut(.more(.seconds(1), generation: 1)).steps.isEmpty)
+    #expect(serializer.produce(.more(.seconds(1), generation: 1)).steps.isEmpty)
   }
 }

@@ -24,15 +24,15 @@ import WireProtocol
     var steps: [ProducedBatch.Step] = []
     var time = MediaTime.zero
     for item in items {
-      steps += serializer.carryOut(begin(item, at: time, continues: !steps.isEmpty)).steps
+      steps += serializer.produce(begin(item, at: time, continues: !steps.isEmpty)).steps
       var isOver = false
       while !isOver {
         if case .failed(_, _, let end)? = steps.last { (time, isOver) = (end, true) }
         if case .itemEnded(let end)? = steps.last { (time, isOver) = (end, true) }
-        if !isOver { steps += serializer.carryOut(.more(.seconds(1), generation: 0)).steps }
+        if !isOver { steps += serializer.produce(.more(.seconds(1), generation: 0)).steps }
       }
     }
-    return steps + serializer.carryOut(.finish(generation: 0)).steps
+    return steps + serializer.produce(.finish(generation: 0)).steps
   }
 
   private static func packets(_ steps: [ProducedBatch.Step]) -> [ProducedPacket] {
@@ -78,7 +78,7 @@ import WireProtocol
         return source
       }, makeEncoder: makePCMEncoder)
     func begin(_ location: String, at seconds: Int64, generation: UInt32) {
-      let batch = serializer.carryOut(
+      let batch = serializer.produce(
         Self.begin(location, position: .seconds(seconds), generation: generation))
       if case .opened? = batch.steps.last { return }
       Issue.record("not opened")
@@ -105,13 +105,13 @@ import WireProtocol
     source.metadata.title = own
     let serializer = Serializer(
       openSource: { _ throws(MediaError) in source }, makeEncoder: makePCMEncoder)
-    let steps = serializer.carryOut(Self.begin("a", title: "Listed")).steps
+    let steps = serializer.produce(Self.begin("a", title: "Listed")).steps
     guard case .opened(let opened, _)? = steps.last else {
       Issue.record("not opened")
       return
     }
     #expect(opened.metadata.title == (own == "Own" ? "Own" : "Listed"))
-    let more = serializer.carryOut(.more(.seconds(60), generation: 0)).steps
+    let more = serializer.produce(.more(.seconds(60), generation: 0)).steps
     #expect(!more.contains { if case .metadata = $0 { true } else { false } })
   }
 
@@ -120,8 +120,8 @@ import WireProtocol
     let serializer = Serializer(
       openSource: { _ throws(MediaError) in station }, makeEncoder: makePCMEncoder)
     let steps =
-      serializer.carryOut(Self.begin("radio", title: "Listed")).steps
-      + serializer.carryOut(.more(.seconds(60), generation: 0)).steps
+      serializer.produce(Self.begin("radio", title: "Listed")).steps
+      + serializer.produce(.more(.seconds(60), generation: 0)).steps
     let titles = steps.compactMap { step -> String? in
       switch step {
       case .opened(let item, _), .metadata(let item, _): item.metadata.title
@@ -136,7 +136,7 @@ import WireProtocol
     let serializer = Serializer(
       openSource: { _ throws(MediaError) in station }, makeEncoder: makePCMEncoder)
     let begin = Self.begin("radio", position: .seconds(10))
-    guard case .opened(let opened, _)? = serializer.carryOut(begin).steps.last else {
+    guard case .opened(let opened, _)? = serializer.produce(begin).steps.last else {
       Issue.record("not opened")
       return
     }
@@ -144,7 +144,7 @@ import WireProtocol
     #expect(!opened.isSeekable)
     var told: [(String?, MediaDuration, MediaTime)] = []
     for _ in 0..<3 {
-      for step in serializer.carryOut(.more(.seconds(60), generation: 0)).steps {
+      for step in serializer.produce(.more(.seconds(60), generation: 0)).steps {
         if case .metadata(let item, let time) = step {
           told.append((item.metadata.title, item.position, time))
         }
@@ -182,7 +182,7 @@ import WireProtocol
 
   @Test func `a position is met to the frame, and said`() {
     let serializer = Self.serializer()
-    let begun = serializer.carryOut(Self.begin("8000x1:8000", position: .milliseconds(500)))
+    let begun = serializer.produce(Self.begin("8000x1:8000", position: .milliseconds(500)))
     guard case .opened(let opened, let start)? = begun.steps.last else {
       Issue.record("not opened")
       return
@@ -190,7 +190,7 @@ import WireProtocol
     #expect(opened.position == .milliseconds(500))
     #expect(opened.duration == .seconds(1))
     #expect(start == .zero)
-    let rest = serializer.carryOut(.more(.seconds(9), generation: 0)).steps
+    let rest = serializer.produce(.more(.seconds(9), generation: 0)).steps
     #expect(rest.last == .itemEnded(at: .zero + .milliseconds(500)))
   }
 
@@ -202,15 +202,15 @@ import WireProtocol
         default: throw .notFound(path: item.location)
         }
       }, makeEncoder: makePCMEncoder)
-    let missing = serializer.carryOut(Self.begin("x", at: .zero + .seconds(3))).steps
+    let missing = serializer.produce(Self.begin("x", at: .zero + .seconds(3))).steps
     #expect(
       missing
         == [
           .failed(
             PlayItem(id: 0, location: "x"), .notFound(path: "x"), at: .zero + .seconds(3))
         ])
-    _ = serializer.carryOut(Self.begin("torn"))
-    let torn = serializer.carryOut(.more(.seconds(9), generation: 0)).steps
+    _ = serializer.produce(Self.begin("torn"))
+    let torn = serializer.produce(.more(.seconds(9), generation: 0)).steps
     guard case .failed(_, .broken, let time)? = torn.last else {
       Issue.record("what is torn was read")
       return
@@ -223,7 +223,7 @@ import WireProtocol
       openSource: { (_) throws(MediaError) in
         TestSource(rate: 8000, channels: 1, length: 8000, isSeekable: false)
       }, makeEncoder: makePCMEncoder)
-    let sought = serializer.carryOut(Self.begin("pipe", position: .seconds(1))).steps
+    let sought = serializer.produce(Self.begin("pipe", position: .seconds(1))).steps
     guard case .opened(let opened, _)? = sought.last else {
       Issue.record("not opened")
       return
@@ -235,21 +235,21 @@ import WireProtocol
   @Test func `a cut behind an item brings out what the encoder still holds of it`() {
     let serializer = Self.serializer()
     var packets: [ProducedPacket] = []
-    var steps = serializer.carryOut(Self.begin("8000x1:8123")).steps
-    steps += serializer.carryOut(.more(.seconds(9), generation: 0)).steps
+    var steps = serializer.produce(Self.begin("8000x1:8123")).steps
+    steps += serializer.produce(.more(.seconds(9), generation: 0)).steps
     guard case .itemEnded(let end)? = steps.last else {
       Issue.record("no end")
       return
     }
-    steps += serializer.carryOut(Self.begin("8000x1:100", at: end, continues: true)).steps
+    steps += serializer.produce(Self.begin("8000x1:100", at: end, continues: true)).steps
     packets += Self.packets(steps)
     #expect(packets.map(\.encoded.frameCount).reduce(0, +) < 8123)
-    let cut = serializer.carryOut(Self.begin("8000x1:50", at: end, generation: 1))
+    let cut = serializer.produce(Self.begin("8000x1:50", at: end, generation: 1))
     #expect(cut.generation == 1)
     #expect(Self.packets(cut.steps).allSatisfy { $0.generation == 0 && $0.mediaTime < end })
     packets += Self.packets(cut.steps)
     #expect(packets.map(\.encoded.frameCount).reduce(0, +) == 8123)
-    let left = serializer.carryOut(.leave(from: end, generation: 2))
+    let left = serializer.produce(.leave(from: end, generation: 2))
     #expect(left.steps == [.itemEnded(at: end)])
   }
 
@@ -266,14 +266,14 @@ import WireProtocol
       given.append(batch)
       return true
     }
-    var batches = [serializer.carryOut(Self.begin("8000x1:8123"))]
-    batches.append(serializer.carryOut(.more(.seconds(9), generation: 0)))
+    var batches = [serializer.produce(Self.begin("8000x1:8123"))]
+    batches.append(serializer.produce(.more(.seconds(9), generation: 0)))
     let produced = Self.packets(batches.flatMap(\.steps)).map(\.encoded.frameCount).reduce(0, +)
     guard case .itemEnded(let end)? = batches.last?.steps.last else {
       Issue.record("no end")
       return
     }
-    let cut = serializer.carryOut(Self.begin("8000x1:50", at: end, generation: 1))
+    let cut = serializer.produce(Self.begin("8000x1:50", at: end, generation: 1))
     #expect(produced < 8123)
     #expect(frameCounts == [0, 8123 - produced])
     // This is not the answer to the order; the session still waits for that.
@@ -286,7 +286,7 @@ import WireProtocol
     let serializer = Serializer(
       openSource: { (_) throws(MediaError) in TestSource(rate: 8000, length: .max) },
       makeEncoder: makePCMEncoder)
-    guard case .opened(let opened, _)? = serializer.carryOut(Self.begin("x")).steps.last else {
+    guard case .opened(let opened, _)? = serializer.produce(Self.begin("x")).steps.last else {
       Issue.record("not opened")
       return
     }
@@ -295,9 +295,9 @@ import WireProtocol
 
   @Test func `orders for another generation than the last begun give nothing`() {
     let serializer = Self.serializer()
-    _ = serializer.carryOut(Self.begin("8000x1:8000", generation: 3))
-    #expect(serializer.carryOut(.more(.seconds(1), generation: 2)).steps.isEmpty)
-    #expect(serializer.carryOut(.finish(generation: 4)).steps.isEmpty)
+    _ = serializer.produce(Self.begin("8000x1:8000", generation: 3))
+    #expect(serializer.produce(.more(.seconds(1), generation: 2)).steps.isEmpty)
+    #expect(serializer.produce(.finish(generation: 4)).steps.isEmpty)
   }
 
   @Test func `an item without an encoder leaves no overlap behind it`() {
@@ -318,7 +318,7 @@ import WireProtocol
   @Test func `format identifiers stay within the protocol's range`() {
     let serializer = Self.serializer()
     for generation in UInt32(0)..<600 {
-      for step in serializer.carryOut(Self.begin("8000x1:10", generation: generation)).steps {
+      for step in serializer.produce(Self.begin("8000x1:10", generation: generation)).steps {
         if case .format(let id, _) = step { #expect(id < ProtocolLimits.formats) }
       }
     }

@@ -95,7 +95,7 @@ struct TestGroup {
   }
 
   mutating func produceOne() {
-    handle(.produced(serializer.carryOut(orders.removeFirst())))
+    handle(.produced(serializer.produce(orders.removeFirst())))
   }
 
   var isAwaitingProduction: Bool { !orders.isEmpty }

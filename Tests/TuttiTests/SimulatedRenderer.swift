@@ -134,7 +134,7 @@ final class SimulatedRenderer: RenderGroup, @unchecked Sendable {
     if batch == nil, !producer.isBusy, let (order, time) = orders.first, time <= now {
       orders.removeFirst()
       if order.supersedesWaiting { queue.readAgain() }
-      producer.carryOut(order)
+      producer.produce(order)
     }
     if let made = producer.takeBatch() { batch = (made, now + world.delay(.producing)) }
   }
@@ -300,14 +300,14 @@ final class SimulatedProducer: @unchecked Sendable {
       while true {
         toWorker.wait()
         guard !hasEnded, let order else { return }
-        made = serializer.carryOut(order)
+        made = serializer.produce(order)
         isBusy = false
         toWorld.signal()
       }
     }
   }
 
-  func carryOut(_ order: ProductionOrder) {
+  func produce(_ order: ProductionOrder) {
     (self.order, isBusy) = (order, true)
     step()
   }

@@ -34,13 +34,13 @@ package enum MediaWorker {
 
     func answer(_ request: MediaRequest, _ descriptor: Int32?) -> MediaAnswer {
       do throws(MediaError) {
-        return try carryOut(request, descriptor)
+        return try perform(request, descriptor)
       } catch {
         return .failed(MediaFailure(error, of: location))
       }
     }
 
-    private func carryOut(
+    private func perform(
       _ request: MediaRequest, _ descriptor: Int32?
     ) throws(MediaError) -> MediaAnswer {
       switch request {

@@ -39,7 +39,7 @@ extension ReceiverSession {
         insert(packet, at: now, isDatagram: true)
       case .goBack: playout.mayGoBack()
       case .conceal(let start, let span):
-        carryOut(playout.conceal(from: start, for: span, mayDecode: !hasUndeliveredCommands))
+        perform(playout.conceal(from: start, for: span, mayDecode: !hasUndeliveredCommands))
       case .skip(let count): playout.countMissing(count)
       case .ask(let numbers): ask(for: numbers, link)
       case .report(let report): send(.liveReport(report))

@@ -174,7 +174,7 @@ extension ReceiverSession {
         unheard > .zero
         ? occupant.map { DroppedStream(unheard: unheard, senderName: $0.senderName) } : nil
       rememberDrift()
-      carryOut(playout.removeAll())
+      perform(playout.removeAll())
       setLive(nil, at: now)
       codecs.senderChanged()
       playout.decoding.undecodable = CodecSet([])
@@ -384,7 +384,7 @@ extension ReceiverSession {
         .render(
           .cut(
             from: time, generation: playout.renderGeneration(packet.generation), isRamped: true)))
-    case .insertedAfterGoingBack: carryOut(playout.wentBack())
+    case .insertedAfterGoingBack: perform(playout.wentBack())
     case .lost(let time):
       send(.flushedAutomatically(Flushed(generation: playout.generation, from: time)))
     case .corrupt(let how): noteCorrupt(how)
@@ -398,7 +398,7 @@ extension ReceiverSession {
   }
 
   mutating func forgetStream() {
-    carryOut(playout.removeAll())
+    perform(playout.removeAll())
     live = nil
     playout.use(nil)
     occupant = nil

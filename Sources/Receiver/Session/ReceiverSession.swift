@@ -195,7 +195,7 @@ package struct ReceiverSession {
     let estimate = clock?.isLocked == true ? clock?.estimate(at: now) : nil
     let steps = playout.advance(
       to: now, clock: estimate, hasSession: link != nil, mayDecode: !hasUndeliveredCommands)
-    carryOut(steps)
+    perform(steps)
     if link == nil, occupant != nil, playout.isSpent(at: playout.playhead(at: now)) {
       forgetStream()
     }
@@ -206,7 +206,7 @@ package struct ReceiverSession {
     }
   }
 
-  mutating func carryOut(_ steps: [Playout.Step]) {
+  mutating func perform(_ steps: [Playout.Step]) {
     for step in steps {
       switch step {
       case .render(let command): outputs.append(.render(command))

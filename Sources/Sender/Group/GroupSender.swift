@@ -107,7 +107,7 @@ package struct GroupSender<Address: Hashable & Sendable> {
         session.handle(.closed(place.room, place.channel, reason: reason), at: now)
       }
       while let output = session.nextOutput() {
-        carryOut(output, at: now)
+        perform(output, at: now)
         takeFromDialler()
       }
     } while !unreachable.isEmpty
@@ -125,7 +125,7 @@ package struct GroupSender<Address: Hashable & Sendable> {
     }
   }
 
-  private mutating func carryOut(_ output: GroupSession.Output, at now: LocalTime) {
+  private mutating func perform(_ output: GroupSession.Output, at now: LocalTime) {
     switch output {
     case .connect(let room, let channel): dialler.dial(room, channel, at: now)
     case .send(let room, let channel, let bytes):

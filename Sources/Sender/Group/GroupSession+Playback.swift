@@ -4,7 +4,7 @@ import WireProtocol
 
 /// Start, pause, seek and skip: what the user asks for, as anchors and cuts.
 extension GroupSession {
-  mutating func carryOut(_ id: CommandID, _ command: PlayerCommand, at now: LocalTime) {
+  mutating func perform(_ id: CommandID, _ command: PlayerCommand, at now: LocalTime) {
     do {
       emit(.reply(id, .success(try outcome(of: command, at: now))))
     } catch {

@@ -104,13 +104,13 @@ extension GroupSession {
       for: .init(
         item: aim.item, position: aim.position, isThere: isThere,
         isChange: restart.target?.isChange ?? true))
-    carryOutRestart(at: now)
+    restartIfDue(at: now)
   }
 
   mutating func goTo(_ item: PlayItem, at position: MediaDuration, now: LocalTime) {
     isHalted = false
     restart.ask(for: .init(item: item, position: position))
-    carryOutRestart(at: now)
+    restartIfDue(at: now)
   }
 
   mutating func halt(at now: LocalTime) {
@@ -132,7 +132,7 @@ extension GroupSession {
 
   /// Several restarts in quick succession become one: while a cut has nothing behind it, another place is simply put
   /// there, and no room hears of it.
-  mutating func carryOutRestart(at now: LocalTime) {
+  mutating func restartIfDue(at now: LocalTime) {
     guard let target = restart.target else { return }
     let time = place(of: target, at: now)
     var next = Production.Beginning(
@@ -148,7 +148,7 @@ extension GroupSession {
       awaited: target.isChange && isAtCut ? holdTime : nil,
       room: room.map { LocalTime(onSender: $0) + Nanoseconds(1) }, at: now)
     if case .wait = step { return }
-    restart.carriedOut(target, from: time)
+    restart.began(target, from: time)
     switch step {
     case .wait: break
     case .replace:

@@ -133,7 +133,7 @@ package struct GroupSession {
     case .drained(let id): rooms.with(id) { $0.live?.media?.drained() }
     case .produced(let batch): produced(batch, at: now)
     case .asked(let id, let ask): asked(id, ask, at: now)
-    case .command(let id, let command): carryOut(id, command, at: now)
+    case .command(let id, let command): perform(id, command, at: now)
     case .timeout: break
     }
     advance(to: now)
@@ -248,8 +248,8 @@ package struct GroupSession {
     goOnIfEnough(at: now)
     announce(at: now)
     store.release(before: releaseTime(at: now))
-    // What a listener has chosen before what the list says, and both before a codec: each takes back what comes after.
-    carryOutRestart(at: now)
+    // A listener's choice comes before an edit of the list, and both before a codec: each takes back those after it.
+    restartIfDue(at: now)
     reconcile(at: now)
     recodeForNewcomer(at: now)
     // Only now is it certain what is wanted next.

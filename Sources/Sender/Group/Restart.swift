@@ -45,7 +45,7 @@ struct Restart {
 
   mutating func forget() { (target, deadline) = (nil, nil) }
 
-  mutating func carriedOut(_ target: Target, from time: MediaTime) {
+  mutating func began(_ target: Target, from time: MediaTime) {
     changeCut = target.isChange ? time : nil
   }
 

@@ -61,7 +61,7 @@ package final class Serializer {
     self.makeEncoder = makeEncoder
   }
 
-  package func carryOut(_ order: ProductionOrder) -> ProducedBatch {
+  package func produce(_ order: ProductionOrder) -> ProducedBatch {
     steps.removeAll(keepingCapacity: true)
     switch order {
     case .begin(let beginning): begin(beginning)
