@@ -19,6 +19,10 @@ package struct Anchor: Hashable, Sendable {
     self.rate = rate
   }
 
+  /// True if this anchor takes the place of `other`, which begins with it or later.
+  @_noLocks @_noAllocation
+  package func replaces(_ other: Anchor) -> Bool { groupTime <= other.groupTime }
+
   /// Returns the media time that sounds at `time`, if this anchor is in force then. Before `groupTime`,
   /// when it is not in force yet, a playing anchor is extended backwards.
   @_noLocks @_noAllocation

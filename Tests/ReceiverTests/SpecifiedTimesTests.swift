@@ -32,7 +32,7 @@ import WireProtocol
     let numbers = Dictionary(rows.map { ($0[0], $0[1]) }) { first, _ in first }
     let fade = try Specification.times(of: "receiver")["ramp of a start, a stop, a jump and a cut"]
     #expect(numbers["ramp at every start, stop, jump and ramped cut"] == fade)
-    #expect(numbers["anchors to keep"]?.hasPrefix("\(AnchorHistory.limit):") == true)
+    #expect(numbers["anchors to keep"]?.hasPrefix("\(Anchors.limit):") == true)
     #expect(numbers["flushes to remember"] == "\(CutHistory.limit)")
     let kept = Specification.span(nanoseconds: Nanoseconds(LatencyProfile.deep.keepAfter).count)
     #expect(numbers["audio to keep behind what sounds"] == kept)

@@ -52,7 +52,7 @@ import Testing
     let pause = try #require(stopped)
     #expect(pause.groupTime == Self.group(50))
     #expect(pause.mediaTime == .zero)
-    #expect(timeline.anchors == [pause])
+    #expect(Array(timeline.anchors) == [pause])
     #expect(timeline.pause(at: Self.group(200)) == nil)
   }
 

@@ -232,7 +232,7 @@ struct Playout {
   /// Returns the commands that bring a new render thread up to date.
   func commandsForNewDevice() -> [RenderCommand] {
     let end = announcedEnd.map { [RenderCommand.end(at: $0)] } ?? []
-    return generations.commands + schedule.anchors.all.map { .anchor($0) } + end
+    return generations.commands + schedule.anchors.map { .anchor($0) } + end
   }
 
   mutating func lostDevice(_ reason: String) { device.lost(reason) }

@@ -7,7 +7,7 @@ struct RoomSchedule {
 
   /// Delay of this room against the group; may be negative.
   var delay = Nanoseconds.zero
-  private(set) var anchors = AnchorHistory()
+  private(set) var anchors = Anchors()
   private var estimate: ClockEstimate?
   private var clockIsStep = true
   private var nextClockCommand: LocalTime?
@@ -26,7 +26,7 @@ struct RoomSchedule {
   /// known.
   func localTime(of time: MediaTime, at now: LocalTime) -> LocalTime? {
     guard let estimate, let group = self.time(at: now) else { return nil }
-    let heard = anchors.anchor(at: group)?.groupTime(of: time)
+    let heard = (anchors.inForce(at: group) ?? anchors.first)?.groupTime(of: time)
     return heard.map { estimate.localTime(of: $0 + delay) }
   }
 
@@ -35,7 +35,7 @@ struct RoomSchedule {
 
   /// True if time has stood still for `span`, and no anchor will change that.
   func hasStoodStill(for span: Nanoseconds, at now: LocalTime) -> Bool {
-    guard let last = anchors.all.last, last.rate == .paused, let time = time(at: now) else {
+    guard let last = anchors.last, last.rate == .paused, let time = time(at: now) else {
       return false
     }
     return last.groupTime + span <= time

@@ -14,7 +14,7 @@ extension PlayoutCursor {
     @_noLocks @_noAllocation get {
       if let position = soundingPosition { return position }
       guard let now = scheduleTime(of: next) else { return nil }
-      if let active = anchors.active(at: now + roundingSlack) {
+      if let active = anchors.inForce(at: now + roundingSlack) {
         return grid.position(of: active, at: now)
       }
       guard let waiting = waitingAnchor else { return nil }
@@ -26,7 +26,7 @@ extension PlayoutCursor {
   package var activeAnchor: Anchor? {
     @_noLocks @_noAllocation get {
       guard let now = scheduleTime(of: next) else { return nil }
-      return anchors.active(at: now + roundingSlack)
+      return anchors.inForce(at: now + roundingSlack)
     }
   }
   package var waitingAnchor: Anchor? {
@@ -63,8 +63,9 @@ extension PlayoutCursor {
       return history[index].state.position.frame
     }
     guard index > history.count else { return playhead?.frame }
-    guard let anchor = anchors[index - history.count - 1], let now = scheduleTime(of: oldest)
-    else { return nil }
+    let waiting = index - history.count - 1
+    guard waiting < anchors.count, let now = scheduleTime(of: oldest) else { return nil }
+    let anchor = anchors[waiting]
     return now < anchor.groupTime ? grid.position(of: anchor.mediaTime).frame : nil
   }
 }

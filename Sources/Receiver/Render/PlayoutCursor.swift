@@ -11,7 +11,7 @@ package struct PlayoutCursor: ~Copyable {
   /// The first device frame that may still be rendered again; earlier ones were heard.
   var heard: Int64 = 0
   package internal(set) var estimate: ClockEstimate?
-  package internal(set) var anchors = AnchorSchedule()
+  package internal(set) var anchors = Anchors()
   /// The room's delay; positive sounds later.
   var delay = Nanoseconds(0)
   var state = PlayoutState()
@@ -99,7 +99,7 @@ extension PlayoutCursor {
   /// Chooses the mode at `next`, and returns how many frames it may last.
   @_noLocks @_noAllocation
   private mutating func decide(at now: GroupTime) -> Int64 {
-    let active = anchors.active(at: now + roundingSlack)
+    let active = anchors.inForce(at: now + roundingSlack)
     if case .following = state.mode, !continues(with: active, at: now) { stopFollowing() }
     if case .silent = state.mode, let active, case .playing = active.rate { place(active, at: now) }
     guard let boundary = nextBoundary(after: now, active: active) else { return .max }

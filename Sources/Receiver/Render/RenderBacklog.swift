@@ -3,11 +3,10 @@ import Clock
 /// Keeps commands that found the queue to the render thread full, until that runs again. Drops commands that a later
 /// one makes obsolete, so that it never holds more than `limit`, whatever a sender says and however often.
 package struct RenderBacklog: Sendable {
-  /// Limits of the render thread for each kind: docs/protocol/flush.md.
-  static let anchorLimit = 5
+  /// Cuts that the render thread can have to make: docs/protocol/flush.md.
   static let cutLimit = 4
   /// The anchors, the cuts, and one each of the six other kinds.
-  package static let limit = anchorLimit + cutLimit + 6
+  package static let limit = Anchors.limit + cutLimit + 6
 
   /// In the order in which the render thread must take them.
   private var commands: [RenderCommand] = []
@@ -33,8 +32,8 @@ package struct RenderBacklog: Sendable {
   private mutating func makeRoom(for command: RenderCommand) -> RenderCommand {
     switch command {
     case .anchor(let anchor):
-      commands.removeAll { ($0.anchor?.groupTime).map { $0 >= anchor.groupTime } ?? false }
-      removeFirst(ifThereAre: Self.anchorLimit) { $0.anchor != nil }
+      commands.removeAll { $0.anchor.map(anchor.replaces) ?? false }
+      removeFirst(ifThereAre: Anchors.limit) { $0.anchor != nil }
     case .cut: removeFirst(ifThereAre: Self.cutLimit) { $0.kind == command.kind }
     case .forgetSchedule:
       commands.removeAll { $0.anchor != nil || $0.kind == .clock || $0.kind == command.kind }

@@ -35,8 +35,9 @@ struct PlaybackTimeline {
     let isRamped: Bool
   }
 
-  /// The number of anchors that every room can keep: one in force, and up to four that wait for their time.
-  private static let anchorLimit = 5
+  /// Cuts that are remembered for packets under way and for rooms that come back. All but a few lie behind the
+  /// playhead.
+  private static let cutLimit = 32
 
   /// One frame at 8 kHz, the lowest rate.
   static let longestFrame = MediaDuration(frames: 1, at: 8_000)
@@ -48,21 +49,14 @@ struct PlaybackTimeline {
   /// Sorted by media time.
   private(set) var segments: [Segment] = []
   /// The anchors that a room must know when it joins: the one in force and those to come.
-  private(set) var anchors: [Anchor] = []
+  private(set) var anchors = Anchors()
   /// The media time at which the stream ends; nil until the last item is produced.
   var end: MediaTime?
 
+  func playhead(at time: GroupTime) -> MediaTime { anchors.playhead(at: time) ?? nextStart }
+
   /// The media time at which playing goes on, if it stands still.
-  var nextStart: MediaTime { startTime }
-
-  func playhead(at time: GroupTime) -> MediaTime {
-    guard let holding = anchors.last(where: { $0.groupTime <= time }) else {
-      return anchors.first?.mediaTime ?? startTime
-    }
-    return holding.mediaTime(at: time)
-  }
-
-  private var startTime: MediaTime {
+  var nextStart: MediaTime {
     switch state {
     case .starting(let time): time
     case .playing(let anchor), .holding(let anchor), .paused(let anchor): anchor.mediaTime
@@ -89,7 +83,7 @@ struct PlaybackTimeline {
       let anchor = Anchor(
         mediaTime: time, groupTime: max(groupTime, paused.groupTime), rate: .paused)
       state = .paused(anchor)
-      insert(anchor)
+      anchors.insert(anchor)
       return anchor
     case .playing, .holding: return nil
     }
@@ -99,7 +93,7 @@ struct PlaybackTimeline {
   mutating func play(from start: MediaTime, at time: GroupTime) -> Anchor {
     let anchor = Anchor(mediaTime: start, groupTime: time, rate: .playing)
     state = .playing(anchor)
-    insert(anchor)
+    anchors.insert(anchor)
     return anchor
   }
 
@@ -113,7 +107,7 @@ struct PlaybackTimeline {
     guard case .playing = state else { return nil }
     let anchor = Anchor(mediaTime: playhead(at: time), groupTime: time, rate: .paused)
     state = .paused(anchor)
-    insert(anchor)
+    anchors.insert(anchor)
     return anchor
   }
 
@@ -124,7 +118,7 @@ struct PlaybackTimeline {
     }
     let anchor = Anchor(mediaTime: place, groupTime: time, rate: .paused)
     state = .holding(anchor)
-    insert(anchor)
+    anchors.insert(anchor)
     return anchor
   }
 
@@ -138,7 +132,7 @@ struct PlaybackTimeline {
     generation += 1
     cuts.removeAll { $0.from >= time }
     cuts.append(Cut(generation: generation, from: time, isRamped: isRamped))
-    if cuts.count > 32 { cuts.removeFirst() }
+    if cuts.count > Self.cutLimit { cuts.removeFirst() }
     segments.removeAll { $0.start >= time }
     end = nil
     return generation
@@ -210,14 +204,12 @@ struct PlaybackTimeline {
   /// Returns when rooms can keep `count` more anchors; nil if they can at `time`.
   func timeOfRoom(for count: Int, at time: GroupTime) -> GroupTime? {
     let waiting = anchors.filter { $0.groupTime > time }
-    let surplus = waiting.count + count - (Self.anchorLimit - 1)
+    let surplus = waiting.count + count - (Anchors.limit - 1)
     return surplus > 0 ? waiting[min(surplus, waiting.count) - 1].groupTime : nil
   }
 
   /// True if media time runs at `time`.
-  func isSounding(at time: GroupTime) -> Bool {
-    anchors.last { $0.groupTime <= time }?.rate == .playing
-  }
+  func isSounding(at time: GroupTime) -> Bool { anchors.isPlaying(at: time) }
 
   /// Everything has sounded: stands still at `time` until there is more. Returns the anchor to send, if there is one.
   mutating func stop(at time: MediaTime) -> Anchor? {
@@ -226,14 +218,8 @@ struct PlaybackTimeline {
       return nil
     }
     let anchor = Anchor(mediaTime: time, groupTime: groupTime, rate: .paused)
-    insert(anchor)
+    anchors.insert(anchor)
     state = .starting(at: time)
     return anchor
-  }
-
-  private mutating func insert(_ anchor: Anchor) {
-    anchors.removeAll { $0.groupTime >= anchor.groupTime }
-    anchors.append(anchor)
-    if anchors.count > Self.anchorLimit { anchors.removeFirst() }
   }
 }
