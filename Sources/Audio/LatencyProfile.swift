@@ -13,7 +13,7 @@ package struct LatencyProfile: Hashable, Sendable {
   package var decodeAhead: MediaDuration
   /// Decoded audio that makes a room ready for a start.
   package var startThreshold: MediaDuration
-  /// What the ring of decoded frames holds: more than is decoded ahead, and what may be rendered again.
+  /// Length of the ring of decoded frames: more than is decoded ahead, and what may be rendered again.
   package var frameRing: MediaDuration
   /// Written ahead to a card where it can be taken back: machines that many share stall for up to half a second.
   package var rewindableLead: Nanoseconds

@@ -10,14 +10,14 @@ final class SimulatedSender {
   var connections: [SimulatedConnection] = []
   let serializer: Serializer
   let sources: Pointer<SignalSource?>
-  /// By the sender's clock, when the order is carried out that is under way.
+  /// The sender's time at which the order under way is carried out.
   let orderTime = Pointer(LocalTime(nanoseconds: 0))
   let process: Int
   var nextWake: TrueTime?
   /// Orders that wait while one is carried out.
   var orders: [ProductionOrder] = []
   var isProducing = false
-  /// What the source has not delivered yet.
+  /// The batch that the source has not delivered yet; nil if it owes none.
   var awaited: ProducedBatch?
   var deliveryCount = 0
 
@@ -143,7 +143,7 @@ extension SimulatedGroup {
     queue.insert(.wakeSender, at: wake)
   }
 
-  /// What waits for a room stays small, so that a flush never stands behind much.
+  /// Checks that little waits for a room, so that a flush never stands behind much.
   private func checkQueues(of sender: SimulatedSender) {
     for connection in sender.connections where connection.queuedBytes > 256 << 10 {
       violated("\(connection.queuedBytes) bytes wait for room \(connection.room)")

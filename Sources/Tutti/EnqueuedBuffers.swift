@@ -5,7 +5,7 @@ internal import Audio
 struct EnqueuedBuffers {
   /// Buffers are let go some at a time, once what has sounded is so long.
   private static let heard = Duration.seconds(3)
-  /// Of what has sounded, this much stays: codecs and filters look back.
+  /// Audio that is kept after it has sounded: codecs and filters look back.
   private static let kept = Duration.seconds(2)
 
   private var buffers: [EnqueuedBuffer] = []
@@ -65,7 +65,7 @@ struct EnqueuedBuffers {
     count()
   }
 
-  /// What has been read and lies before `time` has sounded.
+  /// Lets go of buffers that were read and lie before `time`, because they have sounded.
   mutating func release(before time: PlaybackTime) {
     guard let first = buffers.first, first.endTime + Self.heard < time else { return }
     let limit: PlaybackTime = time - Self.kept
@@ -100,9 +100,9 @@ struct ReadingPlace {
   let shape: BufferShape
   /// The number of the source, from 1; 0 of one that came too late to count.
   let reader: Int
-  /// Of the session, for which the source was opened.
+  /// Generation of the session for which the source was opened.
   let generation: UInt32
-  /// What is read next: a frame, and the buffer where it is looked for first.
+  /// The next frame to read, and the buffer in which it is looked for first.
   var frame: Int64
   var number: Int
 

@@ -3,7 +3,7 @@ internal import FFmpegSource
 internal import Sender
 internal import WireProtocol
 
-/// What happens to a player.
+/// An event of a player.
 public enum PlayerEvent: Hashable, Sendable, RoomTelling {
   /// The rooms are together, and the first frame is about to sound.
   case started

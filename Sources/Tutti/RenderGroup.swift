@@ -2,8 +2,8 @@ internal import Clock
 internal import Sender
 
 /// A group that plays what a renderer's queue holds, on whatever clock: the engine's thread has one, and so have simulations.
-/// What is enqueued belongs to one timeline. It begins with a generation of the session, which `SampleQueue` knows: only
-/// sources that were opened for it read the buffers, and only what sounds of it lets them go.
+/// The group of a renderer. Its buffers belong to one timeline, which begins with a generation of the session that
+/// `SampleQueue` knows: only sources that were opened for it read the buffers, and only its sound lets them go.
 protocol RenderGroup: AnyObject {
   var session: GroupSession { get }
   var now: LocalTime { get }
@@ -45,7 +45,7 @@ extension RenderGroup {
     queue.begin(with: session.generation, at: from)
   }
 
-  /// What sounds next is read from this place on. A source that was opened there waits already.
+  /// Reads the next audio from this place on. A source that was opened there waits already.
   private func restart(_ queue: SampleQueue, at place: PlaybackTime) {
     if queue.isUnderWay || PlaybackTime(session.upcomingPosition(at: now)) != place {
       carryOut(.restart(at: place.span))

@@ -16,7 +16,7 @@ public actor RenderSynchronizer {
   /// Seconds of the timeline in one second; 0 stands still.
   public nonisolated var rate: Double { timeline.rate }
 
-  /// What sounds now, or stands still.
+  /// The time that sounds now, or at which time stands still.
   public nonisolated var currentTime: PlaybackTime { timeline.currentTime }
 
   /// When a time sounds in all rooms, or has sounded: pictures shown at that instant are in step with the sound. Nil while

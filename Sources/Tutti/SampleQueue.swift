@@ -6,8 +6,8 @@ internal import FFmpegDecoder
 internal import Sender
 internal import Synchronization
 
-/// What a program has enqueued, until it has sounded: where the rate changes, and where a room comes that decodes less
-/// than the others, it is read again. Filled by any thread, read by the producer's, which waits here for more.
+/// Buffers that a program has enqueued, until they have sounded. They are read again when the rate changes, and when a
+/// room comes that decodes less than the others. Filled by any thread, read by the producer's, which waits here for more.
 final class SampleQueue: Sendable {
   /// Seconds of audio that were not read yet: enough for a program that looks after it now and then. The minutes are in
   /// the rooms.
@@ -21,14 +21,14 @@ final class SampleQueue: Sendable {
 
   private struct State {
     var buffers = EnqueuedBuffers()
-    /// Whether a first buffer has said where all begins.
+    /// True if a first buffer has said where all begins.
     var isPlaced = false
     /// The generation of the session with which the timeline begins that the buffers belong to. Nil until that is decided:
     /// nothing is read meanwhile, and sources of generations before it read nothing.
     var first: UInt32?
-    /// Of the newest cut: sources of generations before it count no more.
+    /// Generation of the newest cut: sources of earlier generations count no more.
     var newest: UInt32 = 0
-    /// That of the newest source.
+    /// Generation of the newest source.
     var readerGeneration: UInt32?
     /// Sources that have begun, of which the newest is the one that counts.
     var readerCount = 0
@@ -48,7 +48,7 @@ final class SampleQueue: Sendable {
     var waiterCount = 0
   }
 
-  /// Of what is enqueued, as long as nothing says otherwise.
+  /// Format of the buffers, unless a buffer says otherwise.
   let format: PCMFormat
   private let state = Mutex(State())
 
@@ -119,7 +119,7 @@ final class SampleQueue: Sendable {
 
   // MARK: - Timelines
 
-  /// Whether anything was enqueued since all was forgotten.
+  /// True if anything was enqueued since all was forgotten.
   var isPlaced: Bool { state.withLock { $0.isPlaced } }
 
   /// From the first to the last of what was enqueued, where it is not decided yet when that sounds.
@@ -132,10 +132,10 @@ final class SampleQueue: Sendable {
     }
   }
 
-  /// Whether the buffers are those of the timeline that the session has; while they are not, nothing says that one is late.
+  /// True if the buffers belong to the session's timeline. Otherwise nobody can say that one is late.
   var isUnderWay: Bool { state.withLock { $0.first != nil } }
 
-  /// What was enqueued begins with the source that is, or was, opened at `time` in this generation.
+  /// Lets the buffers begin with the source that is, or was, opened at `time` in this generation.
   func begin(with generation: UInt32, at time: PlaybackTime) {
     state.withLock { state in
       (state.first, state.heldSince) = (generation, nil)
@@ -174,17 +174,17 @@ final class SampleQueue: Sendable {
   /// Until when they do.
   var holdDeadline: LocalTime? { state.withLock { $0.heldSince.map { $0 + Self.timeout } } }
 
-  /// Whether the rooms have been given audio beyond this time, or are about to be.
+  /// True if the rooms have been given audio beyond this time, or are about to be.
   func hasRead(past time: PlaybackTime) -> Bool {
     state.withLock { $0.first != nil && $0.readUntil > time }
   }
 
-  /// Whether there is something to hear after this time.
+  /// True if there is something to hear after this time.
   func reaches(past time: PlaybackTime) -> Bool {
     state.withLock { $0.buffers[$0.buffers.number(at: time)] != nil }
   }
 
-  /// Whether all of what was enqueued, to its end, lies before this time.
+  /// True if all buffers lie before this time, and none follows.
   func ends(by time: PlaybackTime) -> Bool {
     state.withLock { $0.hasEnded && $0.buffers[$0.buffers.number(at: time)] == nil }
   }
@@ -223,7 +223,7 @@ final class SampleQueue: Sendable {
     }
   }
 
-  /// What lies before `time`, which sounds in this generation, has sounded: where that is one of the buffers' own timeline.
+  /// Lets go of the buffers before `time`, which sounds in this generation, if the generation belongs to their timeline.
   func release(before time: PlaybackTime, in generation: UInt32) {
     state.withLock { state in
       guard let first = state.first, generation >= first else { return }
@@ -284,7 +284,7 @@ final class SampleQueue: Sendable {
 
   // MARK: - The producer's side
 
-  /// What is to be read at `time`, as far as it is known.
+  /// Returns the shape of the audio to read at `time`, as far as it is known.
   func shape(at time: PlaybackTime) -> BufferShape {
     state.withLock { state in
       let next = state.buffers[state.buffers.number(at: time)]
@@ -293,7 +293,7 @@ final class SampleQueue: Sendable {
     }
   }
 
-  /// What goes on where a source has come to the end of its shape; nil where it has not.
+  /// Returns the shape that follows if a source has come to the end of its own; nil if it has not.
   func change(at place: ReadingPlace) -> BufferShape? {
     state.withLock { $0.buffers.change(at: place) }
   }

@@ -165,9 +165,9 @@ final class SharedTimeline<Target: RenderTarget>: Sendable {
 private enum RenderMargins {
   /// Those that begin no later than this after the others begin together: a frame.
   static let tolerance = Duration.microseconds(20)
-  /// What setting several renderers up at one instant may take.
+  /// Longest time that it takes to set up several renderers for one instant.
   static let setUp = Duration.milliseconds(20)
-  /// What it takes, at most, until audio of another rate is in the rooms: the old one plays on meanwhile.
+  /// Longest time until audio of another rate is in the rooms: the old one plays on meanwhile.
   static let change = Duration.milliseconds(250)
   /// The same for a renderer that joins in.
   static let joining = Duration.milliseconds(500)

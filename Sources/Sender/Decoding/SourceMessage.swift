@@ -1,6 +1,6 @@
 package import WireProtocol
 
-/// What the program that decodes asks for on the way to its answer: it reaches nothing by itself.
+/// A request of the program that decodes, on the way to its answer: it reaches nothing by itself.
 package enum SourceCall: Hashable, Sendable {
   case open(url: String, SourceOptions)
   case read(handle: UInt32, count: Int)
@@ -10,9 +10,9 @@ package enum SourceCall: Hashable, Sendable {
   case keep(handle: UInt32)
   /// Lets time pass.
   case pause(milliseconds: Int32)
-  /// Whether to go on; it waits for a list to change.
+  /// Asks if it may go on, while it waits for a list to change.
   case goesOn
-  /// What it opens is a live list: silences are long.
+  /// Tells that it opens a list that grows: silences are long.
   case followsList
   case tell(SourceNews)
 
@@ -20,7 +20,7 @@ package enum SourceCall: Hashable, Sendable {
   package static let kinds: ClosedRange<UInt8> = 32...40
 }
 
-/// What a person is told of a source.
+/// News of a source for people.
 package enum SourceNews: Hashable, Sendable {
   case stalled
   case resumed(afterSeconds: Int)
@@ -29,18 +29,18 @@ package enum SourceNews: Hashable, Sendable {
 
 /// How a demuxer wants the connection that it opens by itself.
 package struct SourceOptions: Hashable, Sendable {
-  /// Whether a demuxer opens it, and not we.
+  /// True if a demuxer opens it, and not `Driver`.
   package var isNested = false
   /// The first byte, and the one after the last; 0 for all.
   package var range: [Int64] = [0, 0]
-  /// Of an encrypted segment, 16 bytes each; none where it is not.
+  /// Key and initial vector of an encrypted segment, 16 bytes each; empty if it is not encrypted.
   package var key: [UInt8] = []
   package var vector: [UInt8] = []
 
   package init() {}
 }
 
-/// What it is answered.
+/// The answer to a `SourceCall`.
 package enum SourceReply: Hashable, Sendable {
   case opened(SourceConnection)
   /// Bytes, and what the station says of them.
@@ -59,7 +59,7 @@ package struct SourceConnection: Hashable, Sendable {
   /// After redirects.
   package var location: String
   package var contentType: String
-  /// What only stations say.
+  /// Header fields that only stations send.
   package var stationHeaders: String
 
   package init(

@@ -57,7 +57,7 @@ struct Announcer {
 
   /// Plans when to send pictures to a room. The lead is half of the room's capacity if that is less than the usual
   /// lead. Live streams never get that far ahead, and after a start or a cut the audio has gaps until it does; pictures
-  /// then wait for `artworkPatience`.
+  /// then wait for `artworkTimeout`.
   func plan(
     for room: LiveRoom?, _ pictures: [NumberedArtwork], _ timeline: PlaybackTimeline,
     _ store: PacketStore, at now: LocalTime

@@ -17,7 +17,7 @@ package struct GroupSender<Address: Hashable & Sendable> {
   private struct Road {
     var address: Address
     var keyID: UInt32
-    /// Of the ask.
+    /// Number of the ask.
     var sequence: UInt32
   }
 
@@ -152,7 +152,7 @@ package struct GroupSender<Address: Hashable & Sendable> {
     }
   }
 
-  /// What the driver must do next; `nil` when there is nothing left to do.
+  /// Returns what the driver must do next; nil if there is nothing left to do.
   package mutating func nextOutput() -> Output? { outputs.next() }
 
   /// When to send `.turn` if nothing else happens first.
@@ -168,10 +168,10 @@ package struct GroupSender<Address: Hashable & Sendable> {
   /// Bytes of the packets that the group holds.
   package var heldBytes: Int { session.store.heldBytes }
 
-  /// Of the rooms that have one, in the order of the rooms.
+  /// The media connections of the rooms that have one, in the order of the rooms.
   package var mediaConnections: [RoomConnectionID] { dialler.mediaConnections }
 
-  /// Whether the next `.turn` is to say what is known of the paths.
+  /// True if the next `.turn` is to tell what the kernel knows of the paths.
   package func looksAtPaths(at now: LocalTime) -> Bool { pacing.looksAtPaths(at: now) }
 
   // MARK: - Clock

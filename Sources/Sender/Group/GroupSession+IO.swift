@@ -37,7 +37,7 @@ extension GroupSession {
     case received(RoomID, Channel, [UInt8])
     /// Could not connect, or was closed.
     case closed(RoomID, Channel, reason: String)
-    /// What was sent on the media connection has left, so that more may be sent.
+    /// All that was sent on the media connection has left, so that more may be sent.
     case drained(RoomID)
     case produced(ProducedBatch)
     /// A datagram that the room has tagged; none that was sent before comes again.
@@ -62,7 +62,7 @@ extension GroupSession {
     case produce(ProductionOrder)
     /// The live source is to come to this latency, as fast as nobody hears it.
     case hold(Nanoseconds)
-    /// What became of a command.
+    /// The result of a command.
     case reply(CommandID, CommandReply)
     /// For the display and the log.
     case event(SenderEvent)
@@ -74,9 +74,9 @@ package struct PlayItem: Hashable, Sendable {
   package var id: Int
   /// A path, or `-` for standard input.
   package var location: String
-  /// What the list that named it calls it.
+  /// Title in the list that named it.
   package var title: String?
-  /// Where an address may lead.
+  /// The hosts to which an address may lead.
   package var reach: SourceReach
 
   package init(id: Int, location: String, title: String? = nil, reach: SourceReach = .all) {
@@ -86,7 +86,7 @@ package struct PlayItem: Hashable, Sendable {
   }
 }
 
-/// What the producer is to do next.
+/// An order to the producer.
 package enum ProductionOrder: Hashable, Sendable {
   /// Opens an item; what it gives begins at `mediaTime`, or as little later as its sample rate asks for.
   case begin(Beginning)
@@ -106,18 +106,18 @@ package enum ProductionOrder: Hashable, Sendable {
     package var position: MediaDuration
     package var mediaTime: MediaTime
     package var generation: UInt32
-    /// What to do to its sound.
+    /// Effects that are applied to its sound.
     package var effects = Effects()
-    /// Whether it continues what was produced last, without a gap if the formats allow. Otherwise everything from
+    /// True if it continues the audio produced last, without a gap if the formats allow. Otherwise everything from
     /// `mediaTime` on is obsolete.
     package var continues: Bool
-    /// What all rooms decode.
+    /// The codecs that all rooms decode.
     package var codecs = CodecSet.all
-    /// Whether it goes on with what sounds before it, in another codec.
+    /// True if it continues the audio before it in another codec.
     package var isRecoding = false
   }
 
-  /// Whether orders that wait for their turn need not be carried out any more.
+  /// True if orders that still wait need not be carried out any more.
   package var supersedesWaiting: Bool {
     switch self {
     case .begin(let beginning): !beginning.continues
@@ -127,17 +127,17 @@ package enum ProductionOrder: Hashable, Sendable {
   }
 }
 
-/// What the producer made from one order.
+/// The audio that the producer made from one order.
 package struct ProducedBatch: Hashable, Sendable {
   package var generation: UInt32
   package var steps: [Step]
-  /// Of a live source, when it gave this.
+  /// Latency of a live source when it gave this; nil for other sources.
   package var heldLatency: Nanoseconds?
 
   package enum Step: Hashable, Sendable {
     /// The item is open and its first frame sounds at `mediaTime`.
     case opened(OpenedItem, at: MediaTime)
-    /// What is known of the item is different from `mediaTime` on, as of a radio station that plays the next song.
+    /// The item has other metadata from this time on, such as a radio station that plays the next song.
     case metadata(OpenedItem, at: MediaTime)
     case format(id: UInt16, StreamFormat)
     case packet(ProducedPacket)
@@ -173,14 +173,14 @@ package struct OpenedItem: Hashable, Sendable {
   /// Nil unless it is heard as it happens.
   package var live: LiveTiming?
 
-  /// What `position(after:)` makes `position` of; negative before the first frame.
+  /// Returns the span for which `position(after:)` gives `position`; negative before the first frame.
   func span(to position: MediaDuration) -> MediaDuration {
     let span = position - self.position
     guard rate != 1, rate > 0 else { return span }
     return MediaDuration(flicks: Int64(exactly: (Double(span.flicks) / rate).rounded()) ?? 0)
   }
 
-  /// How far into the item one is when its first frame sounded `span` ago.
+  /// Returns the position in the item `span` after its first frame sounded.
   func position(after span: MediaDuration) -> MediaDuration {
     guard rate != 1 else { return position + span }
     let flicks = Int64(exactly: (Double(span.flicks) * rate).rounded()) ?? 0
@@ -199,7 +199,7 @@ package struct ProducedPacket: Hashable, Sendable {
   package var encoded: EncodedPacket
 }
 
-/// What people may want to read.
+/// An event that people may want to read.
 package enum SenderEvent: Hashable, Sendable {
   case roomConnected(RoomID)
   case roomGone(RoomID, reason: String)

@@ -4,11 +4,11 @@ import WireProtocol
 /// A source that delivers later than the clock needs it is waited for: before the rooms run dry they all stand still at
 /// one sample, and go on from there as soon as enough has come. Nothing of it is lost.
 extension GroupSession {
-  /// How long the first packets behind a standstill take to the rooms, at most; where they are later than this before
-  /// their time, the rooms stand still until they have come.
+  /// Longest time that the first packets behind a standstill take to the rooms. If less is left until their time, the
+  /// rooms stand still until they have come.
   private static let deliveryMargin = Nanoseconds.milliseconds(50)
-  /// What is kept of what is there while the rooms stand still in the middle of an item: their resamplers and their fade
-  /// need frames beyond the one at which they stop.
+  /// Audio that is left unheard when the rooms stand still in the middle of an item: their resamplers and their fade need
+  /// frames beyond the one at which they stop.
   private static let tail = MediaDuration.milliseconds(20)
   /// How long a producer may compute that does not wait for anybody.
   private static let producerPatience = Nanoseconds.milliseconds(30)
@@ -93,7 +93,7 @@ extension GroupSession {
     emit(.event(.buffered(after: next.groupTime - anchor.groupTime)))
   }
 
-  /// Whether what is there behind `place` suffices to play from there.
+  /// True if there is enough audio behind `place` to play from there.
   func hasEnough(from place: MediaTime, at now: LocalTime) -> Bool {
     if live != nil { return true }
     guard let end = store.end, end > place else { return false }
@@ -112,7 +112,7 @@ extension GroupSession {
     timeline.segments.last { $0.start < place + Self.shortRest }
   }
 
-  /// Whether nothing more comes of what plays at `place`.
+  /// True if nothing more comes of the item that plays at `place`.
   private func isWhole(from place: MediaTime) -> Bool {
     if let cut = production.cut { return cut > place }
     guard let segment = awaitedSegment(from: place) else { return false }
@@ -122,7 +122,7 @@ extension GroupSession {
 
   // MARK: - To say so
 
-  /// What is waited for: nil where nothing is, and for as long as nobody can hear it.
+  /// Returns the audio for which the group waits; nil if it does not wait, and as long as nobody can hear that it does.
   func buffering(at now: LocalTime) -> Buffering? {
     let place: MediaTime
     switch timeline.state {

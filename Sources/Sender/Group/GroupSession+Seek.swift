@@ -1,13 +1,14 @@
 import Clock
 import WireProtocol
 
-/// Seek, skip and jump: one item and place in it in the stead of everything from the next instant on that all rooms
-/// can still change.
+/// Seek, skip and jump: replaces everything from the next instant that all rooms can still change by one place in one
+/// item.
 extension GroupSession {
-  /// What is still heard of the last item where a seek goes beyond its end.
+  /// Length of the last item's end that is heard after a seek beyond it.
   private static let lastMoment = MediaDuration.seconds(1)
 
-  /// What a listener means who says "here": what sounds, or what was asked for last and will sound in an instant.
+  /// The place that a listener means by "here": the one that sounds, or the one asked for last, which sounds in an
+  /// instant.
   struct Aim {
     var item: PlayItem
     var position: MediaDuration
@@ -39,7 +40,7 @@ extension GroupSession {
     return Aim(item: item, position: position, opened: opened)
   }
 
-  /// What is being opened while nothing has been yet.
+  /// The item that is being opened if none was opened before.
   private var firstAim: Aim? {
     guard case .beginning(let beginning) = production.stage else { return nil }
     return Aim(item: beginning.item, position: beginning.position, opened: nil)
@@ -86,7 +87,7 @@ extension GroupSession {
     goTo(item, at: max(.zero, position), now: now)
   }
 
-  /// What sounds goes on from where it will be at the cut, made anew; items to come are opened with the effects.
+  /// The current item continues at the cut with other effects; later items are opened with them.
   mutating func change(to effects: Effects, at now: LocalTime) throws(CommandRefusal) {
     guard effects != self.effects else { return }
     let aim = aim(at: now) ?? firstAim

@@ -12,17 +12,16 @@ package struct GroupSession {
     package var clockPort: UInt16
     /// Sessions are numbered from here; random, so that a restarted sender's differ.
     package var firstSession: UInt64
-    /// Whether it wants rooms of other senders for a while only.
+    /// True if it gives rooms that it takes from other senders back after a while.
     package var givesBack: Bool
-    /// Where receivers go by it, the higher one has the room.
+    /// The sender with the higher priority has the room, if the receiver goes by it.
     package var priority: UInt8
-    /// Whether the group ends with its list. Otherwise the rooms stay, and what is appended later plays on.
+    /// True if the group ends with its list. Otherwise it keeps the rooms, and items that are appended later play on.
     package var endsWithPlaylist: Bool
-    /// Whether the rooms are filled and then wait for `resume`.
+    /// True if the rooms are filled and then wait for `resume`.
     package var startsHeld: Bool
-    /// Whether the rooms stand still at a cut until there is something behind it, and wherever the source is late.
-    /// Otherwise media time runs on, as it must where several groups keep the same time: in silence, and what comes
-    /// after its time is not heard.
+    /// True if the rooms stand still at a cut until there is audio behind it, and wherever the source is late. Otherwise
+    /// media time runs on in silence, as it must if several groups keep the same time, and late audio is not heard.
     package var holdsAtCuts: Bool
     package var profile: LatencyProfile
     /// Nil where live streams go over the media connections, as others do.
@@ -63,9 +62,9 @@ package struct GroupSession {
   /// Bytes that it may hold, whatever the rooms say.
   package internal(set) var storeLimit = StoreBudget.bytes
   var announcer = Announcer()
-  /// Of what is opened from now on.
+  /// Effects for items that are opened from now on.
   package internal(set) var effects = Effects()
-  /// Of what plays, besides what the rooms are set to.
+  /// Volume of the stream, which multiplies that of each room.
   var volume = StreamVolume.full
   var rooms: RoomSet
   /// When the start no longer waits for rooms that are not ready.
@@ -148,7 +147,7 @@ package struct GroupSession {
     return nil
   }
 
-  /// What the driver must do next; `nil` when there is nothing left to do.
+  /// Returns what the driver must do next; nil if there is nothing left to do.
   package mutating func nextOutput() -> Output? { rooms.outputs.next() }
 
   /// When to send `.timeout` if nothing else happens first.
@@ -172,7 +171,7 @@ package struct GroupSession {
   /// Rooms that are sent no more until `drained`.
   package var roomsAwaitingDrain: [RoomID] { rooms.awaitingDrain }
 
-  /// What all rooms decode.
+  /// The codecs that all rooms decode.
   var codecs: CodecSet { rooms.codecs }
 
   mutating func emit(_ output: Output) { rooms.outputs.append(output) }
@@ -181,7 +180,7 @@ package struct GroupSession {
     rooms.tellAll(message, at: now)
   }
 
-  /// What sounds.
+  /// Returns the media time that sounds.
   func mediaTime(at now: LocalTime) -> MediaTime {
     timeline.playhead(at: GroupTime(ofSender: now))
   }
@@ -204,7 +203,7 @@ package struct GroupSession {
     }
   }
 
-  /// What a room must hear that has just come, or come back.
+  /// Returns the messages for a room that has just come, or come back.
   private func missed(by welcome: Welcome, at now: LocalTime) -> [ControlMessage] {
     let held = welcome.held?.generation ?? 0
     let playhead = mediaTime(at: now)
@@ -271,7 +270,7 @@ package struct GroupSession {
     return max(mediaTime(at: now), heard) - configuration.profile.keepAfter
   }
 
-  /// Whether the group has enough to send, so that a room without music has itself to blame.
+  /// True if the group has enough to send, so that a room without music has itself to blame.
   private func isSupplied(at now: LocalTime) -> Bool {
     let time = GroupTime(ofSender: now)
     guard case .playing(let anchor) = timeline.state, anchor.groupTime <= time,

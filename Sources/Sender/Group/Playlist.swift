@@ -47,13 +47,13 @@ package struct Playlist {
 // MARK: - What follows
 
 extension Playlist {
-  /// What plays after `item` has ended, also where it was removed; nil at the end of the list.
+  /// Returns the item that plays after `item` has ended, even if `item` was removed; nil at the end of the list.
   func successor(of item: PlayItem) -> PlayItem? {
     if repetition == .one, contains(item.id) { return item }
     return neighbour(after: item)
   }
 
-  /// What plays after `item`, or first, where the items in `passed` cannot be played.
+  /// Returns the item that plays after `item`, or first, if the items in `passed` cannot be played.
   func successor(of item: PlayItem?, passing passed: Set<Int>) -> PlayItem? {
     var next = item.map { successor(of: $0) } ?? first
     for _ in 0...passed.count {

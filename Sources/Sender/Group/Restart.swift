@@ -1,7 +1,7 @@
 import Clock
 
-/// A place to go on from, in the stead of everything that is enqueued: what a seek, a skip, a change of effects and an edit
-/// come to. At most one is pending, as the newest is what the listener wants. Decides when rooms hear of it.
+/// A place to go on from that replaces everything enqueued: the result of a seek, a skip, a change of effects or an edit.
+/// At most one is pending, because the newest is what the listener wants. Decides when rooms hear of it.
 struct Restart {
   /// Restarts that follow each other faster than this are one: a listener who drags a slider wants the last place.
   private static let interval = Nanoseconds.milliseconds(40)
@@ -9,7 +9,7 @@ struct Restart {
   private static let answerPatience = Nanoseconds.milliseconds(100)
   /// Edits that follow each other this fast are one.
   private static let editInterval = Nanoseconds.milliseconds(5)
-  /// At most that long the old sound plays on at a change of effects.
+  /// Longest time that the old sound plays on at a change of effects.
   private static let longestLead = Nanoseconds.seconds(2)
 
   struct Target {

@@ -84,7 +84,7 @@ struct GroupPacing {
 
   mutating func sent() { isStreaming = true }
 
-  /// Returns the limits that change. The music needs `needed` bytes per second. `isPatient` tells whether the room of a
+  /// Returns the limits that change. The music needs `needed` bytes per second. `isAhead` tells whether the room of a
   /// connection has enough audio to wait for its turn.
   mutating func limits(
     _ queues: [MediaQueue], needed: Double, at now: LocalTime,

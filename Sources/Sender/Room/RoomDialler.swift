@@ -226,7 +226,7 @@ package struct RoomDialler<Address: Hashable & Sendable> {
     return id
   }
 
-  /// What is to be done next; nil when there is nothing left to do.
+  /// Returns the next thing to do; nil if there is nothing left to do.
   package mutating func nextOutput() -> Output? { outputs.next() }
 
   private func index(of room: RoomID) -> Int? { rooms.firstIndex { $0.id == room } }

@@ -33,11 +33,11 @@ struct RoomLink {
   private(set) var lastObstacle = ""
   /// The same for surfaces that have words of their own; nil after a welcome.
   private(set) var trouble: RoomTrouble?
-  /// What the room decodes, as it said last; nil before it was connected.
+  /// The codecs that the room decodes, as it said last; nil before it was connected.
   private(set) var codecs: CodecSet?
   private var withdrawnUntil: LocalTime?
   private(set) var dialling = RoomDialling()
-  /// Whether the next `hello` asks for the room though somebody else has it.
+  /// True if the next `hello` asks for the room though somebody else has it.
   private(set) var takesOver = false
   /// One more than the number of the newest packet that the room was ever sent.
   private(set) var sentUpTo: UInt64 = 0
@@ -61,7 +61,7 @@ struct RoomLink {
     }
   }
 
-  /// Whether the room lacks music and has not let itself be sent any for as long as a side may be silent.
+  /// True if the room lacks music and has given no credit for as long as a side may be silent.
   func withholdsCredit(at now: LocalTime) -> Bool {
     switch live?.status?.state {
     case .priming, .starved: live?.media?.isWithheld(for: ProtocolLimits.silence, at: now) ?? false
@@ -72,7 +72,7 @@ struct RoomLink {
   /// Whether the network to the room is slower than the music.
   func isTooSlow(at now: LocalTime) -> Bool { live?.media?.isTooSlow(at: now) ?? false }
 
-  /// Why the room does not play, in people's words; empty if it does or nothing is known.
+  /// The reason why the room does not play, in people's words; empty if it plays or nothing is known.
   var obstacle: String {
     switch state {
     case .waiting, .connecting, .greeting, .replaced: lastObstacle
@@ -87,7 +87,7 @@ struct RoomLink {
     }
   }
 
-  /// Whether there is a connection, or one is being made.
+  /// True if there is a connection, or one is being made.
   var isOpen: Bool {
     switch state {
     case .connecting, .greeting, .live: true
@@ -95,12 +95,12 @@ struct RoomLink {
     }
   }
 
-  /// Since when a connection could be tried; nil where none is to be, or not yet.
+  /// Returns the time since which a connection could be tried; nil if none is to be tried now.
   func due(at now: LocalTime) -> LocalTime? {
     if case .waiting(let until) = state, until <= now { until } else { nil }
   }
 
-  /// Whether a connection should be tried now.
+  /// Returns true if a connection is to be tried now.
   mutating func retryIsDue(at now: LocalTime) -> Bool {
     guard due(at: now) != nil else { return false }
     state = .connecting(giveUpAt: now + ProtocolLimits.silence)
@@ -136,7 +136,7 @@ struct RoomLink {
 
   func isExpected(_ id: Identifier) -> Bool { !isCertain || receiverID == id }
 
-  /// The key with which time requests of its session are tagged, where it is the one of this key id.
+  /// Returns the key of the time requests of its session; nil if `id` is not that of the key.
   func clockKey(_ id: UInt32) -> ClockKey? {
     switch state {
     case .greeting, .live:
@@ -193,7 +193,7 @@ struct RoomLink {
     (lastObstacle, trouble) = (reason, .notPaired)
   }
 
-  /// What the user has to do where this sender is not paired with the room.
+  /// Tells the user what to do if this sender is not paired with the room.
   var pairingAdvice: String {
     "it is not paired with this machine: tutti pair \(name.asShellWord)"
   }

@@ -1,7 +1,7 @@
 package import Clock
 package import WireProtocol
 
-/// Answers the time requests of all rooms with this host's clock, which is the group's clock. It keeps only the
+/// Answers the time requests of all rooms with the group's clock. It keeps only the
 /// transmit stamp of the last answer to each peer, and a limit of answers for each host.
 package struct TimeResponder<Address: Hashable & Sendable> {
   /// Largest number of peers. Beyond it, the stamp of the oldest is forgotten, and its samples become a little worse.
@@ -37,7 +37,7 @@ package struct TimeResponder<Address: Hashable & Sendable> {
 
   /// Returns the answer to a request. Returns nil if the packet is no request, is meant for another clock, has a key id
   /// for which `key` finds no session's key, or exceeds the limit of `host`, which is the peer's address without its
-  /// port. Times are this host's.
+  /// port. Times are continuous: see `GroupClock`.
   package mutating func answer(
     _ bytes: [UInt8], from peer: Address, of host: Address, receivedAt: LocalTime, now: LocalTime,
     key: (UInt32) -> ClockKey?
