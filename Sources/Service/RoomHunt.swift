@@ -5,9 +5,9 @@ package import Sender
 /// Decides which receivers a player's wish means, and when to give up a room that does not appear. Its owner tells it
 /// what is known of the network; it searches nothing itself.
 package struct RoomHunt {
-  /// How long a named room may take to appear.
+  /// Time within which a named room must appear.
   static let discoveryTimeout = Nanoseconds.seconds(5)
-  /// How long no room at all may be reached before that is given up.
+  /// Time within which at least one room must be reached.
   static let connectTimeout = Nanoseconds.seconds(10)
 
   /// The state of the network and the group at one instant.

@@ -87,7 +87,7 @@ private struct Producer {
           mediaTime: .zero, generation: generation, continues: false)), at: time)
   }
 
-  /// An order that makes none obsolete.
+  /// Sends an order that makes no other one obsolete.
   func finish() { thread.produce(.finish(generation: 0), at: LocalTime(nanoseconds: 0)) }
 
   /// Returns the generations of the next batches.

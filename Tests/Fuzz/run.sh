@@ -15,7 +15,7 @@ case $target in
   trust)
     modules=("${core[@]}" Sender Receiver)
     sources=(FuzzTrust Script ../TestSupport/FakeArithmetic) ;;
-  # The messages for a fifth of the time, then files of ten and more containers, which the program PROGRAM decodes.
+  # Messages for a fifth of the time, then files of ten or more containers, which PROGRAM decodes.
   media) modules=("${core[@]}" Sender) sources=(FuzzMedia) ;;
   channels)
     modules=("${core[@]}" OpenSSLSecurity) sources=(FuzzChannels Script)

@@ -11,7 +11,7 @@ import WireProtocol
 @Suite struct FloodTests {
   /// KiB. This allows for lobby, framers, queues and the memory that an allocator keeps.
   private static let slack = 16 << 10
-  /// Within which a newcomer has an answer.
+  /// Time within which a newcomer must have an answer.
   private static let longestWait = Duration.milliseconds(200)
 
   let folder: TemporaryFolder

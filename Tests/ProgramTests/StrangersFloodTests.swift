@@ -16,7 +16,7 @@ import WireProtocol
   private static let growth = (2 * buffer + 12 + 16) << 10
   private static let connections = 1000
   private static let seconds = 60
-  /// Within which its own sender has an answer.
+  /// Time within which its own sender must have an answer.
   private static let longestWait = Duration.milliseconds(200)
 
   let folder: TemporaryFolder

@@ -284,7 +284,7 @@ extension EditedGroup {
 
   private func random(below count: Int) -> Int { Int(random.next() % UInt64(max(1, count))) }
 
-  /// Of an item, in frames.
+  /// Returns a random length of an item, in frames.
   private static func length(_ random: inout SplitMix64) -> Int {
     400 + Int(random.next() % 4_000)
   }

@@ -4,7 +4,7 @@ internal import Glibc
 /// A program of ours that decodes files from strangers, at the other end of a socket. It may crash, hang, or send
 /// any bytes at all.
 package final class ConfinedProgram: Sendable {
-  /// Seconds after which it counts as hung where it takes nothing.
+  /// Seconds. A program that accepts or sends nothing for so long counts as hung.
   private static let timeout = 5
 
   private let program: ChildProgram

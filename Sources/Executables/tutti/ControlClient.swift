@@ -8,7 +8,7 @@ import Service
 /// Sends one request to a running player and waits for the answer.
 struct ControlClient {
   static let timeout = Nanoseconds.seconds(5)
-  /// After so long it says what it waits for.
+  /// If the answer takes longer than this, the client prints what it waits for.
   static let silence = Nanoseconds.seconds(1)
 
   /// The address to which commands are sent.

@@ -9,9 +9,9 @@ import WireProtocol
 struct ReceiverSearch {
   /// Search time for shell completion, where a person waits.
   private static let glance = Nanoseconds.milliseconds(400)
-  /// For a room that somebody has named.
+  /// Search time for a room that was named.
   private static let timeout = Nanoseconds.seconds(5)
-  /// After so long a person is told what is waited for.
+  /// If a search takes longer than this, it prints what it looks for.
   private static let silence = Nanoseconds.seconds(1)
 
   let state: StateDirectory

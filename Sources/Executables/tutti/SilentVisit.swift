@@ -7,9 +7,9 @@ import Service
 
 /// A short session without music that changes settings of rooms while no player runs here.
 struct SilentVisit {
-  /// How long a room may take to answer.
+  /// Time within which all rooms must answer.
   private static let timeout = Nanoseconds.seconds(10)
-  /// After so long a person is told what is waited for.
+  /// If rooms take longer than this, it prints which ones it waits for.
   private static let silence = Nanoseconds.seconds(1)
 
   let state: StateDirectory
