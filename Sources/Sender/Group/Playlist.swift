@@ -1,3 +1,5 @@
+import Clock
+
 /// What is to be played, in order. Items have identities that are never used again, so one file may stand twice, and
 /// what was enqueued can be compared with the list however it was edited.
 package struct Playlist {
