@@ -4,7 +4,7 @@ package import Clock
 /// from a source to the ear. A sender and its rooms have the same one.
 package struct LatencyProfile: Hashable, Sendable {
   /// How long the first room that is ready waits for the others at a start.
-  package var startPatience: Nanoseconds
+  package var startGrace: Nanoseconds
   /// How long audio is kept behind the playhead, for rooms and devices that come back.
   package var keepAfter: MediaDuration
   /// How much earlier than needed decoding begins, so that codecs with memory have settled.
@@ -41,14 +41,14 @@ package struct LatencyProfile: Hashable, Sendable {
 
   /// Minutes of music, which outages of minutes do not reach.
   package static let deep = LatencyProfile(
-    startPatience: .seconds(2), keepAfter: .milliseconds(500), preroll: .milliseconds(100),
+    startGrace: .seconds(2), keepAfter: .milliseconds(500), preroll: .milliseconds(100),
     decodeAhead: .milliseconds(1500), startThreshold: .milliseconds(100), frameRing: .seconds(3),
     rewindableLead: .milliseconds(500), fixedLead: .milliseconds(80),
     expectedHorizon: .milliseconds(40), pacedLead: .milliseconds(150))
 
   /// Sources that are heard as they happen.
   package static let live = LatencyProfile(
-    startPatience: .milliseconds(200), keepAfter: .milliseconds(100), preroll: .milliseconds(40),
+    startGrace: .milliseconds(200), keepAfter: .milliseconds(100), preroll: .milliseconds(40),
     decodeAhead: .milliseconds(120), startThreshold: .milliseconds(40),
     frameRing: .milliseconds(300), rewindableLead: .milliseconds(40), fixedLead: .milliseconds(40),
     expectedHorizon: .milliseconds(40), pacedLead: .milliseconds(20))

@@ -9,7 +9,7 @@ internal import WireProtocol
 /// The state and work of the engine's thread, which jobs may use. It never leaves that thread.
 final class GroupLoop: LoopMember, RenderGroup {
   /// Longest wait of a group that could start for rooms that are not ready.
-  private static let startPatience = LatencyProfile.deep.startPatience
+  private static let startGrace = LatencyProfile.deep.startGrace
 
   let mailbox: Mailbox<GroupLoop>
   let driver: GroupDriver
@@ -135,14 +135,14 @@ final class GroupLoop: LoopMember, RenderGroup {
       let since = primed[index].isPrimed(self) ? primed[index].since ?? now : nil
       primed[index].since = since
       guard let since,
-        driver.session.allRoomsAreReady || since + Self.startPatience <= now
+        driver.session.allRoomsAreReady || since + Self.startGrace <= now
       else { continue }
       primed.remove(at: index).answer(true)
     }
   }
 
   private var primedDeadline: LocalTime? {
-    primed.compactMap(\.since).min().map { $0 + Self.startPatience }
+    primed.compactMap(\.since).min().map { $0 + Self.startGrace }
   }
 
   // MARK: - Rooms

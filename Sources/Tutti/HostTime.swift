@@ -30,7 +30,6 @@ public struct HostTime: Hashable, Comparable, Sendable {
 
   init(_ time: LocalTime) { nanoseconds = time.nanoseconds }
   var local: LocalTime { LocalTime(nanoseconds: nanoseconds) }
-  var group: GroupTime { GroupTime(nanoseconds: nanoseconds) }
 }
 
 extension Duration {

@@ -80,13 +80,13 @@ extension RenderGroup {
   // MARK: - Time
 
   /// Time stands still from this instant on, or from the first at which all rooms can.
-  func pause(at hostTime: HostTime) { carryOut(.pauseAt(hostTime.group)) }
+  func pause(at hostTime: HostTime) { carryOut(.pauseAt(hostTime.local)) }
 
   /// From `time`, or where time stands still from there, it runs with these effects. What is enqueued is read again.
   func run(
     _ queue: SampleQueue, with effects: Effects, from time: PlaybackTime, at hostTime: HostTime
   ) {
-    let reply = carryOut(.effectsAt(effects, from: time.span, at: hostTime.group))
+    let reply = carryOut(.effectsAt(effects, from: time.span, at: hostTime.local))
     guard case .success(.renewed(let position)) = reply else { return }
     queue.reread(from: PlaybackTime(position), in: session.generation)
   }
@@ -116,7 +116,7 @@ extension RenderGroup {
     _ = approach(time, queue)
     let next = PlaybackTime(session.upcomingPosition(at: now))
     let rate = session.effects.rate
-    carryOut(.resumeAt((hostTime + (next - time) * (1 / rate)).group))
+    carryOut(.resumeAt((hostTime + (next - time) * (1 / rate)).local))
     guard let running = session.running(at: now) else { return hostTime }
     return HostTime(running.time) + (time - PlaybackTime(running.position)) * (1 / rate)
   }

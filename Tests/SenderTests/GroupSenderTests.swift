@@ -61,6 +61,27 @@ struct GroupSenderTests {
     #expect(zip(pauses.dropFirst(), pauses).allSatisfy { $0 >= $1 })
   }
 
+  @Test func `a machine's sleep is in the answers to time requests`() throws {
+    var bed = Bed()
+    let peer = SecuredPeer(id: .counting(from: 9), clockKey: [1, 2, 3], binding: [9, 9])
+    _ = bed.handle(.roomAdded(RoomID(1), name: "Kitchen", receiverID: nil, at: [7]))
+    _ = bed.handle(.connected(Self.control, peer))
+    _ = bed.handle(.resumedFromSuspend(after: .seconds(3)))
+    let request = TimeRequest(
+      clockID: 77, keyID: TimeRequest.keyID(ofSession: 101), sequence: 1, sentAt: bed.now)
+    let key = ClockKey(peer.clockKey)
+    let answered = bed.sender.answer(
+      TimePacket.request(request).encoded(key: key), from: 7, of: 7,
+      receivedAt: LocalTime(nanoseconds: 10), now: LocalTime(nanoseconds: 20))
+    let bytes = try #require(answered).bytes
+    guard case .answer(let answer) = try TimePacket.decode(bytes[...], key: key) else {
+      Issue.record("no answer")
+      return
+    }
+    #expect(answer.receivedAt == GroupTime(nanoseconds: 3_000_000_010))
+    #expect(answer.sentAt == GroupTime(nanoseconds: 3_000_000_020))
+  }
+
   @Test func `one connection that takes nothing does not keep others from being filled`() {
     var pacing = GroupPacing()
     let now = LocalTime(nanoseconds: 1_000_000_000)

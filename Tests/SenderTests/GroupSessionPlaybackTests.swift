@@ -32,7 +32,7 @@ import WireProtocol
     #expect(group.anchors.count == 1)
   }
 
-  @Test func `a ready room that goes away takes its patience with it`() {
+  @Test func `a ready room that goes away restarts the grace period of the start`() {
     var group = TestGroup(rooms: 2)
     group.joinReady(TestGroup.room)
     group.advance(by: .seconds(1))

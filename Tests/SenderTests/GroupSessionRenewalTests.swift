@@ -26,15 +26,18 @@ import WireProtocol
     #expect(group.session.isPrimed)
     #expect(!group.session.hasBegun)
     #expect(group.session.status(at: group.now).state == .paused)
-    let time = GroupTime(ofSender: group.now) + .seconds(3)
+    let time = group.now + .seconds(3)
     group.command(.resumeAt(time))
-    #expect(group.anchors == [Anchor(mediaTime: .zero, groupTime: time, rate: .playing)])
+    #expect(
+      group.anchors == [
+        Anchor(mediaTime: .zero, groupTime: GroupTime(ofSender: time), rate: .playing)
+      ])
     #expect(group.session.isRunning)
   }
 
   @Test func `a start that is too near comes as soon as all can`() {
     var group = Self.held()
-    group.command(.resumeAt(GroupTime(nanoseconds: 0)))
+    group.command(.resumeAt(LocalTime(nanoseconds: 0)))
     #expect(group.anchors.first?.groupTime == group.session.commitTime(at: group.now))
   }
 
@@ -173,9 +176,9 @@ import WireProtocol
 
   @Test func `a pause at a time comes then, or as soon as all can`() {
     var group = TestGroup.playing()
-    let time = GroupTime(ofSender: group.now) + .seconds(2)
+    let time = group.now + .seconds(2)
     group.command(.pauseAt(time))
-    #expect(group.anchors.last?.groupTime == time)
+    #expect(group.anchors.last?.groupTime == GroupTime(ofSender: time))
     #expect(group.anchors.last?.rate == .paused)
   }
 
@@ -220,7 +223,7 @@ import WireProtocol
     group.advance(by: .milliseconds(500))
     group.take()
     let anchor = try #require(group.session.timeline.anchors.last)
-    let time = anchor.groupTime + .seconds(2)
+    let time = LocalTime(onSender: anchor.groupTime) + .seconds(2)
     let fast = Self.effects(rate: 2)
     #expect(
       group.command(.effectsAt(fast, from: .seconds(2), at: time))
@@ -247,7 +250,7 @@ import WireProtocol
     let sounds = group.session.position(at: group.now)
     let horizon = MediaDuration(group.session.commitHorizon)
     let reply = group.command(
-      .effectsAt(Self.effects(rate: 2), from: sounds, at: GroupTime(ofSender: group.now)))
+      .effectsAt(Self.effects(rate: 2), from: sounds, at: group.now))
     #expect(reply == .success(.renewed(from: sounds + horizon + horizon)))
   }
 
@@ -273,7 +276,7 @@ import WireProtocol
   @Test func `another rate while time stands still begins where it stands`() throws {
     var group = Self.held()
     let fast = Self.effects(rate: 1.5)
-    let now = GroupTime(ofSender: group.now)
+    let now = group.now
     #expect(
       group.command(.effectsAt(fast, from: .seconds(9), at: now)) == .success(.renewed(from: .zero))
     )
@@ -283,7 +286,7 @@ import WireProtocol
     group.advance(by: .seconds(1))
     let place = group.session.upcomingPosition(at: group.now)
     let reply = group.command(
-      .effectsAt(Effects(), from: .zero, at: GroupTime(ofSender: group.now)))
+      .effectsAt(Effects(), from: .zero, at: group.now))
     #expect(reply == .success(.renewed(from: place)))
   }
 
@@ -292,7 +295,7 @@ import WireProtocol
     group.command(.resume)
     group.advance(by: .milliseconds(500))
     let anchor = try #require(group.session.timeline.anchors.last)
-    let time = anchor.groupTime + .seconds(2)
+    let time = LocalTime(onSender: anchor.groupTime) + .seconds(2)
     group.command(.effectsAt(Self.effects(rate: 2), from: .seconds(2), at: time))
     #expect(group.command(.renew(from: .seconds(4))) == .success(.renewed(from: .seconds(4))))
     #expect(group.flushes.last?.from == .zero + .seconds(3))

@@ -109,7 +109,7 @@ import WireProtocol
     now = link.nextDeadline
     link.controlConnected(.test(), session: 1, at: now)
     _ = link.welcomed(.test(), at: now)
-    link.live?.media = MediaFlow(from: 0)
+    link.connected?.media = MediaFlow(from: 0)
     now = now + RoomDialling.soundSession
     link.broke("", at: now)
     #expect(link.nextDeadline - now == RoomDialling.firstRetry)
@@ -122,7 +122,7 @@ import WireProtocol
     for _ in 0..<6 {
       link.controlConnected(.test(), session: 1, at: now)
       _ = link.welcomed(.test(), at: now)
-      link.live?.media = MediaFlow(from: 0)
+      link.connected?.media = MediaFlow(from: 0)
       now = now + .seconds(6)
       link.broke("", .misbehaving, at: now)
       waits.append(link.nextDeadline - now)

@@ -112,7 +112,7 @@ import WireProtocol
     var rooms = Rooms()
     rooms.handle(.roomAdded(Self.room, receiverID: nil))
     rooms.handle(.connected(Self.room, .test()))
-    rooms.now = rooms.now + SilencingSession.patience
+    rooms.now = rooms.now + SilencingSession.timeout
     #expect(rooms.session.nextDeadline == rooms.now)
     rooms.handle(.timeout)
     #expect(rooms.outcomes == [.unreachable("no answer")])

@@ -131,7 +131,7 @@ struct TestGroup {
   mutating func join(_ room: RoomID = room, with welcome: Welcome = .test()) {
     greet(room, with: welcome)
     free[room] = (welcome.capacity.bytes, 0)
-    guard let peer = session.rooms[room]?.peer else { return }
+    guard let peer = session.rooms[room]?.line?.peer else { return }
     handle(.connected(room, .media, peer))
   }
 

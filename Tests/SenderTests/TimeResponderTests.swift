@@ -6,22 +6,6 @@ import WireProtocol
 @testable import Sender
 
 @Suite struct TimeResponderTests {
-  @Test func `a machine's sleep is in the group's time`() throws {
-    var responder = TimeResponder<String>(clockID: 7)
-    responder.resumedFromSuspend(after: .seconds(3))
-    let request = TimeRequest(clockID: 7, keyID: 5, sequence: 1, sentAt: LocalTime(nanoseconds: 5))
-    let answered = responder.answer(
-      TimePacket.request(request).encoded(key: Self.clockKey), from: "a", of: "a",
-      receivedAt: LocalTime(nanoseconds: 10), now: LocalTime(nanoseconds: 20), key: Self.key)
-    let bytes = try #require(answered).bytes
-    guard case .answer(let answer)? = try? TimePacket.decode(bytes[...], key: Self.clockKey) else {
-      Issue.record("no answer")
-      return
-    }
-    #expect(answer.receivedAt == GroupTime(nanoseconds: 3_000_000_010))
-    #expect(answer.sentAt == GroupTime(nanoseconds: 3_000_000_020))
-  }
-
   private static let clockKey = ClockKey([1, 2, 3])
 
   private static func key(_ id: UInt32) -> ClockKey? { id == 5 ? clockKey : nil }

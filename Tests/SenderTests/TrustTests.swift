@@ -247,7 +247,7 @@ import WireProtocol
   @Test func `a receiver that says nothing, or nonsense, or hangs up, is told of`() {
     var silent = Bed()
     silent.handle(.connected(.test()))
-    silent.now = silent.now + PairingVisit.patience
+    silent.now = silent.now + PairingVisit.timeout
     silent.handle(.timeout)
     #expect(silent.report == .unreachable("no answer"))
     var gone = Bed()

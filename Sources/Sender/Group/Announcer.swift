@@ -6,7 +6,7 @@ struct Announcer {
   /// Pictures wait while a room has less music than this ahead.
   private static let artworkLead = MediaDuration.seconds(5)
   /// Pictures wait at most this long after a start or a cut.
-  private static let artworkPatience = Nanoseconds.seconds(5)
+  private static let artworkTimeout = Nanoseconds.seconds(5)
 
   private var artworks = ArtworkStore()
   private var lastCutTime: LocalTime?
@@ -59,18 +59,18 @@ struct Announcer {
   /// lead. Live streams never get that far ahead, and after a start or a cut the audio has gaps until it does; pictures
   /// then wait for `artworkTimeout`.
   func plan(
-    for room: LiveRoom?, _ pictures: [NumberedArtwork], _ timeline: PlaybackTimeline,
+    for room: ConnectedRoom?, _ pictures: [NumberedArtwork], _ timeline: PlaybackTimeline,
     _ store: PacketStore, at now: LocalTime
   ) -> ArtworkPlan {
     guard !pictures.isEmpty, let room else { return ArtworkPlan() }
     let held = Double(room.welcome.capacity.bytes) / max(store.byteRate, 1)
-    let half = MediaDuration(flicks: Int64(min(held / 2, 60) * 705_600_000))
+    let flicks = min(held / 2, Self.artworkLead.seconds) * Double(MediaDuration.flicksPerSecond)
     let lead =
-      timeline.playhead(at: GroupTime(ofSender: now)) + min(Self.artworkLead, half)
+      timeline.playhead(at: GroupTime(ofSender: now)) + MediaDuration(flicks: Int64(flicks))
     let begun = max(room.began, lastCutTime ?? room.began)
     return ArtworkPlan(
       pictures: pictures, lead: lead,
       fillsGaps: timeline.end != nil || store.end ?? .zero >= lead
-        || now - begun >= Self.artworkPatience)
+        || now - begun >= Self.artworkTimeout)
   }
 }

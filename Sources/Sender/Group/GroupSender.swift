@@ -11,10 +11,10 @@ package struct GroupSender<Address: Hashable & Sendable> {
   /// Places that the session has still to hear of.
   private var unreachable: [(place: RoomDialler<Address>.Place, reason: String)] = []
   private var outputs = OutputQueue<Output>()
-  /// Where the newest ask of each room came from. Looked up, never walked through.
-  private var roads: [RoomID: Road] = [:]
+  /// The senders of the newest ask of each room. Looked up, never iterated.
+  private var askers: [RoomID: Asker] = [:]
 
-  private struct Road {
+  private struct Asker {
     var address: Address
     var keyID: UInt32
     /// Number of the ask.
@@ -41,7 +41,7 @@ package struct GroupSender<Address: Hashable & Sendable> {
       session.handle(.roomRemoved(room), at: now)
       settle(at: now)
       dialler.remove(room)
-      roads[room] = nil
+      askers[room] = nil
     case .lookedUp(let room, let addresses, let failure):
       dialler.lookedUp(room, addresses, failure: failure, at: now)
     case .connected(let id, let peer, let proof):
@@ -58,7 +58,7 @@ package struct GroupSender<Address: Hashable & Sendable> {
         session.handle(.closed(place.room, place.channel, reason: reason), at: now)
       }
     case .resumedFromSuspend(let span):
-      responder.resumedFromSuspend(after: span)
+      responder.resumedFromSuspend()
       session.handle(.resumedFromSuspend(after: span), at: now)
     case .produced(let batch): session.handle(.produced(batch), at: now)
     case .command(let id, let command): session.handle(.command(id, command), at: now)
@@ -85,7 +85,7 @@ package struct GroupSender<Address: Hashable & Sendable> {
       guard let room = dialler.place(of: connection)?.room,
         let lead = session.lead(of: room, at: now)
       else { return false }
-      return lead >= MediaPacing.patientLead
+      return lead >= MediaPacing.turnLead
     }
     for limit in limits {
       switch limit {
@@ -133,7 +133,7 @@ package struct GroupSender<Address: Hashable & Sendable> {
       if channel == .media { pacing.sent() }
       outputs.append(.send(id, bytes))
     case .sendDatagram(let room, let bytes):
-      if let road = roads[room] { outputs.append(.sendDatagram(bytes, to: road.address)) }
+      if let asker = askers[room] { outputs.append(.sendDatagram(bytes, to: asker.address)) }
     case .close(let room, let channel): dialler.close(room, channel)
     case .produce(let order): outputs.append(.produce(order))
     case .hold(let latency): outputs.append(.hold(latency))
@@ -181,7 +181,8 @@ package struct GroupSender<Address: Hashable & Sendable> {
     _ bytes: [UInt8], from peer: Address, of host: Address, receivedAt: LocalTime, now: LocalTime
   ) -> (bytes: [UInt8], sequence: UInt32)? {
     responder.answer(
-      bytes, from: peer, of: host, receivedAt: receivedAt, now: now, key: session.clockKey)
+      bytes, from: peer, of: host, receivedAt: session.clock.continuous(receivedAt),
+      now: session.clock.continuous(now), key: session.clockKey)
   }
 
   /// Takes a datagram that asks for packets. False where it is not for this group: of another clock, of no session that it
@@ -196,10 +197,10 @@ package struct GroupSender<Address: Hashable & Sendable> {
       return found.key
     }
     guard let ask, let room else { return false }
-    if let known = roads[room], known.keyID == ask.keyID, known.sequence >= ask.sequence {
+    if let known = askers[room], known.keyID == ask.keyID, known.sequence >= ask.sequence {
       return false
     }
-    roads[room] = Road(address: peer, keyID: ask.keyID, sequence: ask.sequence)
+    askers[room] = Asker(address: peer, keyID: ask.keyID, sequence: ask.sequence)
     session.handle(.asked(room, ask), at: now)
     settle(at: now)
     return true
@@ -207,6 +208,6 @@ package struct GroupSender<Address: Hashable & Sendable> {
 
   /// The kernel's stamp of an answer.
   package mutating func transmitted(to peer: Address, sequence: UInt32, at time: LocalTime) {
-    responder.transmitted(to: peer, sequence: sequence, at: time)
+    responder.transmitted(to: peer, sequence: sequence, at: session.clock.continuous(time))
   }
 }

@@ -3,11 +3,25 @@ import WireProtocol
 
 /// Reports what sounds, and when that changes. The schedule decides it, not what was produced or sent.
 extension GroupSession {
-  /// A client that wants the position reported at an interval.
-  struct Observation {
-    let interval: Nanoseconds
-    var next: LocalTime?
+  /// State of the reports to those who follow what sounds.
+  struct Observers {
+    /// The item that sounds, as it was announced.
+    var item: PlayItem?
+    /// The generation whose end was announced, if media time runs on behind it.
+    var endedGeneration: UInt32?
+    /// Interval at which the position is reported, and the next time; nil if nobody wants it.
+    fileprivate var position: (interval: Nanoseconds, next: LocalTime?)?
+
+    /// Shortest interval of reports. It bounds the events of a client that asks for too many.
+    private static let shortestInterval = Nanoseconds.milliseconds(10)
+
+    mutating func observePosition(every interval: Nanoseconds?) {
+      position = interval.map { (max($0, Self.shortestInterval), nil) }
+    }
   }
+
+  /// Time after the last frame until the rooms are released: it has sounded in all of them by then.
+  private static let endMargin = Nanoseconds.milliseconds(50)
 
   func soundingItem(at now: LocalTime) -> OpenedItem? {
     guard !isStopped(at: now) else { return nil }
@@ -57,7 +71,8 @@ extension GroupSession {
       for segment in timeline.segmentsBegun(by: playhead) { announce(segment) }
       observePosition(at: now)
     }
-    guard let end = timeline.end, playhead >= end, toldEnd != timeline.generation else { return }
+    guard let end = timeline.end, playhead >= end, observers.endedGeneration != timeline.generation
+    else { return }
     switch timeline.state {
     case .paused: break
     case .playing, .holding: announceEnd(at: end, now: now)
@@ -70,21 +85,21 @@ extension GroupSession {
   private mutating func announce(_ segment: PlaybackTimeline.Segment) {
     let opened = segment.opened
     guard !segment.continuesItem else { return emit(.event(.itemDescribed(opened))) }
-    if let startedItem, !segment.isChosen { emit(.event(.itemEnded(startedItem))) }
-    let isSeek = segment.isChosen && opened.item == startedItem && opened.position > .zero
+    if let item = observers.item, !segment.isChosen { emit(.event(.itemEnded(item))) }
+    let isSeek = segment.isChosen && opened.item == observers.item && opened.position > .zero
     if !isSeek { emit(.event(.itemStarted(opened))) }
-    startedItem = opened.item
+    observers.item = opened.item
   }
 
   private mutating func announceEnd(at end: MediaTime, now: LocalTime) {
     // An item that was cut off has not come to its end.
     let isWhole = production.cut == nil || timeline.cuts.last?.isRamped == false
-    if let startedItem, isWhole { emit(.event(.itemEnded(startedItem))) }
-    startedItem = nil
-    guard !configuration.endsWithPlaylist else { return finish(at: now + .milliseconds(50)) }
+    if let item = observers.item, isWhole { emit(.event(.itemEnded(item))) }
+    observers.item = nil
+    guard !configuration.endsWithPlaylist else { return finish(at: now + Self.endMargin) }
     if !configuration.holdsAtCuts {
       // Other groups keep the same time, so it runs on.
-      toldEnd = timeline.generation
+      observers.endedGeneration = timeline.generation
     } else if let anchor = timeline.stop(at: end) {
       tellAll(.anchor(anchor), at: now)
     }
@@ -92,10 +107,10 @@ extension GroupSession {
   }
 
   private mutating func observePosition(at now: LocalTime) {
-    guard let observation, observation.next ?? now <= now else { return }
-    self.observation?.next = now + observation.interval
+    guard let position = observers.position, position.next ?? now <= now else { return }
+    observers.position?.next = now + position.interval
     guard let item = soundingItem(at: now) else { return }
-    emit(.event(.position(item.item, position(at: now))))
+    emit(.event(.position(item.item, self.position(at: now))))
   }
 
   /// The next time at which something happens without an input: an item begins to sound, the last one
@@ -114,13 +129,16 @@ extension GroupSession {
     switch timeline.state {
     case .starting, .paused: nil
     case .playing, .holding:
-      toldEnd == timeline.generation ? nil : timeline.end.flatMap { timeline.groupTime(of: $0) }
+      observers.endedGeneration == timeline.generation
+        ? nil : timeline.end.flatMap { timeline.groupTime(of: $0) }
     }
   }
 
   private var nextPosition: LocalTime? {
-    guard let observation, case .playing(let anchor) = timeline.state else { return nil }
+    guard let position = observers.position, case .playing(let anchor) = timeline.state else {
+      return nil
+    }
     let begun = LocalTime(onSender: anchor.groupTime) + Nanoseconds(1)
-    return observation.next.map { max($0, begun) } ?? begun
+    return position.next.map { max($0, begun) } ?? begun
   }
 }

@@ -21,9 +21,9 @@ extension GroupSession {
     }
     switch command {
     case .pause: pause(at: now)
-    case .pauseAt(let time): pause(at: now, notBefore: time + asleep)
+    case .pauseAt(let time): pause(at: now, notBefore: clock.group(time))
     case .resume: resume(at: now)
-    case .resumeAt(let time): resume(at: now, notBefore: time + asleep)
+    case .resumeAt(let time): resume(at: now, notBefore: clock.group(time))
     case .seek(let position): try seek(to: position, at: now)
     case .seekBy(let span):
       guard let aim = aim(at: now) else { throw .nothingPlays }
@@ -34,11 +34,11 @@ extension GroupSession {
     case .renew(let position): return .renewed(from: renew(from: position, at: now))
     case .restart(let position): return .renewed(from: restart(at: position, now: now))
     case .effectsAt(let effects, let position, let time):
-      return change(to: effects, from: position, at: time + asleep, now: now)
+      return change(to: effects, from: position, at: clock.group(time), now: now)
     case .cue(let position): cue(to: position, at: now)
     case .edit(let edit): return try apply(edit, at: now)
     case .observePosition(let interval):
-      observation = interval.map { .init(interval: max($0, .milliseconds(10))) }
+      observers.observePosition(every: interval)
     case .halt: halt(at: now)
     case .stop: stop(at: now)
     case .effects(let effects): try change(to: effects, at: now)
@@ -65,31 +65,27 @@ extension GroupSession {
     return .done
   }
 
+  /// Time after a stop until the rooms are released: they fade out in less.
+  private static let fadeTime = Nanoseconds.milliseconds(20)
+
   // MARK: - Start
 
   /// Sets the anchor once all rooms are ready, or the first that was has waited long enough.
   mutating func startIfReady(at now: LocalTime) {
-    guard !isHeld, case .starting(let start) = timeline.state, hasEnough(from: start, at: now),
-      rooms.links.contains(where: \.isReady)
-    else {
-      startDeadline = nil
-      return
-    }
-    if !rooms.links.allSatisfy(\.isReady) {
-      let deadline = startDeadline ?? now + configuration.profile.startPatience
-      startDeadline = deadline
-      guard deadline <= now else { return }
-    }
-    startDeadline = nil
-    play(from: start, at: now, notBefore: startTime)
-    startTime = nil
+    guard case .starting(let place) = timeline.state,
+      start.isDue(
+        someRoomIsReady: hasEnough(from: place, at: now) && rooms.links.contains(where: \.isReady),
+        allAreReady: allRoomsAreReady, grace: configuration.profile.startGrace, at: now)
+    else { return }
+    play(from: place, at: now, notBefore: start.earliest)
+    start = .open()
     emit(.event(.started))
   }
 
   mutating func play(from start: MediaTime, at now: LocalTime, notBefore time: GroupTime? = nil) {
     let earliest = earliestStart(at: now)
     let chosen = max(earliest, time ?? earliest)
-    let (start, begin) = live?.place(notBefore: chosen) ?? (start, chosen)
+    let (start, begin) = live.item?.place(notBefore: chosen) ?? (start, chosen)
     let anchor = timeline.play(from: start, at: begin)
     tellAll(.anchor(anchor), at: now)
   }
@@ -125,20 +121,18 @@ extension GroupSession {
 
   /// Before the start there is no anchor to stop: the rooms are filled, and wait.
   private mutating func hold(at now: LocalTime) {
-    guard case .starting = timeline.state, !isHeld else { return }
+    guard case .starting = timeline.state, !start.isHeld else { return }
     // A list that is at its end is not paused; time that groups share is, wherever it is.
     if configuration.holdsAtCuts, isStopped(at: now) { return }
-    (isHeld, wasPausedBeforeStart) = (true, true)
+    start = .held(isPause: true)
     emit(.event(.paused))
   }
 
   private mutating func resume(at now: LocalTime, notBefore time: GroupTime? = nil) {
-    if isHeld {
-      isHeld = false
-      startTime = time
+    if case .held(let isPause) = start {
+      start = .open(earliest: time)
       // Rooms that were filled first, as was configured, go on with nothing.
-      if wasPausedBeforeStart { emit(.event(.resumed)) }
-      wasPausedBeforeStart = false
+      if isPause { emit(.event(.resumed)) }
       return
     }
     guard case .paused(let paused) = timeline.state else { return }
@@ -155,7 +149,7 @@ extension GroupSession {
     let time = commitTime(at: now)
     restart.forget()
     pause(at: now)
-    finish(at: LocalTime(onSender: time) + .milliseconds(20))
+    finish(at: LocalTime(onSender: time) + Self.fadeTime)
   }
 }
 

@@ -80,7 +80,7 @@ extension GroupSession {
   func hasRoom(at now: LocalTime) -> Bool {
     let capacity = rooms.capacity ?? Self.capacityUnknown
     let playhead = mediaTime(at: now)
-    return store.heldBytes < min(Int(clamping: capacity.bytes), storeLimit)
+    return store.heldBytes < min(Int(clamping: capacity.bytes), store.byteLimit)
       && (store.end ?? playhead) - playhead < capacity.duration
   }
 
@@ -91,7 +91,7 @@ extension GroupSession {
     if let holdTime, holdTime < now { holdIfDue(at: now) }
     let isCurrent = batch.generation == timeline.generation
     if isCurrent { production.answered() }
-    if let held = batch.heldLatency { live?.latency = held }
+    if let held = batch.heldLatency { live.item?.latency = held }
     for step in batch.steps {
       switch step {
       // Also accept packets of older generations: they may reach up to a cut that lies ahead.
@@ -128,7 +128,7 @@ extension GroupSession {
       if case .finishing(let known) = production.stage { end = max(end, known) }
       production.stage = .finished
       timeline.end = end
-      live = nil
+      live.item = nil
     case .format, .packet: break
     }
   }
@@ -149,7 +149,7 @@ extension GroupSession {
         startsRun: produced.startsRun, endsStream: produced.endsStream && limit == nil,
         encoded: produced.encoded),
       format: format.meaning, end: limit.map { min($0, end) } ?? end,
-      isLive: live != nil && sendsDatagrams)
+      isLive: live.item != nil && sendsDatagrams)
     if entry.isLive { sendLive(entry, at: now) }
   }
 }

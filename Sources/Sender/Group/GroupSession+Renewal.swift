@@ -35,7 +35,7 @@ extension GroupSession {
 
   /// The generation of the audio that sounds.
   package func soundingGeneration(at now: LocalTime) -> UInt32 {
-    timeline.generation(at: mediaTime(at: now + asleep))
+    timeline.generation(at: mediaTime(at: clock.continuous(now)))
   }
 
   /// Returns a position that sounds now, or as soon as time runs, with its time and with the rate in seconds of the
@@ -44,16 +44,16 @@ extension GroupSession {
     at now: LocalTime
   ) -> (position: MediaDuration, time: LocalTime, rate: Double)? {
     guard case .playing(let anchor) = timeline.state else { return nil }
-    let time = max(anchor.groupTime, GroupTime(ofSender: now + asleep))
+    let time = max(anchor.groupTime, clock.group(now))
     let mediaTime = anchor.mediaTime(at: time)
     guard let begun = begun(at: mediaTime) else { return nil }
     let position = begun.opened.position(after: mediaTime - begun.start)
-    return (position, LocalTime(onSender: time) - asleep, begun.opened.rate)
+    return (position, clock.machine(LocalTime(onSender: time)), begun.opened.rate)
   }
 
   /// Returns the position in the item at which a cut made now would take effect.
   package func cutPosition(at now: LocalTime) -> MediaDuration {
-    place(at: timeline.cutTime(by: commitTime(at: now + asleep))) ?? .zero
+    place(at: timeline.cutTime(by: commitTime(at: clock.continuous(now)))) ?? .zero
   }
 
   /// Lets `position` sound at `time` with other effects. Unlike `change(to:)`, it does not depend on when production
@@ -100,7 +100,7 @@ extension GroupSession {
     switch timeline.state {
     case .starting(let time): place(at: time) ?? .zero
     case .paused(let anchor): place(at: anchor.mediaTime) ?? .zero
-    case .playing, .holding: position(at: now + asleep)
+    case .playing, .holding: position(at: clock.continuous(now))
     }
   }
 

@@ -10,10 +10,10 @@ extension GroupSession {
   /// Audio that is left unheard when the rooms stand still in the middle of an item: their resamplers and their fade need
   /// frames beyond the one at which they stop.
   private static let tail = MediaDuration.milliseconds(20)
-  /// How long a producer may compute that does not wait for anybody.
-  private static let producerPatience = Nanoseconds.milliseconds(30)
+  /// Longest time that a producer computes without waiting for anybody.
+  private static let producerGrace = Nanoseconds.milliseconds(30)
   /// A standstill at a cut, or between two items, is worth a word only after this long: something is opened there.
-  private static let openingPatience = Nanoseconds.milliseconds(500)
+  private static let openingGrace = Nanoseconds.milliseconds(500)
   /// Not worth being played alone: what follows it is what the rooms wait for.
   private static let shortRest = MediaDuration.milliseconds(100)
 
@@ -21,8 +21,9 @@ extension GroupSession {
 
   /// Where the rooms must stand still unless more comes: at a cut with nothing behind it, or where all that is there
   /// has sounded.
-  private var standstill: MediaTime? {
-    guard configuration.holdsAtCuts, live == nil, case .playing(let anchor) = timeline.state else {
+  private var standstillPlace: MediaTime? {
+    guard configuration.holdsAtCuts, live.item == nil, case .playing(let anchor) = timeline.state
+    else {
       return nil
     }
     if let cut = production.cut { return cut }
@@ -35,33 +36,34 @@ extension GroupSession {
 
   /// Until when more must have come for the rooms to play on.
   var holdTime: LocalTime? {
-    guard case .playing(let anchor) = timeline.state, let place = standstill,
+    guard case .playing(let anchor) = timeline.state, let place = standstillPlace,
       let time = anchor.groupTime(of: place)
     else { return nil }
     let last = LocalTime(onSender: time) - commitHorizon
     let due = last - Self.deliveryMargin
     guard production.cut == nil else { return due }
     let since = production.waitsSince ?? due
-    let patient = min(max(due, since + Self.producerPatience), last)
-    return max(patient, holdNotBefore ?? patient)
+    let latest = min(max(due, since + Self.producerGrace), last)
+    return max(latest, standstill.earliest ?? latest)
   }
 
   /// Lest anything sounds before everyone has it, or comes too late to sound, the rooms stand still where there is
   /// nothing more, if that is near.
   mutating func holdIfDue(at now: LocalTime) {
-    guard let time = holdTime, time <= now, let place = standstill else { return }
+    guard let time = holdTime, time <= now, let place = standstillPlace else { return }
     let isCut = production.cut != nil
     // This one, the one that ends it, and one for a cut.
     if !isCut, let room = timeline.timeOfRoom(for: 3, at: GroupTime(ofSender: now)) {
-      holdNotBefore = LocalTime(onSender: room) + Nanoseconds(1)
-      return
+      return standstill.postpone(to: LocalTime(onSender: room) + Nanoseconds(1))
     }
     guard let anchor = timeline.hold(at: place) else { return }
-    holdNotBefore = nil
     if isCut { restart.stoodStill(at: place) }
     let isDry = !isCut && !isBetweenItems
-    if isDry, let item = awaitedSegment(from: place)?.opened.item { reserve.ranDry(in: item) }
-    bufferingTime = LocalTime(onSender: anchor.groupTime) + (isDry ? .zero : Self.openingPatience)
+    if isDry, let item = awaitedSegment(from: place)?.opened.item {
+      standstill.reserve.ranDry(in: item)
+    }
+    standstill.began(
+      tellingAt: LocalTime(onSender: anchor.groupTime) + (isDry ? .zero : Self.openingGrace))
     tellAll(.anchor(anchor), at: now)
   }
 
@@ -76,7 +78,7 @@ extension GroupSession {
   /// Playing is to go on after a pause, and there is too little to play.
   mutating func holdOn(at now: LocalTime) {
     timeline.resumeHolding()
-    bufferingTime = now + Self.openingPatience
+    standstill.tell(at: now + Self.openingGrace)
   }
 
   // MARK: - To go on
@@ -86,16 +88,13 @@ extension GroupSession {
     guard case .holding(let anchor) = timeline.state, hasEnough(from: anchor.mediaTime, at: now)
     else { return }
     play(from: anchor.mediaTime, at: now)
-    guard bufferingTime == nil, case .playing(let next) = timeline.state else {
-      bufferingTime = nil
-      return
-    }
+    guard standstill.end(), case .playing(let next) = timeline.state else { return }
     emit(.event(.buffered(after: next.groupTime - anchor.groupTime)))
   }
 
   /// True if there is enough audio behind `place` to play from there.
   func hasEnough(from place: MediaTime, at now: LocalTime) -> Bool {
-    if live != nil { return true }
+    if live.item != nil { return true }
     guard let end = store.end, end > place else { return false }
     guard configuration.holdsAtCuts else { return true }
     if timeline.end != nil || end - place >= needed(from: place) || !hasRoom(at: now) {
@@ -105,7 +104,7 @@ extension GroupSession {
   }
 
   private func needed(from place: MediaTime) -> MediaDuration {
-    awaitedSegment(from: place).map { reserve.needed(of: $0.opened) } ?? .zero
+    awaitedSegment(from: place).map { standstill.reserve.needed(of: $0.opened) } ?? .zero
   }
 
   private func awaitedSegment(from place: MediaTime) -> PlaybackTimeline.Segment? {
@@ -128,7 +127,7 @@ extension GroupSession {
     switch timeline.state {
     case .starting(let start): place = start
     case .holding(let anchor):
-      guard bufferingTime.map({ $0 <= now }) ?? true else { return nil }
+      guard standstill.tellingTime.map({ $0 <= now }) ?? true else { return nil }
       place = anchor.mediaTime
     case .playing, .paused: return nil
     }
@@ -140,17 +139,16 @@ extension GroupSession {
   }
 
   var nextBufferingTime: LocalTime? {
-    if case .holding = timeline.state { bufferingTime } else { nil }
+    if case .holding = timeline.state { standstill.tellingTime } else { nil }
   }
 
   mutating func tellOfBuffering(at now: LocalTime) {
-    guard case .holding = timeline.state, let time = bufferingTime, time <= now else { return }
+    guard let time = nextBufferingTime, time <= now else { return }
     guard let buffering = buffering(at: now) else {
       // Nothing is known yet of what is being opened.
-      bufferingTime = now + Self.openingPatience
-      return
+      return standstill.tell(at: now + Self.openingGrace)
     }
-    bufferingTime = nil
+    standstill.told()
     emit(.event(.buffering(buffering)))
   }
 }

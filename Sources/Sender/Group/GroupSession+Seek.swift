@@ -175,8 +175,8 @@ extension GroupSession {
     isRamped: Bool, isRecoding: Bool = false, at now: LocalTime
   ) {
     production.restart(from: time, after: predecessor)
-    live = nil
-    reserve.restart()
+    live.item = nil
+    standstill.reserve.restart()
     holdIfDue(at: now)
     let generation = timeline.cut(from: time, isRamped: isRamped)
     store.cut(from: time)

@@ -59,64 +59,47 @@ package struct GroupSession {
   var timeline = PlaybackTimeline()
   var production = Production()
   var store = PacketStore()
-  /// Bytes that it may hold, whatever the rooms say.
-  package internal(set) var storeLimit = StoreBudget.bytes
   var announcer = Announcer()
   /// Effects for items that are opened from now on.
   package internal(set) var effects = Effects()
   /// Volume of the stream, which multiplies that of each room.
   var volume = StreamVolume.full
   var rooms: RoomSet
-  /// When the start no longer waits for rooms that are not ready.
-  var startDeadline: LocalTime?
-  /// Nothing starts until `resume`.
-  var isHeld: Bool
-  /// Because somebody has paused, and was told so.
-  var wasPausedBeforeStart = false
+  var start: Start
   /// Nothing is played until somebody chooses an item.
   package internal(set) var isHalted = false
-  /// Not before this, though all are ready.
-  var startTime: GroupTime?
-  private(set) var finishTime: LocalTime?
-  /// How long the machine has slept since the start. The group's time went on: here all times are as if the machine's
-  /// clock had, and only what comes from the driver or goes there is by that clock.
-  private(set) var asleep = Nanoseconds.zero
+  private(set) var ending = Ending.none
+  package private(set) var clock = GroupClock()
   var restart = Restart()
-  /// What is being produced, where it is heard as it happens.
-  var live: Live?
-  /// As the rooms were told.
-  var liveStream: LiveStream?
-  var liveSender: LiveSender?
-  /// What sounds, as it was announced.
-  var startedItem: PlayItem?
-  var observation: Observation?
-  /// The generation whose end was told, where media time runs on behind it.
-  var toldEnd: UInt32?
-  var reserve = Reserve()
-  /// While the rooms stand still, and people have not been told: when they are.
-  var bufferingTime: LocalTime?
-  /// The rooms cannot take another anchor before this.
-  var holdNotBefore: LocalTime?
-  package private(set) var isFinished = false
+  var live: LiveOutput
+  var observers = Observers()
+  var standstill = Standstill()
+
+  enum Ending {
+    case none
+    /// The rooms are told to let go at this time.
+    case due(LocalTime)
+    case past
+  }
 
   package init(_ configuration: Configuration, playing playlist: Playlist) {
     self.configuration = configuration
     self.playlist = playlist
     rooms = RoomSet(configuration)
-    isHeld = configuration.startsHeld
-    liveSender = configuration.live.map { LiveSender($0, clockID: configuration.clockID) }
+    start = configuration.startsHeld ? .held(isPause: false) : .open()
+    live = LiveOutput(configuration)
   }
 
   /// Takes one input into account. `now` never decreases.
   package mutating func handle(_ input: Input, at now: LocalTime) {
-    if case .resumedFromSuspend(let span) = input { asleep = asleep + max(.zero, span) }
-    let now = now + asleep
+    if case .resumedFromSuspend(let span) = input { clock.slept(for: span) }
+    let now = clock.continuous(now)
     switch input {
     case .roomAdded(let id, let name, let receiverID):
       rooms.links.append(RoomLink(id: id, name: name, receiverID: receiverID, at: now))
     case .roomRemoved(let id):
       rooms.remove(id)
-      live?.choice?.removed(id)
+      live.item?.choice?.removed(id)
     case .roomSeen(let id): rooms.with(id) { $0.seen(at: now) }
     case .roomTaken(let id): rooms.with(id) { $0.take(at: now) }
     case .roomFreed(let id): rooms.with(id) { $0.freed(at: now) }
@@ -129,7 +112,7 @@ package struct GroupSession {
     case .received(let id, .media, _):
       rooms.violated(id, "it spoke on the media connection", at: now)
     case .closed(let id, _, let reason): rooms.closed(id, reason, at: now)
-    case .drained(let id): rooms.with(id) { $0.live?.media?.drained() }
+    case .drained(let id): rooms.with(id) { $0.connected?.media?.drained() }
     case .produced(let batch): produced(batch, at: now)
     case .asked(let id, let ask): asked(id, ask, at: now)
     case .command(let id, let command): perform(id, command, at: now)
@@ -154,10 +137,16 @@ package struct GroupSession {
   package var nextDeadline: LocalTime? {
     if isFinished { return nil }
     return [
-      startDeadline, finishTime, nextBoundary, production.nextDeadline, restart.deadline,
+      start.deadline, finishTime, nextBoundary, production.nextDeadline, restart.deadline,
       restart.reconcileTime, holdTime, nextBufferingTime, rooms.nextDeadline,
     ]
-    .compactMap { $0 }.min().map { $0 - asleep }
+    .compactMap { $0 }.min().map(clock.machine)
+  }
+
+  /// Bytes of packets that it may hold, whatever the rooms say.
+  package var storeLimit: Int {
+    get { store.byteLimit }
+    set { store.byteLimit = newValue }
   }
 
   /// Bytes that a second of the music in store takes; 0 while there is none.
@@ -165,7 +154,7 @@ package struct GroupSession {
 
   /// How far the room has been sent what plays, beyond what sounds; nil while it is sent nothing.
   package func lead(of id: RoomID, at now: LocalTime) -> MediaDuration? {
-    rooms.position(of: id, in: store).map { $0 - mediaTime(at: now + asleep) }
+    rooms.position(of: id, in: store).map { $0 - mediaTime(at: clock.continuous(now)) }
   }
 
   /// Rooms that are sent no more until `drained`.
@@ -193,10 +182,10 @@ package struct GroupSession {
       switch news {
       case .welcomed(let id, let welcome):
         rooms.admit(id, telling: missed(by: welcome, at: now), at: now)
-        if sendsDatagrams { rooms.with(id) { $0.live?.road.told(at: now) } }
+        if sendsDatagrams { rooms.with(id) { $0.connected?.livePath.told(at: now) } }
       case .flushed(let id, let time):
         let sequence = store.sequence(at: time)
-        rooms.with(id) { $0.live?.media?.goBack(to: sequence) }
+        rooms.with(id) { $0.connected?.media?.goBack(to: sequence) }
         emit(.event(.roomFlushed(id)))
       case .reported(let id, let report): reported(report, by: id, at: now)
       }
@@ -214,7 +203,7 @@ package struct GroupSession {
       ControlMessage.flush(
         Flush(from: cut.from, generation: cut.generation, isRamped: cut.isRamped))
     }
-    if let liveStream { messages.append(.live(liveStream)) }
+    if let stream = live.stream { messages.append(.live(stream)) }
     messages += timeline.anchors(from: GroupTime(ofSender: now)).map { .anchor($0) }
     if volume != .full { messages.append(.streamVolume(volume)) }
     return messages
@@ -225,7 +214,7 @@ package struct GroupSession {
   private func firstSequence(for id: RoomID, at now: LocalTime) -> UInt64 {
     let playhead = mediaTime(at: now)
     let sounding = store.sequence(at: playhead - configuration.profile.preroll)
-    guard let link = rooms[id], let held = link.live?.welcome.held,
+    guard let link = rooms[id], let held = link.connected?.welcome.held,
       held.generation <= timeline.generation,
       store.sequence(at: playhead) >= store.sequence(at: held.from)
     else { return sounding }
@@ -266,7 +255,7 @@ package struct GroupSession {
 
   /// Nobody comes back to what is live: not even after a pause.
   private func releaseTime(at now: LocalTime) -> MediaTime {
-    let heard = live.map { $0.place(notBefore: GroupTime(ofSender: now)).0 } ?? .zero
+    let heard = live.item.map { $0.place(notBefore: GroupTime(ofSender: now)).0 } ?? .zero
     return max(mediaTime(at: now), heard) - configuration.profile.keepAfter
   }
 
@@ -280,11 +269,16 @@ package struct GroupSession {
       || store.end.map { $0 - timeline.playhead(at: time) >= Self.supply } ?? false
   }
 
+  /// Everything has sounded, or playing was stopped.
+  package var isFinished: Bool { if case .past = ending { true } else { false } }
+
+  var finishTime: LocalTime? { if case .due(let time) = ending { time } else { nil } }
+
   /// Ends playing after `time`: rooms are told to let go once the last of it has sounded.
-  mutating func finish(at time: LocalTime) { finishTime = finishTime.map { min($0, time) } ?? time }
+  mutating func finish(at time: LocalTime) { ending = .due(min(finishTime ?? time, time)) }
 
   private mutating func finish() {
-    isFinished = true
+    ending = .past
     rooms.release()
     emit(.event(.finished))
   }

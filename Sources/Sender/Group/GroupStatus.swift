@@ -90,7 +90,7 @@ package struct Playhead: Hashable, Sendable {
 
 extension GroupSession {
   package func status(at local: LocalTime) -> GroupStatus {
-    let now = local + asleep
+    let now = clock.continuous(local)
     let item = soundingItem(at: now)
     let playhead = mediaTime(at: now)
     let items = playlist.items
@@ -107,14 +107,14 @@ extension GroupSession {
       presentationTime: timeline.isSounding(at: GroupTime(ofSender: now)) && item != nil
         ? local : nil,
       rate: item?.rate ?? effects.rate, outputLatency: commitHorizon,
-      liveLatency: live?.latency, latencyDecider: live?.decider,
+      liveLatency: live.item?.latency, latencyDecider: live.item?.decider,
       produced: max(.zero, (store.end ?? playhead) - playhead), rooms: rooms.links.map(\.displayed))
   }
 
   /// Returns when `position` of the current item sounds, or recently sounded, according to what is decided now; a
   /// pause or a seek moves it. Returns nil while the group stands still, and for positions that will not sound.
   package func presentationTime(of position: MediaDuration, at now: LocalTime) -> LocalTime? {
-    let now = now + asleep
+    let now = clock.continuous(now)
     let time = GroupTime(ofSender: now)
     guard !isStopped(at: now),
       let segment = timeline.segment(at: timeline.playhead(at: time))
@@ -122,12 +122,14 @@ extension GroupSession {
     let span = segment.opened.span(to: position)
     // No schedule of this item reaches such a position. Refusing it keeps the arithmetic from overflowing.
     guard abs(span.flicks) < ProtocolLimits.mediaTime.upperBound / 2 else { return nil }
-    return timeline.groupTime(of: segment.start + span).map { LocalTime(onSender: $0) - asleep }
+    return timeline.groupTime(of: segment.start + span).map {
+      clock.machine(LocalTime(onSender: $0))
+    }
   }
 
   /// Returns the place that sounds now. Cheaper than a status.
   package func playhead(at now: LocalTime) -> Playhead {
-    let now = now + asleep
+    let now = clock.continuous(now)
     let sounding = soundingItem(at: now)
     return Playhead(
       item: sounding?.item, position: position(at: now),
@@ -144,7 +146,7 @@ extension GroupSession {
   package func suppliedUntil(at now: LocalTime) -> LocalTime? {
     guard timeline.end == nil, case .playing(let anchor) = timeline.state else { return nil }
     return anchor.groupTime(of: max(anchor.mediaTime, store.end ?? .zero))
-      .map { LocalTime(onSender: $0) - asleep }
+      .map { clock.machine(LocalTime(onSender: $0)) }
   }
 
   /// True if anything has sounded, or is about to.
@@ -161,7 +163,7 @@ extension GroupSession {
 
   /// Identifiers of the receivers with a session, in the order of the rooms.
   package var receivers: [Identifier] {
-    rooms.links.compactMap { $0.live == nil ? nil : $0.receiverID }
+    rooms.links.compactMap { $0.connected == nil ? nil : $0.receiverID }
   }
 
   /// Returns the name that people gave a room; nil if it is not in the group.
@@ -180,9 +182,9 @@ extension GroupSession {
     if isFinished { return .finished }
     if isStopped(at: now) { return .stopped }
     return switch timeline.state {
-    case .starting: isHeld ? .paused : .starting
+    case .starting: start.isHeld ? .paused : .starting
     case .playing: .playing
-    case .holding: bufferingTime == nil ? .buffering : .playing
+    case .holding: standstill.tellingTime == nil ? .buffering : .playing
     case .paused: .paused
     }
   }
@@ -191,10 +193,12 @@ extension GroupSession {
 extension RoomLink {
   fileprivate var displayed: GroupStatus.Room {
     let connection: GroupStatus.Room.Connection =
-      if let status = live?.status { .live(status) } else if obstacle.isEmpty { .connecting } else {
+      if let status = connected?.status { .live(status) } else if obstacle.isEmpty {
+        .connecting
+      } else {
         .away(reason: obstacle)
       }
     return .init(
-      id: id, name: name, connection: connection, trouble: trouble, settings: live?.settings)
+      id: id, name: name, connection: connection, trouble: trouble, settings: connected?.settings)
   }
 }

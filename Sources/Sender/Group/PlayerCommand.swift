@@ -4,11 +4,11 @@ package import WireProtocol
 /// The commands that a user can give while music plays.
 package enum PlayerCommand: Hashable, Sendable {
   case pause
-  /// Like `pause`, but not before this time.
-  case pauseAt(GroupTime)
+  /// Like `pause`, but not before this time of the machine's clock.
+  case pauseAt(LocalTime)
   case resume
   /// Like `resume`, but sounds at this time, or as soon after it as all rooms can.
-  case resumeAt(GroupTime)
+  case resumeAt(LocalTime)
   /// Seeks to a position in the current item, from its beginning. Beyond the end, goes to the next item, or to the last
   /// second if there is none.
   case seek(to: MediaDuration)
@@ -35,7 +35,7 @@ package enum PlayerCommand: Hashable, Sendable {
   case restart(at: MediaDuration)
   /// Like `renew`, for effects: `from` sounds with them at this time, or what follows it as soon after that as all
   /// rooms can. If time stands still, the effects begin at `from`. Time never stands still for a cut.
-  case effectsAt(Effects, from: MediaDuration, at: GroupTime)
+  case effectsAt(Effects, from: MediaDuration, at: LocalTime)
   /// While time stands still: continues at this position of the enqueued audio. Only forwards, and keeps what is
   /// enqueued.
   case cue(to: MediaDuration)

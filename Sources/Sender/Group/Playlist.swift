@@ -1,7 +1,7 @@
 import Clock
 
-/// What is to be played, in order. Items have identities that are never used again, so one file may stand twice, and
-/// what was enqueued can be compared with the list however it was edited.
+/// The list of items to play, in order. Items have identities that are never used again, so one file may stand twice,
+/// and enqueued items can be compared with the list however it was edited.
 package struct Playlist {
   /// Items at most: more than anybody collects, and few enough to walk through for every edit.
   package static let limit = 65_536

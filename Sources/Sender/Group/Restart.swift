@@ -5,8 +5,8 @@ import Clock
 struct Restart {
   /// Restarts that follow each other faster than this are one: a listener who drags a slider wants the last place.
   private static let interval = Nanoseconds.milliseconds(40)
-  /// How long an answer is waited for that would save a cut.
-  private static let answerPatience = Nanoseconds.milliseconds(100)
+  /// Longest wait for an answer that would save a cut.
+  private static let answerTimeout = Nanoseconds.milliseconds(100)
   /// Edits that follow each other this fast are one.
   private static let editInterval = Nanoseconds.milliseconds(5)
   /// Longest time that the old sound plays on at a change of effects.
@@ -96,7 +96,7 @@ struct Restart {
     if isAtCut {
       let since = cutAt ?? now
       cutAt = since
-      return now < since + Self.answerPatience ? since + Self.answerPatience : nil
+      return now < since + Self.answerTimeout ? since + Self.answerTimeout : nil
     }
     if let cutAt, now < cutAt + Self.interval { return cutAt + Self.interval }
     return room

@@ -4,8 +4,9 @@ import WireProtocol
 
 /// Plays sources that are heard as they happen. The first frame decides when all others are heard, and the packets go
 /// to the rooms as datagrams.
-extension GroupSession {
-  struct Live {
+/// A source that is heard as it happens, in a group: its item, the stream that the rooms were told of, and its datagrams.
+struct LiveOutput {
+  struct Item {
     /// The media time at which the item begins, and the group time at which that is heard.
     let start: MediaTime
     let firstHeard: GroupTime
@@ -23,40 +24,52 @@ extension GroupSession {
     }
   }
 
+  /// The item that is produced; nil if it is not heard as it happens.
+  var item: Item?
+  /// The stream that the rooms were told of; nil if there is none.
+  var stream: LiveStream?
+  /// Nil if the packets go over the media connections.
+  var sender: LiveSender?
+
+  init(_ configuration: GroupSession.Configuration) {
+    sender = configuration.live.map { LiveSender($0, clockID: configuration.clockID) }
+  }
+}
+
+extension GroupSession {
   /// True if live packets go to rooms as datagrams.
-  package var sendsDatagrams: Bool { liveStream != nil }
+  package var sendsDatagrams: Bool { live.stream != nil }
 
   /// An item was opened. If it is live, it starts without waiting for anybody.
-  mutating func begin(_ opened: OpenedItem, at start: MediaTime, now: LocalTime) {
+  mutating func begin(_ opened: OpenedItem, at place: MediaTime, now: LocalTime) {
     guard let timing = opened.live else { return endLive(at: now) }
-    let first = GroupTime(ofSender: timing.firstHeard + asleep)
-    live = Live(
-      start: start, firstHeard: first, latency: timing.latency,
+    live.item = .init(
+      start: place, firstHeard: clock.group(timing.firstHeard), latency: timing.latency,
       choice: timing.adapts ? LatencyChoice(startingAt: timing.latency, at: now) : nil)
-    if let choice = live?.choice { emit(.hold(choice.latency)) }
+    if let choice = live.item?.choice { emit(.hold(choice.latency)) }
     if let sampleRate = production.format?.meaning.audio.sampleRate {
-      tellLive(
-        liveSender?.stream(latency: timing.latency, sampleRate: sampleRate), at: now)
+      tellLive(live.sender?.stream(latency: timing.latency, sampleRate: sampleRate), at: now)
     }
     switch timeline.state {
     case .paused: break
     case .starting, .holding, .playing:
       let isStart = if case .starting = timeline.state { true } else { false }
-      (isHeld, startDeadline, bufferingTime) = (false, nil, nil)
-      play(from: start, at: now, notBefore: startTime)
+      play(from: place, at: now, notBefore: start.earliest)
+      start = .open()
+      standstill.told()
       if isStart { emit(.event(.started)) }
     }
   }
 
   /// An item follows that rooms buffer ahead of its time.
   private mutating func endLive(at now: LocalTime) {
-    live = nil
+    live.item = nil
     tellLive(nil, at: now)
   }
 
   private mutating func tellLive(_ stream: LiveStream?, at now: LocalTime) {
-    guard stream != liveStream else { return }
-    liveStream = stream
+    guard stream != live.stream else { return }
+    live.stream = stream
     tellAll(.live(stream), at: now)
     if stream != nil { rooms.noteLive(at: now) }
   }
@@ -66,17 +79,18 @@ extension GroupSession {
 
   /// A room reports how its packets arrived.
   mutating func reported(_ report: LiveReport, by id: RoomID, at now: LocalTime) {
-    guard let live, let began = rooms[id]?.live?.began, now - began >= Self.settlingTime,
-      let decision = self.live?.choice?.reported(report, by: id, at: live.latency, now: now)
+    guard let item = live.item, let began = rooms[id]?.connected?.began,
+      now - began >= Self.settlingTime,
+      let decision = live.item?.choice?.reported(report, by: id, at: item.latency, now: now)
     else { return }
-    self.live?.decider = decision.room
+    live.item?.decider = decision.room
     emit(.hold(decision.latency))
     emit(.event(.latencyChosen(decision.latency, decision.room)))
   }
 
   /// Sends a live packet to the rooms. While they stand still, nobody needs it.
   mutating func sendLive(_ entry: PacketStore.Entry, at now: LocalTime) {
-    guard sendsDatagrams, !isPaused, let datagram = liveSender?.seal(entry) else { return }
+    guard sendsDatagrams, !isPaused, let datagram = live.sender?.seal(entry) else { return }
     rooms.sendLive(datagram, number: entry.sequence, at: now)
   }
 
@@ -84,8 +98,8 @@ extension GroupSession {
 
   /// A room asks for missing packets, or says that it is there.
   mutating func asked(_ room: RoomID, _ ask: LiveAsk, at now: LocalTime) {
-    guard let liveSender else { return }
-    rooms.answer(ask, of: room, from: liveSender, at: now)
+    guard let sender = live.sender else { return }
+    rooms.answer(ask, of: room, from: sender, at: now)
   }
 
   /// Returns the room whose session has this key id, and the key of its datagrams.

@@ -69,7 +69,7 @@ package final class LiveIntake {
   /// Length of the fade at a jump, and at the end and beginning of a time without audio. Seconds.
   private static let fadeSeconds = 5e-3
   /// If frames keep coming too late for this long, the source has paused.
-  private static let patience = Nanoseconds.milliseconds(300)
+  private static let pauseTime = Nanoseconds.milliseconds(300)
 
   package let configuration: Configuration
   package private(set) var clock: SourceClock
@@ -350,7 +350,7 @@ extension LiveIntake {
 
   private func staySilent(_ silence: Silence, at now: LocalTime) -> [Float] {
     countSilence()
-    if let returned = silence.returned, silence.arrivals >= 2, now - returned >= Self.patience {
+    if let returned = silence.returned, silence.arrivals >= 2, now - returned >= Self.pauseTime {
       clock.rephase()
       state = .silent(Silence())
     }

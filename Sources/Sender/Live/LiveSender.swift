@@ -65,9 +65,9 @@ struct LiveSender {
 }
 
 /// The path of a live stream's datagrams to one room. `GroupSender` keeps the address.
-struct LiveRoad {
+struct LivePath {
   /// A room is sent datagrams for this long after its last ask. It may take as long to ask at all.
-  static let patience = Nanoseconds.seconds(2)
+  static let askTimeout = Nanoseconds.seconds(2)
   /// Packets that may be sent again for each packet that is sent, and how many of them may be saved up.
   private static let share = 0.5
   private static let mostSaved = 32.0
@@ -84,11 +84,11 @@ struct LiveRoad {
   mutating func asked(at now: LocalTime) { heardAt = now }
 
   /// True if datagrams reach the room.
-  func isOpen(at now: LocalTime) -> Bool { heardAt.map { now - $0 < Self.patience } ?? false }
+  func isOpen(at now: LocalTime) -> Bool { heardAt.map { now - $0 < Self.askTimeout } ?? false }
 
   /// True if it is worth waiting for the room's first ask.
   func isAwaited(at now: LocalTime) -> Bool {
-    heardAt == nil && toldAt.map { now - $0 < Self.patience } ?? false
+    heardAt == nil && toldAt.map { now - $0 < Self.askTimeout } ?? false
   }
 
   mutating func sent() { saved = min(saved + Self.share, Self.mostSaved) }

@@ -26,6 +26,8 @@ struct PacketStore {
     fileprivate var isPreparing: Bool { end == mediaTime }
   }
 
+  /// Bytes that it may hold, whatever the rooms say.
+  var byteLimit = StoreBudget.bytes
   private(set) var entries: [Entry] = []
   private var first = 0
   private(set) var nextSequence: UInt64 = 0

@@ -56,8 +56,8 @@ struct GroupPacing {
       return media.sendingRate == before ? nil : media.sendingRate
     }
 
-    mutating func turn(at now: LocalTime, isPatient: Bool) -> Limit? {
-      guard isPatient, let bytes = media.turnBytes else {
+    mutating func turn(at now: LocalTime, isAhead: Bool) -> Limit? {
+      guard isAhead, let bytes = media.turnBytes else {
         defer { (nextTurn, turnEnd) = (nil, nil) }
         return nextTurn == nil ? nil : .turn(connection, nil)
       }
@@ -88,7 +88,7 @@ struct GroupPacing {
   /// connection has enough audio to wait for its turn.
   mutating func limits(
     _ queues: [MediaQueue], needed: Double, at now: LocalTime,
-    isPatient: (RoomConnectionID) -> Bool
+    isAhead: (RoomConnectionID) -> Bool
   ) -> [Limit] {
     isStreaming = queues.contains { $0.bytes > 0 } || rooms.contains { $0.turnEnd != nil }
     guard isStreaming else { return [] }
@@ -101,7 +101,7 @@ struct GroupPacing {
       if let path = queue.path, let rate = rooms[index].rate(on: path, needed: needed) {
         limits.append(.rate(queue.connection, rate))
       }
-      if let turn = rooms[index].turn(at: now, isPatient: isPatient(queue.connection)) {
+      if let turn = rooms[index].turn(at: now, isAhead: isAhead(queue.connection)) {
         limits.append(turn)
       }
     }

@@ -26,7 +26,7 @@ package struct MediaPacing: Sendable {
   private static let turnShare = 0.25
   package static let turnTime = Nanoseconds(Int64(Double(turnInterval.count) * turnShare))
   /// A room that was sent this much more than it has played can wait for its turn.
-  package static let patientLead = MediaDuration.seconds(5)
+  package static let turnLead = MediaDuration.seconds(5)
 
   /// Bytes per second, on average.
   package private(set) var rate = Self.fastest

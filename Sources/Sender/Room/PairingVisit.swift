@@ -28,7 +28,7 @@ package struct PairingVisit {
   }
 
   /// Longest time for an answer. The PIN has been typed already, and the receiver waits at most for its disk.
-  static let patience = Nanoseconds.seconds(15)
+  static let timeout = Nanoseconds.seconds(15)
 
   private let purpose: Purpose
   private let senderID: Identifier
@@ -52,7 +52,7 @@ package struct PairingVisit {
     self.senderName = senderName
     self.receiverID = receiverID
     self.arithmetic = arithmetic
-    giveUpAt = now + Self.patience
+    giveUpAt = now + Self.timeout
   }
 
   /// Processes one input. `now` never decreases.

@@ -13,10 +13,17 @@ struct RoomLink {
     case waiting(until: LocalTime)
     case connecting(giveUpAt: LocalTime)
     /// `hello` is on its way.
-    case greeting(giveUpAt: LocalTime)
-    case live
+    case greeting(Line, giveUpAt: LocalTime)
+    /// The room has welcomed this sender.
+    case connected(ConnectedRoom)
     /// Another sender has the room: nothing is tried until the user asks for it.
     case replaced
+  }
+
+  /// The receiver at the other end of the control connection, and the number of the session with it.
+  struct Line {
+    let peer: SecuredPeer
+    let session: UInt64
   }
 
   let id: RoomID
@@ -24,12 +31,8 @@ struct RoomLink {
   /// The only receiver that is taken for the room, where that is known; else the one that was met last.
   private(set) var receiverID: Identifier?
   private let isCertain: Bool
-  private(set) var state: State {
-    didSet { if case .live = state {} else { live = nil } }
-  }
-  /// There while `state` is `live`. Beside it, so that it is changed in its place.
-  var live: LiveRoom?
-  /// Why the last attempt failed, also while the next one is made; empty after a welcome.
+  private(set) var state: State
+  /// The reason why the last attempt failed, also while the next one is made; empty after a welcome.
   private(set) var lastObstacle = ""
   /// The same for surfaces that have words of their own; nil after a welcome.
   private(set) var trouble: RoomTrouble?
@@ -41,9 +44,6 @@ struct RoomLink {
   private(set) var takesOver = false
   /// One more than the number of the newest packet that the room was ever sent.
   private(set) var sentUpTo: UInt64 = 0
-  /// The receiver at the other end of the control connection, and the number of the session there.
-  private(set) var peer: SecuredPeer?
-  private(set) var session: UInt64 = 0
   var framer = MessageFramer(limit: ProtocolLimits.controlMessage)
 
   init(id: RoomID, name: String, receiverID: Identifier?, at now: LocalTime) {
@@ -54,8 +54,32 @@ struct RoomLink {
     state = .waiting(until: dialling.heard(at: now))
   }
 
+  /// The room while its session lasts; nil otherwise. Changes are made in its place, because it is large.
+  var connected: ConnectedRoom? {
+    get { if case .connected(let room) = state { room } else { nil } }
+    _modify {
+      var room: ConnectedRoom?
+      if case .connected(let found) = state {
+        room = found
+        // Lets go of the other copy while this one is changed.
+        state = .replaced
+      }
+      yield &room
+      if let room { state = .connected(room) }
+    }
+  }
+
+  /// Nil while there is no control connection.
+  var line: Line? {
+    switch state {
+    case .greeting(let line, _): line
+    case .connected(let room): room.line
+    case .waiting, .connecting, .replaced: nil
+    }
+  }
+
   var isReady: Bool {
-    switch live?.status?.state {
+    switch connected?.status?.state {
     case .ready, .playing, .paused, .starved: true
     case .idle, .priming, .noDevice, nil: false
     }
@@ -63,34 +87,35 @@ struct RoomLink {
 
   /// True if the room lacks music and has given no credit for as long as a side may be silent.
   func withholdsCredit(at now: LocalTime) -> Bool {
-    switch live?.status?.state {
-    case .priming, .starved: live?.media?.isWithheld(for: ProtocolLimits.silence, at: now) ?? false
+    switch connected?.status?.state {
+    case .priming, .starved:
+      connected?.media?.isWithheld(for: ProtocolLimits.silence, at: now) ?? false
     case .idle, .ready, .playing, .paused, .noDevice, nil: false
     }
   }
 
-  /// Whether the network to the room is slower than the music.
-  func isTooSlow(at now: LocalTime) -> Bool { live?.media?.isTooSlow(at: now) ?? false }
+  /// True if the network to the room is slower than the music.
+  func isTooSlow(at now: LocalTime) -> Bool { connected?.media?.isTooSlow(at: now) ?? false }
 
   /// The reason why the room does not play, in people's words; empty if it plays or nothing is known.
   var obstacle: String {
     switch state {
     case .waiting, .connecting, .greeting, .replaced: lastObstacle
-    case .live: live?.status?.detail ?? ""
+    case .connected(let room): room.status?.detail ?? ""
     }
   }
 
   var isConnecting: Bool {
     switch state {
     case .connecting, .greeting: true
-    case .waiting, .live, .replaced: false
+    case .waiting, .connected, .replaced: false
     }
   }
 
   /// True if there is a connection, or one is being made.
   var isOpen: Bool {
     switch state {
-    case .connecting, .greeting, .live: true
+    case .connecting, .greeting, .connected: true
     case .waiting, .replaced: false
     }
   }
@@ -109,7 +134,7 @@ struct RoomLink {
 
   /// The user wants the room, whoever has it.
   mutating func take(at now: LocalTime) {
-    if case .live = state { return }
+    if case .connected = state { return }
     takesOver = true
     (lastObstacle, trouble) = ("", nil)
     if case .replaced = state { state = .waiting(until: dialling.heard(at: now)) }
@@ -128,29 +153,23 @@ struct RoomLink {
   }
 
   mutating func controlConnected(_ peer: SecuredPeer, session: UInt64, at now: LocalTime) {
-    self.peer = peer
-    self.session = session
     framer = MessageFramer(limit: ProtocolLimits.controlMessage)
-    state = .greeting(giveUpAt: now + ProtocolLimits.silence)
+    state = .greeting(
+      Line(peer: peer, session: session), giveUpAt: now + ProtocolLimits.silence)
   }
 
   func isExpected(_ id: Identifier) -> Bool { !isCertain || receiverID == id }
 
   /// Returns the key of the time requests of its session; nil if `id` is not that of the key.
   func clockKey(_ id: UInt32) -> ClockKey? {
-    switch state {
-    case .greeting, .live:
-      guard TimeRequest.keyID(ofSession: session) == id else { return nil }
-      return peer.map { ClockKey($0.clockKey) }
-    case .waiting, .connecting, .replaced: return nil
-    }
+    guard let line, TimeRequest.keyID(ofSession: line.session) == id else { return nil }
+    return ClockKey(line.peer.clockKey)
   }
 
   /// True if a welcome was awaited.
   mutating func welcomed(_ welcome: Welcome, at now: LocalTime) -> Bool {
-    guard case .greeting = state else { return false }
-    state = .live
-    live = LiveRoom(welcome: welcome, at: now)
+    guard case .greeting(let line, _) = state else { return false }
+    state = .connected(ConnectedRoom(line, welcome: welcome, at: now))
     receiverID = welcome.receiverID
     takesOver = false
     lists(welcome.codecs, at: now)
@@ -169,17 +188,17 @@ struct RoomLink {
     codecs = isWithdrawn ? common : listed
   }
 
-  mutating func sent() { sentUpTo = max(sentUpTo, live?.media?.nextSequence ?? 0) }
+  mutating func sent() { sentUpTo = max(sentUpTo, connected?.media?.nextSequence ?? 0) }
 
   /// A session that broke the protocol was not sound, however long it lasted.
   ///
   /// - Parameter trouble: where it is other than that the room cannot be reached.
   mutating func broke(_ reason: String, _ trouble: RoomTrouble? = nil, at now: LocalTime) {
-    let wasLive = live != nil
+    let room = connected
     let isViolation = trouble == .misbehaving || trouble == .otherVersion
-    let session = live.flatMap { $0.media == nil || isViolation ? nil : now - $0.began }
+    let session = room.flatMap { $0.media == nil || isViolation ? nil : now - $0.began }
     state = .waiting(until: dialling.broke(session, at: now))
-    (lastObstacle, self.trouble) = (reason, trouble ?? (wasLive ? .gone : .unreachable))
+    (lastObstacle, self.trouble) = (reason, trouble ?? (room == nil ? .unreachable : .gone))
   }
 
   mutating func refused(_ reason: String, _ trouble: RoomTrouble = .refused, at now: LocalTime) {
@@ -203,15 +222,15 @@ struct RoomLink {
     (lastObstacle, trouble) = (reason, .taken(holder: holder))
   }
 
-  /// Whether the room has not spoken for so long that its session is over.
-  func isSilent(at now: LocalTime) -> Bool { live.map { $0.giveUpTime <= now } ?? false }
+  /// True if the room has been silent for so long that its session is over.
+  func isSilent(at now: LocalTime) -> Bool { connected.map { $0.giveUpTime <= now } ?? false }
 
   /// Nil where nothing is awaited; one that waits to be connected has no turn while the others are `isCrowded`.
   func deadline(isCrowded: Bool) -> LocalTime? {
     switch state {
     case .waiting: isCrowded ? nil : nextDeadline
     case .connecting, .greeting: nextDeadline
-    case .live: min(nextDeadline, starvationTime ?? nextDeadline)
+    case .connected: min(nextDeadline, starvationTime ?? nextDeadline)
     case .replaced: nil
     }
   }
@@ -219,85 +238,9 @@ struct RoomLink {
   var nextDeadline: LocalTime {
     switch state {
     case .waiting(let until): until
-    case .connecting(let giveUpAt), .greeting(let giveUpAt): giveUpAt
-    case .live: live?.nextDeadline ?? LocalTime(nanoseconds: .max)
+    case .connecting(let giveUpAt), .greeting(_, let giveUpAt): giveUpAt
+    case .connected(let room): room.nextDeadline
     case .replaced: LocalTime(nanoseconds: .max)
     }
   }
-}
-
-/// What is known of a room while its session lasts.
-struct LiveRoom {
-  var welcome: Welcome
-  private(set) var status: RoomStatus?
-  /// When the status gets old: it is told once a second. Nil once that was noted.
-  private var statusIsGoodUntil: LocalTime?
-  var toldState: ToldState?
-  /// A room says how it is once a second, so what is not told of a room that changes all the time is told soon.
-  private var tellings = RateLimit(perSecond: 2, burst: tellingBurst)
-  private static let tellingBurst: Int64 = 10
-  /// A room that starves before this does so because of what it was told, or because there was nothing to send.
-  private(set) var starvationCountsFrom: LocalTime
-  var settings: RoomSettings
-  /// What it was told of what plays.
-  var announced = AnnouncedItems()
-  /// Nil while the media connection is not open.
-  var media: MediaFlow?
-  /// Of datagrams.
-  var road = LiveRoad()
-  let began: LocalTime
-  private var lastHeard: LocalTime
-  private(set) var nextKeepAlive: LocalTime
-
-  init(welcome: Welcome, at now: LocalTime) {
-    self.welcome = welcome
-    began = now
-    starvationCountsFrom = now + Self.starvationPatience
-    settings = welcome.settings
-    lastHeard = now
-    nextKeepAlive = now + ProtocolLimits.keepAliveInterval
-    statusIsGoodUntil = now + Self.statusLife
-  }
-
-  /// A status that is older than this is shown as such.
-  static let statusLife = Nanoseconds.seconds(3)
-
-  mutating func told(_ status: RoomStatus, at now: LocalTime) {
-    self.status = status
-    statusIsGoodUntil = now + Self.statusLife
-  }
-
-  /// Whether the room has just been silent about itself for too long. The session goes on, as other messages come.
-  mutating func marksStatusOld(at now: LocalTime) -> Bool {
-    guard let end = statusIsGoodUntil, end <= now else { return false }
-    statusIsGoodUntil = nil
-    status?.detail = "it says no more how it is"
-    return true
-  }
-
-  func keepAliveIsDue(at now: LocalTime) -> Bool { nextKeepAlive <= now }
-
-  var nextDeadline: LocalTime {
-    min(giveUpTime, nextKeepAlive, statusIsGoodUntil ?? nextKeepAlive)
-  }
-
-  /// How long the first packets after a change may take to a room.
-  private static let starvationPatience = Nanoseconds.milliseconds(500)
-
-  /// What a room with a delay needs may lie by that much farther back, or ahead.
-  mutating func excuseStarvation(at now: LocalTime, delayedBy change: Nanoseconds = .zero) {
-    let span = Nanoseconds(abs(settings.delay.count) + abs(change.count))
-    starvationCountsFrom = max(starvationCountsFrom, now + Self.starvationPatience + span)
-  }
-
-  /// How long before its time the room must hear of a change; nil while it has not said so. One room with an absurd figure
-  /// must not make all others wait.
-  var horizon: Nanoseconds? { status.map { min($0.commitHorizon, RoomSet.longestHorizon) } }
-
-  /// Whether one more change of its state may be told; one that repeats what was told counts as well.
-  mutating func isToldOf(at now: LocalTime) -> Bool { tellings.admits(at: now) }
-
-  var giveUpTime: LocalTime { lastHeard + ProtocolLimits.silence }
-  mutating func heard(at now: LocalTime) { lastHeard = now }
-  mutating func spoke(at now: LocalTime) { nextKeepAlive = now + ProtocolLimits.keepAliveInterval }
 }

@@ -7,11 +7,11 @@ extension RoomSet {
   /// Returns the media time up to which the room was sent the packets in `store`; nil while nothing
   /// is sent to it.
   func position(of id: RoomID, in store: PacketStore) -> MediaTime? {
-    self[id]?.live?.media?.position(in: store)
+    self[id]?.connected?.media?.position(in: store)
   }
 
   /// Rooms that are sent nothing more until they are `drained`.
-  var awaitingDrain: [RoomID] { links.filter { $0.live?.media?.isFull ?? false }.map(\.id) }
+  var awaitingDrain: [RoomID] { links.filter { $0.connected?.media?.isFull ?? false }.map(\.id) }
 
   /// Sends each room the packets and pictures that it lacks, as far as its credit allows.
   mutating func send(
@@ -21,10 +21,10 @@ extension RoomSet {
     let pictures = announcer.pictures(of: timeline)
     for index in links.indices {
       let codecs = links[index].codecs ?? .all
-      let plan = announcer.plan(for: links[index].live, pictures, timeline, store, at: now)
-      let schedule = schedule(for: links[index].live, timeline, at: now)
+      let plan = announcer.plan(for: links[index].connected, pictures, timeline, store, at: now)
+      let schedule = schedule(for: links[index].connected, timeline, at: now)
       guard
-        let bytes = links[index].live?.media?.nextBytes(
+        let bytes = links[index].connected?.media?.nextBytes(
           from: store, schedule, decodedAs: codecs, plan),
         !bytes.isEmpty
       else { continue }
@@ -34,7 +34,7 @@ extension RoomSet {
   }
 
   private func schedule(
-    for room: LiveRoom?, _ timeline: PlaybackTimeline, at now: LocalTime
+    for room: ConnectedRoom?, _ timeline: PlaybackTimeline, at now: LocalTime
   ) -> MediaSchedule {
     guard let room else { return MediaSchedule() }
     let playhead = timeline.playhead(at: GroupTime(ofSender: now))
@@ -43,6 +43,6 @@ extension RoomSet {
     return MediaSchedule(
       now: now, timeline: timeline, horizon: (room.horizon ?? .zero) - room.settings.delay,
       end: playhead + MediaDuration(flicks: max(capacity, 1)),
-      skipsLive: room.road.isOpen(at: now) || room.road.isAwaited(at: now))
+      skipsLive: room.livePath.isOpen(at: now) || room.livePath.isAwaited(at: now))
   }
 }

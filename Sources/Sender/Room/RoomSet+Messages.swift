@@ -6,7 +6,7 @@ import WireProtocol
 extension RoomSet {
   mutating func received(_ bytes: [UInt8], from id: RoomID, at now: LocalTime) {
     guard let index = index(of: id), links[index].isOpen else { return }
-    links[index].live?.heard(at: now)
+    links[index].connected?.heard(at: now)
     links[index].framer.append(bytes)
   }
 
@@ -35,8 +35,8 @@ extension RoomSet {
     case .welcome(let welcome): return welcomed(index, welcome, at: now)
     case .refuse(let refusal): refused(index, refusal, at: now)
     case .credit(let credit):
-      links[index].live?.media?.granted(credit.limit)
-      links[index].live?.media?.delivered(until: credit.bufferedUntil, at: now)
+      links[index].connected?.media?.granted(credit.limit)
+      links[index].connected?.media?.delivered(until: credit.bufferedUntil, at: now)
     case .flushed: break
     case .flushedAutomatically(let flushed): return .flushed(id, from: flushed.from)
     case .status(let status): received(status, from: index, at: now)
@@ -57,7 +57,7 @@ extension RoomSet {
 
   private mutating func welcomed(_ index: Int, _ welcome: Welcome, at now: LocalTime) -> News? {
     let id = links[index].id
-    guard welcome.receiverID == links[index].peer?.id else {
+    guard welcome.receiverID == links[index].line?.peer.id else {
       violated(id, "the receiver id is not that of its key", at: now)
       return nil
     }
@@ -79,7 +79,7 @@ extension RoomSet {
 
   private mutating func refused(_ index: Int, _ refusal: Refusal, at now: LocalTime) {
     let id = links[index].id
-    guard links[index].live == nil else {
+    guard links[index].connected == nil else {
       return violated(id, "a refusal after its welcome", at: now)
     }
     guard refusal.reason != .notPaired else { return notPaired(index, at: now) }
@@ -111,7 +111,7 @@ extension RoomSet {
   /// Tells the user what to do first.
   private mutating func notPaired(_ index: Int, at now: LocalTime) {
     let (id, advice) = (links[index].id, links[index].pairingAdvice)
-    let isNew = links[index].live != nil || links[index].lastObstacle != advice
+    let isNew = links[index].connected != nil || links[index].lastObstacle != advice
     close(id)
     links[index].notPaired(advice, at: now)
     if isNew { outputs.append(.event(.roomNotPaired(id, advice: advice))) }
@@ -120,7 +120,7 @@ extension RoomSet {
   /// A room has found that it cannot decode a codec that it had listed.
   private mutating func received(_ listed: [Codec], from index: Int, at now: LocalTime) {
     let id = links[index].id
-    guard links[index].live != nil else {
+    guard links[index].connected != nil else {
       return violated(id, "codecs before its welcome", at: now)
     }
     let before = codecs

@@ -6,18 +6,18 @@ import WireProtocol
 /// without sound.
 extension RoomSet {
   mutating func received(_ status: RoomStatus, from index: Int, at now: LocalTime) {
-    links[index].live?.media?.delivered(until: status.bufferedUntil, at: now)
+    links[index].connected?.media?.delivered(until: status.bufferedUntil, at: now)
     var status = status
     if status.detail.isEmpty, links[index].withholdsCredit(at: now) {
       status.detail = "it has not let itself be sent anything for 10 s"
     }
-    links[index].live?.told(status, at: now)
+    links[index].connected?.told(status, at: now)
     // Starvation is reported only once nothing excuses it.
-    let isTold = links[index].live?.toldState?.state == .starved
+    let isTold = links[index].connected?.toldState?.state == .starved
     // On a slow network, the room plays between the holes and starves again. That is one trouble.
     let isBetweenHoles = isTold && status.state == .playing && links[index].isTooSlow(at: now)
     if isBetweenHoles { return }
-    if status.state != .starved || isTold, links[index].live?.isToldOf(at: now) == true {
+    if status.state != .starved || isTold, links[index].connected?.isToldOf(at: now) == true {
       tellState(of: index)
     }
   }
@@ -25,16 +25,16 @@ extension RoomSet {
   /// Reports rooms that starve because of their own network. `isSupplied` is true if the group has enough to send.
   mutating func tellOfStarvation(isSupplied: Bool, at now: LocalTime) {
     for index in links.indices {
-      if !isSupplied { links[index].live?.excuseStarvation(at: now) }
+      if !isSupplied { links[index].connected?.excuseStarvation(at: now) }
       if let time = links[index].starvationTime, time <= now { tellState(of: index) }
     }
   }
 
   mutating func tellState(of index: Int) {
-    guard let status = links[index].live?.status else { return }
+    guard let status = links[index].connected?.status else { return }
     let state = ToldState(state: status.state, detail: status.detail)
-    guard links[index].live?.toldState != state else { return }
-    links[index].live?.toldState = state
+    guard links[index].connected?.toldState != state else { return }
+    links[index].connected?.toldState = state
     outputs.append(.event(.roomState(links[index].id, status.state, detail: status.detail)))
   }
 }
@@ -48,9 +48,8 @@ struct ToldState: Hashable {
 extension RoomLink {
   /// The time at which to report that the room starves; nil if it does not, or if that was reported.
   var starvationTime: LocalTime? {
-    guard let live, live.status?.state == .starved, live.toldState?.state != .starved else {
-      return nil
-    }
-    return live.starvationCountsFrom
+    guard let room = connected, room.status?.state == .starved, room.toldState?.state != .starved
+    else { return nil }
+    return room.starvationCountsFrom
   }
 }

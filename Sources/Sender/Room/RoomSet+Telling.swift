@@ -4,14 +4,16 @@ import WireProtocol
 /// Sends messages to rooms: the group's decisions to all, and to each one what it has missed.
 extension RoomSet {
   mutating func tell(_ index: Int, _ message: ControlMessage, at now: LocalTime) {
-    guard links[index].live != nil else { return }
-    links[index].live?.spoke(at: now)
+    guard links[index].connected != nil else { return }
+    links[index].connected?.spoke(at: now)
     outputs.append(.send(links[index].id, .control, message.encoded()))
   }
 
   mutating func tellAll(_ message: ControlMessage, at now: LocalTime) {
     for index in links.indices {
-      if case .flush(let flush) = message { links[index].live?.announced.flush(from: flush.from) }
+      if case .flush(let flush) = message {
+        links[index].connected?.announced.flush(from: flush.from)
+      }
       tell(index, message, at: now)
     }
   }
@@ -19,7 +21,7 @@ extension RoomSet {
   /// Brings the announcements that each room has into line with what is enqueued.
   mutating func announce(_ announcements: [NowPlaying], at now: LocalTime) {
     for index in links.indices {
-      for message in links[index].live?.announced.replace(with: announcements) ?? [] {
+      for message in links[index].connected?.announced.replace(with: announcements) ?? [] {
         tell(index, .nowPlaying(message), at: now)
       }
     }
@@ -38,12 +40,12 @@ extension RoomSet {
   ) throws(CommandRefusal) {
     if case .room(let id) = rooms, self[id] == nil { throw .noSuchRoom(id) }
     for index in links.indices where rooms.contains(links[index].id) {
-      guard var settings = links[index].live?.settings else { continue }
+      guard var settings = links[index].connected?.settings else { continue }
       let before = settings.delay
       change(&settings)
-      links[index].live?.settings = settings
+      links[index].connected?.settings = settings
       if settings.delay != before {
-        links[index].live?.excuseStarvation(at: now, delayedBy: settings.delay - before)
+        links[index].connected?.excuseStarvation(at: now, delayedBy: settings.delay - before)
       }
       tell(index, .settings(settings), at: now)
     }

@@ -39,7 +39,7 @@ struct RoomSet {
 
   /// The capacity of the largest room; nil before any room has reported one.
   var capacity: Capacity? {
-    let capacities = links.compactMap(\.live?.welcome.capacity)
+    let capacities = links.compactMap(\.connected?.welcome.capacity)
     guard let bytes = capacities.map(\.bytes).max(), let span = capacities.map(\.duration).max()
     else { return nil }
     return Capacity(bytes: bytes, duration: span)
@@ -50,19 +50,21 @@ struct RoomSet {
   /// Least and longest time that is added to the rooms' horizon for the network.
   static let commitMargin = Nanoseconds.milliseconds(5)
   static let longestCommitMargin = Nanoseconds.milliseconds(150)
+  /// The same as a multiple of the usual round trip: single ones take several times as long on a radio.
+  private static let roundTripFactor: Int64 = 8
 
   /// Returns the time until all rooms can do the same thing at the same sample. A device is assumed to need `expected`
   /// if no room has reported its horizon.
   func commitHorizon(expected: Nanoseconds) -> Nanoseconds {
-    let rooms = links.compactMap(\.live)
+    let rooms = links.compactMap(\.connected)
     // A room that sounds before the others must be told earlier by as much.
     let device =
       rooms.compactMap { room in room.horizon.map { $0 + max(.zero, -room.settings.delay) } }.max()
       ?? expected
     let roundTrip = rooms.compactMap(\.status?.roundTrip).max() ?? .zero
     let longest = Self.longestCommitMargin
-    return device
-      + min(Self.commitMargin + Nanoseconds(8 * min(roundTrip, longest).count), longest)
+    let margin = Nanoseconds(Self.roundTripFactor * min(roundTrip, longest).count)
+    return device + min(Self.commitMargin + margin, longest)
   }
 
   /// The time at which a link next has something to do.
@@ -86,7 +88,7 @@ struct RoomSet {
 
   mutating func remove(_ id: RoomID) {
     guard let link = self[id] else { return }
-    if link.live != nil { sayGoodbye(id, .finished) }
+    if link.connected != nil { sayGoodbye(id, .finished) }
     drop(id)
   }
 
@@ -107,7 +109,7 @@ struct RoomSet {
 
   /// Ends the sessions with all rooms, so that they let go of what they play.
   mutating func release() {
-    for link in links where link.live != nil {
+    for link in links where link.connected != nil {
       sayGoodbye(link.id, .finished)
       close(link.id)
     }
@@ -154,14 +156,14 @@ struct RoomSet {
   mutating func mediaConnected(
     _ id: RoomID, _ peer: SecuredPeer, from sequence: UInt64, at now: LocalTime
   ) {
-    guard let index = index(of: id), let room = links[index].live else { return }
-    guard peer.id == links[index].peer?.id else {
+    guard let index = index(of: id), let room = links[index].connected else { return }
+    guard peer.id == room.line.peer.id else {
       return broke(id, Self.stranger, .misbehaving, at: now)
     }
-    let attach = MediaMessage.attach(session: links[index].session).encoded()
+    let attach = MediaMessage.attach(session: room.line.session).encoded()
     var flow = MediaFlow(from: sequence, capacity: room.welcome.capacity.bytes)
     flow.sent(attach.count)
-    links[index].live?.media = flow
+    links[index].connected?.media = flow
     outputs.append(.send(id, .media, attach))
   }
 
@@ -176,7 +178,7 @@ struct RoomSet {
     _ id: RoomID, _ reason: String, _ trouble: RoomTrouble? = nil, at now: LocalTime
   ) {
     guard let index = index(of: id) else { return }
-    if links[index].live != nil {
+    if links[index].connected != nil {
       outputs.append(.event(.roomGone(id, reason: reason)))
     } else if links[index].trouble != trouble ?? .unreachable {
       // A room that is off is tried at all its addresses in turn, each of which has a reason of its own.
@@ -202,16 +204,18 @@ struct RoomSet {
       let id = links[index].id
       switch links[index].state {
       case .waiting, .replaced: break
-      case .connecting(let giveUpAt), .greeting(let giveUpAt):
+      case .connecting(let giveUpAt), .greeting(_, let giveUpAt):
         if giveUpAt <= now { broke(id, "no answer", at: now) }
-      case .live:
+      case .connected:
         if links[index].nextDeadline > now { break }
         if links[index].isSilent(at: now) {
           sayGoodbye(id, .timeout)
           broke(id, "nothing heard for 10 s", at: now)
         } else {
-          if links[index].live?.marksStatusOld(at: now) == true { tellState(of: index) }
-          if links[index].live?.keepAliveIsDue(at: now) == true { tell(index, .keepAlive, at: now) }
+          if links[index].connected?.marksStatusOld(at: now) == true { tellState(of: index) }
+          if links[index].connected?.keepAliveIsDue(at: now) == true {
+            tell(index, .keepAlive, at: now)
+          }
         }
       }
     }

@@ -25,7 +25,7 @@ package struct SilencingSession {
   }
 
   /// Longest time for an answer. A room on the same network answers well within it.
-  static let patience = Nanoseconds.seconds(5)
+  static let timeout = Nanoseconds.seconds(5)
   /// Rooms that it talks to at a time.
   static let mostAtOnce = 16
 
@@ -76,7 +76,7 @@ package struct SilencingSession {
     let late = links.filter { $0.giveUpAt.map { $0 <= now } ?? false }
     for link in late { end(link.id, SilencedRoom(outcome: .unreachable("no answer"))) }
     for index in links.indices.prefix(Self.mostAtOnce) where links[index].giveUpAt == nil {
-      links[index].giveUpAt = now + Self.patience
+      links[index].giveUpAt = now + Self.timeout
       outputs.append(.connect(links[index].id))
     }
   }

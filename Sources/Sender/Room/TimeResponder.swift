@@ -21,17 +21,13 @@ package struct TimeResponder<Address: Hashable & Sendable> {
   private var peers: [Peer] = []
   private var hosts = HostLimits<Address>(
     perSecond: requestsPerSecond, burst: requestBurst, hosts: limit)
-  /// Time that the machine has slept since the start; see `GroupSession`.
-  private var asleep = Nanoseconds.zero
 
   package init(clockID: UInt64) {
     self.clockID = clockID
   }
 
-  /// The machine slept: its clock stood still, and the group's clock went on.
-  package mutating func resumedFromSuspend(after span: Nanoseconds) {
-    asleep = asleep + max(.zero, span)
-    // Stamps from before the sleep do not belong to answers after it.
+  /// The machine slept: stamps from before do not belong to answers after it.
+  package mutating func resumedFromSuspend() {
     for index in peers.indices { peers[index].stamp = nil }
   }
 
@@ -54,8 +50,8 @@ package struct TimeResponder<Address: Hashable & Sendable> {
     let previous = remember(peer, sequence: request.sequence)
     let answer = TimeAnswer(
       clockID: clockID, sequence: request.sequence, requestSentAt: request.sentAt,
-      receivedAt: GroupTime(ofSender: receivedAt + asleep),
-      sentAt: GroupTime(ofSender: now + asleep),
+      receivedAt: GroupTime(ofSender: receivedAt),
+      sentAt: GroupTime(ofSender: now),
       previous: previous)
     return (TimePacket.answer(answer).encoded(key: found), request.sequence)
   }
@@ -68,8 +64,7 @@ package struct TimeResponder<Address: Hashable & Sendable> {
         $0.name == peer && $0.sequence == sequence && $0.stamp == nil
       })
     else { return }
-    peers[index].stamp = .init(
-      sequence: sequence, sentAt: GroupTime(ofSender: time + asleep))
+    peers[index].stamp = .init(sequence: sequence, sentAt: GroupTime(ofSender: time))
   }
 
   /// A request may be at most this far behind the newest: as many as a peer may have under way.
@@ -89,19 +84,5 @@ package struct TimeResponder<Address: Hashable & Sendable> {
     }
     peers.append(Peer(name: name, sequence: sequence, stamp: nil))
     return previous
-  }
-}
-
-extension GroupTime {
-  /// Converts the sender's clock to the group's, which is the same: the only place where local time becomes group time
-  /// without measurement.
-  package init(ofSender time: LocalTime) {
-    self.init(nanoseconds: time.nanoseconds)
-  }
-}
-
-extension LocalTime {
-  package init(onSender time: GroupTime) {
-    self.init(nanoseconds: time.nanoseconds)
   }
 }

@@ -1,0 +1,79 @@
+import Clock
+import WireProtocol
+
+/// A room while its session lasts.
+struct ConnectedRoom {
+  let line: RoomLink.Line
+  var welcome: Welcome
+  private(set) var status: RoomStatus?
+  /// When the status gets old: it is told once a second. Nil once that was noted.
+  private var statusIsGoodUntil: LocalTime?
+  var toldState: ToldState?
+  /// A room says how it is once a second, so what is not told of a room that changes all the time is told soon.
+  private var tellings = RateLimit(perSecond: 2, burst: tellingBurst)
+  private static let tellingBurst: Int64 = 10
+  /// A room that starves before this does so because of what it was told, or because there was nothing to send.
+  private(set) var starvationCountsFrom: LocalTime
+  var settings: RoomSettings
+  /// The announcements that it has.
+  var announced = AnnouncedItems()
+  /// Nil while the media connection is not open.
+  var media: MediaFlow?
+  var livePath = LivePath()
+  let began: LocalTime
+  private var lastHeard: LocalTime
+  private(set) var nextKeepAlive: LocalTime
+
+  init(_ line: RoomLink.Line, welcome: Welcome, at now: LocalTime) {
+    self.line = line
+    self.welcome = welcome
+    began = now
+    starvationCountsFrom = now + Self.starvationGrace
+    settings = welcome.settings
+    lastHeard = now
+    nextKeepAlive = now + ProtocolLimits.keepAliveInterval
+    statusIsGoodUntil = now + Self.statusLife
+  }
+
+  /// A status that is older than this is shown as such.
+  static let statusLife = Nanoseconds.seconds(3)
+
+  mutating func told(_ status: RoomStatus, at now: LocalTime) {
+    self.status = status
+    statusIsGoodUntil = now + Self.statusLife
+  }
+
+  /// True once if the room has said nothing of its state for too long. The session goes on if other messages come.
+  mutating func marksStatusOld(at now: LocalTime) -> Bool {
+    guard let end = statusIsGoodUntil, end <= now else { return false }
+    statusIsGoodUntil = nil
+    status?.detail = "it says no more how it is"
+    return true
+  }
+
+  func keepAliveIsDue(at now: LocalTime) -> Bool { nextKeepAlive <= now }
+
+  var nextDeadline: LocalTime {
+    min(giveUpTime, nextKeepAlive, statusIsGoodUntil ?? nextKeepAlive)
+  }
+
+  /// Longest time that the first packets after a change take to a room.
+  private static let starvationGrace = Nanoseconds.milliseconds(500)
+
+  /// Excuses lacking music for a moment. A room with a delay needs audio that lies farther back or ahead by the delay.
+  mutating func excuseStarvation(at now: LocalTime, delayedBy change: Nanoseconds = .zero) {
+    let span = Nanoseconds(abs(settings.delay.count) + abs(change.count))
+    starvationCountsFrom = max(starvationCountsFrom, now + Self.starvationGrace + span)
+  }
+
+  /// Time before a change at which the room must hear of it; nil until the room has said so. It is limited, so that one
+  /// room with an absurd figure does not make all others wait.
+  var horizon: Nanoseconds? { status.map { min($0.commitHorizon, RoomSet.longestHorizon) } }
+
+  /// True if one more change of its state may be told. A change that repeats what was told counts as well.
+  mutating func isToldOf(at now: LocalTime) -> Bool { tellings.admits(at: now) }
+
+  var giveUpTime: LocalTime { lastHeard + ProtocolLimits.silence }
+  mutating func heard(at now: LocalTime) { lastHeard = now }
+  mutating func spoke(at now: LocalTime) { nextKeepAlive = now + ProtocolLimits.keepAliveInterval }
+}
