@@ -59,6 +59,17 @@ struct LatencyChoiceTests {
     #expect(bed.decisions.first?.1.room == Self.loft)
   }
 
+  @Test func `a hole at the level before does not count at the next`() {
+    var bed = Bed()
+    bed.report([(Self.loft, 110)])
+    bed.report([(Self.loft, 110)])
+    #expect(bed.choice.latency == .milliseconds(120))
+    bed.report([(Self.loft, 130)])
+    #expect(bed.choice.latency == .milliseconds(120))
+    bed.report([(Self.loft, 130)])
+    #expect(bed.choice.latency == .milliseconds(150))
+  }
+
   @Test func `two holes that are far apart change nothing`() {
     var bed = Bed()
     bed.report([(Self.loft, 140)])

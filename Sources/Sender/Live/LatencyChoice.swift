@@ -42,6 +42,8 @@ package struct LatencyChoice: Sendable {
     let id: RoomID
     /// The oldest first.
     var reports: [Report] = []
+    /// Reports since the level changed. Earlier holes say nothing about this level.
+    var reportsOfLevel = 0
 
     /// Returns the lowest level that would have had at most `holes` holes in the last `count` reports.
     func level(holes: Int, in count: Int) -> Int {
@@ -92,13 +94,14 @@ package struct LatencyChoice: Sendable {
     let isHeld = held >= latency - Self.tolerance
     if rooms[index].reports.count == Self.reportLimit { rooms[index].reports.removeFirst() }
     rooms[index].reports.append(Report(needed: needed, hasHole: hasHole))
+    rooms[index].reportsOfLevel += 1
     return raise(for: rooms[index], isHeld: isHeld, at: now) ?? lower(at: now)
   }
 
   /// While the source is still moving to the level, holes say nothing about it unless more latency is needed for
   /// certain.
   private mutating func raise(for room: Room, isHeld: Bool, at now: LocalTime) -> Decision? {
-    let holes = room.reports.suffix(Self.alarm).count(where: \.hasHole)
+    let holes = room.reports.suffix(min(Self.alarm, room.reportsOfLevel)).count(where: \.hasHole)
     guard holes >= Self.alarmHoles, level + 1 < Self.levels.count,
       room.reports.last?.hasHole == true
     else { return nil }
@@ -131,6 +134,7 @@ package struct LatencyChoice: Sendable {
 
   private mutating func change(to new: Int, for room: RoomID, at now: LocalTime) -> Decision {
     (level, changedAt) = (new, now)
+    for index in rooms.indices { rooms[index].reportsOfLevel = 0 }
     return Decision(latency: latency, room: room)
   }
 }
