@@ -140,6 +140,28 @@ import WireProtocol
     #expect(playout.nextDeadline == nil)
   }
 
+  @Test func `underruns count until the stream ends, whatever becomes of the device`() {
+    var playout = Self.playout(packets: 10)
+    _ = Self.advance(&playout, to: 0)
+    Self.open(&playout)
+    playout.report(underruns: 2)
+    #expect(Self.closes(Self.advance(&playout, to: 100, hasSession: false)) == 0)
+    #expect(Self.closes(Self.advance(&playout, to: 5100, hasSession: false)) == 1)
+    #expect(Self.underruns(playout) == 2)
+    _ = Self.advance(&playout, to: 5200)
+    Self.open(&playout)
+    playout.report(underruns: 1)
+    #expect(Self.underruns(playout) == 3)
+    _ = playout.removeAll()
+    #expect(Self.underruns(playout) == 0)
+  }
+
+  private static func underruns(_ playout: Playout) -> UInt32 {
+    playout.status(
+      state: .idle, at: start, clockErrorBound: .zero, clockDrift: 0, roundTrip: .zero
+    ).underruns
+  }
+
   @Test func `what has sounded is released, and lateness is counted once per look`() {
     var playout = Self.playout(packets: 100)
     _ = Self.advance(&playout, to: 0)
@@ -171,9 +193,12 @@ import WireProtocol
 }
 
 extension Playout {
-  fileprivate mutating func report(_ activity: RenderReport.Activity) {
+  fileprivate mutating func report(
+    _ activity: RenderReport.Activity = .waiting, underruns: UInt32 = 0
+  ) {
     var report = RenderReport()
     report.activity = activity
+    report.underruns = underruns
     _ = rendered(report)
   }
 }

@@ -21,8 +21,6 @@ struct DeviceSlot {
   /// The profile for which the device was opened.
   private var profile: LatencyProfile?
   private var quietSince: LocalTime?
-  /// Underruns of earlier devices that were lost. Those of a device that was closed are not included.
-  private var earlierUnderruns: UInt32 = 0
 
   // MARK: - Queries
 
@@ -43,7 +41,6 @@ struct DeviceSlot {
   var activity: RenderReport.Activity? { stage == nil ? nil : report?.activity }
   /// True if the device is open but its clock is not known yet.
   var isSettling: Bool { stage != nil && (report == nil || report?.activity == .settling) }
-  var underruns: UInt32 { earlierUnderruns + (report?.underruns ?? 0) }
 
   var isAudible: Bool {
     switch report?.activity {
@@ -88,20 +85,20 @@ struct DeviceSlot {
 
   mutating func opened(_ device: OutputDevice, _ stage: DecodeStage) {
     state = .open(device, stage)
-    earlierUnderruns = underruns
     (report, starvation) = (nil, nil)
   }
 
   mutating func lost(_ reason: String) { state = .lost(reason: reason) }
 
-  /// True if the device has run dry since the last report.
-  mutating func rendered(_ report: RenderReport) -> Bool {
+  /// Returns how often the device has run dry since the last report.
+  mutating func rendered(_ report: RenderReport) -> UInt32 {
     defer { self.report = report }
     if case .starved = report.activity {
       starvation = starvation ?? (report.at, self.report?.starvations ?? 0)
     } else {
       starvation = nil
     }
-    return report.underruns > self.report?.underruns ?? 0
+    let before = self.report?.underruns ?? 0
+    return report.underruns - min(before, report.underruns)
   }
 }

@@ -240,7 +240,9 @@ struct Playout {
   /// True if the device has run dry since the last report.
   mutating func rendered(_ report: RenderReport) -> Bool {
     figures.played(report)
-    return device.rendered(report)
+    let underruns = device.rendered(report)
+    figures.underran(underruns)
+    return underruns > 0
   }
 
   /// Advances playback to `now`. With `mayDecode` false, decoding waits: the render thread must learn of a cut before
@@ -360,7 +362,7 @@ extension Playout {
       roundTrip: roundTrip,
       commitHorizon: commitHorizon, clockDrift: partsPerBillion(clockDrift),
       deviceDrift: partsPerBillion(deviceDrift ?? 0),
-      underruns: device.underruns, latePackets: figures.late,
+      underruns: figures.underruns, latePackets: figures.late,
       lostPackets: figures.lost, corruptPackets: figures.corrupt)
   }
 

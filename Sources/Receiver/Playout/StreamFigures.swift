@@ -8,12 +8,16 @@ struct StreamFigures {
   /// arrived before it, or never arrived in a live stream.
   private(set) var lost: UInt32 = 0
   private(set) var corrupt: UInt32 = 0
+  /// Sum over all devices that the stream has played on.
+  private(set) var underruns: UInt32 = 0
   private var lateReported: UInt32 = 0
   private var latestLateness = Nanoseconds.zero
 
   mutating func played(_ report: RenderReport) {
     if case .playing = report.activity { histogram.record(report.syncError) }
   }
+
+  mutating func underran(_ count: UInt32) { underruns &+= count }
 
   mutating func late(by time: Nanoseconds) {
     late &+= 1
