@@ -1,8 +1,10 @@
 /// Reads a list from JSON: strings, or objects with `location`, `url`, `uri`, `path` or `file`, in an array that
-/// stands by itself or in an object.
+/// stands by itself or in an object. Strings in the arrays of an entry, such as its tags, are not entries.
 struct JSONListReader {
   /// A list nested deeper than this is refused.
   private static let depthLimit = 16
+  /// Depth of the strings of an array in an object. Deeper arrays belong to an entry.
+  private static let listDepth = 2
   private static let keys: Set<String> = ["location", "url", "uri", "path", "file"]
 
   private let bytes: [UInt8]
@@ -24,14 +26,13 @@ struct JSONListReader {
     case UInt8(ascii: "{"): try members(until: "}", key: nil, depth: depth)
     case UInt8(ascii: "\""):
       let text = try string()
-      let isListed = depth > 0 && (key.map(Self.keys.contains) ?? true)
+      let isListed = depth > 0 && (key.map(Self.keys.contains) ?? (depth <= Self.listDepth))
       if isListed, !text.isEmpty { entries.append(text) }
       guard entries.count <= PlaylistFile.entryLimit else { throw .tooManyEntries }
     default: try word()
     }
   }
 
-  /// Strings in an array count as locations, whatever the array is called.
   private mutating func members(
     until end: Unicode.Scalar, key: String?, depth: Int
   ) throws(PlaylistFile.ParseError) {

@@ -115,6 +115,8 @@ import Testing
        {"path": "\\ud83d\\ude00.mp3", "tags": {"rating": null, "ok": true}}]}
       """
     #expect(try locations(text, "a.json") == ["http://h/a", "/music/b.mp3", "/music/😀.mp3"])
+    let tagged = "{\"items\": [{\"url\": \"a.mp3\", \"tags\": [\"slow\", \"live\"]}, \"b.mp3\"]}"
+    #expect(try locations(tagged, "a.json") == ["/music/a.mp3", "/music/b.mp3"])
     #expect(throws: PlaylistFile.ParseError.malformed(line: 2, expected: ", or ]")) {
       try locations("[\"a\"\n\"b\"]", "a.json")
     }
