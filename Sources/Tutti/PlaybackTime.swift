@@ -20,9 +20,11 @@ public struct PlaybackTime: Hashable, Comparable, Sendable {
     self.init(flicks: overflow ? (frame < 0 ? -Self.limit : Self.limit) : flicks)
   }
 
-  /// Returns the nearest time; zero for NaN, infinity, and numbers whose flicks exceed an `Int64`.
+  /// Returns the nearest time within the range; zero for NaN.
   public static func seconds(_ seconds: Double) -> PlaybackTime {
-    PlaybackTime(flicks: Int64(exactly: (seconds * Double(perSecond)).rounded()) ?? 0)
+    guard !seconds.isNaN else { return .zero }
+    let flicks = (seconds * Double(perSecond)).rounded()
+    return PlaybackTime(flicks: Int64(exactly: flicks) ?? (flicks < 0 ? -limit : limit))
   }
 
   public static let zero = PlaybackTime(flicks: 0)

@@ -28,7 +28,10 @@ import Testing
       #expect(abs((time - .seconds(1 << 60)).seconds) < 1e9)
     }
     #expect(PlaybackTime.seconds(.nan) == .zero)
-    #expect(PlaybackTime.seconds(.infinity) == .zero)
+    let last = PlaybackTime(flicks: .max)
+    #expect(PlaybackTime.seconds(.infinity) == last)
+    #expect(PlaybackTime.seconds(1.4e10) == last)
+    #expect(PlaybackTime.seconds(-1.4e10) == PlaybackTime(flicks: .min))
     #expect(PlaybackTime(frame: .max, at: 8_000).seconds > 1e8)
     #expect(HostTime(nanoseconds: .max) + .seconds(1) != HostTime(nanoseconds: 0))
   }
