@@ -81,8 +81,8 @@ extension RenderClock.DeviceClass {
     }
   }
 
-  /// The wander of a card's drift, in 1/√s. That of a crystal at room temperature is 1e-8. If positions are exact to
-  /// some µs, a crystal that warms up can be followed as well, at a cost of less than 1 µs.
+  /// The wander that is assumed of a card's drift, in 1/√s: more than the 1e-9 of a crystal at room temperature. If
+  /// positions are exact to some µs, a crystal that warms up can be followed as well, at a cost of less than 1 µs.
   var wander: Double {
     switch self {
     case .exact, .fine, .edge: 2e-7

@@ -109,8 +109,8 @@ public final class Player: Sendable {
   /// durations stay in the item's own time.
   ///
   /// - Parameter rate: 0.25 to 4; 1 is as recorded.
-  /// - Throws: `TuttiError.invalid` outside that range; `notSeekable` if it can only affect later items; `unavailable`
-  ///   without FFmpeg's filters; `closed`.
+  /// - Throws: `TuttiError.invalid` outside that range; `notSeekable` if the current item can only be played from its
+  ///   beginning: then nothing changes, for later items either; `unavailable` without FFmpeg's filters; `closed`.
   public func setRate(_ rate: Double) async throws(TuttiError) {
     guard Effects.rates.contains(rate) else { throw .invalid("a rate is 0.25 to 4, not \(rate)") }
     try await change { $0.rate = rate }
