@@ -24,3 +24,14 @@ import Testing
     #expect("\(MediaError.notFound(path: name))".hasPrefix("Für: "))
   }
 }
+
+@Suite struct MediaErrorTests {
+  @Test(arguments: [
+    MediaError.broken(path: "/music/a.mp3", reason: "a frame is torn"),
+    .endsEarly(path: "/music/a.mp3", after: 62, of: 180),
+  ]) func `an item that breaks off says why, and that the rest was played`(error: MediaError) {
+    #expect(error.hasSounded)
+    #expect("\(error)".hasPrefix("/music/a.mp3: "))
+    #expect("\(error)".contains("played"))
+  }
+}

@@ -52,7 +52,7 @@ final class ItemReader {
     guard given == 0 else { return }
     isAtEnd = true
     if let fault = audio.reader.fault {
-      throw .broken(path: path, reason: "\(fault); played up to \(seconds(position)) s")
+      throw .broken(path: path, reason: "\(fault) at \(seconds(position)) s")
     }
     // The file's own count may be wrong by less than a tenth of a second.
     guard let frameCount, frameCount - position > Int64(format.sampleRate / 10) else { return }

@@ -15,9 +15,10 @@ extension MediaError: CustomStringConvertible {
     case .unreadable(let path, let reason): "\(name(path)): cannot be read: \(reason)"
     case .notAudio(let path, let reason): "\(name(path)): not audio: \(reason)"
     case .unsupported(let path, let reason): "\(name(path)): cannot be played: \(reason)"
-    case .broken(let path, let reason): "\(name(path)): damaged: \(reason)"
+    case .broken(let path, let reason):
+      "\(name(path)): damaged: \(reason); what came before it was played"
     case .endsEarly(let path, let end, let length):
-      "\(name(path)): ended early at \(clock(end)) of \(clock(length)); is it complete?"
+      "\(name(path)): ended early at \(clock(end)) of \(clock(length)), and was played until there; is it complete?"
     case .notSeekable(let path): "\(name(path)): can only be played from its beginning to its end"
     }
   }
