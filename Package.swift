@@ -102,8 +102,11 @@ let package = Package(
     .target(name: "CSys", path: "Sources/CShims/CSys"),
     // The web page, embedded by page.c.
     .target(name: "Page", path: "Sources/Page", exclude: ["web"]),
-    .target(name: "CAVCodec", path: "Sources/CShims/CAVCodec"),
-    .target(name: "CFFmpeg", path: "Sources/CShims/CFFmpeg"),
+    .target(
+      name: "CAVCodec", path: "Sources/CShims/CAVCodec",
+      cSettings: [.headerSearchPath("../Load")]),
+    .target(
+      name: "CFFmpeg", path: "Sources/CShims/CFFmpeg", cSettings: [.headerSearchPath("../Load")]),
     shim("CALSA", "alsa", apt: "libasound2-dev"),
     shim("CAvahi", "avahi-client", apt: "libavahi-client-dev"),
     shim("COpus", "opus", apt: "libopus-dev"),

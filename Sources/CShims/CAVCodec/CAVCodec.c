@@ -1,21 +1,17 @@
 #define _GNU_SOURCE  // dladdr
 #include "CAVCodec.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
+
+#include "Load.h"
 
 static CAVCalls calls;
 static int is_loaded;
 // Loading was tried in vain.
 static _Atomic int has_failed;
-static char load_failure[256];
 
-// The name of a shared library ends with the major version, for which the headers' structures hold.
-#define SONAME(library, major) library ".so." AV_STRINGIFY(major)
 static const char avcodec_name[] = SONAME("libavcodec", LIBAVCODEC_VERSION_MAJOR);
 static const char avutil_name[] = SONAME("libavutil", LIBAVUTIL_VERSION_MAJOR);
 
@@ -45,20 +41,6 @@ int cav_is_installed(void) {
     if (end && lies_in(libc.dli_fname, (size_t)(end - libc.dli_fname))) return 1;
   }
   return lies_in_search_path("/usr/local/lib:/usr/lib:/usr/lib64:/lib:/lib64");
-}
-
-static void *open_library(const char *name) {
-  // Left open for the life of the process: FFmpeg keeps state that does not survive being unloaded.
-  void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  if (!library) snprintf(load_failure, sizeof load_failure, "%s", dlerror());
-  return library;
-}
-
-static int find(void *library, const char *name, void *field) {
-  void *symbol = dlsym(library, name);
-  if (!symbol) snprintf(load_failure, sizeof load_failure, "%s is missing", name);
-  memcpy(field, &symbol, sizeof symbol);
-  return symbol != NULL;
 }
 
 #define FIND(name) &&find(library, #name, &calls.name)

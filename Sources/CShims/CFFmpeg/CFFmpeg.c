@@ -1,15 +1,13 @@
 #include "CFFmpeg.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <string.h>
+
+#include "Load.h"
 
 static CFFmpegCalls calls;
 static CFFmpegFilterCalls filter_calls;
 static int has_filters;
 static int is_loaded;
-static char load_failure[256];
 static _Thread_local char last_log[256];
 
 static void keep_log(void *context, int level, const char *format, va_list arguments) {
@@ -19,22 +17,6 @@ static void keep_log(void *context, int level, const char *format, va_list argum
   last_log[strcspn(last_log, "\r\n")] = 0;
 }
 
-static void *open_library(const char *name) {
-  // Left open for the life of the process: FFmpeg keeps state that does not survive being unloaded.
-  void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  if (!library) snprintf(load_failure, sizeof load_failure, "%s", dlerror());
-  return library;
-}
-
-static int find(void *library, const char *name, void *field) {
-  void *symbol = dlsym(library, name);
-  if (!symbol) snprintf(load_failure, sizeof load_failure, "%s is missing", name);
-  memcpy(field, &symbol, sizeof symbol);
-  return symbol != NULL;
-}
-
-// The name of a shared library ends with the major version, for which the headers' structures hold.
-#define SONAME(library, major) library ".so." AV_STRINGIFY(major)
 #define FIND(name) &&find(library, #name, &calls.name)
 
 static int load_avutil(void) {
