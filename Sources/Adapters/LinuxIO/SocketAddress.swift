@@ -1,4 +1,5 @@
 internal import CSys
+internal import Glibc
 
 /// An IP address with a port, or a room in this process. An IPv4 address mapped into IPv6 does not occur.
 package enum SocketAddress: Hashable, Sendable, CustomStringConvertible {
@@ -28,10 +29,37 @@ package enum SocketAddress: Hashable, Sendable, CustomStringConvertible {
     var text = host[...]
     if text.hasPrefix("["), text.hasSuffix("]") { text = text.dropFirst().dropLast() }
     guard !text.utf8.contains(0) else { return nil }
-    var address = csys_address()
-    guard csys_address_parse(String(text), &address) == 0 else { return nil }
-    address.port = port
-    self.init(address)
+    var v4 = in_addr()
+    if inet_pton(AF_INET, String(text), &v4) == 1 {
+      self = .ipv4(address: UInt32(bigEndian: v4.s_addr), port: port)
+      return
+    }
+    let parts = text.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
+    var v6 = [UInt8](repeating: 0, count: 16)
+    guard inet_pton(AF_INET6, String(parts[0]), &v6) == 1,
+      let scope = parts.count > 1 ? Self.interface(String(parts[1])) : 0
+    else { return nil }
+    self.init(high: Self.number(v6[..<8]), low: Self.number(v6[8...]), port: port, scope: scope)
+  }
+
+  /// An IPv4 address that is mapped into IPv6 is an IPv4 address.
+  private init(high: UInt64, low: UInt64, port: UInt16, scope: UInt32) {
+    self =
+      high == 0 && low >> 32 == 0xFFFF
+      ? .ipv4(address: UInt32(truncatingIfNeeded: low), port: port)
+      : .ipv6(high: high, low: low, port: port, scope: scope)
+  }
+
+  private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+    bytes.reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  /// Returns the number of an interface that has this name, or the number that the text is; nil for 0.
+  private static func interface(_ name: String) -> UInt32? {
+    let known = if_nametoindex(name)
+    guard known == 0 else { return known }
+    guard name.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
+    return UInt32(name).flatMap { $0 > 0 ? $0 : nil }
   }
 
   package var port: UInt16 {
@@ -70,13 +98,29 @@ package enum SocketAddress: Hashable, Sendable, CustomStringConvertible {
 
   /// The address without its port, with the name of the interface of its scope.
   package var host: String {
-    if case .inProcess = self { return "this program" }
-    var address = system
-    return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 80) { text in
-      guard let start = text.baseAddress, csys_address_format(&address, start, text.count) == 0
-      else { return "?" }
-      return String(cString: start)
+    switch self {
+    case .inProcess: "this program"
+    case .ipv4(let address, _):
+      [24, 16, 8, 0].map { "\(address >> $0 & 0xFF)" }.joined(separator: ".")
+    case .ipv6(let high, let low, _, let scope): Self.text(high, low) + Self.suffix(scope)
     }
+  }
+
+  private static func text(_ high: UInt64, _ low: UInt64) -> String {
+    var words = (high.bigEndian, low.bigEndian)
+    var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+    inet_ntop(AF_INET6, &words, &text, socklen_t(text.count))
+    return string(text)
+  }
+
+  private static func suffix(_ scope: UInt32) -> String {
+    guard scope > 0 else { return "" }
+    var name = [CChar](repeating: 0, count: Int(IF_NAMESIZE))
+    return if_indextoname(scope, &name) == nil ? "%\(scope)" : "%\(string(name))"
+  }
+
+  private static func string(_ text: [CChar]) -> String {
+    String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
   package var description: String {
@@ -95,12 +139,8 @@ extension SocketAddress {
     case CSYS_IPV4:
       self = .ipv4(address: UInt32(truncatingIfNeeded: address.low), port: address.port)
     case CSYS_IPV6:
-      if address.high == 0, address.low >> 32 == 0xFFFF {
-        self = .ipv4(address: UInt32(truncatingIfNeeded: address.low), port: address.port)
-      } else {
-        self = .ipv6(
-          high: address.high, low: address.low, port: address.port, scope: address.scope)
-      }
+      self.init(
+        high: address.high, low: address.low, port: address.port, scope: address.scope)
     default: return nil
     }
   }

@@ -1,13 +1,11 @@
 #define _GNU_SOURCE
 #include "CSys.h"
 
-#include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>
 #include <linux/errqueue.h>
 #include <linux/net_tstamp.h>
 #include <malloc.h>
-#include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -20,7 +18,6 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/random.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -84,51 +81,6 @@ static socklen_t address_write(const struct csys_address *a, int family, struct 
   uint64_t words[2] = {htobe64(a->high), htobe64(low)};
   memcpy(in->sin6_addr.s6_addr, words, sizeof words);
   return sizeof *in;
-}
-
-int csys_address_parse(const char *text, struct csys_address *a) {
-  memset(a, 0, sizeof *a);
-  struct in_addr v4;
-  if (inet_pton(AF_INET, text, &v4) == 1) {
-    address_set4(a, v4.s_addr);
-    return 0;
-  }
-  char host[INET6_ADDRSTRLEN];
-  size_t length = strcspn(text, "%");
-  if (length >= sizeof host) return -EINVAL;
-  memcpy(host, text, length);
-  host[length] = 0;
-  struct in6_addr v6;
-  if (inet_pton(AF_INET6, host, &v6) != 1) return -EINVAL;
-  uint32_t scope = 0;
-  if (text[length] == '%') {
-    const char *name = text + length + 1;
-    scope = if_nametoindex(name);
-    if (scope == 0) {
-      char *end;
-      unsigned long number = strtoul(name, &end, 10);
-      if (*name < '0' || *name > '9' || *end || number == 0 || number > UINT32_MAX) return -ENODEV;
-      scope = (uint32_t)number;
-    }
-  }
-  address_set6(a, &v6, scope);
-  return 0;
-}
-
-int csys_address_format(const struct csys_address *a, char *text, size_t capacity) {
-  if (a->family == CSYS_IPV4) {
-    struct in_addr v4 = {htonl((uint32_t)a->low)};
-    return inet_ntop(AF_INET, &v4, text, (socklen_t)capacity) ? 0 : -errno;
-  }
-  uint64_t words[2] = {htobe64(a->high), htobe64(a->low)};
-  if (!inet_ntop(AF_INET6, words, text, (socklen_t)capacity)) return -errno;
-  if (a->scope) {
-    char name[IF_NAMESIZE];
-    if (!if_indextoname(a->scope, name)) snprintf(name, sizeof name, "%u", a->scope);
-    size_t length = strlen(text);
-    snprintf(text + length, capacity - length, "%%%s", name);
-  }
-  return 0;
 }
 
 int csys_resolve(const char *name, uint16_t port, struct csys_address *addresses, int capacity) {
@@ -509,13 +461,3 @@ void csys_return_memory(void) {
 }
 
 int csys_hide_memory(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) ? -errno : 0; }
-
-int csys_random(void *bytes, size_t count) {
-  for (size_t filled = 0; filled < count;) {
-    ssize_t more = getrandom((char *)bytes + filled, count - filled, 0);
-    if (more < 0 && errno == EINTR) continue;
-    if (more < 0) return -errno;
-    filled += (size_t)more;
-  }
-  return 0;
-}

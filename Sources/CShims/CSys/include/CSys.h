@@ -15,9 +15,6 @@ struct csys_address {
   uint16_t family;
 };
 
-// `text` without brackets or port; a scope is an interface's name or number behind a per cent sign.
-int csys_address_parse(const char *text, struct csys_address *address);
-int csys_address_format(const struct csys_address *address, char *text, size_t capacity);
 // At most `capacity` addresses; their number, or a negative EAI_ code.
 int csys_resolve(const char *name, uint16_t port, struct csys_address *addresses, int capacity);
 
@@ -131,8 +128,6 @@ int csys_lock_memory(void);
 // Threads share two heaps, and what is freed goes back to the system. Call it before there are threads.
 void csys_return_memory(void);
 int csys_hide_memory(void);
-
-int csys_random(void *bytes, size_t count);
 
 // The calling thread yields to everything else: the lowest priority, and the disk only when nobody wants it.
 void csys_background(void);
