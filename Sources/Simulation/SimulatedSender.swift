@@ -281,7 +281,7 @@ extension SimulatedGroup {
 
   func answer(_ bytes: [UInt8], from room: Int, process: Int, arrivedAt: TrueTime) {
     guard let sender else { return }
-    if bytes.count > 5, bytes[5] == 3 {
+    if DatagramKind(of: bytes) == .ask {
       _ = sender.group.ask(
         bytes, from: "\(room).\(process)", at: senderHost.value.local(at: now))
       return serveSender([])

@@ -56,7 +56,6 @@ extension LiveReport {
 extension LiveAsk {
   /// Bytes of an ask, also of one that asks for nothing.
   package static let byteCount = TimePacket.byteCount
-  fileprivate static let kind: UInt8 = 3
 
   /// `key` finds the key of an ask whose tag is not checked yet: use nothing else of that ask.
   ///
@@ -67,7 +66,7 @@ extension LiveAsk {
     guard datagram.count >= byteCount else { throw .badLength(datagram.count, limit: byteCount) }
     let datagram = datagram.prefix(byteCount)
     var reader = ByteReader(datagram)
-    try reader.begin(kind)
+    try reader.begin(.ask)
     try reader.skip(2, "flags")
     let clockID = try reader.uint64("clock id")
     let sequence = try reader.uint32("sequence")
@@ -82,7 +81,7 @@ extension LiveAsk {
   /// The whole datagram.
   package func encoded(key: ClockKey) -> [UInt8] {
     var writer = ByteWriter()
-    writer.datagram(Self.kind)
+    writer.datagram(.ask)
     writer.uint64(clockID)
     writer.uint32(sequence)
     writer.uint32(keyID)
@@ -94,11 +93,9 @@ extension LiveAsk {
 }
 
 extension LiveDatagram {
-  fileprivate static let kind: UInt8 = 4
-
   package init(decoding datagram: [UInt8]) throws(DecodeError) {
     var reader = ByteReader(datagram[...])
-    try reader.begin(Self.kind)
+    try reader.begin(.audio)
     try reader.skip(2, "flags")
     let clockID = try reader.uint64("clock id")
     let number = try reader.uint64(in: ProtocolLimits.count, "number")
@@ -125,7 +122,7 @@ extension LiveDatagram {
 
   private var header: [UInt8] {
     var writer = ByteWriter()
-    writer.datagram(Self.kind)
+    writer.datagram(.audio)
     writer.uint64(clockID)
     writer.uint64(number)
     return writer.bytes
@@ -141,20 +138,20 @@ extension LiveDatagram {
 }
 
 extension ByteReader {
-  fileprivate mutating func begin(_ kind: UInt8) throws(DecodeError) {
+  fileprivate mutating func begin(_ kind: DatagramKind) throws(DecodeError) {
     guard try uint32("magic") == ProtocolVersion.magic else { throw .notThisProtocol }
     let theirs = try uint8("version")
     guard theirs == TimePacket.version else { throw .unsupportedVersion(UInt16(theirs)) }
     let found = try uint8("kind")
-    guard found == kind else { throw .outOfRange(field: "kind", value: Int64(found)) }
+    guard found == kind.rawValue else { throw .outOfRange(field: "kind", value: Int64(found)) }
   }
 }
 
 extension ByteWriter {
-  fileprivate mutating func datagram(_ kind: UInt8) {
+  fileprivate mutating func datagram(_ kind: DatagramKind) {
     uint32(ProtocolVersion.magic)
     uint8(TimePacket.version)
-    uint8(kind)
+    uint8(kind.rawValue)
     uint16(0)
   }
 }

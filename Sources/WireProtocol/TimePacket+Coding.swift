@@ -6,8 +6,6 @@ extension TimePacket {
   package static let byteCount = 64
 
   static let version: UInt8 = 2
-  fileprivate static let requestKind: UInt8 = 1
-  fileprivate static let answerKind: UInt8 = 2
   private static let tagByteCount = 8
 
   /// Decodes a packet of one key, for a receiver that waits for answers.
@@ -53,10 +51,10 @@ extension TimePacket {
     let theirs = try reader.uint8("version")
     guard theirs == version else { throw .unsupportedVersion(UInt16(theirs)) }
     let kind = try reader.uint8("kind")
-    switch kind {
-    case requestKind: return .request(try TimeRequest(decoding: &reader))
-    case answerKind: return .answer(try TimeAnswer(decoding: &reader))
-    default: throw .outOfRange(field: "kind", value: Int64(kind))
+    switch DatagramKind(rawValue: kind) {
+    case .timeRequest: return .request(try TimeRequest(decoding: &reader))
+    case .timeAnswer: return .answer(try TimeAnswer(decoding: &reader))
+    case .ask, .audio, nil: throw .outOfRange(field: "kind", value: Int64(kind))
     }
   }
 
@@ -84,7 +82,7 @@ extension TimeRequest {
   }
 
   fileprivate func encode(to writer: inout ByteWriter) {
-    writer.uint8(TimePacket.requestKind)
+    writer.uint8(DatagramKind.timeRequest.rawValue)
     writer.uint16(0)
     writer.uint64(clockID)
     writer.uint32(sequence)
@@ -113,7 +111,7 @@ extension TimeAnswer {
   }
 
   fileprivate func encode(to writer: inout ByteWriter) {
-    writer.uint8(TimePacket.answerKind)
+    writer.uint8(DatagramKind.timeAnswer.rawValue)
     writer.uint16(previous == nil ? 0 : Self.hasPrevious)
     writer.uint64(clockID)
     writer.uint32(sequence)

@@ -4,9 +4,6 @@ import WireProtocol
 
 /// Live streams: the session takes their packets from datagrams.
 extension ReceiverSession {
-  /// True if the datagram carries audio: its type is the byte at index 5.
-  static func isAudio(_ bytes: [UInt8]) -> Bool { bytes.count > 5 && bytes[5] == 4 }
-
   mutating func setLive(_ stream: LiveStream?, at now: LocalTime) {
     guard let stream, let cipher = configuration.cipher, let clock else {
       live = nil

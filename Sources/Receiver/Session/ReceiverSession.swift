@@ -66,7 +66,7 @@ package struct ReceiverSession {
     case .received(let id, let bytes): received(bytes, on: id, at: now)
     case .closed(let id): closed(id, at: now)
     case .datagram(let bytes, let time):
-      return Self.isAudio(bytes)
+      return DatagramKind(of: bytes) == .audio
         ? receivedAudio(bytes, at: time) : receivedDatagram(bytes, at: time)
     case .transmitted(let sequence, let time):
       clock?.transmitted(sequence: sequence, at: time)
