@@ -118,6 +118,18 @@ import Testing
     #expect(Rules.unprovenCode(wrong, in: [example]).count == 1)
   }
 
+  @Test func `comments with a vague opening are found`() {
+    let bad = [
+      "  /// What a room says.", "// Whether it plays.", "/// Of a room", "  //  By name.",
+    ]
+    for line in bad { #expect(Rules.vagueOpenings(Self.file(line)).count == 1, "\(line)") }
+    let good = [
+      "/// Whatever a room says.", "let x = 1  // What it is", "/// Says what comes.",
+      "let what = \"/// What\"", "///", "What",
+    ]
+    for line in good { #expect(Rules.vagueOpenings(Self.file(line)).isEmpty, "\(line)") }
+  }
+
   @Test func `unnamed vectors and unnumbered decisions are found`() {
     #expect(Rules.badVectorNames("```hex").count == 1)
     #expect(Rules.badVectorNames("```hex control.a\n```\n```hex control.a").count == 1)

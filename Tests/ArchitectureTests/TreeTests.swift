@@ -70,6 +70,19 @@ import Testing
     Self.expectNone(files.flatMap(Rules.oversizedFunctions))
   }
 
+  @Test func `comments with a vague opening become fewer`() throws {
+    let files = try SourceTree.paths(in: "Sources").filter { path in
+      [".swift", ".c", ".h", ".js"].contains { path.hasSuffix($0) }
+    }.map { SourceTree.File(path: $0, text: try SourceTree.text($0)) }
+    let found = files.flatMap(Rules.vagueOpenings)
+    #expect(
+      found.count <= Rules.openingLimit,
+      "\(found.count) comments begin with What, Whether, Of or By: say who does what")
+    if found.count < Rules.openingLimit {
+      print("Rules.openingLimit can be lowered to \(found.count)")
+    }
+  }
+
   @Test func `code in the library's articles is that of the examples`() throws {
     let examples = try SourceTree.files(in: "Examples/Sources")
     let articles = SourceTree.paths(in: "Sources/Tutti/Tutti.docc").filter { $0.hasSuffix(".md") }
