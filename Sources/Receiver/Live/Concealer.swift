@@ -3,8 +3,9 @@ import Audio
 /// Conceals the missing frames of a live stream. It repeats the last period of the sound, fades it to silence before
 /// the repetition becomes audible, and cross-fades into the frames that arrive next. Session thread only.
 struct Concealer {
-  private static let historySeconds = 0.030
-  /// Bounds of the repeated period, in seconds.
+  /// Sound that is kept, in seconds: two of the longest periods, which are compared.
+  private static let historySeconds = 2 * longest
+  /// Bounds of the repeated period, in seconds: tones of 400 to 67 Hz. Shorter periods buzz, and one of several will do.
   private static let shortest = 0.0025
   private static let longest = 0.015
   /// Span of the newest sound that is compared with the sound one period earlier, in seconds.

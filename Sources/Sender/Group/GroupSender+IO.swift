@@ -2,7 +2,8 @@ package import Clock
 package import WireProtocol
 
 extension GroupSender {
-  /// Everything that can happen to a group and its connections.
+  /// Everything that can happen to a group and its connections, except datagrams: those come by `answer`, `ask` and
+  /// `transmitted`, which answer at once.
   package enum Input {
     /// Play in this room as well. `receiverID`, where known, is the only receiver that is taken for it. Where there is
     /// a `host`, it is looked up at each attempt.
