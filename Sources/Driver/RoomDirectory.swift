@@ -2,7 +2,7 @@ package import AvahiDiscovery
 import LinuxIO
 package import Pairing
 import Sender
-import WireProtocol
+package import WireProtocol
 
 /// The known receivers: remembered from earlier runs, and found by discovery now.
 package struct RoomDirectory {
@@ -31,7 +31,7 @@ package struct RoomDirectory {
     self.paired = paired
     records = remembered.prefix(Self.mostRemembered).map { record in
       var record = record
-      record.state = "away"
+      record.state = .away
       return record
     }
     self.remembered = records.map(\.id)
@@ -42,7 +42,7 @@ package struct RoomDirectory {
   /// True if this machine is paired with the receiver.
   package func isPaired(_ id: String) -> Bool { paired.all.contains { $0.id.hex == id } }
 
-  package var present: [RoomRecord] { records.filter { $0.state != "away" } }
+  package var present: [RoomRecord] { records.filter { $0.state != .away } }
 
   /// Records for the next run, the most useful first: rooms of this run's sessions, then those known before.
   package var toRemember: [RoomRecord] {
@@ -57,9 +57,9 @@ package struct RoomDirectory {
     guard let advertisement = try? ReceiverAdvertisement(textRecord: pairs) else { return nil }
     let record = RoomRecord(
       id: advertisement.id.hex, name: advertisement.name, model: advertisement.model,
-      state: advertisement.state.rawValue,
+      state: .init(advertisement.state),
       addresses: Array(service.addresses.prefix(RoomDial.addressLimit)), port: service.port,
-      codecs: advertisement.codecs.map(\.name), access: advertisement.access?.rawValue)
+      codecs: advertisement.codecs.map(\.name), access: advertisement.access)
     if let index = sightings.firstIndex(where: { $0.service == service.name }) {
       sightings[index].record = record
     } else if sightings.count < Self.mostServices {
@@ -84,7 +84,7 @@ package struct RoomDirectory {
     guard let index = sightings.firstIndex(where: { $0.service == name }) else { return }
     let id = sightings.remove(at: index).record.id
     if let other = sightings.first(where: { $0.record.id == id }) { return insert(other.record) }
-    for index in records.indices where records[index].id == id { records[index].state = "away" }
+    for index in records.indices where records[index].id == id { records[index].state = .away }
   }
 
   /// Adds a receiver that something else has found, unless it is known already.
@@ -141,7 +141,7 @@ package struct RoomDirectory {
 
   /// Forgets one receiver that is away, preferably one without a session.
   private mutating func forgetOne() {
-    let away = records.indices.filter { records[$0].state == "away" }
+    let away = records.indices.filter { records[$0].state == .away }
     let known = Set(met + remembered)
     let strange = away.first { !known.contains(records[$0].id) }
     if let index = strange ?? away.first { records.remove(at: index) }
@@ -170,22 +170,28 @@ package struct RoomDirectory {
 
 /// A receiver as known from discovery or an earlier session.
 package struct RoomRecord: Codable, Hashable, Sendable {
+  package enum State: String, Codable, Sendable {
+    case free
+    case busy
+    /// It is only remembered.
+    case away
+  }
+
   /// 32 hexadecimal digits.
   package var id: String
   package var name: String
   package var model: String
-  /// `free`, `busy`, or `away` if it is only remembered.
-  package var state: String
+  package var state: State
   /// Addresses without the port, the likeliest first.
   package var addresses: [String]
   package var port: UInt16
   package var codecs: [String]
-  /// Who may play there: `paired` or `open`; nil if it does not tell.
-  package var access: String?
+  /// Who may play there; nil if it does not tell.
+  package var access: ReceiverAdvertisement.Access?
 
   package init(
-    id: String, name: String, model: String, state: String, addresses: [String], port: UInt16,
-    codecs: [String], access: String? = nil
+    id: String, name: String, model: String, state: State, addresses: [String], port: UInt16,
+    codecs: [String], access: ReceiverAdvertisement.Access? = nil
   ) {
     self.id = id
     self.name = name
@@ -210,3 +216,11 @@ package struct RoomRecord: Codable, Hashable, Sendable {
     "\(name) at \(addresses.first ?? "no address"):\(port)"
   }
 }
+
+extension RoomRecord.State {
+  fileprivate init(_ state: ReceiverAdvertisement.State) {
+    self = state == .free ? .free : .busy
+  }
+}
+
+extension ReceiverAdvertisement.Access: Codable {}

@@ -7,9 +7,16 @@ import WireProtocol
 /// seconds, errors in microseconds and drifts in ppm, unless the name says otherwise.
 package struct StatusReport: Codable, Hashable, Sendable {
   package struct Room: Codable, Hashable, Sendable {
+    /// What the room says of itself, or why it says nothing.
+    package enum State: String, Codable, Sendable {
+      case idle, priming, ready, playing, starved, paused, noDevice
+      case connecting, away
+      /// Another sender has it.
+      case taken
+    }
+
     package var name: String
-    /// A room state, `connecting`, `away`, or `taken` if another sender has it.
-    package var state: String
+    package var state: State
     package var detail: String?
     /// Reason why the room does not play; nil if nothing prevents it.
     package var reason: RoomReason?
@@ -23,7 +30,7 @@ package struct StatusReport: Codable, Hashable, Sendable {
 
   /// Revision of the last event before this status.
   package var revision: UInt64
-  package var state: String
+  package var state: GroupStatus.State
   package var item: String?
   package var title: String?
   package var artist: String?
@@ -44,7 +51,7 @@ package struct StatusReport: Codable, Hashable, Sendable {
   package var nextTitle: String?
   package var nextArtist: String?
   package var nextDurationS: Double?
-  package var `repeat`: String
+  package var `repeat`: Playlist.Repetition
   package var positionS: Double
   /// Target of the present seek.
   package var targetS: Double?
@@ -71,7 +78,7 @@ package struct StatusReport: Codable, Hashable, Sendable {
 
   package init(_ status: GroupStatus, revision: UInt64 = 0, artworkPath: String? = nil) {
     self.revision = revision
-    state = status.state.rawValue
+    state = status.state
     item = status.item?.item.location
     title = status.item?.metadata.title
     artist = status.item?.metadata.artist
@@ -83,7 +90,7 @@ package struct StatusReport: Codable, Hashable, Sendable {
     self.artworkPath = artworkPath
     itemNumber = status.itemNumber
     itemCount = status.itemCount
-    `repeat` = status.repetition.rawValue
+    `repeat` = status.repetition
     positionS = status.position.seconds.rounded(to: 9)
     presentationTimeNs = status.presentationTime?.nanoseconds
     presentationTimeMonotonicNs = status.presentationTime.flatMap(HostClock.monotonic)
@@ -174,16 +181,33 @@ extension RoomTrouble {
   }
 }
 
+extension GroupStatus.State: Codable {}
+
+extension StatusReport.Room.State {
+  init(_ state: RoomStatus.State) {
+    self =
+      switch state {
+      case .idle: .idle
+      case .priming: .priming
+      case .ready: .ready
+      case .playing: .playing
+      case .starved: .starved
+      case .paused: .paused
+      case .noDevice: .noDevice
+      }
+  }
+}
+
 extension StatusReport.Room {
   package init(_ room: GroupStatus.Room) {
     name = room.name
     switch room.connection {
-    case .connecting: state = "connecting"
+    case .connecting: state = .connecting
     case .away(let detail):
-      (state, self.detail) = (room.trouble?.isOccupied == true ? "taken" : "away", detail)
+      (state, self.detail) = (room.trouble?.isOccupied == true ? .taken : .away, detail)
       reason = room.trouble.map { RoomReason($0) }
     case .live(let status):
-      state = "\(status.state)"
+      state = .init(status.state)
       detail = status.detail.isEmpty ? nil : status.detail
       sync = RoomSync(status)
     }

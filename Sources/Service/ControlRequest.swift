@@ -132,8 +132,7 @@ package struct ControlAnswer: Codable, Hashable, Sendable {
   /// One of a daemon's groups.
   package struct GroupLine: Codable, Hashable, Sendable {
     package var name: String
-    /// `stopped`, `starting`, `playing`, `paused` or `buffering`.
-    package var state: String
+    package var state: HouseState.Group.State
     /// The item that the group plays, or would resume.
     package var title: String?
     package var artist: String?

@@ -10,6 +10,15 @@ public struct Room: Hashable, Sendable, Identifiable {
     case away
     /// Known only by its address.
     case unknown
+
+    init(_ state: RoomRecord.State) {
+      self =
+        switch state {
+        case .free: .free
+        case .busy: .busy
+        case .away: .away
+        }
+    }
   }
 
   /// The receiver's identity, 32 hexadecimal digits; for a room by address, that address.
@@ -53,14 +62,14 @@ public struct Room: Hashable, Sendable, Identifiable {
   init(_ record: RoomRecord) {
     self.init(
       id: record.id, name: record.name, model: record.model, addresses: record.addresses,
-      port: record.port, state: State(rawValue: record.state) ?? .unknown, codecs: record.codecs)
+      port: record.port, state: State(record.state), codecs: record.codecs)
   }
 
   /// Nil for a room that is known only by its address.
   var record: RoomRecord? {
-    guard state != .unknown else { return nil }
+    guard let state = RoomRecord.State(rawValue: state.rawValue) else { return nil }
     return RoomRecord(
-      id: id, name: name, model: model, state: state.rawValue, addresses: addresses, port: port,
+      id: id, name: name, model: model, state: state, addresses: addresses, port: port,
       codecs: codecs)
   }
 }

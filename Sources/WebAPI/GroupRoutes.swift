@@ -156,7 +156,7 @@ extension WebAPI {
     let positionS: Double
     let positionAtMs: Double
     let rate: Double
-    let state: String
+    let state: HouseState.Group.State
     let entryId: Int?
   }
 

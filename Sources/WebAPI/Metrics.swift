@@ -65,7 +65,7 @@ enum Metrics {
     }
     return [
       family("up", "Whether the room can be reached.") {
-        $0.isPresent && $0.state != "away" ? 1 : 0
+        $0.isPresent && $0.state != .away ? 1 : 0
       },
       syncErrors(state),
       family("clock_error_bound_seconds", "The largest error that the room's clock may have.") {
@@ -117,7 +117,7 @@ enum Metrics {
         samples: state.groups.map { ([("group", $0.name), ("id", $0.id)], value($0)) })
     }
     return [
-      family("tutti_group_playing", "Whether the group plays.") { $0.state == "playing" ? 1 : 0 },
+      family("tutti_group_playing", "Whether the group plays.") { $0.state == .playing ? 1 : 0 },
       family("tutti_queue_items", "Entries of the group's queue.") { Double($0.queue.count) },
       Family(
         name: "tutti_library_tracks", kind: "gauge", help: "Tracks in the library.",

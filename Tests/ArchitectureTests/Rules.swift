@@ -137,6 +137,33 @@ enum Rules {
       + (isAllowed ? [] : find(["@unchecked", "nonisolated(unsafe)"], in: file))
   }
 
+  /// What rooms, groups and receivers can be. These are cases of enums, and no text is compared with them.
+  static let stateWords = [
+    "away", "buffering", "busy", "connecting", "free", "noDevice", "notPaired", "paused", "playing",
+    "starting", "stopped", "taken",
+  ]
+
+  /// Lines that compare or set a state as text: `state == "…"`, `case "away"`, `["away"].contains(…)`.
+  static func stringStates(_ file: SourceText) -> [String] {
+    let quoted = stateWords.map { "\"\($0)\"" }
+    let named = ["state", "access", "connection"].flatMap { name in
+      ["==", "!=", "="].map { "\(name) \($0) \"" } + ["\(name): \""]
+    }
+    let lines = Set((quoted + named).flatMap(file.places).map(file.line(at:)))
+    return lines.filter { isStateAsText($0.text) }.sorted { $0.number < $1.number }
+      .map { "\(file.path):\($0.number): \($0.text)" }
+  }
+
+  private static func isStateAsText(_ line: String) -> Bool {
+    guard !SourceText.isComment(line) else { return false }
+    let words = stateWords.joined(separator: "|")
+    let patterns = [
+      #"\b(state|access|connection)( ==| !=| =|:) "(?!\\)"#, #"[!=]= "(\#(words))""#,
+      #"case ("[^"]*", )*"(\#(words))""#, #""(\#(words))".*\]\.contains\("#,
+    ]
+    return patterns.contains { line.range(of: $0, options: .regularExpression) != nil }
+  }
+
   static func publicDeclarations(_ file: File) -> [String] {
     guard file.path.hasPrefix("Sources/"), !file.path.hasPrefix("Sources/Tutti/") else { return [] }
     return find(["public ", "open class"], in: file)

@@ -98,6 +98,23 @@ import Testing
         .isEmpty)
   }
 
+  @Test func `states as text are found`() {
+    for line in [
+      "if room.state == \"well\" {", "room.state = \"away\"", "guard access != \"open\"",
+      "case \"away\": nil", "case \"x\", \"playing\":", "$0 == \"busy\"",
+      "init(state: \"free\")", "[\"away\", \"connecting\"].contains(x)",
+    ] {
+      let file = SourceText(path: "X.swift", text: "let x = 1\n\(line)\n")
+      #expect(Rules.stringStates(file) == ["X.swift:2: \(line)"])
+    }
+    for line in [
+      "return \"stopped\"", "// state == \"away\"", "init(state: \"\\(state)\")",
+      "x.state == .paused ? \"is paused already\" : \"paused\"", "case \"open\": x",
+    ] {
+      #expect(Rules.stringStates(SourceText(path: "X.swift", text: line)).isEmpty, "\(line)")
+    }
+  }
+
   @Test func `what is too long is found`() {
     let lines = Array(repeating: "    x()", count: 69).joined(separator: "\n")
     let long = "  func f() {\n\(lines)\n  }"

@@ -46,6 +46,20 @@ struct SourceText {
     }
   }
 
+  struct Line: Hashable {
+    /// From 1.
+    let number: Int
+    let text: String
+  }
+
+  /// The line that `place` is in.
+  func line(at place: Int) -> Line {
+    let rest = bytes[place...].prefix { $0 != UInt8(ascii: "\n") }
+    return Line(
+      number: bytes[..<place].count { $0 == UInt8(ascii: "\n") } + 1,
+      text: line(before: place) + String(decoding: rest, as: UTF8.self))
+  }
+
   /// Returns true if code or a string contains `word`. Comments do not count, nor do longer words that end like it. A
   /// `*` before the end stands for the rest of a name. A word that ends in `(` needs arguments: `word()` passes nothing
   /// on.

@@ -64,6 +64,11 @@ import Testing
     Self.expectNone(files.flatMap(Rules.publicDeclarations))
   }
 
+  @Test func `no text is compared for a state`() throws {
+    Self.expectNone(
+      try SourceText.all(in: "Sources", endings: ["swift"]).flatMap(Rules.stringStates))
+  }
+
   @Test func `files and functions keep to their sizes`() throws {
     let files = try SourceTree.files(in: "Sources") + SourceTree.files(in: "Tests")
     Self.expectNone(files.flatMap(Rules.oversizedFiles))

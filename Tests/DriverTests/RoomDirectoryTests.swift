@@ -112,7 +112,7 @@ import WireProtocol
   @Test func `rooms that were played in are remembered before those that were only announced`() {
     let old = (1...10).map { number in
       RoomRecord(
-        id: Self.id(number), name: "old \(number)", model: "", state: "free",
+        id: Self.id(number), name: "old \(number)", model: "", state: .free,
         addresses: ["10.0.0.1"], port: 7770, codecs: [])
     }
     var directory = RoomDirectory(remembered: old)

@@ -41,7 +41,7 @@ final class TestRoom {
     peers = PeerConnections(reactor: reactor, limit: 16, secure: security.channel)
     receiverID = security.identifier
     record = RoomRecord(
-      id: receiverID.hex, name: "source-\(number)", model: "test", state: "free",
+      id: receiverID.hex, name: "source-\(number)", model: "test", state: .free,
       addresses: ["127.0.0.1"], port: reactor.localAddress(of: listener)?.port ?? 0,
       codecs: ["pcm"])
   }

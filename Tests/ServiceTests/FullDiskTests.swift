@@ -69,7 +69,8 @@ import Testing
       try house.publish().groups.map { group in
         let page = try house.page(of: group.id, offset: 0, limit: 1000)
         return Shown(
-          id: group.id, name: group.name, repetition: group.repeat, rate: group.effects.rate,
+          id: group.id, name: group.name, repetition: group.repeat.rawValue,
+          rate: group.effects.rate,
           rooms: group.roomIds, entries: page.entries.map(\.id))
       }
     }

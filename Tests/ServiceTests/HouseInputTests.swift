@@ -75,10 +75,10 @@ import Testing
     #expect(try queue(group) == ["0.wav", "1.wav", "> input:Turntable", "2.wav"])
     #expect(try shown(group).item?.title == "Turntable")
     #expect(try shown(group).item?.isLive ?? false)
-    #expect(try shown(group).state == "starting")
+    #expect(try shown(group).state == .starting)
     house.heard("Turntable", .closed)
     #expect(try queue(group) == ["0.wav", "> 1.wav", "2.wav"])
-    #expect(try shown(group).state == "starting")
+    #expect(try shown(group).state == .starting)
     #expect(warnings.lines == [])
   }
 
@@ -90,7 +90,7 @@ import Testing
     #expect(try queue(group) == ["0.wav", "1.wav", "2.wav", "> input:Turntable"])
     house.heard("Turntable", .closed)
     #expect(try queue(group) == ["0.wav", "1.wav", "> 2.wav"])
-    #expect(try shown(group).state == "stopped")
+    #expect(try shown(group).state == .stopped)
   }
 
   @Test func `who has chosen something else meanwhile keeps it`() throws {
@@ -99,7 +99,7 @@ import Testing
     try ask(.edit(group: group, .play(2), expected: nil))
     house.heard("Turntable", .closed)
     #expect(try queue(group) == ["0.wav", "1.wav", "> 2.wav"])
-    #expect(try shown(group).state == "starting")
+    #expect(try shown(group).state == .starting)
   }
 
   @Test func `an input that its user plays stays in the queue when it falls silent`() throws {
@@ -111,7 +111,7 @@ import Testing
     house.heard("Turntable", .opened)
     house.heard("Turntable", .closed)
     #expect(try queue(group) == ["0.wav", "1.wav", "2.wav", "> input:Turntable"])
-    #expect(try shown(group).state == "starting")
+    #expect(try shown(group).state == .starting)
   }
 
   @Test func `surfaces see inputs, and which of them sound`() throws {

@@ -156,7 +156,7 @@ private final class HouseModelRun {
       try #require(try music() == model.music, "\(place)")
       let shown = try #require(home.house.publish().groups.first)
       try #require((shown.queue.canUndo != nil) == (model.undo != nil), "\(place)")
-      try #require(shown.repeat == model.repetition.rawValue, "\(place)")
+      try #require(shown.repeat == model.repetition, "\(place)")
     }
   }
 

@@ -10,14 +10,14 @@ import WireProtocol
 @Suite struct HouseNewsTests {
   private static func state(at ms: Double = 0) -> HouseState {
     let group = HouseState.Group(
-      id: "g1", name: "Kitchen", isNamed: false, roomIds: ["a"], state: "playing", positionS: 10,
-      positionAtMs: 0, volume: 50, muted: false, repeat: "off",
+      id: "g1", name: "Kitchen", isNamed: false, roomIds: ["a"], state: .playing, positionS: 10,
+      positionAtMs: 0, volume: 50, muted: false, repeat: .off,
       effects: EffectsReport(Effects()),
       queue: .init(revision: 1, count: 2, index: 0, canUndo: nil))
     return HouseState(
       revision: 0, nowMs: ms, server: .init(name: "s", version: "1"),
       groups: [group],
-      rooms: [.init(id: "a", name: "Kitchen", state: "playing", isPaired: true, isPresent: true)],
+      rooms: [.init(id: "a", name: "Kitchen", state: .playing, isPaired: true, isPresent: true)],
       library: .init())
   }
 
@@ -75,7 +75,7 @@ import WireProtocol
 
   @Test func `a room is told of when it changes, and not for its sync error`() {
     #expect(told { $0.rooms[0].volume = 3 }.change?.rooms.map(\.volume) == [3])
-    #expect(told { $0.rooms[0].state = "away" }.change?.groups.isEmpty ?? false)
+    #expect(told { $0.rooms[0].state = .away }.change?.groups.isEmpty ?? false)
     let sync = RoomSync(.made())
     #expect(told { $0.rooms[0].sync = sync }.change == nil)
   }

@@ -86,9 +86,9 @@ import WireProtocol
     throws
   {
     let id = try group()
-    #expect(home.house.publish().groups[0].state == "stopped")
+    #expect(home.house.publish().groups[0].state == .stopped)
     _ = try home.command(.edit(.add([entry(4)], at: place)))
-    #expect(home.house.publish().groups[0].state == "starting")
+    #expect(home.house.publish().groups[0].state == .starting)
     #expect(try home.ids(id) == [0])
   }
 

@@ -35,7 +35,7 @@ import WireProtocol
           receiver: id == "at known" ? HousePairingTests.kitchen?.hex : nil)
       }
       let record = RoomRecord(
-        id: id, name: "Kitchen", model: "", state: "free", addresses: [], port: 1, codecs: [])
+        id: id, name: "Kitchen", model: "", state: .free, addresses: [], port: 1, codecs: [])
       return PairingRoom(name: "Kitchen", place: .record(record))
     }
 

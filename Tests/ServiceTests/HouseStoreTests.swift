@@ -31,7 +31,7 @@ import Testing
     group.queue = QueueRecord([3, 1, 2].map(entry))
     (group.nextEntry, group.revision) = (4, 9)
     group.place = QueuePlace(entry: 1, seconds: 12.25)
-    (group.isPlaying, group.repetition) = (true, "all")
+    (group.isPlaying, group.repetition) = (true, .all)
     group.effects.rate = 1.25
     group.effects.filters =
       (try? ["highpass 120", "equalizer 2500:5:2"].map { try SoundFilter($0) }) ?? []

@@ -32,7 +32,7 @@ import WireProtocol
     let again = try Home(in: folder)
     let state = again.house.publish()
     let found = try #require(state.groups.first)
-    #expect((found.name, found.isNamed, found.repeat) == ("Party", true, "all"))
+    #expect((found.name, found.isNamed, found.repeat) == ("Party", true, .all))
     #expect(found.item?.title == "Title 1")
     #expect(found.queue.index == 1)
     let page = try again.house.page(of: group.id, offset: 0, limit: 10)
@@ -175,7 +175,7 @@ import WireProtocol
     for number in 0...House.visitLimit {
       home.house.host.know(
         RoomRecord(
-          id: "r\(number)", name: "Room \(number)", model: "", state: "free", addresses: [],
+          id: "r\(number)", name: "Room \(number)", model: "", state: .free, addresses: [],
           port: 9,
           codecs: []))
     }
@@ -274,14 +274,14 @@ import WireProtocol
 
   @Test func `a room that asks for its PIN is shown as such until it is paired`() throws {
     let home = try Home(in: folder)
-    func know(_ digit: String, access: String?) {
+    func know(_ digit: String, access: ReceiverAdvertisement.Access?) {
       home.house.host.know(
         RoomRecord(
-          id: String(repeating: digit, count: 32), name: digit, model: "", state: "free",
+          id: String(repeating: digit, count: 32), name: digit, model: "", state: .free,
           addresses: [], port: 7770, codecs: [], access: access))
     }
-    know("1", access: "paired")
-    know("2", access: "open")
+    know("1", access: .paired)
+    know("2", access: .open)
     know("3", access: nil)
     func rooms() -> [String] {
       home.house.publish().rooms.map {

@@ -11,7 +11,7 @@ import Testing
 
   private static func record(_ name: String, _ digit: Character) -> RoomRecord {
     RoomRecord(
-      id: String(repeating: digit, count: 32), name: name, model: "", state: "free", addresses: [],
+      id: String(repeating: digit, count: 32), name: name, model: "", state: .free, addresses: [],
       port: 7770, codecs: [])
   }
 

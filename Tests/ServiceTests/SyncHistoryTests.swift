@@ -12,7 +12,7 @@ import WireProtocol
 
   /// The household at a second of its clock.
   private static func state(
-    _ second: Double, _ rooms: [(id: String, state: String, sync: RoomSync?)]
+    _ second: Double, _ rooms: [(id: String, state: HouseState.Room.State, sync: RoomSync?)]
   ) -> HouseState {
     HouseState(
       revision: 0, nowMs: second * 1_000,
@@ -37,7 +37,7 @@ import WireProtocol
   @Test mutating func `one point a second is kept of each room that plays, for five minutes`() {
     for tenth in 1...4_000 {
       let second = Double(tenth) / 10
-      history.note(Self.state(second, [("a", "playing", Self.sync(second)), ("b", "free", nil)]))
+      history.note(Self.state(second, [("a", .playing, Self.sync(second)), ("b", .free, nil)]))
     }
     let report = history.report(last: 1_000)
     #expect(report.rooms.map(\.id) == ["a"])
@@ -55,10 +55,10 @@ import WireProtocol
       Self.sync(1, underruns: 1, late: 2, lost: 1), Self.sync(1),
     ]
     for (second, sync) in syncs.enumerated() {
-      history.note(Self.state(Double(second), [("a", "playing", sync)]))
+      history.note(Self.state(Double(second), [("a", .playing, sync)]))
     }
-    history.note(Self.state(5, [("a", "away", nil)]))
-    history.note(Self.state(6, [("a", "free", nil)]))
+    history.note(Self.state(5, [("a", .away, nil)]))
+    history.note(Self.state(6, [("a", .free, nil)]))
     let marks = history.report(last: SyncHistory.seconds).marks
     #expect(
       marks.map(\.text) == [
@@ -74,16 +74,16 @@ import WireProtocol
         Self.state(
           Double(second),
           [
-            ("a", "playing", Self.sync(1, underruns: count)),
-            ("b", "playing", Self.sync(1, underruns: count)),
+            ("a", .playing, Self.sync(1, underruns: count)),
+            ("b", .playing, Self.sync(1, underruns: count)),
           ]))
     }
     #expect(history.report(last: 300).marks.count == SyncHistory.markLimit)
     #expect(history.report(last: 300).marks.last?.atMs == 290_000)
-    history.note(Self.state(291, [("b", "playing", Self.sync(1))]))
+    history.note(Self.state(291, [("b", .playing, Self.sync(1))]))
     #expect(history.report(last: 300).rooms.map(\.id) == ["b"])
     #expect(history.report(last: 300).marks.allSatisfy { $0.roomId == "b" })
-    history.note(Self.state(590, [("b", "playing", Self.sync(1))]))
+    history.note(Self.state(590, [("b", .playing, Self.sync(1))]))
     #expect(history.report(last: 1_000).marks.isEmpty)
   }
 }

@@ -1,4 +1,5 @@
 import Driver
+import Sender
 import Service
 import Testing
 import WebTestSupport
@@ -28,7 +29,7 @@ import WebTestSupport
       let changed = try await client.ask(
         "PATCH", "/api/v1/groups/\(group.id)", #"{"volume":30.5,"muted":true,"repeat":"all"}"#)
       let now = try changed.json(Group.self)
-      #expect(now.volume == 30.5 && now.muted && now.repeat == "all" && now.name == "Up")
+      #expect(now.volume == 30.5 && now.muted && now.repeat == .all && now.name == "Up")
       try await expectStatus(204, client.ask("DELETE", "/api/v1/groups/\(group.id)"))
       #expect(try await house.state().groups.map(\.id) == ["g1"])
       try expectProblem(await client.ask("DELETE", "/api/v1/groups/\(group.id)"), 404, group.id)

@@ -26,7 +26,7 @@ package actor FakeHouse: HouseControl {
   package init() {
     rooms = ["Kitchen", "Bath", "Bedroom"].enumerated().map { number, name in
       var room = HouseState.Room(
-        id: String(repeating: "\(number + 1)", count: 32), name: name, state: "free",
+        id: String(repeating: "\(number + 1)", count: 32), name: name, state: .free,
         isPaired: true, isPresent: true)
       (room.volume, room.muted, room.delayMs, room.channels) = (50, false, 0, "stereo")
       return room
@@ -106,7 +106,7 @@ package actor FakeHouse: HouseControl {
     case .change(group: let id, let change): return try apply(change, to: id)
     case .transport(group: let id, let transport):
       return try edit(group: id) {
-        $0.state = ["play": "playing", "stop": "stopped"][transport.rawValue] ?? "paused"
+        $0.state = transport == .play ? .playing : transport == .stop ? .stopped : .paused
       }
     case .seek(group: let id, let seconds, let isRelative):
       return try edit(group: id) {
@@ -143,8 +143,8 @@ package actor FakeHouse: HouseControl {
 
   private static func group(_ id: String, named name: String?) -> HouseState.Group {
     HouseState.Group(
-      id: id, name: name ?? "", isNamed: name != nil, roomIds: [], state: "stopped", volume: 50,
-      muted: false, repeat: "off", effects: EffectsReport(Effects()),
+      id: id, name: name ?? "", isNamed: name != nil, roomIds: [], state: .stopped, volume: 50,
+      muted: false, repeat: .off, effects: EffectsReport(Effects()),
       queue: .init(revision: 1, count: 0, index: nil, canUndo: nil))
   }
 
@@ -182,7 +182,7 @@ package actor FakeHouse: HouseControl {
       if let name = change.name { ($0.name, $0.isNamed) = (name, true) }
       $0.volume = change.rooms.volume ?? $0.volume
       $0.muted = change.rooms.muted ?? $0.muted
-      $0.repeat = change.repeat?.rawValue ?? $0.repeat
+      $0.repeat = change.repeat ?? $0.repeat
       guard let effects = change.effects else { return }
       var before = Effects()
       (before.rate, before.pitch) = ($0.effects.rate, $0.effects.pitch)

@@ -9,6 +9,7 @@ import HostFacts
 import LinuxIO
 import OpenSSLSecurity
 import Pairing
+import Receiver
 import ReceiverDriver
 import WireProtocol
 
@@ -78,7 +79,7 @@ private struct ExaminedReceiver: Sendable {
     self.process = process
     (device, output, port) = (command.device, command.output, command.port)
     name = command.name ?? ReceiverConfiguration.hostName
-    isOpen = command.access == "open"
+    isOpen = AccessPolicy(rawValue: command.access) == .open
     isToBeAnnounced = command.mdns
   }
 

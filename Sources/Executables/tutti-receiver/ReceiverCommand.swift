@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import LinuxIO
 import Logging
+import Receiver
 import ReceiverDriver
 
 @main
@@ -47,7 +48,7 @@ struct ReceiverCommand: ParsableCommand {
     help: .init(
       "Who may play here; paired: senders that were paired, open: anybody on this network.",
       valueName: "policy"))
-  var access = "paired"
+  var access = AccessPolicy.paired.rawValue
   @Option(
     help: .init(
       "When another sender wants the room: refuse, take-over, or priority (the higher has it).",

@@ -5,6 +5,7 @@ import Driver
 import HostFacts
 import LinuxIO
 import Pairing
+import Sender
 import Service
 import Synchronization
 import WireProtocol
@@ -24,7 +25,7 @@ final class PlayerLook: Sendable {
         }
         let rooms = answer.status?.rooms ?? []
         playing.withLock { $0 = rooms }
-        return [.well("player", "\(answer.status?.state ?? "stopped"), rooms: \(rooms.count)")]
+        return [.well("player", "\(answer.status?.state ?? .stopped), rooms: \(rooms.count)")]
       } catch let error as Service.Refusal {
         return [.well("player", "runs: \(error.description)")]
       } catch let failure as Failure where client.place.advice != nil {
@@ -39,7 +40,7 @@ final class PlayerLook: Sendable {
 
   /// Returns the player's room of this name, or nil if the player is not connected to it.
   func room(_ name: String) -> StatusReport.Room? {
-    playing.withLock { $0.first { $0.name == name && !["away", "connecting"].contains($0.state) } }
+    playing.withLock { $0.first { $0.name == name && ![.away, .connecting].contains($0.state) } }
   }
 }
 
@@ -58,7 +59,7 @@ struct RoomLooks: Sendable {
   func check(_ record: RoomRecord) -> Checkup.Check {
     check(record.name) {
       var facts = RoomFacts(
-        name: record.name, isAnnounced: search.works ? record.state != "away" : nil,
+        name: record.name, isAnnounced: search.works ? record.state != .away : nil,
         isOurs: isOurs(record.id), version: version(of: record.id), connection: .unknown)
       let found = try RoomProbe(record).connect()
       facts.connection = found.0
@@ -107,9 +108,9 @@ struct RoomLooks: Sendable {
     }
     if left.names.contains(record.name) { return .leftAlone }
     switch record.state {
-    case "busy": return .busy
-    case "away": return .spared
-    default: return try visit(address)
+    case .busy: return .busy
+    case .away: return .spared
+    case .free: return try visit(address)
     }
   }
 

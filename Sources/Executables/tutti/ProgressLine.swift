@@ -1,4 +1,5 @@
 import Driver
+import Sender
 import Service
 
 /// The line of `tutti play` that is written over and over. In a narrow window it leaves out the least important
@@ -39,21 +40,21 @@ struct ProgressLine {
   private var head: StyledText {
     let symbol =
       switch status.state {
-      case "playing": StyledText("▶", .good)
-      case "paused": StyledText("‖", .warning)
-      case "starting", "buffering": StyledText("…", .warning)
-      default: StyledText("■")
+      case .playing: StyledText("▶", .good)
+      case .paused: StyledText("‖", .warning)
+      case .starting, .buffering: StyledText("…", .warning)
+      case .stopped, .finished: StyledText("■")
       }
     return symbol + StyledText(" " + StatusText.progress(status))
   }
 
   private func rooms(isShort: Bool) -> StyledText {
-    let playing = status.rooms.filter { $0.state == "playing" }
+    let playing = status.rooms.filter { $0.state == .playing }
     var parts: [StyledText] = []
     if !playing.isEmpty { parts.append(sync(playing, isShort: isShort)) }
-    let isStill = status.state == "paused"
-    for room in status.rooms where room.state != "playing" {
-      let isExpected = isStill && room.state == "paused"
+    let isStill = status.state == .paused
+    for room in status.rooms where room.state != .playing {
+      let isExpected = isStill && room.state == .paused
       parts.append(
         StyledText(
           isExpected ? room.name : "\(room.name) \(room.state)", isExpected ? .plain : .warning))

@@ -30,7 +30,7 @@ extension House {
       if group.unpaired.contains(room) { return true }
       if let number = group.rooms[room], group.isLive(number) { return false }
     }
-    return record(room)?.access == "paired" && !host.directory.isPaired(room)
+    return record(room)?.access == .paired && !host.directory.isPaired(room)
       && !ownRooms.contains(room)
   }
 
@@ -51,7 +51,7 @@ extension House {
   /// Rooms that other senders had taken, and that are free, play for their groups again; but none begins to sound by itself.
   func takeBackFreed() {
     for group in groups.values where !group.lost.isEmpty && group.isResting {
-      for room in group.lost where record(room)?.state == "free" { group.takeBack(room) }
+      for room in group.lost where record(room)?.state == .free { group.takeBack(room) }
     }
   }
 

@@ -67,13 +67,13 @@ extension House {
     var state = HouseState.Group(
       id: plan.id, name: plan.name ?? HousePlan.name(ofRooms: members.map(\.name)),
       isNamed: plan.name != nil, roomIds: plan.rooms,
-      state: isResting ? (place?.seconds ?? 0 > 0 ? "paused" : "stopped") : status.state.rawValue,
+      state: isResting ? (place?.seconds ?? 0 > 0 ? .paused : .stopped) : .init(status.state),
       detail: Self.detail(of: members), item: item(place, group, status),
       positionS: place?.seconds ?? 0, positionAtMs: Self.milliseconds(sounds), rate: status.rate,
       targetS: isResting ? nil : status.target?.seconds.rounded(to: 3),
       volume: volumes.isEmpty ? Self.volume(of: members) : group.volume.level(of: volumes),
       muted: !volumes.isEmpty && members.allSatisfy { $0.muted ?? true },
-      repeat: status.repetition.rawValue, effects: EffectsReport(status.effects),
+      repeat: status.repetition, effects: EffectsReport(status.effects),
       queue: .init(
         revision: group.queueRevision, count: items.count,
         index: place.flatMap { place in items.firstIndex { $0.id == place.entry } },
@@ -125,10 +125,10 @@ extension House {
 
   /// What is amiss, the worst first.
   private static func detail(of rooms: [HouseState.Room]) -> String? {
-    let troubles = [
-      ("noDevice", "it has no sound card"), ("taken", "it plays for another sender"),
-      ("notPaired", "it is not paired yet"), ("away", "it is away"),
-      ("buffering", "its network is slow"),
+    let troubles: [(HouseState.Room.State, String)] = [
+      (.noDevice, "it has no sound card"), (.taken, "it plays for another sender"),
+      (.notPaired, "it is not paired yet"), (.away, "it is away"),
+      (.buffering, "its network is slow"),
     ]
     for (state, sentence) in troubles {
       guard let room = rooms.first(where: { $0.state == state }) else { continue }
@@ -142,7 +142,7 @@ extension House {
   /// Whether another sender has it.
   func isTaken(_ room: String) -> Bool {
     guard let group = plan.group(ofRoom: room).flatMap({ groups[$0.id] }) else {
-      return record(room)?.state == "busy" && roomVisits[room] == nil && signs[room] == nil
+      return record(room)?.state == .busy && roomVisits[room] == nil && signs[room] == nil
     }
     let link = group.player.status.rooms.first { $0.id == group.rooms[room] }
     return link?.trouble?.isOccupied ?? false
@@ -157,8 +157,8 @@ extension House {
     let link = status?.rooms.first { $0.id == group?.rooms[id] }
     let visit = group == nil ? roomVisits[id] : nil
     var room = HouseState.Room(
-      id: id, name: name(ofRoom: id), state: "free", isPaired: true,
-      isPresent: record.map { $0.state != "away" } ?? false)
+      id: id, name: name(ofRoom: id), state: .free, isPaired: true,
+      isPresent: record.map { $0.state != .away } ?? false)
     (room.model, room.groupId) = (record?.model, group?.id)
     take(link?.settings ?? visit?.settings, into: &room)
     visit?.promise(&room)
@@ -170,10 +170,10 @@ extension House {
       room.detail = live.detail.isEmpty ? nil : live.detail
       room.reason = Self.reason(of: room.state, live)
       room.sync = RoomSync(live)
-    case .connecting: room.state = room.isPresent ? "starting" : "away"
+    case .connecting: room.state = room.isPresent ? .starting : .away
     case .away(let detail):
       let isOccupied = link?.trouble?.isOccupied ?? false
-      (room.state, room.detail) = (isOccupied ? "taken" : "away", detail)
+      (room.state, room.detail) = (isOccupied ? .taken : .away, detail)
       room.reason = link?.trouble.map { RoomReason($0) }
     case nil: note(record, in: &room)
     }
@@ -181,7 +181,7 @@ extension House {
     if needsPairing(id) {
       room.isPaired = false
       if room.isPresent {
-        (room.state, room.detail, room.reason) = ("notPaired", nil, RoomReason(.notPaired))
+        (room.state, room.detail, room.reason) = (.notPaired, nil, RoomReason(.notPaired))
       }
     }
     noteWhether(&room, isAwayAt: now)
@@ -191,22 +191,22 @@ extension House {
   /// Of a room that is in no group.
   private func note(_ record: RoomRecord?, in room: inout HouseState.Room) {
     switch record?.state {
-    case "away", nil: room.state = "away"
-    case "busy" where isTaken(room.id): (room.state, room.reason) = ("taken", RoomReason(.busy))
-    default: room.state = "free"
+    case .away, nil: room.state = .away
+    case .busy where isTaken(room.id): (room.state, room.reason) = (.taken, RoomReason(.busy))
+    case .busy, .free: room.state = .free
     }
   }
 
-  private static func reason(of state: String, _ live: RoomStatus) -> RoomReason? {
+  private static func reason(of state: HouseState.Room.State, _ live: RoomStatus) -> RoomReason? {
     switch state {
-    case "noDevice": RoomReason(.noDevice)
-    case "buffering" where live.state == .starved: RoomReason(.slowNetwork)
+    case .noDevice: RoomReason(.noDevice)
+    case .buffering where live.state == .starved: RoomReason(.slowNetwork)
     default: nil
     }
   }
 
   private func noteWhether(_ room: inout HouseState.Room, isAwayAt now: LocalTime) {
-    guard room.state == "away" else {
+    guard room.state == .away else {
       seen[room.id] = now
       return
     }
@@ -233,14 +233,14 @@ extension House {
 
   private static func state(
     of room: RoomStatus, group: GroupStatus?, isResting: Bool
-  ) -> String {
+  ) -> HouseState.Room.State {
     switch room.state {
-    case .noDevice: "noDevice"
-    case _ where isResting: "free"
-    case .playing: "playing"
-    case .starved: "buffering"
-    case .paused: group?.state == .buffering ? "buffering" : "paused"
-    case .idle, .priming, .ready: group?.state == .paused ? "paused" : "starting"
+    case .noDevice: .noDevice
+    case _ where isResting: .free
+    case .playing: .playing
+    case .starved: .buffering
+    case .paused: group?.state == .buffering ? .buffering : .paused
+    case .idle, .priming, .ready: group?.state == .paused ? .paused : .starting
     }
   }
 }
@@ -250,5 +250,19 @@ extension HouseGroup {
   func title(of item: PlayItem, _ opened: String?) -> String {
     let title = details[item.id]?.title ?? opened ?? item.title
     return title ?? ItemName.text(title: nil, artist: nil, location: item.location)
+  }
+}
+
+extension HouseState.Group.State {
+  /// Of a group that is not at rest.
+  fileprivate init(_ state: GroupStatus.State) {
+    self =
+      switch state {
+      case .starting: .starting
+      case .playing: .playing
+      case .buffering: .buffering
+      case .paused: .paused
+      case .stopped, .finished: .stopped
+      }
   }
 }

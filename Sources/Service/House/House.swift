@@ -3,6 +3,7 @@ package import Driver
 package import LinuxIO
 import SQLiteStore
 import Sender
+import WireProtocol
 
 /// Everything that a household plays: many groups on one host, the rooms that are in none, and what survives the end of
 /// the process. A member of the loop of its host; other threads reach it through a `HouseClient`.
@@ -303,7 +304,7 @@ package final class House: LoopMember {
 
   private func discovered() {
     hasNews = true
-    let own = host.directory.present.filter { $0.access == "paired" }.map(\.id)
+    let own = host.directory.present.filter { $0.access == .paired }.map(\.id)
     ownRooms = Set(own.filter(LocalProof.exists))
     for group in plan.groups {
       for room in group.rooms where groups[group.id]?.rooms[room] == nil && signs[room] == nil {

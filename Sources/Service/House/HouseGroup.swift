@@ -50,7 +50,7 @@ final class HouseGroup {
     let items = record.queue.entries.map { $0.details.item($0.id) }
     let playlist = Playlist(
       restoring: items, nextID: record.nextEntry,
-      repetition: Playlist.Repetition(rawValue: record.repetition) ?? .off)
+      repetition: record.repetition)
     do {
       player = try PlayerService(
         host: host,
@@ -447,7 +447,7 @@ final class HouseGroup {
     record.revision = queueRevision
     record.place = goal(status)
     record.isPlaying = isPlaying(status)
-    record.repetition = status.repetition.rawValue
+    record.repetition = status.repetition
     record.effects = status.effects
     return record
   }
@@ -455,8 +455,8 @@ final class HouseGroup {
   /// Its list and settings as they were: what was done since could not be kept. What plays and is still there plays on.
   func revert(to record: HouseRecord.Group) {
     let status = player.status
-    if record.repetition != status.repetition.rawValue {
-      carryOut(.edit(.setRepetition(.init(rawValue: record.repetition) ?? .off)))
+    if record.repetition != status.repetition {
+      carryOut(.edit(.setRepetition(record.repetition)))
     }
     if record.effects.problem == nil, record.effects != status.effects {
       carryOut(.effects(record.effects))

@@ -61,7 +61,7 @@ package struct HouseNews: Sendable {
 
   private static func isNews(_ group: HouseState.Group, after before: HouseState.Group) -> Bool {
     var expected = before
-    if before.state == "playing" {
+    if before.state == .playing {
       expected.positionS += (group.positionAtMs - before.positionAtMs) / 1000 * before.rate
     }
     if abs(expected.positionS - group.positionS) > leap { return true }

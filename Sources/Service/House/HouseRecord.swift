@@ -15,7 +15,7 @@ package struct HouseRecord: Hashable, Sendable {
     package var nextEntry = 0
     package var place: QueuePlace?
     package var isPlaying = false
-    package var repetition = "off"
+    package var repetition = Playlist.Repetition.off
     package var effects = Effects()
 
     package init(id: String, name: String?) { (self.id, self.name) = (id, name) }

@@ -81,13 +81,16 @@ package struct HouseState: Codable, Hashable, Sendable {
 
   /// Rooms that play the same.
   package struct Group: Codable, Hashable, Sendable {
+    package enum State: String, Codable, CaseIterable, Sendable {
+      case stopped, starting, playing, paused, buffering
+    }
+
     package var id: String
     /// As its user calls it, else made of its rooms' names.
     package var name: String
     package var isNamed: Bool
     package var roomIds: [String]
-    /// `stopped`, `starting`, `playing`, `paused` or `buffering`.
-    package var state: String
+    package var state: State
     /// What is amiss, in a few words.
     package var detail: String?
     package var item: Item?
@@ -101,18 +104,17 @@ package struct HouseState: Codable, Hashable, Sendable {
     package var bufferedUntilS: Double?
     package var volume: Double
     package var muted: Bool
-    /// `off`, `one` or `all`.
-    package var `repeat`: String
+    package var `repeat`: Playlist.Repetition
     package var effects: EffectsReport
     package var queue: QueueFigures
     /// When the sleep timer stops the music.
     package var sleepAtMs: Double?
 
     package init(
-      id: String, name: String, isNamed: Bool, roomIds: [String], state: String,
+      id: String, name: String, isNamed: Bool, roomIds: [String], state: State,
       detail: String? = nil, item: Item? = nil, positionS: Double = 0, positionAtMs: Double = 0,
       rate: Double = 1, targetS: Double? = nil, bufferedUntilS: Double? = nil, volume: Double,
-      muted: Bool, repeat: String, effects: EffectsReport, queue: QueueFigures,
+      muted: Bool, repeat: Playlist.Repetition, effects: EffectsReport, queue: QueueFigures,
       sleepAtMs: Double? = nil
     ) {
       (self.id, self.name, self.isNamed, self.roomIds) = (id, name, isNamed, roomIds)
@@ -167,12 +169,15 @@ package struct HouseState: Codable, Hashable, Sendable {
   }
 
   package struct Room: Codable, Hashable, Sendable {
+    package enum State: String, Codable, CaseIterable, Sendable {
+      case free, starting, playing, paused, buffering, away, taken, notPaired, noDevice
+    }
+
     package var id: String
     package var name: String
     package var model: String?
     package var groupId: String?
-    /// `free`, `starting`, `playing`, `paused`, `buffering`, `away`, `taken`, `notPaired` or `noDevice`.
-    package var state: String
+    package var state: State
     /// What is amiss, as programs say it, with addresses.
     package var detail: String?
     /// Why it does not play, for surfaces that have words of their own.
@@ -191,7 +196,7 @@ package struct HouseState: Codable, Hashable, Sendable {
     package var channels: String?
     package var sync: RoomSync?
 
-    package init(id: String, name: String, state: String, isPaired: Bool, isPresent: Bool) {
+    package init(id: String, name: String, state: State, isPaired: Bool, isPresent: Bool) {
       (self.id, self.name, self.state) = (id, name, state)
       (self.isPaired, self.isPresent) = (isPaired, isPresent)
     }

@@ -151,7 +151,9 @@ package final class HouseStore {
       group.lastRoom = row.text(2)
       (group.nextEntry, group.revision) = (row.int(3) ?? 0, UInt64(max(0, row.int(4) ?? 0)))
       group.place = row.int(5).map { QueuePlace(entry: $0, seconds: row.double(6) ?? 0) }
-      (group.isPlaying, group.repetition) = (row.bool(7), row.text(8) ?? "off")
+      (group.isPlaying, group.repetition) = (
+        row.bool(7), row.text(8).flatMap(Playlist.Repetition.init) ?? .off
+      )
       (group.effects.rate, group.effects.pitch) = (row.double(9) ?? 1, row.double(10) ?? 0)
       (group.effects.loudness, group.effects.filters) = (row.double(11), Self.filters(row.text(12)))
       return group
@@ -245,7 +247,7 @@ package final class HouseStore {
       """,
       .text(group.id), .init(place), .init(group.name), .init(group.nextEntry),
       .integer(Int64(clamping: group.revision)), .init(group.place?.entry),
-      .real(group.place?.seconds ?? 0), .init(group.isPlaying), .text(group.repetition),
+      .real(group.place?.seconds ?? 0), .init(group.isPlaying), .text(group.repetition.rawValue),
       .init(group.effects.rate), .init(group.effects.pitch), .init(group.effects.loudness),
       .init(Self.text(group.effects.filters)), .init(group.lastRoom))
     let before = before?.queue ?? QueueRecord()

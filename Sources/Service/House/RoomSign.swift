@@ -140,7 +140,7 @@ extension House {
       signs[room] = RoomSign(blinking: id, of: group.driver, wasMuted: isMuted, at: now)
       return
     }
-    guard let record = record(room), record.state != "away" else {
+    guard let record = record(room), record.state != .away else {
       throw .unavailable("\(name) is switched off or out of reach; switch it on first")
     }
     let player = try tonePlayer()

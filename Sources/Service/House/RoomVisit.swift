@@ -91,7 +91,7 @@ extension House {
     guard !needsPairing(room) else {
       throw .unavailable("\(name) is not paired yet; pair it first")
     }
-    guard let record = record(room), record.state != "away" else {
+    guard let record = record(room), record.state != .away else {
       throw .unavailable("\(name) is switched off or out of reach; switch it on, then set it")
     }
     guard !isTaken(room) else {

@@ -82,7 +82,7 @@ package struct SyncHistory: Hashable, Sendable {
 
   private mutating func note(_ room: HouseState.Room) {
     let before = sights[room.id]
-    let isAway = room.state == "away"
+    let isAway = room.state == .away
     sights[room.id] = Sight(isAway: isAway, sync: room.sync ?? before?.sync)
     guard let before else { return }
     if before.isAway != isAway { mark(room, isAway ? "went away" : "came back") }

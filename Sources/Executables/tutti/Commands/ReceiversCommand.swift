@@ -62,7 +62,7 @@ struct ReceiversCommand: ParsableCommand {
       let address = host.contains(":") ? "[\(host)]:\(record.port)" : "\(host):\(record.port)"
       return [
         StyledText(hasTwin ? "\(record.name)#\(record.id.prefix(4))" : record.name, .strong),
-        StyledText(record.state, record.style),
+        StyledText(record.state.rawValue, record.style),
         StyledText(paired.contains(record.id) ? "yes" : "no"), StyledText(address),
         StyledText(record.model),
       ]
@@ -88,9 +88,9 @@ private struct ShownRoom: Encodable {
 extension RoomRecord {
   fileprivate var style: Style {
     switch state {
-    case "free": .good
-    case "away": .faint
-    default: .warning
+    case .free: .good
+    case .away: .faint
+    case .busy: .warning
     }
   }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Driver
 import Glibc
+import Sender
 import Service
 
 struct StatusCommand: ParsableCommand {
@@ -90,7 +91,7 @@ enum GroupsText {
       let title = group.title.map { title in group.artist.map { "\($0) – \(title)" } ?? title }
       return [
         StyledText(group.isMeant ? "▶" : " ", .good), StyledText(group.name, .strong),
-        StyledText(group.state, group.state == "playing" ? .good : .plain),
+        StyledText(group.state.rawValue, group.state == .playing ? .good : .plain),
         StyledText(title ?? "", .faint),
       ]
     }
@@ -119,7 +120,7 @@ enum StatusText {
   }
 
   private static func headlines(_ status: StatusReport) -> [StyledText] {
-    var lines = [StyledText("\(status.state)  ", status.state == "playing" ? .good : .warning)]
+    var lines = [StyledText("\(status.state)  ", status.state == .playing ? .good : .warning)]
     if let item = status.item {
       let name = ItemName.text(title: status.title, artist: status.artist, location: item)
       lines[0] = lines[0] + StyledText(name, .strong)
@@ -143,7 +144,7 @@ enum StatusText {
       let decider = status.latencyRoom.map { ", because of \($0)" } ?? ""
       lines.append(labelled("latency", "\(NumberText.fixed(latency, 0)) ms\(decider)"))
     }
-    if status.repeat != "off" { lines.append(labelled("repeats", status.repeat)) }
+    if status.repeat != .off { lines.append(labelled("repeats", status.repeat.rawValue)) }
     return lines
   }
 
@@ -176,7 +177,10 @@ enum StatusText {
     let hasTrouble = status.rooms.contains { $0.troubles > 0 }
     var columns: [(column: TextTable.Column, cell: (StatusReport.Room) -> StyledText)] = [
       (.init(title: "room", isCuttable: true), { StyledText($0.name) }),
-      (.init(title: "state"), { StyledText($0.state, $0.state == "playing" ? .good : .warning) }),
+      (
+        .init(title: "state"),
+        { StyledText($0.state.rawValue, $0.state == .playing ? .good : .warning) }
+      ),
       (.init(title: "volume", isRight: true, dispensability: 1), { StyledText($0.volumeText) }),
     ]
     if hasDelay {
