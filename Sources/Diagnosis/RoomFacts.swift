@@ -113,7 +113,7 @@ extension RoomFacts {
       .wrong(
         name, "\(address) does not answer as a receiver: \(reason)",
         cure: "is it tutti-receiver that listens there, and of the same version?")
-    case .spared? where isAnnounced == nil: .well(name, "answers at \(address)")
+    case .spared? where isAnnounced != false: .well(name, "answers at \(address)")
     case .spared?:
       .notice(
         name, "answers at \(address), and is not announced",

@@ -23,6 +23,7 @@ package struct ControlReply: Codable, Hashable, Sendable {
     case done(answer: ControlAnswer)
     case refused(error: Refusal)
     case access(answer: AccessAnswer)
+    case pairing(answer: PairingAnswer)
   }
 
   /// The identifier of the call; 0 if the call could not be parsed.
@@ -54,6 +55,8 @@ package enum ControlRequest: Codable, Hashable, Sendable {
   case save(name: String)
   /// A request about access to the daemon's page. It concerns no group.
   case access(request: AccessRequest)
+  /// Of the rooms that a daemon is paired with.
+  case pairing(request: PairingRequest)
 }
 
 /// Orders to the group that a command means if it names none.

@@ -31,6 +31,7 @@ extension PlayerService: OrderNames {
     case .end: answer.done = try transport(.stop)
     case .save: throw Self.onlyHouse
     case .access: throw .unavailable("this player has no page; start one with: tutti serve")
+    case .pairing: throw .unavailable("only a daemon pairs rooms for others")
     }
     answer.status = statusReport
     return answer

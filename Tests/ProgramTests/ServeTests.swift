@@ -189,38 +189,76 @@ import Testing
 
   @Test(.enabled(if: geteuid() == 0, "needs root, to be somebody else"))
   func `members of a group command the daemon, and others are told how to`() throws {
-    let (group, run) = (uid_t(54_321), folder.file("run"))
-    for name in ["run", "home"] {
-      try FileManager.default.createDirectory(
-        atPath: folder.file(name), withIntermediateDirectories: true)
-    }
-    #expect(chown(run, 0, group) == 0 && chmod(run, 0o750) == 0)
-    #expect(chmod(folder.file("home"), 0o777) == 0)
-    let daemon = try Daemon(in: folder, "--socket", run + "/control.sock")
-    try folder.write(
-      "socket = \(run)/control.sock\nstate-dir = \(folder.file("daemon"))\n".utf8,
-      to: "home/tutti/tutti.conf")
-    func pause(inGroup number: uid_t) throws -> (code: Int32, said: [String]) {
-      let program = try Program(
-        "/usr/bin/setpriv",
-        [
-          "--reuid", "65534", "--regid", "\(number)", "--clear-groups",
-          Program.path(of: "tutti"), "pause",
-        ],
-        environment: [
-          "XDG_CONFIG_HOME": folder.file("home"), "XDG_STATE_HOME": folder.file("home"),
-        ])
-      return (try program.exitCode(), program.lines)
-    }
-    let stranger = try pause(inGroup: 65534)
+    let daemon = try sharedDaemon()
+    let stranger = try user(inGroup: 65534, "pause")
     #expect(stranger.code == 69)
     #expect(
       stranger.said.first?.contains("the daemon takes commands of the group") == true, "\(stranger)"
     )
     _ = try daemon.run("play", "--stay", "--at", "127.0.0.1:1")
-    let member = try pause(inGroup: group)
+    let member = try user(inGroup: Self.group, "pause")
     #expect(member.said.first?.contains("is stopped") == true, "\(member)")
     #expect(try daemon.stop() == 0)
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "needs root, to be somebody else"))
+  func `members of a group pair the daemon with a room, and others are told how to`() throws {
+    let daemon = try sharedDaemon()
+    // The receiver of another user, who lets no program of this one in without a PIN.
+    let elsewhere = ["XDG_RUNTIME_DIR": folder.file("elsewhere")]
+    let receiver = try ReceiverProgram(
+      "a", in: folder, "--output", "null", "--access", "paired", environment: elsewhere)
+    let shown = try receiver.program.line(with: "nobody is paired yet: PIN ")
+    let pin = try #require(shown.firstMatch(of: /PIN (\d{4} \d{4})/)).1
+    let pair = ["pair", "--at", receiver.address, "--pin", String(pin)]
+    let stranger = try user(inGroup: 65534, pair)
+    #expect(stranger.code == 69)
+    #expect(stranger.said.first?.contains("sudo usermod -aG") == true, "\(stranger)")
+    let member = try user(inGroup: Self.group, pair)
+    #expect(member.said == ["a: paired with this machine"])
+    // It is the daemon that plays there.
+    _ = try daemon.run("play", try tone("one"), "--at", receiver.address)
+    try receiver.program.line(with: "playing")
+    let unpaired = try user(inGroup: Self.group, ["unpair", "--at", receiver.address])
+    #expect(unpaired.said == ["\(receiver.address): not paired with this machine any more"])
+    #expect(try daemon.stop() == 0)
+  }
+
+  private static let group = uid_t(54_321)
+
+  /// Takes commands of a group as well.
+  private func sharedDaemon() throws -> Daemon {
+    let run = folder.file("run")
+    for name in ["run", "home", "elsewhere"] {
+      try FileManager.default.createDirectory(
+        atPath: folder.file(name), withIntermediateDirectories: true)
+    }
+    #expect(chown(run, 0, Self.group) == 0 && chmod(run, 0o750) == 0)
+    #expect(chmod(folder.file("home"), 0o777) == 0)
+    let daemon = try Daemon(in: folder, "--socket", run + "/control.sock")
+    try folder.write(
+      "socket = \(run)/control.sock\nstate-dir = \(folder.file("daemon"))\n".utf8,
+      to: "home/tutti/tutti.conf")
+    return daemon
+  }
+
+  /// A command of somebody who is not the daemon's user.
+  private func user(
+    inGroup number: uid_t, _ arguments: String...
+  ) throws -> (code: Int32, said: [String]) { try user(inGroup: number, arguments) }
+
+  private func user(
+    inGroup number: uid_t, _ arguments: [String]
+  ) throws -> (code: Int32, said: [String]) {
+    let program = try Program(
+      "/usr/bin/setpriv",
+      [
+        "--reuid", "65534", "--regid", "\(number)", "--clear-groups", Program.path(of: "tutti"),
+      ] + arguments,
+      environment: [
+        "XDG_CONFIG_HOME": folder.file("home"), "XDG_STATE_HOME": folder.file("home"),
+      ])
+    return (try program.exitCode(), program.lines)
   }
 
   @Test func `a wrong line of the configuration is named`() throws {

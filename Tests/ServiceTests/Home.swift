@@ -61,7 +61,7 @@ final class Home {
     switch try #require(reply).outcome {
     case .done(let answer): return answer
     case .refused(let error): throw error
-    case .access: throw Refusal.noSuch("answer")
+    case .access, .pairing: throw Refusal.noSuch("answer")
     }
   }
 

@@ -60,7 +60,7 @@ import WireProtocol
               }
               return state.stored
             }
-          }))
+          }, paired: { self.state.withLock(\.stored) }))
     }
 
     var visitCount: Int { state.withLock { $0.visits.count } }
@@ -173,6 +173,38 @@ import WireProtocol
     await #expect(throws: Refusal.unavailable(line)) {
       try await bed.pairing().pair(room: id, pin: "1234 5671")
     }
+  }
+
+  @Test func `a terminal pairs a room that it has found, lists it, and has it forgotten`()
+    async throws
+  {
+    let id = try kitchen()
+    let bed = Bed(.wrongPIN, .paired(id, name: "Kitchen"), .unpaired)
+    let pairing = bed.pairing()
+    let place = PairingRoom.Place.address(host: "10.0.0.9", port: 1)
+    let attempt = PairingRequest.pair(name: "10.0.0.9:1", place: place, pin: "1234 5671")
+    #expect(try await pairing.answer(attempt).report == .wrongPIN)
+    #expect(bed.state.withLock { $0.told }.isEmpty)
+    #expect(try await pairing.answer(attempt).report == .paired(id, name: "Kitchen"))
+    let expected = Pairings([.init(id: id, name: "Kitchen")])
+    #expect(bed.state.withLock { $0.told } == [expected])
+    #expect(try await pairing.answer(.list).pairings == expected)
+    let farewell = PairingRequest.unpair(name: "Kitchen", place: place)
+    #expect(try await pairing.answer(farewell).report == .unpaired)
+    #expect(try await pairing.answer(.forget(receivers: [id.hex])).pairings == Pairings())
+    #expect(bed.state.withLock { $0.told.last } == Pairings())
+  }
+
+  @Test(arguments: [
+    PairingReport.unpaired, .wrongPIN, .unreachable("no answer"),
+    .refused(PairingRefusal(reason: .wait, wait: 29_001, detail: "")),
+  ])
+  func `a terminal is told what the room said`(_ report: PairingReport) async throws {
+    let place = PairingRoom.Place.address(host: "10.0.0.9", port: 1)
+    let attempt = PairingRequest.pair(name: "Kitchen", place: place, pin: "1234 5671")
+    let bed = Bed(report)
+    #expect(try await bed.pairing().answer(attempt).report == report)
+    #expect(bed.state.withLock { $0.told }.isEmpty)
   }
 
   @Test func `a room that nobody knows is not visited`() async throws {

@@ -7,8 +7,10 @@ import Service
 
 /// Sends one request to a running player and waits for the answer.
 struct ControlClient {
-  static let timeout = Nanoseconds.seconds(5)
-  /// If the answer takes longer than this, the client prints what it waits for.
+  static let patience = Nanoseconds.seconds(5)
+  /// A visit to a room ends within 15 s of the connection, by itself.
+  private static let visitPatience = Nanoseconds.seconds(30)
+  /// After so long it says what it waits for.
   static let silence = Nanoseconds.seconds(1)
 
   /// The address to which commands are sent.
@@ -23,6 +25,7 @@ struct ControlClient {
   var group: String?
   /// True to print nothing while waiting.
   var isQuiet = false
+  private var patience = Self.patience
 
   init(_ place: Place, group: String? = nil, isQuiet: Bool = false) {
     (self.place, self.group, self.isQuiet) = (place, group, isQuiet)
@@ -45,7 +48,7 @@ struct ControlClient {
   ) throws -> ControlAnswer? {
     switch try outcome(of: request, rooms) {
     case .done(let answer)?: return answer
-    case .access?, .refused?: throw Self.misunderstood
+    case .access?, .pairing?, .refused?: throw Self.misunderstood
     case nil: return nil
     }
   }
@@ -54,7 +57,18 @@ struct ControlClient {
   func ask(_ request: AccessRequest) throws -> AccessAnswer? {
     switch try outcome(of: .access(request: request)) {
     case .access(let answer)?: return answer
-    case .done?, .refused?: throw Self.misunderstood
+    case .done?, .pairing?, .refused?: throw Self.misunderstood
+    case nil: return nil
+    }
+  }
+
+  /// Of the rooms that a daemon is paired with, which may visit one meanwhile; nil where none runs.
+  func ask(_ request: PairingRequest) throws -> PairingAnswer? {
+    var patient = self
+    patient.patience = Self.visitPatience
+    switch try patient.outcome(of: .pairing(request: request)) {
+    case .pairing(let answer)?: return answer
+    case .done?, .access?, .refused?: throw Self.misunderstood
     case nil: return nil
     }
   }
@@ -71,12 +85,12 @@ struct ControlClient {
     var line: [UInt8] = []
     let began = HostClock.now
     var speaksAt: LocalTime? = isQuiet ? nil : began + Self.silence
-    while HostClock.now < began + Self.timeout {
+    while HostClock.now < began + patience {
       if let time = speaksAt, time <= HostClock.now {
         printError("tutti: waiting for the player's answer")
         speaksAt = nil
       }
-      for event in try reactor.wait(until: speaksAt ?? began + Self.timeout) {
+      for event in try reactor.wait(until: speaksAt ?? began + patience) {
         switch event {
         case .connected:
           reactor.send(JSON.line(call), on: connection)
@@ -94,7 +108,8 @@ struct ControlClient {
         }
       }
     }
-    throw Failure(.unavailable, "the player did not answer within 5 s")
+    throw Failure(
+      .unavailable, "the player did not answer within \(patience.count / 1_000_000_000) s")
   }
 
   /// Throws if there is a player that this user may not command.

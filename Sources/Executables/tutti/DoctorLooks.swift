@@ -54,6 +54,7 @@ struct RoomLooks: Sendable {
   let search: NetworkSearch
   let player: PlayerLook
   let paired: Pairings
+  let trust: RoomTrust
   let left: LeftRooms
 
   func check(_ record: RoomRecord) -> Checkup.Check {
@@ -108,13 +109,19 @@ struct RoomLooks: Sendable {
     }
     if left.names.contains(record.name) { return .leftAlone }
     switch record.state {
-    case .busy: return .busy
-    case .away: return .spared
-    case .free: return try visit(address)
+    case "busy": return .busy
+    case "away": return .spared
+    default: break
     }
+    // The daemon has the key, and its own session if it plays there.
+    if case .daemon = trust {
+      return paired.all.contains { $0.id.hex == record.id } ? .spared : .notPaired
+    }
+    return try visit(address)
   }
 
   private func visit(_ address: SocketAddress) throws -> RoomFacts.Visit? {
+    if case .daemon = trust { return .spared }
     guard let security = try? state.security() else { return .spared }
     return try RoomProbe.visit(address, security: security, senderName: HostName.current)
   }

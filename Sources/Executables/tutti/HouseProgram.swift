@@ -138,6 +138,10 @@ final class HouseProgram: LoopMember {
       late.answer(call, reply) { [access = access.house] () throws(Refusal) in
         .access(answer: try await access.answer(request))
       }
+    case .pairing(let request):
+      late.answer(call, reply) { [pairing = surfaces.pairing] () throws(Refusal) in
+        .pairing(answer: try await pairing.answer(request))
+      }
     case .save(let name): save(name, call, reply)
     // The client takes the end of the connection as the answer.
     case .end: stop()

@@ -16,6 +16,7 @@ final class HouseSurfaces {
   let library: any LibraryControl
   /// Nil if the library could not be opened.
   let media: MediaLibrary?
+  let pairing: HousePairing
   private let web: WebService
 
   init(
@@ -29,13 +30,15 @@ final class HouseSurfaces {
       case .success(let library): library
       case .failure(let failure): NoLibrary(because: "The library cannot be used: \(failure).")
       }
+    let name = configuration.name ?? HostName.current
+    pairing = HousePairing(house: house, senderName: name, means: .own(state, senderName: name))
     do {
       web = try WebService(
         WebServerConfiguration(
           addresses: configuration.listen, port: Int(configuration.port),
           ownName: HostName.current, hostNames: configuration.hosts),
         house: house, library: library,
-        pairing: Self.pairing(configuration.name ?? HostName.current, state, house),
+        pairing: pairing,
         access: access)
     } catch {
       media?.close()
@@ -65,17 +68,18 @@ final class HouseSurfaces {
     }
   }
 
-  private static func pairing(
-    _ name: String, _ state: StateDirectory, _ house: HouseClient
-  ) -> HousePairing {
-    HousePairing(
-      house: house, senderName: name,
-      means: .init(
-        visit: { purpose, place in
-          try RoomPairing(security: state.security(), senderName: name)
-            .run(purpose, at: target(place))
-        },
-        change: { change in try state.changePaired { try changed(&$0, change) } }))
+}
+
+extension HousePairing.Means {
+  /// With the key and the files of this process's own state.
+  static func own(_ state: StateDirectory, senderName: String) -> Self {
+    .init(
+      visit: { purpose, place in
+        try RoomPairing(security: state.security(), senderName: senderName)
+          .run(purpose, at: target(place))
+      },
+      change: { change in try state.changePaired { try changed(&$0, change) } },
+      paired: { try state.paired() })
   }
 
   private static func target(_ place: PairingRoom.Place) throws -> RoomPairing.Target {
@@ -94,7 +98,7 @@ final class HouseSurfaces {
       guard pairings.add(pairing) else {
         throw Failure(
           .unavailable,
-          "no more than \(Pairings.limit) rooms are remembered; take back the pairing with one of them"
+          "paired, but no more than \(Pairings.limit) rooms are remembered here; unpair one of them first"
         )
       }
     case .remove(let id):

@@ -2,6 +2,7 @@ import AvahiDiscovery
 import Clock
 import Driver
 import LinuxIO
+import Pairing
 import Service
 import WireProtocol
 
@@ -15,6 +16,8 @@ struct ReceiverSearch {
   private static let silence = Nanoseconds.seconds(1)
 
   let state: StateDirectory
+  /// Of the daemon that commands go to; nil takes this user's.
+  var paired: Pairings? = nil
 
   /// The rooms known after a search, and whether Avahi was running.
   struct Result {
@@ -41,7 +44,8 @@ struct ReceiverSearch {
   }
 
   private func directory() throws -> RoomDirectory {
-    RoomDirectory(remembered: state.rememberedRooms(), paired: try state.paired())
+    RoomDirectory(
+      remembered: state.rememberedRooms(), paired: try paired ?? state.paired())
   }
 
   func search(

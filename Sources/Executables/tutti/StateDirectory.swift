@@ -34,6 +34,15 @@ struct StateDirectory {
     }
   }
 
+  /// Who pairs rooms, and knows those that are paired: whoever commands go to.
+  var trust: RoomTrust {
+    switch shared {
+    case .open?: .daemon(ControlClient(commands), self)
+    case .barred(let advice)?: .barred(advice: advice, self)
+    case nil: .own(self)
+    }
+  }
+
   var controlSocket: String { path + "/control.sock" }
   private var left: StateFile { StateFile(path: path + "/playing.json") }
   private var rooms: StateFile { StateFile(path: path + "/receivers.json") }

@@ -52,7 +52,7 @@ extension House {
         silenced = rooms
         return Done(said: said)
       }
-    case .save, .end, .access: throw .unavailable("only a daemon with a page can do that")
+    case .save, .end, .access, .pairing: throw .unavailable("only a daemon with a page can do that")
     }
   }
 

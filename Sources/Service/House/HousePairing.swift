@@ -8,7 +8,7 @@ import WireProtocol
 
 /// A room as those know it who pair with it.
 package struct PairingRoom: Hashable, Sendable {
-  package enum Place: Hashable, Sendable {
+  package enum Place: Codable, Hashable, Sendable {
     case record(RoomRecord)
     /// A host's name or address.
     case address(host: String, port: UInt16)
@@ -51,12 +51,15 @@ package final class HousePairing: PairingControl {
     package var visit: @Sendable (PairingVisit.Purpose, PairingRoom.Place) throws -> PairingReport
     /// Changes what is remembered, and returns all of it once it is on the disk.
     package var change: @Sendable (Change) throws -> Pairings
+    /// All that is remembered.
+    package var paired: @Sendable () throws -> Pairings
 
     package init(
       visit: @escaping @Sendable (PairingVisit.Purpose, PairingRoom.Place) throws -> PairingReport,
-      change: @escaping @Sendable (Change) throws -> Pairings
+      change: @escaping @Sendable (Change) throws -> Pairings,
+      paired: @escaping @Sendable () throws -> Pairings
     ) {
-      (self.visit, self.change) = (visit, change)
+      (self.visit, self.change, self.paired) = (visit, change, paired)
     }
   }
 
@@ -77,15 +80,23 @@ package final class HousePairing: PairingControl {
   package func pair(room id: String, pin text: String) async throws(Refusal) {
     let pin = try Self.pin(text)
     let room = try await house.pairingRoom(id)
+    let report = try await visit(.pair(pin), room, as: id)
+    guard case .paired = report else { throw Self.problem(report, room.name) }
+  }
+
+  /// A room that takes the PIN is remembered.
+  private func visit(
+    _ purpose: PairingVisit.Purpose, _ room: PairingRoom, as id: String
+  ) async throws(Refusal) -> PairingReport {
     let means = means
-    let pairings = try await onThread(id, room.name) { () throws(Refusal) in
-      let report = Self.report(of: .pair(pin), room, means)
-      guard case .paired(let receiver, let name) = report else {
-        throw Self.problem(report, room.name)
-      }
-      return try Self.changed(.add(.init(id: receiver, name: name)), room.name, means)
+    let (report, pairings) = try await onThread(id, room.name) {
+      () throws(Refusal) -> (PairingReport, Pairings?) in
+      let report = Self.report(of: purpose, room, means)
+      guard case .paired(let receiver, let name) = report else { return (report, nil) }
+      return (report, try Self.changed(.add(.init(id: receiver, name: name)), room.name, means))
     }
-    house.paired(pairings)
+    if let pairings { house.paired(pairings) }
+    return report
   }
 
   /// The room is forgotten here in any case.
@@ -108,6 +119,43 @@ package final class HousePairing: PairingControl {
         "\(room.name) is forgotten here, but it could not be told (\(obstacle)); there, run: "
           + "tutti-receiver unpair \(senderName.asShellWord)")
     }
+  }
+
+  // MARK: - Terminals
+
+  /// The word of a terminal is enough for where the room is.
+  package func answer(_ request: PairingRequest) async throws(Refusal) -> PairingAnswer {
+    let means = means
+    switch request {
+    case .list:
+      return PairingAnswer(
+        try await onThread("", "a room") { () throws(Refusal) in
+          do { return try means.paired() } catch { throw .unavailable("\(error)") }
+        })
+    case .pair(let name, let place, let pin):
+      let pin = try Self.pin(pin)
+      return PairingAnswer(try await visit(.pair(pin), at: place, name))
+    case .unpair(let name, let place):
+      return PairingAnswer(try await visit(.unpair, at: place, name))
+    case .forget(let receivers): return PairingAnswer(try await forget(receivers))
+    }
+  }
+
+  private func visit(
+    _ purpose: PairingVisit.Purpose, at place: PairingRoom.Place, _ name: String
+  ) async throws(Refusal) -> PairingReport {
+    try await visit(purpose, PairingRoom(name: name, place: place), as: place.key)
+  }
+
+  private func forget(_ receivers: [String]) async throws(Refusal) -> Pairings {
+    let means = means
+    let pairings = try await onThread(receivers.joined(), "a room") { () throws(Refusal) in
+      var left = Pairings()
+      for receiver in receivers { left = try Self.changed(.remove(receiver), receiver, means) }
+      return left
+    }
+    house.paired(pairings)
+    return pairings
   }
 
   // MARK: - Steps
@@ -178,6 +226,16 @@ package final class HousePairing: PairingControl {
     }
     guard isFree else {
       throw .unavailable("Somebody else is pairing \(name) now; try again in a moment.")
+    }
+  }
+}
+
+extension PairingRoom.Place {
+  /// Of a room that is visited by one at a time.
+  fileprivate var key: String {
+    switch self {
+    case .record(let record): record.id
+    case .address(let host, let port): RoomWish.text(host: host, port: port)
     }
   }
 }

@@ -1,8 +1,10 @@
+import Sender
+
 /// Addresses that lead out of the household's network, as far as their text tells: a name can lead anywhere.
 enum PublicAddress {
   /// - Parameter uri: one that `WebAddress` has let through.
   static func isOne(_ uri: String) -> Bool {
-    guard let scheme = uri.firstRange(of: "://") else { return false }
+    guard let scheme = uri.place(of: "://") else { return false }
     let host = uri[scheme.upperBound...].prefix { !"/?#".contains($0) }.lowercased()
     if host.hasPrefix("[") { return isPublicIPv6(host.dropFirst().prefix { $0 != "]" }) }
     let name = host.prefix { $0 != ":" }

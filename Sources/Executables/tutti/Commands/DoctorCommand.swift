@@ -39,7 +39,8 @@ struct DoctorCommand: ParsableCommand {
     try reporting {
       let addresses = try at.map { (text: $0, place: try RoomWish.address($0)) }
       let state = try StateDirectory(common.stateDir)
-      let paired = try state.paired()
+      let trust = state.trust
+      let paired = try trust.paired()
       var checkup = Checkup(
         isJSON: common.json, isColoured: Style.isWanted(on: STDOUT_FILENO),
         width: TerminalText.columns(of: STDOUT_FILENO)
@@ -47,14 +48,15 @@ struct DoctorCommand: ParsableCommand {
       let (search, player) = (NetworkSearch(), PlayerLook())
       let names = Dictionary(paired.all.map { ($0.id.hex, $0.name) }, uniquingKeysWith: { $1 })
       try checkup.run([
-        search.check(paired: names), Checkup.state(state.path), identity(state),
+        search.check(paired: names), Checkup.state(state.path), identity(state, trust),
         player.check(ControlClient(state.commands, isQuiet: true)),
         decoder, Checkup.clock(), Checkup.interfaces(),
       ])
       var rooms = RoomDirectory(remembered: state.rememberedRooms(), paired: paired)
       for service in search.services { _ = rooms.found(service) }
       let looks = RoomLooks(
-        state: state, search: search, player: player, paired: paired, left: state.leftRooms)
+        state: state, search: search, player: player, paired: paired, trust: trust,
+        left: state.leftRooms)
       try checkup.run(
         rooms.records.prefix(RoomLooks.limit).map(looks.check)
           + addresses.map { looks.check(address: $0.text, $0.place) })
@@ -62,11 +64,14 @@ struct DoctorCommand: ParsableCommand {
     }
   }
 
-  private func identity(_ state: StateDirectory) -> Checkup.Check {
+  private func identity(_ state: StateDirectory, _ trust: RoomTrust) -> Checkup.Check {
     Checkup.Check(
       "identity",
       ifSilent: .wrong("identity", "the disk does not answer", cure: "see: dmesg, df \(state.path)")
     ) {
+      if case .daemon = trust {
+        return [.well("identity", "rooms know this machine as the daemon's")]
+      }
       do {
         return [
           .well("identity", "this machine is \(try state.security().identifier.hex.prefix(8))")

@@ -57,11 +57,9 @@ struct UnpairCommand: ParsableCommand {
   func run() throws {
     try reporting {
       let state = try StateDirectory(common.stateDir)
-      let known = try room.map { try state.paired().matches($0) } ?? []
+      let known = try room.map { try state.trust.paired().matches($0) } ?? []
       let (name, obstacle) = try forget(known, state)
-      try state.changePaired { pairings in
-        for pairing in known { pairings.remove(pairing.id) }
-      }
+      try state.trust.forget(known)
       guard let obstacle else {
         return try printLine("\(name): not paired with this machine any more")
       }
@@ -85,8 +83,8 @@ struct UnpairCommand: ParsableCommand {
     }
     do {
       let target = try PairedRoom(known.first?.id.hex ?? room, at: at, state)
-      let report = try target.visit(.unpair, state)
-      return (known.first?.name ?? target.name, report.obstacle)
+      let report = try state.trust.visit(.unpair, target.room)
+      return (known.first?.name ?? target.room.name, report.obstacle)
     } catch let failure as Failure where failure.kind == .unavailable && !known.isEmpty {
       return (called, failure.description)
     } catch let error as Service.Refusal where !known.isEmpty {
@@ -105,8 +103,7 @@ private struct PairingAnswer: Encodable {
 
 /// A room that this machine is paired with, or is to be paired with.
 struct PairedRoom {
-  let name: String
-  private let target: RoomPairing.Target
+  let room: PairingRoom
 
   /// - Parameters:
   ///   - room: a name, or an address if nobody has that name.
@@ -116,17 +113,20 @@ struct PairedRoom {
       throw Failure(.usage, "name one room, or its address with --at host:port")
     }
     if let room, at == nil, !Self.isAddress(room) {
-      let record = try ReceiverSearch(state: state).records(named: [room])
-      guard let record = record.first else { throw Failure(.unavailable, "no room called \(room)") }
-      (name, target) = (record.name, RoomPairing.Target(record))
+      let search = ReceiverSearch(state: state, paired: try state.trust.paired())
+      let record = try search.records(named: [room]).first
+      guard let record else { throw Failure(.unavailable, "no room called \(room)") }
+      self.room = PairingRoom(name: record.name, place: .record(record))
     } else {
-      name = at ?? room ?? ""
+      let name = at ?? room ?? ""
       let (host, port) = try RoomWish.address(name)
+      // A host that is not there is told before a PIN is asked for.
       do throws(HostResolver.Failure) {
-        target = .init(addresses: try HostResolver.resolve(host: host, port: port))
+        _ = try HostResolver.resolve(host: host, port: port)
       } catch {
         throw Failure(.unavailable, "\(error)")
       }
+      self.room = PairingRoom(name: name, place: .address(host: host, port: port))
     }
   }
 
@@ -150,44 +150,27 @@ struct PairedRoom {
     _ = try target.pair(with: nil, isInteractive: true, state)
   }
 
-  func visit(
-    _ purpose: PairingVisit.Purpose, _ state: StateDirectory
-  ) throws -> PairingReport {
-    let pairing = RoomPairing(security: try state.security(), senderName: HostName.current)
-    do throws(IOError) {
-      return try pairing.run(purpose, at: target)
-    } catch {
-      throw Failure(.unavailable, "\(error)")
-    }
-  }
-
-  /// Asks for the PIN until it is right, or tries the given one, and stores the pairing.
+  /// Asks for the PIN until it is right, or tries the one that is given, and has the pairing remembered.
   func pair(
     with pin: String?, isInteractive: Bool, _ state: StateDirectory
   ) throws -> Pairings.Pairing {
     // Programs that a shell script starts in the background ignore SIGINT, but the prompt promises that
     // Ctrl-C ends this one.
     if isInteractive { signal(SIGINT, SIG_DFL) }
-    var dialogue = PairingDialogue(room: name.shownPlainly, isInteractive: isInteractive)
+    var dialogue = PairingDialogue(room: room.name.shownPlainly, isInteractive: isInteractive)
     var step = dialogue.begin(with: pin)
     while true {
       switch step {
       case .ask(let line):
         if let line { printError(line) }
         step = dialogue.typed(ask())
-      case .attempt(let pin): step = dialogue.ended(try visit(.pair(pin), state))
+      case .attempt(let pin):
+        step = dialogue.ended(try state.trust.visit(.pair(pin), room))
       case .wait(let time):
         Countdown.show(time) { "Too many wrong PINs: this one is tried in \($0) s (Ctrl-C ends)" }
         step = dialogue.waited()
       case .paired(let id, let name):
-        let pairing = Pairings.Pairing(id: id, name: name)
-        guard try state.changePaired({ $0.add(pairing) }) else {
-          throw Failure(
-            .unavailable,
-            "\(name): paired, but no more than \(Pairings.limit) rooms are remembered here; unpair one of them first"
-          )
-        }
-        return pairing
+        return Pairings.Pairing(id: id, name: name)
       case .failed(let error): throw error
       }
     }
@@ -195,7 +178,7 @@ struct PairedRoom {
 
   /// Echoes the digits: the receiver shows them as well.
   private func ask() -> String? {
-    printPrompt("PIN of \(name.shownPlainly), eight digits like 1234 5671: ")
+    printPrompt("PIN of \(room.name.shownPlainly), eight digits like 1234 5671: ")
     return readLine()
   }
 }

@@ -26,8 +26,9 @@ struct ReceiversCommand: ParsableCommand {
     try reporting {
       guard (0...600).contains(wait) else { throw Failure(.usage, "--wait is 0 to 600 seconds") }
       let state = try StateDirectory(common.stateDir)
-      let search = ReceiverSearch(state: state)
-      let paired = Set(try state.paired().all.map(\.id.hex))
+      let pairings = try state.trust.paired()
+      let search = ReceiverSearch(state: state, paired: pairings)
+      let paired = Set(pairings.all.map(\.id.hex))
       let isWatched = isatty(STDERR_FILENO) == 1 && wait > 2
       let found = try search.search(
         for: Nanoseconds(Int64(wait * 1e9)), says: isWatched ? "looking for receivers" : nil)
