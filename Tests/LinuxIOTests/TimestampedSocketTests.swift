@@ -126,6 +126,20 @@ struct TimestampedSocketTests {
     try log.run(until: "one more wakes") { came().last == [4] }
   }
 
+  @Test func `a queue of errors that never ends holds nobody`() {
+    var reads = 0
+    let endless = TimestampedSocket.first {
+      reads += 1
+      return reads <= TimestampedSocket.errorQueueLimit ? .other : .nothing
+    }
+    #expect(endless == nil && reads == TimestampedSocket.errorQueueLimit)
+    let stamp = TransmitStamp(
+      id: TransmitID(number: 7), at: LocalTime(nanoseconds: 1), point: .driver)
+    var waiting = [TimestampedSocket.Waiting.other, .stamp(stamp), .nothing]
+    #expect(TimestampedSocket.first { waiting.removeFirst() } == stamp)
+    #expect(waiting.count == 1)
+  }
+
   @Test func `a datagram port in use is named in the error`() throws {
     let log = try EventLog()
     let first = try log.reactor.openDatagrams(on: .loopback(port: 0))

@@ -55,6 +55,8 @@ final class TimestampedSocket {
 
   /// Number of last datagrams to which a transmit stamp can be matched.
   static let remembered = 256
+  /// Messages without a stamp that are read from the queue of errors in a row.
+  static let errorQueueLimit = 64
   /// Buffers of an audio socket, in bytes: datagrams that arrive while the program is late are not lost, and few wait
   /// that would leave too late.
   private static let audioReceiveBuffer: Int32 = 1 << 20
@@ -125,14 +127,35 @@ final class TimestampedSocket {
       hasKernelStamp: stamp != nil)
   }
 
-  /// Returns the next waiting transmit stamp; `nil` if there is none.
+  /// Returns the next waiting transmit stamp; `nil` if there is none, or too much else lies before it.
   func nextTransmitStamp() -> TransmitStamp? {
     var transmitted = csys_transmitted()
-    while true {
+    return Self.first { () -> Waiting in
       let result = csys_transmitted_next(descriptor.number, &transmitted)
-      guard result >= 0 else { return nil }
-      if result > 0, let stamp = stamp(transmitted) { return stamp }
+      guard result >= 0 else { return .nothing }
+      return (result > 0 ? stamp(transmitted) : nil).map { .stamp($0) } ?? .other
     }
+  }
+
+  /// What lies in the queue of errors.
+  enum Waiting {
+    case nothing
+    /// No stamp, or one of a datagram that is forgotten.
+    case other
+    case stamp(TransmitStamp)
+  }
+
+  /// The first stamp among a bounded number of messages. A queue that is never empty, as an emulator's may seem, does not hold
+  /// the thread.
+  static func first(_ next: () -> Waiting) -> TransmitStamp? {
+    for _ in 0..<errorQueueLimit {
+      switch next() {
+      case .nothing: return nil
+      case .other: continue
+      case .stamp(let stamp): return stamp
+      }
+    }
+    return nil
   }
 
   private func stamp(_ transmitted: csys_transmitted) -> TransmitStamp? {

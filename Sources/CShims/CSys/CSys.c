@@ -377,7 +377,13 @@ int csys_transmitted_next(int descriptor, struct csys_transmitted *transmitted) 
     char bytes[512];
     struct cmsghdr align;
   } control;
-  struct msghdr message = {.msg_control = &control, .msg_controllen = sizeof control};
+  // qemu-user answers 0 to a message without a vector, and asks no kernel.
+  char none[1];
+  struct iovec vector = {none, sizeof none};
+  struct msghdr message = {.msg_iov = &vector,
+                           .msg_iovlen = 1,
+                           .msg_control = &control,
+                           .msg_controllen = sizeof control};
   if (recvmsg(descriptor, &message, MSG_ERRQUEUE | MSG_DONTWAIT) < 0) return -errno;
   int64_t stamp = 0;
   int known = 0;
