@@ -24,6 +24,9 @@ package struct RightsFacts: Hashable, Sendable {
   /// Bytes that a receiver with the usual buffer needs.
   static let neededMemory: UInt64 = 256 << 20
 
+  /// The unit grants both, however it came here: by a package, or by `make install-service`.
+  private static let service = "let systemd start it: sudo systemctl enable --now tutti-receiver"
+
   package var findings: [Finding] {
     let realtime: Finding =
       mayRaisePriority || realtimeLimit >= Self.neededPriority
@@ -31,13 +34,13 @@ package struct RightsFacts: Hashable, Sendable {
       : .notice(
         "real time",
         "the output thread may not have SCHED_FIFO, so a busy machine may cause dropouts",
-        cure: "sudo make install-service, or in /etc/security/limits.d: @audio - rtprio 95")
+        cure: "\(Self.service); or in /etc/security/limits.d: @audio - rtprio 95")
     let memory: Finding =
       mayLockMemory || lockedLimit >= Self.neededMemory
       ? .well("memory", "may be locked")
       : .notice(
         "memory", "may not be locked, so it may be paged out",
-        cure: "sudo make install-service, or in /etc/security/limits.d: @audio - memlock unlimited")
+        cure: "\(Self.service); or in /etc/security/limits.d: @audio - memlock unlimited")
     return [realtime, memory]
   }
 }

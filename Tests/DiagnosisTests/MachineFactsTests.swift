@@ -19,6 +19,15 @@ import Testing
     #expect(verdicts(0, 0, nice: true, lock: true) == [.well, .well])
   }
 
+  @Test func `cures for missing rights are commands that every installation has`() {
+    let findings = RightsFacts(
+      realtimeLimit: 0, lockedLimit: 0, mayRaisePriority: false, mayLockMemory: false
+    ).findings
+    for finding in findings {
+      #expect(finding.cure?.hasPrefix("let systemd start it: sudo systemctl") == true, "\(finding)")
+    }
+  }
+
   @Test(arguments: [
     (-250_040_000, "-250.0"), (-5_000_000, "-5.0"), (5_000_000, "5.0"), (1_260_000, "1.3"),
   ])
