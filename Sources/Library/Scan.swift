@@ -231,7 +231,7 @@ final class Scan {
           isWhole = false
           reportFault(reason)
         case .broken(let reason):
-          let reason = reason.contains(location) ? reason : "\(location)/\(file.name): \(reason)"
+          let reason = reason.holds(location) ? reason : "\(location)/\(file.name): \(reason)"
           try add(.fault(folder: path, file, reason: reason))
           reportFault(reason)
         case .gone, .done, .useless: isWhole = false

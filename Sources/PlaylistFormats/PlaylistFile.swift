@@ -132,7 +132,7 @@ package enum PlaylistFile {
 
   /// Returns the first location of each track, with its title.
   private static func xspf(_ text: String) throws(ParseError) -> [PlaylistEntry] {
-    guard text.contains("<playlist") else { throw .malformed(line: 1, expected: "<playlist>") }
+    guard text.holds("<playlist") else { throw .malformed(line: 1, expected: "<playlist>") }
     var reader = MarkupReader(text)
     var entries: [PlaylistEntry] = []
     var track: (location: String, title: String)?

@@ -1,5 +1,6 @@
 import Pairing
 import QRCode
+import Sender
 import Service
 import WebServer
 
@@ -115,7 +116,7 @@ extension RouteCall {
   /// machine. Nil for a bare name of this machine, which phones may not resolve.
   var publicOrigin: String? {
     guard let origin = request.header("origin"), origin.utf8.count <= 120,
-      let scheme = origin.firstRange(of: "://")
+      let scheme = origin.place(of: "://")
     else { return nil }
     let host = origin[scheme.upperBound...].lowercased()
     let name = host.hasPrefix("[") ? host[...] : host.prefix { $0 != ":" }
@@ -131,8 +132,8 @@ enum BrowserName {
   /// - Parameter agent: a `User-Agent` header, which may be anything.
   static func of(_ agent: String) -> String {
     let agent = String(agent.prefix(400))
-    let system = systems.first { agent.contains($0.0) }?.1
-    let browser = browsers.first { agent.contains($0.0) }?.1 ?? product(agent)
+    let system = systems.first { agent.holds($0.0) }?.1
+    let browser = browsers.first { agent.holds($0.0) }?.1 ?? product(agent)
     return [browser, system].compactMap { $0 }.joined(separator: " on ")
   }
 

@@ -1,5 +1,6 @@
 internal import COpenAPI
 internal import Page
+import Sender
 
 /// Files built into the program: the page, and the API's document.
 package struct WebPage: Sendable {
@@ -51,7 +52,7 @@ package struct WebPage: Sendable {
   private static func split(_ page: String) -> [[UInt8]] {
     var (parts, rest) = ([[UInt8]](), page[...])
     for mark in ["<!--asker-->", "<!--state-->"] {
-      let place = rest.firstRange(of: mark) ?? rest.endIndex..<rest.endIndex
+      let place = rest.place(of: mark) ?? rest.endIndex..<rest.endIndex
       parts.append([UInt8](rest[..<place.lowerBound].utf8))
       rest = rest[place.upperBound...]
     }

@@ -1,4 +1,5 @@
 import CALSA
+import Glibc
 
 /// Recognises a card after it was unplugged, or after a restart.
 enum DeviceIdentity {
@@ -48,7 +49,7 @@ enum DeviceIdentity {
     guard snd_pcm_info(pcm.handle, info) >= 0, let name = snd_pcm_info_get_name(info) else {
       return false
     }
-    let text = String(cString: name)
-    return ["PulseAudio", "PipeWire", "JACK", "BlueALSA"].contains { text.contains($0) }
+    let servers: [String] = ["PulseAudio", "PipeWire", "JACK", "BlueALSA"]
+    return servers.contains { strstr(name, $0) != nil }
   }
 }

@@ -17,9 +17,11 @@ extension Demuxer {
       $0 > 0 ? $0 : nil
     }
     if let announced = tag("StreamTitle"), !announced.isEmpty {
-      let parts = announced.split(separator: " - ", maxSplits: 1).map(String.init)
-      metadata.title = parts.last ?? announced
-      metadata.artist = parts.count == 2 ? parts[0] : metadata.artist
+      let dash = announced.place(of: " - ")
+      let parts = dash.map { [announced[..<$0.lowerBound], announced[$0.upperBound...]] } ?? []
+      let said = parts.filter { !$0.isEmpty }.map(String.init)
+      metadata.title = said.last ?? announced
+      metadata.artist = said.count == 2 ? said[0] : metadata.artist
     }
     return metadata
   }

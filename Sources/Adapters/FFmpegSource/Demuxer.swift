@@ -202,7 +202,7 @@ final class Demuxer {
         path: path, reason: "it is a web page; give the address of the stream or file on it")
     }
     let reason = library.reason(of: code)
-    if reason.contains("not on whitelist") {
+    if reason.holds("not on whitelist") {
       return .notAudio(path: path, reason: "it is of a kind that Tutti does not play")
     }
     if case .network = input, code != cff_invalid_data {

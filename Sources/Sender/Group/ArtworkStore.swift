@@ -64,7 +64,7 @@ struct ArtworkStore {
 extension PlayItem {
   /// A name for items without a title. Addresses on the network get none, because they may hold private data.
   fileprivate var fileName: String {
-    guard location != "-", !location.contains("://") else { return "" }
+    guard location != "-", !location.holds("://") else { return "" }
     return String(location.split(separator: "/").last ?? "")
   }
 }

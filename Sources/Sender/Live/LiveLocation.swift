@@ -29,8 +29,24 @@ package enum LiveLocation: Hashable, Sendable, CustomStringConvertible {
   /// ALSA reads more than names: `file:` writes files, and text in braces is a configuration that loads libraries. So a
   /// name may hold only letters, digits and `_.-`, or be one of a card: `hw:CARD=USB,DEV=0`.
   private static func isCard(_ name: String) -> Bool {
-    name.wholeMatch(
-      of: /[A-Za-z0-9_.\-]+|(?:hw|plughw|dsnoop|sysdefault|default):[A-Za-z0-9_.=,\-]+/) != nil
+    let parts = name.split(separator: ":", omittingEmptySubsequences: false)
+    let isNamed = parts.allSatisfy { part in !part.isEmpty && part.utf8.allSatisfy(isOfName) }
+    switch parts.count {
+    case 1: return isNamed && !name.utf8.contains { "=,".utf8.contains($0) }
+    case 2:
+      return isNamed
+        && ["hw", "plughw", "dsnoop", "sysdefault", "default"].contains { $0 == parts[0] }
+    default: return false
+    }
+  }
+
+  private static func isOfName(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    default: "_.=,-".utf8.contains(byte)
+    }
   }
 
   package var description: String {

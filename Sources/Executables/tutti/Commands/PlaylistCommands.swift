@@ -165,7 +165,7 @@ enum MediaPaths {
 
   /// Makes a path absolute, because the player runs in another folder.
   static func absolute(_ path: String) -> String {
-    if path.contains("://") || path == "-" || LiveLocation.isNamed(path) { return path }
+    if path.holds("://") || path == "-" || LiveLocation.isNamed(path) { return path }
     var parts: [Substring] = []
     let whole = path.hasPrefix("/") ? path : workingDirectory + "/" + path
     for part in whole.split(separator: "/") where part != "." {
