@@ -143,8 +143,10 @@ extension FileTags {
   fileprivate var words: [String] {
     let texts = [title, artist, albumArtist, album, albumNumber, codec, picture]
     let numbers = [track, disc, year]
-    return texts.map { $0 ?? "" } + numbers.map { $0.map(String.init) ?? "" }
-      + [duration.map { "\($0)" } ?? "", hasVideo ? "video" : ""]
+    // One expression of all three takes older compilers too long to check.
+    let said = texts.map { $0 ?? "" }
+    let counted = numbers.map { number in number.map(String.init) ?? "" }
+    return said + counted + [duration.map { "\($0)" } ?? "", hasVideo ? "video" : ""]
   }
 
   fileprivate init?(words: ArraySlice<String>) {

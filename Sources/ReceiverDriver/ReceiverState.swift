@@ -13,10 +13,15 @@ package struct ReceiverState: ~Copyable {
   private let lock: DirectoryLock
 
   init(_ given: String?) throws {
-    directory = given ?? Self.usualDirectory
+    let directory = given ?? Self.usualDirectory
+    lock = try Self.lock(directory)
+    self.directory = directory
+  }
+
+  private static func lock(_ directory: String) throws -> DirectoryLock {
     do throws(IOError) {
       try StateFile.createDirectory(path: directory)
-      lock = try DirectoryLock(directory: directory)
+      return try DirectoryLock(directory: directory)
     } catch  where error.code == EWOULDBLOCK {
       throw StartFailure.unavailable(
         "another tutti-receiver keeps its state in \(directory); choose another with --state-dir")
