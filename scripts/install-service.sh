@@ -6,7 +6,12 @@ set -eu
 cd "$(dirname "$0")/.."
 root=$1 prefix=$2 etc=$3 service=$4
 
-install -d "$root$etc/systemd/system"
+# Directories that were not there, for `make uninstall`.
+made=$root$prefix/share/tutti/made
+for directory in "$etc" "$etc/systemd" "$etc/systemd/system" "$etc/default" "$etc/tutti"; do
+  case $service:$directory in tutti:"$etc/default" | tutti-receiver:"$etc/tutti") continue ;; esac
+  [ -d "$root$directory" ] || { install -d "$root$directory" && echo "$directory" >>"$made"; }
+done
 sed "s|@BINDIR@|$prefix/bin|" "packaging/$service.service" >"$root$etc/systemd/system/$service.service"
 chmod 644 "$root$etc/systemd/system/$service.service"
 case $service in

@@ -8,7 +8,7 @@ mkdir -p .build/man .build/completions/bash .build/completions/zsh .build/comple
 
 for name in tutti tutti-receiver; do
   "$programs/$name" --experimental-dump-help | python3 scripts/manual.py >".build/man/$name.1"
-  "$programs/$name" --generate-completion-script bash >".build/completions/bash/$name"
+  "$programs/$name" --generate-completion-script bash | sed '1{/^#!/d}' >".build/completions/bash/$name"
   "$programs/$name" --generate-completion-script zsh >".build/completions/zsh/_$name"
   "$programs/$name" --generate-completion-script fish >".build/completions/fish/$name.fish"
 done

@@ -1,16 +1,41 @@
 #!/bin/sh
-# Removes the files of `make install`, `make install-service` and `make install-daemon`, but neither options nor state.
+# uninstall.sh ROOT PREFIX ETC [purge]: takes away what `make install`, `make install-service` and `make install-daemon` made.
+# Options that somebody has edited, and what the services remember, such as pairings, stay with the user that they belong to;
+# with `purge` they go too.
 set -eu
-root=$1 prefix=$2 etc=$3
+cd "$(dirname "$0")/.."
+root=$1 prefix=$2 etc=$3 purge=${4:-}
+share=$root$prefix/share
+made=$share/tutti/made
+PATH=$PATH:/usr/sbin:/sbin
+
 for service in tutti tutti-receiver; do
   unit="$root$etc/systemd/system/$service.service"
   [ -e "$unit" ] || continue
   [ -n "$root" ] || [ ! -d /run/systemd/system ] || systemctl disable --now "$service"
   rm -f "$unit" "$root$etc/systemd/system/multi-user.target.wants/$service.service"
 done
-share=$root$prefix/share
+[ -n "$root" ] || [ ! -d /run/systemd/system ] || systemctl daemon-reload
+
+# options FILE SOURCE: where they are as they came, or in any case.
+options() {
+  if [ -n "$purge" ] || cmp -s "$1" "$2"; then rm -f "$1"; fi
+}
+options "$root$etc/default/tutti-receiver" packaging/tutti-receiver.default
+options "$root$etc/tutti/tutti.conf" packaging/tutti.conf
+[ -z "$purge" ] || rm -rf "$root/var/lib/tutti" "$root/var/lib/tutti-receiver"
+if [ -z "$root" ] && [ ! -e /var/lib/tutti ] && [ ! -e /var/lib/tutti-receiver ] && getent passwd tutti >/dev/null; then
+  userdel tutti
+fi
+
 for program in tutti tutti-receiver; do
   rm -f "$root$prefix/bin/$program" "$share/man/man1/$program.1" "$share/man/man1/$program"-*.1 \
     "$share/bash-completion/completions/$program" "$share/zsh/site-functions/_$program" \
     "$share/fish/vendor_completions.d/$program.fish"
+done
+[ -e "$made" ] || exit 0
+directories=$(sort -ru "$made")
+rm -f "$made"
+for directory in $directories; do
+  rmdir --ignore-fail-on-non-empty "$root$directory" 2>/dev/null || true
 done

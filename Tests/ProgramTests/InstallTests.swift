@@ -9,12 +9,16 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// Runs make like root under sudo, without the toolchain in its path.
-  private func make(_ goal: String, build: String) throws -> (code: Int32, text: String) {
+  /// As root has it under sudo: without the toolchain in its path.
+  private func make(
+    _ goal: String, build: String, path: String = "/usr/local/bin:/usr/bin:/usr/sbin:/bin:/sbin",
+    _ more: String...
+  ) throws -> (code: Int32, text: String) {
     let make = Process()
     make.executableURL = URL(filePath: "/usr/bin/make")
-    make.arguments = ["-C", repository.path, goal, "DESTDIR=\(folder.path)", "BUILD=\(build)"]
-    make.environment = ["PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"]
+    make.arguments =
+      ["-C", repository.path, goal, "DESTDIR=\(folder.file("root"))", "BUILD=\(build)"] + more
+    make.environment = ["PATH": path]
     let pipe = Pipe()
     make.standardOutput = pipe
     make.standardError = pipe
@@ -26,10 +30,8 @@ import Testing
 
   private var installed: [String] {
     let found = FileManager.default.enumerator(
-      at: URL(filePath: folder.path), includingPropertiesForKeys: [.isRegularFileKey])
-    return (found?.compactMap { $0 as? URL } ?? [])
-      .filter { (try? $0.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile) == true }
-      .map(\.path).sorted()
+      at: URL(filePath: folder.file("root")), includingPropertiesForKeys: [])
+    return (found?.compactMap { ($0 as? URL)?.path } ?? []).sorted()
   }
 
   /// The programs are built beside the tests.
@@ -42,12 +44,43 @@ import Testing
       let made = try make(goal, build: built)
       #expect(made.code == 0, "\(made.text)")
     }
-    let programs = ["tutti", "tutti-receiver"].map { folder.file("usr/local/bin/\($0)") }
+    let programs = ["tutti", "tutti-receiver"].map { folder.file("root/usr/local/bin/\($0)") }
     #expect(Set(programs).isSubset(of: installed))
     let removed = try make("uninstall", build: built)
     #expect(removed.code == 0, "\(removed.text)")
-    // Files that the owner has edited stay.
-    #expect(installed == ["etc/default/tutti-receiver", "etc/tutti/tutti.conf"].map(folder.file))
+    #expect(installed.isEmpty)
+  }
+
+  @Test func `what its owner has written stays, unless all is to go`() throws {
+    _ = try make("install-service", build: built)
+    let options = try folder.write(
+      Array("OPTIONS=--name Bath\n".utf8), to: "root/etc/default/tutti-receiver")
+    let key = try folder.write([1], to: "root/var/lib/tutti-receiver/receiver-key.pem")
+    #expect(try make("uninstall", build: built).code == 0)
+    #expect(Set([options, key]).isSubset(of: installed))
+    #expect(!installed.contains { $0.hasSuffix("/bin/tutti-receiver") })
+    #expect(try make("uninstall", build: built, "PURGE=1").code == 0)
+    #expect(!installed.contains(options) && !installed.contains(key))
+  }
+
+  @Test func `libraries that are missing are named with their packages`() throws {
+    let answer =
+      "#!/bin/sh\nprintf '\\tlibasound.so.2 => not found\\n\\tlibsqlite3.so.0 => not found\\n'\n"
+    let ldd = try folder.write(Array(answer.utf8), to: "bin/ldd")
+    #expect(chmod(ldd, 0o755) == 0)
+    let made = try make(
+      "install", build: built, path: "\(folder.file("bin")):/usr/bin:/usr/sbin:/bin")
+    #expect(made.text.contains("there is no libasound.so.2 libsqlite3.so.0"), "\(made.text)")
+    #expect(made.text.contains("apt install libasound2 libsqlite3-0"), "\(made.text)")
+  }
+
+  @Test func `worker threads of the daemon may lower their priority`() throws {
+    let made = try make("install-daemon", build: built)
+    #expect(made.code == 0, "\(made.text)")
+    let unit = try #require(installed.first { $0.hasSuffix("/tutti.service") })
+    let allowed = try String(contentsOfFile: unit, encoding: .utf8).split(separator: "\n")
+      .last { $0.hasPrefix("SystemCallFilter=") }
+    #expect(allowed?.contains(" setpriority") == true)
   }
 
   @Test func `the receiver that systemd starts may do no more than it needs`() throws {
