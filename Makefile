@@ -22,7 +22,7 @@ help:
 	@echo "make install [PREFIX=/usr/local]   what was built; sudo make install"
 	@echo "make install-service       the same, and a receiver that systemd starts at boot"
 	@echo "make install-daemon        the programs, and the daemon of a household, which systemd starts at boot"
-	@echo "make uninstall             takes all of them away again, but not what they remember"
+	@echo "make uninstall [PURGE=1]   takes all of them away again; with PURGE also pairings, queues and options"
 
 setup:
 	@scripts/setup.sh
@@ -99,7 +99,7 @@ install-daemon: install
 	@scripts/install-service.sh "$(DESTDIR)" "$(PREFIX)" "$(ETC)" tutti
 
 uninstall:
-	@scripts/uninstall.sh "$(DESTDIR)" "$(PREFIX)" "$(ETC)"
+	@scripts/uninstall.sh "$(DESTDIR)" "$(PREFIX)" "$(ETC)" $(if $(PURGE),purge)
 
 clean:
 	rm -rf .build .build-tsan .build-rtsan Examples/.build
