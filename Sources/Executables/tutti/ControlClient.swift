@@ -7,10 +7,10 @@ import Service
 
 /// Sends one request to a running player and waits for the answer.
 struct ControlClient {
-  static let patience = Nanoseconds.seconds(5)
+  static let timeout = Nanoseconds.seconds(5)
   /// A visit to a room ends within 15 s of the connection, by itself.
-  private static let visitPatience = Nanoseconds.seconds(30)
-  /// After so long it says what it waits for.
+  private static let visitTimeout = Nanoseconds.seconds(30)
+  /// If the answer takes longer than this, the client prints what it waits for.
   static let silence = Nanoseconds.seconds(1)
 
   /// The address to which commands are sent.
@@ -25,7 +25,7 @@ struct ControlClient {
   var group: String?
   /// True to print nothing while waiting.
   var isQuiet = false
-  private var patience = Self.patience
+  private var timeout = Self.timeout
 
   init(_ place: Place, group: String? = nil, isQuiet: Bool = false) {
     (self.place, self.group, self.isQuiet) = (place, group, isQuiet)
@@ -65,7 +65,7 @@ struct ControlClient {
   /// Of the rooms that a daemon is paired with, which may visit one meanwhile; nil where none runs.
   func ask(_ request: PairingRequest) throws -> PairingAnswer? {
     var patient = self
-    patient.patience = Self.visitPatience
+    patient.timeout = Self.visitTimeout
     switch try patient.outcome(of: .pairing(request: request)) {
     case .pairing(let answer)?: return answer
     case .done?, .access?, .refused?: throw Self.misunderstood
@@ -85,12 +85,12 @@ struct ControlClient {
     var line: [UInt8] = []
     let began = HostClock.now
     var speaksAt: LocalTime? = isQuiet ? nil : began + Self.silence
-    while HostClock.now < began + patience {
+    while HostClock.now < began + timeout {
       if let time = speaksAt, time <= HostClock.now {
         printError("tutti: waiting for the player's answer")
         speaksAt = nil
       }
-      for event in try reactor.wait(until: speaksAt ?? began + patience) {
+      for event in try reactor.wait(until: speaksAt ?? began + timeout) {
         switch event {
         case .connected:
           reactor.send(JSON.line(call), on: connection)
@@ -109,7 +109,7 @@ struct ControlClient {
       }
     }
     throw Failure(
-      .unavailable, "the player did not answer within \(patience.count / 1_000_000_000) s")
+      .unavailable, "the player did not answer within \(timeout.count / 1_000_000_000) s")
   }
 
   /// Throws if there is a player that this user may not command.

@@ -109,9 +109,9 @@ struct RoomLooks: Sendable {
     }
     if left.names.contains(record.name) { return .leftAlone }
     switch record.state {
-    case "busy": return .busy
-    case "away": return .spared
-    default: break
+    case .busy: return .busy
+    case .away: return .spared
+    case .free: break
     }
     // The daemon has the key, and its own session if it plays there.
     if case .daemon = trust {
