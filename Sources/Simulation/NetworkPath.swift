@@ -28,6 +28,10 @@ package struct LinkQuality: Sendable {
   package var keepsOrder = false
   /// True if datagrams take their part of `rate`, and wait for earlier packets on the link.
   package var countsDatagrams = false
+  /// Share of packets that wait for a radio's next beacon, because the room's radio sleeps.
+  package var powerSave = 0.0
+  /// Mean seconds between two stalls of 0.1 to 0.3 s, in which nothing passes; nil for none.
+  package var stallInterval: Double?
 
   package init() {}
 
@@ -119,10 +123,17 @@ package struct PathQuality: Sendable {
     path.down.reordering = 0.02
     return path
   }
+
+  /// Radio of a room that lets most packets to it wait for a beacon.
+  package static var wifiPowerSave: PathQuality {
+    var path = PathQuality.wifi
+    path.down.powerSave = 0.6
+    return path
+  }
 }
 
 /// One direction of a link in operation. Its calls must be in order of time.
-struct NetworkLink {
+package struct NetworkLink {
   var quality: LinkQuality
   private var random: SplitMix64
   private var waiting = 0.0
@@ -135,16 +146,21 @@ struct NetworkLink {
   /// Newest arrival, for a link that keeps order.
   private var lastArrival = TrueTime.zero
   private var isLosing = false
+  private var nextStall = 0.0
+  private var stalledUntil = 0.0
   /// Time of the last decision about a loss.
   private var lastDraw = TrueTime.zero
 
-  init(_ quality: LinkQuality, random: SplitMix64) {
+  package init(_ quality: LinkQuality, random: SplitMix64) {
     self.quality = quality
     self.random = random
+    if let interval = quality.stallInterval {
+      nextStall = self.random.exponential(mean: interval)
+    }
   }
 
   /// True if a packet sent at `time` is lost.
-  mutating func isLost(at time: TrueTime) -> Bool {
+  package mutating func isLost(at time: TrueTime) -> Bool {
     guard quality.loss > 0 else { return false }
     guard quality.lossBurst > 1 else { return random.chance(quality.loss) }
     let end = 1 / quality.lossBurst
@@ -181,7 +197,23 @@ struct NetworkLink {
     }
     if quality.jitter > .zero { seconds += quality.jitter.seconds * random.unit() }
     if let traffic = quality.traffic { seconds += queue(traffic, at: time.seconds) }
+    if let interval = quality.stallInterval { seconds += stall(every: interval, at: time.seconds) }
+    if quality.powerSave > 0, random.chance(quality.powerSave) {
+      seconds +=
+        Self.beaconInterval - time.seconds.truncatingRemainder(dividingBy: Self.beaconInterval)
+    }
     return quality.delay + Nanoseconds(seconds: seconds)
+  }
+
+  /// Seconds between two beacons of an access point: 100 units of 1024 µs.
+  private static let beaconInterval = 0.1024
+
+  private mutating func stall(every interval: Double, at time: Double) -> Double {
+    if time > nextStall {
+      stalledUntil = nextStall + random.uniform(0.1...0.3)
+      nextStall = stalledUntil + random.exponential(mean: interval)
+    }
+    return max(0, stalledUntil - time)
   }
 
   /// Returns how long a datagram waits behind bytes given to the link before `time`.
@@ -196,7 +228,7 @@ struct NetworkLink {
   }
 
   /// Returns when a datagram that is not lost arrives.
-  mutating func arrival(ofDatagram count: Int, at time: TrueTime) -> TrueTime {
+  package mutating func arrival(ofDatagram count: Int, at time: TrueTime) -> TrueTime {
     let start =
       quality.countsDatagrams
       ? departure(of: count + Self.headers, at: time) : time + backlog(at: time)

@@ -1,16 +1,16 @@
 import Clock
+import Simulation
 import Testing
 
-/// Checks the promises about the network clock in virtual time. The limits are those of the research
-/// report.
+/// The promises about the network clock, in virtual time, on the networks of the simulation.
 struct ClockFilterSimulationTests {
   @Test(arguments: [
-    (NetworkModel.Kind.wired, 3.0), (.wifi, 45), (.wifiBusy, 85), (.wifiPowerSave, 70),
+    (PathQuality.wired, 3.0), (.wifi, 50), (.wifiBad, 140), (.wifiPowerSave, 70),
   ])
-  func `after a minute 99 of 100 errors are small`(kind: NetworkModel.Kind, microseconds: Double) {
+  func `after a minute 99 of 100 errors are small`(path: PathQuality, microseconds: Double) {
     var errors: [Double] = []
     for seed in 0..<4 as Range<UInt64> {
-      let trace = ClockTrace(kind, seconds: 302, seed: seed)
+      let trace = ClockTrace(path, seconds: 302, seed: seed)
       var filter = ClockFilter()
       filter.isSmoothed = true
       trace.play(into: &filter, every: 0.2, until: 300) { time, error, _, _ in
@@ -22,13 +22,13 @@ struct ClockFilterSimulationTests {
     #expect(worstOfUsual < microseconds)
   }
 
-  @Test(arguments: [(NetworkModel.Kind.wired, 50e-6, 1.0), (.wifi, 150e-6, 3.0)])
+  @Test(arguments: [(PathQuality.wired, 50e-6, 1.0), (.wifi, 150e-6, 3.0)])
   func `a step is recovered from within seconds`(
-    kind: NetworkModel.Kind, limit: Double, seconds: Double
+    path: PathQuality, limit: Double, seconds: Double
   ) {
     var recoveries: [Double] = []
     for (seed, jump) in [5e-3, -1e-3, 5e-3, -5e-3, 1e-3, 5e-3, -5e-3].enumerated() {
-      let trace = ClockTrace(kind, seconds: 62, seed: UInt64(seed), jumps: [(at: 40, by: jump)])
+      let trace = ClockTrace(path, seconds: 62, seed: UInt64(seed), jumps: [(at: 40, by: jump)])
       var filter = ClockFilter()
       filter.isSmoothed = true
       var lastBad = 40.0

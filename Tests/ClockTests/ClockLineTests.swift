@@ -1,3 +1,4 @@
+import Simulation
 import Testing
 
 @testable import Clock
@@ -5,16 +6,16 @@ import Testing
 /// The accuracy of the estimate on networks whose delays are independent from packet to packet.
 struct ClockLineTests {
   @Test(arguments: [
-    (LaneNetwork.Kind.wired, LaneRoom.Wander.none, 2.5, 6.0), (.wired, .slowSine, 3.7, 10),
-    (.wired, .walk, 3.7, 10), (.wired, .quickSine, 3.7, 10), (.wifi, .none, 15, 45),
-    (.farWifi, .none, 60, 150),
+    (PathQuality.even, ClockRoom.Wander.none, 2.5, 6.0), (.even, .slowSine, 3.7, 11),
+    (.even, .walk, 3.7, 11), (.even, .quickSine, 3.7, 11), (.radio, .none, 15, 45),
+    (.farRadio, .none, 60, 150),
   ])
   func `after twenty seconds the estimate is exact`(
-    kind: LaneNetwork.Kind, wander: LaneRoom.Wander, usual: Double, worst: Double
+    path: PathQuality, wander: ClockRoom.Wander, usual: Double, worst: Double
   ) {
     var errors: [Double] = []
     for seed in 0..<12 as Range<UInt64> {
-      for look in LaneRoom(kind, wander: wander, seconds: 60, seed: seed).looks
+      for look in ClockRoom(path, wander: wander, seconds: 60, seed: seed).looks
       where look.time > 20 {
         errors.append(abs(look.error))
       }
@@ -25,12 +26,12 @@ struct ClockLineTests {
     #expect(errors[errors.count * 99 / 100] < worst)
   }
 
-  @Test(arguments: [(LaneNetwork.Kind.wired, 0.2, 50.0), (.wifi, 1.25, 200)])
+  @Test(arguments: [(PathQuality.even, 0.2, 50.0), (.radio, 1.25, 200)])
   func `soon after the first probe the estimate is good enough to play by`(
-    kind: LaneNetwork.Kind, seconds: Double, microseconds: Double
+    path: PathQuality, seconds: Double, microseconds: Double
   ) {
     for seed in 0..<40 as Range<UInt64> {
-      let looks = LaneRoom(kind, seconds: 4, seed: seed).looks.filter(\.isLocked)
+      let looks = ClockRoom(path, seconds: 4, seed: seed).looks.filter(\.isLocked)
       #expect((looks.first?.time ?? .infinity) <= seconds + 1e-6)
       for look in looks { #expect(abs(look.error) < microseconds) }
     }
@@ -38,24 +39,25 @@ struct ClockLineTests {
 
   @Test func `a constant asymmetry shifts by half of it and disturbs nothing else`() {
     for seed in 0..<6 as Range<UInt64> {
-      for look in LaneRoom(.asymmetric, seconds: 40, seed: seed).looks where look.time > 20 {
+      for look in ClockRoom(.asymmetric, seconds: 40, seed: seed).looks where look.time > 20 {
         #expect(abs(look.error + 2000) < 15)
       }
     }
   }
 
   @Test(
-    arguments: LaneNetwork.Kind.allCases.map { ($0, LaneRoom.Wander.none) }
-      + [(.wired, .slowSine), (.wired, .walk), (.wired, .quickSine), (.wifi, .walk)])
+    arguments: [PathQuality.even, .radio, .farRadio, .asymmetric, .busyMachines].map {
+      ($0, ClockRoom.Wander.none)
+    } + [(.even, .slowSine), (.even, .walk), (.even, .quickSine), (.radio, .walk)])
   func `the error stays within its bound in more than 99 of 100 cases`(
-    kind: LaneNetwork.Kind, wander: LaneRoom.Wander
+    path: PathQuality, wander: ClockRoom.Wander
   ) {
     var beyond = 0
     var count = 0
     for seed in 0..<12 as Range<UInt64> {
-      for look in LaneRoom(kind, wander: wander, seconds: 40, seed: seed).looks where look.isLocked
+      for look in ClockRoom(path, wander: wander, seconds: 40, seed: seed).looks where look.isLocked
       {
-        let error = kind == .asymmetric ? look.error + 2000 : look.error
+        let error = look.error + (path.down.delay - path.up.delay).microseconds / 2
         count += 1
         if abs(error) > look.estimate.errorBound.seconds * 1e6 { beyond += 1 }
       }
@@ -68,7 +70,7 @@ struct ClockLineTests {
   /// Rooms that switched from one to the other would differ by that shift.
   @Test func `where machines are slow to pass packets on, rooms err alike`() {
     let rooms = (0..<8 as Range<UInt64>).map {
-      LaneRoom(.busyMachines, seconds: 60, seed: $0).looks.filter { $0.time > 20 }
+      ClockRoom(.busyMachines, seconds: 60, seed: $0).looks.filter { $0.time > 20 }
     }
     let spreads = rooms[0].indices.map { index in
       let errors = rooms.map { $0[index].error }

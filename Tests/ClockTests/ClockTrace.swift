@@ -54,22 +54,24 @@ struct ClockTrace {
 
   /// Probes follow `schedule`, or the given interval after 16 probes 20 ms apart.
   init(
-    _ kind: NetworkModel.Kind, seconds: Double, seed: UInt64, interval: Double? = 0.25,
+    _ path: PathQuality, seconds: Double, seed: UInt64, interval: Double? = 0.25,
     drift: Double? = nil, jumps: [(at: Double, by: Double)] = []
   ) {
     var random = SplitMix64(seed: seed)
     let drift = drift ?? random.uniform(-50e-6...50e-6)
     clock = LocalClockModel(seconds: seconds, drift: drift, jumps: jumps, random: &random)
-    let network = NetworkModel(kind, seconds: seconds, random: &random)
-    let loss = kind == .wired ? 0 : 0.01
+    var up = NetworkLink(path.up, random: SplitMix64(seed: seed, part: 1))
+    var down = NetworkLink(path.down, random: SplitMix64(seed: seed, part: 2))
     var schedule = ProbeSchedule(startingAt: clock.local(at: 0.05))
     var time = 0.05
     var sent = 0
     while time < seconds - 1 {
-      let answered = random.unit() >= loss
-      let received = time + network.up(at: time, &random)
+      let (sentAt, isLost) = (TrueTime(seconds: time), up.isLost(at: TrueTime(seconds: time)))
+      let received = up.arrival(ofDatagram: 64, at: sentAt).seconds
       let replied = received + 30e-6
-      let arrival = replied + network.down(at: replied, &random)
+      let repliedAt = TrueTime(seconds: replied)
+      let answered = !isLost && !down.isLost(at: repliedAt)
+      let arrival = down.arrival(ofDatagram: 64, at: repliedAt).seconds
       let sample = TimeSample(
         requestSentAt: clock.local(at: time), requestReceivedAt: group(received),
         answerSentAt: group(replied), answerReceivedAt: clock.local(at: arrival))

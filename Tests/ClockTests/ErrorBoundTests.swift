@@ -1,17 +1,17 @@
 import Clock
+import Simulation
 import Testing
 
 struct ErrorBoundTests {
-  /// Checks each phase separately: in the first second the slope is fixed, and in the next ones it is
-  /// hardly known.
-  @Test(arguments: NetworkModel.Kind.allCases)
-  func `the error stays within its bound in more than 99 of 100 cases`(kind: NetworkModel.Kind) {
+  /// Each phase for itself: the slope is fixed in the first second and hardly known in the next ones.
+  @Test(arguments: [PathQuality.wired, .wifi, .wifiBad, .wifiPowerSave])
+  func `the error stays within its bound in more than 99 of 100 cases`(path: PathQuality) {
     let phases = [0.0..<1, 1..<2, 2..<5, 5..<30]
     var looks = phases.map { _ in 0 }
     var beyond = looks
     for seed in 0..<40 as Range<UInt64> {
       let drift = 60e-6 * (Double(seed) / 19.5 - 1)
-      let trace = ClockTrace(kind, seconds: 32, seed: seed, interval: nil, drift: drift)
+      let trace = ClockTrace(path, seconds: 32, seed: seed, interval: nil, drift: drift)
       var filter = ClockFilter()
       trace.play(into: &filter, every: 0.05, until: 30) { time, error, estimate, _ in
         guard let phase = phases.firstIndex(where: { $0.contains(time) }) else { return }
@@ -25,10 +25,10 @@ struct ErrorBoundTests {
     }
   }
 
-  @Test(arguments: [NetworkModel.Kind.wired, .wifi])
-  func `the bound holds while no samples come`(kind: NetworkModel.Kind) {
+  @Test(arguments: [PathQuality.wired, .wifi])
+  func `the bound holds while no samples come`(path: PathQuality) {
     for seed in 0..<20 as Range<UInt64> {
-      var trace = ClockTrace(kind, seconds: 300, seed: seed)
+      var trace = ClockTrace(path, seconds: 300, seed: seed)
       trace.entries.removeAll { $0.arrival > 100 }
       var filter = ClockFilter()
       trace.play(into: &filter, every: 1, until: 200) { time, error, estimate, _ in
