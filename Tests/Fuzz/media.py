@@ -2,8 +2,8 @@
 
     media.py PROGRAM SECONDS FOLDER [SEED]
 
-Files whose process crashed, or hung for 20 s, are kept in FOLDER. Each one ends only its own process, so they are bugs of
-FFmpeg and not of Tutti. The exit code is 1 if the process gave an invalid answer, or did not start.
+Says how much memory the largest process took. Files whose process crashed, or hung for 20 s, are kept in FOLDER. Each costs its own process alone, so they are findings of
+FFmpeg and not of Tutti; the exit code is 1 where the process answered what it must not, or did not start.
 """
 
 import array, collections, os, random, signal, socket, struct, subprocess, sys, time
@@ -55,6 +55,9 @@ class Ended(Exception):
 
 
 class Worker:
+    # In KiB, of all that have ended.
+    peak = 0
+
     def __init__(self):
         self.near, far = socket.socketpair()
         self.process = subprocess.Popen([program, "media-worker"], stdin=far, stdout=far)
@@ -90,8 +93,14 @@ class Worker:
 
     def end(self):
         self.near.close()
-        self.process.kill()
-        return self.process.wait()
+        os.kill(self.process.pid, signal.SIGKILL)
+        return self.wait()
+
+    def wait(self):
+        _, status, usage = os.wait4(self.process.pid, 0)
+        Worker.peak = max(Worker.peak, usage.ru_maxrss)
+        self.process.returncode = os.waitstatus_to_exitcode(status)
+        return self.process.returncode
 
 
 def number(kind, value):
@@ -143,7 +152,7 @@ def main():
             worker.end()
         except (Ended, TimeoutError) as fault:
             hangs = isinstance(fault, TimeoutError)
-            code = worker.end() if hangs else worker.process.wait(5)
+            code = worker.end() if hangs else worker.wait()
             what = "hangs" if hangs else f"crashes ({signal.Signals(-code).name if code < 0 else code})"
             count[f"{kind} {what}"] += 1
             kept = f"{folder}/{'hang' if hangs else 'crash'}-{sum(count.values())}.{kind}"
@@ -153,6 +162,7 @@ def main():
     for line in sorted(count.items()):
         print("%-30s %d" % line)
     print("inputs", sum(count.values()))
+    print("peak memory of a process", Worker.peak >> 10, "MiB")
     sys.exit(1 if wrong else 0)
 
 
