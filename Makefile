@@ -2,9 +2,12 @@
 
 SWIFT ?= swift
 BUILD := .build/release
+# Half of what a linker puts into a program is never used; these leave it out. Not in Package.swift: a package with unsafe flags
+# cannot be a library of others.
+LINK := $(shell cat scripts/link-flags)
 FILE ?=
 
-.PHONY: help setup build run test test-long test-page soak check bench bench-check bench-report fuzz lint format docs install install-service install-daemon uninstall clean
+.PHONY: help setup build deb test-packages test-arm64 run test test-long test-page soak check bench bench-check bench-report fuzz lint format docs install install-service install-daemon uninstall clean
 
 help:
 	@echo "make run [FILE=song.flac]  build, start a receiver here and play to it"
@@ -19,6 +22,9 @@ help:
 	@echo "make fuzz [SECONDS=30]     everything that reads bytes and decides on trust, so long for each part"
 	@echo "make docs                  the library's documentation, in .build/docs"
 	@echo "make build                 the programs in $(BUILD), manual pages and completions beside it"
+	@echo "make deb [ARCH=amd64] [SUITE=bookworm]  Debian packages, in .build/packages; others than this machine's as root"
+	@echo "make test-packages         installs, boots, pairs, plays, upgrades, removes the packages in clean systems; as root"
+	@echo "make test-arm64            the arm64 packages under emulation, with a peer of this machine; as root"
 	@echo "make install [PREFIX=/usr/local]   what was built; sudo make install"
 	@echo "make install-service       the same, and a receiver that systemd starts at boot"
 	@echo "make install-daemon        the programs, and the daemon of a household, which systemd starts at boot"
@@ -28,9 +34,24 @@ setup:
 	@scripts/setup.sh
 
 build: setup
-	$(SWIFT) build -c release --static-swift-stdlib --product tutti
-	$(SWIFT) build -c release --static-swift-stdlib --product tutti-receiver
+	$(SWIFT) build -c release --static-swift-stdlib $(LINK) --product tutti
+	$(SWIFT) build -c release --static-swift-stdlib $(LINK) --product tutti-receiver
 	@scripts/manuals.sh $(BUILD)
+
+ARCH ?= $(shell dpkg --print-architecture)
+SUITE ?= $(shell . /etc/os-release && echo $$VERSION_CODENAME)
+# A folder with programs that are built already, for `make deb`.
+FROM ?=
+
+deb:
+	@scripts/deb.sh "$(ARCH)" "$(SUITE)" "$(FROM)"
+
+test-packages:
+	@Tests/Packages/run.sh "$(SUITE)"
+
+test-arm64:
+	@Tests/Packages/arm64-root.sh "$(SUITE)"
+	@Tests/Packages/arm64.sh "$(SUITE)"
 
 run: build
 	@scripts/run.sh "$(FILE)"

@@ -1,15 +1,18 @@
 #!/bin/sh
-# Installs missing Debian packages for building, testing and playing, with sudo unless it runs as root. If no
-# package is missing, it does nothing and asks for nothing.
+# setup.sh [packages]: installs the Debian packages that building, testing and playing need, and with `packages` also those that
+# make packages of it, where they are missing; through sudo where this is not root. Does nothing, and asks nobody, where all are
+# there.
 set -eu
 
 build="build-essential pkg-config python3 libasound2-dev libavahi-client-dev libopus-dev libflac-dev libssl-dev libsqlite3-dev
   libqrencode-dev libavformat-dev libavcodec-dev libavfilter-dev libswresample-dev libavutil-dev"
 play="avahi-daemon dbus"
-test="ffmpeg sox lame libsox-fmt-all iproute2 python3"
+test="ffmpeg sox lame libsox-fmt-all iproute2 python3 bc"
+packages=
+[ "${1:-}" != packages ] || packages="debhelper dpkg-dev lintian"
 
 missing=
-for package in $build $play $test; do
+for package in $build $play $test $packages; do
   dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"
 done
 [ -n "$missing" ] || exit 0

@@ -1,0 +1,78 @@
+#!/bin/bash
+# cross.sh ARCH SUITE [PRODUCT...]: builds the programs for another architecture or another Debian than this machine's, into
+# .build/cross/SUITE-ARCH, and prints the folder. For this machine's architecture it takes the toolchain that is here; for others
+# Debian's own Swift, of its suite sid, with the run-time library of Debian's package for that architecture. Needs root.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+arch=$1 suite=$2
+shift 2
+[ $# -gt 0 ] || set -- tutti tutti-receiver
+cache=${TUTTI_CACHE:-/var/cache/tutti}
+host=$(dpkg --print-architecture)
+case $arch in
+amd64) triple=x86_64-linux-gnu ;;
+arm64) triple=aarch64-linux-gnu ;;
+*)
+	echo "cross: no packages are built for $arch: Debian has no Swift for it; there are amd64 and arm64" >&2
+	exit 64
+	;;
+esac
+root=$(scripts/root.sh build "$suite" "$arch")
+scratch=.build/cross/$suite-$arch
+mkdir -p "$scratch"
+read -ra flags <scripts/link-flags
+options=(-c release --static-swift-stdlib --scratch-path "$scratch" "${flags[@]}")
+
+if [ "$arch" = "$host" ]; then
+	toolchain=$(dirname "$(dirname "$(readlink -f "$(command -v swift)")")")
+	for product; do
+		TUTTI_SEE=$(dirname "$toolchain") TUTTI_PATH=$toolchain/bin \
+			scripts/root.sh enter "$root" swift build "${options[@]}" --product "$product" >&2
+	done
+	echo "$scratch/release"
+	exit
+fi
+
+compiler=$(scripts/root.sh compiler)
+sdk=$cache/sdk-$arch
+bundle=$cache/bundles/tutti-$suite-$arch.artifactbundle
+
+# Of Debian's packages for the other architecture, only the libraries and headers, which are not run.
+if [ ! -d "$sdk" ]; then
+	rm -rf "$sdk.part"
+	mkdir -p "$sdk.part/debs"
+	mmdebstrap --quiet --variant=extract --architectures="$arch" --aptopt='Acquire::Check-Valid-Until "false"' \
+		--include=swiftlang,libswiftlang sid "$sdk.part/all" "deb ${TUTTI_MIRROR:-http://deb.debian.org/debian} sid main" >&2
+	mv "$sdk.part/all/usr/libexec/swift/lib" "$sdk.part/swift"
+	rm -rf "$sdk.part/all" "$sdk.part/debs"
+	mv "$sdk.part" "$sdk"
+fi
+for part in swift swift_static clang; do ln -sfn "$sdk/swift/$part" "$root/usr/lib/$part"; done
+
+mkdir -p "$bundle/sdk"
+cat >"$bundle/info.json" <<END
+{"schemaVersion": "1.0", "artifacts": {"tutti-$suite-$arch": {"type": "swiftSDK", "version": "1.0", "variants": [{"path": "sdk"}]}}}
+END
+ln -sfn "$root" "$bundle/sdk/sysroot"
+ln -sfn "$sdk/swift" "$bundle/sdk/swift"
+cat >"$bundle/sdk/swift-sdk.json" <<END
+{"schemaVersion": "4.0", "targetTriples": {"aarch64-unknown-linux-gnu": {"sdkRootPath": "sysroot",
+  "swiftResourcesPath": "swift/swift", "swiftStaticResourcesPath": "swift/swift_static", "toolsetPaths": ["toolset.json"]}}}
+END
+cat >"$bundle/sdk/toolset.json" <<END
+{"schemaVersion": "1.0", "swiftCompiler": {"extraCLIOptions": ["-use-ld=lld"]}, "linker": {"path": "/usr/libexec/swift/bin/ld.lld"}}
+END
+
+export TUTTI_SEE="$cache" TUTTI_PATH=/usr/libexec/swift/bin
+if [ "$suite" = bookworm ]; then
+	# Debian's run-time library is made for glibc 2.38; Debian 12 has 2.36.
+	scripts/root.sh enter "$compiler" clang --target=aarch64-unknown-linux-gnu --sysroot="$root" -std=gnu11 -O2 -fPIC \
+		-c scripts/glibc-2.36.c -o "$scratch/glibc-2.36.o" >&2
+	options+=(-Xlinker "$(pwd)/$scratch/glibc-2.36.o")
+fi
+packages=$root/usr/lib/$triple/pkgconfig:$root/usr/share/pkgconfig
+for product; do
+	scripts/root.sh enter "$compiler" env PKG_CONFIG_SYSROOT_DIR="$root" PKG_CONFIG_LIBDIR="$packages" PKG_CONFIG_PATH="$packages" \
+		swift build "${options[@]}" --swift-sdks-path "$cache/bundles" --swift-sdk "tutti-$suite-$arch" --product "$product" >&2
+done
+echo "$scratch/aarch64-unknown-linux-gnu/release"
