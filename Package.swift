@@ -276,7 +276,10 @@ let package = Package(
     // Starts the finished programs, which are built beside the tests.
     tests(
       "TuttiTests",
-      ["Tutti", "Driver", "Sender", "WireProtocol", "Clock", "Audio", "Codecs", "TestSupport"]),
+      [
+        "Tutti", "Driver", "FFmpegSource", "Sender", "WireProtocol", "Clock", "Audio", "Codecs",
+        "TestSupport",
+      ]),
     // The page's server, and a household that is none. The program serves it for Tests/API/schemathesis.sh.
     .target(
       name: "WebTestSupport",

@@ -13,6 +13,8 @@ package struct SourceOpener: Sendable {
   /// Filters from this program's own command line, added to the effects of all items.
   package var chain: OwnChain?
   package var interruption: ReadInterruption
+  /// The processes that decode; without a program of theirs, this process does.
+  package var workers = MediaWorkers.shared
   package var report: @Sendable (SourceNotice) -> Void
 
   package init(
@@ -61,17 +63,28 @@ package struct SourceOpener: Sendable {
   /// Opens a file. A separate process decodes it if there is a program for that, because strangers may have
   /// made it.
   private func openFile(_ path: String) throws(MediaError) -> any MediaSource {
-    guard MediaWorkers.shared.isStarted else { return try FileSource(path: path) }
-    return try WorkerSource(path: path, interruption: interruption)
+    guard workers.isStarted else { return try FileSource(path: path) }
+    return try WorkerSource(path: path, workers: workers, interruption: interruption)
   }
 
   private func openAddress(_ item: PlayItem) throws(MediaError) -> any MediaSource {
-    guard MediaWorkers.shared.isStarted else {
+    guard workers.isStarted else {
       return try NetworkSource(
         url: item.location, reach: item.reach, interruption: interruption, report: report)
     }
     return try WorkerSource(
-      url: item.location, reach: item.reach, interruption: interruption, report: report)
+      url: item.location, reach: item.reach, workers: workers, interruption: interruption,
+      report: report)
+  }
+
+  /// Opens what a program feeds, and waits until enough of it has come.
+  package func open(_ bytes: FedBytes) throws(MediaError) -> any MediaSource {
+    guard workers.isStarted else {
+      return try NetworkSource(
+        url: bytes.name, interruption: interruption,
+        remote: FedGate(bytes, interruption: interruption), report: report)
+    }
+    return try WorkerSource(bytes, workers: workers, interruption: interruption)
   }
 
   /// Returns the source of an item with its effects.

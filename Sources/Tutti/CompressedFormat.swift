@@ -39,13 +39,44 @@ public struct CompressedFormat: Hashable, Sendable {
     self.description = description
   }
 
+  /// The forms of AAC.
+  public enum AACProfile: Hashable, Sendable {
+    /// AAC-LC: packets of 1024 frames, or 960.
+    case lowComplexity
+    /// HE-AAC: packets of twice as many frames, at twice the rate of the core.
+    case highEfficiency
+    /// HE-AAC v2: the same, and two channels of one.
+    case highEfficiencyV2
+  }
+
+  /// The form of AAC; nil for other codecs. Not all streams of HE-AAC say what they are: a ``MediaReader`` finds out.
+  public var aacProfile: AACProfile? {
+    switch description.profile {
+    case .lowComplexity: .lowComplexity
+    case .highEfficiency: .highEfficiency
+    case .highEfficiencyV2: .highEfficiencyV2
+    case nil: nil
+    }
+  }
+
   /// In Hz.
   public var sampleRate: Int { description.format.audio.sampleRate }
   public var channelCount: Int { description.format.audio.channelCount }
 }
 
+extension CompressedFormat {
+  /// Returns nil for codecs whose packets cannot be enqueued.
+  init?(_ format: StreamFormat) {
+    guard let codec = Codec.allCases.first(where: { $0.codec == format.codec }),
+      let description = PacketDescription(
+        format.codec, format.audio, configuration: format.configuration)
+    else { return nil }
+    (self.codec, self.description) = (codec, description)
+  }
+}
+
 extension CompressedFormat.Codec {
-  var codec: Codec {
+  var codec: Audio.Codec {
     switch self {
     case .flac: .flac
     case .opus: .opus
@@ -94,6 +125,28 @@ public struct CompressedBuffer: Hashable, Sendable {
     self.packet = packet
     self.trimAtStart = trimAtStart
     frameCount = count - trimAtStart - trimAtEnd
+  }
+
+  /// The packet at another time.
+  func moved(to time: PlaybackTime) -> CompressedBuffer {
+    CompressedBuffer(self, at: time)
+  }
+
+  private init(_ buffer: CompressedBuffer, at time: PlaybackTime) {
+    (format, packet, presentationTime) = (buffer.format, buffer.packet, time)
+    (trimAtStart, frameCount) = (buffer.trimAtStart, buffer.frameCount)
+  }
+
+  /// A packet of a source.
+  ///
+  /// - Throws: `TuttiError.invalid` if it is not of the format.
+  init(
+    _ packet: EncodedPacket, format: CompressedFormat, at time: PlaybackTime
+  ) throws(TuttiError) {
+    let count = format.description.frameCount(of: packet.payload) ?? 0
+    try self.init(
+      packet.payload, format: format, at: time, trimAtStart: packet.skippedFrames,
+      trimAtEnd: count - packet.skippedFrames - packet.frameCount)
   }
 
   /// The time at which the next packet begins, if it follows without a gap.

@@ -1,3 +1,4 @@
+internal import Driver
 internal import FFmpegSource
 internal import Sender
 internal import Synchronization
@@ -7,9 +8,19 @@ public struct Media: Sendable {
   enum Kind: Sendable {
     case entry(PlaylistEntry)
     case custom(name: String, @Sendable () throws -> any SampleSource)
+    case feed(MediaFeed)
   }
 
   let kind: Kind
+
+  /// The path, the address, or the name that the program gave.
+  public var name: String {
+    switch kind {
+    case .entry(let entry): entry.location
+    case .custom(let name, _): name
+    case .feed(let feed): feed.bytes.name
+    }
+  }
 
   /// A file of any format that FFmpeg reads. It is opened when its turn comes, and skipped then if it is missing.
   ///
@@ -33,6 +44,9 @@ public struct Media: Sendable {
     }
   }
 
+  /// Bytes that the program feeds as they come.
+  public static func feed(_ feed: MediaFeed) -> Media { Media(kind: .feed(feed)) }
+
   /// Audio that the program makes itself.
   ///
   /// - Parameters:
@@ -45,46 +59,65 @@ public struct Media: Sendable {
   }
 }
 
-/// The custom items of a playlist. The session knows them by locations that this class assigns.
-final class CustomMedia: Sendable {
-  private struct Entry {
-    var name: String
-    var make: @Sendable () throws -> any SampleSource
+/// Opens the sources of items, for players and readers alike.
+struct MediaOpener: Sendable {
+  private let opener: SourceOpener
+
+  init(
+    interruption: ReadInterruption, workers: MediaWorkers = .shared,
+    report: @escaping @Sendable (SourceNotice) -> Void = { _ in }
+  ) {
+    var opener = SourceOpener(interruption: interruption, report: report)
+    opener.workers = workers
+    self.opener = opener
   }
 
-  private static let scheme = "custom:"
-  private let state = Mutex<(count: Int, entries: [String: Entry])>((0, [:]))
-
-  func entry(for media: Media) -> PlaylistEntry {
+  func open(_ media: Media) throws(MediaError) -> any MediaSource {
     switch media.kind {
-    case .entry(let entry): entry
+    case .entry(let entry):
+      return try open(
+        PlayItem(id: 0, location: entry.location, title: entry.title, reach: entry.reach))
+    case .feed(let feed): return try opener.open(feed.bytes)
     case .custom(let name, let make):
-      state.withLock { state in
-        state.count += 1
-        let location = "\(Self.scheme)\(state.count):\(name)"
-        state.entries[location] = Entry(name: name, make: make)
-        return PlaylistEntry(location)
+      do {
+        return CustomSource(try make(), name: name)
+      } catch {
+        throw .broken(path: name, reason: "\(error)")
       }
     }
   }
 
-  /// Opens a custom item; returns nil for other locations.
-  func open(_ location: String) throws(MediaError) -> (any MediaSource)? {
+  func open(_ item: PlayItem) throws(MediaError) -> any MediaSource { try opener.open(item) }
+}
+
+/// The items of a playlist that have no address. The session knows them by locations that this class assigns.
+final class CustomMedia: Sendable {
+  private static let scheme = "custom:"
+  private let state = Mutex<(count: Int, items: [String: Media])>((0, [:]))
+
+  func entry(for media: Media) -> PlaylistEntry {
+    if case .entry(let entry) = media.kind { return entry }
+    return state.withLock { state in
+      state.count += 1
+      let location = "\(Self.scheme)\(state.count):\(media.name)"
+      state.items[location] = media
+      return PlaylistEntry(location)
+    }
+  }
+
+  /// Returns such an item; nil for other locations.
+  func media(at location: String) throws(MediaError) -> Media? {
     guard location.hasPrefix(Self.scheme) else { return nil }
-    guard let entry = state.withLock({ $0.entries[location] }) else {
+    guard let media = state.withLock({ $0.items[location] }) else {
       throw .notFound(path: location)
     }
-    do {
-      return CustomSource(try entry.make(), name: entry.name)
-    } catch {
-      throw .broken(path: entry.name, reason: "\(error)")
-    }
+    return media
   }
 
   /// Drops the items whose locations are not in `locations`.
   func keep(_ locations: Set<String>) {
     state.withLock { state in
-      state.entries = state.entries.filter { locations.contains($0.key) }
+      state.items = state.items.filter { locations.contains($0.key) }
     }
   }
 

@@ -42,6 +42,12 @@ public struct PCMFormat: Hashable, Sendable {
     (sampleRate, channelCount, resolution) = (48_000, 2, .int24)
   }
 
+  /// That of a source, which is supported.
+  init(_ audio: AudioFormat, _ type: SampleType) {
+    (sampleRate, channelCount) = (audio.sampleRate, audio.channelCount)
+    resolution = type == .int16 ? .int16 : .int24
+  }
+
   var audio: AudioFormat { AudioFormat(sampleRate: sampleRate, channelCount: channelCount) }
   var sampleType: SampleType {
     switch resolution {
@@ -70,6 +76,16 @@ public struct AudioBuffer: Hashable, Sendable {
     self.samples = samples
     self.format = format
     self.presentationTime = presentationTime
+  }
+
+  /// The same samples at another time.
+  func moved(to time: PlaybackTime) -> AudioBuffer {
+    AudioBuffer(whole: samples, format: format, at: time)
+  }
+
+  /// Samples that are known to be whole frames.
+  init(whole samples: [Float], format: PCMFormat, at time: PlaybackTime) {
+    (self.samples, self.format, presentationTime) = (samples, format, time)
   }
 
   public var frameCount: Int { samples.count / format.channelCount }

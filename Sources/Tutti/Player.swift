@@ -36,8 +36,9 @@ public final class Player: Sendable {
       .init(
         settings: settings, items: [], holdsAtCuts: true,
         open: { item, report throws(MediaError) in
-          if let source = try media.open(item.location) { return source }
-          return try SourceOpener(interruption: interruption, report: report).open(item)
+          let opener = MediaOpener(interruption: interruption, report: report)
+          if let own = try media.media(at: item.location) { return try opener.open(own) }
+          return try opener.open(item)
         },
         reads: ReadControl(interruption),
         onEvent: { event, loop in

@@ -19,18 +19,31 @@ public enum TuttiError: Error, Hashable, Sendable, CustomStringConvertible {
   case busy
   /// The waiting task was cancelled.
   case cancelled
+  /// Nothing to begin with was there at the deadline: too little is enqueued, or no room can play.
+  case notReady
+  /// There is no such file; one line that names it.
+  case notFound(String)
+  /// It is no media, or of a kind that cannot be played here; one line that names it and says why.
+  case notPlayable(String)
+  /// It cannot be read, or not any further; one line that names it and says why.
+  case broken(String)
+  /// Pairing has not succeeded; one line that says why, and what to do.
+  case pairingFailed(String)
   /// The system refused something necessary: a socket, a thread, Avahi's library.
   case unavailable(String)
 
   public var description: String {
     switch self {
     case .closed: "it is closed and plays no more"
-    case .invalid(let line), .unavailable(let line): line
+    case .invalid(let line), .unavailable(let line), .notFound(let line), .notPlayable(let line),
+      .broken(let line), .pairingFailed(let line):
+      line
     case .noSuchItem: "that item is not in the playlist any more"
     case .notSeekable: "this item can only be played from its beginning"
     case .playlistIsFull: "the playlist is full"
     case .noSuchRoom: "that room does not play here"
     case .queueIsFull: "the queue is full; wait until more is asked for"
+    case .notReady: "too little was enqueued in time, or no room can play"
     case .busy: "too many calls wait for it already; try again later"
     case .cancelled: "waiting was cancelled"
     }

@@ -1,4 +1,5 @@
 import CFFmpeg
+import Clock
 import Sender
 import WireProtocol
 
@@ -16,6 +17,8 @@ extension Demuxer {
     metadata.peak = tag("REPLAYGAIN_TRACK_PEAK").flatMap(leadingNumber).flatMap {
       $0 > 0 ? $0 : nil
     }
+    metadata.chapters = chapters
+    metadata.hasVideo = hasVideo
     if let announced = tag("StreamTitle"), !announced.isEmpty {
       let dash = announced.place(of: " - ")
       let parts = dash.map { [announced[..<$0.lowerBound], announced[$0.upperBound...]] } ?? []
@@ -73,6 +76,29 @@ extension Demuxer {
       return Artwork(bytes: Array(bytes), mimeType: type)
     }
     return nil
+  }
+
+  private var chapters: [ItemChapter] {
+    guard let context, let chapters = context.pointee.chapters else { return [] }
+    let flicks = AVRational(num: 1, den: Int32(MediaDuration.flicksPerSecond))
+    return (0..<min(Int(context.pointee.nb_chapters), ItemChapter.limit)).compactMap { index in
+      guard let chapter = chapters[index]?.pointee, chapter.time_base.den > 0 else { return nil }
+      let title = library.calls.av_dict_get(chapter.metadata, "title", nil, 0)?.pointee.value
+      return ItemChapter(
+        title: title.map { ItemMetadata.shown(String(cString: $0)) },
+        start: MediaDuration(
+          flicks: library.calls.av_rescale_q(chapter.start, chapter.time_base, flicks)))
+    }
+  }
+
+  /// True if a stream has pictures that move: a cover is a stream, too.
+  private var hasVideo: Bool {
+    guard let context, let streams = context.pointee.streams else { return false }
+    return (0..<Int(context.pointee.nb_streams)).contains { index in
+      guard let stream = streams[index]?.pointee else { return false }
+      return stream.codecpar?.pointee.codec_type == AVMEDIA_TYPE_VIDEO
+        && stream.disposition & AV_DISPOSITION_ATTACHED_PIC == 0
+    }
   }
 
   static func mimeType(of codec: AVCodecID) -> String? {

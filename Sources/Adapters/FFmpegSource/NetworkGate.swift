@@ -4,7 +4,7 @@ import WireProtocol
 
 /// Reads from the network for a decoding process, which reaches no server by itself: opens what that asks for,
 /// within limits. That process may have become hostile through what it decoded.
-package final class NetworkGate {
+package final class NetworkGate: SourceGate {
   /// Largest number of simultaneous connections: a list with many qualities keeps one to each.
   package static let connectionLimit = 128
 
@@ -41,10 +41,8 @@ package final class NetworkGate {
     for connection in connections.values { network.close(connection.context) }
   }
 
-  /// From now on, counts the process's requests against the limits of an opening.
   package func beginOpening() { network.beginOpening() }
   package func endOpening() { network.budget.endOpening() }
-  /// Reason why an opening exceeded the limits; nil if it did not.
   package var excess: String? { network.budget.excess }
   package var isInterrupted: Bool { network.isInterrupted }
   package var isCurrent: Bool { network.isCurrent }

@@ -51,6 +51,24 @@ package struct PacketDescription: Hashable, Sendable {
     PacketMeter(format.codec, format.audio, constant: framesPerPacket).frameCount(of: packet)
   }
 
+  /// The forms of AAC that are passed on.
+  package enum AACProfile: Hashable, Sendable {
+    case lowComplexity
+    /// With SBR, which doubles the sample rate of the core.
+    case highEfficiency
+    /// With SBR, and with PS, which makes two channels of one.
+    case highEfficiencyV2
+  }
+
+  /// Nil for other codecs.
+  package var profile: AACProfile? {
+    guard format.codec == .aac, let configuration = AudioSpecificConfig(format.configuration)
+    else { return nil }
+    guard configuration.coreRate < format.audio.sampleRate else { return .lowComplexity }
+    return configuration.coreChannelCount < format.audio.channelCount
+      ? .highEfficiencyV2 : .highEfficiency
+  }
+
   /// Frames before a place whose packets prepare a decoder that begins there.
   package var leadFrames: Int64 {
     Self.leadFrames(before: format, framesPerPacket: framesPerPacket)

@@ -2,7 +2,7 @@ import FFmpegSource
 import LinuxIO
 import Sender
 
-/// One item in a process of its own: asks that process, and reads for it from the network, which it cannot reach.
+/// One item in a process of its own: asks that process, and reads for it what it cannot reach, such as the network.
 /// For one thread at a time.
 final class WorkerLink {
   /// Time without a message from the process, while it waits for nothing, after which it counts as hung. A slow
@@ -18,14 +18,15 @@ final class WorkerLink {
   private let workers: MediaWorkers
   private let interruption: ReadInterruption
   private let era: Int
-  private let gate: NetworkGate?
+  private let gate: (any SourceGate)?
   var timeout = WorkerLink.timeout
   /// Reason why the process answers no more.
   private var end: MediaError?
   private var hasOpened = false
 
   init(
-    _ location: String, workers: MediaWorkers, interruption: ReadInterruption, gate: NetworkGate?
+    _ location: String, workers: MediaWorkers, interruption: ReadInterruption,
+    gate: (any SourceGate)?
   ) throws(MediaError) {
     program = try workers.take(for: location)
     self.location = location

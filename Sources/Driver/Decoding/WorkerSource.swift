@@ -16,7 +16,7 @@ package final class WorkerSource: MediaSource {
   private var wasReusable = false
 
   private let link: WorkerLink
-  private let gate: NetworkGate?
+  private let gate: (any SourceGate)?
 
   /// - Throws: `MediaError`, also if the process crashes or hangs on the file.
   package convenience init(
@@ -40,8 +40,18 @@ package final class WorkerSource: MediaSource {
     try self.init(link, gate, link.open(.openAddress(url), descriptor: nil))
   }
 
+  /// - Parameter bytes: which a program feeds.
+  package convenience init(
+    _ bytes: FedBytes, workers: MediaWorkers = .shared, interruption: ReadInterruption
+  ) throws(MediaError) {
+    let gate = FedGate(bytes, interruption: interruption)
+    let link = try WorkerLink(
+      bytes.name, workers: workers, interruption: interruption, gate: gate)
+    try self.init(link, gate, link.open(.openAddress(bytes.name), descriptor: nil))
+  }
+
   private init(
-    _ link: WorkerLink, _ gate: NetworkGate?, _ answer: MediaAnswer
+    _ link: WorkerLink, _ gate: (any SourceGate)?, _ answer: MediaAnswer
   ) throws(MediaError) {
     guard case .opened(let info, let state) = answer else { throw link.talksNonsense() }
     (self.link, self.gate) = (link, gate)

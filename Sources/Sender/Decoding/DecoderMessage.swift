@@ -1,4 +1,5 @@
 package import Audio
+import Clock
 package import WireProtocol
 
 // Messages between a program and the one that demuxes and decodes for it. Nothing that comes from there is trusted:
@@ -300,6 +301,17 @@ extension ByteWriter {
     text(metadata.artwork?.mimeType ?? "", atMost: 64)
     uint32(UInt32(clamping: metadata.artwork?.bytes.count ?? 0))
     bytes(metadata.artwork?.bytes ?? [])
+    uint8(metadata.hasVideo ? 1 : 0)
+    chapters(metadata.chapters.prefix(ItemChapter.limit))
+  }
+
+  private mutating func chapters(_ chapters: ArraySlice<ItemChapter>) {
+    uint16(UInt16(clamping: chapters.count))
+    for chapter in chapters {
+      int64(chapter.start.flicks, clampedTo: ItemChapter.starts)
+      uint8(chapter.title == nil ? 0 : 1)
+      text(chapter.title ?? "", atMost: ItemChapter.titleLimit)
+    }
   }
 
   fileprivate mutating func failure(_ failure: MediaFailure?) {
@@ -390,7 +402,21 @@ extension ByteReader {
     let type = try text(atMost: 64, "type of a picture")
     let count = Int(try uint32(in: 0...UInt32(Artwork.sizeLimit), "bytes of a picture"))
     metadata.artwork = Artwork(bytes: Array(try bytes(count, "picture")), mimeType: type)
+    metadata.hasVideo = try flag("has pictures")
+    metadata.chapters = try chapters()
     return metadata
+  }
+
+  private mutating func chapters() throws(DecodeError) -> [ItemChapter] {
+    var chapters: [ItemChapter] = []
+    for _ in 0..<(try uint16(in: 0...UInt16(ItemChapter.limit), "chapters")) {
+      let start = try int64(in: ItemChapter.starts, "start of a chapter")
+      let isNamed = try flag("named chapter")
+      let title = try text(atMost: ItemChapter.titleLimit, "title of a chapter")
+      chapters.append(
+        ItemChapter(title: isNamed ? title : nil, start: MediaDuration(flicks: start)))
+    }
+    return chapters
   }
 
   private mutating func fraction(_ field: String) throws(DecodeError) -> Double? {

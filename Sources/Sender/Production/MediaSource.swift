@@ -88,6 +88,10 @@ package struct ItemMetadata: Hashable, Sendable {
   package var loudness: Double?
   /// The largest sample, relative to full scale 1, from the item's tags.
   package var peak: Double?
+  /// In order; at most `ItemChapter.limit`.
+  package var chapters: [ItemChapter] = []
+  /// True if the item has moving pictures, too.
+  package var hasVideo = false
 
   package init(title: String? = nil, artist: String? = nil, album: String? = nil) {
     self.title = title

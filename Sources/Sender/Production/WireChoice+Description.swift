@@ -38,6 +38,12 @@ extension WireChoice: CustomStringConvertible {
 }
 
 extension PassObstacle {
+  /// The reason in words.
+  package var reason: String {
+    if case .notPassable(let codec) = self { return "\(codec) goes in no packets of its own" }
+    return sentence ?? ""
+  }
+
   /// Nil if nobody would have expected anything else.
   fileprivate var sentence: String? {
     switch self {
