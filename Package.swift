@@ -304,6 +304,10 @@ let package = Package(
         "Sender", "Receiver", "WireProtocol", "Audio", "Clock", "SecurityTestSupport",
         "TestSupport",
       ]),
+    // An example that the library's tests listen to.
+    .executableTarget(
+      name: "streamer-example", dependencies: ["Tutti"], path: "Examples/Sources/streamer",
+      swiftSettings: strict),
     // A program, for RealtimeSanitizer must be linked into it: Tests/RealtimeTests/run.sh.
     .executableTarget(
       name: "RealtimeTests", dependencies: ["ALSAOutput", "Output", "Receiver", "Audio", "Clock"],

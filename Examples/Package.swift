@@ -10,6 +10,9 @@ let package = Package(
       name: "chords", dependencies: [.product(name: "Tutti", package: "tutti")],
       swiftSettings: [.treatAllWarnings(as: .error)]),
     .executableTarget(
+      name: "streamer", dependencies: [.product(name: "Tutti", package: "tutti")],
+      swiftSettings: [.treatAllWarnings(as: .error)]),
+    .executableTarget(
       name: "tour", dependencies: [.product(name: "Tutti", package: "tutti")],
       swiftSettings: [.treatAllWarnings(as: .error)]),
   ]

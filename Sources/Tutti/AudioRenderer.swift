@@ -129,6 +129,12 @@ public final class AudioRenderer: Sendable {
   /// with at most 64 MiB of samples.
   public var isReadyForMoreMediaData: Bool { queue.room > 0 }
 
+  /// True if enough is enqueued for a start at this time: half a second from there on, or all that was enqueued before
+  /// `finish`.
+  public func hasSufficientMediaData(from time: PlaybackTime) -> Bool {
+    queue.suffices(from: time)
+  }
+
   /// Adds a buffer behind the earlier ones. Gaps between buffers are silent. The late part of a buffer that overlaps,
   /// or comes after its time, is dropped: other renderers may keep the same time, so a renderer does not wait for
   /// audio, as a ``Player`` does.
@@ -197,6 +203,32 @@ public final class AudioRenderer: Sendable {
       let position = loop.flush(queue, from: start)
       return PlaybackTime(frame: position.frameFrom(at: rate), at: rate)
     }
+  }
+
+  /// Replaces all audio at and after a time by other audio, in one step: what lies before plays on without a seam, and no
+  /// gap comes between. Enqueue the rest as usual.
+  ///
+  /// - Parameters:
+  ///   - time: the first to be replaced.
+  ///   - buffers: the first of the new audio, at most two seconds. They may begin earlier than `time`, as packets do that
+  ///     prepare a decoder: their part before the returned time is left out, and is not reported as late.
+  /// - Returns: the time from which the new audio is heard: `time`, or later if the rooms cannot change that any more.
+  /// - Throws: `TuttiError.invalid` for more than two seconds, before anything is changed; `closed`.
+  @discardableResult
+  public func replace(
+    from time: PlaybackTime, with buffers: [MediaBuffer]
+  ) async throws(TuttiError) -> PlaybackTime {
+    if let first = buffers.first, let last = buffers.last,
+      last.endTime - first.presentationTime > .seconds(SampleQueue.seconds)
+    {
+      throw .invalid("at most \(SampleQueue.seconds) seconds of audio can be replaced in one step")
+    }
+    let rate = format.sampleRate
+    return try await perform { loop, queue in
+      let position = loop.flush(queue, from: max(.zero, time))
+      let result = Result { () throws(TuttiError) in try queue.enqueue(buffers, from: position) }
+      return result.map { PlaybackTime(frame: position.frameFrom(at: rate), at: rate) }
+    }.get()
   }
 
   /// Runs `body` on the engine's thread. From then on, its result decides if a buffer is late.

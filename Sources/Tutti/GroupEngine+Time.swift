@@ -22,7 +22,7 @@ extension GroupEngine {
     _ wish: TimeObservers.Wish, _ listener: TimeObservers.Listener
   ) {
     let number = Self.nextNumber()
-    listener.onTermination = { [weak self] _ in
+    listener.onTermination { [weak self] in
       self?.post { $0.observers.remove(number) }
     }
     if offer({ $0.observers.add(number, wish, listener) }) != nil { listener.finish() }
@@ -30,6 +30,12 @@ extension GroupEngine {
 
   func positions(every interval: Duration) -> AsyncStream<PlaybackTime> {
     observe(.times(every: interval))
+  }
+
+  func ticks(every interval: Duration) -> AsyncStream<PlaybackTick> {
+    let (stream, listener) = TimeObservers.tickStream()
+    observe(.times(every: interval), listener)
+    return stream
   }
 
   func boundaries(_ places: [PlaybackTime]) -> AsyncStream<PlaybackTime> {
@@ -44,19 +50,25 @@ extension GroupEngine {
 
   /// Waits until a condition holds, and the rooms could play.
   ///
-  /// - Throws: `TuttiError.closed`, `cancelled`.
-  func waitUntil(_ isPrimed: @escaping GroupLoop.Condition) async throws(TuttiError) {
+  /// - Throws: `TuttiError.notReady` if that takes until the deadline; `closed`, `cancelled`.
+  func waitUntil(
+    _ isPrimed: @escaping GroupLoop.Condition, deadline: HostTime? = nil
+  ) async throws(TuttiError) {
     let number = Self.nextNumber()
-    let isAnswered = await withTaskCancellationHandler {
+    let priming: GroupLoop.Priming = await withTaskCancellationHandler {
       await withCheckedContinuation { answer in
         let obstacle = offer { loop in
-          loop.whenPrimed(number, isPrimed) { answer.resume(returning: $0) }
+          loop.whenPrimed(number, isPrimed, deadline?.local) { answer.resume(returning: $0) }
         }
-        if obstacle != nil { answer.resume(returning: false) }
+        if obstacle != nil { answer.resume(returning: .ended) }
       }
     } onCancel: {
       post { $0.stopWaiting(number) }
     }
-    guard isAnswered else { throw Task.isCancelled ? .cancelled : .closed }
+    switch priming {
+    case .ready: return
+    case .overdue: throw .notReady
+    case .ended: throw Task.isCancelled ? .cancelled : .closed
+    }
   }
 }

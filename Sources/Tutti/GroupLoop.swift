@@ -26,8 +26,17 @@ final class GroupLoop: LoopMember, RenderGroup {
   private struct Waiter {
     let number: Int
     let isPrimed: Condition
+    let deadline: LocalTime?
     var since: LocalTime?
-    let answer: @Sendable (Bool) -> Void
+    let answer: @Sendable (Priming) -> Void
+  }
+
+  enum Priming: Sendable {
+    case ready
+    /// Not before the deadline.
+    case overdue
+    /// The group has ended, or nobody waits any more.
+    case ended
   }
 
   init(
@@ -72,7 +81,7 @@ final class GroupLoop: LoopMember, RenderGroup {
     // If the event loop itself fails, the rooms can only play their buffers.
     try? EventLoop(host.reactor, [host, self]).run { driver.session.isFinished }
     mailbox.close(in: self)
-    for waiter in primed { waiter.answer(false) }
+    for waiter in primed { waiter.answer(.ended) }
     primed = []
     observers.finish()
     try? driver.end()
@@ -116,16 +125,17 @@ final class GroupLoop: LoopMember, RenderGroup {
   @discardableResult
   func carryOut(_ command: PlayerCommand) -> CommandReply { driver.carryOut(command) }
 
-  /// Answers true once the condition holds, and all rooms are ready or the start timeout is over; false if the group
-  /// ends before. The condition is checked in each turn.
+  /// Answers once the condition holds, and all rooms are ready or the start timeout is over; or at the deadline, or when the
+  /// group ends before. The condition is checked in each turn.
   func whenPrimed(
-    _ number: Int, _ isPrimed: @escaping Condition, _ answer: @escaping @Sendable (Bool) -> Void
+    _ number: Int, _ isPrimed: @escaping Condition, _ deadline: LocalTime?,
+    _ answer: @escaping @Sendable (Priming) -> Void
   ) {
-    primed.append(.init(number: number, isPrimed: isPrimed, answer: answer))
+    primed.append(.init(number: number, isPrimed: isPrimed, deadline: deadline, answer: answer))
   }
 
   func stopWaiting(_ number: Int) {
-    for waiter in primed where waiter.number == number { waiter.answer(false) }
+    for waiter in primed where waiter.number == number { waiter.answer(.ended) }
     primed.removeAll { $0.number == number }
   }
 
@@ -134,15 +144,17 @@ final class GroupLoop: LoopMember, RenderGroup {
       let now = now
       let since = primed[index].isPrimed(self) ? primed[index].since ?? now : nil
       primed[index].since = since
-      guard let since,
-        driver.session.allRoomsAreReady || since + Self.startGrace <= now
-      else { continue }
-      primed.remove(at: index).answer(true)
+      if let since, driver.session.allRoomsAreReady || since + Self.startGrace <= now {
+        primed.remove(at: index).answer(.ready)
+      } else if primed[index].deadline.map({ $0 <= now }) ?? false {
+        primed.remove(at: index).answer(.overdue)
+      }
     }
   }
 
   private var primedDeadline: LocalTime? {
-    primed.compactMap(\.since).min().map { $0 + Self.startGrace }
+    let starts = primed.compactMap(\.since).map { $0 + Self.startGrace }
+    return (starts + primed.compactMap(\.deadline)).min()
   }
 
   // MARK: - Rooms

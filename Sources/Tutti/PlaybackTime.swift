@@ -20,6 +20,11 @@ public struct PlaybackTime: Hashable, Comparable, Sendable {
     self.init(flicks: overflow ? (frame < 0 ? -Self.limit : Self.limit) : flicks)
   }
 
+  /// Returns the time of a number of frames, from 0: `start + .frames(1024, at: 44_100)`.
+  public static func frames(_ count: Int, at sampleRate: Int) -> PlaybackTime {
+    PlaybackTime(frame: Int64(count), at: sampleRate)
+  }
+
   /// Returns the nearest time within the range; zero for NaN.
   public static func seconds(_ seconds: Double) -> PlaybackTime {
     guard !seconds.isNaN else { return .zero }
@@ -46,6 +51,14 @@ public struct PlaybackTime: Hashable, Comparable, Sendable {
   public static func - (a: PlaybackTime, b: Duration) -> PlaybackTime {
     PlaybackTime(flicks: a.flicks &- b.flicks)
   }
+  /// The sum of two times, such as the start of an item on a timeline and a position in it. Exact to the frame.
+  @_disfavoredOverload
+  public static func + (a: PlaybackTime, b: PlaybackTime) -> PlaybackTime {
+    PlaybackTime(flicks: a.flicks &+ b.flicks)
+  }
+  public static func += (a: inout PlaybackTime, b: Duration) { a = a + b }
+  public static func -= (a: inout PlaybackTime, b: Duration) { a = a - b }
+  @_disfavoredOverload
   public static func - (a: PlaybackTime, b: PlaybackTime) -> Duration {
     Duration(flicks: a.flicks &- b.flicks)
   }

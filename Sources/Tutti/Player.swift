@@ -193,6 +193,11 @@ public final class Player: Sendable {
     engine.positions(every: interval)
   }
 
+  /// Returns the same sequence, and whether the position has jumped there.
+  public func ticks(every interval: Duration = .milliseconds(100)) -> AsyncStream<PlaybackTick> {
+    engine.ticks(every: interval)
+  }
+
   /// Returns a sequence of these positions, each at the time when it sounds, in any current item. It ends with the
   /// player. Positions that are jumped over are left out.
   public func boundaries(at places: [PlaybackTime]) -> AsyncStream<PlaybackTime> {

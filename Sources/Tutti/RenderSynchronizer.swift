@@ -63,8 +63,8 @@ public actor RenderSynchronizer {
   /// other rooms get two seconds more. So enqueue first, or in another task. A renderer whose audio has ended is not waited
   /// for.
   ///
-  /// To go to another time, flush the renderers, enqueue from there on, and set the time: whether time stands still meanwhile,
-  /// has been told to, or runs. What is enqueued after a flush belongs to what comes, not to what still sounds. Where time
+  /// ``seek(to:)`` goes to another time. To do it yourself, flush the renderers, enqueue from there on, and set the time:
+  /// whether time stands still meanwhile, has been told to, or runs. What is enqueued after a flush belongs to what comes, not to what still sounds. Where time
   /// runs, call this within two seconds of enqueuing, and before you enqueue beyond what sounds: else the buffers join the time
   /// that runs, and those that lie before it are dropped. Without a flush you can go ahead, to what is enqueued already.
   ///
@@ -75,19 +75,47 @@ public actor RenderSynchronizer {
   ///   - rate: 0, or 0.25 to 4. `AudioRenderer.audioTimePitchAlgorithm` says what becomes of the pitch.
   ///   - time: goes there; nil stays.
   ///   - hostTime: when `time` is to sound, or the rate to change; nil, or one that is too near: as soon as all rooms can.
+  ///   - deadline: until when a start waits for audio and rooms; nil waits for as long as it takes.
   /// - Returns: when it really does. After `setRate(0)` the sound goes on until then, and you need not wait for it.
-  /// - Throws: `TuttiError.invalid` for other rates, and where a rate is to change later than what is enqueued ends;
+  /// - Throws: `TuttiError.notReady` at the deadline: time stands still then. `invalid` for other rates, and where a rate is to change later than what is enqueued ends;
   ///   `unavailable` where FFmpeg's filters, which rates other than 0 and 1
   ///   need, are not there; `closed` where a renderer is; `cancelled` with the task.
   @discardableResult
   public func setRate(
-    _ rate: Double, time: PlaybackTime? = nil, atHostTime hostTime: HostTime? = nil
+    _ rate: Double, time: PlaybackTime? = nil, atHostTime hostTime: HostTime? = nil,
+    deadline: HostTime? = nil
   ) async throws(TuttiError) -> HostTime {
     guard rate == 0 || Effects.rates.contains(rate) else {
       throw .invalid("a rate is 0, or 0.25 to 4, not \(rate)")
     }
     if rate != 0 { try Effects(rate: rate).check() }
-    return try await timeline.setRate(rate, time: time, notBefore: hostTime)
+    return try await timeline.setRate(
+      rate, time: time, notBefore: hostTime, deadline: deadline)
+  }
+
+  /// True if each renderer has enough enqueued for a start at this time: half a second, or all that it will ever have.
+  /// `setRate` then waits for rooms alone.
+  public nonisolated func hasSufficientMediaData(from time: PlaybackTime) -> Bool {
+    timeline.targets.allSatisfy { $0.hasSufficientMediaData(from: time) }
+  }
+
+  /// Goes to another time, and leaves what was enqueued for the time before behind: in one step, in all rooms of all
+  /// renderers.
+  ///
+  /// When it returns, the old timeline is dead. Nothing of it is heard after the returned instant. What you enqueue from now
+  /// on belongs to the new one, which stands still at `time` until you start it. There is no hurry, and no order to keep:
+  ///
+  ///     try await synchronizer.seek(to: time)
+  ///     // Enqueue from `time` on, here or in another task.
+  ///     try await synchronizer.setRate(1)
+  ///
+  /// A task that still enqueues for the old time must have ended before.
+  ///
+  /// - Returns: when the sound ends; you need not wait for it. The instant of the call if there is none.
+  /// - Throws: `TuttiError.closed` where a renderer is.
+  @discardableResult
+  public func seek(to time: PlaybackTime) async throws(TuttiError) -> HostTime {
+    try await timeline.seek(to: time)
   }
 
   // MARK: - Observers
@@ -96,6 +124,18 @@ public actor RenderSynchronizer {
   /// it: the sequence waits until there is one, and ends when that one is closed, or with a synchronizer that never had one.
   public func times(every interval: Duration = .milliseconds(100)) -> AsyncStream<PlaybackTime> {
     observe(.times(every: interval))
+  }
+
+  /// The same as ``times(every:)``, and whether time has jumped there.
+  public func ticks(every interval: Duration = .milliseconds(100)) -> AsyncStream<PlaybackTick> {
+    let (stream, listener) = TimeObservers.tickStream()
+    let wish = TimeObservers.Wish.times(every: interval)
+    if let first = renderers.first {
+      first.engine.observe(wish, listener)
+    } else {
+      observers.wait(for: wish, listener)
+    }
+    return stream
   }
 
   /// Each of these times when it sounds; those that are jumped over are not told. As for `times(every:)`, the first renderer

@@ -10,8 +10,12 @@ protocol RenderTarget: AnyObject, Sendable {
   func suppliedUntil() async throws(TuttiError) -> HostTime?
   /// Lets time run at `rate` from `time`, which sounds at `hostTime`; if time stands still, from there.
   func run(at rate: Double, from time: PlaybackTime, hostTime: HostTime) async throws(TuttiError)
+  /// Forgets what was enqueued: what is enqueued from now on belongs to what comes.
+  func discard() async throws(TuttiError)
   /// Makes `time` the next to sound, and waits until it can.
-  func waitUntilReady(for time: PlaybackTime) async throws(TuttiError)
+  ///
+  /// - Throws: `TuttiError.notReady` at the deadline, if there is one.
+  func waitUntilReady(for time: PlaybackTime, deadline: HostTime?) async throws(TuttiError)
   /// Starts `time` at `hostTime`, or as soon as possible after it. Returns the instant.
   func start(at time: PlaybackTime, hostTime: HostTime) async throws(TuttiError) -> HostTime
   /// Stops time at `hostTime`, or as soon as possible after it.
@@ -37,9 +41,13 @@ extension AudioRenderer: RenderTarget {
     }
   }
 
-  func waitUntilReady(for time: PlaybackTime) async throws(TuttiError) {
+  func discard() async throws(TuttiError) {
+    try await perform { loop, queue in _ = loop.flush(queue) }
+  }
+
+  func waitUntilReady(for time: PlaybackTime, deadline: HostTime?) async throws(TuttiError) {
     let queue = queue
-    try await engine.waitUntil { $0.approach(time, queue) }
+    try await engine.waitUntil({ $0.approach(time, queue) }, deadline: deadline)
   }
 
   func start(at time: PlaybackTime, hostTime: HostTime) async throws(TuttiError) -> HostTime {

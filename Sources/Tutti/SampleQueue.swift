@@ -99,6 +99,16 @@ final class SampleQueue: Sendable {
     try enqueue { EnqueuedBuffer(buffer, after: $0) }
   }
 
+  /// Adds those that reach beyond a place, and the packets before it that prepare a decoder.
+  func enqueue(_ buffers: [MediaBuffer], from place: PlaybackTime) throws(TuttiError) {
+    for buffer in buffers where buffer.endTime > place || buffer.frameCount == 0 {
+      switch buffer {
+      case .samples(let buffer): _ = try enqueue(buffer)
+      case .packet(let buffer): _ = try enqueue(buffer)
+      }
+    }
+  }
+
   /// - Parameter make: given the one that was enqueued last; nil where there is nothing to enqueue.
   private func enqueue(
     _ make: (EnqueuedBuffer?) -> EnqueuedBuffer?
@@ -182,6 +192,15 @@ final class SampleQueue: Sendable {
   /// True if there is something to hear after this time.
   func reaches(past time: PlaybackTime) -> Bool {
     state.withLock { $0.buffers[$0.buffers.number(at: time)] != nil }
+  }
+
+  /// True if there is enough to begin with at this time.
+  func suffices(from time: PlaybackTime) -> Bool {
+    state.withLock { state in
+      guard state.isPlaced else { return state.hasEnded }
+      let enough = time + .milliseconds(500)
+      return state.hasEnded || state.buffers[state.buffers.number(at: enough)] != nil
+    }
   }
 
   /// True if all buffers lie before this time, and none follows.

@@ -48,7 +48,7 @@ final class SharedTimeline<Target: RenderTarget>: Sendable {
     // It keeps another timeline by now, or one that it has left.
     try await target.pause(at: now())
     try await target.run(at: rate, from: .zero, hostTime: now())
-    try await target.waitUntilReady(for: currentTime + RenderMargins.joining * rate)
+    try await target.waitUntilReady(for: currentTime + RenderMargins.joining * rate, deadline: nil)
     // Time may be about to run.
     let start = max(try await earliest([target]), state.withLock { $0.schedule.startTime })
     _ = try await target.start(at: time(at: start), hostTime: start)
@@ -73,7 +73,7 @@ final class SharedTimeline<Target: RenderTarget>: Sendable {
 
   /// See `RenderSynchronizer.setRate`.
   func setRate(
-    _ rate: Double, time: PlaybackTime?, notBefore hostTime: HostTime?
+    _ rate: Double, time: PlaybackTime?, notBefore hostTime: HostTime?, deadline: HostTime? = nil
   ) async throws(TuttiError) -> HostTime {
     await turn.take()
     defer { turn.give() }
@@ -85,7 +85,18 @@ final class SharedTimeline<Target: RenderTarget>: Sendable {
     var stopped = max(now(), last.hostTime)
     if self.rate != 0 { stopped = try await stop(notBefore: rate == 0 ? hostTime : nil) }
     if let time { state.withLock { $0.schedule.stand(at: time, from: stopped) } }
-    return rate == 0 ? stopped : try await start(at: rate, notBefore: hostTime)
+    return rate == 0 ? stopped : try await start(at: rate, notBefore: hostTime, deadline)
+  }
+
+  /// See `RenderSynchronizer.seek`.
+  func seek(to time: PlaybackTime) async throws(TuttiError) -> HostTime {
+    await turn.take()
+    defer { turn.give() }
+    // A stop that was asked for may lie ahead.
+    let ends = rate == 0 ? max(now(), last.hostTime) : try await stop(notBefore: nil)
+    for target in targets { try await target.discard() }
+    state.withLock { $0.schedule.stand(at: time, from: ends) }
+    return ends
   }
 
   private func stop(notBefore wish: HostTime?) async throws(TuttiError) -> HostTime {
@@ -122,14 +133,14 @@ final class SharedTimeline<Target: RenderTarget>: Sendable {
 
   /// All at one instant. One that was late, because this host was busy, makes all begin again.
   private func start(
-    at rate: Double, notBefore wish: HostTime?
+    at rate: Double, notBefore wish: HostTime?, _ deadline: HostTime?
   ) async throws(TuttiError) -> HostTime {
     let time = last.time
     let targets = targets
     for target in targets { try await target.run(at: rate, from: .zero, hostTime: now()) }
     var margin = RenderMargins.setUp
     while true {
-      for target in targets { try await target.waitUntilReady(for: time) }
+      for target in targets { try await target.waitUntilReady(for: time, deadline: deadline) }
       var instant = try await earliest(targets) + margin
       if let wish { instant = max(instant, wish) }
       var last = instant

@@ -23,10 +23,43 @@ struct TimeObservers {
   /// Number of untaken values that are kept, the newest.
   static let untakenLimit = 64
 
-  typealias Listener = AsyncStream<PlaybackTime>.Continuation
+  /// The two forms in which a position is told.
+  enum Listener: Sendable {
+    case times(AsyncStream<PlaybackTime>.Continuation)
+    case ticks(AsyncStream<PlaybackTick>.Continuation)
+
+    func tell(_ time: PlaybackTime, hasJumped: Bool) {
+      switch self {
+      case .times(let listener): listener.yield(time)
+      case .ticks(let listener): listener.yield(PlaybackTick(time: time, hasJumped: hasJumped))
+      }
+    }
+
+    func finish() {
+      switch self {
+      case .times(let listener): listener.finish()
+      case .ticks(let listener): listener.finish()
+      }
+    }
+
+    func onTermination(_ act: @escaping @Sendable () -> Void) {
+      switch self {
+      case .times(let listener): listener.onTermination = { _ in act() }
+      case .ticks(let listener): listener.onTermination = { _ in act() }
+      }
+    }
+  }
 
   static func stream() -> (AsyncStream<PlaybackTime>, Listener) {
-    AsyncStream.makeStream(of: PlaybackTime.self, bufferingPolicy: .bufferingNewest(untakenLimit))
+    let (stream, listener) = AsyncStream.makeStream(
+      of: PlaybackTime.self, bufferingPolicy: .bufferingNewest(untakenLimit))
+    return (stream, .times(listener))
+  }
+
+  static func tickStream() -> (AsyncStream<PlaybackTick>, Listener) {
+    let (stream, listener) = AsyncStream.makeStream(
+      of: PlaybackTick.self, bufferingPolicy: .bufferingNewest(untakenLimit))
+    return (stream, .ticks(listener))
   }
 
   fileprivate struct Observer {
@@ -121,12 +154,16 @@ extension TimeObservers.Observer {
     switch wish {
     case .every(let interval):
       let step = position.flicks / interval
-      if before.map({ $0.flicks / interval < step }) ?? true { listener.yield(position) }
+      if before.map({ $0.flicks / interval < step }) ?? true {
+        listener.tell(position, hasJumped: before == nil)
+      }
       // Positions are those of frames: a frame just before a step counts for that step.
       if before == nil { told = position + Duration(flicks: min(interval / 2, Self.nearness)) }
     case .places(let places):
       for place in places where place <= position {
-        if before.map({ place > $0 }) ?? (place >= landing ?? position) { listener.yield(place) }
+        if before.map({ place > $0 }) ?? (place >= landing ?? position) {
+          listener.tell(place, hasJumped: before == nil)
+        }
       }
     }
   }

@@ -14,18 +14,19 @@ final class WaitingObservers: Sendable {
 
   func wait(for wish: TimeObservers.Wish) -> AsyncStream<PlaybackTime> {
     let (stream, listener) = TimeObservers.stream()
+    wait(for: wish, listener)
+    return stream
+  }
+
+  func wait(for wish: TimeObservers.Wish, _ listener: TimeObservers.Listener) {
     let number: Int? = state.withLock { state in
       guard state.waiting.count < TimeObservers.limit else { return nil }
       state.count += 1
       state.waiting[state.count] = (wish, listener)
       return state.count
     }
-    guard let number else {
-      listener.finish()
-      return stream
-    }
-    listener.onTermination = { [weak self] _ in self?.forget(number) }
-    return stream
+    guard let number else { return listener.finish() }
+    listener.onTermination { [weak self] in self?.forget(number) }
   }
 
   func hand(to engine: GroupEngine) {

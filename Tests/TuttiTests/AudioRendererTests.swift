@@ -1,7 +1,43 @@
 import Testing
-import Tutti
+
+@testable import Tutti
 
 @Suite struct AudioRendererTests {
+  /// Without a room, which an empty queue needs as little as a deadline.
+  @Test func `a start that has nothing to begin with ends at its deadline`() async throws {
+    let renderer = try await AudioRenderer()
+    let synchronizer = RenderSynchronizer()
+    try await synchronizer.add(renderer)
+    #expect(!synchronizer.hasSufficientMediaData(from: .zero))
+    await #expect(throws: TuttiError.notReady) {
+      try await synchronizer.setRate(1, time: .seconds(2), deadline: .now + .milliseconds(20))
+    }
+    #expect(synchronizer.rate == 0 && synchronizer.currentTime == .seconds(2))
+    try await feed(renderer, from: .seconds(2), to: .seconds(3))
+    #expect(synchronizer.hasSufficientMediaData(from: .seconds(2)))
+    #expect(!synchronizer.hasSufficientMediaData(from: .seconds(2.8)))
+    renderer.finish()
+    #expect(synchronizer.hasSufficientMediaData(from: .seconds(2.8)))
+    await renderer.close()
+  }
+
+  @Test func `audio is replaced in one step, at most two seconds of it`() async throws {
+    let renderer = try await AudioRenderer()
+    try await feed(renderer, from: .zero, to: .seconds(1))
+    let second = try AudioBuffer(
+      [Float](repeating: 0.5, count: 96_000), format: .stereo48k, at: .seconds(0.25))
+    let from = try await renderer.replace(from: .seconds(0.5), with: [.samples(second)])
+    #expect(from == .seconds(0.5))
+    #expect(renderer.queue.reaches(past: .seconds(1.2)))
+    #expect(!renderer.queue.reaches(past: .seconds(1.25)))
+    let long = try AudioBuffer(
+      [Float](repeating: 0, count: 200_000), format: .stereo48k, at: .seconds(1))
+    await #expect(throws: TuttiError.self) {
+      try await renderer.replace(from: .seconds(1), with: [.samples(long)])
+    }
+    await renderer.close()
+  }
+
   @Test(.timeLimit(.minutes(2)))
   func `enqueued audio sounds at its time, and its end is told`() async throws {
     let house = try TestRooms()

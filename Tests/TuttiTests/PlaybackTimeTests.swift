@@ -21,6 +21,24 @@ import Testing
     #expect(PlaybackTime.zero + .milliseconds(1500) == .seconds(1.5))
   }
 
+  /// As people write it, without a word about types.
+  @Test func `times are added and subtracted, exact to the frame`() {
+    let start = PlaybackTime(frame: 44_101, at: 44_100)
+    let earlier = start - .seconds(1)
+    let later = earlier + .frames(1_152, at: 44_100)
+    #expect(earlier == PlaybackTime(frame: 1, at: 44_100))
+    #expect(later == PlaybackTime(frame: 1_153, at: 44_100))
+    let span = later - earlier
+    #expect(span > .milliseconds(26) && earlier + span == later)
+    // A place in an item, on the timeline where that begins.
+    #expect(start + earlier == PlaybackTime(frame: 44_102, at: 44_100))
+    var time = start
+    time += .seconds(0.5)
+    time -= .milliseconds(500)
+    #expect(time == start)
+    #expect(PlaybackTime(flicks: .max) + PlaybackTime(flicks: .max) > .zero)
+  }
+
   @Test func `no number overflows`() {
     for flicks in [Int64.min, -1, 0, .max] {
       let time = PlaybackTime(flicks: flicks)

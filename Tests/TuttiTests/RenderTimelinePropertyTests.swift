@@ -62,10 +62,16 @@ final class SimulatedProgram: @unchecked Sendable {
     points = [.init(asked: world.now, from: world.now, time: .zero, rate: 0)]
   }
 
-  func run() async {
+  /// - Parameter seeks: instead of anything else that a program may do.
+  func run(seeks: Int? = nil) async {
     do {
       for renderer in renderers { try await timeline.add(renderer) }
       try await begin()
+      for _ in 0..<(seeks ?? 0) {
+        try await seekAtOnce()
+        world.advance(by: Nanoseconds(seconds: seconds(in: 0.02...0.6)))
+      }
+      if seeks != nil { return judge() }
       for _ in 0..<number(in: 2...7) {
         try await step()
         world.advance(by: Nanoseconds(seconds: seconds(in: 0.02...1.2)))
@@ -74,8 +80,9 @@ final class SimulatedProgram: @unchecked Sendable {
       fault = "\(error) at \(told(world.now))"
     }
     if fault == nil { judge() }
-    world.end()
   }
+
+  deinit { world.end() }
 
   // MARK: - Steps
 
@@ -136,6 +143,21 @@ final class SimulatedProgram: @unchecked Sendable {
     feedAll(from: target)
     rest(0.3)
     try await setRate(rate, time: target)
+  }
+
+  /// In one step, while time runs or stands, and to any rate.
+  private func seekAtOnce() async throws {
+    let (target, asked) = (place, world.now)
+    for renderer in renderers { world.cancelFeeds(of: renderer) }
+    let ends = try await timeline.seek(to: target).local
+    note("seek(to: \(target.seconds)) -> \(told(ends))")
+    for log in logs { log.flushed(from: nil, at: world.now) }
+    while points.count > 1, let last = points.last, last.from > ends { points.removeLast() }
+    points.append(.init(asked: asked, from: ends, time: target, rate: 0))
+    rest(0.3)
+    feedAll(from: target)
+    rest(0.3)
+    try await setRate([0.5, 1, 1, 1.25, 2][number(in: 0...4)])
   }
 
   private func standAndSeek() async throws {

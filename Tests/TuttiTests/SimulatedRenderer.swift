@@ -181,7 +181,9 @@ extension SimulatedRenderer: RenderTarget {
     }
   }
 
-  func waitUntilReady(for time: PlaybackTime) async throws(TuttiError) {
+  func discard() async throws(TuttiError) { _ = flush() }
+
+  func waitUntilReady(for time: PlaybackTime, deadline: HostTime?) async throws(TuttiError) {
     let end = now + Nanoseconds.seconds(20)
     while !perform({ $0.approach(time, queue) }) {
       guard now < end else {

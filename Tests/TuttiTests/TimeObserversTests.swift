@@ -14,7 +14,7 @@ import Testing
     _ wish: TimeObservers.Wish, at readings: [(position: Int64, milliseconds: Int64)]
   ) async -> [Int64] {
     let (stream, listener) = AsyncStream.makeStream(of: PlaybackTime.self)
-    observers.add(1, wish, listener)
+    observers.add(1, wish, .times(listener))
     for (position, milliseconds) in readings { read(position, at: milliseconds) }
     observers.finish()
     return await stream.reduce(into: []) { $0.append($1.flicks / 705_600) }
@@ -51,6 +51,17 @@ import Testing
     let told = await told(
       Self.places(10, 20, 500), at: [(0, 0), (500, 1), (5, 2), (10, 7), (400, 8)])
     #expect(told == [500, 10])
+  }
+
+  @Test mutating func `ticks say whether time has jumped`() async {
+    let (stream, listener) = TimeObservers.tickStream()
+    observers.add(1, .every(PlaybackTime(.milliseconds(100)).flicks), listener)
+    for (position, milliseconds): (Int64, Int64) in [(0, 0), (100, 100), (20, 101), (110, 191)] {
+      read(position, at: milliseconds)
+    }
+    observers.finish()
+    let jumps = await stream.reduce(into: []) { $0.append($1.hasJumped) }
+    #expect(jumps == [true, false, true, false])
   }
 
   @Test mutating func `time is told at each step and at each jump`() async {
@@ -100,7 +111,7 @@ import Testing
 
   @Test mutating func `it wants to be woken when the next place sounds`() {
     let (_, listener) = AsyncStream.makeStream(of: PlaybackTime.self)
-    observers.add(1, Self.places(10, 20), listener)
+    observers.add(1, Self.places(10, 20), .times(listener))
     read(12, at: 12)
     #expect(observers.deadline == start + .milliseconds(20) + Nanoseconds(1))
     read(20, at: 20)

@@ -62,3 +62,13 @@ func pass(_ packets: [[UInt8]], to renderer: AudioRenderer) throws {
     time = buffer.endTime
   }
 }
+
+func seek(to time: PlaybackTime, _ synchronizer: RenderSynchronizer, _ buffers: [MediaBuffer])
+  async throws
+{
+  try await synchronizer.seek(to: time)
+  for renderer in await synchronizer.renderers {
+    for buffer in buffers { try renderer.enqueue(buffer) }
+  }
+  try await synchronizer.setRate(1)
+}

@@ -1,0 +1,44 @@
+import TestSupport
+
+/// Noise without its highest frequencies, which codecs leave out: any stretch of it is found again to the sample.
+struct SoftNoise: Sendable {
+  let recording: Recording
+  /// One of two equal channels.
+  private let sound: [Float]
+
+  init(rate: Int, seconds: Int) {
+    let white = Recording(rate: rate, channels: 1, frames: seconds * rate + 8)
+    var soft = Recording(rate: rate, frames: 0)
+    let samples = (0..<seconds * rate).map { frame in
+      white.samples[frame..<frame + 4].reduce(0, +) / 4
+    }
+    soft.samples = samples.flatMap { [$0, $0] }
+    recording = soft
+    sound = samples.map { Float($0) / 32_768 }
+  }
+
+  /// How many frames later than at `place` the sound from frame `source` on is heard; nil if it is not there.
+  func lag(in heard: [Float], at place: Int, from source: Int) -> Int? {
+    let width = 2_048
+    var best: (lag: Int, likeness: Double)?
+    for lag in -200...200 {
+      let first = place + lag
+      guard first >= 0, first + width <= heard.count, source + width <= sound.count else {
+        continue
+      }
+      let likeness = Self.likeness(heard[first..<first + width], sound[source..<source + width])
+      if likeness > best?.likeness ?? 0.5 { best = (lag, likeness) }
+    }
+    return best?.lag
+  }
+
+  private static func likeness(_ one: ArraySlice<Float>, _ other: ArraySlice<Float>) -> Double {
+    var (product, square, otherSquare) = (0.0, 1e-12, 1e-12)
+    for (a, b) in zip(one, other) {
+      product += Double(a * b)
+      square += Double(a * a)
+      otherSquare += Double(b * b)
+    }
+    return product / (square * otherSquare).squareRoot()
+  }
+}
