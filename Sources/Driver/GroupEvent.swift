@@ -88,6 +88,8 @@ package struct GroupEvent: Hashable, Sendable {
     /// Codec on the wire, and the reason for it.
     package var codec: Codec?
     package var codecReason: String?
+    /// All that the item says of itself; not sent to other processes.
+    package var metadata = ItemMetadata()
   }
 }
 
@@ -142,6 +144,6 @@ extension GroupEvent.Item {
     self.init(
       item: opened.item, title: metadata.title, artist: metadata.artist, album: metadata.album,
       duration: opened.duration, isSeekable: opened.isSeekable, codec: opened.wire?.codec,
-      codecReason: opened.wire?.description)
+      codecReason: opened.wire?.description, metadata: metadata)
   }
 }

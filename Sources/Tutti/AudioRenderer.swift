@@ -15,6 +15,7 @@ public final class AudioRenderer: Sendable {
   /// The rooms in which it plays, with their settings.
   public let rooms: RoomGroup
   let queue: SampleQueue
+  let streamVolume = VolumeBox()
   private let hub: EventHub<AudioRendererEvent>
   private let state: StatusBox
 
@@ -74,36 +75,6 @@ public final class AudioRenderer: Sendable {
   /// Fades out, releases the rooms and ends the renderer's threads. Returns when that is done, within a second. Later
   /// calls throw `TuttiError.closed`.
   public func close() async { await engine.closeAndWait() }
-
-  // MARK: - Volume
-
-  /// Volume of this renderer, 0 (silent) to 1 (full), perceptual, on top of its rooms' own. No room remembers it.
-  public var volume: Double { Double(state.volume.volume) / 1000 }
-
-  public var isMuted: Bool { state.volume.isMuted }
-
-  /// Fades to a volume, in all its rooms at once. It is multiplied with the rooms' own volumes, which `rooms.setVolume`
-  /// sets for the whole household.
-  ///
-  /// - Throws: `TuttiError.invalid` outside 0 to 1; `closed`.
-  public func setVolume(_ volume: Double) async throws(TuttiError) {
-    guard (0...1).contains(volume) else { throw .invalid("a volume is 0 to 1, not \(volume)") }
-    try await change { $0.volume = UInt16((volume * 1000).rounded()) }
-  }
-
-  /// Fades to silence, or back; time continues.
-  ///
-  /// - Throws: `TuttiError.closed`.
-  public func setMuted(_ isMuted: Bool) async throws(TuttiError) {
-    try await change { $0.isMuted = isMuted }
-  }
-
-  private func change(
-    _ change: @escaping @Sendable (inout StreamVolume) -> Void
-  ) async throws(TuttiError) {
-    let state = state
-    try await engine.answer { $0.driver.carryOut(.streamVolume(state.change(change))) }
-  }
 
   // MARK: - Rate
 

@@ -55,26 +55,16 @@ final class StatusBox: Sendable {
     var schedule: RateSchedule.Point?
     var pitchAlgorithm = AudioRenderer.TimePitchAlgorithm.timeDomain
     var isLate = false
-    var volume = StreamVolume.full
   }
 
   private let state = Mutex(State())
 
   var status: AudioRenderer.Status { state.withLock { $0.status } }
 
-  var volume: StreamVolume { state.withLock { $0.volume } }
-
   var pitchAlgorithm: AudioRenderer.TimePitchAlgorithm { state.withLock { $0.pitchAlgorithm } }
 
   func set(_ algorithm: AudioRenderer.TimePitchAlgorithm) {
     state.withLock { $0.pitchAlgorithm = algorithm }
-  }
-
-  func change(_ change: (inout StreamVolume) -> Void) -> StreamVolume {
-    state.withLock { state in
-      change(&state.volume)
-      return state.volume
-    }
   }
 
   func take(_ event: AudioRendererEvent) {

@@ -13,6 +13,7 @@ public final class Player: Sendable {
   /// The rooms in which it plays, with their settings.
   public let rooms: RoomGroup
   let media: CustomMedia
+  let streamVolume = VolumeBox()
   private let hub: EventHub<PlayerEvent>
 
   /// Opens sockets and starts two threads.
@@ -68,23 +69,62 @@ public final class Player: Sendable {
   /// been for two seconds. At the end of the list, plays it again.
   ///
   /// - Throws: `TuttiError.closed`.
-  /// - Throws: `TuttiError.closed`.
   public func play() async throws(TuttiError) {
     try await engine.answer { loop in
-      let session = loop.driver.session
-      if session.playhead(at: HostClock.now).item == nil, session.hasBegun,
-        let first = session.playlist.first
-      {
-        loop.driver.carryOut(.jump(to: first.id))
-      }
-      return loop.driver.carryOut(.resume)
+      _ = Self.prepare(loop)
+      return loop.carryOut(.resume)
     }
+  }
+
+  /// Starts or resumes playback at an instant, in all rooms on one sample, and waits until that is decided: something else,
+  /// such as a picture, can begin at the returned instant.
+  ///
+  /// - Parameters:
+  ///   - hostTime: when the sound is to begin; if that is too near, as soon as all rooms can.
+  ///   - deadline: until when it waits for rooms and audio; nil waits for as long as it takes.
+  /// - Returns: when it really begins.
+  /// - Throws: `TuttiError.notReady` at the deadline, and then it plays nothing; `noSuchItem` for an empty list;
+  ///   `cancelled` with the task; `closed`.
+  @discardableResult
+  public func play(
+    atHostTime hostTime: HostTime, deadline: HostTime? = nil
+  ) async throws(TuttiError) -> HostTime {
+    guard try await engine.perform(Self.prepare) else { throw .noSuchItem }
+    if let running = try await engine.perform(Self.start) { return running }
+    // The rooms fill while the player stands still.
+    try await engine.waitUntil({ $0.session.isPrimed }, deadline: deadline)
+    return try await engine.perform { loop in
+      loop.carryOut(.resumeAt(hostTime.group))
+      return Self.start(loop) ?? hostTime
+    }
+  }
+
+  /// At the end of the list, goes to its beginning. Returns false if the list is empty.
+  private static func prepare(_ loop: GroupLoop) -> Bool {
+    let session = loop.session
+    guard let first = session.playlist.first else { return false }
+    if session.playhead(at: loop.now).item == nil, session.hasBegun {
+      loop.carryOut(.jump(to: first.id))
+    }
+    return true
+  }
+
+  private static func start(_ loop: GroupLoop) -> HostTime? {
+    loop.session.running(at: loop.now).map { HostTime($0.time) }
   }
 
   /// Fades out and pauses, in all rooms on one sample.
   ///
+  /// - Parameter hostTime: when the sound is to end; nil, or one that is too near: as soon as all rooms can.
+  /// - Returns: when it really ends; the instant of the call if nothing sounds.
   /// - Throws: `TuttiError.closed`.
-  public func pause() async throws(TuttiError) { try await engine.carryOut(.pause) }
+  @discardableResult
+  public func pause(atHostTime hostTime: HostTime? = nil) async throws(TuttiError) -> HostTime {
+    try await engine.perform { loop in
+      loop.carryOut(hostTime.map { .pauseAt($0.group) } ?? .pause)
+      return loop.session.standing.map(HostTime.init) ?? .now
+    }
+  }
 
   /// Seeks in the current item; beyond its end, plays the next one. Of several seeks in quick succession only the last
   /// one counts.
@@ -172,7 +212,10 @@ public final class Player: Sendable {
   ///
   /// - Throws: `TuttiError.closed`.
   public func currentItem() async throws(TuttiError) -> CurrentItem? {
-    try await engine.perform { $0.driver.status().item.map { CurrentItem(.init($0)) } }
+    try await engine.perform { loop in
+      let status = loop.driver.status()
+      return status.item.map { CurrentItem(.init($0), arrived: status.arrived) }
+    }
   }
 
   /// Returns the position of the sound in the current item; zero if there is none.

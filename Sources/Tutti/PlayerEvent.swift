@@ -1,3 +1,4 @@
+internal import Clock
 internal import Driver
 internal import FFmpegSource
 internal import Sender
@@ -88,12 +89,21 @@ extension Player {
     public let title: String?
     public let artist: String?
     public let album: String?
+    /// All that the item says of itself: track, cover, chapters, and whether it has pictures.
+    public let metadata: MediaMetadata
+    /// The codec in which it goes to the rooms, and the reason for it, for people: `MP3 as it is`.
+    public let codec: String?
+    /// The position up to which the item has arrived from its source; nil in events.
+    public let arrived: Duration?
 
-    init(_ item: GroupEvent.Item) {
+    init(_ item: GroupEvent.Item, arrived: MediaDuration? = nil) {
       self.item = Item(item.item)
       duration = item.duration.map { Duration($0) }
       isSeekable = item.isSeekable
       (title, artist, album) = (item.title, item.artist, item.album)
+      metadata = MediaMetadata(item.metadata)
+      codec = item.codecReason ?? item.codec?.title
+      self.arrived = arrived.map { Duration($0) }
     }
   }
 }

@@ -51,6 +51,12 @@ extension GroupSession {
     return (position, clock.machine(LocalTime(onSender: time)), begun.opened.rate)
   }
 
+  /// Returns when time stands still according to the last decision; nil if it runs, or has never run.
+  package var standing: LocalTime? {
+    guard case .paused(let anchor) = timeline.state else { return nil }
+    return clock.machine(LocalTime(onSender: anchor.groupTime))
+  }
+
   /// Returns the position in the item at which a cut made now would take effect.
   package func cutPosition(at now: LocalTime) -> MediaDuration {
     place(at: timeline.cutTime(by: commitTime(at: clock.continuous(now)))) ?? .zero
