@@ -172,8 +172,9 @@ let package = Package(
     .target(
       name: "Tutti",
       dependencies: [
-        "Clock", "Audio", "WireProtocol", "Sender", "Driver", "LinuxIO", "OpenSSLSecurity",
-        "AvahiDiscovery", "FFmpegSource", "Codecs", "FFmpegDecoder",
+        "Clock", "Audio", "WireProtocol", "Pairing", "Sender", "Receiver", "Driver",
+        "ReceiverDriver", "Output", "ALSAOutput", "LinuxIO", "OpenSSLSecurity", "AvahiDiscovery",
+        "FFmpegSource", "Codecs", "FFmpegDecoder",
       ],
       path: "Sources/Tutti", swiftSettings: strict),
 

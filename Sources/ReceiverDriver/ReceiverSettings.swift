@@ -31,9 +31,13 @@ package struct ReceiverSettings: Sendable {
   }
 
   /// A room in its sender's process. It is open, because only that process can connect to it: see `HostedRoom`.
-  package init(hosted name: String, into sink: SinkChoice) {
-    self.init(name: name, model: "hosted", output: .sink(sink))
+  package init(hosted name: String, output: Output) {
+    self.init(name: name, model: "hosted", output: output)
     access = .open
+  }
+
+  package init(hosted name: String, into sink: SinkChoice) {
+    self.init(hosted: name, output: .sink(sink))
   }
 }
 

@@ -3,6 +3,7 @@ internal import Clock
 internal import Driver
 internal import LinuxIO
 internal import OpenSSLSecurity
+internal import ReceiverDriver
 internal import Sender
 internal import WireProtocol
 
@@ -18,6 +19,8 @@ final class GroupLoop: LoopMember, RenderGroup {
   private let plan: GroupEngine.Plan
   /// Rooms by the program's identifiers.
   private(set) var rooms: [(id: Room.ID, room: RoomID)] = []
+  /// Those in this program, also after they were removed: a recording goes on in its file.
+  private var hosted: [HostedReceiver] = []
   private var primed: [Waiter] = []
   private var ended: [@Sendable () -> Void] = []
 
@@ -62,7 +65,7 @@ final class GroupLoop: LoopMember, RenderGroup {
     driver.onEvent = { [unowned self] event in self.plan.onEvent(event, self) }
   }
 
-  private static func security(_ key: IdentityKey) throws(IOError) -> TLSContext {
+  static func security(_ key: IdentityKey) throws(IOError) -> TLSContext {
     do throws(SecurityError) {
       return try TLSContext(key)
     } catch {
@@ -85,6 +88,7 @@ final class GroupLoop: LoopMember, RenderGroup {
     primed = []
     observers.finish()
     try? driver.end()
+    for room in hosted { room.driver.end() }
     driver.onEvent = { _ in }
     // A waiter for the end finds that no more events come.
     plan.onEnd()
@@ -92,12 +96,17 @@ final class GroupLoop: LoopMember, RenderGroup {
   }
 
   var nextDeadline: LocalTime? {
-    [observers.deadline, primedDeadline, plan.deadline()].compactMap { $0 }.min()
+    let rooms = hosted.map(\.driver.nextDeadline)
+    return ([observers.deadline, primedDeadline, plan.deadline()] + rooms).compactMap { $0 }.min()
   }
 
-  func handle(_ event: ReactorEvent) -> Bool { false }
+  func handle(_ event: ReactorEvent) -> Bool {
+    for room in hosted { room.driver.handle(event) }
+    return false
+  }
 
   func turn() {
+    for room in hosted { room.driver.turn() }
     mailbox.runJobs(in: self)
     // First the waiters, which know where time is to begin; enqueued audio only suggests it.
     answerPrimed()
@@ -161,7 +170,9 @@ final class GroupLoop: LoopMember, RenderGroup {
 
   func add(_ room: Room) {
     guard !rooms.contains(where: { $0.id == room.id }) else { return }
-    if let record = room.record {
+    if let hosting = room.hosting {
+      host(hosting)
+    } else if let record = room.record {
       rooms.append((room.id, driver.addRoom(record)))
       host.startDiscovery()
     } else if let host = room.addresses.first,
@@ -169,6 +180,16 @@ final class GroupLoop: LoopMember, RenderGroup {
     {
       rooms.append((room.id, added))
     }
+  }
+
+  /// Makes a room in this program, or takes up one that was removed.
+  private func host(_ hosting: RoomHosting) {
+    let before = hosted.first { $0.line.id.hex == hosting.hex }
+    guard let receiver = try? before ?? HostedReceiver(hosting, waker: host.reactor.waker) else {
+      return
+    }
+    if before == nil { hosted.append(receiver) }
+    rooms.append((hosting.hex, driver.addRoom(receiver.line, name: hosting.name)))
   }
 
   /// Returns false if the room does not play here.

@@ -21,6 +21,8 @@ public struct Room: Hashable, Sendable, Identifiable {
     }
   }
 
+  /// How to make it, for a room in this program.
+  let hosting: RoomHosting?
   /// The receiver's identity, 32 hexadecimal digits; for a room by address, that address.
   public let id: String
   /// The name for people. Two rooms may have the same.
@@ -48,8 +50,9 @@ public struct Room: Hashable, Sendable, Identifiable {
 
   private init(
     id: String, name: String, model: String, addresses: [String], port: UInt16, state: State,
-    codecs: [String]
+    codecs: [String], hosting: RoomHosting? = nil
   ) {
+    self.hosting = hosting
     self.id = id
     self.name = name
     self.model = model
@@ -57,6 +60,12 @@ public struct Room: Hashable, Sendable, Identifiable {
     self.port = port
     self.state = state
     self.codecs = codecs
+  }
+
+  init(_ hosting: RoomHosting) {
+    self.init(
+      id: hosting.hex, name: hosting.name, model: "hosted", addresses: [], port: 0, state: .free,
+      codecs: [], hosting: hosting)
   }
 
   init(_ record: RoomRecord) {
@@ -67,7 +76,7 @@ public struct Room: Hashable, Sendable, Identifiable {
 
   /// Nil for a room that is known only by its address.
   var record: RoomRecord? {
-    guard let state = RoomRecord.State(rawValue: state.rawValue) else { return nil }
+    guard hosting == nil, let state = RoomRecord.State(rawValue: state.rawValue) else { return nil }
     return RoomRecord(
       id: id, name: name, model: model, state: state, addresses: addresses, port: port,
       codecs: codecs)

@@ -71,8 +71,8 @@ enum Rules {
     "Driver": ["Driver", "Service", "Tutti", "WebAPI", "tutti"],
     "Service": ["Service", "WebAPI", "Library", "tutti"], "WebAPI": ["WebAPI", "tutti"],
     "Library": ["Library", "tutti"],
-    "ReceiverDriver": ["ReceiverDriver", "tutti-receiver"],
-    "Output": ["Output", "ALSAOutput", "Driver", "ReceiverDriver", "tutti-receiver"],
+    "ReceiverDriver": ["ReceiverDriver", "Tutti", "tutti-receiver"],
+    "Output": ["Output", "ALSAOutput", "Driver", "ReceiverDriver", "Tutti", "tutti-receiver"],
     "Tutti": ["Tutti"], "TestSupport": [],
   ]
 

@@ -29,3 +29,8 @@ func report(_ player: Player) async throws {
     print(room.name, report.syncError.now, "p99", report.syncError.p99, "ahead", report.buffered)
   }
 }
+
+func pair(with room: Room, pin: String) async throws {
+  try await room.pair(pin: pin)
+  print("\(room.name) plays for this program from now on")
+}

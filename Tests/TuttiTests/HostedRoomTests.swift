@@ -1,0 +1,149 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+import Tutti
+
+/// Players and rooms in one program, as somebody tests a player of his own.
+@Suite(.timeLimit(.minutes(2))) struct HostedRoomTests {
+  /// Keeps what a room sounds.
+  private final class Ear: Sendable {
+    private let heard = Mutex<[HeardAudio]>([])
+
+    var room: Room { .listening { audio in self.heard.withLock { $0.append(audio) } } }
+    var last: HostTime? { heard.withLock { $0.last?.hostTime } }
+
+    func listen(until time: HostTime) async {
+      while last.map({ $0 < time }) ?? true { await Task.yield() }
+    }
+
+    /// The left channel, each frame with its instant.
+    var frames: [(time: HostTime, level: Float)] {
+      heard.withLock { heard in
+        heard.flatMap { audio in
+          stride(from: 0, to: audio.samples.count, by: 2).map { place in
+            let later = Duration.seconds(Double(place / 2) / Double(audio.sampleRate))
+            return (audio.hostTime + later, audio.samples[place])
+          }
+        }
+      }
+    }
+  }
+
+  /// Half of full scale, without an end.
+  private final class Level: SampleSource {
+    let format = PCMFormat.stereo48k
+
+    func read(_ count: Int, appendingTo frames: inout [Float]) {
+      frames += repeatElement(0.5, count: count * 2)
+    }
+
+    func seek(toFrame frame: Int64) {}
+  }
+
+  @Test func `a player begins and ends at instants, and fades, in a room of this program`()
+    async throws
+  {
+    let ear = Ear()
+    var settings = OutputSettings()
+    settings.identity = .temporary
+    let player = try await Player(rooms: [ear.room], settings: settings)
+    await #expect(throws: TuttiError.noSuchItem) { try await player.play(atHostTime: .now) }
+    try await player.append([.custom("level") { Level() }])
+    let began = try await player.play(atHostTime: .now + .seconds(1))
+    await ear.listen(until: began + .milliseconds(500))
+    try await player.fade(to: 0.5, over: .milliseconds(200))
+    #expect(player.volume == 0.5)
+    let faded = HostTime.now + (try await player.outputLatency()) + .milliseconds(200)
+    await ear.listen(until: faded + .milliseconds(200))
+    let ended = try await player.pause(atHostTime: .now + .seconds(1))
+    await ear.listen(until: ended + .milliseconds(200))
+    await player.close()
+
+    let frames = ear.frames
+    let first = try #require(frames.first { abs($0.level) > 1e-4 })
+    let last = try #require(frames.last { abs($0.level) > 1e-4 })
+    // A fade begins with less than anybody hears.
+    #expect(abs((first.time - began) / .milliseconds(1)) < 5)
+    #expect(abs((last.time - ended) / .milliseconds(1)) < 30)
+    let loud = try #require(frames.first { $0.time > began + .milliseconds(300) })
+    let quiet = try #require(frames.first { $0.time > faded + .milliseconds(100) })
+    #expect(abs(loud.level - 0.5) < 0.01)
+    #expect(quiet.level < 0.2 && quiet.level > 0.01)
+  }
+
+  @Test func `two rooms of this program record the same`() async throws {
+    let folder = try TemporaryFolder()
+    let paths = ["a.wav", "b.wav"].map(folder.file)
+    let rooms = paths.map { Room.recording(to: $0) }
+    #expect(rooms[0] != rooms[1] && rooms[0].id != rooms[1].id)
+    var settings = OutputSettings()
+    settings.identity = .temporary
+    let renderer = try await AudioRenderer(rooms: rooms, settings: settings)
+    let synchronizer = RenderSynchronizer()
+    try await synchronizer.add(renderer)
+    try await feed(renderer, from: .zero, to: .seconds(1)) { Float(0.2 + $0 / 4) }
+    renderer.finish()
+    try await synchronizer.setRate(1)
+    _ = try await renderer.events.first { $0 == .ended }
+    await renderer.close()
+    for path in paths {
+      let sound = try RecordedSound(path)
+      let whole = sound.sounding.filter { $0 > 0.19 }
+      #expect(abs(Double(whole.count) / Double(sound.rate) - 1) < 0.05, "\(path)")
+      #expect(whole.max().map { abs($0 - 0.45) < 0.01 } ?? false)
+    }
+  }
+
+  @Test func `a program pairs itself with a room by its PIN, and ends that`() async throws {
+    let folder = try TemporaryFolder()
+    // Of another user, whose token this one does not see.
+    try FileManager.default.createDirectory(
+      atPath: folder.file("home"), withIntermediateDirectories: true)
+    let receiver = try ReceiverProgram(
+      "a", in: folder, "--output", "null", "--access", "paired",
+      environment: ["XDG_RUNTIME_DIR": folder.file("home")])
+    let box = try Program("tutti-receiver", ["pin", "--state-dir", folder.file("state-a")])
+    _ = try box.exitCode()
+    let pin = try #require(box.lines.first)
+    let room = Room.at("127.0.0.1", port: receiver.port)
+    var settings = OutputSettings()
+    settings.identity = .file(folder.file("key.pem"))
+
+    func answer() async throws -> RoomEvent.Change? {
+      let player = try await Player(rooms: [room], settings: settings)
+      var answer: RoomEvent.Change?
+      for await event in player.events {
+        if case .room(let told) = event { answer = told.change }
+        if answer != nil { break }
+      }
+      await player.close()
+      return answer
+    }
+
+    await #expect(throws: TuttiError.self) { try await room.pair(pin: "1234", settings: settings) }
+    try await room.pair(pin: pin, settings: settings)
+    #expect(try await answer() == .connected)
+    try await room.unpair(settings: settings)
+    guard case .refused? = try await answer() else {
+      Issue.record("it is paired still")
+      return
+    }
+    let nobody = Room.at("127.0.0.1", port: 1)
+    let refusal = await Self.refusal(of: nobody, pin: pin, settings)
+    #expect(refusal == refusal.map { .pairingFailed($0.description) })
+    #expect(refusal?.description.contains("127.0.0.1") ?? false)
+  }
+
+  /// The error with which pairing fails.
+  private static func refusal(
+    of room: Room, pin: String, _ settings: OutputSettings
+  ) async -> TuttiError? {
+    do throws(TuttiError) {
+      try await room.pair(pin: pin, settings: settings)
+      return nil
+    } catch {
+      return error
+    }
+  }
+}
