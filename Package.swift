@@ -63,6 +63,7 @@ let package = Package(
     core("Pairing", ["Clock", "WireProtocol"]),
     core("Diagnosis", ["Clock", "WireProtocol"]),
     core("Sender", ["Clock", "Audio", "WireProtocol", "Pairing"]),
+    core("House", ["Clock", "WireProtocol", "Sender"]),
     core("PlaylistFormats", ["Sender"]),
     core("Receiver", ["Clock", "Audio", "WireProtocol", "Pairing"]),
     core("Simulation", ["Clock", "Audio", "WireProtocol", "Pairing", "Sender", "Receiver"]),
@@ -146,7 +147,7 @@ let package = Package(
     .target(
       name: "Service",
       dependencies: [
-        "Clock", "WireProtocol", "Pairing", "Sender", "Driver", "LinuxIO", "FFmpegSource",
+        "Clock", "WireProtocol", "Pairing", "Sender", "House", "Driver", "LinuxIO", "FFmpegSource",
         "SQLiteStore",
       ],
       path: "Sources/Service", swiftSettings: strict),
@@ -155,7 +156,7 @@ let package = Package(
     .target(
       name: "WebAPI",
       dependencies: [
-        "Sender", "Pairing", "Driver", "Service", "WebServer", "QRCode", "COpenAPI", "Page",
+        "Sender", "House", "Pairing", "Driver", "Service", "WebServer", "QRCode", "COpenAPI", "Page",
         "ProgramJSON",
       ],
       path: "Sources/WebAPI", swiftSettings: strict),
@@ -164,7 +165,8 @@ let package = Package(
     .target(
       name: "Library",
       dependencies: [
-        "Clock", "Sender", "PlaylistFormats", "Service", "LinuxIO", "SQLiteStore", "FFmpegSource",
+        "Clock", "Sender", "House", "PlaylistFormats", "Service", "LinuxIO", "SQLiteStore",
+        "FFmpegSource",
       ],
       path: "Sources/Library", swiftSettings: strict),
 
@@ -182,7 +184,7 @@ let package = Package(
     .executableTarget(
       name: "tutti",
       dependencies: [
-        "Clock", "Audio", "WireProtocol", "Pairing", "Sender", "Driver", "Service", "Library",
+        "Clock", "Audio", "WireProtocol", "Pairing", "Sender", "House", "Driver", "Service", "Library",
         "LinuxIO", "OpenSSLSecurity", "AvahiDiscovery", "FFmpegSource", "WebAPI", "WebServer",
         "QRCode", "Diagnosis", "Doctor", "HostFacts", "ProgramJSON", arguments, logging,
       ],
@@ -216,6 +218,7 @@ let package = Package(
     tests(
       "SenderTests",
       ["Sender", "Simulation", "Pairing", "WireProtocol", "Audio", "Clock", "TestSupport"]),
+    tests("HouseTests", ["House", "Sender", "WireProtocol", "Clock", "TestSupport"]),
     tests("PlaylistFormatsTests", ["PlaylistFormats", "Sender", "Clock", "TestSupport"]),
     tests(
       "ReceiverTests",
@@ -268,12 +271,13 @@ let package = Package(
     tests(
       "ServiceTests",
       [
-        "Service", "Driver", "LinuxIO", "OpenSSLSecurity", "FFmpegSource", "SQLiteStore", "Sender",
-        "Pairing", "WireProtocol", "Audio", "Clock", "TestSupport", "WebTestSupport",
+        "Service", "House", "Driver", "LinuxIO", "OpenSSLSecurity", "FFmpegSource", "SQLiteStore",
+        "Sender", "Pairing", "WireProtocol", "Audio", "Clock", "TestSupport", "WebTestSupport",
       ]),
     // Reads files by the finished program, as the daemon does.
     tests(
-      "LibraryTests", ["Library", "Service", "SQLiteStore", "LinuxIO", "Clock", "TestSupport"]),
+      "LibraryTests",
+      ["Library", "House", "Service", "SQLiteStore", "LinuxIO", "Clock", "TestSupport"]),
     // Starts the finished programs, which are built beside the tests.
     tests(
       "TuttiTests",
@@ -285,7 +289,8 @@ let package = Package(
     .target(
       name: "WebTestSupport",
       dependencies: [
-        "WebAPI", "Service", "Pairing", "Driver", "Sender", "Clock", "OpenSSLSecurity", "LinuxIO",
+        "WebAPI", "House", "Service", "Pairing", "Driver", "Sender", "Clock", "OpenSSLSecurity",
+        "LinuxIO",
       ],
       path: "Tests/WebTestSupport", swiftSettings: strict),
     .executableTarget(
@@ -295,8 +300,8 @@ let package = Package(
     tests(
       "WebAPITests",
       [
-        "WebAPI", "WebServer", "WebTestSupport", "Service", "Pairing", "Clock", "Driver", "Sender",
-        "WireProtocol", "TestSupport",
+        "WebAPI", "WebServer", "WebTestSupport", "House", "Service", "Pairing", "Clock", "Driver",
+        "Sender", "WireProtocol", "TestSupport",
       ]),
     tests(
       "ProgramTests",
@@ -332,7 +337,8 @@ if Context.environment["TUTTI_BENCHMARKS"] != nil {
       dependencies: ["Driver", "FFmpegSource", "Sender", "TestSupport"],
       path: "Benchmarks/DecodingBenchmark", swiftSettings: strict),
     .executableTarget(
-      name: "library-benchmark", dependencies: ["Library", "Service", "Clock", "TestSupport"],
+      name: "library-benchmark",
+      dependencies: ["Library", "House", "Service", "Clock", "TestSupport"],
       path: "Benchmarks/LibraryBenchmark", swiftSettings: strict),
     .executableTarget(
       name: "security-benchmark", dependencies: ["OpenSSLSecurity", "WireProtocol"],

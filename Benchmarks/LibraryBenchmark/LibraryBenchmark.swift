@@ -1,6 +1,7 @@
 import Clock
 import Dispatch
 import Foundation
+import House
 import Library
 import Service
 import Synchronization

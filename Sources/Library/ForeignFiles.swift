@@ -1,7 +1,8 @@
 import FFmpegSource
 import Glibc
+package import House
 import Sender
-package import Service
+import Service
 import Synchronization
 
 /// Files outside of the library that terminals play: what their tags say, and which picture is in which of them.

@@ -1,4 +1,5 @@
 import Dispatch
+import House
 import SQLiteStore
 import Service
 import Synchronization

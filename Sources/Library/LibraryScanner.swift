@@ -1,5 +1,6 @@
 import Clock
 import Dispatch
+import House
 import LinuxIO
 import SQLiteStore
 import Sender

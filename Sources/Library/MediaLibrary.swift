@@ -1,3 +1,4 @@
+package import House
 import LinuxIO
 import SQLiteStore
 import Sender

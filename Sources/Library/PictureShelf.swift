@@ -1,6 +1,7 @@
 import Dispatch
 import FFmpegSource
 import Glibc
+import House
 import LinuxIO
 import Sender
 import Service

@@ -1,4 +1,5 @@
 import FFmpegSource
+import House
 import SQLiteStore
 import Sender
 import Service

@@ -1,3 +1,4 @@
+import House
 import SQLiteStore
 import Sender
 import Service

@@ -1,4 +1,5 @@
 package import Driver
+package import House
 package import Sender
 
 /// A request to a running player. The answer has the same identifier, so that several requests can wait for their

@@ -1,7 +1,10 @@
 package import Clock
+package import House
 package import Pairing
 package import Sender
 package import WireProtocol
+
+package import enum House.Refusal
 
 /// The dialogue of `tutti pair` with a person, without a terminal: it decides which PIN is tried, and
 /// when.

@@ -1,4 +1,5 @@
 import Driver
+package import House
 import Sender
 
 /// The answers of a player in the foreground to other terminals. It has one group, which ends with
@@ -107,16 +108,18 @@ extension PlayerService: OrderNames {
 
   // MARK: - Names
 
-  func group(_ name: String) throws(Refusal) -> String { name }
+  package func group(_ name: String) throws(Refusal) -> String { name }
 
-  func room(_ name: String, in group: String?) throws(Refusal) -> String { try room(name).name }
+  package func room(_ name: String, in group: String?) throws(Refusal) -> String {
+    try room(name).name
+  }
 
-  func newRoom(_ name: String) throws(Refusal) -> String { name }
+  package func newRoom(_ name: String) throws(Refusal) -> String { name }
 
-  func entry(_ number: Int, in group: String) throws(Refusal) -> Int { try item(number).id }
+  package func entry(_ number: Int, in group: String) throws(Refusal) -> Int { try item(number).id }
 
   /// Throws if the entry is an input, because only a daemon has inputs.
-  func input(_ entry: Order.NewEntry) throws(Refusal) -> Order.NewEntry {
+  package func input(_ entry: Order.NewEntry) throws(Refusal) -> Order.NewEntry {
     guard case .input(let name) = LiveLocation(entry.location) else { return entry }
     throw .invalid("there is no file called \(name), and inputs play through: tutti serve")
   }

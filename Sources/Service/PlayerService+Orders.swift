@@ -1,8 +1,11 @@
 import Clock
 import Driver
+package import House
 import LinuxIO
 package import Sender
 import WireProtocol
+
+package import enum House.Refusal
 
 /// Carries out orders for one player, and says in words what was done. A household's groups have further rules: see
 /// `HouseGroup`.

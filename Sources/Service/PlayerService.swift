@@ -1,8 +1,11 @@
 package import Clock
 package import Driver
+package import House
 package import LinuxIO
 package import Sender
 import WireProtocol
+
+package import enum House.Refusal
 
 /// A player without a terminal: it has rooms to play in, a list and the cover of the current item, and it answers
 /// requests. It is a member of its owner's `EventLoop`. So is its host, which it may share with other players.

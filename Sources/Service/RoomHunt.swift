@@ -1,5 +1,6 @@
 package import Clock
 package import Driver
+package import House
 package import Sender
 
 /// Decides which receivers a player's wish means, and when to give up a room that does not appear. Its owner tells it

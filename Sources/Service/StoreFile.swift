@@ -1,3 +1,4 @@
+package import House
 import LinuxIO
 package import SQLiteStore
 

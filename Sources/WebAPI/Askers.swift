@@ -1,3 +1,4 @@
+import House
 import Pairing
 import Service
 import WebServer

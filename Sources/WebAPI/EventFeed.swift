@@ -1,5 +1,7 @@
 import Driver
+import House
 import ProgramJSON
+import Sender
 import Service
 import WebServer
 

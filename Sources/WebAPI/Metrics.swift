@@ -1,5 +1,7 @@
-internal import Glibc
 import Driver
+internal import Glibc
+import House
+import Sender
 import Service
 import WebServer
 

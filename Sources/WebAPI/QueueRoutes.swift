@@ -1,3 +1,4 @@
+import House
 import Service
 import WebServer
 

@@ -1,4 +1,5 @@
 import Dispatch
+package import House
 package import Service
 internal import Synchronization
 package import WebServer

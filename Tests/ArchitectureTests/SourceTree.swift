@@ -41,7 +41,7 @@ enum SourceTree {
   }
 
   static let core = [
-    "Clock", "Audio", "WireProtocol", "Pairing", "Diagnosis", "Sender", "PlaylistFormats",
+    "Clock", "Audio", "WireProtocol", "Pairing", "Diagnosis", "Sender", "House", "PlaylistFormats",
     "Receiver",
     "Simulation",
   ]

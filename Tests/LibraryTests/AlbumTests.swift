@@ -1,3 +1,4 @@
+import House
 import SQLiteStore
 import Service
 import TestSupport

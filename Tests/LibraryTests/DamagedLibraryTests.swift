@@ -1,5 +1,6 @@
 import Clock
 import Foundation
+import House
 import SQLiteStore
 import Service
 import Synchronization

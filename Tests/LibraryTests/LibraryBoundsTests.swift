@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import House
 import SQLiteStore
 import Service
 import TestSupport

@@ -1,4 +1,5 @@
 import Foundation
+import House
 import SQLiteStore
 import Service
 import Synchronization

@@ -8,6 +8,7 @@ import Sender
 import TestSupport
 import Testing
 
+@testable import House
 @testable import Service
 
 /// Tests of a household whose disk is full: it does nothing that it refuses.

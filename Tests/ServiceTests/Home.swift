@@ -6,11 +6,9 @@ import OpenSSLSecurity
 import TestSupport
 import Testing
 
+@testable import House
 @testable import Sender
 @testable import Service
-
-/// Not the protocol's `Refusal`.
-typealias Refusal = Service.Refusal
 
 /// A household in its loop, with its file. A test asks it on the loop's own thread.
 final class Home {

@@ -1,4 +1,5 @@
 import Clock
+import House
 import Pairing
 import Service
 import Testing

@@ -5,6 +5,7 @@ import FFmpegSource
 import Sender
 import Testing
 
+@testable import House
 @testable import Service
 
 @Suite struct HouseConfigurationTests {

@@ -7,6 +7,7 @@ import Sender
 import TestSupport
 import Testing
 
+@testable import House
 @testable import Service
 
 /// Tests of named inputs: who plays them, and inputs that start by themselves.

@@ -4,6 +4,7 @@ import Sender
 import TestSupport
 import Testing
 
+@testable import House
 @testable import Service
 
 /// Random orders, each given by the page or at a terminal, compared with a small model of their effect on a group.

@@ -5,6 +5,9 @@ import TestSupport
 import Testing
 import WireProtocol
 
+import enum House.Refusal
+
+@testable import House
 @testable import Service
 
 /// Checks that orders mean the same from the page and programs over HTTP as from a terminal.

@@ -6,6 +6,9 @@ import Synchronization
 import Testing
 import WireProtocol
 
+import enum House.Refusal
+
+@testable import House
 @testable import Service
 
 /// Tests of pairing from a page, with simulated rooms.

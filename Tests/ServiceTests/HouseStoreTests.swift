@@ -4,6 +4,7 @@ import Sender
 import TestSupport
 import Testing
 
+@testable import House
 @testable import Service
 
 /// Tests of a household on the disk.

@@ -9,6 +9,9 @@ import TestSupport
 import Testing
 import WireProtocol
 
+import enum House.Refusal
+
+@testable import House
 @testable import Service
 
 /// A household in its loop, with its file, and without rooms.

@@ -7,6 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import House
 @testable import Service
 
 /// Tests of titles of files that a terminal named only by their paths, on pages and terminals.

@@ -1,4 +1,5 @@
 import Clock
+import House
 import Pairing
 import Sender
 import Service

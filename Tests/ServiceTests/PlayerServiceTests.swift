@@ -10,6 +10,9 @@ import TestSupport
 import Testing
 import WireProtocol
 
+import enum House.Refusal
+
+@testable import House
 @testable import Service
 
 /// Tests of a player's answers to requests, without a terminal, a room or a network.

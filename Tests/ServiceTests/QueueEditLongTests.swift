@@ -7,6 +7,7 @@ import Sender
 import TestSupport
 import Testing
 
+@testable import House
 @testable import Service
 
 /// Measures how long an edit of a queue takes until it is on the disk, by the length of the queue.

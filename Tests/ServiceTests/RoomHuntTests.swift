@@ -2,6 +2,7 @@ import Clock
 import Driver
 import Testing
 
+@testable import House
 @testable import Sender
 @testable import Service
 

@@ -1,4 +1,5 @@
 import Foundation
+import House
 import Pairing
 import Sender
 import Service

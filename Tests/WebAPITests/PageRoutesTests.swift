@@ -1,8 +1,9 @@
 import Driver
 import Foundation
+import House
 import Service
-import Testing
 import TestSupport
+import Testing
 import WebAPI
 import WebServer
 import WebTestSupport

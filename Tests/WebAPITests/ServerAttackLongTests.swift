@@ -1,4 +1,5 @@
 import Foundation
+import House
 import TestSupport
 import Testing
 import WebTestSupport

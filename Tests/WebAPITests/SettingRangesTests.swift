@@ -1,4 +1,5 @@
 import Foundation
+import House
 import Sender
 import Service
 import Testing

@@ -1,4 +1,5 @@
 import Foundation
+import House
 import Service
 import TestSupport
 import Testing

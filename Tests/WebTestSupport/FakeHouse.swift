@@ -1,6 +1,7 @@
 package import Driver
+package import House
 import Sender
-package import Service
+import Service
 
 /// A household of three rooms and a group that carries out orders, and reports the changes.
 package actor FakeHouse: HouseControl {

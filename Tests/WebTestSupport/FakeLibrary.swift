@@ -1,3 +1,4 @@
+package import House
 package import Service
 
 /// A library of one album, with one picture and one film in a folder, and a picture `def456` that is still being

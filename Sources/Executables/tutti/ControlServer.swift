@@ -1,6 +1,7 @@
 import Clock
 import Driver
 import Glibc
+import House
 import LinuxIO
 import ProgramJSON
 import Service

@@ -3,12 +3,15 @@ import Diagnosis
 import Doctor
 import Driver
 import HostFacts
+import House
 import LinuxIO
 import Pairing
 import Sender
 import Service
 import Synchronization
 import WireProtocol
+
+import enum House.Refusal
 
 /// Checks for a player or a daemon on this machine.
 final class PlayerLook: Sendable {
@@ -26,7 +29,7 @@ final class PlayerLook: Sendable {
         let rooms = answer.status?.rooms ?? []
         playing.withLock { $0 = rooms }
         return [.well("player", "\(answer.status?.state ?? .stopped), rooms: \(rooms.count)")]
-      } catch let error as Service.Refusal {
+      } catch let error as Refusal {
         return [.well("player", "runs: \(error.description)")]
       } catch let failure as Failure where client.place.advice != nil {
         return [

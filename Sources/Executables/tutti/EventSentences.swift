@@ -1,5 +1,6 @@
 import Clock
 import Driver
+import House
 import Sender
 import Service
 import WireProtocol

@@ -2,6 +2,7 @@ import ArgumentParser
 import Clock
 import Driver
 import Glibc
+import House
 import LinuxIO
 import Sender
 import Service
@@ -128,7 +129,7 @@ final class HouseProgram: LoopMember {
   /// is left to its own user.
   private func answerGroup(_ call: ControlCall, _ reply: @escaping (ControlReply) -> Void) {
     guard case .end = call.request else { return answer(call, reply) }
-    let refusal = Service.Refusal.unavailable("only the user whose daemon it is may end it")
+    let refusal = Refusal.unavailable("only the user whose daemon it is may end it")
     reply(ControlReply(id: call.id, .refused(error: refusal)))
   }
 

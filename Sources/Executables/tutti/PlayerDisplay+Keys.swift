@@ -1,4 +1,5 @@
 import Clock
+import House
 import Sender
 import Service
 

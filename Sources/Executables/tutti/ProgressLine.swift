@@ -1,4 +1,5 @@
 import Driver
+import House
 import Sender
 import Service
 

@@ -2,6 +2,7 @@ import Audio
 import Clock
 import FFmpegSource
 import Glibc
+import House
 import LinuxIO
 import Sender
 import Service

@@ -1,6 +1,7 @@
 import Clock
 import Driver
 import FFmpegSource
+import House
 import LinuxIO
 import Sender
 import Service

@@ -1,9 +1,10 @@
 import Driver
 import Glibc
+import House
 import LinuxIO
-import ProgramJSON
 import OpenSSLSecurity
 import Pairing
+import ProgramJSON
 import Service
 
 /// The directory in which the sender keeps its state.

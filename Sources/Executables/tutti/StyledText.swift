@@ -1,4 +1,5 @@
 import Glibc
+import House
 import Sender
 import WireProtocol
 

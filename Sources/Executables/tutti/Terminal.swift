@@ -1,5 +1,6 @@
 import Clock
 import Glibc
+import House
 import LinuxIO
 
 /// The terminal of a running player, if there is one: it reads keys without Return, and writes one line over and

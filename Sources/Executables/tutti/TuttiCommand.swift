@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import House
 import Sender
 import Service
 

@@ -1,3 +1,4 @@
+package import House
 import Pairing
 import Synchronization
 

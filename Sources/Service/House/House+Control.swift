@@ -1,5 +1,6 @@
 import Clock
 import Driver
+package import House
 import LinuxIO
 import Sender
 

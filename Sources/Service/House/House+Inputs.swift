@@ -1,4 +1,5 @@
 import Driver
+import House
 import Sender
 
 /// Inputs that have names, such as a turntable: whoever asks for one plays it, and one that sounds may begin by itself.
@@ -73,13 +74,6 @@ extension House {
 extension HouseConfiguration.Input {
   fileprivate var kind: String {
     if case .card = source { "card" } else { "pipe" }
-  }
-}
-
-extension Order.NewEntry {
-  package init(input name: String) {
-    self.init(location: "input:\(name)")
-    title = name
   }
 }
 

@@ -1,8 +1,11 @@
 import Clock
 import Driver
+import House
 import LinuxIO
 import Sender
 import WireProtocol
+
+import enum House.Refusal
 
 /// Carries out what is asked for, through whatever door it comes: the rules of a group are those of `HouseGroup`.
 extension House {

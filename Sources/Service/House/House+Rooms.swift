@@ -1,8 +1,11 @@
 import Driver
+import House
 import LinuxIO
 import Pairing
 import Sender
 import WireProtocol
+
+import enum House.Refusal
 
 /// Which rooms there are, and how they come to their groups. A room that discovery has shown is called by its receiver's
 /// identity, one that was named by its address by that.

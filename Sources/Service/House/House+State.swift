@@ -1,8 +1,11 @@
 import Clock
 import Driver
+import House
 import LinuxIO
 import Sender
 import WireProtocol
+
+import enum House.Refusal
 
 /// How things are, for the surfaces.
 extension House {

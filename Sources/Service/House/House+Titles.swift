@@ -1,5 +1,6 @@
 import Clock
 import Driver
+package import House
 import LinuxIO
 import Sender
 
@@ -78,11 +79,6 @@ extension House {
     (new.title, new.reach) = (new.title ?? entry.title, entry.reach)
     return new
   }
-}
-
-extension Order.NewEntry {
-  /// Whether nothing is known of it but its place, and maybe a title.
-  var isBare: Bool { trackId == nil && artist == nil && artwork == nil && durationS == nil }
 }
 
 extension ControlRequest {

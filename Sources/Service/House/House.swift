@@ -1,9 +1,12 @@
 package import Clock
 package import Driver
+package import House
 package import LinuxIO
 import SQLiteStore
 import Sender
 import WireProtocol
+
+package import enum House.Refusal
 
 /// Everything that a household plays: many groups on one host, the rooms that are in none, and what survives the end of
 /// the process. A member of the loop of its host; other threads reach it through a `HouseClient`.

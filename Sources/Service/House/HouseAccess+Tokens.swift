@@ -1,4 +1,5 @@
 import Clock
+package import House
 import Pairing
 import Synchronization
 

@@ -1,5 +1,6 @@
 package import Clock
 import Dispatch
+package import House
 package import Pairing
 import Synchronization
 

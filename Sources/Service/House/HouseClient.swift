@@ -1,4 +1,5 @@
 import Driver
+package import House
 package import Pairing
 
 /// The household for other threads. Each request is carried out on the loop's thread, and answered when it is on the

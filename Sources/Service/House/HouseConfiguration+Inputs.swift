@@ -1,5 +1,6 @@
 package import Driver
 package import FFmpegSource
+import House
 package import Sender
 
 /// Sections such as

@@ -1,3 +1,5 @@
+package import House
+
 /// How a daemon is set up: by a file of lines `key = value`, of which each can also be given as an option, and of sections
 /// `[input NAME]`.
 package struct HouseConfiguration: Hashable, Sendable {

@@ -1,8 +1,11 @@
 import Clock
 import Driver
+import House
 import LinuxIO
 import Sender
 import WireProtocol
+
+import enum House.Refusal
 
 /// A group of a household: a player that never ends by itself, what is known of its entries, and where it goes on while
 /// it plays nothing. For the loop's thread.
@@ -47,16 +50,13 @@ final class HouseGroup {
     queue = (record.revision, record.queue)
     details = Dictionary(
       record.queue.entries.map { ($0.id, $0.details) }, uniquingKeysWith: { $1 })
-    let items = record.queue.entries.map { $0.details.item($0.id) }
-    let playlist = Playlist(
-      restoring: items, nextID: record.nextEntry,
-      repetition: record.repetition)
     do {
       player = try PlayerService(
         host: host,
         settings: .init(
           senderName: settings.name, endsWithPlaylist: false, rooms: nil, directory: nil),
-        playlist: playlist, sources: try PlaybackSources(settings.encoding, inputs: inputs))
+        playlist: record.playlist,
+        sources: try PlaybackSources(settings.encoding, inputs: inputs))
     } catch {
       throw .unavailable("the group cannot be made: \(error)")
     }

@@ -1,10 +1,13 @@
 import Dispatch
 package import Driver
+package import House
 import LinuxIO
 package import Pairing
 package import Sender
 import Synchronization
 import WireProtocol
+
+package import enum House.Refusal
 
 /// A room as those know it who pair with it.
 package struct PairingRoom: Hashable, Sendable {

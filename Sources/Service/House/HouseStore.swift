@@ -1,3 +1,4 @@
+package import House
 package import LinuxIO
 package import SQLiteStore
 import Sender

@@ -1,3 +1,5 @@
+package import House
+
 /// The music that a household owns, and its stations and playlists, from any thread. Problems are sentences for people.
 package protocol LibraryControl: Sendable {
   func albums(_ query: AlbumQuery) async throws(Refusal) -> AlbumPage

@@ -1,3 +1,5 @@
+package import House
+
 // The bodies that tell of the library. Durations in seconds; absent is not known.
 
 package struct Track: Codable, Hashable, Sendable {

@@ -1,3 +1,5 @@
+package import House
+
 /// Rooms that the household may use, and those that are to become so.
 package protocol PairingControl: Sendable {
   func pair(room: String, pin: String) async throws(Refusal)

@@ -1,8 +1,11 @@
 import Clock
 import Driver
+import House
 import LinuxIO
 import Sender
 import WireProtocol
+
+import enum House.Refusal
 
 /// By which people find a room: three short tones where it is silent; where it plays, its music is away twice for a moment.
 final class RoomSign {

@@ -1,8 +1,11 @@
 import Clock
 import Driver
+import House
 import LinuxIO
 import Sender
 import WireProtocol
+
+import enum House.Refusal
 
 /// Tells a room that is in no group how loud it is to be: connects to it for a moment, without music.
 final class RoomVisit {

@@ -1,3 +1,4 @@
+package import House
 package import Sender
 
 /// What somebody asks to be played, as everybody may name it. Only the library leads to files: else anybody in the network

@@ -7,6 +7,7 @@ import Driver
 import FFmpegSource
 import Glibc
 import HostFacts
+import House
 import LinuxIO
 import OpenSSLSecurity
 import Pairing

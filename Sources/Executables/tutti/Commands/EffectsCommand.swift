@@ -1,4 +1,5 @@
 import ArgumentParser
+import House
 import Sender
 import Service
 

@@ -2,11 +2,14 @@ import ArgumentParser
 import Clock
 import Driver
 import Glibc
+import House
 import LinuxIO
 import Pairing
 import Sender
 import Service
 import WireProtocol
+
+import enum House.Refusal
 
 struct PairCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -87,7 +90,7 @@ struct UnpairCommand: ParsableCommand {
       return (known.first?.name ?? target.room.name, report.obstacle)
     } catch let failure as Failure where failure.kind == .unavailable && !known.isEmpty {
       return (called, failure.description)
-    } catch let error as Service.Refusal where !known.isEmpty {
+    } catch let error as Refusal where !known.isEmpty {
       return (called, error.description)
     }
   }

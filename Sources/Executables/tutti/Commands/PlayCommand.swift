@@ -2,6 +2,7 @@ import ArgumentParser
 import Clock
 import Driver
 import FFmpegSource
+import House
 import LinuxIO
 import ProgramJSON
 import Sender

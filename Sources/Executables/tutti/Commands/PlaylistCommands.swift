@@ -1,6 +1,7 @@
 import ArgumentParser
 import FFmpegSource
 import Glibc
+import House
 import ProgramJSON
 import Sender
 import Service

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Driver
+import House
 import Sender
 import Service
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Driver
+import House
 import Service
 
 struct JoinCommand: ParsableCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Driver
 import Glibc
+import House
 import Sender
 import Service
 

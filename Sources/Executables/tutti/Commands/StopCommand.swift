@@ -1,6 +1,7 @@
 import ArgumentParser
 import Clock
 import Driver
+import House
 import Sender
 import Service
 

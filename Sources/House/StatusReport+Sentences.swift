@@ -1,5 +1,4 @@
-package import Driver
-import Sender
+package import Sender
 
 /// The settings of a room that people see.
 protocol RoomSettingsShown {
@@ -14,7 +13,7 @@ extension StatusReport.Room: RoomSettingsShown {
   package var settingsSentence: String? { sentence }
 }
 extension HouseState.Room: RoomSettingsShown {
-  var settingsSentence: String? { sentence }
+  package var settingsSentence: String? { sentence }
 }
 
 extension RoomSettingsShown {

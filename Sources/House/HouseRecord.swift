@@ -19,6 +19,13 @@ package struct HouseRecord: Hashable, Sendable {
     package var effects = Effects()
 
     package init(id: String, name: String?) { (self.id, self.name) = (id, name) }
+
+    /// Its list, for its player.
+    package var playlist: Playlist {
+      Playlist(
+        restoring: queue.entries.map { $0.details.item($0.id) }, nextID: nextEntry,
+        repetition: repetition)
+    }
   }
 
   /// What a room was set to when it was last heard of; it remembers that itself, and this is for displays.
@@ -41,7 +48,7 @@ package struct HouseRecord: Hashable, Sendable {
   package init() {}
 
   /// All but what changes without anybody's doing.
-  var edits: HouseRecord {
+  package var edits: HouseRecord {
     var edits = self
     edits.rooms = []
     for index in edits.groups.indices { edits.groups[index].place?.seconds = 0 }
@@ -50,7 +57,7 @@ package struct HouseRecord: Hashable, Sendable {
 }
 
 extension HousePlan.Group {
-  init(_ record: HouseRecord.Group) {
+  package init(_ record: HouseRecord.Group) {
     self.init(id: record.id, name: record.name, rooms: record.rooms, lastRoom: record.lastRoom)
   }
 }

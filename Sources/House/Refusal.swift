@@ -1,5 +1,3 @@
-package import LinuxIO
-
 /// The reason why something was not done, or has ended: one sentence for people that says what to do. All surfaces show
 /// the same sentence.
 package enum Refusal: Error, Codable, Hashable, Sendable, CustomStringConvertible {
@@ -37,6 +35,4 @@ package enum Refusal: Error, Codable, Hashable, Sendable, CustomStringConvertibl
     case .damaged: "an item was damaged, or ended early"
     }
   }
-
-  package init(_ error: IOError) { self = .unavailable("\(error)") }
 }

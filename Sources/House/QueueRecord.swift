@@ -1,4 +1,4 @@
-import Sender
+package import Sender
 
 /// The entries of a queue in their order, as they are kept. Each entry has a rank, and ranks grow along the queue. An edit
 /// gives few entries a new rank, so that few rows of a long queue are written.
@@ -55,7 +55,7 @@ package struct QueueRecord: Hashable, Sendable {
   package var ids: [Int] { entries.map(\.id) }
 
   /// Takes what has become known of entries since they were added.
-  mutating func describe(_ known: [Int: Details]) {
+  package mutating func describe(_ known: [Int: Details]) {
     for place in entries.indices {
       guard let details = known[entries[place].id] else { continue }
       entries[place] = Entry(id: entries[place].id, rank: entries[place].rank, details)
@@ -66,7 +66,7 @@ package struct QueueRecord: Hashable, Sendable {
 
   /// Becomes a record of `items`. Entries that stand in the same order as before keep their ranks, as far as it is found
   /// in one walk.
-  mutating func follow(_ items: [PlayItem], _ details: (PlayItem) -> Details) {
+  package mutating func follow(_ items: [PlayItem], _ details: (PlayItem) -> Details) {
     let shorter = min(entries.count, items.count)
     var start = 0
     while start < shorter, entries[start].id == items[start].id { start += 1 }

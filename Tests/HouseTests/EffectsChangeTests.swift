@@ -1,7 +1,8 @@
 import Foundation
 import Sender
-import Service
 import Testing
+
+@testable import House
 
 /// Tests of changes by `tutti effects`, as they come over the control socket.
 @Suite struct EffectsChangeTests {

@@ -3,7 +3,7 @@ import Sender
 import TestSupport
 import Testing
 
-@testable import Service
+@testable import House
 
 /// Tests of which parts of a queue are written after an edit.
 @Suite struct QueueRecordTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Service
+@testable import House
 
 /// Tests of one slider for several rooms.
 @Suite struct GroupVolumeTests {

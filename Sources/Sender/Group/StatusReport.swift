@@ -1,6 +1,4 @@
 package import Clock
-import LinuxIO
-package import Sender
 import WireProtocol
 
 /// A group at one instant, as programs read it: the only form in which a `GroupStatus` leaves the process. Times are in
@@ -76,7 +74,11 @@ package struct StatusReport: Codable, Hashable, Sendable {
   package var effects: EffectsReport
   package var rooms: [Room]
 
-  package init(_ status: GroupStatus, revision: UInt64 = 0, artworkPath: String? = nil) {
+  /// - Parameter monotonic: nanoseconds of CLOCK_MONOTONIC at a local time.
+  package init(
+    _ status: GroupStatus, revision: UInt64, artworkPath: String?,
+    monotonic: (LocalTime) -> Int64?
+  ) {
     self.revision = revision
     state = status.state
     item = status.item?.item.location
@@ -93,7 +95,7 @@ package struct StatusReport: Codable, Hashable, Sendable {
     `repeat` = status.repetition
     positionS = status.position.seconds.rounded(to: 9)
     presentationTimeNs = status.presentationTime?.nanoseconds
-    presentationTimeMonotonicNs = status.presentationTime.flatMap(HostClock.monotonic)
+    presentationTimeMonotonicNs = status.presentationTime.flatMap(monotonic)
     outputLatencyMs = (status.outputLatency.seconds * 1000).rounded(to: 3)
     liveLatencyMs = status.liveLatency.map { ($0.seconds * 1000).rounded(to: 3) }
     latencyRoom = status.rooms.first { $0.id == status.latencyDecider }?.name
@@ -117,7 +119,7 @@ package struct BufferingReport: Codable, Hashable, Sendable {
   package var arrivedS: Double
   package var neededS: Double
 
-  init(_ buffering: Buffering) {
+  package init(_ buffering: Buffering) {
     arrivedS = buffering.arrived.seconds.rounded(to: 6)
     neededS = buffering.needed.seconds.rounded(to: 6)
   }

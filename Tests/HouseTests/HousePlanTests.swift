@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Service
+@testable import House
 
 /// Tests of which rooms play in which group.
 @Suite struct HousePlanTests {

@@ -52,7 +52,7 @@ package struct RoomChange: Codable, Hashable, Sendable {
   }
 
   /// Adds a later change, whose values win.
-  mutating func merge(_ later: RoomChange) {
+  package mutating func merge(_ later: RoomChange) {
     (volume, isStep) = later.volume.map { ($0, later.isStep) } ?? (volume, isStep)
     muted = later.muted ?? muted
     delayMs = later.delayMs ?? delayMs

@@ -1,11 +1,11 @@
-import Clock
-import Sender
+package import Clock
+package import Sender
 import WireProtocol
 
 /// Lets a group wait while no room can hear it: it is paused once what the rooms held when they went must have sounded,
 /// and goes on when one is back. Of a pause that the user asked for it knows nothing.
-struct RoomAbsence {
-  enum Order: Hashable {
+package struct RoomAbsence {
+  package enum Order: Hashable {
     case pause
     case resume
   }
@@ -19,15 +19,17 @@ struct RoomAbsence {
   /// What the rooms held when they were last there.
   private var held = Nanoseconds.zero
   /// When to pause; nil while a room is there.
-  private(set) var deadline: LocalTime?
+  package private(set) var deadline: LocalTime?
   /// Whether the group is paused by this.
-  private(set) var hasPaused = false
+  package private(set) var hasPaused = false
+
+  package init() {}
 
   /// The user has given an order of another kind.
-  mutating func userDecided() { (deadline, hasPaused) = (nil, false) }
+  package mutating func userDecided() { (deadline, hasPaused) = (nil, false) }
 
   /// What to do now, if anything. The group plays, or is paused.
-  mutating func order(_ status: GroupStatus, at now: LocalTime) -> Order? {
+  package mutating func order(_ status: GroupStatus, at now: LocalTime) -> Order? {
     let live = status.rooms.compactMap { room -> Nanoseconds? in
       guard case .live(let status) = room.connection else { return nil }
       let held = (status.bufferedUntil - status.playhead).seconds

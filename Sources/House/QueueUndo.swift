@@ -1,24 +1,24 @@
-import Sender
+package import Sender
 
 /// A list that was cleared, replaced or shuffled, or that has lost an entry, as long as it can be brought back: until the
 /// list that took its place is edited otherwise.
 package struct QueueUndo: Hashable, Sendable {
   /// For people, such as `cleared 12 items`.
   package let sentence: String
-  let items: [PlayItem]
+  package let items: [PlayItem]
   /// Where the group was; nil where it goes on from where it is.
-  let place: Place?
+  package let place: Place?
 
-  struct Place: Hashable, Sendable {
-    let queue: QueuePlace?
-    let wasPlaying: Bool
+  package struct Place: Hashable, Sendable {
+    package let queue: QueuePlace?
+    package let wasPlaying: Bool
 
-    init(_ queue: QueuePlace?, wasPlaying: Bool) {
+    package init(_ queue: QueuePlace?, wasPlaying: Bool) {
       (self.queue, self.wasPlaying) = (queue, wasPlaying)
     }
   }
 
-  init(_ done: String, _ count: Int, _ items: [PlayItem], _ place: Place?) {
+  package init(_ done: String, _ count: Int, _ items: [PlayItem], _ place: Place?) {
     sentence = "\(done) \(count) item\(count == 1 ? "" : "s")"
     (self.items, self.place) = (items, place)
   }
@@ -32,7 +32,7 @@ package struct QueuePlace: Hashable, Sendable {
   package init(entry: Int, seconds: Double) { (self.entry, self.seconds) = (entry, seconds) }
 
   /// The entry `steps` further on, at its beginning; nil beyond the ends of a list that does not repeat.
-  func moved(by steps: Int, in entries: [Int], repeats: Bool) -> QueuePlace? {
+  package func moved(by steps: Int, in entries: [Int], repeats: Bool) -> QueuePlace? {
     guard let index = entries.firstIndex(of: entry) else { return nil }
     let moved = index + steps
     let count = entries.count

@@ -1,4 +1,3 @@
-package import Driver
 package import Sender
 
 /// Everything that a household plays, at one instant, as pages and programs read it: the bodies of the HTTP API. Times

@@ -3,8 +3,8 @@ import TestSupport
 import Testing
 import WireProtocol
 
+@testable import House
 @testable import Sender
-@testable import Service
 
 /// Tests of a group that waits because all its rooms are away.
 @Suite struct RoomAbsenceTests {

@@ -1,10 +1,9 @@
-import Driver
 import TestSupport
 import Testing
 import WireProtocol
 
+@testable import House
 @testable import Sender
-@testable import Service
 
 /// Tests of the history of rooms for pages that open later.
 @Suite struct SyncHistoryTests {

@@ -47,7 +47,7 @@ package enum Order: Codable, Hashable, Sendable {
     }
 
     /// Whether it only asks how things are.
-    var isEmpty: Bool {
+    package var isEmpty: Bool {
       name == nil && `repeat` == nil && effects?.isEmpty ?? true && roomIds == nil
         && sleepInS == nil && rooms.isEmpty
     }
@@ -91,22 +91,33 @@ package enum Order: Codable, Hashable, Sendable {
 
     package init(location: String) { self.location = location }
 
+    /// One with a name.
+    package init(input name: String) {
+      self.init(location: "input:\(name)")
+      title = name
+    }
+
     package init(_ entry: PlaylistEntry) {
       self.init(location: entry.location)
       (title, reach) = (entry.title, entry.reach)
     }
 
-    func item(_ id: Int) -> PlayItem {
+    /// Whether nothing is known of it but its place, and maybe a title.
+    package var isBare: Bool {
+      trackId == nil && artist == nil && artwork == nil && durationS == nil
+    }
+
+    package func item(_ id: Int) -> PlayItem {
       PlayItem(id: id, location: location, title: title, reach: reach)
     }
 
-    var listed: PlaylistEntry { PlaylistEntry(location, title: title, reach: reach) }
+    package var listed: PlaylistEntry { PlaylistEntry(location, title: title, reach: reach) }
   }
 }
 
 extension Order {
   /// Whether it is only done if it can be kept. What rooms play at once, and how loud, does not wait for a disk.
-  var isEdit: Bool {
+  package var isEdit: Bool {
     switch self {
     case .createGroup, .deleteGroup, .join, .leave, .merge: true
     case .change(_, let change):
@@ -119,7 +130,7 @@ extension Order {
   }
 
   /// Whether a terminal is shown the list afterwards.
-  var isAboutTheList: Bool {
+  package var isAboutTheList: Bool {
     switch self {
     case .edit: true
     case .change(_, let change): change.repeat != nil
@@ -129,7 +140,7 @@ extension Order {
   }
 
   /// Whether what is said of it names rooms, so that nobody needs to be told the group.
-  var namesRooms: Bool {
+  package var namesRooms: Bool {
     switch self {
     case .createGroup, .deleteGroup, .join, .leave, .merge, .set, .identify: true
     case .change(_, let change): !change.rooms.isEmpty
@@ -161,17 +172,4 @@ package struct Answer: Hashable, Sendable {
   package var said: String?
 
   package init(revision: UInt64) { self.revision = revision }
-}
-
-/// The household as its surfaces see it, from any thread.
-package protocol HouseControl: Sendable {
-  func state() async throws(Refusal) -> HouseState
-  func perform(_ order: Order) async throws(Refusal) -> Answer
-  func queue(group: String, offset: Int, limit: Int) async throws(Refusal) -> QueuePage
-  /// With how loud they are now.
-  func inputs() async throws(Refusal) -> [HouseState.Input]
-  /// How far rooms were from the schedule in the last minutes.
-  func syncHistory() async throws(Refusal) -> SyncHistory
-  /// Everything that changes from now on, in order. Who reads too slowly is ended, and begins with a new state.
-  func changes() async throws(Refusal) -> AsyncStream<HouseChange>
 }

@@ -1,5 +1,5 @@
 /// Knows what people call groups, rooms and entries.
-protocol OrderNames {
+package protocol OrderNames {
   func group(_ name: String) throws(Refusal) -> String
   /// A room of this group, or of any.
   func room(_ name: String, in group: String?) throws(Refusal) -> String
@@ -12,7 +12,7 @@ protocol OrderNames {
 
 extension Order {
   /// The same order with identities in place of names and numbers. Decides nothing else.
-  func resolved(by names: some OrderNames) throws(Refusal) -> Order {
+  package func resolved(by names: some OrderNames) throws(Refusal) -> Order {
     switch self {
     case .createGroup(let rooms, let name):
       return .createGroup(rooms: try names.rooms(rooms), name: name)

@@ -1,4 +1,4 @@
-import Driver
+import Sender
 
 /// How far each room was from the schedule lately, and what happened to it: a page that opens shows it at once.
 ///

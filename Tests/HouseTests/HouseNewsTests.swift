@@ -1,10 +1,9 @@
-import Driver
 import TestSupport
 import Testing
 import WireProtocol
 
+@testable import House
 @testable import Sender
-@testable import Service
 
 /// Tests of what surfaces are told, and what they are not bothered with.
 @Suite struct HouseNewsTests {

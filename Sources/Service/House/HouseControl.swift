@@ -1,0 +1,14 @@
+package import House
+
+/// The household as its surfaces see it, from any thread.
+package protocol HouseControl: Sendable {
+  func state() async throws(Refusal) -> HouseState
+  func perform(_ order: Order) async throws(Refusal) -> Answer
+  func queue(group: String, offset: Int, limit: Int) async throws(Refusal) -> QueuePage
+  /// With how loud they are now.
+  func inputs() async throws(Refusal) -> [HouseState.Input]
+  /// How far rooms were from the schedule in the last minutes.
+  func syncHistory() async throws(Refusal) -> SyncHistory
+  /// Everything that changes from now on, in order. Who reads too slowly is ended, and begins with a new state.
+  func changes() async throws(Refusal) -> AsyncStream<HouseChange>
+}
