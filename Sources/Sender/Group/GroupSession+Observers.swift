@@ -71,8 +71,9 @@ extension GroupSession {
       for segment in timeline.segmentsBegun(by: playhead) { announce(segment) }
       observePosition(at: now)
     }
-    guard let end = timeline.end, playhead >= end, observers.endedGeneration != timeline.generation
-    else { return }
+    guard let end = timeline.end, isOver(at: playhead, end), toldEnd != timeline.generation else {
+      return
+    }
     switch timeline.state {
     case .paused: break
     case .playing, .holding: announceEnd(at: end, now: now)
@@ -80,6 +81,12 @@ extension GroupSession {
       // No item of the list could be played.
       if configuration.endsWithPlaylist { finish(at: now) }
     }
+  }
+
+  /// Whether all has sounded before `end`. Where the rooms stand still for more, a part of a frame is nothing to play.
+  private func isOver(at playhead: MediaTime, _ end: MediaTime) -> Bool {
+    if case .holding = timeline.state { return playhead + PlaybackTimeline.longestFrame > end }
+    return playhead >= end
   }
 
   private mutating func announce(_ segment: PlaybackTimeline.Segment) {
