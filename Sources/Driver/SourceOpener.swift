@@ -54,9 +54,7 @@ package struct SourceOpener: Sendable {
         if let goal { wish?.end(goal) }
       }
     }
-    if location == "-" {
-      return try StreamSource(descriptor: 0, rawFormat: raw, interruption: interruption)
-    }
+    if location == "-" { return try openStandardInput() }
     return try NetworkSource.isNetwork(location) ? openAddress(item) : openFile(location)
   }
 
@@ -65,6 +63,14 @@ package struct SourceOpener: Sendable {
   private func openFile(_ path: String) throws(MediaError) -> any MediaSource {
     guard workers.isStarted else { return try FileSource(path: path) }
     return try WorkerSource(path: path, workers: workers, interruption: interruption)
+  }
+
+  /// What comes through it may come from anywhere.
+  private func openStandardInput() throws(MediaError) -> any MediaSource {
+    guard MediaWorkers.shared.isStarted else {
+      return try StreamSource(descriptor: 0, rawFormat: raw, interruption: interruption)
+    }
+    return try WorkerSource(descriptor: 0, rawFormat: raw, interruption: interruption)
   }
 
   private func openAddress(_ item: PlayItem) throws(MediaError) -> any MediaSource {

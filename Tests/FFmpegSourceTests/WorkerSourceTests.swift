@@ -198,6 +198,68 @@ import Testing
 
   // MARK: - Faults
 
+  /// A pipe into which a thread writes, and which it then closes.
+  private func pipe(of bytes: [UInt8]) -> FileHandle {
+    let pipe = Pipe()
+    let writer = pipe.fileHandleForWriting
+    Thread.detachNewThread {
+      try? writer.write(contentsOf: Data(bytes))
+      try? writer.close()
+    }
+    return pipe.fileHandleForReading
+  }
+
+  private func openPipe(_ handle: FileHandle, _ raw: String? = nil) throws -> WorkerSource {
+    try WorkerSource(
+      descriptor: handle.fileDescriptor, rawFormat: raw.flatMap { RawFormat($0) },
+      workers: Self.workers, interruption: interruption)
+  }
+
+  @Test(arguments: ["a.wav", "a.flac", "a.mp3", "a.ogg"])
+  func `what comes through a pipe, and another process decodes, is the file`(name: String) throws {
+    try Recording(frames: 200_000).write(to: name, in: folder)
+    let bytes = try folder.bytes(of: name)
+    let (one, other) = (pipe(of: bytes), pipe(of: bytes))
+    defer { withExtendedLifetime((one, other)) {} }
+    let here = try StreamSource(descriptor: one.fileDescriptor, interruption: interruption)
+    let there = try openPipe(other)
+    #expect(there.supply == .piped)
+    #expect(!there.isSeekable)
+    #expect(there.frameCount == nil)
+    #expect(there.format == here.format)
+    #expect(there.metadata == here.metadata)
+    #expect(try readAll(there) == readAll(here))
+    #expect(throws: MediaError.notSeekable(path: "standard input")) { try there.seek(toFrame: 1) }
+  }
+
+  @Test func `raw samples come out of another process as they went in`() throws {
+    let recording = Recording(rate: 48_000, channels: 2, bits: 24, frames: 10_007)
+    let handle = pipe(of: recording.bytes)
+    defer { withExtendedLifetime(handle) {} }
+    let source = try openPipe(handle, "48000:24:2")
+    #expect(source.sampleType == .int24)
+    #expect(try readAll(source) == recording.floats)
+  }
+
+  @Test func `a read of a silent pipe is abandoned at once`() throws {
+    let pipe = Pipe()
+    let writer = pipe.fileHandleForWriting
+    defer { withExtendedLifetime(pipe) {} }
+    try writer.write(contentsOf: Data(Recording(frames: 4_000).bytes))
+    let source = try openPipe(pipe.fileHandleForReading, "48000:16:2")
+    let interruption = interruption
+    Thread.detachNewThread { interruption.abandonRead() }
+    // It ends, though nobody writes any more.
+    _ = fault(of: source)
+    try writer.close()
+  }
+
+  @Test func `nothing on the pipe is not audio`() throws {
+    let handle = pipe(of: [])
+    defer { withExtendedLifetime(handle) {} }
+    #expect(throws: MediaError.self) { try openPipe(handle) }
+  }
+
   @Test func `nothing in the process comes between a fault and its end`() throws {
     let source = try open(Recording(frames: 4_000).write(to: "a.flac", in: folder))
     let process = try #require(source.process)

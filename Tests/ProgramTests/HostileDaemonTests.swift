@@ -44,25 +44,7 @@ private struct BesiegedDaemon {
   /// next item is younger.
   func decoderOfAddress() throws -> pid_t {
     let daemon = self.daemon.program.process.processIdentifier
-    let decoders = try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap {
-      pid_t($0)
-    }.compactMap { process -> (began: Int, process: pid_t)? in
-      // The name may contain spaces, so count the fields after it: state, parent, and the start time.
-      let line = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
-      let words = line?.split(separator: ")").last?.split(separator: " ") ?? []
-      guard words.count > 19, words[0] != "Z", pid_t(words[1]) == daemon, isConfined(process),
-        !hasFile(process),
-        let began = Int(words[19])
-      else { return nil }
-      return (began, process)
-    }
-    return try #require(decoders.min { ($0.began, $0.process) < ($1.began, $1.process) }).process
-  }
-
-  /// Returns false for a process that is still starting.
-  private func isConfined(_ process: pid_t) -> Bool {
-    let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
-    return status?.contains("\nSeccomp:\t2\n") == true
+    return try #require(confinedChildren(of: daemon).first { !hasFile($0) })
   }
 
   private func hasFile(_ process: pid_t) -> Bool {

@@ -6,6 +6,39 @@ package protocol RemoteSource: AnyObject {
   func ask(_ call: SourceCall) -> SourceReply
 }
 
+extension RemoteSource {
+  /// Reads the only stream that it has.
+  func read(into buffer: UnsafeMutablePointer<UInt8>, _ count: Int) -> Int32 {
+    switch ask(.read(handle: 0, count: min(count, DecoderMessage.byteLimit))) {
+    case .bytes(let given, _):
+      guard !given.isEmpty, given.count <= count else { return cff_eof }
+      _ = UnsafeMutableBufferPointer(start: buffer, count: count).update(fromContentsOf: given)
+      return Int32(clamping: given.count)
+    case .failed(let code, _): return min(code, -1)
+    default: return cff_exit
+    }
+  }
+}
+
+/// Reads for a decoding process, and limits what that may ask for: it may have become hostile.
+package protocol SourceGate: AnyObject {
+  func answer(_ call: SourceCall) -> SourceReply
+  /// From now on, counts the process's requests against the limits of an opening.
+  func beginOpening()
+  func endOpening()
+  /// Reason why an opening exceeded the limits; nil if it did not.
+  var excess: String? { get }
+  /// False once the source has been disowned.
+  var isCurrent: Bool { get }
+}
+
+extension SourceGate {
+  package func beginOpening() {}
+  package func endOpening() {}
+  package var excess: String? { nil }
+  package var isCurrent: Bool { true }
+}
+
 /// Connections whose bytes a `RemoteSource` reads.
 extension NetworkInput {
   private static let bufferSize: Int32 = 32 << 10

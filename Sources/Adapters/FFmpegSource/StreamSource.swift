@@ -18,17 +18,38 @@ package final class StreamSource: MediaSource {
   private var position: Int64 = 0
   private var hasReportedFault = false
 
+  /// Its name in messages.
+  package static let standardInput = "standard input"
+
   /// - Parameters:
   ///   - descriptor: stays open; it belongs to the caller.
   ///   - name: its name in messages.
   ///   - rawFormat: the format of the samples; nil if a header tells it.
-  package init(
-    descriptor: Int32, name: String = "standard input", rawFormat: RawFormat? = nil,
+  package convenience init(
+    descriptor: Int32, name: String = standardInput, rawFormat: RawFormat? = nil,
     channels: ChannelLimit = .stereo, interruption: ReadInterruption
   ) throws(MediaError) {
+    try self.init(name, rawFormat, channels) { buffer, count in
+      DescriptorInput.read(descriptor, into: buffer, count, interruption)
+    }
+  }
+
+  /// A stream whose bytes `remote` reads.
+  package convenience init(
+    remote: any RemoteSource, name: String = standardInput, rawFormat: RawFormat?,
+    channels: ChannelLimit = .stereo
+  ) throws(MediaError) {
+    try self.init(name, rawFormat, channels) { [unowned remote] buffer, count in
+      remote.read(into: buffer, count)
+    }
+  }
+
+  private init(
+    _ name: String, _ rawFormat: RawFormat?, _ channels: ChannelLimit,
+    _ read: @escaping DescriptorInput.Read
+  ) throws(MediaError) {
     let library = try FFmpegLibrary.load(toPlay: name)
-    let input = try DescriptorInput(
-      descriptor: descriptor, interruption: interruption, library: library)
+    let input = try DescriptorInput(library: library, name: name, read)
     let demuxer = try Demuxer(
       path: name, input: .descriptor(input, rawFormat), library: library)
     audio = try DecodedAudio(demuxer, channels: channels)

@@ -54,6 +54,9 @@ package enum MediaWorker {
           try NetworkSource(
             url: url, interruption: interruption, remote: self,
             report: { [told] in told.add($0) }))
+      case .openStream(let raw):
+        location = StreamSource.standardInput
+        return opened(try StreamSource(remote: self, name: location, rawFormat: raw))
       case .read(let count): return try read(count)
       case .seek(let frame):
         try source?.seek(toFrame: frame)

@@ -19,7 +19,7 @@ final class WorkerLink {
   private let interruption: ReadInterruption
   private let era: Int
   private let gate: (any SourceGate)?
-  var timeout = WorkerLink.timeout
+  var patience = WorkerLink.patience
   /// Reason why the process answers no more.
   private var end: MediaError?
   private var hasOpened = false

@@ -2,7 +2,7 @@ package import Audio
 package import FFmpegSource
 package import Sender
 
-/// A file or an address that a separate process demuxes and decodes. Its answers are checked: an impossible length,
+/// A file, an address or a stream that a separate process demuxes and decodes. Its answers are checked: an impossible length,
 /// format or number ends the item.
 package final class WorkerSource: MediaSource {
   package let format: AudioFormat
@@ -40,14 +40,19 @@ package final class WorkerSource: MediaSource {
     try self.init(link, gate, link.open(.openAddress(url), descriptor: nil))
   }
 
-  /// - Parameter bytes: which a program feeds.
+  /// A stream that is read from its beginning to its end.
+  ///
+  /// - Parameters:
+  ///   - descriptor: stays open; it belongs to the caller.
+  ///   - rawFormat: the format of the samples; nil if a header tells it.
   package convenience init(
-    _ bytes: FedBytes, workers: MediaWorkers = .shared, interruption: ReadInterruption
+    descriptor: Int32, rawFormat: RawFormat?, workers: MediaWorkers = .shared,
+    interruption: ReadInterruption
   ) throws(MediaError) {
-    let gate = FedGate(bytes, interruption: interruption)
+    let gate = DescriptorGate(descriptor: descriptor, interruption: interruption)
     let link = try WorkerLink(
-      bytes.name, workers: workers, interruption: interruption, gate: gate)
-    try self.init(link, gate, link.open(.openAddress(bytes.name), descriptor: nil))
+      StreamSource.standardInput, workers: workers, interruption: interruption, gate: gate)
+    try self.init(link, gate, link.open(.openStream(rawFormat), descriptor: nil))
   }
 
   private init(

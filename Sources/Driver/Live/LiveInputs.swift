@@ -1,5 +1,5 @@
 import Dispatch
-package import FFmpegSource
+import FFmpegSource
 import LinuxIO
 package import Sender
 import Synchronization

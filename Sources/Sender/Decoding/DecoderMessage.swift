@@ -19,6 +19,8 @@ package enum DecoderMessage {
   static let packetLimit = 512 << 10
   static let packetFrames: ClosedRange<UInt32> = 0...65_536
   static let configurationLimit = 8 << 10
+  /// By their numbers.
+  static let supplies: [Supply] = [.stored, .fetched, .live, .piped]
 }
 
 /// A request to the program that decodes.
@@ -26,6 +28,8 @@ package enum MediaRequest: Hashable, Sendable {
   /// Opens a file whose descriptor comes with the request. Its name tells FFmpeg what it may be.
   case openFile(name: String)
   case openAddress(String)
+  /// Opens what comes through a pipe of the player's. Without a format, a header tells it.
+  case openStream(RawFormat?)
   case read(count: Int)
   case seek(frame: Int64)
   case packets
@@ -37,6 +41,7 @@ package enum MediaRequest: Hashable, Sendable {
     switch self {
     case .openFile(let name): writer.kind(1, name)
     case .openAddress(let url): writer.kind(2, url)
+    case .openStream(let raw): writer.stream(raw)
     case .read(let count): writer.kind(3, Int64(count))
     case .seek(let frame): writer.kind(4, frame)
     case .packets: writer.uint8(5)
@@ -51,6 +56,7 @@ package enum MediaRequest: Hashable, Sendable {
     switch try reader.uint8("kind") {
     case 1: self = .openFile(name: try reader.text(atMost: DecoderMessage.textLimit, "name"))
     case 2: self = .openAddress(try reader.text(atMost: DecoderMessage.textLimit, "address"))
+    case 8: self = .openStream(try reader.raw())
     case 3: self = .read(count: Int(clamping: try reader.int64("count")))
     case 4: self = .seek(frame: try reader.int64("frame"))
     case 5: self = .packets
@@ -263,6 +269,12 @@ extension ByteWriter {
     int64(number)
   }
 
+  fileprivate mutating func stream(_ raw: RawFormat?) {
+    uint8(8)
+    uint8(raw == nil ? 0 : 1)
+    if let raw { audio(raw.audio, raw.sampleType) }
+  }
+
   /// Writes -1 for nil.
   private mutating func number(_ value: Int64?) {
     int64(value.map { min(max($0, 0), DecoderMessage.frameNumbers.upperBound) } ?? -1)
@@ -279,7 +291,7 @@ extension ByteWriter {
     uint8(info.isLossless ? 1 : 0)
     number(info.frameCount)
     uint8(info.isSeekable ? 1 : 0)
-    uint8(info.supply == .live ? 2 : info.supply == .fetched ? 1 : 0)
+    uint8(UInt8(clamping: DecoderMessage.supplies.firstIndex(of: info.supply) ?? 0))
   }
 
   fileprivate mutating func state(_ state: MediaState) {
@@ -365,12 +377,18 @@ extension ByteReader {
     return (format, type)
   }
 
+  fileprivate mutating func raw() throws(DecodeError) -> RawFormat? {
+    guard try flag("has a format") else { return nil }
+    let (audio, type) = try audio()
+    return RawFormat(audio: audio, sampleType: type)
+  }
+
   fileprivate mutating func info() throws(DecodeError) -> MediaInfo {
     let (format, type) = try audio()
     let isLossless = try flag("lossless")
     let frameCount = try number("frames")
     let isSeekable = try flag("seekable")
-    let supplies: [Supply] = [.stored, .fetched, .live]
+    let supplies = DecoderMessage.supplies
     let supply = try uint8("supply")
     guard supply < supplies.count else { throw .outOfRange(field: "supply", value: Int64(supply)) }
     return MediaInfo(

@@ -1,6 +1,4 @@
 package import Driver
-package import FFmpegSource
-import House
 package import Sender
 
 /// Sections such as

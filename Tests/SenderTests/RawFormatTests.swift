@@ -1,5 +1,5 @@
 import Audio
-import FFmpegSource
+import Sender
 import Testing
 
 @Suite struct RawFormatTests {
