@@ -16,10 +16,10 @@ import WireProtocol
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// Returns the bytes that the sender puts on the media connection for these files.
-  private func stream(_ paths: [String]) -> [UInt8] {
+  /// What the sender puts on the media connection for these files.
+  private func stream(_ paths: [String], passesPackets: Bool = true) -> [UInt8] {
     let serializer = Serializer(
-      passesPackets: true,
+      passesPackets: passesPackets,
       openSource: { (item) throws(MediaError) in try FileSource(path: item.location) },
       makeEncoder: { (shape) throws(CodecError) in
         PCMEncoder(audio: shape.format, sampleType: shape.sampleType)
@@ -130,5 +130,35 @@ import WireProtocol
     #expect(sound.count == expected.count)
     #expect(largestDifference(sound, expected) < file.tolerance)
     if file.isExact { #expect(sound.count == 2 * file.rate * 3) }
+  }
+
+  /// What a room with such a card sounds.
+  private func sound(
+    _ paths: [String], _ seconds: Int, card rate: Int, passesPackets: Bool
+  ) throws -> [Float] {
+    var buffer = try buffer(stream(paths, passesPackets: passesPackets))
+    return try sound(&buffer, rate: rate, frames: seconds * rate)
+  }
+
+  @Test(arguments: [48_000, 44_100], [true, false])
+  func `an album of Opus sounds as the recording that it was cut from`(
+    card: Int, passesPackets: Bool
+  ) throws {
+    let seconds = 3
+    let whole = try Recording.sine(rate: 48_000, 0..<48_000 * seconds)
+      .write(to: "whole.opus", ["-c:a", "libopus", "-b:a", "128k"], in: folder)
+    let album = try OpusAlbum(folder.bytes(of: "whole.opus"))
+    let cuts = [0, 48_021, 95_667, 48_000 * seconds]
+    let tracks = try zip(cuts, cuts.dropFirst()).map { from, to in
+      try folder.write(album.track(from..<to), to: "\(from).opus")
+    }
+    let expected = try sound([whole], seconds, card: card, passesPackets: passesPackets)
+    let heard = try sound(tracks, seconds, card: card, passesPackets: passesPackets)
+    try #require(heard.count == 2 * seconds * card)
+    try #require(heard.count == expected.count)
+    for cut in cuts[1...2] {
+      let joint = 2 * (cut * card / 48_000 - card / 40)..<2 * (cut * card / 48_000 + card / 40)
+      #expect(largestDifference(Array(heard[joint]), Array(expected[joint])) < 3e-3)
+    }
   }
 }
