@@ -74,7 +74,7 @@ import Testing
     gate.signal()
     try player.line("a position behind 2:00") { line in
       let event = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
-      return event?["position_s"] as? Double ?? 0 > 120
+      return event?["positionS"] as? Double ?? 0 > 120
     }
     #expect(try player.stop() == 0)
   }

@@ -19,7 +19,7 @@ final class WorkerLink {
   private let interruption: ReadInterruption
   private let era: Int
   private let gate: (any SourceGate)?
-  var patience = WorkerLink.patience
+  var timeout = WorkerLink.timeout
   /// Reason why the process answers no more.
   private var end: MediaError?
   private var hasOpened = false

@@ -40,6 +40,16 @@ package final class WorkerSource: MediaSource {
     try self.init(link, gate, link.open(.openAddress(url), descriptor: nil))
   }
 
+  /// - Parameter bytes: which a program feeds.
+  package convenience init(
+    _ bytes: FedBytes, workers: MediaWorkers = .shared, interruption: ReadInterruption
+  ) throws(MediaError) {
+    let gate = FedGate(bytes, interruption: interruption)
+    let link = try WorkerLink(
+      bytes.name, workers: workers, interruption: interruption, gate: gate)
+    try self.init(link, gate, link.open(.openAddress(bytes.name), descriptor: nil))
+  }
+
   /// A stream that is read from its beginning to its end.
   ///
   /// - Parameters:

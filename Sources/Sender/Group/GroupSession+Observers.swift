@@ -71,7 +71,7 @@ extension GroupSession {
       for segment in timeline.segmentsBegun(by: playhead) { announce(segment) }
       observePosition(at: now)
     }
-    guard let end = timeline.end, isOver(at: playhead, end), toldEnd != timeline.generation else {
+    guard let end = timeline.end, isOver(at: playhead, end), observers.endedGeneration != timeline.generation else {
       return
     }
     switch timeline.state {

@@ -18,7 +18,7 @@ extension GroupSession {
 
   func aim(at now: LocalTime) -> Aim? {
     if let target = restart.target { return aim(at: target.item, target.position) }
-    // The first source, or one that was chosen, may open slowly: it is what people mean, though it does not sound.
+    // The first source, or one that was chosen, may open slowly: people mean it, though it does not sound.
     if case .beginning(let beginning) = production.stage, opensChosen {
       return aim(at: beginning.item, beginning.position)
     }
@@ -38,7 +38,7 @@ extension GroupSession {
     return Aim(item: item, position: position, opened: opened)
   }
 
-  /// Whether what opens was chosen, takes the place of what was and cannot be played, or is the first of all.
+  /// True if the item that opens was chosen, replaces one that cannot be played, or is the first.
   private var opensChosen: Bool { production.isChosen || timeline.segments.isEmpty }
 
   /// The next item of the list, which is still being opened though all before it has sounded.
@@ -49,7 +49,7 @@ extension GroupSession {
     return beginning.item
   }
 
-  /// What is being opened while nothing has been yet.
+  /// The item that is being opened if none was opened before.
   private var firstAim: Aim? {
     guard case .beginning(let beginning) = production.stage else { return nil }
     return Aim(item: beginning.item, position: beginning.position, opened: nil)
