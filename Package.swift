@@ -294,7 +294,7 @@ let package = Package(
       ],
       path: "Tests/WebTestSupport", swiftSettings: strict),
     .executableTarget(
-      name: "fake-house", dependencies: ["WebTestSupport", "WebAPI", "WebServer", "Service"],
+      name: "fake-house", dependencies: ["WebTestSupport", "House", "WebAPI", "WebServer", "Service"],
       path: "Tests/API", exclude: ["schemathesis.sh", "schemathesis.toml"], swiftSettings: strict),
     tests("WebServerTests", ["WebServer", "WebTestSupport", "TestSupport"]),
     tests(

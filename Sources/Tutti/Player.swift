@@ -94,7 +94,7 @@ public final class Player: Sendable {
     // The rooms fill while the player stands still.
     try await engine.waitUntil({ $0.session.isPrimed }, deadline: deadline)
     return try await engine.perform { loop in
-      loop.carryOut(.resumeAt(hostTime.group))
+      loop.carryOut(.resumeAt(hostTime.local))
       return Self.start(loop) ?? hostTime
     }
   }
@@ -121,7 +121,7 @@ public final class Player: Sendable {
   @discardableResult
   public func pause(atHostTime hostTime: HostTime? = nil) async throws(TuttiError) -> HostTime {
     try await engine.perform { loop in
-      loop.carryOut(hostTime.map { .pauseAt($0.group) } ?? .pause)
+      loop.carryOut(hostTime.map { .pauseAt($0.local) } ?? .pause)
       return loop.session.standing.map(HostTime.init) ?? .now
     }
   }

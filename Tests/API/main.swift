@@ -1,5 +1,6 @@
 // A server with a fake household, for tools that send arbitrary requests:
 // Tests/API/schemathesis.sh.
+import House
 import Service
 import WebAPI
 import WebServer

@@ -1,6 +1,6 @@
-package import Driver
+import Driver
 package import House
-import Sender
+package import Sender
 import Service
 
 /// A household of three rooms and a group that carries out orders, and reports the changes.

@@ -1,18 +1,6 @@
 import CFFmpeg
 package import Sender
 
-/// Reads for a decoding process, which reaches nothing by itself.
-package protocol SourceGate: AnyObject {
-  func answer(_ call: SourceCall) -> SourceReply
-  /// From now on, counts the process's requests against the limits of an opening.
-  func beginOpening()
-  func endOpening()
-  /// Reason why an opening exceeded the limits; nil if it did not.
-  var excess: String? { get }
-  /// True unless the source was disowned.
-  var isCurrent: Bool { get }
-}
-
 /// Gives the bytes of an item that a program feeds, to a decoding process or to this one, as a server would: as one that
 /// knows no ranges, if they were still coming when the item was opened.
 package final class FedGate: SourceGate, RemoteSource {
@@ -34,9 +22,6 @@ package final class FedGate: SourceGate, RemoteSource {
     isWhole = bytes.isOver
   }
 
-  package func beginOpening() {}
-  package func endOpening() {}
-  package var excess: String? { nil }
   package var isCurrent: Bool { era == interruption.era }
 
   package func ask(_ call: SourceCall) -> SourceReply { answer(call) }

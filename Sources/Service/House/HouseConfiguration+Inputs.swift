@@ -1,4 +1,5 @@
 package import Driver
+import House
 package import Sender
 
 /// Sections such as
