@@ -34,6 +34,14 @@ import Testing
     #expect([dies(), dies(), dies()] == [true, true, false])
   }
 
+  @Test func `a machine whose power fails again and again plays on each time`() {
+    for boot in UInt8(0)..<5 {
+      var start = ResumeGuard(path: folder.file("house.db"), boot: [boot, 10])
+      let plays = start.begin(at: LocalTime(nanoseconds: 0))
+      #expect(plays)
+    }
+  }
+
   @Test func `where nothing can be kept, music plays on`() {
     for _ in 0..<5 {
       var start = ResumeGuard(path: folder.file("no/such/folder/house.db"))
