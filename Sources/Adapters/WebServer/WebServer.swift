@@ -123,9 +123,18 @@ package struct WebServer: Sendable {
       .childChannelOption(
         .writeBufferWaterMark, value: .init(low: limits.waiting / 2, high: limits.waiting)
       )
-      .bind(host: address, port: configuration.port) { channel in
+      .bind(to: place(address)) { channel in
         channel.eventLoop.makeCompletedFuture { try setUp(channel) }
       }
+  }
+
+  /// Numbers are not looked up: early at boot, before there is a network, the system's resolver does not find them.
+  private func place(_ address: String) throws -> SocketAddress {
+    do {
+      return try SocketAddress(ipAddress: address, port: configuration.port)
+    } catch {
+      return try .makeAddressResolvingHost(address, port: configuration.port)
+    }
   }
 
   /// Sets up a connection; nil if there are too many.
