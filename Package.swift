@@ -156,7 +156,8 @@ let package = Package(
     .target(
       name: "WebAPI",
       dependencies: [
-        "Sender", "House", "Pairing", "Driver", "Service", "WebServer", "QRCode", "COpenAPI", "Page",
+        "Sender", "House", "Pairing", "Driver", "Service", "WebServer", "QRCode", "COpenAPI",
+        "Page",
         "ProgramJSON",
       ],
       path: "Sources/WebAPI", swiftSettings: strict),
@@ -184,7 +185,8 @@ let package = Package(
     .executableTarget(
       name: "tutti",
       dependencies: [
-        "Clock", "Audio", "WireProtocol", "Pairing", "Sender", "House", "Driver", "Service", "Library",
+        "Clock", "Audio", "WireProtocol", "Pairing", "Sender", "House", "Driver", "Service",
+        "Library",
         "LinuxIO", "OpenSSLSecurity", "AvahiDiscovery", "FFmpegSource", "WebAPI", "WebServer",
         "QRCode", "Diagnosis", "Doctor", "HostFacts", "ProgramJSON", arguments, logging,
       ],
@@ -294,7 +296,8 @@ let package = Package(
       ],
       path: "Tests/WebTestSupport", swiftSettings: strict),
     .executableTarget(
-      name: "fake-house", dependencies: ["WebTestSupport", "House", "WebAPI", "WebServer", "Service"],
+      name: "fake-house",
+      dependencies: ["WebTestSupport", "House", "WebAPI", "WebServer", "Service"],
       path: "Tests/API", exclude: ["schemathesis.sh", "schemathesis.toml"], swiftSettings: strict),
     tests("WebServerTests", ["WebServer", "WebTestSupport", "TestSupport"]),
     tests(

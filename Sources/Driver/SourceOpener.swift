@@ -65,7 +65,7 @@ package struct SourceOpener: Sendable {
     return try WorkerSource(path: path, workers: workers, interruption: interruption)
   }
 
-  /// What comes through it may come from anywhere.
+  /// Its bytes may come from anywhere.
   private func openStandardInput() throws(MediaError) -> any MediaSource {
     guard MediaWorkers.shared.isStarted else {
       return try StreamSource(descriptor: 0, rawFormat: raw, interruption: interruption)

@@ -102,7 +102,7 @@ package enum Order: Codable, Hashable, Sendable {
       (title, reach) = (entry.title, entry.reach)
     }
 
-    /// Whether nothing is known of it but its place, and maybe a title.
+    /// True if only its place is known, and maybe a title.
     package var isBare: Bool {
       trackId == nil && artist == nil && artwork == nil && durationS == nil
     }

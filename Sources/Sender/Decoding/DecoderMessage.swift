@@ -19,7 +19,7 @@ package enum DecoderMessage {
   static let packetLimit = 512 << 10
   static let packetFrames: ClosedRange<UInt32> = 0...65_536
   static let configurationLimit = 8 << 10
-  /// By their numbers.
+  /// Keyed by their numbers.
   static let supplies: [Supply] = [.stored, .fetched, .live, .piped]
 }
 

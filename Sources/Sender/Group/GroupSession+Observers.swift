@@ -71,7 +71,9 @@ extension GroupSession {
       for segment in timeline.segmentsBegun(by: playhead) { announce(segment) }
       observePosition(at: now)
     }
-    guard let end = timeline.end, isOver(at: playhead, end), observers.endedGeneration != timeline.generation else {
+    guard let end = timeline.end, isOver(at: playhead, end),
+      observers.endedGeneration != timeline.generation
+    else {
       return
     }
     switch timeline.state {
@@ -83,7 +85,7 @@ extension GroupSession {
     }
   }
 
-  /// Whether all has sounded before `end`. Where the rooms stand still for more, a part of a frame is nothing to play.
+  /// True if all has sounded before `end`. Where the rooms stand still for more, a part of a frame is nothing to play.
   private func isOver(at playhead: MediaTime, _ end: MediaTime) -> Bool {
     if case .holding = timeline.state { return playhead + PlaybackTimeline.longestFrame > end }
     return playhead >= end

@@ -11,7 +11,7 @@ struct ResumeGuard {
   static let proof = Nanoseconds.seconds(30)
 
   private let file: StateFile
-  /// Of this start of the machine; empty where the system does not say.
+  /// Identifies this start of the machine; empty where the system does not say.
   private let boot: [UInt8]
   /// When it is proven; nil where there is nothing to prove.
   private(set) var deadline: LocalTime?
