@@ -55,31 +55,7 @@ import Testing
     }
   }
 
-  @Test func `a seek goes to a place of the item that was chosen, though that still opens`() throws
-  {
-    let gate = DispatchSemaphore(value: 0)
-    let long = Tone.wave(rate: 8_000, seconds: 180, channels: 1)
-    let server = try Self.server(long, stallingAt: 0, until: gate)
-    let receiver = try ReceiverProgram("a", in: folder, "--output", "null")
-    let short = try folder.write(Tone.wave(rate: 8_000, seconds: 60, channels: 1), to: "short.wav")
-    let player = try player(
-      [short, "http://\(server.address)/long.wav"], at: [receiver.address], in: folder, "--json",
-      "--position-every", "0.1")
-    try receiver.program.line(with: "playing")
-    let state = ["--state-dir", folder.file("player")]
-    #expect(try Program("tutti", ["next"] + state).exitCode() == 0)
-    let seek = try Program("tutti", ["seek", "2:00"] + state)
-    #expect(try seek.exitCode() == 0)
-    #expect(seek.lines == ["to 2:00"])
-    gate.signal()
-    try player.line("a position behind 2:00") { line in
-      let event = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
-      return event?["positionS"] as? Double ?? 0 > 120
-    }
-    #expect(try player.stop() == 0)
-  }
-
-  /// One tone of this length, with one silence in it, and nothing lost there.
+  /// Expects one tone of this length with one silence in it, in which nothing is lost.
   private func expectWhole(_ recording: ToneRecording, seconds: Double) throws {
     let sounding = recording.sounding
     func isSilent(from index: Int) -> Bool {
