@@ -48,22 +48,16 @@ extension PlayerService {
     return number + name(of: item)
   }
 
-  /// How long that is; nil while it opens, though another item may still sound.
-  private var chosenDuration: MediaDuration? {
-    let status = status
-    return status.chosen == status.item?.item ? status.duration : nil
-  }
-
   func seek(_ seconds: Double, isRelative: Bool) throws(Refusal) -> String {
     let span = MediaDuration(seconds: seconds)
-    if !isRelative, let duration = chosenDuration, span >= duration, span > .zero {
+    if !isRelative, let duration = status.duration, span >= duration, span > .zero {
       let length = TimeText.format(duration.seconds)
       throw .invalid("the item is \(length) long; the next one: tutti next")
     }
     try carryOut(isRelative ? .seekBy(span) : .seek(to: span))
     let after = status
     let place = after.target ?? (isRelative ? after.position : span)
-    let length = chosenDuration.map { " of " + TimeText.format($0.seconds) } ?? ""
+    let length = after.duration.map { " of " + TimeText.format($0.seconds) } ?? ""
     return "to " + TimeText.format(place.seconds) + length
   }
 

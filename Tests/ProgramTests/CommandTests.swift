@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import TestSupport
 import Testing
@@ -117,32 +116,6 @@ import Testing
         ])
       #expect(try tutti("seek", "1", "2").code == 64)
     }
-  }
-
-  @Test func `a seek goes to a place of the item that was chosen, though that still opens`() throws
-  {
-    let gate = DispatchSemaphore(value: 0)
-    let long = Tone.wave(rate: 8_000, seconds: 180, channels: 1)
-    let server = try HostileServer { _ in
-      gate.wait()
-      gate.signal()
-      return .file(long)
-    }
-    let receiver = try ReceiverProgram("a", in: folder, "--output", "null")
-    let short = try folder.write(Tone.wave(rate: 8_000, seconds: 60, channels: 1), to: "short.wav")
-    let player = try player(
-      [short, server.url("long.wav")], at: [receiver.address], in: folder, "--json",
-      "--position-every", "0.1")
-    try receiver.program.line(with: "playing")
-    #expect(try tutti("next").code == 0)
-    server.waitUntilAsked()
-    #expect(try tutti("seek", "2:00").said == ["to 2:00"])
-    gate.signal()
-    try player.line("a position behind 2:00") { line in
-      let event = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
-      return event?["position_s"] as? Double ?? 0 > 120
-    }
-    #expect(try player.stop() == 0)
   }
 
   @Test func `what is out of range is refused with its reason, and plays on`() throws {

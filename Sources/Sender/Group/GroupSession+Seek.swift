@@ -18,8 +18,10 @@ extension GroupSession {
 
   func aim(at now: LocalTime) -> Aim? {
     if let target = restart.target { return aim(at: target.item, target.position) }
-    // The first source, or one that was chosen, may open slowly: people mean it, though it does not sound.
-    if case .beginning(let beginning) = production.stage, opensChosen {
+    // The first source may open slowly: it is what people mean, though nothing sounds.
+    if case .beginning(let beginning) = production.stage,
+      beginning.isChosen || timeline.segments.isEmpty
+    {
       return aim(at: beginning.item, beginning.position)
     }
     guard !isStopped(at: now) else { return nil }
@@ -38,17 +40,6 @@ extension GroupSession {
     return Aim(item: item, position: position, opened: opened)
   }
 
-  /// True if the item that opens was chosen, replaces one that cannot be played, or is the first.
-  private var opensChosen: Bool { production.isChosen || timeline.segments.isEmpty }
-
-  /// The next item of the list, which is still being opened though all before it has sounded.
-  private func awaitedItem(at now: LocalTime) -> PlayItem? {
-    guard case .beginning(let beginning) = production.stage, !opensChosen,
-      mediaTime(at: now) + PlaybackTimeline.longestFrame > beginning.start
-    else { return nil }
-    return beginning.item
-  }
-
   /// The item that is being opened if none was opened before.
   private var firstAim: Aim? {
     guard case .beginning(let beginning) = production.stage else { return nil }
@@ -62,10 +53,6 @@ extension GroupSession {
     guard aim.opened?.isSeekable ?? true else { throw .notSeekable(aim.item) }
     guard let duration = aim.opened?.duration, position >= duration else {
       return goTo(aim.item, at: max(.zero, position), now: now)
-    }
-    // At the end, the way ahead leads into the item that opens already.
-    if restart.target == nil, let next = awaitedItem(at: now) {
-      return goTo(next, at: position - duration, now: now)
     }
     if playlist.neighbour(after: aim.item) != nil { return skipForward(at: now) }
     // A seek ends no list: its last moment is heard, and then it ends by itself.
@@ -111,7 +98,9 @@ extension GroupSession {
     guard let aim else { return }
     // An item that was chosen and does not sound yet begins where it was to; opening the next one changes nothing.
     var isThere = restart.target?.isThere ?? true
-    if case .beginning = production.stage, opensChosen { isThere = false }
+    if case .beginning(let next) = production.stage, next.isChosen || timeline.segments.isEmpty {
+      isThere = false
+    }
     restart.ask(
       for: .init(
         item: aim.item, position: aim.position, isThere: isThere,

@@ -41,8 +41,7 @@ struct Production {
   private(set) var cut: MediaTime?
   /// True if the list was edited, and is to be compared once the order under way is answered.
   var wasEdited = false
-  /// True while an item opens that was chosen, or that takes the place of one that was and could not be played.
-  private(set) var isChosen = false
+  private var isChosen = false
   private var openOrders = 0
   /// The time since which the group has waited for the answer to the order under way.
   private(set) var waitsSince: LocalTime?
