@@ -24,12 +24,12 @@ import Testing
       "tutti", ["play", "-", next, "--at", receiver.address, "--state-dir", folder.file("player")],
       input: path)
     let wave = Tone.wave(rate: 8_000, seconds: 60, channels: 1)
-    try writing.write(contentsOf: wave[..<65_000])
+    try writing.write(contentsOf: wave[..<300_000])
     try receiver.program.line(with: "playing")
     for process in try confinedChildren(of: player.process.processIdentifier) {
       kill(process, SIGSEGV)
     }
-    try writing.write(contentsOf: wave[65_000..<100_000])
+    try writing.write(contentsOf: wave[300_000..<330_000])
     try player.line(with: "standard input: damaged: the program that decodes it crashed on it")
     #expect(try player.exitCode() == 65)
   }

@@ -175,20 +175,20 @@ import enum House.Refusal
     let home = try Home(in: folder)
     var change = RoomChange()
     change.volume = 30
-    for number in 0...House.visitLimit {
+    for number in 0...House.roomVisitLimit {
       home.house.host.know(
         RoomRecord(
           id: "r\(number)", name: "Room \(number)", model: "", state: .free, addresses: [],
           port: 9,
           codecs: []))
     }
-    for number in 0..<House.visitLimit {
+    for number in 0..<House.roomVisitLimit {
       let room = try #require(try home.ask(.set(rooms: ["r\(number)"], change)).room)
       // The future settings of the room show at once.
       #expect(room.volume == 30)
     }
     #expect(throws: Refusal.self) {
-      try home.ask(.set(rooms: ["r\(House.visitLimit)"], change))
+      try home.ask(.set(rooms: ["r\(House.roomVisitLimit)"], change))
     }
     // A room that is being told can be told more.
     change.volume = 40

@@ -83,7 +83,7 @@ final class RoomVisit {
 
 extension House {
   /// Rooms that are told something at a time: more than a household sets at once.
-  static let visitLimit = 8
+  static let roomVisitLimit = 8
 
   func tell(
     _ change: RoomChange, to room: String
@@ -100,7 +100,7 @@ extension House {
     guard !isTaken(room) else {
       throw .unavailable("\(name) is playing something of another sender")
     }
-    guard roomVisits.count < Self.visitLimit, roomVisits[room] == nil else {
+    guard roomVisits.count < Self.roomVisitLimit, roomVisits[room] == nil else {
       throw .notYet("other rooms are being set just now; try again in a second")
     }
     let visit = RoomVisit(to: record, try visitor(), at: now)
