@@ -65,12 +65,13 @@ package struct SourceOpener: Sendable {
     return try WorkerSource(path: path, workers: workers, interruption: interruption)
   }
 
-  /// Its bytes may come from anywhere.
+  /// Opens standard input, whose bytes may come from anywhere.
   private func openStandardInput() throws(MediaError) -> any MediaSource {
-    guard MediaWorkers.shared.isStarted else {
+    guard workers.isStarted else {
       return try StreamSource(descriptor: 0, rawFormat: raw, interruption: interruption)
     }
-    return try WorkerSource(descriptor: 0, rawFormat: raw, interruption: interruption)
+    return try WorkerSource(
+      descriptor: 0, rawFormat: raw, workers: workers, interruption: interruption)
   }
 
   private func openAddress(_ item: PlayItem) throws(MediaError) -> any MediaSource {

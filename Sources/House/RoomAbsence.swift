@@ -11,7 +11,7 @@ package struct RoomAbsence {
   }
 
   /// A room that goes and comes at once plays on meanwhile.
-  private static let patience = Nanoseconds.seconds(10)
+  private static let grace = Nanoseconds.seconds(10)
 
   /// Whatever a room says, in seconds.
   private static let longest = 3600.0
@@ -45,7 +45,7 @@ package struct RoomAbsence {
       deadline = nil
       return nil
     }
-    let time = deadline ?? now + max(held, Self.patience)
+    let time = deadline ?? now + max(held, Self.grace)
     deadline = time
     guard time <= now else { return nil }
     (deadline, hasPaused) = (nil, true)

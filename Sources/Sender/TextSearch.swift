@@ -1,5 +1,5 @@
-/// Text in text, byte by byte. The standard library's `contains` and `firstRange` of a text, and its regular expressions, put more
-/// than a megabyte into each program.
+/// Text in text, byte by byte. The standard library's `contains` and `firstRange` of a text, and its regular
+/// expressions, put more than a megabyte into each program.
 extension StringProtocol {
   package func place(of text: String) -> Range<Index>? {
     let (bytes, wanted) = (utf8, text.utf8)

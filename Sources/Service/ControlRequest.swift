@@ -56,7 +56,7 @@ package enum ControlRequest: Codable, Hashable, Sendable {
   case save(name: String)
   /// A request about access to the daemon's page. It concerns no group.
   case access(request: AccessRequest)
-  /// Of the rooms that a daemon is paired with.
+  /// A request about the rooms that a daemon is paired with.
   case pairing(request: PairingRequest)
 }
 

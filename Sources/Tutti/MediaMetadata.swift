@@ -1,6 +1,7 @@
 internal import Sender
 
-/// The tags of an item, with its cover and chapters. Texts are safe to show: they have no control characters, and at most 500 characters.
+/// The tags of an item, with its cover and chapters. Texts are safe to show: they have no control characters, and at
+/// most 500 characters.
 public struct MediaMetadata: Hashable, Sendable {
   /// A picture that comes with an item, in the form in which it is stored: at most 4 MiB.
   public struct Cover: Hashable, Sendable {

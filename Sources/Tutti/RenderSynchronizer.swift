@@ -63,10 +63,11 @@ public actor RenderSynchronizer {
   /// other rooms get two seconds more. So enqueue first, or in another task. A renderer whose audio has ended is not waited
   /// for.
   ///
-  /// ``seek(to:)`` goes to another time. To do it yourself, flush the renderers, enqueue from there on, and set the time:
-  /// whether time stands still meanwhile, has been told to, or runs. What is enqueued after a flush belongs to what comes, not to what still sounds. Where time
-  /// runs, call this within two seconds of enqueuing, and before you enqueue beyond what sounds: else the buffers join the time
-  /// that runs, and those that lie before it are dropped. Without a flush you can go ahead, to what is enqueued already.
+  /// ``seek(to:)`` goes to another time. To do it yourself, flush the renderers, enqueue from there on, and set the
+  /// time: whether time stands still meanwhile, has been told to, or runs. What is enqueued after a flush belongs to
+  /// what comes, not to what still sounds. Where time runs, call this within two seconds of enqueuing, and before you
+  /// enqueue beyond what sounds: else the buffers join the time that runs, and those that lie before it are dropped.
+  /// Without a flush you can go ahead, to what is enqueued already.
   ///
   /// Another rate, while time runs, is heard about a third of a second later: what the rooms hold is replaced without a gap,
   /// and nothing need be enqueued again.
@@ -77,7 +78,8 @@ public actor RenderSynchronizer {
   ///   - hostTime: when `time` is to sound, or the rate to change; nil, or one that is too near: as soon as all rooms can.
   ///   - deadline: until when a start waits for audio and rooms; nil waits for as long as it takes.
   /// - Returns: when it really does. After `setRate(0)` the sound goes on until then, and you need not wait for it.
-  /// - Throws: `TuttiError.notReady` at the deadline: time stands still then. `invalid` for other rates, and where a rate is to change later than what is enqueued ends;
+  /// - Throws: `TuttiError.notReady` at the deadline: time stands still then. `invalid` for other rates, and where a
+  ///   rate is to change later than what is enqueued ends;
   ///   `unavailable` where FFmpeg's filters, which rates other than 0 and 1
   ///   need, are not there; `closed` where a renderer is; `cancelled` with the task.
   @discardableResult

@@ -137,7 +137,7 @@ enum Rules {
       + (isAllowed ? [] : find(["@unchecked", "nonisolated(unsafe)"], in: file))
   }
 
-  /// What rooms, groups and receivers can be. These are cases of enums, and no text is compared with them.
+  /// States of rooms, groups and receivers. They are cases of enums, and no text is compared with them.
   static let stateWords = [
     "away", "buffering", "busy", "connecting", "free", "noDevice", "notPaired", "paused", "playing",
     "starting", "stopped", "taken",
@@ -238,7 +238,7 @@ enum Rules {
   }
 
   /// Comments in `Sources` that begin with one of `openings`. This number only falls: whoever rewrites some lowers it.
-  static let openingLimit = 171
+  static let openingLimit = 160
 
   /// Words with which a comment seldom says who does what.
   private static let openings: Set<Substring> = ["What", "Whether", "Of", "By"]

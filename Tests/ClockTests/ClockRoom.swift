@@ -60,7 +60,7 @@ struct ClockRoom {
   struct Look {
     /// Seconds since the first probe.
     var time: Double
-    /// Of the estimate, in microseconds.
+    /// Error of the estimate, in microseconds.
     var error: Double
     var estimate: ClockEstimate
     var isLocked: Bool

@@ -132,7 +132,7 @@ import WireProtocol
     if file.isExact { #expect(sound.count == 2 * file.rate * 3) }
   }
 
-  /// What a room with such a card sounds.
+  /// Returns the sound of a room with such a card.
   private func sound(
     _ paths: [String], _ seconds: Int, card rate: Int, passesPackets: Bool
   ) throws -> [Float] {

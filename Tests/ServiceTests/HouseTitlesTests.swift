@@ -95,7 +95,7 @@ import Testing
   @Test func `files of the library have its titles and covers at once`() async throws {
     house.ask(Files())
     // The library gets enough time, however busy the machine is.
-    house.titles.patience = .seconds(100)
+    house.titles.timeout = .seconds(100)
     let answer = try await ask(Self.add("/music/1.flac"))
     #expect(answer.queue?.map(\.title) == ["Sinnerman"])
     #expect(try entries().map(\.artwork) == ["f00"])

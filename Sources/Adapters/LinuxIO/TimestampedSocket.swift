@@ -137,7 +137,7 @@ final class TimestampedSocket {
     }
   }
 
-  /// What lies in the queue of errors.
+  /// The next message in the queue of errors.
   enum Waiting {
     case nothing
     /// No stamp, or one of a datagram that is forgotten.
@@ -145,8 +145,8 @@ final class TimestampedSocket {
     case stamp(TransmitStamp)
   }
 
-  /// The first stamp among a bounded number of messages. A queue that is never empty, as an emulator's may seem, does not hold
-  /// the thread.
+  /// The first stamp among a bounded number of messages. A queue that is never empty, as an emulator's may seem, does
+  /// not hold the thread.
   static func first(_ next: () -> Waiting) -> TransmitStamp? {
     for _ in 0..<errorQueueLimit {
       switch next() {

@@ -2,8 +2,8 @@ package import Audio
 package import FFmpegSource
 package import Sender
 
-/// A file, an address or a stream that a separate process demuxes and decodes. Its answers are checked: an impossible length,
-/// format or number ends the item.
+/// A file, an address or a stream that a separate process demuxes and decodes. Its answers are checked: an impossible
+/// length, format or number ends the item.
 package final class WorkerSource: MediaSource {
   package let format: AudioFormat
   package let sampleType: SampleType

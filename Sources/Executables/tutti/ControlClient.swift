@@ -63,7 +63,7 @@ struct ControlClient {
     }
   }
 
-  /// Of the rooms that a daemon is paired with, which may visit one meanwhile; nil where none runs.
+  /// Asks a daemon about the rooms that it is paired with; it may visit one meanwhile. Returns nil if no daemon runs.
   func ask(_ request: PairingRequest) throws -> PairingAnswer? {
     var patient = self
     patient.timeout = Self.visitTimeout

@@ -16,7 +16,7 @@ struct ReceiverSearch {
   private static let silence = Nanoseconds.seconds(1)
 
   let state: StateDirectory
-  /// Of the daemon that commands go to; nil takes this user's.
+  /// Pairings of the daemon that commands go to; nil stands for this user's own.
   var paired: Pairings? = nil
 
   /// The rooms known after a search, and whether Avahi was running.

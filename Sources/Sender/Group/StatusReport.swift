@@ -5,7 +5,7 @@ import WireProtocol
 /// seconds, errors in microseconds and drifts in ppm, unless the name says otherwise.
 package struct StatusReport: Codable, Hashable, Sendable {
   package struct Room: Codable, Hashable, Sendable {
-    /// What the room says of itself, or why it says nothing.
+    /// The room's own state, or the reason why it tells none.
     package enum State: String, Codable, Sendable {
       case idle, priming, ready, playing, starved, paused, noDevice
       case connecting, away

@@ -4,7 +4,7 @@ package import House
 import LinuxIO
 import Sender
 
-/// What terminals ask a daemon for: their names and numbers become identities, orders are carried out as everybody's
+/// Answers terminals: their names and numbers become identities, orders are carried out as everybody's
 /// are, and the answer is what a terminal shows.
 extension House {
   package func answer(_ call: ControlCall, _ reply: @escaping (ControlReply) -> Void) {

@@ -257,7 +257,7 @@ extension HouseGroup {
 }
 
 extension HouseState.Group.State {
-  /// Of a group that is not at rest.
+  /// Describes a group that is not at rest.
   fileprivate init(_ state: GroupStatus.State) {
     self =
       switch state {

@@ -17,12 +17,12 @@ struct Titles {
   /// Requests that wait; more are carried out without titles.
   static let waitingLimit = 32
   /// Music does not wait longer for the library.
-  static let patience = Nanoseconds.milliseconds(500)
+  static let timeout = Nanoseconds.milliseconds(500)
   /// Files of one request of which the tags are read; the others are named when they play.
   static let taggedLimit = 200
 
   var files: (any FileTitles)?
-  var patience = Self.patience
+  var timeout = Self.timeout
   /// Of the request that is carried out just now.
   var known: [String: Order.NewEntry] = [:]
   var waiting: [UInt64: (deadline: LocalTime, body: () -> Void)] = [:]
@@ -42,7 +42,7 @@ extension House {
     else { return body() }
     titles.count += 1
     let number = titles.count
-    titles.waiting[number] = (HostClock.now + titles.patience, body)
+    titles.waiting[number] = (HostClock.now + titles.timeout, body)
     let mailbox = mailbox
     Task {
       let known = await files.known(places)

@@ -234,7 +234,7 @@ package final class HousePairing: PairingControl {
 }
 
 extension PairingRoom.Place {
-  /// Of a room that is visited by one at a time.
+  /// Names the room, which one visitor at a time may visit.
   fileprivate var key: String {
     switch self {
     case .record(let record): record.id

@@ -3,7 +3,7 @@ package import Pairing
 package import Sender
 import WireProtocol
 
-/// What terminals ask a daemon about the rooms that it is paired with. They have found the room themselves.
+/// A request of a terminal about the rooms that a daemon is paired with. The terminal has found the room itself.
 package enum PairingRequest: Codable, Hashable, Sendable {
   case list
   /// A room that takes the PIN is remembered.
@@ -20,7 +20,7 @@ package struct PairingAnswer: Codable, Hashable, Sendable {
     package var name: String
   }
 
-  /// What a room said.
+  /// The room's answer to a visit.
   package enum Outcome: Codable, Hashable, Sendable {
     case paired(id: String, name: String)
     case unpaired

@@ -10,7 +10,7 @@ import enum House.Refusal
 /// Tells a room that is in no group how loud it is to be: connects to it for a moment, without music.
 final class RoomVisit {
   /// Nobody waits longer for a room.
-  private static let patience = Nanoseconds.seconds(10)
+  private static let timeout = Nanoseconds.seconds(10)
   /// Another change may follow, as of a slider that moves.
   private static let rest = Nanoseconds.seconds(2)
   /// For so long after the visit the room's announcement may still say that it is busy.
@@ -26,7 +26,7 @@ final class RoomVisit {
   init(to record: RoomRecord, _ player: PlayerService, at now: LocalTime) {
     self.player = player
     room = player.driver.addRoom(record, takesOver: false)
-    deadline = now + Self.patience
+    deadline = now + Self.timeout
   }
 
   var nextDeadline: LocalTime { deadline }
