@@ -132,6 +132,21 @@ import Testing
     #expect(blocks.suffix(20).allSatisfy { !$0.hasHole })
   }
 
+  @Test func `a second program that writes minutes at once is heard at once`() {
+    _ = run(0..<500)
+    intake.sourceChanged(to: .pipe(PipeClock(sampleRate: 8_000)))
+    for now in 500..<600 { give(8_000, at: now) }
+    _ = take(at: 600)
+    intake.pace()
+    var blocks: [LiveBlock] = []
+    for now in stride(from: 610, to: 1600, by: 10) {
+      give(intake.wantedFrames(at: Self.time(now), lead: .milliseconds(10)) ?? 0, at: now)
+      blocks += take(at: now)
+    }
+    #expect(blocks.filter(\.hasHole).count < 20)
+    #expect(blocks.last?.hasHole == false)
+  }
+
   @Test func `while there is sound the delay grows by 2000 ppm and shrinks by 300`() {
     _ = run(0..<1000)
     let before = Double(intake.receivedFrames) - intake.position

@@ -17,6 +17,16 @@ import Testing
     }
   }
 
+  @Test func `a program without a clock that is slower than its reader is paced`() {
+    var pacing = PipePacing(sampleRate: 48_000)
+    var reads = 0
+    while !pacing.read(4_800, available: 19_200, of: 65_536, at: Self.time(reads)) {
+      reads += 1
+      #expect(reads < 40)
+    }
+    #expect(reads > 20)
+  }
+
   @Test func `blocks of half a second that fill the pipe are no such thing`() {
     var pacing = PipePacing(sampleRate: 48_000)
     for block in 0..<100 {

@@ -95,7 +95,6 @@ package final class LiveIntake {
   }
 
   private var state = State.silent(Silence())
-  private var hasSounded = false
   /// The time at which the first frame that comes out is due.
   package private(set) var beginning: LocalTime
   /// Number of the next frame that comes out, counted from `beginning`.
@@ -184,12 +183,17 @@ extension LiveIntake {
   /// The source turns out to write as fast as it is read, so this side sets the pace.
   package func pace() {
     if case .paced = clock { return }
-    // If it sounds already, it goes on; else it begins with the next block.
-    let start = configuration.keepsBacklog ? 0 : Double(receivedFrames)
     clock = .paced(
       PacedClock(
-        sampleRate: configuration.format.sampleRate, time: due(nextFrame),
-        frame: hasSounded ? position + delay.seconds * rate : start))
+        sampleRate: configuration.format.sampleRate, time: due(nextFrame), frame: pacedStart))
+  }
+
+  /// Position in the source at which a paced source goes on: where it sounds, if it does. Else it begins with the frames
+  /// that come next, because a program may have written minutes of audio by now, and nobody may wait for them to pass.
+  private var pacedStart: Double {
+    if case .sounding = state { return position + delay.seconds * rate }
+    guard configuration.keepsBacklog else { return Double(receivedFrames) }
+    return max(position, Double(firstFrame + Int64(kernel.framesBefore)))
   }
 
   /// Returns how many frames to read now from a paced source, so that the blocks of the next `lead` can be made; nil if
@@ -335,7 +339,6 @@ extension LiveIntake {
     crossFade(from: [], to: &block)
     position = place + step * Double(configuration.blockFrames)
     state = .sounding
-    hasSounded = true
     return block
   }
 

@@ -4,12 +4,14 @@ package import Clock
 /// in its data, so the reader sets the pace.
 ///
 /// A program with a clock may also fill a pipe, with a long block or after the reader was held up. But it does not get
-/// ahead of time.
+/// ahead of time. A program without a clock that is slower than the reader never fills the pipe, but it gets far ahead.
 package struct PipePacing: Hashable, Sendable {
   /// Consecutive full reads that are needed.
   private static let fullReads = 3
   /// Audio that a program with a clock may have written ahead: more than the longest block. Seconds.
   private static let mostAhead = 1.0
+  /// Audio that only a program without a clock has written ahead, whether it fills the pipe or not. Seconds.
+  private static let farAhead = 3.0
 
   private let sampleRate: Double
   private var begun: LocalTime?
@@ -30,7 +32,7 @@ package struct PipePacing: Hashable, Sendable {
     self.frames += Int64(frames)
     fullCount = available * 10 >= capacity * 9 ? fullCount + 1 : 0
     let ahead = Double(self.frames) / sampleRate - (now - begun).seconds
-    return fullCount >= Self.fullReads && ahead >= Self.mostAhead
+    return ahead >= (fullCount >= Self.fullReads ? Self.mostAhead : Self.farAhead)
   }
 }
 
