@@ -108,7 +108,9 @@ import Testing
       s = socket.socket(fileno=0)
       def say(b): s.sendall(struct.pack('<I', len(b)) + b)
       def hear():
-        n, = struct.unpack('<I', s.recv(4, socket.MSG_WAITALL)); return s.recv(n, socket.MSG_WAITALL)
+        length = s.recv(4, socket.MSG_WAITALL)
+        if len(length) < 4: raise SystemExit
+        n, = struct.unpack('<I', length); return s.recv(n, socket.MSG_WAITALL)
       hear()
       \(script)
       """
