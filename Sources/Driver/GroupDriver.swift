@@ -46,17 +46,17 @@ package final class GroupDriver {
   }
 
   package let host: GroupHost
-  /// Whether a receiver that discovery has found, and that does not play yet, shall play too.
+  /// Decides if a receiver that discovery has found, and that does not play yet, shall play too.
   package var wants: (RoomRecord) -> Bool = { _ in false }
   /// The live source is to come to this latency.
   package var holds: (Nanoseconds) -> Void = { _ in }
   package var onEvent: (GroupEvent) -> Void = { _ in }
-  /// Of the last event.
+  /// The number of the last event.
   package private(set) var revision: UInt64 = 0
   /// The number of the room that was added last; 0 before the first.
   package private(set) var lastRoom = 0
   private var sender: GroupSender<SocketAddress>
-  /// Whether rooms that are added are asked for though another sender has them.
+  /// True to ask for added rooms though another sender has them.
   private let takesOver: Bool
   /// The host's for it.
   private var number = 0
@@ -71,7 +71,7 @@ package final class GroupDriver {
   /// Receivers that play no more because the user said so.
   private var left: Set<String> = []
   private var commandCount: UInt64 = 0
-  /// Whether something has happened to the group since its last turn, or is to be looked at in its next one. Requests for
+  /// True if something has happened to the group since its last turn, or is to be looked at in its next one. Requests for
   /// the time are not that: forty rooms send hundreds a second, and each turn looks at every room.
   private(set) var hasNews = true
   /// After the last turn.
@@ -79,7 +79,7 @@ package final class GroupDriver {
   /// Those that `carryOut` has not taken yet.
   private var replies: [CommandID: CommandReply] = [:]
 
-  /// What sources on the network tell of themselves, and was not taken yet.
+  /// Notices of sources on the network that wait to be taken.
   private static let noticeLimit = 64
   /// Rooms that are added because they were found: more than any home has, and few for a forger.
   private static let mostFoundRooms = 64
@@ -150,7 +150,7 @@ package final class GroupDriver {
   /// Something of its connections that it is not told of in another way.
   func noteNews() { hasNews = true }
 
-  /// Whether what it plays is heard a moment later.
+  /// True if the group's sound is heard a moment after it was made.
   var isLive: Bool { sender.session.sendsDatagrams }
 
   /// Bytes of the packets that the group holds.
@@ -165,7 +165,7 @@ package final class GroupDriver {
     let isDue = turnDeadline.map { $0 <= HostClock.now } ?? false
     guard hasNews || isDue || storeLimit != session.storeLimit else { return }
     lookAtQueues(storeLimit: storeLimit)
-    // What leaves at once is not told of, and is seen in the next turn.
+    // Nobody tells of bytes that leave at once; the next turn sees them.
     hasNews = !session.roomsAwaitingDrain.isEmpty
     turnDeadline = earliestDeadline
   }
@@ -310,7 +310,7 @@ extension GroupDriver {
   /// The receivers that it has a session with.
   package var receivers: [String] { session.receivers.map(\.hex) }
 
-  /// Whether a room was added for this receiver.
+  /// True if a room was added for this receiver.
   package func plays(_ record: RoomRecord) -> Bool { room(of: record) != nil }
 
   package func room(of record: RoomRecord) -> RoomID? { roomIDs[record.id] }

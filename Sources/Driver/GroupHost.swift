@@ -6,8 +6,8 @@ package import Pairing
 import Sender
 import WireProtocol
 
-/// What the groups of one process share: the event loop, the clock's socket, the connections, the look-up of names and
-/// discovery. It is a member of an `EventLoop`, whose thread alone may call it.
+/// The parts that all groups of one process share: the event loop, the clock's socket, the connections, the look-up of
+/// names and discovery. It is a member of an `EventLoop`, whose thread alone may call it.
 package final class GroupHost: LoopMember {
   /// A connection to a room, by its group's number for it.
   struct Line: Hashable, Sendable {
@@ -39,15 +39,15 @@ package final class GroupHost: LoopMember {
   package private(set) var directory: RoomDirectory
   /// Something is wrong around the rooms, in one line; each is told once.
   package var onWarning: (String) -> Void = { _ in }
-  /// What is known of the receivers on this network has changed.
+  /// Called when more, less or something else is known of the receivers on this network.
   package var onDiscovery: () -> Void = {}
   /// A room's time request was answered, with its number.
   package var onTimeRequest: (UInt32) -> Void = { _ in }
-  /// Whether it goes on without any group, until `end`.
+  /// True to go on without any group, until `end`.
   package var outlivesGroups = false
   let peers: PeerConnections<Line>
   let hosted: HostedConnections<Line>
-  /// Of its key: the same for all groups.
+  /// Derived from the host's key, and so the same for all groups.
   let senderID: Identifier
   private let clockSocket: DatagramID
   /// Rooms ask on it for the packets of live streams, which leave from it.
@@ -57,7 +57,7 @@ package final class GroupHost: LoopMember {
   private let resolved: Inbox<(group: Int, room: RoomID, found: [SocketAddress], failure: String?)>
   private var search = RoomSearch()
   private var suspends = SuspendDetector()
-  /// Of the loop's thread, by which live streams leave.
+  /// Raises the priority of the loop's thread, from which live streams leave.
   private var urgency = ThreadUrgency(priority: LiveFeed.priority)
   /// In the order in which they joined.
   private var members: [Member] = []
@@ -212,7 +212,7 @@ package final class GroupHost: LoopMember {
     for group in groups where group.ask(datagram) { return }
   }
 
-  /// What cannot leave at once is lost, as on the way: the room asks for it again.
+  /// A packet that cannot leave at once is lost, as on the way: the room asks for it again.
   func sendAudio(_ bytes: [UInt8], to address: SocketAddress) {
     if hosted.send(datagram: bytes, to: address) != nil { return }
     _ = try? reactor.send(bytes, to: address, from: liveSocket)

@@ -25,7 +25,7 @@ package final class RoomSilencer {
     }
   }
 
-  /// What became of one room.
+  /// The fate of one room.
   package struct Report: Sendable {
     /// As the room calls itself, or as it was asked for.
     package var name: String
@@ -35,7 +35,7 @@ package final class RoomSilencer {
   /// Rooms that are there have been found by then; what is remembered is tried after it.
   private static let searchTime = Nanoseconds.milliseconds(1500)
 
-  /// What discovery has found, and answers to look-ups of names, that were not taken yet.
+  /// Sightings of discovery, and answers to look-ups of names, that wait to be taken.
   private static let sightingLimit = 1024
   private static let lookupLimit = 64
 

@@ -23,8 +23,8 @@ final class AlbumKeeper {
 
   // MARK: - Which
 
-  /// Of the folder where the file names none. Its discs may lie in folders of their own, and its tracks may be by several
-  /// artists.
+  /// Returns the album that the tags name, or that of the folder if they name none. Its discs may lie in folders of their
+  /// own, and its tracks may be by several artists.
   func album(of tags: FileTags, in folder: String) throws(SQLiteError) -> Int64? {
     let title = tags.album ?? Self.title(of: folder)
     let key = tags.album.map { Self.key(of: tags, $0, in: folder) } ?? Self.key(ofFolder: folder)
@@ -48,7 +48,7 @@ final class AlbumKeeper {
     return [SortKey.of(title), artist, place].joined(separator: "\u{1f}")
   }
 
-  /// What the files of a folder are together that name no album: discs of one in folders of their own are one.
+  /// Files that name no album are together the album of their folder; its discs may have folders of their own.
   private static func key(ofFolder folder: String) -> String { "folder \(home(ofDisc: folder))" }
 
   private static func title(of folder: String) -> String {

@@ -77,7 +77,7 @@ final class LibraryFile: Sendable {
     if case .open(let parts) = state.withLock({ $0 }) { parts.scanner.ask() }
   }
 
-  /// What is open, which is not used from here on.
+  /// Takes the open parts out: nobody uses them from here on.
   private func take() -> Parts? {
     state.withLock { state in
       guard case .open(let parts) = state else { return nil }

@@ -91,7 +91,7 @@ extension Artist {
   }
 }
 
-/// What surfaces ask of the tables.
+/// Answers what page, terminals and programs ask of the tables.
 enum LibraryQueries {
   static func albums(_ query: AlbumQuery, _ database: Database) throws -> AlbumPage {
     var condition = "WHERE tracks > 0"

@@ -2,7 +2,7 @@ import SQLiteStore
 
 /// The tables of the library's file.
 enum LibrarySchema {
-  /// Of these tables; a file of an older version is brought up to it, one of a newer version is left alone.
+  /// The version of these tables; a file of an older version is brought up to it, one of a newer version is left alone.
   private static let version = 3
 
   static func prepare(_ database: Database) throws(SQLiteError) -> Bool {
@@ -151,7 +151,7 @@ enum LibrarySchema {
     }.joined()
 }
 
-/// What has a label to be searched for.
+/// The kinds of things that have a label to be searched for.
 enum LabelKind: Int, CaseIterable {
   case album = 0
   case artist, radio, playlist

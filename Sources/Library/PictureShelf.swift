@@ -25,7 +25,7 @@ final class PictureShelf: Sendable {
   /// Where a picture comes from.
   struct Origin: Sendable {
     let location: String
-    /// Whether it is a part of a media file.
+    /// True for a part of a media file.
     let isInside: Bool
   }
 
@@ -129,7 +129,7 @@ final class PictureShelf: Sendable {
     }
   }
 
-  /// Of the same program, after the pictures that wait.
+  /// Asks the same program, after the pictures that wait.
   func answer(to request: WorkerRequest) async -> WorkerAnswer? {
     await withCheckedContinuation { continuation in
       queue.async { [self] in continuation.resume(returning: ask(request)) }

@@ -4,7 +4,7 @@ import SQLiteStore
 import Sender
 import Service
 
-/// What an item of the library stands for, in the order in which it plays.
+/// Resolves an item of the library into the tracks that it stands for, in the order in which they play.
 enum QueueEntries {
   static func of(
     _ item: LibraryItem, _ folders: LibraryFolders, _ database: Database

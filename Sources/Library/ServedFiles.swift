@@ -38,7 +38,7 @@ enum PictureOrigins {
   }
 }
 
-/// What a browser is told that a file is, by its ending.
+/// Tells a browser the type of a file from the ending of its name.
 enum MediaType {
   static func of(_ name: String, hasVideo: Bool) -> String {
     let ending = name.lastIndex(of: ".").map { name[name.index(after: $0)...].lowercased() } ?? ""

@@ -105,7 +105,7 @@ enum StoredLists {
   /// Names that are told of what is gone.
   static let missingLimit = 100
 
-  /// What `entries` leaves out, by its title or the name of its file.
+  /// The items that `entries` leaves out, by their titles or the names of their files.
   static func missing(
     ofPlaylist id: String, _ database: Database
   ) throws(SQLiteError) -> [String] {
@@ -125,7 +125,7 @@ enum StoredLists {
     }
   }
 
-  /// What is of the library is found again by its number; anything else must be an address.
+  /// An item of the library is found again by its number; anything else must be an address.
   static func save(
     _ name: String, _ entries: [QueuePage.Entry], _ database: Database
   ) throws -> StoredPlaylist {

@@ -7,7 +7,7 @@ import Receiver
 
 /// A sound card that records: gives frames, and when it took them. Used by one thread.
 package struct CaptureCard: ~Copyable {
-  /// What one look at the card gave.
+  /// The result of one look at the card.
   package struct Look: Sendable {
     /// Interleaved; none where none has come.
     package var frames: [Float] = []
@@ -19,7 +19,7 @@ package struct CaptureCard: ~Copyable {
 
   /// How often the card interrupts.
   private static let period = Nanoseconds.microseconds(2_500)
-  /// What it holds while nobody reads.
+  /// The card holds this much while nobody reads.
   private static let ring = Nanoseconds.milliseconds(500)
 
   package let device: DeviceDescription

@@ -71,7 +71,7 @@ enum DeviceProbe {
     return isWhole
   }
 
-  /// Whether so many frames are one millisecond or several, rounded to frames.
+  /// True if so many frames are one millisecond or several, rounded to frames.
   private static func takesMilliseconds(_ frames: Int, at rate: Int) -> Bool {
     // A broken driver may report anything.
     guard frames < rate else { return false }

@@ -21,7 +21,7 @@ package struct OutputSettings: Sendable {
   package var rewindableLead: Nanoseconds
   /// Silence with which a card is started, or less if its lead is shorter. Sound cannot begin earlier.
   package var startSilence: Nanoseconds
-  /// Whether frames may be taken back on cards that can; off for drivers that only claim to.
+  /// True to take frames back on cards that can; false for drivers that only claim to.
   package var usesRewind = true
 
   package init(device: String, profile: LatencyProfile = .deep) {

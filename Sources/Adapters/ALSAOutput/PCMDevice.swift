@@ -44,7 +44,7 @@ struct PCMDevice: ~Copyable {
     return code
   }
 
-  /// What `snd_pcm_status` said: one consistent view of the card.
+  /// One consistent view of the card, from `snd_pcm_status`.
   struct Status {
     var state: snd_pcm_state_t
     /// Frames that could be written now, or read.

@@ -12,7 +12,7 @@ struct PositionReader {
     var at: LocalTime
     /// Uncertainty of `at`; without the step of the position if moves are never watched.
     var uncertainty: Nanoseconds
-    /// Whether the time is usable. It is not if the thread lost the CPU during the reading.
+    /// False if the thread lost the CPU during the reading, which makes the time useless.
     var isPrecise: Bool
   }
 
@@ -28,7 +28,7 @@ struct PositionReader {
   /// Without a forecast of the next move, this thread sleeps this long between two readings.
   private static let nap = Nanoseconds.microseconds(50)
 
-  /// By how much earlier this thread wakes after it was late once, and the limit of that.
+  /// The thread wakes earlier by one step after it was late once, up to a limit.
   private static let lateStep = Nanoseconds.microseconds(19)
   private static let mostLateness = Nanoseconds.microseconds(300)
 
@@ -93,7 +93,7 @@ struct PositionReader {
     return watch(pcm, until: now + step + halfStep, napping: Self.nap) ?? read(pcm)
   }
 
-  /// Whether only moves are usable at present. A thread that the card wakes always reads at the same time after a
+  /// True while only moves are usable. A thread that the card wakes always reads at the same time after a
   /// move, an error that no average removes.
   var awaitsMove: Bool { forecast?.isPromising(at: clock()) ?? false }
 

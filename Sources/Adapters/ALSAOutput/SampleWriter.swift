@@ -8,7 +8,7 @@ package struct SampleWriter: ~Copyable {
   package let capacity: Int
   /// Interleaved stereo, full scale ±1, to be filled by the caller.
   package let frames: UnsafeMutablePointer<Float>
-  /// What `convert` made of it.
+  /// The result of `convert`.
   package let bytes: UnsafeMutableRawPointer
   private let mapped: UnsafeMutablePointer<Float>
   private var dither = Dither()

@@ -52,7 +52,7 @@ final class DecodedAudio {
 
   var isResampled: Bool { format.sampleRate != facts.decodedRate }
 
-  /// Of the frames that `read` gives.
+  /// Counts the frames that `read` gives.
   var frameCount: Int64? { facts.frameCount.map(playedCount) }
   var estimatedFrameCount: Int64? { facts.estimatedFrameCount.map(playedCount) }
 

@@ -4,7 +4,7 @@ import Sender
 
 /// Properties of an opened stream that are known before the rest of it is read.
 struct MediaFacts {
-  /// Of the frames as they are decoded.
+  /// The decoder's format, before it is mixed or resampled.
   var decodedRate: Int
   var decodedChannelCount: Int
   var sampleType: SampleType
