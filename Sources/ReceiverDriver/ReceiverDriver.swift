@@ -119,7 +119,10 @@ package final class ReceiverDriver: LoopMember {
       case .opened(let chain): opened(chain)
       case .unavailable(let reason): handle(.deviceLost(reason: reason))
       case .lost: handle(.deviceLost(reason: "the sound device went away"))
-      case .ended(let reason): ending = reason
+      case .ended(let reason):
+        ending = reason
+        // The sender learns why the room is silent.
+        handle(.deviceLost(reason: reason))
       }
     }
     for news in hardwareVolume?.takeNews() ?? [] {

@@ -26,7 +26,7 @@ public final class AudioRenderer: Sendable {
   ///   - format: that of most buffers.
   ///   - settings: codec, identity and name.
   /// - Throws: `TuttiError.invalid` for settings out of range; `unavailable` if a socket or thread is refused, or the
-  ///   identity cannot be stored.
+  ///   identity cannot be stored; `roomUnavailable` as `rooms.add`.
   public init(
     rooms: [Room] = [], format: PCMFormat = .stereo48k, settings: OutputSettings = .init()
   ) async throws(TuttiError) {

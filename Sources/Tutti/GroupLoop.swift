@@ -3,6 +3,7 @@ internal import Clock
 internal import Driver
 internal import LinuxIO
 internal import OpenSSLSecurity
+internal import Output
 internal import ReceiverDriver
 internal import Sender
 internal import WireProtocol
@@ -11,6 +12,8 @@ internal import WireProtocol
 final class GroupLoop: LoopMember, RenderGroup {
   /// Longest wait of a group that could start for rooms that are not ready.
   private static let startGrace = LatencyProfile.deep.startGrace
+  /// Longest host name in DNS, in bytes.
+  private static let longestHost = 253
 
   let mailbox: Mailbox<GroupLoop>
   let driver: GroupDriver
@@ -168,28 +171,60 @@ final class GroupLoop: LoopMember, RenderGroup {
 
   // MARK: - Rooms
 
-  func add(_ room: Room) {
+  /// - Throws: `TuttiError.roomUnavailable` if it cannot be made.
+  func add(_ room: Room) throws(TuttiError) {
     guard !rooms.contains(where: { $0.id == room.id }) else { return }
     if let hosting = room.hosting {
-      host(hosting)
+      try host(hosting)
     } else if let record = room.record {
       rooms.append((room.id, driver.addRoom(record)))
       host.startDiscovery()
-    } else if let host = room.addresses.first,
-      let added = try? driver.addRoom(host: host, port: room.port)
-    {
-      rooms.append((room.id, added))
+    } else {
+      rooms.append((room.id, try address(room)))
+    }
+  }
+
+  private func address(_ room: Room) throws(TuttiError) -> RoomID {
+    let host = room.addresses.first ?? ""
+    guard !host.isEmpty, host.utf8.count <= Self.longestHost, room.port > 0 else {
+      throw .roomUnavailable(
+        "“\(room.id)” is no address of a room; give a host of up to \(Self.longestHost) bytes, and a port from 1 on"
+      )
+    }
+    do {
+      return try driver.addRoom(host: host, port: room.port)
+    } catch {
+      throw .roomUnavailable("\(room.id): \(error)")
     }
   }
 
   /// Makes a room in this program, or takes up one that was removed.
-  private func host(_ hosting: RoomHosting) {
+  private func host(_ hosting: RoomHosting) throws(TuttiError) {
     let before = hosted.first { $0.line.id.hex == hosting.hex }
-    guard let receiver = try? before ?? HostedReceiver(hosting, waker: host.reactor.waker) else {
-      return
+    let receiver: HostedReceiver
+    if let before {
+      receiver = before
+    } else {
+      receiver = try Self.receiver(hosting, waker: host.reactor.waker)
+      hosted.append(receiver)
     }
-    if before == nil { hosted.append(receiver) }
     rooms.append((hosting.hex, driver.addRoom(receiver.line, name: hosting.name)))
+  }
+
+  private static func receiver(
+    _ hosting: RoomHosting, waker: Waker
+  ) throws(TuttiError) -> HostedReceiver {
+    do throws(SinkError) {
+      try hosting.check()
+    } catch {
+      throw .roomUnavailable(
+        "\(hosting.name): \(error); choose a file in a folder where this program may write")
+    }
+    do throws(IOError) {
+      return try HostedReceiver(hosting, waker: waker)
+    } catch {
+      throw .roomUnavailable("\(hosting.name): this machine cannot host it: \(error)")
+    }
   }
 
   /// Returns false if the room does not play here.

@@ -22,7 +22,7 @@ public final class Player: Sendable {
   ///   - rooms: where to play; more may be added at any time.
   ///   - settings: codec, identity and name.
   /// - Throws: `TuttiError.invalid` for settings out of range; `unavailable` if a socket or thread is refused, or the
-  ///   identity cannot be stored.
+  ///   identity cannot be stored; `roomUnavailable` as `rooms.add`.
   public init(rooms: [Room] = [], settings: OutputSettings = .init()) async throws(TuttiError) {
     let hub = EventHub<PlayerEvent>()
     let media = CustomMedia()

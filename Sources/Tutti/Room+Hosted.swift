@@ -24,9 +24,13 @@ extension Room {
   ///
   /// The recording begins when the room is first to sound, goes on through silence, and is whole when the player is closed.
   ///
+  /// Adding it to a player or renderer throws if the file cannot be written. A recording that fails later, as on a full
+  /// disk, is a room whose state is `noDevice`, with the reason; what it has recorded stays.
+  ///
   /// - Parameter path: a file that is there is replaced.
   public static func recording(to path: String, name: String = "Recording") -> Room {
-    Room(RoomHosting(name: name) { .sink(.wave(path: path)) })
+    let check = { @Sendable () throws(SinkError) in try WaveFile.check(path: path) }
+    return Room(RoomHosting(name: name, check: check) { .sink(.wave(path: path)) })
   }
 
   /// A room that hands over each frame that it sounds, once and in order.
@@ -55,10 +59,16 @@ final class RoomHosting: Hashable, Sendable {
   let name: String
   /// The receiver's identity.
   let hex: String
+  /// Throws if the output cannot be made.
+  let check: @Sendable () throws(SinkError) -> Void
   let output: @Sendable () -> ReceiverSettings.Output
 
-  init(name: String, _ output: @escaping @Sendable () -> ReceiverSettings.Output) {
+  init(
+    name: String, check: @escaping @Sendable () throws(SinkError) -> Void = {},
+    _ output: @escaping @Sendable () -> ReceiverSettings.Output
+  ) {
     self.name = name
+    self.check = check
     self.output = output
     hex = (0..<Identifier.byteCount * 2).map { _ in
       String(Int.random(in: 0..<16), radix: 16)

@@ -13,9 +13,12 @@ public struct RoomGroup: Sendable {
   /// Plays in this room as well: it joins the sound of the others as soon as it is ready, within a second. A room that
   /// cannot be reached is tried again and again. Does nothing if it plays already.
   ///
-  /// - Throws: `TuttiError.closed`.
+  /// - Throws: `TuttiError.roomUnavailable` for a room of this program that cannot be made, and for what is no address;
+  ///   `closed`.
   public func add(_ room: Room) async throws(TuttiError) {
-    try await engine.perform { $0.add(room) }
+    try await engine.perform { loop in
+      Result { () throws(TuttiError) in try loop.add(room) }
+    }.get()
   }
 
   /// Removes a room: it falls silent at once, and the others play on.

@@ -12,6 +12,8 @@ public enum TuttiError: Error, Hashable, Sendable, CustomStringConvertible {
   case playlistIsFull
   /// The room does not play here.
   case noSuchRoom
+  /// A room of this program cannot be made, or it has no valid address; one line that says what to do.
+  case roomUnavailable(String)
   /// The queue accepts no buffer now: wait for `mediaDataRequests`.
   case queueIsFull
   /// Too many calls from other tasks wait for the player or renderer: 1024. Every method that waits for it may
@@ -36,7 +38,7 @@ public enum TuttiError: Error, Hashable, Sendable, CustomStringConvertible {
     switch self {
     case .closed: "it is closed and plays no more"
     case .invalid(let line), .unavailable(let line), .notFound(let line), .notPlayable(let line),
-      .broken(let line), .pairingFailed(let line):
+      .broken(let line), .pairingFailed(let line), .roomUnavailable(let line):
       line
     case .noSuchItem: "that item is not in the playlist any more"
     case .notSeekable: "this item can only be played from its beginning"
