@@ -9,7 +9,8 @@ enum FolderLists {
   static func read(
     _ location: String, _ name: String, in folders: LibraryFolders
   ) -> TrackWriter.FoundList? {
-    guard let format = PlaylistFile.format(ofName: name), let bytes = bytes(of: location),
+    guard let format = PlaylistFile.format(ofName: name),
+      let bytes = bytes(of: location, limit: PlaylistFile.sizeLimit),
       let entries = try? PlaylistFile.entries(in: bytes, format: format, base: location)
     else { return nil }
     let found = entries.compactMap { entry -> TrackWriter.FoundList.Entry? in
@@ -23,14 +24,15 @@ enum FolderLists {
     return found.isEmpty ? nil : TrackWriter.FoundList(file: name, entries: found)
   }
 
-  private static func bytes(of location: String) -> [UInt8]? {
+  /// Reads a file that is no link and no pipe. Stops soon after the limit.
+  static func bytes(of location: String, limit: Int) -> [UInt8]? {
     let file = open(
       FileName.bytes(of: location), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard file >= 0 else { return nil }
     defer { close(file) }
     var bytes: [UInt8] = []
     var block = [UInt8](repeating: 0, count: 1 << 16)
-    while bytes.count <= PlaylistFile.sizeLimit {
+    while bytes.count <= limit {
       let count = Glibc.read(file, &block, block.count)
       guard count >= 0 else { return nil }
       if count == 0 { break }

@@ -10,7 +10,7 @@ final class ForeignFiles: Sendable {
   /// Pictures that are found again; the oldest are forgotten first.
   static let pictureLimit = 256
 
-  private let shelf: PictureShelf
+  let shelf: PictureShelf
   private let pictures = Mutex<[(hash: String, place: String)]>([])
 
   init(_ shelf: PictureShelf) { self.shelf = shelf }

@@ -65,7 +65,7 @@ final class LibraryFile: Sendable {
     }
   }
 
-  /// As `answer`, for what changes stations and playlists: whoever shows them is told.
+  /// As `answer`, for what changes stations, playlists and favourites: whoever shows them is told.
   func edit<Value: Sendable>(
     _ body: @escaping @Sendable (Database) throws -> Value
   ) async throws(Refusal) -> Value {

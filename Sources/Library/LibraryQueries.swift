@@ -11,6 +11,8 @@ enum LibraryNumber {
   static let artist: Character = "r"
   static let playlist: Character = "p"
   static let radio: Character = "s"
+  /// A genre or a composer.
+  static let tag: Character = "g"
 
   static func parse(_ id: String, _ kind: Character) -> Int64? {
     guard id.first == kind, id.utf8.count < 20 else { return nil }
@@ -100,6 +102,17 @@ enum LibraryQueries {
       let artist = LibraryNumber.parse(id, LibraryNumber.artist)
       condition += " AND artist = ?"
       values.append(SQLiteValue(artist ?? -1))
+    }
+    if let id = query.tagId {
+      condition += """
+         AND id IN (SELECT album_id FROM track WHERE missing IS NULL
+          AND id IN (SELECT track FROM track_tag WHERE tag = ?))
+        """
+      values.append(SQLiteValue(LibraryNumber.parse(id, LibraryNumber.tag) ?? -1))
+    }
+    if let year = query.year {
+      condition += " AND year = ?"
+      values.append(SQLiteValue(year))
     }
     let count = try database.prepare("SELECT count(*) FROM album " + condition)
       .first(values) { $0.int(0) ?? 0 }

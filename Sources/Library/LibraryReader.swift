@@ -19,7 +19,8 @@ final class LibraryReader: Sendable {
   init(
     path: String, damaged: @escaping @Sendable (SQLiteError) -> Void
   ) throws(SQLiteError) {
-    database = try Mutex(Database(path: path))
+    // Edits of users are made here: those are kept over a power cut, while a scan can be repeated.
+    database = try Mutex(Database(path: path, survivesPowerCuts: true))
     self.damaged = damaged
   }
 

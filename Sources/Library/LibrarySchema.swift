@@ -3,16 +3,16 @@ import SQLiteStore
 /// The tables of the library's file.
 enum LibrarySchema {
   /// The version of these tables; a file of an older version is brought up to it, one of a newer version is left alone.
-  private static let version = 3
+  private static let version = 4
 
   static func prepare(_ database: Database) throws(SQLiteError) -> Bool {
     let found = try database.version()
     guard found <= version else { return false }
     try database.transaction { () throws(SQLiteError) in
       // Each version adds its step here.
-      if found < 1 { try database.execute(tables + search + labels) }
+      if found < 1 { try database.execute(all) }
       if found == 1 { try database.execute("ALTER TABLE playlist_entry ADD COLUMN reach TEXT") }
-      if (1...2).contains(found) { try database.execute(readAgain) }
+      if (1...3).contains(found) { try database.execute(browsing + keepsakes + readAgain) }
       try database.setVersion(version)
     }
     try check(database)
@@ -22,7 +22,7 @@ enum LibrarySchema {
   /// A flipped bit may leave tables that SQLite reads, and that are not these.
   private static func check(_ database: Database) throws(SQLiteError) {
     let fresh = try Database(path: Database.inMemory)
-    try fresh.execute(tables + search + labels)
+    try fresh.execute(all)
     guard try shape(of: database) == shape(of: fresh) else {
       throw SQLiteError(damaged: database.path, "the tables are not those that it was made with")
     }
@@ -91,10 +91,53 @@ enum LibrarySchema {
 
     """
 
-  /// Version 3 gives an album to files that name none: they are read once more.
+  private static let all = tables + search + labels + browsing + keepsakes
+
+  /// Version 3 gives an album to files that name none, version 4 knows genres and composers: all files are read once more.
   private static let readAgain = """
-    UPDATE folder SET hash = 0 WHERE id IN (SELECT folder FROM track WHERE album_id IS NULL);
-    UPDATE track SET mtime = 0 WHERE album_id IS NULL;
+    UPDATE folder SET hash = 0;
+    UPDATE track SET mtime = 0;
+
+    """
+
+  /// Added by version 4: the order of all tracks, and the genres and composers that files name.
+  private static let browsing = """
+    ALTER TABLE track ADD COLUMN sort TEXT NOT NULL DEFAULT '';
+    CREATE INDEX track_sort ON track (sort) WHERE missing IS NULL;
+    CREATE INDEX track_added ON track (added) WHERE missing IS NULL;
+    CREATE TABLE tag (
+      id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, key TEXT NOT NULL,
+      name TEXT NOT NULL, sort TEXT NOT NULL, UNIQUE (kind, key));
+    CREATE TABLE track_tag (
+      tag INTEGER NOT NULL REFERENCES tag ON DELETE CASCADE,
+      track INTEGER NOT NULL REFERENCES track ON DELETE CASCADE,
+      PRIMARY KEY (tag, track)) WITHOUT ROWID;
+    CREATE INDEX track_tag_track ON track_tag (track);
+
+    """
+
+  // `key` is what finds the thing again in a file that was made anew, where numbers are others: the key of an album or
+  // artist, the path of a track, the address of a station, an input's name, a playlist's number or path.
+  private static let keepsakes = """
+    CREATE TABLE favourite (
+      id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, key TEXT NOT NULL,
+      title TEXT NOT NULL, detail TEXT, added INTEGER NOT NULL, UNIQUE (kind, key));
+    CREATE TABLE play (
+      id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, kind TEXT NOT NULL,
+      key TEXT NOT NULL, title TEXT NOT NULL, artist TEXT, album TEXT);
+    CREATE TRIGGER kept_track_moved AFTER UPDATE OF folder, name ON track
+      WHEN old.folder IS NOT new.folder OR old.name IS NOT new.name BEGIN
+      UPDATE OR REPLACE favourite
+        SET key = (SELECT path FROM folder WHERE id = new.folder) || '/' || new.name
+        WHERE kind = 'track'
+          AND key = (SELECT path FROM folder WHERE id = old.folder) || '/' || old.name;
+    END;
+    CREATE TRIGGER kept_radio_removed AFTER DELETE ON radio BEGIN
+      DELETE FROM favourite WHERE kind = 'radio' AND key = old.uri;
+    END;
+    CREATE TRIGGER kept_playlist_removed AFTER DELETE ON playlist WHEN old.folder IS NULL BEGIN
+      DELETE FROM favourite WHERE kind = 'playlist' AND key = 'p' || old.id;
+    END;
 
     """
 

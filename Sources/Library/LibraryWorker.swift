@@ -23,6 +23,7 @@ package enum LibraryWorker {
       switch request {
       case .tags(let path): return .tags(try FileTags(path: path))
       case .image(let path): return .done(try Picture(path: path).hash())
+      case .lyrics(let path): return .done(try FileTags.lyrics(path: path) ?? "")
       case .shrink(let path, let isInside, let size, let target):
         return .done(try shrink(path, isInside, size, target))
       }
@@ -66,6 +67,7 @@ package enum LibraryWorker {
 enum WorkerRequest: Hashable {
   case tags(String)
   case image(String)
+  case lyrics(String)
   /// Writes a picture, from a media file or a file of its own, at most `size` pixels each way, to `target` plus an
   /// extension.
   case shrink(String, isInside: Bool, size: Int, target: String)
@@ -74,6 +76,7 @@ enum WorkerRequest: Hashable {
     switch self {
     case .tags(let path): ["tags", path]
     case .image(let path): ["image", path]
+    case .lyrics(let path): ["lyrics", path]
     case .shrink(let path, let isInside, let size, let target):
       ["shrink", path, isInside ? "inside" : "itself", "\(size)", target]
     }
@@ -87,6 +90,7 @@ enum WorkerRequest: Hashable {
     switch (words.first, words.count) {
     case ("tags", 2): self = .tags(words[1])
     case ("image", 2): self = .image(words[1])
+    case ("lyrics", 2): self = .lyrics(words[1])
     case ("shrink", 5):
       self = .shrink(
         words[1], isInside: words[2] == "inside", size: Int(words[3]) ?? 0, target: words[4])
@@ -143,15 +147,19 @@ extension FileTags {
   fileprivate var words: [String] {
     let texts = [title, artist, albumArtist, album, albumNumber, codec, picture]
     let numbers = [track, disc, year]
+    let lists = [genres, composers].map { $0.joined(separator: Self.separator) }
     // One expression of all three takes older compilers too long to check.
     let said = texts.map { $0 ?? "" }
     let counted = numbers.map { number in number.map(String.init) ?? "" }
-    return said + counted + [duration.map { "\($0)" } ?? "", hasVideo ? "video" : ""]
+    return said + counted + [duration.map { "\($0)" } ?? "", hasVideo ? "video" : ""] + lists
   }
+
+  /// Names are cleaned of control characters, so that this one is in none of them.
+  private static let separator = "\u{1f}"
 
   fileprivate init?(words: ArraySlice<String>) {
     let words = words.map { $0.isEmpty ? nil : $0 }
-    guard words.count == 12 else { return nil }
+    guard words.count == 14 else { return nil }
     self.init()
     (title, artist, albumArtist, album) = (words[0], words[1], words[2], words[3])
     (albumNumber, codec, picture) = (words[4], words[5], words[6])
@@ -159,5 +167,13 @@ extension FileTags {
       words[7].flatMap { Int($0) }, words[8].flatMap { Int($0) }, words[9].flatMap { Int($0) }
     )
     (duration, hasVideo) = (words[10].flatMap { Double($0) }, words[11] != nil)
+    genres = words[12]?.components(of: Self.separator) ?? []
+    composers = words[13]?.components(of: Self.separator) ?? []
+  }
+}
+
+extension String {
+  fileprivate func components(of separator: String) -> [String] {
+    split { separator.contains($0) }.map(String.init)
   }
 }

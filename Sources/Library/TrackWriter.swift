@@ -38,6 +38,7 @@ final class TrackWriter {
   let database: Database
   private let folders: LibraryFolders
   private let albums: AlbumKeeper
+  private let tags: TagKeeper
   private let statements: Statements
   private var folderNumbers: [String: Int64] = [:]
   /// True for library folders that are mounted, as far as they were checked.
@@ -51,6 +52,7 @@ final class TrackWriter {
     (self.database, self.folders, self.isFirstScan) = (database, folders, isFirstScan)
     statements = Statements(database)
     albums = AlbumKeeper(statements)
+    tags = TagKeeper(statements)
     now = Int64(time(nil))
   }
 
@@ -64,6 +66,7 @@ final class TrackWriter {
       // Their rows were rolled back.
       folderNumbers = [:]
       albums.forget()
+      tags.forget()
       throw error
     }
   }
@@ -81,11 +84,13 @@ final class TrackWriter {
         DELETE FROM folder WHERE NOT present
           AND NOT EXISTS (SELECT 1 FROM track WHERE folder = folder.id)
           AND NOT EXISTS (SELECT 1 FROM folder child WHERE child.parent = folder.id);
+        DELETE FROM tag WHERE NOT EXISTS (SELECT 1 FROM track_tag WHERE tag = tag.id);
         """)
     }
     // The numbers may be given out again.
     folderNumbers = [:]
     albums.forget()
+    tags.forget()
   }
 
   private func write(_ change: Change) throws(SQLiteError) {
@@ -165,14 +170,15 @@ final class TrackWriter {
     let album = try albums.album(of: tags, in: folder)
     var artist: Int64?
     if let name = tags.artist ?? tags.albumArtist { artist = try albums.artist(name) }
+    let title = tags.title ?? LibraryPath.title(file.name)
     let values: [SQLiteValue] = [
       SQLiteValue(home), SQLiteValue(file.name), SQLiteValue(file.size),
       SQLiteValue(file.mtime), SQLiteValue(signature),
-      SQLiteValue(tags.title ?? LibraryPath.title(file.name)), SQLiteValue(tags.album),
+      SQLiteValue(title), SQLiteValue(tags.album),
       SQLiteValue(tags.artist), SQLiteValue(tags.albumArtist), SQLiteValue(album),
       SQLiteValue(artist), SQLiteValue(tags.track), SQLiteValue(tags.disc), SQLiteValue(tags.year),
       SQLiteValue(tags.duration), SQLiteValue(tags.codec), SQLiteValue(tags.picture),
-      SQLiteValue(tags.hasVideo),
+      SQLiteValue(tags.hasVideo), SQLiteValue(SortKey.ofShelf(title)),
     ]
     if let number {
       try statements.prepared(Self.update).run(values + [SQLiteValue(number)])
@@ -181,12 +187,14 @@ final class TrackWriter {
       try statements.prepared(Self.insert).run(values + [SQLiteValue(added)])
     }
     if let number { try albums.mark(track: number) }
+    try self.tags.set(tags, ofTrack: number ?? database.lastInsertedID)
     albums.mark(album: album, artist: artist)
   }
 
   private static let columns = [
     "folder", "name", "size", "mtime", "signature", "title", "album", "artist", "albumartist",
     "album_id", "artist_id", "track", "disc", "year", "duration", "codec", "picture", "video",
+    "sort",
   ]
   private static let update =
     "UPDATE track SET missing = NULL, "

@@ -1,7 +1,7 @@
 import SQLiteStore
 
-/// Content that users have put into the library and that no scan can find again: stations and saved
-/// playlists.
+/// Content that users have put into the library and that no scan can find again: stations, saved
+/// playlists, favourites and what was played.
 struct UserLists {
   private struct Station {
     var name: String
@@ -20,15 +20,39 @@ struct UserLists {
     var reach: String?
   }
 
+  private struct Favourite {
+    var kind: String
+    var key: String
+    var title: String
+    var detail: String?
+    var added: Int64
+  }
+
+  private struct Play {
+    var at: Int64
+    var kind: String
+    var key: String
+    var title: String
+    var artist: String?
+    var album: String?
+  }
+
   private var stations: [Station] = []
-  private var playlists: [(name: String, entries: [Entry])] = []
+  private var playlists: [(id: Int64, name: String, entries: [Entry])] = []
+  private var favourites: [Favourite] = []
+  private var plays: [Play] = []
 
-  var isEmpty: Bool { stations.isEmpty && playlists.isEmpty }
+  var isEmpty: Bool {
+    stations.isEmpty && playlists.isEmpty && favourites.isEmpty && plays.isEmpty
+  }
 
-  /// A phrase such as `2 stations and 1 playlist were`.
+  /// A phrase such as `2 stations, 1 playlist and 5 favourites were`.
   var sentence: String {
-    let (s, p) = (stations.count, playlists.count)
-    return "\(s) station\(s == 1 ? "" : "s") and \(p) playlist\(p == 1 ? "" : "s") were"
+    func counted(_ count: Int, _ word: String) -> String {
+      "\(count) \(word)\(count == 1 ? "" : "s")"
+    }
+    return counted(stations.count, "station") + ", " + counted(playlists.count, "playlist")
+      + " and " + counted(favourites.count, "favourite") + " were"
   }
 
   /// Reads all that is readable in a damaged file.
@@ -48,7 +72,30 @@ struct UserLists {
     ).forEach([]) { row in
       if let id = row.int64(0), let name = row.text(1) { found.append((id, name)) }
     }
-    playlists = found.map { ($0.name, Self.entries(of: $0.id, in: database)) }
+    playlists = found.map { ($0.id, $0.name, Self.entries(of: $0.id, in: database)) }
+    readKeepsakes(database)
+  }
+
+  private mutating func readKeepsakes(_ database: Database) {
+    // Older files have none of these tables.
+    try? database.prepare(
+      "SELECT kind, key, title, detail, added FROM favourite ORDER BY id "
+        + "LIMIT ?"
+    ).forEach([SQLiteValue(Keepsakes.favouriteLimit)]) { row in
+      guard let kind = row.text(0), let key = row.text(1), let title = row.text(2) else { return }
+      favourites.append(
+        Favourite(
+          kind: kind, key: key, title: title, detail: row.text(3), added: row.int64(4) ?? 0))
+    }
+    try? database.prepare(
+      "SELECT at, kind, key, title, artist, album FROM play ORDER BY id LIMIT ?"
+    ).forEach([SQLiteValue(Keepsakes.playLimit)]) { row in
+      guard let kind = row.text(1), let key = row.text(2), let title = row.text(3) else { return }
+      plays.append(
+        Play(
+          at: row.int64(0) ?? 0, kind: kind, key: key, title: title, artist: row.text(4),
+          album: row.text(5)))
+    }
   }
 
   /// Identifies tracks by their files, because their numbers are different in the new database.
@@ -79,9 +126,24 @@ struct UserLists {
           "INSERT INTO radio (name, uri) VALUES (?, ?) ON CONFLICT DO NOTHING",
           SQLiteValue(station.name), SQLiteValue(station.uri))
       }
+      var numbers: [String: String] = [:]
       for playlist in playlists {
         try database.run("INSERT INTO playlist (name) VALUES (?)", SQLiteValue(playlist.name))
-        try write(playlist.entries, of: database.lastInsertedID, to: database)
+        let number = try database.prepare("SELECT max(id) FROM playlist").first { $0.int64(0) }
+        numbers["p\(playlist.id)"] = "p\((number ?? nil) ?? 0)"
+        try write(playlist.entries, of: (number ?? nil) ?? 0, to: database)
+      }
+      for favourite in favourites {
+        try database.run(
+          "INSERT OR IGNORE INTO favourite (kind, key, title, detail, added) VALUES (?, ?, ?, ?, ?)",
+          .text(favourite.kind), .text(numbers[favourite.key] ?? favourite.key),
+          .text(favourite.title), SQLiteValue(favourite.detail), SQLiteValue(favourite.added))
+      }
+      for play in plays {
+        try database.run(
+          "INSERT INTO play (at, kind, key, title, artist, album) VALUES (?, ?, ?, ?, ?, ?)",
+          SQLiteValue(play.at), .text(play.kind), .text(play.key), .text(play.title),
+          SQLiteValue(play.artist), SQLiteValue(play.album))
       }
     }
   }

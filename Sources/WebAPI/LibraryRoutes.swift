@@ -3,7 +3,7 @@ import Service
 import WebServer
 
 extension WebAPI {
-  private static let library = "/api/v1/library"
+  static let library = "/api/v1/library"
 
   static let libraryRoutes: [Route] = [
     Route("GET", "\(library)/albums", .guest) { api, call in
@@ -13,7 +13,7 @@ extension WebAPI {
       try json(await api.library.album(call["id"]))
     },
     Route("GET", "\(library)/artists", .guest) { api, call in
-      let limit = try call.integer("limit", in: 1...pageLimit, default: 200)
+      let limit = try call.integer("limit", in: 1...libraryPageLimit, default: 200)
       return try json(await api.library.artists(offset: call.offset, limit: limit))
     },
     Route("GET", "\(library)/folders", .guest) { api, call in
@@ -24,7 +24,7 @@ extension WebAPI {
       return try json(await api.library.folder(path))
     },
     Route("GET", "\(library)/search", .guest) { api, call in
-      let limit = try call.integer("limit", in: 1...100, default: 20)
+      let limit = try call.integer("limit", in: 1...libraryPageLimit, default: 20)
       guard let text = call.request.query("q"), text.unicodeScalars.count <= 200 else {
         throw APIProblem.invalid("q must be there, with at most 200 characters.")
       }
@@ -87,15 +87,22 @@ extension WebAPI {
     },
   ]
 
-  private static let pageLimit = 1_000
+  static let libraryPageLimit = 1_000
+  /// Releases before the first recording are misread tags.
+  private static let years = 1_000...9_999
 
   private static func albumQuery(_ call: RouteCall) throws -> AlbumQuery {
     let name = call.request.query("sort") ?? "artist"
     guard let order = AlbumQuery.Order(rawValue: name) else {
       throw APIProblem.invalid("sort must be artist, title, added or year.")
     }
-    return AlbumQuery(
+    var query = AlbumQuery(
       order: order, artistId: call.request.query("artistId"), offset: try call.offset,
-      limit: try call.integer("limit", in: 1...pageLimit, default: 200))
+      limit: try call.integer("limit", in: 1...libraryPageLimit, default: 200))
+    query.tagId = call.request.query("tagId")
+    if call.request.query("year") != nil {
+      query.year = try call.integer("year", in: years, default: years.lowerBound)
+    }
+    return query
   }
 }

@@ -67,6 +67,25 @@ package struct NoLibrary: LibraryControl {
   package func search(_ text: String, limit: Int) throws(Refusal) -> SearchResult {
     SearchResult()
   }
+  package func favourites() throws(Refusal) -> [LibraryThing] { [] }
+  package func recent(limit: Int) throws(Refusal) -> [LibraryThing] { [] }
+  package func history(offset: Int, limit: Int) throws(Refusal) -> PlayPage {
+    PlayPage(count: 0, plays: [])
+  }
+  package func clearHistory() throws(Refusal) {}
+  package func setFavourite(
+    _ kind: LibraryThing.Kind, _ id: String, to isFavourite: Bool
+  ) throws(Refusal) { throw none }
+  package func artist(_ id: String) throws(Refusal) -> ArtistContents { throw none }
+  package func tracks(_ query: TrackQuery) throws(Refusal) -> TrackPage {
+    TrackPage(count: 0, tracks: [])
+  }
+  package func tags(_ kind: LibraryTag.Kind, offset: Int, limit: Int) throws(Refusal) -> TagPage {
+    TagPage(count: 0, tags: [])
+  }
+  package func years() throws(Refusal) -> [LibraryYear] { [] }
+  package func lyrics(ofTrack id: String) throws(Refusal) -> LyricsContents { throw none }
+  package func letters(_ list: LetteredList) throws(Refusal) -> [LibraryLetter] { [] }
   package func radios() throws(Refusal) -> [Radio] { [] }
   package func playlists() throws(Refusal) -> [StoredPlaylist] { [] }
   package func folder(_ path: String) throws(Refusal) -> FolderContents {

@@ -33,6 +33,19 @@ final class LibraryBed {
     return database
   }
 
+  /// Takes out of a file what versions after this one have added.
+  static func makeOld(_ database: Database, version: Int) throws {
+    try database.execute(
+      """
+      DROP TRIGGER kept_track_moved; DROP TRIGGER kept_radio_removed;
+      DROP TRIGGER kept_playlist_removed; DROP TABLE favourite; DROP TABLE play;
+      DROP INDEX track_sort; DROP INDEX track_added; DROP TABLE track_tag; DROP TABLE tag;
+      ALTER TABLE track DROP COLUMN sort;
+      """)
+    if version < 2 { try database.execute("ALTER TABLE playlist_entry DROP COLUMN reach") }
+    try database.setVersion(version)
+  }
+
   func scan(_ paths: [String]? = nil) throws {
     reports = []
     let isFirst = try LibraryQueries.figures(database).trackCount == 0

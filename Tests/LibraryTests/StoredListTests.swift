@@ -111,9 +111,7 @@ import Testing
   @Test func `playlists of a file without reaches are read on and rescued`() throws {
     let path = bed.temporary.file("old.db")
     let saved = try StoredLists.save("Mine", Self.entries(), LibraryBed.open(path))
-    let old = try Database(path: path)
-    try old.execute("ALTER TABLE playlist_entry DROP COLUMN reach")
-    try old.setVersion(1)
+    try LibraryBed.makeOld(Database(path: path), version: 1)
     let rescued = try LibraryBed.open(bed.temporary.file("rescued.db"))
     try UserLists(rescuedFrom: path).write(to: rescued)
     for database in [try LibraryBed.open(path), rescued] {

@@ -225,7 +225,8 @@ import WebTestSupport
     let isRoom = path.contains("rooms/{id}")
     let target = path.replacing("{id}", with: isRoom ? room(1) : "g1")
       .replacing("{roomId}", with: room(2)).replacing("{entryId}", with: "1")
-      .replacing("{name}", with: "app.js").replacing("{hash}", with: "abc123")
+      .replacing("{name}", with: "app.js").replacing("{kind}", with: "album").replacing(
+        "{hash}", with: "abc123")
     let query = path.hasSuffix("events") ? "?limit=1" : path.hasSuffix("search") ? "?q=s" : ""
     return try await client.ask(
       method, target + query, bodies["\(method) \(path)"] ?? "", headers: [network])

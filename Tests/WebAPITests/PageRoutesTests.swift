@@ -200,7 +200,8 @@ import WireProtocol
     try await withHouse { client, _ in
       for (path, operations) in document.paths {
         let values = [
-          "id": path.contains("rooms/{id}") ? room(1) : "g1", "name": "x", "hash": "abc123",
+          "kind": "album", "id": path.contains("rooms/{id}") ? room(1) : "g1", "name": "x",
+          "hash": "abc123",
         ]
         let filled = values.reduce(path) { $0.replacing("{\($1.key)}", with: $1.value) }
           .replacing("{roomId}", with: room(1)).replacing("{entryId}", with: "1")

@@ -7,6 +7,8 @@ package actor FakeLibrary: LibraryControl {
   private let folder: String
   private var stations = [Radio(id: "s1", name: "FIP", uri: "http://example.org/fip")]
   private var lastNumber = 1
+  private var kept: [LibraryThing] = []
+  private var plays = [PlayPage.Play(.track, id: "t1", title: "Sinnerman 1", atS: 1_700_000_000)]
   private var lists = [StoredPlaylist(id: "p1", name: "Sunday", trackCount: 3)]
 
   /// - Parameter folder: contains the files `picture.jpg` and `film.mp4`.
@@ -44,6 +46,57 @@ package actor FakeLibrary: LibraryControl {
     var result = SearchResult()
     result.tracks = Self.tracks.filter { $0.title.lowercased().hasPrefix(text.lowercased()) }
     return result
+  }
+
+  package func favourites() throws(Refusal) -> [LibraryThing] { kept }
+
+  package func setFavourite(
+    _ kind: LibraryThing.Kind, _ id: String, to isFavourite: Bool
+  ) throws(Refusal) {
+    guard ["a1", "r1", "t1", "s1", "p1", "Turntable"].contains(id) else {
+      throw .noSuch("There is no \(kind) \(id).")
+    }
+    kept.removeAll { $0.kind == kind && $0.id == id }
+    if isFavourite { kept.insert(LibraryThing(kind, id: id, title: "The \(kind)"), at: 0) }
+  }
+
+  package func recent(limit: Int) throws(Refusal) -> [LibraryThing] {
+    plays.isEmpty ? [] : [LibraryThing(.album, id: "a1", title: "Pastel Blues")]
+  }
+
+  package func history(offset: Int, limit: Int) throws(Refusal) -> PlayPage {
+    PlayPage(count: plays.count, plays: Array(plays.dropFirst(offset).prefix(limit)))
+  }
+
+  package func clearHistory() throws(Refusal) { plays = [] }
+
+  package func artist(_ id: String) throws(Refusal) -> ArtistContents {
+    guard id == "r1" else { throw .noSuch("There is no artist \(id).") }
+    return ArtistContents(
+      artist: Artist(id: "r1", name: "Nina Simone", albumCount: 1), albums: [Self.album],
+      appearsOn: [], trackCount: 3)
+  }
+
+  package func tracks(_ query: TrackQuery) throws(Refusal) -> TrackPage {
+    TrackPage(
+      count: Self.tracks.count,
+      tracks: Array(Self.tracks.dropFirst(query.offset).prefix(query.limit)))
+  }
+
+  package func tags(_ kind: LibraryTag.Kind, offset: Int, limit: Int) throws(Refusal) -> TagPage {
+    let tag = LibraryTag(id: "g1", name: "A \(kind)", albumCount: 1, trackCount: 3)
+    return TagPage(count: 1, tags: offset == 0 ? [tag] : [])
+  }
+
+  package func years() throws(Refusal) -> [LibraryYear] { [LibraryYear(year: 1965, albumCount: 1)] }
+
+  package func lyrics(ofTrack id: String) throws(Refusal) -> LyricsContents {
+    guard id == "t1" else { throw .noSuch("There is no track \(id).") }
+    return LyricsContents(lines: [.init(text: "Oh, Sinnerman", atS: 12.5)])
+  }
+
+  package func letters(_ list: LetteredList) throws(Refusal) -> [LibraryLetter] {
+    list == .albums(.added) ? [] : [LibraryLetter(letter: "N", offset: 0)]
   }
 
   package func radios() throws(Refusal) -> [Radio] {

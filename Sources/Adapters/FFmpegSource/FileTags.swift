@@ -22,6 +22,13 @@ package struct FileTags: Hashable, Sendable {
   package var hasVideo = false
   /// Hash of the file's picture.
   package var picture: String?
+  /// At most `nameLimit` of each.
+  package var genres: [String] = []
+  package var composers: [String] = []
+
+  /// A file that names more genres or composers names nothing that helps to find it.
+  package static let nameLimit = 8
+  private static let nameLength = 100
 
   package init() {}
 
@@ -46,6 +53,18 @@ package struct FileTags: Hashable, Sendable {
     codec = file.codecName
     hasVideo = file.hasVideo
     picture = file.picture.map { file.library.hash(of: $0) }
+    genres = Self.names(file.tag("genre"))
+    composers = Self.names(file.tag("composer"))
+  }
+
+  /// Several names in one tag are separated by semicolons. Commas are part of a name, as in `Bach, Johann Sebastian`.
+  private static func names(_ text: String?) -> [String] {
+    let parts = (text ?? "").split(separator: ";").prefix(nameLimit).map { part in
+      var name = part.prefix(nameLength).drop(while: \.isWhitespace)
+      while name.last?.isWhitespace == true { name.removeLast() }
+      return String(name)
+    }
+    return parts.filter { !$0.isEmpty }
   }
 
   /// Returns 1965 for `1965-11-01`.
@@ -53,6 +72,16 @@ package struct FileTags: Hashable, Sendable {
     Int(date.prefix { $0.isASCII && $0.isNumber }).flatMap {
       (1_000...9_999).contains($0) ? $0 : nil
     }
+  }
+
+  /// Largest text of lyrics, in bytes.
+  private static let lyricsLimit = 64 << 10
+
+  /// Returns the lyrics in a media file as they are, with line breaks; nil if there are none.
+  package static func lyrics(path: String) throws(MediaError) -> String? {
+    let text = try OpenedFile(path: path).lyrics ?? ""
+    let bytes = text.utf8.filter { $0 != 0 }.prefix(lyricsLimit)
+    return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
   }
 
   /// Returns the picture in a media file; nil if there is none.
@@ -143,6 +172,17 @@ private final class OpenedFile {
       else { continue }
       let text = ItemMetadata.shown(String(cString: value))
       if !text.allSatisfy(\.isWhitespace) { return text }
+    }
+    return nil
+  }
+
+  /// ID3 names the language as well: `lyrics-eng`.
+  var lyrics: String? {
+    for dictionary in [context.pointee.metadata, sound?.pointee.metadata] {
+      for key in ["lyrics", "unsyncedlyrics"] {
+        let entry = library.calls.av_dict_get(dictionary, key, nil, AV_DICT_IGNORE_SUFFIX)
+        if let value = entry?.pointee.value, value.pointee != 0 { return String(cString: value) }
+      }
     }
     return nil
   }

@@ -18,6 +18,8 @@ final class HouseSurfaces {
   let media: MediaLibrary?
   let pairing: HousePairing
   private let web: WebService
+  /// Keeps the history of what was played.
+  private let history: Task<Void, Never>?
 
   init(
     _ configuration: HouseConfiguration, state: StateDirectory, house: HouseClient,
@@ -30,6 +32,9 @@ final class HouseSurfaces {
       case .success(let library): library
       case .failure(let failure): NoLibrary(because: "The library cannot be used: \(failure).")
       }
+    history = media.map { library in
+      Task.detached { await PlayKeeper(house, library).run() }
+    }
     let name = configuration.name ?? HostName.current
     pairing = HousePairing(house: house, senderName: name, means: .own(state, senderName: name))
     do {
@@ -41,13 +46,17 @@ final class HouseSurfaces {
         pairing: pairing,
         access: access)
     } catch {
+      history?.cancel()
       media?.close()
       throw Failure(.unavailable, error.description)
     }
     port = web.port
   }
 
-  func end() { media?.close() }
+  func end() {
+    history?.cancel()
+    media?.close()
+  }
 
   /// Opens the library. If that fails, reports it; music plays without a library.
   private static func library(

@@ -1,7 +1,7 @@
 package import House
 
 /// The music that a household owns, and its stations and playlists, from any thread. Problems are sentences for people.
-package protocol LibraryControl: Sendable {
+package protocol LibraryControl: LibraryKeepsakes, LibraryBrowsing {
   func albums(_ query: AlbumQuery) async throws(Refusal) -> AlbumPage
   func album(_ id: String) async throws(Refusal) -> AlbumContents
   func artists(offset: Int, limit: Int) async throws(Refusal) -> ArtistPage
@@ -51,6 +51,9 @@ package struct AlbumQuery: Hashable, Sendable {
 
   package var order: Order
   package var artistId: String?
+  /// The id of a genre or a composer.
+  package var tagId: String?
+  package var year: Int?
   package var offset: Int
   package var limit: Int
 
