@@ -30,6 +30,9 @@ static const unsigned char app_js[] = {
 static const unsigned char base_css[] = {
 #embed "web/base.css"
 };
+static const unsigned char browse_js[] = {
+#embed "web/browse.js"
+};
 static const unsigned char devices_js[] = {
 #embed "web/devices.js"
 };
@@ -45,6 +48,9 @@ static const unsigned char entries_js[] = {
 static const unsigned char events_js[] = {
 #embed "web/events.js"
 };
+static const unsigned char favourites_js[] = {
+#embed "web/favourites.js"
+};
 static const unsigned char icon_png[] = {
 #embed "web/icon.png"
 };
@@ -56,6 +62,9 @@ static const unsigned char keys_js[] = {
 };
 static const unsigned char library_js[] = {
 #embed "web/library.js"
+};
+static const unsigned char lyrics_js[] = {
+#embed "web/lyrics.js"
 };
 static const unsigned char manifest_webmanifest[] = {
 #embed "web/manifest.webmanifest"
@@ -90,6 +99,9 @@ static const unsigned char sync_js[] = {
 static const unsigned char theme_js[] = {
 #embed "web/theme.js"
 };
+static const unsigned char tiles_js[] = {
+#embed "web/tiles.js"
+};
 static const unsigned char truth_js[] = {
 #embed "web/truth.js"
 };
@@ -112,15 +124,18 @@ static const struct page_file files[] = {
     FILE_NAMED("api.js", JS, api_js),
     FILE_NAMED("app.js", JS, app_js),
     FILE_NAMED("base.css", CSS, base_css),
+    FILE_NAMED("browse.js", JS, browse_js),
     FILE_NAMED("devices.js", JS, devices_js),
     FILE_NAMED("dom.js", JS, dom_js),
     FILE_NAMED("drag.js", JS, drag_js),
     FILE_NAMED("entries.js", JS, entries_js),
     FILE_NAMED("events.js", JS, events_js),
+    FILE_NAMED("favourites.js", JS, favourites_js),
     FILE_NAMED("icon.png", PNG, icon_png),
     FILE_NAMED("icon.svg", SVG, icon_svg),
     FILE_NAMED("keys.js", JS, keys_js),
     FILE_NAMED("library.js", JS, library_js),
+    FILE_NAMED("lyrics.js", JS, lyrics_js),
     FILE_NAMED("manifest.webmanifest", MANIFEST, manifest_webmanifest),
     FILE_NAMED("now.js", JS, now_js),
     FILE_NAMED("overlay.js", JS, overlay_js),
@@ -132,6 +147,7 @@ static const struct page_file files[] = {
     FILE_NAMED("sound.js", JS, sound_js),
     FILE_NAMED("sync.js", JS, sync_js),
     FILE_NAMED("theme.js", JS, theme_js),
+    FILE_NAMED("tiles.js", JS, tiles_js),
     FILE_NAMED("truth.js", JS, truth_js),
     FILE_NAMED("video.js", JS, video_js),
     FILE_NAMED("views.css", CSS, views_css),

@@ -67,6 +67,55 @@ SORTED = {
 }
 
 
+GENRES = ["Ambient", "Baroque", "Blues", "Chanson", "Classical", "Country", "Dub", "Electronic", "Folk", "Funk", "Hip-Hop", "Jazz", "Metal",
+          "Opera", "Pop", "Punk", "Rock", "Soul", "Soundtrack", "World"]
+COMPOSERS = [f"{last}, {first}" for first, last in zip(FIRST, LAST)]
+
+
+def genre(album):
+    """The number of an album's genre: an artist has one."""
+    return int(album["artistId"][1:]) % len(GENRES)
+
+
+def composer(album):
+    return int(album["id"][1:]) % len(COMPOSERS)
+
+
+def tagged(tag_id):
+    number = int(tag_id[1:])
+    if number >= 100:
+        return [a for a in SORTED["artist"] if composer(a) == number - 100]
+    return [a for a in SORTED["artist"] if genre(a) == number]
+
+
+def tags(kind):
+    names, of, base = (GENRES, genre, 0) if kind == "genres" else (COMPOSERS, composer, 100)
+    found = [{"id": f"g{base + n}", "name": name, "albumCount": 0, "trackCount": 0} for n, name in enumerate(names)]
+    for album in ALBUM_LIST:
+        found[of(album)]["albumCount"] += 1
+        found[of(album)]["trackCount"] += album["trackCount"]
+    return sorted((t for t in found if t["albumCount"]), key=lambda tag: tag["name"])
+
+
+def letters(names):
+    """Where each first letter begins in a sorted list of names."""
+    places = {}
+    for index, name in enumerate(names):
+        first = name.removeprefix("The ")[:1].upper()
+        places.setdefault(first if first.isalpha() else "#", index)
+    return [{"letter": letter, "offset": index} for letter, index in places.items()]
+
+
+_ALL_TRACKS = []
+
+
+def all_tracks():
+    """In the order of their titles; made when somebody asks."""
+    if not _ALL_TRACKS:
+        _ALL_TRACKS.extend(sorted((t for a in ALBUM_LIST for t in tracks(a["id"])), key=lambda t: t["title"].removeprefix("The ").lower()))
+    return _ALL_TRACKS
+
+
 def tracks(album_id):
     album = ALBUM[album_id]
     chance = random.Random("tracks" + album_id)

@@ -55,6 +55,7 @@ class House:
         self.rooms, self.groups, self.queues, self.undos, self.snapshots = {}, {}, {}, {}, {}
         self.inputs = [{"name": "Turntable", "kind": "card", "onSound": "Living room", "isHeard": False}, {"name": "Television", "kind": "pipe"}]
         self.radios, self.playlists = list(catalogue.RADIOS), {}
+        self.favourites, self.plays = [], []
         self.library = {"trackCount": 31480, "albumCount": catalogue.ALBUMS, "scan": None, "revision": 1, "folders": ["music", "more"]}
         self.server = {"name": "study", "version": "1.0.0", "settings": SETTINGS}
         self.points, self.marks, self.noise = {}, [], {}
@@ -74,6 +75,10 @@ class House:
             self.rooms[key] = dict(id=key, name=name, groupId=None, state=state, **more, isPaired=state != "notPaired", canUnpair=False,
                                    isPresent=state not in ("away",), volume=volume, muted=False, delayMs=0, channels="stereo",
                                    model="Raspberry Pi 4", sync=None)
+        self.playlists["p2"] = ("Dinner with friends", [self._entry(t) for t in catalogue.tracks("a9") + catalogue.tracks("a4")])
+        if scene != "first":
+            self.favourites = [("album", "a31"), ("radio", "s1"), ("artist", "r40"), ("playlist", "p2"), ("track", "t12-3"), ("input", "Turntable"), ("album", "a40")]
+            self.plays = [("track", "t12-3", 600), ("radio", "s0", 4000), ("track", "t30-1", 90000), ("track", "t30-0", 90300), ("input", "Turntable", 180000)]
         if scene in ("silent", "first"):
             return
         first = self.add_group([room_id("Kitchen"), room_id("Bathroom")], None)
@@ -88,7 +93,6 @@ class House:
         self.pause(second)
         self.playlists["p1"] = ("Sunday breakfast", [self._entry(t) for t in catalogue.tracks("a3")])
         self.playlists["p1"][1][1]["isGone"] = True
-        self.playlists["p2"] = ("Dinner with friends", [self._entry(t) for t in catalogue.tracks("a9") + catalogue.tracks("a4")])
         self._remember()
 
     def _remember(self):
@@ -122,6 +126,28 @@ class House:
         """Marks stations and playlists as changed."""
         self.library["revision"] += 1
         self.announce(library=True)
+
+    def thing(self, kind, key):
+        """A favourite as the API tells it; None if there is no such thing."""
+        try:
+            if kind == "album":
+                album = catalogue.ALBUM[key]
+                return {"kind": kind, "id": key, "title": album["title"], "detail": album["artist"], "artwork": album["artwork"]}
+            if kind == "artist":
+                artist = catalogue.artist(int(key[1:]))
+                return {"kind": kind, "id": key, "title": artist["name"], "artwork": artist["artwork"]}
+            if kind == "track":
+                track = catalogue.track(key)
+                return {"kind": kind, "id": key, "title": track["title"], "detail": track["artist"], "artwork": track["artwork"]}
+            if kind == "radio":
+                radio = next(r for r in self.radios if r["id"] == key)
+                return {"kind": kind, "id": key, "title": radio["name"], "artwork": radio["artwork"]}
+            if kind == "playlist":
+                name, entries = self.playlists[key]
+                return {"kind": kind, "id": key, "title": name, "detail": f"{len(entries)} tracks"}
+            return {"kind": kind, "id": key, "title": key} if any(each["name"] == key for each in self.inputs) else None
+        except (KeyError, IndexError, ValueError, StopIteration):
+            return None
 
     def _send(self, event, body, identity=None):
         for listener in list(self.listeners):

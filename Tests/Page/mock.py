@@ -11,6 +11,7 @@ import pathlib
 import queue
 import re
 import sys
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -255,6 +256,10 @@ def _(house, query, body):
     albums = catalogue.SORTED[query.get("sort", "artist")][:house.library["albumCount"]]
     if query.get("artistId"):
         albums = [a for a in albums if a["artistId"] == query["artistId"]]
+    if query.get("tagId"):
+        albums = catalogue.tagged(query["tagId"])
+    if query.get("year"):
+        albums = [a for a in albums if a["year"] == int(query["year"])]
     return 200, page_of(albums, query, "albums")
 
 
@@ -267,6 +272,106 @@ def _(house, query, body, key):
 def _(house, query, body):
     count = len(catalogue.ARTISTS) if house.library["albumCount"] else 0
     return 200, page_of([catalogue.artist(n) for n in range(count)], query, "artists")
+
+
+@route("GET", "/library/artists/{key}")
+def _(house, query, body, key):
+    own = sorted((a for a in catalogue.ALBUM_LIST if a["artistId"] == key), key=lambda a: a["year"])
+    if not own:
+        raise Refusal(404, "This artist no longer exists.")
+    others = [catalogue.ALBUM[f"a{int(own[0]['id'][1:]) + n}"] for n in (1, 2)] if int(own[0]["id"][1:]) < 2900 else []
+    return 200, {"artist": catalogue.artist(int(key[1:])), "albums": own, "appearsOn": others, "trackCount": sum(a["trackCount"] for a in own)}
+
+
+@route("GET", "/library/tracks/{key}/lyrics")
+def _(house, query, body, key):
+    """Every second album has lyrics with times, every third has some without."""
+    track, album = catalogue.track(key), int(key[1:].split("-")[0])
+    lines = [phrase for _ in range(6) for phrase in catalogue.PHRASES[:7] + [""]]
+    if album % 2 == 0:
+        return 200, {"lines": [{"text": text, "atS": 3 + n * 4} for n, text in enumerate(lines) if n * 4 < track["durationS"]]}
+    return 200, {"lines": [{"text": text} for text in lines] if album % 3 == 0 else []}
+
+
+@route("GET", "/library/tracks")
+def _(house, query, body):
+    found = catalogue.all_tracks() if house.library["albumCount"] else []
+    if query.get("artistId"):
+        found = [t for t in found if t["artistId"] == query["artistId"]]
+    return 200, page_of(found, query, "tracks")
+
+
+@route("GET", "/library/(?P<kind>genres|composers)")
+def _(house, query, body, kind):
+    return 200, page_of(catalogue.tags(kind) if house.library["albumCount"] else [], query, "tags")
+
+
+@route("GET", "/library/years")
+def _(house, query, body):
+    years = [a["year"] for a in catalogue.ALBUM_LIST]
+    return 200, {"years": [{"year": y, "albumCount": years.count(y)} for y in sorted(set(years), reverse=True)]}
+
+
+@route("GET", "/library/letters")
+def _(house, query, body):
+    if query["of"] == "tracks":
+        return 200, {"letters": catalogue.letters([t["title"] for t in catalogue.all_tracks()])}
+    if query["of"] == "artists":
+        return 200, {"letters": catalogue.letters(catalogue.ARTISTS)}
+    albums = catalogue.SORTED[query.get("sort", "artist")][:house.library["albumCount"]]
+    if query["sort"] == "year":
+        decades = [f"{a['year'] // 10}0s" for a in albums]
+        return 200, {"letters": [{"letter": d, "offset": decades.index(d)} for d in sorted(set(decades), reverse=True)]}
+    return 200, {"letters": [] if query["sort"] == "added" else catalogue.letters([a[query["sort"]] for a in albums])}
+
+
+@route("GET", "/library/favourites")
+def _(house, query, body):
+    return 200, {"favourites": [t for t in (house.thing(*f) for f in house.favourites) if t]}
+
+
+@route("PUT", "/library/favourites/{kind}/{key}")
+def _(house, query, body, kind, key):
+    if not house.thing(kind, key):
+        raise Refusal(404, "There is no such thing in the library any more; look for it again.")
+    if (kind, key) not in house.favourites:
+        house.favourites.insert(0, (kind, key))
+    house.renew_library()
+    return 204, None
+
+
+@route("DELETE", "/library/favourites/{kind}/{key}")
+def _(house, query, body, kind, key):
+    house.favourites = [f for f in house.favourites if f != (kind, key)]
+    house.renew_library()
+    return 204, None
+
+
+@route("GET", "/library/recent")
+def _(house, query, body):
+    found = []
+    for kind, key, ago in house.plays:
+        thing = house.thing("album", catalogue.track(key)["albumId"]) if kind == "track" else house.thing(kind, key)
+        if thing and not any(t["id"] == thing["id"] for t in found):
+            found.append({**thing, "atS": time.time() - ago})
+    return 200, {"recent": found[:int(query.get("limit", 20))]}
+
+
+@route("GET", "/library/history")
+def _(house, query, body):
+    plays = []
+    for kind, key, ago in house.plays:
+        thing = house.thing(kind, key)
+        album = catalogue.track(key)["albumId"] if kind == "track" else None
+        plays.append({"kind": kind, "id": key, "title": thing["title"], "artist": thing.get("detail"), "artwork": thing.get("artwork"),
+                      "albumId": album, "atS": time.time() - ago})
+    return 200, page_of(plays, query, "plays")
+
+
+@route("DELETE", "/library/history")
+def _(house, query, body):
+    house.plays = []
+    return 204, None
 
 
 @route("GET", "/library/folders")
@@ -397,7 +502,7 @@ class Handler(BaseHTTPRequestHandler):
             return self.problem(415, "Send the body as application/json.")
         self.call(self.command, unquote(urlsplit(self.path).path[len(API):]), {}, json.loads(body or "{}"))
 
-    do_PATCH = do_DELETE = do_POST
+    do_PATCH = do_PUT = do_DELETE = do_POST
 
     def call(self, method, path, query, body):
         for verb, pattern, handler in ROUTES:

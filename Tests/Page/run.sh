@@ -22,5 +22,6 @@ python3 -c 'import playwright, axe_playwright_python' 2>/dev/null ||
 
 python3 test_page.py
 python3 test_use.py
+python3 test_home.py
 python3 test_real.py
 unshare -m -n python3 test_access.py

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Takes pictures of every view at three widths, dark and light, and of the empty states.
+"""Takes pictures of every view at three widths and on a phone on its side, dark and light, and of the empty states.
 
     Tests/Page/screenshots.py OUTDIR [--base http://localhost:7780/]
 """
@@ -11,8 +11,10 @@ import browser as support
 from browser import LAPTOP, PHONE, TABLET
 
 VIEWS = {"now": "now", "queue": "queue", "library": "library", "rooms": "rooms", "sync": "sync"}
-MORE = {"album": "library/album/a12", "artist": "library/artist/r3", "folders": "library/folders", "radio": "library/radio",
+MORE = {"albums": "library/albums", "album": "library/album/a12", "bare-album": "library/album/a40", "artist": "library/artist/r3", "tracks": "library/tracks",
+        "genres": "library/genres", "years": "library/years", "history": "library/history", "folders": "library/folders", "radio": "library/radio",
         "search": "library/search/amber"}
+LANDSCAPE = (844, 390)
 
 
 def taken(page, folder, name):
@@ -30,7 +32,7 @@ def main():
     with support.chromium() as browser:
         with support.Server(address=arguments.base) as server:
             for scheme in ["dark", "light"]:
-                for size in [PHONE, TABLET, LAPTOP]:
+                for size in [PHONE, LANDSCAPE, TABLET, LAPTOP]:
                     shoot(browser, server, folder, scheme, size)
         if arguments.base:
             return
@@ -48,16 +50,16 @@ def shoot(browser, server, folder, scheme, size):
     page = context.new_page()
     for name, view in {**VIEWS, **(MORE if scheme == "dark" else {})}.items():
         page.goto(f"{server.address}#/{view}")
-        taken(page, folder, f"{size[0]}-{scheme}-{name}")
+        taken(page, folder, f"{size[0]}x{size[1]}-{scheme}-{name}")
     page.goto(f"{server.address}#/rooms")
     for name, button in [("room", "More for Kitchen"), ("members", "Add or remove rooms"), ("group-menu", "More for this group")]:
         page.get_by_role("button", name=button).first.click()
-        taken(page, folder, f"{size[0]}-{scheme}-{name}")
+        taken(page, folder, f"{size[0]}x{size[1]}-{scheme}-{name}")
         page.keyboard.press("Escape")
     page.goto(f"{server.address}#/now")
     for name, button in [("sound", "Sound and sleep timer"), ("truth", "±")]:
         page.get_by_role("button", name=button).first.click()
-        taken(page, folder, f"{size[0]}-{scheme}-{name}")
+        taken(page, folder, f"{size[0]}x{size[1]}-{scheme}-{name}")
         page.keyboard.press("Escape")
     context.close()
 

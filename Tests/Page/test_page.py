@@ -22,7 +22,7 @@ from browser import LAPTOP, PHONE, TABLET
 
 BASE = None
 FILES = support.HERE.parents[1] / "Sources/Page/web"
-VIEWS = ["now", "queue", "library", "rooms", "sync"]
+VIEWS = ["now", "queue", "library", "rooms", "sync", "library/albums", "library/artist/r3", "library/tracks", "library/genres", "library/years", "library/history"]
 
 
 def setUpModule():
@@ -298,7 +298,7 @@ class Queue(PageTest):
         expect(page.locator("#queue .entry").first).to_be_visible()
 
     def test_replacing_the_queue_can_be_undone(self):
-        page = self.open("library")
+        page = self.open("library/albums")
         before = self.queue(page)
         page.locator(".tile").nth(1).hover()
         page.locator(".tile").nth(1).get_by_role("button").click()
@@ -349,14 +349,14 @@ class Library(PageTest):
         expect(page.locator("#library .tile").first).to_contain_text(re.compile("amber", re.I))
 
     def test_three_thousand_albums_scroll_to_their_end(self):
-        page = self.open("library")
+        page = self.open("library/albums")
         expect(page.locator(".tile").first).to_be_visible()
         page.locator("#library .scroll").evaluate("element => element.scrollTo(0, element.scrollHeight)")
         expect(page.locator(".tile").last.locator("strong")).not_to_be_empty()
         self.assertLess(page.locator(".tile").count(), 80)
 
     def test_the_way_back_leads_to_where_it_left(self):
-        page = self.open("library")
+        page = self.open("library/albums")
         expect(page.locator(".tile").first).to_be_visible()
         page.locator("#library .scroll").evaluate("element => element.scrollTo(0, 4000)")
         page.locator(".tile a").nth(12).click()
@@ -366,7 +366,7 @@ class Library(PageTest):
         self.until(page, lambda: page.locator("#library .scroll").evaluate("element => element.scrollTop") > 3900, "where it was")
 
     def test_an_album_is_added_to_the_end(self):
-        page = self.open("library")
+        page = self.open("library/albums")
         count = self.group(page)["queue"]["count"]
         page.locator(".tile a").first.click()
         page.locator(".verbs").get_by_role("button", name="Add", exact=True).click()
@@ -374,8 +374,8 @@ class Library(PageTest):
 
     def test_every_part_opens(self):
         page = self.open("library")
-        for part in ["Artists", "Folders", "Radio", "Playlists"]:
-            page.locator(".tabs").get_by_role("link", name=part).click()
+        for part in ["Albums", "Artists", "Tracks", "Genres", "Playlists", "Radio", "Folders", "Home"]:
+            page.locator(".tabs").get_by_role("link", name=part, exact=True).click()
             expect(page.locator("#library .scroll").locator(".tile, .row").first).to_be_visible()
 
 
@@ -485,7 +485,7 @@ class Quality(PageTest):
     def test_covers_leave_most_of_the_browsers_connections_to_commands(self):
         page, asked = self.open("sync", PHONE), []
         page.route("**/artwork/**", lambda route: asked.append(route))
-        page.goto(f"{self.server.address}#/library")
+        page.goto(f"{self.server.address}#/library/albums")
         for count in range(2, 7):
             self.until(page, lambda: len(asked) == count, f"{count} covers were asked for, two of them not answered")
             asked[count - 2].continue_()
@@ -499,10 +499,10 @@ class Quality(PageTest):
         page.goto(f"{self.server.address}#/library")
         self.until(page, lambda: page.locator(".tile img").evaluate_all("images => images.some((image) => image.naturalWidth)"), "a cover")
 
-    def test_the_page_weighs_at_most_156_kb_as_written(self):
+    def test_the_page_weighs_at_most_180_kb_as_written(self):
         weight = sum(file.stat().st_size for file in FILES.iterdir())
         print(f"weight: {weight} bytes", file=sys.stderr)
-        self.assertLessEqual(weight, 156_000)
+        self.assertLessEqual(weight, 180_000)
 
     def test_nothing_scrolls_sideways_and_every_target_is_large_enough(self):
         for size in [PHONE, TABLET, LAPTOP]:

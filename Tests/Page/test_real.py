@@ -109,7 +109,7 @@ class Playing(RealTest):
         expect(page.get_by_role("dialog")).to_contain_text("nothing is lost on the way")
 
     def test_an_open_page_notices_files_that_come(self):
-        page = self.open("library")
+        page = self.open("library/albums")
         count = house.state()["library"]["albumCount"]
         expect(page.locator("#library .sorts")).to_contain_text(f"{count} albums")
         artist = house.folder / "music" / catalogue.ALBUM["a41"]["artist"]
@@ -121,7 +121,7 @@ class Playing(RealTest):
     def test_the_cover_and_the_album_of_what_plays_are_shown(self):
         page = self.open()
         self.until(page, lambda: page.locator("#now .art img").evaluate("image => image.naturalWidth") > 500, "a large cover")
-        page.locator("#now .byline a").click()
+        page.locator("#now .byline a").last.click()
         expect(page.locator("#library .page-head h1")).to_have_text(self.now()["item"]["album"])
 
     def test_sync_shows_a_line_for_each_room(self):
@@ -345,8 +345,8 @@ class Queue(RealTest):
             return [entry["id"] for entry in house.api("GET", f"/groups/{self.group_id}/queue")["entries"]]
 
         for names in [("Remove",), ("Shuffle",), ("Clear",)]:
-            # The handle of a row has its own menu.
-            page.locator("#queue .handle").nth(3).click() if names == ("Remove",) else page.get_by_role("button", name="Save, shuffle, clear").click()
+            # A row has its own menu.
+            page.locator("#queue .entry").nth(3).get_by_role("button", name=re.compile("^More for")).click() if names == ("Remove",) else page.get_by_role("button", name="Save, shuffle, clear").click()
             page.get_by_role("button", name=names[0], exact=True).click()
             self.until(page, lambda: order() != before, names)
             state = self.until_house(lambda group: group["state"] == "playing" or names == ("Clear",))
@@ -368,6 +368,28 @@ class Queue(RealTest):
         playlists = house.api("GET", "/library/playlists")["playlists"]
         self.assertEqual([playlist["trackCount"] for playlist in playlists], [self.now()["queue"]["count"]])
         house.api("DELETE", f"/library/playlists/{playlists[0]['id']}")
+
+
+class Home(RealTest):
+    def test_a_favourite_outlives_a_kill_and_what_played_is_remembered(self):
+        page = self.open("now", PHONE)
+        album = self.now()["item"]["album"]
+        page.locator("#now .byline a").last.click()
+        heart = page.locator(".page-head").get_by_role("button", name="Favourite: ")
+        heart.click()
+        expect(heart).to_have_attribute("aria-pressed", "true")
+        self.addCleanup(lambda: [house.api("DELETE", f"/library/favourites/{thing['kind']}/{thing['id']}") for thing in house.api("GET", "/library/favourites")["favourites"]])
+        self.until(page, lambda: house.api("GET", "/library/favourites")["favourites"], "kept")
+        house.wait(lambda state: any(thing["title"] == album for thing in house.api("GET", "/library/recent")["recent"]), seconds=60)
+        house.stop()
+        house.start()
+        page.goto(f"{house.address}#/library/home")
+        page.reload()
+        for title in ["Favourites", "Played lately"]:
+            strip = page.locator(".part").filter(has_text=title).locator("xpath=following-sibling::ul[1]")
+            expect(strip.locator(".tile").first).to_contain_text(album)
+        page.locator("#library .tile").first.get_by_role("button", name="Play ").tap()
+        self.until_house(lambda group: group["state"] == "playing" and group["item"]["album"] == album)
 
 
 class Together(RealTest):

@@ -82,6 +82,7 @@ class EmptyLibrary(UseTest):
         expect(page.locator("#library .tile")).to_have_count(4)
         self.api(page, "POST", "/mock/library", {"trackCount": 120, "albumCount": 12, "revision": 2, "scan": None})
         expect(page.locator("#library .tile")).to_have_count(12)
+        page.get_by_role("link", name="Albums", exact=True).click()
         expect(page.locator("#library .sorts")).to_contain_text("12 albums")
 
     def test_the_empty_library_says_what_is_true(self):
@@ -97,7 +98,7 @@ class EmptyLibrary(UseTest):
 
 class Library(UseTest):
     def test_what_a_scan_changes_shows_without_moving_the_list(self):
-        page = self.open("library")
+        page = self.open("library/albums")
         page.locator("#library .scroll").evaluate("element => element.scrollTo(0, 4000)")
         expect(page.locator(".tile").last.locator("strong")).not_to_be_empty()
         self.api(page, "POST", "/mock/library", {"albumCount": 900, "revision": 2})
@@ -105,7 +106,7 @@ class Library(UseTest):
         self.assertGreater(page.locator("#library .scroll").evaluate("element => element.scrollTop"), 3900)
 
     def test_a_scan_makes_the_page_ask_at_a_bounded_rate(self):
-        page, asked = self.open("library", PHONE), []
+        page, asked = self.open("library/albums", PHONE), []
         expect(page.locator(".tile").first).to_be_visible()
         page.on("request", lambda request: "/library/" in request.url and asked.append(request.url))
         for revision in range(2, 32):
@@ -164,7 +165,7 @@ class Undo(UseTest):
     def test_undo_after_each_verb_that_offers_it(self):
         page = self.open("queue", PHONE)
         first = self.queue(page)[5]
-        self.after(page, lambda: (page.locator("#queue .handle").nth(5).click(), self.menu(page, "Remove")))
+        self.after(page, lambda: (page.locator("#queue .entry").nth(5).get_by_role("button", name=re.compile("^More for")).click(), self.menu(page, "Remove")))
         expect(page.locator("#queue .entry-title").nth(5)).to_have_text(first)
         self.after(page, lambda: self.menu(page, "Save, shuffle, clear", "Shuffle"))
         self.after(page, lambda: self.menu(page, "Save, shuffle, clear", "Clear"))

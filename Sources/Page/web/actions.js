@@ -2,6 +2,7 @@
 
 import { act, newest, store } from "./api.js"
 import { clamp, h, icon, lines } from "./dom.js"
+import { heartLine } from "./favourites.js"
 import { menu, settled, sheet, toast } from "./overlay.js"
 
 let chosenId = localStorage.getItem("tutti.group")
@@ -79,9 +80,11 @@ export function repeat(group = currentGroup()) {
 export const shuffle = async (group = currentGroup()) => (await order(group, "queue/shuffle")) && toast("Shuffled", { undo: () => undo(group) })
 export const undo = async (group = currentGroup()) => (await order(group, "queue/undo")) && toast("Undone")
 
-/** Puts items into the queue: "now" replaces it and plays, "next" and "end" add. Asks for rooms if no group has any. */
-export function enqueue(items, where, name) {
+/** Puts items, or those that a function fetches, into the queue: "now" replaces it and plays, "next" and "end" add. Asks for rooms if no group has any. */
+export function enqueue(wanted, where, name) {
 	const put = async (group) => {
+		const items = typeof wanted === "function" ? await wanted().catch((error) => toast(error.message, { isError: true })) : wanted
+		if (!items) return
 		const replaced = where === "now" && group.queue.count
 		if (!(await order(group, "queue", { items, at: where }))) return
 		toast({ now: `Plays ${name} in ${group.name}`, next: `${name} comes next in ${group.name}`, end: `Added ${name} to ${group.name}` }[where],
@@ -97,6 +100,7 @@ export function playMenu(anchor, items, name, more = []) {
 		["play", "Play now, replace the queue", () => enqueue(items, "now", name)],
 		["right", "Play next", () => enqueue(items, "next", name)],
 		["plus", "Add to the end", () => enqueue(items, "end", name)],
+		heartLine(items, name),
 		...more,
 	])
 }

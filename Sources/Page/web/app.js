@@ -5,6 +5,7 @@ import { chooseGroup, currentGroup, isRunning } from "./actions.js"
 import { get, store } from "./api.js"
 import { attribute, bars, cover, h, icon, keyed, lines, setCover, setText } from "./dom.js"
 import { connect } from "./events.js"
+import { drawFavourites } from "./favourites.js"
 import { listenToKeys } from "./keys.js"
 import { buildLibrary, drawLibrary, openLibrary } from "./library.js"
 import { buildNow, drawNow } from "./now.js"
@@ -45,6 +46,7 @@ function draw() {
 	drawQueue()
 	drawGroups()
 	drawLibrary()
+	drawFavourites()
 	drawRooms()
 	watchRooms()
 	drawSync()
@@ -57,7 +59,7 @@ function drawGroups() {
 		const [picture, text] = [cover(null), lines()]
 		return Object.assign(h("button.side-group", { onclick: () => chooseGroup(group.id) }, picture, text.box, bars()), { picture, text })
 	}, (button, group) => {
-		setCover(button.picture, group.item?.artwork)
+		setCover(button.picture, group.item?.artwork, 300, group.item?.album)
 		setText(button.text.top, group.name || "Empty group")
 		setText(button.text.below, group.item?.title ?? "Nothing plays")
 		button.setAttribute("aria-pressed", group.id === current?.id)

@@ -72,13 +72,20 @@ export function keyed(parent, items, keyOf, create, update) {
 	}
 }
 
-/** A cover, or the symbol of a note if there is none. */
-export const cover = (hash, size) => setCover(h("span.cover", icon("note")), hash, size)
+/** A cover. If there is none, a colour and the first letter of the name, or a symbol. */
+export const cover = (hash, size, name, symbol) => setCover(h("span.cover", icon("note")), hash, size, name, symbol)
 
-export function setCover(box, hash, size = 300) {
+const hueOf = (name) => [...(name || "")].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)) % 3600, 7) / 10
+
+export function setCover(box, hash, size = 300, name = "", symbol = "") {
 	const address = hash ? `api/v1/artwork/${encodeURIComponent(hash)}?size=${size}` : ""
-	if ((box.dataset.address ?? "") === address) return box
-	box.dataset.address = address
+	const key = `${address} ${name} ${symbol}`
+	if (box.dataset.key === key) return box
+	box.dataset.key = key
+	box.classList.toggle("named", !hash && !!name)
+	box.style.setProperty("--hue", hueOf(name))
+	attribute(box, "data-letter", symbol || !name ? null : [...name.replace(/^(the|a) /i, "").toUpperCase()].find((letter) => /[\p{L}\p{N}]/u.test(letter)))
+	if (box.querySelector("use")) setIcon(box, symbol || "note")
 	box.querySelector("img")?.remove()
 	if (address) {
 		// Hidden until loaded, because browsers draw a broken image if loading fails.

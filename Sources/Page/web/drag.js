@@ -1,4 +1,4 @@
-// Reorders a virtual list by touch and mouse, with Pointer Events.
+// Reorders a virtual list by touch and mouse, and removes rows with a swipe to the left, with Pointer Events.
 
 import { clamp } from "./dom.js"
 
@@ -14,7 +14,6 @@ export function reorder(list, onmove) {
 		const row = handle?.closest("li")
 		if (!row?.entry || event.button !== 0) return
 		handle.setPointerCapture(event.pointerId)
-		row.wasDragged = false
 		const from = Number(row.dataset.index)
 		drag = { id: event.pointerId, row, from, to: from, startY: event.clientY, y: event.clientY, startTop: scroller.scrollTop }
 	})
@@ -67,9 +66,36 @@ export function reorder(list, onmove) {
 		row.classList.remove("lifted")
 		element.classList.remove("dragging")
 		if (!isMoving) return
-		row.wasDragged = true
-		setTimeout(() => (row.wasDragged = false))
 		if (isDone && from !== to) onmove(from, to)
 		else list.placeAll()
+	}
+}
+
+/** Calls `onswipe(entry)` when a finger has swiped a row far enough to the left. */
+export function swipe({ element }, onswipe) {
+	const far = 96
+	let drag = null
+	element.addEventListener("pointerdown", (event) => {
+		const main = event.target.closest(".row-main")
+		const row = main?.closest("li")
+		if (row?.entry && event.pointerType === "touch") drag = { id: event.pointerId, main, row, entry: row.entry, x: event.clientX, way: 0 }
+	})
+	element.addEventListener("pointermove", (event) => {
+		if (event.pointerId !== drag?.id) return
+		drag.way = Math.min(0, event.clientX - drag.x)
+		if (drag.way > -12) return
+		drag.row.classList.add("swiped")
+		drag.row.classList.toggle("far", drag.way < -far)
+		drag.main.style.translate = `${drag.way}px`
+	})
+	for (const name of ["pointerup", "pointercancel"]) {
+		element.addEventListener(name, (event) => {
+			if (event.pointerId !== drag?.id) return
+			const { main, row, entry, way } = drag
+			drag = null
+			main.style.translate = ""
+			row.classList.remove("swiped", "far")
+			if (name === "pointerup" && way < -far) onswipe(entry)
+		})
 	}
 }

@@ -1,11 +1,11 @@
 // The library view: albums, artists, folders, radio, playlists, and one search through all of them.
 
-import { forHousehold, isGuest } from "./access.js"
-import { enqueue, playMenu } from "./actions.js"
-import { act, get, request, store } from "./api.js"
-import { attribute, clock, count, cover, dotted, h, icon, iconButton, label, lines, setCover, setIcon, setText, span, textButton } from "./dom.js"
-import { ask, empty, noLibrary } from "./overlay.js"
-import { VirtualList } from "./virtual.js"
+import { isGuest } from "./access.js"
+import { get, store } from "./api.js"
+import { attribute, count, dotted, h, icon, iconButton, setText, span, textButton } from "./dom.js"
+import { drawLetters, genres, history as played, home, homeParts, letters, part as heading, tag, years } from "./browse.js"
+import { empty, noLibrary } from "./overlay.js"
+import { addRadio, albumCard, artistCard, grid, looseTrack, ownAlbumCard, pagedGrid, pageHead, playlistRow, radioCard, row, scroller, trackRow, verbs } from "./tiles.js"
 
 const view = document.getElementById("library")
 const field = h("input", { type: "search", placeholder: "Search", "aria-label": "Search the library", autocomplete: "off", spellcheck: "false", enterkeyhint: "search" })
@@ -15,12 +15,13 @@ const clear = iconButton("close", "Clear the search", () => {
 	field.focus()
 })
 const tabs = h("nav.tabs", { "aria-label": "Parts of the library" })
-const scroller = h("div.scroll", { tabindex: -1 })
 const scan = h("p.scan.dim", { role: "status" })
 const sorts = { artist: "Artist", title: "Title", added: "New", year: "Year" }
 const scrolled = new Map()
 /** Minimum time between two reloads while a scan changes the library. */
 const lookMs = 2000
+/** A list that is longer has letters to jump to. */
+const lettered = 60
 let visit = 0
 let shown = ""
 /** The library's state that the view shows, when it was loaded, and the text of the answers. */
@@ -30,8 +31,8 @@ let told = ""
 let look = 0
 
 export function buildLibrary() {
-	for (const part of ["Albums", "Artists", "Folders", "Radio", "Playlists"]) tabs.append(h("a", { href: `#/library/${part.toLowerCase()}` }, part))
-	view.append(h("header.view-head", h("div.search", icon("search"), field, clear)), tabs, scan, scroller)
+	for (const part of ["Home", "Albums", "Artists", "Tracks", "Genres", "Playlists", "Radio", "Folders"]) tabs.append(h("a", { href: `#/library/${part.toLowerCase()}` }, part))
+	view.append(h("header.view-head", h("div.search", icon("search"), field, clear)), tabs, scan, scroller, letters)
 	let timer = 0
 	field.addEventListener("input", () => {
 		clearTimeout(timer)
@@ -62,23 +63,27 @@ export function drawLibrary() {
 
 /** Shows the place in the address. Stores each place's scroll position for the way back. */
 export async function openLibrary() {
-	// The address without a part means the albums.
 	const address = location.hash || "#/library"
 	if (shown === address) return
 	if (shown) scrolled.set(shown, scroller.scrollTop)
 	shown = address
 	told = ""
 	const part = address.split("/")[2]
-	for (const tab of tabs.children) attribute(tab, "aria-current", tab.hash === `#/library/${part ?? "albums"}` && "page")
+	const current = { composers: "genres", years: "genres", year: "genres", tag: "genres", album: "albums", artist: "artists", playlist: "playlists" }[part] ?? part ?? "home"
+	for (const tab of tabs.children) {
+		const isCurrent = tab.hash === `#/library/${current}`
+		attribute(tab, "aria-current", isCurrent && "page")
+		if (isCurrent) tabs.scrollLeft = tab.offsetLeft - (tabs.clientWidth - tab.offsetWidth) / 2
+	}
 	if (part !== "search") field.value = ""
 	clear.hidden = !field.value
 	if (await load()) scroller.scrollTop = scrolled.get(address) ?? 0
 }
 
 /** Loads the place in the address. If the answers are the same, the view stays as it is. */
-async function load() {
+export async function load() {
 	const own = ++visit
-	const [, , part = "albums", ...rest] = shown.split("/")
+	const [, , part = "home", ...rest] = shown.split("/")
 	mark = markOf()
 	lookedMs = performance.now()
 	const answers = []
@@ -89,7 +94,7 @@ async function load() {
 	}
 	let content
 	try {
-		content = await (pages[part] ?? pages.albums)(decodeURIComponent(rest.join("/")), read)
+		content = await (pages[part] ?? pages.home)(decodeURIComponent(rest.join("/")), read, mark)
 	} catch (error) {
 		content = [empty("warn", "This could not be loaded", error.message, { button: "Try again", act: load })]
 		answers.push(error.message)
@@ -97,6 +102,8 @@ async function load() {
 	const text = JSON.stringify([shown, !store.library.scan, store.library.folders, store.inputs, answers])
 	if (own !== visit || text === told) return false
 	told = text
+	const jumps = content.find((element) => element?.jumps)
+	drawLetters(jumps?.jumps, jumps?.list)
 	const place = scroller.scrollTop
 	const focused = [...scroller.querySelectorAll("a, button")].indexOf(document.activeElement)
 	put(content.filter(Boolean))
@@ -118,20 +125,49 @@ function put(content) {
 }
 
 const pages = {
-	async albums(sort, read) {
+	home,
+	genres: (_, read) => genres("genres", read),
+	composers: (_, read) => genres("composers", read),
+	years,
+	tag,
+	history: played,
+	async favourites(_, read) {
+		return [h("h2.part", "Favourites"), ...await homeParts(read, true)]
+	},
+	async albums(sort, read, mark) {
 		const order = sorts[sort] ? sort : localStorage.getItem("tutti.sort") ?? "artist"
 		localStorage.setItem("tutti.sort", order)
-		const { element, total } = await pagedGrid(`/library/albums?sort=${order}`, "albums", albumCard, read)
+		const { element, total } = await pagedGrid(`/library/albums?sort=${order}`, "albums", albumCard, read, mark)
+		element.jumps = total > lettered && `albums&sort=${order}`
 		const links = Object.entries(sorts).map(([key, text]) => h("a", { href: `#/library/albums/${key}`, "aria-current": key === order && "true" }, text))
 		return total ? [h("div.sorts", h("span.dim", count(total, "album")), links), element] : [noLibrary()]
 	},
-	async artists(_, read) {
-		const { element, total } = await pagedGrid("/library/artists?", "artists", artistCard, read)
-		return [total ? element : noLibrary()]
+	async artists(_, read, mark) {
+		const { element, total } = await pagedGrid("/library/artists?", "artists", artistCard, read, mark)
+		element.jumps = total > lettered && "artists"
+		return total ? [h("div.sorts", h("span.dim", count(total, "artist"))), element] : [noLibrary()]
+	},
+	async tracks(path, read, mark) {
+		const [id, name] = path.split("/")
+		const { element, total } = await pagedGrid(`/library/tracks?${id ? `artistId=${encodeURIComponent(id)}` : ""}`, "tracks", looseTrack, read, mark)
+		element.jumps = !id && total > lettered && "tracks"
+		return total ? [h("div.sorts", h("span.dim", dotted(name && `All by ${name}`, count(total, "track")))), element] : [noLibrary()]
 	},
 	async artist(id, read) {
-		const { albums } = await read(`/library/albums?sort=year&artistId=${encodeURIComponent(id)}&limit=500`)
-		return [pageHead(".artist", albums[0]?.artist ?? "Artist", null, count(albums.length, "album"), albums[0]?.artwork, [{ artistId: id }]), grid(albums, albumCard)]
+		const { artist, albums, appearsOn, trackCount } = await read(`/library/artists/${encodeURIComponent(id)}`)
+		const all = `#/library/tracks/${encodeURIComponent(id)}/${encodeURIComponent(artist.name)}`
+		return [pageHead(".artist", artist.name, null, dotted(albums.length && count(albums.length, "album"), count(trackCount, "track")), artist.artwork, [{ artistId: id }]),
+			heading("Albums", all, "All tracks"), grid(albums, ownAlbumCard), ...appearsOn.length ? [h("h2.part", "Also on"), grid(appearsOn, albumCard)] : []]
+	},
+	/** The artist of this name, as the music that plays tells it. */
+	async named(name, read) {
+		const { artists } = await read(`/library/search?q=${encodeURIComponent(name)}&limit=50`)
+		const found = artists.find((artist) => artist.name === name)
+		return found ? pages.artist(found.id, read) : pages.search(name, read)
+	},
+	async year(year, read, mark) {
+		const { element, total } = await pagedGrid(`/library/albums?sort=artist&year=${Number(year)}`, "albums", albumCard, read, mark)
+		return [h("div.part", h("h2", year), h("span.dim", count(total, "album"))), element]
 	},
 	async album(id, read) {
 		const { album, tracks } = await read(`/library/albums/${encodeURIComponent(id)}`)
@@ -174,147 +210,21 @@ const pages = {
 		return [pageHead("", playlist.name, null, dotted(count(entries.length, "track"), gone > 0 && `${gone} ${gone > 1 ? "are" : "is"} gone`), entries[0]?.artwork, [{ playlistId: id }]), h("ol.tracks", entries.map(looseTrack)),
 			missing.length > 0 && h("p.dim", `Not found any more: ${missing.join(", ")}${missing.length < gone ? " …" : "."}`)]
 	},
-	async search(text, read) {
+	/** All results of one kind. */
+	async found(path, read) {
+		const [kind, ...text] = path.split("/")
+		return pages.search(text.join("/"), read, mark, kind)
+	},
+	async search(text, read, _, only) {
 		if (field.value.trim() !== text) field.value = text
-		const found = await read(`/library/search?q=${encodeURIComponent(text)}&limit=24`)
+		const limit = only ? 1000 : 24
+		const found = await read(`/library/search?q=${encodeURIComponent(text)}&limit=${limit}`)
 		const parts = [["artists", artistCard], ["albums", albumCard], ["tracks", looseTrack], ["radios", radioCard], ["playlists", playlistRow]]
-		const all = parts.filter(([name]) => found[name]?.length).flatMap(([name, card]) => [h("h2.part", name[0].toUpperCase() + name.slice(1)),
+		const all = parts.filter(([name]) => found[name]?.length && (!only || name === only)).flatMap(([name, card]) => [
+			h("div.part", h("h2", name[0].toUpperCase() + name.slice(1)), !only && found[name].length === limit
+				? h("a.all", { href: `#/library/found/${name}/${encodeURIComponent(text)}`, "aria-label": `All ${name}` }, "All", icon("right")) : h("span.dim", String(found[name].length))),
 			card.create ? grid(found[name], card) : h("ol.tracks", found[name].map(card))])
 		return all.length ? all : [empty("search", `Nothing is called “${text}”`, "Fewer letters find more. The beginning of a word is enough.")]
 	},
 }
 
-/** Grids by path. A grid fetches a hundred items when they come into view, and again after a change of the library; old ones stay until then. */
-const grids = new Map()
-async function pagedGrid(path, name, card, read) {
-	const grid = grids.get(path) ?? newGrid(path, name, card)
-	grids.set(path, grid)
-	if (grid.mark !== mark) {
-		grid.mark = mark
-		grid.asked.clear()
-		grid.list.count = grid.total = await grid.load(0, read).catch((error) => {
-			grid.mark = ""
-			throw error
-		})
-		grid.list.refresh()
-	}
-	return grid
-}
-
-function newGrid(path, name, card) {
-	const size = 100
-	const items = []
-	const asked = new Set()
-	const load = async (page, read = get) => {
-		asked.add(page)
-		const found = await read(`${path}&offset=${page * size}&limit=${size}`)
-		found[name].forEach((item, index) => (items[page * size + index] = item))
-		items.length = Math.min(items.length, found.count)
-		return found.count
-	}
-	const list = new VirtualList(scroller, {
-		kind: "covers", gap: 16, create: card.create,
-		columns: (width) => Math.max(2, Math.floor((width + 16) / (innerWidth < 700 ? 150 : 184))),
-		rowHeight: (width) => Math.ceil(width) + 68,
-		update: (item, index) => fill(item, card, items[index]),
-		need: (first, end) => {
-			for (let page = Math.floor(first / size); page * size < end; page++) {
-				if (!asked.has(page)) load(page).then(() => list.refresh(), () => asked.delete(page))
-			}
-		},
-	})
-	list.element.list = list
-	return { element: list.element, list, load, asked, total: 0 }
-}
-
-const grid = (items, card) => h("ul.grid", items.map((item) => fill(card.create(), card, item)))
-
-function fill(item, card, thing) {
-	item.classList.toggle("blank", !thing)
-	if (!thing || item.shown === thing) return item
-	item.shown = thing
-	const { href, artwork, title, below, symbol } = card.show(thing)
-	if (href) item.main.href = href
-	item.main.title = dotted(title, below)
-	setCover(item.picture, artwork)
-	if (symbol) setIcon(item.picture, symbol)
-	setText(item.text.top, title)
-	setText(item.text.below, below)
-	if (item.button) label(item.button, `${card.verb} ${title}`)
-	return item
-}
-
-/** A cover with two lines below it, and optionally a button on it. */
-function tile(tag, kind, act, symbol, more, classes) {
-	const [picture, text] = [cover(null), lines()]
-	const main = h(tag, act ? { onclick: () => act(item.shown) } : {}, picture, text.box)
-	const button = symbol && iconButton(symbol, "", (event) => more(item.shown, event.currentTarget), classes)
-	const item = Object.assign(h(`li.tile${kind}`, main, button), { main, picture, text, button })
-	return item
-}
-
-const playAlbum = ({ id, title }) => enqueue([{ albumId: id }], "now", title)
-
-const albumCard = {
-	verb: "Play",
-	create: () => tile("a", "", null, "play", playAlbum, ".filled.quick"),
-	show: (album) => ({ href: `#/library/album/${album.id}`, artwork: album.artwork, title: album.title, below: dotted(album.year, album.artist) }),
-}
-
-/** The newest albums. A tap plays one. */
-export const newest = async () => grid((await get("/library/albums?sort=added&limit=6")).albums, { ...albumCard, create: () => tile("button", "", playAlbum) })
-
-const artistCard = {
-	create: () => tile("a", ".artist"),
-	show: (artist) => ({ href: `#/library/artist/${artist.id}`, artwork: artist.artwork, title: artist.name, below: count(artist.albumCount, "album") }),
-}
-
-const itemsOf = ({ id, name }) => [id ? { radioId: id } : { inputId: name }]
-
-/** A radio station, or an input such as a turntable, which has no id. */
-const radioCard = {
-	verb: "More for",
-	create: () => tile("button.station", "", (shown) => enqueue(itemsOf(shown), "now", shown.name), "more", (shown, anchor) =>
-		playMenu(anchor, itemsOf(shown), shown.name, shown.id && forHousehold(null, drop(`/library/radios/${shown.id}`))), ".corner"),
-	show: ({ artwork, name, uri, kind, onSound, isHeard }) => ({ artwork, title: name, symbol: uri ? "radio" : "wave",
-		below: uri ? host(uri) : isHeard ? "Sounds now" : onSound ? `Plays by itself in ${onSound}` : kind === "card" ? "Sound card" : "Other program" }),
-}
-
-const host = (uri) => (URL.canParse(uri) ? new URL(uri).host : uri)
-
-function addRadio() {
-	ask("Address of the station", { hint: "http://…", button: "Next", inputmode: "url" }, async (uri) => {
-		if (!/^https?:\/\//.test(uri)) throw new Error("An address begins with http:// or https://")
-		ask("Name of the station", { value: host(uri) }, async (name) => {
-			await request("POST", "/library/radios", { name, uri })
-			load()
-		})
-	})
-}
-
-const drop = (path) => ["trash", "Delete", async () => (await act("DELETE", path)) && load(), "danger"]
-
-const verbs = (items, name) => h("div.verbs", textButton("play", "Play", () => enqueue(items, "now", name), ".primary"),
-	textButton(null, "Play next", () => enqueue(items, "next", name)), textButton("plus", "Add", () => enqueue(items, "end", name)))
-
-const pageHead = (kind, title, byline, text, artwork, items) => h(`header.page-head${kind}`, cover(artwork, 1200),
-	h("div.page-text", h("h1", title), byline && h("p.byline", byline), h("p.dim", text)), verbs(items, title))
-
-/** A track in its album. A tap plays the album from here on. */
-const trackRow = (track, { tracks, index, ...more }) => row(track.title, [{ trackId: track.id }], { ...more, time: track.durationS, hasVideo: track.hasVideo,
-	start: () => enqueue(tracks.slice(index).map((other) => ({ trackId: other.id })), "now", track.title) })
-
-/** A track of a search or a playlist. A playlist's entry has its track's id, or an address. */
-const looseTrack = (track) => row(track.title, [track.uri && !track.trackId ? { uri: track.uri } : { trackId: track.trackId ?? track.id }],
-	{ artwork: track.artwork ?? null, below: dotted(track.artist, track.album), time: track.durationS, hasVideo: track.hasVideo })
-
-const playlistRow = ({ id, name, trackCount }) => row(name, [{ playlistId: id }], { symbol: "queue", below: count(trackCount, "track"), href: `#/library/playlist/${id}`,
-	more: forHousehold(null, drop(`/library/playlists/${id}`)) })
-
-function row(title, items, { lead, artwork, symbol, below, time, hasVideo, href, more, start = () => enqueue(items, "now", title) }) {
-	const inner = [lead != null && h("span.lead", lead), artwork !== undefined && cover(artwork), symbol && icon(symbol),
-		h("span.two", h("span.entry-title", title), below && h("span.dim", below)), hasVideo && icon("video"), time != null && h("time", clock(time))]
-	return h("li.row", href ? h("a.row-main", { href }, inner) : h("button.row-main", { onclick: start }, inner),
-		iconButton("plus", `Add ${title} to the end`, () => enqueue(items, "end", title)),
-		iconButton("more", `More for ${title}`, (event) => playMenu(event.currentTarget, items, title, more)))
-}

@@ -3,7 +3,9 @@
 import { chooseGroup, chooseRooms, currentGroup, go, groupVolume, isRunning, mute, position, repeat, seekTo, shuffle, skip, toggle } from "./actions.js"
 import { store } from "./api.js"
 import { attribute, clock, cover, dotted, h, icon, iconButton, label, lines, setCover, setIcon, setText, textButton } from "./dom.js"
-import { newest } from "./library.js"
+import { homeParts } from "./browse.js"
+import { aim, heart } from "./favourites.js"
+import { drawLyrics, lyrics, lyricsButton, tickLyrics } from "./lyrics.js"
 import { empty, menu, noLibrary, noRooms } from "./overlay.js"
 import { pair } from "./room.js"
 import { slider, volumeRow } from "./slider.js"
@@ -61,9 +63,10 @@ const chips = h("div.chips", { role: "group", "aria-label": "What you hear" })
 const groupButton = h("button.group-name", { onclick: () => pickGroup() }, h("span"), icon("down"))
 const watch = iconButton("video", "Watch the video", () => toggleVideo(art), ".watch")
 const nothing = h("div.nothing.scroll")
+const keep = heart()
 const tune = () => iconButton("tune", "Sound and sleep timer", () => sound(), ".tune")
-const stage = h("div.stage", h("div.art-box", h("div.art", art, watch)), h("div.deck",
-	h("div.titles", h("div", title, byline), tune()), h("div.scrub-row", large.scrub, large.past, large.left),
+const stage = h("div.stage", h("div.art-box", h("div.art", art, lyrics, lyricsButton, watch)), h("div.deck",
+	h("div.titles", h("div", title, byline), keep, tune()), h("div.scrub-row", large.scrub, large.past, large.left),
 	large.transport, h("div.volume-row", large.volume), chips))
 const barCover = cover(null)
 const barText = lines()
@@ -78,6 +81,7 @@ export function buildNow() {
 	setInterval(() => {
 		if (document.visibilityState === "hidden") return
 		large.tick(currentGroup())
+		tickLyrics(currentGroup())
 		small.tick(currentGroup())
 	}, 250)
 }
@@ -101,11 +105,14 @@ export function drawNow() {
 	attribute(groupButton, "aria-label", group ? `Group: ${group.name}. Choose another` : "Rooms")
 	document.title = item ? `${item.title} · ${group.name}` : "Tutti"
 
-	setCover(art, item?.artwork, 1200)
+	setCover(art, item?.artwork, 1200, item?.album ?? item?.title, item?.isLive && "radio")
+	if (item?.trackId) aim(keep, `track/${item.trackId}`, item.title)
+	else aim(keep)
 	setCover(glow, item?.artwork)
 	setText(title, item?.title ?? "")
 	drawByline(item)
 	drawFacts(chips, group)
+	drawLyrics(group)
 	watch.hidden = !item?.hasVideo
 	if (item?.hasVideo) videoFollows(group)
 	else stopVideo()
@@ -113,7 +120,7 @@ export function drawNow() {
 	stage.hidden = !item
 	nothing.hidden = !!item
 	if (!item) drawNothing(group)
-	setCover(barCover, item?.artwork)
+	setCover(barCover, item?.artwork, 300, item?.album ?? item?.title, item?.isLive && "radio")
 	setText(barText.top, item?.title ?? "Nothing plays")
 	setText(barText.below, item ? dotted(item.artist, group.name) : group?.name ?? "Choose something in the library")
 }
@@ -122,8 +129,8 @@ function drawByline(item) {
 	const { artist, album, albumId } = item ?? {}
 	if (byline.dataset.key === dotted(artist, album, albumId)) return
 	byline.dataset.key = dotted(artist, album, albumId)
-	const link = album && albumId ? h("a", { href: `#/library/album/${albumId}` }, album) : album
-	byline.replaceChildren(...[artist, artist && album && " · ", link].filter(Boolean))
+	const link = (text, href) => (text && albumId ? h("a", { href }, text) : text)
+	byline.replaceChildren(...[link(artist, `#/library/named/${encodeURIComponent(artist)}`), artist && album && " · ", link(album, `#/library/album/${albumId}`)].filter(Boolean))
 }
 
 /** Shows the next step that a new household has to take. */
@@ -145,6 +152,6 @@ function drawNothing(group) {
 		group: () => empty("speaker", "Where should it play?", "Choose one room or several. They play together.",
 			{ button: "Choose rooms", act: () => chooseRooms(() => go("library"), { button: "Use these rooms" }), more: pairing }),
 	}[step]())
-	const offer = (tiles) => nothing.dataset.key === key && nothing.append(h("h2.part", "New: tap to play"), tiles)
-	if (["empty", "group"].includes(step)) newest().then(offer, () => {})
+	const offer = (parts) => nothing.dataset.key === key && nothing.append(...parts)
+	if (["empty", "group"].includes(step)) homeParts().then(offer, () => {})
 }

@@ -1,11 +1,12 @@
 // The queue view. Entries can be moved by hand and by keys.
 
 import { isGuest } from "./access.js"
-import { currentGroup, go, isRunning, shuffle, undo } from "./actions.js"
+import { currentGroup, go, isRunning, position, shuffle, undo } from "./actions.js"
 import { act, request, store } from "./api.js"
-import { attribute, bars, clock, count, cover, dotted, h, icon, iconButton, label, lines, setCover, setText } from "./dom.js"
-import { reorder } from "./drag.js"
+import { attribute, bars, clock, count, cover, dotted, h, icon, iconButton, label, lines, setCover, setText, span } from "./dom.js"
+import { reorder, swipe } from "./drag.js"
 import { Entries } from "./entries.js"
+import { heartLine } from "./favourites.js"
 import { ask, empty, menu, tell, toast } from "./overlay.js"
 import { VirtualList } from "./virtual.js"
 
@@ -27,6 +28,7 @@ export function buildQueue() {
 	scroller.append(list.element, nothing)
 	view.append(h("header.view-head", h("div.two", h("h2", "Queue"), size), undoButton, jumpButton, moreButton), scroller)
 	reorder(list, move)
+	swipe(list, remove)
 }
 
 export function drawQueue() {
@@ -39,7 +41,7 @@ export function drawQueue() {
 	const { count: length = 0, canUndo, index, revision } = group?.queue ?? {}
 	if (entries && !editing && revision !== entries.revision) entries.outdated(length)
 	drawEntries()
-	setText(size, dotted(length && count(length, "track"), group && `in ${group.name}`))
+	setText(size, dotted(length && count(length, "track"), left(group, index), group && `in ${group.name}`))
 	undoButton.hidden = !canUndo
 	label(undoButton, `Undo: ${canUndo}`)
 	jumpButton.hidden = index == null
@@ -51,6 +53,14 @@ export function drawQueue() {
 	nothing.dataset.key = key
 	const next = canUndo ? { button: `Undo: ${canUndo}`, act: () => undo() } : { button: "Open the library", act: () => go("library") }
 	nothing.replaceChildren(length ? "" : empty("queue", "The queue is empty", "Albums, tracks and stations that you add come here.", next))
+}
+
+/** How long the rest of the queue is, if all of it is known. */
+function left(group, index) {
+	const rest = entries?.list.slice(index ?? 0) ?? []
+	if (!rest.length || rest.length > 2000 || rest.includes(undefined) || rest.some((entry) => entry.durationS == null)) return ""
+	const seconds = rest.reduce((sum, entry) => sum + entry.durationS, 0) - (index == null ? 0 : position(group))
+	return seconds > 60 && `${span(seconds)}${index ? " to come" : ""}`
 }
 
 export function drawEntries() {
@@ -71,16 +81,16 @@ function create() {
 	text.top.className = "entry-title"
 	const [picture, time] = [cover(null), h("time")]
 	const play = h("button.row-main", { onclick: () => row.entry && playEntry(row.entry) }, picture, bars(), text.box, time)
-	const handle = h("button.round.handle", { "aria-haspopup": "menu" }, icon("drag"))
-	const row = h("li.entry", play, handle)
-	handle.addEventListener("click", () => row.entry && !row.wasDragged && entryMenu(handle, row.entry))
+	const handle = h("button.round.handle", icon("drag"))
+	const more = iconButton("more", "More", () => row.entry && entryMenu(more, row.entry))
+	const row = h("li.entry", play, more, handle)
 	handle.addEventListener("keydown", (event) => {
 		const way = { ArrowUp: -1, ArrowDown: 1 }[event.key]
 		if (!way || !row.entry) return
 		event.preventDefault()
 		step(row.entry, way)
 	})
-	return Object.assign(row, { play, handle, picture, text, time })
+	return Object.assign(row, { play, more, handle, picture, text, time })
 }
 
 function update(row, index) {
@@ -89,15 +99,17 @@ function update(row, index) {
 	const group = currentGroup()
 	const isCurrent = !!entry && group?.item?.entryId === entry.id
 	row.entry = entry
-	row.className = `entry${entry ? "" : " blank"}${isCurrent ? " current" : ""}${isCurrent && isRunning(group) ? " moves" : ""}${problem ? " broken" : ""}`
+	const isPast = index < (group?.queue.index ?? 0)
+	row.className = `entry${entry ? "" : " blank"}${isPast ? " past" : ""}${isCurrent ? " current" : ""}${isCurrent && isRunning(group) ? " moves" : ""}${problem ? " broken" : ""}`
 		+ (row.classList.contains("lifted") ? " lifted" : "")
 	attribute(row.play, "aria-current", isCurrent && "true")
-	setCover(row.picture, entry?.artwork)
+	setCover(row.picture, entry?.artwork, 300, album ?? title)
 	setText(row.text.top, title)
 	setText(row.text.below, problem ?? dotted(artist, album))
 	setText(row.time, clock(entry?.durationS))
 	label(row.handle, `Move ${title}, place ${index + 1} of ${entries.count}`)
-	row.handle.title = "Drag to move. Arrow keys move it too. Tap for more."
+	row.handle.title = "Drag to move. Arrow keys move it too."
+	label(row.more, `More for ${title}`)
 }
 
 const playEntry = (entry) => act("POST", `/groups/${entries.groupId}/queue/${entry.id}/play`)
@@ -110,6 +122,7 @@ function entryMenu(anchor, entry) {
 		current >= 0 && current !== index && ["right", "Play next", () => move(index, index < current ? current : current + 1)],
 		index > 0 && ["undo", "Move to the top", () => move(index, 0)],
 		index < entries.count - 1 && ["down", "Move to the end", () => move(index, entries.count - 1)],
+		entry.trackId && heartLine([{ trackId: entry.trackId }], entry.title),
 		null, ["trash", "Remove", () => remove(entry), "danger"],
 	])
 }

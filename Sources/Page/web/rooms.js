@@ -54,7 +54,7 @@ function groupCard(group) {
 		setText(edit.lastChild, rooms.length ? "Add or remove rooms" : "Add rooms")
 		setText(text.top, group.name)
 		setText(text.below, group.item ? `${group.state === "paused" ? "Paused: " : ""}${group.item.title}` : rooms.length ? "Nothing plays" : "Waits for a room")
-		setCover(picture, group.item?.artwork)
+		setCover(picture, group.item?.artwork, 300, group.item?.album)
 		card.classList.toggle("current", isCurrent)
 		attribute(card, "aria-label", group.name)
 		attribute(choose, "aria-pressed", `${isCurrent}`)

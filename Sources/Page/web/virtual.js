@@ -78,7 +78,8 @@ export class VirtualList {
 		for (const [index, item] of this.items) this.place(item, index)
 	}
 
-	scrollTo(index, behavior = "smooth") {
-		this.scroller.scrollTo({ top: this.top() + Math.floor(index / this.perRow) * this.height - this.scroller.clientHeight * 0.3, behavior })
+	/** `share`: how far down in the view the item then is. */
+	scrollTo(index, behavior = "smooth", share = 0.3) {
+		this.scroller.scrollTo({ top: this.top() + Math.floor(index / this.perRow) * this.height - this.scroller.clientHeight * share, behavior })
 	}
 }
