@@ -283,5 +283,17 @@ class Queue(HomeTest):
         expect(page.locator("#queue .view-head")).to_contain_text(re.compile(r"tracks · .*min to come · in Kitchen"))
 
 
+class Sync(HomeTest):
+    def test_a_phone_shows_every_figure_and_names_the_lines(self):
+        page = self.open("sync", PHONE)
+        expect(page.locator(".legend li").first).to_be_visible()
+        cells = page.locator("#sync tbody tr").first.locator("td")
+        for index in range(cells.count()):
+            box = cells.nth(index).bounding_box()
+            self.assertTrue(box["x"] >= 0 and box["x"] + box["width"] <= PHONE[0], index)
+        lines, bounds = page.locator(".plot path.line").first.bounding_box(), page.locator(".plot path.bound").first.bounding_box()
+        self.assertLess(lines["y"] + lines["height"], bounds["y"], "the bounds lie below the lines")
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)

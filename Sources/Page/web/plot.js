@@ -1,4 +1,4 @@
-// The plot of the sync errors: time to the right, microseconds upwards, a line per room, its clock's error bound as a band.
+// The plot of the sync errors: time to the right, microseconds upwards, a line per room. Below it, on a scale of its own, the bounds of the clocks' errors.
 
 import { clamp, h, svg } from "./dom.js"
 import { micros, signed } from "./truth.js"
@@ -20,31 +20,35 @@ export class Plot {
 		const { clientWidth: width, clientHeight: height } = this.element
 		if (!width || !height) return
 		const seen = rooms.map((room) => ({ ...room, points: room.points.filter(([at]) => at >= nowMs - this.spanMs) }))
-		const largest = Math.max(5, ...seen.flatMap(({ points }) => points.map(([, error, bound]) => Math.abs(error) + Math.min(bound, 3 * Math.abs(error) + 20))))
+		const largest = Math.max(5, ...seen.flatMap(({ points }) => points.map(([, error]) => Math.abs(error))))
+		const widest = Math.max(1, ...seen.flatMap(({ points }) => points.map(([, , bound]) => bound)))
 		const range = ranges.find((range) => range >= largest * 1.05) ?? ranges.at(-1)
 		const isWide = width > 560
-		const [left, right, top, bottom] = [46, width - (isWide ? 128 : 14), 26, height - 28]
+		const [left, right, top, floor] = [46, width - (isWide ? 128 : 14), 26, height - 28]
+		const bottom = floor - 84
 		const x = (at) => right - ((nowMs - at) / this.spanMs) * (right - left)
 		const y = (us) => (top + bottom) / 2 - (clamp(us, -range, range) / range) * (bottom - top) / 2
-		const frame = { left, right, top, bottom, x, y, range, nowMs, isWide }
+		const boundY = (us) => floor - (Math.min(us, widest) / widest) * 48
+		const frame = { left, right, top, bottom, floor, x, y, boundY, widest, range, nowMs, isWide }
 		this.picture.setAttribute("viewBox", `0 0 ${width} ${height}`)
 		this.picture.setAttribute("aria-label", `Sync error of each room over the last five minutes. Now: ${
 			seen.filter(({ points }) => points.length).map(({ name, points }) => `${name} ${exact(points.at(-1)[1])}`).join(", ")}.`)
-		this.picture.replaceChildren(this.grid(frame), ...seen.map((room) => bandOf(room, frame)), ...this.marks(marks, seen, frame),
+		this.picture.replaceChildren(this.grid(frame), ...seen.map((room) => boundOf(room, frame)), ...this.marks(marks, seen, frame),
 			...seen.map((room) => lineOf(room, frame)), ...ends(seen, frame))
 	}
 
-	grid({ left, right, bottom, x, y, range, nowMs, isWide }) {
+	grid({ left, right, bottom, floor, x, y, widest, range, nowMs, isWide }) {
 		const group = svg("g", { class: "grid-lines" }, text(left, 14, "", range < 1000 ? "µs early" : "ms early"))
 		for (const share of [1, 0.5, 0, -0.5, -1]) {
 			const at = y(share * range)
 			const value = share * (range < 1000 ? range : range / 1000)
 			group.append(line(left, right, at, at, share ? "" : "zero"), text(left - 8, at + 4, "end", signed(value, value % 1 ? 1 : 0)))
 		}
+		group.append(line(left, right, floor, floor), text(left, floor - 56, "", "Bound of each clock"), text(left - 8, floor - 44, "end", `±${Math.round(widest)}`), text(left - 8, floor + 4, "end", "0"))
 		const last = this.spanMs / 60000
 		for (let minute = 0; minute <= last; minute++) {
 			const at = x(nowMs - minute * 60000)
-			group.append(line(at, at, bottom, bottom + 4), text(at, bottom + 19, minute || isWide ? "middle" : "end",
+			group.append(line(at, at, bottom, bottom + 4), line(at, at, floor, floor + 4), text(at, floor + 19, minute || isWide ? "middle" : "end",
 				minute === 0 ? "now" : isWide ? `${minute} min ago` : minute === last ? "5 min" : String(minute)))
 		}
 		return group
@@ -82,10 +86,8 @@ function pieces(points) {
 	return found
 }
 
-function bandOf({ points, color }, { x, y }) {
-	const edge = (piece, side) => piece.map(([at, error, bound]) => place(x(at), y(error + side * bound)))
-	return svg("path", { class: `band line-${color}`, d: pieces(points).map((piece) => `M${edge(piece, 1).join("L")}L${edge(piece, -1).reverse().join("L")}Z`).join("") })
-}
+const boundOf = ({ points, color }, { x, boundY }) => svg("path", { class: `bound line-${color}`,
+	d: pieces(points).map((piece) => `M${piece.map(([at, , bound]) => place(x(at), boundY(bound))).join("L")}`).join("") })
 
 const lineOf = ({ points, color }, { x, y }) => svg("path", { class: `line line-${color}`,
 	d: pieces(points).map((piece) => `M${piece.map(([at, error]) => place(x(at), y(error))).join("L")}`).join("") })

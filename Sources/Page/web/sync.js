@@ -33,7 +33,8 @@ const headline = h("p.headline")
 const subline = h("p.dim")
 const plot = new Plot(spanMs)
 const rows = h("tbody")
-const content = h("div", h("div.sync-head", headline, subline), plot.element,
+const legend = h("ul.legend")
+const content = h("div", h("div.sync-head", headline, subline), plot.element, legend,
 	h("div.table-box", { tabindex: 0, role: "region", "aria-label": "Figures of each room" }, h("table",
 		h("thead", h("tr", h("th", { scope: "col" }, "Room"), columns.map(([text, title]) => h("th", { scope: "col", title }, text)))), rows)))
 const nothing = empty("wave", "Nothing to measure", "While music plays, each room reports how far it is from the schedule, in millionths of a second.")
@@ -105,8 +106,12 @@ export function drawSync() {
 	tellSpread(rooms.filter((room) => room.sync))
 	const lines = rooms.map((room, index) => ({ ...room, color: index % 8, points: history.get(room.id) ?? [] }))
 	plot.draw(now, lines, marks.filter((mark) => lines.some((line) => line.id === mark.roomId)))
+	keyed(legend, lines, (room) => room.id, () => h("li", h("i"), h("span")), ({ children }, room) => {
+		children[0].className = `swatch line-${room.color}`
+		setText(children[1], room.name)
+	})
 	keyed(rows, lines, (room) => room.id, () => h("tr", h("th", { scope: "row" }, h("i"), h("span")),
-		columns.map((_, index) => h("td", index === ahead && h("i.bar"), h("span")))), drawRow)
+		columns.map(([text], index) => h("td", { "data-name": text }, index === ahead && h("i.bar"), h("span")))), drawRow)
 }
 
 function drawRow(row, room) {
