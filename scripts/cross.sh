@@ -21,7 +21,8 @@ root=$(scripts/root.sh build "$suite" "$arch")
 scratch=.build/cross/$suite-$arch
 mkdir -p "$scratch"
 read -ra flags <scripts/link-flags
-options=(-c release --static-swift-stdlib --scratch-path "$scratch" "${flags[@]}")
+jobs=${TUTTI_JOBS:-$(nproc)}
+options=(-j "$jobs" -c release --static-swift-stdlib --scratch-path "$scratch" "${flags[@]}")
 
 if [ "$arch" = "$host" ]; then
 	toolchain=$(dirname "$(dirname "$(readlink -f "$(command -v swift)")")")
@@ -34,27 +35,16 @@ if [ "$arch" = "$host" ]; then
 fi
 
 compiler=$(scripts/root.sh compiler)
-sdk=$cache/sdk-$arch
+library=$(scripts/root.sh library "$arch")
 bundle=$cache/bundles/tutti-$suite-$arch.artifactbundle
-
-# Of Debian's packages for the other architecture, only the libraries and headers, which are not run.
-if [ ! -d "$sdk" ]; then
-	rm -rf "$sdk.part"
-	mkdir -p "$sdk.part/debs"
-	mmdebstrap --quiet --variant=extract --architectures="$arch" --aptopt='Acquire::Check-Valid-Until "false"' \
-		--include=swiftlang,libswiftlang sid "$sdk.part/all" "deb ${TUTTI_MIRROR:-http://deb.debian.org/debian} sid main" >&2
-	mv "$sdk.part/all/usr/libexec/swift/lib" "$sdk.part/swift"
-	rm -rf "$sdk.part/all" "$sdk.part/debs"
-	mv "$sdk.part" "$sdk"
-fi
-for part in swift swift_static clang; do ln -sfn "$sdk/swift/$part" "$root/usr/lib/$part"; done
+for part in swift swift_static clang; do ln -sfn "$library/$part" "$root/usr/lib/$part"; done
 
 mkdir -p "$bundle/sdk"
 cat >"$bundle/info.json" <<END
 {"schemaVersion": "1.0", "artifacts": {"tutti-$suite-$arch": {"type": "swiftSDK", "version": "1.0", "variants": [{"path": "sdk"}]}}}
 END
 ln -sfn "$root" "$bundle/sdk/sysroot"
-ln -sfn "$sdk/swift" "$bundle/sdk/swift"
+ln -sfn "$library" "$bundle/sdk/swift"
 cat >"$bundle/sdk/swift-sdk.json" <<END
 {"schemaVersion": "4.0", "targetTriples": {"aarch64-unknown-linux-gnu": {"sdkRootPath": "sysroot",
   "swiftResourcesPath": "swift/swift", "swiftStaticResourcesPath": "swift/swift_static", "toolsetPaths": ["toolset.json"]}}}

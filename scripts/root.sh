@@ -4,10 +4,11 @@
 #
 #   root.sh build SUITE ARCH       libraries of that suite and architecture to build with, and Debian's tools for packages
 #   root.sh compiler               Debian's own Swift, which can build for other architectures
+#   root.sh library ARCH           the run-time library of that Swift for another architecture, not a system
 #   root.sh clean SUITE ARCH       a small system with systemd, as a box has it
 #   root.sh enter ROOT COMMAND...  runs a command there, with this checkout at its own path, the network, and nothing else of here
 #
-# The first three print the root's path. TUTTI_MIRROR names Debian's mirror; TUTTI_BIND lists further paths that commands see.
+# The first four print the path. TUTTI_MIRROR names Debian's mirror; TUTTI_BIND lists further paths that commands see.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cache=${TUTTI_CACHE:-/var/cache/tutti}
@@ -69,6 +70,17 @@ compiler_root() {
 	make_root compiler sid swiftlang,libc6-dev,libstdc++-15-dev,gcc,git,ca-certificates,pkgconf,python3,make,file --variant=apt
 }
 
+# Of Debian's packages for the other architecture, only the libraries and headers, which are not run.
+library() {
+	local arch=$1 place=$cache/swift-$1
+	if [ ! -d "$place" ]; then
+		make_root "swift-$arch.all" sid swiftlang,libswiftlang --variant=extract --architectures="$arch" >/dev/null
+		mv "$cache/swift-$arch.all/usr/libexec/swift/lib" "$place"
+		rm -rf "$cache/swift-$arch.all"
+	fi
+	echo "$place"
+}
+
 clean_root() {
 	local suite=$1 arch=$2
 	make_root "clean-$suite-$arch" "$suite" \
@@ -95,6 +107,7 @@ enter() {
 case ${1:-} in
 build) build_root "$2" "$3" ;;
 compiler) compiler_root ;;
+library) library "$2" ;;
 clean) clean_root "$2" "$3" ;;
 enter) shift && exec unshare --mount --fork scripts/root.sh entered "$@" ;;
 entered) shift && enter "$@" ;;
