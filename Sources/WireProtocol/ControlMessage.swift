@@ -83,7 +83,7 @@ package struct Hello: Hashable, Sendable {
   package var senderName: String
   /// Names this session; the media connection refers to it.
   package var session: UInt64
-  /// Names the sender's clock; a sender that restarts has another one.
+  /// Names the sender's clock. A sender that restarts has another one, unless it goes on with a stream.
   package var clockID: UInt64
   /// The UDP port on which the sender answers time requests.
   package var clockPort: UInt16

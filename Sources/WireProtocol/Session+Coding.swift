@@ -148,7 +148,7 @@ extension Goodbye {
 }
 
 extension ByteReader {
-  fileprivate mutating func identifier(_ field: String) throws(DecodeError) -> Identifier {
+  mutating func identifier(_ field: String) throws(DecodeError) -> Identifier {
     guard let identifier = Identifier(Array(try bytes(Identifier.byteCount, field))) else {
       throw .truncated(field: field)
     }

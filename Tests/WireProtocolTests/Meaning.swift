@@ -11,6 +11,7 @@ enum Meaning: Hashable {
   case ask(LiveAsk)
   /// The content of sealed datagrams is checked by the tests of the cipher.
   case audio(LiveDatagram)
+  case journal(StreamJournal)
 
   /// Returns true if the bytes decode to the meaning of this name, and the meaning encodes to them.
   static func isMet(by bytes: [UInt8], named name: String) -> Bool {
@@ -33,6 +34,8 @@ enum Meaning: Hashable {
           && ask.encoded(key: .example) == bytes
       case .audio(let datagram):
         return try LiveDatagram(decoding: bytes) == datagram && datagram.encoded == bytes
+      case .journal(let journal):
+        return try StreamJournal(decoding: bytes) == journal && journal.encoded() == bytes
       }
     } catch {
       return false
@@ -48,6 +51,7 @@ enum Meaning: Hashable {
     case .time(let packet): "time.\(caseName(of: packet))"
     case .ask: "live.ask"
     case .audio: "live.audio"
+    case .journal: "journal"
     }
   }
 
@@ -58,7 +62,7 @@ enum Meaning: Hashable {
   private static func seconds(_ count: Int64) -> MediaTime { MediaTime.zero + .seconds(count) }
 
   static let all: [(name: String, value: Meaning)] =
-    session + playing + media + pairing + time + live
+    session + playing + media + pairing + time + live + journal
 
   private static let session: [(name: String, value: Meaning)] = [
     (
