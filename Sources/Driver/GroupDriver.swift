@@ -51,6 +51,8 @@ package final class GroupDriver {
   /// The live source is to come to this latency.
   package var holds: (Nanoseconds) -> Void = { _ in }
   package var onEvent: (GroupEvent) -> Void = { _ in }
+  /// Called with each event of the session, before `onEvent`.
+  package var hears: (SenderEvent) -> Void = { _ in }
   /// The number of the last event.
   package private(set) var revision: UInt64 = 0
   /// The number of the room that was added last; 0 before the first.
@@ -227,6 +229,7 @@ package final class GroupDriver {
     case .reply(let id, let reply): replies[id] = reply
     case .event(let event):
       note(event)
+      hears(event)
       tell(.init(event, name: session.name))
     }
   }
@@ -319,7 +322,7 @@ extension GroupDriver {
   @discardableResult
   package func addRoom(
     host name: String, port: UInt16, takesOver: Bool = false
-  ) throws(IOError) -> RoomID {
+  ) -> RoomID {
     let address = SocketAddress(host: name, port: port)
     let room = addRoom(
       "\(name):\(port)", receiverID: nil, at: address.map { [$0] } ?? [],

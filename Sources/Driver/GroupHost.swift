@@ -3,7 +3,7 @@ package import Clock
 package import LinuxIO
 package import OpenSSLSecurity
 package import Pairing
-import Sender
+package import Sender
 import WireProtocol
 
 /// The parts that all groups of one process share: the event loop, the clock's socket, the connections, the look-up of

@@ -1,8 +1,8 @@
 package import AvahiDiscovery
 import LinuxIO
 package import Pairing
-import Sender
-package import WireProtocol
+package import Sender
+import WireProtocol
 
 /// The known receivers: remembered from earlier runs, and found by discovery now.
 package struct RoomDirectory {
@@ -168,41 +168,7 @@ package struct RoomDirectory {
   }
 }
 
-/// A receiver as known from discovery or an earlier session.
-package struct RoomRecord: Codable, Hashable, Sendable {
-  package enum State: String, Codable, Sendable {
-    case free
-    case busy
-    /// It is only remembered.
-    case away
-  }
-
-  /// 32 hexadecimal digits.
-  package var id: String
-  package var name: String
-  package var model: String
-  package var state: State
-  /// Addresses without the port, the likeliest first.
-  package var addresses: [String]
-  package var port: UInt16
-  package var codecs: [String]
-  /// Who may play there; nil if it does not tell.
-  package var access: ReceiverAdvertisement.Access?
-
-  package init(
-    id: String, name: String, model: String, state: State, addresses: [String], port: UInt16,
-    codecs: [String], access: ReceiverAdvertisement.Access? = nil
-  ) {
-    self.id = id
-    self.name = name
-    self.model = model
-    self.state = state
-    self.addresses = addresses
-    self.port = port
-    self.codecs = codecs
-    self.access = access
-  }
-
+extension RoomRecord {
   var socketAddresses: [SocketAddress] {
     addresses.compactMap { SocketAddress(host: $0, port: port) }
   }
@@ -222,5 +188,3 @@ extension RoomRecord.State {
     self = state == .free ? .free : .busy
   }
 }
-
-extension ReceiverAdvertisement.Access: Codable {}

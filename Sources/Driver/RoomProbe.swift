@@ -2,7 +2,7 @@ import Clock
 package import Diagnosis
 package import LinuxIO
 package import OpenSSLSecurity
-import Sender
+package import Sender
 import WireProtocol
 
 /// Examines one receiver as a sender would, without music. Each call takes seconds, on the caller's thread.
@@ -62,7 +62,7 @@ package struct RoomProbe {
     let visit = Visit()
     host.onTimeRequest = { visit.requested($0) }
     driver.onEvent = { visit.happened($0.change) }
-    try driver.addRoom(host: address.host, port: address.port)
+    driver.addRoom(host: address.host, port: address.port)
     let loop = EventLoop(host.reactor, [host])
     let deadline = HostClock.now + visitTimeout
     while !visit.isOver(driver), HostClock.now < deadline { try loop.turn(until: deadline) }

@@ -1,4 +1,3 @@
-package import Driver
 package import House
 package import Sender
 

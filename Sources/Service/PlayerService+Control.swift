@@ -1,3 +1,4 @@
+import Clock
 import Driver
 package import House
 import Sender
@@ -20,16 +21,16 @@ extension PlayerService: OrderNames {
     var answer = ControlAnswer()
     switch request {
     case .status, .groups: break
-    case .queue: answer.queue = queue
+    case .queue: answer.queue = player.queue
     case .order(let order):
       for record in records { driver.host.know(record) }
       answer.done = try perform(try order.resolved(by: self))
-      if order.isAboutTheList { answer.queue = queue }
+      if order.isAboutTheList { answer.queue = player.queue }
     case .silence(let rooms): (answer.done, answer.silenced) = try silence(rooms)
     case .play:
       throw .unavailable(
         "another player is running with this state directory; stop it with: tutti stop")
-    case .end: answer.done = try transport(.stop)
+    case .end: answer.done = try player.transport(.stop)
     case .save: throw Self.onlyHouse
     case .access: throw .unavailable("this player has no page; start one with: tutti serve")
     case .pairing: throw .unavailable("only a daemon pairs rooms for others")
@@ -40,11 +41,12 @@ extension PlayerService: OrderNames {
 
   private func perform(_ order: Order) throws(Refusal) -> String? {
     switch order {
-    case .transport(_, let transport): return try self.transport(transport)
-    case .seek(_, let seconds, let isRelative): return try seek(seconds, isRelative: isRelative)
+    case .transport(_, let transport): return try player.transport(transport)
+    case .seek(_, let seconds, let isRelative):
+      return try player.seek(seconds, isRelative: isRelative)
     case .edit(_, let edit, _): return try perform(edit)
     case .set(let rooms, let change):
-      return try set(
+      return try player.set(
         change, in: rooms.map { name throws(Refusal) in .room(try room(name).id) })
     case .join(_, let room, _): return try join(room)
     case .leave(_, let rooms): return try leave(rooms)
@@ -53,9 +55,9 @@ extension PlayerService: OrderNames {
         throw Self.onlyHouse
       }
       let said = [
-        try change.effects.map { effects throws(Refusal) in try set(effects) },
-        try change.repeat.map { repetition throws(Refusal) in try set(repetition) },
-        change.rooms.isEmpty ? nil : try set(change.rooms),
+        try change.effects.map { effects throws(Refusal) in try player.set(effects) },
+        try change.repeat.map { repetition throws(Refusal) in try player.set(repetition) },
+        change.rooms.isEmpty ? nil : try player.set(change.rooms),
       ]
       return said.compactMap(\.self).joined(separator: "\n")
     case .createGroup, .deleteGroup, .merge, .identify: throw Self.onlyHouse
@@ -69,22 +71,22 @@ extension PlayerService: OrderNames {
     switch edit {
     case .add(_, at: .now), .undo: throw Self.onlyHouse
     case .add(let entries, let place):
-      _ = try insert(entries, try self.place(place))
-      return Self.count(entries.count, "item") + " added"
+      _ = try player.insert(entries, try player.place(place))
+      return Player.count(entries.count, "item") + " added"
     case .clear:
       let count = items.count
-      try carryOut(.edit(.clear))
-      return Self.count(count, "item") + " removed"
+      try player.carryOut(.edit(.clear))
+      return Player.count(count, "item") + " removed"
     case .shuffle:
-      try shuffle()
+      try player.shuffleList()
       return "shuffled"
     case .remove(let ids):
-      try carryOut(.edit(.remove(ids)))
-      return Self.count(Set(ids).count, "item") + " removed"
-    case .move(let id, let place): return try move(id, to: place)
+      try player.carryOut(.edit(.remove(ids)))
+      return Player.count(Set(ids).count, "item") + " removed"
+    case .move(let id, let place): return try player.move(id, to: place)
     case .play(let id):
-      try carryOut(.jump(to: id))
-      return chosen
+      try player.carryOut(.jump(to: id))
+      return player.chosen
     }
   }
 
@@ -98,7 +100,7 @@ extension PlayerService: OrderNames {
     let ids = Set(own.compactMap(meant))
     var done: String?
     if names.isEmpty || ids.count == status.rooms.count {
-      done = try transport(.stop)
+      done = try player.transport(.stop)
     } else if !own.isEmpty {
       let rooms = status.rooms.filter { ids.contains($0.id) }
       done = try leave(rooms.map(\.name))
@@ -116,11 +118,29 @@ extension PlayerService: OrderNames {
 
   package func newRoom(_ name: String) throws(Refusal) -> String { name }
 
-  package func entry(_ number: Int, in group: String) throws(Refusal) -> Int { try item(number).id }
+  package func entry(_ number: Int, in group: String) throws(Refusal) -> Int {
+    try player.item(number).id
+  }
 
   /// Throws if the entry is an input, because only a daemon has inputs.
   package func input(_ entry: Order.NewEntry) throws(Refusal) -> Order.NewEntry {
     guard case .input(let name) = LiveLocation(entry.location) else { return entry }
     throw .invalid("there is no file called \(name), and inputs play through: tutti serve")
+  }
+}
+
+extension GroupDriver: GroupPlayer {}
+
+extension Player {
+  /// The list as terminals see it.
+  var queue: [QueueEntry] {
+    let status = status
+    return items.enumerated().map { index, item in
+      let opened = opened(item, status)
+      return QueueEntry(
+        number: index + 1, id: item.id, item: item.location,
+        current: item.id == status.item?.item.id, title: opened?.metadata.title ?? item.title,
+        artist: opened?.metadata.artist, durationS: opened?.duration?.seconds.rounded(to: 9))
+    }
   }
 }

@@ -37,8 +37,8 @@ package final class PlayerService: LoopMember {
   package var onWarning: (String) -> Void = { _ in }
   /// Called with the rooms that would play on if the process were killed.
   package var onRooms: (LeftRooms) -> Void = { _ in }
-  /// Returns what the owner knows of an item, by its identity.
-  var known: (Int) -> Order.NewEntry? = { _ in nil }
+  /// The list, and what is known of its items.
+  package let player: Player
   let driver: GroupDriver
   private var host: GroupHost { driver.host }
   private let endsWithList: Bool
@@ -46,18 +46,12 @@ package final class PlayerService: LoopMember {
   private var huntFailure: Refusal?
   private var cover: CoverFile?
   private var coverFailed = false
-  /// The items' results, for the end: whether anything sounded, and which items could not be played.
   private var hasSounded = false
-  private(set) var failedItems: [Int: String] = [:]
   /// True if an item ended before its time.
   private var wasCutShort = false
-  /// Opened items, by their identities.
-  private var openedItems: [Int: GroupEvent.Item] = [:]
   /// The addresses of rooms that were named by address.
   private var addresses: [RoomID: String] = [:]
   private var leftRooms = LeftRooms()
-  /// The common volume of all rooms.
-  var volume = GroupVolume()
 
   /// Starts the producer's thread. Playing begins with `start`.
   package init(
@@ -72,6 +66,8 @@ package final class PlayerService: LoopMember {
         senderName: settings.senderName, endsWithPlaylist: settings.endsWithPlaylist,
         claim: settings.claim),
       playlist: playlist, reads: sources.reads, makeSerializer: sources.makeSerializer)
+    player = Player(driver, seed: try SystemRandom.number())
+    driver.hears = { [unowned player] in player.note($0) }
     driver.onEvent = { [unowned self] event in
       note(event.change)
       onEvent(event)
@@ -88,7 +84,7 @@ package final class PlayerService: LoopMember {
     let wish = hunt.wish
     if wish.isForAll || !wish.names.isEmpty { host.startDiscovery() }
     for record in hunt.remembered(in: host.directory) { driver.addRoom(record) }
-    for (host, port) in wish.addresses { try addRoom(host: host, port: port) }
+    for (host, port) in wish.addresses { addRoom(host: host, port: port) }
   }
 
   package var nextDeadline: LocalTime? { hunt?.deadline }
@@ -118,8 +114,10 @@ package final class PlayerService: LoopMember {
   package var failure: Refusal? {
     if let huntFailure { return huntFailure }
     if hasSounded { return wasCutShort ? .damaged : nil }
-    guard driver.session.isFinished, let reason = failedItems.values.first else { return nil }
-    let count = max(items.count, failedItems.count)
+    guard driver.session.isFinished, let reason = player.failedItems.values.first else {
+      return nil
+    }
+    let count = max(items.count, player.failedItems.count)
     return .nothingPlayable(count > 1 ? "none of the \(count) items can be played" : reason)
   }
 
@@ -130,19 +128,16 @@ package final class PlayerService: LoopMember {
 
   private func note(_ change: GroupEvent.Change) {
     switch change {
-    case .itemStarted(let item):
+    case .itemStarted:
       hasSounded = true
-      remember(item)
       show(status.item?.metadata.artwork)
-    case .itemDescribed(let item):
-      remember(item)
+    case .itemDescribed:
       show(status.item?.metadata.artwork)
     case .stopped: show(nil)
     case .room(let room, .connected):
       hunt?.reachedRoom()
       remember(room)
-    case .itemFailed(let item, let reason, let hasSounded):
-      failedItems[item.id] = reason
+    case .itemFailed(_, _, let hasSounded):
       wasCutShort = wasCutShort || hasSounded
     case .room, .started, .paused, .resumed, .itemEnded, .playlistChanged, .position, .buffering,
       .buffered, .source, .status, .waiting, .leftOut, .finished:
@@ -164,7 +159,7 @@ package final class PlayerService: LoopMember {
     return StatusReport(status, revision: revision, artworkPath: isShown ? cover?.path : nil)
   }
 
-  package var items: [PlayItem] { driver.session.playlist.items }
+  package var items: [PlayItem] { player.items }
 
   /// The reason why the music has not begun yet; nil once it has.
   package var waitReason: String? {
@@ -176,31 +171,10 @@ package final class PlayerService: LoopMember {
     if status.rooms.isEmpty { return "looking for receivers on this network" }
     let absent = status.rooms.filter { if case .live = $0.connection { false } else { true } }
     if absent.count < status.rooms.count, status.item == nil, let first = items.first {
-      return "opening " + name(of: first)
+      return "opening " + player.name(of: first)
     }
     let awaited = absent.isEmpty ? status.rooms : absent
     return "waiting for " + awaited.map(\.name).joined(separator: ", ")
-  }
-
-  private func remember(_ item: GroupEvent.Item) {
-    openedItems[item.item.id] = item
-    guard openedItems.count > 2 * max(items.count, 100) else { return }
-    let present = Set(items.map(\.id))
-    openedItems = openedItems.filter { present.contains($0.key) }
-  }
-
-  func opened(_ item: PlayItem, _ status: GroupStatus) -> GroupEvent.Item? {
-    if let next = status.next?.opened, next.item.id == item.id { return .init(next) }
-    return openedItems[item.id]
-  }
-
-  /// The item's name for people.
-  func name(of item: PlayItem) -> String {
-    let opened = opened(item, status)
-    let known = known(item.id)
-    return ItemName.text(
-      title: known?.title ?? opened?.title ?? item.title, artist: known?.artist ?? opened?.artist,
-      location: item.location)
   }
 
   /// Writes the cover for displays. If that fails, the music plays on, and the first failure is reported.
@@ -221,8 +195,8 @@ package final class PlayerService: LoopMember {
 // MARK: - Rooms
 
 extension PlayerService {
-  private func addRoom(host: String, port: UInt16) throws(IOError) {
-    let room = try driver.addRoom(host: host, port: port)
+  private func addRoom(host: String, port: UInt16) {
+    let room = driver.addRoom(host: host, port: port)
     addresses[room] = RoomWish.text(host: host, port: port)
   }
 
@@ -261,11 +235,7 @@ extension PlayerService {
       return "\(record.name) joins"
     }
     let (address, port) = try RoomWish.address(room)
-    do {
-      try addRoom(host: address, port: port)
-    } catch {
-      throw Refusal(error)
-    }
+    addRoom(host: address, port: port)
     return "\(room) joins"
   }
 

@@ -191,11 +191,7 @@ final class GroupLoop: LoopMember, RenderGroup {
         "“\(room.id)” is no address of a room; give a host of up to \(Self.longestHost) bytes, and a port from 1 on"
       )
     }
-    do {
-      return try driver.addRoom(host: host, port: room.port)
-    } catch {
-      throw .roomUnavailable("\(room.id): \(error)")
-    }
+    return driver.addRoom(host: host, port: room.port)
   }
 
   /// Makes a room in this program, or takes up one that was removed.

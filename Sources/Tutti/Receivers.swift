@@ -1,5 +1,6 @@
 internal import AvahiDiscovery
 internal import Driver
+internal import Sender
 internal import Synchronization
 internal import WireProtocol
 

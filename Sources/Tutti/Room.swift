@@ -1,4 +1,5 @@
 internal import Driver
+internal import Sender
 
 /// A receiver in which a program can play. A value: the facts known when it was found.
 public struct Room: Hashable, Sendable, Identifiable {

@@ -189,7 +189,7 @@ private final class HostedBed {
           waker: reactor.waker, SilentJournal()))
       driver.addRoom(room, name: name)
     }
-    try driver.addRoom(host: "127.0.0.1", port: real.port)
+    driver.addRoom(host: "127.0.0.1", port: real.port)
     (self.rooms, self.recordings) = (rooms, recordings)
     loop = EventLoop(reactor, [host] + rooms)
   }

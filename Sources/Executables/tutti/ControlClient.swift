@@ -4,6 +4,7 @@ import Glibc
 import House
 import LinuxIO
 import ProgramJSON
+import Sender
 import Service
 
 /// Sends one request to a running player and waits for the answer.

@@ -39,7 +39,7 @@ extension PlayerDisplay {
       }
     guard let command else { return }
     do {
-      try player.carryOut(command)
+      try player.player.carryOut(command)
     } catch {
       return terminal.print(error.description, .warning)
     }
@@ -47,7 +47,7 @@ extension PlayerDisplay {
 
   private func louder(by step: Double) -> PlayerCommand? {
     do {
-      try player.changeVolume(by: step)
+      try player.player.changeVolume(by: step)
       tell(ProgressLine.volumes(player.statusReport))
     } catch {
       terminal.print(error.description, .warning)

@@ -125,7 +125,7 @@ final class PlayerDisplay: LoopMember {
   }
 
   /// Stops the player, which never refuses.
-  private func stop() { _ = try? player.carryOut(.stop) }
+  private func stop() { _ = try? player.player.carryOut(.stop) }
 
   private func sayWhatIsWaitedFor(at now: LocalTime) {
     guard let reason = player.waitReason else {

@@ -3,6 +3,7 @@ import Clock
 import Driver
 import LinuxIO
 import Pairing
+import Sender
 import Service
 import WireProtocol
 

@@ -48,7 +48,7 @@ struct SilentVisit {
     for record in try ReceiverSearch(state: state).records(named: wish.names) {
       driver.addRoom(record)
     }
-    for (host, port) in wish.addresses { try driver.addRoom(host: host, port: port) }
+    for (host, port) in wish.addresses { driver.addRoom(host: host, port: port) }
     return driver
   }
 

@@ -5,6 +5,7 @@ import LinuxIO
 import OpenSSLSecurity
 import Pairing
 import ProgramJSON
+import Sender
 import Service
 
 /// The directory in which the sender keeps its state.

@@ -123,7 +123,7 @@ extension House {
   /// that other senders have, are left to who asks.
   private func silence(_ names: [String]) -> (said: String?, ControlAnswer.Silenced) {
     noteMove()
-    let receivers = plan.groups.compactMap { groups[$0.id] }.flatMap(\.driver.receivers)
+    let receivers = plan.groups.flatMap { drivers[$0.id]?.receivers ?? [] }
     var (own, done): ([String], [String]) = ([], [])
     for group in plan.groups {
       guard let house = groups[group.id] else { continue }
@@ -190,7 +190,7 @@ extension House {
     _ = try group.edit(.add(entries, at: .now))
     let title = ItemName.text(title: first.title, artist: nil, location: first.location)
     let more =
-      entries.count > 1 ? " and \(PlayerService.count(entries.count - 1, "more item"))" : ""
+      entries.count > 1 ? " and \(Player.count(entries.count - 1, "more item"))" : ""
     done.said = "plays \(title)\(more) in \(place)"
     return done
   }

@@ -181,7 +181,7 @@ extension House {
     var said: [String] = []
     if let effects = change.effects { said.append(try group.player.set(effects)) }
     if let repetition = change.repeat { said.append(try group.player.set(repetition)) }
-    if !change.rooms.isEmpty { said.append(try group.set(change.rooms)) }
+    if !change.rooms.isEmpty { said.append(try group.player.set(change.rooms, together: true)) }
     if let seconds = change.sleepInS { said.append(group.sleep(in: seconds, at: HostClock.now)) }
     return said.joined(separator: "\n")
   }
@@ -211,7 +211,7 @@ extension House {
     guard let group = plan.group(ofRoom: room).flatMap({ groups[$0.id] }) else {
       return try set(change, ofFree: room)
     }
-    guard let number = group.rooms[room], group.isLive(number) else {
+    guard let number = group.rooms[room]?.number, group.isConnected(room) else {
       throw .unavailable(
         "\(name(ofRoom: room)) is not connected, so that nothing can be set there")
     }

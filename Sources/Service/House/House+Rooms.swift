@@ -22,7 +22,7 @@ extension House {
   func name(ofRoom room: String) -> String {
     // A room that was added by its address says its name when it is reached.
     let group = plan.group(ofRoom: room).flatMap { groups[$0.id] }
-    let own = group?.rooms[room].flatMap { group?.driver.session.name(of: $0) }
+    let own = group?.rooms[room].flatMap { group?.player.port.session.name(of: $0.number) }
     return record(room)?.name ?? (own == room ? savedRooms[room]?.name : own)
       ?? savedRooms[room]?.name ?? room
   }
@@ -30,8 +30,8 @@ extension House {
   /// Whether its PIN is needed before it plays for this household.
   func needsPairing(_ room: String) -> Bool {
     if let group = plan.group(ofRoom: room).flatMap({ groups[$0.id] }) {
-      if group.unpaired.contains(room) { return true }
-      if let number = group.rooms[room], group.isLive(number) { return false }
+      if group.isUnpaired(room) { return true }
+      if group.isConnected(room) { return false }
     }
     return record(room)?.access == .paired && !host.directory.isPaired(room)
       && !ownRooms.contains(room)
@@ -53,7 +53,7 @@ extension House {
 
   /// Rooms that other senders had taken, and that are free, play for their groups again; but none begins to sound by itself.
   func takeBackFreed() {
-    for group in groups.values where !group.lost.isEmpty && group.isResting {
+    for group in groups.values where group.isResting {
       for room in group.lost where record(room)?.state == .free { group.takeBack(room) }
     }
   }
@@ -99,11 +99,7 @@ extension House {
     let takes = takes || visit != nil
     if let record = record(room) { return group.add(record, takes: takes) }
     guard let (host, port) = try? RoomWish.address(room), Self.isAddress(room) else { return }
-    do throws(Refusal) {
-      try group.add(host: host, port: port, as: room, takes: takes)
-    } catch {
-      onWarning("\(room): \(error)")
-    }
+    group.add(host: host, port: port, as: room, takes: takes)
   }
 
   func pairingRoom(_ room: String) throws(Refusal) -> PairingRoom {
@@ -120,7 +116,7 @@ extension House {
   func receiver(of room: String) -> String? {
     if let record = record(room) { return record.id }
     let group = plan.group(ofRoom: room).flatMap { groups[$0.id] }
-    return group?.rooms[room].flatMap { group?.driver.session.receiver(of: $0) }?.hex
+    return group?.rooms[room].flatMap { group?.player.port.session.receiver(of: $0.number) }?.hex
   }
 
   private static func isAddress(_ room: String) -> Bool { room.contains(":") }

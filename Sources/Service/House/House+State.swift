@@ -35,11 +35,11 @@ extension House {
     let entries = items[start..<min(start + max(limit, 0), items.count)].map { item in
       var entry = QueuePage.Entry(
         id: item.id, title: "", uri: item.location, isCurrent: item.id == current)
-      let known = group.details[item.id]
+      let known = group.player.details[item.id]
       let opened = group.player.opened(item, status)
-      entry.artist = known?.artist ?? opened?.artist
-      entry.album = known?.album ?? opened?.album
-      entry.title = group.title(of: item, opened?.title)
+      entry.artist = known?.artist ?? opened?.metadata.artist
+      entry.album = known?.album ?? opened?.metadata.album
+      entry.title = group.title(of: item, opened?.metadata.title)
       entry.durationS = known?.durationS ?? opened?.duration?.seconds
       (entry.artwork, entry.trackId) = (known?.artwork, known?.trackId)
       entry.problem = group.player.failedItems[item.id]
@@ -65,7 +65,7 @@ extension House {
     let place = group.place(status)
     let isResting = group.isResting(status)
     let items = group.items
-    let volumes = group.volumes(status)
+    let volumes = group.player.volumes(status)
     let sounds = status.presentationTime ?? now
     var state = HouseState.Group(
       id: plan.id, name: plan.name ?? HousePlan.name(ofRooms: members.map(\.name)),
@@ -74,7 +74,7 @@ extension House {
       detail: Self.detail(of: members), item: item(place, group, status),
       positionS: place?.seconds ?? 0, positionAtMs: Self.milliseconds(sounds), rate: status.rate,
       targetS: isResting ? nil : status.target?.seconds.rounded(to: 3),
-      volume: volumes.isEmpty ? Self.volume(of: members) : group.volume.level(of: volumes),
+      volume: volumes.isEmpty ? Self.volume(of: members) : group.player.level(of: volumes),
       muted: !volumes.isEmpty && members.allSatisfy { $0.muted ?? true },
       repeat: status.repetition, effects: EffectsReport(status.effects),
       queue: .init(
@@ -101,10 +101,10 @@ extension House {
   ) -> HouseState.Item? {
     guard let place else { return nil }
     let opened = status.item.flatMap { $0.item.id == place.entry ? $0 : nil }
-    guard let item = opened?.item ?? group.driver.session.playlist.item(place.entry) else {
+    guard let item = opened?.item ?? group.player.playlist.item(place.entry) else {
       return nil
     }
-    let known = group.details[place.entry]
+    let known = group.player.details[place.entry]
     let metadata = opened?.metadata
     var shown = HouseState.Item(
       entryId: place.entry, title: group.title(of: item, metadata?.title),
@@ -147,7 +147,7 @@ extension House {
     guard let group = plan.group(ofRoom: room).flatMap({ groups[$0.id] }) else {
       return record(room)?.state == .busy && roomVisits[room] == nil && signs[room] == nil
     }
-    let link = group.player.status.rooms.first { $0.id == group.rooms[room] }
+    let link = group.playerRoom(room, group.player.status)
     return link?.trouble?.isOccupied ?? false
   }
 
@@ -157,7 +157,7 @@ extension House {
     let record = record(id)
     let group = plan.group(ofRoom: id).flatMap { groups[$0.id] }
     let status = group.flatMap { statuses[$0.id] }
-    let link = status?.rooms.first { $0.id == group?.rooms[id] }
+    let link = status.flatMap { group?.playerRoom(id, $0) }
     let visit = group == nil ? roomVisits[id] : nil
     var room = HouseState.Room(
       id: id, name: name(ofRoom: id), state: .free, isPaired: true,
@@ -251,7 +251,7 @@ extension House {
 extension HouseGroup {
   /// As people call it.
   func title(of item: PlayItem, _ opened: String?) -> String {
-    let title = details[item.id]?.title ?? opened ?? item.title
+    let title = player.details[item.id]?.title ?? opened ?? item.title
     return title ?? ItemName.text(title: nil, artist: nil, location: item.location)
   }
 }

@@ -99,7 +99,7 @@ extension House {
     return group.player.queue.map { entry in
       var entry = entry
       entry.current = entry.id == current
-      guard let known = group.details[entry.id] else { return entry }
+      guard let known = group.player.details[entry.id] else { return entry }
       entry.title = known.title ?? entry.title
       entry.artist = known.artist ?? entry.artist
       entry.durationS = known.durationS ?? entry.durationS
@@ -109,13 +109,13 @@ extension House {
 
   func statusReport(of group: HouseGroup) -> StatusReport {
     let status = group.player.status
-    var report = group.player.statusReport
-    if let item = status.item?.item, let known = group.details[item.id] {
+    var report = StatusReport(status, revision: drivers[group.id]?.revision ?? 0)
+    if let item = status.item?.item, let known = group.player.details[item.id] {
       report.title = known.title ?? report.title
       report.artist = known.artist ?? report.artist
       report.album = known.album ?? report.album
     }
-    if let next = status.next?.item, let known = group.details[next.id] {
+    if let next = status.next?.item, let known = group.player.details[next.id] {
       report.nextTitle = known.title ?? report.nextTitle
       report.nextArtist = known.artist ?? report.nextArtist
       report.nextDurationS = report.nextDurationS ?? known.durationS

@@ -3,7 +3,7 @@ package import Driver
 package import House
 package import LinuxIO
 import SQLiteStore
-import Sender
+package import Sender
 import WireProtocol
 
 package import enum House.Refusal
@@ -46,10 +46,14 @@ package final class House: LoopMember {
   package var onRooms: ([RoomRecord]) -> Void = { _ in }
   package let host: GroupHost
   let settings: Settings
-  var plan: HousePlan
+  var plan: HousePlan {
+    didSet { for group in groups.values { noteRooms(of: group) } }
+  }
   private(set) var groups: [String: HouseGroup] = [:]
-  /// Those that were deleted, until their rooms have been told.
-  private var ending: [HouseGroup] = []
+  /// The groups' players.
+  private(set) var drivers: [String: GroupDriver] = [:]
+  /// Players of groups that were deleted, until their rooms have been told.
+  private var ending: [GroupDriver] = []
   /// Rooms that show themselves just now.
   var signs: [String: RoomSign] = [:]
   /// Rooms of no group that are told how loud they are to be.
@@ -193,9 +197,7 @@ package final class House: LoopMember {
     inputs.stop()
     for reader in readers { reader.stream.finish() }
     readers = []
-    for group in groups.values { _ = group.driver.carryOut(.stop) }
-    ending += groups.values
-    groups = [:]
+    for id in groups.keys { close(id) }
     isOver = true
   }
 
@@ -209,46 +211,74 @@ package final class House: LoopMember {
     awaitingDisk = []
     for sign in signs.values { try sign.end() }
     for visit in roomVisits.values { try visit.end() }
-    for group in ending { try group.player.end() }
+    for driver in ending { try driver.end() }
     try host.end()
   }
 
   /// Whether all rooms were told of the end.
-  package var roomsHaveLeft: Bool { ending.allSatisfy(\.hasEnded) }
+  package var roomsHaveLeft: Bool { ending.allSatisfy(\.session.isFinished) }
 
   // MARK: - Groups
 
   func open(_ record: HouseRecord.Group) throws(Refusal) {
-    let group = try HouseGroup(record, on: host, settings, inputs)
-    group.player.onEvent = { [unowned self, unowned group] event in
-      group.note(event.change)
+    let driver = try player(of: record.playlist, inputs: inputs)
+    let group: HouseGroup
+    do {
+      group = HouseGroup(record, Player(driver, seed: try SystemRandom.number()))
+    } catch {
+      throw Refusal(error)
+    }
+    driver.hears = { [weak group] in group?.note($0) }
+    driver.onEvent = { [unowned self] event in
       guard !event.change.isPassing else { return }
       hasNews = true
       if case .finished = event.change { return }
-      onEvent(name(ofGroup: group.id), event.change)
+      onEvent(name(ofGroup: record.id), event.change)
     }
-    group.player.onWarning = { [unowned self] in onWarning($0) }
-    group.hasRooms = { [unowned self] in plan.group(record.id)?.rooms.isEmpty == false }
-    groups[record.id] = group
+    noteRooms(of: group)
+    (groups[record.id], drivers[record.id]) = (group, driver)
+  }
+
+  /// A player without rooms of its own.
+  func player(
+    of playlist: Playlist, inputs: LiveInputs? = nil, endsWithPlaylist: Bool = false
+  ) throws(Refusal) -> GroupDriver {
+    do {
+      let sources = try PlaybackSources(settings.encoding, inputs: inputs)
+      let driver = try GroupDriver(
+        host: host,
+        settings: .init(senderName: settings.name, endsWithPlaylist: endsWithPlaylist),
+        playlist: playlist, reads: sources.reads, makeSerializer: sources.makeSerializer)
+      driver.holds = sources.hold
+      return driver
+    } catch {
+      throw .unavailable("no player can be made: \(error)")
+    }
+  }
+
+  private func noteRooms(of group: HouseGroup) {
+    group.hasRooms = plan.group(group.id)?.rooms.isEmpty == false
+    group.announced = Set(host.directory.records.map(\.id))
   }
 
   /// The rooms are told, and then it ends.
   func close(_ id: String) {
-    guard let group = groups.removeValue(forKey: id) else { return }
-    group.driver.carryOut(.stop)
-    ending.append(group)
+    groups[id] = nil
+    guard let driver = drivers.removeValue(forKey: id) else { return }
+    driver.carryOut(.stop)
+    ending.append(driver)
   }
 
   private func endDeleted() {
     guard !isOver else { return }
-    for group in ending where group.hasEnded {
+    for driver in ending where driver.session.isFinished {
       do throws(IOError) {
-        try group.player.end()
+        try driver.end()
       } catch {
         onWarning("\(error)")
       }
     }
-    ending.removeAll(where: \.hasEnded)
+    ending.removeAll(where: \.session.isFinished)
   }
 
   /// The one that somebody means who names none, if nothing plays: the one that was used last.
@@ -307,6 +337,7 @@ package final class House: LoopMember {
 
   private func discovered() {
     hasNews = true
+    for group in groups.values { noteRooms(of: group) }
     let own = host.directory.present.filter { $0.access == .paired }.map(\.id)
     ownRooms = Set(own.filter(LocalProof.exists))
     for group in plan.groups {

@@ -1,5 +1,5 @@
 import Dispatch
-package import Driver
+import Driver
 package import House
 import LinuxIO
 package import Pairing

@@ -12,7 +12,7 @@ final class RoomSign {
   private enum Kind {
     /// Whether it is muted, from each time on, and to be again in the end.
     case blink(GroupDriver, RoomID, steps: [(time: LocalTime, isMuted: Bool)])
-    case tones(PlayerService, isStopped: Bool)
+    case tones(GroupDriver, isStopped: Bool)
   }
 
   /// Nobody waits for it longer.
@@ -36,7 +36,7 @@ final class RoomSign {
   }
 
   /// The player plays its list in the room, and ends with it.
-  init(_ player: PlayerService, at now: LocalTime) {
+  init(_ player: GroupDriver, at now: LocalTime) {
     kind = .tones(player, isStopped: false)
     giveUpTime = now + Self.longest
   }
@@ -48,7 +48,7 @@ final class RoomSign {
 
   /// True once the tones have sounded, which no deadline tells.
   var isOver: Bool {
-    if case .tones(let player, _) = kind { player.isOver } else { false }
+    if case .tones(let player, _) = kind { player.session.isFinished } else { false }
   }
 
   /// Does what is due; true once it is over.
@@ -62,8 +62,8 @@ final class RoomSign {
       kind = .blink(driver, room, steps: steps)
       return steps.isEmpty
     case .tones(let player, let isStopped):
-      guard !player.isOver, giveUpTime <= now else { return player.isOver }
-      if !isStopped { player.driver.carryOut(.stop) }
+      guard !player.session.isFinished, giveUpTime <= now else { return player.session.isFinished }
+      if !isStopped { player.carryOut(.stop) }
       kind = .tones(player, isStopped: true)
       giveUpTime = now + Self.farewell
       return isStopped
@@ -139,29 +139,20 @@ extension House {
     guard signs[room] == nil else { return }
     let now = HostClock.now
     let group = plan.group(ofRoom: room).flatMap { groups[$0.id] }
-    if let group, let id = group.rooms[room], let isMuted = group.isMuted(id), group.sounds {
-      signs[room] = RoomSign(blinking: id, of: group.driver, wasMuted: isMuted, at: now)
+    if let group, let id = group.rooms[room]?.number, let driver = drivers[group.id],
+      let isMuted = group.isMuted(room), group.sounds
+    {
+      signs[room] = RoomSign(blinking: id, of: driver, wasMuted: isMuted, at: now)
       return
     }
     guard let record = record(room), record.state != .away else {
       throw .unavailable("\(name) is switched off or out of reach; switch it on first")
     }
-    let player = try tonePlayer()
+    let player = try player(
+      of: Playlist([PlaylistEntry(tonesPath)]), endsWithPlaylist: true)
     group?.remove(room)
-    player.driver.addRoom(record, takesOver: true)
+    player.addRoom(record, takesOver: true)
     signs[room] = RoomSign(player, at: now)
-  }
-
-  private func tonePlayer() throws(Refusal) -> PlayerService {
-    do {
-      return try PlayerService(
-        host: host,
-        settings: .init(
-          senderName: settings.name, endsWithPlaylist: true, rooms: nil, directory: nil),
-        playlist: Playlist([PlaylistEntry(tonesPath)]), sources: PlaybackSources(settings.encoding))
-    } catch {
-      throw .unavailable("no sound can be made: \(error)")
-    }
   }
 
   /// Rooms go back to their groups when all was heard.
@@ -189,7 +180,7 @@ extension HouseGroup {
   fileprivate var sounds: Bool { !isResting && player.status.state == .playing }
 
   /// Nil where the room is not connected.
-  fileprivate func isMuted(_ room: RoomID) -> Bool? {
-    player.status.rooms.first { $0.id == room }?.settings?.isMuted
+  fileprivate func isMuted(_ room: String) -> Bool? {
+    playerRoom(room, player.status)?.settings?.isMuted
   }
 }

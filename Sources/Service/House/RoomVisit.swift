@@ -16,16 +16,16 @@ final class RoomVisit {
   /// For so long after the visit the room's announcement may still say that it is busy.
   private static let farewell = Nanoseconds.seconds(3)
 
-  private let player: PlayerService
+  private let player: GroupDriver
   private let room: RoomID
   /// What the room has still to be told.
   private var wanted = RoomChange()
   private var deadline: LocalTime
   private var hasLeft = false
 
-  init(to record: RoomRecord, _ player: PlayerService, at now: LocalTime) {
+  init(to record: RoomRecord, _ player: GroupDriver, at now: LocalTime) {
     self.player = player
-    room = player.driver.addRoom(record, takesOver: false)
+    room = player.addRoom(record, takesOver: false)
     deadline = now + Self.timeout
   }
 
@@ -33,7 +33,7 @@ final class RoomVisit {
 
   /// As the room has said them; nil before it is reached.
   var settings: RoomSettings? {
-    hasLeft ? nil : player.status.rooms.first { $0.id == room }?.settings
+    hasLeft ? nil : player.status().rooms.first { $0.id == room }?.settings
   }
 
   /// False where it is too late to tell it more.
@@ -56,7 +56,7 @@ final class RoomVisit {
     guard settings != nil, !wanted.isEmpty else { return }
     // Their ranges were checked when they were asked for.
     for command in (try? wanted.commands(for: .room(room))) ?? [] {
-      player.driver.carryOut(command)
+      player.carryOut(command)
     }
     wanted = .init()
     deadline = now + Self.rest
@@ -74,7 +74,7 @@ final class RoomVisit {
   /// The room is to play, or was told everything.
   func leave(at now: LocalTime) {
     guard !hasLeft else { return }
-    player.driver.carryOut(.stop)
+    player.carryOut(.stop)
     (hasLeft, deadline) = (true, now + Self.farewell)
   }
 
@@ -103,21 +103,9 @@ extension House {
     guard roomVisits.count < Self.roomVisitLimit, roomVisits[room] == nil else {
       throw .notYet("other rooms are being set just now; try again in a second")
     }
-    let visit = RoomVisit(to: record, try visitor(), at: now)
+    let visit = RoomVisit(to: record, try player(of: Playlist()), at: now)
     _ = visit.tell(change, at: now)
     roomVisits[room] = visit
-  }
-
-  private func visitor() throws(Refusal) -> PlayerService {
-    do {
-      return try PlayerService(
-        host: host,
-        settings: .init(
-          senderName: settings.name, endsWithPlaylist: false, rooms: nil, directory: nil),
-        playlist: Playlist([]), sources: PlaybackSources(settings.encoding))
-    } catch {
-      throw .unavailable("the room cannot be told: \(error)")
-    }
   }
 
   func lookAtVisits(at now: LocalTime) {

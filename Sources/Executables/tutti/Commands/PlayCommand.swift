@@ -123,7 +123,7 @@ struct PlayCommand: ParsableCommand {
           paired: state.paired())
         let player = try player(of: items, on: host, state, choice, rawFormat, latency, chain)
         try prepare(player, effects)
-        try player.carryOut(.observePosition(every: positionInterval))
+        try player.player.carryOut(.observePosition(every: positionInterval))
         stranger = try PlayerProgram(player, on: host, state: state, isJSON: common.json).run()
       } while stranger != nil
     }
@@ -191,9 +191,9 @@ struct PlayCommand: ParsableCommand {
   }
 
   private func prepare(_ player: PlayerService, _ effects: Effects) throws {
-    try player.carryOut(.effects(effects))
-    if shuffle { try player.shuffle() }
-    if let repetition { try player.carryOut(.edit(.setRepetition(repetition))) }
+    try player.player.carryOut(.effects(effects))
+    if shuffle { try player.player.shuffleList() }
+    if let repetition { try player.player.carryOut(.edit(.setRepetition(repetition))) }
   }
 
   private func positionInterval() throws -> Nanoseconds? {

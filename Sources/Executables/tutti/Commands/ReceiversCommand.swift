@@ -4,6 +4,7 @@ import Driver
 import Glibc
 import LinuxIO
 import Pairing
+import Sender
 import WireProtocol
 
 struct ReceiversCommand: ParsableCommand {

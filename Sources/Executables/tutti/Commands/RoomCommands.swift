@@ -1,6 +1,7 @@
 import ArgumentParser
 import Driver
 import House
+import Sender
 import Service
 
 struct JoinCommand: ParsableCommand {

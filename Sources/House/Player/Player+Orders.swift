@@ -1,26 +1,18 @@
 import Clock
-import Driver
-package import House
-import LinuxIO
 package import Sender
-import WireProtocol
 
-package import enum House.Refusal
-
-/// Carries out orders for one player, and says in words what was done. A household's groups have further rules: see
-/// `HouseGroup`.
-extension PlayerService {
+extension Player {
   /// Throws if the session refuses the command.
   @discardableResult
   package func carryOut(_ command: PlayerCommand) throws(Refusal) -> CommandOutcome {
-    switch driver.carryOut(command) {
+    switch port.carryOut(command) {
     case .success(let outcome): return outcome
     case .failure(.finished): throw .unavailable(CommandRefusal.finished.description)
     case .failure(let refusal): throw .invalid(refusal.description)
     }
   }
 
-  func transport(_ transport: Order.Transport) throws(Refusal) -> String? {
+  package func transport(_ transport: Order.Transport) throws(Refusal) -> String? {
     let before = status
     switch transport {
     case .play:
@@ -42,13 +34,13 @@ extension PlayerService {
   }
 
   /// The name of the item that was chosen last, which sounds in an instant.
-  var chosen: String? {
+  package var chosen: String? {
     guard let item = status.chosen else { return nil }
     let number = items.firstIndex { $0.id == item.id }.map { "\($0 + 1): " } ?? ""
     return number + name(of: item)
   }
 
-  func seek(_ seconds: Double, isRelative: Bool) throws(Refusal) -> String {
+  package func seek(_ seconds: Double, isRelative: Bool) throws(Refusal) -> String {
     let span = MediaDuration(seconds: seconds)
     if !isRelative, let duration = status.duration, span >= duration, span > .zero {
       let length = TimeText.format(duration.seconds)
@@ -61,48 +53,36 @@ extension PlayerService {
     return "to " + TimeText.format(place.seconds) + length
   }
 
-  /// Changes the settings of all rooms.
-  func set(_ change: RoomChange) throws(Refusal) -> String {
+  /// Changes the settings of all rooms. A step moves their common volume, as does a level that is set `together`;
+  /// otherwise each room gets the level.
+  package func set(_ change: RoomChange, together: Bool = false) throws(Refusal) -> String {
     _ = try change.commands(for: .all)
     var rest = change
-    if change.isStep, let step = change.volume {
-      try changeVolume(by: step)
+    if let volume = change.volume, together || change.isStep {
+      try setVolume(volume, isStep: change.isStep)
       (rest.volume, rest.isStep) = (nil, false)
     }
     return try set(rest, in: [.all])
   }
 
-  /// Changes the volume of all rooms. As many steps back as ahead leave each room as loud as it was.
-  package func changeVolume(by step: Double) throws(Refusal) {
-    let set = status.rooms.compactMap { room in
-      room.settings.map { (room.id, Double($0.volume) / 10) }
-    }
-    let names = Dictionary(set.map { ("\($0.0.number)", $0.0) }, uniquingKeysWith: { $1 })
-    let now = Dictionary(set.map { ("\($0.0.number)", $0.1) }, uniquingKeysWith: { $1 })
-    for (name, level) in volume.move(to: volume.level(of: now) + step, now) {
-      guard let room = names[name] else { continue }
-      try carryOut(.volume(.room(room), UInt16((level * 10).rounded())))
-    }
-  }
-
-  func set(_ change: RoomChange, in selections: [RoomSelection]) throws(Refusal) -> String {
+  package func set(_ change: RoomChange, in selections: [RoomSelection]) throws(Refusal) -> String {
     for rooms in selections {
       for command in try change.commands(for: rooms) { try carryOut(command) }
     }
-    let set = statusReport.rooms.enumerated().filter { index, _ in
-      selections.contains { $0.contains(status.rooms[index].id) }
+    let set = status.rooms.filter { room in selections.contains { $0.contains(room.id) } }
+    let sentences = set.map { room in
+      StatusReport.Room(room).settingsSentence ?? "\(room.name): not connected"
     }
-    let sentences = set.map { $0.element.settingsSentence ?? "\($0.element.name): not connected" }
     return sentences.joined(separator: "\n")
   }
 
-  func set(_ change: EffectsChange) throws(Refusal) -> String {
+  package func set(_ change: EffectsChange) throws(Refusal) -> String {
     if !change.isEmpty { try carryOut(.effects(try change.applied(to: status.effects))) }
-    let sentence = statusReport.effects.longSentence
+    let sentence = EffectsReport(status.effects).longSentence
     return sentence.isEmpty ? "no effects" : sentence
   }
 
-  func set(_ repetition: Playlist.Repetition) throws(Refusal) -> String {
+  package func set(_ repetition: Playlist.Repetition) throws(Refusal) -> String {
     try carryOut(.edit(.setRepetition(repetition)))
     return switch repetition {
     case .off: "repeats nothing"
@@ -113,7 +93,7 @@ extension PlayerService {
 
   // MARK: - The list
 
-  func insert(
+  package func insert(
     _ entries: [Order.NewEntry], _ place: PlaylistEdit.Place
   ) throws(Refusal) -> [Int] {
     guard case .added(let ids) = try carryOut(.edit(.insert(entries.map(\.listed), place))) else {
@@ -125,7 +105,7 @@ extension PlayerService {
   /// - Parameters:
   ///   - moved: an entry that is about to move there: places are counted in the list without it.
   ///   - current: the entry to play next, if nothing plays.
-  func place(
+  package func place(
     _ place: Order.Place, without moved: Int? = nil, current: Int? = nil
   ) throws(Refusal) -> PlaylistEdit.Place {
     switch place {
@@ -145,14 +125,15 @@ extension PlayerService {
     }
   }
 
-  func check(_ id: Int) throws(Refusal) {
-    guard driver.session.playlist.contains(id) else {
+  package func check(_ id: Int) throws(Refusal) {
+    guard playlist.contains(id) else {
       throw .noSuch("that entry is not in the queue any more")
     }
   }
 
   /// Moves an entry, and returns a sentence with its new number.
-  func move(_ id: Int, to place: Order.Place, current: Int? = nil) throws(Refusal) -> String {
+  package func move(_ id: Int, to place: Order.Place, current: Int? = nil) throws(Refusal) -> String
+  {
     try check(id)
     if place != .before(id) {
       let place = try self.place(place, without: id, current: current)
@@ -163,17 +144,11 @@ extension PlayerService {
     return "\(name(of: items[index])) is number \(index + 1)"
   }
 
-  package func shuffle() throws(Refusal) {
-    let seed: UInt64
-    do {
-      seed = try SystemRandom.number()
-    } catch {
-      throw Refusal(error)
-    }
-    try carryOut(.edit(.shuffle(seed: seed)))
+  package func shuffleList() throws(Refusal) {
+    try carryOut(.edit(.shuffle(seed: random.next())))
   }
 
-  func item(_ number: Int) throws(Refusal) -> PlayItem {
+  package func item(_ number: Int) throws(Refusal) -> PlayItem {
     let items = items
     guard (1...max(items.count, 1)).contains(number), !items.isEmpty else {
       let range = items.isEmpty ? "it is empty" : "it has 1 to \(items.count)"
@@ -182,19 +157,7 @@ extension PlayerService {
     return items[number - 1]
   }
 
-  static func count(_ number: Int, _ thing: String) -> String {
+  package static func count(_ number: Int, _ thing: String) -> String {
     "\(number) \(thing)\(number == 1 ? "" : "s")"
-  }
-
-  /// The list as other terminals see it.
-  var queue: [QueueEntry] {
-    let status = status
-    return items.enumerated().map { index, item in
-      let opened = opened(item, status)
-      return QueueEntry(
-        number: index + 1, id: item.id, item: item.location,
-        current: item.id == status.item?.item.id, title: opened?.title ?? item.title,
-        artist: opened?.artist, durationS: opened?.duration?.seconds.rounded(to: 9))
-    }
   }
 }

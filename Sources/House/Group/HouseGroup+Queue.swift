@@ -1,0 +1,147 @@
+import Sender
+
+extension HouseGroup {
+  package struct Edited {
+    /// The identities of what was added.
+    package var added: [Int] = []
+    /// A few words about what was done.
+    package var said: String?
+  }
+
+  package func edit(_ edit: Order.QueueEdit) throws(Refusal) -> Edited {
+    switch edit {
+    case .add(let entries, at: .now):
+      return Edited(added: try replace(with: entries), said: Self.count(entries) + " added")
+    case .add(let entries, let place):
+      return Edited(added: try add(entries, at: place), said: Self.count(entries) + " added")
+    case .clear: return Edited(said: clear())
+    case .undo: return Edited(said: try bringBack())
+    case .play(let id):
+      try player.check(id)
+      try play(QueuePlace(entry: id, seconds: 0))
+      return Edited(said: player.chosen)
+    case .shuffle:
+      try shuffleList()
+      return Edited(said: "shuffled")
+    case .remove(let ids): return Edited(said: try remove(ids))
+    case .move(let id, let place):
+      let said = try player.move(id, to: place, current: currentAtRest)
+      undo = nil
+      return Edited(said: said)
+    }
+  }
+
+  private static func count(_ things: some Collection) -> String {
+    Player.count(things.count, "item")
+  }
+
+  /// The entry that it goes on with while it plays nothing.
+  private var currentAtRest: Int? { isResting ? restingPlace?.entry : nil }
+
+  private func replace(with entries: [Entry]) throws(Refusal) -> [Int] {
+    try checkRooms()
+    undo = nil
+    keepForUndo("replaced")
+    send(.edit(.clear))
+    let added = try insert(entries, .end)
+    if let first = added.first { try play(QueuePlace(entry: first, seconds: 0)) }
+    return added
+  }
+
+  private func clear() -> String {
+    let count = items.count
+    keepForUndo("cleared")
+    restingPlace = nil
+    send(.halt)
+    send(.edit(.clear))
+    return Player.count(count, "item") + " removed"
+  }
+
+  /// Entries that are added to an empty list begin, unless something else plays.
+  private func add(_ entries: [Entry], at place: Order.Place) throws(Refusal) -> [Int] {
+    let begins = items.isEmpty && isResting && !rooms.isEmpty
+    let added = try insert(entries, try player.place(place, current: currentAtRest))
+    if begins, let first = added.first { try play(QueuePlace(entry: first, seconds: 0)) }
+    undo = nil
+    return added
+  }
+
+  func insert(_ entries: [Entry], _ place: PlaylistEdit.Place) throws(Refusal) -> [Int] {
+    let ids = try player.insert(entries, place)
+    for (id, entry) in zip(ids, entries) { player.details[id] = entry }
+    forgetDetails()
+    return ids
+  }
+
+  private func shuffleList() throws(Refusal) {
+    let before = undo
+    keepForUndo("shuffled", movesPlace: false)
+    do {
+      try player.shuffleList()
+    } catch {
+      undo = before
+      throw error
+    }
+  }
+
+  private func remove(_ ids: [Int]) throws(Refusal) -> String {
+    for id in ids { try player.check(id) }
+    let gone = Set(ids)
+    let current = place(player.status)?.entry
+    keepForUndo(
+      "removed", count: gone.count, movesPlace: current.map(gone.contains) ?? false)
+    let items = items
+    if let resting = restingPlace?.entry, gone.contains(resting) {
+      restingPlace = items.drop { $0.id != resting }.first { !gone.contains($0.id) }
+        .map { QueuePlace(entry: $0.id, seconds: 0) }
+    }
+    send(.edit(.remove(ids)))
+    return Player.count(gone.count, "item") + " removed"
+  }
+
+  private func keepForUndo(_ done: String, count: Int? = nil, movesPlace: Bool = true) {
+    let (status, items) = (player.status, items)
+    guard !items.isEmpty else { return }
+    let place = movesPlace ? QueueUndo.Place(place(status), wasPlaying: isPlaying(status)) : nil
+    undo = QueueUndo(done, count ?? items.count, items, place)
+  }
+
+  func bringBack() throws(Refusal) -> String {
+    guard let undo else { throw .unavailable("there is nothing to undo") }
+    self.undo = nil
+    send(.edit(.restore(undo.items)))
+    forgetDetails()
+    // Where only the order of the others has changed, what plays goes on.
+    if let place = undo.place, place.wasPlaying, !rooms.isEmpty {
+      try play(place.queue)
+    } else if let place = undo.place {
+      send(.halt)
+      restingPlace = place.queue
+    }
+    return "undone: \(undo.sentence)"
+  }
+
+  /// Takes what is known of files, by their places, of which nothing was said when they were added.
+  package func describe(_ files: [String: Entry]) {
+    var known: [Int: Entry] = [:]
+    for item in items {
+      guard var entry = files[item.location], player.details[item.id]?.isBare ?? true else {
+        continue
+      }
+      entry.title = player.details[item.id]?.title ?? entry.title
+      entry.reach = item.reach
+      known[item.id] = entry
+    }
+    guard !known.isEmpty else { return }
+    player.details.merge(known) { $1 }
+    queue.record.describe(known)
+    noteDescription()
+  }
+
+  /// Those of entries that an undo would bring back are kept.
+  func forgetDetails() {
+    guard player.details.count > 2 * max(items.count, 100) else { return }
+    let kept = Set((items + (undo?.items ?? [])).map(\.id))
+    player.details = player.details.filter { kept.contains($0.key) }
+  }
+}

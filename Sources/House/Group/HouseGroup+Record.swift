@@ -1,0 +1,61 @@
+import Sender
+
+/// What is kept of a group, and how it goes back to it.
+extension HouseGroup {
+  package func record(as plan: HousePlan.Group) -> HouseRecord.Group {
+    let status = player.status
+    var record = HouseRecord.Group(id: id, name: plan.name)
+    (record.rooms, record.lastRoom) = (plan.rooms, plan.lastRoom)
+    record.queue = queueToStore
+    record.nextEntry = player.playlist.nextID
+    record.revision = queueRevision
+    record.place = goal(status)
+    record.isPlaying = isPlaying(status)
+    record.repetition = status.repetition
+    record.effects = status.effects
+    return record
+  }
+
+  /// Its list and settings as they were: what was done since could not be kept. What plays and is still there plays on.
+  package func revert(to record: HouseRecord.Group) {
+    let status = player.status
+    if record.repetition != status.repetition {
+      send(.edit(.setRepetition(record.repetition)))
+    }
+    if record.effects.problem == nil, record.effects != status.effects {
+      send(.effects(record.effects))
+    }
+    let kept = record.queue.ids
+    guard items.map(\.id) != kept else { return }
+    if let undo, undo.items.map(\.id) == kept {
+      _ = try? bringBack()
+    } else {
+      restore(record, playing: place(status)?.entry)
+    }
+    undo = nil
+  }
+
+  private func restore(_ record: HouseRecord.Group, playing current: Int?) {
+    let entries = record.queue.entries
+    for entry in entries { player.details[entry.id] = entry.details }
+    send(.edit(.restore(entries.map { $0.details.item($0.id) })))
+    forgetDetails()
+    guard !entries.contains(where: { $0.id == current }) else { return }
+    send(.halt)
+    restingPlace = record.place
+    if record.isPlaying, !rooms.isEmpty { try? play(record.place) }
+  }
+
+  /// Brought into line once for each edit.
+  private var queueToStore: QueueRecord {
+    guard queue.revision != queueRevision else { return queue.record }
+    queue.record.follow(items) { item in
+      var entry = player.details[item.id] ?? Entry(location: item.location)
+      entry.reach = item.reach
+      entry.title = entry.title ?? item.title
+      return entry
+    }
+    queue.revision = queueRevision
+    return queue.record
+  }
+}

@@ -1,0 +1,195 @@
+package import Clock
+package import Sender
+
+/// A group of a household: a player that never ends by itself, what is known of its entries, and where it goes on while
+/// it plays nothing.
+package final class HouseGroup {
+  package typealias Entry = Order.NewEntry
+
+  package let id: String
+  package let player: Player
+  /// Grows with every edit of the list.
+  package private(set) var queueRevision: UInt64
+  package internal(set) var undo: QueueUndo?
+  /// When the sleep timer ends the music.
+  package private(set) var sleepTime: LocalTime?
+  /// The rooms that the player has, by their identities in the household.
+  package internal(set) var rooms: [String: RoomMembership] = [:]
+  /// Inputs that began by themselves, and what each has interrupted, by their names.
+  var visits: [String: InputVisit] = [:]
+  /// Grows with every use: the group that was used last is meant where none is named.
+  package var lastUse: UInt64 = 0
+  /// Where it goes on while it plays nothing; nil is the first entry.
+  var restingPlace: QueuePlace?
+  /// True if it plays in a room, even one that is away.
+  package var hasRooms = false
+  /// Identities of the receivers that discovery knows.
+  package var announced: Set<String> = []
+  var absence = RoomAbsence()
+  /// The list as it was at `queueRevision` or before.
+  var queue: (revision: UInt64, record: QueueRecord)
+
+  package init(_ record: HouseRecord.Group, _ player: Player) {
+    (id, self.player) = (record.id, player)
+    queueRevision = record.revision
+    restingPlace = record.place
+    queue = (record.revision, record.queue)
+    player.details = Dictionary(
+      record.queue.entries.map { ($0.id, $0.details) }, uniquingKeysWith: { $1 })
+    send(.halt)
+    if record.effects.problem == nil { send(.effects(record.effects)) }
+  }
+
+  package var items: [PlayItem] { player.items }
+  /// True if it plays nothing, and nothing is on its way.
+  package var isResting: Bool { isResting(player.status) }
+
+  package func isResting(_ status: GroupStatus) -> Bool {
+    player.port.session.isHalted || status.state == .stopped || status.state == .finished
+  }
+
+  /// Takes in what happened to the player.
+  package func note(_ event: SenderEvent) {
+    player.note(event)
+    switch event {
+    case .playlistChanged: queueRevision += 1
+    case .stopped: if !player.port.session.isHalted { restingPlace = nil }
+    case .roomReplaced(let room, _): set(.lost(room))
+    case .roomNotPaired(let room, _): set(.unpaired(room))
+    case .roomConnected(let room): set(.joined(room))
+    default: break
+    }
+  }
+
+  /// The session refuses none of the commands that are sent so.
+  func send(_ command: PlayerCommand) { _ = player.port.carryOut(command) }
+
+  /// Marks what is known of entries as another edit of the list.
+  func noteDescription() { queueRevision += 1 }
+
+  // MARK: - Where it is
+
+  /// The place that it plays, or goes on with.
+  package func place(_ status: GroupStatus) -> QueuePlace? {
+    if !isResting(status), let item = status.item {
+      return QueuePlace(entry: item.item.id, seconds: status.position.seconds.rounded(to: 3))
+    }
+    guard !isResting(status), let chosen = status.chosen, chosen.id != restingPlace?.entry else {
+      return restingPlace
+    }
+    return QueuePlace(entry: chosen.id, seconds: 0)
+  }
+
+  /// Where it is to go on after a restart: where somebody has sent it, though that does not sound yet.
+  func goal(_ status: GroupStatus) -> QueuePlace? {
+    guard !isResting(status), let chosen = status.chosen, let target = status.target else {
+      return place(status)
+    }
+    return QueuePlace(entry: chosen.id, seconds: target.seconds.rounded(to: 3))
+  }
+
+  /// True if it is to play on after a restart.
+  func isPlaying(_ status: GroupStatus) -> Bool {
+    !isResting(status) && (status.state != .paused || absence.hasPaused)
+  }
+
+  // MARK: - Transport
+
+  /// Returns a few words about what was done.
+  @discardableResult
+  package func transport(_ order: Order.Transport) throws(Refusal) -> String? {
+    absence.userDecided()
+    let isResting = isResting
+    switch order {
+    case .play where isResting:
+      try play(restingPlace)
+      return "plays on"
+    case .pause where isResting: return "is stopped"
+    case .stop: return stop()
+    case .next where isResting: return moveRest(by: 1)
+    case .previous where isResting: return moveRest(by: -1)
+    case .play, .pause, .next, .previous: return try player.transport(order)
+    }
+  }
+
+  private func stop() -> String {
+    restingPlace = place(player.status).map { QueuePlace(entry: $0.entry, seconds: 0) }
+    send(.halt)
+    return "stopped"
+  }
+
+  package func seek(_ seconds: Double, isRelative: Bool) throws(Refusal) -> String {
+    guard seconds.isFinite else { throw .invalid("a position is a number of seconds") }
+    if isResting {
+      guard var place = restingPlace ?? items.first.map({ .init(entry: $0.id, seconds: 0) }) else {
+        throw .unavailable("nothing plays; choose something first")
+      }
+      place.seconds = max(0, isRelative ? place.seconds + seconds : seconds)
+      restingPlace = place
+      return "to " + TimeText.format(place.seconds)
+    }
+    return try player.seek(seconds, isRelative: isRelative)
+  }
+
+  /// Plays from this place of the list; nil, or one that is not there any more, is its beginning.
+  package func play(_ place: QueuePlace?) throws(Refusal) {
+    try checkRooms()
+    let items = items
+    guard let first = items.first else {
+      throw .unavailable("there is nothing in the queue; add something first")
+    }
+    let found = place.flatMap { place in items.contains { $0.id == place.entry } ? place : nil }
+    let start = found ?? QueuePlace(entry: first.id, seconds: 0)
+    restingPlace = start
+    takeBackUnseen()
+    try player.carryOut(.jump(to: start.entry, at: MediaDuration(seconds: start.seconds)))
+    if player.status.state == .paused { send(.resume) }
+  }
+
+  /// Music that nobody can hear does not run.
+  func checkRooms() throws(Refusal) {
+    guard hasRooms else {
+      throw .unavailable("no room is in this group; add one, then play")
+    }
+  }
+
+  /// Returns the name of the item that is to play then.
+  private func moveRest(by steps: Int) -> String? {
+    let ids = items.map(\.id)
+    let repeats = player.playlist.repetition == .all
+    let place = restingPlace ?? ids.first.map { QueuePlace(entry: $0, seconds: 0) }
+    restingPlace = place?.moved(by: steps, in: ids, repeats: repeats) ?? restingPlace
+    return restingPlace.flatMap { player.playlist.item($0.entry) }.map(player.name(of:))
+  }
+
+  /// Zero ends the timer.
+  package func sleep(in seconds: Double, at now: LocalTime) -> String {
+    sleepTime = seconds == 0 ? nil : now + Nanoseconds(Int64(seconds * 1_000_000_000))
+    return seconds == 0
+      ? "the sleep timer is off" : "music pauses in \(TimeText.format(seconds))"
+  }
+
+  // MARK: - Time
+
+  /// Pauses once no room can hear the music any more, and goes on when one is back.
+  package func look(at now: LocalTime) { look(at: now, player.status) }
+
+  func look(at now: LocalTime, _ status: GroupStatus) {
+    let isResting = isResting(status)
+    if let time = sleepTime, time <= now {
+      sleepTime = nil
+      absence.userDecided()
+      if !isResting { send(.pause) }
+    }
+    guard !isResting, !rooms.isEmpty else { return absence.userDecided() }
+    switch absence.order(status, at: now) {
+    case .pause: send(.pause)
+    case .resume: send(.resume)
+    case nil: break
+    }
+  }
+
+  package var nextDeadline: LocalTime? {
+    [sleepTime, absence.deadline].compactMap(\.self).min()
+  }
+}

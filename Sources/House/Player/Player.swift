@@ -1,0 +1,83 @@
+import Clock
+package import Sender
+import WireProtocol
+
+/// One player's list and rooms, and what is known of its items. Carries out orders, and says in words what was done. A
+/// household's groups have further rules: see `HouseGroup`.
+package final class Player {
+  package let port: any GroupPlayer
+  /// Facts that were given with entries when they were added, by their identities.
+  package internal(set) var details: [Int: Order.NewEntry] = [:]
+  /// Reasons why items could not be played.
+  package private(set) var failedItems: [Int: String] = [:]
+  private var openedItems: [Int: OpenedItem] = [:]
+  /// The common volume of all rooms.
+  private var volume = GroupVolume()
+  /// Draws the orders of shuffled lists.
+  var random: SplitMix64
+
+  package init(_ port: any GroupPlayer, seed: UInt64) {
+    self.port = port
+    random = SplitMix64(seed: seed)
+  }
+
+  package var status: GroupStatus { port.status() }
+  package var playlist: Playlist { port.session.playlist }
+  package var items: [PlayItem] { playlist.items }
+
+  package func note(_ event: SenderEvent) {
+    switch event {
+    case .itemStarted(let item), .itemDescribed(let item): remember(item)
+    case .itemFailed(let item, let error): failedItems[item.id] = error.description
+    default: break
+    }
+  }
+
+  private func remember(_ item: OpenedItem) {
+    openedItems[item.item.id] = item
+    guard openedItems.count > 2 * max(items.count, 100) else { return }
+    let present = Set(items.map(\.id))
+    openedItems = openedItems.filter { present.contains($0.key) }
+  }
+
+  /// The item as its source described it; nil if it was not opened yet.
+  package func opened(_ item: PlayItem, _ status: GroupStatus) -> OpenedItem? {
+    if let next = status.next?.opened, next.item.id == item.id { return next }
+    return openedItems[item.id]
+  }
+
+  /// The item's name for people.
+  package func name(of item: PlayItem) -> String {
+    let opened = opened(item, status)?.metadata
+    let known = details[item.id]
+    return ItemName.text(
+      title: known?.title ?? opened?.title ?? item.title, artist: known?.artist ?? opened?.artist,
+      location: item.location)
+  }
+
+  // MARK: - Volume
+
+  /// Volumes of the rooms that have reported theirs.
+  package func volumes(_ status: GroupStatus) -> [String: Double] {
+    let set = status.rooms.compactMap { room in
+      room.settings.map { ("\(room.id.number)", Double($0.volume) / 10) }
+    }
+    return Dictionary(set, uniquingKeysWith: { $1 })
+  }
+
+  package func level(of volumes: [String: Double]) -> Double { volume.level(of: volumes) }
+
+  /// Moves the common volume to a level, or by a step. As many steps back as ahead leave each room as loud as it was.
+  func setVolume(_ level: Double, isStep: Bool) throws(Refusal) {
+    let (status, now) = (status, volumes(status))
+    let moved = volume.move(to: isStep ? volume.level(of: now) + level : level, now)
+    for room in status.rooms {
+      guard let level = moved["\(room.id.number)"] else { continue }
+      try carryOut(.volume(.room(room.id), UInt16((level * 10).rounded())))
+    }
+  }
+
+  package func changeVolume(by step: Double) throws(Refusal) {
+    try setVolume(step, isStep: true)
+  }
+}
