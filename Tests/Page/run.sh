@@ -24,4 +24,5 @@ python3 test_page.py
 python3 test_use.py
 python3 test_home.py
 python3 test_real.py
+unshare -m -n python3 ../API/far.py
 unshare -m -n python3 test_access.py
