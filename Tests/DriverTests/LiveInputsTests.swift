@@ -51,6 +51,34 @@ import Testing
     #expect(inputs.level("Turntable") == nil)
   }
 
+  @Test(.timeLimit(.minutes(1)))
+  func `a program that writes into a pipe outlives whoever plays it`() throws {
+    var source: LiveSource? = try open()
+    let writer = Glibc.open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+    try #require(writer >= 0)
+    defer { close(writer) }
+    let samples = [UInt8](repeating: 0, count: 4_096)
+    let before = Glibc.signal(SIGPIPE, SIG_IGN)
+    defer { _ = Glibc.signal(SIGPIPE, before) }
+    #expect(write(writer, samples, samples.count) > 0)
+    var frames: [Float] = []
+    while frames.isEmpty { try source?.read(80, appendingTo: &frames) }
+    source = nil
+    #expect(inputs.level("Turntable") == nil)
+    // It is full in the end: a program that may wait for room waits.
+    var written = 0
+    repeat { written = write(writer, samples, samples.count) } while written > 0
+    let reason = errno
+    #expect(reason == EAGAIN, "\(String(cString: strerror(reason)))")
+    // Whoever plays it next hears what comes from then on.
+    source = try open()
+    frames = []
+    while frames.isEmpty { try source?.read(80, appendingTo: &frames) }
+    repeat { written = write(writer, samples, samples.count) } while written < 0 && errno == EAGAIN
+    #expect(written > 0)
+    inputs.stop()
+  }
+
   @Test func `an input with a latency is live for all who play it`() throws {
     let inputs = LiveInputs([
       .init(name: "Game", location: .pipe(path), latency: LiveLatency("40"))

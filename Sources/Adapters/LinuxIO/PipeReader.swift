@@ -53,7 +53,7 @@ package final class PipeReader {
     if path == nil { _ = fcntl(descriptor, F_SETFL, before) } else { close(descriptor) }
   }
 
-  private static func open(_ path: String) throws(IOError) -> Int32 {
+  fileprivate static func open(_ path: String) throws(IOError) -> Int32 {
     // Does not wait for a writer.
     let descriptor = Glibc.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { throw IOError(call: "open", code: errno, subject: path) }
@@ -107,6 +107,17 @@ package final class PipeReader {
     close(descriptor)
     descriptor = next
     resize()
+  }
+}
+
+/// Holds a named pipe open for reading, and reads nothing: a program that writes into it waits. Without a reader, SIGPIPE would
+/// end it. From any thread.
+package final class HeldPipe: Sendable {
+  private let descriptor: FileDescriptor
+
+  /// - Throws: `IOError` if there is no named pipe at `path`, or it may not be read.
+  package init(path: String) throws(IOError) {
+    descriptor = FileDescriptor(try PipeReader.open(path))
   }
 }
 

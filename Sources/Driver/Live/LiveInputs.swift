@@ -33,6 +33,8 @@ package final class LiveInputs: Sendable {
   private final class Place: Sendable {
     struct State {
       var feed: LiveFeed?
+      /// The pipe while nobody plays it, once somebody has.
+      var held: HeldPipe?
       /// Callbacks of the players, by number.
       var reports: [Int: Report] = [:]
       var playerCount = 0
@@ -99,6 +101,10 @@ package final class LiveInputs: Sendable {
     place.state.withLock { state in
       state.reports[number] = nil
       guard state.reports.isEmpty, state.onGate == nil else { return }
+      // The program that writes into it does not know who listens.
+      if case .pipe(let path) = place.input.location, !state.isOver {
+        state.held = try? HeldPipe(path: path)
+      }
       state.feed?.stop()
       state.feed = nil
     }
@@ -122,7 +128,7 @@ package final class LiveInputs: Sendable {
         for report in reports { report(notice) }
       },
       onGate: { [weak place] change in place?.state.withLock { $0.onGate }?(change) })
-    state.feed = feed
+    (state.feed, state.held) = (feed, nil)
     return feed
   }
 
@@ -144,7 +150,7 @@ package final class LiveInputs: Sendable {
         if !state.isOver { _ = try Self.feed(place, &state) }
       }
     } catch {
-      tell?("\(error); it is tried again until it can be heard")
+      tell?("\(error); trying again until it can be opened")
       opening.asyncAfter(deadline: .now() + Self.pause) { [self] in tryToOpen(place, nil) }
     }
   }
@@ -155,7 +161,7 @@ package final class LiveInputs: Sendable {
       place.state.withLock { state in
         (state.isOver, state.onGate) = (true, nil)
         state.feed?.stop()
-        state.feed = nil
+        (state.feed, state.held) = (nil, nil)
       }
     }
   }
