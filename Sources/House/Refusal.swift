@@ -32,7 +32,7 @@ package enum Refusal: Error, Codable, Hashable, Sendable, CustomStringConvertibl
       line
     case .outdated(let revision):
       "The queue has changed meanwhile, to revision \(revision); fetch it, and try again."
-    case .damaged: "an item was damaged, or ended early"
+    case .damaged: "an item was damaged or incomplete"
     }
   }
 }

@@ -43,6 +43,20 @@ import Testing
     expectOneTone(try ToneRecording(folder.file("a.wav")), seconds: 1)
   }
 
+  @Test func `a file that is cut short says so, and nothing is called slow`() throws {
+    let tone = try folder.write(Tone.wave(rate: 44_100, seconds: 20), to: "tone.wav")
+    let whole = folder.file("whole.flac")
+    try run("ffmpeg", ["-v", "error", "-y", "-i", tone, whole])
+    let bytes = try Data(contentsOf: URL(filePath: whole))
+    let cut = try folder.write(bytes.prefix(bytes.count / 10), to: "cut.flac")
+    let receiver = try ReceiverProgram("a", in: folder, "--output", "null")
+    let player = try play([cut], "--at", receiver.address)
+    #expect(try player.exitCode() == 65, "\(player.lines)")
+    let said = player.lines(with: "incomplete: played to where the file ends, at 0:0")
+    #expect(said.count == 1 && said[0].hasSuffix(" of 0:20"), "\(player.lines)")
+    #expect(player.lines(with: "slow").isEmpty, "\(player.lines)")
+  }
+
   @Test func `a busy room is named with who plays there`() throws {
     let long = try folder.write(Tone.wave(rate: 8000, seconds: 60), to: "long.wav")
     let receiver = try ReceiverProgram("a", in: folder)

@@ -125,7 +125,7 @@ package final class NetworkSource: MediaSource {
   /// Reconnects. A radio station continues at its present position, a file with the next frame.
   private func connectAgain(after loss: MediaError) throws(MediaError) {
     guard isRadio || isSeekable, loss.hasSounded else { throw loss }
-    let reason = if case .broken(_, let fault) = loss { fault } else { "it ended early" }
+    let reason = if case .broken(_, let fault) = loss { fault } else { "it ended before its time" }
     let delays = network.settings.retryDelays
     let next = position
     while attempts < delays.count, !network.isInterrupted {

@@ -81,6 +81,14 @@ package final class OutputWriter: Sendable {
     news.signal()
   }
 
+  /// Waits up to `timeout` for posted output to leave.
+  package func waitUntilIdle(within timeout: Nanoseconds) {
+    let end = HostClock.now + timeout
+    while !isIdle, HostClock.now < end {
+      PipeReader.sleep(until: min(end, HostClock.now + .milliseconds(2)))
+    }
+  }
+
   /// Waits up to `timeout` for posted output to leave. Later posts are ignored.
   package func finish(within timeout: Nanoseconds) {
     state.withLock { state in

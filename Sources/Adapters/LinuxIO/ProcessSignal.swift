@@ -4,6 +4,8 @@ internal import Glibc
 /// The signals that a program may take as events.
 package enum ProcessSignal: CaseIterable, Hashable, Sendable {
   case interrupt, terminate, hangUp, windowChanged
+  /// The terminal asks the process to stop, as with Ctrl-Z; and the process goes on.
+  case suspend, resume
 
   var number: Int32 {
     switch self {
@@ -11,11 +13,22 @@ package enum ProcessSignal: CaseIterable, Hashable, Sendable {
     case .terminate: SIGTERM
     case .hangUp: SIGHUP
     case .windowChanged: SIGWINCH
+    case .suspend: SIGTSTP
+    case .resume: SIGCONT
     }
   }
 
   /// True if the starter of this process wants it to ignore the signal, as `nohup` does with `hangUp`.
   package var isIgnored: Bool { csys_signal_is_ignored(number) == 1 }
+
+  /// Does to this process what the signal does to one that does not take it as an event. Call it on the reactor's thread.
+  /// After `suspend` it returns when the process goes on; at once if nobody could let it go on.
+  package func takeEffect() {
+    let numbers = [number]
+    _ = csys_signals_unblock(numbers, 1)
+    raise(number)
+    _ = csys_signals_block(numbers, 1)
+  }
 }
 
 /// Reports the signals that its thread has blocked, and unblocks them when it is freed.

@@ -41,7 +41,10 @@ int csys_spawn(char *const *arguments, int descriptor) {
   sigfillset(&all);
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setsigdefault(&attributes, &all);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  // A terminal sends its signals to a whole group of processes. Ctrl-C ends the program, which ends this one.
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setflags(
+    &attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
   posix_spawn_file_actions_adddup2(&actions, descriptor, 0);
   posix_spawn_file_actions_adddup2(&actions, descriptor, 1);
   pid_t process = 0;

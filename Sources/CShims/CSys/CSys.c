@@ -161,6 +161,11 @@ int csys_signals(const int *signals, int count) {
   return outcome(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
+int csys_signals_block(const int *signals, int count) {
+  sigset_t set = signal_set(signals, count);
+  return -pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
 int csys_signals_unblock(const int *signals, int count) {
   sigset_t set = signal_set(signals, count);
   return -pthread_sigmask(SIG_UNBLOCK, &set, NULL);

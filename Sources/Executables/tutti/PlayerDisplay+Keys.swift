@@ -7,13 +7,13 @@ extension PlayerDisplay {
   private static let seekStep = MediaDuration.seconds(10)
 
   static let keyHelp = [
-    "space     pauses, and plays on",
+    "space     pauses and resumes",
     "← →       10 s back or ahead",
     "+ - ↑ ↓   volume of all rooms",
     "n p       next, previous item",
     "[ ]       speed by 5 %",
     "{ }       pitch by a semitone",
-    "0         ends speed and pitch",
+    "0         normal speed and pitch",
     "? h       shows these keys",
     "q         stops",
   ]

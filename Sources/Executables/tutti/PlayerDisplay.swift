@@ -15,6 +15,8 @@ final class PlayerDisplay: LoopMember {
   private static let logInterval = Nanoseconds.seconds(5)
   /// Delay before the display says what the player waits for.
   private static let silence = Nanoseconds.milliseconds(500)
+  /// Longest time that rooms get to pause before the program stops.
+  private static let pauseTime = Nanoseconds.seconds(1)
   /// Time for which the answer to a key replaces the progress line.
   private static let answerTime = Nanoseconds.seconds(2)
 
@@ -31,6 +33,8 @@ final class PlayerDisplay: LoopMember {
   private var wait: (reason: String, since: LocalTime, isSaid: Bool)?
   private var answer: (text: StyledText, until: LocalTime)?
   private(set) var isPaused = false
+  /// After Ctrl-Z: until when the program waits for the rooms to pause, and whether they play on with it.
+  private var suspension: (until: LocalTime, playsOn: Bool)?
 
   init(_ player: PlayerService, reactor: Reactor, isJSON: Bool) throws {
     (self.player, self.reactor, self.isJSON) = (player, reactor, isJSON)
@@ -58,9 +62,12 @@ final class PlayerDisplay: LoopMember {
   }
 
   /// Time of the next update; nil once the display was given up.
-  var nextDeadline: LocalTime? { isGivenUp ? nil : nextUpdate }
+  var nextDeadline: LocalTime? {
+    [isGivenUp ? nil : nextUpdate, suspension?.until].compactMap { $0 }.min()
+  }
 
   func turn() {
+    suspendIfAsked()
     giveUpIfBroken()
     let now = HostClock.now
     guard !isGivenUp, nextUpdate <= now else { return }
@@ -90,6 +97,8 @@ final class PlayerDisplay: LoopMember {
   func handle(_ event: ReactorEvent) -> Bool {
     switch event {
     case .signal(.windowChanged): break
+    case .signal(.suspend): beginSuspension()
+    case .signal(.resume): terminal.resume()
     case .signal: stop()
     case .readable(let id) where id == keyboard:
       for key in terminal.keys() { press(key) }
@@ -98,6 +107,27 @@ final class PlayerDisplay: LoopMember {
     nextUpdate = HostClock.now
     return true
   }
+
+  /// A stopped program feeds no room: the music would end some seconds later, in the middle of a bar.
+  private func beginSuspension() {
+    guard suspension == nil else { return }
+    let playsOn = !isPaused && (try? player.carryOut(.pause)) != nil
+    suspension = (HostClock.now + (playsOn ? Self.pauseTime : .zero), playsOn)
+  }
+
+  private func suspendIfAsked() {
+    guard let (until, playsOn) = suspension, until <= HostClock.now || areRoomsSilent else {
+      return
+    }
+    suspension = nil
+    terminal.suspend()
+    terminal.resume()
+    if playsOn { _ = try? player.carryOut(.resume) }
+    nextUpdate = HostClock.now
+  }
+
+  /// True once all rooms have said that they do not play.
+  private var areRoomsSilent: Bool { player.statusReport.rooms.allSatisfy { $0.state != .playing } }
 
   /// Shows the result of a key.
   func tell(_ text: StyledText) { answer = (text, HostClock.now + Self.answerTime) }
@@ -150,7 +180,10 @@ final class PlayerDisplay: LoopMember {
     if case .paused = event.change { isPaused = true }
     if case .resumed = event.change { isPaused = false }
     if isJSON { return post(event) }
-    if case .itemFailed(let item, _, _) = event.change, player.isOnlyFailure(item) { return }
+    // A file that breaks off may be read to there before it sounds.
+    if case .itemFailed(let item, _, hasSounded: false) = event.change, player.isOnlyFailure(item) {
+      return
+    }
     if let line = EventSentences.line(event.change) { terminal.print(line) }
   }
 

@@ -16,7 +16,8 @@ struct PlayerProgram {
     let reactor = host.reactor
     // Closing the terminal stops the music, unless `nohup` made the program ignore that signal.
     try reactor.watch(
-      signals: [.interrupt, .terminate, .windowChanged] + [.hangUp].filter { !$0.isIgnored })
+      signals: [.interrupt, .terminate, .windowChanged, .resume]
+        + [.hangUp, .suspend].filter { !$0.isIgnored })
     let control = try ControlServer(path: state.controlSocket, reactor: reactor)
     control.answer = { call, reply in reply(player.reply(to: call)) }
     display = try PlayerDisplay(player, reactor: reactor, isJSON: isJSON)

@@ -57,10 +57,29 @@ final class Terminal {
     return tcsetattr(STDIN_FILENO, TCSANOW, &settings) == 0
   }
 
+  /// Gives the terminal back while the program stops, as after Ctrl-Z. Returns when the program goes on.
+  func suspend() {
+    closeLine()
+    writer.waitUntilIdle(within: .milliseconds(300))
+    giveBack()
+    ProcessSignal.suspend.takeEffect()
+  }
+
+  /// Takes the keys again after the program was stopped: the shell has used the terminal meanwhile, with its own settings.
+  func resume() {
+    var settings = termios()
+    guard original != nil, tcgetattr(STDIN_FILENO, &settings) == 0 else { return }
+    if settings.c_lflag & tcflag_t(ICANON) != 0 { original = nil }
+  }
+
   /// Restores the terminal's settings, after waiting briefly for pending output.
   func restore() {
     closeLine()
     writer.finish(within: .milliseconds(300))
+    giveBack()
+  }
+
+  private func giveBack() {
     guard var original, isForeground else { return }
     tcsetattr(STDIN_FILENO, TCSANOW, &original)
   }

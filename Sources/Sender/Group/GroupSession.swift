@@ -265,8 +265,8 @@ package struct GroupSession {
     guard case .playing(let anchor) = timeline.state, anchor.groupTime <= time,
       production.cut == nil
     else { return false }
-    return timeline.end != nil
-      || store.end.map { $0 - timeline.playhead(at: time) >= Self.supply } ?? false
+    // Near the end of the list, too, a room may have played all that there is.
+    return store.end.map { $0 - timeline.playhead(at: time) >= Self.supply } ?? false
   }
 
   /// Everything has sounded, or playing was stopped.

@@ -18,7 +18,7 @@ extension MediaError: CustomStringConvertible {
     case .broken(let path, let reason):
       "\(name(path)): damaged: \(reason); what came before it was played"
     case .endsEarly(let path, let end, let length):
-      "\(name(path)): ended early at \(clock(end)) of \(clock(length)), and was played until there; is it complete?"
+      "\(name(path)): incomplete: played to where the file ends, at \(clock(end)) of \(clock(length))"
     case .notSeekable(let path): "\(name(path)): can only be played from its beginning to its end"
     }
   }

@@ -43,6 +43,7 @@ int csys_eventfd_clear(int descriptor);
 
 // Blocks the signals in the calling thread and returns the descriptor that reports them.
 int csys_signals(const int *signals, int count);
+int csys_signals_block(const int *signals, int count);
 int csys_signals_unblock(const int *signals, int count);
 int csys_signal_is_ignored(int signal);
 // The next signal's number; -EAGAIN when there is none.
