@@ -37,6 +37,14 @@ struct SPAKE2Tests {
     #expect(try SPAKE2.share(Vector.y, w0: Vector.w0, blindedBy: SPAKE2.n) == Vector.shareV)
   }
 
+  @Test func `the points that blind shares are those of the document`() throws {
+    let text = try Specification.text(of: "pairing.md")
+    for (name, point) in [("M", SPAKE2.m), ("N", SPAKE2.n)] {
+      let digits = point.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+      #expect(text.contains("\n    \(name) = \(digits)"), "\(name)")
+    }
+  }
+
   @Test func `both ends compute the keys and confirmations of the RFC`() throws {
     let prover = try #require(
       try SPAKE2.proverPoints(

@@ -30,6 +30,21 @@ import Testing
     #expect(throws: PIN.Mistake.typo) { try PIN("0000 5725") }
   }
 
+  @Test func `the check digit is that of the table in the document`() throws {
+    let lines = try Specification.text(of: "pairing.md").split(separator: "\n")
+    let rows = lines.compactMap { line -> [Int]? in
+      let numbers = line.split(separator: " ").map { Int($0) }
+      guard line.hasPrefix("  "), numbers.count == 11, !numbers.contains(nil) else { return nil }
+      return numbers.compactMap { $0 }
+    }
+    #expect(rows.map { $0.first } == Array(0...9))
+    var random = SplitMix64(seed: 7)
+    for _ in 0..<500 {
+      let digits = PIN(random: random.next()).digits.compactMap(\.wholeNumberValue)
+      #expect(digits.reduce(0) { rows[$0][$1 + 1] } == 0, "\(digits)")
+    }
+  }
+
   @Test(arguments: UInt64(1)...20)
   func `each wrong digit and each pair of swapped neighbours is noticed`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)

@@ -1,5 +1,6 @@
 import Audio
 import Clock
+import Foundation
 import TestSupport
 import Testing
 import WireProtocol
@@ -29,5 +30,35 @@ import WireProtocol
     #expect(
       try Specification.times(of: "sender")
         == times.mapValues { Specification.span(nanoseconds: $0.count) })
+  }
+
+  @Test func `requests for the time are answered as often as the document says`() throws {
+    typealias Responder = TimeResponder<Int>
+    let text = try Specification.text(of: "time-exchange.md")
+    #expect(
+      text.contains(
+        "at most \(Responder.requestsPerSecond) requests a second of one host, and "
+          + "\(Responder.requestBurst) at once"))
+    #expect(text.components(separatedBy: "requests a second").count == 2)
+  }
+
+  @Test func `what the smallest sender keeps to is what this one keeps to`() throws {
+    let text = try Specification.text(of: "smallest-sender.md").split { $0.isWhitespace }
+      .joined(separator: " ")
+    func span(_ time: Nanoseconds) -> String { Specification.span(nanoseconds: time.count) }
+    for sentence in [
+      "`refuse` ends the attempt: ask again after \(span(RoomDialling.refusedRetry)).",
+      "whenever you have said nothing there for \(span(ProtocolLimits.keepAliveInterval)).",
+      "If you hear nothing for \(span(ProtocolLimits.silence)), say `goodbye(4)`",
+      "as long each time, at most \(span(RoomDialling.lastRetry)).",
+      "lasted for \(span(RoomDialling.soundSession)) with media",
+      "at most \(span(LatencyProfile.deep.startGrace)) after the first of them does",
+      "plus \(span(RoomSet.commitMargin));",
+    ] {
+      #expect(text.contains(sentence), "\(sentence)")
+    }
+    #expect(RoomDialling.firstRetry == .milliseconds(250) && text.contains("after 0.25 s,"))
+    let kept = Nanoseconds(LatencyProfile.deep.keepAfter)
+    #expect(kept == .milliseconds(500) && text.contains("until 0.5 s after it has sounded"))
   }
 }
