@@ -65,6 +65,14 @@ struct Sink {
       ], others: [".", "func ", "case ", "try ", "await ", "var ", "let "]),
     Sink(name: "the environment", words: ["getenv(", "secure_getenv(", "setenv(", "putenv("]),
     Sink(name: "a name of a host", words: ["getaddrinfo(", "gethostbyname*("]),
+    Sink(name: "a name of a thread", words: ["pthread_setname_np(", "PR_SET_NAME"]),
+    Sink(
+      name: "what the network is told",
+      words: [
+        "avahi_entry_group_add_*(", "avahi_entry_group_update_*(", "avahi_service_browser_new*(",
+        "avahi_service_resolver_new*(", "avahi_client_set_host_name(",
+      ]),
+    Sink(name: "a certificate", words: ["X509_NAME_add_*(", "X509V3_EXT_*("]),
   ]
 
   private static let ofNotations = [
@@ -86,6 +94,13 @@ struct Sink {
         "puts(", "print(",
       ],
       others: [".", "func ", "try "]),
+    Sink(name: "a command that people copy", words: ["asShellWord"]),
+    Sink(
+      name: "a pattern",
+      words: [
+        "Regex(", "NSRegularExpression", "NSPredicate", "regcomp(", "glob(", "fnmatch(",
+        "iconv_open(", "strftime(", "sscanf(", "strptime(",
+      ]),
     Sink(name: "JSON", words: ["JSONDecoder", "JSONSerialization"]),
     Sink(name: "a header", words: ["HTTPHeaders("]),
     Sink(name: "a QR code", words: ["QRcode_encode*("]),
