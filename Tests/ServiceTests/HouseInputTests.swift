@@ -115,6 +115,30 @@ import Testing
     #expect(try shown(group).state == .starting)
   }
 
+  @Test(.timeLimit(.minutes(1)))
+  func `an input that was chosen a moment ago interrupts nothing`() throws {
+    let group = try party()
+    let added = try ask(
+      .edit(group: group, .add([.init(input: "Turntable")], at: .end), expected: nil))
+    let input = try #require(added.queue?.added.first)
+    let member = try #require(house.groups[group])
+    func wait(until item: Int) throws {
+      while member.player.status.item?.item.id != item {
+        try loop.turn(until: HostClock.now + .seconds(10))
+      }
+    }
+    // The first file is open when the input is chosen, and the input is heard before it is.
+    let first = try house.page(of: group, offset: 0, limit: 1).entries[0].id
+    try wait(until: first)
+    house.perform(.edit(group: group, .play(input), expected: nil)) { _ in }
+    #expect(try queue(group).last == "> input:Turntable")
+    house.heard("Turntable", .opened)
+    try wait(until: input)
+    house.heard("Turntable", .closed)
+    #expect(member.goal(member.player.status)?.entry == input)
+    #expect(try queue(group) == ["0.wav", "1.wav", "2.wav", "> input:Turntable"])
+  }
+
   @Test func `surfaces see inputs, and which of them sound`() throws {
     _ = try party()
     #expect(house.publish().inputs.map(\.name) == ["Turntable", "Television"])

@@ -52,6 +52,12 @@ import Testing
     #expect(try HouseStore(path: folder.file("new.db")).record == HouseRecord())
   }
 
+  @Test func `a save is on the disk when it is done, whatever becomes of the power`() throws {
+    let store = try HouseStore(path: path)
+    // FULL: SQLite waits for the disk after each transaction.
+    #expect(try store.database.prepare("PRAGMA synchronous").first { $0.int(0) } == 2)
+  }
+
   @Test func `a file of the program before is read on`() throws {
     try HouseStore(path: path).save(Self.record)
     let database = try Database(path: path)

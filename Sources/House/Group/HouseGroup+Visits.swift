@@ -18,7 +18,7 @@ extension HouseGroup {
     }
     let status = player.status
     let wasPlaying = isPlaying(status)
-    let before = place(status)
+    let before = goal(status)
     let known = items.first { $0.location == input.location }?.id
     if let known, before?.entry == known, wasPlaying { return }
     var entry = known
@@ -33,7 +33,7 @@ extension HouseGroup {
   package func end(_ input: String) throws(Refusal) {
     guard let visit = visits.removeValue(forKey: input) else { return }
     let status = player.status
-    if place(status)?.entry == visit.entry {
+    if goal(status)?.entry == visit.entry {
       if visit.wasPlaying, isPlaying(status), let place = visit.place,
         items.contains(where: { $0.id == place.entry })
       {

@@ -71,12 +71,13 @@ package final class HouseGroup {
 
   /// The place that it plays, or goes on with.
   package func place(_ status: GroupStatus) -> QueuePlace? {
-    if !isResting(status), let item = status.item {
+    guard !isResting(status) else { return restingPlace }
+    // Before anything sounds, the choice counts, though another item was opened before.
+    let isChosen = status.state != .starting || status.chosen?.id == status.item?.item.id
+    if let item = status.item, isChosen {
       return QueuePlace(entry: item.item.id, seconds: status.position.seconds.rounded(to: 3))
     }
-    guard !isResting(status), let chosen = status.chosen, chosen.id != restingPlace?.entry else {
-      return restingPlace
-    }
+    guard let chosen = status.chosen, chosen.id != restingPlace?.entry else { return restingPlace }
     return QueuePlace(entry: chosen.id, seconds: 0)
   }
 

@@ -9,7 +9,7 @@ package final class HouseStore {
   /// Of the tables; a file with a higher one was written by a later program.
   private static let version = 4
 
-  private let database: Database
+  let database: Database
   /// What the file holds.
   private var saved: HouseRecord
   /// Whether this connection has written: only then is it known that the disk takes something.
