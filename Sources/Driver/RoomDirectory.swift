@@ -65,7 +65,7 @@ package struct RoomDirectory {
     } else if sightings.count < Self.mostServices {
       sightings.append((service.name, record))
     } else {
-      warn("more than \(Self.mostServices) receivers are announced; the others are not looked at")
+      warn("more than \(Self.mostServices) receivers are announced; the others are ignored")
       return nil
     }
     guard let first = sightings.first(where: { $0.record.id == record.id }) else { return nil }

@@ -36,6 +36,6 @@ struct RoomSearch {
   mutating func isCrowded(_ warn: (String) -> Void) {
     guard !hasWarned else { return }
     hasWarned = true
-    warn("so many receivers are announced that not all of them are played in; name rooms with --on")
+    warn("too many receivers are announced to play in all of them; name rooms with --on")
   }
 }

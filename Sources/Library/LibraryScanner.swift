@@ -214,11 +214,11 @@ private final class ScanLoop {
       try scan.run(what)
     } catch Scan.Outcome.cancelled {
     } catch Scan.Outcome.failed(let reason) {
-      report("the library was not read to its end: \(reason)")
+      report("the scan of the library did not finish: \(reason)")
     } catch let error as SQLiteError where error.kind == .damaged {
       throw error
     } catch {
-      report("the library was not read to its end: \(error)")
+      report("the scan of the library did not finish: \(error)")
     }
     if what == nil {
       lastScan = now

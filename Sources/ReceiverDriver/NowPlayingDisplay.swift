@@ -71,7 +71,7 @@ private final class NowPlayingFiles {
       try write(item)
       hasWarned = false
     } catch {
-      if !hasWarned { journal.warning("displays are not told what plays", "\(error)") }
+      if !hasWarned { journal.warning("the file for displays cannot be written", "\(error)") }
       hasWarned = true
     }
   }

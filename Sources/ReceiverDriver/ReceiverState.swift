@@ -102,11 +102,11 @@ package struct ReceiverState: ~Copyable {
       let damaged = lines.count { !memory.take($0.split(separator: " ").map(String.init)) }
       if damaged > 0 {
         journal.warning(
-          "not everything that was remembered could be read",
+          "a part of the saved state could not be read",
           "\(memoryFile.path): \(damaged) of \(lines.count) lines are damaged")
       }
     } catch {
-      journal.warning("what was remembered could not be read", "\(error)")
+      journal.warning("the saved state could not be read", "\(error)")
     }
     return memory
   }
@@ -119,7 +119,7 @@ package struct ReceiverState: ~Copyable {
         return record
       }
     } catch {
-      journal.warning("nobody can pair, and who is paired may be forgotten", "\(error)")
+      journal.warning("nobody can be paired, and pairings may be lost", "\(error)")
       return (try? file.read()) ?? TrustRecord()
     }
   }

@@ -103,7 +103,8 @@ extension LocalToken {
     do throws(IOError) {
       return try renew()
     } catch {
-      journal.warning("players of this user on this machine must be paired as others", "\(error)")
+      journal.warning(
+        "players of this user on this machine must be paired, like all others", "\(error)")
       return nil
     }
   }

@@ -58,7 +58,7 @@ final class TrustKeeper {
             shared.state.withLock { $0.found = (found, last) }
           }
         } catch {
-          journal.warning("who may play here could not be read or kept", "\(error)")
+          journal.warning("the list of paired senders could not be read or written", "\(error)")
         }
         waker.wake()
       }

@@ -29,7 +29,7 @@ extension Refusal {
   package static func notKept(_ error: SQLiteError) -> Refusal {
     .notKept(
       error.isFullDisk
-        ? "the disk is full, so that no change can be kept and none is made: make room on it (\(error.path))"
-        : "no change can be kept, and none is made: \(error); look whether the disk can be written")
+        ? "the disk is full, so no change can be saved and none is made; free some space on it (\(error.path))"
+        : "no change can be saved, and none is made: \(error); check that the disk can be written")
   }
 }

@@ -7,7 +7,7 @@ extension PlayerEvent: CustomStringConvertible {
     case .resumed: "goes on"
     case .buffering(_, let arrived, let needed):
       "waits for its source: \(Sentence.seconds(arrived)) of \(Sentence.seconds(needed)) have come"
-    case .buffered(let silence): "goes on after \(Sentence.seconds(silence)) of silence"
+    case .buffered(let silence): "plays again after \(Sentence.seconds(silence)) of silence"
     case .itemStarted(let item): "now: \(item.description)"
     case .itemDescribed(let item): "still: \(item.description)"
     case .itemEnded: "the item has ended"

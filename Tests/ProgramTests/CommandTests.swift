@@ -155,6 +155,8 @@ import Testing
       #expect(status.contains { $0.hasPrefix("room  state    volume  delay ms  off µs") })
       #expect(status.contains { $0.hasPrefix("a     playing     100       +20") })
       #expect(status.allSatisfy { $0.count <= 80 })
+      #expect(try tutti("volume", "37.8").code == 0)
+      #expect(try tutti("status").said.contains { $0.hasPrefix("a     playing      38       +20") })
     }
   }
 

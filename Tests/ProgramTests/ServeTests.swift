@@ -49,6 +49,9 @@ import Testing
     }
     #expect(daemon.program.lines(with: "taken").isEmpty, "\(daemon.program.lines)")
     #expect(daemon.program.lines(with: "gone").isEmpty, "\(daemon.program.lines)")
+    // A group of one room has its name; the log says it once.
+    #expect(!daemon.program.lines(with: "a: connected").isEmpty, "\(daemon.program.lines)")
+    #expect(daemon.program.lines(with: "a: a: ").isEmpty, "\(daemon.program.lines)")
     #expect(try daemon.stop() == 0)
   }
 
@@ -149,7 +152,7 @@ import Testing
     #expect(try refusal("--json", "--position-every", "1").contains("--position-every"))
     let piped = try Program("tutti", ["play", "-", "--state-dir", folder.file("daemon")])
     #expect(try piped.exitCode() == 64)
-    #expect(piped.lines.first?.contains("standard input cannot be handed") == true)
+    #expect(piped.lines.first?.contains("the running player cannot take standard input") == true)
     #expect(receiver.program.lines(with: "playing").isEmpty)
     #expect(try daemon.stop() == 0)
   }
@@ -193,7 +196,8 @@ import Testing
     let stranger = try user(inGroup: 65534, "pause")
     #expect(stranger.code == 69)
     #expect(
-      stranger.said.first?.contains("the daemon takes commands of the group") == true, "\(stranger)"
+      stranger.said.first?.contains("the daemon takes commands from members of the group") == true,
+      "\(stranger)"
     )
     _ = try daemon.run("play", "--stay", "--at", "127.0.0.1:1")
     let member = try user(inGroup: Self.group, "pause")
@@ -279,7 +283,7 @@ import Testing
     #expect(try second.exitCode() == 69)
     #expect(
       second.lines == [
-        "tutti: a daemon serves \(folder.file("daemon")) already; play with: tutti play FILE; "
+        "tutti: a daemon already uses \(folder.file("daemon")); play with: tutti play FILE; "
           + "end it with: tutti stop --daemon"
       ])
     #expect(try daemon.run("stop", "--daemon") == ["the daemon has ended"])

@@ -158,7 +158,8 @@ import WireProtocol
       group.advance(by: .milliseconds(500))
       group.say(.credit(.test(limit: 1 << 20)))
     }
-    let old = SenderEvent.roomState(TestGroup.room, .playing, detail: "it says no more how it is")
+    let old = SenderEvent.roomState(
+      TestGroup.room, .playing, detail: "its status has not come for a while")
     #expect(group.events.count { $0 == old } == 1)
     #expect(Self.farewell(group) == nil)
     group.say(.status(.test(.playing)))

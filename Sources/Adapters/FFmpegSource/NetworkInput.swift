@@ -54,7 +54,7 @@ package enum SourceNotice: Hashable, Sendable, CustomStringConvertible {
   package var description: String {
     switch self {
     case .stalled(let location): "\(location): the server is silent; waiting"
-    case .resumed(let location, let seconds): "\(location): goes on after \(seconds) s"
+    case .resumed(let location, let seconds): "\(location): answers again after \(seconds) s"
     case .reconnecting(let location, let reason): "\(location): \(reason); connecting again"
     case .away(let location, let reason): "\(location): \(reason); waiting for it"
     case .back(let location): "\(location): is back"

@@ -18,18 +18,18 @@ struct ReceiverDoctorCommand: ParsableCommand {
     commandName: "doctor",
     abstract: "Checks the receiver of this machine, and says what to do.",
     discussion: """
-      It looks at the receiver that runs with the state directory, with the options
-      that it was started with; where none runs, with those that are given before
-      "doctor".
+      It checks the receiver that runs with this state directory, and the options
+      that it was started with.
+      If none is running, give the options before "doctor".
 
       Examples:
         tutti-receiver doctor
-        sudo tutti-receiver doctor                of the receiver that starts at boot
+        sudo tutti-receiver doctor                for the receiver that starts at boot
         tutti-receiver --device hw:1 doctor --json
 
       Exit codes: 0 nothing is wrong, 1 something is.
       """)
-  @Flag(help: "Print one JSON object a line, for programs.")
+  @Flag(help: "Print one JSON object per line, for programs.")
   var json = false
   @ParentCommand var receiver: ReceiverCommand
 

@@ -9,14 +9,14 @@ import ReceiverDriver
 struct ReceiverCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "tutti-receiver",
-    abstract: "Plays what tutti sends, in time with all other rooms.",
+    abstract: "Plays what tutti sends, in sync with all other rooms.",
     discussion: """
       Examples:
-        tutti-receiver                      the default sound card, named as this host
+        tutti-receiver                      plays on the default sound card
         tutti-receiver --name Kitchen --device hw:1
-        tutti-receiver --output wav:kitchen.wav  without a sound card
-        tutti-receiver pin                  what senders are asked for once
-        tutti-receiver pairings             who may play here
+        tutti-receiver --output wav:a.wav   records, without a sound card
+        tutti-receiver pin                  shows the PIN, which senders need once
+        tutti-receiver pairings             lists the senders that may play here
         tutti-receiver unpair study
         tutti-receiver doctor               says what is wrong, and what to do
 
@@ -29,7 +29,7 @@ struct ReceiverCommand: ParsableCommand {
       PINCommand.self, PairingsCommand.self, UnpairCommand.self, ReceiverDoctorCommand.self,
     ])
 
-  @Option(help: "What the room is called (default: the host's name).")
+  @Option(help: "Name of the room (default: the host's name).")
   var name: String?
   @Option(help: .init("ALSA device; see: aplay -L", valueName: "device"))
   var device = "default"
@@ -46,24 +46,24 @@ struct ReceiverCommand: ParsableCommand {
   var startVolume: Int = 30
   @Option(
     help: .init(
-      "Who may play here; paired: senders that were paired, open: anybody on this network.",
+      "Who may play here: paired (senders that were paired) or open (anybody on this network).",
       valueName: "policy"))
   var access = AccessPolicy.paired.rawValue
   @Option(
     help: .init(
-      "When another sender wants the room: refuse, take-over, or priority (the higher has it).",
+      "When another sender wants the room: refuse, take-over, or priority (the higher one plays).",
       valueName: "policy"))
   var whenBusy = "refuse"
   @Option(help: "TCP port; 0 for any.")
   var port = 7770
-  @Option(help: .init("What the deep buffer holds at most.", valueName: "MiB"))
+  @Option(help: .init("Largest size of the buffer.", valueName: "MiB"))
   var buffer: UInt64 = 32
-  @Option(help: .init("How much time the deep buffer holds at most.", valueName: "minutes"))
+  @Option(help: .init("Longest time of music in the buffer.", valueName: "minutes"))
   var bufferMinutes: Int64 = 30
-  @Option(help: .init("The sound device is released after so much silence.", valueName: "seconds"))
+  @Option(help: .init("Close the sound device after this much silence.", valueName: "seconds"))
   var idle: Int64 = 60
   @Option(
-    help: .init("Figures of the room are logged after so much music.", valueName: "minutes"))
+    help: .init("Log the room's figures after this much music.", valueName: "minutes"))
   var figures: Int64 = 10
   @Option(
     help: .init(

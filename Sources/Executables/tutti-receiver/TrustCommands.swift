@@ -7,16 +7,17 @@ import WireProtocol
 
 struct PINCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "pin", abstract: "Shows or changes the PIN that senders are asked for once.",
+    commandName: "pin",
+    abstract: "Shows or changes the PIN that a sender needs once, to be paired.",
     discussion: """
-      A new PIN holds at once, also for a receiver that runs. Senders that are paired
-      stay so.
+      A new PIN takes effect at once, also in a running receiver. Paired senders stay
+      paired.
 
       Examples:
         tutti-receiver pin
         tutti-receiver pin --new
         tutti-receiver pin --set 1234 5671
-        sudo tutti-receiver pin          of the receiver that starts at boot
+        sudo tutti-receiver pin          for the receiver that starts at boot
       """)
   @Option(
     parsing: .upToNextOption,
@@ -77,11 +78,11 @@ struct PairingsCommand: ParsableCommand {
 
 struct UnpairCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "unpair", abstract: "Forgets a sender; what it plays here ends at once.",
+    commandName: "unpair", abstract: "Forgets a sender, and ends what it plays here.",
     discussion: """
       Examples:
         tutti-receiver unpair study
-        tutti-receiver unpair 4f2a91c0     as: tutti-receiver pairings
+        tutti-receiver unpair 4f2a91c0     by identifier
       """)
   @Argument(help: "Name or identifier of a sender; see: tutti-receiver pairings")
   var sender: String

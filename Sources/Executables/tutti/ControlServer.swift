@@ -34,7 +34,7 @@ final class ControlServer: LoopMember {
     } catch {
       throw Failure(
         .unavailable,
-        "cannot take commands of other terminals: \(error); choose another place with "
+        "cannot take commands from other terminals: \(error); choose another place with "
           + (isShared ? "--socket" : "--state-dir"))
     }
   }

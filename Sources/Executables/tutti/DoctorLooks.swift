@@ -100,7 +100,7 @@ struct RoomLooks: Sendable {
         facts.firewall = SystemFiles().firewallAdvice()
         return [facts.finding]
       } catch {
-        return [.wrong(name, "could not be looked at: \(error)", cure: "try again")]
+        return [.wrong(name, "could not be checked: \(error)", cure: "try again")]
       }
     }
   }

@@ -17,7 +17,7 @@ enum EventSentences {
       warning(hasSounded ? reason : "skipped: \(reason)")
     case .buffering(let buffering): warning("\(buffering)")
     case .buffered(let silence):
-      StyledText("goes on after \(Int(silence.seconds.rounded(.up))) s of silence")
+      StyledText("plays again after \(Int(silence.seconds.rounded(.up))) s of silence")
     case .stopped: StyledText("the list is at its end; go on with: tutti add FILE")
     case .finished: StyledText("finished")
     case .source(let notice): warning("\(notice)")
@@ -39,9 +39,10 @@ enum EventSentences {
     case .state(.starved, _): warning("\(room): nothing to play; its network is too slow")
     case .state, .flushed: nil
     case .recoded(let codec):
-      StyledText("\(room) does not decode \(codec.title): encoded anew for all rooms")
+      StyledText(
+        "\(room) does not decode \(codec.title), so the audio is encoded again for all rooms")
     case .choseLatency(let latency):
-      StyledText("heard \(latency.count / 1_000_000) ms later: \(room) needs no less")
+      StyledText("the delay is now \(latency.count / 1_000_000) ms, which \(room) needs")
     }
   }
 

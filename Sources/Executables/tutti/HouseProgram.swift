@@ -129,7 +129,7 @@ final class HouseProgram: LoopMember {
   /// is left to its own user.
   private func answerGroup(_ call: ControlCall, _ reply: @escaping (ControlReply) -> Void) {
     guard case .end = call.request else { return answer(call, reply) }
-    let refusal = Refusal.unavailable("only the user whose daemon it is may end it")
+    let refusal = Refusal.unavailable("only the user who runs the daemon may end it")
     reply(ControlReply(id: call.id, .refused(error: refusal)))
   }
 

@@ -33,7 +33,7 @@ final class PageAccess: Sendable {
           random: { try SystemRandom.bytes($0) }, sha256: { Digest.sha256($0) },
           keep: { try file.write(Array($0.utf8)) }, address: { port.address }))
     } catch {
-      throw Failure(.unavailable, "who may use the page cannot be read or kept: \(error)")
+      throw Failure(.unavailable, "the list of paired browsers cannot be read or written: \(error)")
     }
   }
 

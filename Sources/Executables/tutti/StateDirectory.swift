@@ -140,7 +140,7 @@ private enum SharedSocket {
     let group = stat(folder, &status) == 0 ? getgrgid(status.st_gid)?.pointee.gr_name : nil
     let name = group.map { String(cString: $0) } ?? "of \(folder)"
     return
-      "the daemon takes commands of the group \(name): sudo usermod -aG \(name) $USER, then log in again; "
+      "the daemon takes commands from members of the group \(name): sudo usermod -aG \(name) $USER, then log in again; "
       + "or play by yourself, with --state-dir"
   }
 }

@@ -11,12 +11,12 @@ struct TuttiCommand: ParsableCommand {
     abstract: "Plays music in several rooms at once, exactly together.",
     discussion: """
       Examples:
-        tutti receivers                         what is there to play on
+        tutti receivers                         lists the rooms on this network
         tutti pair Kitchen                      once, with the PIN that is shown there
         tutti play album/ --on Kitchen,Bedroom  plays a folder in two rooms
-        tutti pause                             from another terminal
+        tutti pause                             works from any terminal
         tutti seek 1:30
-        tutti add more/ --next                  into the list while it plays
+        tutti add more/ --next                  changes the list while it plays
         tutti doctor                            says what is wrong, and what to do
 
       Exit codes: 0 done, 1 doctor has found something wrong, 64 wrong usage, 65 an
@@ -91,12 +91,12 @@ struct Failure: Error, CustomStringConvertible {
 struct PlaceOptions: ParsableArguments {
   @Option(
     help: .init(
-      "Where rooms are remembered and a running player is found (default: ~/.local/state/tutti).",
+      "State of the player: rooms, pairings, its socket (default: ~/.local/state/tutti).",
       valueName: "dir"),
     completion: .directory)
   var stateDir: String?
 
-  @Flag(help: "Print one JSON object a line, for programs.")
+  @Flag(help: "Print one JSON object per line, for programs.")
   var json = false
 }
 
@@ -106,7 +106,7 @@ struct CommonOptions: ParsableArguments {
 
   @Option(
     help: .init(
-      "Of a daemon's groups: its name, or a room of it (default: the one that plays).",
+      "A daemon's group, by its name or a room in it (default: the one that was used last).",
       valueName: "group"))
   var group: String?
 

@@ -119,7 +119,7 @@ extension Player {
     case .number(let number):
       let last = items.count + (moved == nil ? 1 : 0)
       guard (1...max(last, 1)).contains(number) else {
-        throw .invalid("there is no number \(number) to be had in the list: 1 to \(last)")
+        throw .invalid("there is no place \(number) in the list; its places are 1 to \(last)")
       }
       return .index(number - 1)
     }

@@ -101,9 +101,9 @@ extension CommandRefusal: CustomStringConvertible {
     case .notSeekable(let item):
       "\(item.saidName) can only be played from its beginning to its end; it plays on"
     case .isLive(let item):
-      "\(item.saidName) is heard as it happens, and effects cannot join it; it plays on. Stop it, set them, play it again"
+      "\(item.saidName) is heard as it happens, so effects cannot be set while it plays; stop it, set them, and play it again"
     case .cannotBeginAnew(let item):
-      "\(item.saidName) can only be played from its beginning, and effects cannot join it; it plays on"
+      "\(item.saidName) can only be played from its beginning, so effects cannot be set while it plays; it plays on"
     case .nothingPlays: "nothing plays; choose an item first"
     case .noSuchItem: "that item is not in the list any more"
     case .playlistIsFull: "the list is full: \(Playlist.limit) items"

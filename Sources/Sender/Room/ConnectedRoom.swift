@@ -47,7 +47,7 @@ struct ConnectedRoom {
   mutating func marksStatusOld(at now: LocalTime) -> Bool {
     guard let end = statusIsGoodUntil, end <= now else { return false }
     statusIsGoodUntil = nil
-    status?.detail = "it says no more how it is"
+    status?.detail = "its status has not come for a while"
     return true
   }
 

@@ -92,7 +92,7 @@ package struct PairingVisit {
     do {
       while !isOver, let raw = try framer.next() {
         guard let message = try PairingMessage.decode(raw) else {
-          return end(.broken("it said what does not belong here"))
+          return end(.broken("it sent a message that does not belong here"))
         }
         take(message)
       }
@@ -103,7 +103,8 @@ package struct PairingVisit {
 
   private mutating func take(_ message: PairingMessage) {
     guard let step = prover?.received(message) else {
-      return end(message == .unpaired ? .unpaired : .broken("it said what does not belong here"))
+      return end(
+        message == .unpaired ? .unpaired : .broken("it sent a message that does not belong here"))
     }
     switch step {
     case .send(let message): send(message)
@@ -114,7 +115,7 @@ package struct PairingVisit {
     case .ended(.refused(let refusal)): end(.refused(refusal))
     case .ended(.failed(.badShare)): end(.broken("its share is no point of the curve"))
     case .ended(.failed(.failed(let reason))): end(.broken(reason))
-    case .ended(.outOfTurn): end(.broken("it said what does not belong here"))
+    case .ended(.outOfTurn): end(.broken("it sent a message that does not belong here"))
     }
   }
 

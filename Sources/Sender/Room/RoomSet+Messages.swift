@@ -157,7 +157,7 @@ extension Refusal {
     case .busy: trouble.sentence(own: own)
     case .unsupportedVersion:
       "it speaks another protocol version (\(detail)); update the older side"
-    case .protocolViolation: "it refused what this sender said: \(detail)"
+    case .protocolViolation: "it says that this sender broke the protocol: \(detail)"
     case .notPaired: "it is not paired with this machine: tutti pair ROOM"
     case .other: detail.isEmpty ? "it refused, for a reason that it did not say" : detail
     }

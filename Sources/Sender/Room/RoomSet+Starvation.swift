@@ -9,7 +9,7 @@ extension RoomSet {
     links[index].connected?.media?.delivered(until: status.bufferedUntil, at: now)
     var status = status
     if status.detail.isEmpty, links[index].withholdsCredit(at: now) {
-      status.detail = "it has not let itself be sent anything for 10 s"
+      status.detail = "it has granted no credit for 10 s, so nothing can be sent to it"
     }
     links[index].connected?.told(status, at: now)
     // Starvation is reported only once nothing excuses it.

@@ -224,7 +224,7 @@ extension House {
     if change.isStep, let step = change.volume {
       guard let volume = shown(room)?.volume else {
         throw .unavailable(
-          "how loud \(name(ofRoom: room)) is, is not known while it plays nothing; give a volume without + or -"
+          "how loud \(name(ofRoom: room)) is not known while nothing plays there; give a volume without + or -"
         )
       }
       let range = RoomChange.volumes

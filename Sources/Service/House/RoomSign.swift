@@ -123,7 +123,7 @@ extension House {
     do throws(IOError) {
       try file.write(tones)
     } catch {
-      onWarning("rooms that are silent cannot be found by a sound: \(error)")
+      onWarning("silent rooms cannot play the sound that identifies them: \(error)")
     }
   }
 

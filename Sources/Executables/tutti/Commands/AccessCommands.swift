@@ -8,10 +8,10 @@ import WireProtocol
 struct AddPhoneCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "add-phone",
-    abstract: "Shows the QR code and the PIN by which a phone or computer may use the page.",
+    abstract: "Shows a QR code and a PIN that let a phone or computer use the page.",
     discussion: """
-      The QR code counts once, within ten minutes. The PIN stays the same until:
-      tutti pin --new
+      The QR code works once, within ten minutes.
+      The PIN is valid until you change it with: tutti pin --new
 
       Examples:
         tutti add-phone
@@ -26,9 +26,9 @@ struct AddPhoneCommand: ParsableCommand {
       if common.json { return try printJSON(invitation) }
       if isatty(STDOUT_FILENO) == 1, let code = QRCode(invitation.address) {
         for line in code.lines { try printLine(line) }
-        try printLine("Scan this with a phone, within ten minutes; it counts once.")
+        try printLine("Scan this with a phone within ten minutes. It works once.")
       } else {
-        try printLine("Within ten minutes, once: \(invitation.address)")
+        try printLine("Open this within ten minutes. It works once: \(invitation.address)")
       }
       try printLine("Or open \(invitation.page) and type the PIN \(invitation.pin)")
     }
@@ -37,9 +37,9 @@ struct AddPhoneCommand: ParsableCommand {
 
 struct HousePINCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "pin", abstract: "Shows or changes the PIN that the page asks for once.",
+    commandName: "pin", abstract: "Shows or changes the PIN that lets a new browser use the page.",
     discussion: """
-      Browsers that are paired stay so. A new PIN also ends the wait after wrong ones.
+      Paired browsers stay paired. A new PIN also ends the delay after wrong PINs.
 
       Examples:
         tutti pin
@@ -63,7 +63,8 @@ struct BrowsersCommand: ParsableCommand {
     commandName: "browsers",
     abstract: "Lists, renames and removes the browsers that may use the page.",
     discussion: """
-      A browser that is removed is shut out at once.
+      A removed browser loses access at once.
+      Browsers are given by name, or by the beginning of their identifier.
 
       Examples:
         tutti browsers
@@ -71,11 +72,11 @@ struct BrowsersCommand: ParsableCommand {
         tutti browsers --remove 'Phone of Ann'
         tutti browsers --remove 4f2a91c0
       """)
-  @Option(help: .init("Shut this one out.", valueName: "browser"))
+  @Option(help: .init("Remove this browser.", valueName: "browser"))
   var remove: String?
-  @Option(help: .init("Give this one another name.", valueName: "browser"))
+  @Option(help: .init("Rename this browser.", valueName: "browser"))
   var rename: String?
-  @Option(help: .init("The other name.", valueName: "name"))
+  @Option(help: .init("The new name.", valueName: "name"))
   var to: String?
   @OptionGroup var common: PlaceOptions
 

@@ -19,9 +19,9 @@ struct DoctorCommand: ParsableCommand {
     commandName: "doctor",
     abstract: "Checks this machine, the network and every room, and says what to do.",
     discussion: """
-      A room that plays nothing is connected for a second. One that plays is not
-      disturbed, unless its address is given. For a room's sound card, run this
-      there: tutti-receiver doctor
+      It connects for a second to each room in which nothing plays.
+      Rooms that play are left alone, unless you give their address with --at.
+      To check a room's sound card, run this on its machine: tutti-receiver doctor
 
       Examples:
         tutti doctor
@@ -31,7 +31,9 @@ struct DoctorCommand: ParsableCommand {
       Exit codes: 0 nothing is wrong, 1 something is.
       """)
   @Option(
-    help: .init("A receiver's address as well; may be given several times.", valueName: "host:port")
+    help: .init(
+      "Also check the receiver at this address; can be given several times.", valueName: "host:port"
+    )
   )
   var at: [String] = []
   @OptionGroup var common: PlaceOptions

@@ -7,17 +7,17 @@ import Service
 struct EffectOptions: ParsableArguments {
   @Option(
     help: .init(
-      "Faster or slower at the same pitch, \(Effects.rates.text).", valueName: "factor"))
+      "Speed, at the same pitch, \(Effects.rates.text).", valueName: "factor"))
   var rate: Double?
   @Option(
     parsing: .unconditional,
     help: .init(
-      "Higher or lower at the same speed, \(Effects.pitches.text).", valueName: "semitones"))
+      "Pitch, at the same speed, \(Effects.pitches.text).", valueName: "semitones"))
   var pitch: Double?
   @Option(
     parsing: .unconditional,
     help: .init(
-      "Brings every item to this loudness, \(Effects.loudnesses.text), such as -16.",
+      "Play every item at this loudness, \(Effects.loudnesses.text), such as -16.",
       valueName: "LUFS"))
   var loudness: Double?
   @Option(
@@ -33,28 +33,28 @@ struct EffectOptions: ParsableArguments {
   @Option(
     parsing: .unconditionalSingleValue,
     help: .init(
-      "Raises or lowers a band of so many octaves around a frequency; may be given several times.",
+      "Raises or lowers a band around a frequency; can be given several times.",
       valueName: "Hz:gain[:octaves]"),
     completion: .list(["1000:3:1", "off"]))
   var equalizer: [String] = []
   @Option(
-    help: .init("Takes away what is below this frequency.", valueName: "Hz"),
+    help: .init("Removes what is below this frequency.", valueName: "Hz"),
     completion: .list(["80", "120", "off"]))
   var highpass: String?
   @Option(
-    help: .init("Takes away what is above this frequency.", valueName: "Hz"),
+    help: .init("Removes what is above this frequency.", valueName: "Hz"),
     completion: .list(["8000", "12000", "off"]))
   var lowpass: String?
   @Option(
     parsing: .unconditional,
     help: .init(
-      "Makes what is louder than a threshold in dB quieter, by a ratio; then all louder by makeup.",
+      "Reduces by a ratio what exceeds a threshold in dB, then raises everything by makeup.",
       valueName: "threshold:ratio[:attack-ms[:release-ms[:makeup]]]"),
     completion: .list(["-24:4:20:250:6", "off"]))
   var compressor: String?
   @Option(
     parsing: .unconditional,
-    help: .init("No peak is louder than this, in dB.", valueName: "ceiling[:release-ms]"),
+    help: .init("Keeps all peaks below this level, in dB.", valueName: "ceiling[:release-ms]"),
     completion: .list(["-1", "off"]))
   var limiter: String?
 
@@ -99,10 +99,11 @@ struct EffectsCommand: RemoteCommand {
     commandName: "effects",
     abstract: "Changes speed, pitch, loudness or filters while music plays.",
     discussion: """
-      Effects that are not named stay as they are. Without any option the present
-      ones are shown. Filters act in this order: highpass, lowpass, equalizer, bass,
-      treble, compressor, limiter. \(Effects.filterLimit) of them can be used at
-      once. Each takes the word off.
+      Effects that you leave out stay as they are. The value off ends one of them.
+      Without options, the command shows the current effects.
+
+      Filters are applied in this order: highpass, lowpass, equalizer, bass, treble,
+      compressor, limiter. At most \(Effects.filterLimit) can be used at once.
 
       Examples:
         tutti effects --rate 1.25

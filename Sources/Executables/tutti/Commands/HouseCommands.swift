@@ -6,9 +6,10 @@ import Service
 struct UndoCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
     commandName: "undo",
-    abstract: "Brings back a daemon's list as it was before the last edit.",
+    abstract: "Undoes the last edit of a daemon's list.",
     discussion: """
-      After remove, clear, shuffle, and play in place of a list; until the next edit.
+      It undoes remove, clear, shuffle, and a tutti play that has replaced the list.
+      Once the list is edited again, the earlier edit cannot be undone.
 
       Example:
         tutti undo
@@ -19,7 +20,7 @@ struct UndoCommand: RemoteCommand {
 
 struct SleepCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
-    commandName: "sleep", abstract: "Pauses a daemon's group in so many minutes.",
+    commandName: "sleep", abstract: "Sleep timer: pauses a daemon's group after some minutes.",
     discussion: """
       Examples:
         tutti sleep 45
@@ -42,9 +43,9 @@ struct SleepCommand: RemoteCommand {
 
 struct SaveCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
-    commandName: "save", abstract: "Keeps a daemon's list as a playlist of its library.",
+    commandName: "save", abstract: "Saves a daemon's list as a playlist in its library.",
     discussion: "Example:\n  tutti save 'Sunday morning'")
-  @Argument(help: "What the playlist is called.")
+  @Argument(help: "Name of the playlist.")
   var name: String
   @OptionGroup var common: CommonOptions
   func request() -> ControlRequest { .save(name: name) }
@@ -52,15 +53,16 @@ struct SaveCommand: RemoteCommand {
 
 struct MergeCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
-    commandName: "merge", abstract: "Joins another of a daemon's groups, with all its rooms.",
+    commandName: "merge",
+    abstract: "Moves all rooms of another of the daemon's groups into this one.",
     discussion: """
-      The other group's list is forgotten.
+      The other group ends, and its list is lost.
 
       Examples:
         tutti merge Bath
         tutti merge Bath --group Kitchen    all play what plays in Kitchen
       """)
-  @Argument(help: "The other group's name, or a room of it.", completion: RoomCompletion.kind)
+  @Argument(help: "Name of the other group, or of a room in it.", completion: RoomCompletion.kind)
   var other: String
   @OptionGroup var common: CommonOptions
 
@@ -72,9 +74,9 @@ struct MergeCommand: RemoteCommand {
 struct IdentifyCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
     commandName: "identify",
-    abstract: "Lets a daemon's room be heard: three tones, or its music is muted twice.",
+    abstract: "Makes a daemon's room play three tones, or mutes its music twice.",
     discussion: "Example:\n  tutti identify Kitchen")
-  @Argument(help: "A room.", completion: RoomCompletion.kind)
+  @Argument(help: "Name of the room.", completion: RoomCompletion.kind)
   var room: String
   @OptionGroup var common: CommonOptions
   func request() -> ControlRequest { .order(.identify(room: room)) }

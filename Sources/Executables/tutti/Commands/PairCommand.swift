@@ -16,16 +16,16 @@ struct PairCommand: ParsableCommand {
     commandName: "pair",
     abstract: "Pairs this machine with a room, once, so that it may play there.",
     discussion: """
-      The room shows its PIN with: tutti-receiver pin
+      To see the PIN, run this on the room's machine: tutti-receiver pin
 
       Examples:
         tutti pair Kitchen                        asks for the PIN
         tutti pair Kitchen --pin '1234 5671'
         tutti pair --at 192.168.1.20:7770         without discovery
       """)
-  @Argument(help: "A room.", completion: RoomCompletion.kind)
+  @Argument(help: "Name of the room.", completion: RoomCompletion.kind)
   var room: String?
-  @Option(help: .init("A receiver's address, instead of its name.", valueName: "host:port"))
+  @Option(help: .init("The address of a receiver, instead of its name.", valueName: "host:port"))
   var at: String?
   @Option(help: .init("The PIN, for scripts.", valueName: "PIN"))
   var pin: String?
@@ -45,15 +45,15 @@ struct PairCommand: ParsableCommand {
 
 struct UnpairCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "unpair", abstract: "Ends the pairing with a room, here and there.",
+    commandName: "unpair", abstract: "Ends the pairing with a room, on both machines.",
     discussion: """
       Examples:
         tutti unpair Kitchen
         tutti unpair --at 192.168.1.20:7770
       """)
-  @Argument(help: "A room.", completion: RoomCompletion.kind)
+  @Argument(help: "Name of the room.", completion: RoomCompletion.kind)
   var room: String?
-  @Option(help: .init("A receiver's address, instead of its name.", valueName: "host:port"))
+  @Option(help: .init("The address of a receiver, instead of its name.", valueName: "host:port"))
   var at: String?
   @OptionGroup var common: PlaceOptions
 

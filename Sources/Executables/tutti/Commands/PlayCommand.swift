@@ -11,8 +11,11 @@ import WireProtocol
 
 struct PlayCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "play", abstract: "Plays files and folders, in the foreground.",
+    commandName: "play", abstract: "Plays files, folders and addresses in rooms.",
     discussion: """
+      Plays in this terminal until the list ends.
+      If tutti serve is running, the daemon plays, and this command returns at once.
+
       Examples:
         tutti play song.flac --on Kitchen,Bedroom
         tutti play album/ more.mp3 --codec opus --bitrate 160
@@ -25,18 +28,19 @@ struct PlayCommand: ParsableCommand {
         tutti play alsa:hw:1 --live auto --on Kitchen
 
       Keys:
-        space           pauses, and plays on
+        space           pauses and resumes
         left, right     10 s back or ahead
         + - up down     volume of all rooms
         n p             next, previous item
         [ ]             speed by 5 %
         { }             pitch by a semitone
-        0               ends speed and pitch
+        0               normal speed and pitch
         ? h             shows these keys
         q               stops
 
-      When the terminal is closed the music stops, unless it was started with nohup.
-      In the background (tutti play album/ &) it plays on without keys.
+      Ctrl-Z pauses the music, and fg or bg resumes it.
+      In the background (tutti play album/ &) the player takes no keys.
+      The music stops when the terminal is closed, unless nohup started the player.
       """)
 
   @Argument(
@@ -49,51 +53,54 @@ struct PlayCommand: ParsableCommand {
   var shuffle = false
   @Option(
     name: .customLong("repeat"),
-    help: "off, one or all (default: off; a daemon's group keeps its own).")
+    help:
+      "What to repeat: off, one (the current item) or all (default: off; a daemon keeps its setting)."
+  )
   var repetition: Playlist.Repetition?
-  @Flag(help: "Stay when the list has ended, and play on when something is added.")
+  @Flag(help: "Do not exit at the end of the list, but wait for: tutti add FILE")
   var stay = false
   @Option(
     help: .init(
-      "Rooms, with commas between them (default: every receiver on this network).",
+      "Names of rooms, separated by commas (default: all receivers on this network).",
       valueName: "rooms"),
     completion: RoomCompletion.kind)
   var on: String?
   @Option(
-    help: .init("A receiver's address; may be given several times.", valueName: "host:port"))
+    help: .init("The address of a receiver; can be given several times.", valueName: "host:port"))
   var at: [String] = []
-  @Flag(help: "Take rooms that play for another machine.")
+  @Flag(help: "Take over rooms in which another machine plays.")
   var take = false
-  @Flag(help: "A room that is taken goes on with what it played before, once this has ended.")
+  @Flag(help: "With --take: at the end, let the rooms go on with what they played before.")
   var giveBack = false
   @Option(
     help: .init(
-      "Against other machines, 0 to 255, for receivers with --when-busy priority.",
+      "Priority of this player, 0 to 255, in receivers started with --when-busy priority.",
       valueName: "N"))
   var priority: UInt8 = Hello.usualPriority
-  @Option(help: "auto, pcm, flac or opus.")
+  @Option(help: "How audio is sent to the rooms: auto, pcm, flac or opus.")
   var codec = CodecOption.auto
-  @Option(help: .init("Of Opus.", valueName: "kbit/s"))
+  @Option(help: .init("Bit rate of Opus.", valueName: "kbit/s"))
   var bitrate: Int?
   @Option(help: .init("Length of an Opus packet: 2.5, 5, 10, 20, 40 or 60.", valueName: "ms"))
   var packetLength: Double = 20
   @Option(
-    help: .init("Standard input is raw samples: rate:bits:channels.", valueName: "48000:16:2"))
+    help: .init(
+      "Format of raw samples on standard input: rate:bits:channels.", valueName: "48000:16:2"))
   var raw: String?
   @Option(
     help: .init(
-      "What standard input, alsa: or pipe: gives is heard so long after it has come: 10 to 2000, or auto.",
+      "Delay of a live source (standard input, alsa: or pipe:), 10 to 2000, or auto.",
       valueName: "ms"))
   var live: String?
   @Option(
     help: .init(
-      "With --json: an event with the position, so often while music plays; 0.01 to 60.",
+      "With --json: print the position at this interval while music plays, 0.01 to 60.",
       valueName: "s"))
   var positionEvery: Double?
   @OptionGroup(title: "Sound") var sound: EffectOptions
   @Option(
     help: .init(
-      "A chain of FFmpeg's audio filters, behind the other effects; only where no daemon plays.",
+      "A chain of FFmpeg's audio filters, applied after the other effects; not with a daemon.",
       valueName: "chain"))
   var filter: String?
   @OptionGroup var common: CommonOptions
@@ -162,7 +169,7 @@ struct PlayCommand: ParsableCommand {
     throw Failure(
       .usage,
       isPiped
-        ? "standard input cannot be handed to the player that runs; take another --state-dir"
+        ? "the running player cannot take standard input; use another --state-dir"
         : "too many files at once (\(items.count)); add them in parts with: tutti add")
   }
 

@@ -10,8 +10,8 @@ struct QueueCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
     commandName: "queue", abstract: "Lists the items to play, and marks the current one.",
     discussion: """
-      Titles and lengths are those of the files' tags; where a file has no title,
-      that of its playlist. Where a file cannot be read quickly, its name is shown.
+      Titles and lengths come from the tags of the files, else from the playlist.
+      If there is no title, or a file cannot be read quickly, its name is shown.
 
       Examples:
         tutti queue
@@ -28,21 +28,22 @@ struct QueueCommand: RemoteCommand {
 
 struct AddCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
-    commandName: "add", abstract: "Adds files and folders to the list, without a gap.",
+    commandName: "add", abstract: "Adds files and folders to the list.",
     discussion: """
       Examples:
         tutti add song.flac           at the end
         tutti add album/ --next       after what plays now
         tutti add song.flac --at 1    at the beginning
-        tutti add Turntable           an input of the daemon's configuration
+        tutti add Turntable           an input in the daemon's configuration
       """)
-  @Argument(help: "Files and folders.", completion: .file())
+  @Argument(
+    help: "Files, folders, playlists, addresses or inputs of the daemon.", completion: .file())
   var files: [String]
-  @Flag(help: "After the current item.")
+  @Flag(help: "Insert after the current item.")
   var next = false
   @Option(
     name: .customLong("at"),
-    help: .init("As this number of the list.", valueName: "number"))
+    help: .init("Insert at this place of the list, counted from 1.", valueName: "number"))
   var to: Int?
   @OptionGroup var common: CommonOptions
 
@@ -67,7 +68,7 @@ struct RemoveCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
     commandName: "remove", abstract: "Removes items from the list, by their numbers.",
     discussion: """
-      Where the current item is removed, the one that follows it plays at once.
+      If you remove the current item, the next one plays at once.
 
       Examples:
         tutti remove 3
@@ -97,7 +98,7 @@ struct MoveCommand: RemoteCommand {
 
 struct ClearCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
-    commandName: "clear", abstract: "Empties the list: the music ends.",
+    commandName: "clear", abstract: "Empties the list, and ends the music.",
     discussion: "Example:\n  tutti clear")
   @OptionGroup var common: CommonOptions
   func request() -> ControlRequest { .edit(.clear) }
@@ -116,7 +117,7 @@ struct JumpCommand: RemoteCommand {
 struct ShuffleCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
     commandName: "shuffle",
-    abstract: "Puts all other items behind the current one, in random order.",
+    abstract: "Puts the list in random order; the current item plays on, as the first.",
     discussion: "Example:\n  tutti shuffle")
   @OptionGroup var common: CommonOptions
   func request() -> ControlRequest { .edit(.shuffle) }

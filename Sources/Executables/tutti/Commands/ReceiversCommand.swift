@@ -11,7 +11,7 @@ struct ReceiversCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "receivers", abstract: "Lists the receivers on this network.",
     discussion: """
-      Rooms that were seen before and do not answer now are "away".
+      A room is "away" if it was seen before and does not answer now.
 
       Examples:
         tutti receivers
@@ -19,7 +19,7 @@ struct ReceiversCommand: ParsableCommand {
         tutti receivers --json
       """
   )
-  @Option(help: .init("How long to look for them.", valueName: "seconds"))
+  @Option(help: .init("How long to search.", valueName: "seconds"))
   var wait = 1.5
   @OptionGroup var common: PlaceOptions
 

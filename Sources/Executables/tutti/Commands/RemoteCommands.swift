@@ -38,7 +38,7 @@ extension CommonOptions {
 
 struct PauseCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
-    commandName: "pause", abstract: "Pauses, in all rooms at one sample.",
+    commandName: "pause", abstract: "Pauses the music in all rooms.",
     discussion: "Example:\n  tutti pause")
   @OptionGroup var common: CommonOptions
   func request() -> ControlRequest { .transport(.pause) }
@@ -46,7 +46,7 @@ struct PauseCommand: RemoteCommand {
 
 struct ResumeCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
-    commandName: "resume", abstract: "Goes on after a pause.",
+    commandName: "resume", abstract: "Resumes after a pause.",
     discussion: "Example:\n  tutti resume")
   @OptionGroup var common: CommonOptions
   func request() -> ControlRequest { .transport(.play) }
@@ -55,7 +55,7 @@ struct ResumeCommand: RemoteCommand {
 struct NextCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
     commandName: "next", abstract: "Skips to the next item.",
-    discussion: "After the last item the player ends.\n\nExample:\n  tutti next")
+    discussion: "After the last item the music ends.\n\nExample:\n  tutti next")
   @OptionGroup var common: CommonOptions
   func request() -> ControlRequest { .transport(.next) }
 }
@@ -63,9 +63,9 @@ struct NextCommand: RemoteCommand {
 struct PreviousCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
     commandName: "previous",
-    abstract: "Goes to the beginning of the item, or to the one before it.",
+    abstract: "Goes to the beginning of the item, or to the previous one.",
     discussion: """
-      In the first three seconds of an item it goes to the one before it.
+      In the first three seconds of an item it goes to the previous item.
 
       Example:
         tutti previous
@@ -76,10 +76,11 @@ struct PreviousCommand: RemoteCommand {
 
 struct SeekCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
-    commandName: "seek", abstract: "Goes to a place in the current item.",
+    commandName: "seek", abstract: "Goes to a position in the current item.",
     discussion: """
-      A place beyond the end is refused. A step beyond the end goes to the next item,
-      or to the last second where there is none.
+      A position beyond the end is refused.
+      A step beyond the end goes to the next item or, in the last item, to its last
+      second.
 
       Examples:
         tutti seek 90
@@ -90,12 +91,12 @@ struct SeekCommand: RemoteCommand {
   @Argument(
     parsing: .allUnrecognized,
     help: .init(
-      "Seconds or [h:]m:s; with + or - from where it is now.", valueName: "position"))
+      "Seconds or [h:]m:s; with + or -, relative to the current position.", valueName: "position"))
   var position: [String]
   @OptionGroup var common: CommonOptions
 
   func request() throws -> ControlRequest {
-    let position = try SignedArgument.only(of: position, called: "place")
+    let position = try SignedArgument.only(of: position, called: "position")
     guard let (seconds, isRelative) = TimeText.parse(position) else {
       throw Failure(.usage, "\(position) is not a time; write 90, 1:30, +15 or -15")
     }
@@ -137,8 +138,9 @@ struct VolumeCommand: ParsableCommand {
     commandName: "volume",
     abstract: "Sets volume, mute, delay or channels of rooms.",
     discussion: """
-      Rooms remember what they are told. Without a running player, name the rooms
-      with --on: they are told in a short session of its own.
+      Rooms keep these settings.
+      If no player is running, name the rooms with --on or --at: the command connects
+      to them itself.
 
       Examples:
         tutti volume 40 --on Kitchen
@@ -154,23 +156,25 @@ struct VolumeCommand: ParsableCommand {
   var volume: [String] = []
   @Option(
     help: .init(
-      "Rooms, with commas between them (default: all that play).", valueName: "rooms"),
+      "Names of rooms, separated by commas (default: all rooms that play).", valueName: "rooms"),
     completion: RoomCompletion.kind)
   var on: String?
   @Option(
     help: .init(
-      "A receiver's address, without a player; may be given several times.", valueName: "host:port")
+      "The address of a receiver, if no player runs; can be given several times.",
+      valueName: "host:port")
   )
   var at: [String] = []
-  @Flag(inversion: .prefixedNo, help: "Silence.")
+  @Flag(inversion: .prefixedNo, help: "Mute, or end the mute.")
   var mute: Bool?
   @Option(
     parsing: .unconditional,
     help: .init(
-      "Later (positive) or earlier by so much, \(RoomChange.delaysMs.text).", valueName: "ms"))
+      "Play later (positive) or earlier (negative) by this time, \(RoomChange.delaysMs.text).",
+      valueName: "ms"))
   var delay: Double?
   @Option(
-    help: "\(RoomChange.ChannelMap.names.orList).",
+    help: "What the room plays: \(RoomChange.ChannelMap.names.orList).",
     completion: .list(RoomChange.ChannelMap.names))
   var channels: String?
   @OptionGroup var common: CommonOptions

@@ -6,15 +6,16 @@ import Service
 
 struct JoinCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "join", abstract: "Plays in another room as well, in step with the others.",
+    commandName: "join", abstract: "Plays in another room as well, in sync with the others.",
     discussion: """
       Examples:
         tutti join Bedroom
         tutti join --at 192.168.1.20:7770
       """)
-  @Argument(help: "Rooms.", completion: RoomCompletion.kind)
+  @Argument(help: "Names of the rooms.", completion: RoomCompletion.kind)
   var rooms: [String] = []
-  @Option(help: .init("A receiver's address; may be given several times.", valueName: "host:port"))
+  @Option(
+    help: .init("The address of a receiver; can be given several times.", valueName: "host:port"))
   var at: [String] = []
   @OptionGroup var common: CommonOptions
 
@@ -39,9 +40,9 @@ struct JoinCommand: ParsableCommand {
 
 struct LeaveCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
-    commandName: "leave", abstract: "Ends playing in a room; the others play on.",
+    commandName: "leave", abstract: "Stops the music in a room; the others play on.",
     discussion: "Example:\n  tutti leave Bedroom")
-  @Argument(help: "Rooms that play.", completion: RoomCompletion.kind)
+  @Argument(help: "Names of rooms that play.", completion: RoomCompletion.kind)
   var rooms: [String]
   @OptionGroup var common: CommonOptions
 

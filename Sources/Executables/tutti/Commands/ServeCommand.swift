@@ -6,14 +6,15 @@ import Service
 struct ServeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve",
-    abstract: "Serves a household: many groups of rooms, and queues that last.",
+    abstract: "Runs a household's daemon: groups of rooms, saved queues and a web page.",
     discussion: """
-      While it runs, the other commands work through it: tutti play returns at once,
-      and the music plays on when the terminal is closed. Groups, queues and
-      positions survive its end.
+      While the daemon runs, the other commands go through it: tutti play returns at
+      once, and the music does not stop when the terminal is closed.
+      Groups, queues and positions are kept when the daemon ends.
 
-      Each option can also stand in the configuration file, as a line such as: port =
-      8770 The file is /etc/tutti/tutti.conf, else ~/.config/tutti/tutti.conf.
+      Each option can also be a line of the configuration file, such as: port = 8770
+      The daemon reads /etc/tutti/tutti.conf or, if that is missing,
+      ~/.config/tutti/tutti.conf.
 
       Examples:
         tutti serve
@@ -21,46 +22,60 @@ struct ServeCommand: ParsableCommand {
         tutti serve --config my.conf --resume no
       """)
   @Option(
-    help: .init("In the place of /etc/tutti/tutti.conf.", valueName: "file"), completion: .file())
+    help: .init("Configuration file to read instead of /etc/tutti/tutti.conf.", valueName: "file"),
+    completion: .file())
   var config: String?
   @Option(
-    help: .init("What rooms and pages call it (default: this machine's name).", valueName: "name"))
+    help: .init(
+      "Name of the household, which rooms and pages show (default: this machine's name).",
+      valueName: "name"))
   var name: String?
-  @Option(help: .init("Of the page and the HTTP interface (default: 8770).", valueName: "port"))
+  @Option(
+    help: .init("Port of the page and the HTTP interface (default: 8770).", valueName: "port"))
   var port: String?
   @Option(
-    help: .init("Only at these addresses of this machine, with commas.", valueName: "addresses"))
+    help: .init(
+      "Addresses of this machine to listen on, separated by commas (default: all).",
+      valueName: "addresses"))
   var listen: String?
-  @Option(help: .init("What programs must know; better in the file.", valueName: "token"))
+  @Option(
+    help: .init(
+      "Token for programs. Other users can see options, so set it in the file.", valueName: "token")
+  )
   var token: String?
   @Option(
     help: .init(
-      "Whether guests, who are not paired, may steer music: yes or no (default: as the page says).",
+      "Let guests, who are not paired, control the music: yes or no (default: the switch on the page).",
       valueName: "yes|no"),
     completion: .list(["yes", "no"]))
   var open: String?
   @Option(
-    help: .init("Further names under which the page is opened, with commas.", valueName: "names"))
+    help: .init(
+      "More host names under which browsers open the page, separated by commas.", valueName: "names"
+    ))
   var hosts: String?
   @Option(
-    help: .init("A folder with music; may be given several times.", valueName: "folder"),
+    help: .init("A folder with music; can be given several times.", valueName: "folder"),
     completion: .directory)
   var library: [String] = []
   @Option(
     help: .init(
-      "Whether music goes on that played at the end: yes or no (default: yes).", valueName: "yes|no"
+      "At the start, resume what played when the daemon ended: yes or no (default: yes).",
+      valueName: "yes|no"
     ),
     completion: .list(["yes", "no"]))
   var resume: String?
   @Option(
-    help: .init("Where all is kept (default: ~/.local/state/tutti).", valueName: "dir"),
+    help: .init(
+      "Folder for queues, pairings and settings (default: ~/.local/state/tutti).", valueName: "dir"),
     completion: .directory)
   var stateDir: String?
   @Option(
     help: .init(
-      "Takes commands here as well, of the group that this file's folder has.", valueName: "file"))
+      "Another socket for commands, open to the system group that owns its folder.",
+      valueName: "file"))
   var socket: String?
-  @Option(help: "auto, pcm, flac or opus.")
+  @Option(help: "How audio is sent to the rooms: auto, pcm, flac or opus.")
   var codec = CodecOption.auto
 
   func run() throws {
@@ -79,8 +94,8 @@ struct ServeCommand: ParsableCommand {
     throw Failure(
       .unavailable,
       answer.groups == nil
-        ? "a player runs with \(state.path); end it with: tutti stop"
-        : "a daemon serves \(state.path) already; play with: tutti play FILE; end it with: tutti stop --daemon"
+        ? "a player already uses \(state.path); stop it with: tutti stop"
+        : "a daemon already uses \(state.path); play with: tutti play FILE; end it with: tutti stop --daemon"
     )
   }
 

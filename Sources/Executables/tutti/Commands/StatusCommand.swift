@@ -9,11 +9,12 @@ struct StatusCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status", abstract: "Shows the current item and the sync error of each room.",
     discussion: """
-      With several groups of a daemon, their list comes first; the arrow shows the
-      group that commands mean which name none.
+      If a daemon has several groups, they are listed first.
+      The arrow marks the group that commands use without --group.
 
-      Columns that do not fit the window are left out. The columns delay and channels
-      are there where a room has other than the usual.
+      Columns that do not fit into the window are left out.
+      The columns delay and channels appear if a room has a delay, or does not play
+      stereo.
 
       Examples:
         tutti status
@@ -23,7 +24,7 @@ struct StatusCommand: ParsableCommand {
       """)
   @Flag(help: "Repeat once a second, until Ctrl-C.")
   var watch = false
-  @Flag(help: "Clocks, packets and buffers of each room as well.")
+  @Flag(help: "Also show clocks, packets and buffers of each room.")
   var details = false
   @OptionGroup var common: CommonOptions
 
@@ -56,7 +57,7 @@ struct GroupsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "groups", abstract: "Lists a daemon's groups, and what they play.",
     discussion: """
-      The arrow shows the group that commands mean which name none: the one that was
+      The arrow marks the group that commands use without --group: the one that was
       used last.
 
       Examples:
@@ -75,7 +76,9 @@ struct GroupsCommand: ParsableCommand {
         return
       }
       let width = TerminalText.columns(of: STDOUT_FILENO)
-      if groups.isEmpty { try printLine("there are no groups; make one with: tutti play") }
+      if groups.isEmpty {
+        try printLine("there are no groups; make one with: tutti play FILE --on ROOM")
+      }
       for line in GroupsText.lines(groups, width: width) { try printLine(line) }
     }
   }

@@ -7,11 +7,13 @@ import Service
 
 struct StopCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "stop", abstract: "Stops playing; the player ends.",
+    commandName: "stop", abstract: "Stops the music, and ends the player.",
     discussion: """
-      A player that was killed leaves its rooms playing, for as long as what they
-      hold lasts. Name them with --on, or silence every room with --all. Rooms fall
-      silent whoever plays there.
+      Without options, stops the player that runs here, or a group of the daemon.
+      With --on, --at or --all, silences rooms, even if another machine plays there.
+
+      When a player was killed, its rooms play on until their buffers are empty.
+      Silence them with --on or --all.
 
       Examples:
         tutti stop
@@ -20,12 +22,13 @@ struct StopCommand: ParsableCommand {
         tutti stop --daemon        ends tutti serve as well
       """)
   @Option(
-    help: .init("Only these rooms, with commas between them.", valueName: "rooms"),
+    help: .init("Only these rooms, separated by commas.", valueName: "rooms"),
     completion: RoomCompletion.kind)
   var on: String?
-  @Option(help: .init("A receiver's address; may be given several times.", valueName: "host:port"))
+  @Option(
+    help: .init("The address of a receiver; can be given several times.", valueName: "host:port"))
   var at: [String] = []
-  @Flag(help: "Every receiver on this network, whoever plays there.")
+  @Flag(help: "All receivers on this network, even if another machine plays there.")
   var all = false
   @Flag(help: "End the daemon too; groups and queues are kept for its next start.")
   var daemon = false
