@@ -8,7 +8,7 @@ internal import Synchronization
 private let lastNumber = Atomic<Int>(0)
 
 extension GroupEngine {
-  private static func nextNumber() -> Int {
+  static func nextNumber() -> Int {
     lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
   }
 

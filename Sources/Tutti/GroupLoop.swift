@@ -18,6 +18,7 @@ final class GroupLoop: LoopMember, RenderGroup {
   let mailbox: Mailbox<GroupLoop>
   let driver: GroupDriver
   var observers = TimeObservers()
+  var hearings = Hearings()
   private let host: GroupHost
   private let plan: GroupEngine.Plan
   /// Rooms by the program's identifiers.
@@ -90,6 +91,7 @@ final class GroupLoop: LoopMember, RenderGroup {
     for waiter in primed { waiter.answer(.ended) }
     primed = []
     observers.finish()
+    hearings.close()
     try? driver.end()
     for room in hosted { room.driver.end() }
     driver.onEvent = { _ in }
@@ -100,7 +102,8 @@ final class GroupLoop: LoopMember, RenderGroup {
 
   var nextDeadline: LocalTime? {
     let rooms = hosted.map(\.driver.nextDeadline)
-    return ([observers.deadline, primedDeadline, plan.deadline()] + rooms).compactMap { $0 }.min()
+    return ([observers.deadline, hearings.deadline, primedDeadline, plan.deadline()] + rooms)
+      .compactMap { $0 }.min()
   }
 
   func handle(_ event: ReactorEvent) -> Bool {
@@ -114,6 +117,7 @@ final class GroupLoop: LoopMember, RenderGroup {
     // First the waiters, which know where time is to begin; enqueued audio only suggests it.
     answerPrimed()
     plan.onTurn(self)
+    hearings.advance(session, at: now)
     observe()
   }
 

@@ -116,9 +116,15 @@ extension Player {
 
   /// Restarts at an item, and drops all enqueued audio.
   ///
-  /// - Throws: `TuttiError.noSuchItem`; `closed`.
-  public func jump(to id: Item.ID, at position: PlaybackTime = .zero) async throws(TuttiError) {
-    try await engine.carryOut(.jump(to: id.number, at: position.span))
+  /// - Returns: as `seek`.
+  /// - Throws: `TuttiError.noSuchItem`; `cancelled` with the task, which takes nothing back; `closed`.
+  @discardableResult
+  public func jump(
+    to id: Item.ID, at position: PlaybackTime = .zero, within limit: Duration = usualLimit
+  ) async throws(TuttiError) -> Outcome {
+    try await engine.hear(.place, within: limit) {
+      $0.carryOut(.jump(to: id.number, at: position.span))
+    }
   }
 
   private func add(

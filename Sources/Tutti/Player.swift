@@ -7,8 +7,9 @@ internal import Sender
 /// Plays a playlist in any number of rooms, exactly together.
 ///
 /// A player is created paused: `append` items, then `play`. Every method may be called from any task; commands take
-/// effect in the order of their calls, in all rooms on the same sample. A player that is dropped fades out and releases
-/// its rooms; `close` does that and waits.
+/// effect in the order of their calls, in all rooms on the same sample. A command returns when it is heard, and says
+/// since when; or why nothing is heard of it: see ``Outcome``. A player that is dropped fades out and releases its
+/// rooms; `close` does that and waits.
 public final class Player: Sendable {
   /// The rooms in which it plays, with their settings.
   public let rooms: RoomGroup
@@ -68,13 +69,20 @@ public final class Player: Sendable {
   /// Starts or resumes playback: at once if the rooms are ready, else when all of them are, or the first of them has
   /// been for two seconds. At the end of the list, plays it again.
   ///
-  /// - Throws: `TuttiError.closed`.
-  public func play() async throws(TuttiError) {
-    try await engine.answer { loop in
+  /// - Parameter limit: the longest wait for rooms and audio. After it the player still starts as soon as it can.
+  /// - Returns: `heard` since its sound began; `superseded` by a pause; `silent` if the list is empty; `pending` after
+  ///   the limit.
+  /// - Throws: `TuttiError.cancelled` with the task, which takes nothing back; `closed`.
+  @discardableResult
+  public func play(within limit: Duration = usualLimit) async throws(TuttiError) -> Outcome {
+    try await engine.hear(.start, within: limit) { loop in
       _ = Self.prepare(loop)
       return loop.carryOut(.resume)
     }
   }
+
+  /// The longest wait of a command that gives none: ten seconds.
+  public static let usualLimit = Duration.seconds(10)
 
   /// Starts or resumes playback at an instant, in all rooms on one sample, and waits until that is decided: something else,
   /// such as a picture, can begin at the returned instant.
@@ -95,6 +103,7 @@ public final class Player: Sendable {
     try await engine.waitUntil({ $0.session.isPrimed }, deadline: deadline)
     return try await engine.perform { loop in
       loop.carryOut(.resumeAt(hostTime.local))
+      loop.hearings.began(.start)
       return Self.start(loop) ?? hostTime
     }
   }
@@ -113,15 +122,26 @@ public final class Player: Sendable {
     loop.session.running(at: loop.now).map { HostTime($0.time) }
   }
 
-  /// Fades out and pauses, in all rooms on one sample.
+  /// Fades out and pauses, in all rooms on one sample, as soon as all of them can.
   ///
-  /// - Parameter hostTime: when the sound is to end; nil, or one that is too near: as soon as all rooms can.
+  /// - Returns: `heard` since the sound ended; `silent` if there was none; `superseded` by a start.
+  /// - Throws: `TuttiError.cancelled` with the task, which takes nothing back; `closed`.
+  @discardableResult
+  public func pause(within limit: Duration = usualLimit) async throws(TuttiError) -> Outcome {
+    try await engine.hear(.pause, within: limit) { $0.carryOut(.pause) }
+  }
+
+  /// Fades out and pauses at an instant, in all rooms on one sample. Returns when that is decided, and does not wait for
+  /// the end of the sound.
+  ///
+  /// - Parameter hostTime: when the sound is to end; if that is too near, as soon as all rooms can.
   /// - Returns: when it really ends; the instant of the call if nothing sounds.
   /// - Throws: `TuttiError.closed`.
   @discardableResult
-  public func pause(atHostTime hostTime: HostTime? = nil) async throws(TuttiError) -> HostTime {
+  public func pause(atHostTime hostTime: HostTime) async throws(TuttiError) -> HostTime {
     try await engine.perform { loop in
-      loop.carryOut(hostTime.map { .pauseAt($0.local) } ?? .pause)
+      loop.carryOut(.pauseAt(hostTime.local))
+      loop.hearings.began(.pause)
       return loop.session.standing.map(HostTime.init) ?? .now
     }
   }
@@ -129,22 +149,40 @@ public final class Player: Sendable {
   /// Seeks in the current item; beyond its end, plays the next one. Of several seeks in quick succession only the last
   /// one counts.
   ///
-  /// - Throws: `TuttiError.notSeekable`; `noSuchItem` if there is no current item; `closed`.
-  public func seek(to position: PlaybackTime) async throws(TuttiError) {
-    try await engine.carryOut(.seek(to: position.span))
+  /// - Parameter limit: the longest wait for the source and the rooms. After it the seek is still carried out.
+  /// - Returns: `heard` since the position sounds; `silent` if the player is paused, and begins there; `superseded` by a
+  ///   later seek or skip; `pending` after the limit.
+  /// - Throws: `TuttiError.notSeekable`; `noSuchItem` if there is no current item; `cancelled` with the task, which takes
+  ///   nothing back; `closed`.
+  @discardableResult
+  public func seek(
+    to position: PlaybackTime, within limit: Duration = usualLimit
+  ) async throws(TuttiError) -> Outcome {
+    try await engine.hear(.place, within: limit) { $0.carryOut(.seek(to: position.span)) }
   }
 
   /// Plays the next item; at the end of the list the sound ends.
   ///
-  /// - Throws: `TuttiError.closed`.
-  public func next() async throws(TuttiError) { try await engine.carryOut(.next) }
+  /// - Returns: as `seek`; `heard` since the sound ended, at the end of the list.
+  /// - Throws: `TuttiError.cancelled` with the task, which takes nothing back; `closed`.
+  @discardableResult
+  public func next(within limit: Duration = usualLimit) async throws(TuttiError) -> Outcome {
+    try await engine.hear(.place, within: limit) { $0.carryOut(.next) }
+  }
 
   /// Goes to the beginning of the item, or of the one before if this one has played for less than three seconds.
   ///
-  /// - Throws: `TuttiError.closed`.
-  public func previous() async throws(TuttiError) { try await engine.carryOut(.previous) }
+  /// - Returns: as `seek`.
+  /// - Throws: `TuttiError.cancelled` with the task, which takes nothing back; `closed`.
+  @discardableResult
+  public func previous(within limit: Duration = usualLimit) async throws(TuttiError) -> Outcome {
+    try await engine.hear(.place, within: limit) { $0.carryOut(.previous) }
+  }
 
   // MARK: - Effects
+
+  // Each returns when its effect is heard: `superseded` by the next change of rate, pitch, loudness or filters, and
+  // otherwise as `seek`.
 
   /// Plays faster or slower at the same pitch, from the next instant that all rooms can still change. Positions and
   /// durations stay in the item's own time.
@@ -152,31 +190,40 @@ public final class Player: Sendable {
   /// - Parameter rate: 0.25 to 4; 1 is as recorded.
   /// - Throws: `TuttiError.invalid` outside that range; `notSeekable` if the current item can only be played from its
   ///   beginning: then nothing changes, for later items either; `unavailable` without FFmpeg's filters; `closed`.
-  public func setRate(_ rate: Double) async throws(TuttiError) {
+  @discardableResult
+  public func setRate(
+    _ rate: Double, within limit: Duration = usualLimit
+  ) async throws(TuttiError) -> Outcome {
     guard Effects.rates.contains(rate) else { throw .invalid("a rate is 0.25 to 4, not \(rate)") }
-    try await change { $0.rate = rate }
+    return try await change(within: limit) { $0.rate = rate }
   }
 
   /// Plays higher or lower at the same speed.
   ///
   /// - Parameter semitones: -12 to 12, also fractions; 0 is as recorded.
   /// - Throws: `TuttiError.invalid` outside that range; `unavailable` without FFmpeg's filters; `closed`.
-  public func setPitch(_ semitones: Double) async throws(TuttiError) {
+  @discardableResult
+  public func setPitch(
+    _ semitones: Double, within limit: Duration = usualLimit
+  ) async throws(TuttiError) -> Outcome {
     guard Effects.pitches.contains(semitones) else {
       throw .invalid("a pitch is -12 to 12 semitones, not \(semitones)")
     }
-    try await change { $0.pitch = semitones }
+    return try await change(within: limit) { $0.pitch = semitones }
   }
 
   /// Brings every item to the same loudness.
   ///
   /// - Parameter loudness: in LUFS, -40 to -5; nil leaves items unchanged.
   /// - Throws: `TuttiError.invalid` outside that range; `unavailable` without FFmpeg's filters; `closed`.
-  public func setLoudness(_ loudness: Double?) async throws(TuttiError) {
+  @discardableResult
+  public func setLoudness(
+    _ loudness: Double?, within limit: Duration = usualLimit
+  ) async throws(TuttiError) -> Outcome {
     if let loudness, !Effects.loudnesses.contains(loudness) {
       throw .invalid("a loudness is -40 to -5 LUFS, not \(loudness)")
     }
-    try await change { $0.loudness = loudness }
+    return try await change(within: limit) { $0.loudness = loudness }
   }
 
   /// Filters the sound of all items, in this order; an empty array leaves it unchanged.
@@ -184,22 +231,25 @@ public final class Player: Sendable {
   /// - Parameter filters: at most 16.
   /// - Throws: `TuttiError.invalid` for more, and for a value outside its range; `unavailable` without FFmpeg's
   ///   filters; `closed`.
-  public func setFilters(_ filters: [SoundFilter]) async throws(TuttiError) {
+  @discardableResult
+  public func setFilters(
+    _ filters: [SoundFilter], within limit: Duration = usualLimit
+  ) async throws(TuttiError) -> Outcome {
     guard filters.count <= Effects.filterLimit else {
       throw .invalid("there are at most \(Effects.filterLimit) filters, not \(filters.count)")
     }
     var checked: [Sender.SoundFilter] = []
     for filter in filters { checked.append(try filter.checked()) }
-    try await change { [checked] in $0.filters = checked }
+    return try await change(within: limit) { [checked] in $0.filters = checked }
   }
 
-  private func change(_ change: @escaping @Sendable (inout Effects) -> Void)
-    async throws(TuttiError)
-  {
+  private func change(
+    within limit: Duration, _ change: @escaping @Sendable (inout Effects) -> Void
+  ) async throws(TuttiError) -> Outcome {
     var wish = Effects()
     change(&wish)
     try wish.check()
-    try await engine.answer { loop in
+    return try await engine.hear(.effects, within: limit) { loop in
       var effects = loop.driver.session.effects
       change(&effects)
       return loop.driver.carryOut(.effects(effects))

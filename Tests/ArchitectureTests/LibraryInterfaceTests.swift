@@ -28,52 +28,53 @@ import Testing
     LibraryInterface([SourceTree.File(path: "Sources/Tutti/X.swift", text: text)])
   }
 
+  private static let shelf = """
+    internal import Clock
+    /// A shelf { of books.
+    public final class Shelf<Book: Sendable>: Sendable, Watched {
+      public enum Place: Hashable, Sendable {
+        case end
+        /// Before.
+        case index(Int, "}")
+        var isEnd: Bool { if case .end = self { true } else { false } }
+      }
+      private enum Hidden { case one }
+      public let width: Int
+      public private(set) var books: [Book] = []
+      let isFull = false
+      public init(width: Int = 3, _ make: @escaping () -> Int = { 1 }) { self.width = width }
+      /// Adds.
+      @discardableResult
+      public func add(
+        _ book: Book, at place: Place = .end
+      ) async throws(ShelfError) -> Int {
+        func inner() -> Int { public_ }
+        return inner()
+      }
+      private func sort(_ book: Book)
+        async throws(ShelfError)
+      {
+      }
+    }
+    extension Shelf.Place: CustomStringConvertible {
+      public var description: String { "" }
+    }
+    public protocol Reader: AnyObject {
+      var page: Int { get }
+      func turn() throws
+    }
+    extension Reader {
+      public var isOpen: Bool { page > 0 }
+    }
+    struct Own { public let x = 1 }
+    extension Own: Hashable {}
+    protocol Watched {}
+    extension Shelf: Watched {}
+    extension Duration { var own: Int { 1 } }
+    """
+
   @Test func `public declarations are read, and no others`() {
-    let interface = Self.interface(
-      of: """
-        internal import Clock
-        /// A shelf { of books.
-        public final class Shelf<Book: Sendable>: Sendable, Watched {
-          public enum Place: Hashable, Sendable {
-            case end
-            /// Before.
-            case index(Int, "}")
-            var isEnd: Bool { if case .end = self { true } else { false } }
-          }
-          private enum Hidden { case one }
-          public let width: Int
-          public private(set) var books: [Book] = []
-          let isFull = false
-          public init(width: Int = 3, _ make: @escaping () -> Int = { 1 }) { self.width = width }
-          /// Adds.
-          @discardableResult
-          public func add(
-            _ book: Book, at place: Place = .end
-          ) async throws(ShelfError) -> Int {
-            func inner() -> Int { public_ }
-            return inner()
-          }
-          private func sort(_ book: Book)
-            async throws(ShelfError)
-          {
-          }
-        }
-        extension Shelf.Place: CustomStringConvertible {
-          public var description: String { "" }
-        }
-        public protocol Reader: AnyObject {
-          var page: Int { get }
-          func turn() throws
-        }
-        extension Reader {
-          public var isOpen: Bool { page > 0 }
-        }
-        struct Own { public let x = 1 }
-        extension Own: Hashable {}
-        protocol Watched {}
-        extension Shelf: Watched {}
-        extension Duration { var own: Int { 1 } }
-        """)
+    let interface = Self.interface(of: Self.shelf)
     #expect(
       interface.text == """
         Reader

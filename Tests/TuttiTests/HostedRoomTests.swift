@@ -1,35 +1,10 @@
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
 import Tutti
 
 /// Players and rooms in one program, as somebody tests a player of his own.
 @Suite(.timeLimit(.minutes(2))) struct HostedRoomTests {
-  /// Keeps what a room sounds.
-  private final class Ear: Sendable {
-    private let heard = Mutex<[HeardAudio]>([])
-
-    var room: Room { .listening { audio in self.heard.withLock { $0.append(audio) } } }
-    var last: HostTime? { heard.withLock { $0.last?.hostTime } }
-
-    func listen(until time: HostTime) async {
-      while last.map({ $0 < time }) ?? true { await Task.yield() }
-    }
-
-    /// The left channel, each frame with its instant.
-    var frames: [(time: HostTime, level: Float)] {
-      heard.withLock { heard in
-        heard.flatMap { audio in
-          stride(from: 0, to: audio.samples.count, by: 2).map { place in
-            let later = Duration.seconds(Double(place / 2) / Double(audio.sampleRate))
-            return (audio.hostTime + later, audio.samples[place])
-          }
-        }
-      }
-    }
-  }
-
   /// Half of full scale, without an end.
   private final class Level: SampleSource {
     let format = PCMFormat.stereo48k

@@ -53,7 +53,7 @@ import Tutti
     let player = try await Player(rooms: [.recording(to: "/dev/full")], settings: Self.settings)
     let events = player.events
     try await player.append([.ramp("a", seconds: 60)])
-    try await player.play()
+    try await player.play(within: .milliseconds(1))
     var detail: String?
     for await event in events {
       guard case .room(let room) = event, case .changed(.noDevice, let said) = room.change else {

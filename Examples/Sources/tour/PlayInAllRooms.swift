@@ -17,6 +17,15 @@ func playInAllRooms(_ path: String) async throws {
   }
 }
 
+func skip(_ player: Player) async throws {
+  switch try await player.next(within: .seconds(5)) {
+  case .heard(let time): print("heard for \(HostTime.now - time)")
+  case .silent: print("skipped, and nothing sounds")
+  case .superseded: print("somebody has skipped on")
+  case .pending: print("the next item does not come yet")
+  }
+}
+
 func playWherever(_ player: Player) async throws {
   for await rooms in try Receivers() {
     for room in rooms { try await player.rooms.add(room) }
