@@ -7,7 +7,7 @@ package struct SourceOpener: Sendable {
   /// Latency of live sources; nil if rooms buffer them as much as music.
   package var latency: LiveLatency?
   /// Learns which live source plays.
-  var wish: LatencyWish?
+  package var wish: LatencyWish?
   /// Live sources with names; nil if there are none.
   package var inputs: LiveInputs?
   /// Filters from this program's own command line, added to the effects of all items.
@@ -44,18 +44,25 @@ package struct SourceOpener: Sendable {
       return try inputs.open(name, wish: wish, interruption: interruption, report: report)
     }
     if let live = LiveLocation(location), live != .standardInput || latency != nil {
-      let goal = latency?.goal
-      let feed = try LiveFeed(
-        live, .init(latency: latency?.start, goal: goal, raw: raw),
-        interruption: interruption, report: report)
-      if let goal { wish?.begin(goal) }
-      return try LiveSource(feed, interruption: interruption) { [wish] in
-        feed.stop()
-        if let goal { wish?.end(goal) }
-      }
+      return try open(live, raw: raw, latency: latency)
     }
     if location == "-" { return try openStandardInput() }
     return try NetworkSource.isNetwork(location) ? openAddress(item) : openFile(location)
+  }
+
+  /// Opens a live source.
+  package func open(
+    _ live: LiveLocation, raw: RawFormat?, latency: LiveLatency?
+  ) throws(MediaError) -> any MediaSource {
+    let goal = latency?.goal
+    let feed = try LiveFeed(
+      live, .init(latency: latency?.start, goal: goal, raw: raw), interruption: interruption,
+      report: report)
+    if let goal { wish?.begin(goal) }
+    return try LiveSource(feed, interruption: interruption) { [wish] in
+      feed.stop()
+      if let goal { wish?.end(goal) }
+    }
   }
 
   /// Opens a file. A separate process decodes it if there is a program for that, because strangers may have

@@ -1,6 +1,7 @@
 internal import Audio
 internal import Clock
 internal import Driver
+internal import FFmpegSource
 internal import Sender
 internal import WireProtocol
 
@@ -15,6 +16,8 @@ public final class AudioRenderer: Sendable {
   /// The rooms in which it plays, with their settings.
   public let rooms: RoomGroup
   let queue: SampleQueue
+  /// Nil for a renderer with a timeline.
+  let live: LiveInput?
   let streamVolume = VolumeBox()
   private let hub: EventHub<AudioRendererEvent>
   private let state: StatusBox
@@ -27,19 +30,57 @@ public final class AudioRenderer: Sendable {
   ///   - settings: codec, identity and name.
   /// - Throws: `TuttiError.invalid` for settings out of range; `unavailable` if a socket or thread is refused, or the
   ///   identity cannot be stored; `roomUnavailable` as `rooms.add`.
-  public init(
+  public convenience init(
     rooms: [Room] = [], format: PCMFormat = .stereo48k, settings: OutputSettings = .init()
   ) async throws(TuttiError) {
+    try await self.init(rooms, format, settings, live: nil)
+  }
+
+  /// Makes a renderer of what happens now: each buffer is heard `latency` after it was enqueued, in all rooms at once.
+  ///
+  /// It has no timeline, and starts at once: the times of its buffers do not matter, nothing can be flushed, and no
+  /// `RenderSynchronizer` takes it. Enqueue samples of its format at the pace of whatever makes them, in buffers shorter
+  /// than half the latency: see ``LiveInput``.
+  ///
+  /// - Parameters:
+  ///   - rooms: where to play; more may be added at any time.
+  ///   - format: that of all buffers.
+  ///   - settings: codec, identity and name.
+  ///   - latency: from the enqueuing of a buffer's last frame to its sound, 10 ms to 2 s. Rooms on a cable hold 30 ms;
+  ///     on Wi-Fi take 100.
+  /// - Throws: as the other initializer; `TuttiError.invalid` for a latency outside that range.
+  public convenience init(
+    rooms: [Room] = [], format: PCMFormat = .stereo48k, settings: OutputSettings = .init(),
+    latency: Duration
+  ) async throws(TuttiError) {
+    let live = try LiveInput(name: "enqueued", format: format, latency: latency)
+    try await self.init(rooms, format, settings, live: live)
+  }
+
+  private init(
+    _ rooms: [Room], _ format: PCMFormat, _ settings: OutputSettings, live: LiveInput?
+  ) async throws(TuttiError) {
     let queue = SampleQueue(format: format)
+    self.live = live
+    let interruption: ReadInterruption?
+    do {
+      interruption = live == nil ? nil : try ReadInterruption()
+    } catch {
+      throw .unavailable(error.description)
+    }
+    let queueReads = ReadControl(
+      abandon: { queue.abandonRead() }, resume: { queue.readAgain() }, end: { queue.close() })
     let hub = EventHub<AudioRendererEvent>()
     let state = StatusBox()
     (self.format, self.queue, self.hub, self.state) = (format, queue, hub, state)
     let engine = try await GroupEngine.start(
       .init(
         settings: settings, items: ["enqueued"], holdsAtCuts: false,
-        open: { _, _ throws(MediaError) in QueueSource(queue) },
-        reads: ReadControl(
-          abandon: { queue.abandonRead() }, resume: { queue.readAgain() }, end: { queue.close() }),
+        open: { _, report throws(MediaError) in
+          guard let live, let interruption else { return QueueSource(queue) }
+          return try live.open(wish: nil, interruption: interruption, report: report)
+        },
+        reads: interruption.map { ReadControl($0) } ?? queueReads,
         onEvent: { event, loop in
           guard let event = AudioRendererEvent(event.change, id: loop.id) else { return }
           state.take(event)
@@ -47,6 +88,7 @@ public final class AudioRenderer: Sendable {
         },
         onRemoval: { hub.forget($0) },
         onTurn: { loop in
+          guard live == nil else { return }
           loop.look(after: queue)
           state.follow(loop.schedule(queue))
         },
@@ -58,6 +100,9 @@ public final class AudioRenderer: Sendable {
         }))
     self.rooms = RoomGroup(engine: engine)
     for room in rooms { try await self.rooms.add(room) }
+    guard live != nil else { return }
+    queue.end()
+    try await engine.carryOut(.resume)
   }
 
   var engine: GroupEngine { rooms.engine }
@@ -98,7 +143,10 @@ public final class AudioRenderer: Sendable {
 
   /// True if `enqueue` accepts a buffer now. At most two seconds of audio wait here, not counting that in the rooms,
   /// with at most 64 MiB of samples.
-  public var isReadyForMoreMediaData: Bool { queue.room > 0 }
+  public var isReadyForMoreMediaData: Bool { live.map { $0.room > 0 } ?? (queue.room > 0) }
+
+  /// Time from the enqueuing of a buffer to its sound; nil for a renderer with a timeline.
+  public var latency: Duration? { live?.latency }
 
   /// True if enough is enqueued for a start at this time: half a second from there on, or all that was enqueued before
   /// `finish`.
@@ -119,6 +167,12 @@ public final class AudioRenderer: Sendable {
   ///
   /// - Throws: `TuttiError.queueIsFull` while `isReadyForMoreMediaData` is false; `invalid` after `finish`; `closed`.
   public func enqueue(_ buffer: AudioBuffer) throws(TuttiError) {
+    if let live {
+      guard buffer.format.audio == format.audio else {
+        throw .invalid("a renderer with a latency takes samples of its own format")
+      }
+      return try live.append(buffer.samples)
+    }
     enqueued(
       isUnplaced: try queue.enqueue(buffer), buffer.presentationTime, until: buffer.endTime)
   }
@@ -130,8 +184,16 @@ public final class AudioRenderer: Sendable {
   ///
   /// - Throws: as for samples. `AudioRendererEvent.failed` tells if a decoder is needed and FFmpeg is missing.
   public func enqueue(_ buffer: CompressedBuffer) throws(TuttiError) {
+    try checkTimeline()
     enqueued(
       isUnplaced: try queue.enqueue(buffer), buffer.presentationTime, until: buffer.endTime)
+  }
+
+  /// - Throws: `TuttiError.invalid` if it has none.
+  func checkTimeline() throws(TuttiError) {
+    if live != nil {
+      throw .invalid("a renderer with a latency takes samples only, and has no timeline")
+    }
   }
 
   private func enqueued(isUnplaced: Bool, _ time: PlaybackTime, until end: PlaybackTime) {
@@ -146,7 +208,9 @@ public final class AudioRenderer: Sendable {
 
   /// Marks the end: the enqueued audio plays to its end, which `AudioRendererEvent.ended` reports. A flush withdraws
   /// the mark.
-  public func finish() { queue.end() }
+  public func finish() {
+    if let live { live.finish() } else { queue.end() }
+  }
 
   // MARK: - Flushing
 
@@ -158,7 +222,8 @@ public final class AudioRenderer: Sendable {
   /// - Throws: `TuttiError.closed`.
   @discardableResult
   public func flush() async throws(TuttiError) -> PlaybackTime {
-    try await perform { loop, queue in loop.flush(queue) }
+    try checkTimeline()
+    return try await perform { loop, queue in loop.flush(queue) }
   }
 
   /// Discards all audio at and after a time; earlier audio plays on without a seam.
@@ -168,6 +233,7 @@ public final class AudioRenderer: Sendable {
   /// - Throws: `TuttiError.closed`.
   @discardableResult
   public func flush(from time: PlaybackTime) async throws(TuttiError) -> PlaybackTime {
+    try checkTimeline()
     let rate = format.sampleRate
     return try await perform { loop, queue in
       let start = PlaybackTime(frame: max(0, time.frame(at: rate)), at: rate)
@@ -189,6 +255,7 @@ public final class AudioRenderer: Sendable {
   public func replace(
     from time: PlaybackTime, with buffers: [MediaBuffer]
   ) async throws(TuttiError) -> PlaybackTime {
+    try checkTimeline()
     if let first = buffers.first, let last = buffers.last,
       last.endTime - first.presentationTime > .seconds(SampleQueue.seconds)
     {

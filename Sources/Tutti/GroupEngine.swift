@@ -24,6 +24,8 @@ final class GroupEngine: Sendable {
     var onRemoval: @Sendable (Room.ID) -> Void
     /// Called on the engine's thread after each of its turns.
     var onTurn: @Sendable (GroupLoop) -> Void
+    /// Called on the engine's thread with the latency to which a live source is to move.
+    var onLatency: @Sendable (Nanoseconds) -> Void = { _ in }
     /// Returns the time of the next turn if nothing happens before.
     var deadline: @Sendable () -> LocalTime? = { nil }
     /// Called when the thread has ended.

@@ -66,6 +66,7 @@ final class GroupLoop: LoopMember, RenderGroup {
         applyEffects: { SourceOpener.filtered($0, $1, $2, report) },
         makeEncoder: encoders.makeEncoder)
     }
+    driver.holds = plan.onLatency
     driver.onEvent = { [unowned self] event in self.plan.onEvent(event, self) }
   }
 

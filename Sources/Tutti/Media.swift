@@ -9,6 +9,8 @@ public struct Media: Sendable {
     case entry(PlaylistEntry)
     case custom(name: String, @Sendable () throws -> any SampleSource)
     case feed(MediaFeed)
+    case live(LiveOrigin)
+    case input(LiveInput)
   }
 
   let kind: Kind
@@ -19,6 +21,8 @@ public struct Media: Sendable {
     case .entry(let entry): entry.location
     case .custom(let name, _): name
     case .feed(let feed): feed.bytes.name
+    case .live(let origin): "\(origin.location)"
+    case .input(let input): input.name
     }
   }
 
@@ -63,12 +67,14 @@ public struct Media: Sendable {
 struct MediaOpener: Sendable {
   private let opener: SourceOpener
 
+  /// - Parameter wish: learns which live source plays.
   init(
-    interruption: ReadInterruption, workers: MediaWorkers = .shared,
+    interruption: ReadInterruption, workers: MediaWorkers = .shared, wish: LatencyWish? = nil,
     report: @escaping @Sendable (SourceNotice) -> Void = { _ in }
   ) {
     var opener = SourceOpener(interruption: interruption, report: report)
     opener.workers = workers
+    opener.wish = wish
     self.opener = opener
   }
 
@@ -78,6 +84,11 @@ struct MediaOpener: Sendable {
       return try open(
         PlayItem(id: 0, location: entry.location, title: entry.title, reach: entry.reach))
     case .feed(let feed): return try opener.open(feed.bytes)
+    case .live(let origin):
+      return try opener.open(origin.location, raw: origin.raw, latency: origin.latency)
+    case .input(let input):
+      return try input.open(
+        wish: opener.wish, interruption: opener.interruption, report: opener.report)
     case .custom(let name, let make):
       do {
         return CustomSource(try make(), name: name)

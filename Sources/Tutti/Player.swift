@@ -28,6 +28,7 @@ public final class Player: Sendable {
     let hub = EventHub<PlayerEvent>()
     let media = CustomMedia()
     (self.hub, self.media) = (hub, media)
+    let wish = LatencyWish()
     let interruption: ReadInterruption
     do {
       interruption = try ReadInterruption()
@@ -38,7 +39,7 @@ public final class Player: Sendable {
       .init(
         settings: settings, items: [], holdsAtCuts: true,
         open: { item, report throws(MediaError) in
-          let opener = MediaOpener(interruption: interruption, report: report)
+          let opener = MediaOpener(interruption: interruption, wish: wish, report: report)
           if let own = try media.media(at: item.location) { return try opener.open(own) }
           return try opener.open(item)
         },
@@ -49,6 +50,7 @@ public final class Player: Sendable {
         },
         onRemoval: { hub.forget($0) },
         onTurn: { _ in },
+        onLatency: { wish.hold($0) },
         onEnd: { hub.finish() }))
     self.rooms = RoomGroup(engine: engine)
     for room in rooms { try await self.rooms.add(room) }

@@ -36,8 +36,10 @@ public actor RenderSynchronizer {
 
   /// Unless the rate is 0, the renderer joins in as soon as something is enqueued that lies ahead, and this waits for it.
   ///
-  /// - Throws: `TuttiError.closed` where the renderer is; `cancelled` with the task.
+  /// - Throws: `TuttiError.invalid` for a renderer with a latency, which has no timeline; `closed` where the renderer is;
+  ///   `cancelled` with the task.
   public func add(_ renderer: AudioRenderer) async throws(TuttiError) {
+    try renderer.checkTimeline()
     try await timeline.add(renderer) { [observers] in observers.hand(to: renderer.engine) }
   }
 

@@ -23,6 +23,8 @@ package final class PipeReader {
   private let path: String?
   private let wantedCapacity: Int
   private let before: Int32
+  /// Keeps the descriptor open; nil if the caller does.
+  private let pipe: ProgramPipe?
   /// True if the present writer has written something.
   private var hasRead = false
   private var buffer = [UInt8](repeating: 0, count: chunk)
@@ -33,7 +35,7 @@ package final class PipeReader {
   ///   the time. The kernel gives no less than a page.
   package init(descriptor: Int32, capacity: Int) {
     self.descriptor = descriptor
-    path = nil
+    (path, pipe) = (nil, nil)
     wantedCapacity = capacity
     before = fcntl(descriptor, F_GETFL)
     _ = fcntl(descriptor, F_SETFL, before | O_NONBLOCK)
@@ -43,10 +45,19 @@ package final class PipeReader {
   /// - Throws: `IOError` if there is no named pipe at `path`, or it may not be read.
   package init(path: String, capacity: Int) throws(IOError) {
     self.path = path
+    pipe = nil
     wantedCapacity = capacity
     before = 0
     descriptor = try Self.open(path)
     resize()
+  }
+
+  /// Reads what this program writes.
+  package init(_ pipe: ProgramPipe) {
+    self.pipe = pipe
+    (descriptor, capacity, wantedCapacity) = (pipe.reading, pipe.capacity, pipe.capacity)
+    path = nil
+    before = fcntl(descriptor, F_GETFL)
   }
 
   deinit {

@@ -25,3 +25,5 @@ void csys_wait(int descriptor, int64_t span_ns) {
   struct pollfd waiting = {.fd = descriptor, .events = POLLIN};
   (void)ppoll(&waiting, 1, &span, NULL);
 }
+
+int csys_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC | O_NONBLOCK) ? -errno : 0; }

@@ -1,7 +1,7 @@
 package import Audio
 package import Clock
 package import FFmpegSource
-import LinuxIO
+package import LinuxIO
 package import Sender
 import Synchronization
 
@@ -92,12 +92,32 @@ package final class LiveFeed: Sendable {
   /// - Parameters:
   ///   - interruption: ends the wait for a header.
   ///   - onGate: called on the feed's thread.
-  package init(
+  package convenience init(
     _ location: LiveLocation, _ settings: Settings, interruption: ReadInterruption,
     report: @escaping @Sendable (SourceNotice) -> Void = { _ in },
     onGate: @escaping @Sendable (LevelGate.Change) -> Void = { _ in }
   ) throws(MediaError) {
-    let reading = try LiveReadings.open(location, settings, interruption)
+    try self.init(
+      try LiveReadings.open(location, settings, interruption), location, settings,
+      interruption: interruption, report: report, onGate: onGate)
+  }
+
+  /// Starts to read what this program writes, which must be samples of the `raw` format.
+  package convenience init(
+    _ pipe: ProgramPipe, name: String, raw: RawFormat, latency: LiveLatency?, goal: LatencyGoal?,
+    report: @escaping @Sendable (SourceNotice) -> Void
+  ) throws(MediaError) {
+    try self.init(
+      PipeReading(PipeReader(pipe), name: name, raw: raw, keepsBacklog: false), .input(name),
+      .init(latency: latency?.start, goal: goal, raw: raw), interruption: ReadInterruption(),
+      report: report, onGate: { _ in })
+  }
+
+  private init(
+    _ reading: sending any LiveReading, _ location: LiveLocation, _ settings: Settings,
+    interruption: ReadInterruption, report: @escaping @Sendable (SourceNotice) -> Void,
+    onGate: @escaping @Sendable (LevelGate.Change) -> Void
+  ) throws(MediaError) {
     let blocks = settings.latency.map { $0 < .milliseconds(60) ? 400 : 200 } ?? 100
     self.location = location
     self.settings = settings

@@ -23,12 +23,28 @@ package struct LiveLatency: Hashable, Sendable {
     (start, isChosen) = (.milliseconds(Int64(milliseconds)), false)
   }
 
+  /// Returns nil outside of `range`.
+  package init?(_ latency: Nanoseconds) {
+    let limits = Self.range
+    guard latency >= .milliseconds(Int64(limits.lowerBound)),
+      latency <= .milliseconds(Int64(limits.upperBound))
+    else { return nil }
+    (start, isChosen) = (latency, false)
+  }
+
+  /// Chosen while playing.
+  package static let chosen = LiveLatency(start: first, isChosen: true)
+
+  private init(start: Nanoseconds, isChosen: Bool) {
+    (self.start, self.isChosen) = (start, isChosen)
+  }
+
   /// Nil if the latency is fixed.
-  var goal: LatencyGoal? { isChosen ? LatencyGoal(start) : nil }
+  package var goal: LatencyGoal? { isChosen ? LatencyGoal(start) : nil }
 }
 
 /// The latency to which a source moves: the longest wish of the groups that play it. From any thread.
-final class LatencyGoal: Sendable {
+package final class LatencyGoal: Sendable {
   private let start: Nanoseconds
   private let wishes = Mutex<[ObjectIdentifier: Nanoseconds]>([:])
 
@@ -42,16 +58,18 @@ final class LatencyGoal: Sendable {
 }
 
 /// A group's wish for the source that it plays. From any thread.
-final class LatencyWish: Sendable {
+package final class LatencyWish: Sendable {
   private let goal = Mutex<LatencyGoal?>(nil)
 
-  /// Notes that the group starts to play the source.
-  func begin(_ goal: LatencyGoal) { self.goal.withLock { $0 = goal } }
+  package init() {}
 
-  func hold(_ latency: Nanoseconds) { goal.withLock { $0?.set(latency, of: self) } }
+  /// Notes that the group starts to play the source.
+  package func begin(_ goal: LatencyGoal) { self.goal.withLock { $0 = goal } }
+
+  package func hold(_ latency: Nanoseconds) { goal.withLock { $0?.set(latency, of: self) } }
 
   /// Notes that the group plays the source no more.
-  func end(_ goal: LatencyGoal) {
+  package func end(_ goal: LatencyGoal) {
     self.goal.withLock { if $0 === goal { $0 = nil } }
     goal.set(nil, of: self)
   }

@@ -32,6 +32,8 @@ int csys_epoll_wait(int epoll, struct csys_ready *ready, int capacity, int64_t t
 
 // Asks for a pipe that holds so many bytes, and returns how many it holds now.
 int csys_pipe_resize(int descriptor, int bytes);
+// Makes a pipe of which neither end waits: ends[0] to read, ends[1] to write.
+int csys_pipe(int ends[2]);
 // Bytes that can be read.
 int csys_waiting(int descriptor);
 // Until it can be read, or the time is over; a negative descriptor is only a sleep.
