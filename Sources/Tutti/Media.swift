@@ -4,7 +4,35 @@ internal import Sender
 internal import Synchronization
 
 /// The source of a playlist item.
-public struct Media: Sendable {
+///
+/// Each value that is made has an identity of its own, which its items keep: ``Player/Item/media``. Files, addresses, cards
+/// and pipes can be stored with `Codable`, identity and all, and found again in a later run of the program. Two values
+/// are equal if they have the same identity.
+public struct Media: Sendable, Identifiable {
+  /// Stays with the value, also when it is stored.
+  public struct ID: Hashable, Sendable, Codable {
+    /// 32 hexadecimal digits, drawn at random.
+    let digits: String
+
+    init() {
+      digits = (0..<32).map { _ in String(Int.random(in: 0..<16), radix: 16) }.joined()
+    }
+
+    public init(from decoder: any Decoder) throws {
+      let digits = try decoder.singleValueContainer().decode(String.self)
+      guard digits.utf8.count == 32, digits.allSatisfy(\.isHexDigit) else {
+        throw DecodingError.dataCorrupted(
+          .init(codingPath: decoder.codingPath, debugDescription: "it is no identity"))
+      }
+      self.digits = digits
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+      var value = encoder.singleValueContainer()
+      try value.encode(digits)
+    }
+  }
+
   enum Kind: Sendable {
     case entry(PlaylistEntry)
     case custom(name: String, @Sendable () throws -> any SampleSource)
@@ -13,7 +41,10 @@ public struct Media: Sendable {
     case input(LiveInput)
   }
 
+  public let id: ID
   let kind: Kind
+
+  init(kind: Kind, id: ID = ID()) { (self.kind, self.id) = (kind, id) }
 
   /// The path, the address, or the name that the program gave.
   public var name: String {
@@ -101,10 +132,27 @@ struct MediaOpener: Sendable {
   func open(_ item: PlayItem) throws(MediaError) -> any MediaSource { try opener.open(item) }
 }
 
-/// The items of a playlist that have no address. The session knows them by locations that this class assigns.
+/// The media of a playlist's items. The session knows those that have no address by locations that this class assigns.
 final class CustomMedia: Sendable {
   private static let scheme = "custom:"
   private let state = Mutex<(count: Int, items: [String: Media])>((0, [:]))
+  /// Keys are the numbers of the items.
+  private let listed = Mutex<[Int: Media]>([:])
+
+  /// Notes the items that were made of these media.
+  func list(_ media: [Media], as ids: Range<Int>) {
+    listed.withLock { listed in
+      for (id, media) in zip(ids, media) { listed[id] = media }
+    }
+  }
+
+  /// Returns the item of a playlist as programs see it.
+  func item(_ item: PlayItem) -> Player.Item {
+    let media = listed.withLock { $0[item.id] }
+    return Player.Item(
+      item,
+      media: media ?? Media(kind: .entry(PlaylistEntry(item.location, title: item.title))))
+  }
 
   func entry(for media: Media) -> PlaylistEntry {
     if case .entry(let entry) = media.kind { return entry }
@@ -125,8 +173,11 @@ final class CustomMedia: Sendable {
     return media
   }
 
-  /// Drops the items whose locations are not in `locations`.
-  func keep(_ locations: Set<String>) {
+  /// Drops the items that are none of these.
+  func keep(_ items: [PlayItem]) {
+    let ids = Set(items.map(\.id))
+    let locations = Set(items.map(\.location))
+    listed.withLock { listed in listed = listed.filter { ids.contains($0.key) } }
     state.withLock { state in
       state.items = state.items.filter { locations.contains($0.key) }
     }

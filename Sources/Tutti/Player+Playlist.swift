@@ -37,7 +37,7 @@ extension Player {
   ///
   /// - Throws: `TuttiError.closed`.
   public func items() async throws(TuttiError) -> [Item] {
-    try await engine.perform { $0.driver.session.playlist.items.map(Item.init) }
+    try await engine.perform { [media] in $0.driver.session.playlist.items.map(media.item) }
   }
 
   /// Adds items at the end.
@@ -132,7 +132,9 @@ extension Player {
   ) async throws(TuttiError) -> [Item.ID] {
     let registry = self.media
     let outcome = try await engine.answer { loop in
-      loop.driver.carryOut(.edit(edit(media.map(registry.entry))))
+      let reply = loop.driver.carryOut(.edit(edit(media.map(registry.entry))))
+      if case .success(.added(let ids)) = reply { registry.list(media, as: ids) }
+      return reply
     }
     guard case .added(let ids) = outcome else { return [] }
     return ids.map(Item.ID.init)

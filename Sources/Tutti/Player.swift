@@ -45,8 +45,8 @@ public final class Player: Sendable {
         },
         reads: ReadControl(interruption),
         onEvent: { event, loop in
-          if case .playlistChanged = event.change { media.keep(loop.locations) }
-          if let event = PlayerEvent(event.change, id: loop.id) { hub.send(event) }
+          if case .playlistChanged = event.change { media.keep(loop.keptItems) }
+          if let event = PlayerEvent(event.change, media, id: loop.id) { hub.send(event) }
         },
         onRemoval: { hub.forget($0) },
         onTurn: { _ in },
@@ -208,9 +208,7 @@ public final class Player: Sendable {
   public func setPitch(
     _ semitones: Double, within limit: Duration = usualLimit
   ) async throws(TuttiError) -> Outcome {
-    guard Effects.pitches.contains(semitones) else {
-      throw .invalid("a pitch is -12 to 12 semitones, not \(semitones)")
-    }
+    try Effects.check(pitch: semitones)
     return try await change(within: limit) { $0.pitch = semitones }
   }
 
@@ -237,12 +235,8 @@ public final class Player: Sendable {
   public func setFilters(
     _ filters: [SoundFilter], within limit: Duration = usualLimit
   ) async throws(TuttiError) -> Outcome {
-    guard filters.count <= Effects.filterLimit else {
-      throw .invalid("there are at most \(Effects.filterLimit) filters, not \(filters.count)")
-    }
-    var checked: [Sender.SoundFilter] = []
-    for filter in filters { checked.append(try filter.checked()) }
-    return try await change(within: limit) { [checked] in $0.filters = checked }
+    let checked = try Effects.checked(filters)
+    return try await change(within: limit) { $0.filters = checked }
   }
 
   private func change(
@@ -264,9 +258,9 @@ public final class Player: Sendable {
   ///
   /// - Throws: `TuttiError.closed`.
   public func currentItem() async throws(TuttiError) -> CurrentItem? {
-    try await engine.perform { loop in
+    try await engine.perform { [media] loop in
       let status = loop.driver.status()
-      return status.item.map { CurrentItem(.init($0), arrived: status.arrived) }
+      return status.item.map { CurrentItem(.init($0), media, arrived: status.arrived) }
     }
   }
 
@@ -319,13 +313,10 @@ public final class Player: Sendable {
 }
 
 extension GroupLoop {
-  /// Locations of the items in the list, and of the item that still sounds.
-  var locations: Set<String> {
-    var locations = Set(driver.session.playlist.items.map(\.location))
-    if let item = driver.session.playhead(at: HostClock.now).item {
-      locations.insert(item.location)
-    }
-    return locations
+  /// The items in the list, and the item that still sounds.
+  var keptItems: [PlayItem] {
+    let sounding = driver.session.playhead(at: HostClock.now).item
+    return driver.session.playlist.items + [sounding].compactMap { $0 }
   }
 }
 

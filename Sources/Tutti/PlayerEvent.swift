@@ -35,7 +35,7 @@ public enum PlayerEvent: Hashable, Sendable, RoomTelling {
   var room: RoomEvent? { if case .room(let event) = self { event } else { nil } }
 
   /// Nil for what concerns nobody outside.
-  init?(_ change: GroupEvent.Change, id: (RoomID) -> Room.ID) {
+  init?(_ change: GroupEvent.Change, _ media: CustomMedia, id: (RoomID) -> Room.ID) {
     switch change {
     case .room:
       guard let event = RoomEvent(change, id: id) else { return nil }
@@ -48,8 +48,8 @@ public enum PlayerEvent: Hashable, Sendable, RoomTelling {
         .init(buffering.item.id), arrived: Duration(buffering.arrived),
         needed: Duration(buffering.needed))
     case .buffered(let silence): self = .buffered(after: Duration(silence))
-    case .itemStarted(let item): self = .itemStarted(.init(item))
-    case .itemDescribed(let item): self = .itemDescribed(.init(item))
+    case .itemStarted(let item): self = .itemStarted(.init(item, media))
+    case .itemDescribed(let item): self = .itemDescribed(.init(item, media))
     case .itemEnded(let item): self = .itemEnded(.init(item.id))
     case .itemFailed(let item, let reason, _): self = .itemFailed(.init(item.id), reason: reason)
     case .playlistChanged: self = .playlistChanged
@@ -73,10 +73,13 @@ extension Player {
     public let id: ID
     /// The path, the address, or the name of a custom item.
     public let name: String
+    /// The source that it was made of, with the identity that the program knows it by. Store it, and append it again.
+    public let media: Media
 
-    init(_ item: PlayItem) {
+    init(_ item: PlayItem, media: Media) {
       id = ID(item.id)
       name = CustomMedia.name(of: item.location)
+      self.media = media
     }
   }
 
@@ -96,8 +99,8 @@ extension Player {
     /// The position up to which the item has arrived from its source; nil in events.
     public let arrived: Duration?
 
-    init(_ item: GroupEvent.Item, arrived: MediaDuration? = nil) {
-      self.item = Item(item.item)
+    init(_ item: GroupEvent.Item, _ media: CustomMedia, arrived: MediaDuration? = nil) {
+      self.item = media.item(item.item)
       duration = item.duration.map { Duration($0) }
       isSeekable = item.isSeekable
       (title, artist, album) = (item.title, item.artist, item.album)

@@ -173,7 +173,7 @@ final class SharedTimeline<Target: RenderTarget>: Sendable {
   }
 }
 
-private enum RenderMargins {
+enum RenderMargins {
   /// Those that begin no later than this after the others begin together: a frame.
   static let tolerance = Duration.microseconds(20)
   /// Longest time that it takes to set up several renderers for one instant.
