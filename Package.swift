@@ -175,9 +175,9 @@ let package = Package(
     .target(
       name: "Tutti",
       dependencies: [
-        "Clock", "Audio", "WireProtocol", "Pairing", "Sender", "Receiver", "Driver",
+        "Clock", "Audio", "WireProtocol", "Pairing", "Sender", "House", "Receiver", "Driver",
         "ReceiverDriver", "Output", "ALSAOutput", "LinuxIO", "OpenSSLSecurity", "AvahiDiscovery",
-        "FFmpegSource", "Codecs", "FFmpegDecoder",
+        "FFmpegSource", "Codecs", "FFmpegDecoder", "ProgramJSON",
       ],
       path: "Sources/Tutti", swiftSettings: strict),
 

@@ -25,16 +25,7 @@ public struct PlaybackStatus: Hashable, Sendable {
     rooms = status.rooms.map { RoomStatus(id: name($0.id), room: $0) }
   }
 
-  public var state: State {
-    switch status.state {
-    case .starting: .starting
-    case .playing: .playing
-    case .buffering: .buffering
-    case .paused: .paused
-    case .stopped: .stopped
-    case .finished: .closed
-    }
-  }
+  public var state: State { State(status.state) }
 
   /// Position in the current item, or on the timeline of a renderer.
   public var position: PlaybackTime { PlaybackTime(status.position) }
@@ -50,6 +41,20 @@ public struct PlaybackStatus: Hashable, Sendable {
   /// Length of the audio that must be enqueued before playback starts or continues; nil unless it waits for its
   /// source.
   public var needed: Duration? { status.buffering.map { Duration($0.needed) } }
+}
+
+extension PlaybackStatus.State {
+  init(_ state: GroupStatus.State) {
+    self =
+      switch state {
+      case .starting: .starting
+      case .playing: .playing
+      case .buffering: .buffering
+      case .paused: .paused
+      case .stopped: .stopped
+      case .finished: .closed
+      }
+  }
 }
 
 /// The state of one room, as last reported: about once a second.

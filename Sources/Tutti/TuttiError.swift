@@ -31,6 +31,8 @@ public enum TuttiError: Error, Hashable, Sendable, CustomStringConvertible {
   case broken(String)
   /// Pairing has not succeeded; one line that says why, and what to do.
   case pairingFailed(String)
+  /// The household does not do that; one line in its own words.
+  case refused(String)
   /// The system refused something necessary: a socket, a thread, Avahi's library.
   case unavailable(String)
 
@@ -38,7 +40,8 @@ public enum TuttiError: Error, Hashable, Sendable, CustomStringConvertible {
     switch self {
     case .closed: "it is closed and plays no more"
     case .invalid(let line), .unavailable(let line), .notFound(let line), .notPlayable(let line),
-      .broken(let line), .pairingFailed(let line), .roomUnavailable(let line):
+      .broken(let line), .pairingFailed(let line), .roomUnavailable(let line),
+      .refused(let line):
       line
     case .noSuchItem: "that item is not in the playlist any more"
     case .notSeekable: "this item can only be played from its beginning"
