@@ -46,6 +46,7 @@ let package = Package(
   name: "tutti",
   products: [
     .library(name: "Tutti", targets: ["Tutti"]),
+    .library(name: "tutti-c", type: .dynamic, targets: ["TuttiC"]),
     .executable(name: "tutti", targets: ["tutti"]),
     .executable(name: "tutti-receiver", targets: ["tutti-receiver"]),
     .executable(name: "tutti-simulate", targets: ["tutti-simulate"]),
@@ -180,6 +181,12 @@ let package = Package(
         "FFmpegSource", "Codecs", "FFmpegDecoder", "ProgramJSON",
       ],
       path: "Sources/Tutti", swiftSettings: strict),
+
+    // The same for C and whatever can call it: tutti.h.
+    .target(name: "CTutti", path: "Sources/CTutti"),
+    .target(
+      name: "TuttiC", dependencies: ["Tutti", "CTutti"], path: "Sources/TuttiC",
+      swiftSettings: strict),
 
     // Programs: wiring only.
     .executableTarget(
@@ -317,6 +324,8 @@ let package = Package(
     .executableTarget(
       name: "streamer-example", dependencies: ["Tutti"], path: "Examples/Sources/streamer",
       swiftSettings: strict),
+    .executableTarget(
+      name: "c-example", dependencies: ["TuttiC", "CTutti"], path: "Examples/Sources/c"),
     // A program, for RealtimeSanitizer must be linked into it: Tests/RealtimeTests/run.sh.
     .executableTarget(
       name: "RealtimeTests", dependencies: ["ALSAOutput", "Output", "Receiver", "Audio", "Clock"],

@@ -73,7 +73,7 @@ enum Rules {
     "Library": ["Library", "tutti"],
     "ReceiverDriver": ["ReceiverDriver", "Tutti", "tutti-receiver"],
     "Output": ["Output", "ALSAOutput", "Driver", "ReceiverDriver", "Tutti", "tutti-receiver"],
-    "Tutti": ["Tutti"], "TestSupport": [],
+    "Tutti": ["Tutti", "TuttiC"], "TestSupport": [],
   ]
 
   static func importsFromBelow(_ file: File) -> [String] {
@@ -165,7 +165,11 @@ enum Rules {
   }
 
   static func publicDeclarations(_ file: File) -> [String] {
-    guard file.path.hasPrefix("Sources/"), !file.path.hasPrefix("Sources/Tutti/") else { return [] }
+    // The functions of tutti.h are called from outside, too.
+    let seen = ["Sources/Tutti/", "Sources/TuttiC/"]
+    guard file.path.hasPrefix("Sources/"), !seen.contains(where: file.path.hasPrefix) else {
+      return []
+    }
     return find(["public ", "open class"], in: file)
   }
 
