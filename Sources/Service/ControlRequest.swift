@@ -24,6 +24,7 @@ package struct ControlReply: Codable, Hashable, Sendable {
     case refused(error: Refusal)
     case access(answer: AccessAnswer)
     case pairing(answer: PairingAnswer)
+    case library(answer: LibraryAnswer)
   }
 
   /// The identifier of the call; 0 if the call could not be parsed.
@@ -57,6 +58,8 @@ package enum ControlRequest: Codable, Hashable, Sendable {
   case access(request: AccessRequest)
   /// A request about the rooms that a daemon is paired with.
   case pairing(request: PairingRequest)
+  /// A request about the daemon's library of music.
+  case library(request: LibraryRequest)
 }
 
 /// Orders to the group that a command means if it names none.

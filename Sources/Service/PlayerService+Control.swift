@@ -34,6 +34,7 @@ extension PlayerService: OrderNames {
     case .save: throw Self.onlyHouse
     case .access: throw .unavailable("this player has no page; start one with: tutti serve")
     case .pairing: throw .unavailable("only a daemon pairs rooms for others")
+    case .library: throw .unavailable("this player has no library; start one with: tutti serve")
     }
     answer.status = statusReport
     return answer

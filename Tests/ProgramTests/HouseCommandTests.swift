@@ -30,6 +30,12 @@ import Testing
       try daemon.run("save", "Mine") == [
         "Mine: 1 of 2 items saved; files outside the library cannot be kept in playlists"
       ])
+    #expect(try daemon.run("search", "min") == ["1  Mine (playlist)"])
+    #expect(try daemon.run("search", "nothing like it") == ["nothing is called nothing like it"])
+    #expect(try daemon.run("search", "mine", "--add", "1") == ["a + b: Mine is added"])
+    #expect(try daemon.run("search", "mine", "--play", "1") == ["a + b: plays Mine"])
+    #expect(try daemon.run("queue").count == 2)
+    #expect(try daemon.run("favourites") == ["no favourite yet; a heart on the page adds one"])
     #expect(try daemon.stop() == 0)
   }
 }

@@ -59,7 +59,7 @@ final class Home {
     switch try #require(reply).outcome {
     case .done(let answer): return answer
     case .refused(let error): throw error
-    case .access, .pairing: throw Refusal.noSuch("answer")
+    case .access, .pairing, .library: throw Refusal.noSuch("answer")
     }
   }
 

@@ -50,7 +50,7 @@ struct ControlClient {
   ) throws -> ControlAnswer? {
     switch try outcome(of: request, rooms) {
     case .done(let answer)?: return answer
-    case .access?, .pairing?, .refused?: throw Self.misunderstood
+    case .access?, .pairing?, .library?, .refused?: throw Self.misunderstood
     case nil: return nil
     }
   }
@@ -59,7 +59,7 @@ struct ControlClient {
   func ask(_ request: AccessRequest) throws -> AccessAnswer? {
     switch try outcome(of: .access(request: request)) {
     case .access(let answer)?: return answer
-    case .done?, .pairing?, .refused?: throw Self.misunderstood
+    case .done?, .pairing?, .library?, .refused?: throw Self.misunderstood
     case nil: return nil
     }
   }
@@ -70,7 +70,16 @@ struct ControlClient {
     patient.timeout = Self.visitTimeout
     switch try patient.outcome(of: .pairing(request: request)) {
     case .pairing(let answer)?: return answer
-    case .done?, .access?, .refused?: throw Self.misunderstood
+    case .done?, .access?, .library?, .refused?: throw Self.misunderstood
+    case nil: return nil
+    }
+  }
+
+  /// Asks a daemon about its library. Returns nil if no daemon runs.
+  func askLibrary(_ request: LibraryRequest) throws -> LibraryAnswer? {
+    switch try outcome(of: .library(request: request)) {
+    case .library(let answer)?: return answer
+    case .done?, .access?, .pairing?, .refused?: throw Self.misunderstood
     case nil: return nil
     }
   }

@@ -143,10 +143,31 @@ final class HouseProgram: LoopMember {
       late.answer(call, reply) { [pairing = surfaces.pairing] () throws(Refusal) in
         .pairing(answer: try await pairing.answer(request))
       }
+    case .library(let request): library(request, call, reply)
     case .save(let name): save(name, call, reply)
     // The client takes the end of the connection as the answer.
     case .end: stop()
     case .status, .groups, .queue, .order, .play, .silence: house.answer(call, reply)
+    }
+  }
+
+  private func library(
+    _ request: LibraryRequest, _ call: ControlCall, _ reply: @escaping (ControlReply) -> Void
+  ) {
+    do throws(Refusal) {
+      let (client, library) = (house.client, surfaces.library)
+      guard case .play(let thing, let isAdded) = request else {
+        return late.answer(call, reply) { () throws(Refusal) in
+          .library(answer: LibraryAnswer(things: try await library.things(request)))
+        }
+      }
+      let group = try house.groupID(named: call.group)
+      late.answer(call, reply) { () throws(Refusal) in
+        .library(
+          answer: try await client.play(thing, in: group, isAdded: isAdded, from: library))
+      }
+    } catch {
+      reply(ControlReply(id: call.id, .refused(error: error)))
     }
   }
 

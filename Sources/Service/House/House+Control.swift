@@ -53,7 +53,8 @@ extension House {
         silenced = rooms
         return Done(said: said)
       }
-    case .save, .end, .access, .pairing: throw .unavailable("only a daemon with a page can do that")
+    case .save, .end, .access, .pairing, .library:
+      throw .unavailable("only a daemon with a page can do that")
     }
   }
 
