@@ -51,21 +51,20 @@ enum Keepsakes {
         "DELETE FROM favourite WHERE kind = ? AND key = ?", .text(kind.rawValue), .text(key.key))
       return
     }
-    let thing = try finder.thing(key, id, nil)
-    try database.transaction { () throws(SQLiteError) in
-      try database.run(
-        """
-        INSERT INTO favourite (kind, key, title, detail, added) VALUES (?, ?, ?, ?, ?)
-        ON CONFLICT DO NOTHING
-        """, .text(kind.rawValue), .text(key.key), SQLiteValue(thing?.title ?? id),
-        SQLiteValue(thing?.detail), SQLiteValue(now))
+    let others = try database.prepare(
+      "SELECT count(*) FROM favourite WHERE NOT (kind = ? AND key = ?)"
+    ).first([.text(kind.rawValue), .text(key.key)]) { $0.int(0) ?? 0 }
+    guard others ?? 0 < favouriteLimit else {
+      throw Refusal.invalid(
+        "There are \(favouriteLimit) favourites already; take one off the list first.")
     }
-    let count = try database.prepare("SELECT count(*) FROM favourite").first { $0.int(0) ?? 0 }
-    guard count ?? 0 > favouriteLimit else { return }
+    let thing = try finder.thing(key, id, nil)
     try database.run(
-      "DELETE FROM favourite WHERE kind = ? AND key = ?", .text(kind.rawValue), .text(key.key))
-    throw Refusal.invalid(
-      "There are \(favouriteLimit) favourites already; take one off the list first.")
+      """
+      INSERT INTO favourite (kind, key, title, detail, added) VALUES (?, ?, ?, ?, ?)
+      ON CONFLICT DO NOTHING
+      """, .text(kind.rawValue), .text(key.key), SQLiteValue(thing?.title ?? id),
+      SQLiteValue(thing?.detail), SQLiteValue(now))
   }
 
   // MARK: - History
