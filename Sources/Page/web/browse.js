@@ -63,9 +63,9 @@ export async function genres(kind, read) {
 
 export async function years(_, read) {
 	const { years } = await read("/library/years")
-	const decades = Map.groupBy ? Map.groupBy(years, ({ year }) => Math.floor(year / 10)) : new Map([[0, years]])
-	return [wayLinks("years", count(years.length, "year")), ...[...decades].flatMap(([decade, list]) => [h("h2.part", decade ? `${decade}0s` : "Years"),
-		h("div.choices", list.map(({ year, albumCount }) => h("a.soft", { href: `#/library/year/${year}`, title: count(albumCount, "album") }, String(year))))])]
+	const decades = [...new Set(years.map(({ year }) => Math.floor(year / 10)))]
+	return [wayLinks("years", count(years.length, "year")), ...decades.flatMap((decade) => [h("h2.part", `${decade}0s`), h("div.choices", years.filter(({ year }) => Math.floor(year / 10) === decade)
+		.map(({ year, albumCount }) => h("a.soft", { href: `#/library/year/${year}`, title: count(albumCount, "album") }, String(year))))])]
 }
 
 /** A genre or a composer. It plays its albums, the first hundred. */
