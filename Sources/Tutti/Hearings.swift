@@ -50,8 +50,6 @@ struct Hearings {
   private(set) var deadline: LocalTime?
 
   /// Notes a command that was just carried out.
-  ///
-  /// - Parameter before: `chosenPlace` before the command.
   mutating func began(_ kind: Kind) {
     switch kind {
     case .place, .effects: turns[kind, default: 0] += 1

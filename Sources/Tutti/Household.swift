@@ -81,14 +81,17 @@ public struct Household: Hashable, Sendable {
 
   // MARK: - Questions
 
+  /// Returns all groups, in the order in which the household shows them.
   public func groups() async throws(TuttiError) -> [Group] {
     try await ask(.groups, of: nil).groups?.map(Group.init) ?? []
   }
 
+  /// Returns the queue of a group, in order: up to 65 536 entries.
   public func queue(of group: String? = nil) async throws(TuttiError) -> [Entry] {
     try await ask(.queue, of: group).queue?.map(Entry.init) ?? []
   }
 
+  /// Returns what a group plays at this instant.
   public func status(of group: String? = nil) async throws(TuttiError) -> Status {
     guard let status = try await ask(.status, of: group).status else {
       throw .unavailable("the household at \(socket) says nothing of that group")
@@ -132,6 +135,7 @@ public struct Household: Hashable, Sendable {
     try await order(.transport(group: Order.meantGroup, .play), in: group)
   }
 
+  /// Pauses, in all rooms of the group on one sample.
   public func pause(_ group: String? = nil) async throws(TuttiError) {
     try await order(.transport(group: Order.meantGroup, .pause), in: group)
   }
@@ -141,14 +145,17 @@ public struct Household: Hashable, Sendable {
     try await order(.transport(group: Order.meantGroup, .stop), in: group)
   }
 
+  /// Plays the next entry.
   public func next(_ group: String? = nil) async throws(TuttiError) {
     try await order(.transport(group: Order.meantGroup, .next), in: group)
   }
 
+  /// Goes to the beginning of the entry, or to the one before.
   public func previous(_ group: String? = nil) async throws(TuttiError) {
     try await order(.transport(group: Order.meantGroup, .previous), in: group)
   }
 
+  /// Seeks in the current entry. Refused for what can only be played from its beginning.
   public func seek(to position: PlaybackTime, in group: String? = nil) async throws(TuttiError) {
     try await order(
       .seek(group: Order.meantGroup, seconds: position.seconds, isRelative: false), in: group)
@@ -190,6 +197,7 @@ public struct Household: Hashable, Sendable {
     try await edit(.undo, in: group)
   }
 
+  /// Shuffles the entries behind the current one.
   public func shuffle(_ group: String? = nil) async throws(TuttiError) {
     try await edit(.shuffle, in: group)
   }
