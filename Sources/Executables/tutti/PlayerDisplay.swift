@@ -111,7 +111,7 @@ final class PlayerDisplay: LoopMember {
   /// A stopped program feeds no room: the music would end some seconds later, in the middle of a bar.
   private func beginSuspension() {
     guard suspension == nil else { return }
-    let playsOn = !isPaused && (try? player.carryOut(.pause)) != nil
+    let playsOn = !isPaused && (try? player.player.carryOut(.pause)) != nil
     suspension = (HostClock.now + (playsOn ? Self.pauseTime : .zero), playsOn)
   }
 
@@ -122,7 +122,7 @@ final class PlayerDisplay: LoopMember {
     suspension = nil
     terminal.suspend()
     terminal.resume()
-    if playsOn { _ = try? player.carryOut(.resume) }
+    if playsOn { _ = try? player.player.carryOut(.resume) }
     nextUpdate = HostClock.now
   }
 
