@@ -19,17 +19,24 @@ struct SoftNoise: Sendable {
 
   /// How many frames later than at `place` the sound from frame `source` on is heard; nil if it is not there.
   func lag(in heard: [Float], at place: Int, from source: Int) -> Int? {
-    let width = 2_048
+    let best = lagAndLikeness(in: heard, at: place, from: source, width: 2_048, reach: 200)
+    return best.flatMap { $0.likeness > 0.5 ? $0.lag : nil }
+  }
+
+  /// The lag within `reach` frames with which `width` frames are most alike.
+  func lagAndLikeness(
+    in heard: [Float], at place: Int, from source: Int, width: Int, reach: Int
+  ) -> (lag: Int, likeness: Double)? {
     var best: (lag: Int, likeness: Double)?
-    for lag in -200...200 {
+    for lag in -reach...reach {
       let first = place + lag
       guard first >= 0, first + width <= heard.count, source + width <= sound.count else {
         continue
       }
       let likeness = Self.likeness(heard[first..<first + width], sound[source..<source + width])
-      if likeness > best?.likeness ?? 0.5 { best = (lag, likeness) }
+      if likeness > best?.likeness ?? 0 { best = (lag, likeness) }
     }
-    return best?.lag
+    return best
   }
 
   private static func likeness(_ one: ArraySlice<Float>, _ other: ArraySlice<Float>) -> Double {
